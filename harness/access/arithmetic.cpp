@@ -228,7 +228,12 @@ T leaving(T value, const Flavour& flavour) {
   return value;
 }
 
-/// Compute::of(a, b, c); which NaN an .f64 gives is left open.
+/// Whether it is open which NaN a computation gives: of .f32 only sums, products and quotients make
+/// the one that PTX names.
+template <class Compute>
+inline constexpr bool names_nan = true;
+
+/// Compute::of(a, b, c).
 template <class Compute, class T, unsigned count>
 struct Real {
   static constexpr unsigned sources = count;
@@ -240,7 +245,7 @@ struct Real {
     return leaving(result, flavour);
   }
   static bool is_open(Bits a, Bits b, Bits c, Bits extra) {
-    return sizeof(T) == 8 && std::isnan(value(a, b, c, extra));
+    return (sizeof(T) == 8 || !names_nan<Compute>)&&std::isnan(value(a, b, c, extra));
   }
   static Bits of(Bits a, Bits b, Bits c, Bits extra) { return bits_of(value(a, b, c, extra)); }
 };
@@ -323,6 +328,13 @@ struct SignCopied {
   }
 };
 
+template <>
+inline constexpr bool names_nan<RealNegate> = false;
+template <>
+inline constexpr bool names_nan<RealMagnitude> = false;
+template <>
+inline constexpr bool names_nan<SignCopied> = false;
+
 template <class T>
 struct Integral {  // cvt.rni.f32.f32 and the like
   static constexpr unsigned sources = 1;
@@ -330,9 +342,7 @@ struct Integral {  // cvt.rni.f32.f32 and the like
     const Flavour flavour = Flavour::decoded(extra);
     return leaving(to_integral(entering<T>(a, flavour), flavour.rounding), flavour);
   }
-  static bool is_open(Bits a, Bits, Bits, Bits extra) {
-    return sizeof(T) == 8 && std::isnan(value(a, extra));
-  }
+  static bool is_open(Bits a, Bits, Bits, Bits extra) { return std::isnan(value(a, extra)); }
   static Bits of(Bits a, Bits, Bits, Bits extra) { return bits_of(value(a, extra)); }
 };
 template <class To, class From>
@@ -356,9 +366,7 @@ struct RealFromAny {
     return std::same_as<To, float> ? leaving(result, flavour)
                                    : leaving(result, {.saturates = flavour.saturates});
   }
-  static bool is_open(Bits a, Bits, Bits, Bits extra) {
-    return sizeof(To) == 8 && std::isnan(value(a, extra));
-  }
+  static bool is_open(Bits a, Bits, Bits, Bits extra) { return std::isnan(value(a, extra)); }
   static Bits of(Bits a, Bits, Bits, Bits extra) { return bits_of(value(a, extra)); }
 };
 
@@ -374,6 +382,7 @@ struct WholeFromWhole {
           std::clamp(SignedWide{from}, SignedWide{Limits::min()}, SignedWide{Limits::max()});
       return static_cast<Bits>(static_cast<std::int64_t>(static_cast<To>(clamped))) & mask;
     }
+    // A byte keeps its sign: NOLINTNEXTLINE(bugprone-signed-char-misuse)
     const To to = static_cast<To>(from);
     if constexpr (std::is_signed_v<To>) {
       return static_cast<Bits>(std::int64_t{to}) & mask;
@@ -404,7 +413,8 @@ enum class Compare : std::uint8_t {
 
 template <class T>
 bool compared(Compare how, T a, T b) {
-  const bool unordered = a != a || b != b;
+  bool unordered = false;
+  if constexpr (std::is_floating_point_v<T>) unordered = std::isnan(a) || std::isnan(b);
   switch (how) {
     case Compare::eq:
       return a == b;
@@ -911,6 +921,7 @@ Recipe compare(const ptx::Instruction& one) {
     recipe.run = for_compared(one.type(), *how,
                               []<class T, Compare c>() -> Run { return &set_value<T, c>; });
   } else {
+    recipe.gives_predicate = true;
     recipe.run = for_compared(one.type(), *how,
                               []<class T, Compare c>() -> Run { return &set_predicate<T, c>; });
   }
@@ -1034,7 +1045,7 @@ void test_window(WarpState& warp, const Step& step, std::uint32_t mask) {
 }
 
 Recipe in_space(const ptx::Instruction& one) {
-  Recipe recipe{.run = &test_window, .sources = 1, .types = {Type::u64}};
+  Recipe recipe{.run = &test_window, .sources = 1, .types = {Type::u64}, .gives_predicate = true};
   switch (one.space()) {
     case ptx::Space::global:
       break;
@@ -1056,7 +1067,7 @@ Recipe in_space(const ptx::Instruction& one) {
 Recipe move(const ptx::Instruction& one) {
   using Kind = ptx::Operand::Kind;
   const Type type = one.type();
-  if (one.operands.size() != 2) return {};
+  if (one.operands.size() != 2 || ptx::bytes_of(type) > 8) return {};
   const auto part_bits = [&](const ptx::Operand& vector) -> Bits {
     return 8 * std::uint64_t{ptx::bytes_of(type)} / std::max<std::size_t>(vector.items.size(), 1);
   };
@@ -1087,6 +1098,7 @@ Recipe of_predicates(const ptx::Instruction& one) {
   return {.run = &combine_predicates,
           .sources = single ? 1U : 2U,
           .types = {Type::pred, Type::pred},
+          .gives_predicate = true,
           .extra = static_cast<Bits>(combine) | (one.opcode == "not" ? 0x100U : 0U)};
 }
 
@@ -1197,6 +1209,10 @@ Recipe recipe_of(const ptx::Instruction& instruction, Type result) {
   if (instruction.type() == Type::pred) return of_predicates(instruction);
   const auto* const found = std::ranges::find(entries, instruction.opcode, &Entry::opcode);
   return found == entries.end() ? Recipe{} : found->make(instruction);
+}
+
+Run copy_run() {
+  return &each<Unary<Same, std::uint64_t>>;
 }
 
 std::uint64_t immediate_bits(const ptx::Operand& operand, Type type) {

@@ -19,12 +19,16 @@ struct Recipe {
   std::array<ptx::Type, 4> types = {ptx::Type::none, ptx::Type::none, ptx::Type::none,
                                     ptx::Type::none};
   bool takes_predicate = false;  ///< its last operand is one
+  bool gives_predicate = false;  ///< its results are
   std::uint64_t extra = 0;
 };
 
 /// The recipe of an instruction other than those of control, memory and the warp. `result` is the
 /// type of the register that it writes, which may be wider than what it computes.
 [[nodiscard]] Recipe recipe_of(const ptx::Instruction& instruction, ptx::Type result);
+
+/// Copies 64 bits.
+[[nodiscard]] Run copy_run();
 
 /// The value of an immediate as a register of `type` would hold it.
 [[nodiscard]] std::uint64_t immediate_bits(const ptx::Operand& operand, ptx::Type type);

@@ -191,8 +191,9 @@ void BlockRunner::start(Warp& warp, std::uint32_t number) const {
   }
 }
 
-void BlockRunner::run(std::uint64_t block) {
+void BlockRunner::run(std::uint64_t block, std::uint64_t times) {
   block_ = block;
+  times_ = times;
   const Extent& grid = launch_.grid;
   place_ = {static_cast<std::uint32_t>(block % grid.x),
             static_cast<std::uint32_t>(block / grid.x % grid.y),
@@ -201,6 +202,7 @@ void BlockRunner::run(std::uint64_t block) {
   if (!program_.needs_shared) {
     for (std::uint32_t w = 0; w < count; ++w) {
       start(warps_.front(), w);
+      if (slopes_ != nullptr) slopes_->start_warp();
       (void)advance(warps_.front());
     }
     return;
@@ -221,6 +223,8 @@ void BlockRunner::run(std::uint64_t block) {
   }
 }
 
+// One case a kind of step.
+// NOLINTNEXTLINE(readability-function-cognitive-complexity)
 BlockRunner::Stop BlockRunner::advance(Warp& warp) {
   WarpState& state = warp.state;
   while (!warp.paths.empty()) {
@@ -244,6 +248,10 @@ BlockRunner::Stop BlockRunner::advance(Warp& warp) {
       open = guard.unknown & mask;
       cause = guard.cause;
       mask &= ~guard.unknown & (step.guard_negated ? ~guard.bits : guard.bits);
+    }
+    if (slopes_ != nullptr) {
+      slopes_->step(state, at, mask);
+      if (slopes_->reach() == 0) return Stop::done;  // the rest would tell nothing
     }
     switch (step.kind) {
       case StepKind::plain:
@@ -274,7 +282,7 @@ BlockRunner::Stop BlockRunner::advance(Warp& warp) {
         ++path.step;
         break;
       case StepKind::memory:
-        memory(warp, step, mask, open, cause);
+        memory(warp, at, mask, open, cause);
         ++path.step;
         break;
       case StepKind::barrier:
@@ -511,7 +519,7 @@ void BlockRunner::hide_results(Warp& warp, const Step& step, std::uint32_t mask,
 
 // --- between lanes -------------------------------------------------------------------------------
 
-void BlockRunner::vote(Warp& warp, const Step& step, std::uint32_t mask) const {
+void BlockRunner::vote(Warp& warp, const Step& step, std::uint32_t mask) {
   WarpState& state = warp.state;
   const auto& source = state.predicates[step.from_predicate];
   const auto first = static_cast<unsigned>(std::countr_zero(mask));
@@ -618,7 +626,7 @@ AccessTally& BlockRunner::tally(std::uint32_t memory, Space space) {
 
 void BlockRunner::doubt(std::uint32_t memory, Space space, Doubt why, std::uint32_t cause) {
   AccessTally& of = tally(memory, space);
-  ++of.doubtful;
+  of.doubtful += times_;
   if (of.doubt != Doubt::none) return;
   of.doubt = why;
   of.hidden_by = cause;
@@ -654,8 +662,9 @@ const Buffer* BlockRunner::buffer_at(std::uint64_t address, std::uint64_t bytes)
   return &*found;
 }
 
-void BlockRunner::memory(Warp& warp, const Step& step, std::uint32_t mask, std::uint32_t open,
+void BlockRunner::memory(Warp& warp, std::uint32_t at, std::uint32_t mask, std::uint32_t open,
                          std::uint32_t cause) {
+  const Step& step = program_.steps[at];
   const MemoryStep& memory = program_.memory[step.detail];
   if (memory.kind == AccessKind::matrix) {
     const std::uint32_t rows = memory.matrices == 4 ? all_lanes : lane_bit(8 * memory.matrices) - 1;
@@ -663,94 +672,102 @@ void BlockRunner::memory(Warp& warp, const Step& step, std::uint32_t mask, std::
     mask &= rows;
     open &= rows;
   }
-  const std::uint32_t any = mask | open;
-  if (any == 0) return;
-  WarpState& state = warp.state;
-  const std::uint64_t* const base = state.value(memory.address);
+  if ((mask | open) == 0) return;
+  const std::uint64_t* const base = warp.state.value(memory.address);
   const std::uint64_t wrap = memory.short_address ? 0xFFFFFFFFU : ~std::uint64_t{0};
   for (unsigned lane = 0; lane < lanes; ++lane)
     addresses_[lane] = (base[lane] + memory.offset) & wrap;
-  std::uint32_t hidden = state.unknown[memory.address] & any;
+  Asking asking{.mask = mask,
+                .open = open,
+                .hidden = warp.state.unknown[memory.address] & (mask | open),
+                .reading = mask,
+                .cause = cause};
+  question(warp, step, memory, asking);
+  if (asking.why != Doubt::none) {
+    doubt(step.detail, memory.space, asking.why, asking.cause);
+    // What it may write in another block is not followed.
+    if (slopes_ != nullptr && memory.writes && program_.needs_buffers) slopes_->give_up();
+  } else if (asking.reading != 0) {
+    account_by_space(at, memory, asking.reading);
+  }
+  take_effect(warp, step, memory, asking);
+}
 
-  Doubt why = Doubt::none;
-  std::uint32_t because = cause;
-  if (open != 0) {
-    why = Doubt::guard;
-  } else if (hidden != 0) {
-    why = Doubt::address;
-    because = state.cause[memory.address];
-  } else if ((any & warp.maybe) != 0) {
-    why = Doubt::ended;
-    because = warp.maybe_cause;
-  }
-  std::uint32_t reading = mask;
-  if (memory.size != no_slot) {
-    const std::uint32_t open_size = state.unknown[memory.size] & any;
-    bool partly = false;
-    for_lanes(mask & ~open_size, [&](unsigned lane) {
-      const std::uint64_t bytes = state.value(memory.size)[lane];
-      if (bytes == 0) reading &= ~lane_bit(lane);
-      partly = partly || (bytes != 0 && bytes != memory.width());
-    });
-    if (why == Doubt::none && (open_size != 0 || partly)) {
-      why = Doubt::width;
-      because = open_size != 0 ? state.cause[memory.size] : step.instruction;
-    }
-  }
+/// Whether anything of the access is in doubt, and which lanes of a copy read.
+void BlockRunner::question(const Warp& warp, const Step& step, const MemoryStep& memory,
+                           Asking& asking) {
+  const WarpState& state = warp.state;
+  const std::uint32_t any = asking.mask | asking.open;
   constexpr unsigned widest = 32;
-  if (why == Doubt::none && (memory.width() > widest || !std::has_single_bit(memory.width()))) {
-    why = Doubt::width;
-    because = step.instruction;
+  const auto is_in_doubt = [&](Doubt why, std::uint32_t cause) {
+    if (asking.why != Doubt::none) return;
+    asking.why = why;
+    asking.cause = cause;
+  };
+  if (asking.open != 0) is_in_doubt(Doubt::guard, asking.cause);
+  if (asking.hidden != 0) is_in_doubt(Doubt::address, state.cause[memory.address]);
+  if ((any & warp.maybe) != 0) is_in_doubt(Doubt::ended, warp.maybe_cause);
+  if (memory.width() > widest || !std::has_single_bit(memory.width())) {
+    is_in_doubt(Doubt::width, step.instruction);
   }
-  const bool generic = memory.space == Space::generic;
-  if (why != Doubt::none) {
-    doubt(step.detail, memory.space, why, because);
-  } else if (reading != 0) {
-    std::array<std::uint32_t, space_count> of_space{};
-    if (generic) {
-      for_lanes(reading, [&](unsigned lane) {
-        of_space.at(static_cast<std::size_t>(space_of(Space::generic, addresses_[lane]))) |=
-            lane_bit(lane);
-      });
-    } else {
-      of_space.at(static_cast<std::size_t>(memory.space)) = reading;
+  if (memory.size == no_slot) return;
+  const std::uint32_t open_size = state.unknown[memory.size] & any;
+  if (open_size != 0) is_in_doubt(Doubt::width, state.cause[memory.size]);
+  for_lanes(asking.mask & ~open_size, [&](unsigned lane) {
+    const std::uint64_t bytes = state.value(memory.size)[lane];
+    if (bytes == 0) {
+      asking.reading &= ~lane_bit(lane);
+    } else if (bytes != memory.width()) {
+      is_in_doubt(Doubt::width, step.instruction);
     }
-    for (std::size_t s = 0; s < space_count; ++s) {
-      if (of_space.at(s) == 0) continue;
-      const auto space = static_cast<Space>(s);
-      if (generic && window_of(space) != 0) {
-        auto moved = addresses_;
-        for (auto& address : moved)
-          address -= window_of(space);
-        account(step, memory, space, {memory.width(), of_space.at(s), moved.data()});
-      } else {
-        account(step, memory, space, {memory.width(), of_space.at(s), addresses_.data()});
-      }
-    }
-  }
+  });
+}
 
-  // What the access does to what is known.
-  const std::uint32_t sure = mask & ~hidden & ~warp.maybe;
-  if (memory.kind == AccessKind::load) {
-    if (memory.passes_value) load_values(warp, step, memory, mask & ~hidden);
-    const std::uint32_t lost = open | hidden;
-    if (memory.passes_value && lost != 0) hide_results(warp, step, lost, because);
+void BlockRunner::account_by_space(std::uint32_t at, const MemoryStep& memory,
+                                   std::uint32_t reading) {
+  if (memory.space != Space::generic) {
+    account(at, memory, memory.space, {memory.width(), reading, addresses_.data()});
     return;
   }
-  if (memory.kind == AccessKind::atomic) hide_results(warp, step, any, step.instruction);
-  if (memory.writes) store_values(warp, step, memory, any & ~hidden, sure);
-  if (memory.writes && hidden != 0) {
-    const bool shared = generic || memory.space == Space::shared;
-    if (shared && program_.needs_shared) shared_.forget();
-    if (generic || memory.space == Space::local) warp.local.forget();
-    if (generic || memory.space == Space::global) note_any_store(step.detail);
+  std::array<std::uint32_t, space_count> of_space{};
+  for_lanes(reading, [&](unsigned lane) {
+    of_space.at(static_cast<std::size_t>(space_of(Space::generic, addresses_[lane]))) |=
+        lane_bit(lane);
+  });
+  for (std::size_t s = 0; s < space_count; ++s) {
+    if (of_space.at(s) == 0) continue;
+    const auto space = static_cast<Space>(s);
+    auto moved = addresses_;
+    for (auto& address : moved)
+      address -= window_of(space);
+    account(at, memory, space, {memory.width(), of_space.at(s), moved.data()});
   }
 }
 
-void BlockRunner::account(const Step& step, const MemoryStep& memory, Space space,
+/// What the access does to what is known.
+void BlockRunner::take_effect(Warp& warp, const Step& step, const MemoryStep& memory,
+                              const Asking& asking) {
+  const std::uint32_t any = asking.mask | asking.open;
+  if (memory.kind == AccessKind::load) {
+    if (!memory.passes_value) return;
+    load_values(warp, step, memory, asking.mask & ~asking.hidden);
+    hide_results(warp, step, asking.open | asking.hidden, asking.cause);
+    return;
+  }
+  if (memory.kind == AccessKind::atomic) hide_results(warp, step, any, step.instruction);
+  if (!memory.writes) return;
+  store_values(warp, step, memory, any & ~asking.hidden,
+               asking.mask & ~asking.hidden & ~warp.maybe);
+  if (asking.hidden == 0) return;
+  const bool generic = memory.space == Space::generic;
+  if (generic || memory.space == Space::shared) shared_.forget();
+  if (generic || memory.space == Space::local) warp.local.forget();
+  if (generic || memory.space == Space::global) note_any_store(step.detail);
+}
+
+void BlockRunner::account(std::uint32_t at, const MemoryStep& memory, Space space,
                           const LaneAccess& access) {
-  if (space == Space::param) return;  // a bank of constants
-  AccessTally& of = tally(step.detail, space);
+  const Step& step = program_.steps[at];
   std::uint64_t low = ~std::uint64_t{0};
   std::uint64_t high = 0;
   std::uint64_t all = 0;
@@ -762,10 +779,14 @@ void BlockRunner::account(const Step& step, const MemoryStep& memory, Space spac
   // Local memory is laid out by words, shared memory by banks: both by the offset.
   if ((all & (access.width - 1)) != 0) {
     doubt(step.detail, space, Doubt::misaligned, step.instruction);
+    if (slopes_ != nullptr) slopes_->give_up();
     return;
   }
-  ++of.warps;
-  of.lanes += static_cast<std::uint64_t>(std::popcount(access.mask));
+  if (slopes_ != nullptr) follow_access(at, space, access, low, high);
+  if (space == Space::param) return;  // a bank of constants
+  AccessTally& of = tally(step.detail, space);
+  of.warps += times_;
+  of.lanes += times_ * static_cast<std::uint64_t>(std::popcount(access.mask));
   const auto fits = [&](std::uint64_t address, std::uint64_t bytes) {
     const auto below = [&](std::uint64_t end) { return address <= end && end - address >= bytes; };
     switch (space) {
@@ -780,25 +801,43 @@ void BlockRunner::account(const Step& step, const MemoryStep& memory, Space spac
   if (!fits(low, high - low + access.width)) {
     for_lanes(access.mask, [&](unsigned lane) {
       if (fits(access.addresses[lane], access.width)) return;
-      if (of.outside++ == 0) of.first_outside = access.addresses[lane];
+      if (of.outside == 0) of.first_outside = access.addresses[lane];
+      of.outside += times_;
     });
   }
   if (space == Space::constant) return;
   if (memory.kind == AccessKind::matrix) {
     constexpr unsigned rows = 8;  // of a matrix, which is one pass
     for (unsigned first = 0; first < lanes; first += rows)
-      of.requests.add({access.width, access.mask & (0xFFU << first), access.addresses});
+      of.requests.add({access.width, access.mask & (0xFFU << first), access.addresses}, times_);
     return;
   }
   if (space != Space::local) {
-    of.requests.add(access);
+    of.requests.add(access, times_);
     return;
   }
   add_local(of, access);
 }
 
+/// Tells the slopes where the lanes' bytes lie, and in what.
+void BlockRunner::follow_access(std::uint32_t at, Space space, const LaneAccess& access,
+                                std::uint64_t low, std::uint64_t high) {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  if (space == Space::shared) end = program_.shared_end;
+  if (space == Space::local) end = program_.local_bytes;
+  if (space == Space::global || space == Space::constant) {
+    if (const Buffer* const buffer = buffer_at(low, high - low + access.width)) {
+      begin = buffer->address;
+      end = buffer->address + buffer->bytes;
+    }
+  }
+  if (low < begin || high + access.width > end) begin = end;
+  slopes_->access(at, access.mask, low, high + access.width, begin, end);
+}
+
 /// Words of local memory lie across the lanes: word w of lane l is word 32 w + l of the warp's.
-void BlockRunner::add_local(AccessTally& of, const LaneAccess& access) {
+void BlockRunner::add_local(AccessTally& of, const LaneAccess& access) const {
   std::array<std::uint64_t, lanes> moved{};
   const unsigned part = std::min(access.width, 4U);
   for (unsigned byte = 0; byte < access.width; byte += part) {
@@ -806,7 +845,7 @@ void BlockRunner::add_local(AccessTally& of, const LaneAccess& access) {
       const std::uint64_t at = access.addresses[lane] + byte;
       moved.at(lane) = (at / 4 * lanes + lane) * 4 + at % 4;
     });
-    of.requests.add({part, access.mask, moved.data()});
+    of.requests.add({part, access.mask, moved.data()}, times_);
   }
 }
 
@@ -896,52 +935,58 @@ void BlockRunner::note_any_store(std::uint32_t memory) {
     written_[buffer] = true;
 }
 
+/// Writes bytes [at, at + bytes), as far as they lie before `end`.
+void BlockRunner::put(Bytes& to, std::uint64_t at, std::uint64_t end, std::uint64_t bits,
+                      unsigned bytes, bool known) const {
+  for (unsigned b = 0; b < bytes && at + b < end; ++b) {
+    const auto value = static_cast<std::uint8_t>(b < 8 ? bits >> (8 * b) : 0);
+    // Two lanes that write other values to one place: PTX does not say which one stays.
+    const bool again = to.written_by[at + b] == stores_;
+    const bool agrees = !again || (to.known[at + b] != 0 && to.values[at + b] == value);
+    to.known[at + b] = known && agrees ? 1 : 0;
+    to.values[at + b] = value;
+    to.written_by[at + b] = stores_;
+  }
+}
+
+/// What a lane stores; it is known where the lane is `sure` to do so.
+void BlockRunner::put_lane(const WarpState& state, const Step& step, const MemoryStep& memory,
+                           unsigned lane, bool sure, Bytes& to, std::uint64_t at,
+                           std::uint64_t end) const {
+  if (at > end) return;
+  if (memory.kind != AccessKind::store) return put(to, at, end, 0, memory.width(), false);
+  for (unsigned e = 0; e < memory.elements; ++e) {
+    const std::uint32_t from = step.from.at(e);
+    const bool known = from != no_slot && sure && (state.unknown[from] & lane_bit(lane)) == 0 &&
+                       memory.element_bytes <= 8;
+    const std::uint64_t bits = from == no_slot ? 0 : state.value(from)[lane];
+    put(to, at + std::uint64_t{e} * memory.element_bytes, end, bits, memory.element_bytes, known);
+  }
+}
+
 /// Lanes of `mask` may write, those of `sure` do.
 void BlockRunner::store_values(Warp& warp, const Step& step, const MemoryStep& memory,
                                std::uint32_t mask, std::uint32_t sure) {
   const WarpState& state = warp.state;
   ++stores_;
-  const auto put = [&](Bytes& to, std::uint64_t at, std::uint64_t end, std::uint64_t bits,
-                       unsigned bytes, bool known) {
-    for (unsigned b = 0; b < bytes && at + b < end; ++b) {
-      const auto value = static_cast<std::uint8_t>(bits >> (8 * b));
-      // Two lanes that write other values to one place: PTX does not say which one stays.
-      const bool again = to.written_by[at + b] == stores_;
-      const bool agrees = !again || (to.known[at + b] != 0 && to.values[at + b] == value);
-      to.known[at + b] = known && agrees ? 1 : 0;
-      to.values[at + b] = value;
-      to.written_by[at + b] = stores_;
-    }
-  };
-  const bool plain = memory.kind == AccessKind::store;
-  const auto put_all = [&](Bytes& to, unsigned lane, std::uint64_t at, std::uint64_t end) {
-    if (at > end) return;
-    if (!plain) return put(to, at, end, 0, memory.width(), false);
-    for (unsigned e = 0; e < memory.elements; ++e) {
-      const std::uint32_t from = step.from.at(e);
-      const bool known = from != no_slot && (sure & lane_bit(lane)) != 0 &&
-                         (state.unknown[from] & lane_bit(lane)) == 0 && memory.element_bytes <= 8;
-      const std::uint64_t bits = from == no_slot ? 0 : state.value(from)[lane];
-      put(to, at + std::uint64_t{e} * memory.element_bytes, end, bits, memory.element_bytes, known);
-    }
-  };
   for_lanes(mask, [&](unsigned lane) {
+    const bool is_sure = (sure & lane_bit(lane)) != 0;
     if (memory.kind == AccessKind::copy) {
       if (!program_.needs_shared) return;
       const std::uint64_t at = state.value(memory.to_address)[lane] + memory.to_offset;
       const bool hidden = (state.unknown[memory.to_address] & lane_bit(lane)) != 0;
       if (hidden) return shared_.forget();
-      return put_all(shared_, lane, at, program_.shared_end);
+      return put_lane(state, step, memory, lane, is_sure, shared_, at, program_.shared_end);
     }
     const Space space = space_of(memory.space, addresses_[lane]);
     const std::uint64_t at =
         addresses_[lane] - (memory.space == Space::generic ? window_of(space) : 0);
     if (space == Space::shared && program_.needs_shared) {
-      put_all(shared_, lane, at, program_.shared_end);
-    } else if (space == Space::local && program_.needs_local) {
-      if (at >= program_.local_bytes) return;
+      put_lane(state, step, memory, lane, is_sure, shared_, at, program_.shared_end);
+    } else if (space == Space::local && program_.needs_local && at < program_.local_bytes) {
       const std::uint64_t first = lane * program_.local_bytes;
-      put_all(warp.local, lane, first + at, first + program_.local_bytes);
+      put_lane(state, step, memory, lane, is_sure, warp.local, first + at,
+               first + program_.local_bytes);
     } else if (space == Space::global) {
       note_store(at, memory.width());
     }

@@ -3,6 +3,7 @@
 
 #include "harness/access/evaluate.hpp"
 #include "harness/access/requests.hpp"
+#include "harness/access/slopes.hpp"
 
 #include <array>
 #include <atomic>
@@ -39,7 +40,10 @@ class BlockRunner {
               std::span<const Generation> generations, const std::vector<bool>& trusted,
               std::function<void(std::uint64_t)> spend);
 
-  void run(std::uint64_t block);
+  /// Counts the block as often as there are blocks like it.
+  void run(std::uint64_t block, std::uint64_t times = 1);
+  /// Has `slopes` follow the blocks that are run; what they ask for then means nothing.
+  void follow(Slopes& slopes) { slopes_ = &slopes; }
 
   [[nodiscard]] const std::vector<Tallies>& tallies() const { return tallies_; }
   [[nodiscard]] const std::vector<bool>& read_buffers() const { return read_; }
@@ -72,6 +76,16 @@ class BlockRunner {
   };
   enum class Stop : std::uint8_t { done, barrier };
 
+  /// An access as it comes: lanes that do it and that may do it, and what is known of it.
+  struct Asking {
+    std::uint32_t mask = 0;
+    std::uint32_t open = 0;    ///< whether they do is unknown
+    std::uint32_t hidden = 0;  ///< of either: the address is unknown
+    std::uint32_t reading = 0;
+    Doubt why = Doubt::none;
+    std::uint32_t cause = ptx::no_index;
+  };
+
   void prepare(Warp& warp) const;
   void start(Warp& warp, std::uint32_t number) const;
   Stop advance(Warp& warp);
@@ -86,12 +100,20 @@ class BlockRunner {
   void set_aside(Warp& warp, std::uint32_t at, std::uint32_t open, std::uint32_t cause);
   void lose_track(Warp& warp, std::uint32_t at, std::uint32_t open, std::uint32_t cause);
   static void hide_results(Warp& warp, const Step& step, std::uint32_t mask, std::uint32_t cause);
-  void vote(Warp& warp, const Step& step, std::uint32_t mask) const;
+  static void vote(Warp& warp, const Step& step, std::uint32_t mask);
   static void shuffle(Warp& warp, const Step& step, std::uint32_t mask);
 
-  void memory(Warp& warp, const Step& step, std::uint32_t mask, std::uint32_t open,
+  void memory(Warp& warp, std::uint32_t at, std::uint32_t mask, std::uint32_t open,
               std::uint32_t cause);
-  void account(const Step& step, const MemoryStep& memory, ptx::Space space,
+  static void question(const Warp& warp, const Step& step, const MemoryStep& memory,
+                       Asking& asking);
+  void account_by_space(std::uint32_t at, const MemoryStep& memory, std::uint32_t reading);
+  void take_effect(Warp& warp, const Step& step, const MemoryStep& memory, const Asking& asking);
+  void put(Bytes& to, std::uint64_t at, std::uint64_t end, std::uint64_t bits, unsigned bytes,
+           bool known) const;
+  void put_lane(const WarpState& state, const Step& step, const MemoryStep& memory, unsigned lane,
+                bool sure, Bytes& to, std::uint64_t at, std::uint64_t end) const;
+  void account(std::uint32_t at, const MemoryStep& memory, ptx::Space space,
                const LaneAccess& access);
   void load_values(Warp& warp, const Step& step, const MemoryStep& memory, std::uint32_t mask);
   void store_values(Warp& warp, const Step& step, const MemoryStep& memory, std::uint32_t mask,
@@ -99,10 +121,12 @@ class BlockRunner {
   [[nodiscard]] bool read(Warp& warp, ptx::Space space, unsigned lane, std::uint64_t address,
                           unsigned bytes, std::uint64_t& bits);
   void note_store(std::uint64_t address, unsigned bytes);
-  void note_any_store(std::uint32_t instruction);
+  void note_any_store(std::uint32_t memory);
   AccessTally& tally(std::uint32_t memory, ptx::Space space);
   void doubt(std::uint32_t memory, ptx::Space space, Doubt why, std::uint32_t cause);
-  static void add_local(AccessTally& of, const LaneAccess& access);
+  void add_local(AccessTally& of, const LaneAccess& access) const;
+  void follow_access(std::uint32_t at, ptx::Space space, const LaneAccess& access,
+                     std::uint64_t low, std::uint64_t high);
   [[nodiscard]] ptx::Space space_of(ptx::Space written, std::uint64_t address) const;
   [[nodiscard]] const Buffer* buffer_at(std::uint64_t address, std::uint64_t bytes);
   const Region& region(std::uint32_t at);
@@ -124,6 +148,8 @@ class BlockRunner {
 
   std::vector<Warp> warps_;  ///< one, or all of a block where they pass values
   std::uint64_t block_ = 0;
+  std::uint64_t times_ = 1;
+  Slopes* slopes_ = nullptr;
   Extent place_;  ///< of the block in the grid, from 0 on
   Bytes shared_;
   bool shared_is_hidden_ = false;  ///< until the block ends

@@ -142,13 +142,13 @@ class Forest {
   std::uint32_t least(std::uint32_t vertex, const std::vector<std::uint32_t>& key) {
     if (above_[vertex] == no_index) return vertex;
     std::vector<std::uint32_t>& way = way_;
-    way.clear();
     for (std::uint32_t up = vertex; above_[above_[up]] != no_index; up = above_[up])
       way.push_back(up);
-    for (auto one = way.rbegin(); one != way.rend(); ++one) {
-      const std::uint32_t up = above_[*one];
-      if (key[label_[up]] < key[label_[*one]]) label_[*one] = label_[up];
-      above_[*one] = above_[up];
+    for (; !way.empty(); way.pop_back()) {
+      const std::uint32_t one = way.back();
+      const std::uint32_t up = above_[one];
+      if (key[label_[up]] < key[label_[one]]) label_[one] = label_[up];
+      above_[one] = above_[up];
     }
     return label_[vertex];
   }
@@ -216,17 +216,18 @@ class Loops {
     std::vector<std::uint32_t> place(flow_.blocks.size(), no_index);
     for (std::uint32_t number = 0; number < flow_.order.size(); ++number)
       place[flow_.order[number]] = number;
-    for (auto header = flow_.order.rbegin(); header != flow_.order.rend(); ++header) {
+    for (std::size_t left = flow_.order.size(); left > 0; --left) {
+      const std::uint32_t header = flow_.order[left - 1];
       std::vector<std::uint32_t> latches;
-      for (const std::uint32_t from : flow_.blocks[*header].predecessors) {
-        if (place[from] == no_index || place[from] < place[*header]) continue;
+      for (const std::uint32_t from : flow_.blocks[header].predecessors) {
+        if (place[from] == no_index || place[from] < place[header]) continue;
         // An edge back to what does not dominate it enters a cycle at a second place.
-        if (flow_.dominates(*header, from))
+        if (flow_.dominates(header, from))
           latches.push_back(from);
         else
           flow_.reducible = false;
       }
-      if (!latches.empty()) fill(*header, std::move(latches));
+      if (!latches.empty()) fill(header, std::move(latches));
     }
     put_outer_loops_first();
   }

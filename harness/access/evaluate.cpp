@@ -170,38 +170,45 @@ class Evaluator {
            "launch fewer blocks, or look for a loop that does not end");
   }
 
+  /// Blocks of one row of the grid that a thread takes at once: fewer and fewer, so that all
+  /// threads end together.
+  struct Run {
+    std::uint64_t first = 0;
+    std::uint64_t end = 0;
+  };
+  Run take(unsigned threads) {
+    const std::lock_guard lock{taking_};
+    const std::uint64_t blocks = launch_.grid.count();
+    constexpr std::uint64_t shares = 4;
+    const std::uint64_t count = std::max<std::uint64_t>((blocks - next_) / (shares * threads), 1);
+    const std::uint64_t row_end = (next_ / launch_.grid.x + 1) * launch_.grid.x;
+    const Run run{next_, std::min({next_ + count, row_end, blocks})};
+    next_ = run.end;
+    return run;
+  }
+
   void run_blocks(const std::vector<bool>& trusted, Sums& sums) {
     const std::uint64_t blocks = launch_.grid.count();
     unsigned threads =
         options_.threads == 0 ? std::thread::hardware_concurrency() : options_.threads;
     threads = static_cast<unsigned>(std::clamp<std::uint64_t>(threads, 1, blocks));
-    constexpr std::uint64_t most_at_once = 64;
-    const std::uint64_t at_once = std::clamp<std::uint64_t>(blocks / threads / 8, 1, most_at_once);
-    std::atomic<std::uint64_t> next = 0;
     std::mutex joining;
     std::exception_ptr failure;
     blocks_run_ = 0;
+    next_ = 0;
     const auto work = [&] {
       try {
-        BlockRunner runner{module_,  launch_,
-                           program_, options_.generations,
-                           trusted,  [this](std::uint64_t count) { spend(count); }};
-        std::uint64_t run = 0;
-        for (;;) {
-          const std::uint64_t first = next.fetch_add(at_once);
-          if (first >= blocks) break;
-          const std::uint64_t end = std::min(blocks, first + at_once);
-          for (std::uint64_t block = first; block < end; ++block)
-            runner.run(block);
-          run += end - first;
-        }
+        Worker worker{*this, trusted};
+        for (Run run = take(threads); run.first < run.end; run = take(threads))
+          worker.run(run.first, run.end);
         const std::lock_guard lock{joining};
-        sums.add(runner);
-        blocks_run_ += run;
+        sums.add(worker.runner);
+        blocks_run_ += worker.blocks_run;
       } catch (...) {
         const std::lock_guard lock{joining};
         if (!failure) failure = std::current_exception();
-        next = blocks;
+        const std::lock_guard no_more{taking_};
+        next_ = blocks;
       }
     };
     {
@@ -213,12 +220,71 @@ class Evaluator {
     if (failure) std::rethrow_exception(failure);
   }
 
+  /// A thread's own part.
+  struct Worker {
+    Worker(Evaluator& evaluator, const std::vector<bool>& trusted)
+        : runner{evaluator.runner(trusted)},
+          scout{evaluator.runner(trusted)},
+          slopes{evaluator.module_.kernels[evaluator.launch_.kernel], evaluator.program_,
+                 evaluator.launch_},
+          // Values that pass from block to block by other ways than registers are not followed.
+          reuses{evaluator.options_.reuses_blocks && !evaluator.program_.needs_shared &&
+                 !evaluator.program_.needs_local} {
+      scout.follow(slopes);
+    }
+
+    /// Blocks [first, end) of a row.
+    void run(std::uint64_t first, std::uint64_t end) {
+      while (first < end) {
+        const std::uint64_t left = end - first;
+        std::uint64_t alike = std::min(left, patience);
+        std::uint64_t period = alike;
+        // A block is run once more for what it has in common with the next ones: worth it where
+        // there are some.
+        constexpr std::uint64_t least = 4;
+        if (reuses && left >= least && patience == 1) {
+          slopes.begin();
+          scout.run(first);
+          alike = std::min(left - 1, slopes.reach()) + 1;
+          period = std::min(slopes.period(), alike);
+          const bool gains = alike > period + 1;
+          waits = gains ? 1 : std::min<std::uint64_t>(2 * waits, most_wait);
+          patience = gains ? 1 : waits;
+        } else {
+          patience = 1;
+        }
+        for (std::uint64_t b = 0; b < period; ++b) {
+          runner.run(first + b, (alike - b + period - 1) / period);
+          ++blocks_run;
+        }
+        first += alike;
+      }
+    }
+
+    BlockRunner runner;
+    BlockRunner scout;
+    Slopes slopes;
+    bool reuses;
+    std::uint64_t blocks_run = 0;
+    std::uint64_t patience = 1;  ///< blocks to run before the next are compared
+    std::uint64_t waits = 1;
+    static constexpr std::uint64_t most_wait = 64;
+  };
+
+  [[nodiscard]] BlockRunner runner(const std::vector<bool>& trusted) {
+    return {module_,  launch_,
+            program_, options_.generations,
+            trusted,  [this](std::uint64_t count) { spend(count); }};
+  }
+
   const ptx::Module& module_;
   const Launch& launch_;
   const EvaluateOptions& options_;
   Program program_;
   std::atomic<std::uint64_t> spent_ = 0;
   std::uint64_t blocks_run_ = 0;
+  std::mutex taking_;
+  std::uint64_t next_ = 0;  ///< block that nobody took yet
 };
 
 }  // namespace

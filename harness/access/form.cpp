@@ -570,8 +570,8 @@ std::vector<int64_t> Forms::divisors_shared(FormId form, int64_t by) const {
   for (const Term& term : terms)
     divisors.push_back(static_cast<int64_t>(common({&term, 1}, most)));
   std::ranges::sort(divisors, std::greater{});
-  const auto repeated = std::ranges::unique(divisors);
-  divisors.erase(repeated.begin(), repeated.end());
+  // Not that of ranges, which clang 14 cannot read.
+  divisors.erase(std::unique(divisors.begin(), divisors.end()), divisors.end());
   std::erase(divisors, 1);
   return divisors;
 }
@@ -1141,7 +1141,8 @@ struct Piece {
 
 /// What is added first, then what is taken away.
 std::string sum_of(std::vector<Piece> pieces) {
-  std::ranges::stable_partition(pieces, [](const Piece& piece) { return !piece.is_minus; });
+  std::stable_partition(pieces.begin(), pieces.end(),
+                        [](const Piece& piece) { return !piece.is_minus; });
   std::string out;
   for (const Piece& piece : pieces) {
     if (!out.empty()) {

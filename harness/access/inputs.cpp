@@ -82,7 +82,8 @@ std::optional<std::string> find_tool(const std::string& name) {
   folders.emplace_back("/usr/local/cuda/bin");
   for (const auto& folder : folders) {
     // An empty part of PATH is the working folder: nothing there is a toolkit.
-    if (!folder.empty() && may_run(folder + '/' + name)) return folder + '/' + name;
+    const std::string file = fmt::format("{}/{}", folder, name);
+    if (!folder.empty() && may_run(file)) return file;
   }
   return std::nullopt;
 }

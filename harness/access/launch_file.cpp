@@ -130,8 +130,8 @@ std::string demangled(const std::string& name) {
 
 class Reader {
  public:
-  Reader(const std::string& file, std::span<const ptx::Module> modules)
-      : file_{file}, modules_{modules} {}
+  Reader(std::string file, std::span<const ptx::Module> modules)
+      : file_{std::move(file)}, modules_{modules} {}
 
   Launch read(const TreeNode& root) {
     root.check_root(
@@ -434,34 +434,40 @@ class Reader {
     for (const auto& field :
          fields->filled(Kind::mapping, "fields", "a mapping from offsets to typed values",
                         "write fields: {0: u32 1920}, say")) {
-      const auto at = whole_bits(field.key, 8);
-      if (!at || field.key.starts_with('-')) {
-        refuse(field.key_place, fmt::format("the field {}", in_quotes(field.key)),
-               "its offset in bytes", "write a whole number");
+      read_field(field, param, name, taken);
+    }
+  }
+
+  /// A field of a struct, of which some bytes are `taken`.
+  void read_field(const TreeNode& field, const ptx::Symbol& param, const std::string& name,
+                  std::vector<bool>& taken) {
+    const auto at = whole_bits(field.key, 8);
+    if (!at || field.key.starts_with('-')) {
+      refuse(field.key_place, fmt::format("the field {}", in_quotes(field.key)),
+             "its offset in bytes", "write a whole number");
+    }
+    const auto typed = field.is_text() ? typed_bits(field.text) : std::nullopt;
+    if (!typed && field.kind != Kind::mapping) {
+      field.refuse_as(fmt::format("the field at {}", *at),
+                      "a typed value or a buffer, as u32 1920, f32 1.5 or {bytes: 4096}",
+                      "write one of these");
+    }
+    const unsigned bytes = typed ? typed->bytes : pointer_bytes;
+    if (*at > param.bytes || param.bytes - *at < bytes) {
+      refuse(field.key_place, fmt::format("{} bytes at {} of {}", bytes, *at, name),
+             fmt::format("a field within its {} bytes", param.bytes), "mend the offset");
+    }
+    for (unsigned b = 0; b < bytes; ++b) {
+      if (taken[*at + b]) {
+        refuse(field.key_place, fmt::format("byte {} of {} twice", *at + b, name),
+               "fields that do not overlap", "mend the offset");
       }
-      const auto typed = field.is_text() ? typed_bits(field.text) : std::nullopt;
-      if (!typed && field.kind != Kind::mapping) {
-        field.refuse_as(fmt::format("the field at {}", *at),
-                        "a typed value or a buffer, as u32 1920, f32 1.5 or {bytes: 4096}",
-                        "write one of these");
-      }
-      const unsigned bytes = typed ? typed->bytes : pointer_bytes;
-      if (*at > param.bytes || param.bytes - *at < bytes) {
-        refuse(field.key_place, fmt::format("{} bytes at {} of {}", bytes, *at, name),
-               fmt::format("a field within its {} bytes", param.bytes), "mend the offset");
-      }
-      for (unsigned b = 0; b < bytes; ++b) {
-        if (taken[*at + b]) {
-          refuse(field.key_place, fmt::format("byte {} of {} twice", *at + b, name),
-                 "fields that do not overlap", "mend the offset");
-        }
-        taken[*at + b] = true;
-      }
-      if (typed) {
-        write(param.offset + *at, typed->bits, bytes);
-      } else {
-        read_buffer(field, param.offset + *at, fmt::format("{}+{}", name, *at));
-      }
+      taken[*at + b] = true;
+    }
+    if (typed) {
+      write(param.offset + *at, typed->bits, bytes);
+    } else {
+      read_buffer(field, param.offset + *at, fmt::format("{}+{}", name, *at));
     }
   }
 
@@ -502,7 +508,7 @@ class Reader {
     const auto* const how = node.find("fill");
     const auto* const from_file = node.find("file");
     const auto* const hex = node.find("hex");
-    if ((how != nullptr) + (from_file != nullptr) + (hex != nullptr) > 1) {
+    if (std::ranges::count(std::array{how, from_file, hex}, nullptr) < 2) {
       refuse(node.place, "several of fill, file and hex", "one of them", "remove the others");
     }
     if (how != nullptr) {

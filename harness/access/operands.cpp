@@ -50,6 +50,8 @@ unsigned hidden_results(const Instruction& one) {
 
 }  // namespace
 
+// One case a kind of instruction.
+// NOLINTNEXTLINE(readability-function-cognitive-complexity)
 Role role_of(const Instruction& one) {
   constexpr std::array<std::string_view, 8> hints{"membar",  "fence",        "nanosleep",
                                                   "brkpt",   "pmevent",      "griddepcontrol",
@@ -108,14 +110,16 @@ Role role_of(const Instruction& one) {
     return plain ? Role::matrix : Role::unmodelled;
   }
   if (one.opcode == "bar" || one.opcode == "barrier") {
-    if (one.opcode == "bar" && one.has("warp")) return Role::warp_sync;
+    if (one.opcode == "bar" && one.has("warp") && one.operands.size() == 1) {
+      return Role::warp_sync;
+    }
     return is_whole_barrier(one) ? Role::barrier : Role::unmodelled;
   }
   if (one.opcode == "vote" && one.operands.size() == 3) return Role::vote;
   if (one.opcode == "shfl" && one.has("sync") && one.has("b32") && one.operands.size() >= 5) {
     return Role::shuffle;
   }
-  if (one.opcode == "activemask") return Role::activemask;
+  if (one.opcode == "activemask" && one.operands.size() == 1) return Role::activemask;
   if (is_one_of(one.opcode, hints)) return Role::nothing;
   if (one.opcode == "wgmma" && !one.has("mma_async")) return Role::nothing;
   if (is_one_of(one.opcode, unmodelled)) return Role::unmodelled;
@@ -154,6 +158,8 @@ const Operand* address_of(const Instruction& one) {
 Registers registers_of(const Instruction& one) {
   Registers all;
   const unsigned results = results_of(one);
+  // The reader bounds how deep operands nest.
+  // NOLINTNEXTLINE(misc-no-recursion)
   const auto add = [&](const auto& self, const Operand& operand, bool written,
                        bool address) -> void {
     if (operand.kind == Kind::reg) {

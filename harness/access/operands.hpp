@@ -29,7 +29,7 @@ enum class Role : std::uint8_t {
   nothing,     ///< fences and hints
   unmodelled,  ///< reaches memory, or other threads, in ways that are not modelled
 };
-[[nodiscard]] Role role_of(const ptx::Instruction& instruction);
+[[nodiscard]] Role role_of(const ptx::Instruction& one);
 
 /// Registers by their number in Kernel::registers.
 struct Registers {
@@ -37,12 +37,12 @@ struct Registers {
   std::vector<std::uint32_t> read;     ///< for its results; without addresses and guard
   std::vector<std::uint32_t> address;  ///< for its addresses
 };
-[[nodiscard]] Registers registers_of(const ptx::Instruction& instruction);
+[[nodiscard]] Registers registers_of(const ptx::Instruction& one);
 
 /// Operands before this one are results.
-[[nodiscard]] unsigned results_of(const ptx::Instruction& instruction);
+[[nodiscard]] unsigned results_of(const ptx::Instruction& one);
 
 /// The operand that is the address of a load, store, atomic or reduction.
-[[nodiscard]] const ptx::Operand* address_of(const ptx::Instruction& instruction);
+[[nodiscard]] const ptx::Operand* address_of(const ptx::Instruction& one);
 
 }  // namespace strata::access

@@ -3,6 +3,7 @@
 #include "harness/access/arithmetic.hpp"
 #include "harness/access/operands.hpp"
 #include "harness/access/reconvergence.hpp"
+#include "harness/case/text.hpp"
 
 #include <fmt/format.h>
 
@@ -10,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -22,6 +24,9 @@ using ptx::Operand;
 using ptx::Space;
 using ptx::Type;
 using Kind = Operand::Kind;
+
+constexpr std::uint64_t most_shared = 228U << 10U;  // of a block, the reserve included
+constexpr std::uint64_t most_local = 512U << 10U;   // of a thread
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t align) {
   return align <= 1 ? value : (value + align - 1) / align * align;
@@ -137,14 +142,18 @@ class Slice {
     }
   }
 
-  /// Of a load: so are the stores that may have put its value there.
-  void need_value(std::uint32_t i) {
-    const Role role = roles_[i];
-    if (role != Role::load && role != Role::store && role != Role::matrix) return;
-    if (passes_value[i]) return;
+  /// What the instruction moves is needed; false where it was known before.
+  bool need_moved(std::uint32_t i) {
+    const bool moves = roles_[i] == Role::load || roles_[i] == Role::store;
+    if (!moves || passes_value[i]) return false;
     passes_value[i] = true;
     if (needed[i]) open_.push_back(i);
-    if (role != Role::load) return;
+    return true;
+  }
+
+  /// Of a load: so are the stores that may have put its value there.
+  void need_value(std::uint32_t i) {
+    if (!need_moved(i) || roles_[i] != Role::load) return;
     const Space space = kernel_.instructions[i].space();
     const bool generic = space == Space::generic;
     if (space == Space::shared || generic) pass_through(Space::shared, needs_shared);
@@ -157,10 +166,10 @@ class Slice {
     for (std::uint32_t i = 0; i < roles_.size(); ++i) {
       const Space of = kernel_.instructions[i].space();
       const bool there = of == space || of == Space::generic;
-      if (roles_[i] == Role::store && there) need_value(i);
-      if (roles_[i] == Role::barrier && space == Space::shared) need(i);
-      if (roles_[i] == Role::warp_sync && space == Space::shared) need(i);
-      if (roles_[i] == Role::unmodelled && space == Space::shared) need(i);
+      if (roles_[i] == Role::store && there) (void)need_moved(i);
+      const bool orders = roles_[i] == Role::barrier || roles_[i] == Role::warp_sync ||
+                          roles_[i] == Role::unmodelled;
+      if (orders && space == Space::shared) need(i);
     }
   }
 
@@ -252,25 +261,12 @@ class Compiler {
 
   /// Variables of shared and of local memory that the kernel names, one after the other.
   void lay_out() {
-    std::vector<bool> named(module_.symbols.size());
-    const auto name = [&](const auto& self, const Operand& operand) -> void {
-      if (operand.kind == Kind::symbol) named[operand.index] = true;
-      for (const auto& item : operand.items)
-        self(self, item);
-    };
-    for (const auto& one : kernel_.instructions) {
-      for (const auto& operand : one.operands)
-        name(name, operand);
-    }
+    const std::vector<bool> named = named_symbols();
     addresses_.assign(module_.symbols.size(), std::nullopt);
     // What the system keeps to itself from compute capability 8.0 on.
     constexpr std::uint64_t reserved = 1024;
     constexpr unsigned first_with_reserve = 80;
-    unsigned target = 0;
-    for (const char c : module_.target) {
-      if (c >= '0' && c <= '9') target = 10 * target + static_cast<unsigned>(c - '0');
-    }
-    program_.shared_begin = target >= first_with_reserve ? reserved : 0;
+    program_.shared_begin = target_of(module_) >= first_with_reserve ? reserved : 0;
     std::uint64_t shared = program_.shared_begin;
     std::uint64_t local = 0;
     std::uint64_t dynamic_align = 16;
@@ -302,6 +298,40 @@ class Compiler {
     }
     program_.shared_end = launch_.dynamic_shared == 0 ? shared : dynamic + launch_.dynamic_shared;
     program_.local_bytes = local;
+    hold_to(program_.shared_end, most_shared, "shared");
+    hold_to(program_.local_bytes, most_local, "local");
+  }
+
+  void hold_to(std::uint64_t bytes, std::uint64_t most, std::string_view space) const {
+    if (bytes <= most) return;
+    refuse({kernel_.name}, fmt::format("{} bytes of {} memory", bytes, space),
+           fmt::format("at most {}, as the hardware has", most),
+           "lower dynamic_shared, or launch another kernel");
+  }
+
+  [[nodiscard]] static unsigned target_of(const ptx::Module& module) {
+    unsigned target = 0;
+    for (const char c : module.target) {
+      if (c >= '0' && c <= '9' && target < 1000)
+        target = 10 * target + static_cast<unsigned>(c - '0');
+    }
+    return target;
+  }
+
+  [[nodiscard]] std::vector<bool> named_symbols() const {
+    std::vector<bool> named(module_.symbols.size());
+    // The reader bounds how deep operands nest.
+    // NOLINTNEXTLINE(misc-no-recursion)
+    const auto name = [&](const auto& self, const Operand& operand) -> void {
+      if (operand.kind == Kind::symbol) named[operand.index] = true;
+      for (const auto& item : operand.items)
+        self(self, item);
+    };
+    for (const auto& one : kernel_.instructions) {
+      for (const auto& operand : one.operands)
+        name(name, operand);
+    }
+    return named;
   }
 
   void note_unmodelled(std::uint32_t i, Role role) {
@@ -475,7 +505,7 @@ class Compiler {
         return shuffle(i);
       case Role::activemask: {
         const std::uint32_t to = value_result(kernel_.instructions[i].operands.front());
-        add(i, StepKind::activemask).to[0] = to;
+        if (to != no_slot) add(i, StepKind::activemask).to[0] = to;
         return;
       }
       case Role::nothing:
@@ -520,18 +550,27 @@ class Compiler {
              !one.has("rp");
     };
     std::vector<bool> product(kernel_.registers.size());
-    for (const auto& one : kernel_.instructions) {
-      if (is_loose(one, "mul") && one.operands.front().kind == Kind::reg) {
-        product[one.operands.front().index] = true;
+    const auto takes_product = [&](const Instruction& one) {
+      if (one.operands.empty()) return false;
+      return std::any_of(one.operands.begin() + 1, one.operands.end(),
+                         [&](const Operand& o) { return o.kind == Kind::reg && product[o.index]; });
+    };
+    // A copy of a product is one, too.
+    for (bool more = true; more;) {
+      more = false;
+      for (const auto& one : kernel_.instructions) {
+        if (one.operands.empty() || one.operands.front().kind != Kind::reg) continue;
+        const bool copies = one.opcode == "mov" || one.opcode == "neg" || one.opcode == "selp";
+        const std::uint32_t to = one.operands.front().index;
+        if (product[to] || !(is_loose(one, "mul") || (copies && takes_product(one)))) continue;
+        product[to] = more = true;
       }
     }
     may_fuse_.assign(kernel_.instructions.size(), false);
     for (std::size_t i = 0; i < kernel_.instructions.size(); ++i) {
       const auto& one = kernel_.instructions[i];
       if (!is_loose(one, "add") && !is_loose(one, "sub")) continue;
-      may_fuse_[i] = std::any_of(one.operands.begin() + 1, one.operands.end(), [&](const auto& o) {
-        return o.kind == Kind::reg && product[o.index];
-      });
+      may_fuse_[i] = takes_product(one);
     }
   }
 
@@ -543,57 +582,66 @@ class Compiler {
   void plain(std::uint32_t i, const Registers& registers) {
     const Instruction& one = kernel_.instructions[i];
     const Recipe recipe = recipe_of(one, result_type(one));
-    const std::size_t wanted = recipe.results + recipe.sources + (recipe.takes_predicate ? 1U : 0U);
-    const bool table = one.opcode == "lop3";
-    if (recipe.run == nullptr || may_fuse_[i] || one.operands.size() != wanted + (table ? 1 : 0)) {
+    const std::size_t wanted = recipe.results + recipe.sources +
+                               (recipe.takes_predicate ? 1U : 0U) +
+                               (one.opcode == "lop3" ? 1U : 0U);
+    Step made{.kind = StepKind::plain, .run = recipe.run, .instruction = i, .extra = recipe.extra};
+    if (recipe.run == nullptr || may_fuse_[i] || one.operands.size() != wanted ||
+        !bind_results(made, one, recipe) || !bind_sources(made, one, recipe)) {
       return hide(i, registers);
     }
-    Step made;
-    const bool of_predicates = one.type() == Type::pred;
+    const bool writes_nothing = !recipe.gives_predicate &&
+                                std::ranges::all_of(made.to, [](auto to) { return to == no_slot; });
+    if (writes_nothing) return;  // into a sink
+    const Step& step = add(i, StepKind::plain);
+    made.guard = step.guard;
+    made.guard_negated = step.guard_negated;
+    program_.steps.back() = made;
+  }
+
+  /// False where a result is of another kind than the instruction gives.
+  bool bind_results(Step& made, const Instruction& one, const Recipe& recipe) {
     const Operand& result = one.operands.front();
+    if (recipe.gives_predicate) {
+      made.to_predicate = predicate_result(result);
+      if (recipe.results == 2) made.to_second_predicate = predicate_result(one.operands[1]);
+      return result.kind == Kind::sink || made.to_predicate != no_slot;
+    }
     if (result.kind == Kind::vector) {
-      if (result.items.size() > made.to.size()) return hide(i, registers);
+      if (one.opcode != "mov" || result.items.size() > made.to.size()) return false;
       for (std::size_t k = 0; k < result.items.size(); ++k)
         made.to.at(k) = value_result(result.items[k]);
-    } else {
-      made.to[0] = value_result(result);
-      made.to_predicate = predicate_result(result);
+      return true;
     }
-    if (recipe.results == 2) made.to_second_predicate = predicate_result(one.operands[1]);
-    std::uint64_t extra = recipe.extra;
+    made.to[0] = value_result(result);
+    return result.kind == Kind::sink || made.to[0] != no_slot;
+  }
+
+  /// False where a source is of another kind than the instruction takes.
+  bool bind_sources(Step& made, const Instruction& one, const Recipe& recipe) {
     for (unsigned s = 0; s < recipe.sources; ++s) {
       const Operand& source = one.operands[recipe.results + s];
+      const bool of_predicates = recipe.types.at(s) == Type::pred;
+      if (of_predicates != is_predicate(source)) return false;
       if (of_predicates) {
-        if (!is_predicate(source)) return hide(i, registers);
         made.from.at(s) = slot_of_register(source.index);
-        if (source.negated) extra ^= 0x100U << s;
+        if (source.negated) made.extra ^= 0x100U << s;
       } else if (source.kind == Kind::vector) {
-        if (source.items.size() > made.from.size()) return hide(i, registers);
+        if (one.opcode != "mov" || source.items.size() > made.from.size()) return false;
         for (std::size_t k = 0; k < source.items.size(); ++k)
-          made.from.at(k) = slot_of(source.items[k], recipe.types[0], i);
+          made.from.at(k) = slot_of(source.items[k], recipe.types[0], made.instruction);
       } else {
-        if (is_predicate(source)) return hide(i, registers);
-        made.from.at(s) = slot_of(source, recipe.types.at(s), i);
+        made.from.at(s) = slot_of(source, recipe.types.at(s), made.instruction);
       }
     }
     // not.pred and mov.pred have one source.
-    if (of_predicates && recipe.sources == 1) made.from[1] = made.from[0];
-    if (recipe.takes_predicate) {
-      const Operand& predicate = one.operands.back();
-      if (!is_predicate(predicate)) return hide(i, registers);
-      made.from_predicate = slot_of_register(predicate.index);
-      made.from_negated = predicate.negated;
-    }
-    const bool writes_value = made.to_predicate == no_slot;
-    if (writes_value && result.kind != Kind::vector && made.to[0] == no_slot) return;  // a sink
-    Step& step = add(i, StepKind::plain);
-    made.guard = step.guard;
-    made.guard_negated = step.guard_negated;
-    made.kind = StepKind::plain;
-    made.instruction = i;
-    made.run = recipe.run;
-    made.extra = extra;
-    program_.steps.back() = made;
+    if (recipe.types[0] == Type::pred && recipe.sources == 1) made.from[1] = made.from[0];
+    if (!recipe.takes_predicate) return true;
+    const Operand& predicate = one.operands.back();
+    if (!is_predicate(predicate)) return false;
+    made.from_predicate = slot_of_register(predicate.index);
+    made.from_negated = predicate.negated;
+    return true;
   }
 
   void branch(std::uint32_t i) {
@@ -613,7 +661,11 @@ class Compiler {
 
   void indexed(std::uint32_t i) {
     const Instruction& one = kernel_.instructions[i];
-    if (one.operands.size() < 2 || one.operands[1].items.empty()) return lost(i);
+    const auto is_label = [](const Operand& item) { return item.kind == Kind::label; };
+    if (one.operands.size() < 2 || one.operands[1].items.empty() ||
+        !std::ranges::all_of(one.operands[1].items, is_label)) {
+      return lost(i);
+    }
     IndexedBranch made{.index = slot_of(one.operands[0], Type::u32, i), .targets = {}};
     for (const auto& item : one.operands[1].items)
       made.targets.push_back(kernel_.labels[item.index].instruction);
@@ -674,9 +726,7 @@ class Compiler {
     const Operand& from = one.operands[1];
     if (from.kind != Kind::symbol) return false;
     const auto& base = addresses_[from.index];
-    const auto targets = one.operands[0].kind == Kind::vector
-                             ? one.operands[0].items
-                             : std::vector<Operand>{one.operands[0]};
+    const std::span<const Operand> targets = items_of(one.operands[0]);
     const unsigned bytes = ptx::bytes_of(one.type());
     for (std::size_t k = 0; k < targets.size(); ++k) {
       const std::uint32_t to = value_result(targets[k]);
@@ -696,10 +746,8 @@ class Compiler {
         bits = extended(bits, bytes, ptx::bytes_of(register_type));
       }
       const std::uint32_t value = constant(known ? bits : 0, known ? no_index : i);
-      Recipe copies =
-          recipe_of({.opcode = "mov", .modifiers = {"b64"}, .operands = {{}, {}}}, Type::b64);
       Step& step = add(i, StepKind::plain);
-      step.run = copies.run;
+      step.run = copy_run();
       step.to[0] = to;
       step.from[0] = value;
     }
@@ -738,34 +786,42 @@ class Compiler {
       made.element_bytes = static_cast<unsigned>(one.operands[2].bits & 0xFFU);
       if (one.operands.size() > 3) made.size = copied_size(one.operands[3], i);
     }
-    std::array<std::uint32_t, 8> registers{};
-    registers.fill(no_slot);
-    std::uint32_t to_predicate = no_slot;
-    const auto bind = [&](const Operand& operand, bool result) {
-      const auto items =
-          operand.kind == Kind::vector ? operand.items : std::vector<Operand>{operand};
-      for (std::size_t k = 0; k < items.size() && k < registers.size(); ++k) {
-        if (result) {
-          registers.at(k) = value_result(items[k]);
-          if (is_predicate(items[k])) to_predicate = slot_of_register(items[k].index);
-          if (items[k].kind == Kind::reg) {
-            made.register_bytes.at(k) =
-                static_cast<std::uint8_t>(ptx::bytes_of(kernel_.registers[items[k].index].type));
-          }
-        } else {
-          registers.at(k) = slot_of(items[k], one.type(), i);
-        }
-      }
-    };
     const bool loads = kind == AccessKind::load || kind == AccessKind::atomic ||
                        (kind == AccessKind::matrix && !made.writes);
-    if (loads && passes_value) bind(one.operands[0], true);
-    if (kind == AccessKind::store && passes_value) bind(one.operands[1], false);
+    Step bound;
+    if (loads && passes_value) bind_loaded(bound, made, one.operands[0]);
+    if (kind == AccessKind::store && passes_value)
+      bind_stored(bound, one.operands[1], one.type(), i);
     Step& step = add(i, StepKind::memory);
     step.detail = static_cast<std::uint32_t>(program_.memory.size());
-    step.to_predicate = to_predicate;
-    (loads ? step.to : step.from) = registers;
+    step.to = bound.to;
+    step.from = bound.from;
+    step.to_predicate = bound.to_predicate;
     program_.memory.push_back(made);
+  }
+
+  static std::span<const Operand> items_of(const Operand& operand) {
+    if (operand.kind == Kind::vector) return operand.items;
+    return {&operand, 1};
+  }
+
+  /// Registers that a load fills.
+  void bind_loaded(Step& bound, MemoryStep& made, const Operand& result) {
+    const auto items = items_of(result);
+    for (std::size_t k = 0; k < items.size() && k < bound.to.size(); ++k) {
+      bound.to.at(k) = value_result(items[k]);
+      if (is_predicate(items[k])) bound.to_predicate = slot_of_register(items[k].index);
+      if (items[k].kind != Kind::reg) continue;
+      const Type type = kernel_.registers[items[k].index].type;
+      made.register_bytes.at(k) = static_cast<std::uint8_t>(ptx::bytes_of(type));
+    }
+  }
+
+  /// What a store takes.
+  void bind_stored(Step& bound, const Operand& source, Type type, std::uint32_t i) {
+    const auto items = items_of(source);
+    for (std::size_t k = 0; k < items.size() && k < bound.from.size(); ++k)
+      bound.from.at(k) = slot_of(items[k], type, i);
   }
 
   /// cp.async's last operand: how many bytes are read, or a predicate that says that none are.
@@ -798,116 +854,151 @@ Program compile(const ptx::Module& module, const Launch& launch, bool everything
   return Compiler{module, launch}.compile(everything);
 }
 
+namespace {
+
+/// Where a step may lead.
+std::vector<std::uint32_t> next_of(const Program& program, std::uint32_t at) {
+  const Step& one = program.steps[at];
+  std::vector<std::uint32_t> next;
+  if (one.kind == StepKind::branch) next.push_back(one.target);
+  if (one.kind == StepKind::indexed) next = program.indexed[one.detail].targets;
+  const bool jumps =
+      one.kind == StepKind::branch || one.kind == StepKind::exit || one.kind == StepKind::indexed;
+  if (!jumps || one.guard != no_slot) next.push_back(at + 1);
+  return next;
+}
+
+}  // namespace
+
 Region region_of(const Program& program, std::uint32_t step) {
-  // Steps from both ways of the branch to where its lanes meet.
-  const Step& branch = program.steps[step];
+  // Steps from both ways of the branch to where its lanes meet again.
+  const std::uint32_t meet = program.steps[step].all_meet;
   Region region;
   std::vector<bool> seen(program.steps.size());
-  std::vector<std::uint32_t> open;
-  const auto visit = [&](std::uint32_t at) {
-    if (at == branch.all_meet || at >= seen.size() || seen[at]) return;
-    seen[at] = true;
-    open.push_back(at);
-  };
-  const auto leave = [&](std::uint32_t at) {
-    const Step& one = program.steps[at];
-    if (one.kind == StepKind::branch) visit(one.target);
-    if (one.kind == StepKind::indexed)
-      std::ranges::for_each(program.indexed[one.detail].targets, visit);
-    const bool goes_on = one.kind == StepKind::branch || one.kind == StepKind::exit
-                             ? one.guard != no_slot
-                             : one.kind != StepKind::indexed;
-    if (goes_on) visit(at + 1);
-  };
-  leave(step);
+  std::vector<std::uint32_t> open = next_of(program, step);
   std::set<std::uint32_t> values;
   std::set<std::uint32_t> predicates;
   while (!open.empty()) {
     const std::uint32_t at = open.back();
     open.pop_back();
+    if (at == meet || at >= seen.size() || seen[at]) continue;
+    seen[at] = true;
     const Step& one = program.steps[at];
-    for (const std::uint32_t slot : one.to) {
-      if (slot != no_slot) values.insert(slot);
-    }
-    for (const std::uint32_t slot : {one.to_predicate, one.to_second_predicate}) {
-      if (slot != no_slot) predicates.insert(slot);
-    }
+    values.insert(one.to.begin(), one.to.end());
+    predicates.insert({one.to_predicate, one.to_second_predicate});
     if (one.kind == StepKind::memory) region.memory.push_back(at);
     if (one.kind == StepKind::exit) region.may_exit = true;
     if (one.kind == StepKind::barrier) region.has_barrier = true;
-    leave(at);
+    const auto next = next_of(program, at);
+    open.insert(open.end(), next.begin(), next.end());
   }
+  values.erase(no_slot);
+  predicates.erase(no_slot);
   region.values.assign(values.begin(), values.end());
   region.predicates.assign(predicates.begin(), predicates.end());
   return region;
 }
 
+namespace {
+
+/// Follows an address back to the pointers that it is made from.
+class Pointers {
+ public:
+  Pointers(const ptx::Module& module, const Launch& launch)
+      : module_{module},
+        launch_{launch},
+        kernel_{module.kernels[launch.kernel]},
+        writers_(kernel_.registers.size()) {
+    for (std::uint32_t i = 0; i < kernel_.instructions.size(); ++i) {
+      for (const std::uint32_t r : registers_of(kernel_.instructions[i]).written)
+        writers_[r].push_back(i);
+    }
+  }
+
+  std::vector<std::uint32_t> of(std::uint32_t instruction) {
+    add_symbols(kernel_.instructions[instruction]);
+    follow(registers_of(kernel_.instructions[instruction]).address);
+    while (!open_.empty() && !anything_) {
+      const std::uint32_t i = open_.back();
+      open_.pop_back();
+      look_at(kernel_.instructions[i]);
+    }
+    if (anything_) return {};
+    return {found_.begin(), found_.end()};
+  }
+
+ private:
+  void follow(const std::vector<std::uint32_t>& registers) {
+    for (const std::uint32_t r : registers) {
+      for (const std::uint32_t i : writers_[r]) {
+        if (seen_.insert(i).second) open_.push_back(i);
+      }
+    }
+  }
+
+  void add_buffer(std::uint64_t address) {
+    for (std::uint32_t b = 0; b < launch_.buffers.size(); ++b) {
+      if (launch_.buffers[b].contains(address, 1)) found_.insert(b);
+    }
+  }
+
+  void add_symbols(const Instruction& one) {
+    for (const Operand& operand : one.operands) {
+      if (operand.kind != Kind::symbol) continue;
+      for (const auto& buffer : launch_.buffers) {
+        if (buffer.symbol == operand.index) add_buffer(buffer.address);
+      }
+    }
+  }
+
+  void look_at(const Instruction& one) {
+    const Role role = role_of(one);
+    if (role == Role::plain) {
+      add_symbols(one);
+      const Registers of = registers_of(one);
+      follow(of.read);
+      follow(of.address);
+    } else if (role == Role::load && one.space() == Space::param) {
+      add_params(one);
+    } else {
+      // A pointer that was loaded leads anywhere; 32 bits are none.
+      const bool loads = role == Role::load || role == Role::atomic;
+      anything_ = !loads || ptx::bytes_of(one.type()) >= 8;
+    }
+  }
+
+  void add_params(const Instruction& load) {
+    const Operand& from = load.operands[1];
+    if (from.kind != Kind::symbol) {
+      anything_ = true;
+      return;
+    }
+    const std::uint64_t at =
+        module_.symbols[from.index].offset + static_cast<std::uint64_t>(from.offset);
+    const std::uint64_t count = std::uint64_t{load.vector_width()} * ptx::bytes_of(load.type());
+    for (std::uint64_t p = at; p + 8 <= at + count; p += 8) {
+      std::uint64_t pointer = 0;
+      for (std::uint64_t b = 0; b < 8 && p + b < launch_.params.size(); ++b)
+        pointer |= std::uint64_t{launch_.params[p + b]} << (8 * b);
+      add_buffer(pointer);
+    }
+  }
+
+  const ptx::Module& module_;
+  const Launch& launch_;
+  const ptx::Kernel& kernel_;
+  std::vector<std::vector<std::uint32_t>> writers_;  ///< instructions, by register
+  std::set<std::uint32_t> found_;
+  std::set<std::uint32_t> seen_;
+  std::vector<std::uint32_t> open_;
+  bool anything_ = false;
+};
+
+}  // namespace
+
 std::vector<std::uint32_t> reachable_buffers(const ptx::Module& module, const Launch& launch,
                                              std::uint32_t instruction) {
-  const ptx::Kernel& kernel = module.kernels[launch.kernel];
-  std::vector<std::vector<std::uint32_t>> writers(kernel.registers.size());
-  for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i) {
-    for (const std::uint32_t r : registers_of(kernel.instructions[i]).written)
-      writers[r].push_back(i);
-  }
-  std::set<std::uint32_t> found;
-  const auto add_buffer = [&](std::uint64_t address) {
-    for (std::uint32_t b = 0; b < launch.buffers.size(); ++b) {
-      if (launch.buffers[b].contains(address, 1)) found.insert(b);
-    }
-  };
-  std::set<std::uint32_t> seen;
-  std::vector<std::uint32_t> open;
-  bool anything = false;
-  const auto add_symbol = [&](const Operand& operand) {
-    if (operand.kind != Kind::symbol) return;
-    for (const auto& buffer : launch.buffers) {
-      if (buffer.symbol == operand.index) add_buffer(buffer.address);
-    }
-  };
-  const auto follow = [&](std::uint32_t r) {
-    for (const std::uint32_t i : writers[r]) {
-      if (seen.insert(i).second) open.push_back(i);
-    }
-  };
-  const auto& start = kernel.instructions[instruction];
-  for (const std::uint32_t r : registers_of(start).address)
-    follow(r);
-  std::ranges::for_each(start.operands, add_symbol);
-  while (!open.empty()) {
-    const std::uint32_t i = open.back();
-    open.pop_back();
-    const Instruction& one = kernel.instructions[i];
-    const Role role = role_of(one);
-    if (role == Role::load && one.space() == Space::param) {
-      const Operand& from = one.operands[1];
-      if (from.kind != Kind::symbol) {
-        anything = true;
-        continue;
-      }
-      const std::uint64_t at =
-          module.symbols[from.index].offset + static_cast<std::uint64_t>(from.offset);
-      const std::uint64_t count = std::uint64_t{one.vector_width()} * ptx::bytes_of(one.type());
-      for (std::uint64_t p = at; p + 8 <= at + count; p += 8) {
-        std::uint64_t pointer = 0;
-        for (std::uint64_t b = 0; b < 8 && p + b < launch.params.size(); ++b)
-          pointer |= std::uint64_t{launch.params[p + b]} << (8 * b);
-        add_buffer(pointer);
-      }
-    } else if (role == Role::load || role == Role::atomic) {
-      // A pointer that was loaded leads anywhere; 32 bits are none.
-      if (ptx::bytes_of(one.type()) >= 8) anything = true;
-    } else if (role == Role::plain) {
-      std::ranges::for_each(one.operands, add_symbol);
-      const Registers of = registers_of(one);
-      std::ranges::for_each(of.read, follow);
-      std::ranges::for_each(of.address, follow);
-    } else {
-      anything = true;
-    }
-  }
-  if (anything) return {};
-  return {found.begin(), found.end()};
+  return Pointers{module, launch}.of(instruction);
 }
 
 }  // namespace strata::access

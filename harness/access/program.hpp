@@ -70,14 +70,14 @@ struct Program {
   std::uint32_t value_slots = 0;
   std::uint32_t predicate_slots = 0;
   struct Constant {
-    std::uint32_t slot;
-    std::uint64_t bits;
+    std::uint32_t slot = no_slot;
+    std::uint64_t bits = 0;
     std::uint32_t hidden_by = ptx::no_index;  ///< an instruction: the value is not known
   };
   std::vector<Constant> constants;
   struct SpecialSlot {
-    std::uint32_t slot;
-    ptx::Special special;
+    std::uint32_t slot = no_slot;
+    ptx::Special special = ptx::Special::other;
   };
   std::vector<SpecialSlot> specials;
   std::vector<std::uint32_t> registers;  ///< slots of registers, which are unknown at the start

@@ -62,7 +62,8 @@ Type type_of(std::string_view word) {
   const auto is_digit = [&](std::size_t at) {
     return at < word.size() && word[at] >= '0' && word[at] <= '9';
   };
-  const bool is_short = !word.empty() && std::string_view{"bsuf"}.find(word[0]) != word.npos;
+  const bool is_short =
+      !word.empty() && std::string_view{"bsuf"}.find(word[0]) != std::string_view::npos;
   if (is_short && is_digit(1)) return Type::other;
   const bool is_float = word.size() > 3 && (word[0] == 'e' || word.starts_with("ue"));
   const std::size_t digit = word.starts_with("ue") ? 2 : 1;
@@ -632,6 +633,7 @@ std::uint64_t Reader::read_dimensions(std::vector<std::uint64_t>& dimensions) {
   return all;
 }
 
+// NOLINTBEGIN(misc-no-recursion): lists hold lists, and go_deeper() counts them
 /// Reads values, or a list of them, into the bytes from `at` on; returns where they end. An inner
 /// list fills one element of the outermost dimension.
 std::uint64_t Reader::read_values(const Declared& declared,
@@ -666,6 +668,8 @@ std::uint64_t Reader::read_values(const Declared& declared,
   --depth_;
   return at + (end - at + step - 1) / step * step;
 }
+
+// NOLINTEND(misc-no-recursion)
 
 void Reader::read_value(const Declared& declared, std::uint64_t at, Symbol& symbol) {
   const std::uint32_t line = lexer_.peek().line;
@@ -702,7 +706,12 @@ void Reader::read_value(const Declared& declared, std::uint64_t at, Symbol& symb
 }
 
 void Reader::read_registers() {
+  const std::uint32_t line = lexer_.peek().line;
   const Declared declared = read_declaration();
+  if (declared.type == Type::none) {
+    lexer_.refuse_at(line, "a register without a type", "one, such as .b32",
+                     "give PTX as a compiler writes it");
+  }
   do {
     const Token name = lexer_.need(Token::Kind::word, "the name of a register");
     if (lexer_.take_if("<")) {
@@ -895,6 +904,10 @@ std::uint32_t Reader::read_guard() {
   const Token name = lexer_.need(Token::Kind::word, "a predicate");
   const auto found = find_name(name.text);
   if (!found || found->kind != Kind::reg) refuse_undeclared(name);
+  if (now_.registers[found->index].type != Type::pred) {
+    lexer_.refuse_at(name.line, in_quotes(name.text) + " guards an instruction", "a predicate",
+                     "give PTX as a compiler writes it");
+  }
   return found->index;
 }
 
@@ -1059,6 +1072,7 @@ void Reader::settle_function_names() {
 
 // ---- operands ----
 
+// NOLINTBEGIN(misc-no-recursion): lists hold lists, and go_deeper() counts them
 Operand Reader::read_operand(bool in_call) {
   count_part();
   const Token token = lexer_.peek();
@@ -1114,6 +1128,8 @@ Operand Reader::read_address() {
   return operand;
 }
 
+// NOLINTEND(misc-no-recursion)
+
 /// A register, a variable with what is added to it, a function, a special register; any other name
 /// must turn out to be a label.
 Operand Reader::read_name() {
@@ -1123,8 +1139,9 @@ Operand Reader::read_name() {
   if (lexer_.peek().kind == Token::Kind::dotted && lexer_.touches(name)) part = lexer_.take().text;
   if (const auto found = find_name(name.text)) {
     Operand operand{.kind = found->kind, .index = found->index};
-    const auto place = part.size() == 2 ? std::string_view{"xyzwrgba"}.find(part[1]) : part.npos;
-    if (found->parts > 1 && place % 4 < found->parts && place != part.npos) {
+    const auto place =
+        part.size() == 2 ? std::string_view{"xyzwrgba"}.find(part[1]) : std::string_view::npos;
+    if (found->parts > 1 && place % 4 < found->parts && place != std::string_view::npos) {
       operand.index += static_cast<std::uint32_t>(place % 4);
     } else if (found->parts > 1) {
       operand = {.kind = Kind::vector};
@@ -1206,8 +1223,8 @@ bool Instruction::has(std::string_view modifier) const {
 }
 
 Type Instruction::type(unsigned from_last) const {
-  for (auto word = modifiers.rbegin(); word != modifiers.rend(); ++word) {
-    const Type type = type_of(*word);
+  for (std::size_t left = modifiers.size(); left > 0; --left) {
+    const Type type = type_of(modifiers[left - 1]);
     if (type != Type::none && from_last-- == 0) return type;
   }
   return Type::none;

@@ -194,6 +194,9 @@ struct Module {
   Module() = default;
   Module(Module&&) = default;
   Module& operator=(Module&&) = default;
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+  ~Module() = default;
 };
 
 /// Largest text, longest line (a table of a megabyte is one), deepest nesting, most parts

@@ -117,6 +117,24 @@ std::uint64_t shifted_right(bool is_unsigned, std::uint64_t a, std::uint64_t pla
   return ~(~a >> places);
 }
 
+/// Of two integers; `is_unsigned`: either is.
+Constant compared(std::string_view sign, bool is_unsigned, std::uint64_t a, std::uint64_t b) {
+  const bool is_less =
+      is_unsigned ? a < b : static_cast<std::int64_t>(a) < static_cast<std::int64_t>(b);
+  if (sign == "==") return of_bool(a == b);
+  if (sign == "!=") return of_bool(a != b);
+  if (sign == "<") return of_bool(is_less);
+  if (sign == ">") return of_bool(!is_less && a != b);
+  if (sign == "<=") return of_bool(is_less || a == b);
+  return of_bool(!is_less);
+}
+
+Constant shifted(std::string_view sign, const Constant& a, std::uint64_t places) {
+  const bool is_unsigned = a.kind == Kind::unsigned_integer;
+  if (sign == ">>") return {.kind = a.kind, .bits = shifted_right(is_unsigned, a.bits, places)};
+  return {.kind = a.kind, .bits = places > 63 ? 0 : a.bits << places};
+}
+
 std::optional<Constant> apply(std::string_view sign, const Constant& a, const Constant& b) {
   if (a.is_real() || b.is_real()) return apply_real(sign, a.real(), b.real());
   const bool is_unsigned = a.kind == Kind::unsigned_integer || b.kind == Kind::unsigned_integer;
@@ -124,12 +142,6 @@ std::optional<Constant> apply(std::string_view sign, const Constant& a, const Co
     return Constant{.kind = is_unsigned ? Kind::unsigned_integer : Kind::signed_integer,
                     .bits = bits};
   };
-  const auto less = [&](std::uint64_t left, std::uint64_t right) {
-    return of_bool(is_unsigned
-                       ? left < right
-                       : static_cast<std::int64_t>(left) < static_cast<std::int64_t>(right));
-  };
-  const auto opposite = [](Constant truth) { return of_bool(truth.bits == 0); };
   if (sign == "+") return integer(a.bits + b.bits);
   if (sign == "-") return integer(a.bits - b.bits);
   if (sign == "*") return integer(a.bits * b.bits);
@@ -140,21 +152,13 @@ std::optional<Constant> apply(std::string_view sign, const Constant& a, const Co
   if (sign == "&") return integer(a.bits & b.bits);
   if (sign == "|") return integer(a.bits | b.bits);
   if (sign == "^") return integer(a.bits ^ b.bits);
-  if (sign == "<<") return Constant{.kind = a.kind, .bits = b.bits > 63 ? 0 : a.bits << b.bits};
-  if (sign == ">>") {
-    return Constant{.kind = a.kind,
-                    .bits = shifted_right(a.kind == Kind::unsigned_integer, a.bits, b.bits)};
-  }
+  if (sign == "<<" || sign == ">>") return shifted(sign, a, b.bits);
   if (sign == "&&") return of_bool(a.bits != 0 && b.bits != 0);
   if (sign == "||") return of_bool(a.bits != 0 || b.bits != 0);
-  if (sign == "==") return of_bool(a.bits == b.bits);
-  if (sign == "!=") return of_bool(a.bits != b.bits);
-  if (sign == "<") return less(a.bits, b.bits);
-  if (sign == ">") return less(b.bits, a.bits);
-  if (sign == "<=") return opposite(less(b.bits, a.bits));
-  return opposite(less(a.bits, b.bits));
+  return compared(sign, is_unsigned, a.bits, b.bits);
 }
 
+// NOLINTBEGIN(misc-no-recursion): an expression holds others, max_ptx_depth at the most
 class Expression {
  public:
   explicit Expression(Lexer& lexer) : lexer_{lexer} {}
@@ -215,13 +219,13 @@ class Expression {
       signs += lexer_.take().text;
     }
     Constant value = primary();
-    for (auto sign = signs.rbegin(); sign != signs.rend(); ++sign) {
-      if (*sign == '!') value = of_bool(value.is_real() ? value.real() == 0 : value.bits == 0);
-      if (*sign == '~') value = {.kind = Kind::signed_integer, .bits = ~value.integer()};
-      if (*sign == '-') {
-        value = value.is_real() ? of_real(-value.real())
-                                : Constant{.kind = value.kind, .bits = 0 - value.bits};
-      }
+    for (; !signs.empty(); signs.pop_back()) {
+      const char sign = signs.back();
+      if (sign == '!') value = of_bool(value.is_real() ? value.real() == 0 : value.bits == 0);
+      if (sign == '~') value = {.kind = Kind::signed_integer, .bits = ~value.integer()};
+      if (sign != '-') continue;
+      value = value.is_real() ? of_real(-value.real())
+                              : Constant{.kind = value.kind, .bits = 0 - value.bits};
     }
     return value;
   }
@@ -257,6 +261,7 @@ class Expression {
   Lexer& lexer_;
   std::size_t depth_ = 0;
 };
+// NOLINTEND(misc-no-recursion)
 
 }  // namespace
 

@@ -47,8 +47,8 @@ std::uint64_t bank_degree(const std::array<std::uint64_t, warp_lanes>& elements,
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const std::uint64_t element = elements[static_cast<unsigned>(std::countr_zero(rest))];
     const auto place = static_cast<unsigned>(element % places);
-    const auto begin = wanted[place].begin();
-    const auto end = begin + count[place];
+    auto* const begin = wanted[place].data();
+    auto* const end = begin + count[place];
     if (std::find(begin, end, element) != end) continue;
     *end = element;
     most = std::max(most, ++count[place]);

@@ -175,12 +175,10 @@ std::size_t bytes_of_first(std::string_view text, std::size_t characters) {
   return at;
 }
 
-/// `text` in so many columns: its end, if it has more, which tells more than its beginning.
+/// `text` in so many columns; of a longer one the beginning.
 std::string padded(std::string_view text, std::size_t columns, bool to_right = false) {
   const std::size_t width = width_of(text);
-  if (width > columns) {
-    return "…" + std::string{text.substr(bytes_of_first(text, width - columns + 1))};
-  }
+  if (width > columns) return std::string{text.substr(0, bytes_of_first(text, columns - 1))} + "…";
   const std::string fill(columns - width, ' ');
   return to_right ? fill + std::string{text} : std::string{text} + fill;
 }
@@ -287,6 +285,13 @@ Line line_of(const ReportRow& one) {
   return line;
 }
 
+/// Why a number is not exact.
+std::string doubt_text(const ExactTraffic& exact) {
+  return fmt::format("{} in {}{}{}", describe(exact.access.doubt),
+                     counted(exact.access.doubtful, "execution", "executions"),
+                     exact.hidden_by.empty() ? "" : ": ", exact.hidden_by);
+}
+
 /// Of a launch: sums over all of it, a line for each generation.
 std::vector<Line> lines_of(const Report& report, const KernelReport& kernel,
                            const ExactTraffic& exact) {
@@ -315,8 +320,7 @@ std::vector<Line> lines_of(const Report& report, const KernelReport& kernel,
   if (lines.empty()) add(file, access.warps, 0, 0);
   auto& notes = lines.back().notes;
   if (!access.is_exact()) {
-    notes.push_back(fmt::format("{} in {} executions{}{}", describe(access.doubt), access.doubtful,
-                                exact.hidden_by.empty() ? "" : ": ", exact.hidden_by));
+    notes.push_back(doubt_text(exact));
   }
   if (access.outside > 0) {
     notes.push_back(
@@ -330,11 +334,12 @@ void print_line(std::string& out, const Line& line, std::size_t times) {
   constexpr std::size_t source_columns = 24;
   constexpr std::size_t opcode_columns = 19;
   constexpr std::size_t lane_columns = 4;
-  const std::string source = times > 1 ? fmt::format("{} ×{}", line.source, times) : line.source;
-  out += line.opcode.empty() ? padded(source, source_columns + opcode_columns + lane_columns + 2)
-                             : fmt::format("{} {} {}", padded(source, source_columns),
-                                           padded(line.opcode, opcode_columns),
-                                           padded(line.lane, lane_columns, true));
+  const std::string count = times > 1 ? fmt::format(" ×{}", times) : "";
+  out += line.opcode.empty()
+             ? padded(line.source, source_columns + opcode_columns + lane_columns + 2)
+             : fmt::format("{} {}{} {}", padded(line.source, source_columns),
+                           padded(line.opcode, opcode_columns - width_of(count)), count,
+                           padded(line.lane, lane_columns, true));
   constexpr std::array<std::size_t, 4> widths{11, 11, 11, 6};
   for (std::size_t n = 0; n < widths.size(); ++n)
     out += padded(line.numbers[n], widths[n], true);
@@ -409,6 +414,100 @@ std::string csv_line(const std::vector<std::string>& fields) {
 
 std::string list_text(const std::vector<std::string>& items) {
   return fmt::format("{}", fmt::join(items, "; "));
+}
+
+/// What a row says beside the instruction.
+struct CsvNumbers {
+  std::string method;
+  Space space = Space::generic;
+  std::string reason = {};
+  std::string launch = {};
+  std::string generation = {};
+  std::string requests = {};
+  std::string least = {};
+  std::string most = {};
+  std::string ideal = {};
+  std::string ratio = {};
+};
+
+/// With the numbers of `requests` requests.
+CsvNumbers numbered(CsvNumbers row, std::uint64_t requests, const Span& moved,
+                    std::uint64_t ideal) {
+  row.requests = std::to_string(requests);
+  row.least = std::to_string(moved.least);
+  row.most = std::to_string(moved.most);
+  row.ideal = std::to_string(ideal);
+  if (ideal != 0) {
+    row.ratio = shortest(static_cast<double>(moved.least) / static_cast<double>(ideal));
+  }
+  return row;
+}
+
+CsvNumbers csv_of_proof(const AccessProof& proof) {
+  CsvNumbers row{.method = "unknown", .space = proof.space, .reason = proof.reason};
+  if (!proof.parts) return row;
+  row.method = "proved";
+  row.generation = info_of(Generation::cc7).name;
+  return numbered(row, 1, *proof.parts, proof.ideal);
+}
+
+/// A row for shared memory, and one for each generation of the others; one without numbers where
+/// there are none.
+std::vector<CsvNumbers> csv_of_launch(const Report& report, const KernelReport& kernel,
+                                      const ExactTraffic& exact) {
+  const Access& access = exact.access;
+  CsvNumbers row{.method = access.is_exact() ? "exact" : "not exact",
+                 .space = access.space,
+                 .reason = access.is_exact() ? "" : doubt_text(exact),
+                 .launch = one_line(kernel.launches[exact.launch])};
+  std::vector<CsvNumbers> rows;
+  if (access.space == Space::shared) {
+    rows.push_back(numbered(row, access.warps, {access.wavefronts, access.wavefronts},
+                            access.ideal_wavefronts));
+  }
+  for (std::size_t g = 0; g < access.traffic.size(); ++g) {
+    const Traffic& traffic = access.traffic[g];
+    row.generation = info_of(report.generations[g]).name;
+    rows.push_back(
+        numbered(row, traffic.requests, {traffic.sectors, traffic.sectors}, access.ideal_sectors));
+  }
+  if (rows.empty()) rows.push_back(row);
+  return rows;
+}
+
+std::string csv_row(const KernelReport& kernel, const Row& row, const CsvNumbers& numbers) {
+  const AccessProof& proof = row.proof;
+  const bool has_place = !row.places.empty();
+  const Place place = has_place ? row.places.front() : Place{};
+  const std::vector<Place> outer{row.places.begin() + (has_place ? 1 : 0), row.places.end()};
+  return csv_line({one_line(kernel.input),
+                   kernel.name,
+                   one_line(kernel.symbol),
+                   one_line(place.file),
+                   has_place ? std::to_string(place.line) : "",
+                   place.column == 0 ? "" : std::to_string(place.column),
+                   places_text(outer),
+                   std::to_string(row.ptx_line),
+                   row.opcode,
+                   std::string{name_of(proof.kind)},
+                   std::string{name_of(numbers.space)},
+                   proof.width == 0 ? "" : std::to_string(proof.width),
+                   numbers.method,
+                   numbers.launch,
+                   numbers.generation,
+                   numbers.requests,
+                   numbers.least.empty() ? "" : std::string{unit_of(numbers.space)},
+                   numbers.least,
+                   numbers.most,
+                   numbers.ideal,
+                   numbers.ratio,
+                   std::string{access::name_of(proof.verdict)},
+                   one_line(numbers.reason),
+                   proof.address,
+                   steps_text(proof),
+                   list_text(proof.conditions),
+                   list_text(proof.assumptions),
+                   proof.remedy});
 }
 
 // ---- SARIF ----
@@ -559,80 +658,10 @@ std::string csv_of(const Report& report) {
        "steps",      "conditions", "assumptions",      "remedy"});
   for (const auto& kernel : report.kernels) {
     for (const auto& one : kernel.rows) {
-      const Row& row = one.row;
-      const AccessProof& proof = row.proof;
-      const Place place = row.places.empty() ? Place{} : row.places.front();
-      const auto number = [](std::uint64_t value) { return std::to_string(value); };
-      const auto add = [&](std::string_view method, const std::string& launch,
-                           std::string_view generation, Space space, const std::string& requests,
-                           const std::string& least, const std::string& most,
-                           const std::string& ideal, const std::string& ratio,
-                           const std::string& verdict, const std::string& reason) {
-        out += csv_line(
-            {kernel.input,
-             kernel.name,
-             one_line(kernel.symbol),
-             one_line(place.file),
-             row.places.empty() ? "" : number(place.line),
-             place.column == 0 ? "" : number(place.column),
-             places_text({row.places.begin() + (row.places.empty() ? 0 : 1), row.places.end()}),
-             number(row.ptx_line),
-             row.opcode,
-             std::string{name_of(proof.kind)},
-             std::string{name_of(space)},
-             proof.width == 0 ? "" : number(proof.width),
-             std::string{method},
-             launch,
-             std::string{generation},
-             requests,
-             ratio.empty() && least.empty() ? "" : std::string{unit_of(space)},
-             least,
-             most,
-             ideal,
-             ratio,
-             verdict,
-             reason,
-             proof.address,
-             steps_text(proof),
-             list_text(proof.conditions),
-             list_text(proof.assumptions),
-             proof.remedy});
-      };
-      const std::string verdict{access::name_of(proof.verdict)};
-      if (proof.parts) {
-        const double ratio = proof.ideal == 0 ? 0
-                                              : static_cast<double>(proof.parts->least) /
-                                                    static_cast<double>(proof.ideal);
-        add("proved", "", info_of(Generation::cc7).name, proof.space, "1",
-            number(proof.parts->least), number(proof.parts->most), number(proof.ideal),
-            shortest(ratio), verdict, proof.reason);
-      } else {
-        add("unknown", "", "", proof.space, "", "", "", "", "", verdict, proof.reason);
-      }
+      out += csv_row(kernel, one.row, csv_of_proof(one.row.proof));
       for (const auto& exact : one.exact) {
-        const Access& access = exact.access;
-        const std::string method = access.is_exact() ? "exact" : "not exact";
-        const std::string reason =
-            access.is_exact() ? ""
-                              : fmt::format("{}{}{}", describe(access.doubt),
-                                            exact.hidden_by.empty() ? "" : ": ", exact.hidden_by);
-        const auto& launch = kernel.launches[exact.launch];
-        const auto ratio = [](std::uint64_t moved, std::uint64_t ideal) {
-          return ideal == 0 ? ""
-                            : shortest(static_cast<double>(moved) / static_cast<double>(ideal));
-        };
-        if (access.space == Space::shared) {
-          add(method, launch, "", access.space, number(access.warps), number(access.wavefronts),
-              number(access.wavefronts), number(access.ideal_wavefronts),
-              ratio(access.wavefronts, access.ideal_wavefronts), verdict, reason);
-        }
-        for (std::size_t g = 0; g < access.traffic.size(); ++g) {
-          const Traffic& traffic = access.traffic[g];
-          add(method, launch, info_of(report.generations[g]).name, access.space,
-              number(traffic.requests), number(traffic.sectors), number(traffic.sectors),
-              number(access.ideal_sectors), ratio(traffic.sectors, access.ideal_sectors), verdict,
-              reason);
-        }
+        for (const auto& numbers : csv_of_launch(report, kernel, exact))
+          out += csv_row(kernel, one.row, numbers);
       }
     }
   }

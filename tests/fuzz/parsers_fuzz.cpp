@@ -1,6 +1,9 @@
 // Any bytes are what a parser reads, or are refused in one line. The first line of an input names
 // the parser, the rest is for it. A libFuzzer target; replay.cpp drives it where there is none.
 #include "harness/access/control_flow.hpp"
+#include "harness/access/evaluate.hpp"
+#include "harness/access/launch_file.hpp"
+#include "harness/access/listing.hpp"
 #include "harness/access/ptx.hpp"
 #include "harness/case/error.hpp"
 #include "harness/case/sweep.hpp"
@@ -131,6 +134,61 @@ void ptx_module(const std::string& text) {
   }
 }
 
+/// What is proved of whatever could be read, and what a launch of it asks of memory.
+void accesses(const std::string& text) {
+  constexpr std::size_t most_parts = 1 << 12;
+  const ptx::Module module = ptx::read(text, "fuzz.ptx", most_parts);
+  for (std::uint32_t k = 0; k < module.kernels.size(); ++k) {
+    const ptx::Kernel& kernel = module.kernels[k];
+    if (!kernel.defined) continue;
+    for (const auto& row : access::list_accesses(module, k)) {
+      const auto& parts = row.proof.parts;
+      require(row.proof.instruction < kernel.instructions.size());
+      require(!parts || parts->least <= parts->most);
+    }
+    if (!kernel.entry) continue;
+    std::string arguments;
+    for (std::size_t param = 0; param < kernel.params.size(); ++param)
+      arguments += "\n  - unknown";
+    const access::Launch launch = access::parse_launch(
+        "schema: 1\nkernel: ^" + std::string{kernel.name} + "$\ngrid: [2]\nblock: [48]\n" +
+            (arguments.empty() ? "" : "arguments:" + arguments + "\n"),
+        "fuzz.yaml", {&module, 1});
+    const auto evaluation = access::evaluate(module, launch, {.budget = 1 << 12, .threads = 1});
+    for (const auto& access : evaluation.accesses)
+      require(access.instruction < kernel.instructions.size());
+  }
+}
+
+/// A launch of a kernel that has a parameter of each kind.
+void launch(const std::string& text) {
+  static const ptx::Module module = ptx::read(R"(.version 9.0
+.target sm_90
+.const .align 4 .b32 weights[4];
+.extern .shared .align 16 .b8 dynamic[];
+.entry k(.param .u64 data, .param .u32 n, .param .f32 scale, .param .align 8 .b8 turn[24])
+{
+  .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .pred %p; .reg .f32 %f;
+  ld.param.u64 %rd1, [data];
+  ld.param.u32 %r1, [n];
+  mov.u32 %r2, %tid.x;
+  setp.ge.u32 %p, %r2, %r1;
+  @%p bra END;
+  mul.wide.u32 %rd2, %r2, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  ld.global.u32 %r3, [%rd3];
+  mul.wide.u32 %rd4, %r3, 4;
+  add.s64 %rd5, %rd1, %rd4;
+  ld.global.f32 %f, [%rd5];
+  st.shared.f32 [dynamic], %f;
+END:
+  ret;
+})",
+                                              "k.ptx");
+  const access::Launch launch = access::parse_launch(text, "fuzz.yaml", {&module, 1});
+  (void)access::evaluate(module, launch, {.budget = 1 << 12, .threads = 1});
+}
+
 /// The words that a command line has: a setting, a filter, a case, counters, a device.
 void words(const std::string& text) {
   for (const auto& each : {+[](const std::string& word) {
@@ -154,7 +212,7 @@ void words(const std::string& text) {
   }
 }
 
-constexpr std::array<std::pair<std::string_view, void (*)(const std::string&)>, 9> parsers{
+constexpr std::array<std::pair<std::string_view, void (*)(const std::string&)>, 11> parsers{
     {{"sweep", sweep},
      {"counter_set", counter_set},
      {"record", record},
@@ -163,6 +221,8 @@ constexpr std::array<std::pair<std::string_view, void (*)(const std::string&)>, 
      {"job", job},
      {"dataset", dataset},
      {"ptx", ptx_module},
+     {"accesses", accesses},
+     {"launch", launch},
      {"words", words}}};
 
 void feed(std::string_view input) {

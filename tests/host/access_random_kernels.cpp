@@ -434,10 +434,10 @@ std::uint64_t RandomKernel::address_of(unsigned tag) {
   return (std::uint64_t{1} << 36U) + tag * (std::uint64_t{1} << 24U);
 }
 
-std::string RandomKernel::launch(const std::string& fill, const std::string& name) const {
-  std::string text =
-      fmt::format("schema: 1\nkernel: {}\ngrid: [{}, {}]\nblock: [{}, {}, {}]\narguments:\n", name,
-                  shape_.grid_x, shape_.grid_y, shape_.block_x, shape_.block_y, shape_.block_z);
+std::string RandomKernel::launch(const std::string& fill, std::uint32_t wider) const {
+  std::string text = fmt::format(
+      "schema: 1\nkernel: k\ngrid: [{}, {}]\nblock: [{}, {}, {}]\narguments:\n",
+      wider * shape_.grid_x, shape_.grid_y, shape_.block_x, shape_.block_y, shape_.block_z);
   for (unsigned tag = 0; tag < tags_; ++tag) {
     text += fmt::format("  - {{bytes: {}, address: {}, fill: {}}}\n", buffer_bytes, address_of(tag),
                         fill);

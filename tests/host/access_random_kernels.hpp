@@ -49,8 +49,8 @@ class RandomKernel {
   explicit RandomKernel(std::uint64_t seed, bool loads);
 
   [[nodiscard]] std::string ptx() const;
-  /// The launch file: `fill` of the buffers that are loaded from.
-  [[nodiscard]] std::string launch(const std::string& fill, const std::string& name = "k") const;
+  /// The launch file: the buffers' `fill`, and a grid so many times as wide.
+  [[nodiscard]] std::string launch(const std::string& fill, std::uint32_t wider = 1) const;
 
   /// What each buffer is asked for, in order of the instructions of ptx().
   struct Asked {

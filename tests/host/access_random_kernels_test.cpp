@@ -112,5 +112,37 @@ TEST(AccessRandomKernels, AreSaidToBeExactOnlyWhereNoLoadedValueMatters) {
   EXPECT_GT(doubtful, 1000U);
 }
 
+TEST(AccessRandomKernels, AskForTheSameWhereBlocksThatAreAlikeAreRunOnce) {
+  std::uint64_t blocks = 0;
+  std::uint64_t run = 0;
+  for (std::uint64_t seed = 3000; seed < 3000 + kernels; ++seed) {
+    const RandomKernel kernel{seed, /*loads=*/seed % 2 == 0};
+    SCOPED_TRACE(seed);
+    const Launched launched{kernel.ptx(),
+                            kernel.launch(seed % 4 == 0 ? "random 5" : "unknown", 20)};
+    const Evaluation all = launched.evaluate({.reuses_blocks = false});
+    const Evaluation some = launched.evaluate({.threads = 1});
+    EXPECT_EQ(all.blocks_run, all.blocks);
+    blocks += some.blocks;
+    run += some.blocks_run;
+    ASSERT_EQ(all.accesses.size(), some.accesses.size());
+    for (std::size_t i = 0; i < all.accesses.size(); ++i) {
+      const Access& one = all.accesses[i];
+      const Access& other = some.accesses[i];
+      EXPECT_EQ(one.warps, other.warps);
+      EXPECT_EQ(one.lanes, other.lanes);
+      EXPECT_EQ(one.traffic, other.traffic);
+      EXPECT_EQ(one.ideal_sectors, other.ideal_sectors);
+      EXPECT_EQ(one.outside, other.outside);
+      EXPECT_EQ(one.doubt, other.doubt);
+      EXPECT_EQ(one.doubtful, other.doubtful);
+    }
+    if (HasFailure()) {
+      FAIL() << kernel.ptx() << kernel.launch("unknown", 20);
+    }
+  }
+  EXPECT_LT(run, blocks * 3 / 4);  // else nothing was found to be alike
+}
+
 }  // namespace
 }  // namespace strata::access

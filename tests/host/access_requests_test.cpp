@@ -18,6 +18,8 @@ constexpr std::array all{Generation::cc1_0, Generation::cc1_2, Generation::cc2,
 /// Accesses of every kind: in order, apart, shared, scattered, backwards, with and without holes.
 class AnyLanes : public testing::TestWithParam<unsigned> {
  protected:
+  static constexpr int tries = 1000;
+
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
 
   LaneAccess next() {
@@ -52,7 +54,7 @@ class AnyLanes : public testing::TestWithParam<unsigned> {
 };
 
 TEST_P(AnyLanes, AskForWhatTheModelSays) {
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < tries; ++i) {
     const LaneAccess access = next();
     for (const auto generation : all)
       ASSERT_EQ(lane_traffic(generation, access), traffic(generation, general(access)));
@@ -63,7 +65,7 @@ TEST_P(AnyLanes, AreSummedUpAsOneByOne) {
   RequestCounter counter{RequestModel::global, all};
   std::vector<Traffic> expected(all.size());
   std::uint64_t ideal = 0;
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < tries; ++i) {
     const LaneAccess access = next();
     const std::uint64_t times = 1 + below(3);
     // Twice, once moved by whole lines: it is the same pattern.
@@ -96,7 +98,7 @@ class SharedLanes : public AnyLanes {};
 TEST_P(SharedLanes, TakeTheWavefrontsOfTheModel) {
   RequestCounter counter{RequestModel::shared, {}};
   std::uint64_t expected = 0;
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < tries; ++i) {
     const LaneAccess access = next();
     ASSERT_EQ(lane_wavefronts(access), shared_wavefronts(general(access)));
     counter.add(access);

@@ -600,6 +600,8 @@ TEST(PtxReader, SaysWhereAndWhyItRefuses) {
            {h + ".entry k() { .reg .b32 x; L: brx.idx x, L; }", "f.ptx:4: 'L' is of the other"},
            {h + ".entry k() { L: T: .branchtargets L; bra T; }", "f.ptx:4: 'T' is of the other"},
            {h + ".entry k() { @p ret; }", "f.ptx:4: 'p' is not declared"},
+           {h + ".entry k() { .reg .b32 p; @p ret; }", "f.ptx:4: 'p' guards an instruction"},
+           {h + ".entry k() { .reg .padd p; }", "f.ptx:4: a register without a type"},
            {h + ".entry k() { ret }", "f.ptx:4: '}'; expected an operand"},
            {h + ".entry k() { } .entry k() { }", "f.ptx:4: 'k' is defined twice"},
            {h + ".global .align 3 .b8 a;", "f.ptx:4: an alignment of 3; expected a power of two"},
