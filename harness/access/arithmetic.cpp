@@ -382,6 +382,7 @@ struct WholeFromWhole {
           std::clamp(SignedWide{from}, SignedWide{Limits::min()}, SignedWide{Limits::max()});
       return static_cast<Bits>(static_cast<std::int64_t>(static_cast<To>(clamped))) & mask;
     }
+    // A byte keeps its sign: NOLINTNEXTLINE(bugprone-signed-char-misuse)
     const To to = static_cast<To>(from);
     if constexpr (std::is_signed_v<To>) {
       return static_cast<Bits>(std::int64_t{to}) & mask;
@@ -412,7 +413,8 @@ enum class Compare : std::uint8_t {
 
 template <class T>
 bool compared(Compare how, T a, T b) {
-  const bool unordered = a != a || b != b;
+  bool unordered = false;
+  if constexpr (std::is_floating_point_v<T>) unordered = std::isnan(a) || std::isnan(b);
   switch (how) {
     case Compare::eq:
       return a == b;
@@ -925,6 +927,7 @@ Recipe compare(const ptx::Instruction& one) {
     recipe.run = for_compared(one.type(), *how,
                               []<class T, Compare c>() -> Run { return &set_value<T, c>; });
   } else {
+    recipe.gives_predicate = true;
     recipe.run = for_compared(one.type(), *how,
                               []<class T, Compare c>() -> Run { return &set_predicate<T, c>; });
   }
@@ -1212,6 +1215,10 @@ Recipe recipe_of(const ptx::Instruction& instruction, Type result) {
   if (instruction.type() == Type::pred) return of_predicates(instruction);
   const auto* const found = std::ranges::find(entries, instruction.opcode, &Entry::opcode);
   return found == entries.end() ? Recipe{} : found->make(instruction);
+}
+
+Run copy_run() {
+  return &each<Unary<Same, std::uint64_t>>;
 }
 
 std::uint64_t immediate_bits(const ptx::Operand& operand, Type type) {

@@ -32,6 +32,9 @@ inline constexpr std::uint64_t constant_predicate = 0x400;
 /// type of the register that it writes, which may be wider than what it computes.
 [[nodiscard]] Recipe recipe_of(const ptx::Instruction& instruction, ptx::Type result);
 
+/// Copies 64 bits.
+[[nodiscard]] Run copy_run();
+
 /// The value of an immediate as a register of `type` would hold it.
 [[nodiscard]] std::uint64_t immediate_bits(const ptx::Operand& operand, ptx::Type type);
 

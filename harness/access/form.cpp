@@ -15,32 +15,32 @@ namespace {
 using std::int64_t;
 using std::uint64_t;
 
-constexpr Wide most_coefficient = std::numeric_limits<int64_t>::max();
+constexpr Int128 most_coefficient = std::numeric_limits<int64_t>::max();
 
-Wide clamped(Wide value) {
+Int128 clamped(Int128 value) {
   return std::clamp(value, -unbounded, unbounded);
 }
 
 /// Of bounds: whatever meets one that is past everything stays there.
-Wide bound_sum(Wide a, Wide b) {
+Int128 bound_sum(Int128 a, Int128 b) {
   if (a <= -unbounded || b <= -unbounded) return -unbounded;
   if (a >= unbounded || b >= unbounded) return unbounded;
   return clamped(a + b);
 }
 
-Wide bound_product(Wide a, Wide b) {
-  Wide product = 0;
+Int128 bound_product(Int128 a, Int128 b) {
+  Int128 product = 0;
   if (a == 0 || b == 0) return 0;
   if (__builtin_mul_overflow(a, b, &product)) return (a < 0) == (b < 0) ? unbounded : -unbounded;
   return clamped(product);
 }
 
-Wide floor_div(Wide a, Wide b) {
-  const Wide quotient = a / b;
+Int128 floor_div(Int128 a, Int128 b) {
+  const Int128 quotient = a / b;
   return quotient * b != a && (a < 0) != (b < 0) ? quotient - 1 : quotient;
 }
 
-Wide floor_mod(Wide a, Wide b) {
+Int128 floor_mod(Int128 a, Int128 b) {
   return a - floor_div(a, b) * b;
 }
 
@@ -57,22 +57,22 @@ uint64_t power_in(int64_t value) {
                                     std::countr_zero(static_cast<uint64_t>(value))));
 }
 
-bool is_power(Wide value) {
+bool is_power(Int128 value) {
   return value > 0 && (value & (value - 1)) == 0;
 }
 
-int64_t narrow(Wide value) {
+int64_t narrow(Int128 value) {
   return static_cast<int64_t>(value);
 }
 
-bool fits(Wide value) {
+bool fits(Int128 value) {
   return value >= -most_coefficient && value <= most_coefficient;
 }
 
 }  // namespace
 
 Interval register_range(unsigned bits, bool is_signed) {
-  const Wide all = Wide{1} << bits;
+  const Int128 all = Int128{1} << bits;
   return is_signed ? Interval{-(all / 2), all / 2 - 1} : Interval{0, all - 1};
 }
 
@@ -150,7 +150,7 @@ FormId Forms::store(int64_t constant, std::vector<Term>& terms) {
   std::ranges::sort(terms, {}, &Term::product);
   std::size_t kept = 0;
   for (std::size_t t = 0; t < terms.size();) {
-    Wide sum = 0;
+    Int128 sum = 0;
     const std::uint32_t product = terms[t].product;
     for (; t < terms.size() && terms[t].product == product; ++t)
       sum += terms[t].coefficient;
@@ -207,7 +207,7 @@ FormId Forms::join_division(int64_t constant, const std::vector<Term>& terms) {
     const FormId numerator = found->operands[0];
     const FormId divisor = found->operands[1];
     const int64_t by = *constant_of(divisor);
-    const Wide times = Wide{by} * term.coefficient;
+    const Int128 times = Int128{by} * term.coefficient;
     if (!fits(times)) continue;
     const auto without = [&](std::uint32_t other) {
       std::vector<Term> left = terms;
@@ -228,7 +228,7 @@ FormId Forms::join_division(int64_t constant, const std::vector<Term>& terms) {
     const auto is_there = [&](const Term& part) {
       return std::ranges::any_of(terms, [&](const Term& other) {
         return other.product == part.product &&
-               Wide{other.coefficient} == -Wide{part.coefficient} * term.coefficient;
+               Int128{other.coefficient} == -Int128{part.coefficient} * term.coefficient;
       });
     };
     if (!parts.empty() && std::ranges::all_of(parts, is_there)) {
@@ -329,13 +329,13 @@ FormId Forms::table(std::uint32_t symbol, FormId place, unsigned bytes, bool is_
 
 FormId Forms::linear(FormId a, FormId b, int64_t by) {
   if (a == no_form || b == no_form) return no_form;
-  const Wide constant = forms_[a].constant + Wide{by} * forms_[b].constant;
+  const Int128 constant = forms_[a].constant + Int128{by} * forms_[b].constant;
   if (!fits(constant)) return no_form;
   std::vector<Term> terms;
   terms.reserve(forms_[a].count + forms_[b].count);
   std::ranges::copy(terms_of(a), std::back_inserter(terms));
   for (const Term& term : terms_of(b)) {
-    const Wide coefficient = Wide{by} * term.coefficient;
+    const Int128 coefficient = Int128{by} * term.coefficient;
     if (!fits(coefficient)) return no_form;
     terms.push_back({term.product, narrow(coefficient)});
   }
@@ -360,18 +360,18 @@ FormId Forms::multiply(FormId a, FormId b) {
   if (const auto by = constant_of(a)) return scale(b, *by);
   if (const auto by = constant_of(b)) return scale(a, *by);
   if (std::size_t{forms_[a].count + 1U} * (forms_[b].count + 1U) > 4 * most_terms) return no_form;
-  const Wide constant = Wide{forms_[a].constant} * forms_[b].constant;
+  const Int128 constant = Int128{forms_[a].constant} * forms_[b].constant;
   if (!fits(constant)) return no_form;
   std::vector<Term> terms;
   bool is_small = true;
-  const auto take = [&](std::uint32_t product, Wide coefficient) {
+  const auto take = [&](std::uint32_t product, Int128 coefficient) {
     is_small = is_small && fits(coefficient);
     terms.push_back({product, narrow(coefficient)});
   };
   for (const Term& term : terms_of(a))
-    take(term.product, Wide{term.coefficient} * forms_[b].constant);
+    take(term.product, Int128{term.coefficient} * forms_[b].constant);
   for (const Term& term : terms_of(b))
-    take(term.product, Wide{term.coefficient} * forms_[a].constant);
+    take(term.product, Int128{term.coefficient} * forms_[a].constant);
   for (std::uint32_t i = 0; i < forms_[a].count; ++i) {
     for (std::uint32_t j = 0; j < forms_[b].count; ++j) {
       const Term one = terms_of(a)[i];
@@ -379,7 +379,7 @@ FormId Forms::multiply(FormId a, FormId b) {
       std::vector<AtomId> factors{factors_of(one).begin(), factors_of(one).end()};
       std::ranges::copy(factors_of(other), std::back_inserter(factors));
       if (factors.size() > most_factors) return no_form;
-      take(product(factors), Wide{one.coefficient} * other.coefficient);
+      take(product(factors), Int128{one.coefficient} * other.coefficient);
     }
   }
   std::erase_if(terms, [](const Term& term) { return term.coefficient == 0; });
@@ -388,9 +388,9 @@ FormId Forms::multiply(FormId a, FormId b) {
 
 FormId Forms::modulo_power(FormId a, unsigned bits) {
   if (a == no_form || bits >= 64) return a == no_form ? no_form : reread(a, bits, false);
-  const Wide all = Wide{1} << bits;
-  const auto small = [&](Wide value) {
-    const Wide rest = floor_mod(value, all);
+  const Int128 all = Int128{1} << bits;
+  const auto small = [&](Int128 value) {
+    const Int128 rest = floor_mod(value, all);
     return narrow(rest >= all / 2 ? rest - all : rest);
   };
   // A remainder modulo a multiple of 2^bits is congruent to what it is a remainder of.
@@ -515,7 +515,7 @@ FormId Forms::quotient_by(FormId a, int64_t by, const Interval& known) {
   const FormId outside = add(divided_exactly(parts.chosen, by), constant(whole));
   const FormId inside = add(parts.others, constant(left_over));
   if (outside == no_form || inside == no_form) return no_form;
-  const Interval moved{Wide{whole} * by, Wide{whole} * by};
+  const Interval moved{Int128{whole} * by, Int128{whole} * by};
   const Interval inner = takes_all ? both_of(range_of(inside), known - moved) : range_of(inside);
   if (floor_div(inner.low, by) == floor_div(inner.high, by)) {
     return add(outside, constant(narrow(floor_div(inner.low, by))));
@@ -554,8 +554,8 @@ FormId Forms::shorter_quotient(FormId inside, int64_t by, const Interval& range)
   if (!atom || atoms_[*atom].kind != AtomKind::quotient) return no_form;
   const Atom nested = atoms_[*atom];
   const auto first = constant_of(nested.operands[1]);
-  if (!first || *first <= 0 || !fits(Wide{*first} * by) ||
-      !fits(Wide{*first} * forms_[inside].constant)) {
+  if (!first || *first <= 0 || !fits(Int128{*first} * by) ||
+      !fits(Int128{*first} * forms_[inside].constant)) {
     return no_form;
   }
   const FormId numerator = add(nested.operands[0], constant(*first * forms_[inside].constant));
@@ -570,8 +570,8 @@ std::vector<int64_t> Forms::divisors_shared(FormId form, int64_t by) const {
   for (const Term& term : terms)
     divisors.push_back(static_cast<int64_t>(common({&term, 1}, most)));
   std::ranges::sort(divisors, std::greater{});
-  const auto repeated = std::ranges::unique(divisors);
-  divisors.erase(repeated.begin(), repeated.end());
+  // Not that of ranges, which clang 14 cannot read.
+  divisors.erase(std::unique(divisors.begin(), divisors.end()), divisors.end());
   std::erase(divisors, 1);
   return divisors;
 }
@@ -585,7 +585,7 @@ Forms::Parts Forms::small_part(FormId form, int64_t g) {
 }
 
 /// The coefficients modulo a number; remainders inside that it divides go.
-FormId Forms::modulo(FormId a, const std::function<int64_t(Wide)>& small, Wide all) {
+FormId Forms::modulo(FormId a, const std::function<int64_t(Int128)>& small, Int128 all) {
   FormId form = constant(small(forms_[a].constant));
   const std::vector<Term> terms{terms_of(a).begin(), terms_of(a).end()};
   std::vector<Term> kept;
@@ -595,7 +595,7 @@ FormId Forms::modulo(FormId a, const std::function<int64_t(Wide)>& small, Wide a
     if (factors.size() == 1 && atoms_[factors[0]].kind == AtomKind::remainder) {
       const Atom inner = atoms_[factors[0]];
       const auto divisor = constant_of(inner.operands[1]);
-      if (divisor && Wide{*divisor} * coefficient % all == 0) {
+      if (divisor && Int128{*divisor} * coefficient % all == 0) {
         form = add(form, scale(modulo(inner.operands[0], small, all), coefficient));
         continue;
       }
@@ -628,8 +628,8 @@ FormId Forms::remainder(FormId a, FormId b, const Interval& range) {
 FormId Forms::remainder_by(FormId a, int64_t by, const Interval& known) {
   if (known.within({0, by - 1})) return a;
   const bool is_wide = by > (int64_t{1} << 16U);
-  const auto small = [&](Wide value) {
-    const Wide rest = floor_mod(value, by);
+  const auto small = [&](Int128 value) {
+    const Int128 rest = floor_mod(value, by);
     return narrow(is_wide && rest > by / 2 ? rest - by : rest);
   };
   FormId form = modulo(a, small, by);
@@ -658,7 +658,7 @@ FormId Forms::truncated(AtomKind kind, FormId a, FormId b) {
   const auto by = constant_of(b);
   if (by && *by == 0) return no_form;
   const Interval& range = range_of(a);
-  const Wide most = std::max(bound_product(range.low, -1), range.high);
+  const Int128 most = std::max(bound_product(range.low, -1), range.high);
   return compound(
       {.kind = kind, .operand_count = 2, .operands = {a, b, no_form}, .range = {-most, most}});
 }
@@ -666,13 +666,13 @@ FormId Forms::truncated(AtomKind kind, FormId a, FormId b) {
 FormId Forms::power(FormId exponent) {
   if (exponent == no_form) return no_form;
   const Interval& range = range_of(exponent);
-  const Wide low = std::clamp<Wide>(range.low, 0, 62);
-  const Wide high = std::clamp<Wide>(range.high, 0, 62);
-  return compound(
-      {.kind = AtomKind::power,
-       .operand_count = 1,
-       .operands = {exponent, no_form, no_form},
-       .range = {Wide{1} << static_cast<unsigned>(low), Wide{1} << static_cast<unsigned>(high)}});
+  const Int128 low = std::clamp<Int128>(range.low, 0, 62);
+  const Int128 high = std::clamp<Int128>(range.high, 0, 62);
+  return compound({.kind = AtomKind::power,
+                   .operand_count = 1,
+                   .operands = {exponent, no_form, no_form},
+                   .range = {Int128{1} << static_cast<unsigned>(low),
+                             Int128{1} << static_cast<unsigned>(high)}});
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -785,7 +785,7 @@ FormId Forms::masked(AtomKind kind, FormId a, FormId b) {
   if (!is_and) return no_form;
   // A run of ones is a difference of remainders.
   const auto low = static_cast<int64_t>(power_in(*mask));
-  const Wide above = Wide{*mask} + low;
+  const Int128 above = Int128{*mask} + low;
   if (above == 0) return subtract(a, remainder(a, constant(low)));
   if (!is_power(above) || !fits(above)) return no_form;
   return subtract(remainder(a, constant(narrow(above))), remainder(a, constant(low)));
@@ -795,7 +795,7 @@ FormId Forms::masked(AtomKind kind, FormId a, FormId b) {
 bool Forms::are_apart(FormId a, FormId b) {
   const auto none = [](const Atom&) { return uint64_t{1}; };
   const auto is_below = [&](FormId low, FormId high) {
-    return range_of(low).within({0, Wide{divisor_of(high, none)} - 1});
+    return range_of(low).within({0, Int128{divisor_of(high, none)} - 1});
   };
   if (is_below(b, a) || is_below(a, b)) return true;
   const auto mask = constant_of(b);
@@ -803,7 +803,7 @@ bool Forms::are_apart(FormId a, FormId b) {
   // Ones where a sum has none: between its multiples of a power of two and the rest.
   const auto above = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(*mask) + 1));
   const Parts parts = small_part(a, above);
-  const Wide most = Wide{static_cast<int64_t>(power_in(*mask))} - 1;
+  const Int128 most = Int128{static_cast<int64_t>(power_in(*mask))} - 1;
   return parts.others != no_form && range_of(parts.others).within({0, most});
 }
 
@@ -815,7 +815,7 @@ Interval bits_range(AtomKind kind, const Interval& a, const Interval& b) {
     return {0, b.low < 0 ? a.high : std::min(a.high, b.high)};
   }
   if (a.low < 0 || b.low < 0) return everything;
-  Wide most = 1;
+  Int128 most = 1;
   while (most <= std::max(a.high, b.high))
     most *= 2;
   return {0, most - 1};
@@ -969,7 +969,7 @@ FormId Forms::replace(FormId form, const Replacement& by, Replaced& replaced) {
   return has_changed ? sum : form;
 }
 
-std::optional<Wide> Forms::evaluate_atom(const Atom& atom, const AtomValues& values) const {
+std::optional<Int128> Forms::evaluate_atom(const Atom& atom, const AtomValues& values) const {
   if (atom.operand_count == 0 || atom.kind == AtomKind::table) return values(atom);
   const auto a = evaluate(atom.operands[0], values);
   if (!a) return std::nullopt;
@@ -980,7 +980,7 @@ std::optional<Wide> Forms::evaluate_atom(const Atom& atom, const AtomValues& val
       return *a == 0 ? 1 : 0;
     case AtomKind::power:
       if (*a < 0 || *a > 62) return std::nullopt;
-      return Wide{1} << static_cast<unsigned>(*a);
+      return Int128{1} << static_cast<unsigned>(*a);
     case AtomKind::select:
       return evaluate(atom.operands[*a != 0 ? 1 : 2], values);
     default:
@@ -1012,11 +1012,11 @@ std::optional<Wide> Forms::evaluate_atom(const Atom& atom, const AtomValues& val
   }
 }
 
-std::optional<Wide> Forms::evaluate(FormId form, const AtomValues& values) const {
+std::optional<Int128> Forms::evaluate(FormId form, const AtomValues& values) const {
   if (form == no_form) return std::nullopt;
-  Wide sum = forms_[form].constant;
+  Int128 sum = forms_[form].constant;
   for (const Term& term : terms_of(form)) {
-    Wide product = term.coefficient;
+    Int128 product = term.coefficient;
     for (const AtomId factor : factors_of(term)) {
       const auto value = evaluate_atom(atoms_[factor], values);
       if (!value || __builtin_mul_overflow(product, *value, &product)) return std::nullopt;
@@ -1141,7 +1141,8 @@ struct Piece {
 
 /// What is added first, then what is taken away.
 std::string sum_of(std::vector<Piece> pieces) {
-  std::ranges::stable_partition(pieces, [](const Piece& piece) { return !piece.is_minus; });
+  std::stable_partition(pieces.begin(), pieces.end(),
+                        [](const Piece& piece) { return !piece.is_minus; });
   std::string out;
   for (const Piece& piece : pieces) {
     if (!out.empty()) {
@@ -1165,6 +1166,16 @@ std::vector<Term> taken(std::vector<Term>& terms, const Chosen& is_chosen) {
 
 }  // namespace
 
+/// The factor times what it is multiplied by; takes those terms out.
+std::string Forms::bracket_text(std::vector<Term>& terms, AtomId factor,
+                                const AtomNames& names) const {
+  std::vector<Piece> inner;
+  const auto has = [&](const Term& term) { return has_factor(term, factor); };
+  for (const Term& term : taken(terms, has))
+    inner.push_back({term_text(term, names, factor), term.coefficient < 0});
+  return atom_text(factor, names) + "·(" + sum_of(std::move(inner)) + ")";
+}
+
 /// Brackets what terms have in common, largest common coefficient first, then common factors.
 std::string Forms::sum_text(int64_t constant, std::vector<Term> terms,
                             const AtomNames& names) const {
@@ -1181,25 +1192,22 @@ std::string Forms::sum_text(int64_t constant, std::vector<Term> terms,
     if ((a.coefficient > 0) != (b.coefficient > 0)) return a.coefficient > 0;
     return std::abs(a.coefficient) > std::abs(b.coefficient);
   });
+  const auto all = static_cast<int64_t>(common(terms, 0));
   const auto bracket = [&](int64_t by, int64_t inner, std::vector<Term> group) {
     for (Term& term : group)
       term.coefficient /= by;
     pieces.push_back({fmt::format("{}·({})", by, sum_text(inner, std::move(group), names))});
   };
+  if (all > 1 && terms.size() > 1) {
+    const bool takes_constant = constant % all == 0;
+    bracket(all, takes_constant ? constant / all : 0, std::exchange(terms, {}));
+    if (takes_constant) constant = 0;
+  }
   while (!terms.empty()) {
-    const auto all = static_cast<int64_t>(common(terms, 0));
-    if (all > 1 && terms.size() > 1) {
-      const bool takes_constant = constant % all == 0;
-      bracket(all, takes_constant ? constant / all : 0, std::exchange(terms, {}));
-      if (takes_constant) constant = 0;
-    } else if (const int64_t by = shared_coefficient(terms); by > 1) {
+    if (const int64_t by = shared_coefficient(terms); by > 1) {
       bracket(by, 0, taken(terms, [&](const Term& term) { return term.coefficient % by == 0; }));
     } else if (const auto factor = shared_factor(terms)) {
-      std::vector<Piece> inner;
-      const auto has = [&](const Term& term) { return has_factor(term, *factor); };
-      for (const Term& term : taken(terms, has))
-        inner.push_back({term_text(term, names, factor), term.coefficient < 0});
-      pieces.push_back({atom_text(*factor, names) + "·(" + sum_of(std::move(inner)) + ")"});
+      pieces.push_back({bracket_text(terms, *factor, names)});
     } else {
       pieces.push_back({term_text(terms.front(), names, {}), terms.front().coefficient < 0});
       terms.erase(terms.begin());

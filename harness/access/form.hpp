@@ -19,19 +19,20 @@
 namespace strata::access {
 
 /// Exact for sums and products of 64-bit numbers.
-__extension__ typedef __int128 Wide;  // NOLINT(modernize-use-using): a using cannot be an extension
+__extension__ typedef __int128
+    Int128;  // NOLINT(modernize-use-using): a using cannot be an extension
 
 /// From low to high, both included. Bounds past ±unbounded count as none.
 struct Interval {
-  Wide low = 0;
-  Wide high = 0;
+  Int128 low = 0;
+  Int128 high = 0;
 
   [[nodiscard]] bool within(const Interval& other) const {
     return low >= other.low && high <= other.high;
   }
   bool operator==(const Interval&) const = default;
 };
-inline constexpr Wide unbounded = Wide{1} << 120;
+inline constexpr Int128 unbounded = Int128{1} << 120;
 inline constexpr Interval everything{-unbounded, unbounded};
 /// What a register of so many bits holds, read as unsigned or signed.
 [[nodiscard]] Interval register_range(unsigned bits, bool is_signed);
@@ -95,7 +96,7 @@ struct Term {
 };
 
 /// Values of the atoms without operands; nothing where one is not known.
-using AtomValues = std::function<std::optional<Wide>(const Atom&)>;
+using AtomValues = std::function<std::optional<Int128>(const Atom&)>;
 using AtomNames = std::function<std::string(const Atom&)>;
 
 /// All forms of a kernel. Equal forms have equal numbers; what is larger than the limits is
@@ -171,7 +172,7 @@ class Forms {
   [[nodiscard]] FormId replace(FormId form, const Replacement& by, Replaced& replaced);
 
   /// The integer; nothing where an atom is not known, a divisor is 0 or 128 bits are not enough.
-  [[nodiscard]] std::optional<Wide> evaluate(FormId form, const AtomValues& values) const;
+  [[nodiscard]] std::optional<Int128> evaluate(FormId form, const AtomValues& values) const;
   /// "4·(blockIdx.x·blockDim.x + threadIdx.x)".
   [[nodiscard]] std::string text(FormId form, const AtomNames& names) const;
   /// Of a predicate; of its opposite, if not `truth`: "blockIdx.x·blockDim.x + threadIdx.x < n".
@@ -205,7 +206,8 @@ class Forms {
   [[nodiscard]] FormId quotient_by(FormId a, std::int64_t by, const Interval& known);
   [[nodiscard]] FormId shorter_quotient(FormId inside, std::int64_t by, const Interval& range);
   [[nodiscard]] std::vector<std::int64_t> divisors_shared(FormId form, std::int64_t by) const;
-  [[nodiscard]] FormId modulo(FormId a, const std::function<std::int64_t(Wide)>& small, Wide all);
+  [[nodiscard]] FormId modulo(FormId a, const std::function<std::int64_t(Int128)>& small,
+                              Int128 all);
   [[nodiscard]] FormId remainder_by(FormId a, std::int64_t by, const Interval& known);
   [[nodiscard]] FormId masked(AtomKind kind, FormId a, FormId b);
   [[nodiscard]] bool are_apart(FormId a, FormId b);
@@ -218,6 +220,8 @@ class Forms {
                                      const AtomNames& names) const;
   [[nodiscard]] std::string term_text(const Term& term, const AtomNames& names,
                                       std::optional<AtomId> left_out) const;
+  [[nodiscard]] std::string bracket_text(std::vector<Term>& terms, AtomId factor,
+                                         const AtomNames& names) const;
   [[nodiscard]] static std::int64_t shared_coefficient(std::span<const Term> terms);
   [[nodiscard]] bool has_factor(const Term& term, AtomId factor) const;
   [[nodiscard]] std::optional<AtomId> shared_factor(std::span<const Term> terms) const;
@@ -225,7 +229,8 @@ class Forms {
   [[nodiscard]] std::string condition_text(const Atom& atom, bool truth,
                                            const AtomNames& names) const;
   [[nodiscard]] std::string factor_text(FormId form, const AtomNames& names) const;
-  [[nodiscard]] std::optional<Wide> evaluate_atom(const Atom& atom, const AtomValues& values) const;
+  [[nodiscard]] std::optional<Int128> evaluate_atom(const Atom& atom,
+                                                    const AtomValues& values) const;
 
   std::vector<Stored> forms_;
   std::vector<Term> terms_;

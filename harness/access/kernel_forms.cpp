@@ -47,7 +47,7 @@ bool is_integer(Type type) {
   }
 }
 
-unsigned bits_in(Type type) {
+unsigned width_in_bits(Type type) {
   return type == Type::pred ? 1 : 8 * ptx::bytes_of(type);
 }
 
@@ -382,7 +382,7 @@ Meaning KernelForms::hide(ValueId value, Reason reason) {
 
 unsigned KernelForms::bits_of(ValueId value) const {
   if (value == 0) return 64;
-  const unsigned bits = bits_in(kernel_.registers[ssa_[value].reg].type);
+  const unsigned bits = width_in_bits(kernel_.registers[ssa_[value].reg].type);
   return bits == 0 || bits > 64 ? 64 : bits;
 }
 
@@ -490,7 +490,7 @@ bool KernelForms::find_step(ValueId from, ValueId phi, std::uint32_t loop, Step&
   const Instruction& instruction = kernel_.instructions[value.instruction];
   const std::string_view opcode = instruction.opcode;
   const bool is_move = opcode == "mov";
-  const bool has_width = is_move || bits_in(instruction.type()) == bits_of(phi);
+  const bool has_width = is_move || width_in_bits(instruction.type()) == bits_of(phi);
   if (!has_width || !is_integer(instruction.type()) || instruction.has("cc") ||
       instruction.has("sat") || instruction.operands.size() != (is_move ? 2U : 3U)) {
     return false;
@@ -521,7 +521,7 @@ bool KernelForms::take_step(std::uint32_t instruction, std::size_t operand, std:
   const Operand& one = kernel_.instructions[instruction].operands[operand];
   if (one.kind == Operand::Kind::integer) {
     const FormId constant =
-        operand_constant(one, bits_in(kernel_.instructions[instruction].type()));
+        operand_constant(one, width_in_bits(kernel_.instructions[instruction].type()));
     into.constant =
         is_minus ? forms_.subtract(into.constant, constant) : forms_.add(into.constant, constant);
     return true;
@@ -675,7 +675,7 @@ std::optional<KernelForms::Test> KernelForms::test_on(std::uint32_t loop, std::u
   const Operand& limit = instruction.operands[3 - side];
   if (tested.kind != Operand::Kind::reg) return std::nullopt;
   const std::uint32_t header = flow_.loops[loop].header;
-  const unsigned bits = bits_in(instruction.type());
+  const unsigned bits = width_in_bits(instruction.type());
   const ValueId from = ssa_.read(setp, tested.index);
   for (const Recurrence& one : recurrences) {
     Step steps{.constant = forms_.constant(0)};
@@ -756,12 +756,12 @@ std::optional<KernelForms::Passes> KernelForms::passes_while_less(const Test& te
   need(reach_carried, {-unbounded, domain.high});
   need(first_tested, domain);
   const Proof far = prove(header, distance, {0, 0}, true);
-  const Wide least = forms_.range_of(step).low;
+  const Int128 least = forms_.range_of(step).low;
   const Interval begins = mirrored(first.range);
   const Interval carried{begins.low, std::max(begins.high, forms_.range_of(reach_carried).high)};
   return Passes{
       .last = forms_.extreme(AtomKind::maximum, forms_.constant(0), forms_.quotient(rounded, step)),
-      .most = far.range.high <= 0 ? Wide{0} : (far.range.high + least - 1) / least,
+      .most = far.range.high <= 0 ? Int128{0} : (far.range.high + least - 1) / least,
       .conditions = conditions,
       .carried = mirrored(carried)};
 }
@@ -773,7 +773,7 @@ void KernelForms::count_passes(std::uint32_t loop, std::span<const Recurrence> r
   std::ptrdiff_t exits = 0;
   for (const std::uint32_t block : exiting_[loop])
     exits += std::ranges::count_if(flow_.blocks[block].successors, leaves);
-  Wide most = std::numeric_limits<std::int64_t>::max();
+  Int128 most = std::numeric_limits<std::int64_t>::max();
   FormId closed = no_form;
   std::vector<std::pair<Test, Passes>> found;
   for (const std::uint32_t block : exiting_[loop]) {
@@ -895,17 +895,17 @@ FormId KernelForms::operand_constant(const Operand& operand, unsigned bits) {
 
 FormId KernelForms::special(Special which) {
   using enum Special;
-  constexpr Wide most_blocks = (Wide{1} << 31U) - 1;
-  constexpr Wide most_blocks_across = 65535;
+  constexpr Int128 most_blocks = (Int128{1} << 31U) - 1;
+  constexpr Int128 most_blocks_across = 65535;
   const auto threads = [&](std::size_t axis) -> Interval {
     const std::uint32_t required = kernel_.required_block[axis];
     const bool is_required = kernel_.required_block[0] != 0;
     if (is_required) return {std::max(required, 1U), std::max(required, 1U)};
     const auto& most = kernel_.most_block;
-    Wide limit = axis == 2 ? 64 : 1024;
+    Int128 limit = axis == 2 ? 64 : 1024;
     // .maxntid limits the product alone: a block of other sides may be launched.
     if (most[0] != 0) {
-      Wide product = 1;
+      Int128 product = 1;
       for (const std::uint32_t side : most)
         product *= std::max(side, 1U);
       limit = std::min(limit, product);
@@ -940,7 +940,7 @@ FormId KernelForms::special(Special which) {
       return leaf({0, 31});
     case dynamic_smem_size:
     case total_smem_size:
-      return leaf({0, Wide{1} << 20U});
+      return leaf({0, Int128{1} << 20U});
     case cluster_ctaid_x:
     case cluster_ctaid_y:
     case cluster_ctaid_z:
@@ -965,8 +965,9 @@ Meaning KernelForms::operand(std::uint32_t instruction, const Operand& operand, 
     case Operand::Kind::symbol: {
       const ptx::Symbol& symbol = module_.symbols[operand.index];
       // Shared memory of a block is less than a megabyte, a window of its own.
-      const Interval range = symbol.space == ptx::Space::shared ? Interval{0, (Wide{1} << 20U) - 1}
-                                                                : register_range(64, false);
+      const Interval range = symbol.space == ptx::Space::shared
+                                 ? Interval{0, (Int128{1} << 20U) - 1}
+                                 : register_range(64, false);
       const FormId base = forms_.leaf(AtomKind::symbol, operand.index, range);
       return {forms_.add(base, forms_.constant(operand.offset)), 0};
     }
@@ -990,7 +991,7 @@ Meaning KernelForms::address(std::uint32_t instruction, const Operand& operand_o
   Meaning meaning = operand(instruction, base, 64);
   if (meaning.form == no_form) return {};
   if (operand_of.kind == Operand::Kind::reg &&
-      bits_in(kernel_.registers[operand_of.index].type) == 32) {
+      width_in_bits(kernel_.registers[operand_of.index].type) == 32) {
     // An address of 32 bits, of shared memory as a rule, is a number of its own.
     const Exact number =
         exact(flow_.block_of[instruction], meaning, 32, false, Otherwise::condition);
@@ -1072,7 +1073,7 @@ Meaning KernelForms::loaded(ValueId id, const Instruction& instruction) {
 Meaning KernelForms::equal(std::uint32_t block, const Meaning& a, const Meaning& b, unsigned bits) {
   const FormId difference =
       forms_.subtract(forms_.modulo_power(a.form, bits), forms_.modulo_power(b.form, bits));
-  const Wide all = Wide{1} << bits;
+  const Int128 all = Int128{1} << bits;
   if (difference != no_form && forms_.range_of(difference).within({1 - all, all - 1})) {
     return {forms_.zero(difference), united(a.conditions, b.conditions)};
   }
@@ -1092,7 +1093,7 @@ Meaning KernelForms::less(std::uint32_t block, const Meaning& a, const Meaning& 
 
 Meaning KernelForms::compared(const Value& value, const Instruction& instruction) {
   const Type type = instruction.type();
-  const unsigned bits = bits_in(type);
+  const unsigned bits = width_in_bits(type);
   const std::uint32_t at = value.instruction;
   const std::size_t written = written_operands(instruction);
   const std::string_view word = relation_of(instruction);
@@ -1135,9 +1136,9 @@ Meaning KernelForms::converted(const Value& value, const Instruction& instructio
       instruction.operands.size() != 2) {
     return {};
   }
-  const unsigned to_bits = bits_in(to);
-  const unsigned from_bits = bits_in(from);
-  const unsigned register_bits = bits_in(kernel_.registers[value.reg].type);
+  const unsigned to_bits = width_in_bits(to);
+  const unsigned from_bits = width_in_bits(from);
+  const unsigned register_bits = width_in_bits(kernel_.registers[value.reg].type);
   const std::uint32_t block = flow_.block_of[value.instruction];
   const Meaning in = operand(value.instruction, instruction.operands[1], from_bits);
   if (in.form == no_form) return {};
@@ -1157,7 +1158,7 @@ Meaning KernelForms::converted(const Value& value, const Instruction& instructio
 Meaning KernelForms::moved(ValueId id, const Instruction& instruction) {
   const Value& value = ssa_[id];
   const auto& operands = instruction.operands;
-  const unsigned bits = bits_in(instruction.type());
+  const unsigned bits = width_in_bits(instruction.type());
   if (operands.size() != 2) return {};
   const Operand& from = operands[1];
   const auto whole_number = [&](const Operand& part, unsigned width) {
@@ -1365,7 +1366,7 @@ Meaning KernelForms::computed(const Value& value, const Instruction& instruction
   const auto& operands = instruction.operands;
   const bool is_unary = is_one_of({"neg", "not", "abs"});
   if (operands.size() != operands_of(opcode)) return {};
-  Sources in{.bits = bits_in(instruction.type()), .is_signed = is_signed(instruction.type())};
+  Sources in{.bits = width_in_bits(instruction.type()), .is_signed = is_signed(instruction.type())};
   in.a = operand(value.instruction, operands[1], in.bits);
   in.b =
       is_unary ? Meaning{forms_.constant(0), 0} : operand(value.instruction, operands[2], in.bits);
@@ -1416,7 +1417,7 @@ Meaning KernelForms::meaning_of(ValueId id, const Instruction& instruction) {
   }
   const bool is_whole = is_integer(type) && (opcode != "cvt" || is_integer(instruction.type(1)));
   if (!is_whole && type != Type::pred) {
-    return hide(id, bits_in(type) == 0 ? Reason::operation : Reason::floating);
+    return hide(id, width_in_bits(type) == 0 ? Reason::operation : Reason::floating);
   }
   if (opcode == "mov" && instruction.operands.size() == 2 &&
       instruction.operands[1].kind == Operand::Kind::special &&
@@ -1432,7 +1433,7 @@ Meaning KernelForms::meaning_of(ValueId id, const Instruction& instruction) {
   } else if (opcode == "mov") {
     meaning = moved(id, instruction);
   } else if (opcode == "cvta" && instruction.operands.size() == 2) {
-    meaning = operand(value.instruction, instruction.operands[1], bits_in(type));
+    meaning = operand(value.instruction, instruction.operands[1], width_in_bits(type));
   } else if (!keeps_carry && !instruction.has("sat")) {
     meaning = computed(value, instruction);
   }
@@ -1528,11 +1529,11 @@ std::string KernelForms::text(const Condition& condition) const {
   const auto names = [this](const Atom& atom) { return name(atom); };
   const Interval& range = forms_.range_of(condition.form);
   const std::string form = forms_.text(condition.form, names);
-  const auto end = [](Wide value) {
+  const auto end = [](Int128 value) {
     constexpr std::array<unsigned, 4> powers{31, 32, 63, 64};
     for (const unsigned power : powers) {
-      if (value == Wide{1} << power) return fmt::format("2^{}", power);
-      if (value == -(Wide{1} << power)) return fmt::format("−2^{}", power);
+      if (value == Int128{1} << power) return fmt::format("2^{}", power);
+      if (value == -(Int128{1} << power)) return fmt::format("−2^{}", power);
     }
     return fmt::format("{}", static_cast<std::int64_t>(value));
   };

@@ -174,7 +174,7 @@ class KernelForms {
   /// Passes before the last one, while the conditions hold; what the recurrence lies in.
   struct Passes {
     FormId last = no_form;
-    Wide most = 0;
+    Int128 most = 0;
     ConditionSet conditions = 0;
     std::optional<Interval> carried;
   };

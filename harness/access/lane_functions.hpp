@@ -28,10 +28,10 @@ template <class T>
 }
 
 template <class T>
-[[nodiscard]] constexpr std::uint64_t bits_of(T value) {
+[[nodiscard]] std::uint64_t bits_of(T value) {
   if constexpr (std::same_as<T, float>) {
     constexpr std::uint32_t not_a_number = 0x7FFFFFFF;  // the only one that PTX makes of .f32
-    return value != value ? not_a_number : std::bit_cast<std::uint32_t>(value);
+    return std::isnan(value) ? not_a_number : std::bit_cast<std::uint32_t>(value);
   } else if constexpr (std::same_as<T, double>) {
     return std::bit_cast<std::uint64_t>(value);
   } else {
@@ -301,7 +301,9 @@ template <class A, class B>
 [[nodiscard]] constexpr std::uint32_t dot_of_bytes(std::uint32_t a, std::uint32_t b,
                                                    std::uint32_t c) {
   for (unsigned i = 0; i < 4; ++i) {
+    // Bytes with a sign are wanted as such: NOLINTNEXTLINE(bugprone-signed-char-misuse)
     const auto one = static_cast<std::int32_t>(static_cast<A>(a >> (8 * i)));
+    // NOLINTNEXTLINE(bugprone-signed-char-misuse)
     const auto other = static_cast<std::int32_t>(static_cast<B>(b >> (8 * i)));
     c += static_cast<std::uint32_t>(one * other);
   }
@@ -339,7 +341,7 @@ template <class T>
 /// of 64 bits on either side the top bit alone.
 template <class To, class From>
 [[nodiscard]] To whole_of(From value) {
-  if (value != value) {
+  if (std::isnan(value)) {
     constexpr bool wide = sizeof(To) == 8 || sizeof(From) == 8;
     return wide ? static_cast<To>(Unsigned<To>{1} << (bits_in<To> - 1)) : To{0};
   }

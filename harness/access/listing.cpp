@@ -30,7 +30,10 @@ std::string_view why_unmodelled(const ptx::Instruction& one) {
                                Reason{"tcgen05", "the memory of tensor cores"},
                                Reason{"wmma", "a matrix whose elements the hardware deals out"},
                                Reason{"multimem", "memory of several devices at once"}};
-  if (one.opcode == "cp" && one.has("bulk")) return "a copy in bulk, which one thread asks for";
+  const bool has_address = std::ranges::any_of(one.operands, &ptx::Operand::address);
+  if (one.opcode == "cp" && one.has("bulk") && has_address) {
+    return "a copy in bulk, which one thread asks for";
+  }
   if (one.opcode == "wgmma" && !one.has("mma_async")) return {};
   if (one.opcode == "wmma" && !one.has("load") && !one.has("store")) return {};
   const auto* const found = std::ranges::find(reasons, one.opcode, &Reason::first);

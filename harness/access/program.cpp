@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -733,9 +734,7 @@ class Compiler {
     const Operand& from = one.operands[1];
     if (from.kind != Kind::symbol) return false;
     const auto& base = addresses_[from.index];
-    const auto targets = one.operands[0].kind == Kind::vector
-                             ? one.operands[0].items
-                             : std::vector<Operand>{one.operands[0]};
+    const std::span<const Operand> targets = items_of(one.operands[0]);
     const unsigned bytes = ptx::bytes_of(one.type());
     for (std::size_t k = 0; k < targets.size(); ++k) {
       const std::uint32_t to = value_result(targets[k]);
@@ -755,10 +754,8 @@ class Compiler {
         bits = extended(bits, bytes, ptx::bytes_of(register_type));
       }
       const std::uint32_t value = constant(known ? bits : 0, known ? no_index : i);
-      Recipe copies =
-          recipe_of({.opcode = "mov", .modifiers = {"b64"}, .operands = {{}, {}}}, Type::b64);
       Step& step = add(i, StepKind::plain);
-      step.run = copies.run;
+      step.run = copy_run();
       step.to[0] = to;
       step.from[0] = value;
     }
@@ -797,34 +794,42 @@ class Compiler {
       made.element_bytes = static_cast<unsigned>(one.operands[2].bits & 0xFFU);
       if (one.operands.size() > 3) made.size = copied_size(one.operands[3], i);
     }
-    std::array<std::uint32_t, 8> registers{};
-    registers.fill(no_slot);
-    std::uint32_t to_predicate = no_slot;
-    const auto bind = [&](const Operand& operand, bool result) {
-      const auto items =
-          operand.kind == Kind::vector ? operand.items : std::vector<Operand>{operand};
-      for (std::size_t k = 0; k < items.size() && k < registers.size(); ++k) {
-        if (result) {
-          registers.at(k) = value_result(items[k]);
-          if (is_predicate(items[k])) to_predicate = slot_of_register(items[k].index);
-          if (items[k].kind == Kind::reg) {
-            made.register_bytes.at(k) =
-                static_cast<std::uint8_t>(ptx::bytes_of(kernel_.registers[items[k].index].type));
-          }
-        } else {
-          registers.at(k) = slot_of(items[k], one.type(), i);
-        }
-      }
-    };
     const bool loads = kind == AccessKind::load || kind == AccessKind::atomic ||
                        (kind == AccessKind::matrix && !made.writes);
-    if (loads && passes_value) bind(one.operands[0], true);
-    if (kind == AccessKind::store && passes_value) bind(one.operands[1], false);
+    Step bound;
+    if (loads && passes_value) bind_loaded(bound, made, one.operands[0]);
+    if (kind == AccessKind::store && passes_value)
+      bind_stored(bound, one.operands[1], one.type(), i);
     Step& step = add(i, StepKind::memory);
     step.detail = static_cast<std::uint32_t>(program_.memory.size());
-    step.to_predicate = to_predicate;
-    (loads ? step.to : step.from) = registers;
+    step.to = bound.to;
+    step.from = bound.from;
+    step.to_predicate = bound.to_predicate;
     program_.memory.push_back(made);
+  }
+
+  static std::span<const Operand> items_of(const Operand& operand) {
+    if (operand.kind == Kind::vector) return operand.items;
+    return {&operand, 1};
+  }
+
+  /// Registers that a load fills.
+  void bind_loaded(Step& bound, MemoryStep& made, const Operand& result) {
+    const auto items = items_of(result);
+    for (std::size_t k = 0; k < items.size() && k < bound.to.size(); ++k) {
+      bound.to.at(k) = value_result(items[k]);
+      if (is_predicate(items[k])) bound.to_predicate = slot_of_register(items[k].index);
+      if (items[k].kind != Kind::reg) continue;
+      const Type type = kernel_.registers[items[k].index].type;
+      made.register_bytes.at(k) = static_cast<std::uint8_t>(ptx::bytes_of(type));
+    }
+  }
+
+  /// What a store takes.
+  void bind_stored(Step& bound, const Operand& source, Type type, std::uint32_t i) {
+    const auto items = items_of(source);
+    for (std::size_t k = 0; k < items.size() && k < bound.from.size(); ++k)
+      bound.from.at(k) = slot_of(items[k], type, i);
   }
 
   /// cp.async's last operand: how many bytes are read, or a predicate that says that none are.
@@ -857,116 +862,151 @@ Program compile(const ptx::Module& module, const Launch& launch, bool everything
   return Compiler{module, launch}.compile(everything);
 }
 
+namespace {
+
+/// Where a step may lead.
+std::vector<std::uint32_t> next_of(const Program& program, std::uint32_t at) {
+  const Step& one = program.steps[at];
+  std::vector<std::uint32_t> next;
+  if (one.kind == StepKind::branch) next.push_back(one.target);
+  if (one.kind == StepKind::indexed) next = program.indexed[one.detail].targets;
+  const bool jumps =
+      one.kind == StepKind::branch || one.kind == StepKind::exit || one.kind == StepKind::indexed;
+  if (!jumps || one.guard != no_slot) next.push_back(at + 1);
+  return next;
+}
+
+}  // namespace
+
 Region region_of(const Program& program, std::uint32_t step) {
-  // Steps from both ways of the branch to where its lanes meet.
-  const Step& branch = program.steps[step];
+  // Steps from both ways of the branch to where its lanes meet again.
+  const std::uint32_t meet = program.steps[step].all_meet;
   Region region;
   std::vector<bool> seen(program.steps.size());
-  std::vector<std::uint32_t> open;
-  const auto visit = [&](std::uint32_t at) {
-    if (at == branch.all_meet || at >= seen.size() || seen[at]) return;
-    seen[at] = true;
-    open.push_back(at);
-  };
-  const auto leave = [&](std::uint32_t at) {
-    const Step& one = program.steps[at];
-    if (one.kind == StepKind::branch) visit(one.target);
-    if (one.kind == StepKind::indexed)
-      std::ranges::for_each(program.indexed[one.detail].targets, visit);
-    const bool goes_on = one.kind == StepKind::branch || one.kind == StepKind::exit
-                             ? one.guard != no_slot
-                             : one.kind != StepKind::indexed;
-    if (goes_on) visit(at + 1);
-  };
-  leave(step);
+  std::vector<std::uint32_t> open = next_of(program, step);
   std::set<std::uint32_t> values;
   std::set<std::uint32_t> predicates;
   while (!open.empty()) {
     const std::uint32_t at = open.back();
     open.pop_back();
+    if (at == meet || at >= seen.size() || seen[at]) continue;
+    seen[at] = true;
     const Step& one = program.steps[at];
-    for (const std::uint32_t slot : one.to) {
-      if (slot != no_slot) values.insert(slot);
-    }
-    for (const std::uint32_t slot : {one.to_predicate, one.to_second_predicate}) {
-      if (slot != no_slot) predicates.insert(slot);
-    }
+    values.insert(one.to.begin(), one.to.end());
+    predicates.insert({one.to_predicate, one.to_second_predicate});
     if (one.kind == StepKind::memory) region.memory.push_back(at);
     if (one.kind == StepKind::exit) region.may_exit = true;
     if (one.kind == StepKind::barrier) region.has_barrier = true;
-    leave(at);
+    const auto next = next_of(program, at);
+    open.insert(open.end(), next.begin(), next.end());
   }
+  values.erase(no_slot);
+  predicates.erase(no_slot);
   region.values.assign(values.begin(), values.end());
   region.predicates.assign(predicates.begin(), predicates.end());
   return region;
 }
 
+namespace {
+
+/// Follows an address back to the pointers that it is made from.
+class Pointers {
+ public:
+  Pointers(const ptx::Module& module, const Launch& launch)
+      : module_{module},
+        launch_{launch},
+        kernel_{module.kernels[launch.kernel]},
+        writers_(kernel_.registers.size()) {
+    for (std::uint32_t i = 0; i < kernel_.instructions.size(); ++i) {
+      for (const std::uint32_t r : registers_of(kernel_.instructions[i]).written)
+        writers_[r].push_back(i);
+    }
+  }
+
+  std::vector<std::uint32_t> of(std::uint32_t instruction) {
+    add_symbols(kernel_.instructions[instruction]);
+    follow(registers_of(kernel_.instructions[instruction]).address);
+    while (!open_.empty() && !anything_) {
+      const std::uint32_t i = open_.back();
+      open_.pop_back();
+      look_at(kernel_.instructions[i]);
+    }
+    if (anything_) return {};
+    return {found_.begin(), found_.end()};
+  }
+
+ private:
+  void follow(const std::vector<std::uint32_t>& registers) {
+    for (const std::uint32_t r : registers) {
+      for (const std::uint32_t i : writers_[r]) {
+        if (seen_.insert(i).second) open_.push_back(i);
+      }
+    }
+  }
+
+  void add_buffer(std::uint64_t address) {
+    for (std::uint32_t b = 0; b < launch_.buffers.size(); ++b) {
+      if (launch_.buffers[b].contains(address, 1)) found_.insert(b);
+    }
+  }
+
+  void add_symbols(const Instruction& one) {
+    for (const Operand& operand : one.operands) {
+      if (operand.kind != Kind::symbol) continue;
+      for (const auto& buffer : launch_.buffers) {
+        if (buffer.symbol == operand.index) add_buffer(buffer.address);
+      }
+    }
+  }
+
+  void look_at(const Instruction& one) {
+    const Role role = role_of(one);
+    if (role == Role::plain) {
+      add_symbols(one);
+      const Registers of = registers_of(one);
+      follow(of.read);
+      follow(of.address);
+    } else if (role == Role::load && one.space() == Space::param) {
+      add_params(one);
+    } else {
+      // A pointer that was loaded leads anywhere; 32 bits are none.
+      const bool loads = role == Role::load || role == Role::atomic;
+      anything_ = !loads || ptx::bytes_of(one.type()) >= 8;
+    }
+  }
+
+  void add_params(const Instruction& load) {
+    const Operand& from = load.operands[1];
+    if (from.kind != Kind::symbol) {
+      anything_ = true;
+      return;
+    }
+    const std::uint64_t at =
+        module_.symbols[from.index].offset + static_cast<std::uint64_t>(from.offset);
+    const std::uint64_t count = std::uint64_t{load.vector_width()} * ptx::bytes_of(load.type());
+    for (std::uint64_t p = at; p + 8 <= at + count; p += 8) {
+      std::uint64_t pointer = 0;
+      for (std::uint64_t b = 0; b < 8 && p + b < launch_.params.size(); ++b)
+        pointer |= std::uint64_t{launch_.params[p + b]} << (8 * b);
+      add_buffer(pointer);
+    }
+  }
+
+  const ptx::Module& module_;
+  const Launch& launch_;
+  const ptx::Kernel& kernel_;
+  std::vector<std::vector<std::uint32_t>> writers_;  ///< instructions, by register
+  std::set<std::uint32_t> found_;
+  std::set<std::uint32_t> seen_;
+  std::vector<std::uint32_t> open_;
+  bool anything_ = false;
+};
+
+}  // namespace
+
 std::vector<std::uint32_t> reachable_buffers(const ptx::Module& module, const Launch& launch,
                                              std::uint32_t instruction) {
-  const ptx::Kernel& kernel = module.kernels[launch.kernel];
-  std::vector<std::vector<std::uint32_t>> writers(kernel.registers.size());
-  for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i) {
-    for (const std::uint32_t r : registers_of(kernel.instructions[i]).written)
-      writers[r].push_back(i);
-  }
-  std::set<std::uint32_t> found;
-  const auto add_buffer = [&](std::uint64_t address) {
-    for (std::uint32_t b = 0; b < launch.buffers.size(); ++b) {
-      if (launch.buffers[b].contains(address, 1)) found.insert(b);
-    }
-  };
-  std::set<std::uint32_t> seen;
-  std::vector<std::uint32_t> open;
-  bool anything = false;
-  const auto add_symbol = [&](const Operand& operand) {
-    if (operand.kind != Kind::symbol) return;
-    for (const auto& buffer : launch.buffers) {
-      if (buffer.symbol == operand.index) add_buffer(buffer.address);
-    }
-  };
-  const auto follow = [&](std::uint32_t r) {
-    for (const std::uint32_t i : writers[r]) {
-      if (seen.insert(i).second) open.push_back(i);
-    }
-  };
-  const auto& start = kernel.instructions[instruction];
-  for (const std::uint32_t r : registers_of(start).address)
-    follow(r);
-  std::ranges::for_each(start.operands, add_symbol);
-  while (!open.empty()) {
-    const std::uint32_t i = open.back();
-    open.pop_back();
-    const Instruction& one = kernel.instructions[i];
-    const Role role = role_of(one);
-    if (role == Role::load && one.space() == Space::param) {
-      const Operand& from = one.operands[1];
-      if (from.kind != Kind::symbol) {
-        anything = true;
-        continue;
-      }
-      const std::uint64_t at =
-          module.symbols[from.index].offset + static_cast<std::uint64_t>(from.offset);
-      const std::uint64_t count = std::uint64_t{one.vector_width()} * ptx::bytes_of(one.type());
-      for (std::uint64_t p = at; p + 8 <= at + count; p += 8) {
-        std::uint64_t pointer = 0;
-        for (std::uint64_t b = 0; b < 8 && p + b < launch.params.size(); ++b)
-          pointer |= std::uint64_t{launch.params[p + b]} << (8 * b);
-        add_buffer(pointer);
-      }
-    } else if (role == Role::load || role == Role::atomic) {
-      // A pointer that was loaded leads anywhere; 32 bits are none.
-      if (ptx::bytes_of(one.type()) >= 8) anything = true;
-    } else if (role == Role::plain) {
-      std::ranges::for_each(one.operands, add_symbol);
-      const Registers of = registers_of(one);
-      std::ranges::for_each(of.read, follow);
-      std::ranges::for_each(of.address, follow);
-    } else {
-      anything = true;
-    }
-  }
-  if (anything) return {};
-  return {found.begin(), found.end()};
+  return Pointers{module, launch}.of(instruction);
 }
 
 }  // namespace strata::access

@@ -24,6 +24,8 @@ using ptx::Special;
 
 /// What cudaMalloc promises.
 constexpr std::uint64_t pointer_alignment = 256;
+/// Threads of a block, at the most.
+constexpr std::uint32_t most_block_threads = 1024;
 /// Roles of atoms of kind `warp`: its number along x in the block, and how many there are.
 constexpr std::uint32_t warp_number = 0;
 constexpr std::uint32_t warp_count = 1;
@@ -179,9 +181,10 @@ class Prover {
 void Prover::make_shapes() {
   using enum Special;
   const auto& required = kernel_.kernel().required_block;
-  const std::uint32_t x = required[0];
-  const std::uint32_t y = std::max(required[1], 1U);
-  const std::uint32_t z = std::max(required[2], 1U);
+  // No block is larger; what the text requires beyond that cannot be launched.
+  const std::uint32_t x = std::min(required[0], most_block_threads);
+  const std::uint32_t y = std::clamp(required[1], 1U, most_block_threads);
+  const std::uint32_t z = std::clamp(required[2], 1U, most_block_threads);
   const auto per_lane = [&](const auto& value) {
     std::array<FormId, warp_lanes> values{};
     for (unsigned lane = 0; lane < warp_lanes; ++lane)
@@ -191,7 +194,7 @@ void Prover::make_shapes() {
   const auto numbered = per_lane([&](unsigned lane) { return forms_.constant(lane); });
   if (x % warp_lanes == 0) {
     // All warps are alike: 32 neighbours along x.
-    const Wide most = forms_.range_of(kernel_.special(tid_x)).high / warp_lanes;
+    const Int128 most = forms_.range_of(kernel_.special(tid_x)).high / warp_lanes;
     const FormId number = forms_.leaf(AtomKind::warp, warp_number, {0, most});
     WarpShape shape;
     shape.is_in_block.fill(true);
@@ -209,7 +212,8 @@ void Prover::make_shapes() {
     shapes_.push_back(std::move(shape));
     return;
   }
-  const std::uint64_t threads = std::min<std::uint64_t>(std::uint64_t{x} * y * z, 1024);
+  const std::uint64_t threads =
+      std::min<std::uint64_t>(std::uint64_t{x} * y * z, most_block_threads);
   for (std::uint64_t first = 0; first < threads; first += warp_lanes) {
     WarpShape shape;
     for (unsigned lane = 0; lane < warp_lanes; ++lane)
@@ -883,7 +887,7 @@ void Prover::judge_lanes(AccessProof& access, const std::vector<Lanes>& lanes) {
     if (count(form, shape, lanes[shape], access, tally)) continue;
     // Neighbours in sectors of their own, whatever the distance.
     const bool is_far = pattern.is_linear && pattern.second != no_form &&
-                        forms_.range_of(pattern.second).low >= Wide{sector_bytes};
+                        forms_.range_of(pattern.second).low >= Int128{sector_bytes};
     if (access.space != Space::shared && is_far && std::ranges::all_of(lanes[shape], is_on)) {
       tally.has_aligned = true;
       tally.add(warp_lanes, std::uint64_t{warp_lanes} * access.width / sector_bytes, true);

@@ -13,7 +13,7 @@ using ptx::Instruction;
 using ptx::Operand;
 
 /// Opcodes without a destination, whatever their modifiers.
-constexpr std::array<std::string_view, 25> without_destination{"st",
+constexpr std::array<std::string_view, 23> without_destination{"st",
                                                                "red",
                                                                "bra",
                                                                "brx",
@@ -35,13 +35,21 @@ constexpr std::array<std::string_view, 25> without_destination{"st",
                                                                "prefetchu",
                                                                "sured",
                                                                "griddepcontrol",
-                                                               "stackrestore",
-                                                               "bar",
-                                                               "barrier"};
+                                                               "stackrestore"};
 
-/// Opcodes that may write a predicate beside, and their sources.
-constexpr std::array<std::pair<std::string_view, std::size_t>, 4> with_two{
-    {{"shfl", 4}, {"match", 2}, {"elect", 1}, {"lop3", 5}}};
+/// Opcodes that write a register with one modifier alone.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> only_with{
+    {{"bar", "red"}, {"barrier", "red"}, {"tcgen05", "ld"}, {"wgmma", "mma_async"}}};
+
+/// The sources of an instruction that may write a predicate beside its result (`%r1|%p1`); 0: it
+/// does not.
+std::size_t sources_of(const Instruction& one) {
+  if (one.opcode == "setp") return one.has("and") || one.has("or") || one.has("xor") ? 3 : 2;
+  if (one.opcode == "shfl") return one.has("sync") ? 4 : 3;
+  if (one.opcode == "match") return 2;
+  if (one.opcode == "elect") return 1;
+  return one.opcode == "lop3" ? 5 : 0;
+}
 
 /// Steps of placing phis: some hundred megabytes, and a second.
 constexpr std::size_t most_work = std::size_t{1} << 24U;
@@ -56,30 +64,18 @@ bool is_memory(const Instruction& instruction) {
 std::size_t written_operands(const Instruction& instruction) {
   const std::string_view opcode = instruction.opcode;
   const std::size_t count = instruction.operands.size();
-  // Sources that an opcode with a second destination has at the most: `%r1|%p1`.
-  const auto two_past = [&](std::size_t sources) { return count > sources + 1 ? 2U : 1U; };
   if (count == 0 || instruction.operands[0].address) return 0;  // mbarrier.init [x], n
-  const auto only_with = [&](std::string_view modifier) {
-    return instruction.has(modifier) ? 1U : 0U;
-  };
-  if (opcode == "bar" || opcode == "barrier") return only_with("red");
-  if (opcode == "tcgen05") return only_with("ld");
-  if (opcode == "wgmma") return only_with("mma_async");
+  for (const auto& [word, modifier] : only_with) {
+    if (word == opcode) return instruction.has(modifier) ? 1 : 0;
+  }
   // What a call returns comes first, in brackets, if it comes in registers.
   if (opcode == "call") return instruction.operands[0].kind == Operand::Kind::vector ? 1 : 0;
   if (std::ranges::count(without_destination, opcode) > 0) return 0;
-  if (opcode == "setp") {
-    const bool combines = instruction.has("and") || instruction.has("or") || instruction.has("xor");
-    return two_past(combines ? 3 : 2);
-  }
-  if (opcode == "shfl" && !instruction.has("sync")) return two_past(3);
-  for (const auto& [word, sources] : with_two) {
-    if (word == opcode) return two_past(sources);
-  }
   if (opcode == "tex" || opcode == "tld4" || opcode == "suld") {
     return count > 2 && instruction.operands[1].kind == Operand::Kind::reg ? 2 : 1;
   }
-  return 1;
+  const std::size_t sources = sources_of(instruction);
+  return sources != 0 && count > sources + 1 ? 2 : 1;
 }
 
 Ssa::Ssa(const ptx::Kernel& kernel, const ControlFlow& flow) : kernel_(kernel), flow_(flow) {

@@ -90,7 +90,6 @@ void see_registers(const ptx::Operand& operand, const See& see) {
   for (const ptx::Operand& item : operand.items)
     see_registers(item, see);
 }
-// NOLINTEND(misc-no-recursion)
 
 template <class See>
 void for_each_read(const ptx::Instruction& instruction, const See& see) {
@@ -98,5 +97,6 @@ void for_each_read(const ptx::Instruction& instruction, const See& see) {
   for (std::size_t i = written_operands(instruction); i < instruction.operands.size(); ++i)
     see_registers(instruction.operands[i], see);
 }
+// NOLINTEND(misc-no-recursion)
 
 }  // namespace strata::access

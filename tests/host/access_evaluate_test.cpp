@@ -502,6 +502,43 @@ TEST(Evaluate, SaysWhichLanesLieOutsideAndWhichAddressesAreMisaligned) {
   EXPECT_EQ(found[2].doubt, Doubt::misaligned);
 }
 
+TEST(Evaluate, RefusesMemoryThatNoBlockHas) {
+  const auto message = [](const std::string& variable) {
+    const Launched launched =
+        warp_of(variable +
+                "mov.u64 %rd5, big;\nld.u32 %r1, [%rd5];\nmul.wide.u32 %rd1, %r1, 4;\n"
+                "ld.param.u64 %rd0, [a];\nadd.s64 %rd2, %rd0, %rd1;\n"
+                "ld.global.u32 %r2, [%rd2];\nret;");
+    try {
+      (void)launched.evaluate();
+    } catch (const UsageError& error) {
+      return std::string{error.what()};
+    }
+    return std::string{"accepted"};
+  };
+  EXPECT_THAT(message(".shared .align 4 .b8 big[1000000];\n"), HasSubstr("bytes of shared memory"));
+  EXPECT_THAT(message(".local .align 4 .b8 big[1000000];\n"),
+              HasSubstr("1000000 bytes of local memory"));
+}
+
+TEST(Evaluate, DoesNotDecodeOperandsOfAnotherKindThanAnInstructionTakes) {
+  for (const char* odd :
+       {"add.u32 %p1, %r0, 1;", "setp.eq.u32 %r3, %r0, 1;", "selp.b32 %r3, 1, 2, %r0;",
+        "and.pred %p1, %r0, %p2;", "add.u32 {%r3, %r4}, %r0, 1;", "add.u32 %r3, {%r0, %r0}, 1;",
+        "mov.b64 %rd3, {};", "add.u32 %r3;", "activemask.b32 %p1;",
+        "vote.sync.all.pred %r3, %r0, -1;", "shfl.sync.idx.b32 %p1, %p2, %p3, %p4, -1;"}) {
+    // Guards hang on what it writes, so that it is run.
+    const auto found =
+        accesses_of(std::string{own_word} + odd +
+                    "\nsetp.ne.u32 %p5, %r3, 77;\nsetp.ne.b64 %p6, %rd3, 77;\n"
+                    "or.pred %p7, %p5, %p6;\nor.pred %p8, %p7, %p1;\n"
+                    "ld.global.u32 %r1, [%rd2];\n@%p8 ld.global.u32 %r1, [%rd2];\nret;");
+    ASSERT_EQ(found.size(), 2U) << odd;
+    EXPECT_EQ(found[0].traffic[0].sectors, 4U) << odd;
+    EXPECT_EQ(found[1].doubt, Doubt::guard) << odd;
+  }
+}
+
 // --- between lanes -------------------------------------------------------------------------------
 
 TEST(Evaluate, ShufflesAndVotesAsPtxDoes) {

@@ -30,7 +30,7 @@ using testing::IsEmpty;
 /// simplifies, and as a function, which does not.
 class RandomTree {
  public:
-  using Value = std::function<std::optional<Wide>(const std::vector<Wide>&)>;
+  using Value = std::function<std::optional<Int128>(const std::vector<Int128>&)>;
   struct Node {
     FormId form = no_form;
     Value value;
@@ -45,7 +45,7 @@ class RandomTree {
     if (depth == 0 || below(8) == 0) {
       if (below(3) == 0) {
         const std::int64_t value = std::int64_t{below(100)} - 30;
-        return {forms.constant(value), [value](const auto&) { return Wide{value}; }};
+        return {forms.constant(value), [value](const auto&) { return Int128{value}; }};
       }
       const std::uint32_t leaf = below(static_cast<std::uint32_t>(ranges.size()));
       return {leaves_[leaf], [leaf](const auto& values) { return values[leaf]; }};
@@ -53,7 +53,7 @@ class RandomTree {
     const Node a = make(depth - 1);
     const Node b = make(depth - 1);
     const auto both = [&](FormId form, auto combine) -> Node {
-      return {form, [a, b, combine](const auto& values) -> std::optional<Wide> {
+      return {form, [a, b, combine](const auto& values) -> std::optional<Int128> {
                 const auto x = a.value(values);
                 const auto y = b.value(values);
                 if (!x || !y) return std::nullopt;
@@ -63,53 +63,53 @@ class RandomTree {
     const auto by = std::int64_t{1} << below(7);
     const std::int64_t odd = 1 + below(12);
     const std::int64_t divisor = below(2) == 0 ? by : odd;
-    const auto floor_mod = [](Wide x, Wide y) { return (x % y + y) % y; };
+    const auto floor_mod = [](Int128 x, Int128 y) { return (x % y + y) % y; };
     switch (below(17)) {
       case 0:
       case 1:
       case 2:
-        return both(forms.add(a.form, b.form), [](Wide x, Wide y) { return x + y; });
+        return both(forms.add(a.form, b.form), [](Int128 x, Int128 y) { return x + y; });
       case 3:
-        return both(forms.subtract(a.form, b.form), [](Wide x, Wide y) { return x - y; });
+        return both(forms.subtract(a.form, b.form), [](Int128 x, Int128 y) { return x - y; });
       case 4:
-        return both(forms.multiply(a.form, b.form), [](Wide x, Wide y) { return x * y; });
+        return both(forms.multiply(a.form, b.form), [](Int128 x, Int128 y) { return x * y; });
       case 5:
-        return both(forms.scale(a.form, by), [by](Wide x, Wide) { return x * by; });
+        return both(forms.scale(a.form, by), [by](Int128 x, Int128) { return x * by; });
       case 6:
       case 7:
         return both(forms.quotient(a.form, forms.constant(divisor)),
-                    [=](Wide x, Wide) { return (x - floor_mod(x, divisor)) / divisor; });
+                    [=](Int128 x, Int128) { return (x - floor_mod(x, divisor)) / divisor; });
       case 8:
       case 9:
         return both(forms.remainder(a.form, forms.constant(divisor)),
-                    [=](Wide x, Wide) { return floor_mod(x, divisor); });
+                    [=](Int128 x, Int128) { return floor_mod(x, divisor); });
       case 10:
         return both(forms.bits(AtomKind::bit_and, a.form, forms.constant(odd * 4)),
-                    [=](Wide x, Wide) { return x & (odd * 4); });
+                    [=](Int128 x, Int128) { return x & (odd * 4); });
       case 11:
         return both(forms.bits(AtomKind::bit_or, a.form, forms.constant(odd)),
-                    [=](Wide x, Wide) { return x | odd; });
+                    [=](Int128 x, Int128) { return x | odd; });
       case 12:
         return both(forms.bits(AtomKind::bit_xor, a.form, b.form),
-                    [](Wide x, Wide y) { return x ^ y; });
+                    [](Int128 x, Int128 y) { return x ^ y; });
       case 13:
         return both(forms.extreme(AtomKind::minimum, a.form, b.form),
-                    [](Wide x, Wide y) { return std::min(x, y); });
+                    [](Int128 x, Int128 y) { return std::min(x, y); });
       case 14:
         return both(forms.select(forms.negative(forms.subtract(a.form, b.form)), b.form, a.form),
-                    [](Wide x, Wide y) { return x < y ? y : x; });
+                    [](Int128 x, Int128 y) { return x < y ? y : x; });
       case 15:
         return both(forms.select(forms.zero(forms.subtract(a.form, b.form)),
                                  forms.add(a.form, forms.constant(3)), b.form),
-                    [](Wide x, Wide y) { return x == y ? x + 3 : y; });
+                    [](Int128 x, Int128 y) { return x == y ? x + 3 : y; });
       default:
         return both(forms.bits(AtomKind::bit_and, a.form, forms.constant(-by)),
-                    [=](Wide x, Wide) { return x & -by; });
+                    [=](Int128 x, Int128) { return x & -by; });
     }
   }
 
-  std::vector<Wide> values() {
-    std::vector<Wide> made;
+  std::vector<Int128> values() {
+    std::vector<Int128> made;
     for (const Interval& range : ranges) {
       const auto low = static_cast<std::int64_t>(range.low);
       const auto high = static_cast<std::int64_t>(range.high);
@@ -438,9 +438,9 @@ TEST(KernelForms, FollowsAnIndexBehindItsLoop) {
   Forms& forms = sample.forms.forms();
   const Meaning meaning = sample.last();
   for (const std::uint32_t n : {0U, 1U, 4U, 5U, 8U, 1001U}) {
-    const auto got = forms.evaluate(meaning.form, [&](const Atom& atom) -> std::optional<Wide> {
+    const auto got = forms.evaluate(meaning.form, [&](const Atom& atom) -> std::optional<Int128> {
       if (atom.kind != AtomKind::parameter) return std::nullopt;
-      return atom.bytes == 8 ? 0 : Wide{n};
+      return atom.bytes == 8 ? 0 : Int128{n};
     });
     ASSERT_TRUE(got);
     EXPECT_EQ(static_cast<std::int64_t>(*got), 4 * std::max(4U, (n + 3) / 4 * 4)) << n;

@@ -679,24 +679,25 @@ inline std::optional<std::vector<Seen>> Program::run(const Thread& thread) const
 /// loop.
 inline AtomValues atoms_of(const Thread& thread, const Seen& seen, const ptx::Module& module,
                            const std::vector<std::uint32_t>& lines) {
-  return [&](const Atom& atom) -> std::optional<Wide> {
+  return [&](const Atom& atom) -> std::optional<Int128> {
     switch (atom.kind) {
       case AtomKind::special:
         return thread.special.at(static_cast<ptx::Special>(atom.which));
       case AtomKind::parameter: {
         const std::string_view name = module.symbols[atom.which].name;
-        if (name == "image") return Wide{thread.pointer};
+        if (name == "image") return Int128{thread.pointer};
         if (name == "wide") {
-          return atom.is_signed ? Wide{static_cast<std::int64_t>(thread.wide)} : Wide{thread.wide};
+          return atom.is_signed ? Int128{static_cast<std::int64_t>(thread.wide)}
+                                : Int128{thread.wide};
         }
         const std::uint32_t number = thread.numbers[name == "n" ? 0 : 1];
-        return atom.is_signed ? Wide{static_cast<std::int32_t>(number)} : Wide{number};
+        return atom.is_signed ? Int128{static_cast<std::int32_t>(number)} : Int128{number};
       }
       case AtomKind::counter:
       case AtomKind::last_pass: {
         const auto found = seen.passes.find(lines[atom.which]);
         if (found == seen.passes.end()) return std::nullopt;
-        return Wide{found->second};
+        return Int128{found->second};
       }
       default:
         return std::nullopt;
