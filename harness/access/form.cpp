@@ -1110,6 +1110,14 @@ int64_t Forms::shared_coefficient(std::span<const Term> terms) {
   return best;
 }
 
+/// Whether the term is a pointer, or the place of a variable.
+bool Forms::is_address(const Term& term) const {
+  const auto factors = factors_of(term);
+  if (term.coefficient != 1 || factors.size() != 1) return false;
+  const Atom& atom = atoms_[factors[0]];
+  return atom.kind == AtomKind::symbol || (atom.kind == AtomKind::parameter && atom.bytes == 8);
+}
+
 bool Forms::has_factor(const Term& term, AtomId factor) const {
   const auto factors = factors_of(term);
   return factors.size() > 1 && std::ranges::count(factors, factor) > 0;
@@ -1180,12 +1188,7 @@ std::string Forms::bracket_text(std::vector<Term>& terms, AtomId factor,
 std::string Forms::sum_text(int64_t constant, std::vector<Term> terms,
                             const AtomNames& names) const {
   std::vector<Piece> pieces;
-  const auto is_base = [&](const Term& term) {
-    const auto factors = factors_of(term);
-    if (term.coefficient != 1 || factors.size() != 1) return false;
-    const Atom& atom = atoms_[factors[0]];
-    return atom.kind == AtomKind::symbol || (atom.kind == AtomKind::parameter && atom.bytes == 8);
-  };
+  const auto is_base = [&](const Term& term) { return is_address(term); };
   for (const Term& term : taken(terms, is_base))
     pieces.push_back({term_text(term, names, {})});
   std::ranges::stable_sort(terms, [](const Term& a, const Term& b) {

@@ -19,8 +19,8 @@
 namespace strata::access {
 
 /// Exact for sums and products of 64-bit numbers.
-__extension__ typedef __int128
-    Int128;  // NOLINT(modernize-use-using): a using cannot be an extension
+// NOLINTNEXTLINE(modernize-use-using): a using cannot be an extension
+__extension__ typedef __int128 Int128;
 
 /// From low to high, both included. Bounds past ±unbounded count as none.
 struct Interval {
@@ -223,6 +223,7 @@ class Forms {
   [[nodiscard]] std::string bracket_text(std::vector<Term>& terms, AtomId factor,
                                          const AtomNames& names) const;
   [[nodiscard]] static std::int64_t shared_coefficient(std::span<const Term> terms);
+  [[nodiscard]] bool is_address(const Term& term) const;
   [[nodiscard]] bool has_factor(const Term& term, AtomId factor) const;
   [[nodiscard]] std::optional<AtomId> shared_factor(std::span<const Term> terms) const;
   [[nodiscard]] std::string atom_text(AtomId id, const AtomNames& names) const;
