@@ -14,7 +14,7 @@ from pathlib import Path
 
 from code_contract import text_of
 
-LEAST_FOLLOWED = 0.85
+LEAST_FOLLOWED = 0.7
 """Share of the accesses to global and shared memory whose addresses are followed without a launch."""
 
 
