@@ -22,7 +22,7 @@
 namespace strata::access {
 namespace {
 
-using Kind = TreeNode::Kind;
+using NodeKind = TreeNode::Kind;
 using Names = std::vector<std::string>;
 
 constexpr int launch_schema = 1;
@@ -95,7 +95,7 @@ Extent extent_of(const TreeNode& node, std::string_view name, const Extent& most
   if (node.is_text()) {
     read(node, 0);
   } else {
-    if (node.kind != Kind::list || node.items.empty() || node.items.size() > numbers.size()) {
+    if (node.kind != NodeKind::list || node.items.empty() || node.items.size() > numbers.size()) {
       node.refuse_as(name, expected, fmt::format("write '{}: [16, 8]', say", name));
     }
     for (std::size_t i = 0; i < node.items.size(); ++i)
@@ -287,11 +287,11 @@ class Reader {
              fmt::format("one for each of {} parameters: {}", names.size(), joined(names)),
              "add it; 'unknown' is one");
     };
-    if (node == nullptr || node->kind == Kind::nothing) {
+    if (node == nullptr || node->kind == NodeKind::nothing) {
       if (!indices.empty()) missing(0);
       return;
     }
-    if (node->kind == Kind::list) {
+    if (node->kind == NodeKind::list) {
       if (node->items.size() > indices.size()) {
         refuse(node->items[indices.size()].place, fmt::format("argument {}", indices.size() + 1),
                fmt::format("{}, as the kernel has parameters", indices.size()), "remove it");
@@ -302,7 +302,7 @@ class Reader {
       }
       return;
     }
-    if (node->kind != Kind::mapping) {
+    if (node->kind != NodeKind::mapping) {
       node->refuse_as("arguments", "a list, or a mapping by the names of the parameters",
                       "write '- {bytes: 4096, fill: zero}', say, for each parameter");
     }
@@ -340,7 +340,7 @@ class Reader {
 
   void read_argument(const TreeNode& node, const ptx::Symbol& param, const std::string& name) {
     if (node.is_text()) return read_scalar(node, param, name);
-    if (node.kind != Kind::mapping) {
+    if (node.kind != NodeKind::mapping) {
       node.refuse_as(name, "a number, a buffer {bytes: …}, a struct {fields: …} or 'unknown'",
                      "write one of these");
     }
@@ -368,7 +368,7 @@ class Reader {
   }
 
   void read_scalar(const TreeNode& node, const ptx::Symbol& param, const std::string& name) {
-    if (node.text == "unknown" && node.kind == Kind::word) return;
+    if (node.text == "unknown" && node.kind == NodeKind::word) return;
     const bool fits = std::ranges::count(std::array{1, 2, 4, 8}, param.bytes) > 0;
     if (!fits) {
       refuse(node.place, fmt::format("a number for {}, of {} bytes", name, param.bytes),
@@ -432,7 +432,7 @@ class Reader {
     if (fields == nullptr) return;
     std::vector<bool> taken(param.bytes);
     for (const auto& field :
-         fields->filled(Kind::mapping, "fields", "a mapping from offsets to typed values",
+         fields->filled(NodeKind::mapping, "fields", "a mapping from offsets to typed values",
                         "write fields: {0: u32 1920}, say")) {
       read_field(field, param, name, taken);
     }
@@ -447,7 +447,7 @@ class Reader {
              "its offset in bytes", "write a whole number");
     }
     const auto typed = field.is_text() ? typed_bits(field.text) : std::nullopt;
-    if (!typed && field.kind != Kind::mapping) {
+    if (!typed && field.kind != NodeKind::mapping) {
       field.refuse_as(fmt::format("the field at {}", *at),
                       "a typed value or a buffer, as u32 1920, f32 1.5 or {bytes: 4096}",
                       "write one of these");
@@ -583,9 +583,9 @@ class Reader {
                     .space = symbol.space,
                     .symbol = i};
       const auto* const given =
-          node != nullptr && node->kind == Kind::mapping ? node->find(symbol.name) : nullptr;
+          node != nullptr && node->kind == NodeKind::mapping ? node->find(symbol.name) : nullptr;
       if (given != nullptr) {
-        if (given->kind != Kind::mapping) {
+        if (given->kind != NodeKind::mapping) {
           given->refuse_as(symbol.name, "what it holds, as {fill: zero} or {file: data.bin}",
                            "write one of these");
         }
@@ -600,7 +600,7 @@ class Reader {
                            .align = std::max(symbol.align, default_alignment)});
     }
     if (node == nullptr) return;
-    for (const auto& item : node->filled(Kind::mapping, "symbols",
+    for (const auto& item : node->filled(NodeKind::mapping, "symbols",
                                          "a mapping from names of variables to what they hold",
                                          "write symbols: {weights: {fill: zero}}, say")) {
       if (std::ranges::count(names, item.key) > 0) continue;
