@@ -47,7 +47,7 @@ VERDICTS = ("killed", "explained", "survived", "error")
 PATIENCE = "300"  # seconds; a test that takes longer has noticed
 CONFIGURE = {
     "host": ["-DSTRATA_WERROR=OFF"],  # a mutant may leave a name unused
-    "cuda": ["-DSTRATA_WERROR=OFF"],
+    "cuda": ["-DSTRATA_WERROR=OFF", "-DCMAKE_CUDA_ARCHITECTURES=90-real"],
 }
 
 

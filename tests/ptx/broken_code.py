@@ -1,6 +1,6 @@
 """Break the real code of every kernel, and see that its contract complains.
 
-    broken_code.py ptx FILE...     the PTX in objects that nvcc wrote
+    broken_code.py ptx FILE...     the PTX that nvcc wrote
     broken_code.py sass BINARY     the machine code in an executable (needs cuobjdump)
 
 Of a chain one instruction forgets the result before it, and one instruction is gone; of

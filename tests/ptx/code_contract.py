@@ -1,6 +1,6 @@
 """Hold the generated code of every measuring kernel against what its benchmark declares.
 
-    code_contract.py ptx FILE...     the PTX in objects that nvcc wrote, one a benchmark (needs no GPU)
+    code_contract.py ptx FILE...     the PTX that nvcc wrote, a file a benchmark (needs no GPU)
     code_contract.py sass BINARY     the machine code in an executable (needs cuobjdump)
     code_contract.py mutant FILE     succeeds when the contract refuses the PTX in FILE
 
@@ -119,20 +119,11 @@ def check(
     return len(seen), found
 
 
-def text_of(path: Path) -> str:
-    """The PTX in a file of it or in an object; of compute capability 9.0 where there are several."""
-    data = path.read_bytes()
-    if not data.startswith(b"\x7fELF"):
-        return data.decode()
-    texts = re.findall(rb"\.version [^\0]*?\.target sm_90\b[^\0]*", data)
-    return texts[0].decode() if texts else ""
-
-
 def kernels_of_ptx(path: Path) -> list[tuple[str, str]]:
     """Name and body of each kernel in what nvcc wrote."""
     # A brace at the beginning of a line may also end a scope of inline asm.
     end = r"\n}\n(?!\s*// end inline asm)"
-    return re.findall(rf"\.entry (\S+?)\((.*?){end}", text_of(path), re.DOTALL)
+    return re.findall(rf"\.entry (\S+?)\((.*?){end}", path.read_text(encoding="utf-8"), re.DOTALL)
 
 
 def check_ptx(path: Path, known: dict[str, Contract]) -> tuple[int, list[str]]:
