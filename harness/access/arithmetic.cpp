@@ -40,7 +40,9 @@ void each(WarpState& warp, const Step& step, std::uint32_t mask) {
   const Bits extra = step.extra;
   if (mask == all_lanes) {
     // A result may stand where a source stood: the same lanes, then, and never others.
+#if !defined(__clang__)
 #pragma GCC ivdep
+#endif
     for (unsigned lane = 0; lane < lanes; ++lane)
       to[lane] = F::of(a[lane], b[lane], c[lane], extra);
   } else {

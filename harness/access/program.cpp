@@ -617,20 +617,27 @@ class Compiler {
     return result.kind == Kind::sink || made.to[0] != no_slot;
   }
 
+  /// False for what is neither a predicate nor a constant.
+  bool bind_predicate(Step& made, const Operand& source, unsigned s) {
+    const bool is_constant = source.kind == Kind::integer;
+    if (!is_constant && !is_predicate(source)) return false;
+    if (is_constant) {
+      made.extra |= constant_predicate << s;
+    } else {
+      made.from.at(s) = slot_of_register(source.index);
+    }
+    if (is_constant ? source.bits != 0 : source.negated) made.extra ^= negated_predicate << s;
+    return true;
+  }
+
   /// False where a source is of another kind than the instruction takes.
   bool bind_sources(Step& made, const Instruction& one, const Recipe& recipe) {
     for (unsigned s = 0; s < recipe.sources; ++s) {
       const Operand& source = one.operands[recipe.results + s];
-      const bool of_predicates = recipe.types.at(s) == Type::pred;
-      if (of_predicates && source.kind == Kind::integer) {
-        made.extra |= constant_predicate << s;
-        if (source.bits != 0) made.extra ^= negated_predicate << s;
-        continue;
-      }
-      if (of_predicates != is_predicate(source)) return false;
-      if (of_predicates) {
-        made.from.at(s) = slot_of_register(source.index);
-        if (source.negated) made.extra ^= negated_predicate << s;
+      if (recipe.types.at(s) == Type::pred) {
+        if (!bind_predicate(made, source, s)) return false;
+      } else if (is_predicate(source)) {
+        return false;
       } else if (source.kind == Kind::vector) {
         if (one.opcode != "mov" || source.items.size() > made.from.size()) return false;
         for (std::size_t k = 0; k < source.items.size(); ++k)

@@ -88,6 +88,13 @@ enum class Special : std::uint8_t {
 
 inline constexpr std::uint32_t no_index = 0xffffffff;
 
+/// A member that leaves its owner an aggregate, and keeps it from being copied.
+struct MoveOnly {
+  MoveOnly() = default;
+  MoveOnly(MoveOnly&&) = default;
+  MoveOnly& operator=(MoveOnly&&) = default;
+};
+
 /// One operand. `%r1`, `!%p1`, `-4`, `0f3F800000`, `%tid.x`, `sum`, `[%rd1+16]`, `[param_0]`,
 /// `{%f1, %f2}`, `_`.
 struct Operand {
@@ -113,6 +120,7 @@ struct Operand {
   std::int64_t offset = 0;          ///< of an address, or of a symbol: `mov.u64 %rd1, table+8`
   std::vector<Operand> items = {};  ///< of a vector; of a texture's or call's list; of brx.idx, in
                                     ///< the place of its list's name: the labels of that list
+  [[no_unique_address]] MoveOnly no_copies = {};
 };
 
 /// A source position: the file's number in Module::files, and where it was inlined to, if it was.
