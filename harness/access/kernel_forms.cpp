@@ -986,8 +986,10 @@ Meaning KernelForms::operand(std::uint32_t instruction, const Operand& operand, 
 Meaning KernelForms::address(std::uint32_t instruction, const Operand& operand_of) {
   // A list in brackets: of tensor copies and textures, which are not addresses in memory.
   if (!operand_of.items.empty()) return {};
-  Operand base = operand_of;
-  base.offset = 0;
+  const Operand base{.kind = operand_of.kind,
+                     .special = operand_of.special,
+                     .index = operand_of.index,
+                     .bits = operand_of.bits};
   Meaning meaning = operand(instruction, base, 64);
   if (meaning.form == no_form) return {};
   if (operand_of.kind == Operand::Kind::reg &&
