@@ -91,8 +91,11 @@ inline constexpr std::uint32_t no_index = 0xffffffff;
 /// A member that leaves its owner an aggregate, and keeps it from being copied.
 struct MoveOnly {
   MoveOnly() = default;
+  MoveOnly(const MoveOnly&) = delete;
+  MoveOnly& operator=(const MoveOnly&) = delete;
   MoveOnly(MoveOnly&&) = default;
   MoveOnly& operator=(MoveOnly&&) = default;
+  ~MoveOnly() = default;
 };
 
 /// One operand. `%r1`, `!%p1`, `-4`, `0f3F800000`, `%tid.x`, `sum`, `[%rd1+16]`, `[param_0]`,
