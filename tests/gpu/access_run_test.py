@@ -39,9 +39,7 @@ class Kernel:
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
         self.name = f"kernel_{seed}"
-        self.block = self.random.choice(
-            [(32, 1), (64, 1), (100, 1), (256, 1), (16, 8), (8, 4)]
-        )
+        self.block = self.random.choice([(32, 1), (64, 1), (100, 1), (256, 1), (16, 8), (8, 4)])
         self.grid = self.random.choice([(1, 1), (3, 1), (16, 1), (4, 2)])
         self.types = [self.random.choice(list(WIDTHS)) for _ in range(2)]
 
@@ -55,9 +53,7 @@ class Kernel:
             "i",
             "n",
         ]
-        return self.random.choice(
-            [*names, "threadIdx.x", str(self.random.randrange(1, 70))]
-        )
+        return self.random.choice([*names, "threadIdx.x", str(self.random.randrange(1, 70))])
 
     def expression(self, depth: int) -> str:
         if depth == 0:
@@ -105,9 +101,7 @@ class Kernel:
             lines.append(f"    {self.guard()}tile[{self.index(TILE)}] = sum;")
             lines.append(f"    __syncwarp(); sum += tile[{self.index(TILE)}];")
         made = MADE.get(self.types[1], f"({self.types[1]})({{0}})")
-        lines.append(
-            f"    {self.guard()}out[{self.index(ELEMENTS)}] = {made.format('sum')};"
-        )
+        lines.append(f"    {self.guard()}out[{self.index(ELEMENTS)}] = {made.format('sum')};")
         turns = self.random.choice(["1u", "5u", "n", "threadIdx.x % 7u"])
         body = "\n".join(lines)
         return f"""
@@ -135,9 +129,7 @@ arguments:
 
 class AccessRunTest(unittest.TestCase):
     def answer(self, folder: Path, kernels: list[Kernel]) -> Any:
-        (folder / "random.cu").write_text(
-            "".join(kernel.source() for kernel in kernels)
-        )
+        (folder / "random.cu").write_text("".join(kernel.source() for kernel in kernels))
         words = [
             STRATA,
             "access",

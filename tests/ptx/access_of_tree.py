@@ -11,7 +11,7 @@ import sys
 from collections import Counter
 
 LEAST_FOLLOWED = 0.7
-"""Share of the accesses to global and shared memory whose addresses are followed without a launch."""
+"""Share of the accesses to global and shared memory that are followed without a launch."""
 
 
 def main() -> int:
