@@ -1,7 +1,7 @@
 #include "harness/case/error.hpp"
+#include "harness/case/subprocess.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/record/build_info.hpp"
-#include "harness/run/subprocess.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
 #include "harness/case/benchmark.hpp"
 #include "harness/case/error.hpp"
+#include "harness/case/subprocess.hpp"
 #include "harness/case/sweep.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/counters/counter_set.hpp"
@@ -7,7 +8,6 @@
 #include "harness/record/build_info.hpp"
 #include "harness/record/statistics.hpp"
 #include "harness/run/case_runner.hpp"
-#include "harness/run/subprocess.hpp"
 #include "harness/run/worker.hpp"
 
 #include <CLI/CLI.hpp>

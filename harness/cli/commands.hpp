@@ -28,6 +28,9 @@ void add_bench(CLI::App& app, int& status);
 void add_selftest(CLI::App& app, int& status, const std::vector<std::string>& command);
 void add_counters(CLI::App& app);
 void add_model(CLI::App& app);
+void add_access(CLI::App& app, int& status);
+/// Internal to `access --run`: hidden.
+void add_access_worker(CLI::App& app);
 void add_nbody(CLI::App& app, int& status);
 /// Those of `python -m strata`, which replaces this process.
 void add_analysis(CLI::App& app);

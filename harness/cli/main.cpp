@@ -66,6 +66,8 @@ int command(int argc, char** argv) {
   add_selftest(app, status, {argv, argv + argc});
   add_counters(app);
   add_model(app);
+  add_access(app, status);
+  add_access_worker(app);
   add_nbody(app, status);
   add_analysis(app);
   add_worker(app, status);

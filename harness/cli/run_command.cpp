@@ -46,9 +46,9 @@ void tell(const std::string& line) {
 }
 
 /// `task`: nothing, "--probe" or "--count".
-WorkerCommand worker_on(const std::string& device, const std::string& task = {},
-                        const CounterSelection& counters = {}) {
-  WorkerCommand command{.arguments = {"strata", "worker", "--device", device}};
+ChildCommand worker_on(const std::string& device, const std::string& task = {},
+                       const CounterSelection& counters = {}) {
+  ChildCommand command{.arguments = {"strata", "worker", "--device", device}};
   auto& words = command.arguments;
   if (!task.empty()) words.push_back(task);
   for (const auto& name : counters.wanted)

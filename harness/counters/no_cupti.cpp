@@ -1,5 +1,6 @@
 // Replaces the counters and the metrics of chips in a build without CUPTI.
 #include "harness/counters/counter_set.hpp"
+#include "harness/counters/kernel_counts.hpp"
 #include "harness/record/build_info.hpp"
 
 namespace strata {
@@ -30,6 +31,20 @@ std::unique_ptr<MetricCatalogue> open_catalogue(const std::string& /*chip*/) {
   unavailable();
 }
 std::string chip_of_device(int /*ordinal*/) {
+  unavailable();
+}
+std::string architecture_of(int /*ordinal*/, const std::string& /*target*/) {
+  unavailable();
+}
+std::map<std::string, std::string> sass_metrics(int /*ordinal*/) {
+  unavailable();
+}
+KernelCounts count_kernel(int /*ordinal*/, const KernelLaunch& /*launch*/,
+                          const std::vector<std::string>& /*metrics*/) {
+  unavailable();
+}
+std::uint32_t source_line(const std::string& /*cubin*/, const std::string& /*function*/,
+                          std::uint64_t /*pc*/) {
   unavailable();
 }
 

@@ -1,9 +1,9 @@
 #include "harness/record/run_folder.hpp"
 
 #include "harness/case/error.hpp"
+#include "harness/case/ignored_signal.hpp"
 #include "harness/case/regular_file.hpp"
 #include "harness/case/text.hpp"
-#include "harness/record/ignored_signal.hpp"
 #include "harness/record/measurements_csv.hpp"
 #include "harness/record/record_json.hpp"
 

@@ -1,7 +1,7 @@
 #include "harness/run/supervisor.hpp"
 
+#include "harness/case/ignored_signal.hpp"
 #include "harness/case/sha256.hpp"
-#include "harness/record/ignored_signal.hpp"
 #include "harness/record/record_json.hpp"
 
 #include <fmt/format.h>
@@ -49,7 +49,7 @@ bool is_stopping() {
 /// it died, and the time that it has.
 class Worker {
  public:
-  Worker(const WorkerCommand& command, std::string_view input, double seconds)
+  Worker(const ChildCommand& command, std::string_view input, double seconds)
       : process_{command, input} {
     allow(seconds);
   }
@@ -463,7 +463,7 @@ RunSummary supervise(const SuperviseOptions& options, RunFolder& folder, Progres
   return summary;
 }
 
-DeviceMessage probe(const WorkerCommand& command, double seconds) {
+DeviceMessage probe(const ChildCommand& command, double seconds) {
   const auto unanswered = [](const std::string& why) {
     return DeviceUnavailable{"the device cannot be asked: " + why};
   };

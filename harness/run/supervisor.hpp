@@ -4,10 +4,10 @@
 #pragma once
 
 #include "harness/case/error.hpp"
+#include "harness/case/subprocess.hpp"
 #include "harness/measure/session.hpp"
 #include "harness/record/run_folder.hpp"
 #include "harness/run/progress.hpp"
-#include "harness/run/subprocess.hpp"
 #include "harness/run/worker_channel.hpp"
 
 #include <optional>
@@ -24,11 +24,11 @@ class SupervisionError : public std::runtime_error {
 };
 
 struct SuperviseOptions {
-  WorkerCommand worker;  ///< {"strata", "worker", "--device", "cuda:0"}
+  ChildCommand worker;  ///< {"strata", "worker", "--device", "cuda:0"}
   Plan plan;
-  std::vector<Case> cases;               ///< to time now: a subset of the folder's sweep
-  std::string note = Counting{}.note;    ///< for the level gate of a timed case
-  std::optional<WorkerCommand> counter;  ///< {"strata", "worker", "--count", …}; none: no counting
+  std::vector<Case> cases;              ///< to time now: a subset of the folder's sweep
+  std::string note = Counting{}.note;   ///< for the level gate of a timed case
+  std::optional<ChildCommand> counter;  ///< {"strata", "worker", "--count", …}; none: no counting
   // Seconds for a worker: to open its device and let it settle; for its first case, which loads
   // code and data, beyond plan.time_limit; to exit after its last message.
   double start_allowance = 120;
@@ -65,6 +65,6 @@ struct RunSummary {
 /// Asks a short-lived worker ({"strata", "worker", "--probe", …}) for its device. Throws
 /// DeviceUnavailable with the worker's reason, with how it died, or when it does not answer within
 /// `seconds`; UsageError when what was to be counted has unknown names.
-[[nodiscard]] DeviceMessage probe(const WorkerCommand& worker, double seconds = 120);
+[[nodiscard]] DeviceMessage probe(const ChildCommand& worker, double seconds = 120);
 
 }  // namespace strata

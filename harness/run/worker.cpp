@@ -1,10 +1,10 @@
 #include "harness/run/worker.hpp"
 
 #include "harness/case/error.hpp"
+#include "harness/case/subprocess.hpp"
 #include "harness/cpu/topology.hpp"
 #include "harness/run/case_runner.hpp"
 #include "harness/run/count_batches.hpp"
-#include "harness/run/subprocess.hpp"
 #include "harness/run/worker_channel.hpp"
 
 #include <cstdlib>

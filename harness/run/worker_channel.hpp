@@ -3,9 +3,9 @@
 // stderr cannot be mistaken for an answer.
 #pragma once
 
+#include "harness/case/subprocess.hpp"
 #include "harness/record/json_fields.hpp"
 #include "harness/record/run_folder.hpp"
-#include "harness/run/subprocess.hpp"
 
 #include <cstddef>
 #include <string>

@@ -1,5 +1,10 @@
 // Any bytes are what a parser reads, or are refused in one line. The first line of an input names
 // the parser, the rest is for it. A libFuzzer target; replay.cpp drives it where there is none.
+#include "harness/access/control_flow.hpp"
+#include "harness/access/evaluate.hpp"
+#include "harness/access/launch_file.hpp"
+#include "harness/access/listing.hpp"
+#include "harness/access/ptx.hpp"
 #include "harness/case/error.hpp"
 #include "harness/case/sweep.hpp"
 #include "harness/case/text.hpp"
@@ -100,6 +105,90 @@ void dataset(const std::string& text) {
   (void)nbody::read_dataset("/proc/self/fd/" + std::to_string(fd.get()));
 }
 
+/// What the reader promises of places, and what follows from them.
+void ptx_module(const std::string& text) {
+  constexpr std::size_t most_parts = 1 << 16;  // or an input takes long
+  const ptx::Module module = ptx::read(text, "fuzz.ptx", most_parts);
+  for (const auto& kernel : module.kernels) {
+    const auto check = [&](const ptx::Operand& operand, const auto& again) -> void {
+      using enum ptx::Operand::Kind;
+      if (operand.kind == reg) require(operand.index < kernel.registers.size());
+      if (operand.kind == symbol) require(operand.index < module.symbols.size());
+      if (operand.kind == function) require(operand.index < module.kernels.size());
+      if (operand.kind == label) require(operand.index < kernel.labels.size());
+      for (const auto& item : operand.items)
+        again(item, again);
+    };
+    for (const auto& one : kernel.instructions) {
+      require(one.guard == ptx::no_index || one.guard < kernel.registers.size());
+      require(one.location == ptx::no_index || one.location < kernel.locations.size());
+      for (const auto& operand : one.operands)
+        check(operand, check);
+    }
+    for (std::uint32_t at = 0; at < kernel.locations.size(); ++at) {
+      const std::uint32_t outer = kernel.locations[at].inlined_at;
+      require(outer == ptx::no_index || outer < at);
+    }
+    const access::ControlFlow flow = access::control_flow(kernel);
+    require(flow.block_of.size() == kernel.instructions.size());
+  }
+}
+
+/// What is proved of whatever could be read, and what a launch of it asks of memory.
+void accesses(const std::string& text) {
+  constexpr std::size_t most_parts = 1 << 12;
+  const ptx::Module module = ptx::read(text, "fuzz.ptx", most_parts);
+  for (std::uint32_t k = 0; k < module.kernels.size(); ++k) {
+    const ptx::Kernel& kernel = module.kernels[k];
+    if (!kernel.defined) continue;
+    for (const auto& row : access::list_accesses(module, k)) {
+      const auto& parts = row.proof.parts;
+      require(row.proof.instruction < kernel.instructions.size());
+      require(!parts || parts->least <= parts->most);
+    }
+    if (!kernel.entry) continue;
+    std::string arguments;
+    for (std::size_t param = 0; param < kernel.params.size(); ++param)
+      arguments += "\n  - unknown";
+    const access::Launch launch = access::parse_launch(
+        "schema: 1\nkernel: ^" + std::string{kernel.name} + "$\ngrid: [2]\nblock: [48]\n" +
+            (arguments.empty() ? "" : "arguments:" + arguments + "\n"),
+        "fuzz.yaml", {&module, 1});
+    const auto evaluation = access::evaluate(module, launch, {.budget = 1 << 12, .threads = 1});
+    for (const auto& access : evaluation.accesses)
+      require(access.instruction < kernel.instructions.size());
+  }
+}
+
+/// A launch of a kernel that has a parameter of each kind.
+void launch(const std::string& text) {
+  static const ptx::Module module = ptx::read(R"(.version 9.0
+.target sm_90
+.const .align 4 .b32 weights[4];
+.extern .shared .align 16 .b8 dynamic[];
+.entry k(.param .u64 data, .param .u32 n, .param .f32 scale, .param .align 8 .b8 turn[24])
+{
+  .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .pred %p; .reg .f32 %f;
+  ld.param.u64 %rd1, [data];
+  ld.param.u32 %r1, [n];
+  mov.u32 %r2, %tid.x;
+  setp.ge.u32 %p, %r2, %r1;
+  @%p bra END;
+  mul.wide.u32 %rd2, %r2, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  ld.global.u32 %r3, [%rd3];
+  mul.wide.u32 %rd4, %r3, 4;
+  add.s64 %rd5, %rd1, %rd4;
+  ld.global.f32 %f, [%rd5];
+  st.shared.f32 [dynamic], %f;
+END:
+  ret;
+})",
+                                              "k.ptx");
+  const access::Launch launch = access::parse_launch(text, "fuzz.yaml", {&module, 1});
+  (void)access::evaluate(module, launch, {.budget = 1 << 12, .threads = 1});
+}
+
 /// The words that a command line has: a setting, a filter, a case, counters, a device.
 void words(const std::string& text) {
   for (const auto& each : {+[](const std::string& word) {
@@ -123,7 +212,7 @@ void words(const std::string& text) {
   }
 }
 
-constexpr std::array<std::pair<std::string_view, void (*)(const std::string&)>, 8> parsers{
+constexpr std::array<std::pair<std::string_view, void (*)(const std::string&)>, 11> parsers{
     {{"sweep", sweep},
      {"counter_set", counter_set},
      {"record", record},
@@ -131,6 +220,9 @@ constexpr std::array<std::pair<std::string_view, void (*)(const std::string&)>, 
      {"worker", worker},
      {"job", job},
      {"dataset", dataset},
+     {"ptx", ptx_module},
+     {"accesses", accesses},
+     {"launch", launch},
      {"words", words}}};
 
 void feed(std::string_view input) {

@@ -233,7 +233,7 @@ class SupervisorTest : public testing::Test {
                                    const std::string& mode = "well") {
     SuperviseOptions o = options(cases);
     o.note = "not counted yet";
-    o.counter = WorkerCommand{.arguments = {"strata", std::string{worker_word}, "count-" + mode}};
+    o.counter = ChildCommand{.arguments = {"strata", std::string{worker_word}, "count-" + mode}};
     return o;
   }
 
@@ -824,7 +824,7 @@ TEST_F(CountingTest, OfAResumedRunTriesFailedCountsAgainAndNothingElse) {
 // --- asking for the device
 // ------------------------------------------------------------------------
 
-WorkerCommand probed(const std::string& mode) {
+ChildCommand probed(const std::string& mode) {
   return {.arguments = {"strata", std::string{worker_word}, "probe-" + mode}};
 }
 

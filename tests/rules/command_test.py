@@ -71,7 +71,7 @@ class Command(unittest.TestCase):
         self.assertEqual(answer.returncode, 0)
         words = ("doctor", "list", "run", "bench", "selftest", "counters", "model", "nbody")
         forwarded = ("report", "roofline", "compare", "summary", "validate", "export", "import")
-        for word in (*words, *forwarded):
+        for word in (*words, "access", *forwarded):
             self.assertIn(f"\n  {word} ", answer.stdout)
         self.assertIn("130", answer.stdout)
 

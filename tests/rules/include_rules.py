@@ -21,12 +21,13 @@ MAY_INCLUDE = {
     "harness/case": {"harness/case"},
     "harness/record": {"harness/case", "harness/record"},
     "harness/model": BASE,
+    "harness/access": {"harness/case", "harness/model", "harness/access"},
     "harness/counters": BASE | {"harness/cuda", "harness/counters"},
     "harness/measure": MEASURE,
     "harness/cpu": CPU,
     "harness/cuda": CUDA_ROOM,
     "harness/run": CPU | {"harness/run"},
-    "harness/cli": CPU | {"harness/run", "harness/cli"} | GRAVITY,
+    "harness/cli": CPU | {"harness/run", "harness/access", "harness/cli"} | GRAVITY,
     "micro/pattern": BASE | {"micro/pattern"},
     **{
         f"micro/{room}": MICRO | {f"micro/{room}"}
@@ -43,6 +44,7 @@ HOST_ONLY = {
     "harness/case",
     "harness/record",
     "harness/model",
+    "harness/access",
     "harness/measure",
     "harness/cpu",
     "harness/run",

@@ -1,5 +1,5 @@
-// A child process that reads its job on stdin, answers on descriptor 3 and cannot outlive its
-// parent, block it, or write to its terminal.
+// A child process that reads its job on stdin and cannot block its parent or write to its terminal.
+// A worker answers on descriptor 3 and cannot outlive its parent.
 #pragma once
 
 #include "harness/case/unique_fd.hpp"
@@ -17,10 +17,13 @@ namespace strata {
 /// The descriptor on which a worker answers.
 inline constexpr int worker_channel_fd = 3;
 
-/// The command of a worker. /proc/self/exe is this executable even after its file was replaced.
-struct WorkerCommand {
+/// What a child runs, without a shell: as it stands, a worker. /proc/self/exe is this executable
+/// even after its file was replaced.
+struct ChildCommand {
   std::string executable = "/proc/self/exe";
   std::vector<std::string> arguments;  ///< argv, its name included: {"strata", "worker", …}
+  std::vector<std::string> environment = {};  ///< beside ours: "TMPDIR=/tmp/x"
+  std::string what = "worker";                ///< it is, when it tells how it ended
 };
 
 /// `words` as exec takes them: pointers into them, then a null.
@@ -32,7 +35,7 @@ class Subprocess {
  public:
   /// Starts `command` with default signal handlers; `input` is the whole of its stdin.
   /// Throws std::system_error.
-  Subprocess(const WorkerCommand& command, std::string_view input);
+  Subprocess(const ChildCommand& command, std::string_view input);
 
   Subprocess(const Subprocess&) = delete;
   Subprocess& operator=(const Subprocess&) = delete;
@@ -47,6 +50,8 @@ class Subprocess {
   /// How it ended, if it has: "worker exited with status 3" or "worker killed by signal 9
   /// (SIGKILL)". Kills the rest of its group first.
   [[nodiscard]] std::optional<std::string> ended();
+  /// Whether it has ended with status 0.
+  [[nodiscard]] bool succeeded() const { return status_ == 0; }
   /// Waits at most `patience` for its end.
   [[nodiscard]] std::optional<std::string> wait(std::chrono::milliseconds patience);
   /// Kills the group and returns how the child ended; nothing when it is still there after 10 s (a
@@ -55,6 +60,8 @@ class Subprocess {
 
  private:
   pid_t pid_ = -1;
+  std::string what_;
+  std::optional<int> status_;  ///< as waitpid tells it
   std::optional<std::string> ending_;
   UniqueFd channel_;
   UniqueFd output_;

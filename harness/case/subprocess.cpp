@@ -1,4 +1,4 @@
-#include "harness/run/subprocess.hpp"
+#include "harness/case/subprocess.hpp"
 
 #include "harness/case/finally.hpp"
 
@@ -58,17 +58,18 @@ Pipe make_pipe() {
 /// block until the worker reads.
 UniqueFd file_with(std::string_view text) {
   UniqueFd fd{::memfd_create("strata-orders", MFD_CLOEXEC)};
-  if (!fd) fail(errno, "making a file for the worker's orders");
-  if (write_some(fd.get(), text) != text.size()) fail(errno, "writing the worker's orders");
-  if (::lseek(fd.get(), 0, SEEK_SET) != 0) fail(errno, "rewinding the worker's orders");
+  if (!fd) fail(errno, "making a file for a child's input");
+  if (write_some(fd.get(), text) != text.size()) fail(errno, "writing a child's input");
+  if (::lseek(fd.get(), 0, SEEK_SET) != 0) fail(errno, "rewinding a child's input");
   return out_of_the_way(std::move(fd));
 }
 
-std::string how_it_ended(int status) {
-  if (!WIFSIGNALED(status)) return fmt::format("worker exited with status {}", WEXITSTATUS(status));
+std::string how_it_ended(std::string_view what, int status) {
+  if (!WIFSIGNALED(status))
+    return fmt::format("{} exited with status {}", what, WEXITSTATUS(status));
   const int signal = WTERMSIG(status);
   const char* name = ::sigabbrev_np(signal);
-  return fmt::format("worker killed by signal {}{}", signal,
+  return fmt::format("{} killed by signal {}{}", what, signal,
                      name == nullptr ? "" : fmt::format(" (SIG{})", name));
 }
 
@@ -80,12 +81,12 @@ std::vector<char*> argument_vector(std::vector<std::string>& words) {
   return argv;
 }
 
-Subprocess::Subprocess(const WorkerCommand& command, std::string_view input) {
+Subprocess::Subprocess(const ChildCommand& command, std::string_view input) : what_{command.what} {
   const UniqueFd orders = file_with(input);
   Pipe channel = make_pipe();
   Pipe output = make_pipe();
   const auto check = [](int error) {
-    if (error != 0) fail(error, "preparing a worker");
+    if (error != 0) fail(error, "preparing a child");
   };
   posix_spawn_file_actions_t actions{};
   check(::posix_spawn_file_actions_init(&actions));
@@ -110,9 +111,13 @@ Subprocess::Subprocess(const WorkerCommand& command, std::string_view input) {
   constexpr int flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP;
   check(::posix_spawnattr_setflags(&attributes, static_cast<short>(flags)));
   std::vector<std::string> words = command.arguments;
+  std::vector<std::string> variables = command.environment;  // the first of a name is the one
+  for (char** variable = environ; *variable != nullptr; ++variable)
+    variables.emplace_back(*variable);
   // Not fork: where a library of this process has threads, only a child that execs at once is safe.
-  if (const int error = ::posix_spawn(&pid_, command.executable.c_str(), &actions, &attributes,
-                                      argument_vector(words).data(), environ);
+  if (const int error =
+          ::posix_spawn(&pid_, command.executable.c_str(), &actions, &attributes,
+                        argument_vector(words).data(), argument_vector(variables).data());
       error != 0) {
     fail(error, "starting " + command.executable);
   }
@@ -131,7 +136,8 @@ std::optional<std::string> Subprocess::ended() {
   int status = 0;
   while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
-  ending_ = how_it_ended(status);
+  status_ = status;
+  ending_ = how_it_ended(what_, status);
   return ending_;
 }
 

@@ -1,0 +1,161 @@
+// Runs the blocks of a launch, one after the other, and sums up what their warps ask of memory.
+#pragma once
+
+#include "harness/access/evaluate.hpp"
+#include "harness/access/requests.hpp"
+#include "harness/access/slopes.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace strata::access {
+
+/// An access of one instruction in one space, as it comes in.
+struct AccessTally {
+  AccessTally(RequestModel model, std::span<const Generation> generations)
+      : requests{model, generations} {}
+  std::uint64_t warps = 0;
+  std::uint64_t lanes = 0;
+  std::uint64_t outside = 0;
+  std::uint64_t first_outside = 0;
+  std::uint64_t doubtful = 0;
+  Doubt doubt = Doubt::none;
+  std::uint32_t hidden_by = ptx::no_index;
+  std::uint64_t doubted_in = ~std::uint64_t{0};  ///< the first block
+  RequestCounter requests;
+};
+
+inline constexpr std::size_t space_count = 7;
+using Tallies = std::array<std::unique_ptr<AccessTally>, space_count>;  ///< by ptx::Space
+
+class BlockRunner {
+ public:
+  /// All must outlive it. `trusted`: by buffer, whether what lies in it is known. `spend(n)` is
+  /// told of every so many instructions, and throws when there were too many.
+  BlockRunner(const ptx::Module& module, const Launch& launch, const Program& program,
+              std::span<const Generation> generations, const std::vector<bool>& trusted,
+              std::function<void(std::uint64_t)> spend);
+
+  /// Counts the block as often as there are blocks like it.
+  void run(std::uint64_t block, std::uint64_t times = 1);
+  /// Has `slopes` follow the blocks that are run; what they ask for then means nothing.
+  void follow(Slopes& slopes) { slopes_ = &slopes; }
+
+  [[nodiscard]] const std::vector<Tallies>& tallies() const { return tallies_; }
+  [[nodiscard]] const std::vector<bool>& read_buffers() const { return read_; }
+  [[nodiscard]] const std::vector<bool>& written_buffers() const { return written_; }
+  [[nodiscard]] std::uint64_t instructions() const { return instructions_; }
+
+ private:
+  /// Lanes on their way to `reconverge`.
+  struct Path {
+    std::uint32_t step = 0;
+    std::uint32_t reconverge = 0;
+    std::uint32_t mask = 0;
+  };
+  struct Bytes {
+    std::vector<std::uint8_t> values;
+    std::vector<std::uint8_t> known;
+    std::vector<std::uint32_t> written_by;  ///< the store that wrote a byte last, by number
+    void resize(std::uint64_t count);
+    void forget();
+  };
+  struct Warp {
+    WarpState state;
+    std::vector<Path> paths;
+    std::uint32_t live = 0;
+    std::uint32_t maybe = 0;  ///< lanes that may have ended
+    std::uint32_t maybe_cause = ptx::no_index;
+    bool has_lost = false;  ///< some lane went a way that is unknown
+    std::uint32_t lost_cause = ptx::no_index;
+    Bytes local;  ///< of the lanes, one after the other
+  };
+  enum class Stop : std::uint8_t { done, barrier };
+
+  /// An access as it comes: lanes that do it and that may do it, and what is known of it.
+  struct Asking {
+    std::uint32_t mask = 0;
+    std::uint32_t open = 0;    ///< whether they do is unknown
+    std::uint32_t hidden = 0;  ///< of either: the address is unknown
+    std::uint32_t reading = 0;
+    Doubt why = Doubt::none;
+    std::uint32_t cause = ptx::no_index;
+  };
+
+  void prepare(Warp& warp) const;
+  void start(Warp& warp, std::uint32_t number) const;
+  Stop advance(Warp& warp);
+
+  void branch(Warp& warp, std::uint32_t at, std::uint32_t taken, std::uint32_t open,
+              std::uint32_t cause);
+  void indexed(Warp& warp, std::uint32_t at, std::uint32_t mask, std::uint32_t open,
+               std::uint32_t cause);
+  void part(Warp& warp, const Step& step,
+            std::span<const std::pair<std::uint32_t, std::uint32_t>> ways);
+  void leave(Warp& warp, const Step& step, std::uint32_t to, std::uint32_t mask);
+  void set_aside(Warp& warp, std::uint32_t at, std::uint32_t open, std::uint32_t cause);
+  void lose_track(Warp& warp, std::uint32_t at, std::uint32_t open, std::uint32_t cause);
+  static void hide_results(Warp& warp, const Step& step, std::uint32_t mask, std::uint32_t cause);
+  static void vote(Warp& warp, const Step& step, std::uint32_t mask);
+  static void shuffle(Warp& warp, const Step& step, std::uint32_t mask);
+
+  void memory(Warp& warp, std::uint32_t at, std::uint32_t mask, std::uint32_t open,
+              std::uint32_t cause);
+  static void question(const Warp& warp, const Step& step, const MemoryStep& memory,
+                       Asking& asking);
+  void account_by_space(std::uint32_t at, const MemoryStep& memory, std::uint32_t reading);
+  void take_effect(Warp& warp, const Step& step, const MemoryStep& memory, const Asking& asking);
+  void put(Bytes& to, std::uint64_t at, std::uint64_t end, std::uint64_t bits, unsigned bytes,
+           bool known) const;
+  void put_lane(const WarpState& state, const Step& step, const MemoryStep& memory, unsigned lane,
+                bool sure, Bytes& to, std::uint64_t at, std::uint64_t end) const;
+  void account(std::uint32_t at, const MemoryStep& memory, ptx::Space space,
+               const LaneAccess& access);
+  void load_values(Warp& warp, const Step& step, const MemoryStep& memory, std::uint32_t mask);
+  void store_values(Warp& warp, const Step& step, const MemoryStep& memory, std::uint32_t mask,
+                    std::uint32_t sure);
+  [[nodiscard]] bool read(Warp& warp, ptx::Space space, unsigned lane, std::uint64_t address,
+                          unsigned bytes, std::uint64_t& bits);
+  void note_store(std::uint64_t address, unsigned bytes);
+  void note_any_store(std::uint32_t memory);
+  AccessTally& tally(std::uint32_t memory, ptx::Space space);
+  void doubt(std::uint32_t memory, ptx::Space space, Doubt why, std::uint32_t cause);
+  void add_local(AccessTally& of, const LaneAccess& access) const;
+  void follow_access(std::uint32_t at, ptx::Space space, const LaneAccess& access,
+                     std::uint64_t low, std::uint64_t high);
+  [[nodiscard]] ptx::Space space_of(ptx::Space written, std::uint64_t address) const;
+  [[nodiscard]] const Buffer* buffer_at(std::uint64_t address, std::uint64_t bytes);
+  const Region& region(std::uint32_t at);
+
+  const ptx::Module& module_;
+  const Launch& launch_;
+  const Program& program_;
+  std::vector<Generation> generations_;
+  const std::vector<bool>& trusted_;
+  std::function<void(std::uint64_t)> spend_;
+
+  std::vector<Tallies> tallies_;  ///< by memory step
+  std::vector<bool> read_;
+  std::vector<bool> written_;
+  std::vector<std::unique_ptr<Region>> regions_;  ///< by step
+  std::vector<bool> reaches_any_;                 ///< by instruction: already noted
+  std::uint64_t instructions_ = 0;
+  std::uint64_t unspent_ = 0;
+
+  std::vector<Warp> warps_;  ///< one, or all of a block where they pass values
+  std::uint64_t block_ = 0;
+  std::uint64_t times_ = 1;
+  Slopes* slopes_ = nullptr;
+  Extent place_;  ///< of the block in the grid, from 0 on
+  Bytes shared_;
+  bool shared_is_hidden_ = false;  ///< until the block ends
+  std::uint32_t stores_ = 0;
+  std::size_t last_buffer_ = 0;
+  std::array<std::uint64_t, lanes> addresses_{};
+};
+
+}  // namespace strata::access

@@ -1,0 +1,126 @@
+#include "harness/access/listing.hpp"
+
+#include "harness/access/control_flow.hpp"
+#include "harness/access/kernel_forms.hpp"
+#include "harness/case/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdlib>
+#include <cxxabi.h>
+#include <memory>
+#include <utility>
+
+namespace strata::access {
+namespace {
+
+/// Places of an inlining chain that are kept; a text may claim any number of them.
+constexpr std::size_t most_places = 32;
+
+/// Why no model follows an access to memory; empty for what is none, or is followed.
+std::string_view why_unmodelled(const ptx::Instruction& one) {
+  using Reason = std::pair<std::string_view, std::string_view>;
+  constexpr std::array reasons{Reason{"tex", "a texture"},
+                               Reason{"tld4", "a texture"},
+                               Reason{"suld", "a surface"},
+                               Reason{"sust", "a surface"},
+                               Reason{"sured", "a surface"},
+                               Reason{"wgmma", "a matrix in shared memory that a descriptor names"},
+                               Reason{"tcgen05", "the memory of tensor cores"},
+                               Reason{"wmma", "a matrix whose elements the hardware deals out"},
+                               Reason{"multimem", "memory of several devices at once"}};
+  const bool has_address = std::ranges::any_of(one.operands, &ptx::Operand::address);
+  if (one.opcode == "cp" && one.has("bulk") && has_address) {
+    return "a copy in bulk, which one thread asks for";
+  }
+  if (one.opcode == "wgmma" && !one.has("mma_async")) return {};
+  if (one.opcode == "wmma" && !one.has("load") && !one.has("store")) return {};
+  const auto* const found = std::ranges::find(reasons, one.opcode, &Reason::first);
+  return found == reasons.end() ? std::string_view{} : found->second;
+}
+
+std::vector<Place> places_of(const ptx::Module& module, const ptx::Kernel& kernel,
+                             std::uint32_t location) {
+  std::vector<Place> places;
+  while (location != no_index && places.size() < most_places) {
+    const ptx::Location& one = kernel.locations[location];
+    const std::string file = one.file < module.files.size() ? module.files[one.file] : "";
+    places.push_back({.file = file,
+                      .line = one.line,
+                      .column = one.column,
+                      .function = one.function.empty() ? "" : readable(one.function)});
+    location = one.inlined_at;
+  }
+  return places;
+}
+
+}  // namespace
+
+std::string readable(std::string_view name) {
+  // A name may refer to parts of itself, and those to others: what it stands for can double with
+  // every few letters.
+  constexpr std::size_t longest = 4096;
+  constexpr int most_references = 32;
+  int references = 0;
+  for (std::size_t at = 0; at + 1 < name.size(); ++at) {
+    const auto next = static_cast<unsigned char>(name[at + 1]);
+    const bool refers =
+        (name[at] == 'S' || name[at] == 'T') && (std::isdigit(next) != 0 || next == '_');
+    references += refers ? 1 : 0;
+  }
+  if (!name.starts_with("_Z") || name.size() > longest || references > most_references) {
+    return one_line(name);
+  }
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> made{
+      abi::__cxa_demangle(std::string{name}.c_str(), nullptr, nullptr, &status), &std::free};
+  return one_line(status == 0 && made ? std::string_view{made.get()} : name);
+}
+
+std::string opcode_text(const ptx::Instruction& instruction) {
+  std::string text{instruction.opcode};
+  for (const auto word : instruction.modifiers)
+    text.append(".").append(word);
+  return text;
+}
+
+std::vector<Row> list_accesses(const ptx::Module& module, std::uint32_t kernel) {
+  const ptx::Kernel& code = module.kernels[kernel];
+  const ControlFlow flow = control_flow(code);
+  KernelForms forms{module, code, flow};
+  std::vector<AccessProof> proofs = prove(forms);
+  std::vector<bool> is_proved(code.instructions.size(), false);
+  for (const auto& proof : proofs)
+    is_proved[proof.instruction] = true;
+  for (std::uint32_t at = 0; at < code.instructions.size(); ++at) {
+    const auto why = why_unmodelled(code.instructions[at]);
+    if (why.empty() || is_proved[at]) continue;
+    proofs.push_back({.instruction = at,
+                      .space = code.instructions[at].space(),
+                      .verdict = Verdict::unmodelled,
+                      .reason = std::string{why}});
+  }
+  std::ranges::stable_sort(proofs, {}, &AccessProof::instruction);
+  std::vector<Row> rows;
+  for (auto& proof : proofs) {
+    const ptx::Instruction& one = code.instructions[proof.instruction];
+    if (!code.entry && proof.verdict != Verdict::unmodelled &&
+        proof.verdict != Verdict::never_runs) {
+      proof = {.instruction = proof.instruction,
+               .operand = proof.operand,
+               .kind = proof.kind,
+               .space = proof.space,
+               .width = proof.width,
+               .address = proof.address,
+               .reason = "in a function that is called: its parameters may differ between lanes"};
+    }
+    rows.push_back({.proof = std::move(proof),
+                    .opcode = opcode_text(one),
+                    .ptx_line = one.line,
+                    .places = places_of(module, code, one.location)});
+  }
+  return rows;
+}
+
+}  // namespace strata::access

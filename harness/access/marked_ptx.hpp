@@ -1,0 +1,31 @@
+// PTX in which every instruction has a source line of its own, so that what is counted of a machine
+// instruction leads back to the instruction of PTX that it was made from.
+#pragma once
+
+#include "harness/access/ptx.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace strata::access {
+
+/// An instruction, by its place in a module.
+struct InstructionPlace {
+  std::uint32_t kernel = 0;
+  std::uint32_t instruction = 0;
+  bool operator==(const InstructionPlace&) const = default;
+};
+
+/// The module's text without its own source lines, and with `.loc 1 MARK 0` before every
+/// instruction. Marks count from 1 on, through all kernels in their order.
+struct MarkedPtx {
+  std::string text;
+  std::vector<std::uint32_t> first_marks;  ///< of each kernel, then one past the last
+
+  [[nodiscard]] std::optional<InstructionPlace> place_of(std::uint32_t mark) const;
+};
+[[nodiscard]] MarkedPtx mark(const ptx::Module& module);
+
+}  // namespace strata::access

@@ -1,0 +1,218 @@
+#include "harness/access/requests.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace strata::access {
+namespace {
+
+constexpr std::uint64_t widest = 32;
+
+/// Numbers of the blocks of `size` bytes that some lanes touch, and how many there are.
+template <std::uint64_t size>
+std::uint64_t touched(const LaneAccess& access, std::uint32_t mask) {
+  std::array<std::uint64_t, warp_lanes> blocks{};
+  std::size_t count = 0;
+  std::uint64_t distinct = 0;
+  bool sorted = true;
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const std::uint64_t block =
+        access.addresses[static_cast<unsigned>(std::countr_zero(rest))] / size;
+    if (count == 0 || block != blocks[count - 1]) {
+      sorted = sorted && (count == 0 || block > blocks[count - 1]);
+      blocks[count++] = block;
+      ++distinct;
+    }
+  }
+  if (sorted) return distinct;
+  auto* const end = blocks.data() + count;
+  std::sort(blocks.data(), end);
+  return static_cast<std::uint64_t>(std::unique(blocks.data(), end) - blocks.data());
+}
+
+WarpAccess general(const LaneAccess& access) {
+  WarpAccess made{.width = access.width};
+  for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+    if ((access.mask >> lane & 1U) != 0) made.addresses.at(lane) = access.addresses[lane];
+  }
+  return made;
+}
+
+/// The most distinct elements that the lanes want of one of `places` groups of banks.
+std::uint64_t bank_degree(const std::array<std::uint64_t, warp_lanes>& elements, std::uint32_t mask,
+                          unsigned places) {
+  std::array<std::array<std::uint64_t, warp_lanes>, shared_banks> wanted;  // NOLINT: by `count`
+  std::array<unsigned, shared_banks> count{};
+  unsigned most = 0;
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const std::uint64_t element = elements[static_cast<unsigned>(std::countr_zero(rest))];
+    const auto place = static_cast<unsigned>(element % places);
+    auto* const begin = wanted[place].data();
+    auto* const end = begin + count[place];
+    if (std::find(begin, end, element) != end) continue;
+    *end = element;
+    most = std::max(most, ++count[place]);
+  }
+  return most;
+}
+
+/// Has every lane the element of the lane whose number differs in `bit`, as far as both take part?
+bool lanes_agree(const std::array<std::uint64_t, warp_lanes>& elements, std::uint32_t mask,
+                 unsigned bit) {
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const unsigned other = lane ^ bit;
+    if ((mask >> other & 1U) != 0 && elements[lane] != elements[other]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::uint64_t distinct_bytes(const LaneAccess& access) {
+  switch (access.width) {
+    case 1:
+      return touched<1>(access, access.mask);
+    case 2:
+      return 2 * touched<2>(access, access.mask);
+    case 4:
+      return 4 * touched<4>(access, access.mask);
+    case 8:
+      return 8 * touched<8>(access, access.mask);
+    case 16:
+      return 16 * touched<16>(access, access.mask);
+    default:
+      return access.width * touched<widest>(access, access.mask);
+  }
+}
+
+std::uint64_t fewest_sectors(std::uint64_t distinct) {
+  return (distinct + sector_bytes - 1) / sector_bytes;
+}
+std::uint64_t fewest_wavefronts(std::uint64_t distinct) {
+  return (distinct + wavefront_bytes - 1) / wavefront_bytes;
+}
+
+Traffic lane_traffic(Generation generation, const LaneAccess& access) {
+  const bool wide = access.width == widest;
+  if (wide) generation = Generation::cc7;
+  if (generation <= Generation::cc1_2) return traffic(generation, general(access));
+  std::size_t size = warp_lanes;
+  if (generation < Generation::cc7) {
+    size = std::min<std::size_t>(warp_lanes, line_bytes / access.width);
+  }
+  Traffic sum;
+  const auto ones = size == warp_lanes ? ~std::uint32_t{0} : (std::uint32_t{1} << size) - 1;
+  for (std::size_t first = 0; first < warp_lanes; first += size) {
+    const std::uint32_t mask = access.mask & ones << first;
+    if (mask == 0) continue;
+    const std::uint64_t sectors = touched<sector_bytes>(access, mask);
+    const std::uint64_t lines = touched<line_bytes>(access, mask);
+    const bool by_lines = generation == Generation::cc2;
+    ++sum.requests;
+    sum.sectors += sectors;
+    sum.lines += lines;
+    sum.transactions += by_lines ? lines : sectors;
+    sum.bytes_moved += by_lines ? lines * line_bytes : sectors * sector_bytes;
+  }
+  if (generation == Generation::cc7) {
+    const auto active = static_cast<std::uint64_t>(std::popcount(access.mask));
+    sum.wavefronts = (active * access.width + line_bytes - 1) / line_bytes;
+  }
+  sum.bytes_used = distinct_bytes(access);
+  return sum;
+}
+
+std::uint64_t lane_wavefronts(const LaneAccess& access) {
+  const std::uint64_t width = std::max<std::uint64_t>(access.width, bank_bytes);
+  // As many lanes as fill a wavefront when each asks for other bytes than the rest.
+  const auto group = static_cast<unsigned>(wavefront_bytes / width);
+  std::array<std::uint64_t, warp_lanes> elements{};
+  for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    elements[lane] = access.addresses[lane] / width;
+  }
+  if (group == warp_lanes) return bank_degree(elements, access.mask, group);
+  const std::uint32_t ones = (std::uint32_t{1} << group) - 1;
+  std::uint64_t wavefronts = 0;
+  for (unsigned first = 0; first < warp_lanes; first += 2 * group) {
+    const std::uint32_t low = access.mask & ones << first;
+    const std::uint32_t high = access.mask & ones << group << first;
+    if (lanes_agree(elements, low | high, 1) || lanes_agree(elements, low | high, 2)) {
+      wavefronts += bank_degree(elements, low | high, group);
+    } else {
+      wavefronts += bank_degree(elements, low, group) + bank_degree(elements, high, group);
+    }
+  }
+  return wavefronts;
+}
+
+RequestCounter::RequestCounter(RequestModel model, std::span<const Generation> generations)
+    : model_{model}, generations_{generations.begin(), generations.end()}, patterns_(kept) {
+  sums_.traffic.resize(model == RequestModel::global ? generations.size() : 0);
+}
+
+void RequestCounter::add(const LaneAccess& access, std::uint64_t times) {
+  if (access.mask == 0) return;
+  // From the line of the lowest lane on; lanes that take no part are as if they were 0.
+  const auto first = static_cast<unsigned>(std::countr_zero(access.mask));
+  const std::uint64_t line = access.addresses[first] / line_bytes * line_bytes;
+  std::array<std::uint64_t, warp_lanes> offsets;  // NOLINT: every element is written
+  if (access.mask == ~std::uint32_t{0}) {
+    for (unsigned lane = 0; lane < warp_lanes; ++lane)
+      offsets[lane] = access.addresses[lane] - line;
+  } else {
+    for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+      const std::uint64_t taken = std::uint64_t{0} - (access.mask >> lane & 1U);
+      offsets[lane] = (access.addresses[lane] - line) & taken;
+    }
+  }
+  const auto last = static_cast<unsigned>(31 - std::countl_zero(access.mask));
+  constexpr std::uint64_t mix = 0x9E3779B97F4A7C15U;
+  const std::uint64_t key = (offsets[first] + (offsets[last] << 8U) + access.mask) * mix;
+  Pattern& pattern = patterns_[key >> (64 - kept_bits)];
+  if (pattern.times != 0 && pattern.mask == access.mask && pattern.width == access.width &&
+      pattern.offsets == offsets) {
+    pattern.times += times;
+    return;
+  }
+  settle(pattern, sums_);
+  pattern = {.mask = access.mask, .width = access.width, .times = times, .offsets = offsets};
+}
+
+void RequestCounter::settle(const Pattern& pattern, RequestSums& sums) const {
+  if (pattern.times == 0) return;
+  // Addresses below the first lane's line wrapped around; with room below them they do not.
+  constexpr std::uint64_t room = std::uint64_t{1} << 62U;
+  std::array<std::uint64_t, warp_lanes> addresses = pattern.offsets;
+  for (auto& address : addresses)
+    address += room;
+  const LaneAccess access{pattern.width, pattern.mask, addresses.data()};
+  const std::uint64_t bytes = distinct_bytes(access);
+  if (model_ == RequestModel::shared) {
+    sums.wavefronts += pattern.times * lane_wavefronts(access);
+    sums.ideal_wavefronts += pattern.times * fewest_wavefronts(bytes);
+    return;
+  }
+  for (std::size_t g = 0; g < generations_.size(); ++g) {
+    Traffic one = lane_traffic(generations_[g], access);
+    one.requests *= pattern.times;
+    one.transactions *= pattern.times;
+    one.sectors *= pattern.times;
+    one.lines *= pattern.times;
+    one.wavefronts *= pattern.times;
+    one.bytes_moved *= pattern.times;
+    one.bytes_used *= pattern.times;
+    sums.traffic[g] += one;
+  }
+  sums.ideal_sectors += pattern.times * fewest_sectors(bytes);
+}
+
+RequestSums RequestCounter::sums() const {
+  RequestSums all = sums_;
+  for (const Pattern& pattern : patterns_)
+    settle(pattern, all);
+  return all;
+}
+
+}  // namespace strata::access

@@ -1,0 +1,105 @@
+// Registers of one warp, lane by lane, and what a decoded instruction does to them.
+#pragma once
+
+#include "harness/access/ptx.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace strata::access {
+
+inline constexpr unsigned lanes = 32;
+inline constexpr std::uint32_t all_lanes = 0xFFFFFFFF;
+
+// Windows of the generic address space, above all buffers of a launch. Addresses of shared and
+// local memory, and of parameters, are offsets from them.
+inline constexpr std::uint64_t window_bytes = std::uint64_t{1} << 32U;
+inline constexpr std::uint64_t shared_window = std::uint64_t{1} << 46U;
+inline constexpr std::uint64_t local_window = shared_window + window_bytes;
+inline constexpr std::uint64_t param_window = local_window + window_bytes;
+
+/// Values of up to 64 bits, zero-extended, and predicates, of all lanes. What a lane holds is
+/// known, or hangs on something that is not; then `cause` is the instruction that hid it first.
+struct WarpState {
+  /// Slot s holds lanes [32 s, 32 s + 32).
+  std::vector<std::uint64_t> values;
+  std::vector<std::uint32_t> unknown;  ///< lanes, by slot
+  std::vector<std::uint32_t> cause;
+
+  struct Predicate {
+    std::uint32_t bits = 0;  ///< 0 where unknown
+    std::uint32_t unknown = all_lanes;
+    std::uint32_t cause = ptx::no_index;
+  };
+  std::vector<Predicate> predicates;
+
+  [[nodiscard]] std::uint64_t* value(std::uint32_t slot) {
+    return values.data() + std::size_t{slot} * lanes;
+  }
+  [[nodiscard]] const std::uint64_t* value(std::uint32_t slot) const {
+    return values.data() + std::size_t{slot} * lanes;
+  }
+  /// Lanes of `mask` become unknown.
+  void hide(std::uint32_t slot, std::uint32_t mask, std::uint32_t why) {
+    if (mask == 0) return;
+    if (unknown[slot] == 0 || cause[slot] == ptx::no_index) cause[slot] = why;
+    unknown[slot] |= mask;
+  }
+  void hide_predicate(std::uint32_t slot, std::uint32_t mask, std::uint32_t why) {
+    if (mask == 0) return;
+    auto& one = predicates[slot];
+    if (one.unknown == 0 || one.cause == ptx::no_index) one.cause = why;
+    one.unknown |= mask;
+    one.bits &= ~mask;
+  }
+};
+
+struct Step;
+/// Does a step to the lanes of `mask`.
+using Run = void (*)(WarpState&, const Step&, std::uint32_t mask);
+
+/// What a step is to the one that runs it.
+enum class StepKind : std::uint8_t {
+  plain,    ///< Step::run does it
+  branch,   ///< to `target` where the guard holds
+  indexed,  ///< brx.idx: to one of several targets
+  exit,     ///< lanes are done
+  memory,   ///< Step::memory says what it asks for
+  barrier,  ///< of the block
+  warp_sync,
+  vote,
+  shuffle,
+  activemask,
+  hide,  ///< nothing is known of what it does: its destinations become unknown
+};
+
+inline constexpr std::uint32_t no_slot = 0xFFFFFFFF;
+
+/// A decoded instruction.
+struct Step {
+  StepKind kind = StepKind::hide;
+  Run run = nullptr;
+  std::uint32_t instruction = 0;  ///< into Kernel::instructions
+  std::uint32_t guard = no_slot;  ///< a predicate
+  bool guard_negated = false;
+  std::array<std::uint32_t, 8> to = {no_slot, no_slot, no_slot, no_slot,
+                                     no_slot, no_slot, no_slot, no_slot};
+  std::array<std::uint32_t, 8> from = {no_slot, no_slot, no_slot, no_slot,
+                                       no_slot, no_slot, no_slot, no_slot};
+  std::uint32_t to_predicate = no_slot;
+  std::uint32_t to_second_predicate = no_slot;
+  std::uint32_t from_predicate = no_slot;
+  bool from_negated = false;
+  std::uint64_t extra = 0;       ///< of `run`: a table, a mode
+  std::uint32_t target = 0;      ///< of a branch: a step
+  std::uint32_t reconverge = 0;  ///< of a branch: the step where lanes that stay in its loop meet
+  std::uint32_t all_meet = 0;    ///< of a branch: the step where all of its lanes meet
+  std::uint32_t leaving =
+      no_slot;                   ///< of a branch: the step by which lanes leave its loop, or none
+  std::uint32_t loop = no_slot;  ///< the innermost loop that the step is in, or none
+  std::uint32_t detail = 0;      ///< into the program's tables of its kind
+};
+
+}  // namespace strata::access

@@ -1,0 +1,54 @@
+#include "harness/cli/generation_option.hpp"
+
+#include "harness/case/text.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+namespace strata {
+namespace {
+
+using Names = std::vector<std::string>;
+
+/// The generation of "9.0" or "9.x", or nothing.
+std::optional<Generation> of_capability(std::string_view text) {
+  const auto dot = text.find('.');
+  if (dot == std::string_view::npos) return std::nullopt;
+  const auto major = whole_number(text.substr(0, dot));
+  const bool any = text.substr(dot + 1) == "x";
+  const auto minor = any ? 0 : whole_number(text.substr(dot + 1));
+  if (!major || !minor || *major < 1 || *major > 99 || *minor < 0 || *minor > 9) {
+    return std::nullopt;
+  }
+  if (*major == 4 || (*major == 1 && any)) return std::nullopt;  // there is no 4.x; 1.x are two
+  return generation_of(static_cast<int>(*major), static_cast<int>(*minor));
+}
+
+}  // namespace
+
+Names chosen(std::string_view option, const Names& asked, Names known, std::string_view mend) {
+  const auto is_among = [](const Names& names) {
+    return [&](const std::string& name) { return std::ranges::count(names, name) > 0; };
+  };
+  if (const auto wrong = std::ranges::find_if_not(asked, is_among(known)); wrong != asked.end()) {
+    refuse({option}, "there is no " + in_quotes(*wrong), joined(known),
+           did_you_mean(*wrong, known, mend));
+  }
+  if (!asked.empty()) std::erase_if(known, std::not_fn(is_among(asked)));
+  return known;
+}
+
+Names chosen_generations(Names asked, const Names& otherwise) {
+  if (asked.empty()) asked = otherwise;
+  Names known;
+  for (const auto& info : generations())
+    known.emplace_back(info.name);
+  for (auto& name : asked) {
+    if (generation_from(name)) continue;
+    if (const auto generation = of_capability(name)) name = info_of(*generation).name;
+  }
+  return chosen("--generation", asked, known);
+}
+
+}  // namespace strata

@@ -1,0 +1,269 @@
+#include "harness/counters/kernel_counts.hpp"
+
+#include "harness/case/error.hpp"
+#include "harness/case/finally.hpp"
+#include "harness/counters/counter_set.hpp"
+#include "harness/counters/cupti_check.hpp"
+#include "harness/cuda/buffer.hpp"
+#include "harness/model/split_mix.hpp"
+
+#include <cuda_runtime_api.h>
+#include <cupti_pcsampling.h>
+#include <cupti_sass_metrics.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+namespace strata {
+namespace {
+
+constexpr std::size_t guard_bytes = 4096;  // on either side of a piece of memory
+constexpr std::uint8_t guard_value = 0xA5;
+
+std::vector<std::uint8_t> content_of(const LaunchMemory& memory, std::size_t index) {
+  if (!memory.content.empty()) return memory.content;
+  std::vector<std::uint8_t> content(memory.bytes);
+  SplitMix random{index + 1};
+  for (std::uint8_t& byte : content)
+    byte = static_cast<std::uint8_t>(random.next());
+  return content;
+}
+
+/// Memory at an address of the remainder that was asked for, between its guards.
+class GuardedMemory {
+ public:
+  GuardedMemory(const LaunchMemory& memory, std::size_t index)
+      : all_{memory.bytes + 2 * guard_bytes + placing}, bytes_{memory.bytes} {
+    const auto first = reinterpret_cast<std::uintptr_t>(all_.data()) + guard_bytes;
+    const std::uint64_t shift = (memory.address - first) % placing;
+    begin_ = guard_bytes + shift;
+    std::vector<std::uint8_t> host(all_.size(), guard_value);
+    std::ranges::copy(content_of(memory, index),
+                      host.begin() + static_cast<std::ptrdiff_t>(begin_));
+    all_.upload(host);
+  }
+  [[nodiscard]] std::uint64_t address() const {
+    return reinterpret_cast<std::uintptr_t>(all_.data()) + begin_;
+  }
+  [[nodiscard]] bool is_overrun() const {
+    const std::vector<std::uint8_t> host = all_.to_host();
+    const auto is_guard = [](std::uint8_t byte) { return byte == guard_value; };
+    const auto at = [&](std::size_t i) { return host.begin() + static_cast<std::ptrdiff_t>(i); };
+    return !std::all_of(host.begin(), at(begin_), is_guard) ||
+           !std::all_of(at(begin_ + bytes_), host.end(), is_guard);
+  }
+
+ private:
+  DeviceBuffer<std::uint8_t> all_;
+  std::size_t bytes_;
+  std::size_t begin_ = 0;
+};
+
+/// The kernel of a cubin, loaded, with its memory.
+class LoadedKernel {
+ public:
+  explicit LoadedKernel(const KernelLaunch& launch)
+      : launch_{launch}, parameters_{launch.parameters} {
+    cuda_check(cudaLibraryLoadData(&library_, launch.cubin.data(), nullptr, nullptr, 0, nullptr,
+                                   nullptr, 0));
+    unload_ = finally([this] { cuda_release(cudaLibraryUnload(library_), "cudaLibraryUnload"); });
+    cuda_check(cudaLibraryGetKernel(&kernel_, library_, launch.function.c_str()));
+    for (std::size_t i = 0; i < launch.memory.size(); ++i)
+      place(launch.memory[i], i);
+  }
+
+  void run() {
+    std::vector<void*> arguments;
+    for (const std::size_t offset : launch_.parameter_offsets)
+      arguments.push_back(parameters_.data() + offset);
+    const void* const function = reinterpret_cast<const void*>(kernel_);
+    const auto shared = static_cast<int>(launch_.dynamic_shared);
+    if (shared > 0) {
+      cuda_check(
+          cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+    }
+    const auto extent = [](const std::array<unsigned, 3>& of) { return dim3{of[0], of[1], of[2]}; };
+    cudaLaunchConfig_t how{};
+    how.gridDim = extent(launch_.grid);
+    how.blockDim = extent(launch_.block);
+    how.dynamicSmemBytes = launch_.dynamic_shared;
+    cudaLaunchAttribute cluster{};
+    if (launch_.cluster[0] > 0) {
+      cluster.id = cudaLaunchAttributeClusterDimension;
+      cluster.val.clusterDim.x = launch_.cluster[0];
+      cluster.val.clusterDim.y = launch_.cluster[1];
+      cluster.val.clusterDim.z = launch_.cluster[2];
+      how.attrs = &cluster;
+      how.numAttrs = 1;
+    }
+    cuda_check(cudaLaunchKernelExC(&how, function, arguments.data()));
+    cuda_check(cudaDeviceSynchronize());
+  }
+
+  [[nodiscard]] std::vector<std::size_t> overrun() const {
+    std::vector<std::size_t> found;
+    for (const auto& [index, memory] : memory_) {
+      if (memory.is_overrun()) found.push_back(index);
+    }
+    return found;
+  }
+
+ private:
+  void place(const LaunchMemory& memory, std::size_t index) {
+    std::uint64_t address = 0;
+    if (memory.variable.empty()) {
+      address = memory_.emplace_back(index, GuardedMemory{memory, index}).second.address();
+    } else {
+      void* at = nullptr;
+      std::size_t bytes = 0;
+      cuda_check(cudaLibraryGetGlobal(&at, &bytes, library_, memory.variable.c_str()));
+      const std::size_t known = std::min(bytes, memory.content.size());
+      cuda_check(cudaMemcpy(at, memory.content.data(), known, cudaMemcpyHostToDevice));
+      address = reinterpret_cast<std::uintptr_t>(at);
+    }
+    for (const auto& pointer : memory.pointers) {
+      const std::uint64_t value = address + pointer.offset;
+      std::memcpy(parameters_.data() + pointer.at, &value, sizeof value);
+    }
+  }
+
+  const KernelLaunch& launch_;
+  std::vector<std::uint8_t> parameters_;
+  cudaLibrary_t library_ = nullptr;
+  cudaKernel_t kernel_ = nullptr;
+  Finally unload_;
+  std::vector<std::pair<std::size_t, GuardedMemory>> memory_;
+};
+
+std::vector<CUpti_SassMetrics_MetricDetails> metrics_of(const std::string& chip) {
+  const auto count = CUPTI_CALL(cuptiSassMetricsGetNumOfMetrics, CUpti_SassMetrics_GetNumOfMetrics,
+                                .pChipName = chip.c_str());
+  std::vector<CUpti_SassMetrics_MetricDetails> found(count.numOfMetrics);
+  (void)CUPTI_CALL(cuptiSassMetricsGetMetrics, CUpti_SassMetrics_GetMetrics,
+                   .pChipName = chip.c_str(), .numOfMetrics = found.size(),
+                   .pMetricsList = found.data());
+  return found;
+}
+
+/// Some metrics of the instructions of whatever is launched between begin and end.
+class SassMetrics {
+ public:
+  SassMetrics(int ordinal, const std::string& chip, const std::vector<std::string>& metrics)
+      : device_{static_cast<std::uint32_t>(ordinal)} {
+    std::vector<CUpti_SassMetrics_Config> wanted;
+    for (const auto& name : metrics) {
+      const auto found = CUPTI_CALL(cuptiSassMetricsGetProperties, CUpti_SassMetrics_GetProperties,
+                                    .pChipName = chip.c_str(), .pMetricName = name.c_str());
+      names_.emplace(found.metric.metricId, name);
+      wanted.push_back({.metricId = found.metric.metricId,
+                        .outputGranularity = CUPTI_SASS_METRICS_OUTPUT_GRANULARITY_GPU});
+    }
+    (void)CUPTI_CALL(cuptiSassMetricsSetConfig, CUpti_SassMetricsSetConfig,
+                     .numOfMetricConfig = wanted.size(), .pConfigs = wanted.data(),
+                     .deviceIndex = device_);
+    unset_ = finally([this] {
+      auto params = CUPTI_PARAMS(CUpti_SassMetricsUnsetConfig, .deviceIndex = device_);
+      cupti_release(cuptiSassMetricsUnsetConfig(&params), "unsetting SASS metrics");
+    });
+    (void)CUPTI_CALL(cuptiSassMetricsEnable, CUpti_SassMetricsEnable, .ctx = nullptr,
+                     .enableLazyPatching = 1);
+    disable_ = finally([] {
+      auto params = CUPTI_PARAMS(CUpti_SassMetricsDisable, .ctx = nullptr);
+      cupti_release(cuptiSassMetricsDisable(&params), "switching SASS metrics off");
+    });
+  }
+
+  /// By bytes from the function's first.
+  [[nodiscard]] std::map<std::uint64_t, std::map<std::string, std::uint64_t>> of(
+      const std::string& function) const {
+    const auto how = CUPTI_CALL(cuptiSassMetricsGetDataProperties,
+                                CUpti_SassMetricsGetDataProperties, .ctx = nullptr);
+    // How many instances a record has is said with one number for all metrics; zeros are left.
+    const std::size_t instances = how.numOfInstances * names_.size();
+    const std::size_t count = how.numOfPatchedInstructionRecords;
+    std::vector<CUpti_SassMetrics_InstanceValue> values(count * instances);
+    std::vector<CUpti_SassMetrics_Data> records(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      records[i].structSize = sizeof(CUpti_SassMetrics_Data);
+      records[i].pInstanceValues = &values[i * instances];
+    }
+    (void)CUPTI_CALL(cuptiSassMetricsFlushData, CUpti_SassMetricsFlushData, .ctx = nullptr,
+                     .numOfPatchedInstructionRecords = count, .numOfInstances = how.numOfInstances,
+                     .pMetricsData = records.data());
+    std::map<std::uint64_t, std::map<std::string, std::uint64_t>> found;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (records[i].functionName == nullptr || function != records[i].functionName) continue;
+      for (std::size_t j = 0; j < instances; ++j) {
+        const auto& value = values[i * instances + j];
+        const auto name = names_.find(value.metricId);
+        if (name != names_.end()) found[records[i].pcOffset][name->second] += value.value;
+      }
+    }
+    return found;
+  }
+
+ private:
+  std::uint32_t device_;
+  std::map<std::uint64_t, std::string> names_;
+  Finally unset_;
+  Finally disable_;
+};
+
+}  // namespace
+
+std::string architecture_of(int ordinal, const std::string& target) {
+  (void)chip_of_device(ordinal);  // says that there is none
+  cuda_check(cudaSetDevice(ordinal));
+  const std::string own =
+      fmt::format("sm_{}{}", device_attribute(cudaDevAttrComputeCapabilityMajor),
+                  device_attribute(cudaDevAttrComputeCapabilityMinor));
+  const bool has_letter = target.size() == own.size() + 1 && target.starts_with(own);
+  return has_letter ? target : own;
+}
+
+std::map<std::string, std::string> sass_metrics(int ordinal) {
+  std::map<std::string, std::string> found;
+  for (const auto& metric : metrics_of(chip_of_device(ordinal)))
+    found.emplace(metric.pMetricName, metric.pMetricDescription);
+  return found;
+}
+
+KernelCounts count_kernel(int ordinal, const KernelLaunch& launch,
+                          const std::vector<std::string>& metrics) {
+  const std::string chip = chip_of_device(ordinal);
+  cuda_check(cudaSetDevice(ordinal));
+  cuda_check(cudaFree(nullptr));  // makes the context, in which CUPTI patches
+  KernelCounts counted;
+  try {
+    const SassMetrics patched{ordinal, chip, metrics};
+    LoadedKernel kernel{launch};
+    kernel.run();
+    for (auto& [pc, counts] : patched.of(launch.function)) {
+      counted.instructions.push_back(
+          {.pc = pc, .line = source_line(launch.cubin, launch.function, pc), .counts = counts});
+    }
+    counted.overrun = kernel.overrun();
+  } catch (const CuptiError& error) {
+    counters_unavailable(error.code(), "CUPTI's SASS metrics", ordinal);
+  }
+  return counted;
+}
+
+std::uint32_t source_line(const std::string& cubin, const std::string& function, std::uint64_t pc) {
+  CUpti_GetSassToSourceCorrelationParams params{};
+  params.size = CUpti_GetSassToSourceCorrelationParamsSize;
+  params.cubin = cubin.data();
+  params.cubinSize = cubin.size();
+  params.functionName = function.c_str();
+  params.pcOffset = pc;
+  const auto code = cuptiGetSassToSourceCorrelation(&params);
+  std::free(params.fileName);  // NOLINT(cppcoreguidelines-no-malloc): CUPTI's, by its contract
+  std::free(params.dirName);   // NOLINT(cppcoreguidelines-no-malloc)
+  return code == CUPTI_SUCCESS ? params.lineNumber : 0;
+}
+
+}  // namespace strata

@@ -1,0 +1,148 @@
+// Random kernels, evaluated from their PTX and run thread by thread from the trees that they were
+// written from, must ask for the same.
+#include "access_random_kernels.hpp"
+
+#include "access_runs.hpp"
+#include "harness/model/word_patterns.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace strata::access {
+namespace {
+
+const std::vector<Generation> all_generations{Generation::cc1_0, Generation::cc1_2,
+                                              Generation::cc2,   Generation::cc3,
+                                              Generation::cc5,   Generation::cc7};
+
+void expect_same(const Access& found, const RandomKernel::Asked& asked) {
+  EXPECT_EQ(found.warps, asked.warps);
+  EXPECT_EQ(found.lanes, asked.lanes);
+  EXPECT_EQ(found.traffic, asked.traffic);
+  EXPECT_EQ(found.ideal_sectors, asked.ideal_sectors);
+  EXPECT_EQ(found.outside, 0U);
+}
+
+constexpr std::uint64_t kernels = 200;
+
+TEST(AccessRandomKernels, AskForWhatTheirThreadsDo) {
+  std::uint64_t accesses = 0;
+  for (std::uint64_t seed = 0; seed < kernels; ++seed) {
+    const RandomKernel kernel{seed, /*loads=*/false};
+    SCOPED_TRACE(seed);
+    const Launched launched{kernel.ptx(), kernel.launch("unknown")};
+    const Evaluation found = launched.evaluate({.generations = all_generations});
+    const auto asked = kernel.run(all_generations, {});
+    ASSERT_EQ(found.accesses.size(), asked.size()) << kernel.ptx();
+    EXPECT_TRUE(found.is_exact());
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      expect_same(found.accesses[i], asked[i]);
+      accesses += asked[i].warps;
+    }
+    if (HasFailure()) {
+      FAIL() << kernel.ptx() << kernel.launch("unknown");
+    }
+  }
+  EXPECT_GT(accesses, 10'000U);  // else the kernels say little
+}
+
+/// Element i of 4 bytes is number i of the generator.
+std::uint8_t random_byte(std::uint64_t seed, std::uint64_t byte) {
+  SplitMix numbers{seed};
+  std::uint64_t last = 0;
+  for (std::uint64_t i = 0; i <= byte / 4; ++i)
+    last = numbers.next();
+  return static_cast<std::uint8_t>(last >> (8 * (byte % 4)));
+}
+
+TEST(AccessRandomKernels, AskForWhatTheirThreadsDoWithValuesThatTheyLoad) {
+  std::vector<std::uint8_t> content;
+  for (std::uint64_t byte = 0; byte < buffer_bytes / 4; ++byte)
+    content.push_back(random_byte(5, byte));
+  for (std::uint64_t seed = 1000; seed < 1000 + kernels; ++seed) {
+    const RandomKernel kernel{seed, /*loads=*/true};
+    SCOPED_TRACE(seed);
+    const Launched launched{kernel.ptx(), kernel.launch("random 5")};
+    const Evaluation found = launched.evaluate();
+    const auto asked = kernel.run({Generation::cc7},
+                                  [&](unsigned, std::uint64_t byte) { return content.at(byte); });
+    ASSERT_EQ(found.accesses.size(), asked.size()) << kernel.ptx();
+    EXPECT_TRUE(found.is_exact());
+    for (std::size_t i = 0; i < asked.size(); ++i)
+      expect_same(found.accesses[i], asked[i]);
+    if (HasFailure()) {
+      FAIL() << kernel.ptx() << kernel.launch("random 5");
+    }
+  }
+}
+
+TEST(AccessRandomKernels, AreSaidToBeExactOnlyWhereNoLoadedValueMatters) {
+  std::uint64_t exact = 0;
+  std::uint64_t doubtful = 0;
+  for (std::uint64_t seed = 2000; seed < 2000 + kernels; ++seed) {
+    const RandomKernel kernel{seed, /*loads=*/true};
+    SCOPED_TRACE(seed);
+    const Launched launched{kernel.ptx(), kernel.launch("unknown")};
+    const Evaluation found = launched.evaluate();
+    for (std::uint32_t world = 0; world < 4; ++world) {
+      const auto asked = kernel.run({Generation::cc7}, [&](unsigned tag, std::uint64_t byte) {
+        // Few bits in one world, so that branches go either way.
+        const std::uint32_t word = hashed_word(static_cast<std::uint32_t>(byte) * 31 + tag + world);
+        return static_cast<std::uint8_t>(world % 2 == 0 ? word : byte % 4 == 0 ? word & 3U : 0U);
+      });
+      ASSERT_EQ(found.accesses.size(), asked.size());
+      for (std::size_t i = 0; i < asked.size(); ++i) {
+        if (!found.accesses[i].is_exact()) {
+          ++doubtful;
+          EXPECT_NE(found.accesses[i].hidden_by, ptx::no_index);
+          continue;
+        }
+        ++exact;
+        expect_same(found.accesses[i], asked[i]);
+      }
+    }
+    if (HasFailure()) {
+      FAIL() << kernel.ptx() << kernel.launch("unknown");
+    }
+  }
+  // Both must happen often, or the test says little.
+  EXPECT_GT(exact, 1000U);
+  EXPECT_GT(doubtful, 1000U);
+}
+
+TEST(AccessRandomKernels, AskForTheSameWhereBlocksThatAreAlikeAreRunOnce) {
+  std::uint64_t blocks = 0;
+  std::uint64_t run = 0;
+  for (std::uint64_t seed = 3000; seed < 3000 + kernels; ++seed) {
+    const RandomKernel kernel{seed, /*loads=*/seed % 2 == 0};
+    SCOPED_TRACE(seed);
+    const Launched launched{kernel.ptx(),
+                            kernel.launch(seed % 4 == 0 ? "random 5" : "unknown", 20)};
+    const Evaluation all = launched.evaluate({.reuses_blocks = false});
+    const Evaluation some = launched.evaluate({.threads = 1});
+    EXPECT_EQ(all.blocks_run, all.blocks);
+    blocks += some.blocks;
+    run += some.blocks_run;
+    ASSERT_EQ(all.accesses.size(), some.accesses.size());
+    for (std::size_t i = 0; i < all.accesses.size(); ++i) {
+      const Access& one = all.accesses[i];
+      const Access& other = some.accesses[i];
+      EXPECT_EQ(one.warps, other.warps);
+      EXPECT_EQ(one.lanes, other.lanes);
+      EXPECT_EQ(one.traffic, other.traffic);
+      EXPECT_EQ(one.ideal_sectors, other.ideal_sectors);
+      EXPECT_EQ(one.outside, other.outside);
+      EXPECT_EQ(one.doubt, other.doubt);
+      EXPECT_EQ(one.doubtful, other.doubtful);
+    }
+    if (HasFailure()) {
+      FAIL() << kernel.ptx() << kernel.launch("unknown", 20);
+    }
+  }
+  EXPECT_LT(run, blocks * 3 / 4);  // else nothing was found to be alike
+}
+
+}  // namespace
+}  // namespace strata::access

@@ -1,0 +1,149 @@
+#include "harness/access/requests.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <random>
+#include <set>
+#include <span>
+#include <vector>
+
+namespace strata::access {
+namespace {
+
+constexpr std::array all{Generation::cc1_0, Generation::cc1_2, Generation::cc2,
+                         Generation::cc3,   Generation::cc5,   Generation::cc7};
+
+/// Accesses of every kind: in order, apart, shared, scattered, backwards, with and without holes.
+class AnyLanes : public testing::TestWithParam<unsigned> {
+ protected:
+  static constexpr int tries = 1000;
+
+  std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
+
+  LaneAccess next() {
+    const unsigned width = GetParam();
+    const std::uint64_t base = below(1U << 20U);
+    const std::uint64_t stride = below(2) == 0 ? 1 : below(70);
+    const std::uint64_t way = below(5);
+    for (std::uint64_t lane = 0; lane < warp_lanes; ++lane) {
+      const std::uint64_t element = way == 0   ? below(512)
+                                    : way == 1 ? (31 - lane) * stride
+                                    : way == 2 ? lane / 4 * stride
+                                               : lane * stride;
+      addresses_.at(lane) = width * (base + element);
+    }
+    const std::uint64_t holes = below(3);
+    auto mask = static_cast<std::uint32_t>(random_());
+    if (holes == 0) mask = ~0U;
+    if (holes == 1) mask |= static_cast<std::uint32_t>(random_());
+    return {.width = width, .mask = mask, .addresses = addresses_.data()};
+  }
+
+  static WarpAccess general(const LaneAccess& access) {
+    WarpAccess made{.width = access.width};
+    for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+      if ((access.mask >> lane & 1U) != 0) made.addresses.at(lane) = access.addresses[lane];
+    }
+    return made;
+  }
+
+  std::mt19937_64 random_{GetParam()};
+  std::array<std::uint64_t, warp_lanes> addresses_{};
+};
+
+TEST_P(AnyLanes, AskForWhatTheModelSays) {
+  for (int i = 0; i < tries; ++i) {
+    const LaneAccess access = next();
+    for (const auto generation : all)
+      ASSERT_EQ(lane_traffic(generation, access), traffic(generation, general(access)));
+  }
+}
+
+TEST_P(AnyLanes, AreSummedUpAsOneByOne) {
+  RequestCounter counter{RequestModel::global, all};
+  std::vector<Traffic> expected(all.size());
+  std::uint64_t ideal = 0;
+  for (int i = 0; i < tries; ++i) {
+    const LaneAccess access = next();
+    const std::uint64_t times = 1 + below(3);
+    // Twice, once moved by whole lines: it is the same pattern.
+    const std::uint64_t by = line_bytes * below(1000);
+    counter.add(access, times);
+    for (auto& address : addresses_)
+      address += by;
+    counter.add(access);
+    const WarpAccess one = general(access);
+    for (std::uint64_t t = 0; t < times + 1; ++t) {
+      for (std::size_t g = 0; g < all.size(); ++g)
+        expected[g] += traffic(all.at(g), one);
+    }
+    std::set<std::uint64_t> bytes;
+    for (const auto& address : one.addresses) {
+      for (unsigned b = 0; address && b < one.width; ++b)
+        bytes.insert(*address + b);
+    }
+    ideal += (times + 1) * ((bytes.size() + 31) / 32);
+  }
+  EXPECT_EQ(counter.sums().traffic, expected);
+  EXPECT_EQ(counter.sums().ideal_sectors, ideal);
+  EXPECT_EQ(counter.sums().traffic, expected);  // asking changes nothing
+}
+
+INSTANTIATE_TEST_SUITE_P(Widths, AnyLanes, testing::Values(1U, 2U, 4U, 8U, 16U));
+
+class SharedLanes : public AnyLanes {};
+
+TEST_P(SharedLanes, TakeTheWavefrontsOfTheModel) {
+  RequestCounter counter{RequestModel::shared, {}};
+  std::uint64_t expected = 0;
+  for (int i = 0; i < tries; ++i) {
+    const LaneAccess access = next();
+    ASSERT_EQ(lane_wavefronts(access), shared_wavefronts(general(access)));
+    counter.add(access);
+    expected += shared_wavefronts(general(access));
+  }
+  EXPECT_EQ(counter.sums().wavefronts, expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(Widths, SharedLanes, testing::Values(4U, 8U, 16U));
+
+TEST(Requests, OfThirtyTwoBytesALaneAreOneOfTheWholeWarp) {
+  std::array<std::uint64_t, warp_lanes> addresses{};
+  for (unsigned lane = 0; lane < warp_lanes; ++lane)
+    addresses.at(lane) = 4096 + 32 * lane;
+  const Traffic found = lane_traffic(Generation::cc7, {32, ~0U, addresses.data()});
+  EXPECT_EQ(found.requests, 1U);
+  EXPECT_EQ(found.sectors, 32U);
+  EXPECT_EQ(found.lines, 8U);
+  EXPECT_EQ(found.bytes_used, 1024U);
+  EXPECT_EQ(found.wavefronts, 8U);
+}
+
+TEST(Requests, OfBytesInSharedMemoryAreThoseOfTheirWords) {
+  std::array<std::uint64_t, warp_lanes> addresses{};
+  for (unsigned lane = 0; lane < warp_lanes; ++lane)
+    addresses.at(lane) = lane;
+  EXPECT_EQ(lane_wavefronts({1, ~0U, addresses.data()}), 1U);  // 8 words of 8 banks
+  for (unsigned lane = 0; lane < warp_lanes; ++lane)
+    addresses.at(lane) = 128 * lane + 1;
+  EXPECT_EQ(lane_wavefronts({1, ~0U, addresses.data()}), 32U);  // 32 words of one bank
+}
+
+TEST(IdealSectors, HoldTheDistinctBytesSideBySide) {
+  std::array<std::uint64_t, warp_lanes> addresses{};
+  for (unsigned lane = 0; lane < warp_lanes; ++lane)
+    addresses.at(lane) = 100 + 4 * lane;
+  EXPECT_EQ(distinct_bytes({4, ~0U, addresses.data()}), 128U);
+  EXPECT_EQ(fewest_sectors(128), 4U);  // though these touch five
+  EXPECT_EQ(lane_traffic(Generation::cc7, {4, ~0U, addresses.data()}).sectors, 5U);
+  addresses.fill(64);
+  EXPECT_EQ(distinct_bytes({4, ~0U, addresses.data()}), 4U);  // one word for all
+  EXPECT_EQ(fewest_sectors(4), 1U);
+  EXPECT_EQ(fewest_sectors(0), 0U);
+  EXPECT_EQ(fewest_wavefronts(129), 2U);
+}
+
+}  // namespace
+}  // namespace strata::access

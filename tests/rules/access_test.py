@@ -1,0 +1,246 @@
+"""`strata access` as a user meets it: inputs, formats, launches, exit codes and messages.
+
+access_test.py STRATA SOURCE_FOLDER [unittest flags]
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any
+
+STRATA = str(Path(sys.argv[1]).resolve())
+DATA = Path(sys.argv[2]) / "tests" / "data" / "ptx"
+PATIENCE = 900
+"""Seconds after which a command counts as hung: with sanitizers, on a busy machine, it is slow."""
+NVCC = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
+
+Json = dict[str, Any]
+
+
+class Access(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.out = Path(folder.name)
+
+    def answer(
+        self, *arguments: str | Path, code: int = 0, path: str | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "TMPDIR": str(self.out)}
+        if path is not None:
+            environment["PATH"] = path
+        answer = subprocess.run(
+            [STRATA, "access", *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            stdin=subprocess.DEVNULL,
+            cwd=DATA,
+            env=environment,
+            check=False,
+        )
+        self.assertEqual(answer.returncode, code, answer.stderr)
+        left = [one.name for one in self.out.iterdir() if one.name.startswith("strata-access-")]
+        self.assertEqual(left, [], "private folders are removed")
+        return answer
+
+    def refusal(self, *arguments: str | Path) -> str:
+        answer = self.answer(*arguments, code=2)
+        self.assertEqual(len(answer.stderr.strip().splitlines()), 1, answer.stderr)
+        self.assertEqual(answer.stdout, "")
+        return answer.stderr
+
+    def accesses(self, *arguments: str | Path) -> list[Json]:
+        document = json.loads(self.answer(*arguments, "--format", "json").stdout)
+        self.assertEqual(document["schema_version"], 1)
+        return [one for kernel in document["kernels"] for one in kernel["accesses"]]
+
+    def rows(self, *arguments: str | Path) -> list[dict[str, str]]:
+        text = self.answer(*arguments, "--format", "csv").stdout
+        return list(csv.DictReader(io.StringIO(text, newline="")))
+
+    def test_each_line_of_the_source_has_its_sectors(self) -> None:
+        found = self.accesses("nvcc_inlined.ptx")
+        self.assertEqual(
+            [one["instruction"] for one in found], 4 * ["ld.global.f32"] + ["st.global.f32"]
+        )
+        mass, speed, result = found[0], found[1], found[4]
+        # 28 bytes apart, 32 lanes touch 28 sectors, whichever field it is.
+        for one in found[:4]:
+            self.assertEqual(one["verdict"], "uncoalesced")
+            self.assertEqual((one["proved"]["least"], one["proved"]["most"]), (28, 28))
+            self.assertEqual(one["proved"]["ideal"], 4)
+            self.assertEqual(one["moved_over_ideal"], 7)
+            self.assertEqual(one["steps"][0], {"index": "threadIdx.x", "bytes": 28, "text": "28"})
+            self.assertIsNotNone(one["remedy"])
+        self.assertEqual(result["verdict"], "coalesced")
+        self.assertEqual(result["moved_over_ideal"], 1)
+        self.assertIsNone(result["remedy"])
+        source = (DATA / "inlined.cu").read_text().splitlines()
+        self.assertIn("particles[i].mass", source[mass["source"]["line"] - 1])
+        self.assertIn("result[i] =", source[mass["inlined_into"][0]["line"] - 1])
+        self.assertIn("p.vx * p.vx", source[speed["source"]["line"] - 1])
+        self.assertIn("squared_speed", speed["source"]["function"])
+        self.assertEqual(len(speed["inlined_into"]), 2)
+        self.assertEqual(result["inlined_into"], [])
+
+    def test_a_launch_gives_exact_numbers(self) -> None:
+        for sample in ("nvcc_inlined.ptx", "clang_inlined.ptx"):
+            for one in self.accesses(sample, "--launch", "energies.yaml"):
+                (exact,) = one["exact"]
+                (traffic,) = exact["traffic"]
+                self.assertTrue(exact["is_exact"])
+                self.assertEqual((exact["warps"], exact["lanes"]), (32, 1000))
+                self.assertEqual(exact["outside"], 0)
+                # 1000 particles of 28 bytes, all of whose sectors are touched; or 1000 floats.
+                reads = one["kind"] == "load"
+                self.assertEqual(traffic["sectors"], 28000 // 32 if reads else 4000 // 32)
+                self.assertEqual(exact["ideal_sectors"], 4000 // 32)
+
+    def test_generations_are_counted_by_their_own_rules(self) -> None:
+        rows = self.rows("nvcc_inlined.ptx", "--launch", "energies.yaml", "--generation", "1.0,9.0")
+        exact = [row for row in rows if row["method"] == "exact"]
+        self.assertEqual({row["generation"] for row in exact}, {"1.0-1.1", "7.x"})
+        self.assertEqual(len(exact), 2 * 5)
+        requests = {row["generation"]: row["requests"] for row in exact}
+        # Half-warps ask on their own; of the last warp 8 lanes take part.
+        self.assertEqual(requests, {"1.0-1.1": "63", "7.x": "32"})
+        self.assertIn("9.9.9", self.refusal("nvcc_inlined.ptx", "--generation", "9.9.9"))
+
+    def test_csv_and_table_say_what_json_says(self) -> None:
+        arguments = ("nvcc_inlined.ptx", "--launch", "energies.yaml")
+        table = self.answer(*arguments).stdout
+        self.assertLessEqual(max(map(len, table.splitlines())), 100)
+        self.assertIn("5 accesses, 1 coalesced, 4 uncoalesced; 4 move over 2 times", table)
+        rows = iter(self.rows(*arguments))
+        for one in self.accesses(*arguments):
+            proved, exact = next(rows), next(rows)
+            for row in (proved, exact):
+                self.assertEqual(row["line"], str(one["source"]["line"]))
+                self.assertEqual(row["ptx_line"], str(one["ptx_line"]))
+                self.assertEqual(row["instruction"], one["instruction"])
+                self.assertEqual(float(row["moved_over_ideal"]), one["moved_over_ideal"])
+            self.assertEqual(proved["moved_least"], str(one["proved"]["least"]))
+            self.assertEqual(exact["moved_most"], str(one["exact"][0]["traffic"][0]["sectors"]))
+            self.assertIn(f"inlined.cu:{one['source']['line']}", table)
+        self.assertIsNone(next(rows, None))
+
+    def test_lines_of_a_table_fit_whatever_a_name_is(self) -> None:
+        for sample in sorted(DATA.glob("*.ptx")):
+            table = self.answer(sample).stdout
+            self.assertLessEqual(max(map(len, table.splitlines())), 100, sample)
+
+    def test_most_decides_the_exit_status(self) -> None:
+        self.answer("nvcc_inlined.ptx")
+        self.answer("nvcc_inlined.ptx", "--most", "2", code=1)
+        self.answer("nvcc_inlined.ptx", "--most", "7")
+        self.answer("nvcc_inlined.ptx", "--most", "6.9", "--launch", "energies.yaml", code=1)
+        self.answer("triton_scale.ptx", "--most", "1.5")
+        for wrong in ("0", "-1", "nan"):
+            self.assertIn("--most", self.refusal("nvcc_inlined.ptx", "--most", wrong))
+
+    def test_sarif_has_the_shape_that_its_schema_asks_for(self) -> None:
+        answer = self.answer("nvcc_inlined.ptx", "numba_transpose.ptx", "--format", "sarif")
+        document = json.loads(answer.stdout)
+        self.assertEqual(document["version"], "2.1.0")
+        (run,) = document["runs"]
+        driver = run["tool"]["driver"]
+        rules = [rule["id"] for rule in driver["rules"]]
+        self.assertEqual(len(set(rules)), len(rules))
+        self.assertTrue(run["results"])
+        for result in run["results"]:
+            self.assertEqual(rules[result["ruleIndex"]], result["ruleId"])
+            self.assertIn(result["level"], {"none", "note", "warning", "error"})
+            self.assertTrue(result["message"]["text"])
+            for location in (*result["locations"], *result.get("relatedLocations", ())):
+                physical = location["physicalLocation"]
+                self.assertRegex(physical["artifactLocation"]["uri"], r"^[A-Za-z0-9/._~%:-]+$")
+                self.assertGreaterEqual(physical["region"]["startLine"], 1)
+                self.assertGreaterEqual(physical["region"].get("startColumn", 1), 1)
+        levels = {result["ruleId"]: result["level"] for result in run["results"]}
+        self.assertEqual(levels["uncoalesced"], "warning")
+        texts = [json.dumps(result) for result in run["results"]]
+        self.assertEqual(len(set(texts)), len(texts), "nothing is said twice")
+
+    def test_kernels_are_chosen_by_any_of_their_names(self) -> None:
+        def kernels(expression: str) -> list[str]:
+            text = self.answer(
+                "nvcc_declarations.ptx", "--kernel", expression, "--format", "json"
+            ).stdout
+            return [kernel["name"] for kernel in json.loads(text)["kernels"]]
+
+        self.assertEqual(kernels("^mixed"), ["mixed(Options, float const*, float*, int)"])
+        self.assertEqual(kernels("^_Z5mixed"), kernels("^mixed"))
+        self.assertIn(
+            "did you mean 'energies'", self.refusal("nvcc_inlined.ptx", "--kernel", "energie_")
+        )
+        self.assertIn("--kernel", self.refusal("nvcc_inlined.ptx", "--kernel", "("))
+
+    def test_a_function_that_is_called_proves_nothing_of_its_parameters(self) -> None:
+        loads = [
+            one
+            for one in self.accesses("nvcc_declarations.ptx", "--kernel", "^blurred")
+            if one["space"] == "global"
+        ]
+        self.assertTrue(loads)
+        for one in loads:
+            self.assertEqual(one["verdict"], "unknown")
+            self.assertIn("may differ between lanes", one["reason"])
+            self.assertIsNone(one["proved"])
+
+    def test_what_is_not_followed_is_listed_nevertheless(self) -> None:
+        found = self.accesses("triton_product.ptx")
+        whys = {one["reason"] for one in found if one["verdict"] == "unmodelled"}
+        self.assertIn("a matrix in shared memory that a descriptor names", whys)
+
+    def test_bad_input_ends_in_one_line(self) -> None:
+        file = self.out / "bad.ptx"
+        for content, word in (
+            (b"", "bad.ptx:1: nothing; expected '.version'"),
+            (b"int main() {}", "bad.ptx:1: 'int'"),
+            (b".version 9.0\n\0", "bad.ptx:2: a NUL"),
+            (b".version 9.0\n.entry k() {", "bad.ptx:2: the text ends"),
+            (b".version 12.3\n", "bad.ptx:1: PTX 12.3"),
+            (b"\xff\xfe", "bad.ptx:1: bytes that are not UTF-8"),
+        ):
+            file.write_bytes(content)
+            self.assertIn(word, self.refusal(file))
+        self.assertIn("cannot be read", self.refusal("no-such-file.ptx"))
+        self.assertIn(
+            "no-such-file.yaml", self.refusal("nvcc_inlined.ptx", "--launch", "no-such-file.yaml")
+        )
+        self.assertIn("FILES", self.refusal())
+
+    def test_without_a_compiler_a_source_is_refused_by_name(self) -> None:
+        message = self.refusal("inlined.cu", "--compiler", "no-such-compiler")
+        self.assertIn("no-such-compiler", message)
+        self.assertIn("inlined.cu", message)
+
+    @unittest.skipUnless(NVCC, "no nvcc")
+    def test_a_source_is_compiled(self) -> None:
+        found = self.accesses("inlined.cu", "--compiler", str(NVCC), "--arch", "sm_90")
+        self.assertEqual([one["verdict"] for one in found], 4 * ["uncoalesced"] + ["coalesced"])
+        self.assertEqual(found[0]["source"]["file"], "inlined.cu")
+        broken = self.out / "broken.cu"
+        broken.write_text("int main() { return nothing; }\n")
+        answer = self.answer(broken, "--compiler", str(NVCC), code=2)
+        self.assertIn("broken.cu(1): error", answer.stderr)
+        self.assertIn("exited with status", answer.stderr.splitlines()[-1])
+
+    def test_it_explains_itself(self) -> None:
+        text = self.answer("--help").stdout
+        for word in ("--kernel", "--launch", "--generation", "--format", "--most", "Exit status"):
+            self.assertIn(word, text)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], "-v", *sys.argv[3:]])
