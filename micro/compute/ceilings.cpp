@@ -5,6 +5,8 @@
 #include "harness/measure/engine.hpp"
 #include "harness/record/statistics.hpp"
 
+#include <algorithm>
+
 namespace strata::ceilings {
 namespace {
 
@@ -230,11 +232,13 @@ void measure_squares(Session& session) {
     wide ? squares_avx512(v, n) : squares_avx2(v, n);
   };
   const std::size_t lanes = (wide ? 64 : 32) / sizeof(Real);
+  const std::size_t distinct = std::min<std::size_t>(lanes, distinct_lanes);
   HostMachine machine{allowed_cpus()};
   Vectors<Real> at_start;
   for (std::size_t i = 0; i < chains * lanes; ++i) {
-    at_start.x[i] = start<Real>(i % distinct_lanes);
-    at_start.c[i % lanes] = addend<Real>(i % distinct_lanes);
+    const auto lane = static_cast<std::uint32_t>(i % distinct);
+    at_start.x[i] = start<Real>(lane);
+    at_start.c[i % lanes] = addend<Real>(lane);
   }
   std::vector<Vectors<Real>> cores(machine.cores());
   // What the lanes that differ hold, one step at a time.
@@ -262,8 +266,7 @@ void measure_squares(Session& session) {
       const auto& wanted = ends(call.length.rounds);
       for (std::size_t core = 0; core < stamps.size(); ++core) {
         for (std::size_t i = 0; i < chains * lanes; ++i)
-          tally.one(operations::bits(cores[core].x[i]) ==
-                    operations::bits(wanted[i % distinct_lanes]));
+          tally.one(operations::bits(cores[core].x[i]) == operations::bits(wanted[i % distinct]));
       }
     };
   }
