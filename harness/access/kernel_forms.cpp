@@ -23,30 +23,6 @@ constexpr std::size_t most_guards = 64;
 /// A coefficient past this belongs to a hash, which is meant to wrap around.
 constexpr std::int64_t most_plain_coefficient = std::int64_t{1} << 24U;
 
-bool is_signed(Type type) {
-  return type == Type::s8 || type == Type::s16 || type == Type::s32 || type == Type::s64;
-}
-
-bool is_integer(Type type) {
-  switch (type) {
-    case Type::b8:
-    case Type::b16:
-    case Type::b32:
-    case Type::b64:
-    case Type::u8:
-    case Type::u16:
-    case Type::u32:
-    case Type::u64:
-    case Type::s8:
-    case Type::s16:
-    case Type::s32:
-    case Type::s64:
-      return true;
-    default:
-      return false;
-  }
-}
-
 unsigned width_in_bits(Type type) {
   return type == Type::pred ? 1 : 8 * ptx::bytes_of(type);
 }

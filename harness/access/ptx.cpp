@@ -1218,6 +1218,30 @@ unsigned bytes_of(Type type) {
   return found == type_words.end() ? 0 : found->bytes;
 }
 
+bool is_signed(Type type) {
+  return type == Type::s8 || type == Type::s16 || type == Type::s32 || type == Type::s64;
+}
+
+bool is_integer(Type type) {
+  switch (type) {
+    case Type::b8:
+    case Type::b16:
+    case Type::b32:
+    case Type::b64:
+    case Type::u8:
+    case Type::u16:
+    case Type::u32:
+    case Type::u64:
+    case Type::s8:
+    case Type::s16:
+    case Type::s32:
+    case Type::s64:
+      return true;
+    default:
+      return false;
+  }
+}
+
 bool Instruction::has(std::string_view modifier) const {
   return std::ranges::find(modifiers, modifier) != modifiers.end();
 }

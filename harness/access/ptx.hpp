@@ -43,6 +43,9 @@ enum class Type : std::uint8_t {
 };
 /// Bytes of a value; 0 for pred, none and other.
 [[nodiscard]] unsigned bytes_of(Type type);
+[[nodiscard]] bool is_signed(Type type);
+/// Of 8 to 64 bits; those of type b are, too.
+[[nodiscard]] bool is_integer(Type type);
 
 /// Registers that the hardware fills.
 enum class Special : std::uint8_t {

@@ -14,25 +14,6 @@ namespace {
 
 using ptx::Type;
 
-bool signed_type(Type type) {
-  return type == Type::s8 || type == Type::s16 || type == Type::s32 || type == Type::s64;
-}
-bool integer_type(Type type) {
-  switch (type) {
-    case Type::b8:
-    case Type::b16:
-    case Type::b32:
-    case Type::b64:
-    case Type::u8:
-    case Type::u16:
-    case Type::u32:
-    case Type::u64:
-      return true;
-    default:
-      return signed_type(type);
-  }
-}
-
 std::uint64_t ones(unsigned bits) {
   return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
 }
@@ -69,7 +50,7 @@ Slopes::Slopes(const ptx::Kernel& kernel, const Program& program, const Launch& 
 // NOLINTNEXTLINE(readability-function-cognitive-complexity)
 Slopes::Meaning Slopes::meaning_of(const ptx::Instruction& one, const Step& step) {
   const Type type = one.type();
-  Meaning meaning{.bits = 8 * ptx::bytes_of(type), .is_signed = signed_type(type)};
+  Meaning meaning{.bits = 8 * ptx::bytes_of(type), .is_signed = is_signed(type)};
   while (meaning.sources < step.from.size() && step.from.at(meaning.sources) != no_slot)
     ++meaning.sources;
   if (role_of(one) == Role::load && one.space() == ptx::Space::param &&
@@ -82,7 +63,7 @@ Slopes::Meaning Slopes::meaning_of(const ptx::Instruction& one, const Step& step
     meaning.rule = Rule::load;
     return meaning;
   }
-  if (step.kind != StepKind::plain || !integer_type(type) || one.has("sat")) return meaning;
+  if (step.kind != StepKind::plain || !is_integer(type) || one.has("sat")) return meaning;
   const auto op = one.opcode;
   const bool vector =
       one.operands[0].kind == ptx::Operand::Kind::vector ||
@@ -108,10 +89,10 @@ Slopes::Meaning Slopes::meaning_of(const ptx::Instruction& one, const Step& step
   if (op == "max") meaning.rule = Rule::most;
   if (op == "div") meaning.rule = Rule::divide;
   if (op == "rem") meaning.rule = Rule::remainder;
-  if (op == "cvt" && integer_type(one.type(1))) {
+  if (op == "cvt" && is_integer(one.type(1))) {
     meaning.rule = Rule::convert;
     meaning.to_bits = 8 * ptx::bytes_of(one.type(1));
-    meaning.to_signed = signed_type(one.type(1));
+    meaning.to_signed = is_signed(one.type(1));
   }
   return meaning;
 }
