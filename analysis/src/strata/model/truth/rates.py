@@ -56,7 +56,7 @@ def magnitudes(here: Here) -> Iterator[Broken]:
 
 
 def limits(here: Here) -> Iterator[Broken]:
-    """Nothing is beyond what the device can do, by more than its interval, clock and timer allow."""
+    """Nothing beats what the device can do by more than its interval, clock and timer allow."""
     if here.case.backend != "cuda" or LIMITED.isdisjoint(here.first):
         return
     for row in here.rows:
