@@ -5,7 +5,6 @@
 #include "harness/cuda/nvml.hpp"
 
 #include <algorithm>
-#include <barrier>
 #include <exception>
 #include <thread>
 
@@ -98,7 +97,7 @@ GpuTeam::GpuTeam(std::size_t gpus) {
     const auto began = HostClock::now();
     cuda_check(cudaFree(nullptr));
     context_seconds_ += since(began);
-    members_.push_back({.device = device, .stream = {}, .begin = {}, .end = {}});
+    members_.push_back({.device = device, .stream = {}, .begin = {}, .joined = {}, .end = {}});
   }
 }
 
@@ -113,6 +112,7 @@ BothSides GpuTeam::time(const Part& work, const Part& before, const Part& after)
   HostClock::time_point began;
   std::barrier start{static_cast<std::ptrdiff_t>(members_.size()),
                      [&]() noexcept { began = HostClock::now(); }};
+  meeting_.emplace(static_cast<std::ptrdiff_t>(members_.size()));
   std::vector<std::exception_ptr> failures(members_.size());
   const auto drive = [&](std::size_t rank) {
     Member& mine = members_[rank];
@@ -130,6 +130,7 @@ BothSides GpuTeam::time(const Part& work, const Part& before, const Part& after)
     } catch (...) {
       failures[rank] = std::current_exception();
     }
+    meeting_->arrive_and_drop();
   };
   {
     std::vector<std::jthread> threads;
@@ -145,6 +146,15 @@ BothSides GpuTeam::time(const Part& work, const Part& before, const Part& after)
     seen.device = std::max(seen.device, mine.end.seconds_since(mine.begin));
   });
   return seen;
+}
+
+void GpuTeam::join(std::size_t rank) {
+  Member& mine = members_[rank];
+  mine.joined.record(mine.stream);
+  meeting_->arrive_and_wait();  // an event can be waited for once it was recorded
+  for (const Member& other : members_) {
+    if (&other != &mine) other.joined.hold_back(mine.stream);
+  }
 }
 
 }  // namespace strata

@@ -10,6 +10,7 @@
 #include "harness/measure/machine.hpp"
 #include "harness/record/measurement.hpp"
 
+#include <barrier>
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -69,6 +70,8 @@ class GpuTeam {
   /// The current device and those after it. Makes their contexts.
   explicit GpuTeam(std::size_t gpus);
 
+  [[nodiscard]] std::size_t size() const { return members_.size(); }
+  [[nodiscard]] int device(std::size_t rank) const { return members_[rank].device; }
   [[nodiscard]] const Stream& stream(std::size_t rank) const { return members_[rank].stream; }
   /// What making the contexts took.
   [[nodiscard]] double context_seconds() const { return context_seconds_; }
@@ -82,16 +85,21 @@ class GpuTeam {
   /// with what comes before and after the events inside. Rethrows the first GPU's exception.
   [[nodiscard]] BothSides time(const Part& work, const Part& before = nullptr,
                                const Part& after = nullptr);
+  /// Called in the work of every GPU: what its stream is given from here on waits for all that the
+  /// streams of the others were given before. Nobody waits for a GPU whose work failed.
+  void join(std::size_t rank);
 
  private:
   struct Member {
     int device;
     Stream stream;
     Event begin;
+    Event joined;
     Event end;
   };
 
   std::vector<Member> members_;
+  std::optional<std::barrier<>> meeting_;  // while work is done
   double context_seconds_ = 0;
 };
 

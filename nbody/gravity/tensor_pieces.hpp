@@ -193,8 +193,25 @@ struct Cut {
   std::uint32_t tiles;
   std::uint32_t tiles_of_set;  ///< that have their coordinates about one centre
   std::uint32_t sets;
-  std::uint32_t words;  ///< of a group: a bit for each other
-  std::uint32_t chunk;  ///< tiles that a block meets, at the most
+  std::uint32_t words;       ///< of a group: a bit for each other
+  std::uint32_t chunk;       ///< tiles that a block meets, at the most
+  std::uint32_t shares = 1;  ///< of several GPUs, to which the sets are dealt out in turn,
+  std::uint32_t share = 0;   ///< and the one that is meant
+
+  /// Sets of this share.
+  [[nodiscard]] STRATA_HD std::uint32_t own_sets() const {
+    return (sets + shares - 1 - share) / shares;
+  }
+  /// Tiles of this share, the last set filled up.
+  [[nodiscard]] STRATA_HD std::uint32_t own_tiles() const { return own_sets() * tiles_of_set; }
+  /// The tile that is the n-th of those; `tiles` or more for what fills up the last set.
+  [[nodiscard]] STRATA_HD std::uint32_t own_tile(std::uint32_t n) const {
+    return (n / tiles_of_set * shares + share) * tiles_of_set + n % tiles_of_set;
+  }
+  /// The group that is the n-th of their groups.
+  [[nodiscard]] STRATA_HD std::uint32_t own_group(std::uint32_t n) const {
+    return own_tile(n / groups_of_tile) * groups_of_tile + n % groups_of_tile;
+  }
 };
 /// Words that hold the bits of all groups that one meets, from that of its own tile on: those of
 /// half the ring, one that begins before it and two that end behind, the last word perhaps not
@@ -204,11 +221,12 @@ struct Cut {
   return half < cut.words ? half : cut.words;
 }
 
-/// About each centre there are pieces of all bodies, of 48 bytes; in 2 GiB, if one centre does not
-/// take more already. A block costs about 0.4 tiles more than those that it meets; with larger
-/// chunks there are fewer of them, and more SMs wait for the last ones.
+/// About each centre there are pieces of all bodies, of 48 bytes; those of a share in 2 GiB, if one
+/// centre does not take more already. A block costs about 0.4 tiles more than those that it meets;
+/// with larger chunks there are fewer of them, and more SMs wait for the last ones.
 [[nodiscard]] inline Cut cut_of(std::uint32_t systems, std::uint32_t bodies,
-                                std::uint32_t blocks_at_once) {
+                                std::uint32_t blocks_at_once, std::uint32_t shares = 1,
+                                std::uint32_t share = 0) {
   constexpr std::uint64_t most_bytes = std::uint64_t{2} << 30U;
   constexpr std::uint64_t bytes_of_body = 48;
   constexpr std::uint32_t tiles_of_set = 32;
@@ -217,17 +235,19 @@ struct Cut {
   };
   const std::uint32_t tiles = parts(bodies, tile_bodies);
   const std::uint64_t bytes = systems * std::uint64_t{tiles} * tile_bodies * bytes_of_body;
-  const std::uint64_t sets =
-      std::min<std::uint64_t>(most_bytes / bytes, parts(tiles, tiles_of_set));
-  const std::uint32_t in_set = parts(tiles, sets > 0 ? static_cast<std::uint32_t>(sets) : 1);
+  const std::uint64_t sets_of_share =
+      std::clamp<std::uint64_t>(most_bytes / bytes, 1, parts(tiles, tiles_of_set * shares));
+  const std::uint32_t in_set = parts(tiles, static_cast<std::uint32_t>(sets_of_share) * shares);
   const std::uint32_t half = tiles / 2;
-  const double jobs = static_cast<double>(systems) * tiles * half / blocks_at_once;
-  return {.tiles = tiles,
-          .tiles_of_set = in_set,
-          .sets = parts(tiles, in_set),
-          .words = parts(tiles * groups_of_tile, 32),
-          .chunk =
-              static_cast<std::uint32_t>(std::clamp(std::round(std::sqrt(0.8 * jobs)), 1.0, 16.0))};
+  const double jobs = static_cast<double>(systems) * tiles * half / blocks_at_once / shares;
+  return {
+      .tiles = tiles,
+      .tiles_of_set = in_set,
+      .sets = parts(tiles, in_set),
+      .words = parts(tiles * groups_of_tile, 32),
+      .chunk = static_cast<std::uint32_t>(std::clamp(std::round(std::sqrt(0.8 * jobs)), 1.0, 16.0)),
+      .shares = shares,
+      .share = share};
 }
 
 /// Bits of each coordinate in a key of 32 bits, beside the number of the system and a bit of its

@@ -45,18 +45,21 @@ struct Pairs {
   float softening_squared;
   float ratio;               ///< of is_far()
   std::uint32_t bodies;      ///< of a system
-  std::uint32_t far_blocks;  ///< of a system, ahead of those that have near groups
+  std::uint32_t far_blocks;  ///< of a system in this share, ahead of those that have near groups
   std::uint32_t near_parts;  ///< warps that share the near groups of one
   Cut cut;
 
-  /// Where the pieces of the bodies of a system begin, about the centre of a set.
+  /// Where the pieces of the bodies of a system begin, about the centre of a set of this share.
   __device__ std::size_t pieces_of(std::uint32_t system, std::uint32_t set) const {
-    return (std::size_t{system} * cut.sets + set) * groups.padded * 2;
+    return (std::size_t{system} * cut.own_sets() + set / cut.shares) * groups.padded * 2;
   }
 };
 
 __device__ __forceinline__ float3 scaled(const float4& body, const float4& centre, float length) {
   return {(body.x - centre.x) * length, (body.y - centre.y) * length, (body.z - centre.z) * length};
+}
+__device__ __forceinline__ Sphere sphere_of(const float4& s) {
+  return {s.x, s.y, s.z, s.w};
 }
 __device__ __forceinline__ std::uint32_t packed(float low, float high) {
   const __half2 both = __floats2half2_rn(low, high);
@@ -280,7 +283,7 @@ __device__ __forceinline__ void load_rows(Rows& rows, const float4* bodies, cons
 /// Makes columns of 256 bodies, about the centre of a set of tiles: blocks in x, sets in y, systems
 /// in z. Those that no tile of the set meets are left out.
 __device__ __forceinline__ void columns_of(const Pairs& all) {
-  const std::uint32_t set = blockIdx.y;
+  const std::uint32_t set = blockIdx.y * all.cut.shares + all.cut.share;
   const std::uint32_t ahead =
       (blockIdx.x / loads + all.cut.tiles - set * all.cut.tiles_of_set) % all.cut.tiles;
   if (ahead > all.cut.tiles / 2 + all.cut.tiles_of_set) return;
@@ -326,11 +329,12 @@ __device__ __forceinline__ void sums_of_far(const Pairs& all) {
   const unsigned warp = threadIdx.x / lanes;
   const unsigned t = lane % 4;
   const unsigned met = lane / 4 % 4;  // the group whose f₀ this lane finds
-  const std::uint32_t tile = blockIdx.x % all.cut.tiles;
-  const std::uint32_t first = blockIdx.x / all.cut.tiles * all.cut.chunk + 1;
+  const std::uint32_t own_tiles = all.cut.own_tiles();
+  const std::uint32_t tile = all.cut.own_tile(blockIdx.x % own_tiles);
+  const std::uint32_t first = blockIdx.x / own_tiles * all.cut.chunk + 1;
   std::uint32_t end = min(first + all.cut.chunk, all.cut.tiles / 2 + 1);
   if (end == all.cut.tiles / 2 + 1 && all.cut.tiles % 2 == 0 && tile >= all.cut.tiles / 2) --end;
-  if (first >= end) return;
+  if (tile >= all.cut.tiles || first >= end) return;
 
   const std::uint32_t system = blockIdx.y;
   const std::size_t begin = std::size_t{system} * all.groups.padded;
@@ -480,7 +484,7 @@ __device__ __forceinline__ void meet_near(Acceleration (&total)[2], const float4
 __device__ __forceinline__ void sums_of_near(const Pairs& all, std::uint32_t near_block) {
   const unsigned lane = threadIdx.x % lanes;
   const std::uint32_t job = near_block * warps + threadIdx.x / lanes;
-  const std::uint32_t group = job / all.near_parts;
+  const std::uint32_t group = all.cut.own_group(job / all.near_parts);
   const std::uint32_t real = blocks_for(all.bodies, group_bodies);
   if (group >= real) return;
   const std::size_t begin = std::size_t{blockIdx.y} * all.groups.padded;

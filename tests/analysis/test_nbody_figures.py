@@ -24,7 +24,7 @@ from charts import (
 )
 from ladder_run import GALAXIES, SINGLE, SMALL, rung_case, rung_counts, some
 from strata import figures
-from strata.figures import nbody_accuracy, nbody_gravit, nbody_waterfall
+from strata.figures import nbody_accuracy, nbody_along, nbody_gravit, nbody_waterfall
 from strata.figures._chart import Panel, Rule
 from strata.figures._figure import Figure
 from strata.ladder.best import common_size
@@ -362,7 +362,25 @@ def test_several_gpus_stand_beside_so_many_times_one() -> None:
     )
     assert [shares[0] for shares in series(lower)] == [(1, 100), (1, 100)]
     words = caption_of(FIGURES["nbody_gpus"], run_of("gpu"))
-    assert re.search(r"Efficiency: (99|100)\.\d % with 2 \(524", words)
+    assert re.search(r"Efficiency: (99|100)\.\d % with 2 \(several gpus, 524", words)
+
+
+def test_each_rung_of_several_gpus_has_its_column(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both = {"several_gpus": 1e12, "pair_once": 6e12}  # rungs that the stored run tells of
+    monkeypatch.setattr(nbody_along, "SEVERAL", tuple(both))
+    lines = [
+        rung_case(rung, rate * n, SINGLE, layout="soaoas", gpus=n)
+        for rung, rate in both.items()
+        for n in (1, 2)
+    ]
+    *upper, _, _ = panels(chart_of(FIGURES["nbody_gpus"], some(tmp_path, *lines)))
+    assert [panel.title for panel in upper] == ["several gpus", "pair once"]
+    assert [values(panel) for panel in upper] == [
+        pytest.approx([1, 2, 1, 2], rel=0.01),
+        pytest.approx([6, 12, 6, 12], rel=0.01),
+    ]
 
 
 def test_without_one_gpu_there_is_no_efficiency(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@
 #include "harness/model/split_mix.hpp"
 #include "harness/run/case_runner.hpp"
 #include "nbody/gravity/bodies.cuh"
+#include "nbody/gravity/fleet.cuh"
 #include "nbody/gravity/ladder.hpp"
 #include "nbody/gravity/rung_kernels.cuh"
 
@@ -161,14 +162,42 @@ TEST(TensorCores, HasMostPairsOfManyBodiesInTensorForm) {
 
 std::vector<std::string> names() {
   std::vector<std::string> all;
-  for (const Rung& rung : ladder()) {
-    if (rung.backend == Backend::cuda && rung.name != "several_gpus") all.push_back(rung.name);
-  }
+  for (const auto& [name, make] : makers<MakeRungKernel>())
+    all.push_back(name);
   return all;
 }
 
 INSTANTIATE_TEST_SUITE_P(Ladder, EveryRung, testing::ValuesIn(names()),
                          [](const auto& info) { return info.param; });
+
+// ---- Several GPUs -------------------------------------------------------------------------------
+
+/// The error that so many GPUs, or parts on one, leave of a problem, by the rung's bound.
+Gate shared_error(const std::string& rung, const Problem& problem, std::uint32_t gpus) {
+  Asked asked{{{"layout", "soaoas"}, {"per_thread", "4"}, {"ratio", "1.25"}}};
+  const Bodies still = at_rest(generate(problem));
+  Fleet fleet{asked.session(), problem, still, gpus, makers<MakeFleet>().at(rung)};
+  return accuracy_gate(accuracy_of(rung_named(rung), problem.bodies,
+                                   fleet.error(device_reference(still)), "accelerations"));
+}
+
+TEST(Fleets, AreRightHoweverManyGpusShareTheWork) {
+  ASSERT_EQ(makers<MakeFleet>().size(), 2U);
+  for (const auto& [rung, make] : makers<MakeFleet>()) {
+    for (const std::uint32_t gpus : {1U, 2U, 3U, 8U}) {
+      for (const std::uint32_t bodies : {1U, 65U, 1025U, 20'000U}) {
+        for (const std::uint32_t systems : {1U, 3U}) {
+          const Problem problem{.kind = systems > 1 ? Kind::galaxies : Kind::single,
+                                .systems = systems,
+                                .bodies = bodies};
+          const Gate gate = shared_error(rung, problem, gpus);
+          EXPECT_EQ(gate.verdict, Verdict::passed) << rung << ", " << gpus << " GPUs, " << systems
+                                                   << " of " << bodies << ": " << gate.detail;
+        }
+      }
+    }
+  }
+}
 
 // ---- Planted faults -----------------------------------------------------------------------------
 

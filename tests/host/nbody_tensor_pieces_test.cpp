@@ -222,6 +222,30 @@ TEST(TensorCut, HasSetsThatHoldAllTilesAndChunksOfSomeSize) {
   EXPECT_EQ(cut_of(1, 524288, 264).chunk, 16U);
 }
 
+TEST(TensorCut, DealsEachTileToOneOfSeveralGpus) {
+  for (const std::uint32_t tiles : {1U, 2U, 7U, 40U, 129U, 1024U, 1025U}) {
+    for (const std::uint32_t shares : {1U, 2U, 3U, 8U}) {
+      std::multiset<std::uint32_t> dealt;
+      std::size_t most = 0;
+      for (std::uint32_t share = 0; share < shares; ++share) {
+        const Cut cut = cut_of(1, tiles * tile_bodies, 264, shares, share);
+        EXPECT_TRUE(is_sound(cut, 1, tiles * tile_bodies)) << tiles;
+        const std::size_t before = dealt.size();
+        for (std::uint32_t n = 0; n < cut.own_tiles(); ++n) {
+          const std::uint32_t tile = cut.own_tile(n);
+          EXPECT_EQ(tile / cut.tiles_of_set % shares, share);
+          EXPECT_EQ(cut.own_group(n * groups_of_tile + 3), tile * groups_of_tile + 3);
+          if (tile < tiles) dealt.insert(tile);
+        }
+        most = std::max(most, dealt.size() - before);
+      }
+      EXPECT_EQ(dealt.size(), tiles);
+      EXPECT_EQ(std::set(dealt.begin(), dealt.end()).size(), tiles);
+      if (tiles >= 40) EXPECT_LE(static_cast<double>(most), 1.15 * tiles / shares + 1) << tiles;
+    }
+  }
+}
+
 // ---- What is far --------------------------------------------------------------------------------
 
 struct FarCase {

@@ -2,6 +2,7 @@
 // (tensor_sums.cuh), near ones in single precision, as do groups with a heavy body. All of it is in
 // the time: sorting, which groups are far, pieces, sums, and the way back to the bodies' own order.
 // Sums are added atomically, in no fixed order: the last bits differ from run to run.
+#include "nbody/gravity/tensor_step.cuh"
 #include "nbody/gravity/tensor_sums.cuh"
 #if defined(__CUDACC__)
 #include "harness/cuda/occupancy.hpp"
@@ -31,8 +32,7 @@ const Rung story{
     .approximate = true,
     .issue_slots = 2.875,
     .special_functions = 7.0 / 16,
-    .axes = {numbers("ratio", "distance of groups over the sum of their radii that makes them far",
-                     {"1.25", "1.5", "2"}, {"1.25", "1.5"})}};
+    .axes = {tensor::ratio_axis()}};
 
 #if defined(__CUDACC__)
 using namespace tensor;
@@ -69,15 +69,11 @@ __global__ void __launch_bounds__(lanes) find_centres(Pairs all, float4* centres
                         length * length * mass};
 }
 
-__device__ __forceinline__ Sphere sphere_of(const float4& s) {
-  return {s.x, s.y, s.z, s.w};
-}
-
 /// A warp asks of a group which of those that it meets are far; of the others nobody asks, and
 /// their bits stay set. The tile that meets has the coordinates about its centre.
 __global__ void __launch_bounds__(block) find_far(Pairs all, std::uint32_t* far) {
   const std::uint32_t groups = all.cut.tiles * warps;
-  const std::uint32_t mine = blockIdx.x * (block / lanes) + threadIdx.x / lanes;
+  const std::uint32_t mine = all.cut.own_group(blockIdx.x * (block / lanes) + threadIdx.x / lanes);
   if (mine >= groups) return;
   const std::uint32_t tile = mine / warps;
   const float4* const spheres = all.groups.spheres + std::size_t{blockIdx.y} * groups;
@@ -115,13 +111,19 @@ __global__ void __launch_bounds__(threads, 2) sum_pairs(Pairs all) {
 }
 
 template <bool moves>
-__global__ void __launch_bounds__(block) end_step(Work work, Groups groups) {
+__global__ void __launch_bounds__(block) end_step(Work work, Groups groups, OtherSums others) {
   const std::uint32_t mine = blockIdx.x * block + threadIdx.x;
   if (mine >= work.bodies) return;
+  const std::uint32_t i = groups.order[blockIdx.y * work.bodies + mine];
+  const std::uint32_t of_system = i - blockIdx.y * work.bodies;
+  if (of_system < work.begin || of_system >= work.end) return;
   const std::size_t at = std::size_t{blockIdx.y} * groups.padded + mine;
-  const float4 sum = groups.accelerations[at];
-  finish<Soaoas, moves>(work, groups.order[blockIdx.y * work.bodies + mine], groups.bodies[at],
-                        {sum.x, sum.y, sum.z});
+  float4 sum = groups.accelerations[at];
+  for (std::uint32_t k = 0; k < others.count; ++k) {
+    const float4 more = others.sums[k][at];
+    sum = {sum.x + more.x, sum.y + more.y, sum.z + more.z, 0};
+  }
+  finish<Soaoas, moves>(work, i, groups.bodies[at], {sum.x, sum.y, sum.z});
 }
 
 /// A case: what its kernels are handed, and the memory of it.
@@ -135,17 +137,18 @@ struct Case {
   DeviceBuffer<uint4> distances;
   DeviceBuffer<uint2> moments;
 
-  Case(const Problem& problem, float ratio, const Cut& shape)
-      : systems{problem.systems},
-        pairs{.ratio = ratio, .bodies = problem.bodies, .cut = shape},
-        sorted{sorted_groups(systems, problem.bodies)},
+  Case(std::uint32_t all_systems, std::uint32_t bodies, float ratio, const Cut& shape)
+      : systems{all_systems},
+        pairs{.ratio = ratio, .bodies = bodies, .cut = shape},
+        sorted{sorted_groups(systems, bodies)},
         scales{systems},
         centres{std::size_t{systems} * shape.sets},
         far{std::size_t{systems} * shape.tiles * warps * shape.words},
-        distances{std::size_t{systems} * shape.sets * sorted.groups.padded * 2},
+        distances{std::size_t{systems} * std::max(shape.own_sets(), 1U) * sorted.groups.padded * 2},
         moments{distances.size()} {
-    pairs.far_blocks = shape.tiles * blocks_for(shape.tiles / 2, shape.chunk);
-    pairs.near_parts = std::clamp(32768U / (systems * shape.tiles * warps), 1U, 16U);
+    const std::uint32_t own_groups = std::max(shape.own_tiles(), 1U) * warps;
+    pairs.far_blocks = shape.own_tiles() * blocks_for(shape.tiles / 2, shape.chunk);
+    pairs.near_parts = std::clamp(32768U / (systems * own_groups), 1U, 16U);
     cuda_check(cudaMemset(far.data(), 0xFF, far.size_bytes()));
     pairs.groups = sorted.groups;
     pairs.scales = scales.data();
@@ -154,7 +157,7 @@ struct Case {
     pairs.distances = distances.data();
     pairs.moments = moments.data();
   }
-  /// Of the last step: the share of its pairs that were computed in single precision.
+  /// Of the last step of one GPU: the share of its pairs that were computed in single precision.
   [[nodiscard]] double near_share() const {
     const std::uint32_t groups = blocks_for(pairs.bodies, group_bodies);
     const std::vector<std::uint32_t> words = far.to_host();
@@ -167,11 +170,11 @@ struct Case {
     const double all = static_cast<double>(systems) * groups;
     return (2 * near - all) / (all * groups);
   }
-  void launch(const Step& step, cudaStream_t stream) {
-    const Work work = work_of(step);
-    const std::uint32_t groups = pairs.cut.tiles * warps;
+  void add_pairs(const Step& step, cudaStream_t stream) {
+    const std::uint32_t groups = pairs.cut.own_tiles() * warps;
     pairs.softening_squared = step.softening_squared;
-    sorted.sort(work, stream);
+    sorted.sort(work_of(step), stream);
+    if (groups == 0) return;  // fewer tiles than shares
     find_centres<<<dim3{pairs.cut.sets, systems}, lanes, 0, stream>>>(pairs, centres.data(),
                                                                       scales.data());
     // Enough warps to fill the device once, where there are so many words.
@@ -179,18 +182,22 @@ struct Case {
     find_far<<<dim3{blocks_for(groups, block / lanes), systems, parts}, block, 0, stream>>>(
         pairs, far.data());
     if (pairs.cut.tiles > 1) {
-      make_columns<<<dim3{pairs.cut.tiles * loads, pairs.cut.sets, systems}, loaded, 0, stream>>>(
-          pairs);
+      make_columns<<<dim3{pairs.cut.tiles * loads, pairs.cut.own_sets(), systems}, loaded, 0,
+                     stream>>>(pairs);
     }
     const std::uint32_t near_blocks = blocks_for(groups * pairs.near_parts, warps);
     sum_pairs<<<dim3{pairs.far_blocks + near_blocks, systems}, threads, sizeof(Shared), stream>>>(
         pairs);
-    const auto end = step.moves() ? end_step<true> : end_step<false>;
-    end<<<dim3{blocks_for(pairs.bodies, block), systems}, block, 0, stream>>>(work, pairs.groups);
+  }
+  void end(const Work& work, const OtherSums& others, cudaStream_t stream) const {
+    const auto kernel = work.to != nullptr ? end_step<true> : end_step<false>;
+    kernel<<<dim3{blocks_for(pairs.bodies, block), systems}, block, 0, stream>>>(work, pairs.groups,
+                                                                                 others);
   }
 };
 
-RungKernel make(const Session& session, const Problem& problem) {
+std::shared_ptr<Case> made_case(std::uint32_t systems, std::uint32_t bodies, float ratio,
+                                Share share) {
   if (device_attribute(cudaDevAttrComputeCapabilityMajor) < 8) {
     throw Skipped{"mma of 16 pieces of half precision needs compute capability 8.0"};
   }
@@ -203,15 +210,23 @@ RungKernel make(const Session& session, const Problem& problem) {
   const auto sms = static_cast<std::uint32_t>(device_attribute(cudaDevAttrMultiProcessorCount));
   const std::uint32_t at_once =
       sms * std::max(resident_blocks(kernel, threads, sizeof(Shared)), 1U);
-  const auto made = std::make_shared<Case>(problem, std::stof(session.param("ratio")),
-                                           cut_of(problem.systems, problem.bodies, at_once));
-  return {.launch = [made](const Step& step, cudaStream_t stream) { made->launch(step, stream); },
-          .kernel = kernel,
+  return std::make_shared<Case>(systems, bodies, ratio,
+                                cut_of(systems, bodies, at_once, share.of, share.rank));
+}
+
+RungKernel make(const Session& session, const Problem& problem) {
+  const float ratio = std::stof(session.param("ratio"));
+  const auto made = made_case(problem.systems, problem.bodies, ratio, {});
+  const auto launch = [made](const Step& step, cudaStream_t stream) {
+    made->add_pairs(step, stream);
+    made->end(work_of(step), {}, stream);
+  };
+  return {.launch = launch,
+          .kernel = reinterpret_cast<const void*>(sum_pairs),
           .threads = threads,
-          .facts =
-              [made] {
-                return Facts{{"near_share", made->near_share()}};
-              }};
+          .facts = [made] {
+            return Facts{{"near_share", made->near_share()}};
+          }};
 }
 #endif
 
@@ -219,3 +234,16 @@ STRATA_RUNG(story, make);
 
 }  // namespace
 }  // namespace strata::nbody::tensor_cores
+
+#if defined(__CUDACC__)
+namespace strata::nbody::tensor {
+SharedStep shared_step(std::uint32_t systems, std::uint32_t bodies, float ratio, Share share) {
+  const auto made = tensor_cores::made_case(systems, bodies, ratio, share);
+  return {[made](const Step& step, cudaStream_t stream) { made->add_pairs(step, stream); },
+          [made](const Work& work, const OtherSums& others, cudaStream_t stream) {
+            made->end(work, others, stream);
+          },
+          made->pairs.groups.accelerations};
+}
+}  // namespace strata::nbody::tensor
+#endif

@@ -12,9 +12,9 @@ from msgspec import structs
 from strata.figures import _chart as c
 from strata.figures._figure import Columns, Figure, attributes, params
 from strata.ladder.best import AxisPoint, along
-from strata.ladder.rungs import SEVERAL, size_words
+from strata.ladder.rungs import SEVERAL, rung_name, size_words
 from strata.ladder.seeds import UNROLL_GAINS
-from strata.run import Run
+from strata.run import Run, grouped
 
 WHOLE = 256
 """Bodies of a tile: the factor that leaves no loop."""
@@ -95,39 +95,48 @@ def _block_caption(found: Sequence[AxisPoint]) -> str:
 
 
 def gpu_chart(found: Sequence[AxisPoint]) -> c.Chart:
-    """The rate, and beneath it the efficiency: a line for each problem; dotted: the ideal."""
+    """A column for each rung: the rate, and beneath it the efficiency; dotted: the ideal."""
     counts = sorted({one.value for one in found})
     places = c.Axis("GPUs", limits=(counts[0] - 0.3, counts[-1] + 0.3), ticks=counts)
-    ideals = [
-        c.Series(
-            [c.Mark(count, count * one.first.value / 1e12) for count in counts],
-            replace(IDEAL, colour=c.PROBLEM_LOOK[one.problem].colour),
+    columns = grouped(found, lambda one: one.row.benchmark)
+    upper, lower = [], []
+    for rung, here in columns.items():
+        ideals = [
+            c.Series(
+                [c.Mark(count, count * one.first.value / 1e12) for count in counts],
+                replace(IDEAL, colour=c.PROBLEM_LOOK[one.problem].colour),
+            )
+            for one in here
+            if one.row is one.first
+        ]
+        shares = _lines(
+            here, lambda one: c.Mark(one.value, 100 * one.efficiency) if one.efficiency else None
         )
-        for one in found
-        if one.row is one.first
-    ]
-    shares = _lines(
-        found, lambda one: c.Mark(one.value, 100 * one.efficiency) if one.efficiency else None
-    )
-    whole = c.Rule(100, c.Look(line="-", width=0.7))
-    upper = c.Panel([*ideals, *_rates(found)], places, RATES)
-    lower = c.Panel([whole, *shares], places, c.Axis("efficiency (%)", limits=(0, 112)))
+        title = rung_name(rung) if len(columns) > 1 else ""
+        upper.append(c.Panel([*ideals, *_rates(here)], places, RATES, title))
+        whole = c.Rule(100, c.Look(line="-", width=0.7))
+        lower.append(c.Panel([whole, *shares], places, c.Axis("efficiency (%)", limits=(0, 112))))
     keys = [c.Key("so many times one GPU", IDEAL)]
-    return c.Chart([[upper], [lower]], 7.2, 4.8, "beside", keys=keys)
+    return c.Chart([upper, lower], 7.2, 4.8, "beside", keys=keys)
 
 
 def _gpu_caption(found: Sequence[AxisPoint]) -> str:
-    most = {one.problem: one for one in found}.values()
+    most = {(one.row.benchmark, one.problem): one for one in found}.values()
     told = "; ".join(
-        f"{100 * one.efficiency:.1f} % with {one.value} ({size_words(one.row)})"
+        f"{100 * one.efficiency:.1f} % with {one.value} ({_rung_and_size(one)})"
         for one in most
         if one.efficiency is not None and one.value > 1
     )
     return (
-        "The rung several GPUs: systems, or the bodies of a single one, shared out among GPUs. "
+        "The rungs several gpus and tensor gpus: systems, or of a single one the bodies and the "
+        "pairs, each once, shared out among GPUs. "
         "Lines: medians of the best case; bands: range of the samples. Efficiency is the rate over "
         f"so many times that of one GPU by the same code.{told and f' Efficiency: {told}.'}"
     )
+
+
+def _rung_and_size(one: AxisPoint) -> str:
+    return f"{rung_name(one.row.benchmark)}, {size_words(one.row)}"
 
 
 def _columns(axis: str, **more: str) -> Columns:
@@ -157,8 +166,8 @@ FIGURES = (
     ),
     Figure(
         "nbody_gpus", "n-body: several GPUs", 207,
-        lambda run: _from_one(run, SEVERAL, "gpus"), gpu_chart, _gpu_caption,
-        _columns("gpus", efficiency="efficiency"),
-        label=lambda one: f"{size_words(one.row)}, {one.value}",
+        lambda run: [one for rung in SEVERAL for one in _from_one(run, rung, "gpus")],
+        gpu_chart, _gpu_caption, _columns("gpus", efficiency="efficiency"),
+        label=lambda one: f"{_rung_and_size(one)}, {one.value}",
     ),
 )  # fmt: skip

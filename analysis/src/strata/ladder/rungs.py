@@ -23,7 +23,8 @@ ONCE = "pair_once"
 """The rung that computes each pair once, and so has an issue limit of its own."""
 TENSOR = "tensor_cores"
 """The rung whose pairs are computed by products of matrices: it has one too."""
-SEVERAL = "several_gpus"
+SEVERAL = ("several_gpus", "tensor_gpus")
+"""The rungs whose work several GPUs share: its bodies, and its pairs."""
 PREFERRED = ("cupti_net", "event")
 """Of several methods of a quantity, those that stand for it: the peers time with events."""
 

@@ -21,7 +21,7 @@ THESSALY_STEPS: Sequence[tuple[str, str, float, str, tuple[str, ...]]] = (
     ("OpenMP", "all cores", 5.19, "openmp", ("aos",)),
     ("GPU tiling", "one GK210, a launch for each system", 2.1149, "tiled", ("aos",)),
     ("Elimination of system loop", "one GK210, one launch", 0.493, "one_launch", ("aos",)),
-    ("Use of multiple gpus", FOUR, 0.1480, ladder.SEVERAL, ("soaoas",)),
+    ("Use of multiple gpus", FOUR, 0.1480, ladder.SEVERAL[0], ("soaoas",)),
     ("SoA", FOUR, 0.1358, "one_launch", ("soa",)),
     ("faster math computations", FOUR, 0.1100, "fast_math", ("soa", "soaoas")),
 )
@@ -61,12 +61,12 @@ def thessaly(run: Run) -> tuple[ThessalyStep, ...]:
         by_layout = grouped(here, lambda one: one.text("layout"))
         row = next((ladder.best(by_layout[one]) for one in layouts if one in by_layout), None)
         before = last
-        if rung == ladder.SEVERAL:
+        if rung in ladder.SEVERAL:
             alone = [one for one in here if ladder.gpus(one) == 1]
             before = ladder.best(alone) if row and alone and ladder.gpus(row) > 1 else None
         time = cases.get(row, "step_time") if row and ladder.size(row) == ladder.THESSALY else None
         result.append(ThessalyStep(name, hardware, theirs[name], seconds, row, before, time))
-        last = row if row and rung != ladder.SEVERAL else last
+        last = row if row and rung not in ladder.SEVERAL else last
     return tuple(result) if any(one.row for one in result) else ()
 
 

@@ -103,7 +103,7 @@ def _rungs(cases: ladder.Cases, having: str) -> list[Row]:
     """Each rung's fastest case on one device that has the quantity, of one system if it can."""
     has = {row.case for row in cases.having(having) if row.value > 0 and ladder.interactions(row)}
     alone = (row for row in cases.having(ladder.RATE) if ladder.gpus(row) == 1)
-    return cases.fastest([r for r in alone if r.case in has and r.benchmark != ladder.SEVERAL])
+    return cases.fastest([r for r in alone if r.case in has and r.benchmark not in ladder.SEVERAL])
 
 
 def _units(row: Row) -> int:

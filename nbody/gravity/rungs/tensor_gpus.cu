@@ -1,0 +1,84 @@
+// Systems are shared out among the GPUs, or the pairs of a single one: each GPU sorts all bodies
+// and adds up the pulls of its pairs upon both bodies of each. For the bodies whose step it ends it
+// reads what the others added up, over NVLink where there is one (fleet.cuh, tensor_step.cuh).
+#include "nbody/gravity/fleet.cuh"
+#include "nbody/gravity/tensor_step.cuh"
+
+namespace strata::nbody::tensor_gpus {
+namespace {
+
+const Rung story{
+    .name = "tensor_gpus",
+    .before = "tensor_cores",
+    .question = "How far do tensor cores go on several GPUs?",
+    .change = "systems, or the pairs of a single one, shared out among GPUs, each pair once",
+    .source = "as several_gpus; no published direct sum on tensor cores is known",
+    .expectation =
+        "nearly as many times as there are GPUs: each sorts all bodies, and 16 bytes a "
+        "body and GPU are exchanged",
+    .sum = Sum::halves,
+    .approximate = true,
+    .axes = {gpus_axis(), tensor::ratio_axis()}};
+
+#if defined(__CUDACC__)
+using namespace tensor;
+
+/// One GPU's share, and the way from there to what the others add up.
+struct Member {
+  SharedStep step;
+  std::vector<Finally> ways;
+};
+using Members = std::vector<std::unique_ptr<Member>>;
+
+/// The current device reaches the memory of all others of the team.
+std::vector<Finally> ways_to_others(const GpuTeam& team, std::size_t rank) {
+  std::vector<Finally> ways;
+  const int here = team.device(rank);
+  for (std::size_t other = 0; other < team.size(); ++other) {
+    const int there = team.device(other);
+    if (there == here) continue;
+    int reachable = 0;
+    cuda_check(cudaDeviceCanAccessPeer(&reachable, here, there));
+    if (reachable == 0) {
+      throw Skipped{"cuda:" + std::to_string(here) +
+                    " has no direct way to the memory of cuda:" + std::to_string(there)};
+    }
+    ways.push_back(peer_access(there));
+  }
+  return ways;
+}
+
+PrepareGpu make(const Session& session, const Problem& problem, GpuTeam& team) {
+  const float ratio = std::stof(session.param("ratio"));
+  const auto members = std::make_shared<Members>(team.size());
+  return [=, &team](std::size_t rank, const Part& part) -> QueueSteps {
+    if (part.systems == 0) return [](std::span<const Step>, const Stream&) {};
+    const bool alone = problem.moves() || team.size() == 1;
+    const Share share{alone ? 0 : static_cast<std::uint32_t>(rank),
+                      alone ? 1 : static_cast<std::uint32_t>(team.size())};
+    (*members)[rank] = std::make_unique<Member>(
+        Member{.step = shared_step(part.systems, problem.bodies, ratio, share),
+               .ways = alone ? std::vector<Finally>{} : ways_to_others(team, rank)});
+    return [=, &team](std::span<const Step> steps, const Stream& stream) {
+      const Member& mine = *(*members)[rank];
+      OtherSums others;
+      for (const auto& other : *members)
+        if (!alone && other.get() != &mine) others.sums.at(others.count++) = other->step.sums;
+      for (const Step& step : steps) {
+        mine.step.add_pairs(step, stream.get());
+        if (!alone) team.join(rank);
+        Work work = work_of(step);
+        work.begin = part.begin;
+        work.end = part.end;
+        mine.step.end_step(work, others, stream.get());
+        if (!alone) team.join(rank);  // the next step clears what others read
+      }
+    };
+  };
+}
+#endif
+
+STRATA_RUNG(story, make);
+
+}  // namespace
+}  // namespace strata::nbody::tensor_gpus
