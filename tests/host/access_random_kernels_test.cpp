@@ -25,7 +25,7 @@ void expect_same(const Access& found, const RandomKernel::Asked& asked) {
   EXPECT_EQ(found.outside, 0U);
 }
 
-constexpr std::uint64_t kernels = 200;
+constexpr std::uint64_t kernels = 60;  // of each test
 
 TEST(AccessRandomKernels, AskForWhatTheirThreadsDo) {
   std::uint64_t accesses = 0;
@@ -45,22 +45,23 @@ TEST(AccessRandomKernels, AskForWhatTheirThreadsDo) {
       FAIL() << kernel.ptx() << kernel.launch("unknown");
     }
   }
-  EXPECT_GT(accesses, 10'000U);  // else the kernels say little
+  EXPECT_GT(accesses, 2'500U);  // else the kernels say little
 }
 
-/// Element i of 4 bytes is number i of the generator.
-std::uint8_t random_byte(std::uint64_t seed, std::uint64_t byte) {
+/// So many bytes, of which element i of 4 bytes is number i of the generator.
+std::vector<std::uint8_t> random_bytes(std::uint64_t seed, std::uint64_t count) {
   SplitMix numbers{seed};
-  std::uint64_t last = 0;
-  for (std::uint64_t i = 0; i <= byte / 4; ++i)
-    last = numbers.next();
-  return static_cast<std::uint8_t>(last >> (8 * (byte % 4)));
+  std::vector<std::uint8_t> bytes;
+  std::uint64_t number = 0;
+  for (std::uint64_t byte = 0; byte < count; ++byte) {
+    number = byte % 4 == 0 ? numbers.next() : number >> 8U;
+    bytes.push_back(static_cast<std::uint8_t>(number));
+  }
+  return bytes;
 }
 
 TEST(AccessRandomKernels, AskForWhatTheirThreadsDoWithValuesThatTheyLoad) {
-  std::vector<std::uint8_t> content;
-  for (std::uint64_t byte = 0; byte < buffer_bytes / 4; ++byte)
-    content.push_back(random_byte(5, byte));
+  const std::vector<std::uint8_t> content = random_bytes(5, buffer_bytes / 4);
   for (std::uint64_t seed = 1000; seed < 1000 + kernels; ++seed) {
     const RandomKernel kernel{seed, /*loads=*/true};
     SCOPED_TRACE(seed);
@@ -108,8 +109,8 @@ TEST(AccessRandomKernels, AreSaidToBeExactOnlyWhereNoLoadedValueMatters) {
     }
   }
   // Both must happen often, or the test says little.
-  EXPECT_GT(exact, 1000U);
-  EXPECT_GT(doubtful, 1000U);
+  EXPECT_GT(exact, 300U);
+  EXPECT_GT(doubtful, 300U);
 }
 
 TEST(AccessRandomKernels, AskForTheSameWhereBlocksThatAreAlikeAreRunOnce) {

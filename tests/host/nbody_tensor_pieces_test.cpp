@@ -241,7 +241,9 @@ TEST(TensorCut, DealsEachTileToOneOfSeveralGpus) {
       }
       EXPECT_EQ(dealt.size(), tiles);
       EXPECT_EQ(std::set(dealt.begin(), dealt.end()).size(), tiles);
-      if (tiles >= 40) EXPECT_LE(static_cast<double>(most), 1.15 * tiles / shares + 1) << tiles;
+      if (tiles >= 40) {
+        EXPECT_LE(static_cast<double>(most), 1.15 * tiles / shares + 1) << tiles;
+      }
     }
   }
 }
