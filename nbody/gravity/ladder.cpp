@@ -32,6 +32,11 @@ std::optional<std::string> excluded(const Rung& rung, const Params& params, Back
   if (std::ranges::count(rung.layouts, params.at("layout")) == 0) {
     return "the rung is not built for that layout";
   }
+  const auto sort_every = params.find("sort_every");
+  if (sort_every != params.end() && sort_every->second != "1" &&
+      params.at("problem") != to_string(Kind::galaxies)) {
+    return "a sample is one step, which sorts";
+  }
   const bool alone = params.at("systems") == "1";
   constexpr long long most_of_many = 32768;
   if (params.at("problem") != to_string(Kind::galaxies)) {

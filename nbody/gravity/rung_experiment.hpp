@@ -37,6 +37,7 @@ struct Step {
   std::uint32_t bodies = 0;  ///< of each system
   float softening_squared = 0;
   float time_step = 0;
+  std::size_t number = 0;  ///< of the steps of a sample: 0 is the first
 
   [[nodiscard]] std::uint32_t total() const { return systems * bodies; }
   [[nodiscard]] bool moves() const { return to != nullptr; }
@@ -78,7 +79,8 @@ struct StepBuffers {
                      .systems = systems,
                      .bodies = bodies,
                      .softening_squared = softening_squared,
-                     .time_step = time});
+                     .time_step = time,
+                     .number = s});
     }
     return all;
   }

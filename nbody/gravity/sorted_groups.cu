@@ -70,6 +70,12 @@ __global__ void __launch_bounds__(block) survey(Work work, Box* boxes, Survey* s
   if (blockIdx.x == 0) surveys[blockIdx.y] = {0, 0, 0};
 }
 
+/// Masses stay what they are; radii do not.
+__global__ void __launch_bounds__(block) forget_radii(Survey* surveys, std::uint32_t systems) {
+  const std::uint32_t system = blockIdx.x * block + threadIdx.x;
+  if (system < systems) surveys[system] = {surveys[system].mass, 0, 0};
+}
+
 /// Keys: the system, whether the body is heavy, and its place on the curve. Heavy bodies stand
 /// together, for a group with one is slow.
 __global__ void __launch_bounds__(block)
@@ -218,14 +224,19 @@ tensor::SortedGroups tensor::sorted_groups(std::uint32_t systems, std::uint32_t 
                       .surveys = arrays->surveys.data(),
                       .padded = padded};
   const unsigned parts = std::min(most_parts, blocks_for(bodies, 4 * block));
-  return {.groups = groups, .sort = [=](const Work& work, cudaStream_t stream) {
-            survey<<<dim3{parts, systems}, block, 0, stream>>>(work, arrays->boxes.data(),
-                                                               groups.surveys);
-            find_keys<<<dim3{blocks_for(bodies, block), systems}, block, 0, stream>>>(
-                work, arrays->boxes.data(), parts, bits, groups.surveys, arrays->keys.data(),
-                arrays->numbers.data());
-            std::size_t given = arrays->for_sort.size();
-            sort(arrays->for_sort.data(), given, arrays.get(), stream);
+  return {.groups = groups, .sort = [=](const Work& work, bool again, cudaStream_t stream) {
+            if (again) {
+              forget_radii<<<blocks_for(systems, block), block, 0, stream>>>(groups.surveys,
+                                                                             systems);
+            } else {
+              survey<<<dim3{parts, systems}, block, 0, stream>>>(work, arrays->boxes.data(),
+                                                                 groups.surveys);
+              find_keys<<<dim3{blocks_for(bodies, block), systems}, block, 0, stream>>>(
+                  work, arrays->boxes.data(), parts, bits, groups.surveys, arrays->keys.data(),
+                  arrays->numbers.data());
+              std::size_t given = arrays->for_sort.size();
+              sort(arrays->for_sort.data(), given, arrays.get(), stream);
+            }
             gather<<<dim3{blocks_for(padded / group_bodies, block / lanes), systems}, block, 0,
                      stream>>>(work, groups);
           }};

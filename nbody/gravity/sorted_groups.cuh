@@ -35,8 +35,9 @@ struct Groups {
   return blocks_for(bodies, tile_bodies) * tile_bodies;
 }
 
-/// Launches everything that sorts the bodies of a step into the groups, in the layout soaoas.
-using SortBodies = std::function<void(const Work&, cudaStream_t)>;
+/// Launches what puts the bodies of a step, in the layout soaoas, into the groups: sorted, or
+/// (`again`) in the order that they had, which is right wherever they went, but groups grow.
+using SortBodies = std::function<void(const Work&, bool again, cudaStream_t)>;
 struct SortedGroups {
   Groups groups;
   SortBodies sort;  ///< owns what the groups lie in

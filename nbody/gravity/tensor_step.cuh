@@ -12,6 +12,11 @@ namespace strata::nbody::tensor {
   return numbers("ratio", "distance of groups over the sum of their radii that makes them far",
                  {"1.25", "1.5", "2"}, {"1.25", "1.5"});
 }
+/// The axis of how long an order lasts.
+[[nodiscard]] inline Axis sort_axis() {
+  return numbers("sort_every", "steps for which the order of the bodies lasts",
+                 {"1", "4", "16", "80"}, {"1"});
+}
 
 }  // namespace strata::nbody::tensor
 
@@ -22,11 +27,22 @@ namespace strata::nbody::tensor {
 
 namespace strata::nbody::tensor {
 
-/// Which share of the pairs a GPU has.
-struct Share {
+/// What is computed, and which share of the pairs is this GPU's.
+struct StepOptions {
+  std::uint32_t systems = 1;
+  std::uint32_t bodies = 0;
+  float ratio = 0;
+  std::size_t sort_every = 1;  ///< steps of a sample for which an order lasts
   std::uint32_t rank = 0;
-  std::uint32_t of = 1;
+  std::uint32_t gpus = 1;
 };
+/// Those of a case on one GPU.
+[[nodiscard]] inline StepOptions options_of(const Session& session, const Problem& problem) {
+  return {.systems = problem.systems,
+          .bodies = problem.bodies,
+          .ratio = std::stof(session.param("ratio")),
+          .sort_every = static_cast<std::size_t>(session.whole("sort_every"))};
+}
 
 /// What other GPUs added up, where this one reads it.
 struct OtherSums {
@@ -44,8 +60,7 @@ struct SharedStep {
 };
 
 /// Takes memory on the current device. Throws Skipped where that cannot do it.
-[[nodiscard]] SharedStep shared_step(std::uint32_t systems, std::uint32_t bodies, float ratio,
-                                     Share share);
+[[nodiscard]] SharedStep shared_step(const StepOptions& options);
 
 }  // namespace strata::nbody::tensor
 #endif

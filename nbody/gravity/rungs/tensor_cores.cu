@@ -32,7 +32,7 @@ const Rung story{
     .approximate = true,
     .issue_slots = 2.875,
     .special_functions = 7.0 / 16,
-    .axes = {tensor::ratio_axis()}};
+    .axes = {tensor::ratio_axis(), tensor::sort_axis()}};
 
 #if defined(__CUDACC__)
 using namespace tensor;
@@ -129,6 +129,7 @@ __global__ void __launch_bounds__(block) end_step(Work work, Groups groups, Othe
 /// A case: what its kernels are handed, and the memory of it.
 struct Case {
   std::uint32_t systems;
+  std::size_t sort_every;
   Pairs pairs;
   SortedGroups sorted;
   DeviceBuffer<Scale> scales;
@@ -137,17 +138,18 @@ struct Case {
   DeviceBuffer<uint4> distances;
   DeviceBuffer<uint2> moments;
 
-  Case(std::uint32_t all_systems, std::uint32_t bodies, float ratio, const Cut& shape)
-      : systems{all_systems},
-        pairs{.ratio = ratio, .bodies = bodies, .cut = shape},
-        sorted{sorted_groups(systems, bodies)},
+  Case(const StepOptions& of, const Cut& cut)
+      : systems{of.systems},
+        sort_every{of.sort_every},
+        pairs{.ratio = of.ratio, .bodies = of.bodies, .cut = cut},
+        sorted{sorted_groups(systems, of.bodies)},
         scales{systems},
-        centres{std::size_t{systems} * shape.sets},
-        far{std::size_t{systems} * shape.tiles * warps * shape.words},
-        distances{std::size_t{systems} * std::max(shape.own_sets(), 1U) * sorted.groups.padded * 2},
+        centres{std::size_t{systems} * cut.sets},
+        far{std::size_t{systems} * cut.tiles * warps * cut.words},
+        distances{std::size_t{systems} * std::max(cut.own_sets(), 1U) * sorted.groups.padded * 2},
         moments{distances.size()} {
-    const std::uint32_t own_groups = std::max(shape.own_tiles(), 1U) * warps;
-    pairs.far_blocks = shape.own_tiles() * blocks_for(shape.tiles / 2, shape.chunk);
+    const std::uint32_t own_groups = std::max(cut.own_tiles(), 1U) * warps;
+    pairs.far_blocks = cut.own_tiles() * blocks_for(cut.tiles / 2, cut.chunk);
     pairs.near_parts = std::clamp(32768U / (systems * own_groups), 1U, 16U);
     cuda_check(cudaMemset(far.data(), 0xFF, far.size_bytes()));
     pairs.groups = sorted.groups;
@@ -173,7 +175,7 @@ struct Case {
   void add_pairs(const Step& step, cudaStream_t stream) {
     const std::uint32_t groups = pairs.cut.own_tiles() * warps;
     pairs.softening_squared = step.softening_squared;
-    sorted.sort(work_of(step), stream);
+    sorted.sort(work_of(step), step.number % sort_every != 0, stream);
     if (groups == 0) return;  // fewer tiles than shares
     find_centres<<<dim3{pairs.cut.sets, systems}, lanes, 0, stream>>>(pairs, centres.data(),
                                                                       scales.data());
@@ -196,8 +198,7 @@ struct Case {
   }
 };
 
-std::shared_ptr<Case> made_case(std::uint32_t systems, std::uint32_t bodies, float ratio,
-                                Share share) {
+std::shared_ptr<Case> made_case(const StepOptions& of) {
   if (device_attribute(cudaDevAttrComputeCapabilityMajor) < 8) {
     throw Skipped{"mma of 16 pieces of half precision needs compute capability 8.0"};
   }
@@ -210,13 +211,11 @@ std::shared_ptr<Case> made_case(std::uint32_t systems, std::uint32_t bodies, flo
   const auto sms = static_cast<std::uint32_t>(device_attribute(cudaDevAttrMultiProcessorCount));
   const std::uint32_t at_once =
       sms * std::max(resident_blocks(kernel, threads, sizeof(Shared)), 1U);
-  return std::make_shared<Case>(systems, bodies, ratio,
-                                cut_of(systems, bodies, at_once, share.of, share.rank));
+  return std::make_shared<Case>(of, cut_of(of.systems, of.bodies, at_once, of.gpus, of.rank));
 }
 
 RungKernel make(const Session& session, const Problem& problem) {
-  const float ratio = std::stof(session.param("ratio"));
-  const auto made = made_case(problem.systems, problem.bodies, ratio, {});
+  const auto made = made_case(options_of(session, problem));
   const auto launch = [made](const Step& step, cudaStream_t stream) {
     made->add_pairs(step, stream);
     made->end(work_of(step), {}, stream);
@@ -237,8 +236,8 @@ STRATA_RUNG(story, make);
 
 #if defined(__CUDACC__)
 namespace strata::nbody::tensor {
-SharedStep shared_step(std::uint32_t systems, std::uint32_t bodies, float ratio, Share share) {
-  const auto made = tensor_cores::made_case(systems, bodies, ratio, share);
+SharedStep shared_step(const StepOptions& options) {
+  const auto made = tensor_cores::made_case(options);
   return {[made](const Step& step, cudaStream_t stream) { made->add_pairs(step, stream); },
           [made](const Work& work, const OtherSums& others, cudaStream_t stream) {
             made->end(work, others, stream);

@@ -18,7 +18,7 @@ const Rung story{
         "body and GPU are exchanged",
     .sum = Sum::halves,
     .approximate = true,
-    .axes = {gpus_axis(), tensor::ratio_axis()}};
+    .axes = {gpus_axis(), tensor::ratio_axis(), tensor::sort_axis()}};
 
 #if defined(__CUDACC__)
 using namespace tensor;
@@ -49,15 +49,19 @@ std::vector<Finally> ways_to_others(const GpuTeam& team, std::size_t rank) {
 }
 
 PrepareGpu make(const Session& session, const Problem& problem, GpuTeam& team) {
-  const float ratio = std::stof(session.param("ratio"));
+  const StepOptions whole = options_of(session, problem);
   const auto members = std::make_shared<Members>(team.size());
   return [=, &team](std::size_t rank, const Part& part) -> QueueSteps {
     if (part.systems == 0) return [](std::span<const Step>, const Stream&) {};
     const bool alone = problem.moves() || team.size() == 1;
-    const Share share{alone ? 0 : static_cast<std::uint32_t>(rank),
-                      alone ? 1 : static_cast<std::uint32_t>(team.size())};
+    StepOptions mine = whole;
+    mine.systems = part.systems;
+    if (!alone) {
+      mine.rank = static_cast<std::uint32_t>(rank);
+      mine.gpus = static_cast<std::uint32_t>(team.size());
+    }
     (*members)[rank] = std::make_unique<Member>(
-        Member{.step = shared_step(part.systems, problem.bodies, ratio, share),
+        Member{.step = shared_step(mine),
                .ways = alone ? std::vector<Finally>{} : ways_to_others(team, rank)});
     return [=, &team](std::span<const Step> steps, const Stream& stream) {
       const Member& mine = *(*members)[rank];

@@ -2,4 +2,6 @@
 
 from contract import Contract
 
-CONTRACT = Contract(kernels=(), others=("6survey", "9find_keys", "6gather", "3cub"))
+CONTRACT = Contract(
+    kernels=(), others=("6survey", "9find_keys", "12forget_radii", "6gather", "3cub")
+)

@@ -82,6 +82,7 @@ _AXIS_WORDS = {
     "block_size": "{} threads",
     "per_thread": "{} a thread",
     "warps": "{} warps",
+    "sort_every": "sorted every {} steps",
 }
 
 
