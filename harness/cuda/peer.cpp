@@ -17,6 +17,32 @@ int device_now() {
   return device;
 }
 
+std::string slug_of(int device) {
+  return "cuda:" + std::to_string(device);
+}
+
+/// Throws Skipped where `here` has no direct way to the memory of `there`.
+void require_way(int here, int there) {
+  int reachable = 0;
+  cuda_check(cudaDeviceCanAccessPeer(&reachable, here, there));
+  if (reachable != 0) return;
+  throw Skipped{slug_of(here) + " has no direct way to the memory of " + slug_of(there)};
+}
+
+/// Throws Skipped where another run measures the device.
+DeviceLock locked(int device) {
+  cudaDeviceProp properties{};
+  cuda_check(cudaGetDeviceProperties(&properties, device));
+  try {
+    return DeviceLock::acquire({.slug = slug_of(device),
+                                .name = properties.name,
+                                .uuid = "GPU-" + uuid_digits(properties.uuid.bytes),
+                                .facts = {}});
+  } catch (const DeviceUnavailable& held) {
+    throw Skipped{std::string{"another GPU is not free: "} + held.what()};
+  }
+}
+
 }  // namespace
 
 Finally current_device(int device) {
@@ -26,6 +52,7 @@ Finally current_device(int device) {
 }
 
 Finally peer_access(int there) {
+  require_way(device_now(), there);
   const cudaError_t status = cudaDeviceEnablePeerAccess(there, 0);
   if (status == cudaErrorPeerAccessAlreadyEnabled) {
     (void)cudaGetLastError();
@@ -45,23 +72,11 @@ Peer::Peer() : here_{device_now()} {
   const int count = static_cast<int>(GpuTeam::visible());
   if (count < 2) throw Skipped{"this process sees one GPU, and a peer is another one"};
   there_ = (here_ + 1) % count;
-  int reachable = 0;
-  cuda_check(cudaDeviceCanAccessPeer(&reachable, here_, there_));
-  const std::string slug = "cuda:" + std::to_string(there_);
-  if (reachable == 0) {
-    throw Skipped{"cuda:" + std::to_string(here_) + " has no direct way to the memory of " + slug};
-  }
+  require_way(here_, there_);
   cudaDeviceProp properties{};
   cuda_check(cudaGetDeviceProperties(&properties, there_));
   name_ = properties.name;
-  try {
-    lock_ = DeviceLock::acquire({.slug = slug,
-                                 .name = name_,
-                                 .uuid = "GPU-" + uuid_digits(properties.uuid.bytes),
-                                 .facts = {}});
-  } catch (const DeviceUnavailable& held) {
-    throw Skipped{std::string{"the peer is not free: "} + held.what()};
-  }
+  lock_ = locked(there_);
 }
 
 Facts Peer::facts() const {
@@ -93,6 +108,7 @@ GpuTeam::GpuTeam(std::size_t gpus) {
   const auto home = static_cast<std::size_t>(device_now());
   for (std::size_t g = 0; g < gpus; ++g) {
     const int device = static_cast<int>((home + g) % visible());
+    if (g > 0 && g < visible()) locks_.push_back(locked(device));
     const Finally current = current_device(device);
     const auto began = HostClock::now();
     cuda_check(cudaFree(nullptr));

@@ -30,7 +30,8 @@ auto made_on(int device, Make&& make) {
   return std::forward<Make>(make)();
 }
 
-/// The current device reaches the memory of `there` until the result goes.
+/// The current device reaches the memory of `there` until the result goes. Throws Skipped where
+/// there is no direct way.
 [[nodiscard]] Finally peer_access(int there);
 
 /// The GPU after the current one among those that this process sees. No other run measures it as
@@ -67,7 +68,8 @@ class GpuTeam {
   /// The GPUs that this process sees.
   [[nodiscard]] static std::size_t visible();
 
-  /// The current device and those after it. Makes their contexts.
+  /// The current device and those after it, which no other run measures as long as this lives.
+  /// Makes their contexts. Throws Skipped where another run has one of them.
   explicit GpuTeam(std::size_t gpus);
 
   [[nodiscard]] std::size_t size() const { return members_.size(); }
@@ -99,6 +101,7 @@ class GpuTeam {
   };
 
   std::vector<Member> members_;
+  std::vector<DeviceLock> locks_;          // on all but the current device, which the run has
   std::optional<std::barrier<>> meeting_;  // while work is done
   double context_seconds_ = 0;
 };
