@@ -32,6 +32,10 @@ void add_access(CLI::App& app, int& status);
 /// Internal to `access --run`: hidden.
 void add_access_worker(CLI::App& app);
 void add_nbody(CLI::App& app, int& status);
+void add_neighbours(CLI::App& app, int& status);
+void add_ladder(CLI::App& app);
+/// Prints the story of every rung. Throws UsageError for a suite that has no ladder.
+void print_ladder(const std::string& suite);
 /// Those of `python -m strata`, which replaces this process.
 void add_analysis(CLI::App& app);
 
@@ -65,8 +69,9 @@ struct RecordedRun {
 [[nodiscard]] bool say_first_numbers(const std::string& run);
 
 /// What benchmarks and rungs say of themselves, for context.json, where the analysis reads it: a
-/// JSON object with `benchmarks`, the declarations of those that `cases` are of, by name; and,
-/// where one is of suite nbody, `rungs`, the whole ladder in its order (results/schema/README.md).
+/// JSON object with `benchmarks`, the declarations of those that `cases` are of, by name; where one
+/// is of suite nbody, `rungs`, that ladder in its order; and `ladders`, by suite the stories of the
+/// other ladders that cases are of (results/schema/README.md).
 [[nodiscard]] std::string describe_benchmarks(const std::vector<Case>& cases);
 
 /// Prints `text` in lines of a page's width, broken between words, beside `label`, which stands in

@@ -1,5 +1,6 @@
 // What the benchmarks say of themselves: to people, and to the analysis.
 #include "harness/case/controls.hpp"
+#include "harness/case/story.hpp"
 #include "harness/case/sweep.hpp"
 #include "harness/cli/commands.hpp"
 #include "nbody/gravity/ladder.hpp"
@@ -119,6 +120,20 @@ std::string describe_benchmarks(const std::vector<Case>& cases) {
   Declaration described{{"benchmarks", std::move(benchmarks)}};
   if (std::ranges::any_of(cases, [](const Case& which) { return which.suite == "nbody"; })) {
     described["rungs"] = ladder();
+  }
+  for (const Ladder& one : ladders()) {
+    const bool asked =
+        std::ranges::any_of(cases, [&](const Case& which) { return which.suite == one.suite; });
+    if (!asked || one.suite == "nbody") continue;  // whose rungs say more than their stories
+    for (const Story& story : one.stories) {
+      described["ladders"][one.suite].push_back({{"name", story.name},
+                                                 {"backend", to_string(story.backend)},
+                                                 {"before", story.before},
+                                                 {"question", story.question},
+                                                 {"change", story.change},
+                                                 {"source", story.source},
+                                                 {"expectation", story.expectation}});
+    }
   }
   return described.dump();
 }

@@ -2,8 +2,8 @@
 #include "harness/case/regular_file.hpp"
 #include "harness/case/text.hpp"
 #include "harness/cli/commands.hpp"
+#include "harness/cli/seed_option.hpp"
 #include "harness/record/statistics.hpp"
-#include "nbody/gravity/ladder.hpp"
 #include "nbody/gravity/problem/dataset_file.hpp"
 
 #include <CLI/CLI.hpp>
@@ -11,11 +11,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <iostream>
 #include <numeric>
 #include <sstream>
@@ -79,8 +77,8 @@ std::string summary(const Dataset& dataset) {
 
 /// Whatever is wrong with the target is said before the work that makes the data.
 void write(const std::string& file, bool overwrite, const std::function<Dataset()>& make) {
-  const auto existing = overwrite ? nbody::Existing::replace : nbody::Existing::keep;
-  nbody::check_target(file, existing);
+  const auto existing = overwrite ? Existing::replace : Existing::keep;
+  check_target(file, existing);
   const Dataset dataset = make();
   nbody::write_dataset(file, dataset, existing);
   fmt::print("{}: {}\n", one_line(file), summary(dataset));
@@ -248,20 +246,6 @@ void trimmed_mean(const NbodyOptions& options) {
                          numbers.size()));
 }
 
-// --- ladder ---
-
-void print_ladder() {
-  for (const nbody::Rung& rung : nbody::ladder()) {
-    if (&rung != nbody::ladder().data()) fmt::print("\n");
-    fmt::print("{} ({})\n", rung.name, rung.backend == Backend::host ? "CPU" : "GPU");
-    print_note("  before", rung.before.empty() ? "none: it is the first" : rung.before);
-    print_note("  question", rung.question);
-    print_note("  change", rung.change);
-    print_note("  source", rung.source);
-    print_note("  expected", rung.expectation);
-  }
-}
-
 }  // namespace
 
 void add_nbody(CLI::App& app, int& status) {
@@ -280,12 +264,7 @@ void add_nbody(CLI::App& app, int& status) {
   option(sub, "--bodies", options->bodies,
          "bodies of each system (galaxies: 4096, single: 65536, gravit: 40000)");
   option(sub, "--seed", options->seed, "seed of the generator: the same seed gives the same bodies")
-      ->check(CLI::NonNegativeNumber)
-      ->check([](const std::string& text) -> std::string {
-        errno = 0;  // the conversion of CLI11 takes what is too large for the largest
-        (void)std::strtoull(text.c_str(), nullptr, 0);
-        return errno == ERANGE ? text + " is out of range: at most 2^64 - 1" : "";
-      })
+      ->check(refuse_no_seed)
       ->capture_default_str();
   option(sub, "file", options->file, "file to write", "FILE")->required();
   add_overwrite(sub);
@@ -316,7 +295,7 @@ void add_nbody(CLI::App& app, int& status) {
   sub->callback([options] { trimmed_mean(*options); });
 
   group->add_subcommand("ladder", "list every rung: its change, its source, the expected gain")
-      ->callback(print_ladder);
+      ->callback([] { print_ladder("nbody"); });
 }
 
 }  // namespace strata

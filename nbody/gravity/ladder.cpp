@@ -18,12 +18,11 @@ std::vector<Rung>& enrolled_rungs() {
   return all;
 }
 
-/// The order of CMakeLists.txt; rungs that it does not name come last.
+constexpr std::string_view order{STRATA_RUNGS};  // of CMakeLists.txt: ",serial,openmp,…,"
+
 std::vector<Rung> ordered_rungs() {
-  constexpr std::string_view order{STRATA_RUNGS};  // ",serial,openmp,…,"
   std::vector<Rung> rungs = enrolled_rungs();
-  std::ranges::stable_sort(rungs, {},
-                           [&](const Rung& rung) { return order.find("," + rung.name + ","); });
+  sort_as_listed(rungs, order);
   return rungs;
 }
 
@@ -131,6 +130,7 @@ Benchmark declare_rung(const Rung& rung) {
 
 bool detail::add_to_ladder(const Rung& rung, Benchmark (*declare)(), Body body) {
   enrolled_rungs().push_back(rung);
+  strata::detail::tell("nbody", order, story_of(rung));
   return strata::detail::enrol(declare, rung.backend, body);
 }
 

@@ -7,6 +7,7 @@
 
 #include "harness/case/benchmark.hpp"
 #include "harness/case/enum_words.hpp"
+#include "harness/case/story.hpp"
 #include "harness/record/gates.hpp"
 #include "nbody/gravity/reference/gravity.hpp"
 
@@ -68,13 +69,7 @@ struct Rung {
           .defaults = std::move(defaults)};
 }
 
-/// A work that several rungs follow; called with the place where it says so.
-struct Source {
-  const char* work;
-  [[nodiscard]] std::string operator()(const char* place) const {
-    return std::string{work} + ", " + place;
-  }
-};
+/// Works that several rungs follow.
 inline constexpr Source thessaly{
     "Papadouli, Markovitsis, Sanchez Cabrera, Parallelization and Optimization of Nbody Simulation "
     "on GPU, University of Thessaly, 2026"};

@@ -158,7 +158,9 @@ TEST_F(DatasetFile, SaysWhatIsWrongEvenWhenTheChecksumIsRight) {
               HasSubstr("begins with 'not bodi'"));
   EXPECT_THAT(refusal(with_word(8, 0x04030201)), HasSubstr("big-endian"));
   EXPECT_THAT(refusal(with_word(8, 0x01020305)), HasSubstr("byte order is 0x01020305"));
-  EXPECT_THAT(refusal(with_word(12, 2)), AllOf(HasSubstr("version 2"), HasSubstr("newer")));
+  EXPECT_THAT(refusal(with_word(12, 2)),
+              AllOf(HasSubstr("version 2"), HasSubstr("strata neighbours")));
+  EXPECT_THAT(refusal(with_word(12, 3)), AllOf(HasSubstr("version 3"), HasSubstr("newer")));
   EXPECT_THAT(refusal(with_word(12, 0)), AllOf(HasSubstr("version 0"), Not(HasSubstr("newer"))));
   EXPECT_THAT(refusal(with_word(16, 0)), HasSubstr("0 × 3 bodies"));
   EXPECT_THAT(refusal(with_word(20, 0)), HasSubstr("2 × 0 bodies"));

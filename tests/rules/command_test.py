@@ -70,8 +70,9 @@ class Command(unittest.TestCase):
         answer = strata("--help")
         self.assertEqual(answer.returncode, 0)
         words = ("doctor", "list", "run", "bench", "selftest", "counters", "model", "nbody")
+        ladders = ("neighbours", "ladder")
         forwarded = ("report", "roofline", "compare", "summary", "validate", "export", "import")
-        for word in (*words, "access", *forwarded):
+        for word in (*words, *ladders, "access", *forwarded):
             self.assertIn(f"\n  {word} ", answer.stdout)
         self.assertIn("130", answer.stdout)
 
@@ -303,6 +304,63 @@ class Command(unittest.TestCase):
             self.assertEqual(len(told), len(rungs), label)
         self.assertLessEqual(max(map(len, text.splitlines())), 100)
 
+    def test_every_ladder_is_told_by_its_suite(self) -> None:
+        summary = strata("ladder").stdout
+        suites = re.findall(r"^(\w+) +\d+ rungs on a CPU, \d+ on a GPU$", summary, re.MULTILINE)
+        self.assertEqual(suites, ["nbody", "neighbours"])
+        self.assertEqual(strata("ladder", "nbody").stdout, self.nbody("ladder"))
+        rungs = re.findall(r"^(\w+) \(CPU\)$", strata("ladder", "neighbours").stdout, re.MULTILINE)
+        self.assertEqual(rungs[:3], [f"neighbours_{r}" for r in ("serial", "openmp", "cpu_grid")])
+        answer = strata("ladder", "neighbour")
+        self.assertEqual(answer.returncode, 2)
+        self.assertEqual(len(answer.stderr.strip().splitlines()), 1, answer.stderr)
+        self.assertIn("did you mean 'neighbours'?", answer.stderr)
+
+    def neighbours(self, *arguments: str | Path, code: int = 0) -> str:
+        """What `strata neighbours` prints; when it refuses, the one line that says why."""
+        answer = strata("neighbours", *map(str, arguments))
+        self.assertEqual(answer.returncode, code, answer.stderr)
+        if code != 2:
+            return " ".join(answer.stdout.split())
+        self.assertEqual(len(answer.stderr.strip().splitlines()), 1, answer.stderr)
+        return answer.stderr
+
+    def test_neighbours_are_generated_searched_and_compared(self) -> None:
+        agents, found, other = (self.out / name for name in ("agents", "found", "other"))
+        self.neighbours("generate", "--problem", "list", "--agents", "300", agents)
+        self.assertIn("300 agents of list, uniform", self.neighbours("reference", agents, found))
+        said = self.neighbours("verify", found, found)
+        self.assertIn("places all 300 agree", said)
+        self.assertIn("neighbours all 300 agents have theirs", said)
+        self.assertIn("one of the files has none", self.neighbours("verify", agents, found))
+        # A neighbour of agent 0 is another one.
+        content = bytearray(found.read_bytes())
+        counts = 96 + 300 * 7 * 4
+        first, length = counts + 300 * 4, struct.unpack_from("<I", content, counts)[0]
+        ids = struct.unpack_from(f"<{length}I", content, first)
+        instead = next(number for number in range(299, 0, -1) if number not in ids)
+        struct.pack_into(f"<{length}I", content, first, *sorted((*ids[:-1], instead)))
+        other.write_bytes(self.signed(bytes(content)))
+        self.assertIn(
+            "1 of 300 agents have others", self.neighbours("verify", other, found, code=1)
+        )
+
+    def test_neighbours_move_in_parts_as_at_once(self) -> None:
+        agents, half, parts, whole = (self.out / name for name in ("a", "h", "p", "w"))
+        self.neighbours("generate", "--agents", "500", "--spread", "clustered", agents)
+        self.neighbours("reference", agents, half, "--steps", "2")
+        self.neighbours("reference", half, parts, "--steps", "1")
+        self.neighbours("reference", agents, whole, "--steps", "3")
+        self.assertIn("places all 500 agree", self.neighbours("verify", parts, whole))
+        self.assertIn("steps (2 and 3)", self.neighbours("verify", half, whole, code=1))
+
+    def test_a_file_of_agents_and_one_of_bodies_are_told_apart(self) -> None:
+        agents = self.out / "agents"
+        self.neighbours("generate", "--agents", "10", agents)
+        self.assertIn("strata neighbours", self.nbody("verify", agents, agents, code=2))
+        bodies = self.bodies()
+        self.assertIn("strata nbody", self.neighbours("verify", bodies, bodies, code=2))
+
     def test_a_gpu_that_is_not_there_is_refused_in_one_line(self) -> None:
         answer = strata("run", "quick", "--device", "cuda:99", "--out", str(self.out))
         self.assertEqual(answer.returncode, 3, answer.stderr)
@@ -348,6 +406,22 @@ class Command(unittest.TestCase):
             ["nbody", "reference", "/no/such/file", "x", "--steps", "1"],
             ["nbody", "verify", "/no/such/file", "/no/such/file"],
             ["nbody", "verify", "--tolerance", "nan", "x", "x"],
+            ["neighbours"],
+            ["neighbours", "generate", "--problem", "boid", "x"],
+            ["neighbours", "generate", "--spread", "even", "x"],
+            ["neighbours", "generate", "--agents", "0", "x"],
+            ["neighbours", "generate", "--agents", "4000000000", "x"],
+            ["neighbours", "generate", "--radius", "0", "x"],
+            ["neighbours", "generate", "--radius", "-1", "x"],
+            ["neighbours", "generate", "--radius", "nan", "x"],
+            ["neighbours", "generate", "--world", "3", "x"],
+            ["neighbours", "generate", "--world", "nan", "x"],
+            ["neighbours", "generate", "--seed", "-1", "x"],
+            ["neighbours", "generate", "--overwrite", "/dev/null"],
+            ["neighbours", "reference", "/no/such/file", "x"],
+            ["neighbours", "verify", "/no/such/file", "/no/such/file"],
+            ["neighbours", "verify", "--tolerance", "nan", "x", "x"],
+            ["ladder", "micro"],
             ["nbody", "trimmed-mean", "/no/such/file"],
             ["nbody", "trimmed-mean"],
             ["nbody", "trimmed-mean", "/dev/zero"],

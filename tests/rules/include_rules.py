@@ -17,6 +17,8 @@ CPU = MEASURE | {"harness/cpu"}
 CUDA_ROOM = CPU | {"harness/cuda"}
 MICRO = CUDA_ROOM | {"micro/pattern"}
 GRAVITY = {f"nbody/gravity{room}" for room in ("", "/problem", "/reference")}
+AGENTS = ("problem", "reference")
+NEIGHBOURS = {f"nbody/neighbours{room}" for room in ("", "/problem", "/reference", "/model")}
 MAY_INCLUDE = {
     "harness/case": {"harness/case"},
     "harness/record": {"harness/case", "harness/record"},
@@ -27,7 +29,7 @@ MAY_INCLUDE = {
     "harness/cpu": CPU,
     "harness/cuda": CUDA_ROOM,
     "harness/run": CPU | {"harness/run"},
-    "harness/cli": CPU | {"harness/run", "harness/access", "harness/cli"} | GRAVITY,
+    "harness/cli": CPU | {"harness/run", "harness/access", "harness/cli"} | GRAVITY | NEIGHBOURS,
     "micro/pattern": BASE | {"micro/pattern"},
     **{
         f"micro/{room}": MICRO | {f"micro/{room}"}
@@ -38,6 +40,11 @@ MAY_INCLUDE = {
     "nbody/gravity/host": CPU | GRAVITY | {"nbody/gravity/host"},
     "nbody/gravity/rungs": CUDA_ROOM | GRAVITY | {"nbody/gravity/rungs"},
     "nbody/gravity": CUDA_ROOM | GRAVITY,
+    "nbody/neighbours/problem": MEASURE | {f"nbody/neighbours/{room}" for room in AGENTS},
+    "nbody/neighbours/reference": BASE | {f"nbody/neighbours/{room}" for room in AGENTS},
+    "nbody/neighbours/model": BASE | {f"nbody/neighbours/{room}" for room in (*AGENTS, "model")},
+    "nbody/neighbours/host": CPU | NEIGHBOURS | {"nbody/neighbours/host"},
+    "nbody/neighbours": CUDA_ROOM | NEIGHBOURS,
 }
 # Compiled by g++ alone on any machine.
 HOST_ONLY = {
@@ -53,6 +60,10 @@ HOST_ONLY = {
     "nbody/gravity/problem",
     "nbody/gravity/reference",
     "nbody/gravity/host",
+    "nbody/neighbours/problem",
+    "nbody/neighbours/reference",
+    "nbody/neighbours/model",
+    "nbody/neighbours/host",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
 CUDA = re.compile(r"cuda|cupti|nvml|nvtx")

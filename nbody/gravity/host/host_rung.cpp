@@ -1,19 +1,15 @@
 #include "nbody/gravity/host/host_rung.hpp"
 
 #include "harness/cpu/host_machine.hpp"
+#include "harness/cpu/host_steps.hpp"
 #include "harness/cpu/topology.hpp"
-#include "harness/cpu/tsc.hpp"
 #include "harness/measure/engine.hpp"
-
-#include <fmt/format.h>
 
 #include <limits>
 
 namespace strata::nbody {
 namespace {
 
-constexpr double sample_seconds = 1e-2;  // a sample lasts as long, or one step
-constexpr double most_steps = 65536;
 constexpr float poison = std::numeric_limits<float>::quiet_NaN();
 
 using HostSteps = StepBuffers<std::vector<float>>;
@@ -24,32 +20,7 @@ void restore(HostSteps& steps) {
   std::ranges::fill(steps.acceleration, poison);
 }
 
-/// How many steps a sample has; seconds_of_step() takes one. Throws Skipped where samples could not
-/// be taken in time.
-std::size_t steps_of_sample(const Plan& plan, const std::function<double()>& seconds_of_step) {
-  const int samples = plan.warmups + plan.min_samples;
-  double seconds = seconds_of_step();
-  const double all = seconds * samples;
-  if (all > plan.time_limit / 2) {
-    throw Skipped{fmt::format(
-        "{} samples of one step would take {:.0f} s of the {:.0f} s that a case may take", samples,
-        all, plan.time_limit)};
-  }
-  if (seconds < sample_seconds) seconds = std::min(seconds, seconds_of_step());  // caches are warm
-  const double count = std::ceil(sample_seconds / std::max(seconds, 1e-9));
-  return static_cast<std::size_t>(std::clamp(count, 1.0, most_steps));
-}
-
 }  // namespace
-
-Vectors widest_vectors() {
-#if defined(__x86_64__)
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return Vectors::none;
-  return __builtin_cpu_supports("avx512f") ? Vectors::avx512 : Vectors::avx2;
-#else
-  return Vectors::none;
-#endif
-}
 
 Verification verify_on_host(const HostKernel& kernel, ThreadTeam& team, const std::string& layout,
                             const Bodies& bodies, bool moves, std::span<const Pull> right) {
@@ -91,12 +62,7 @@ void measure_rung(Session& session, const Rung& rung, MakeHostKernel make) {
   judge_last_sample(which, buffers, right, reference_pulls);
   Experiment experiment = describe(which);
   experiment.prepare = [&] { restore(buffers); };
-  experiment.observe = [&]() -> std::vector<double> {
-    const double outer = seconds();
-    const Stamp& stamp = machine.stamps().front();
-    const auto ticks = static_cast<double>(stamp.cycles[1] - stamp.cycles[0]);
-    return {outer, ticks / tsc_hertz(), ticks / outer};
-  };
+  experiment.observe = [&] { return by_both_clocks(machine, seconds()); };
   measure(session, machine, experiment);
 }
 

@@ -5,14 +5,13 @@
 // steps of a sample.
 #pragma once
 
-#include "harness/case/enum_words.hpp"
 #include "harness/cpu/thread_team.hpp"
+#include "harness/cpu/vectors.hpp"
 #include "harness/model/layout.hpp"
 #include "nbody/gravity/ladder.hpp"
 #include "nbody/gravity/rung_experiment.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <functional>
@@ -20,23 +19,7 @@
 #include <string>
 #include <string_view>
 
-// A compiler that knows how may put x, y and z into lanes of one vector. What is asked here is what
-// one number at a time costs.
-#if defined(__GNUC__) && !defined(__clang__)
-#define STRATA_SCALAR [[gnu::noinline, gnu::optimize("no-tree-vectorize", "no-tree-slp-vectorize")]]
-#else
-#define STRATA_SCALAR [[gnu::noinline]]
-#endif
-
 namespace strata::nbody {
-
-/// Instructions that a rung may use.
-enum class Vectors { none, avx2, avx512 };
-constexpr auto words_of(Vectors /*unused*/) {
-  return std::to_array<std::string_view>({"none", "avx2", "avx512"});
-}
-/// The widest that this CPU has: AVX-512 F, or AVX2 with FMA.
-[[nodiscard]] Vectors widest_vectors();
 
 /// A rung, prepared for these vectors.
 struct HostKernel {

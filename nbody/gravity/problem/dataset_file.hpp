@@ -19,6 +19,7 @@
 // finite. Nothing follows. Host only.
 #pragma once
 
+#include "harness/case/dataset_file.hpp"
 #include "nbody/gravity/problem/problem.hpp"
 
 #include <cstdint>
@@ -41,12 +42,6 @@ struct Dataset {
   [[nodiscard]] std::uint32_t floats_per_body() const;
   bool operator==(const Dataset&) const = default;
 };
-
-/// What write_dataset does with a file that is there already.
-enum class Existing { keep, replace };
-
-/// Throws UsageError where write_dataset would refuse `file` as it is now: said before the work.
-void check_target(const std::filesystem::path& file, Existing existing);
 
 /// Writes the file under another name and then gives it its own: nobody ever sees half of it.
 /// Throws UsageError where there is something already that is to be kept or is no plain file, or

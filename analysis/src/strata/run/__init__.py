@@ -33,6 +33,7 @@ from strata.run.schema import (
     Noise,
     Provenance,
     Rung,
+    Story,
     Verdict,
 )
 from strata.run.strict import finite

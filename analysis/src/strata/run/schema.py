@@ -248,12 +248,24 @@ class Rung(Struct, frozen=True, gc=False):
     layouts: tuple[str, ...] = ()
 
 
+class Story(Struct, frozen=True, gc=False):
+    """What a rung of any ladder says of itself: the rung `before` it, what it changes."""
+
+    name: str
+    backend: Backend
+    before: str
+    question: str
+    change: str
+    source: str
+    expectation: str
+
+
 class Context(Struct, frozen=True, gc=False):
     """What was measured, with what, under which conditions: `context.json`.
 
     `counters` is None in a run of schema version 1, which had none. `benchmarks` (by name) and
-    `rungs` (in the order of the ladder) are what the harness says of itself; a run of an older one
-    has those of `before.json`.
+    `rungs` (of the n-body ladder, in its order) are what the harness says of itself; a run of an
+    older one has those of `before.json`. `ladders` are the stories of the other ladders, by suite.
     """
 
     run: Annotated[str, Meta(pattern=rf"^{WORD.pattern}\Z")]
@@ -272,6 +284,7 @@ class Context(Struct, frozen=True, gc=False):
     counters: Counters | None
     benchmarks: Mapping[str, Benchmark]
     rungs: tuple[Rung, ...]
+    ladders: Mapping[str, tuple[Story, ...]]
 
     @property
     def clocks_before(self) -> Mapping[str, Any]:

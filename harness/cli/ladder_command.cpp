@@ -1,0 +1,67 @@
+// strata ladder: what the rungs of the ladders say of themselves.
+#include "harness/case/story.hpp"
+#include "harness/case/text.hpp"
+#include "harness/cli/commands.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace strata {
+namespace {
+
+void print(const Story& story) {
+  fmt::print("{} ({})\n", story.name, story.backend == Backend::host ? "CPU" : "GPU");
+  print_note("  before", story.before.empty() ? "none: it is the first" : story.before);
+  print_note("  question", story.question);
+  print_note("  change", story.change);
+  print_note("  source", story.source);
+  print_note("  expected", story.expectation);
+}
+
+/// One line for each ladder: how many rungs it has on which device.
+void print_summary(const std::vector<Ladder>& all) {
+  for (const Ladder& ladder : all) {
+    const auto rungs = [&](Backend backend) {
+      return std::ranges::count(ladder.stories, backend, &Story::backend);
+    };
+    print_note(ladder.suite, fmt::format("{} rungs on a CPU, {} on a GPU", rungs(Backend::host),
+                                         rungs(Backend::cuda)));
+  }
+  fmt::print("strata ladder SUITE tells a ladder rung by rung.\n");
+}
+
+}  // namespace
+
+void print_ladder(const std::string& suite) {
+  const std::vector<Ladder> all = ladders();
+  const auto found = std::ranges::find(all, suite, &Ladder::suite);
+  if (found == all.end()) {
+    std::vector<std::string> suites;
+    for (const Ladder& ladder : all)
+      suites.push_back(ladder.suite);
+    refuse({"strata ladder"}, "no suite " + in_quotes(suite) + " has a ladder", joined(suites),
+           did_you_mean(suite, suites, "name one of these"));
+  }
+  for (const Story& story : found->stories) {
+    if (&story != found->stories.data()) fmt::print("\n");
+    print(story);
+  }
+}
+
+void add_ladder(CLI::App& app) {
+  const auto suite = std::make_shared<std::string>();
+  auto* sub = app.add_subcommand(
+      "ladder", "list the rungs of a ladder: their change, their source, the expected gain");
+  sub->add_option("suite", *suite, "the ladder; default: which ones there are")->type_name("SUITE");
+  sub->callback([suite] {
+    if (suite->empty()) {
+      print_summary(ladders());
+    } else {
+      print_ladder(*suite);
+    }
+  });
+}
+
+}  // namespace strata

@@ -1,0 +1,223 @@
+// strata neighbours: files of agents and of their neighbours, with no device.
+#include "harness/case/text.hpp"
+#include "harness/cli/commands.hpp"
+#include "harness/cli/seed_option.hpp"
+#include "nbody/neighbours/problem/agent_file.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace strata {
+namespace {
+
+using neighbours::AgentData;
+
+struct NeighboursOptions {
+  std::string problem = "boids";
+  std::string spread = "uniform";
+  std::uint32_t agents = 16384;
+  std::optional<float> world;
+  std::optional<float> radius;
+  std::uint64_t seed = 2008;
+  std::string file;
+  std::string other;  ///< what the file is compared with, or where the result goes
+  std::uint32_t steps = 0;
+  double tolerance = 1e-6;
+  bool overwrite = false;
+};
+
+template <class Enum>
+Enum named(const char* of, const std::string& text) {
+  const auto value = enum_from<Enum>(text);
+  if (!value) {
+    refuse({of}, "there is no " + in_quotes(text), one_of_words<Enum>(), "name one of these");
+  }
+  return *value;
+}
+
+neighbours::Problem problem_of(const NeighboursOptions& options) {
+  neighbours::Problem problem{.kind = named<neighbours::Kind>("--problem", options.problem),
+                              .spread = named<neighbours::Spread>("--spread", options.spread),
+                              .agents = options.agents,
+                              .seed = options.seed};
+  problem.world = options.world.value_or(neighbours::usual_world(problem.kind, options.agents));
+  problem.radius_squared = neighbours::usual_radius_squared(problem.kind);
+  if (options.radius) {
+    if (!(*options.radius > 0)) {
+      refuse({"--radius"}, fmt::format("the reach is {}", *options.radius),
+             "a finite number above 0", "give another reach");
+    }
+    problem.radius_squared = *options.radius * *options.radius;
+  }
+  check("strata neighbours generate", problem);
+  return problem;
+}
+
+/// "16384 boids, uniform in a world of 50, seed 2008, steps 0, 156000 neighbours".
+std::string summary(const AgentData& data) {
+  const auto& [kind, spread, agents, world, radius_squared, seed] = data.problem;
+  return fmt::format("{} agents of {}, {} in a world of {:g}, reach {:.6g}, seed {}, steps {}, {}",
+                     agents, to_string(kind), to_string(spread), world, std::sqrt(radius_squared),
+                     seed, data.steps,
+                     data.neighbours ? fmt::format("{} neighbours", data.neighbours->ids.size())
+                                     : "without neighbours");
+}
+
+/// Whatever is wrong with the target is said before the work that makes the data.
+void write(const std::string& file, bool overwrite, const std::function<AgentData()>& make) {
+  const auto existing = overwrite ? Existing::replace : Existing::keep;
+  check_target(file, existing);
+  const AgentData data = make();
+  write_agents(file, data, existing);
+  fmt::print("{}: {}\n", one_line(file), summary(data));
+}
+
+void generate(const NeighboursOptions& options) {
+  const neighbours::Problem problem = problem_of(options);
+  write(options.file, options.overwrite, [&] {
+    return AgentData{
+        .problem = problem, .agents = neighbours::generate(problem), .neighbours = std::nullopt};
+  });
+}
+
+void reference(const NeighboursOptions& options) {
+  AgentData data = neighbours::read_agents(options.file);
+  write(options.other, options.overwrite, [&] {
+    return neighbours::with_neighbours(neighbours::moved(std::move(data), options.steps));
+  });
+}
+
+// --- verify ---
+
+/// The differences in header: such files belong to different datasets.
+std::string header_differences(const AgentData& one, const AgentData& other) {
+  std::vector<std::string> words;
+  const auto differ = [&words](std::string_view what, const auto& a, const auto& b) {
+    if (a != b) words.push_back(fmt::format("{} ({} and {})", what, a, b));
+  };
+  differ("problem", to_string(one.problem.kind), to_string(other.problem.kind));
+  differ("spread", to_string(one.problem.spread), to_string(other.problem.spread));
+  differ("agents", one.problem.agents, other.problem.agents);
+  differ("world", one.problem.world, other.problem.world);
+  differ("squared reach", one.problem.radius_squared, other.problem.radius_squared);
+  differ("seed", one.problem.seed, other.problem.seed);
+  differ("steps", one.steps, other.steps);
+  return joined(words);
+}
+
+/// Whether every place is that of the reference, to a part of the world's extent.
+bool same_places(const AgentData& data, const AgentData& reference, double tolerance) {
+  std::size_t differing = 0;
+  std::string first;
+  double largest = 0;
+  for (std::size_t i = 0; i < data.agents.size(); ++i) {
+    double squared = 0;
+    for (std::size_t c = 0; c < 3; ++c) {
+      const double off = static_cast<double>(data.agents.parts[c][i]) -
+                         static_cast<double>(reference.agents.parts[c][i]);
+      squared += off * off;
+    }
+    const double off = std::sqrt(squared) / static_cast<double>(data.problem.extent());
+    largest = std::max(largest, off);
+    if (off > tolerance && ++differing == 1) first = fmt::format("agent {}", i);
+  }
+  print_note("places",
+             differing == 0
+                 ? fmt::format("all {} agree within {:g} of the world; largest difference {:.3g}",
+                               data.agents.size(), tolerance, largest)
+                 : fmt::format("{} of {} differ by more than {:g} of the world, first {}; largest "
+                               "difference {:.3g}",
+                               differing, data.agents.size(), tolerance, first, largest));
+  return differing == 0;
+}
+
+/// Whether every agent has the neighbours that the reference says.
+bool same_neighbours(const AgentData& data, const AgentData& reference) {
+  if (!data.neighbours || !reference.neighbours) {
+    print_note("neighbours", "not compared: one of the files has none");
+    return true;
+  }
+  // At places of a moved file a pair within rounding of the reach may count or not.
+  constexpr double rounding = 0x1p-20;
+  const std::size_t wrong = neighbours::agents_with_wrong_neighbours(
+      neighbours::places_of(reference.agents),
+      static_cast<double>(reference.problem.radius_squared),
+      neighbours::only_nearest(reference.problem.kind), *reference.neighbours,
+      [&](std::size_t i) { return data.neighbours->of(i); }, data.steps == 0 ? 0 : rounding);
+  print_note("neighbours",
+             wrong == 0 ? fmt::format("all {} agents have theirs", data.agents.size())
+                        : fmt::format("{} of {} agents have others", wrong, data.agents.size()));
+  return wrong == 0;
+}
+
+ExitCode verify(const NeighboursOptions& options) {
+  if (!std::isfinite(options.tolerance) || options.tolerance < 0) {
+    refuse({"--tolerance"}, fmt::format("{} is out of range", options.tolerance),
+           "a finite number from 0 on", "give another number");
+  }
+  const AgentData data = neighbours::read_agents(options.file);
+  const AgentData other = neighbours::read_agents(options.other);
+  if (const std::string different = header_differences(data, other); !different.empty()) {
+    print_note("header", "not of one dataset: they differ in " + different);
+    return ExitCode::failed;
+  }
+  print_note("header", "the same: " + summary(other));
+  const bool places = same_places(data, other, options.tolerance);
+  const bool neighbours = same_neighbours(data, other);
+  return places && neighbours ? ExitCode::success : ExitCode::failed;
+}
+
+}  // namespace
+
+void add_neighbours(CLI::App& app, int& status) {
+  const auto options = std::make_shared<NeighboursOptions>();
+  auto* group = app.add_subcommand(
+      "neighbours", "agents and their neighbours: generate, search and compare files of them");
+  group->require_subcommand(1);
+  const auto add_overwrite = [&](CLI::App* sub) {
+    sub->add_flag("--overwrite", options->overwrite, "replace an existing file");
+  };
+
+  auto* sub =
+      group->add_subcommand("generate", "generate agents from a seed and write them to a file");
+  option(sub, "--problem", options->problem, "boids, circles or list", "NAME");
+  option(sub, "--spread", options->spread, "uniform or clustered", "NAME");
+  option(sub, "--agents", options->agents, "number of agents")->capture_default_str();
+  option(sub, "--world", options->world,
+         "radius of the sphere of boids (default 50), edge of the cube of others (density 1)");
+  option(sub, "--radius", options->radius, "who is nearer is a neighbour (boids: √18, others: 2)");
+  option(sub, "--seed", options->seed, "seed of the generator: the same seed gives the same agents")
+      ->check(refuse_no_seed)
+      ->capture_default_str();
+  option(sub, "file", options->file, "file to write", "FILE")->required();
+  add_overwrite(sub);
+  sub->callback([options] { generate(*options); });
+
+  sub = group->add_subcommand(
+      "reference", "move the agents of a file and find their neighbours, in double precision");
+  option(sub, "file", options->file, "file of agents", "FILE")->required();
+  option(sub, "out", options->other, "file to write", "OUT")->required();
+  option(sub, "--steps", options->steps, "number of time steps before the search")
+      ->capture_default_str();
+  add_overwrite(sub);
+  sub->callback([options] { reference(*options); });
+
+  sub = group->add_subcommand(
+      "verify",
+      "compare two files of agents: header, places, neighbours; exit status 1 if they differ");
+  option(sub, "file", options->file, "file of agents", "FILE")->required();
+  option(sub, "reference", options->other, "file of the expected agents", "REFERENCE")->required();
+  option(sub, "--tolerance", options->tolerance,
+         "largest distance of an agent from its reference, relative to the extent of the world")
+      ->capture_default_str();
+  sub->callback([options, &status] { status = static_cast<int>(verify(*options)); });
+}
+
+}  // namespace strata

@@ -1,0 +1,110 @@
+#include "nbody/neighbours/host/collect.hpp"
+#include "nbody/neighbours/model/cells.hpp"
+
+#include <cmath>
+
+namespace strata::neighbours::cpu_grid {
+namespace {
+
+const Rung rung{.name = "neighbours_cpu_grid",
+                .backend = Backend::host,
+                .before = "neighbours_openmp",
+                .question = "What does it bring to look only where neighbours can be?",
+                .change =
+                    "a static grid: a vector of agents for each cell, filled anew in each step; "
+                    "who searches asks the agents of the cells within reach",
+                .source = seed("6.1 and 6.2.1"),
+                .expectation =
+                    "distance tests fall from agents² to about 20 cells' worth for each "
+                    "agent, and a step grows as the agents do; agents of a cell lie "
+                    "anywhere in memory, and one thread fills the grid",
+                .predicted_tests = predict_cells,
+                .axes = {cells_axis()}};
+
+class Search {
+ public:
+  Search(const Problem& problem, const Choice& choice)
+      : cells_{cells_of(problem.low(), problem.extent(), std::sqrt(problem.radius_squared),
+                        choice.cells)},
+        members_(std::size_t{cells_.count} * cells_.count * cells_.count) {}
+
+  void step(const Step& step, const ThreadRank& thread) {
+    if (thread.rank == 0) {
+      fill(step);
+      pieces_.begin();
+      ++step.work[0].rebuilds;
+    }
+    thread.wait_for_all();
+    with_collector(step, thread, [&](auto& collector) {
+      std::uint64_t tests = 0;
+      pieces_.take(step.agents(), [&](std::size_t from, std::size_t to) {
+        for (std::size_t i = from; i < to; ++i)
+          tests += search(step, static_cast<std::uint32_t>(i), collector);
+      });
+      step.work[thread.rank].tests += tests;
+      step.work[thread.rank].lanes += tests;
+    });
+  }
+
+ private:
+  [[nodiscard]] std::size_t cell(std::uint32_t x, std::uint32_t y, std::uint32_t z) const {
+    return (std::size_t{z} * cells_.count + y) * cells_.count + x;
+  }
+  void fill(const Step& step) {
+    for (auto& agents : members_)
+      agents.clear();  // which keeps its memory
+    for (std::uint32_t i = 0; i < step.agents(); ++i) {
+      const Vector<float> at = place_of(step, i);
+      members_[cell(cells_.of(at.x), cells_.of(at.y), cells_.of(at.z))].push_back(i);
+    }
+  }
+
+  template <class Collector>
+  std::uint64_t search(const Step& step, std::uint32_t i, Collector& collector) const {
+    const Vector<float> me = place_of(step, i);
+    const Around around_x = cells_.around(me.x);
+    const Around around_y = cells_.around(me.y);
+    const Around around_z = cells_.around(me.z);
+    std::uint64_t tests = 0;
+    collector.begin(i);
+    for (std::uint32_t z = around_z.first; z <= around_z.last; ++z) {
+      const float off_z = squared_distance_to_cell(cells_, me.z, z);
+      for (std::uint32_t y = around_y.first; y <= around_y.last; ++y) {
+        const float off_yz = off_z + squared_distance_to_cell(cells_, me.y, y);
+        for (std::uint32_t x = around_x.first; x <= around_x.last; ++x) {
+          if (off_yz + squared_distance_to_cell(cells_, me.x, x) >= cells_.limit) continue;
+          tests += ask(step, me, members_[cell(x, y, z)], collector);
+        }
+      }
+    }
+    collector.end();
+    return tests;
+  }
+  template <class Collector>
+  static std::uint64_t ask(const Step& step, const Vector<float>& me,
+                           std::span<const std::uint32_t> members, Collector& collector) {
+    std::uint64_t tests = 0;
+    for (const std::uint32_t j : members) {
+      const Vector<float> offset = place_of(step, j) - me;
+      const float squared = dot(offset, offset);
+      if (squared < collector.limit() && j != collector.self()) {
+        collector.take(j, squared, offset);
+      }
+      ++tests;
+    }
+    return tests;
+  }
+
+  Cells cells_;
+  std::vector<std::vector<std::uint32_t>> members_;
+  Pieces pieces_;
+};
+
+HostKernel make(const Problem& problem, const Choice& choice, Vectors /*have*/) {
+  return on_all_cores(std::make_shared<Search>(problem, choice));
+}
+
+STRATA_NEIGHBOURS_RUNG(rung, make);
+
+}  // namespace
+}  // namespace strata::neighbours::cpu_grid

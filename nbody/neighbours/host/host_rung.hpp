@@ -1,0 +1,187 @@
+// What the file of a rung on a CPU needs: how it is prepared, what a step reads and writes, and how
+// the threads of a team share it out. Host only.
+#pragma once
+
+#include "harness/cpu/thread_team.hpp"
+#include "harness/cpu/vectors.hpp"
+#include "nbody/neighbours/ladder.hpp"
+#include "nbody/neighbours/problem/problem.hpp"
+#include "nbody/neighbours/reference/motion.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace strata::neighbours {
+
+/// A boid with fewer than 7 neighbours has so many of these in its row.
+inline constexpr std::uint32_t nobody = 0xFFFFFFFFU;
+/// Numbers that vectors may read behind the last agent of an array.
+inline constexpr std::size_t padding = 16;
+
+/// What a thread did in the steps of a sample; on cache lines of its own.
+struct alignas(128) Work {
+  std::uint64_t tests = 0;     ///< distances computed
+  std::uint64_t lanes = 0;     ///< of vectors that computed them, wanted or not
+  std::uint32_t rebuilds = 0;  ///< of the data structure; counted by the first thread
+};
+
+/// The lists of all agents, in a pool of each thread. A pool that is full grows: nothing is cut.
+class ListPools {
+ public:
+  /// Where a list is.
+  struct Entry {
+    std::uint64_t first = 0;
+    std::uint32_t count = 0;
+    std::uint32_t pool = 0;
+  };
+  ListPools() = default;
+  ListPools(std::size_t agents, std::size_t threads) : entries_(agents), pools_(threads) {}
+
+  /// Forgets all lists, and that there were any; called before a sample.
+  void poison() {
+    for (Entry& entry : entries_)
+      entry = {.first = 0, .count = nobody, .pool = 0};
+  }
+  /// The list of agent i; only after it was written.
+  [[nodiscard]] std::span<const std::uint32_t> of(std::size_t i) const {
+    const Entry& entry = entries_[i];
+    if (entry.count == nobody) return {};
+    return std::span{pools_[entry.pool].ids}.subspan(entry.first, entry.count);
+  }
+  [[nodiscard]] std::uint32_t count(std::size_t i) const { return entries_[i].count; }
+  [[nodiscard]] const Entry& entry(std::size_t i) const { return entries_[i]; }
+
+  /// Forgets the lists of a thread: before it writes those of a step.
+  void clear(std::size_t pool) { pools_[pool].used = 0; }
+  /// Room for `more` numbers behind the last list of a pool, and some that a vector may overwrite.
+  [[nodiscard]] std::uint32_t* room(std::size_t pool, std::size_t more) {
+    Pool& mine = pools_[pool];
+    const std::size_t wanted = mine.used + more + padding;
+    if (mine.ids.size() < wanted) mine.ids.resize(wanted + wanted / 2);
+    return mine.ids.data() + mine.used;
+  }
+  /// Numbers that were written there belong to the list.
+  void keep(std::size_t pool, std::size_t more) { pools_[pool].used += more; }
+  [[nodiscard]] std::uint64_t used(std::size_t pool) const { return pools_[pool].used; }
+  void set(std::size_t i, const Entry& entry) { entries_[i] = entry; }
+
+ private:
+  struct alignas(128) Pool {
+    std::vector<std::uint32_t> ids;
+    std::size_t used = 0;
+  };
+  std::vector<Entry> entries_;
+  std::vector<Pool> pools_;
+};
+
+/// One step: who is whose neighbour, and where that moves everybody.
+struct Step {
+  const Problem* problem = nullptr;
+  const Agents* from = nullptr;      ///< `padding` numbers longer than there are agents
+  Agents* to = nullptr;              ///< where agents move: where they are then
+  std::uint32_t* counts = nullptr;   ///< neighbours of each agent that count: boids and circles
+  std::uint32_t* nearest = nullptr;  ///< boids: 7 for each
+  ListPools* lists = nullptr;        ///< list: all of each
+  Work* work = nullptr;              ///< one for each thread, added to
+  bool first = false;                ///< of a sample: nothing is left of an earlier step
+
+  [[nodiscard]] std::uint32_t agents() const { return problem->agents; }
+  [[nodiscard]] const float* part(Part p) const { return from->part(p).data(); }
+};
+
+/// A rung, prepared for a problem.
+struct HostKernel {
+  /// Computes the steps one after the other, each from what the one before left.
+  std::function<void(std::span<const Step>, ThreadTeam&)> run;
+  std::string instructions = "scalar";
+};
+/// Prepares a rung. Throws Skipped where it cannot be done with these vectors or in this build.
+using MakeHostKernel = HostKernel (*)(const Problem&, const Choice&, Vectors);
+
+/// What a rung showed in the steps of a sample, before its time counts.
+struct Verification {
+  std::size_t checked = 0;                ///< agents whose neighbours were compared, of all steps
+  std::size_t wrong = 0;                  ///< of them, those that have others
+  std::vector<Accuracy> motion;           ///< after the first step, where agents move
+  std::vector<Agents> before_each_step;   ///< where the rung had the agents
+  Agents end;                             ///< where it left them
+  std::vector<std::uint32_t> end_counts;  ///< neighbours of each agent in the last step
+  double neighbours = 0;                  ///< found in a step, in the mean
+  Work work;                              ///< of all threads and steps
+};
+
+/// The first step from the agents of a problem as double precision takes it.
+struct ReferenceStep {
+  Agents agents;
+  Places places;
+  Lists neighbours;
+  Motion motion;
+};
+[[nodiscard]] ReferenceStep reference_step(const Problem& problem, Agents agents);
+
+/// Takes so many steps, one at a time, and compares neighbours of the first and the last.
+[[nodiscard]] Verification verify_on_host(const HostKernel& kernel, ThreadTeam& team,
+                                          const Problem& problem, const ReferenceStep& right,
+                                          std::size_t steps);
+
+/// Verifies a rung, then times it.
+void measure_rung(Session& session, const Rung& rung, MakeHostKernel make);
+
+/// One thread among those that compute a step.
+struct ThreadRank {
+  std::size_t rank = 0;
+  std::size_t size = 1;
+  ThreadTeam* team = nullptr;
+
+  void wait_for_all() const noexcept { team->meet(); }
+  /// The part of `count` that is this thread's: from, to.
+  [[nodiscard]] std::pair<std::size_t, std::size_t> share(std::size_t count) const {
+    return {count * rank / size, count * (rank + 1) / size};
+  }
+};
+
+/// Work that threads take piece by piece, because agents differ in what they cost.
+class Pieces {
+ public:
+  /// By one thread, while no other takes any.
+  void begin() { next_ = 0; }
+  /// Calls visit(from, to) for pieces of `count`, until there are none.
+  template <class Visit>
+  void take(std::size_t count, const Visit& visit) {
+    constexpr std::size_t piece = 64;
+    for (;;) {
+      const std::size_t from = next_.fetch_add(piece, std::memory_order_relaxed);
+      if (from >= count) return;
+      visit(from, from + piece < count ? from + piece : count);
+    }
+  }
+
+ private:
+  alignas(128) std::atomic<std::size_t> next_ = 0;
+};
+
+/// A rung whose state is a `Search`: every core calls search.step(step, thread), which ends behind
+/// a barrier. An exception there ends the process: the other threads would wait for ever.
+template <class Search>
+HostKernel on_all_cores(std::shared_ptr<Search> search, std::string_view instructions = "scalar") {
+  return {.run =
+              [search](std::span<const Step> steps, ThreadTeam& team) {
+                (void)team.run([&](std::size_t rank) noexcept {
+                  const ThreadRank thread{.rank = rank, .size = team.size(), .team = &team};
+                  for (const Step& step : steps) {
+                    search->step(step, thread);
+                    thread.wait_for_all();
+                  }
+                });
+              },
+          .instructions = std::string{instructions}};
+}
+
+}  // namespace strata::neighbours

@@ -1,0 +1,115 @@
+#include "nbody/neighbours/ladder.hpp"
+
+#include "harness/case/choices.hpp"
+#include "harness/case/text.hpp"
+#include "nbody/neighbours/model/cells.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <stdexcept>
+
+namespace strata::neighbours {
+namespace {
+
+constexpr std::string_view suite = "neighbours";
+constexpr std::string_view order{STRATA_RUNGS};  // of CMakeLists.txt: ",neighbours_serial,…,"
+
+/// As they were added, in whatever order.
+std::vector<Rung>& enrolled_rungs() {
+  static std::vector<Rung> all;
+  return all;
+}
+
+std::vector<Rung> ordered_rungs() {
+  std::vector<Rung> rungs = enrolled_rungs();
+  sort_as_listed(rungs, order);
+  return rungs;
+}
+
+std::optional<std::string> excluded(const Rung& rung, const Params& params, Backend backend) {
+  if (backend != rung.backend) return "it is a rung of another backend";
+  const bool sphere = params.at("problem") == to_string(Kind::boids);
+  const bool fits = params.at("world") == "fit";
+  if (sphere && fits) return "the world of boids has a radius";
+  if (!sphere && !fits) return "the world has density 1";
+  if (number_of<std::uint32_t>(params, "agents") > rung.most_agents) {
+    return "a case of so many agents would not end in time";
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Axis cells_axis() {
+  return number_axis("cells", "a dimension; 0: the most that are longer than the reach", 0,
+                     most_cells, {"0"});
+}
+
+Axis skin_axis() {
+  return listed_axis("skin", "beyond the reach, within which a list has all neighbours",
+                     {"0.1", "0.2", "0.5", "1"}, {"0.2"});
+}
+
+const std::vector<Rung>& ladder() {
+  static const std::vector<Rung> rungs = ordered_rungs();
+  return rungs;
+}
+
+const Rung& rung_named(std::string_view name) {
+  const auto found = std::ranges::find(ladder(), name, &Rung::name);
+  if (found != ladder().end()) return *found;
+  throw std::out_of_range{fmt::format("there is no rung '{}'", name)};
+}
+
+Choice choice_of(const Session& session) {
+  Choice choice;
+  if (session.params().contains("cells")) {
+    choice.cells = static_cast<std::uint32_t>(session.whole("cells"));
+  }
+  if (session.params().contains("skin")) {
+    const std::string& text = session.param("skin");
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), choice.skin);
+    if (error != std::errc{}) throw std::out_of_range{"the skin is no number: " + text};
+  }
+  return choice;
+}
+
+Benchmark declare_rung(const Rung& rung) {
+  Benchmark benchmark{
+      .suite = std::string{suite},
+      .name = rung.name,
+      .question = rung.question,
+      .axes = {listed_axis("problem", "what is computed of the neighbours",
+                           {"boids", "circles", "list"}),
+               listed_axis("spread", "how the agents fill their world", {"uniform", "clustered"},
+                           {"uniform"}),
+               number_axis("agents", "how many there are", 1, 1 << 22, {"4096"}),
+               listed_axis("world", "boids: its radius; fit: a cube of density 1",
+                           {"fit", "50", "100", "200"}, {"fit", "50"})},
+      .data_axes = 4,
+      .quantities =
+          {{"agent_steps_per_second", "agents × steps, by each timer"},
+           {"steps_per_second", "of all agents, by each timer"},
+           {"neighbours_per_second", "found, each of a pair for itself, by each timer"},
+           {"distance_tests", "of a step, in the mean: counted as made, and modelled"},
+           {"used_threads", "part of the threads, or lanes of vectors, whose test was wanted"},
+           {"rebuilds", "of the data structure, in the steps of a sample: counted, and modelled"},
+           {"wrong_neighbours", "agents whose neighbours are not those of double precision"}},
+      .seconds_per_case = 0.6,
+      .excludes = [rung](const Params& params, Backend backend) {
+        return excluded(rung, params, backend);
+      }};
+  benchmark.axes.insert(benchmark.axes.end(), rung.axes.begin(), rung.axes.end());
+  return benchmark;
+}
+
+bool detail::add_to_ladder(const Rung& rung, Benchmark (*declare)(), Body body) {
+  enrolled_rungs().push_back(rung);
+  strata::detail::tell(suite, order, story_of(rung));
+  return strata::detail::enrol(declare, rung.backend, body);
+}
+
+}  // namespace strata::neighbours

@@ -1,0 +1,85 @@
+// The ladder from all pairs to lists: every rung, in order. A rung changes one thing of the one
+// before it.
+//
+// A rung is one file, host/NAME.cpp, with its story and its code, and one line in CMakeLists.txt,
+// whose order is the ladder's; its benchmark is neighbours_NAME, since names are unique. Host only.
+#pragma once
+
+#include "harness/case/benchmark.hpp"
+#include "harness/case/story.hpp"
+#include "nbody/neighbours/model/tests.hpp"
+#include "nbody/neighbours/problem/problem.hpp"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace strata::neighbours {
+
+struct Rung {
+  std::string name;
+  Backend backend = Backend::host;
+  std::string before = {};  ///< the rung that it changes; empty for the first of a backend
+  std::string question;     ///< that it answers
+  std::string change;       ///< the one thing that is new
+  std::string source;       ///< who did it first, and where they say so
+  std::string expectation;  ///< of its effect, and of what is counted
+  /// Distance tests of a step from these places: what the counted ones are held against.
+  PredictedTests predicted_tests = nullptr;
+  std::uint32_t most_agents = 1U << 22U;  ///< for whom a case ends within its time
+  std::vector<Axis> axes = {};            ///< of its own, beside problem, spread, agents and world
+};
+
+/// Works that several rungs follow.
+inline constexpr Source seed{
+    "Breitbart, Case studies on GPU usage and data structure design, master's thesis, University "
+    "of Kassel, 2008"};
+
+/// The axis of a rung with cells.
+[[nodiscard]] Axis cells_axis();
+/// The axis of a rung with lists that outlast a step.
+[[nodiscard]] Axis skin_axis();
+
+/// All rungs, in their order.
+[[nodiscard]] const std::vector<Rung>& ladder();
+/// Throws std::out_of_range for a name that no rung has.
+[[nodiscard]] const Rung& rung_named(std::string_view name);
+
+/// What `strata list` says of a rung.
+[[nodiscard]] Benchmark declare_rung(const Rung& rung);
+
+/// The choices of the session's case on a rung's own axes; what the rung has no axis for is 0.
+[[nodiscard]] Choice choice_of(const Session& session);
+
+/// What prepares the rungs that this executable holds for a backend, by the rung's name.
+template <class Make>
+[[nodiscard]] std::map<std::string, Make, std::less<>>& makers() {
+  static std::map<std::string, Make, std::less<>> all;
+  return all;
+}
+
+namespace detail {
+
+/// Adds a rung to the ladder and to the benchmarks, before main.
+bool add_to_ladder(const Rung& rung, Benchmark (*declare)(), Body body);
+
+/// `make`: what prepares the rung, which measure_rung of its backend takes.
+template <const Rung& rung, auto make>
+bool enrol_rung() {
+  using Make = std::remove_const_t<decltype(make)>;
+  makers<Make>().emplace(rung.name, make);
+  return add_to_ladder(
+      rung, [] { return declare_rung(rung); },
+      [](Session& session) { measure_rung(session, rung, make); });
+}
+
+}  // namespace detail
+}  // namespace strata::neighbours
+
+/// Registers a rung: its story, and its MakeHostKernel.
+#define STRATA_NEIGHBOURS_RUNG(rung, make)                  \
+  [[maybe_unused]] static const bool strata_rung_enrolled = \
+      ::strata::neighbours::detail::enrol_rung<rung, make>()

@@ -1,0 +1,411 @@
+// Every rung on this CPU, with every kind of its vectors, finds the neighbours that double
+// precision finds, moves agents as it does, and computes as many distances as its data structure
+// says.
+#include "harness/case/error.hpp"
+#include "harness/cpu/topology.hpp"
+#include "harness/record/device.hpp"
+#include "harness/record/gates.hpp"
+#include "harness/run/case_runner.hpp"
+#include "nbody/neighbours/host/packed_cells.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace strata::neighbours {
+namespace {
+
+constexpr std::size_t few_steps = 3;
+
+struct Set {
+  std::string name;
+  Problem problem;
+  ReferenceStep right;
+};
+
+Problem problem_of(Kind kind, std::uint32_t agents, Spread spread = Spread::uniform) {
+  Problem problem{.kind = kind, .spread = spread, .agents = agents};
+  problem.radius_squared = usual_radius_squared(kind);
+  // So small that boids of these tests have neighbours, and more than 7 of them.
+  problem.world = kind == Kind::boids ? 12 : usual_world(kind, agents);
+  return problem;
+}
+Set generated(Kind kind, std::uint32_t agents, Spread spread) {
+  const Problem problem = problem_of(kind, agents, spread);
+  return {std::to_string(agents) + ' ' + std::string{to_string(spread)}, problem,
+          reference_step(problem, generate(problem))};
+}
+/// Agents at these places, in the order of x, that head along y.
+Set placed(std::string name, Kind kind, const std::vector<std::array<float, 3>>& places) {
+  const Problem problem = problem_of(kind, static_cast<std::uint32_t>(places.size()));
+  Agents agents{places.size()};
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    for (std::size_t c = 0; c < 3; ++c)
+      agents.parts[c][i] = places[i][c];
+    if (kind != Kind::boids) continue;
+    agents.part(Part::fy)[i] = 1;
+    agents.part(Part::speed)[i] = 3;
+  }
+  check(name, problem, agents);
+  return {std::move(name), problem, reference_step(problem, std::move(agents))};
+}
+
+/// Agents on the corners of cubes of edge 1, all of which lie on the borders of cells of edge 4.
+std::vector<std::array<float, 3>> corners() {
+  std::vector<std::array<float, 3>> places;
+  for (const float x : {0.0F, 1.0F, 2.0F, 3.0F, 4.0F}) {
+    for (const float y : {0.0F, 2.0F, 4.0F}) {
+      for (const float z : {0.0F, 2.0F, 3.0F, 4.0F})
+        places.push_back({x, y, z});
+    }
+  }
+  return places;
+}
+
+std::vector<Set> sets_of(Kind kind) {
+  std::vector<Set> sets;
+  for (const Spread spread : {Spread::uniform, Spread::clustered}) {
+    for (const std::uint32_t agents : {1U, 2U, 37U, 130U, 1000U})
+      sets.push_back(generated(kind, agents, spread));
+  }
+  sets.push_back(placed("two at one place", kind, {{1, 1, 1}, {1, 1, 1}}));
+  sets.push_back(placed("eight at one place", kind, std::vector(8, std::array{1.0F, 2.0F, 3.0F})));
+  // At a distance of just the reach, and a step of the lattice less.
+  const float reach = 3;
+  sets.push_back(kind == Kind::boids
+                     ? placed("at the reach", kind,
+                              {{-reach, 0, 0}, {0, reach, 0}, {0, reach - 0x1p-8F, 6}, {3, 6, 3}})
+                     : placed("at the reach", kind,
+                              {{0, 0, 0}, {2, 0, 0}, {2, 2 - 0x1p-9F, 0}, {2, 2, 2}, {4, 4, 4}}));
+  if (kind == Kind::boids) return sets;  // of whom the 7th and the 8th would be as far
+  sets.push_back(
+      placed("a hundred at one place", kind, std::vector(100, std::array{1.F, 1.F, 1.F})));
+  sets.push_back(placed("on borders", kind, corners()));
+  return sets;
+}
+const std::vector<Set>& all_sets() {
+  static const std::vector<Set> all = [] {
+    std::vector<Set> sets;
+    for (const Kind kind : {Kind::boids, Kind::circles, Kind::list}) {
+      for (Set& set : sets_of(kind)) {
+        set.name = std::string{to_string(kind)} + ", " + set.name;
+        sets.push_back(std::move(set));
+      }
+    }
+    return sets;
+  }();
+  return all;
+}
+
+ThreadTeam& team() {
+  static ThreadTeam threads{allowed_cpus()};
+  return threads;
+}
+
+std::vector<Vectors> known_to_this_cpu() {
+  const Vectors widest = widest_vectors();
+  std::vector<Vectors> all{Vectors::none};
+  if (widest != Vectors::none) all.push_back(Vectors::avx2);
+  if (widest == Vectors::avx512) all.push_back(Vectors::avx512);
+  return all;
+}
+
+std::optional<HostKernel> made(const Rung& rung, const Problem& problem, const Choice& choice,
+                               Vectors vectors) {
+  try {
+    return makers<MakeHostKernel>().at(rung.name)(problem, choice, vectors);
+  } catch (const Skipped&) {
+    return std::nullopt;  // not with these vectors
+  }
+}
+
+/// Whether the rung has an axis.
+bool has(const Rung& rung, std::string_view axis) {
+  return std::ranges::count(rung.axes, axis, &Axis::name) > 0;
+}
+/// Cells that are longer than the reach, and some that are shorter than half of it.
+std::vector<Choice> choices_of(const Rung& rung) {
+  const double skin = has(rung, "skin") ? 0.5 : 0;
+  if (!has(rung, "cells")) return {{}};
+  return {{.cells = 0, .skin = skin}, {.cells = 1, .skin = skin}, {.cells = 14, .skin = skin}};
+}
+
+class NeighboursRung : public testing::TestWithParam<Rung> {};
+
+void expect_right(const Verification& seen, const Set& set) {
+  EXPECT_EQ(seen.wrong, 0U);
+  EXPECT_EQ(seen.checked, 2 * set.problem.agents);
+  EXPECT_EQ(seen.motion.empty(), !set.problem.moves());
+  for (const Accuracy& one : seen.motion) {
+    const Gate gate = accuracy_gate(one);
+    EXPECT_EQ(gate.verdict, Verdict::passed) << gate.detail;
+  }
+}
+
+std::vector<Places> places_before(const Verification& seen) {
+  std::vector<Places> all;
+  for (const Agents& agents : seen.before_each_step)
+    all.push_back(places_of(agents));
+  return all;
+}
+
+TEST_P(NeighboursRung, FindsWhatDoublePrecisionFinds) {
+  const Rung& rung = GetParam();
+  bool any = false;
+  for (const Vectors vectors : known_to_this_cpu()) {
+    for (const Set& set : all_sets()) {
+      for (const Choice& choice : choices_of(rung)) {
+        const auto kernel = made(rung, set.problem, choice, vectors);
+        if (!kernel) continue;
+        any = true;
+        SCOPED_TRACE(set.name + ", " + std::to_string(choice.cells) + " cells, " +
+                     kernel->instructions);
+        expect_right(verify_on_host(*kernel, team(), set.problem, set.right, few_steps), set);
+      }
+    }
+  }
+  if (!any) GTEST_SKIP() << "this CPU or this build cannot do it";
+}
+
+TEST_P(NeighboursRung, ComputesAsManyDistancesAsPredicted) {
+  const Rung& rung = GetParam();
+  for (const Set& set : all_sets()) {
+    for (const Choice& choice : choices_of(rung)) {
+      const auto kernel = made(rung, set.problem, choice, widest_vectors());
+      if (!kernel) GTEST_SKIP() << "this CPU or this build cannot do it";
+      SCOPED_TRACE(set.name + ", " + std::to_string(choice.cells) + " cells");
+      const auto seen = verify_on_host(*kernel, team(), set.problem, set.right, few_steps);
+      const Predicted predicted = rung.predicted_tests(set.problem, places_before(seen), choice);
+      const double tests = static_cast<double>(seen.work.tests) / few_steps;
+      EXPECT_NEAR(tests, predicted.tests, 0.01 * predicted.tests);
+      EXPECT_EQ(seen.work.rebuilds, predicted.rebuilds);
+      EXPECT_GE(seen.work.lanes, seen.work.tests);
+    }
+  }
+}
+
+TEST_P(NeighboursRung, DoesTheSameWithMoreThreadsThanAgents) {
+  const Rung& rung = GetParam();
+  ThreadTeam three{std::vector<int>(3, allowed_cpus().front())};
+  for (const Set& set : all_sets()) {
+    if (set.problem.agents > 40) continue;
+    const auto kernel = made(rung, set.problem, choices_of(rung).front(), widest_vectors());
+    if (!kernel) GTEST_SKIP() << "this CPU or this build cannot do it";
+    SCOPED_TRACE(set.name);
+    const auto alone = verify_on_host(*kernel, team(), set.problem, set.right, few_steps);
+    const auto seen = verify_on_host(*kernel, three, set.problem, set.right, few_steps);
+    expect_right(seen, set);
+    EXPECT_EQ(seen.end, alone.end);
+    EXPECT_EQ(seen.end_counts, alone.end_counts);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Rungs, NeighboursRung, testing::ValuesIn(ladder()),
+                         [](const auto& rung) { return rung.param.name; });
+
+// --- what a rung may get wrong ---
+
+/// Tests the agents of `keep` of each row's agents, from and to.
+struct FindSome {
+  std::function<void(const PackedCells&, std::size_t at, std::size_t from, std::size_t to,
+                     const std::function<void(std::size_t, std::size_t)>& test)>
+      keep;
+
+  template <class Collector>
+  void operator()(const PackedCells& packed, std::size_t at, Collector& collector,
+                  Work& /*work*/) const {
+    Rows rows{packed, packed.place(at)};
+    for (std::size_t from = 0, to = 0; rows.next(from, to);) {
+      keep(packed, at, from, to, [&](std::size_t first, std::size_t last) {
+        (void)test_run(packed.candidates(), first, last, packed.place(at), collector);
+      });
+    }
+  }
+};
+constexpr auto keep_all = [](const PackedCells& /*packed*/, std::size_t /*at*/, std::size_t from,
+                             std::size_t to, const auto& test) { test(from, to); };
+
+HostKernel searching(const Problem& problem, const Cells& cells, FindSome find) {
+  return on_all_cores(std::make_shared<PackedSearch<FindSome>>(problem, cells, std::move(find)));
+}
+/// Cells a little shorter than the reach, which is that of two of them.
+Cells short_cells(const Problem& problem) {
+  return cells_of(problem.low(), problem.extent(), std::sqrt(problem.radius_squared),
+                  problem.kind == Kind::boids ? 14 : 6);
+}
+
+/// Agents that a kernel gives wrong neighbours, of each problem with 1000 agents.
+std::size_t wrong_in(Kind kind, const std::function<HostKernel(const Problem&)>& make) {
+  Problem problem = problem_of(kind, 1000);
+  if (kind == Kind::boids) problem.world = 24;  // so few near that those far off count
+  const ReferenceStep right = reference_step(problem, generate(problem));
+  return verify_on_host(make(problem), team(), problem, right, 1).wrong;
+}
+
+class PlantedFault : public testing::TestWithParam<Kind> {};
+
+TEST_P(PlantedFault, IsNoneInTheSearchThatTheyArePlantedIn) {
+  const auto sound = [](const Problem& problem) {
+    return searching(problem, short_cells(problem), {keep_all});
+  };
+  EXPECT_EQ(wrong_in(GetParam(), sound), 0U);
+}
+
+// Of cells a little shorter than the reach, it rounds to one.
+TEST_P(PlantedFault, IsSeenWhereTheReachIsRounded) {
+  const auto rounded = [](const Problem& problem) {
+    Cells cells = short_cells(problem);
+    cells.reach =
+        static_cast<std::uint32_t>(std::lround(std::sqrt(problem.radius_squared) / cells.length));
+    EXPECT_EQ(cells.reach, 1U);
+    EXPECT_EQ(short_cells(problem).reach, 2U);
+    return searching(problem, cells, {keep_all});
+  };
+  EXPECT_GT(wrong_in(GetParam(), rounded), 0U);
+}
+
+TEST_P(PlantedFault, IsSeenWhereTheOwnCellIsSkipped) {
+  const auto skipping = [](const Problem& problem) {
+    return searching(problem, short_cells(problem),
+                     {[](const PackedCells& packed, std::size_t at, std::size_t from,
+                         std::size_t to, const auto& test) {
+                       if (at < from || at >= to) return test(from, to);
+                       const Vector<float> me = packed.place(at);
+                       const Cells& cells = packed.cells();
+                       const std::uint32_t x = cells.of(me.x);
+                       const auto [own, end] = packed.run(
+                           std::size_t{cells.of(me.z)} * cells.count + cells.of(me.y), x, x);
+                       test(from, own);
+                       test(end, to);
+                     }});
+  };
+  EXPECT_GT(wrong_in(GetParam(), skipping), 0U);
+}
+
+TEST_P(PlantedFault, IsSeenWhereTheTailOfARunIsLost) {
+  const auto without_tail = [](const Problem& problem) {
+    return searching(
+        problem, short_cells(problem),
+        {[](const PackedCells& /*packed*/, std::size_t /*at*/, std::size_t from, std::size_t to,
+            const auto& test) { test(from, from + (to - from) / 8 * 8); }});
+  };
+  EXPECT_GT(wrong_in(GetParam(), without_tail), 0U);
+}
+
+TEST_P(PlantedFault, IsSeenWhereTheLastAgentIsForgotten) {
+  const auto forgetful = [](const Problem& problem) {
+    const HostKernel sound = searching(problem, short_cells(problem), {keep_all});
+    return HostKernel{.run = [sound, problem](std::span<const Step> steps, ThreadTeam& threads) {
+      sound.run(steps, threads);
+      const std::size_t last = problem.agents - 1;
+      steps.back().counts[last] = nobody;
+      steps.back().lists->set(last, {.first = 0, .count = nobody, .pool = 0});
+    }};
+  };
+  EXPECT_EQ(wrong_in(GetParam(), forgetful), 1U);
+}
+
+TEST_P(PlantedFault, IsSeenWhereNothingIsDone) {
+  const auto idle = [](const Problem& /*problem*/) {
+    return HostKernel{.run = [](std::span<const Step>, ThreadTeam&) {}};
+  };
+  EXPECT_EQ(wrong_in(GetParam(), idle), 1000U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Problems, PlantedFault,
+                         testing::Values(Kind::boids, Kind::circles, Kind::list),
+                         [](const auto& kind) { return std::string{to_string(kind.param)}; });
+
+TEST(NeighboursRungs, AreRefusedWhereAListIsCutAt32) {
+  const auto cutting = [](const Problem& problem) {
+    const HostKernel sound = searching(problem, short_cells(problem), {keep_all});
+    return HostKernel{.run = [sound, problem](std::span<const Step> steps, ThreadTeam& threads) {
+      sound.run(steps, threads);
+      ListPools& lists = *steps.back().lists;
+      for (std::size_t i = 0; i < problem.agents; ++i) {
+        ListPools::Entry entry = lists.entry(i);
+        entry.count = std::min(entry.count, 32U);
+        lists.set(i, entry);
+      }
+    }};
+  };
+  EXPECT_GT(wrong_in(Kind::list, cutting), 0U);
+}
+
+TEST(NeighboursRungs, AreRefusedWhereABoidIsLeftWhereItWas) {
+  const Set set = generated(Kind::boids, 130, Spread::uniform);
+  const HostKernel lazy{.run = [&](std::span<const Step> steps, ThreadTeam& threads) {
+    makers<MakeHostKernel>()
+        .at("neighbours_serial")(set.problem, {}, Vectors::none)
+        .run(steps, threads);
+    steps.back().to->part(Part::px)[7] = steps.back().from->part(Part::px)[7];
+  }};
+  const auto seen = verify_on_host(lazy, team(), set.problem, set.right, 1);
+  EXPECT_EQ(seen.wrong, 0U);
+  EXPECT_EQ(accuracy_gate(seen.motion.front()).verdict, Verdict::failed);
+}
+
+TEST(NeighboursRungs, WriteListsThatGrowAsFarAsTheyMust) {
+  const Set set = generated(Kind::list, 1000, Spread::clustered);
+  std::size_t longest = 0;
+  for (std::size_t i = 0; i < set.problem.agents; ++i)
+    longest = std::max(longest, set.right.neighbours.of(i).size());
+  EXPECT_GE(longest, 400U) << "the cluster is to have lists that no guess at their length holds";
+}
+
+// --- a whole case ---
+
+CaseRecord measured(Kind kind, const Plan& plan) {
+  const auto device = open_host_device();
+  Cache cache;
+  const bool sphere = kind == Kind::boids;
+  const Case which{.suite = "neighbours",
+                   .benchmark = "neighbours_cpu_packed",
+                   .backend = Backend::host,
+                   .params = {{"problem", std::string{to_string(kind)}},
+                              {"spread", "uniform"},
+                              {"agents", "3000"},
+                              {"world", sphere ? "50" : "fit"},
+                              {"cells", "0"}}};
+  return run_case(which, plan, *device, cache);
+}
+
+TEST(NeighboursRungs, MeasureACaseOfEachProblem) {
+  for (const Kind kind : {Kind::boids, Kind::circles, Kind::list}) {
+    SCOPED_TRACE(to_string(kind));
+    const CaseRecord record = measured(kind, {.warmups = 0, .min_samples = 6, .max_samples = 6});
+    ASSERT_EQ(record.status, Status::measured) << record.reason;
+    std::map<std::string, int> rows;
+    for (const Measurement& m : record.measurements)
+      ++rows[m.quantity];
+    const std::map<std::string, int> wanted{{"agent_steps_per_second", 2}, {"steps_per_second", 2},
+                                            {"neighbours_per_second", 2},  {"distance_tests", 2},
+                                            {"used_threads", 1},           {"rebuilds", 2},
+                                            {"wrong_neighbours", 1},       {"core_clock", 1}};
+    EXPECT_EQ(rows, wanted);
+    std::map<std::string, int> passed;
+    for (const Gate& gate : record.gates) {
+      if (gate.verdict == Verdict::passed) ++passed[gate.name];
+    }
+    EXPECT_EQ(passed["model"], 1);
+    // Neighbours, what the last sample left, and of boids places and velocities.
+    EXPECT_EQ(passed["result"], kind == Kind::boids ? 4 : kind == Kind::circles ? 3 : 2);
+  }
+}
+
+TEST(NeighboursRungs, AreLeftOutWhereASampleTakesTooLong) {
+  const CaseRecord record =
+      measured(Kind::list, {.warmups = 0, .min_samples = 6, .max_samples = 6, .time_limit = 1e-7});
+  EXPECT_EQ(record.status, Status::skipped);
+  EXPECT_NE(record.reason.find("would take"), std::string::npos) << record.reason;
+}
+
+}  // namespace
+}  // namespace strata::neighbours
