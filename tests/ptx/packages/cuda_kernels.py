@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 from emitted import Emitted, buffer
@@ -14,6 +15,7 @@ from emitted import Emitted, buffer
 SOURCE = Path(__file__).with_name("kernels.cu")
 N = 20_000
 BODY = 28
+RANDOM = 60
 LAUNCHES = {
     "saxpy": ((79,), (256,), [buffer(4 * N), buffer(4 * N), "2.0", N]),
     "grid_stride": ((8,), (256,), [buffer(16 * N), buffer(16 * N), N]),
@@ -45,16 +47,32 @@ def keep_all(ptx: str, emitted: Emitted) -> None:
 
 
 def only(ptx: str, kernel: str) -> str:
-    """The module with no other kernel than this."""
+    """The module with no other kernel than this; what stands behind all of them is for all."""
     head, *kernels = ptx.split(".visible .entry ")
-    kept = [text for text in kernels if text.split("(")[0].strip() == kernel]
-    return head + ".visible .entry " + kept[0]
+    *others, last = kernels
+    last, tail = last.split("\n}\n", 1)
+    (kept,) = [one for one in (*others, f"{last}\n}}\n") if one.split("(")[0].strip() == kernel]
+    return f"{head}.visible .entry {kept}{tail}"
 
 
 def make_nvrtc(emitted: Emitted) -> None:
     from by_nvrtc import compiled
 
     keep_all(compiled(SOURCE.read_text(encoding="utf-8"), SOURCE.name), emitted)
+
+
+def make_random(emitted: Emitted) -> None:
+    """Those that tests/gpu/access_run_test.py counts, in blocks of every shape."""
+    from by_nvrtc import compiled
+
+    sys.path.insert(0, str(SOURCE.parents[2] / "gpu"))
+    from random_kernels import Kernel
+
+    for seed in range(RANDOM):
+        kernel = Kernel(seed)
+        emitted.keep(kernel.name, compiled(kernel.source(), f"{kernel.name}.cu"))
+        launch = emitted.folder / f"{kernel.name}.yaml"
+        launch.write_text(kernel.launch(), encoding="utf-8")
 
 
 def make_clang(emitted: Emitted) -> None:

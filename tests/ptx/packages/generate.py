@@ -24,6 +24,7 @@ MAKERS = {
     "halide": ("halide_kernels", "make"),
     "numba": ("numba_kernels", "make"),
     "nvrtc": ("cuda_kernels", "make_nvrtc"),
+    "random": ("cuda_kernels", "make_random"),
     "slang": ("slang_kernels", "make"),
     "tinygrad": ("tinygrad_kernels", "make"),
     "triton": ("triton_kernels", "make"),

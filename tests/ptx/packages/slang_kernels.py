@@ -32,9 +32,8 @@ void saxpy(uint3 at: SV_DispatchThreadID, uniform StructuredBuffer<float> x,
     "globals": """
 StructuredBuffer<float4> x;
 RWStructuredBuffer<float4> y;
-uniform uint n;
 [shader("compute")][numthreads(128, 1, 1)]
-void globals(uint3 at: SV_DispatchThreadID) {
+void globals(uint3 at: SV_DispatchThreadID, uniform uint n) {
   if (at.x < n) y[at.x] = x[at.x] * 2.0;
 }""",
     "bodies": """
