@@ -82,6 +82,7 @@ class Sums {
       to.traffic[g] += requests.traffic[g];
     to.wavefronts += requests.wavefronts;
     to.ideal_sectors += requests.ideal_sectors;
+    to.contiguous_sectors += requests.contiguous_sectors;
     to.ideal_wavefronts += requests.ideal_wavefronts;
     if (to.outside == 0) to.first_outside = tally.first_outside;
     to.outside += tally.outside;

@@ -52,8 +52,9 @@ struct Access {
   /// Of global memory and of local memory: by the asked generations. Local memory lies as the
   /// hardware lays it, word by word across the lanes.
   std::vector<Traffic> traffic;
-  std::uint64_t ideal_sectors = 0;  ///< requests.hpp says which: of a request of a whole warp
-  std::uint64_t wavefronts = 0;     ///< of shared memory
+  std::uint64_t ideal_sectors = 0;       ///< requests.hpp says which: of a request of a whole warp
+  std::uint64_t contiguous_sectors = 0;  ///< likewise
+  std::uint64_t wavefronts = 0;          ///< of shared memory
   std::uint64_t ideal_wavefronts = 0;
   std::uint64_t outside = 0;        ///< accesses of lanes that lie in no buffer, or beyond a space
   std::uint64_t first_outside = 0;  ///< the address of one of those

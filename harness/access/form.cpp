@@ -783,6 +783,8 @@ FormId Forms::masked(AtomKind kind, FormId a, FormId b) {
     return is_and ? a : kind == AtomKind::bit_or ? b : subtract(constant(-1), a);
   }
   if (!is_and) return no_form;
+  const auto zeros = static_cast<unsigned>(std::countr_zero(static_cast<uint64_t>(*mask)));
+  if (range_of(a).within({0, (Int128{1} << zeros) - 1})) return constant(0);
   // A run of ones is a difference of remainders.
   const auto low = static_cast<int64_t>(power_in(*mask));
   const Int128 above = Int128{*mask} + low;

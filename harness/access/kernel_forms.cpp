@@ -1287,10 +1287,15 @@ Meaning KernelForms::rearranged(const Value& value, const Instruction& instructi
   if (instruction.opcode == "bfe") {
     const auto from = forms_.constant_of(in.b.form);
     const auto count = number(3);
-    if (in.is_signed || !fits(from, count)) return {};
-    return {forms_.quotient(below(in.a.form, *from + *count),
-                            forms_.constant(std::int64_t{1} << *from)),
-            conditions};
+    if (!fits(from, count)) return {};
+    FormId form = forms_.quotient(below(in.a.form, *from + *count),
+                                  forms_.constant(std::int64_t{1} << *from));
+    if (in.is_signed && *count > 0) {  // the highest bit counts negative
+      const FormId highest =
+          forms_.quotient(form, forms_.constant(std::int64_t{1} << (*count - 1)));
+      form = forms_.subtract(form, forms_.scale(highest, std::int64_t{1} << *count));
+    }
+    return {form, conditions};
   }
   if (instruction.opcode == "bfi") {
     const auto from = number(3);
@@ -1348,6 +1353,13 @@ Meaning KernelForms::computed(const Value& value, const Instruction& instruction
   in.a = operand(value.instruction, operands[1], in.bits);
   in.b =
       is_unary ? Meaning{forms_.constant(0), 0} : operand(value.instruction, operands[2], in.bits);
+  // The sign of 64 bits alone is too large for a form; of a number without one it leaves nothing.
+  constexpr Int128 sign = Int128{1} << 63U;
+  if (opcode == "and" && operands[2].kind == Operand::Kind::integer &&
+      operands[2].bits == static_cast<std::uint64_t>(sign) && in.a.form != no_form &&
+      forms_.range_of(in.a.form).within({0, sign - 1})) {
+    return {forms_.constant(0), in.a.conditions};
+  }
   if (in.a.form == no_form || in.b.form == no_form) return {};
   if (instruction.type() == Type::pred) {
     return is_one_of({"not", "and", "or", "xor"}) ? combined(opcode, in.a, in.b) : Meaning{};

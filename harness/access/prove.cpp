@@ -32,6 +32,10 @@ constexpr std::uint32_t warp_count = 1;
 constexpr std::uint32_t warp_case = 2;  // and what a case leaves open of a number
 /// Remainders that are told apart.
 constexpr std::int64_t most_cases = 128;
+/// Choices of all lanes that are told apart, one within the other.
+constexpr unsigned most_choices = 4;
+/// A parameter that sets lanes apart, where no launch tells it: a length of rows is long and even.
+constexpr std::int64_t usual_length = 4096;
 /// Where the lanes of a pattern lie, so that no offset makes an address negative.
 constexpr std::uint64_t far_away = std::uint64_t{1} << 62U;
 
@@ -121,6 +125,10 @@ class Prover {
         }
       }
     }
+    note_arrays(all);
+    for (AccessProof& access : all) {
+      if (access.verdict == Verdict::depends) judge_as_usual(access);
+    }
   }
 
  private:
@@ -129,6 +137,7 @@ class Prover {
   }
 
   void make_shapes();
+  void make_single_warps();
   void find_varying();
   [[nodiscard]] bool spread();
   [[nodiscard]] bool branch_varies(std::uint32_t block);
@@ -149,12 +158,23 @@ class Prover {
   [[nodiscard]] std::optional<AccessProof> access_of(std::uint32_t i, std::uint32_t o);
   using Lanes = std::array<Lane, warp_lanes>;
   [[nodiscard]] std::vector<Lanes> who_takes_part(AccessProof& access, std::uint32_t block);
+  [[nodiscard]] std::vector<Guard> guards_of(const AccessProof& access) const;
+  [[nodiscard]] Lanes lanes_in(const std::vector<Guard>& guards, std::size_t shape);
   [[nodiscard]] std::optional<AtomId> base_of(FormId form) const;
   [[nodiscard]] bool count(FormId form, std::size_t shape, const Lanes& lanes,
                            const AccessProof& access, Tally& tally);
   [[nodiscard]] FormId shared_part(FormId form);
   [[nodiscard]] std::int64_t divisor_in(const Atom& atom) const;
   [[nodiscard]] std::vector<FormId> cases_of(FormId form, Tally& tally);
+  [[nodiscard]] bool count_cases(FormId form, std::size_t shape, const Lanes& lanes,
+                                 const AccessProof& access, Tally& tally, unsigned depth = 0);
+  [[nodiscard]] FormId agreeing(FormId form, std::size_t shape, std::vector<std::string>& agreed);
+  [[nodiscard]] std::optional<AtomId> chosen_by_all(FormId form, std::size_t shape);
+  [[nodiscard]] bool is_same_in_all(FormId form, std::size_t shape);
+  [[nodiscard]] std::vector<AtomId> lengths_of(FormId form) const;
+  void note_arrays(const std::vector<AccessProof>& all);
+  [[nodiscard]] std::int64_t usual_number(AtomId parameter, FormId moving) const;
+  void judge_as_usual(AccessProof& access);
   void explain_distance(AccessProof& access, const Pattern& pattern, FormId form) const;
   void assume(AccessProof& access) const;
   void judge(AccessProof& access);
@@ -163,6 +183,7 @@ class Prover {
   void add_conditions(AccessProof& access, ConditionSet conditions, std::uint32_t block);
   void find_space(AccessProof& access) const;
   [[nodiscard]] std::string hidden_reason(FormId form);
+  void find_scattered(AccessProof& access);
   [[nodiscard]] std::vector<std::string> leaves_of(FormId form) const;
   [[nodiscard]] std::vector<std::string> leaves_of(const Term& term) const;
   [[nodiscard]] std::uint64_t alignment(const Atom& atom, std::optional<AtomId> base) const;
@@ -170,12 +191,16 @@ class Prover {
   KernelForms& kernel_;
   Forms& forms_;
   std::vector<WarpShape> shapes_;
-  bool is_even_ = false;  // the block is assumed to be a multiple of 32 threads across
+  std::size_t given_ = 0;  // shapes that stand for all warps; behind them: each warp for itself
+  bool is_even_ = false;   // the block is assumed to be a multiple of 32 threads across
   std::vector<bool> is_varying_;
   std::vector<bool> last_pass_varies_;
   std::map<std::pair<FormId, std::size_t>, Pattern> patterns_;
   std::map<std::pair<FormId, std::size_t>, std::array<Lane, warp_lanes>> lanes_;
   std::unordered_map<FormId, std::vector<IndexStep>> steps_;
+  // Of addresses without their constants: where the bytes that are asked for begin and end.
+  std::unordered_map<FormId, std::pair<std::int64_t, std::int64_t>> reach_;
+  std::unordered_map<std::uint32_t, std::uint64_t> last_place_;  // in a parameter, of an address
 };
 
 void Prover::make_shapes() {
@@ -210,6 +235,7 @@ void Prover::make_shapes() {
       shape.values.emplace_back(ntid_x, per_lane([&](unsigned) { return threads; }));
     }
     shapes_.push_back(std::move(shape));
+    given_ = shapes_.size();
     return;
   }
   const std::uint64_t threads =
@@ -227,6 +253,21 @@ void Prover::make_shapes() {
     shape.values.emplace_back(
         tid_z, per_lane([&](unsigned l) { return number(at(l) / (std::uint64_t{x} * y)); }));
     shape.values.emplace_back(laneid, numbered);
+    shapes_.push_back(std::move(shape));
+  }
+  given_ = shapes_.size();
+}
+
+/// Where one shape stands for all warps: the same with their numbers along x, for addresses that
+/// the bits of the number reach.
+void Prover::make_single_warps() {
+  const bool is_for_all = given_ == 1 && !forms_.constant_of(shapes_[0].values[0].second[0]);
+  if (shapes_.size() > given_ || !is_for_all) return;
+  const Int128 most = forms_.range_of(kernel_.special(Special::tid_x)).high / warp_lanes;
+  for (std::int64_t warp = 0; warp <= most; ++warp) {
+    WarpShape shape{.is_in_block = shapes_[0].is_in_block, .values = shapes_[0].values};
+    for (unsigned lane = 0; lane < warp_lanes; ++lane)
+      shape.values[0].second[lane] = forms_.constant(warp * warp_lanes + lane);
     shapes_.push_back(std::move(shape));
   }
 }
@@ -288,7 +329,7 @@ bool Prover::varies(FormId form) {
   };
   if (forms_.mentions(form, differs)) return true;
   const FormId moving = forms_.subtract(form, forms_.constant(forms_.offset_of(form)));
-  for (std::size_t shape = 0; shape < shapes_.size(); ++shape) {
+  for (std::size_t shape = 0; shape < given_; ++shape) {
     const Pattern& pattern = pattern_of(moving, shape);
     if (!pattern.is_constant) return true;
     const auto is_zero = [](std::int64_t offset) { return offset == 0; };
@@ -563,6 +604,17 @@ std::string Prover::hidden_reason(FormId form) {
   return reason;
 }
 
+/// An index out of memory usually leads anywhere.
+void Prover::find_scattered(AccessProof& access) {
+  forms_.visit(access.meaning.form, [&](AtomId id) {
+    const Atom& atom = forms_.atom(id);
+    if (access.usual || atom.kind != AtomKind::hidden || !is_varying(atom.which)) return;
+    if (kernel_.hidden(atom.which).reason != Reason::load) return;
+    access.usual = Verdict::uncoalesced;
+    access.usual_where = fmt::format("{} is scattered", kernel_.name(atom));
+  });
+}
+
 /// The parameters, sizes and hidden values in a form, by name, each once.
 std::vector<std::string> Prover::leaves_of(FormId form) const {
   std::vector<std::string> names;
@@ -653,23 +705,39 @@ bool take_part(const std::array<Lane, warp_lanes>& told, std::array<Lane, warp_l
   return is_open;
 }
 
-/// Which lanes of each shape take part, as far as the guards tell.
-std::vector<Prover::Lanes> Prover::who_takes_part(AccessProof& access, std::uint32_t block) {
-  std::vector<Guard> guards = kernel_.guards(block);
+std::vector<Guard> Prover::guards_of(const AccessProof& access) const {
+  std::vector<Guard> guards = kernel_.guards(kernel_.flow().block_of[access.instruction]);
   if (kernel_.kernel().instructions[access.instruction].guard != no_index) {
     guards.push_back({kernel_.guard(access.instruction), access.instruction});
   }
-  std::vector<Lanes> lanes(shapes_.size());
-  for (std::size_t shape = 0; shape < shapes_.size(); ++shape) {
-    for (unsigned lane = 0; lane < warp_lanes; ++lane)
-      lanes[shape][lane] = shapes_[shape].is_in_block[lane] ? Lane::on : Lane::off;
+  return guards;
+}
+
+/// Lanes of one shape that take part, as far as the guards tell.
+Prover::Lanes Prover::lanes_in(const std::vector<Guard>& guards, std::size_t shape) {
+  Lanes lanes{};
+  for (unsigned lane = 0; lane < warp_lanes; ++lane)
+    lanes[lane] = shapes_[shape].is_in_block[lane] ? Lane::on : Lane::off;
+  for (const Guard& guard : guards) {
+    if (guard.predicate.form != no_form) {
+      (void)take_part(lanes_of(guard.predicate.form, shape), lanes);
+    }
   }
+  return lanes;
+}
+
+/// Which lanes of each shape take part, as far as the guards tell.
+std::vector<Prover::Lanes> Prover::who_takes_part(AccessProof& access, std::uint32_t block) {
+  const std::vector<Guard> guards = guards_of(access);
+  std::vector<Lanes> lanes;
+  for (std::size_t shape = 0; shape < given_; ++shape)
+    lanes.push_back(lanes_in({}, shape));
   for (const Guard& guard : guards) {
     const FormId predicate = guard.predicate.form;
     if (predicate == no_form) continue;
     bool may_part = false;
     bool is_off_somewhere = false;
-    for (std::size_t shape = 0; shape < shapes_.size(); ++shape) {
+    for (std::size_t shape = 0; shape < given_; ++shape) {
       const Lanes told = lanes_of(predicate, shape);
       is_off_somewhere = is_off_somewhere || std::ranges::count(told, Lane::off) > 0;
       may_part = take_part(told, lanes[shape]) || may_part;
@@ -801,6 +869,222 @@ std::vector<FormId> Prover::cases_of(FormId form, Tally& tally) {
   return cases;
 }
 
+/// A selection in which lanes differ, though all of them choose alike.
+std::optional<AtomId> Prover::chosen_by_all(FormId form, std::size_t shape) {
+  std::vector<AtomId> selections;
+  forms_.visit(form, [&](AtomId id) {
+    if (forms_.atom(id).kind == AtomKind::select) selections.push_back(id);
+  });
+  const auto is_choice = [&](AtomId id) {
+    const Atom atom = forms_.atom(id);
+    const auto is_lane = [this](const Atom& one) { return is_lane_atom(one); };
+    const bool has_lanes =
+        forms_.mentions(atom.operands[1], is_lane) || forms_.mentions(atom.operands[2], is_lane);
+    return has_lanes && is_same_in_all(atom.operands[0], shape);
+  };
+  const auto found = std::ranges::find_if(selections, is_choice);
+  return found == selections.end() ? std::nullopt : std::optional{*found};
+}
+
+/// Whether the lanes of a warp have the same number, whatever hides in it.
+bool Prover::is_same_in_all(FormId form, std::size_t shape) {
+  if (form == no_form) return false;
+  const Pattern& pattern = pattern_of(form, shape);
+  const auto is_zero = [](std::int64_t offset) { return offset == 0; };
+  return pattern.is_constant && std::ranges::all_of(pattern.offsets, is_zero);
+}
+
+/// Counts the parts of a warp one way or another: at constant distances, in sectors of their own,
+/// by the remainders of what all lanes share, by what all choose, warp by warp. False: in none of
+/// these ways.
+bool Prover::count_cases(FormId form, std::size_t shape, const Lanes& lanes,
+                         const AccessProof& access, Tally& tally, unsigned depth) {
+  if (count(form, shape, lanes, access, tally)) return true;
+  // Neighbours in sectors of their own, whatever the distance.
+  const FormId moving = forms_.subtract(form, forms_.constant(forms_.offset_of(form)));
+  const Pattern pattern = pattern_of(moving, shape);
+  const bool is_far = pattern.is_linear && pattern.second != no_form &&
+                      forms_.range_of(pattern.second).low >= Int128{sector_bytes};
+  if (access.space != Space::shared && is_far && std::ranges::all_of(lanes, is_on)) {
+    tally.has_aligned = true;
+    tally.add(warp_lanes, std::uint64_t{warp_lanes} * access.width / sector_bytes, true);
+    return true;
+  }
+  Tally tried = tally;
+  const std::vector<FormId> cases = cases_of(form, tried);
+  const auto counts = [&](FormId one) { return count(one, shape, lanes, access, tried); };
+  if (!cases.empty() && std::ranges::all_of(cases, counts)) {
+    tally = tried;
+    return true;
+  }
+  if (pattern.apart == no_form) return false;
+  if (const auto choice = most_choices == depth ? std::nullopt : chosen_by_all(form, shape)) {
+    const Atom atom = forms_.atom(*choice);
+    tried = tally;
+    const auto counts_with = [&](FormId taken) {
+      Forms::Replaced replaced;
+      const FormId one = forms_.replace(
+          form, [&](AtomId id) { return id == *choice ? std::optional{taken} : std::nullopt; },
+          replaced);
+      return one != no_form && count_cases(one, shape, lanes, access, tried, depth + 1);
+    };
+    if (!counts_with(atom.operands[1]) || !counts_with(atom.operands[2])) return false;
+    tally = tried;
+    return true;
+  }
+  if (shape >= given_) return false;
+  const auto is_number = [](const Atom& atom) {
+    return atom.kind == AtomKind::warp && atom.which == warp_number;
+  };
+  if (!forms_.mentions(pattern.apart, is_number)) return false;
+  make_single_warps();
+  const std::vector<Guard> guards = guards_of(access);
+  tried = tally;
+  for (std::size_t warp = given_; warp < shapes_.size(); ++warp) {
+    const Lanes on = lanes_in(guards, warp);
+    if (std::ranges::any_of(on, is_on) && !count_cases(form, warp, on, access, tried, depth)) {
+      return false;
+    }
+  }
+  if (shapes_.size() == given_) return false;
+  tally = tried;
+  return true;
+}
+
+/// The form where lanes agree on divisions by what is not known: on the row of an image, or on how
+/// often to go around a loop. They do, unless a multiple of the divisor lies between them.
+FormId Prover::agreeing(FormId form, std::size_t shape, std::vector<std::string>& agreed) {
+  const auto is_lane = [this](const Atom& atom) { return is_lane_atom(atom); };
+  const auto in_first = [&](FormId one) { return in_lane(one, shapes_[shape], 0); };
+  Forms::Replaced replaced;
+  return forms_.replace(
+      form,
+      [&](AtomId id) -> std::optional<FormId> {
+        const Atom atom = forms_.atom(id);
+        const FormId whole = forms_.form_of(id);
+        const bool is_quotient =
+            atom.kind == AtomKind::quotient || atom.kind == AtomKind::truncated_quotient;
+        const bool is_rest =
+            atom.kind == AtomKind::remainder || atom.kind == AtomKind::truncated_remainder;
+        const bool is_sign = atom.kind == AtomKind::negative;
+        const bool is_extreme = atom.kind == AtomKind::minimum || atom.kind == AtomKind::maximum;
+        if (!is_quotient && !is_rest && !is_sign && !is_extreme) return {};
+        if (!forms_.mentions(whole, is_lane)) return {};
+        if (is_extreme) {  // all take the one, or all the other
+          const FormId apart = forms_.subtract(atom.operands[0], atom.operands[1]);
+          const FormId is_less = apart == no_form ? no_form : in_first(forms_.negative(apart));
+          if (is_less == no_form) return {};
+          agreed.push_back(text(whole));
+          const bool takes_less = atom.kind == AtomKind::minimum;
+          return forms_.select(is_less, atom.operands[takes_less ? 0 : 1],
+                               atom.operands[takes_less ? 1 : 0]);
+        }
+        if (is_sign) {
+          const auto is_open = [](Lane lane) { return lane == Lane::open; };
+          if (!std::ranges::all_of(lanes_of(whole, shape), is_open)) return {};
+          const FormId first = in_first(whole);
+          if (first != no_form) agreed.push_back(text(whole));
+          return first;
+        }
+        if (divisor_in(atom) != 0) return {};
+        if (!is_same_in_all(atom.operands[1], shape)) return {};
+        const FormId dividend = agreeing(atom.operands[0], shape, agreed);
+        const bool rounds_down =
+            atom.kind == AtomKind::quotient || atom.kind == AtomKind::remainder;
+        const auto divided = [&](FormId by) {
+          return rounds_down ? forms_.quotient(by, atom.operands[1])
+                             : forms_.truncated(AtomKind::truncated_quotient, by, atom.operands[1]);
+        };
+        if (dividend == no_form) return {};
+        const FormId all = divided(dividend);
+        const FormId first = all == no_form ? no_form : in_first(all);
+        if (first == no_form) return {};
+        agreed.push_back(text(divided(atom.operands[0])));
+        if (is_quotient) return first;
+        return forms_.subtract(dividend, forms_.multiply(atom.operands[1], first));
+      },
+      replaced);
+}
+
+/// The numbers among the parameters in an address.
+std::vector<AtomId> Prover::lengths_of(FormId form) const {
+  std::vector<AtomId> lengths;
+  const auto base = base_of(form);
+  forms_.visit(form, [&](AtomId id) {
+    const bool is_number = forms_.atom(id).kind == AtomKind::parameter && (!base || id != *base);
+    if (is_number && std::ranges::count(lengths, id) == 0) lengths.push_back(id);
+  });
+  return lengths;
+}
+
+/// What the accesses of the kernel tell of the arrays that they reach.
+void Prover::note_arrays(const std::vector<AccessProof>& all) {
+  for (const AccessProof& access : all) {
+    const FormId form = access.meaning.form;
+    if (form == no_form) continue;
+    const std::int64_t offset = forms_.offset_of(form);
+    const FormId moving = forms_.subtract(form, forms_.constant(offset));
+    const std::int64_t end = offset + static_cast<std::int64_t>(access.width);
+    const auto [known, is_new] = reach_.try_emplace(moving, offset, end);
+    if (!is_new) {
+      known->second.first = std::min(known->second.first, offset);
+      known->second.second = std::max(known->second.second, end);
+    } else {
+      forms_.visit(moving, [&](AtomId id) {
+        const Atom& atom = forms_.atom(id);
+        if (atom.kind != AtomKind::parameter) return;
+        std::uint64_t& last = last_place_[atom.which];
+        last = std::max(last, atom.place);
+      });
+    }
+  }
+}
+
+/// The usual number: where a structure holds a pointer and, behind it, strides, the last one is
+/// that of neighbouring elements, which lie side by side; any other parameter is a length.
+std::int64_t Prover::usual_number(AtomId parameter, FormId moving) const {
+  const Atom& asked = forms_.atom(parameter);
+  const auto base = base_of(moving);
+  const bool is_behind_pointer = base && forms_.atom(*base).kind == AtomKind::parameter &&
+                                 forms_.atom(*base).which == asked.which &&
+                                 forms_.atom(*base).place < asked.place;
+  const auto last = last_place_.find(asked.which);
+  if (!is_behind_pointer || last == last_place_.end() || last->second != asked.place) {
+    return usual_length;
+  }
+  const auto reach = reach_.find(moving);
+  return reach == reach_.end() ? usual_length : reach->second.second - reach->second.first;
+}
+
+/// What a verdict that depends would be with usual numbers for the parameters in it.
+void Prover::judge_as_usual(AccessProof& access) {
+  const FormId form = access.meaning.form;
+  const FormId moving = forms_.subtract(form, forms_.constant(forms_.offset_of(form)));
+  std::vector<std::string> where;
+  std::map<AtomId, FormId> usual;
+  for (const AtomId parameter : lengths_of(form)) {
+    const std::int64_t number = usual_number(parameter, moving);
+    usual.emplace(parameter, forms_.constant(number));
+    where.push_back(fmt::format("{} is {}", kernel_.name(forms_.atom(parameter)), number));
+  }
+  if (where.empty()) return;
+  Forms::Replaced replaced;
+  const auto by = [&](AtomId id) -> std::optional<FormId> {
+    const auto found = usual.find(id);
+    return found == usual.end() ? std::nullopt : std::optional{found->second};
+  };
+  AccessProof tried = access;
+  tried.meaning.form = forms_.replace(form, by, replaced);
+  if (tried.meaning.form == no_form) return;
+  std::vector<Lanes> lanes;
+  for (std::size_t shape = 0; shape < given_; ++shape)
+    lanes.push_back(lanes_in(guards_of(access), shape));
+  judge_lanes(tried, lanes);
+  if (tried.verdict != Verdict::coalesced && tried.verdict != Verdict::uncoalesced) return;
+  access.usual = tried.verdict;
+  access.usual_where = fmt::format("{}", fmt::join(where, ", "));
+}
+
 /// What is said where lanes are not at constant distances.
 void Prover::explain_distance(AccessProof& access, const Pattern& pattern, FormId form) const {
   access.verdict = Verdict::depends;
@@ -822,8 +1106,13 @@ void Prover::explain_distance(AccessProof& access, const Pattern& pattern, FormI
 /// What the verdict takes for granted.
 void Prover::assume(AccessProof& access) const {
   const FormId form = access.meaning.form;
-  const auto is_lane = [this](const Atom& atom) { return is_lane_atom(atom); };
-  if (is_even_ && (forms_.mentions(form, is_lane) || access.lanes < warp_lanes)) {
+  // Whoever asks for threadIdx.y takes it for the same in all lanes.
+  const auto is_thread = [this](const Atom& atom) {
+    return is_lane_atom(atom) || (atom.kind == AtomKind::special &&
+                                  (atom.which == static_cast<std::uint32_t>(Special::tid_y) ||
+                                   atom.which == static_cast<std::uint32_t>(Special::tid_z)));
+  };
+  if (is_even_ && (forms_.mentions(form, is_thread) || access.lanes < warp_lanes)) {
     access.assumptions.emplace_back("blockDim.x is a multiple of 32");
   }
   if (forms_.mentions(form, [](const Atom& atom) { return atom.kind == AtomKind::counter; })) {
@@ -865,7 +1154,10 @@ void Prover::judge(AccessProof& access) {
   }
   access.verdict = Verdict::unknown;
   access.reason = hidden_reason(form);
-  if (!access.reason.empty()) return;
+  if (!access.reason.empty()) {
+    find_scattered(access);
+    return;
+  }
   if (access.space == Space::generic) {
     access.reason = "a generic address, whose memory is not told";
     return;
@@ -880,22 +1172,25 @@ void Prover::judge_lanes(AccessProof& access, const std::vector<Lanes>& lanes) {
   Tally tally;
   const FormId moving = forms_.subtract(form, forms_.constant(forms_.offset_of(form)));
   std::optional<Pattern> remedied;
-  for (std::size_t shape = 0; shape < shapes_.size(); ++shape) {
+  for (std::size_t shape = 0; shape < given_; ++shape) {
     if (std::ranges::none_of(lanes[shape], is_on)) continue;
     const Pattern pattern = pattern_of(moving, shape);
     if (!remedied || !pattern.is_constant) remedied = pattern;
-    if (count(form, shape, lanes[shape], access, tally)) continue;
-    // Neighbours in sectors of their own, whatever the distance.
-    const bool is_far = pattern.is_linear && pattern.second != no_form &&
-                        forms_.range_of(pattern.second).low >= Int128{sector_bytes};
-    if (access.space != Space::shared && is_far && std::ranges::all_of(lanes[shape], is_on)) {
-      tally.has_aligned = true;
-      tally.add(warp_lanes, std::uint64_t{warp_lanes} * access.width / sector_bytes, true);
+    if (count_cases(form, shape, lanes[shape], access, tally)) continue;
+    std::vector<std::string> agreed;
+    const FormId together = agreeing(form, shape, agreed);
+    Tally tried = tally;
+    if (together != no_form && together != form &&
+        count_cases(together, shape, lanes[shape], access, tried)) {
+      tally = tried;
+      for (const std::string& one : agreed) {
+        std::string assumption = fmt::format("the lanes of a warp agree on {}", one);
+        if (std::ranges::count(access.assumptions, assumption) == 0) {
+          access.assumptions.push_back(std::move(assumption));
+        }
+      }
       continue;
     }
-    const std::vector<FormId> cases = cases_of(form, tally);
-    const auto counts = [&](FormId one) { return count(one, shape, lanes[shape], access, tally); };
-    if (!cases.empty() && std::ranges::all_of(cases, counts)) continue;
     explain_distance(access, pattern, moving);
     access.remedy = remedy_of(access, pattern);
     return;

@@ -62,7 +62,11 @@ struct AccessProof {
   std::vector<std::string> depends_on = {};   ///< what decides between the least and the most
   std::vector<std::string> lane_guards = {};  ///< predicates that may switch single lanes off
   std::vector<std::string> assumptions = {};  ///< of the verdict
-  std::string remedy = {};                    ///< where one is sure
+  /// Of one that depends, or whose index is loaded: what it is where `usual_where` holds, as it
+  /// usually does. No proof.
+  std::optional<Verdict> usual = {};
+  std::string usual_where = {};
+  std::string remedy = {};  ///< where one is sure
 };
 
 /// In the order of the instructions.

@@ -593,6 +593,7 @@ std::uint32_t Reader::read_variable(const Declared& declared, bool is_extern) {
                 .align = std::max<std::uint64_t>({declared.align, element, 1}),
                 .kernel = kernel_};
   if (declared.align != 0) symbol.align = declared.align;
+  symbol.element = bytes_of(declared.type);
   std::vector<std::uint64_t> dimensions;
   symbol.bytes = read_dimensions(dimensions) * element;
   if (lexer_.take_if("=")) {
@@ -1150,7 +1151,11 @@ Operand Reader::read_name() {
         count_part();
       }
     }
-    if (found->kind == Kind::symbol && (lexer_.peek().is("+") || lexer_.peek().is("-"))) {
+    if (found->kind == Kind::symbol && lexer_.take_if("[")) {
+      operand.offset = static_cast<std::int64_t>(take_constant(lexer_).integer() *
+                                                 module_.symbols[found->index].element);
+      lexer_.need("]");
+    } else if (found->kind == Kind::symbol && (lexer_.peek().is("+") || lexer_.peek().is("-"))) {
       operand.offset = static_cast<std::int64_t>(take_constant(lexer_).integer());
     }
     return operand;

@@ -123,7 +123,7 @@ struct Operand {
   std::uint32_t index = no_index;   ///< reg: into Kernel::registers; symbol: into Module::symbols;
                                     ///< function: into Module::kernels; label: into Kernel::labels
   std::uint64_t bits = 0;           ///< integer: two's complement; real: of the double
-  std::int64_t offset = 0;          ///< of an address, or of a symbol: `mov.u64 %rd1, table+8`
+  std::int64_t offset = 0;          ///< of an address, or of a symbol: `table+8`, `table[2]`
   std::vector<Operand> items = {};  ///< of a vector; of a texture's or call's list; of brx.idx, in
                                     ///< the place of its list's name: the labels of that list
   [[no_unique_address]] MoveOnly no_copies = {};
@@ -173,6 +173,7 @@ struct Symbol {
   Space space = Space::generic;
   std::uint64_t bytes = 0;  ///< 0: extern, of a size that the launch tells
   std::uint64_t align = 1;
+  std::uint64_t element = 1;  ///< bytes of a scalar in it: `mov.u64 %rd1, table[5]` takes five
   std::vector<std::uint8_t> initial = {};  ///< its first bytes, where they are written as numbers;
                                            ///< those after them are 0
   bool initial_is_known = true;     ///< false: the initialiser holds addresses, and is not read

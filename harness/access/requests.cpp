@@ -30,6 +30,14 @@ std::uint64_t touched(const LaneAccess& access, std::uint32_t mask) {
   return static_cast<std::uint64_t>(std::unique(blocks.data(), end) - blocks.data());
 }
 
+/// Where the lowest lane begins.
+std::uint64_t lowest(const LaneAccess& access) {
+  std::uint64_t least = ~std::uint64_t{0};
+  for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1)
+    least = std::min(least, access.addresses[static_cast<unsigned>(std::countr_zero(rest))]);
+  return least;
+}
+
 WarpAccess general(const LaneAccess& access) {
   WarpAccess made{.width = access.width};
   for (unsigned lane = 0; lane < warp_lanes; ++lane) {
@@ -88,6 +96,9 @@ std::uint64_t distinct_bytes(const LaneAccess& access) {
 
 std::uint64_t fewest_sectors(std::uint64_t distinct) {
   return (distinct + sector_bytes - 1) / sector_bytes;
+}
+std::uint64_t contiguous_sectors(std::uint64_t begin, std::uint64_t distinct) {
+  return fewest_sectors(begin % sector_bytes + distinct);
 }
 std::uint64_t fewest_wavefronts(std::uint64_t distinct) {
   return (distinct + wavefront_bytes - 1) / wavefront_bytes;
@@ -206,6 +217,7 @@ void RequestCounter::settle(const Pattern& pattern, RequestSums& sums) const {
     sums.traffic[g] += one;
   }
   sums.ideal_sectors += pattern.times * fewest_sectors(bytes);
+  sums.contiguous_sectors += pattern.times * contiguous_sectors(lowest(access), bytes);
 }
 
 RequestSums RequestCounter::sums() const {

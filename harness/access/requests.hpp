@@ -31,6 +31,10 @@ struct LaneAccess {
 [[nodiscard]] std::uint64_t fewest_sectors(std::uint64_t distinct_bytes);
 [[nodiscard]] std::uint64_t fewest_wavefronts(std::uint64_t distinct_bytes);
 
+/// Sectors that as many bytes touch when they lie side by side from `begin` on: an access that
+/// needs more than those of its lowest lane is uncoalesced.
+[[nodiscard]] std::uint64_t contiguous_sectors(std::uint64_t begin, std::uint64_t distinct_bytes);
+
 /// Distinct bytes that the lanes ask for.
 [[nodiscard]] std::uint64_t distinct_bytes(const LaneAccess& access);
 
@@ -40,7 +44,8 @@ enum class RequestModel : std::uint8_t { global, shared };
 struct RequestSums {
   std::vector<Traffic> traffic;     ///< global: by the asked generations
   std::uint64_t ideal_sectors = 0;  ///< global
-  std::uint64_t wavefronts = 0;     ///< shared
+  std::uint64_t contiguous_sectors = 0;
+  std::uint64_t wavefronts = 0;  ///< shared
   std::uint64_t ideal_wavefronts = 0;
 };
 

@@ -87,6 +87,11 @@ Json proof_json(const AccessProof& proof) {
           {"assumptions", proof.assumptions}};
 }
 
+Json usual_json(const AccessProof& proof) {
+  if (!proof.usual) return nullptr;
+  return {{"verdict", access::name_of(*proof.usual)}, {"where", proof.usual_where}};
+}
+
 /// Where the rules of the devices that can count stand among those asked for.
 std::size_t newest_of(const Report& report) {
   return static_cast<std::size_t>(std::ranges::find(report.generations, Generation::cc7) -
@@ -115,6 +120,7 @@ Json exact_json(const Report& report, const KernelReport& kernel, const ExactTra
   }
   if (!access.traffic.empty()) {
     made["ideal_sectors"] = access.ideal_sectors;
+    made["contiguous_sectors"] = access.contiguous_sectors;
     made["traffic"] = Json::array();
     for (std::size_t g = 0; g < access.traffic.size(); ++g) {
       const Traffic& traffic = access.traffic[g];
@@ -168,6 +174,7 @@ Json row_json(const Report& report, const KernelReport& kernel, const ReportRow&
           {"address", json_or_null(proof.address)},
           {"steps", std::move(steps)},
           {"proved", proof_json(proof)},
+          {"usual", usual_json(proof)},
           {"exact", std::move(exact)},
           {"moved_over_ideal", moved ? Json(*moved) : Json{}},
           {"remedy", json_or_null(proof.remedy)}};
@@ -299,6 +306,9 @@ Line line_of(const ReportRow& one) {
     if (!text.empty()) line.notes.push_back(fmt::format("{}{}", label, text));
   };
   note("", proof.reason);
+  if (proof.usual) {
+    note("usually: ", fmt::format("{} where {}", access::name_of(*proof.usual), proof.usual_where));
+  }
   if (proof.verdict != Verdict::unmodelled) note("a step adds ", steps_text(proof));
   note("depends on ", joined(proof.depends_on));
   note("to mend: ", proof.remedy);

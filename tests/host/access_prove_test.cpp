@@ -2,6 +2,7 @@
 #include "harness/model/coalescing.hpp"
 #include "tests/host/access_program.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -105,6 +106,122 @@ TEST(Proof, RowsOfKnownLengthAreFarApart) {
   EXPECT_EQ(step_of(proof, "threadIdx.x"), "2048");
   EXPECT_EQ(proof.remedy,
             "threadIdx.x steps 2048 bytes while blockIdx.x steps 4: swap their roles");
+}
+
+TEST(Proof, ABitThatIsSpreadOverARegisterChoosesAMask) {
+  // Triton's swizzle: bit 2 of the thread, as 0 or −1, lets 256 through or not.
+  const AccessProof proof = load_at(
+      "bfe.s32 %r7, %r3, 2, 1;\nand.b32 %r8, %r7, 256;\nand.b32 %r9, %r3, 3;\n"
+      "or.b32 %r6, %r8, %r9;\n",
+      4, ".reqntid 32\n");
+  EXPECT_EQ(proof.verdict, Verdict::uncoalesced);
+  EXPECT_EQ(proof.parts, (Span{2, 2})) << proof.reason;
+}
+
+TEST(Proof, FieldsWithASignKeepIt) {
+  // threadIdx.x · 2^28, of which bits 28 to 31 are −8 to 7.
+  const AccessProof proof =
+      load_at("shl.b32 %r7, %r3, 28;\nbfe.s32 %r8, %r7, 28, 4;\nadd.s32 %r6, %r8, 8;\n", 4,
+              ".reqntid 32\n");
+  EXPECT_EQ(proof.verdict, Verdict::coalesced);
+  EXPECT_EQ(proof.parts, (Span{2, 2})) << proof.reason;
+}
+
+TEST(Proof, ASignThatIsKnownIsNothing) {
+  // numba wraps a negative index around: index < 0 ? index + size : index, by bits.
+  const auto all = proofs(
+      "cvt.u64.u32 %rd2, %r3;\nadd.s64 %rd3, %rd2, 128;\n"
+      "and.b64 %rd4, %rd3, -9223372036854775808;\nshr.u64 %rd5, %rd4, 55;\n"
+      "add.s64 %rd6, %rd2, %rd5;\nshl.b64 %rd7, %rd6, 2;\nadd.s64 %rd8, %rd1, %rd7;\n"
+      "ld.global.f32 %f1, [%rd8];\n");
+  EXPECT_EQ(all.back().verdict, Verdict::coalesced) << all.back().reason;
+}
+
+TEST(Proof, RowsOfABlockAreTakenForWholeWarps) {
+  const AccessProof proof = load_at("mov.u32 %r6, %tid.y;\n");
+  EXPECT_EQ(proof.verdict, Verdict::coalesced);
+  EXPECT_THAT(proof.assumptions, Contains("blockDim.x is a multiple of 32"));
+}
+
+TEST(Proof, WarpsAreToldApartWhereTheirNumberReachesBits) {
+  // threadIdx.x ^ (threadIdx.x / 32): a swizzle of Triton.
+  const std::string swizzled = "shr.u32 %r7, %r3, 5;\nxor.b32 %r6, %r3, %r7;\n";
+  const AccessProof proof = load_at(swizzled, 4, ".reqntid 128\n");
+  EXPECT_EQ(proof.verdict, Verdict::coalesced) << proof.reason;
+  EXPECT_EQ(proof.parts, (Span{4, 4}));
+  const AccessProof apart = load_at(swizzled, 64, ".reqntid 128\n");
+  EXPECT_EQ(apart.verdict, Verdict::uncoalesced) << apart.reason;
+  EXPECT_EQ(apart.parts, (Span{32, 32}));
+}
+
+TEST(Proof, LanesAgreeOnTheRowOfAnImage) {
+  // threadIdx.x / n · 1024 + threadIdx.x % n.
+  const AccessProof proof =
+      load_at("div.u32 %r7, %r3, %r1;\nrem.u32 %r8, %r3, %r1;\nmad.lo.s32 %r6, %r7, 1024, %r8;\n");
+  EXPECT_EQ(proof.verdict, Verdict::coalesced) << proof.reason;
+  EXPECT_THAT(proof.assumptions, Contains("the lanes of a warp agree on (threadIdx.x / n)"));
+}
+
+TEST(Proof, LanesAgreeOnTheEdgeThatTheyAreClampedTo) {
+  const AccessProof proof = load_at("min.s32 %r6, %r3, %r1;\n");
+  EXPECT_EQ(proof.verdict, Verdict::coalesced) << proof.reason;
+  EXPECT_EQ(proof.parts, (Span{1, 4})) << "all at the edge, or none";
+}
+
+TEST(Proof, WhatAllLanesChooseAlikeIsCountedBothWays) {
+  const std::string body =
+      "setp.eq.s32 %p1, %r1, 0;\nshl.b32 %r7, %r3, {};\nselp.b32 %r6, %r3, %r7, %p1;\n";
+  const AccessProof same = load_at(fmt::format(fmt::runtime(body), 0));
+  EXPECT_EQ(same.verdict, Verdict::coalesced);
+  const AccessProof one = load_at(fmt::format(fmt::runtime(body), 3));
+  EXPECT_EQ(one.verdict, Verdict::depends) << "n = 0 alone is coalesced";
+  EXPECT_EQ(one.parts, (Span{4, 32}));
+}
+
+TEST(Proof, TellsWhatIsUsualWhereItDepends) {
+  const AccessProof rows = load_at("mul.lo.s32 %r6, %r3, %r1;\n");
+  EXPECT_EQ(rows.verdict, Verdict::depends);
+  EXPECT_EQ(rows.usual, Verdict::uncoalesced);
+  EXPECT_EQ(rows.usual_where, "n is 4096");
+  const AccessProof scattered =
+      load_at("mad.wide.u32 %rd9, %r3, 4, %rd1;\nld.global.u32 %r6, [%rd9];\n");
+  EXPECT_EQ(scattered.verdict, Verdict::unknown);
+  EXPECT_EQ(scattered.usual, Verdict::uncoalesced);
+  EXPECT_THAT(scattered.usual_where, HasSubstr("is scattered"));
+}
+
+TEST(Proof, TheLastStrideOfAnArrayIsUsuallyThatOfItsElements) {
+  // An array of Warp or CuPy: a pointer, then strides in bytes; here [row] and [element].
+  const auto all = proofs_of(R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .align 8 .b8 array[24])
+{
+.reg .b32 %r<9>;
+.reg .b64 %rd<20>;
+.reg .f32 %f<9>;
+ld.param.u64 %rd1, [array];
+ld.param.u64 %rd2, [array+8];
+ld.param.u64 %rd3, [array+16];
+mov.u32 %r1, %tid.x;
+mov.u32 %r2, %ctaid.x;
+cvt.u64.u32 %rd4, %r1;
+cvt.u64.u32 %rd5, %r2;
+mul.lo.s64 %rd6, %rd5, %rd2;
+mad.lo.s64 %rd7, %rd4, %rd3, %rd6;
+add.s64 %rd8, %rd1, %rd7;
+ld.global.f32 %f1, [%rd8];
+mul.lo.s64 %rd9, %rd4, %rd2;
+mad.lo.s64 %rd10, %rd5, %rd3, %rd9;
+add.s64 %rd11, %rd1, %rd10;
+ld.global.f32 %f2, [%rd11];
+ret;
+})");
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].verdict, Verdict::depends);
+  EXPECT_EQ(all[0].usual, Verdict::coalesced) << all[0].usual_where;
+  EXPECT_EQ(all[1].verdict, Verdict::depends);
+  EXPECT_EQ(all[1].usual, Verdict::uncoalesced) << all[1].usual_where;
 }
 
 TEST(Proof, BlocksAreFarApartWhateverTheirSize) {

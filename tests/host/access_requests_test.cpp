@@ -65,6 +65,7 @@ TEST_P(AnyLanes, AreSummedUpAsOneByOne) {
   RequestCounter counter{RequestModel::global, all};
   std::vector<Traffic> expected(all.size());
   std::uint64_t ideal = 0;
+  std::uint64_t contiguous = 0;
   for (int i = 0; i < tries; ++i) {
     const LaneAccess access = next();
     const std::uint64_t times = 1 + below(3);
@@ -85,9 +86,14 @@ TEST_P(AnyLanes, AreSummedUpAsOneByOne) {
         bytes.insert(*address + b);
     }
     ideal += (times + 1) * ((bytes.size() + 31) / 32);
+    if (!bytes.empty()) {
+      const std::uint64_t last = *bytes.begin() + bytes.size() - 1;
+      contiguous += (times + 1) * (last / 32 - *bytes.begin() / 32 + 1);
+    }
   }
   EXPECT_EQ(counter.sums().traffic, expected);
   EXPECT_EQ(counter.sums().ideal_sectors, ideal);
+  EXPECT_EQ(counter.sums().contiguous_sectors, contiguous);
   EXPECT_EQ(counter.sums().traffic, expected);  // asking changes nothing
 }
 

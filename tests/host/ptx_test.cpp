@@ -187,6 +187,7 @@ TEST(PtxReader, ReadsOperandsOfEveryShape) {
   const Module module = read_kernel(R"(
   .reg .pred %p<4>; .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .f32 %f<9>; .reg .v4 .f32 %v;
   .shared .align 16 .b8 tile[1024];
+  .shared .align 16 .v2 .b32 pairs[4][8];
   .global .texref image;
   shfl.sync.bfly.b32 %r1|%p1, %r2, 16, 31, -1;
   setp.lt.and.s32 %p1|_, %r1, %r2, !%p2;
@@ -197,6 +198,8 @@ TEST(PtxReader, ReadsOperandsOfEveryShape) {
   mov.f32 %v.y, %v.a;
   vadd.u32.u32.s32 %r1, %r2.b0, %r3.h1;
   mov.u32 %r1, tile + 4 * (3 - 1);
+  mov.u32 %r1, tile[3];
+  mov.u32 %r1, pairs[5];
   ld.shared.u32 %r1, [tile+0x10+16];
   ld.shared.u32 %r1, [64];
   ld.shared.u32 %r1, [%r1-4];
@@ -214,8 +217,9 @@ TEST(PtxReader, ReadsOperandsOfEveryShape) {
           "cp.async.bulk.tensor.2d.shared::cluster.global.tile."
           "mbarrier::complete_tx::bytes [%r1], [%rd1, {%r2, %r3}], [%r4+8]",
           "mov.v4.f32 {%f1, %f2, %f3, %f4}, {%v, %v, %v, %v}", "mov.f32 %v, %v",
-          "vadd.u32.u32.s32 %r1, %r2, %r3", "mov.u32 %r1, tile+8", "ld.shared.u32 %r1, [tile+32]",
-          "ld.shared.u32 %r1, [64]", "ld.shared.u32 %r1, [%r1-4]",
+          "vadd.u32.u32.s32 %r1, %r2, %r3", "mov.u32 %r1, tile+8", "mov.u32 %r1, tile+3",
+          "mov.u32 %r1, pairs+20", "ld.shared.u32 %r1, [tile+32]", "ld.shared.u32 %r1, [64]",
+          "ld.shared.u32 %r1, [%r1-4]",
           fmt::format("mov.u32 %r1, special {}", static_cast<int>(Special::clock)),
           fmt::format("mov.u64 %rd1, special {}", static_cast<int>(Special::other)),
           fmt::format("mov.v4.u32 {{%r1, %r2, %r3, _}}, special {}",

@@ -8,32 +8,72 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tempfile
 from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
 
-LEAST_FOLLOWED = 0.7
-"""Share of the accesses to global and shared memory that are followed without a launch."""
+LEAST_FOLLOWED = 0.93
+"""Share of the accesses to global and shared memory that are proved, or exact in a launch."""
+
+PLACES = 8  # of the ring that the chains of loads walk
+RING = 1 << 40  # any address: the ring holds pointers to itself
+CHAINS = """schema: 1
+kernel: 'chains<.*{operation}, {chains}u>.*'
+grid: [2]
+block: [64]
+arguments:
+  - {{bytes: {words}, fill: random 1, below: {places}, element: 8}}
+  - {{bytes: {ring_bytes}, address: {ring:#x}, hex: '{pointers}'}}
+  - 1
+  - {{bytes: 4096}}
+  - {{bytes: 4096}}
+"""
+
+
+def launches() -> Iterator[str]:
+    """Of the kernels whose addresses are what they loaded: no proof can tell those."""
+    after = [RING + 8 * ((place + 3) % PLACES) for place in range(PLACES)]
+    pointers = b"".join(one.to_bytes(8, "little") for one in after).hex()
+    for operation in ("SharedLoad", "GlobalLoad"):
+        for chains in (1, 2, 4, 8):
+            yield CHAINS.format(
+                operation=operation,
+                chains=chains,
+                words=(chains + 4) * 32 * 8,
+                places=PLACES,
+                ring=RING,
+                ring_bytes=8 * PLACES,
+                pointers=pointers,
+            )
 
 
 def main() -> int:
     strata, *arguments = sys.argv[1:]
     files = ";".join(arguments).split(";")
-    done = subprocess.run(
-        [strata, "access", *files, "--format", "json"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    words = [strata, "access", *files, "--format", "json"]
+    with tempfile.TemporaryDirectory() as folder:
+        for number, text in enumerate(launches()):
+            launch = Path(folder) / f"{number}.yaml"
+            launch.write_text(text, encoding="utf-8")
+            words += ["--launch", str(launch)]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode != 0 or done.stderr:
         print(f"exit status {done.returncode}: {done.stderr}")
         return 1
     verdicts: Counter[str] = Counter()
+    followed = 0
     for kernel in json.loads(done.stdout)["kernels"]:
         for access in kernel["accesses"]:
-            if access["space"] in ("global", "shared"):
-                verdicts[access["verdict"]] += 1
-    followed = 1 - (verdicts["unknown"] + verdicts["unmodelled"]) / verdicts.total()
-    print(f"{len(files)} files, {dict(verdicts)}: {followed:.1%} followed")
-    return 0 if followed >= LEAST_FOLLOWED else 1
+            if access["space"] not in ("global", "shared"):
+                continue
+            is_proved = access["verdict"] not in ("unknown", "unmodelled")
+            is_exact = any(one["is_exact"] for one in access["exact"])
+            followed += is_proved or is_exact
+            verdicts[access["verdict"] if is_proved or not is_exact else "exact alone"] += 1
+    share = followed / verdicts.total()
+    print(f"{len(files)} files, {dict(verdicts)}: {share:.1%} followed")
+    return 0 if share >= LEAST_FOLLOWED else 1
 
 
 if __name__ == "__main__":

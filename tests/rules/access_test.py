@@ -106,6 +106,23 @@ class Access(unittest.TestCase):
                 self.assertEqual(traffic["sectors"], 28000 // 32 if reads else 4000 // 32)
                 self.assertEqual(exact["ideal_sectors"], 4000 // 32)
 
+    def test_what_is_usual_is_told_apart_from_what_is_proved(self) -> None:
+        sample = "packages/triton_transpose.ptx"
+        rows = [one for one in self.accesses(sample) if one["space"] == "global"]
+        self.assertEqual({one["verdict"] for one in rows}, {"depends"})
+        for one in rows:
+            self.assertEqual(
+                one["usual"], {"verdict": "coalesced", "where": "param_2 is 4096"}, one
+            )
+        self.assertIn("usually: coalesced where param_2 is 4096", self.answer(sample).stdout)
+        (gathered,) = [
+            one
+            for one in self.accesses("packages/warp_gather.ptx")
+            if one["kind"] == "load" and one["verdict"] == "unknown" and one["ptx_line"] > 150
+        ]
+        self.assertEqual(gathered["usual"]["verdict"], "uncoalesced")
+        self.assertIn("is scattered", gathered["usual"]["where"])
+
     def test_generations_are_counted_by_their_own_rules(self) -> None:
         rows = self.rows("nvcc_inlined.ptx", "--launch", "energies.yaml", "--generation", "1.0,9.0")
         exact = [row for row in rows if row["method"] == "exact"]
