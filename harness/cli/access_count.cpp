@@ -6,6 +6,7 @@
 #include "harness/case/error.hpp"
 #include "harness/case/subprocess.hpp"
 #include "harness/cli/commands.hpp"
+#include "harness/counters/counter_set.hpp"
 #include "harness/counters/counters.hpp"
 #include "harness/counters/kernel_counts.hpp"
 #include "harness/record/device.hpp"
@@ -29,13 +30,8 @@ namespace {
 
 using Message = nlohmann::json;
 
-constexpr std::string_view inst_executed = "smsp__sass_inst_executed";
-constexpr std::string_view sectors_global = "smsp__sass_sectors_mem_global";
-constexpr std::string_view tags_global = "smsp__sass_l1tex_tags_mem_global";
-constexpr std::string_view wavefronts_shared = "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared";
-constexpr std::string_view sectors_local = "smsp__sass_sectors_mem_local";
-constexpr std::array metrics{inst_executed, sectors_global, tags_global, wavefronts_shared,
-                             sectors_local};
+constexpr std::array metrics{sass::executed, sass::sectors, sass::tags, sass::wavefronts,
+                             sass::local_sectors};
 
 constexpr std::uint64_t most_memory = std::uint64_t{16} << 30U;
 
@@ -89,16 +85,16 @@ Message counts_of(const KernelCounts& counted, const MarkedPtx& marked, std::uin
       const auto found = one.counts.find(std::string{metric});
       return found == one.counts.end() ? std::uint64_t{0} : found->second;
     };
-    const bool moved = count(sectors_global) + count(tags_global) + count(wavefronts_shared) +
-                           count(sectors_local) >
+    const bool moved = count(sass::sectors) + count(sass::tags) + count(sass::wavefronts) +
+                           count(sass::local_sectors) >
                        0;
     if (!moved || !place || place->kernel != kernel) continue;
     CountedAccess& access = accesses[place->instruction];
-    access.executed += count(inst_executed);
-    access.sectors += count(sectors_global);
-    access.tags += count(tags_global);
-    access.wavefronts += count(wavefronts_shared);
-    access.local_sectors += count(sectors_local);
+    access.executed += count(sass::executed);
+    access.sectors += count(sass::sectors);
+    access.tags += count(sass::tags);
+    access.wavefronts += count(sass::wavefronts);
+    access.local_sectors += count(sass::local_sectors);
   }
   Message json = Message::array();
   for (const auto& [instruction, access] : accesses) {
@@ -121,6 +117,7 @@ class Counter {
     for (const std::string_view metric : metrics) {
       if (known.contains(std::string{metric})) wanted_.emplace_back(metric);
     }
+    chip_ = chip_of_device(ordinal);
   }
 
   [[nodiscard]] Message count(const std::string& file) const {
@@ -130,7 +127,9 @@ class Counter {
     Message overrun = Message::array();
     for (const std::size_t index : counted.overrun)
       overrun.push_back(launch.buffers[index].name);
-    return {{"accesses", counts_of(counted, marked_, launch.kernel)}, {"overrun", overrun}};
+    return {{"accesses", counts_of(counted, marked_, launch.kernel)},
+            {"overrun", overrun},
+            {"chip", chip_}};
   }
 
  private:
@@ -139,6 +138,7 @@ class Counter {
   MarkedPtx marked_;
   std::string cubin_;
   std::vector<std::string> wanted_;
+  std::string chip_;
 };
 
 void write_all(int fd, std::string_view text) {
@@ -199,6 +199,7 @@ CountedLaunch counted_of(const Message& said) {
                                    .local_sectors = one.at(5)};
   }
   counted.overrun = said.at("overrun").get<std::vector<std::string>>();
+  counted.chip = said.at("chip");
   return counted;
 }
 

@@ -8,9 +8,19 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace strata::access {
+
+/// The metrics of CUPTI that CountedAccess is made of.
+namespace sass {
+inline constexpr std::string_view executed = "smsp__sass_inst_executed";
+inline constexpr std::string_view sectors = "smsp__sass_sectors_mem_global";
+inline constexpr std::string_view tags = "smsp__sass_l1tex_tags_mem_global";
+inline constexpr std::string_view wavefronts = "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared";
+inline constexpr std::string_view local_sectors = "smsp__sass_sectors_mem_local";
+}  // namespace sass
 
 /// Counts of one PTX instruction, summed over the machine instructions that were made of it.
 struct CountedAccess {
@@ -24,6 +34,7 @@ struct CountedAccess {
 struct CountedLaunch {
   std::map<std::uint32_t, CountedAccess> accesses = {};  ///< by instruction of the kernel
   std::vector<std::string> overrun = {};                 ///< buffers around which the kernel wrote
+  std::string chip = {};                                 ///< "GH100": whose counters
   std::string failure = {};                              ///< why it was not counted; empty: it was
 };
 
