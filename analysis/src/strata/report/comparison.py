@@ -14,11 +14,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from strata import figures
 from strata.compare import devices, words
 from strata.compare.changes import Comparison
 from strata.compare.output import sections
 from strata.compare.sections import Section, latex, markdown
-from strata import figures
 from strata.figures import _compare_changes, _compare_devices
 from strata.figures._chart import Chart
 from strata.figures._figure import Figure
