@@ -452,7 +452,8 @@ std::vector<Access> traced_accesses(const ptx::Kernel& kernel, std::span<const A
         .try_emplace({like.instruction, space}, Sum{.access = {.instruction = like.instruction,
                                                                .kind = like.kind,
                                                                .space = space,
-                                                               .width = like.width},
+                                                               .width = like.width,
+                                                               .is_traced = true},
                                                     .requests = RequestCounter{model, generations}})
         .first->second;
   };

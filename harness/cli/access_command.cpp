@@ -22,6 +22,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <span>
@@ -44,6 +45,7 @@ struct AccessOptions {
   bool run = false;
   std::string device = "cuda:0";
   long long seconds = 60;
+  std::uint64_t megabytes = 512;
   std::string out;
   Names command;
 };
@@ -96,6 +98,80 @@ std::string not_counted(const std::string& file, const access::CountedLaunch* co
   return why;
 }
 
+/// A launch that is run on the host, and what was found of it.
+struct Evaluated {
+  std::string file;
+  access::Launch launch;
+  access::Evaluation evaluation = {};
+  double seconds = 0;
+};
+
+/// Puts what a device recorded in the place of what the evaluation could not tell.
+void replace(std::vector<access::Access>& accesses, const std::vector<access::Access>& traced) {
+  for (const auto& one : traced) {
+    std::erase_if(accesses, [&](const access::Access& old) {
+      return old.instruction == one.instruction && !old.is_traced;
+    });
+    accesses.push_back(one);
+  }
+  std::ranges::stable_sort(accesses, {}, &access::Access::instruction);
+}
+
+/// Whether what the host cannot tell of an access may be recorded.
+bool can_be_traced(const access::Access& access) {
+  switch (access.doubt) {
+    case access::Doubt::none:
+    case access::Doubt::misaligned:  // the device refuses it
+    case access::Doubt::width:
+      return false;
+    default:
+      return true;
+  }
+}
+
+/// Has a device record the accesses of a module's launches that are not exact.
+void trace(const AccessOptions& options, const ptx::Module& module,
+           const std::vector<Generation>& generations, std::vector<Evaluated>& launches,
+           CountingState& counting) {
+  std::vector<access::TraceRequest> requests;
+  std::vector<Evaluated*> traced;
+  for (auto& launch : launches) {
+    access::TraceRequest request{.file = launch.file, .wanted = {}};
+    std::ranges::copy_if(launch.evaluation.accesses, std::back_inserter(request.wanted),
+                         can_be_traced);
+    if (request.wanted.empty()) continue;
+    requests.push_back(std::move(request));
+    traced.push_back(&launch);
+  }
+  if (requests.empty() || !options.run) return;
+  std::vector<access::TraceAnswer> answers;
+  try {
+    answers =
+        access::trace_launches(module, requests, generations, options.device,
+                               std::chrono::seconds{options.seconds}, options.megabytes << 20U);
+  } catch (const CountersUnavailable&) {
+    return;  // count() has told why
+  } catch (const DeviceUnavailable&) {
+    return;
+  }
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const auto& answer = answers[i];
+    const auto say = [&](const std::string& what, const std::string& why) {
+      fmt::print(stderr, "strata: {}: {}not traced: {}\n", one_line(requests[i].file), what,
+                 one_line(why));
+    };
+    if (!answer.failure.empty()) {
+      counting.is_failed = true;
+      say("", answer.failure);
+    }
+    const auto& kernel = module.kernels[traced[i]->launch.kernel];
+    for (const auto& one : answer.left_out)
+      say(fmt::format("line {} of the PTX is ", kernel.instructions[one.instruction].line),
+          one.why);
+    replace(traced[i]->evaluation.accesses, answer.accesses);
+  }
+}
+
 /// The kernels that were asked for, with what is proved of them.
 access::Report report_of(const AccessOptions& options, std::span<const std::string> names,
                          std::span<const ptx::Module> modules, CountingState& counting) {
@@ -133,33 +209,37 @@ access::Report report_of(const AccessOptions& options, std::span<const std::stri
            did_you_mean(options.kernel, all, "leave it out for all"));
   }
   // By module: a device assembles each once.
-  std::vector<Names> files(modules.size());
-  std::vector<std::vector<access::Launch>> launches(modules.size());
+  std::vector<std::vector<Evaluated>> launches(modules.size());
   for (const auto& file : options.launches) {
     access::Launch launch = access::read_launch(file, modules);
     if (!place.contains({launch.module, launch.kernel})) continue;
-    files[launch.module].push_back(file);
-    launches[launch.module].push_back(std::move(launch));
+    launches[launch.module].push_back({.file = file, .launch = std::move(launch)});
   }
   for (std::size_t m = 0; m < modules.size(); ++m) {
-    const auto counted = count(options, modules[m], files[m], counting);
-    for (std::size_t i = 0; i < files[m].size(); ++i) {
-      const access::Launch& launch = launches[m][i];
+    Names files;
+    for (const auto& one : launches[m])
+      files.push_back(one.file);
+    const auto counted = count(options, modules[m], files, counting);
+    for (auto& one : launches[m]) {
+      const auto begin = std::chrono::steady_clock::now();
+      one.evaluation = evaluate(modules[m], one.launch, {.generations = report.generations});
+      one.seconds = std::chrono::duration<double>{std::chrono::steady_clock::now() - begin}.count();
+    }
+    trace(options, modules[m], report.generations, launches[m], counting);
+    for (std::size_t i = 0; i < launches[m].size(); ++i) {
+      const Evaluated& one = launches[m][i];
       const access::CountedLaunch* of_launch = i < counted.size() ? &counted[i] : nullptr;
-      access::ReportedLaunch reported{.file = files[m][i]};
-      reported.not_counted = not_counted(reported.file, of_launch, counting, options.run);
+      access::ReportedLaunch reported{.file = one.file, .seconds = one.seconds};
+      reported.not_counted = not_counted(one.file, of_launch, counting, options.run);
       if (!reported.not_counted.empty()) {
         counting.is_failed = counting.is_failed || of_launch != nullptr;
         of_launch = nullptr;
       } else {
         counting.chip = of_launch->chip;
       }
-      const auto begin = std::chrono::steady_clock::now();
-      const auto evaluation = evaluate(modules[m], launch, {.generations = report.generations});
-      reported.seconds =
-          std::chrono::duration<double>{std::chrono::steady_clock::now() - begin}.count();
-      add_launch(report.kernels[place.at({m, launch.kernel})], modules[m].kernels[launch.kernel],
-                 std::move(reported), evaluation, of_launch);
+      add_launch(report.kernels[place.at({m, one.launch.kernel})],
+                 modules[m].kernels[one.launch.kernel], std::move(reported), one.evaluation,
+                 of_launch);
     }
   }
   return report;
@@ -302,11 +382,16 @@ void add_access(CLI::App& app, int& status, const std::vector<std::string>& comm
   option(sub, "--most", options->most,
          "exit with 1 where an access moves more than so many times what its bytes need", "TIMES");
   sub->add_flag("--run", options->run,
-                "run each launch once on a device, and set what each instruction moved beside it")
+                "run each launch once on a device, and set what each instruction moved beside it; "
+                "record the addresses that the host cannot tell")
       ->needs("--launch");
   option(sub, "--device", options->device, "the device of --run", "cuda:N");
   option(sub, "--seconds", options->seconds, "how long a launch of --run may take", "SECONDS")
       ->check(CLI::Range(1, 3600))
+      ->capture_default_str();
+  option(sub, "--megabytes", options->megabytes,
+         "room for what --run records of a launch: 16 bytes for each access of a thread", "MIB")
+      ->check(CLI::Range(1, 1 << 14))
       ->capture_default_str();
   option(sub, "--out", options->out,
          "make a run folder in this folder: rows for strata report and strata compare", "DIR");

@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <iostream>
 #include <iterator>
 #include <optional>
@@ -141,6 +142,94 @@ class Counter {
   std::string chip_;
 };
 
+/// The numbers of an access, in the order in which a worker sends them.
+template <class Take>
+void each_number(Access& access, const Take& take) {
+  take(access.instruction);
+  take(access.kind);
+  take(access.space);
+  take(access.width);
+  take(access.warps);
+  take(access.lanes);
+  take(access.ideal_sectors);
+  take(access.wavefronts);
+  take(access.ideal_wavefronts);
+  for (Traffic& traffic : access.traffic) {
+    take(traffic.requests);
+    take(traffic.transactions);
+    take(traffic.sectors);
+    take(traffic.lines);
+    take(traffic.bytes_moved);
+    take(traffic.bytes_used);
+  }
+}
+
+/// A module whose kernels record their addresses.
+class Tracer {
+ public:
+  Tracer(const Message& job, int ordinal) : ordinal_{ordinal}, bytes_{job.at("bytes")} {
+    modules_.push_back(ptx::read(job.at("ptx"), "the PTX"));
+    job.at("generations").get_to(generations_);
+    tools_.architecture = architecture_of(ordinal, std::string{modules_.front().target});
+  }
+
+  [[nodiscard]] Message trace(const Message& request) const {
+    Launch launch = read_launch(request.at("file"), modules_);
+    std::vector<Access> wanted;
+    std::vector<std::uint32_t> instructions;
+    for (const auto& one : request.at("wanted")) {
+      instructions.push_back(one.at(0));
+      wanted.push_back({.instruction = one.at(0),
+                        .kind = one.at(1),
+                        .space = one.at(2),
+                        .width = one.at(3),
+                        .traffic = {}});
+    }
+    TracedPtx made = access::trace(modules_.front(), launch.kernel, instructions);
+    Message left_out = Message::array();
+    for (const auto& one : made.left_out) {
+      left_out.push_back({one.instruction, one.why});
+      std::erase_if(wanted, [&](const Access& of) { return of.instruction == one.instruction; });
+    }
+    Message accesses = Message::array();
+    if (!wanted.empty()) {
+      for (Access& access : record(std::move(made.text), std::move(launch), wanted)) {
+        Message numbers = Message::array();
+        each_number(access, [&](const auto& number) { numbers.push_back(number); });
+        accesses.push_back(std::move(numbers));
+      }
+    }
+    return {{"accesses", std::move(accesses)}, {"left_out", std::move(left_out)}};
+  }
+
+ private:
+  [[nodiscard]] std::vector<Access> record(std::string text, Launch launch,
+                                           const std::vector<Access>& wanted) const {
+    const std::uint32_t kernel = launch.kernel;
+    const std::string cubin = assemble(text, "the PTX that records", tools_);
+    const ptx::Module traced = ptx::read(std::move(text), "the PTX that records");
+    const TracedLaunch run = traced_launch(traced, std::move(launch), bytes_);
+    const auto bytes =
+        run_kernel(ordinal_, on_device(traced, run.launch, cubin), {run.records, run.counts});
+    std::vector<std::uint64_t> words(bytes[0].size() / sizeof(std::uint64_t));
+    std::vector<std::uint32_t> counts(bytes[1].size() / sizeof(std::uint32_t));
+    std::memcpy(words.data(), bytes[0].data(), words.size() * sizeof words[0]);
+    std::memcpy(counts.data(), bytes[1].data(), counts.size() * sizeof counts[0]);
+    return traced_accesses(modules_.front().kernels[kernel], wanted, generations_,
+                           {.grid = run.launch.grid,
+                            .block = run.launch.block,
+                            .capacity = run.capacity,
+                            .words = words,
+                            .counts = counts});
+  }
+
+  int ordinal_;
+  std::uint64_t bytes_;
+  std::vector<ptx::Module> modules_;
+  std::vector<Generation> generations_;
+  Tools tools_;
+};
+
 void write_all(int fd, std::string_view text) {
   while (!text.empty()) {
     const auto count = ::write(fd, text.data(), text.size());
@@ -203,6 +292,31 @@ CountedLaunch counted_of(const Message& said) {
   return counted;
 }
 
+constexpr std::size_t numbers_of_traffic = 6;
+
+Access access_of(const Message& numbers) {
+  Access access{.traffic = {}, .is_traced = true};
+  std::size_t next = 0;
+  each_number(access, [&](const auto& /*number*/) { ++next; });
+  access.traffic.resize((numbers.size() - next) / numbers_of_traffic);
+  next = 0;
+  each_number(access, [&](auto& number) { numbers.at(next++).get_to(number); });
+  return access;
+}
+
+TraceAnswer traced_of(const Message& said) {
+  TraceAnswer answer;
+  for (const auto& numbers : said.at("accesses"))
+    answer.accesses.push_back(access_of(numbers));
+  for (const auto& one : said.at("left_out"))
+    answer.left_out.push_back({one.at(0), one.at(1)});
+  return answer;
+}
+
+Message job_of(const ptx::Module& module, const char* task) {
+  return {{"task", task}, {"ptx", std::string{module.text.begin(), module.text.end()}}};
+}
+
 void throw_refusal(const Message& said) {
   if (const auto usage = said.find("usage"); usage != said.end()) throw UsageError{*usage};
   if (const auto none = said.find("unavailable"); none != said.end()) {
@@ -211,32 +325,56 @@ void throw_refusal(const Message& said) {
   if (const auto none = said.find("no_device"); none != said.end()) throw DeviceUnavailable{*none};
 }
 
+/// What workers answer of each launch; a launch that costs its worker costs no other's answer.
+template <class Answer>
+std::vector<Answer> answers(Message job, const std::vector<Message>& launches,
+                            const std::string& device, std::chrono::seconds patience,
+                            Answer (*read)(const Message&)) {
+  std::vector<Answer> all;
+  while (all.size() < launches.size()) {
+    job["launches"] = std::vector<Message>{
+        launches.begin() + static_cast<std::ptrdiff_t>(all.size()), launches.end()};
+    Worker worker{device, job};
+    bool goes_on = true;
+    while (goes_on && all.size() < launches.size()) {
+      const auto said = worker.next(patience);
+      if (said) throw_refusal(*said);
+      const bool is_lost = !said || said->contains("failed");
+      const std::string why = !said ? worker.why() : said->value("failed", std::string{});
+      all.push_back(is_lost ? Answer{.failure = why} : read(*said));
+      // What no worker outlives ends it; what it only refuses does not.
+      goes_on = said && !is_lost;
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 std::vector<CountedLaunch> count_launches(const ptx::Module& module,
                                           const std::vector<std::string>& files,
                                           const std::string& device,
                                           std::chrono::seconds patience) {
-  std::vector<CountedLaunch> counted;
-  while (counted.size() < files.size()) {
-    const auto rest = files.begin() + static_cast<std::ptrdiff_t>(counted.size());
-    Worker worker{device,
-                  {{"ptx", std::string{module.text.begin(), module.text.end()}},
-                   {"launches", std::vector<std::string>{rest, files.end()}}}};
-    while (counted.size() < files.size()) {
-      const auto said = worker.next(patience);
-      if (!said) {
-        counted.push_back({.failure = worker.why()});
-        break;  // that launch has cost its worker; the others get another one
-      }
-      throw_refusal(*said);
-      const auto failed = said->find("failed");
-      counted.push_back(failed == said->end() ? counted_of(*said)
-                                              : CountedLaunch{.failure = *failed});
-      if (failed != said->end()) break;
-    }
+  const std::vector<Message> launches{files.begin(), files.end()};
+  return answers<CountedLaunch>(job_of(module, "count"), launches, device, patience, counted_of);
+}
+
+std::vector<TraceAnswer> trace_launches(const ptx::Module& module,
+                                        const std::vector<TraceRequest>& requests,
+                                        const std::vector<Generation>& generations,
+                                        const std::string& device, std::chrono::seconds patience,
+                                        std::uint64_t bytes) {
+  std::vector<Message> launches;
+  for (const auto& request : requests) {
+    Message wanted = Message::array();
+    for (const Access& access : request.wanted)
+      wanted.push_back({access.instruction, access.kind, access.space, access.width});
+    launches.push_back({{"file", request.file}, {"wanted", std::move(wanted)}});
   }
-  return counted;
+  Message job = job_of(module, "trace");
+  job["generations"] = generations;
+  job["bytes"] = bytes;
+  return answers<TraceAnswer>(std::move(job), launches, device, patience, traced_of);
 }
 
 }  // namespace access
@@ -254,9 +392,21 @@ void add_access_worker(CLI::App& app) {
     try {
       const auto job =
           nlohmann::json::parse(std::string{std::istreambuf_iterator<char>{std::cin}, {}});
-      const access::Counter counter{job.at("ptx"), parse_device_request(*device).ordinal};
-      for (const auto& file : job.at("launches"))
-        say(counter.count(file));
+      const int ordinal = parse_device_request(*device).ordinal;
+      if (job.at("task") == "trace") {
+        const access::Tracer tracer{job, ordinal};
+        for (const auto& request : job.at("launches")) {
+          try {
+            say(tracer.trace(request));
+          } catch (const UsageError& error) {  // what is wrong with this launch is not with others
+            say({{"failed", error.what()}});
+          }
+        }
+      } else {
+        const access::Counter counter{job.at("ptx"), ordinal};
+        for (const auto& file : job.at("launches"))
+          say(counter.count(file));
+      }
     } catch (const UsageError& error) {
       say({{"usage", error.what()}});
     } catch (const CountersUnavailable& error) {

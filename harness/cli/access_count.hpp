@@ -2,7 +2,9 @@
 // or hangs costs that process only.
 #pragma once
 
+#include "harness/access/evaluate.hpp"
 #include "harness/access/ptx.hpp"
+#include "harness/access/traced_ptx.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -46,5 +48,27 @@ struct CountedLaunch {
                                                         const std::vector<std::string>& files,
                                                         const std::string& device,
                                                         std::chrono::seconds patience);
+
+/// What of a launch is to be recorded: accesses of which the host's evaluation is in doubt.
+struct TraceRequest {
+  std::string file;
+  std::vector<Access> wanted;
+};
+
+struct TraceAnswer {
+  std::vector<Access> accesses = {};
+  std::vector<Untraced> left_out = {};
+  std::string failure = {};  ///< why nothing was recorded, or not all; empty: it was
+};
+
+/// Launches kernels that record these accesses (traced_ptx.hpp) once each, with room for `bytes` of
+/// records, and says what they ask of memory by the rules of `generations`. Otherwise as
+/// count_launches.
+[[nodiscard]] std::vector<TraceAnswer> trace_launches(const ptx::Module& module,
+                                                      const std::vector<TraceRequest>& requests,
+                                                      const std::vector<Generation>& generations,
+                                                      const std::string& device,
+                                                      std::chrono::seconds patience,
+                                                      std::uint64_t bytes);
 
 }  // namespace strata::access

@@ -61,6 +61,11 @@ std::string_view unit_of(Space space) {
   return space == Space::shared ? "wavefronts" : "sectors";
 }
 
+std::string_view method_of(const Access& access) {
+  if (!access.is_exact()) return "not exact";
+  return access.is_traced ? "traced" : "exact";
+}
+
 std::size_t newest_of(const Report& report) {
   return static_cast<std::size_t>(std::ranges::find(report.generations, Generation::cc7) -
                                   report.generations.begin());
@@ -96,7 +101,8 @@ Json exact_json(const Report& report, const KernelReport& kernel, const ExactTra
   const Access& access = exact.access;
   Json made{{"launch", one_line(kernel.launches[exact.launch].file)},
             {"space", name_of(access.space)},
-            {"is_exact", access.is_exact()},
+            {"is_exact", access.is_exact() && !access.is_traced},
+            {"is_traced", access.is_traced},
             {"doubt", access.is_exact() ? Json{} : Json(describe(access.doubt))},
             {"doubtful", access.doubtful},
             {"hidden_by", json_or_null(exact.hidden_by)},
@@ -321,7 +327,7 @@ std::vector<Line> lines_of(const Report& report, const KernelReport& kernel,
          .lane = "",
          .numbers = {number_text(requests), number_text(moved), number_text(ideal),
                      ratio_text(static_cast<double>(moved), static_cast<double>(ideal))},
-         .verdict = access.is_exact() ? "exact" : "not exact",
+         .verdict = std::string{method_of(access)},
          .notes = {}});
   };
   const std::string file =
@@ -477,7 +483,7 @@ CsvNumbers csv_of_proof(const AccessProof& proof) {
 std::vector<CsvNumbers> csv_of_launch(const Report& report, const KernelReport& kernel,
                                       const ExactTraffic& exact) {
   const Access& access = exact.access;
-  CsvNumbers row{.method = access.is_exact() ? "exact" : "not exact",
+  CsvNumbers row{.method = std::string{method_of(access)},
                  .space = access.space,
                  .reason = access.is_exact() ? "" : doubt_text(exact),
                  .launch = one_line(kernel.launches[exact.launch].file)};

@@ -124,6 +124,7 @@ void add(ExactTraffic& all, const ExactTraffic& one) {
   sum.wavefronts += one.access.wavefronts;
   sum.ideal_wavefronts += one.access.ideal_wavefronts;
   sum.outside += one.access.outside;
+  sum.is_traced = sum.is_traced || one.access.is_traced;
   if (sum.is_exact() && !one.access.is_exact()) {
     sum.doubt = one.access.doubt;
     sum.doubtful = one.access.doubtful;
@@ -148,8 +149,8 @@ Measurement one(const char* quantity, const char* unit, Provenance provenance,
 }
 
 std::vector<Measurement> predictions(const Access& access, std::size_t generation) {
-  const auto row = [](const char* quantity, const char* unit, std::uint64_t value) {
-    return one(quantity, unit, Provenance::modelled, "exact", value);
+  const auto row = [&](const char* quantity, const char* unit, std::uint64_t value) {
+    return one(quantity, unit, Provenance::modelled, method_of(access), value);
   };
   if (access.space == Space::shared) {
     return {row("requests", "request", access.warps),
