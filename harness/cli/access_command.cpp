@@ -369,8 +369,7 @@ void add_access(CLI::App& app, int& status, const std::vector<std::string>& comm
   options->command = command;
   auto* sub = app.add_subcommand(
       "access", "say what each line of a CUDA kernel asks of memory; needs no device");
-  sub->add_option("FILES", options->files, "PTX, CUDA sources, or binaries that hold PTX")
-      ->required();
+  sub->add_option("FILES", options->files, "PTX, CUDA sources, or binaries that hold PTX");
   option(sub, "--kernel", options->kernel, "only kernels whose name matches", "RE");
   option(sub, "--launch", options->launches,
          "count every warp of this launch; may be given several times", "FILE.yaml");
@@ -410,7 +409,15 @@ void add_access(CLI::App& app, int& status, const std::vector<std::string>& comm
       "fails; 2 bad input.\n"
       "Examples: strata access kernel.cu --flag=-std=c++20\n"
       "          strata access kernel.ptx --launch launch.yaml --format sarif --most 2");
-  sub->callback([options, &status] { status = static_cast<int>(run(*options)); });
+  add_access_capture(*sub, status);
+  sub->callback([sub, options, &status] {
+    if (!sub->get_subcommands().empty()) return;
+    if (options->files.empty()) {
+      refuse({"FILES"}, "none", "PTX, CUDA sources, or binaries that hold PTX",
+             "see strata access --help");
+    }
+    status = static_cast<int>(run(*options));
+  });
 }
 
 }  // namespace strata

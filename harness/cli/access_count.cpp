@@ -5,6 +5,7 @@
 #include "harness/access/marked_ptx.hpp"
 #include "harness/case/error.hpp"
 #include "harness/case/subprocess.hpp"
+#include "harness/case/unique_fd.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/counters/counter_set.hpp"
 #include "harness/counters/counters.hpp"
@@ -17,7 +18,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstring>
 #include <iostream>
 #include <iterator>
@@ -230,14 +230,6 @@ class Tracer {
   Tools tools_;
 };
 
-void write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const auto count = ::write(fd, text.data(), text.size());
-    if (count < 0 && errno != EINTR) return;
-    if (count > 0) text.remove_prefix(static_cast<std::size_t>(count));
-  }
-}
-
 /// The lines of a worker as they come; the last one tells how it ended.
 class Worker {
  public:
@@ -387,7 +379,7 @@ void add_access_worker(CLI::App& app) {
     become_worker();
     const auto say = [](const nlohmann::json& said) {
       using enum nlohmann::json::error_handler_t;
-      access::write_all(worker_channel_fd, said.dump(-1, ' ', true, replace) + '\n');
+      (void)write_some(worker_channel_fd, said.dump(-1, ' ', true, replace) + '\n');
     };
     try {
       const auto job =

@@ -31,6 +31,8 @@ void add_counters(CLI::App& app);
 void add_model(CLI::App& app);
 /// `command`: argv, for context.json.
 void add_access(CLI::App& app, int& status, const std::vector<std::string>& command);
+/// `access capture`; `app` is `access`.
+void add_access_capture(CLI::App& app, int& status);
 /// Internal to `access --run`: hidden.
 void add_access_worker(CLI::App& app);
 void add_nbody(CLI::App& app, int& status);

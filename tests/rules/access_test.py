@@ -274,6 +274,40 @@ class Access(unittest.TestCase):
         self.assertEqual(len(answer.stderr.strip().splitlines()), 1)
         self.assertFalse((self.out / "runs").exists())
 
+    def test_capture_ends_in_one_line_where_it_cannot(self) -> None:
+        def refused(*words: str | Path, codes: tuple[int, ...] = (2,)) -> str:
+            done = subprocess.run(
+                [
+                    STRATA,
+                    "access",
+                    "capture",
+                    "--out",
+                    str(self.out / "captured"),
+                    *map(str, words),
+                ],
+                capture_output=True,
+                text=True,
+                timeout=PATIENCE,
+                check=False,
+            )
+            self.assertIn(done.returncode, codes, done.stderr)
+            self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
+            self.assertEqual(done.stdout, "")
+            return done.stderr
+
+        self.assertIn("no such program", refused("--", "no-such-program"))
+        self.assertIn("no such program", refused("--", DATA / "energies.yaml"))
+        self.assertIn("PROGRAM", refused())
+        self.assertIn("--megabytes", refused("--megabytes", "-1", "--", "true"))
+        self.assertFalse((self.out / "captured").exists())
+        # Where there is no CUPTI that is said, else that the program does not use CUDA.
+        told = refused("--", "true", codes=(2, 3))
+        self.assertTrue("libstrata_capture.so" in told or "made no call of CUDA" in told, told)
+        self.assertFalse((self.out / "captured").exists())
+        (self.out / "captured").mkdir()
+        (self.out / "captured" / "file").write_text("")
+        self.assertIn("is not empty", refused("--", "true"))
+
     def test_it_explains_itself(self) -> None:
         text = self.answer("--help").stdout
         for word in (
