@@ -384,7 +384,8 @@ TracedPtx trace(const ptx::Module& module, std::uint32_t kernel,
   return made;
 }
 
-TracedLaunch traced_launch(const ptx::Module& traced, Launch launch, std::uint64_t bytes) {
+TracedLaunch traced_launch(const ptx::Module& module, const ptx::Module& traced, Launch launch,
+                           std::uint64_t bytes) {
   const ptx::Kernel& kernel = traced.kernels[launch.kernel];
   const std::uint64_t threads = launch.grid.count() * launch.block.count();
   constexpr std::uint64_t least = record_bytes + record_count_bytes;
@@ -398,6 +399,15 @@ TracedLaunch traced_launch(const ptx::Module& traced, Launch launch, std::uint64
   const std::uint64_t capacity = (bytes / threads - record_count_bytes) / record_bytes;
   made.capacity = static_cast<std::uint32_t>(std::min<std::uint64_t>(capacity, 0xFFFFFFFFU));
   Launch& to = made.launch;
+  // Variables have moved up by the parameters that came before them.
+  for (Buffer& buffer : to.buffers) {
+    if (buffer.symbol == ptx::no_index) continue;
+    const ptx::Symbol& was = module.symbols[buffer.symbol];
+    const auto is = std::ranges::find_if(traced.symbols, [&](const ptx::Symbol& one) {
+      return one.name == was.name && one.kernel == was.kernel;
+    });
+    buffer.symbol = static_cast<std::uint32_t>(is - traced.symbols.begin());
+  }
   const auto put = [&](std::size_t parameter, std::uint64_t value, unsigned count) {
     const std::size_t from_end = parameters.size() - parameter;
     const auto& symbol = traced.symbols[kernel.params[kernel.params.size() - from_end]];

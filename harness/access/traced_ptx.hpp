@@ -45,11 +45,11 @@ struct TracedLaunch {
   std::size_t counts = 0;
   std::uint32_t capacity = 0;  ///< records of a thread for which there is room
 };
-/// `launch` of the kernel, for the module that was read from trace()'s text: with room for as many
-/// records as fit into `bytes`, and the same number for each thread. Throws UsageError where not
-/// even one does.
-[[nodiscard]] TracedLaunch traced_launch(const ptx::Module& traced, Launch launch,
-                                         std::uint64_t bytes);
+/// `launch` of a kernel of `module`, for the one that was read from trace()'s text: with room for
+/// as many records as fit into `bytes`, and the same number for each thread. Throws UsageError
+/// where not even one does.
+[[nodiscard]] TracedLaunch traced_launch(const ptx::Module& module, const ptx::Module& traced,
+                                         Launch launch, std::uint64_t bytes);
 
 /// One access of a warp, as it was recorded.
 struct RecordedAccess {

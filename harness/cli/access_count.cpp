@@ -208,7 +208,7 @@ class Tracer {
     const std::uint32_t kernel = launch.kernel;
     const std::string cubin = assemble(text, "the PTX that records", tools_);
     const ptx::Module traced = ptx::read(std::move(text), "the PTX that records");
-    const TracedLaunch run = traced_launch(traced, std::move(launch), bytes_);
+    const TracedLaunch run = traced_launch(modules_.front(), traced, std::move(launch), bytes_);
     const auto bytes =
         run_kernel(ordinal_, on_device(traced, run.launch, cubin), {run.records, run.counts});
     std::vector<std::uint64_t> words(bytes[0].size() / sizeof(std::uint64_t));

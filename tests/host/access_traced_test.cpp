@@ -50,7 +50,7 @@ struct Traced {
     left_out = made.left_out;
     traced = ptx::read(std::move(made.text), "traced");
     const std::uint64_t threads = of.grid.count() * of.block.count();
-    run = traced_launch(traced, of, threads * (records_of_thread * record_bytes + 4));
+    run = traced_launch(module, traced, of, threads * (records_of_thread * record_bytes + 4));
     words.resize(2 * threads * run.capacity);
     counts.resize(threads);
     const Buffer& record_buffer = run.launch.buffers[run.records];
@@ -258,7 +258,8 @@ TEST(TracedPtx, SaysWhenThereIsNoRoomAndNeverCutsOff) {
     EXPECT_THAT(error.what(), HasSubstr("thread 0 recorded 5 accesses, and there is room for 4"));
     EXPECT_THAT(error.what(), HasSubstr("--megabytes"));
   }
-  EXPECT_THROW((void)traced_launch(traced.traced, of.launch, 64 * 20 - 1), UsageError);
+  EXPECT_THROW((void)traced_launch(of.modules[0], traced.traced, of.launch, 64 * 20 - 1),
+               UsageError);
 }
 
 TEST(TracedPtx, RefusesRecordsThatDoNotFitTogether) {
@@ -275,6 +276,28 @@ TEST(TracedPtx, RefusesRecordsThatDoNotFitTogether) {
   breaks([](Traced& of_all) { of_all.words[2 * 3 + 1] ^= 8; });  // it was not among its lanes
   breaks([](Traced& of_all) { of_all.words[2 * 3 + 1] ^= 1U << 5U; });
   breaks([](Traced& of_all) { of_all.words[2 * 3 + 1] |= std::uint64_t{7} << 56U; });
+}
+
+TEST(TracedPtx, KeepsVariablesOfTheModuleApart) {
+  const std::string text =
+      kernel_text(".param .u64 p",
+                  "ld.param.u64 %rd1, [p];\nmov.u64 %rd2, early;\nld.global.u32 %r1, [%rd2+4];\n"
+                  "mul.wide.u32 %rd3, %r1, 4;\nadd.s64 %rd3, %rd1, %rd3;\n"
+                  "ld.global.u32 %r2, [%rd3];\nret;\n",
+                  ".global .align 4 .b8 early[64];") +
+      ".global .align 4 .b8 later[32];\n.const .align 4 .b8 last[16];\n";
+  const Launched of{text, launch_of("2", "32",
+                                    "arguments: [{bytes: 4096}]\nsymbols: {early: {fill: iota}, "
+                                    "later: {fill: zero}, last: {fill: zero}}\n")};
+  EXPECT_EQ(check(of.modules[0], of.launch), 2U);
+  const Traced traced{of.modules[0], of.launch, {load_of(of.kernel())}, 4};
+  std::vector<std::string_view> names;
+  for (const auto& buffer : traced.run.launch.buffers) {
+    if (buffer.symbol == ptx::no_index) continue;
+    EXPECT_EQ(traced.traced.symbols[buffer.symbol].name, buffer.name);
+    names.push_back(traced.traced.symbols[buffer.symbol].name);
+  }
+  EXPECT_THAT(names, testing::UnorderedElementsAre("early", "later", "last"));
 }
 
 TEST(TracedPtx, LeavesOutWhatCannotBeTraced) {
