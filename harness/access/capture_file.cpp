@@ -292,11 +292,12 @@ std::optional<ModuleImage> module_at(const void* image) {
   if (image == nullptr) return std::nullopt;
   const auto* bytes = static_cast<const char*>(image);
   using Kind = ModuleImage::Kind;
-  const auto magic = read_at<std::uint32_t>(bytes);
-  if (magic == wrapper_magic) {
+  if (read_at<std::uint32_t>(bytes) == wrapper_magic) {
     constexpr std::size_t data = 8;  // behind the magic number and the version
-    return module_at(read_at<const void*>(bytes + data));
+    bytes = read_at<const char*>(bytes + data);
+    if (bytes == nullptr) return std::nullopt;
   }
+  const auto magic = read_at<std::uint32_t>(bytes);
   if (magic == fatbin_magic) return fatbin_at(bytes);
   if (std::string_view{bytes, 4} ==
       "\x7f"

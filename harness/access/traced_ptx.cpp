@@ -217,10 +217,9 @@ void put_parameters(std::string_view text, const ptx::Kernel& kernel, Insertions
                             kernel.name, suffix);
   const std::size_t after_name = name + kernel.name.size();
   const std::string_view head = text.substr(0, body);
-  std::size_t close = body;
   try {
-    close = find_code(head, ')', after_name);
-    into.emplace(close, (kernel.params.empty() ? "" : ",") + declared + '\n');
+    into.emplace(find_code(head, ')', after_name),
+                 (kernel.params.empty() ? "" : ",") + declared + '\n');
   } catch (const std::logic_error&) {
     into.emplace(after_name, " (" + declared + ")\n");  // a kernel may be without a list
   }
@@ -353,6 +352,76 @@ void for_each_warp(const Records& records,
   }
 }
 
+/// Sums up recorded accesses by instruction and space.
+class TracedSums {
+ public:
+  TracedSums(const ptx::Kernel& kernel, std::span<const Generation> generations)
+      : kernel_{kernel}, generations_{generations} {}
+
+  /// `like` is the access as the evaluation has it.
+  void add(const Access& like, const RecordedAccess& one) {
+    const ptx::Instruction& instruction = kernel_.instructions[one.instruction];
+    if (one.space == Space::local) {
+      lost_.insert(one.instruction);
+      return;
+    }
+    Space space = recorded_space(instruction);
+    if (space == Space::generic) space = one.space == space ? Space::global : one.space;
+    LaneAccess access{like.width, one.mask, one.addresses.data()};
+    if (like.kind == AccessKind::matrix) access.mask &= rows_of_matrices(instruction);
+    if (access.mask == 0) return;
+    Sum& sum = sum_of(like, space);
+    ++sum.access.warps;
+    sum.access.lanes += static_cast<std::uint64_t>(std::popcount(access.mask));
+    add_access(sum.requests, like.kind, access);
+  }
+
+  /// What no warp came to is known as well.
+  void add_none(const Access& like) {
+    const auto first = sums_.lower_bound({like.instruction, Space::generic});
+    const bool is_there = first != sums_.end() && first->first.first == like.instruction;
+    if (is_there) return;
+    (void)sum_of(like, like.space == Space::generic ? Space::global : like.space);
+  }
+
+  [[nodiscard]] std::vector<Access> accesses() const {
+    std::vector<Access> made;
+    for (const auto& [of, sum] : sums_) {
+      if (lost_.contains(of.first)) continue;
+      const RequestSums found = sum.requests.sums();
+      made.push_back(sum.access);
+      made.back().traffic = found.traffic;
+      made.back().ideal_sectors = found.ideal_sectors;
+      made.back().wavefronts = found.wavefronts;
+      made.back().ideal_wavefronts = found.ideal_wavefronts;
+    }
+    return made;
+  }
+
+ private:
+  struct Sum {
+    Access access;
+    RequestCounter requests;
+  };
+  Sum& sum_of(const Access& like, Space space) {
+    const auto model = space == Space::shared ? RequestModel::shared : RequestModel::global;
+    return sums_
+        .try_emplace({like.instruction, space},
+                     Sum{.access = {.instruction = like.instruction,
+                                    .kind = like.kind,
+                                    .space = space,
+                                    .width = like.width,
+                                    .is_traced = true},
+                         .requests = RequestCounter{model, generations_}})
+        .first->second;
+  }
+
+  const ptx::Kernel& kernel_;
+  std::span<const Generation> generations_;
+  std::map<std::pair<std::uint32_t, Space>, Sum> sums_;
+  std::set<std::uint32_t> lost_;  ///< some of whose lanes reach local memory
+};
+
 }  // namespace
 
 TracedPtx trace(const ptx::Module& module, std::uint32_t kernel,
@@ -450,63 +519,16 @@ std::vector<RecordedAccess> accesses_of(const Records& records) {
 std::vector<Access> traced_accesses(const ptx::Kernel& kernel, std::span<const Access> wanted,
                                     std::span<const Generation> generations,
                                     const Records& records) {
-  struct Sum {
-    Access access;
-    RequestCounter requests;
-  };
-  std::map<std::pair<std::uint32_t, Space>, Sum> sums;
-  std::set<std::uint32_t> lost;  // some of whose lanes reach other memory
-  const auto sum_of = [&](const Access& like, Space space) -> Sum& {
-    const auto model = space == Space::shared ? RequestModel::shared : RequestModel::global;
-    return sums
-        .try_emplace({like.instruction, space}, Sum{.access = {.instruction = like.instruction,
-                                                               .kind = like.kind,
-                                                               .space = space,
-                                                               .width = like.width,
-                                                               .is_traced = true},
-                                                    .requests = RequestCounter{model, generations}})
-        .first->second;
-  };
+  TracedSums sums{kernel, generations};
   for_each_warp(records, [&](const std::vector<RecordedAccess>& found) {
     for (const RecordedAccess& one : found) {
       const auto like = std::ranges::find(wanted, one.instruction, &Access::instruction);
-      if (like == wanted.end()) continue;
-      if (one.space == Space::local) {
-        lost.insert(one.instruction);
-        continue;
-      }
-      const Space written = recorded_space(kernel.instructions[one.instruction]);
-      const Space space = written != Space::generic     ? written
-                          : one.space == Space::generic ? Space::global
-                                                        : one.space;
-      Sum& sum = sum_of(*like, space);
-      LaneAccess access{like->width, one.mask, one.addresses.data()};
-      if (like->kind == AccessKind::matrix) {
-        access.mask &= rows_of_matrices(kernel.instructions[one.instruction]);
-      }
-      if (access.mask == 0) continue;
-      ++sum.access.warps;
-      sum.access.lanes += static_cast<std::uint64_t>(std::popcount(access.mask));
-      add_access(sum.requests, like->kind, access);
+      if (like != wanted.end()) sums.add(*like, one);
     }
   });
-  // What no warp came to is known as well.
-  for (const Access& like : wanted) {
-    const auto first = sums.lower_bound({like.instruction, Space::generic});
-    const bool is_there = first != sums.end() && first->first.first == like.instruction;
-    if (!is_there) (void)sum_of(like, like.space == Space::generic ? Space::global : like.space);
-  }
-  std::vector<Access> made;
-  for (auto& [of, sum] : sums) {
-    if (lost.contains(of.first)) continue;
-    const RequestSums found = sum.requests.sums();
-    sum.access.traffic = found.traffic;
-    sum.access.ideal_sectors = found.ideal_sectors;
-    sum.access.wavefronts = found.wavefronts;
-    sum.access.ideal_wavefronts = found.ideal_wavefronts;
-    made.push_back(sum.access);
-  }
-  return made;
+  for (const Access& like : wanted)
+    sums.add_none(like);
+  return sums.accesses();
 }
 
 }  // namespace strata::access

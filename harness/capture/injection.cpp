@@ -38,6 +38,7 @@ std::string setting(const char* name) {
 struct Driver {
   Driver() : library{::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL)} {
     const auto get = [&](auto& function, const char* name) {
+      // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): dlsym has no other way
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(
           library == nullptr ? nullptr : ::dlsym(library, name));
       is_whole = is_whole && function != nullptr;
@@ -221,25 +222,26 @@ class Capture {
     (void)driver_.exchange_mode(&mode);
   }
 
+  /// Offset and size of a parameter. The handle may be a kernel of a library, which stands for its
+  /// function.
+  CUresult parameter(CUfunction function, std::size_t index, std::size_t& offset,
+                     std::size_t& bytes) const {
+    const CUresult code = driver_.parameter_of(function, index, &offset, &bytes);
+    if (code != CUDA_ERROR_INVALID_HANDLE) return code;
+    auto* const kernel = reinterpret_cast<CUkernel>(function);  // NOLINT: as cuLaunchKernel has it
+    return driver_.parameter_of_kernel(kernel, index, &offset, &bytes);
+  }
+
   bool read_parameters(const Launched& launched, SeenLaunch& seen) const {
     const std::uint8_t* packed = nullptr;
     for (void** extra = launched.extra; extra != nullptr && *extra != CU_LAUNCH_PARAM_END;
          extra += 2) {
       if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER) packed = static_cast<std::uint8_t*>(extra[1]);
     }
-    bool is_kernel = false;
     for (std::size_t i = 0;; ++i) {
       std::size_t offset = 0;
       std::size_t bytes = 0;
-      CUresult code = is_kernel ? CUDA_ERROR_INVALID_HANDLE
-                                : driver_.parameter_of(launched.function, i, &offset, &bytes);
-      // A kernel of a library may stand for its function.
-      if (code != CUDA_SUCCESS && (i == 0 || is_kernel)) {
-        const auto kernel = reinterpret_cast<CUkernel>(launched.function);
-        const CUresult of_kernel = driver_.parameter_of_kernel(kernel, i, &offset, &bytes);
-        is_kernel = is_kernel || of_kernel == CUDA_SUCCESS;
-        if (is_kernel) code = of_kernel;
-      }
+      const CUresult code = parameter(launched.function, i, offset, bytes);
       if (code == CUDA_ERROR_INVALID_VALUE) return true;  // there are no more
       if (code != CUDA_SUCCESS) return false;
       const std::uint8_t* from = packed != nullptr ? packed + offset : nullptr;

@@ -26,8 +26,6 @@
 #include <system_error>
 #include <unistd.h>
 
-extern char** environ;  // NOLINT(readability-redundant-declaration): of POSIX, in no header of it
-
 namespace strata {
 namespace {
 
@@ -77,7 +75,7 @@ std::optional<fs::path> find_program(const std::string& name) {
 fs::path capture_library() {
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  const fs::path file = self.parent_path() / "libstrata_capture.so";
+  fs::path file = self.parent_path() / "libstrata_capture.so";
   if (!fs::exists(file, error)) {
     throw CountersUnavailable{
         "launches cannot be captured: this build has no libstrata_capture.so, which needs CUPTI",
@@ -106,7 +104,7 @@ void check_folder(const std::string& out) {
 /// The folder, made. Throws UsageError.
 fs::path made_folder(const std::string& out) {
   std::error_code error;
-  const fs::path folder = fs::absolute(out, error);
+  fs::path folder = fs::absolute(out, error);
   fs::create_directories(folder, error);
   if (error) {
     refuse({"--out"}, fmt::format("{} cannot be made: {}", in_quotes(out), error.message()),

@@ -11,6 +11,7 @@
 #include "harness/counters/counters.hpp"
 #include "harness/counters/kernel_counts.hpp"
 #include "harness/record/device.hpp"
+#include "harness/run/worker_channel.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -19,11 +20,11 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <deque>
 #include <iostream>
 #include <iterator>
 #include <optional>
 #include <poll.h>
-#include <unistd.h>
 
 namespace strata {
 namespace access {
@@ -240,13 +241,14 @@ class Worker {
   std::optional<Message> next(std::chrono::seconds patience) {
     const auto deadline = std::chrono::steady_clock::now() + patience;
     std::optional<std::string> ended;
+    bool is_drained = false;
     for (;;) {
-      if (const auto end = text_.find('\n'); end != std::string::npos) {
-        const auto line = Message::parse(text_.substr(0, end), nullptr, false);
-        text_.erase(0, end + 1);
+      while (!lines_.empty()) {
+        const auto line = Message::parse(lines_.front().text, nullptr, false);
+        lines_.pop_front();
         if (!line.is_discarded()) return line;
       }
-      if (ended) break;
+      if (ended && is_drained) break;
       if (std::chrono::steady_clock::now() > deadline) {
         ended = fmt::format("no end within {} s", patience.count());
         break;
@@ -255,9 +257,9 @@ class Worker {
       pollfd channel{.fd = child_.channel(), .events = POLLIN, .revents = 0};
       (void)::poll(&channel, 1, milliseconds);
       ended = child_.ended();
-      std::array<char, 1U << 16U> block{};
-      for (ssize_t count = 0; (count = ::read(child_.channel(), block.data(), block.size())) > 0;)
-        text_.append(block.data(), static_cast<std::size_t>(count));
+      auto batch = reader_.read(child_.channel());
+      is_drained = batch.bytes == 0;
+      std::ranges::move(batch.lines, std::back_inserter(lines_));
     }
     why_ = *ended;
     return std::nullopt;
@@ -266,7 +268,8 @@ class Worker {
 
  private:
   Subprocess child_;
-  std::string text_;
+  LineReader reader_;
+  std::deque<LineReader::Line> lines_;
   std::string why_;
 };
 
