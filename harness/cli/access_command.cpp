@@ -271,6 +271,10 @@ std::string record(const AccessOptions& options, const access::Report& report,
                    const CountingState& counting) {
   const DeviceMessage device = recorded_device(options);
   const auto records = access::records_of(report, device.backend);
+  if (records.empty()) {
+    refuse({"--out"}, "no access in these launches", "a launch of a kernel that was asked for",
+           "look at --kernel and --launch");
+  }
   SweepInfo sweep{.name = "access",
                   .file = one_line(fmt::format("{}", fmt::join(options.files, " "))),
                   .text = text_of(options.launches)};

@@ -124,6 +124,13 @@ def test_lines_that_no_warp_came_to_are_left_out(tmp_path: Path) -> None:
     assert not FIGURE.items(run_of(tmp_path, access(7, 0, requests=0, ideal=0)))
 
 
+def test_a_case_that_says_nothing_of_what_it_moved_is_left_out(tmp_path: Path) -> None:
+    (line,) = access(7, 128)
+    line["measurements"] = line["measurements"][:1]
+    assert line["measurements"][0]["quantity"] == "requests"
+    assert not FIGURE.items(load2(tmp_path, [line]))
+
+
 def test_of_many_lines_those_are_drawn_that_move_most_in_vain(tmp_path: Path) -> None:
     run = run_of(tmp_path, *(access(line, 128 + line) for line in range(1, MOST + 6)))
     (panel,) = panels(chart_of(FIGURE, run))

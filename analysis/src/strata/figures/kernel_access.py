@@ -85,10 +85,14 @@ def _line(words: str, launch: str, cases: Sequence[CaseRows]) -> Line | None:
     def each(value: float | None) -> float | None:
         return None if value is None else value / executed
 
-    row = next(row for case in cases for row in case.rows if row.quantity == f"{unit}s")
+    moved = [row for case in cases for row in case.rows if row.quantity == f"{unit}s"]
+    if not moved:
+        return None
     vain = (predicted or counted or 0.0) - (ideal or 0.0)
     valid = all(row.valid for case in cases for row in case.rows)
-    return Line(words, launch, unit, each(predicted), each(counted), each(ideal), vain, valid, row)
+    return Line(
+        words, launch, unit, each(predicted), each(counted), each(ideal), vain, valid, moved[0]
+    )
 
 
 def chart(found: Sequence[Line]) -> c.Chart:
