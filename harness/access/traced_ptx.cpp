@@ -209,7 +209,9 @@ std::string record(const ptx::Module& module, const ptx::Kernel& kernel, std::ui
 }
 
 void put_parameters(std::string_view text, const ptx::Kernel& kernel, Insertions& into) {
-  const auto name = static_cast<std::size_t>(kernel.name.data() - text.data());
+  // It may be declared before: what is meant is the last `.entry` before its first instruction.
+  const std::size_t first = begin_of(text, kernel.instructions.front());
+  const std::size_t name = text.find(kernel.name, text.rfind(".entry", first));
   const std::size_t body = find_code(text, '{', name);
   std::string declared;
   for (const auto& [suffix, type] : parameters)
@@ -441,7 +443,7 @@ TracedPtx trace(const ptx::Module& module, std::uint32_t kernel,
       made.left_out.push_back({number, why});
     }
   }
-  put_parameters(text, traced, insertions);
+  if (!traced.instructions.empty()) put_parameters(text, traced, insertions);
   std::size_t done = 0;
   for (const auto& [at, inserted] : insertions) {
     made.text += text.substr(done, at - done);

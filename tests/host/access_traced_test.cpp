@@ -229,6 +229,16 @@ TEST(TracedPtx, RecordsKernelsWithoutParametersAndOfOldVersions) {
   EXPECT_EQ(ptx::read(trace(module, 0, {}).text, "traced").version, 62U);
 }
 
+TEST(TracedPtx, FindsAKernelBehindItsDeclarationAndOthers) {
+  const std::string text =
+      ".version 8.0\n.target sm_90\n.address_size 64\n"
+      ".visible .entry k(.param .u64 k_param_0);\n"
+      ".visible .entry other() { ret; }\n"
+      ".visible .entry k(.param .u64 k_param_0) {\n.reg .b64 %rd<3>; .reg .b32 %r<3>;\n"
+      "ld.param.u64 %rd1, [k_param_0]; ld.global.u32 %r1, [%rd1+12]; ret; }\n";
+  EXPECT_EQ(check(text, launch_of("1", "32", "arguments: [{bytes: 64}]\n")), 1U);
+}
+
 /// A loop of so many loads.
 Launched looping(unsigned times) {
   return {kernel_text(".param .u64 p",

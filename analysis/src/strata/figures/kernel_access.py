@@ -18,7 +18,7 @@ MOST = 24
 """So many lines are drawn of each kind of memory: those that move most in vain."""
 MOVED = {"sector": "sectors of 32 bytes a request", "wavefront": "passes through the banks"}
 COUNTED = c.Look(c.INK, "D", size=3.6)
-IDEAL = c.Look("#E69F00", "|", size=13)
+IDEAL = c.Look(c.INK, "|", size=13)
 PLACE = re.compile(r"-(\d+(?:\+\d+)*)$")
 """The end of the axis `line`: "inlined.cu-35+40"."""
 
