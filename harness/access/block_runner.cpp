@@ -690,6 +690,19 @@ void BlockRunner::memory(Warp& warp, std::uint32_t at, std::uint32_t mask, std::
   } else if (asking.reading != 0) {
     account_by_space(at, memory, asking.reading);
   }
+  if (observe_ && asking.why == Doubt::none && asking.reading != 0) {
+    ObservedAccess seen{.instruction = step.instruction,
+                        .space = memory.space,
+                        .mask = asking.reading,
+                        .addresses = addresses_};
+    for (unsigned e = 0; memory.kind == AccessKind::store && e < memory.elements; ++e) {
+      const std::uint32_t from = step.from.at(e);
+      const bool known = from != no_slot && (warp.state.unknown[from] & asking.reading) == 0;
+      if (known) std::copy_n(warp.state.value(from), lanes, seen.stored.at(e).begin());
+      seen.is_known = seen.is_known && known;
+    }
+    observe_(seen);
+  }
   take_effect(warp, step, memory, asking);
 }
 
@@ -806,17 +819,11 @@ void BlockRunner::account(std::uint32_t at, const MemoryStep& memory, Space spac
     });
   }
   if (space == Space::constant) return;
-  if (memory.kind == AccessKind::matrix) {
-    constexpr unsigned rows = 8;  // of a matrix, which is one pass
-    for (unsigned first = 0; first < lanes; first += rows)
-      of.requests.add({access.width, access.mask & (0xFFU << first), access.addresses}, times_);
-    return;
+  if (space == Space::local && memory.kind != AccessKind::matrix) {
+    add_local(of, access);
+  } else {
+    add_access(of.requests, memory.kind, access, times_);
   }
-  if (space != Space::local) {
-    of.requests.add(access, times_);
-    return;
-  }
-  add_local(of, access);
 }
 
 /// Tells the slopes where the lanes' bytes lie, and in what.

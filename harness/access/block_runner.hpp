@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace strata::access {
@@ -32,6 +33,16 @@ struct AccessTally {
 inline constexpr std::size_t space_count = 7;
 using Tallies = std::array<std::unique_ptr<AccessTally>, space_count>;  ///< by ptx::Space
 
+/// An access of a warp in which nothing is in doubt.
+struct ObservedAccess {
+  std::uint32_t instruction = 0;
+  ptx::Space space = ptx::Space::generic;  ///< as it is written
+  std::uint32_t mask = 0;
+  std::array<std::uint64_t, lanes> addresses{};
+  std::array<std::array<std::uint64_t, lanes>, 8> stored{};  ///< of a store: by element
+  bool is_known = true;  ///< all that is stored; only what is compiled with `everything` is
+};
+
 class BlockRunner {
  public:
   /// All must outlive it. `trusted`: by buffer, whether what lies in it is known. `spend(n)` is
@@ -44,6 +55,11 @@ class BlockRunner {
   void run(std::uint64_t block, std::uint64_t times = 1);
   /// Has `slopes` follow the blocks that are run; what they ask for then means nothing.
   void follow(Slopes& slopes) { slopes_ = &slopes; }
+
+  /// Has `observe` told of accesses as they come.
+  void observe(std::function<void(const ObservedAccess&)> observe) {
+    observe_ = std::move(observe);
+  }
 
   [[nodiscard]] const std::vector<Tallies>& tallies() const { return tallies_; }
   [[nodiscard]] const std::vector<bool>& read_buffers() const { return read_; }
@@ -137,6 +153,7 @@ class BlockRunner {
   std::vector<Generation> generations_;
   const std::vector<bool>& trusted_;
   std::function<void(std::uint64_t)> spend_;
+  std::function<void(const ObservedAccess&)> observe_;
 
   std::vector<Tallies> tallies_;  ///< by memory step
   std::vector<bool> read_;

@@ -62,6 +62,8 @@ struct Access {
   Doubt doubt = Doubt::none;
   std::uint64_t doubtful = 0;               ///< executions, or branches around it, in doubt
   std::uint32_t hidden_by = ptx::no_index;  ///< the instruction where what is unknown began
+  /// Recorded on a device: the host's evaluation could not tell.
+  bool is_traced = false;
   [[nodiscard]] bool is_exact() const { return doubt == Doubt::none; }
   /// Sectors by the generation that was asked for first, over the ideal ones; 0 without any. Of
   /// shared memory: wavefronts.

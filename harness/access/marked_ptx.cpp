@@ -9,12 +9,6 @@
 namespace strata::access {
 namespace {
 
-/// Where the statement of an instruction begins: at its guard, if it has one.
-std::size_t begin_of(std::string_view text, const ptx::Instruction& instruction) {
-  const auto opcode = static_cast<std::size_t>(instruction.opcode.data() - text.data());
-  return instruction.guard == ptx::no_index ? opcode : text.rfind('@', opcode);
-}
-
 /// `.loc` and `.file` name lines of a source that nobody asks for here, and our own file's number.
 bool is_source_line(std::string_view line) {
   const auto begin = line.find_first_not_of(" \t");
@@ -36,6 +30,11 @@ void append_without_source_lines(std::string_view text, std::string& out) {
 }
 
 }  // namespace
+
+std::size_t begin_of(std::string_view text, const ptx::Instruction& instruction) {
+  const auto opcode = static_cast<std::size_t>(instruction.opcode.data() - text.data());
+  return instruction.guard == ptx::no_index ? opcode : text.rfind('@', opcode);
+}
 
 std::optional<InstructionPlace> MarkedPtx::place_of(std::uint32_t mark) const {
   if (mark == 0 || mark >= first_marks.back()) return std::nullopt;

@@ -4,9 +4,11 @@
 
 #include "harness/access/ptx.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace strata::access {
@@ -17,6 +19,9 @@ struct InstructionPlace {
   std::uint32_t instruction = 0;
   bool operator==(const InstructionPlace&) const = default;
 };
+
+/// Where in a module's text the statement of an instruction begins: at its guard, if it has one.
+[[nodiscard]] std::size_t begin_of(std::string_view text, const ptx::Instruction& instruction);
 
 /// The module's text without its own source lines, and with `.loc 1 MARK 0` before every
 /// instruction. Marks count from 1 on, through all kernels in their order.

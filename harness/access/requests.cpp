@@ -227,4 +227,12 @@ RequestSums RequestCounter::sums() const {
   return all;
 }
 
+void add_access(RequestCounter& requests, AccessKind kind, const LaneAccess& access,
+                std::uint64_t times) {
+  if (kind != AccessKind::matrix) return requests.add(access, times);
+  constexpr unsigned rows = 8;
+  for (unsigned first = 0; first < warp_lanes; first += rows)
+    requests.add({access.width, access.mask & (0xFFU << first), access.addresses}, times);
+}
+
 }  // namespace strata::access

@@ -2,6 +2,7 @@
 // harness/model/coalescing.hpp, by a way that is fast for what kernels mostly do.
 #pragma once
 
+#include "harness/access/access_kind.hpp"
 #include "harness/model/coalescing.hpp"
 
 #include <array>
@@ -75,5 +76,10 @@ class RequestCounter {
   std::vector<Pattern> patterns_;
   RequestSums sums_;
 };
+
+/// Adds an access of global or shared memory. ldmatrix and stmatrix pass through the banks once for
+/// each matrix.
+void add_access(RequestCounter& requests, AccessKind kind, const LaneAccess& access,
+                std::uint64_t times = 1);
 
 }  // namespace strata::access

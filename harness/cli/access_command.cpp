@@ -6,11 +6,14 @@
 #include "harness/access/listing.hpp"
 #include "harness/case/error.hpp"
 #include "harness/case/text.hpp"
+#include "harness/case/yaml_tree.hpp"
 #include "harness/cli/access_output.hpp"
+#include "harness/cli/access_record.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/generation_option.hpp"
 #include "harness/counters/counters.hpp"
 #include "harness/record/build_info.hpp"
+#include "harness/run/supervisor.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -19,8 +22,9 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <limits>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -41,6 +45,9 @@ struct AccessOptions {
   bool run = false;
   std::string device = "cuda:0";
   long long seconds = 60;
+  std::uint64_t megabytes = 512;
+  std::string out;
+  Names command;
 };
 
 /// Paths below the working folder are told from there.
@@ -51,36 +58,123 @@ std::string from_here(const std::string& file) {
   return plain.starts_with(here) ? plain.substr(here.size()) : plain;
 }
 
+/// What became of counting.
+struct CountingState {
+  std::string chip;
+  std::string absent;  ///< why nothing can be counted; empty where it can be
+  std::string mend;
+  bool is_failed = false;  ///< some launch was not
+};
+
 /// What a device moves in these launches of a module; nothing where it cannot be had: the rest
 /// stands without.
 std::vector<access::CountedLaunch> count(const AccessOptions& options, const ptx::Module& module,
-                                         const Names& files) {
-  if (!options.run || files.empty()) return {};
-  std::string why;
+                                         const Names& files, CountingState& counting) {
+  if (!options.run || files.empty() || !counting.absent.empty()) return {};
   try {
     return access::count_launches(module, files, options.device,
                                   std::chrono::seconds{options.seconds});
   } catch (const CountersUnavailable& absence) {
-    why = fmt::format("{}{}{}", absence.what(), absence.mend.empty() ? "" : "; ", absence.mend);
+    counting.absent = one_line(absence.what());
+    counting.mend = one_line(absence.mend);
   } catch (const DeviceUnavailable& absence) {
-    why = absence.what();
+    counting.absent = one_line(absence.what());
   }
-  fmt::print(stderr, "strata: nothing is counted: {}\n", one_line(why));
+  fmt::print(stderr, "strata: nothing is counted: {}{}{}\n", counting.absent,
+             counting.mend.empty() ? "" : "; ", counting.mend);
   return {};
 }
 
-/// Says what went wrong with a launch. False where it was not counted.
-bool tell(const std::string& file, const access::CountedLaunch& counted) {
-  for (const auto& buffer : counted.overrun)
+/// Says what went wrong with a launch, and gives why it was not counted; empty where it was.
+std::string not_counted(const std::string& file, const access::CountedLaunch* counted,
+                        const CountingState& counting, bool runs) {
+  if (!runs) return "not counted: --run was not given";
+  if (counted == nullptr) return "not counted: " + counting.absent;
+  for (const auto& buffer : counted->overrun)
     fmt::print(stderr, "strata: {}: the kernel wrote around {}\n", file, in_quotes(buffer));
-  if (counted.failure.empty()) return true;
-  fmt::print(stderr, "strata: {}: not counted: {}\n", file, one_line(counted.failure));
-  return false;
+  if (counted->failure.empty()) return {};
+  const std::string why = "not counted: " + one_line(counted->failure);
+  fmt::print(stderr, "strata: {}: {}\n", file, why);
+  return why;
+}
+
+/// A launch that is run on the host, and what was found of it.
+struct Evaluated {
+  std::string file;
+  access::Launch launch;
+  access::Evaluation evaluation = {};
+  double seconds = 0;
+};
+
+/// Puts what a device recorded in the place of what the evaluation could not tell.
+void replace(std::vector<access::Access>& accesses, const std::vector<access::Access>& traced) {
+  for (const auto& one : traced) {
+    std::erase_if(accesses, [&](const access::Access& old) {
+      return old.instruction == one.instruction && !old.is_traced;
+    });
+    accesses.push_back(one);
+  }
+  std::ranges::stable_sort(accesses, {}, &access::Access::instruction);
+}
+
+/// Whether what the host cannot tell of an access may be recorded.
+bool can_be_traced(const access::Access& access) {
+  switch (access.doubt) {
+    case access::Doubt::none:
+    case access::Doubt::misaligned:  // the device refuses it
+    case access::Doubt::width:
+      return false;
+    default:
+      return true;
+  }
+}
+
+/// Has a device record the accesses of a module's launches that are not exact.
+void trace(const AccessOptions& options, const ptx::Module& module,
+           const std::vector<Generation>& generations, std::vector<Evaluated>& launches,
+           CountingState& counting) {
+  std::vector<access::TraceRequest> requests;
+  std::vector<Evaluated*> traced;
+  for (auto& launch : launches) {
+    access::TraceRequest request{.file = launch.file, .wanted = {}};
+    std::ranges::copy_if(launch.evaluation.accesses, std::back_inserter(request.wanted),
+                         can_be_traced);
+    if (request.wanted.empty()) continue;
+    requests.push_back(std::move(request));
+    traced.push_back(&launch);
+  }
+  if (requests.empty() || !options.run) return;
+  std::vector<access::TraceAnswer> answers;
+  try {
+    answers =
+        access::trace_launches(module, requests, generations, options.device,
+                               std::chrono::seconds{options.seconds}, options.megabytes << 20U);
+  } catch (const CountersUnavailable&) {
+    return;  // count() has told why
+  } catch (const DeviceUnavailable&) {
+    return;
+  }
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const auto& answer = answers[i];
+    const auto say = [&](const std::string& what, const std::string& why) {
+      fmt::print(stderr, "strata: {}: {}not traced: {}\n", one_line(requests[i].file), what,
+                 one_line(why));
+    };
+    if (!answer.failure.empty()) {
+      counting.is_failed = true;
+      say("", answer.failure);
+    }
+    const auto& kernel = module.kernels[traced[i]->launch.kernel];
+    for (const auto& one : answer.left_out)
+      say(fmt::format("line {} of the PTX is ", kernel.instructions[one.instruction].line),
+          one.why);
+    replace(traced[i]->evaluation.accesses, answer.accesses);
+  }
 }
 
 /// The kernels that were asked for, with what is proved of them.
 access::Report report_of(const AccessOptions& options, std::span<const std::string> names,
-                         std::span<const ptx::Module> modules, bool& is_failed) {
+                         std::span<const ptx::Module> modules, CountingState& counting) {
   access::Report report;
   for (const auto& name : chosen_generations(options.generations, {"7.x"}))
     report.generations.push_back(*generation_from(name));
@@ -114,26 +208,127 @@ access::Report report_of(const AccessOptions& options, std::span<const std::stri
            "an expression that some name matches",
            did_you_mean(options.kernel, all, "leave it out for all"));
   }
+  // By module: a device assembles each once.
+  std::vector<std::vector<Evaluated>> launches(modules.size());
+  for (const auto& file : options.launches) {
+    access::Launch launch = access::read_launch(file, modules);
+    if (!place.contains({launch.module, launch.kernel})) continue;
+    launches[launch.module].push_back({.file = file, .launch = std::move(launch)});
+  }
   for (std::size_t m = 0; m < modules.size(); ++m) {
     Names files;
-    std::vector<access::Launch> launches;
-    for (const auto& file : options.launches) {
-      access::Launch launch = access::read_launch(file, modules);
-      if (launch.module != m || !place.contains({m, launch.kernel})) continue;
-      files.push_back(file);
-      launches.push_back(std::move(launch));
+    for (const auto& one : launches[m])
+      files.push_back(one.file);
+    const auto counted = count(options, modules[m], files, counting);
+    for (auto& one : launches[m]) {
+      const auto begin = std::chrono::steady_clock::now();
+      one.evaluation = evaluate(modules[m], one.launch, {.generations = report.generations});
+      one.seconds = std::chrono::duration<double>{std::chrono::steady_clock::now() - begin}.count();
     }
-    const auto counted = count(options, modules[m], files);
-    for (std::size_t i = 0; i < files.size(); ++i) {
-      const bool has_counts = i < counted.size() && tell(files[i], counted[i]);
-      if (i < counted.size() && !has_counts) is_failed = true;
-      const std::uint32_t kernel = launches[i].kernel;
-      add_launch(report.kernels[place.at({m, kernel})], modules[m].kernels[kernel], files[i],
-                 evaluate(modules[m], launches[i], {.generations = report.generations}),
-                 has_counts ? &counted[i] : nullptr);
+    trace(options, modules[m], report.generations, launches[m], counting);
+    for (std::size_t i = 0; i < launches[m].size(); ++i) {
+      const Evaluated& one = launches[m][i];
+      const access::CountedLaunch* of_launch = i < counted.size() ? &counted[i] : nullptr;
+      access::ReportedLaunch reported{.file = one.file, .seconds = one.seconds};
+      reported.not_counted = not_counted(one.file, of_launch, counting, options.run);
+      if (!reported.not_counted.empty()) {
+        counting.is_failed = counting.is_failed || of_launch != nullptr;
+        of_launch = nullptr;
+      } else {
+        counting.chip = of_launch->chip;
+      }
+      add_launch(report.kernels[place.at({m, one.launch.kernel})],
+                 modules[m].kernels[one.launch.kernel], std::move(reported), one.evaluation,
+                 of_launch);
     }
   }
   return report;
+}
+
+/// The device that counted, else the host, which evaluated.
+DeviceMessage recorded_device(const AccessOptions& options) {
+  const auto ask = [](const std::string& device) {
+    return probe({.arguments = {"strata", "worker", "--device", device, "--probe"}});
+  };
+  try {
+    if (options.run) return ask(options.device);
+  } catch (const DeviceUnavailable&) {
+    // count() has told why.
+  }
+  return ask("host");
+}
+
+/// The launch files, one after the other.
+std::string text_of(const Names& launches) {
+  std::string text;
+  for (const auto& file : launches)
+    text += fmt::format("--- # {}\n{}", one_line(file), read_yaml_file(file, "launch"));
+  return text;
+}
+
+/// Writes the run folder. Returns a line about it.
+std::string record(const AccessOptions& options, const access::Report& report,
+                   const CountingState& counting) {
+  const DeviceMessage device = recorded_device(options);
+  const auto records = access::records_of(report, device.backend);
+  if (records.empty()) {
+    refuse({"--out"}, "no access in these launches", "a launch of a kernel that was asked for",
+           "look at --kernel and --launch");
+  }
+  SweepInfo sweep{.name = "access",
+                  .file = one_line(fmt::format("{}", fmt::join(options.files, " "))),
+                  .text = text_of(options.launches)};
+  for (const auto& one : records) {
+    if (one.phase == Phase::timing) sweep.cases.push_back(one.which.id());
+  }
+  CountersInfo counters{.asked = {"none"}};
+  if (options.run) {
+    counters.asked = {"access"};
+    counters.state =
+        counting.chip.empty() ? CountersInfo::State::unavailable : CountersInfo::State::counted;
+    counters.reason = counting.chip.empty() && counting.absent.empty() ? "no launch was counted"
+                                                                       : counting.absent;
+    counters.mend = counting.mend;
+    if (!counting.chip.empty()) {
+      counters.plan = {.chip = counting.chip,
+                       .sets = {},
+                       .quantities = access::counted_quantities(),
+                       .absent = {},
+                       .passes = 1};
+    }
+  }
+  RunFolder folder = RunFolder::create(
+      options.out, {.strata = build_info(),
+                    .command = options.command,
+                    .backend = device.backend,
+                    .device = device.identity,
+                    .host = device.host,
+                    .libraries = device.libraries,
+                    .sweep = std::move(sweep),
+                    .counters = std::move(counters),
+                    .clocks_before = device.conditions,
+                    .timer = device.timer,
+                    .declarations = describe_benchmarks(access::declarations_of(records))});
+  for (const auto& one : records)
+    folder.append(one);
+  const RunCounts counts = folder.finish(RunState::complete, {});
+  return fmt::format("{} accesses predicted, {} counted, {} skipped; {} of {} rows valid, in {}",
+                     counts.measured, counts.counted, counts.skipped, counts.valid_rows,
+                     counts.valid_rows + counts.invalid_rows, folder.path().string());
+}
+
+/// What --out needs.
+void check_out(const AccessOptions& options) {
+  if (options.out.empty()) return;
+  if (options.launches.empty()) {
+    refuse({"--out"}, "no launch", "rows of a launch", "give --launch FILE.yaml");
+  }
+  const auto names = chosen_generations(options.generations, {"7.x"});
+  if (std::ranges::none_of(
+          names, [](const auto& name) { return generation_from(name) == Generation::cc7; })) {
+    refuse({"--out"}, "no rules of 7.x", "the rules of the devices that count",
+           "add 7.x to --generation");
+  }
 }
 
 ExitCode run(const AccessOptions& options) {
@@ -141,6 +336,7 @@ ExitCode run(const AccessOptions& options) {
     refuse({"--most"}, fmt::format("{} is out of range", *options.most), "a number above 0",
            "give 2, say");
   }
+  check_out(options);
   Names names;
   std::vector<ptx::Module> modules;
   for (const auto& file : options.files) {
@@ -149,8 +345,8 @@ ExitCode run(const AccessOptions& options) {
       modules.push_back(std::move(input.module));
     }
   }
-  bool is_failed = false;
-  const access::Report report = report_of(options, names, modules, is_failed);
+  CountingState counting;
+  const access::Report report = report_of(options, names, modules, counting);
   const std::string text = options.format == "csv"     ? csv_of(report)
                            : options.format == "json"  ? json_of(report)
                            : options.format == "sarif" ? sarif_of(report, build_info().version)
@@ -163,17 +359,21 @@ ExitCode run(const AccessOptions& options) {
   const bool some_are_over = std::ranges::any_of(report.kernels, [&](const auto& kernel) {
     return std::ranges::any_of(kernel.rows, is_over);
   });
-  return is_failed || (options.most && some_are_over) ? ExitCode::failed : ExitCode::success;
+  if (!options.out.empty()) {
+    fmt::print(stderr, "strata: {}\n", one_line(record(options, report, counting)));
+  }
+  return counting.is_failed || (options.most && some_are_over) ? ExitCode::failed
+                                                               : ExitCode::success;
 }
 
 }  // namespace
 
-void add_access(CLI::App& app, int& status) {
+void add_access(CLI::App& app, int& status, const std::vector<std::string>& command) {
   const auto options = std::make_shared<AccessOptions>();
+  options->command = command;
   auto* sub = app.add_subcommand(
       "access", "say what each line of a CUDA kernel asks of memory; needs no device");
-  sub->add_option("FILES", options->files, "PTX, CUDA sources, or binaries that hold PTX")
-      ->required();
+  sub->add_option("FILES", options->files, "PTX, CUDA sources, or binaries that hold PTX");
   option(sub, "--kernel", options->kernel, "only kernels whose name matches", "RE");
   option(sub, "--launch", options->launches,
          "count every warp of this launch; may be given several times", "FILE.yaml");
@@ -185,12 +385,19 @@ void add_access(CLI::App& app, int& status) {
   option(sub, "--most", options->most,
          "exit with 1 where an access moves more than so many times what its bytes need", "TIMES");
   sub->add_flag("--run", options->run,
-                "run each launch once on a device, and set what each instruction moved beside it")
+                "run each launch once on a device, and set what each instruction moved beside it; "
+                "record the addresses that the host cannot tell")
       ->needs("--launch");
   option(sub, "--device", options->device, "the device of --run", "cuda:N");
   option(sub, "--seconds", options->seconds, "how long a launch of --run may take", "SECONDS")
       ->check(CLI::Range(1, 3600))
       ->capture_default_str();
+  option(sub, "--megabytes", options->megabytes,
+         "room for what --run records of a launch: 16 bytes for each access of a thread", "MIB")
+      ->check(CLI::Range(1, 1 << 14))
+      ->capture_default_str();
+  option(sub, "--out", options->out,
+         "make a run folder in this folder: rows for strata report and strata compare", "DIR");
   option(sub, "--compiler", options->tools.compiler,
          "what compiles CUDA sources (default nvcc, else clang++)", "NAME");
   option(sub, "--flag", options->tools.flags, "passed on to the compiler; as --flag=-Iinclude",
@@ -206,7 +413,15 @@ void add_access(CLI::App& app, int& status) {
       "fails; 2 bad input.\n"
       "Examples: strata access kernel.cu --flag=-std=c++20\n"
       "          strata access kernel.ptx --launch launch.yaml --format sarif --most 2");
-  sub->callback([options, &status] { status = static_cast<int>(run(*options)); });
+  add_access_capture(*sub, status);
+  sub->callback([sub, options, &status] {
+    if (!sub->get_subcommands().empty()) return;
+    if (options->files.empty()) {
+      refuse({"FILES"}, "none", "PTX, CUDA sources, or binaries that hold PTX",
+             "see strata access --help");
+    }
+    status = static_cast<int>(run(*options));
+  });
 }
 
 }  // namespace strata

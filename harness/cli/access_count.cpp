@@ -5,10 +5,13 @@
 #include "harness/access/marked_ptx.hpp"
 #include "harness/case/error.hpp"
 #include "harness/case/subprocess.hpp"
+#include "harness/case/unique_fd.hpp"
 #include "harness/cli/commands.hpp"
+#include "harness/counters/counter_set.hpp"
 #include "harness/counters/counters.hpp"
 #include "harness/counters/kernel_counts.hpp"
 #include "harness/record/device.hpp"
+#include "harness/run/worker_channel.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -16,12 +19,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
+#include <cstring>
+#include <deque>
 #include <iostream>
 #include <iterator>
 #include <optional>
 #include <poll.h>
-#include <unistd.h>
 
 namespace strata {
 namespace access {
@@ -29,13 +32,8 @@ namespace {
 
 using Message = nlohmann::json;
 
-constexpr std::string_view inst_executed = "smsp__sass_inst_executed";
-constexpr std::string_view sectors_global = "smsp__sass_sectors_mem_global";
-constexpr std::string_view tags_global = "smsp__sass_l1tex_tags_mem_global";
-constexpr std::string_view wavefronts_shared = "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared";
-constexpr std::string_view sectors_local = "smsp__sass_sectors_mem_local";
-constexpr std::array metrics{inst_executed, sectors_global, tags_global, wavefronts_shared,
-                             sectors_local};
+constexpr std::array metrics{sass::executed, sass::sectors, sass::tags, sass::wavefronts,
+                             sass::local_sectors};
 
 constexpr std::uint64_t most_memory = std::uint64_t{16} << 30U;
 
@@ -89,16 +87,16 @@ Message counts_of(const KernelCounts& counted, const MarkedPtx& marked, std::uin
       const auto found = one.counts.find(std::string{metric});
       return found == one.counts.end() ? std::uint64_t{0} : found->second;
     };
-    const bool moved = count(sectors_global) + count(tags_global) + count(wavefronts_shared) +
-                           count(sectors_local) >
+    const bool moved = count(sass::sectors) + count(sass::tags) + count(sass::wavefronts) +
+                           count(sass::local_sectors) >
                        0;
     if (!moved || !place || place->kernel != kernel) continue;
     CountedAccess& access = accesses[place->instruction];
-    access.executed += count(inst_executed);
-    access.sectors += count(sectors_global);
-    access.tags += count(tags_global);
-    access.wavefronts += count(wavefronts_shared);
-    access.local_sectors += count(sectors_local);
+    access.executed += count(sass::executed);
+    access.sectors += count(sass::sectors);
+    access.tags += count(sass::tags);
+    access.wavefronts += count(sass::wavefronts);
+    access.local_sectors += count(sass::local_sectors);
   }
   Message json = Message::array();
   for (const auto& [instruction, access] : accesses) {
@@ -121,6 +119,7 @@ class Counter {
     for (const std::string_view metric : metrics) {
       if (known.contains(std::string{metric})) wanted_.emplace_back(metric);
     }
+    chip_ = chip_of_device(ordinal);
   }
 
   [[nodiscard]] Message count(const std::string& file) const {
@@ -130,7 +129,9 @@ class Counter {
     Message overrun = Message::array();
     for (const std::size_t index : counted.overrun)
       overrun.push_back(launch.buffers[index].name);
-    return {{"accesses", counts_of(counted, marked_, launch.kernel)}, {"overrun", overrun}};
+    return {{"accesses", counts_of(counted, marked_, launch.kernel)},
+            {"overrun", overrun},
+            {"chip", chip_}};
   }
 
  private:
@@ -139,15 +140,96 @@ class Counter {
   MarkedPtx marked_;
   std::string cubin_;
   std::vector<std::string> wanted_;
+  std::string chip_;
 };
 
-void write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const auto count = ::write(fd, text.data(), text.size());
-    if (count < 0 && errno != EINTR) return;
-    if (count > 0) text.remove_prefix(static_cast<std::size_t>(count));
+/// The numbers of an access, in the order in which a worker sends them.
+template <class Take>
+void each_number(Access& access, const Take& take) {
+  take(access.instruction);
+  take(access.kind);
+  take(access.space);
+  take(access.width);
+  take(access.warps);
+  take(access.lanes);
+  take(access.ideal_sectors);
+  take(access.wavefronts);
+  take(access.ideal_wavefronts);
+  for (Traffic& traffic : access.traffic) {
+    take(traffic.requests);
+    take(traffic.transactions);
+    take(traffic.sectors);
+    take(traffic.lines);
+    take(traffic.bytes_moved);
+    take(traffic.bytes_used);
   }
 }
+
+/// A module whose kernels record their addresses.
+class Tracer {
+ public:
+  Tracer(const Message& job, int ordinal) : ordinal_{ordinal}, bytes_{job.at("bytes")} {
+    modules_.push_back(ptx::read(job.at("ptx"), "the PTX"));
+    job.at("generations").get_to(generations_);
+    tools_.architecture = architecture_of(ordinal, std::string{modules_.front().target});
+  }
+
+  [[nodiscard]] Message trace(const Message& request) const {
+    Launch launch = read_launch(request.at("file"), modules_);
+    std::vector<Access> wanted;
+    std::vector<std::uint32_t> instructions;
+    for (const auto& one : request.at("wanted")) {
+      instructions.push_back(one.at(0));
+      wanted.push_back({.instruction = one.at(0),
+                        .kind = one.at(1),
+                        .space = one.at(2),
+                        .width = one.at(3),
+                        .traffic = {}});
+    }
+    TracedPtx made = access::trace(modules_.front(), launch.kernel, instructions);
+    Message left_out = Message::array();
+    for (const auto& one : made.left_out) {
+      left_out.push_back({one.instruction, one.why});
+      std::erase_if(wanted, [&](const Access& of) { return of.instruction == one.instruction; });
+    }
+    Message accesses = Message::array();
+    if (!wanted.empty()) {
+      for (Access& access : record(std::move(made.text), std::move(launch), wanted)) {
+        Message numbers = Message::array();
+        each_number(access, [&](const auto& number) { numbers.push_back(number); });
+        accesses.push_back(std::move(numbers));
+      }
+    }
+    return {{"accesses", std::move(accesses)}, {"left_out", std::move(left_out)}};
+  }
+
+ private:
+  [[nodiscard]] std::vector<Access> record(std::string text, Launch launch,
+                                           const std::vector<Access>& wanted) const {
+    const std::uint32_t kernel = launch.kernel;
+    const std::string cubin = assemble(text, "the PTX that records", tools_);
+    const ptx::Module traced = ptx::read(std::move(text), "the PTX that records");
+    const TracedLaunch run = traced_launch(modules_.front(), traced, std::move(launch), bytes_);
+    const auto bytes =
+        run_kernel(ordinal_, on_device(traced, run.launch, cubin), {run.records, run.counts});
+    std::vector<std::uint64_t> words(bytes[0].size() / sizeof(std::uint64_t));
+    std::vector<std::uint32_t> counts(bytes[1].size() / sizeof(std::uint32_t));
+    std::memcpy(words.data(), bytes[0].data(), words.size() * sizeof words[0]);
+    std::memcpy(counts.data(), bytes[1].data(), counts.size() * sizeof counts[0]);
+    return traced_accesses(modules_.front().kernels[kernel], wanted, generations_,
+                           {.grid = run.launch.grid,
+                            .block = run.launch.block,
+                            .capacity = run.capacity,
+                            .words = words,
+                            .counts = counts});
+  }
+
+  int ordinal_;
+  std::uint64_t bytes_;
+  std::vector<ptx::Module> modules_;
+  std::vector<Generation> generations_;
+  Tools tools_;
+};
 
 /// The lines of a worker as they come; the last one tells how it ended.
 class Worker {
@@ -159,13 +241,14 @@ class Worker {
   std::optional<Message> next(std::chrono::seconds patience) {
     const auto deadline = std::chrono::steady_clock::now() + patience;
     std::optional<std::string> ended;
+    bool is_drained = false;
     for (;;) {
-      if (const auto end = text_.find('\n'); end != std::string::npos) {
-        const auto line = Message::parse(text_.substr(0, end), nullptr, false);
-        text_.erase(0, end + 1);
+      while (!lines_.empty()) {
+        const auto line = Message::parse(lines_.front().text, nullptr, false);
+        lines_.pop_front();
         if (!line.is_discarded()) return line;
       }
-      if (ended) break;
+      if (ended && is_drained) break;
       if (std::chrono::steady_clock::now() > deadline) {
         ended = fmt::format("no end within {} s", patience.count());
         break;
@@ -174,9 +257,9 @@ class Worker {
       pollfd channel{.fd = child_.channel(), .events = POLLIN, .revents = 0};
       (void)::poll(&channel, 1, milliseconds);
       ended = child_.ended();
-      std::array<char, 1U << 16U> block{};
-      for (ssize_t count = 0; (count = ::read(child_.channel(), block.data(), block.size())) > 0;)
-        text_.append(block.data(), static_cast<std::size_t>(count));
+      auto batch = reader_.read(child_.channel());
+      is_drained = batch.bytes == 0;
+      std::ranges::move(batch.lines, std::back_inserter(lines_));
     }
     why_ = *ended;
     return std::nullopt;
@@ -185,7 +268,8 @@ class Worker {
 
  private:
   Subprocess child_;
-  std::string text_;
+  LineReader reader_;
+  std::deque<LineReader::Line> lines_;
   std::string why_;
 };
 
@@ -199,7 +283,33 @@ CountedLaunch counted_of(const Message& said) {
                                    .local_sectors = one.at(5)};
   }
   counted.overrun = said.at("overrun").get<std::vector<std::string>>();
+  counted.chip = said.at("chip");
   return counted;
+}
+
+constexpr std::size_t numbers_of_traffic = 6;
+
+Access access_of(const Message& numbers) {
+  Access access{.traffic = {}, .is_traced = true};
+  std::size_t next = 0;
+  each_number(access, [&](const auto& /*number*/) { ++next; });
+  access.traffic.resize((numbers.size() - next) / numbers_of_traffic);
+  next = 0;
+  each_number(access, [&](auto& number) { numbers.at(next++).get_to(number); });
+  return access;
+}
+
+TraceAnswer traced_of(const Message& said) {
+  TraceAnswer answer;
+  for (const auto& numbers : said.at("accesses"))
+    answer.accesses.push_back(access_of(numbers));
+  for (const auto& one : said.at("left_out"))
+    answer.left_out.push_back({one.at(0), one.at(1)});
+  return answer;
+}
+
+Message job_of(const ptx::Module& module, const char* task) {
+  return {{"task", task}, {"ptx", std::string{module.text.begin(), module.text.end()}}};
 }
 
 void throw_refusal(const Message& said) {
@@ -210,32 +320,56 @@ void throw_refusal(const Message& said) {
   if (const auto none = said.find("no_device"); none != said.end()) throw DeviceUnavailable{*none};
 }
 
+/// What workers answer of each launch; a launch that costs its worker costs no other's answer.
+template <class Answer>
+std::vector<Answer> answers(Message job, const std::vector<Message>& launches,
+                            const std::string& device, std::chrono::seconds patience,
+                            Answer (*read)(const Message&)) {
+  std::vector<Answer> all;
+  while (all.size() < launches.size()) {
+    job["launches"] = std::vector<Message>{
+        launches.begin() + static_cast<std::ptrdiff_t>(all.size()), launches.end()};
+    Worker worker{device, job};
+    bool goes_on = true;
+    while (goes_on && all.size() < launches.size()) {
+      const auto said = worker.next(patience);
+      if (said) throw_refusal(*said);
+      const bool is_lost = !said || said->contains("failed");
+      const std::string why = !said ? worker.why() : said->value("failed", std::string{});
+      all.push_back(is_lost ? Answer{.failure = why} : read(*said));
+      // What no worker outlives ends it; what it only refuses does not.
+      goes_on = said && !is_lost;
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 std::vector<CountedLaunch> count_launches(const ptx::Module& module,
                                           const std::vector<std::string>& files,
                                           const std::string& device,
                                           std::chrono::seconds patience) {
-  std::vector<CountedLaunch> counted;
-  while (counted.size() < files.size()) {
-    const auto rest = files.begin() + static_cast<std::ptrdiff_t>(counted.size());
-    Worker worker{device,
-                  {{"ptx", std::string{module.text.begin(), module.text.end()}},
-                   {"launches", std::vector<std::string>{rest, files.end()}}}};
-    while (counted.size() < files.size()) {
-      const auto said = worker.next(patience);
-      if (!said) {
-        counted.push_back({.failure = worker.why()});
-        break;  // that launch has cost its worker; the others get another one
-      }
-      throw_refusal(*said);
-      const auto failed = said->find("failed");
-      counted.push_back(failed == said->end() ? counted_of(*said)
-                                              : CountedLaunch{.failure = *failed});
-      if (failed != said->end()) break;
-    }
+  const std::vector<Message> launches{files.begin(), files.end()};
+  return answers<CountedLaunch>(job_of(module, "count"), launches, device, patience, counted_of);
+}
+
+std::vector<TraceAnswer> trace_launches(const ptx::Module& module,
+                                        const std::vector<TraceRequest>& requests,
+                                        const std::vector<Generation>& generations,
+                                        const std::string& device, std::chrono::seconds patience,
+                                        std::uint64_t bytes) {
+  std::vector<Message> launches;
+  for (const auto& request : requests) {
+    Message wanted = Message::array();
+    for (const Access& access : request.wanted)
+      wanted.push_back({access.instruction, access.kind, access.space, access.width});
+    launches.push_back({{"file", request.file}, {"wanted", std::move(wanted)}});
   }
-  return counted;
+  Message job = job_of(module, "trace");
+  job["generations"] = generations;
+  job["bytes"] = bytes;
+  return answers<TraceAnswer>(std::move(job), launches, device, patience, traced_of);
 }
 
 }  // namespace access
@@ -248,14 +382,26 @@ void add_access_worker(CLI::App& app) {
     become_worker();
     const auto say = [](const nlohmann::json& said) {
       using enum nlohmann::json::error_handler_t;
-      access::write_all(worker_channel_fd, said.dump(-1, ' ', true, replace) + '\n');
+      (void)write_some(worker_channel_fd, said.dump(-1, ' ', true, replace) + '\n');
     };
     try {
       const auto job =
           nlohmann::json::parse(std::string{std::istreambuf_iterator<char>{std::cin}, {}});
-      const access::Counter counter{job.at("ptx"), parse_device_request(*device).ordinal};
-      for (const auto& file : job.at("launches"))
-        say(counter.count(file));
+      const int ordinal = parse_device_request(*device).ordinal;
+      if (job.at("task") == "trace") {
+        const access::Tracer tracer{job, ordinal};
+        for (const auto& request : job.at("launches")) {
+          try {
+            say(tracer.trace(request));
+          } catch (const UsageError& error) {  // what is wrong with this launch is not with others
+            say({{"failed", error.what()}});
+          }
+        }
+      } else {
+        const access::Counter counter{job.at("ptx"), ordinal};
+        for (const auto& file : job.at("launches"))
+          say(counter.count(file));
+      }
     } catch (const UsageError& error) {
       say({{"usage", error.what()}});
     } catch (const CountersUnavailable& error) {

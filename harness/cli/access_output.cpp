@@ -15,7 +15,6 @@
 #include <utility>
 
 namespace strata::access {
-namespace {
 
 using Json = nlohmann::ordered_json;
 using ptx::Space;
@@ -58,10 +57,21 @@ std::string_view name_of(AccessKind kind) {
   return "";
 }
 
-/// What one request is counted in.
 std::string_view unit_of(Space space) {
   return space == Space::shared ? "wavefronts" : "sectors";
 }
+
+std::string_view method_of(const Access& access) {
+  if (!access.is_exact()) return "not exact";
+  return access.is_traced ? "traced" : "exact";
+}
+
+std::size_t newest_of(const Report& report) {
+  return static_cast<std::size_t>(std::ranges::find(report.generations, Generation::cc7) -
+                                  report.generations.begin());
+}
+
+namespace {
 
 Json json_or_null(std::string_view text) {
   return text.empty() ? Json{} : Json(one_line(text));
@@ -92,23 +102,12 @@ Json usual_json(const AccessProof& proof) {
   return {{"verdict", access::name_of(*proof.usual)}, {"where", proof.usual_where}};
 }
 
-/// Where the rules of the devices that can count stand among those asked for.
-std::size_t newest_of(const Report& report) {
-  return static_cast<std::size_t>(std::ranges::find(report.generations, Generation::cc7) -
-                                  report.generations.begin());
-}
-
-/// What a device moved of what the row is counted in.
-std::uint64_t moved_of(Space space, const CountedAccess& counted) {
-  if (space == Space::shared) return counted.wavefronts;
-  return space == Space::local ? counted.local_sectors : counted.sectors;
-}
-
 Json exact_json(const Report& report, const KernelReport& kernel, const ExactTraffic& exact) {
   const Access& access = exact.access;
-  Json made{{"launch", one_line(kernel.launches[exact.launch])},
+  Json made{{"launch", one_line(kernel.launches[exact.launch].file)},
             {"space", name_of(access.space)},
-            {"is_exact", access.is_exact()},
+            {"is_exact", access.is_exact() && !access.is_traced},
+            {"is_traced", access.is_traced},
             {"doubt", access.is_exact() ? Json{} : Json(describe(access.doubt))},
             {"doubtful", access.doubtful},
             {"hidden_by", json_or_null(exact.hidden_by)},
@@ -237,6 +236,16 @@ std::string counted(std::size_t count, std::string_view what, std::string_view s
   return fmt::format("{} {}", count, count == 1 ? what : several);
 }
 
+}  // namespace
+
+std::string doubt_text(const ExactTraffic& exact) {
+  return fmt::format("{} in {}{}{}", describe(exact.access.doubt),
+                     counted(exact.access.doubtful, "execution", "executions"),
+                     exact.hidden_by.empty() ? "" : ": ", exact.hidden_by);
+}
+
+namespace {
+
 /// "particle.cuh:12 ← main.cu:40 ← 9": the innermost first.
 std::string places_text(const std::vector<Place>& places) {
   std::string text;
@@ -315,13 +324,6 @@ Line line_of(const ReportRow& one) {
   return line;
 }
 
-/// Why a number is not exact.
-std::string doubt_text(const ExactTraffic& exact) {
-  return fmt::format("{} in {}{}{}", describe(exact.access.doubt),
-                     counted(exact.access.doubtful, "execution", "executions"),
-                     exact.hidden_by.empty() ? "" : ": ", exact.hidden_by);
-}
-
 /// Of a launch: sums over all of it, a line for each generation.
 std::vector<Line> lines_of(const Report& report, const KernelReport& kernel,
                            const ExactTraffic& exact) {
@@ -335,10 +337,11 @@ std::vector<Line> lines_of(const Report& report, const KernelReport& kernel,
          .lane = "",
          .numbers = {number_text(requests), number_text(moved), number_text(ideal),
                      ratio_text(static_cast<double>(moved), static_cast<double>(ideal))},
-         .verdict = access.is_exact() ? "exact" : "not exact",
+         .verdict = std::string{method_of(access)},
          .notes = {}});
   };
-  const std::string file = std::filesystem::path{kernel.launches[exact.launch]}.filename().string();
+  const std::string file =
+      std::filesystem::path{kernel.launches[exact.launch].file}.filename().string();
   if (access.space == Space::shared) {
     add(file, access.warps, access.wavefronts, access.ideal_wavefronts);
   }
@@ -349,7 +352,7 @@ std::vector<Line> lines_of(const Report& report, const KernelReport& kernel,
   }
   if (lines.empty()) add(file, access.warps, 0, 0);
   if (exact.counted) {
-    add("counted", exact.counted->executed, moved_of(access.space, *exact.counted), 0);
+    add("counted", exact.counted->executed, *exact.moved(), 0);
     lines.back().verdict = exact.is_as_predicted(newest_of(report)) ? "as predicted" : "differs";
   }
   auto& notes = lines.back().notes;
@@ -490,10 +493,10 @@ CsvNumbers csv_of_proof(const AccessProof& proof) {
 std::vector<CsvNumbers> csv_of_launch(const Report& report, const KernelReport& kernel,
                                       const ExactTraffic& exact) {
   const Access& access = exact.access;
-  CsvNumbers row{.method = access.is_exact() ? "exact" : "not exact",
+  CsvNumbers row{.method = std::string{method_of(access)},
                  .space = access.space,
                  .reason = access.is_exact() ? "" : doubt_text(exact),
-                 .launch = one_line(kernel.launches[exact.launch])};
+                 .launch = one_line(kernel.launches[exact.launch].file)};
   std::vector<CsvNumbers> rows;
   if (access.space == Space::shared) {
     rows.push_back(numbered(row, access.warps, {access.wavefronts, access.wavefronts},
@@ -507,7 +510,7 @@ std::vector<CsvNumbers> csv_of_launch(const Report& report, const KernelReport& 
   }
   if (rows.empty()) rows.push_back(row);
   if (exact.counted) {
-    const std::uint64_t moved = moved_of(access.space, *exact.counted);
+    const std::uint64_t moved = *exact.moved();
     row.method = "counted";
     row.reason = exact.is_as_predicted(newest_of(report)) ? "as predicted" : "differs";
     row.generation = info_of(Generation::cc7).name;
@@ -625,11 +628,21 @@ std::optional<std::pair<std::size_t, std::string>> finding_of(const Report& repo
 
 }  // namespace
 
+std::optional<std::uint64_t> ExactTraffic::predicted(std::size_t generation) const {
+  if (!access.is_exact()) return std::nullopt;
+  if (access.space == Space::shared) return access.wavefronts;
+  if (generation >= access.traffic.size()) return std::nullopt;
+  return access.traffic[generation].sectors;
+}
+
+std::optional<std::uint64_t> ExactTraffic::moved() const {
+  if (!counted) return std::nullopt;
+  if (access.space == Space::shared) return counted->wavefronts;
+  return access.space == Space::local ? counted->local_sectors : counted->sectors;
+}
+
 bool ExactTraffic::is_as_predicted(std::size_t generation) const {
-  if (!counted || !access.is_exact()) return false;
-  const std::uint64_t moved = moved_of(access.space, *counted);
-  if (access.space == Space::shared) return moved == access.wavefronts;
-  return generation < access.traffic.size() && moved == access.traffic[generation].sectors;
+  return counted && predicted(generation) == moved();
 }
 
 std::optional<double> ReportRow::moved_over_ideal() const {
@@ -644,10 +657,10 @@ std::optional<double> ReportRow::moved_over_ideal() const {
   return static_cast<double>(row.proof.parts->least) / static_cast<double>(row.proof.ideal);
 }
 
-void add_launch(KernelReport& kernel, const ptx::Kernel& code, const std::string& file,
+void add_launch(KernelReport& kernel, const ptx::Kernel& code, ReportedLaunch launch,
                 const Evaluation& evaluation, const CountedLaunch* counted) {
-  const std::size_t launch = kernel.launches.size();
-  kernel.launches.push_back(file);
+  const std::size_t place = kernel.launches.size();
+  kernel.launches.push_back(std::move(launch));
   for (const Access& access : evaluation.accesses) {
     const auto of_instruction = [&](const ReportRow& one) {
       return one.row.proof.instruction == access.instruction;
@@ -658,7 +671,7 @@ void add_launch(KernelReport& kernel, const ptx::Kernel& code, const std::string
     auto found = std::ranges::find_if(kernel.rows, of_space);
     if (found == kernel.rows.end()) found = std::ranges::find_if(kernel.rows, of_instruction);
     if (found == kernel.rows.end()) continue;
-    found->exact.push_back({.launch = launch,
+    found->exact.push_back({.launch = place,
                             .access = access,
                             .hidden_by = access.hidden_by == ptx::no_index
                                              ? std::string{}

@@ -20,8 +20,12 @@ struct ExactTraffic {
   std::string hidden_by = {};                 ///< in words, where it is not exact
   std::optional<CountedAccess> counted = {};  ///< on a device
 
-  /// Whether the device moved what is predicted by the rules of 7.x, at index `generation` of the
-  /// traffic: sectors of global and local memory, passes through the banks of shared memory.
+  /// What is predicted by the rules of 7.x, at index `generation` of the traffic: sectors of global
+  /// and local memory, passes through the banks of shared memory. Nothing where it is not exact.
+  [[nodiscard]] std::optional<std::uint64_t> predicted(std::size_t generation) const;
+  /// The same as the device moved it; nothing where it was not counted.
+  [[nodiscard]] std::optional<std::uint64_t> moved() const;
+  /// Whether these two are there and equal.
   [[nodiscard]] bool is_as_predicted(std::size_t generation) const;
 };
 
@@ -34,12 +38,19 @@ struct ReportRow {
   [[nodiscard]] std::optional<double> moved_over_ideal() const;
 };
 
+/// A launch file that was run on the host, and perhaps on a device.
+struct ReportedLaunch {
+  std::string file;
+  double seconds = 0;            ///< that the host took to evaluate it
+  std::string not_counted = {};  ///< why a device did not count it; empty where one did
+};
+
 struct KernelReport {
   std::string input;   ///< "app#2"
   std::string target;  ///< "sm_90"
   std::string name;    ///< readable
   std::string symbol;
-  std::vector<std::string> launches = {};  ///< their files
+  std::vector<ReportedLaunch> launches = {};
   std::vector<ReportRow> rows = {};
 };
 
@@ -49,10 +60,25 @@ struct Report {
   double most = 2;  ///< moved_over_ideal() above which a row stands out
 };
 
-/// Puts the traffic of a launch beside the rows of its kernel. `file` names the launch.
-/// With `counted`, each row gets what a device moved.
-void add_launch(KernelReport& kernel, const ptx::Kernel& code, const std::string& file,
+/// Puts the traffic of a launch beside the rows of its kernel. With `counted`, each row gets what a
+/// device moved.
+void add_launch(KernelReport& kernel, const ptx::Kernel& code, ReportedLaunch launch,
                 const Evaluation& evaluation, const CountedLaunch* counted = nullptr);
+
+/// Where the rules of the devices that can count, 7.x, stand among those asked for; behind the last
+/// one where they were not asked for.
+[[nodiscard]] std::size_t newest_of(const Report& report);
+
+/// "sectors", or "wavefronts" of shared memory: what accesses of the space are counted in.
+[[nodiscard]] std::string_view unit_of(ptx::Space space);
+[[nodiscard]] std::string_view name_of(ptx::Space space);
+[[nodiscard]] std::string_view name_of(AccessKind kind);
+
+/// "exact", "traced" or "not exact".
+[[nodiscard]] std::string_view method_of(const Access& access);
+
+/// Why a number is not exact, in words.
+[[nodiscard]] std::string doubt_text(const ExactTraffic& exact);
 
 [[nodiscard]] std::string table_of(const Report& report);
 /// RFC 4180: a row for each proof, and for each exact number of each generation.

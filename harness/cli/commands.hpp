@@ -2,6 +2,7 @@
 // runs it, and leaves in `status` the exit status of the process.
 #pragma once
 
+#include "harness/case/benchmark.hpp"
 #include "harness/case/case.hpp"
 #include "harness/case/sweep.hpp"
 #include "harness/record/run_folder.hpp"
@@ -28,7 +29,10 @@ void add_bench(CLI::App& app, int& status);
 void add_selftest(CLI::App& app, int& status, const std::vector<std::string>& command);
 void add_counters(CLI::App& app);
 void add_model(CLI::App& app);
-void add_access(CLI::App& app, int& status);
+/// `command`: argv, for context.json.
+void add_access(CLI::App& app, int& status, const std::vector<std::string>& command);
+/// `access capture`; `app` is `access`.
+void add_access_capture(CLI::App& app, int& status);
 /// Internal to `access --run`: hidden.
 void add_access_worker(CLI::App& app);
 void add_nbody(CLI::App& app, int& status);
@@ -73,6 +77,8 @@ struct RecordedRun {
 /// is of suite nbody, `rungs`, that ladder in its order; and `ladders`, by suite the stories of the
 /// other ladders that cases are of (results/schema/README.md).
 [[nodiscard]] std::string describe_benchmarks(const std::vector<Case>& cases);
+/// The same of benchmarks that are not enrolled.
+[[nodiscard]] std::string describe_benchmarks(const std::vector<Benchmark>& benchmarks);
 
 /// Prints `text` in lines of a page's width, broken between words, beside `label`, which stands in
 /// a column of its own.

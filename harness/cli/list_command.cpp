@@ -110,6 +110,13 @@ void add_list(CLI::App& app) {
   sub->callback([options] { list(*options); });
 }
 
+std::string describe_benchmarks(const std::vector<Benchmark>& benchmarks) {
+  Declaration described = Declaration::object();
+  for (const Benchmark& benchmark : benchmarks)
+    described["benchmarks"][benchmark.name] = declaration_of(benchmark);
+  return described.dump();
+}
+
 std::string describe_benchmarks(const std::vector<Case>& cases) {
   Declaration benchmarks = Declaration::object();
   for (const Case& which : cases) {

@@ -66,7 +66,7 @@ int command(int argc, char** argv) {
   add_selftest(app, status, {argv, argv + argc});
   add_counters(app);
   add_model(app);
-  add_access(app, status);
+  add_access(app, status, {argv, argv + argc});
   add_access_worker(app);
   add_nbody(app, status);
   add_neighbours(app, status);

@@ -303,6 +303,12 @@ ExitCode resume(const RunOptions& options) {
   if (options.resume.empty())
     throw UsageError{"--resume: no name; expected the folder of a run, which strata run printed"};
   RunFolder folder = RunFolder::open_for_resume(options.resume);
+  if (std::ranges::any_of(folder.cases(), [](const Case& of) { return of.suite == "access"; })) {
+    throw UsageError{fmt::format(
+        "{}: holds accesses of kernels, which are recorded at once; expected a run of strata run; "
+        "run strata access again",
+        folder.path().string())};
+  }
   check_same_ground(folder);
   if (!folder.repair().empty()) tell(folder.repair());
   auto cases = folder.remaining();

@@ -49,6 +49,13 @@ class GuardedMemory {
   [[nodiscard]] std::uint64_t address() const {
     return reinterpret_cast<std::uintptr_t>(all_.data()) + begin_;
   }
+  [[nodiscard]] std::vector<std::uint8_t> content() const {
+    std::vector<std::uint8_t> host = all_.to_host();
+    const auto first = host.begin() + static_cast<std::ptrdiff_t>(begin_);
+    std::copy_n(first, bytes_, host.begin());
+    host.resize(bytes_);
+    return host;
+  }
   [[nodiscard]] bool is_overrun() const {
     const std::vector<std::uint8_t> host = all_.to_host();
     const auto is_guard = [](std::uint8_t byte) { return byte == guard_value; };
@@ -102,6 +109,13 @@ class LoadedKernel {
     }
     cuda_check(cudaLaunchKernelExC(&how, function, arguments.data()));
     cuda_check(cudaDeviceSynchronize());
+  }
+
+  /// What lies in memory of this index, which is no variable's.
+  [[nodiscard]] std::vector<std::uint8_t> content_of(std::size_t wanted) const {
+    const auto found =
+        std::ranges::find(memory_, wanted, [](const auto& one) { return one.first; });
+    return found == memory_.end() ? std::vector<std::uint8_t>{} : found->second.content();
   }
 
   [[nodiscard]] std::vector<std::size_t> overrun() const {
@@ -251,6 +265,17 @@ KernelCounts count_kernel(int ordinal, const KernelLaunch& launch,
     counters_unavailable(error.code(), "CUPTI's SASS metrics", ordinal);
   }
   return counted;
+}
+
+std::vector<std::vector<std::uint8_t>> run_kernel(int ordinal, const KernelLaunch& launch,
+                                                  const std::vector<std::size_t>& wanted) {
+  cuda_check(cudaSetDevice(ordinal));
+  LoadedKernel kernel{launch};
+  kernel.run();
+  std::vector<std::vector<std::uint8_t>> found;
+  for (const std::size_t index : wanted)
+    found.push_back(kernel.content_of(index));
+  return found;
 }
 
 std::uint32_t source_line(const std::string& cubin, const std::string& function, std::uint64_t pc) {

@@ -66,6 +66,11 @@ struct KernelCounts {
 [[nodiscard]] KernelCounts count_kernel(int ordinal, const KernelLaunch& launch,
                                         const std::vector<std::string>& metrics);
 
+/// Launches the kernel once on the device, without counting, and gives what lies in memory
+/// afterwards: of each of `wanted`, indices of memory. Otherwise as count_kernel.
+[[nodiscard]] std::vector<std::vector<std::uint8_t>> run_kernel(
+    int ordinal, const KernelLaunch& launch, const std::vector<std::size_t>& wanted);
+
 /// The source line of a machine instruction; 0 where the cubin has none. Needs no device.
 [[nodiscard]] std::uint32_t source_line(const std::string& cubin, const std::string& function,
                                         std::uint64_t pc);

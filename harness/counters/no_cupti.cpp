@@ -43,6 +43,10 @@ KernelCounts count_kernel(int /*ordinal*/, const KernelLaunch& /*launch*/,
                           const std::vector<std::string>& /*metrics*/) {
   unavailable();
 }
+std::vector<std::vector<std::uint8_t>> run_kernel(int /*ordinal*/, const KernelLaunch& /*launch*/,
+                                                  const std::vector<std::size_t>& /*wanted*/) {
+  unavailable();
+}
 std::uint32_t source_line(const std::string& /*cubin*/, const std::string& /*function*/,
                           std::uint64_t /*pc*/) {
   unavailable();

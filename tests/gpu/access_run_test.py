@@ -18,10 +18,11 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from random_kernels import Kernel
+from random_kernels import ELEMENTS, Kernel
 
 STRATA = sys.argv.pop(1)
 KERNELS = int(os.environ.get("STRATA_ACCESS_KERNELS", "60"))
@@ -59,13 +60,29 @@ class Comparison:
                         self.wrong.append((where, access["instruction"], launch))
 
 
+class DataDependentKernel(Kernel):
+    """One whose indices lie in a buffer of which nothing is told."""
+
+    def index(self, elements: int) -> str:
+        index = super().index(elements)
+        if self.random.random() < 0.6:
+            index = f"places[{super().index(ELEMENTS)}] & {elements - 1}u"
+        return index
+
+    def source(self) -> str:
+        return super().source().replace("unsigned n) {", "unsigned n, const unsigned* places) {")
+
+    def launch(self) -> str:
+        return f"{super().launch()}  - {{bytes: {4 * ELEMENTS}}}\n"
+
+
 class AccessRunTest(unittest.TestCase):
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
 
-    def answer(self, folder: Path, kernels: list[Kernel]) -> Any:
+    def answer(self, folder: Path, kernels: Sequence[Kernel]) -> Any:
         (folder / "random.cu").write_text("".join(kernel.source() for kernel in kernels))
         words = [
             STRATA,
@@ -119,6 +136,57 @@ class AccessRunTest(unittest.TestCase):
             )
             wrong += found.wrong
         self.assertEqual(wrong, [])
+
+    def test_what_is_traced_of_every_access_is_counted(self) -> None:
+        kernels = [DataDependentKernel(1000 + seed) for seed in range(KERNELS)]
+        report = self.answer(self.folder, kernels)
+        wrong, traced, neither = [], 0, []
+        for kernel in report["kernels"]:
+            for access in kernel["accesses"]:
+                for launch in access["exact"]:
+                    if not (launch["is_exact"] or launch["is_traced"]):
+                        neither.append((kernel["name"], access["instruction"], launch))
+                        continue
+                    traced += launch["is_traced"]
+                    if not launch["counted"]["as_predicted"]:
+                        wrong.append((kernel["name"], access["instruction"], launch))
+        self.assertGreater(traced, KERNELS)
+        print(
+            f"{traced} traced accesses of {KERNELS} kernels, {len(wrong)} differ",
+            flush=True,
+        )
+        self.assertEqual(neither, [])
+        self.assertEqual(wrong, [])
+
+    def test_a_record_without_room_is_reported(self) -> None:
+        source = """
+extern "C" __global__ void gather(float* out, const float* in, const unsigned* places) {
+  float sum = 0;
+  for (unsigned i = 0; i < 100; ++i)
+    sum += in[places[(blockIdx.x * blockDim.x + threadIdx.x + i) & 4095u] & 4095u];
+  out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+"""
+        launch = """schema: 1
+kernel: gather
+grid: [64]
+block: [256]
+arguments: [{bytes: 65536}, {bytes: 16384}, {bytes: 16384}]
+"""
+        (self.folder / "gather.cu").write_text(source)
+        (self.folder / "gather.yaml").write_text(launch)
+        words = [STRATA, "access", str(self.folder / "gather.cu"), "--run", "--format", "json"]
+        words += ["--launch", str(self.folder / "gather.yaml")]
+        small = subprocess.run(
+            [*words, "--megabytes", "8"], capture_output=True, text=True, check=False
+        )
+        whole = subprocess.run(words, capture_output=True, text=True, check=False)
+        self.assertEqual(small.returncode, 1)
+        self.assertIn("not traced: thread 0 recorded", small.stderr)
+        self.assertIn("MiB would hold them", small.stderr)
+        self.assertNotIn('"is_traced": true', small.stdout)
+        self.assertEqual(whole.returncode, 0, whole.stderr)
+        self.assertIn('"is_traced": true', whole.stdout)
 
 
 if __name__ == "__main__":

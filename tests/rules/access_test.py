@@ -253,9 +253,92 @@ class Access(unittest.TestCase):
         self.assertIn("broken.cu(1): error", answer.stderr)
         self.assertIn("exited with status", answer.stderr.splitlines()[-1])
 
+    def test_rows_of_a_launch_go_into_a_run_folder(self) -> None:
+        launched = ("nvcc_inlined.ptx", "--launch", "energies.yaml", "--out", self.out / "runs")
+        answer = self.answer(*launched)
+        self.assertIn("18 of 18 rows valid, in ", answer.stderr)
+        (folder,) = (self.out / "runs").iterdir()
+        with (folder / "measurements.csv").open(newline="") as file:
+            rows = list(csv.DictReader(file))
+        whole = [row["value"] for row in rows if row["benchmark"] == "kernel_launch"]
+        self.assertEqual(whole, ["160", "3625", "625"])
+        moved = [
+            row["value"]
+            for row in rows
+            if row["benchmark"] == "kernel_access" and row["quantity"] == "sectors"
+        ]
+        self.assertEqual(moved, ["875", "875", "875", "875", "125"])
+        self.assertEqual(
+            {row["reasons"] for row in rows}, {"model: not counted: --run was not given"}
+        )
+        context = json.loads((folder / "context.json").read_text())
+        self.assertEqual(context["state"], "complete")
+        self.assertEqual(set(context["benchmarks"]), {"kernel_access", "kernel_launch"})
+        self.assertIn("kernel: energies", context["sweep"]["text"])
+        resumed = subprocess.run(
+            [STRATA, "run", "--resume", str(folder)], capture_output=True, text=True, check=False
+        )
+        self.assertEqual(resumed.returncode, 2)
+        self.assertIn("run strata access again", resumed.stderr)
+
+    def test_a_run_folder_needs_a_launch_and_a_place(self) -> None:
+        self.assertIn("--launch", self.refusal("nvcc_inlined.ptx", "--out", self.out / "runs"))
+        launched = ("nvcc_inlined.ptx", "--launch", "energies.yaml")
+        old = ("--generation", "1.0", "--out", self.out / "runs")
+        self.assertIn("7.x", self.refusal(*launched, *old))
+        other = ("nvcc_declarations.ptx", "--kernel", "mixed", "--out", self.out / "runs")
+        answer = self.answer("nvcc_inlined.ptx", *launched[1:], *other, code=2)
+        self.assertIn("no access in these launches", answer.stderr)
+        (self.out / "file").write_text("")
+        answer = self.answer(*launched, "--out", self.out / "file", code=1)
+        self.assertEqual(len(answer.stderr.strip().splitlines()), 1)
+        self.assertFalse((self.out / "runs").exists())
+
+    def test_capture_ends_in_one_line_where_it_cannot(self) -> None:
+        def refused(*words: str | Path, codes: tuple[int, ...] = (2,)) -> str:
+            done = subprocess.run(
+                [
+                    STRATA,
+                    "access",
+                    "capture",
+                    "--out",
+                    str(self.out / "captured"),
+                    *map(str, words),
+                ],
+                capture_output=True,
+                text=True,
+                timeout=PATIENCE,
+                check=False,
+            )
+            self.assertIn(done.returncode, codes, done.stderr)
+            self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
+            self.assertEqual(done.stdout, "")
+            return done.stderr
+
+        self.assertIn("no such program", refused("--", "no-such-program"))
+        self.assertIn("no such program", refused("--", DATA / "energies.yaml"))
+        self.assertIn("PROGRAM", refused())
+        self.assertIn("--megabytes", refused("--megabytes", "-1", "--", "true"))
+        self.assertFalse((self.out / "captured").exists())
+        # Where there is no CUPTI that is said, else that the program does not use CUDA.
+        told = refused("--", "true", codes=(2, 3))
+        self.assertTrue("libstrata_capture.so" in told or "made no call of CUDA" in told, told)
+        self.assertFalse((self.out / "captured").exists())
+        (self.out / "captured").mkdir()
+        (self.out / "captured" / "file").write_text("")
+        self.assertIn("is not empty", refused("--", "true"))
+
     def test_it_explains_itself(self) -> None:
         text = self.answer("--help").stdout
-        for word in ("--kernel", "--launch", "--generation", "--format", "--most", "Exit status"):
+        for word in (
+            "--kernel",
+            "--launch",
+            "--generation",
+            "--format",
+            "--most",
+            "--out",
+            "Exit status",
+        ):
             self.assertIn(word, text)
 
 

@@ -24,6 +24,7 @@ MAY_INCLUDE = {
     "harness/record": {"harness/case", "harness/record"},
     "harness/model": BASE,
     "harness/access": {"harness/case", "harness/model", "harness/access"},
+    "harness/capture": {"harness/case", "harness/access"},
     "harness/counters": BASE | {"harness/cuda", "harness/counters"},
     "harness/measure": MEASURE,
     "harness/cpu": CPU,

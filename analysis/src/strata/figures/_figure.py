@@ -28,7 +28,8 @@ class Figure(Generic[Item]):
     row (then its value), a number, a word, or None; `params` and `attributes` make the usual ones,
     and `valid` and `case` follow where no column is the case. `row` is the row that an item shows:
     an item counts if its row is valid, or as its own `valid` says. `label` names one that does not
-    in the caption, where none is empty.
+    in the caption, where none is empty. `both` takes the items of two runs that are compared, the
+    earlier one first; a figure without it is not drawn of a comparison.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Figure(Generic[Item]):
     columns: Mapping[str, Callable[[Item], object]]
     row: Callable[[Item], Row] = _row
     label: Callable[[Item], str] | None = None
+    both: Callable[[Run, Run], Sequence[Item]] | None = None
 
     def valid(self, item: Item) -> bool:
         """Whether an item counts."""

@@ -1,0 +1,188 @@
+"""What does each line of a kernel move for a request, beside the least that its bytes need?
+
+`strata access --out` predicts it of a launch and, with `--run`, counts it. Launches stand side by
+side; so do two runs, in a comparison.
+"""
+
+import re
+from collections.abc import Sequence
+from itertools import cycle
+from typing import NamedTuple
+
+from strata.figures import _chart as c
+from strata.figures._figure import Figure, prose
+from strata.model.cases import CaseRows, by_case
+from strata.run import Row, Run, grouped
+
+MOST = 24
+"""So many lines are drawn of each kind of memory: those that move most in vain."""
+MOVED = {"sector": "sectors of 32 bytes a request", "wavefront": "passes through the banks"}
+COUNTED = c.Look(c.INK, "D", size=3.6)
+IDEAL = c.Look(c.INK, "|", size=13)
+PLACE = re.compile(r"-(\d+(?:\+\d+)*)$")
+"""The end of the axis `line`: "inlined.cu-35+40"."""
+
+
+class Line(NamedTuple):
+    """A line of the source in one launch, summed over the copies of its instruction.
+
+    Numbers are those of a request of a warp. Where nothing was predicted, of an execution; where
+    nothing was counted, or not of every copy, `counted` is None.
+    """
+
+    words: str
+    launch: str
+    unit: str
+    predicted: float | None
+    counted: float | None
+    ideal: float | None
+    vain: float
+    valid: bool
+    row: Row
+
+
+def place_words(line: str) -> str:
+    """`inlined.cu-35+40` as `inlined.cu:35 ← 40`."""
+    return PLACE.sub(lambda found: ":" + found[1].replace("+", " ← "), line)
+
+
+def lines(run: Run, when: str = "") -> Sequence[Line]:
+    """The lines of a run; `when` stands before the names of its launches, if it has several."""
+    cases = by_case(run.of("kernel_access"))
+    kernels = {case.text("kernel") for case in cases}
+    alone = len({case.text("launch") for case in cases}) == 1
+
+    def called(launch: str) -> str:
+        return f"{when}, {launch}" if when and not alone else when or launch
+
+    def words(case: CaseRows) -> str:
+        kernel = f"{case.text('kernel')} " if len(kernels) > 1 else ""
+        return f"{kernel}{place_words(case.text('line'))}  {case.text('instruction')}"
+
+    def key(case: CaseRows) -> tuple[str, ...]:
+        return (words(case), case.text("launch"), case.text("space"))
+
+    found = (
+        _line(words, called(own), here) for (words, own, _), here in grouped(cases, key).items()
+    )
+    return [line for line in found if line]
+
+
+def _line(words: str, launch: str, cases: Sequence[CaseRows]) -> Line | None:
+    unit = "wavefront" if cases[0].text("space") == "shared" else "sector"
+
+    def total(quantity: str, provenance: str) -> float | None:
+        rows = [case.row(quantity, provenance=provenance) for case in cases]
+        return sum(row.value for row in rows if row) if all(rows) else None
+
+    requests = total("requests", "modelled")
+    executed = total("executed", "counted") if requests is None else requests
+    if not executed:
+        return None  # no warp came here
+    predicted, counted = (total(f"{unit}s", of) for of in ("modelled", "counted"))
+    ideal = total(f"ideal_{unit}s", "modelled")
+
+    def each(value: float | None) -> float | None:
+        return None if value is None else value / executed
+
+    moved = [row for case in cases for row in case.rows if row.quantity == f"{unit}s"]
+    if not moved:
+        return None
+    vain = (predicted or counted or 0.0) - (ideal or 0.0)
+    valid = all(row.valid for case in cases for row in case.rows)
+    return Line(
+        words, launch, unit, each(predicted), each(counted), each(ideal), vain, valid, moved[0]
+    )
+
+
+def chart(found: Sequence[Line]) -> c.Chart:
+    """A panel for global and local memory, one for shared; a name for each line of the source."""
+    by_unit = grouped(found, lambda line: line.unit)
+    panels = [_panel(unit, by_unit[unit]) for unit in MOVED if unit in by_unit]
+    heights = [len(panel.places.ticks or ()) for panel in panels]
+    return c.Chart(
+        [[panel] for panel in panels], 8.4, 0.5 + sum(0.9 + 0.27 * high for high in heights),
+        heights=[high + 1.5 for high in heights],
+    )  # fmt: skip
+
+
+def shown(found: Sequence[Line]) -> Sequence[str]:
+    """The lines of one kind of memory that are drawn, in the order of the source."""
+    vain: dict[str, float] = {}
+    for line in found:
+        vain[line.words] = max(vain.get(line.words, 0.0), line.vain)
+    worst = set(sorted(vain, key=lambda words: -vain[words])[:MOST])
+    return [words for words in vain if words in worst]
+
+
+def _panel(unit: str, found: Sequence[Line]) -> c.Panel:
+    names = shown(found)
+    launches = list(dict.fromkeys(line.launch for line in found))
+    thick = 0.74 / len(launches)
+
+    def place(line: Line) -> float:
+        return names.index(line.words) + thick * (
+            launches.index(line.launch) - (len(launches) - 1) / 2
+        )
+
+    here = [line for line in found if line.words in names]
+    layers: list[c.Layer] = []
+    for launch, colour in zip(launches, cycle(c.COLOURS), strict=False):
+        bars = [
+            c.Mark(place(line), line.predicted, valid=line.valid)
+            for line in here
+            if line.launch == launch and line.predicted is not None
+        ]
+        layers.append(c.Bars(bars, c.Look(colour, alpha=0.75), launch, thick=0.94 * thick))
+    counted = [
+        c.Mark(place(line), line.counted, valid=line.valid)
+        for line in here
+        if line.counted is not None
+    ]
+    ideal = [c.Mark(place(line), line.ideal) for line in here if line.ideal is not None]
+    layers += [
+        c.Series(ideal, IDEAL, "ideal", order=3),
+        c.Series(counted, COUNTED, "counted", order=4),
+    ]
+    return c.Panel(
+        [layer for layer in layers if not isinstance(layer, c.Series | c.Bars) or layer.marks],
+        c.names_axis(names), c.Axis(MOVED[unit], zero=True), sideways=True,
+    )  # fmt: skip
+
+
+def caption(found: Sequence[Line]) -> str:
+    """What is drawn, and what is left out."""
+    by_unit = grouped(found, lambda line: line.unit)
+    left = sum(len({line.words for line in here}) - len(shown(here)) for here in by_unit.values())
+    counted = [line for line in found if line.counted is not None and line.predicted is not None]
+    unlike = sum(line.counted != line.predicted for line in counted)
+    return prose(
+        "What a request of a warp moves, by line of the source; a line with ← was inlined to the "
+        "next one. Bars: predicted from the addresses of a launch. Ticks: the fewest that "
+        "could hold the bytes that its lanes ask for.",
+        counted
+        and f"Diamonds: counted on the device, instruction by instruction; {unlike} of "
+        f"{len(counted)} lines differ from the prediction.",
+        any(line.predicted is None for line in found)
+        and "A diamond without a bar: counted for an execution, its addresses are not known.",
+        left and f"Not drawn: {left} lines that move less in vain.",
+    )
+
+
+def of_two(before: Run, after: Run) -> Sequence[Line]:
+    """The lines of two runs, side by side where they are called the same."""
+    return (*lines(before, "before"), *lines(after, "after"))
+
+
+FIGURE = Figure(
+    "kernel_access", "What lines of a kernel move", 8, lines, chart, caption,
+    {
+        "line": lambda line: line.words,
+        "launch": lambda line: line.launch,
+        "unit": lambda line: line.unit,
+        "predicted_per_request": lambda line: line.predicted,
+        "counted_per_request": lambda line: line.counted,
+        "ideal_per_request": lambda line: line.ideal,
+    },
+    label=lambda line: f"{line.words} in {line.launch}", both=of_two,
+)  # fmt: skip

@@ -1,0 +1,253 @@
+// strata access capture: runs a program and has its launches written as launch files.
+#include "harness/case/error.hpp"
+#include "harness/case/ignored_signal.hpp"
+#include "harness/case/subprocess.hpp"
+#include "harness/case/text.hpp"
+#include "harness/case/unique_fd.hpp"
+#include "harness/cli/commands.hpp"
+#include "harness/counters/counters.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <filesystem>
+#include <optional>
+#include <poll.h>
+#include <spawn.h>
+#include <string_view>
+#include <system_error>
+#include <unistd.h>
+
+namespace strata {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct CaptureOptions {
+  std::vector<std::string> program;
+  std::string out = "captured";
+  std::uint64_t megabytes = 64;
+};
+
+/// What the library told of a program.
+struct Told {
+  bool has_begun = false;
+  std::vector<std::string> launches;
+  std::vector<std::string> modules;  ///< with PTX
+  std::vector<std::string> left_out;
+  std::vector<std::string> failures;
+};
+
+void note(const std::string& line, Told& told) {
+  const auto rest = [&](std::string_view word) { return line.substr(word.size()); };
+  const auto take = [&](std::string_view word, std::vector<std::string>& to) {
+    if (line.starts_with(word)) to.push_back(rest(word));
+  };
+  told.has_begun = told.has_begun || line == "begun";
+  take("launch ", told.launches);
+  take("module ", told.modules);
+  take("left out ", told.left_out);
+  take("failed ", told.failures);
+}
+
+/// Where a program lies, as a shell would look for it.
+std::optional<fs::path> find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) {
+    return ::access(name.c_str(), X_OK) == 0 ? std::optional<fs::path>{name} : std::nullopt;
+  }
+  const char* const path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): before threads
+  for (const auto folder : split(path == nullptr ? "/usr/bin:/bin" : path, ':')) {
+    const fs::path file = fs::path{folder.empty() ? "." : folder} / name;
+    if (::access(file.c_str(), X_OK) == 0 && !fs::is_directory(file)) return file;
+  }
+  return std::nullopt;
+}
+
+/// The library beside this executable. Throws CountersUnavailable where this machine cannot use it.
+fs::path capture_library() {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  fs::path file = self.parent_path() / "libstrata_capture.so";
+  if (!fs::exists(file, error)) {
+    throw CountersUnavailable{
+        "launches cannot be captured: this build has no libstrata_capture.so, which needs CUPTI",
+        "build again where a CUDA compiler (nvcc) and CUPTI are installed"};
+  }
+  // The driver says nothing of a library that it cannot load.
+  void* const library = ::dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* const why = ::dlerror();
+    throw CountersUnavailable{fmt::format("launches cannot be captured: {}",
+                                          why == nullptr ? "an unknown error" : one_line(why)),
+                              "install CUPTI, or build again where it lies now"};
+  }
+  (void)::dlclose(library);
+  return file;
+}
+
+void check_folder(const std::string& out) {
+  std::error_code error;
+  if (fs::exists(out, error) && !fs::is_empty(out, error)) {
+    refuse({"--out"}, in_quotes(out) + " is not empty", "a folder that is new or empty",
+           "give another, or remove it");
+  }
+}
+
+/// The folder, made. Throws UsageError.
+fs::path made_folder(const std::string& out) {
+  std::error_code error;
+  fs::path folder = fs::absolute(out, error);
+  fs::create_directories(folder, error);
+  if (error) {
+    refuse({"--out"}, fmt::format("{} cannot be made: {}", in_quotes(out), error.message()),
+           "a folder that can be written to", "give another");
+  }
+  return folder;
+}
+
+/// How a program ended: "exited with status 3"; empty where all was well.
+std::string ending_of(int status) {
+  if (WIFEXITED(status)) {
+    const int code = WEXITSTATUS(status);
+    return code == 0 ? std::string{} : fmt::format("exited with status {}", code);
+  }
+  return fmt::format("was killed by signal {}", WTERMSIG(status));
+}
+
+/// Runs the program on this terminal until it ends, while its library tells what it does.
+Told run_program(const CaptureOptions& options, const fs::path& library, const fs::path& folder,
+                 std::string& ending) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+    throw std::system_error{errno, std::generic_category(), "a pipe"};
+  }
+  const UniqueFd channel{ends[0]};
+  UniqueFd theirs{ends[1]};
+  // Past the descriptors that programs count on, and the only one that they inherit of us.
+  constexpr int far = 200;
+  const UniqueFd inherited{::fcntl(theirs.get(), F_DUPFD, far)};  // NOLINT: fcntl is variadic
+  theirs.reset();
+  (void)::fcntl(channel.get(), F_SETFL, O_NONBLOCK);  // NOLINT
+  std::vector<std::string> environment{
+      "CUDA_INJECTION64_PATH=" + library.string(), "STRATA_CAPTURE_FOLDER=" + folder.string(),
+      fmt::format("STRATA_CAPTURE_CHANNEL={}", inherited.get()),
+      fmt::format("STRATA_CAPTURE_BYTES={}", options.megabytes << 20U)};
+  for (char** one = environ; *one != nullptr; ++one) {
+    if (!std::string_view{*one}.starts_with("CUDA_INJECTION64_PATH="))
+      environment.emplace_back(*one);
+  }
+  std::vector<std::string> words = options.program;
+  auto argv = argument_vector(words);
+  auto envp = argument_vector(environment);
+  const IgnoredSignal interrupt{SIGINT};  // it is the program's: what it wrote until then stays
+  posix_spawnattr_t attributes{};
+  (void)::posix_spawnattr_init(&attributes);
+  sigset_t defaults{};
+  (void)::sigemptyset(&defaults);
+  (void)::sigaddset(&defaults, SIGINT);
+  (void)::posix_spawnattr_setsigdefault(&attributes, &defaults);
+  (void)::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  pid_t child = -1;
+  const int error =
+      ::posix_spawnp(&child, argv.front(), nullptr, &attributes, argv.data(), envp.data());
+  (void)::posix_spawnattr_destroy(&attributes);
+  if (error != 0) {
+    refuse({options.program.front()}, std::generic_category().message(error),
+           "a program that can be run", "look at its path and permissions");
+  }
+  Told told;
+  std::string text;
+  const auto read_channel = [&] {
+    std::array<char, 4096> block{};
+    for (ssize_t count = 0; (count = ::read(channel.get(), block.data(), block.size())) > 0;)
+      text.append(block.data(), static_cast<std::size_t>(count));
+    for (std::size_t end = 0; (end = text.find('\n')) != std::string::npos;) {
+      note(text.substr(0, end), told);
+      text.erase(0, end + 1);
+    }
+  };
+  int status = 0;
+  for (pid_t ended = 0; ended == 0;) {
+    constexpr int milliseconds = 50;
+    pollfd ready{.fd = channel.get(), .events = POLLIN, .revents = 0};
+    (void)::poll(&ready, 1, milliseconds);
+    ended = ::waitpid(child, &status, WNOHANG);
+    if (ended < 0 && errno == EINTR) ended = 0;
+    read_channel();
+  }
+  ending = ending_of(status);
+  return told;
+}
+
+ExitCode capture(const CaptureOptions& options) {
+  const std::string& name = options.program.front();
+  const auto program = find_program(name);
+  if (!program) {
+    refuse({name}, "no such program, or none that may be run", "a program that uses CUDA",
+           "look at its path and permissions");
+  }
+  check_folder(options.out);
+  const fs::path library = capture_library();
+  const fs::path folder = made_folder(options.out);
+  std::string ending;
+  const Told told = run_program(options, library, folder, ending);
+  std::error_code ignored;
+  if (fs::is_empty(folder, ignored)) (void)fs::remove(folder, ignored);
+  for (const auto& one : told.left_out)
+    fmt::print(stderr, "strata: left out {}\n", one_line(one));
+  for (const auto& one : told.failures)
+    fmt::print(stderr, "strata: {}\n", one_line(one));
+  if (!ending.empty()) fmt::print(stderr, "strata: {} {}\n", one_line(name), ending);
+  if (!told.failures.empty()) return ExitCode::failed;
+  if (told.launches.empty()) {
+    refuse({name}, told.has_begun ? "launched no kernel" : "made no call of CUDA's driver",
+           "a program that launches kernels",
+           "give it the arguments with which it does; what it launches as a graph is not captured");
+  }
+  const auto in_folder = [&](const std::string& file) {
+    return (fs::path{options.out} / file).string();
+  };
+  std::string command = "strata access";
+  if (told.modules.empty()) command += ' ' + program->string();
+  for (const auto& file : told.modules)
+    command += ' ' + in_folder(file);
+  for (const auto& file : told.launches)
+    command += " --launch " + in_folder(file);
+  fmt::print("{} launches, {} modules with PTX in {}\n{}\n", told.launches.size(),
+             told.modules.size(), options.out, one_line(command));
+  return ending.empty() ? ExitCode::success : ExitCode::failed;
+}
+
+}  // namespace
+
+void add_access_capture(CLI::App& app, int& status) {
+  const auto options = std::make_shared<CaptureOptions>();
+  auto* sub = app.add_subcommand(
+      "capture",
+      "run a program, and write a launch file of each kernel and shape that it launches");
+  sub->add_option("PROGRAM", options->program, "the program and its arguments, behind --")
+      ->required()
+      ->type_name("-- PROGRAM ARGS…");
+  option(sub, "--out", options->out, "a new folder for launch files, content and modules", "DIR");
+  option(sub, "--megabytes", options->megabytes,
+         "how much content of its buffers goes beside a launch file, the smallest first", "MIB")
+      ->check(CLI::Range(0, 1 << 14))
+      ->capture_default_str();
+  sub->footer(
+      "The program runs as it is, with a library that the driver loads into it. Buffers are "
+      "written as\nthey are before the launch; of larger ones nothing is known. The last line that "
+      "it prints is the\ncommand that reads what was captured.\n"
+      "Exit status: 0; 1 where the program or a file failed; 2 bad input; 3 no CUPTI.\n"
+      "Example: strata access capture --out captured -- ./program --size 1000");
+  sub->callback([options, &status] { status = static_cast<int>(capture(*options)); });
+}
+
+}  // namespace strata

@@ -1,0 +1,181 @@
+"""Runs of `strata access`: the figure of lines of source, of one run and of two."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from builders import case, context2, count, counts, load2, strata, write_run
+from charts import caption_of, chart_of, check_drawing, data_of, labels, panels, points
+from strata.figures.kernel_access import FIGURE, MOST
+from strata.model.counted import model_check
+from strata.run import Run, load_run
+from strata.run.validate import findings
+
+METRIC = {
+    "sectors": "smsp__sass_sectors_mem_global",
+    "wavefronts": "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared",
+}
+
+
+def access(
+    line: int, moved: float | None, *, counted: float | None = None, requests: float = 32,
+    ideal: float = 128, launch: str = "before", kernel: str = "energies", nth: int = 1,
+    space: str = "global", place: str = "",
+) -> list[dict[str, Any]]:  # fmt: skip
+    """One access: what was predicted of it, and what was counted."""
+    quantity = "wavefronts" if space == "shared" else "sectors"
+    numbers = {"requests": requests, quantity: moved, f"ideal_{quantity}": ideal}
+    rows = [
+        count(name, value, unit=name[:-1], method="exact", provenance="modelled")
+        for name, value in numbers.items()
+        if moved is not None and value is not None
+    ]
+    gate = ("model", "unverified" if rows else "not_applicable", "not counted")
+    params = {
+        "kernel": kernel, "launch": launch, "line": f"inlined.cu-{line}{place}", "nth": nth,
+        "instruction": f"ld.{space}.f32", "space": space,
+    }  # fmt: skip
+    first = case(rows, suite="access", benchmark="kernel_access", params=params, gates=[gate])
+    if counted is None:
+        return [first]
+    same = "not_applicable" if moved is None else "passed" if moved == counted else "failed"
+    found = [
+        count("executed", requests, unit="instruction", method="smsp__sass_inst_executed"),
+        count(quantity, counted, unit=quantity[:-1], method=METRIC[quantity]),
+    ]
+    gates = [("model", same, f"{counted} counted, {moved} predicted")]
+    return [first, counts(first, found, gates=gates)]
+
+
+def lines_of(*accesses: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [line for one in accesses for line in one]
+
+
+def run_of(folder: Path, *accesses: list[dict[str, Any]]) -> Run:
+    return load2(folder, lines_of(*accesses))
+
+
+def test_each_line_has_a_bar_a_diamond_and_the_least(tmp_path: Path) -> None:
+    run = run_of(tmp_path, access(35, 896, counted=896, place="+40"), access(41, 128, counted=128))
+    assert not findings(run)
+    chart = chart_of(FIGURE, run)
+    (panel,) = panels(chart)
+    assert panel.places.names == [
+        "inlined.cu:35 ← 40  ld.global.f32",
+        "inlined.cu:41  ld.global.f32",
+    ]
+    assert points(panel, "before") == [(0, 28), (1, 4)]
+    assert points(panel, "counted") == [(0, 28), (1, 4)]
+    assert points(panel, "ideal") == [(0, 4), (1, 4)]
+    assert labels(chart) == ["before", "ideal", "counted"]
+    assert "0 of 2 lines differ from the prediction" in caption_of(FIGURE, run)
+    check_drawing(chart)
+
+
+def test_what_a_device_moved_beyond_the_prediction_is_hollow(tmp_path: Path) -> None:
+    run = run_of(tmp_path, access(35, 896, counted=900), access(41, 128, counted=128))
+    check = model_check(run)
+    assert (check.verdicts["passed"], check.verdicts["failed"]) == (1, 1)
+    ((predicted, counted),) = check.differences
+    assert (predicted.value, counted.value) == (896, 900)
+    assert not predicted.valid
+    (panel,) = panels(chart_of(FIGURE, run))
+    assert points(panel, "counted", valid=False) == [(0, 900 / 32)]
+    assert points(panel, "counted") == [(1, 4)]
+    words = caption_of(FIGURE, run)
+    assert "1 of 2 lines differ" in words
+    assert "inlined.cu:35  ld.global.f32 in before" in words
+
+
+def test_copies_of_an_instruction_are_one_line(tmp_path: Path) -> None:
+    run = run_of(tmp_path, access(7, 32, requests=8), access(7, 64, requests=24, nth=2))
+    (panel,) = panels(chart_of(FIGURE, run))
+    assert points(panel, "before") == [(0, 3)]
+    (line,) = data_of(FIGURE, run)
+    assert (line["predicted_per_request"], line["counted_per_request"]) == ("3.0", "")
+
+
+def test_launches_stand_side_by_side(tmp_path: Path) -> None:
+    run = run_of(tmp_path, access(7, 896), access(7, 128, launch="after"))
+    (panel,) = panels(chart_of(FIGURE, run))
+    ((before, most),), ((after, least),) = points(panel, "before"), points(panel, "after")
+    assert (most, least) == (28, 4)
+    assert before < 0 < after
+
+
+def test_shared_memory_has_a_panel_and_a_unit_of_its_own(tmp_path: Path) -> None:
+    run = run_of(tmp_path, access(7, 896), access(9, 1024, space="shared", ideal=32))
+    sectors, passes = panels(chart_of(FIGURE, run))
+    assert sectors.values.label == "sectors of 32 bytes a request"
+    assert passes.values.label == "passes through the banks"
+    assert points(passes, "before") == [(0, 32)]
+
+
+def test_a_count_without_a_prediction_has_no_bar(tmp_path: Path) -> None:
+    run = run_of(tmp_path, access(7, None, counted=64), access(8, 128))
+    (panel,) = panels(chart_of(FIGURE, run))
+    assert points(panel, "before") == [(1, 4)]
+    assert points(panel, "counted") == [(0, 2)]
+    assert "A diamond without a bar" in caption_of(FIGURE, run)
+
+
+def test_lines_that_no_warp_came_to_are_left_out(tmp_path: Path) -> None:
+    assert not FIGURE.items(run_of(tmp_path, access(7, 0, requests=0, ideal=0)))
+
+
+def test_a_case_that_says_nothing_of_what_it_moved_is_left_out(tmp_path: Path) -> None:
+    (line,) = access(7, 128)
+    line["measurements"] = line["measurements"][:1]
+    assert line["measurements"][0]["quantity"] == "requests"
+    assert not FIGURE.items(load2(tmp_path, [line]))
+
+
+def test_of_many_lines_those_are_drawn_that_move_most_in_vain(tmp_path: Path) -> None:
+    run = run_of(tmp_path, *(access(line, 128 + line) for line in range(1, MOST + 6)))
+    (panel,) = panels(chart_of(FIGURE, run))
+    assert len(panel.places.names or ()) == MOST
+    assert (panel.places.names or [""])[0].startswith("inlined.cu:6 ")
+    assert "Not drawn: 5 lines" in caption_of(FIGURE, run)
+
+
+def test_two_runs_are_compared_before_and_after(tmp_path: Path) -> None:
+    folders = []
+    for name, moved in (("one", 896), ("two", 128)):
+        header = context2(run=name, sweep__name="access")
+        found = lines_of(access(35, moved, counted=moved, launch="energies"))
+        folders.append(write_run(tmp_path / name, found, header=header))
+    done = strata("compare", *folders, "-o", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert "3 same, 2 changed" in done.stdout.replace("\u00a0", " ")
+    both = FIGURE.both
+    assert both
+    items = both(load_run(folders[0]), load_run(folders[1]))
+    (panel,) = panels(FIGURE.chart(items))
+    assert [mark[1] for mark in points(panel, "before")] == [28]
+    assert [mark[1] for mark in points(panel, "after")] == [4]
+    page = (tmp_path / "out" / "compare.html").read_text(encoding="utf-8")
+    assert FIGURE.title in page
+    for kind in ("csv", "svg", "pdf", "png"):
+        assert (tmp_path / "out" / f"kernel_access.{kind}").stat().st_size > 0
+
+
+def test_a_comparison_without_accesses_has_no_such_figure(tmp_path: Path) -> None:
+    line = case([count("sectors", 1.0)])
+    folders = [
+        write_run(tmp_path / name, [line], header=context2(run=name)) for name in ("one", "two")
+    ]
+    done = strata("compare", *folders, "-o", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert not list((tmp_path / "out").glob("kernel_access*"))
+
+
+@pytest.mark.parametrize("space", ["global", "shared"])
+def test_the_report_shows_it(space: str, tmp_path: Path) -> None:
+    run = lines_of(access(35, 896, counted=896, space=space))
+    folder = write_run(tmp_path / "run", run, header=context2(run="run"))
+    done = strata("report", folder)
+    assert done.returncode == 0, done.stderr
+    page = (folder / "report" / "report.html").read_text(encoding="utf-8")
+    assert FIGURE.title in page
+    assert "kernel_access: what does each access" in page
