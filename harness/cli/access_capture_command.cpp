@@ -6,6 +6,7 @@
 #include "harness/case/unique_fd.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/counters/counters.hpp"
+#include "harness/run/worker_channel.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -164,14 +165,13 @@ Told run_program(const CaptureOptions& options, const fs::path& library, const f
            "a program that can be run", "look at its path and permissions");
   }
   Told told;
-  std::string text;
+  LineReader reader;
   const auto read_channel = [&] {
-    std::array<char, 4096> block{};
-    for (ssize_t count = 0; (count = ::read(channel.get(), block.data(), block.size())) > 0;)
-      text.append(block.data(), static_cast<std::size_t>(count));
-    for (std::size_t end = 0; (end = text.find('\n')) != std::string::npos;) {
-      note(text.substr(0, end), told);
-      text.erase(0, end + 1);
+    for (std::size_t bytes = 1; bytes > 0;) {
+      const auto batch = reader.read(channel.get());
+      for (const auto& line : batch.lines)
+        note(line.text, told);
+      bytes = batch.bytes;
     }
   };
   int status = 0;

@@ -7,7 +7,8 @@ import pytest
 
 from builders import case, context2, count, counts, load2, strata, write_run
 from charts import caption_of, chart_of, check_drawing, data_of, labels, panels, points
-from strata.figures.kernel_access import FIGURE, MOST
+from strata.figures._chart import Bars
+from strata.figures.kernel_access import FIGURE, MOST, short_names
 from strata.model.counted import model_check
 from strata.run import Run, load_run
 from strata.run.validate import findings
@@ -118,6 +119,22 @@ def test_a_count_without_a_prediction_has_no_bar(tmp_path: Path) -> None:
     assert points(panel, "before") == [(1, 4)]
     assert points(panel, "counted") == [(0, 2)]
     assert "A diamond without a bar" in caption_of(FIGURE, run)
+
+
+def test_a_long_name_keeps_its_ends_and_stays_the_only_one() -> None:
+    alike = ["a" * 20 + "1" + "b" * 20, "a" * 20 + "2" + "b" * 20]
+    found = short_names(["short", "x" * 20 + "y" * 20, *alike])
+    assert found["short"] == "short"
+    assert found["x" * 20 + "y" * 20] == "x" * 14 + "…" + "y" * 15
+    assert [found[name] for name in alike] == alike
+
+
+def test_a_launch_has_one_colour_in_all_panels(tmp_path: Path) -> None:
+    other = access(9, 64, space="shared", ideal=32, launch="after", kernel="other")
+    sectors, passes = panels(chart_of(FIGURE, run_of(tmp_path, access(7, 896), other)))
+    looks = [layer.look.colour for panel in (sectors, passes) for layer in panel.layers[:1]
+             if isinstance(layer, Bars)]  # fmt: skip
+    assert len(set(looks)) == 2
 
 
 def test_lines_that_no_warp_came_to_are_left_out(tmp_path: Path) -> None:

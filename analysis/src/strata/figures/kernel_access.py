@@ -5,7 +5,8 @@ side; so do two runs, in a comparison.
 """
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import cycle
 from typing import NamedTuple
 
@@ -19,6 +20,8 @@ MOST = 24
 MOVED = {"sector": "sectors of 32 bytes a request", "wavefront": "passes through the banks"}
 COUNTED = c.Look(c.INK, "D", size=3.6)
 IDEAL = c.Look(c.INK, "|", size=13)
+LONG = 30
+"""Letters of a kernel's name that have room."""
 PLACE = re.compile(r"-(\d+(?:\+\d+)*)$")
 """The end of the axis `line`: "inlined.cu-35+40"."""
 
@@ -46,17 +49,27 @@ def place_words(line: str) -> str:
     return PLACE.sub(lambda found: ":" + found[1].replace("+", " ← "), line)
 
 
+def short_names(names: Iterable[str]) -> Mapping[str, str]:
+    """Each name, or its beginning and end where it is long and no other has the same."""
+    cut = {
+        name: name if len(name) <= LONG else f"{name[: LONG // 2 - 1]}…{name[-LONG // 2 :]}"
+        for name in names
+    }
+    times = Counter(cut.values())
+    return {name: short if times[short] == 1 else name for name, short in cut.items()}
+
+
 def lines(run: Run, when: str = "") -> Sequence[Line]:
     """The lines of a run; `when` stands before the names of its launches, if it has several."""
     cases = by_case(run.of("kernel_access"))
-    kernels = {case.text("kernel") for case in cases}
+    kernels = short_names({case.text("kernel") for case in cases})
     alone = len({case.text("launch") for case in cases}) == 1
 
     def called(launch: str) -> str:
         return f"{when}, {launch}" if when and not alone else when or launch
 
     def words(case: CaseRows) -> str:
-        kernel = f"{case.text('kernel')} " if len(kernels) > 1 else ""
+        kernel = f"{kernels[case.text('kernel')]} " if len(kernels) > 1 else ""
         return f"{kernel}{place_words(case.text('line'))}  {case.text('instruction')}"
 
     def key(case: CaseRows) -> tuple[str, ...]:
@@ -98,7 +111,9 @@ def _line(words: str, launch: str, cases: Sequence[CaseRows]) -> Line | None:
 def chart(found: Sequence[Line]) -> c.Chart:
     """A panel for global and local memory, one for shared; a name for each line of the source."""
     by_unit = grouped(found, lambda line: line.unit)
-    panels = [_panel(unit, by_unit[unit]) for unit in MOVED if unit in by_unit]
+    launches = dict.fromkeys(line.launch for line in found)
+    colours = dict(zip(launches, cycle(c.COLOURS), strict=False))
+    panels = [_panel(unit, by_unit[unit], colours) for unit in MOVED if unit in by_unit]
     heights = [len(panel.places.ticks or ()) for panel in panels]
     return c.Chart(
         [[panel] for panel in panels], 8.4, 0.5 + sum(0.9 + 0.27 * high for high in heights),
@@ -115,25 +130,30 @@ def shown(found: Sequence[Line]) -> Sequence[str]:
     return [words for words in vain if words in worst]
 
 
-def _panel(unit: str, found: Sequence[Line]) -> c.Panel:
+def by_words(found: Sequence[Line]) -> Mapping[str, list[Line]]:
+    """The lines of each name, one for each launch."""
+    return grouped(found, lambda line: line.words)
+
+
+def _panel(unit: str, found: Sequence[Line], colours: Mapping[str, str]) -> c.Panel:
     names = shown(found)
     launches = list(dict.fromkeys(line.launch for line in found))
-    thick = 0.74 / len(launches)
+    of = {words: [line.launch for line in same] for words, same in by_words(found).items()}
+    thick = 0.74 / max(map(len, of.values()))
 
     def place(line: Line) -> float:
-        return names.index(line.words) + thick * (
-            launches.index(line.launch) - (len(launches) - 1) / 2
-        )
+        beside = of[line.words]
+        return names.index(line.words) + thick * (beside.index(line.launch) - (len(beside) - 1) / 2)
 
     here = [line for line in found if line.words in names]
     layers: list[c.Layer] = []
-    for launch, colour in zip(launches, cycle(c.COLOURS), strict=False):
+    for launch in launches:
         bars = [
             c.Mark(place(line), line.predicted, valid=line.valid)
             for line in here
             if line.launch == launch and line.predicted is not None
         ]
-        layers.append(c.Bars(bars, c.Look(colour, alpha=0.75), launch, thick=0.94 * thick))
+        layers.append(c.Bars(bars, c.Look(colours[launch], alpha=0.75), launch, thick=0.94 * thick))
     counted = [
         c.Mark(place(line), line.counted, valid=line.valid)
         for line in here
