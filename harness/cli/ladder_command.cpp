@@ -6,7 +6,10 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace strata {
 namespace {
@@ -38,9 +41,8 @@ void print_ladder(const std::string& suite) {
   const std::vector<Ladder> all = ladders();
   const auto found = std::ranges::find(all, suite, &Ladder::suite);
   if (found == all.end()) {
-    std::vector<std::string> suites;
-    for (const Ladder& ladder : all)
-      suites.push_back(ladder.suite);
+    std::vector<std::string> suites(all.size());
+    std::ranges::transform(all, suites.begin(), &Ladder::suite);
     refuse({"strata ladder"}, "no suite " + in_quotes(suite) + " has a ladder", joined(suites),
            did_you_mean(suite, suites, "name one of these"));
   }

@@ -1,4 +1,5 @@
 // strata neighbours: files of agents and of their neighbours, with no device.
+#include "harness/case/error.hpp"
 #include "harness/case/text.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/seed_option.hpp"
@@ -13,6 +14,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace strata {
 namespace {

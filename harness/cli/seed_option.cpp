@@ -9,9 +9,8 @@ namespace strata {
 
 std::string refuse_no_seed(const std::string& text) {
   std::string number = text;
-  if (const std::string negative = CLI::NonNegativeNumber(number); !negative.empty()) {
-    return negative;
-  }
+  std::string negative = CLI::NonNegativeNumber(number);
+  if (!negative.empty()) return negative;
   errno = 0;  // the conversion of CLI11 takes what is too large for the largest
   (void)std::strtoull(text.c_str(), nullptr, 0);
   return errno == ERANGE ? text + " is out of range: at most 2^64 - 1" : "";

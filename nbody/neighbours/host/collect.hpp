@@ -165,9 +165,9 @@ void with_collector(const Step& step, const ThreadRank& thread, const Visit& vis
 
 /// Where candidates are: their places, and how they are called; null: by where they stand.
 struct Candidates {
-  const float* x;
-  const float* y;
-  const float* z;
+  const float* x = nullptr;
+  const float* y = nullptr;
+  const float* z = nullptr;
   const std::uint32_t* ids = nullptr;
 };
 

@@ -24,8 +24,7 @@ const Rung rung{.name = "neighbours_cpu_verlet",
 
 #if defined(__x86_64__)
 [[STRATA_AVX2]] inline void gather(Eight& to, const float* from, const std::uint32_t* at) {
-  to = _mm256_i32gather_ps(from, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)),
-                           sizeof(float));
+  to = _mm256_i32gather_ps(from, eight_numbers(at), sizeof(float));
 }
 [[STRATA_AVX512]] inline void gather(Sixteen& to, const float* from, const std::uint32_t* at) {
   to = _mm512_mask_i32gather_ps(_mm512_setzero_ps(), 0xFFFF, _mm512_loadu_si512(at), from,

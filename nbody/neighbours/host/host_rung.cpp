@@ -12,7 +12,6 @@
 #include <array>
 #include <bit>
 #include <limits>
-#include <ranges>
 #include <string>
 
 namespace strata::neighbours {
@@ -154,11 +153,11 @@ std::size_t wrong_after(const Problem& problem, const Buffers& buffers, const Pl
 std::size_t different(const Agents& one, const Agents& other) {
   std::size_t count = 0;
   for (std::size_t i = 0; i < other.size(); ++i) {
-    const bool same =
-        std::ranges::all_of(std::views::iota(std::size_t{0}, part_count), [&](std::size_t p) {
-          return std::bit_cast<std::uint32_t>(one.parts[p][i]) ==
-                 std::bit_cast<std::uint32_t>(other.parts[p][i]);
-        });
+    bool same = true;
+    for (std::size_t p = 0; p < part_count; ++p) {
+      same = same && std::bit_cast<std::uint32_t>(one.parts[p][i]) ==
+                         std::bit_cast<std::uint32_t>(other.parts[p][i]);
+    }
     count += same ? 0 : 1;
   }
   return count;

@@ -129,7 +129,7 @@ struct ReferenceStep {
 /// Takes so many steps, one at a time, and compares neighbours of the first and the last.
 [[nodiscard]] Verification verify_on_host(const HostKernel& kernel, ThreadTeam& team,
                                           const Problem& problem, const ReferenceStep& right,
-                                          std::size_t steps);
+                                          std::size_t count);
 
 /// Verifies a rung, then times it.
 void measure_rung(Session& session, const Rung& rung, MakeHostKernel make);

@@ -6,6 +6,7 @@
 #include "nbody/neighbours/host/packed_cells.hpp"
 
 #include <bit>
+#include <cstring>
 #include <type_traits>
 
 namespace strata::neighbours {
@@ -39,14 +40,18 @@ consteval Compression every_compression() {
 }
 inline constexpr Compression compression = every_compression();
 
+[[STRATA_AVX2]] inline __m256i eight_numbers(const std::uint32_t* from) {
+  __m256i numbers{};
+  std::memcpy(&numbers, from, sizeof numbers);
+  return numbers;
+}
 /// Writes the numbers of the lanes in `set` side by side; what a whole vector would take up may be
 /// overwritten.
 [[STRATA_AVX2]] inline void compress(std::uint32_t* to, const std::uint32_t* from,
                                      std::uint32_t set, const Eight& /*lanes*/) {
-  const __m256i order =
-      _mm256_loadu_si256(reinterpret_cast<const __m256i*>(compression.lanes[set].data()));
-  const __m256i all = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_permutevar8x32_epi32(all, order));
+  const __m256i in_order = _mm256_permutevar8x32_epi32(
+      eight_numbers(from), eight_numbers(compression.lanes[set].data()));
+  std::memcpy(to, &in_order, sizeof in_order);
 }
 [[STRATA_AVX512]] inline void compress(std::uint32_t* to, const std::uint32_t* from,
                                        std::uint32_t set, const Sixteen& /*lanes*/) {

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace strata::neighbours {
 namespace {
@@ -66,11 +67,8 @@ class Boxes {
   std::vector<std::uint32_t> order_;
 };
 
-struct Neighbour {
-  double squared;
-  std::uint32_t id;
-  auto operator<=>(const Neighbour&) const = default;
-};
+/// Squared distance and number: the nearest come first.
+using Neighbour = std::pair<double, std::uint32_t>;
 
 }  // namespace
 
@@ -99,16 +97,16 @@ Found search(const Places& places, double radius_squared, bool nearest) {
       near.clear();
       boxes.for_near(i, [&](std::uint32_t j) {
         const double squared = squared_distance(places, i, j);
-        if (j != i && squared < radius_squared) near.push_back({squared, j});
+        if (j != i && squared < radius_squared) near.emplace_back(squared, j);
       });
       if (nearest && near.size() > nearest_count) {
         std::ranges::partial_sort(near, near.begin() + nearest_count + 1);
-        tied[i] = near[nearest_count - 1].squared == near[nearest_count].squared ? 1 : 0;
+        tied[i] = near[nearest_count - 1].first == near[nearest_count].first ? 1 : 0;
         near.resize(nearest_count);
       }
       all[i].reserve(near.size());
-      for (const Neighbour& one : near)
-        all[i].push_back(one.id);
+      for (const auto& [squared, id] : near)
+        all[i].push_back(id);
       std::ranges::sort(all[i]);
     }
   };
