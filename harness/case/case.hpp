@@ -30,7 +30,7 @@ using Params = std::map<std::string, std::string, std::less<>>;
 
 /// One benchmark at one point of its axes, on one kind of device.
 struct Case {
-  std::string suite;      ///< "micro", "nbody" or "access"
+  std::string suite;      ///< "micro", "access", or that of a ladder: "nbody"
   std::string benchmark;  ///< "layout_read"
   Backend backend = Backend::host;
   Params params;
