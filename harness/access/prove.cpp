@@ -36,6 +36,10 @@ constexpr std::int64_t most_cases = 128;
 constexpr unsigned most_choices = 4;
 /// A parameter that sets lanes apart, where no launch tells it: a length of rows is long and even.
 constexpr std::int64_t usual_length = 4096;
+/// Threads of a block along x.
+constexpr std::int64_t usual_block = 256;
+/// Of a block, a row of threads or a pass, beside the first.
+constexpr std::int64_t usual_index = 3;
 /// Where the lanes of a pattern lie, so that no offset makes an address negative.
 constexpr std::uint64_t far_away = std::uint64_t{1} << 62U;
 
@@ -172,6 +176,7 @@ class Prover {
   [[nodiscard]] std::optional<AtomId> chosen_by_all(FormId form, std::size_t shape);
   [[nodiscard]] bool is_same_in_all(FormId form, std::size_t shape);
   [[nodiscard]] std::vector<AtomId> lengths_of(FormId form) const;
+  [[nodiscard]] std::vector<AtomId> indices_of(FormId form) const;
   void note_arrays(const std::vector<AccessProof>& all);
   [[nodiscard]] std::int64_t usual_number(AtomId parameter, FormId moving) const;
   void judge_as_usual(AccessProof& access);
@@ -1006,15 +1011,35 @@ FormId Prover::agreeing(FormId form, std::size_t shape, std::vector<std::string>
       replaced);
 }
 
-/// The numbers among the parameters in an address.
+/// What a launch tells of an address: the numbers among the parameters, and sizes of block and
+/// grid.
 std::vector<AtomId> Prover::lengths_of(FormId form) const {
+  using enum Special;
   std::vector<AtomId> lengths;
   const auto base = base_of(form);
   forms_.visit(form, [&](AtomId id) {
-    const bool is_number = forms_.atom(id).kind == AtomKind::parameter && (!base || id != *base);
-    if (is_number && std::ranges::count(lengths, id) == 0) lengths.push_back(id);
+    const Atom& atom = forms_.atom(id);
+    const bool is_size =
+        atom.kind == AtomKind::special && (atom.which == static_cast<std::uint32_t>(ntid_x) ||
+                                           atom.which == static_cast<std::uint32_t>(nctaid_x) ||
+                                           atom.which == static_cast<std::uint32_t>(nctaid_y) ||
+                                           atom.which == static_cast<std::uint32_t>(nctaid_z));
+    const bool is_number = atom.kind == AtomKind::parameter && (!base || id != *base);
+    if ((is_number || is_size) && std::ranges::count(lengths, id) == 0) lengths.push_back(id);
   });
   return lengths;
+}
+
+/// Its indices but for those that tell lanes apart.
+std::vector<AtomId> Prover::indices_of(FormId form) const {
+  std::vector<AtomId> indices;
+  forms_.visit(form, [&](AtomId id) {
+    const Atom& atom = forms_.atom(id);
+    const bool is_index =
+        atom.kind == AtomKind::counter || (atom.kind == AtomKind::special && !is_lane_atom(atom));
+    if (is_index && std::ranges::count(indices, id) == 0) indices.push_back(id);
+  });
+  return indices;
 }
 
 /// What the accesses of the kernel tell of the arrays that they reach.
@@ -1044,6 +1069,10 @@ void Prover::note_arrays(const std::vector<AccessProof>& all) {
 /// that of neighbouring elements, which lie side by side; any other parameter is a length.
 std::int64_t Prover::usual_number(AtomId parameter, FormId moving) const {
   const Atom& asked = forms_.atom(parameter);
+  if (asked.kind == AtomKind::special &&
+      asked.which == static_cast<std::uint32_t>(Special::ntid_x)) {
+    return usual_block;
+  }
   const auto base = base_of(moving);
   const bool is_behind_pointer = base && forms_.atom(*base).kind == AtomKind::parameter &&
                                  forms_.atom(*base).which == asked.which &&
@@ -1056,32 +1085,48 @@ std::int64_t Prover::usual_number(AtomId parameter, FormId moving) const {
   return reach == reach_.end() ? usual_length : reach->second.second - reach->second.first;
 }
 
-/// What a verdict that depends would be with usual numbers for the parameters in it.
+/// What a verdict that depends would be with usual numbers for what a launch tells. What it still
+/// depends on then are indices, all of which a launch has: some requests need more, some do not.
 void Prover::judge_as_usual(AccessProof& access) {
   const FormId form = access.meaning.form;
   const FormId moving = forms_.subtract(form, forms_.constant(forms_.offset_of(form)));
   std::vector<std::string> where;
-  std::map<AtomId, FormId> usual;
-  for (const AtomId parameter : lengths_of(form)) {
-    const std::int64_t number = usual_number(parameter, moving);
-    usual.emplace(parameter, forms_.constant(number));
-    where.push_back(fmt::format("{} is {}", kernel_.name(forms_.atom(parameter)), number));
+  std::map<AtomId, FormId> numbers;
+  for (const AtomId length : lengths_of(form)) {
+    const std::int64_t number = usual_number(length, moving);
+    numbers.emplace(length, forms_.constant(number));
+    where.push_back(fmt::format("{} is {}", kernel_.name(forms_.atom(length)), number));
   }
-  if (where.empty()) return;
-  Forms::Replaced replaced;
-  const auto by = [&](AtomId id) -> std::optional<FormId> {
-    const auto found = usual.find(id);
-    return found == usual.end() ? std::nullopt : std::optional{found->second};
-  };
-  AccessProof tried = access;
-  tried.meaning.form = forms_.replace(form, by, replaced);
-  if (tried.meaning.form == no_form) return;
   std::vector<Lanes> lanes;
   for (std::size_t shape = 0; shape < given_; ++shape)
     lanes.push_back(lanes_in(guards_of(access), shape));
-  judge_lanes(tried, lanes);
-  if (tried.verdict != Verdict::coalesced && tried.verdict != Verdict::uncoalesced) return;
-  access.usual = tried.verdict;
+  const auto judged = [&](std::int64_t index, const std::vector<AtomId>& indices) {
+    Forms::Replaced replaced;
+    AccessProof tried = access;
+    tried.verdict = Verdict::unknown;
+    tried.meaning.form = forms_.replace(
+        form,
+        [&](AtomId id) -> std::optional<FormId> {
+          if (const auto found = numbers.find(id); found != numbers.end()) return found->second;
+          if (std::ranges::count(indices, id) == 0) return std::nullopt;
+          return forms_.constant(index);
+        },
+        replaced);
+    if (tried.meaning.form != no_form) judge_lanes(tried, lanes);
+    return tried;
+  };
+  std::vector<AccessProof> tries{judged(0, {})};
+  if (!tries[0].parts) {
+    const std::vector<AtomId> indices = indices_of(form);
+    tries = {judged(0, indices), judged(usual_index, indices)};
+    for (const AtomId index : indices)
+      where.push_back(fmt::format("{} is 0 or {}", kernel_.name(forms_.atom(index)), usual_index));
+  }
+  const auto is_counted = [](const AccessProof& one) { return one.parts.has_value(); };
+  const auto is_good = [](const AccessProof& one) { return one.verdict == Verdict::coalesced; };
+  if (!std::ranges::all_of(tries, is_counted)) return;
+  if (where.empty()) where.emplace_back("all warps run");
+  access.usual = std::ranges::all_of(tries, is_good) ? Verdict::coalesced : Verdict::uncoalesced;
   access.usual_where = fmt::format("{}", fmt::join(where, ", "));
 }
 
