@@ -172,7 +172,14 @@ class Prover {
   [[nodiscard]] std::vector<FormId> cases_of(FormId form, Tally& tally);
   [[nodiscard]] bool count_cases(FormId form, std::size_t shape, const Lanes& lanes,
                                  const AccessProof& access, Tally& tally, unsigned depth = 0);
-  [[nodiscard]] FormId agreeing(FormId form, std::size_t shape, std::vector<std::string>& agreed);
+  using Agreed = std::vector<std::string>;
+  [[nodiscard]] std::optional<FormId> agreed_extreme(const Atom& atom, std::size_t shape);
+  [[nodiscard]] std::optional<FormId> agreed_division(const Atom& atom, std::size_t shape,
+                                                      Agreed& agreed);
+  [[nodiscard]] std::optional<FormId> agreed_atom(AtomId id, std::size_t shape, Agreed& agreed);
+  [[nodiscard]] FormId agreeing(FormId form, std::size_t shape, Agreed& agreed);
+  [[nodiscard]] bool count_agreeing(FormId form, std::size_t shape, const Lanes& lanes,
+                                    AccessProof& access, Tally& tally);
   [[nodiscard]] std::optional<AtomId> chosen_by_all(FormId form, std::size_t shape);
   [[nodiscard]] bool is_same_in_all(FormId form, std::size_t shape);
   [[nodiscard]] std::vector<AtomId> lengths_of(FormId form) const;
@@ -899,6 +906,8 @@ bool Prover::is_same_in_all(FormId form, std::size_t shape) {
   return pattern.is_constant && std::ranges::all_of(pattern.offsets, is_zero);
 }
 
+// NOLINTBEGIN(misc-no-recursion): most_choices and the depth of forms end it
+
 /// Counts the parts of a warp one way or another: at constant distances, in sectors of their own,
 /// by the remainders of what all lanes share, by what all choose, warp by warp. False: in none of
 /// these ways.
@@ -956,59 +965,92 @@ bool Prover::count_cases(FormId form, std::size_t shape, const Lanes& lanes,
   return true;
 }
 
+/// All take the one, or all the other.
+std::optional<FormId> Prover::agreed_extreme(const Atom& atom, std::size_t shape) {
+  const FormId apart = forms_.subtract(atom.operands[0], atom.operands[1]);
+  if (apart == no_form) return std::nullopt;
+  const FormId is_less = in_lane(forms_.negative(apart), shapes_[shape], 0);
+  if (is_less == no_form) return std::nullopt;
+  const bool takes_less = atom.kind == AtomKind::minimum;
+  return forms_.select(is_less, atom.operands[takes_less ? 0 : 1],
+                       atom.operands[takes_less ? 1 : 0]);
+}
+
+/// The quotient of the first lane for all, and the remainder that it leaves.
+std::optional<FormId> Prover::agreed_division(const Atom& atom, std::size_t shape, Agreed& agreed) {
+  if (divisor_in(atom) != 0 || !is_same_in_all(atom.operands[1], shape)) return std::nullopt;
+  const bool rounds_down = atom.kind == AtomKind::quotient || atom.kind == AtomKind::remainder;
+  const auto divided = [&](FormId what) {
+    return rounds_down ? forms_.quotient(what, atom.operands[1])
+                       : forms_.truncated(AtomKind::truncated_quotient, what, atom.operands[1]);
+  };
+  const FormId dividend = agreeing(atom.operands[0], shape, agreed);
+  const FormId all = dividend == no_form ? no_form : divided(dividend);
+  const FormId first = all == no_form ? no_form : in_lane(all, shapes_[shape], 0);
+  if (first == no_form) return std::nullopt;
+  agreed.push_back(text(divided(atom.operands[0])));
+  const bool is_quotient =
+      atom.kind == AtomKind::quotient || atom.kind == AtomKind::truncated_quotient;
+  if (is_quotient) return first;
+  return forms_.subtract(dividend, forms_.multiply(atom.operands[1], first));
+}
+
+/// What stands for an atom where lanes agree on it; nothing where they need not.
+std::optional<FormId> Prover::agreed_atom(AtomId id, std::size_t shape, Agreed& agreed) {
+  const Atom atom = forms_.atom(id);
+  const FormId whole = forms_.form_of(id);
+  if (!forms_.mentions(whole, [this](const Atom& one) { return is_lane_atom(one); })) return {};
+  std::optional<FormId> instead;
+  switch (atom.kind) {
+    case AtomKind::quotient:
+    case AtomKind::remainder:
+    case AtomKind::truncated_quotient:
+    case AtomKind::truncated_remainder:
+      return agreed_division(atom, shape, agreed);
+    case AtomKind::minimum:
+    case AtomKind::maximum:
+      instead = agreed_extreme(atom, shape);
+      break;
+    case AtomKind::negative: {
+      const auto is_open = [](Lane lane) { return lane == Lane::open; };
+      if (!std::ranges::all_of(lanes_of(whole, shape), is_open)) return {};
+      instead = in_lane(whole, shapes_[shape], 0);
+      break;
+    }
+    default:
+      return {};
+  }
+  if (!instead || *instead == no_form) return {};
+  agreed.push_back(text(whole));
+  return instead;
+}
+
 /// The form where lanes agree on divisions by what is not known: on the row of an image, or on how
 /// often to go around a loop. They do, unless a multiple of the divisor lies between them.
-FormId Prover::agreeing(FormId form, std::size_t shape, std::vector<std::string>& agreed) {
-  const auto is_lane = [this](const Atom& atom) { return is_lane_atom(atom); };
-  const auto in_first = [&](FormId one) { return in_lane(one, shapes_[shape], 0); };
+FormId Prover::agreeing(FormId form, std::size_t shape, Agreed& agreed) {
   Forms::Replaced replaced;
   return forms_.replace(
-      form,
-      [&](AtomId id) -> std::optional<FormId> {
-        const Atom atom = forms_.atom(id);
-        const FormId whole = forms_.form_of(id);
-        const bool is_quotient =
-            atom.kind == AtomKind::quotient || atom.kind == AtomKind::truncated_quotient;
-        const bool is_rest =
-            atom.kind == AtomKind::remainder || atom.kind == AtomKind::truncated_remainder;
-        const bool is_sign = atom.kind == AtomKind::negative;
-        const bool is_extreme = atom.kind == AtomKind::minimum || atom.kind == AtomKind::maximum;
-        if (!is_quotient && !is_rest && !is_sign && !is_extreme) return {};
-        if (!forms_.mentions(whole, is_lane)) return {};
-        if (is_extreme) {  // all take the one, or all the other
-          const FormId apart = forms_.subtract(atom.operands[0], atom.operands[1]);
-          const FormId is_less = apart == no_form ? no_form : in_first(forms_.negative(apart));
-          if (is_less == no_form) return {};
-          agreed.push_back(text(whole));
-          const bool takes_less = atom.kind == AtomKind::minimum;
-          return forms_.select(is_less, atom.operands[takes_less ? 0 : 1],
-                               atom.operands[takes_less ? 1 : 0]);
-        }
-        if (is_sign) {
-          const auto is_open = [](Lane lane) { return lane == Lane::open; };
-          if (!std::ranges::all_of(lanes_of(whole, shape), is_open)) return {};
-          const FormId first = in_first(whole);
-          if (first != no_form) agreed.push_back(text(whole));
-          return first;
-        }
-        if (divisor_in(atom) != 0) return {};
-        if (!is_same_in_all(atom.operands[1], shape)) return {};
-        const FormId dividend = agreeing(atom.operands[0], shape, agreed);
-        const bool rounds_down =
-            atom.kind == AtomKind::quotient || atom.kind == AtomKind::remainder;
-        const auto divided = [&](FormId by) {
-          return rounds_down ? forms_.quotient(by, atom.operands[1])
-                             : forms_.truncated(AtomKind::truncated_quotient, by, atom.operands[1]);
-        };
-        if (dividend == no_form) return {};
-        const FormId all = divided(dividend);
-        const FormId first = all == no_form ? no_form : in_first(all);
-        if (first == no_form) return {};
-        agreed.push_back(text(divided(atom.operands[0])));
-        if (is_quotient) return first;
-        return forms_.subtract(dividend, forms_.multiply(atom.operands[1], first));
-      },
-      replaced);
+      form, [&](AtomId id) { return agreed_atom(id, shape, agreed); }, replaced);
+}
+
+// NOLINTEND(misc-no-recursion)
+
+/// Counts the parts of a warp whose lanes agree, and says on what.
+bool Prover::count_agreeing(FormId form, std::size_t shape, const Lanes& lanes, AccessProof& access,
+                            Tally& tally) {
+  Agreed agreed;
+  const FormId together = agreeing(form, shape, agreed);
+  if (together == no_form || together == form) return false;
+  Tally tried = tally;
+  if (!count_cases(together, shape, lanes, access, tried)) return false;
+  tally = tried;
+  for (const std::string& one : agreed) {
+    std::string assumption = fmt::format("the lanes of a warp agree on {}", one);
+    if (std::ranges::count(access.assumptions, assumption) == 0) {
+      access.assumptions.push_back(std::move(assumption));
+    }
+  }
+  return true;
 }
 
 /// What a launch tells of an address: the numbers among the parameters, and sizes of block and
@@ -1222,20 +1264,7 @@ void Prover::judge_lanes(AccessProof& access, const std::vector<Lanes>& lanes) {
     const Pattern pattern = pattern_of(moving, shape);
     if (!remedied || !pattern.is_constant) remedied = pattern;
     if (count_cases(form, shape, lanes[shape], access, tally)) continue;
-    std::vector<std::string> agreed;
-    const FormId together = agreeing(form, shape, agreed);
-    Tally tried = tally;
-    if (together != no_form && together != form &&
-        count_cases(together, shape, lanes[shape], access, tried)) {
-      tally = tried;
-      for (const std::string& one : agreed) {
-        std::string assumption = fmt::format("the lanes of a warp agree on {}", one);
-        if (std::ranges::count(access.assumptions, assumption) == 0) {
-          access.assumptions.push_back(std::move(assumption));
-        }
-      }
-      continue;
-    }
+    if (count_agreeing(form, shape, lanes[shape], access, tally)) continue;
     explain_distance(access, pattern, moving);
     access.remedy = remedy_of(access, pattern);
     return;
