@@ -36,6 +36,10 @@ constexpr std::int64_t most_cases = 128;
 constexpr unsigned most_choices = 4;
 /// A parameter that sets lanes apart, where no launch tells it: a length of rows is long and even.
 constexpr std::int64_t usual_length = 4096;
+/// Threads of a block along x.
+constexpr std::int64_t usual_block = 256;
+/// Of a block, a row of threads or a pass, beside the first.
+constexpr std::int64_t usual_index = 3;
 /// Where the lanes of a pattern lie, so that no offset makes an address negative.
 constexpr std::uint64_t far_away = std::uint64_t{1} << 62U;
 
@@ -168,10 +172,18 @@ class Prover {
   [[nodiscard]] std::vector<FormId> cases_of(FormId form, Tally& tally);
   [[nodiscard]] bool count_cases(FormId form, std::size_t shape, const Lanes& lanes,
                                  const AccessProof& access, Tally& tally, unsigned depth = 0);
-  [[nodiscard]] FormId agreeing(FormId form, std::size_t shape, std::vector<std::string>& agreed);
+  using Agreed = std::vector<std::string>;
+  [[nodiscard]] std::optional<FormId> agreed_extreme(const Atom& atom, std::size_t shape);
+  [[nodiscard]] std::optional<FormId> agreed_division(const Atom& atom, std::size_t shape,
+                                                      Agreed& agreed);
+  [[nodiscard]] std::optional<FormId> agreed_atom(AtomId id, std::size_t shape, Agreed& agreed);
+  [[nodiscard]] FormId agreeing(FormId form, std::size_t shape, Agreed& agreed);
+  [[nodiscard]] bool count_agreeing(FormId form, std::size_t shape, const Lanes& lanes,
+                                    AccessProof& access, Tally& tally);
   [[nodiscard]] std::optional<AtomId> chosen_by_all(FormId form, std::size_t shape);
   [[nodiscard]] bool is_same_in_all(FormId form, std::size_t shape);
   [[nodiscard]] std::vector<AtomId> lengths_of(FormId form) const;
+  [[nodiscard]] std::vector<AtomId> indices_of(FormId form) const;
   void note_arrays(const std::vector<AccessProof>& all);
   [[nodiscard]] std::int64_t usual_number(AtomId parameter, FormId moving) const;
   void judge_as_usual(AccessProof& access);
@@ -894,6 +906,8 @@ bool Prover::is_same_in_all(FormId form, std::size_t shape) {
   return pattern.is_constant && std::ranges::all_of(pattern.offsets, is_zero);
 }
 
+// NOLINTBEGIN(misc-no-recursion): most_choices and the depth of forms end it
+
 /// Counts the parts of a warp one way or another: at constant distances, in sectors of their own,
 /// by the remainders of what all lanes share, by what all choose, warp by warp. False: in none of
 /// these ways.
@@ -951,70 +965,123 @@ bool Prover::count_cases(FormId form, std::size_t shape, const Lanes& lanes,
   return true;
 }
 
-/// The form where lanes agree on divisions by what is not known: on the row of an image, or on how
-/// often to go around a loop. They do, unless a multiple of the divisor lies between them.
-FormId Prover::agreeing(FormId form, std::size_t shape, std::vector<std::string>& agreed) {
-  const auto is_lane = [this](const Atom& atom) { return is_lane_atom(atom); };
-  const auto in_first = [&](FormId one) { return in_lane(one, shapes_[shape], 0); };
-  Forms::Replaced replaced;
-  return forms_.replace(
-      form,
-      [&](AtomId id) -> std::optional<FormId> {
-        const Atom atom = forms_.atom(id);
-        const FormId whole = forms_.form_of(id);
-        const bool is_quotient =
-            atom.kind == AtomKind::quotient || atom.kind == AtomKind::truncated_quotient;
-        const bool is_rest =
-            atom.kind == AtomKind::remainder || atom.kind == AtomKind::truncated_remainder;
-        const bool is_sign = atom.kind == AtomKind::negative;
-        const bool is_extreme = atom.kind == AtomKind::minimum || atom.kind == AtomKind::maximum;
-        if (!is_quotient && !is_rest && !is_sign && !is_extreme) return {};
-        if (!forms_.mentions(whole, is_lane)) return {};
-        if (is_extreme) {  // all take the one, or all the other
-          const FormId apart = forms_.subtract(atom.operands[0], atom.operands[1]);
-          const FormId is_less = apart == no_form ? no_form : in_first(forms_.negative(apart));
-          if (is_less == no_form) return {};
-          agreed.push_back(text(whole));
-          const bool takes_less = atom.kind == AtomKind::minimum;
-          return forms_.select(is_less, atom.operands[takes_less ? 0 : 1],
-                               atom.operands[takes_less ? 1 : 0]);
-        }
-        if (is_sign) {
-          const auto is_open = [](Lane lane) { return lane == Lane::open; };
-          if (!std::ranges::all_of(lanes_of(whole, shape), is_open)) return {};
-          const FormId first = in_first(whole);
-          if (first != no_form) agreed.push_back(text(whole));
-          return first;
-        }
-        if (divisor_in(atom) != 0) return {};
-        if (!is_same_in_all(atom.operands[1], shape)) return {};
-        const FormId dividend = agreeing(atom.operands[0], shape, agreed);
-        const bool rounds_down =
-            atom.kind == AtomKind::quotient || atom.kind == AtomKind::remainder;
-        const auto divided = [&](FormId by) {
-          return rounds_down ? forms_.quotient(by, atom.operands[1])
-                             : forms_.truncated(AtomKind::truncated_quotient, by, atom.operands[1]);
-        };
-        if (dividend == no_form) return {};
-        const FormId all = divided(dividend);
-        const FormId first = all == no_form ? no_form : in_first(all);
-        if (first == no_form) return {};
-        agreed.push_back(text(divided(atom.operands[0])));
-        if (is_quotient) return first;
-        return forms_.subtract(dividend, forms_.multiply(atom.operands[1], first));
-      },
-      replaced);
+/// All take the one, or all the other.
+std::optional<FormId> Prover::agreed_extreme(const Atom& atom, std::size_t shape) {
+  const FormId apart = forms_.subtract(atom.operands[0], atom.operands[1]);
+  if (apart == no_form) return std::nullopt;
+  const FormId is_less = in_lane(forms_.negative(apart), shapes_[shape], 0);
+  if (is_less == no_form) return std::nullopt;
+  const bool takes_less = atom.kind == AtomKind::minimum;
+  return forms_.select(is_less, atom.operands[takes_less ? 0 : 1],
+                       atom.operands[takes_less ? 1 : 0]);
 }
 
-/// The numbers among the parameters in an address.
+/// The quotient of the first lane for all, and the remainder that it leaves.
+std::optional<FormId> Prover::agreed_division(const Atom& atom, std::size_t shape, Agreed& agreed) {
+  if (divisor_in(atom) != 0 || !is_same_in_all(atom.operands[1], shape)) return std::nullopt;
+  const bool rounds_down = atom.kind == AtomKind::quotient || atom.kind == AtomKind::remainder;
+  const auto divided = [&](FormId what) {
+    return rounds_down ? forms_.quotient(what, atom.operands[1])
+                       : forms_.truncated(AtomKind::truncated_quotient, what, atom.operands[1]);
+  };
+  const FormId dividend = agreeing(atom.operands[0], shape, agreed);
+  const FormId all = dividend == no_form ? no_form : divided(dividend);
+  const FormId first = all == no_form ? no_form : in_lane(all, shapes_[shape], 0);
+  if (first == no_form) return std::nullopt;
+  agreed.push_back(text(divided(atom.operands[0])));
+  const bool is_quotient =
+      atom.kind == AtomKind::quotient || atom.kind == AtomKind::truncated_quotient;
+  if (is_quotient) return first;
+  return forms_.subtract(dividend, forms_.multiply(atom.operands[1], first));
+}
+
+/// What stands for an atom where lanes agree on it; nothing where they need not.
+std::optional<FormId> Prover::agreed_atom(AtomId id, std::size_t shape, Agreed& agreed) {
+  const Atom atom = forms_.atom(id);
+  const FormId whole = forms_.form_of(id);
+  if (!forms_.mentions(whole, [this](const Atom& one) { return is_lane_atom(one); })) return {};
+  std::optional<FormId> instead;
+  switch (atom.kind) {
+    case AtomKind::quotient:
+    case AtomKind::remainder:
+    case AtomKind::truncated_quotient:
+    case AtomKind::truncated_remainder:
+      return agreed_division(atom, shape, agreed);
+    case AtomKind::minimum:
+    case AtomKind::maximum:
+      instead = agreed_extreme(atom, shape);
+      break;
+    case AtomKind::negative: {
+      const auto is_open = [](Lane lane) { return lane == Lane::open; };
+      if (!std::ranges::all_of(lanes_of(whole, shape), is_open)) return {};
+      instead = in_lane(whole, shapes_[shape], 0);
+      break;
+    }
+    default:
+      return {};
+  }
+  if (!instead || *instead == no_form) return {};
+  agreed.push_back(text(whole));
+  return instead;
+}
+
+/// The form where lanes agree on divisions by what is not known: on the row of an image, or on how
+/// often to go around a loop. They do, unless a multiple of the divisor lies between them.
+FormId Prover::agreeing(FormId form, std::size_t shape, Agreed& agreed) {
+  Forms::Replaced replaced;
+  return forms_.replace(
+      form, [&](AtomId id) { return agreed_atom(id, shape, agreed); }, replaced);
+}
+
+// NOLINTEND(misc-no-recursion)
+
+/// Counts the parts of a warp whose lanes agree, and says on what.
+bool Prover::count_agreeing(FormId form, std::size_t shape, const Lanes& lanes, AccessProof& access,
+                            Tally& tally) {
+  Agreed agreed;
+  const FormId together = agreeing(form, shape, agreed);
+  if (together == no_form || together == form) return false;
+  Tally tried = tally;
+  if (!count_cases(together, shape, lanes, access, tried)) return false;
+  tally = tried;
+  for (const std::string& one : agreed) {
+    std::string assumption = fmt::format("the lanes of a warp agree on {}", one);
+    if (std::ranges::count(access.assumptions, assumption) == 0) {
+      access.assumptions.push_back(std::move(assumption));
+    }
+  }
+  return true;
+}
+
+/// What a launch tells of an address: the numbers among the parameters, and sizes of block and
+/// grid.
 std::vector<AtomId> Prover::lengths_of(FormId form) const {
+  using enum Special;
   std::vector<AtomId> lengths;
   const auto base = base_of(form);
   forms_.visit(form, [&](AtomId id) {
-    const bool is_number = forms_.atom(id).kind == AtomKind::parameter && (!base || id != *base);
-    if (is_number && std::ranges::count(lengths, id) == 0) lengths.push_back(id);
+    const Atom& atom = forms_.atom(id);
+    const bool is_size =
+        atom.kind == AtomKind::special && (atom.which == static_cast<std::uint32_t>(ntid_x) ||
+                                           atom.which == static_cast<std::uint32_t>(nctaid_x) ||
+                                           atom.which == static_cast<std::uint32_t>(nctaid_y) ||
+                                           atom.which == static_cast<std::uint32_t>(nctaid_z));
+    const bool is_number = atom.kind == AtomKind::parameter && (!base || id != *base);
+    if ((is_number || is_size) && std::ranges::count(lengths, id) == 0) lengths.push_back(id);
   });
   return lengths;
+}
+
+/// Its indices but for those that tell lanes apart.
+std::vector<AtomId> Prover::indices_of(FormId form) const {
+  std::vector<AtomId> indices;
+  forms_.visit(form, [&](AtomId id) {
+    const Atom& atom = forms_.atom(id);
+    const bool is_index =
+        atom.kind == AtomKind::counter || (atom.kind == AtomKind::special && !is_lane_atom(atom));
+    if (is_index && std::ranges::count(indices, id) == 0) indices.push_back(id);
+  });
+  return indices;
 }
 
 /// What the accesses of the kernel tell of the arrays that they reach.
@@ -1044,6 +1111,10 @@ void Prover::note_arrays(const std::vector<AccessProof>& all) {
 /// that of neighbouring elements, which lie side by side; any other parameter is a length.
 std::int64_t Prover::usual_number(AtomId parameter, FormId moving) const {
   const Atom& asked = forms_.atom(parameter);
+  if (asked.kind == AtomKind::special &&
+      asked.which == static_cast<std::uint32_t>(Special::ntid_x)) {
+    return usual_block;
+  }
   const auto base = base_of(moving);
   const bool is_behind_pointer = base && forms_.atom(*base).kind == AtomKind::parameter &&
                                  forms_.atom(*base).which == asked.which &&
@@ -1056,32 +1127,48 @@ std::int64_t Prover::usual_number(AtomId parameter, FormId moving) const {
   return reach == reach_.end() ? usual_length : reach->second.second - reach->second.first;
 }
 
-/// What a verdict that depends would be with usual numbers for the parameters in it.
+/// What a verdict that depends would be with usual numbers for what a launch tells. What it still
+/// depends on then are indices, all of which a launch has: some requests need more, some do not.
 void Prover::judge_as_usual(AccessProof& access) {
   const FormId form = access.meaning.form;
   const FormId moving = forms_.subtract(form, forms_.constant(forms_.offset_of(form)));
   std::vector<std::string> where;
-  std::map<AtomId, FormId> usual;
-  for (const AtomId parameter : lengths_of(form)) {
-    const std::int64_t number = usual_number(parameter, moving);
-    usual.emplace(parameter, forms_.constant(number));
-    where.push_back(fmt::format("{} is {}", kernel_.name(forms_.atom(parameter)), number));
+  std::map<AtomId, FormId> numbers;
+  for (const AtomId length : lengths_of(form)) {
+    const std::int64_t number = usual_number(length, moving);
+    numbers.emplace(length, forms_.constant(number));
+    where.push_back(fmt::format("{} is {}", kernel_.name(forms_.atom(length)), number));
   }
-  if (where.empty()) return;
-  Forms::Replaced replaced;
-  const auto by = [&](AtomId id) -> std::optional<FormId> {
-    const auto found = usual.find(id);
-    return found == usual.end() ? std::nullopt : std::optional{found->second};
-  };
-  AccessProof tried = access;
-  tried.meaning.form = forms_.replace(form, by, replaced);
-  if (tried.meaning.form == no_form) return;
   std::vector<Lanes> lanes;
   for (std::size_t shape = 0; shape < given_; ++shape)
     lanes.push_back(lanes_in(guards_of(access), shape));
-  judge_lanes(tried, lanes);
-  if (tried.verdict != Verdict::coalesced && tried.verdict != Verdict::uncoalesced) return;
-  access.usual = tried.verdict;
+  const auto judged = [&](std::int64_t index, const std::vector<AtomId>& indices) {
+    Forms::Replaced replaced;
+    AccessProof tried = access;
+    tried.verdict = Verdict::unknown;
+    tried.meaning.form = forms_.replace(
+        form,
+        [&](AtomId id) -> std::optional<FormId> {
+          if (const auto found = numbers.find(id); found != numbers.end()) return found->second;
+          if (std::ranges::count(indices, id) == 0) return std::nullopt;
+          return forms_.constant(index);
+        },
+        replaced);
+    if (tried.meaning.form != no_form) judge_lanes(tried, lanes);
+    return tried;
+  };
+  std::vector<AccessProof> tries{judged(0, {})};
+  if (!tries[0].parts) {
+    const std::vector<AtomId> indices = indices_of(form);
+    tries = {judged(0, indices), judged(usual_index, indices)};
+    for (const AtomId index : indices)
+      where.push_back(fmt::format("{} is 0 or {}", kernel_.name(forms_.atom(index)), usual_index));
+  }
+  const auto is_counted = [](const AccessProof& one) { return one.parts.has_value(); };
+  const auto is_good = [](const AccessProof& one) { return one.verdict == Verdict::coalesced; };
+  if (!std::ranges::all_of(tries, is_counted)) return;
+  if (where.empty()) where.emplace_back("all warps run");
+  access.usual = std::ranges::all_of(tries, is_good) ? Verdict::coalesced : Verdict::uncoalesced;
   access.usual_where = fmt::format("{}", fmt::join(where, ", "));
 }
 
@@ -1177,20 +1264,7 @@ void Prover::judge_lanes(AccessProof& access, const std::vector<Lanes>& lanes) {
     const Pattern pattern = pattern_of(moving, shape);
     if (!remedied || !pattern.is_constant) remedied = pattern;
     if (count_cases(form, shape, lanes[shape], access, tally)) continue;
-    std::vector<std::string> agreed;
-    const FormId together = agreeing(form, shape, agreed);
-    Tally tried = tally;
-    if (together != no_form && together != form &&
-        count_cases(together, shape, lanes[shape], access, tried)) {
-      tally = tried;
-      for (const std::string& one : agreed) {
-        std::string assumption = fmt::format("the lanes of a warp agree on {}", one);
-        if (std::ranges::count(access.assumptions, assumption) == 0) {
-          access.assumptions.push_back(std::move(assumption));
-        }
-      }
-      continue;
-    }
+    if (count_agreeing(form, shape, lanes[shape], access, tally)) continue;
     explain_distance(access, pattern, moving);
     access.remedy = remedy_of(access, pattern);
     return;

@@ -1,4 +1,4 @@
-"""Kernels of random address expressions, guards, loops and widths in CUDA C++, with launches."""
+"""Kernels in CUDA C++ of random address expressions, guards, loops and widths; their launches."""
 
 from __future__ import annotations
 

@@ -183,6 +183,10 @@ TEST(Proof, TellsWhatIsUsualWhereItDepends) {
   EXPECT_EQ(rows.verdict, Verdict::depends);
   EXPECT_EQ(rows.usual, Verdict::uncoalesced);
   EXPECT_EQ(rows.usual_where, "n is 4096");
+  const AccessProof blocks = load_at("xor.b32 %r6, %r3, %r4;\n");
+  EXPECT_EQ(blocks.verdict, Verdict::depends);
+  EXPECT_EQ(blocks.usual, Verdict::coalesced);
+  EXPECT_EQ(blocks.usual_where, "blockIdx.x is 0 or 3");
   const AccessProof scattered =
       load_at("mad.wide.u32 %rd9, %r3, 4, %rd1;\nld.global.u32 %r6, [%rd9];\n");
   EXPECT_EQ(scattered.verdict, Verdict::unknown);

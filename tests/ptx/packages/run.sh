@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures `strata access` on what other people's compilers write. Needs no GPU; 2.5 GB of disk and
+# Measures `strata access` on what other people's compilers write. Needs no GPU; 3 GB of disk and
 # the network for the first run, as the compilers come from PyPI, at the versions that are locked.
 #
 #   tests/ptx/packages/run.sh STRATA [FOLDER]    FOLDER (build/packages) keeps packages and PTX
