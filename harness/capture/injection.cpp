@@ -74,32 +74,31 @@ struct Launched {
   void** extra = nullptr;
 };
 
+/// Of a call that names its shape argument by argument.
+template <class Params>
+Launched shaped(const Params& of) {
+  return {.function = of.f,
+          .grid = {of.gridDimX, of.gridDimY, of.gridDimZ},
+          .block = {of.blockDimX, of.blockDimY, of.blockDimZ},
+          .cluster = {},
+          .shared = of.sharedMemBytes,
+          .stream = of.hStream,
+          .parameters = of.kernelParams,
+          .extra = nullptr};
+}
+
 std::optional<Launched> launched_of(CUpti_CallbackId id, const void* params) {
   switch (id) {
     case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel:
     case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz: {
       const auto& of = *static_cast<const cuLaunchKernel_params*>(params);
-      return Launched{.function = of.f,
-                      .grid = {of.gridDimX, of.gridDimY, of.gridDimZ},
-                      .block = {of.blockDimX, of.blockDimY, of.blockDimZ},
-                      .cluster = {},
-                      .shared = of.sharedMemBytes,
-                      .stream = of.hStream,
-                      .parameters = of.kernelParams,
-                      .extra = of.extra};
+      Launched made = shaped(of);
+      made.extra = of.extra;
+      return made;
     }
     case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel:
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz: {
-      const auto& of = *static_cast<const cuLaunchCooperativeKernel_params*>(params);
-      return Launched{.function = of.f,
-                      .grid = {of.gridDimX, of.gridDimY, of.gridDimZ},
-                      .block = {of.blockDimX, of.blockDimY, of.blockDimZ},
-                      .cluster = {},
-                      .shared = of.sharedMemBytes,
-                      .stream = of.hStream,
-                      .parameters = of.kernelParams,
-                      .extra = nullptr};
-    }
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz:
+      return shaped(*static_cast<const cuLaunchCooperativeKernel_params*>(params));
     case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx:
     case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz: {
       const auto& of = *static_cast<const cuLaunchKernelEx_params*>(params);

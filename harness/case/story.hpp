@@ -6,6 +6,8 @@
 #include "harness/case/case.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,6 +59,14 @@ template <class Rungs>
 void sort_as_listed(Rungs& rungs, std::string_view order) {
   std::ranges::stable_sort(rungs, {},
                            [&](const auto& rung) { return order.find("," + rung.name + ","); });
+}
+
+/// What prepares the rungs that this executable holds, by the rung's name: a map for each type of
+/// such functions, of which every ladder has its own for each backend.
+template <class Make>
+[[nodiscard]] std::map<std::string, Make, std::less<>>& makers() {
+  static std::map<std::string, Make, std::less<>> all;
+  return all;
 }
 
 namespace detail {

@@ -13,8 +13,6 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -108,13 +106,6 @@ inline constexpr Source handbook{"Wilt, The CUDA Handbook, 2013, ch. 14"};
 
 /// What `strata list` says of a rung.
 [[nodiscard]] Benchmark declare_rung(const Rung& rung);
-
-/// What prepares the rungs that this executable holds for a backend, by the rung's name.
-template <class Make>
-[[nodiscard]] std::map<std::string, Make, std::less<>>& makers() {
-  static std::map<std::string, Make, std::less<>> all;
-  return all;
-}
 
 namespace detail {
 

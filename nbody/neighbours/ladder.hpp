@@ -10,8 +10,6 @@
 #include "nbody/neighbours/model/tests.hpp"
 #include "nbody/neighbours/problem/problem.hpp"
 
-#include <functional>
-#include <map>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -53,13 +51,6 @@ inline constexpr Source seed{
 
 /// The choices of the session's case on a rung's own axes; what the rung has no axis for is 0.
 [[nodiscard]] Choice choice_of(const Session& session);
-
-/// What prepares the rungs that this executable holds for a backend, by the rung's name.
-template <class Make>
-[[nodiscard]] std::map<std::string, Make, std::less<>>& makers() {
-  static std::map<std::string, Make, std::less<>> all;
-  return all;
-}
 
 namespace detail {
 

@@ -3,6 +3,7 @@
 #include "harness/cpu/topology.hpp"
 #include "harness/run/case_runner.hpp"
 #include "nbody/gravity/host/host_rung.hpp"
+#include "tests/host/this_cpu.hpp"
 
 #include <gtest/gtest.h>
 
@@ -53,19 +54,6 @@ const std::vector<Sample>& samples() {
     made.push_back(judged("three systems", some(45, 3)));
     return made;
   }();
-  return all;
-}
-
-ThreadTeam& team() {
-  static ThreadTeam threads{allowed_cpus()};
-  return threads;
-}
-
-std::vector<Vectors> known_to_this_cpu() {
-  const Vectors widest = widest_vectors();
-  std::vector<Vectors> all{Vectors::none};
-  if (widest != Vectors::none) all.push_back(Vectors::avx2);
-  if (widest == Vectors::avx512) all.push_back(Vectors::avx512);
   return all;
 }
 

@@ -7,6 +7,7 @@
 #include "harness/record/gates.hpp"
 #include "harness/run/case_runner.hpp"
 #include "nbody/neighbours/host/packed_cells.hpp"
+#include "tests/host/this_cpu.hpp"
 
 #include <gtest/gtest.h>
 
@@ -101,19 +102,6 @@ const std::vector<Set>& all_sets() {
     }
     return sets;
   }();
-  return all;
-}
-
-ThreadTeam& team() {
-  static ThreadTeam threads{allowed_cpus()};
-  return threads;
-}
-
-std::vector<Vectors> known_to_this_cpu() {
-  const Vectors widest = widest_vectors();
-  std::vector<Vectors> all{Vectors::none};
-  if (widest != Vectors::none) all.push_back(Vectors::avx2);
-  if (widest == Vectors::avx512) all.push_back(Vectors::avx512);
   return all;
 }
 
