@@ -6,6 +6,8 @@ was to write to is looked at afterwards.
 
 import gzip
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -314,3 +316,35 @@ def test_a_table_that_lacks_a_row_is_found_out(run: Path) -> None:
     assert [row.params["layout"] for row in loaded.table] == ["aos", "aoas"]
     (finding,) = findings(loaded)
     assert finding.startswith("measurements.csv: no row for warp_read_cycles by clock64_slope of")
+
+
+SLOW = """
+import time
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+
+from strata.run import table
+
+
+class Slow(BytesIO):
+    def read(self, size=-1):
+        time.sleep(0.3)
+        return super().read(size)
+
+
+@contextmanager
+def opened(path):
+    row = b"," * (len(table.COLUMNS) - 1) + b"\\n"
+    yield Slow(table.HEADER.encode() + b"\\n" + row * 100_000)
+
+
+table.opened = opened
+next(table._batches(Path("table")))
+"""
+
+
+def test_a_command_that_ends_while_a_table_is_read_ends_in_peace() -> None:
+    # Arrow reads ahead on a thread; with a Python file there, the interpreter's end aborted it.
+    done = subprocess.run([sys.executable, "-c", SLOW], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

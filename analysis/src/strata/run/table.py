@@ -6,11 +6,12 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from strata.run.files import REWRITE, RunError, lines, opened
+from strata.run.files import MOST_OF_LINE, REWRITE, RunError, lines, opened
 from strata.run.rows import COLUMNS, Row
 
 NUMBERS = ("value", "ci_low", "ci_high", "minimum", "maximum")
 HEADER = ",".join(COLUMNS)
+_BLOCK_BYTES = 1 << 18
 _CELLS: Mapping[str, Callable[[Row], object]] = {
     **{name: attrgetter(name) for name in COLUMNS},
     "params": lambda row: ";".join(row.case.split("/")[3:]),  # as the loading holds it to be
@@ -75,18 +76,26 @@ def _batches(path: Path) -> Iterator[Any]:
         column_types=kinds, null_values=[""], true_values=["true"], false_values=["false"]
     )
     parsed = tables.ParseOptions(ignore_empty_lines=False)
-    read = tables.ReadOptions(column_names=COLUMNS, block_size=1 << 18, use_threads=False)
+    read = tables.ReadOptions(column_names=COLUMNS, use_threads=False)
     with opened(path) as file:
         header = next(lines(file, path), b"").decode(errors="backslashreplace").rstrip("\r\n")
         if header != HEADER:
             found, expected = f"the columns {header!r}", f"the columns {HEADER!r}"
             raise RunError(path, 1, found=found, expected=expected, mend=REWRITE)
-        try:
-            yield from tables.open_csv(file, read, parsed, converted, pa.system_memory_pool())
-        except pa.ArrowInvalid as error:
-            if f"{error}" == "Empty CSV file":
-                return
-            row, _, found = f"{error}".rpartition("Row #")[2].partition(": ")
-            line = int(row) + 1 if row.isdecimal() else None
-            expected = "a table as results/schema has it"
-            raise RunError(path, line, found=found, expected=expected, mend=REWRITE) from None
+        done = 1
+        while block := file.read(_BLOCK_BYTES):
+            block += file.readline(MOST_OF_LINE)
+            # Arrow's own memory: its readers let go of their input on a thread of theirs, and a
+            # Python object released there while the interpreter ends aborts the process.
+            owned = pa.BufferOutputStream()
+            owned.write(block)
+            source, pool = pa.BufferReader(owned.getvalue()), pa.system_memory_pool()
+            try:
+                part = tables.read_csv(source, read, parsed, converted, pool)
+            except pa.ArrowInvalid as error:
+                row, _, found = f"{error}".rpartition("Row #")[2].partition(": ")
+                line = done + int(row) if row.isdecimal() else None
+                expected = "a table as results/schema has it"
+                raise RunError(path, line, found=found, expected=expected, mend=REWRITE) from None
+            done += part.num_rows
+            yield part
