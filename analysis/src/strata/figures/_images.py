@@ -9,7 +9,6 @@ import numpy as np
 from matplotlib.backend_bases import GraphicsContextBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
-from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure as Canvas
 from matplotlib.font_manager import findfont, get_font
@@ -22,18 +21,15 @@ from PIL import Image
 from strata.figures._chart import Chart
 from strata.figures._draw import draw
 from strata.figures._sheet import POINT, Box, Dots, Shape, Sheet, Text, Thing, font
+from strata.figures._svg import DASHES, svg
 
 DPI = 160
 PNG_LEVEL = 2
 """Of deflate: a third of the time of the usual 6, and few more bytes of a drawing."""
 HATCH = 0.8
 """The width of hatches, in points."""
-DASHES = {"--": (3.7, 1.6), ":": (1.0, 1.65), "-.": (6.4, 1.6, 1.0, 1.6)}
-"""In widths of the line: how long it is drawn, and how long not."""
 SETTINGS = {
     **mpl.rcParamsDefault,
-    "svg.fonttype": "path",
-    "svg.hashsalt": "strata",  # the same data give the same bytes
     "pdf.fonttype": 3,  # subsets of Type 42 are named by a hash that changes between processes
 }
 """Matplotlib's own, never those of a user's matplotlibrc."""
@@ -41,13 +37,16 @@ SETTINGS = {
 
 def images(chart: Chart) -> dict[str, bytes]:
     """The chart as png, svg and pdf, without dates or program names."""
-    sheet = draw(chart)
-    svg, pdf = BytesIO(), BytesIO()
+    return files(draw(chart))
+
+
+def files(sheet: Sheet) -> dict[str, bytes]:
+    """The drawing as png, svg and pdf."""
+    pdf = BytesIO()
     with mpl.rc_context(SETTINGS):
-        FigureCanvasSVG(_Canvas(sheet)).print_svg(svg, metadata={"Date": None, "Creator": None})
         unsaid = {"CreationDate": None, "Creator": None, "Producer": None}
         FigureCanvasPdf(_Canvas(sheet)).print_pdf(pdf, metadata=unsaid)
-    return {"png": png(sheet), "svg": svg.getvalue(), "pdf": pdf.getvalue()}
+    return {"png": png(sheet), "svg": svg(sheet).encode(), "pdf": pdf.getvalue()}
 
 
 def png(sheet: Sheet, dpi: int = DPI) -> bytes:

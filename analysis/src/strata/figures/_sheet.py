@@ -10,6 +10,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 
 from strata.figures._chart import INK
+from strata.run import Row
 from strata.run.files import visible
 
 POINT = 72.0
@@ -157,13 +158,21 @@ _BEFORE = {"left": 0.0, "center": 0.5, "right": 1.0}
 Thing = Shape | Dots | Text
 
 
+class Hit(NamedTuple):
+    """Where a row is drawn: a bar, or a box without size for a mark."""
+
+    box: Box
+    row: Row
+
+
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A drawing: its size in points and what is on it, the last on top."""
+    """A drawing: its size in points and what is on it, the last on top; and where its rows are."""
 
     width: float
     height: float
     things: Sequence[Thing]
+    hits: Sequence[Hit] = ()
 
     @property
     def texts(self) -> list[Text]:

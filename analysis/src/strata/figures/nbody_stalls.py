@@ -56,7 +56,7 @@ def chart(rungs: Sequence[Stalls]) -> c.Chart:
 
 
 FIGURE = Figure(
-    "nbody_stalls", "n-body: what warps wait for", 202, stalls, chart,
+    "nbody_stalls", "n-body: what warps wait for", 221, stalls, chart,
     lambda rungs: (
         "Counted in one step of the fastest case of each rung "
         f"({', '.join(dict.fromkeys(size_words(one.all_states) for one in rungs))}): of the time "
