@@ -5,11 +5,12 @@ and a table say the same. What a run lacks is simply not there.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from math import inf
 from statistics import median
 from typing import NamedTuple, TypeVar
 
 from strata.model import plateaus
-from strata.model.cases import CLOCKS, by_case
+from strata.model.cases import CLOCKS, CaseRows, by_case
 from strata.model.names import LEVELS, ordered, rank
 from strata.run import Row, Run, grouped
 
@@ -84,15 +85,16 @@ BEYOND = 16
 """Footprints of main memory over the last cache, where no knee of the TLB bounds them."""
 
 
-def _windows(run: Run) -> Windows:
+def windows(run: Run) -> Windows:
     """Footprints with room on both sides: of a GPU's DRAM from twice the L2 to the TLB's knee."""
     if run.context.backend == "cuda":
-        l2 = _l2_bytes(run)
+        l2, reach = _l2_bytes(run), tlb_reach(run)
+        last = reach.bytes if reach else BEYOND * l2
         return {
             "l1": ("global_ca", 0, 16 * KIB),
             "shared": ("shared", 0, 16 * KIB),
             "l2": ("global_cg", 256 * KIB, l2 / 4),
-            "dram": ("global_cg", 2 * l2, (tlb_knee(run) or BEYOND * l2) if l2 else 0),
+            "dram": ("global_cg", 2 * l2, last if l2 else 0),
         }
     told = (run.context.device.facts.get(f"{cache}_bytes") for cache in ("l1d", "l2", "l3"))
     l1, l2, l3 = (size if isinstance(size, int) else 0 for size in told)
@@ -113,18 +115,37 @@ def _l2_bytes(run: Run) -> float:
     return median(found) if found else told if isinstance(told, int) else 0
 
 
-def tlb_knee(run: Run) -> float | None:
-    """Bytes that the kept translations reach, by the first plateau of `tlb`; None if unknown."""
+class Reach(NamedTuple):
+    """How far the kept translations of addresses reach.
+
+    `row` is the last load of the first plateau; `last` that of the longest chain, the same row
+    where no chain was long enough for a knee.
+    """
+
+    row: Row
+    last: Row
+
+    @property
+    def bytes(self) -> int:
+        """The footprint of `row`."""
+        return _size(self.row)
+
+
+def tlb_reach(run: Run) -> Reach | None:
+    """The first plateau of `tlb` on a GPU; None without one.
+
+    On a CPU caches bend the same curve, so none is told.
+    """
     walked = {
-        footprint: row.value
+        _size(row): row
         for row in _valid(run, "tlb")
         if (row.quantity, row.text("allocation")) == ("load_cycles", "malloc")
         and row.method in CLOCKS
-        and (footprint := row.count("footprint"))
+        and _size(row)
     }
     sizes = sorted(walked)
-    found = plateaus.find([*map(float, sizes)], [walked[size] for size in sizes])
-    return found[0].last if found else None
+    found = plateaus.find([*map(float, sizes)], [walked[size].value for size in sizes])
+    return Reach(walked[sizes[found[0].stop]], walked[sizes[-1]]) if found else None
 
 
 def latencies(run: Run, space: str = "") -> Mapping[str, Latency]:
@@ -132,6 +153,21 @@ def latencies(run: Run, space: str = "") -> Mapping[str, Latency]:
 
     With `space`, of the loads of that one, for the levels that it reaches as others of its kind do.
     """
+    chosen = {}
+    for level, (usual, low, high) in windows(run).items():
+        alike = space.partition("_")[0] == usual.partition("_")[0]
+        of = space if alike and (level, space) != ("l1", "global_cg") else usual
+        if space in ("", of):
+            chosen[level] = (of, low, high)
+    return _walked(run, chosen)
+
+
+def host_latency(run: Run) -> Latency | None:
+    """The median case of a GPU's dependent load from mapped memory of the host."""
+    return _walked(run, {"host_memory": ("mapped", 0, inf)}).get("host_memory")
+
+
+def _walked(run: Run, chosen: Windows) -> Mapping[str, Latency]:
     cases: dict[str, Row] = {}
     times: dict[str, Row] = {}
     for row in _valid(run, CHASE):
@@ -141,11 +177,9 @@ def latencies(run: Run, space: str = "") -> Mapping[str, Latency]:
             elif row.quantity == "load_time":
                 times[row.case] = row
     found = {}
-    for level, (usual, low, high) in _windows(run).items():
-        alike = space.partition("_")[0] == usual.partition("_")[0]
-        of = space if alike and (level, space) != ("l1", "global_cg") else usual
-        here = [r for r in cases.values() if r.text("space") == of and low <= _size(r) <= high]
-        if here and space in ("", of):
+    for level, (space, low, high) in chosen.items():
+        here = [r for r in cases.values() if r.text("space") == space and low <= _size(r) <= high]
+        if here:
             row = middle(here)
             found[level] = Latency(
                 row, times.get(row.case), min(here, key=_size), max(here, key=_size)
@@ -262,3 +296,20 @@ def transfers(run: Run) -> Mapping[tuple[str, str], Row]:
     directions, memories = ("to_device", "to_host", "both"), ("pinned", "mapped", "pageable")
     order = sorted(best, key=lambda key: (rank(key[0], directions), rank(key[1], memories)))
     return {key: best[key] for key in order}
+
+
+class Peer(NamedTuple):
+    """A load from the memory of another GPU, and the best bandwidth of copies by direction."""
+
+    cycles: Row | None
+    time: Row | None
+    copies: Mapping[str, Row]
+
+
+def peer(run: Run) -> Peer:
+    """What it takes to reach the memory of the GPU beside, as the wall clock saw copies."""
+    rows = _valid(run, "peer_copy")
+    copies = (row for row in rows if (row.quantity, row.method) == ("bandwidth", "wall"))
+    load = CaseRows(tuple(row for row in rows if row.text("by") == "load"))
+    found = load.row("load_cycles_uncached", *CLOCKS), load.row("load_time_uncached")
+    return Peer(*found, _best(copies, lambda row: row.text("direction")))
