@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import log2
 
 from strata.figures import _chart as c
-from strata.figures import _levels
 from strata.figures._figure import Figure, attributes, prose
+from strata.figures._levels import LEAST, Drawing
 from strata.figures._sheet import POINT
 from strata.model.hierarchy import Hierarchy, Level, Number, hierarchy
 from strata.model.units import SPACE
@@ -14,8 +13,6 @@ from strata.run import Row, Run
 
 LINE = 10.2
 """Points from a line of words to the next: the unit of the panel's height."""
-WIDE, WIDEST = 8.4, 17.0
-"""Inches of the sheet: where that is enough for the words, and at the most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,40 +56,16 @@ def _maps(found: Sequence[Item]) -> list[Hierarchy]:
 def chart(found: Sequence[Item]) -> c.Chart:
     """The device to the scale of its sizes, below it what is beside it, and why numbers lack."""
     maps = _maps(found)
-    levels = _levels.shown(maps)
-    inside = _levels.bands([one for one in levels if one.depth is not None])
-    last = max(end for band in inside for ends in band.ends.values() for end, _ in ends)
-    octaves = log2(last / _levels.LEAST)
-    wide = max(WIDE, *(octaves * band.needed / band.octaves / POINT for band in inside))
-    wide = min(wide, WIDEST)
-    tall = max(
-        sum(one.height + _levels.GAP for one in band.levels) - _levels.GAP + 2 * inset
-        for band, inset in _insets(inside)
-    )
-    pen, layers = _levels.Pen(c.COLOURS if len(maps) > 1 else (c.INK,), {}), list[c.Layer]()
-    for band, inset in _insets(inside):
-        room = POINT * wide * band.octaves / octaves
-        layers[:0] = pen.band(band, inset, tall - inset, room)  # the outermost below all others
-    low, outermost = tall, last
-    for one in (one for one in levels if one.depth is None):
-        sizes = [size for size in one.sizes if size and size <= _levels.MOST]
-        low += _levels.GAP
-        layers += pen.strip(one, low, (max(sizes), True) if sizes else (outermost, False))
-        low, last = low + one.flat, max([last, *sizes])
+    of = Drawing(maps)
     names = [_name(one, maps) for one in maps] if len(maps) > 1 else []
-    keys = [c.Key(name, c.Look(pen.colour(at)), patch=True) for at, name in enumerate(names)]
-    ends = (_levels.LEAST, 1.06 * last)
+    keys = [c.Key(name, c.Look(of.colour(at)), patch=True) for at, name in enumerate(names)]
+    ends = (LEAST, 1.06 * of.last)
     places = c.bytes_axis(f"size (of one, where each {maps[0].core} has one)", ends, most=10)
-    values = c.Axis(limits=(low + 0.15, -0.15), ticks=(), names=())
-    panel = c.Panel(layers, replace(places, limits=ends), values)
-    height = (low + 0.3) * LINE / POINT + (0.9 if keys else 0.62)
-    below = [f"{mark}{SPACE}{why}" for why, mark in pen.notes.items()]
-    return c.Chart([[panel]], wide, height, keys=keys, below=below)
-
-
-def _insets(inside: Sequence[_levels.Band]) -> list[tuple[_levels.Band, float]]:
-    """How many lines each lies below the edge of the outermost."""
-    return [(band, _levels.INSET * (len(inside) - 1 - at)) for at, band in enumerate(inside)]
+    values = c.Axis(limits=(of.tall + 0.15, -0.15), ticks=(), names=())
+    panel = c.Panel(of.layers, replace(places, limits=ends), values)
+    height = (of.tall + 0.3) * LINE / POINT + (0.9 if keys else 0.62)
+    below = [f"{mark}{SPACE}{why}" for why, mark in of.notes.items()]
+    return c.Chart([[panel]], of.wide, height, keys=keys, below=below)
 
 
 def _name(of: Hierarchy, maps: Sequence[Hierarchy]) -> str:

@@ -151,23 +151,9 @@ def tlb_reach(run: Run) -> Reach | None:
 def latencies(run: Run, space: str = "") -> Mapping[str, Latency]:
     """Of each level the median case of a dependent load by one core, nearest level first.
 
-    With `space`, of the loads of that one, for the levels that it reaches as others of its kind do.
+    With `space`, of the loads of that one, for the levels that it reaches as others of its kind do;
+    of "mapped" a GPU's loads from memory of the host.
     """
-    chosen = {}
-    for level, (usual, low, high) in windows(run).items():
-        alike = space.partition("_")[0] == usual.partition("_")[0]
-        of = space if alike and (level, space) != ("l1", "global_cg") else usual
-        if space in ("", of):
-            chosen[level] = (of, low, high)
-    return _walked(run, chosen)
-
-
-def host_latency(run: Run) -> Latency | None:
-    """The median case of a GPU's dependent load from mapped memory of the host."""
-    return _walked(run, {"host_memory": ("mapped", 0, inf)}).get("host_memory")
-
-
-def _walked(run: Run, chosen: Windows) -> Mapping[str, Latency]:
     cases: dict[str, Row] = {}
     times: dict[str, Row] = {}
     for row in _valid(run, CHASE):
@@ -177,9 +163,12 @@ def _walked(run: Run, chosen: Windows) -> Mapping[str, Latency]:
             elif row.quantity == "load_time":
                 times[row.case] = row
     found = {}
-    for level, (space, low, high) in chosen.items():
-        here = [r for r in cases.values() if r.text("space") == space and low <= _size(r) <= high]
-        if here:
+    beside = {"host_memory": ("mapped", 0.0, inf)}
+    for level, (usual, low, high) in (beside if space == "mapped" else windows(run)).items():
+        alike = space.partition("_")[0] == usual.partition("_")[0]
+        of = space if alike and (level, space) != ("l1", "global_cg") else usual
+        here = [r for r in cases.values() if r.text("space") == of and low <= _size(r) <= high]
+        if here and space in ("", of):
             row = middle(here)
             found[level] = Latency(
                 row, times.get(row.case), min(here, key=_size), max(here, key=_size)
@@ -298,18 +287,11 @@ def transfers(run: Run) -> Mapping[tuple[str, str], Row]:
     return {key: best[key] for key in order}
 
 
-class Peer(NamedTuple):
+def peer(run: Run) -> tuple[Latency | None, Mapping[str, Row]]:
     """A load from the memory of another GPU, and the best bandwidth of copies by direction."""
-
-    cycles: Row | None
-    time: Row | None
-    copies: Mapping[str, Row]
-
-
-def peer(run: Run) -> Peer:
-    """What it takes to reach the memory of the GPU beside, as the wall clock saw copies."""
     rows = _valid(run, "peer_copy")
     copies = (row for row in rows if (row.quantity, row.method) == ("bandwidth", "wall"))
     load = CaseRows(tuple(row for row in rows if row.text("by") == "load"))
-    found = load.row("load_cycles_uncached", *CLOCKS), load.row("load_time_uncached")
-    return Peer(*found, _best(copies, lambda row: row.text("direction")))
+    row, time = load.row("load_cycles_uncached", *CLOCKS), load.row("load_time_uncached")
+    best = _best(copies, lambda row: row.text("direction"))
+    return Latency(row, time, row, row) if row else None, best

@@ -98,8 +98,8 @@ class Hierarchy(NamedTuple):
 
 def hierarchy(run: Run) -> Hierarchy:
     """The levels of a GPU, of the memory beside it and of its peer; or of a CPU."""
-    levels = _gpu(run) if run.context.backend == "cuda" else _cpu(run)
-    return Hierarchy(run, tuple(levels))
+    of = _Levels(run)
+    return Hierarchy(run, tuple(of.gpu() if run.context.backend == "cuda" else of.cpu()))
 
 
 def _level(
@@ -110,62 +110,8 @@ def _level(
     part_of: str = "",
     each: bool = False,
 ) -> Level:
-    by_what = {one.what: one for one in numbers}
-    kept = {what: by_what[what] for what in WHAT if what in by_what}
-    return Level(name, title, depth, kept, part_of, each)
-
-
-def _gpu(run: Run) -> Iterator[Level]:
-    def fact(name: str, times: int = 1) -> Number:
-        return _fact(run.context.device.facts.get(name), f"device.{name}", times)
-
-    registers = fact("registers_per_sm", REGISTER)
-    untold = (_missing(what, UNTOLD) for what in ("time", "bandwidth"))
-    yield _level("registers", "Registers", 0, registers, *untold, each=True)
-    l1 = (_geometry(run, "l1", what) for what in ("size", "line", "sector"))
-    yield _level("l1", "L1 cache", 0, *l1, *_speed(run, "l1"), each=True)
-    shared = fact("shared_bytes_per_sm")
-    yield _level("shared", "Shared memory", 0, shared, *_speed(run, "shared"), each=True)
-    # A GPU reports all of its L2, of which one SM finds the part that is near it.
-    near, told = (_geometry(run, "l2", "size", of) for of in ("size", "reported"))
-    whole = fact("l2_bytes") if told.source == "missing" else told
-    lines = (_geometry(run, "l2", what) for what in ("line", "sector"))
-    yield _level("l2", "L2 cache", 1, whole, *lines, *_speed(run, "l2"))
-    yield from _parts(run, "l2", near)
-    yield _level("dram", "DRAM", 2, fact("memory_bytes"), *_speed(run, "dram"), _reach(run))
-    yield from _parts(run, "dram")
-    memory, load = _memory(run), _Sought(atlas.CHASE, {"space": "mapped"})
-    copies = {axes[0]: row for axes, row in atlas.transfers(run).items() if axes[1] == "pinned"}
-    axes = {"to_host": {"memory": "pinned"}, "to_device": {"memory": "pinned"}}
-    numbers = (
-        *_loads(run, atlas.host_latency(run), load),
-        *_copies(run, "transfers", copies, axes),
-    )
-    yield _level("host_memory", "Memory of the host", None, memory, *numbers)
-    peer, load = atlas.peer(run), _Sought("peer_copy", {"by": "load"})
-    copied = _copies(run, "peer_copy", peer.copies, {"write": {}, "read": {}})
-    numbers = (*_loads(run, peer, load, "_uncached"), *copied)
-    yield _level("peer", "Memory of a peer GPU", None, *numbers)
-
-
-def _cpu(run: Run) -> Iterator[Level]:
-    for depth, name in enumerate(("l1", "l2", "l3")):
-        fact = f"{'l1d' if name == 'l1' else name}_bytes"
-        found = _geometry(run, name, "size", "size", "reported")
-        if found.source == "missing" and (told := run.context.device.facts.get(fact)):
-            found = _fact(told, f"device.{fact}")
-        title = "L1 data cache" if name == "l1" else f"{level_name(name)} cache"
-        numbers = (found, _geometry(run, name, "line"), *_speed(run, name))
-        yield _level(name, title, depth, *numbers, each=name != "l3")
-    reach = _missing("reach", "on a CPU caches bend the curve of the TLB too")
-    yield _level("dram", "Memory", 3, _memory(run), *_speed(run, "dram"), reach)
-
-
-def _memory(run: Run) -> Number:
-    return _fact(run.context.host.memory_bytes, "host.memory_bytes")
-
-
-# --- the numbers of a level -----------------------------------------------------------------------
+    in_order = {one.what: one for one in sorted(numbers, key=lambda one: [*WHAT].index(one.what))}
+    return Level(name, title, depth, in_order, part_of, each)
 
 
 class _Sought(NamedTuple):
@@ -182,86 +128,151 @@ class _Sought(NamedTuple):
         return within and all(params.get(axis, value) == value for axis, value in self.axes.items())
 
 
-def _speed(run: Run, level: str) -> Iterator[Number]:
-    """Latency, and the best bandwidth: of each core, in all, and against the limit of the level."""
-    space, low, high = atlas.windows(run)[level]
-    load = _Sought(atlas.CHASE, {"space": space, "cores": "one"}, (low, high))
-    yield from _loads(run, atlas.latencies(run).get(level), load)
-    best = atlas.bandwidths(run).get(level)
-    read = _Sought("bandwidth", {"level": level, "operation": "read"})
-    yield _number(run, "per_core", best and best.per_cycle, read, "bandwidth_per_sm")
-    yield (found := _number(run, "bandwidth", best and best.row, read, "bandwidth"))
-    yield _found("share", best.share) if best and best.share else _unlimited(found)
+class _Levels:
+    """The levels of a run, one by one."""
 
+    def __init__(self, run: Run) -> None:
+        self.run, self.windows = run, atlas.windows(run)
+        self.latencies, self.bandwidths = atlas.latencies(run), atlas.bandwidths(run)
 
-def _loads(
-    run: Run, one: atlas.Latency | atlas.Peer | None, sought: _Sought, kind: str = ""
-) -> Iterator[Number]:
-    cycles = one.row if isinstance(one, atlas.Latency) else one and one.cycles
-    yield _number(run, "cycles", cycles, sought, f"load_cycles{kind}")
-    yield _number(run, "time", one and one.time, sought, f"load_time{kind}")
-
-
-def _copies(
-    run: Run, benchmark: str, rows: Mapping[str, Row], directions: Mapping[str, Mapping[str, str]]
-) -> Iterator[Number]:
-    """Of whole copies the best of writing, and of reading, of which no limit is known."""
-    for what, (direction, axes) in zip(("writing", "bandwidth"), directions.items(), strict=True):
-        sought = _Sought(benchmark, {"direction": direction, **axes})
-        yield (found := _number(run, what, rows.get(direction), sought, "bandwidth"))
-    yield _unlimited(found)
-
-
-def _unlimited(bandwidth: Number) -> Number:
-    return _missing("share", bandwidth.why if bandwidth.source == "missing" else UNLIMITED)
-
-
-def _parts(run: Run, level: str, *near: Number) -> Iterator[Level]:
-    """The part of L2 near an SM and the far one, or memory behind them; none of an undivided L2."""
-    rows = {row.quantity: row for row in run.of("l2_partition") if row.valid}
-    count, clock = rows.get("partitions"), rows.get("core_clock")
-    if count and count.value < 2:
-        return
-    depth, kind, title = (1, "load", "{} part") if level == "l2" else (2, "dram", "behind {} L2")
-    for side, known in (("near", near), ("far", ())):
-        row = rows.get(f"{side}_{kind}_cycles")
-        sought = _Sought("l2_partition", {})
-        cycles = _number(run, "cycles", row, sought, f"{side}_{kind}_cycles")
-        time = cycles._replace(what="time")
-        if row and clock and clock.value > 0:
-            seconds, how = row.value / clock.value, "cycles ÷ the clock of the SMs in this case"
-            text = f"≈{SPACE}{quantity(seconds, 's')}"
-            time = Number("time", text, seconds, "measured", row, how)
-        elif row:
-            time = _missing("time", "its case has no valid clock")
-        yield _level(
-            f"{level}_{side}", title.format(side), depth, *known, cycles, time, part_of=level
+    def gpu(self) -> Iterator[Level]:
+        untold = (_missing(what, UNTOLD) for what in ("time", "bandwidth"))
+        registers = self.fact("registers_per_sm", REGISTER)
+        yield _level("registers", "Registers", 0, registers, *untold, each=True)
+        l1 = (self.geometry("l1", what) for what in ("size", "line", "sector"))
+        yield _level("l1", "L1 cache", 0, *l1, *self.speed("l1"), each=True)
+        shared = self.fact("shared_bytes_per_sm"), *self.speed("shared")
+        yield _level("shared", "Shared memory", 0, *shared, each=True)
+        # A GPU reports all of its L2, of which one SM finds the part that is near it.
+        told = self.geometry("l2", "size", "reported")
+        whole = self.fact("l2_bytes") if told.source == "missing" else told
+        lines = (self.geometry("l2", what) for what in ("line", "sector"))
+        yield _level("l2", "L2 cache", 1, whole, *lines, *self.speed("l2"))
+        yield from self.parts("l2", "load", 1, "{} part", self.geometry("l2", "size", "size"))
+        dram = self.fact("memory_bytes"), *self.speed("dram"), self.reach()
+        yield _level("dram", "DRAM", 2, *dram)
+        yield from self.parts("dram", "dram", 2, "behind {} L2")
+        load = atlas.latencies(self.run, "mapped").get("host_memory")
+        copies = {key[0]: row for key, row in atlas.transfers(self.run).items() if "pinned" in key}
+        host = (
+            *self.loads(load, _Sought(atlas.CHASE, {"space": "mapped"})),
+            *self.copies(
+                copies, "to_host", "to_device", _Sought("transfers", {"memory": "pinned"})
+            ),
         )
+        yield _level("host_memory", "Memory of the host", None, self.memory(), *host)
+        load, copies_of_peer = atlas.peer(self.run)
+        peer = (
+            *self.loads(load, _Sought("peer_copy", {"by": "load"}), "_uncached"),
+            *self.copies(copies_of_peer, "write", "read", _Sought("peer_copy", {})),
+        )
+        yield _level("peer", "Memory of a peer GPU", None, *peer)
 
+    def cpu(self) -> Iterator[Level]:
+        for depth, name in enumerate(("l1", "l2", "l3")):
+            found = self.geometry(name, "size", "size", "reported")
+            fact = self.fact(f"{'l1d' if name == 'l1' else name}_bytes")
+            size_of = fact if "missing" == found.source != fact.source else found
+            numbers = size_of, self.geometry(name, "line"), *self.speed(name)
+            title = "L1 data cache" if name == "l1" else f"{level_name(name)} cache"
+            yield _level(name, title, depth, *numbers, each=name != "l3")
+        reach = _missing("reach", "on a CPU caches bend the curve of the TLB too")
+        yield _level("dram", "Memory", 3, self.memory(), *self.speed("dram"), reach)
 
-def _reach(run: Run) -> Number:
-    found = atlas.tlb_reach(run)
-    if not found:
-        return _number(run, "reach", None, _Sought("tlb", {"allocation": "malloc"}), "load_cycles")
-    text, why = size(found.bytes), "the longest chain before loads get slower"
-    if found.row is found.last:
-        text, why = f"≥{SPACE}{text}", "no knee: no longer chain could be walked"
-    return Number("reach", text, found.bytes, "measured", found.row, why)
+    def fact(self, name: str, times: int = 1) -> Number:
+        """A size that the device tells of itself."""
+        return _fact(self.run.context.device.facts.get(name), f"device.{name}", times)
 
+    def memory(self) -> Number:
+        """The size of the host's memory."""
+        return _fact(self.run.context.host.memory_bytes, "host.memory_bytes")
 
-def _geometry(run: Run, level: str, what: str, *kinds: str) -> Number:
-    """What `cache_geometry` found with the whole cache for data, else what was reported.
+    def geometry(self, level: str, what: str, *kinds: str) -> Number:
+        """What `cache_geometry` found with the whole cache for data, else what was reported.
 
-    With `kinds`, the first of those quantities.
-    """
-    sought = _Sought("cache_geometry", {"property": f"{level}_{what}", "carveout": "0"})
-    found = (row for row in run.of(sought.benchmark) if row.valid and sought.fits(row.params))
-    rows = {row.quantity: row for row in found}
-    row = next((rows[kind] for kind in kinds or (what, "reported") if kind in rows), None)
-    return _number(run, what, row, sought, what)
+        With `kinds`, the first of those quantities.
+        """
+        sought = _Sought("cache_geometry", {"property": f"{level}_{what}", "carveout": "0"})
+        of = (row for row in self.run.of(sought.benchmark) if row.valid and sought.fits(row.params))
+        rows = {row.quantity: row for row in of}
+        row = next((rows[kind] for kind in kinds or (what, "reported") if kind in rows), None)
+        return self.number(what, row, sought, what)
 
+    def speed(self, level: str) -> Iterator[Number]:
+        """Latency, and the best bandwidth: of each core, in all, against the limit of the level."""
+        space, *window = self.windows[level]
+        load = _Sought(atlas.CHASE, {"space": space, "cores": "one"}, (window[0], window[1]))
+        yield from self.loads(self.latencies.get(level), load)
+        best = self.bandwidths.get(level)
+        read = _Sought("bandwidth", {"level": level, "operation": "read"})
+        yield self.number("per_core", best and best.per_cycle, read, "bandwidth_per_sm")
+        yield (found := self.number("bandwidth", best and best.row, read, "bandwidth"))
+        yield _found("share", best.share) if best and best.share else _unlimited(found)
 
-# --- a number from where it comes -----------------------------------------------------------------
+    def loads(self, one: atlas.Latency | None, sought: _Sought, kind: str = "") -> Iterator[Number]:
+        """A load in cycles, and in seconds."""
+        yield self.number("cycles", one and one.row, sought, f"load_cycles{kind}")
+        yield self.number("time", one and one.time, sought, f"load_time{kind}")
+
+    def copies(
+        self, rows: Mapping[str, Row], write: str, read: str, sought: _Sought
+    ) -> Iterator[Number]:
+        """Of whole copies the best of writing, and of reading, of which no limit is known."""
+        for what, direction in (("writing", write), ("bandwidth", read)):
+            of = sought._replace(axes={**sought.axes, "direction": direction})
+            yield (found := self.number(what, rows.get(direction), of, "bandwidth"))
+        yield _unlimited(found)
+
+    def parts(
+        self, level: str, kind: str, depth: int, title: str, *near: Number
+    ) -> Iterator[Level]:
+        """What is near an SM and what is far, in L2 or behind it; nothing of an undivided L2."""
+        rows = {row.quantity: row for row in self.run.of("l2_partition") if row.valid}
+        count, clock = rows.get("partitions"), rows.get("core_clock")
+        for side, known in (("near", near), ("far", ())) if not count or count.value >= 2 else ():
+            name = f"{side}_{kind}_cycles"
+            cycles = self.number("cycles", row := rows.get(name), _Sought("l2_partition", {}), name)
+            time = cycles._replace(what="time")
+            if row and clock and clock.value > 0:
+                seconds, how = row.value / clock.value, "cycles ÷ the clock of the SMs in its case"
+                time = time._replace(
+                    text=f"≈{SPACE}{quantity(seconds, 's')}", value=seconds, why=how
+                )
+            elif row:
+                time = _missing("time", "its case has no valid clock")
+            numbers = *known, cycles, time
+            yield _level(f"{level}_{side}", title.format(side), depth, *numbers, part_of=level)
+
+    def reach(self) -> Number:
+        """How far the TLB reaches, or how far at the least."""
+        if not (found := atlas.tlb_reach(self.run)):
+            malloc = _Sought("tlb", {"allocation": "malloc"})
+            return self.number("reach", None, malloc, "load_cycles")
+        text, why = size(found.bytes), "the longest chain before loads get slower"
+        if found.row is found.last:
+            text, why = f"≥{SPACE}{text}", "no knee: no longer chain could be walked"
+        return Number("reach", text, found.bytes, "measured", found.row, why)
+
+    def number(self, what: str, row: Row | None, sought: _Sought, name: str) -> Number:
+        """A number from its row; without one missing, as the quantity `name` there tells."""
+        if row:
+            return _found(what, row)
+        run, benchmark, fits = self.run, sought.benchmark, sought.fits
+        rows = (row for row in run.of(benchmark) if row.quantity == name and fits(row.params))
+        if bad := next((row for row in rows if not row.valid), None):
+            failed = "; ".join(one for one in bad.reasons.split("; ") if "unverified" not in one)
+            found = _text(what, bad.value, bad.unit)
+            return _missing(what, f"{found}, not valid: {failed or bad.reasons}", bad)
+        cases = [case for case in run.cases if case.benchmark == benchmark]
+        here = [case for case in cases if fits(case.params)]
+        none = all(case.status != "measured" for case in cases)
+        if left := next((one for one in here or cases * none if one.status != "measured"), None):
+            return _missing(what, f"{left.status}: {left.reason}")
+        if any(f"/{benchmark}/" in case for case in run.pending):
+            return _missing(what, "the run has not come to it")
+        why = "no such row" if here else "no such case here"
+        absent = f"{benchmark} is not in this sweep"
+        return _missing(what, f"{benchmark} has {why}" if cases else absent)
 
 
 def _found(what: str, row: Row) -> Number:
@@ -291,22 +302,5 @@ def _missing(what: str, why: str, row: Row | None = None) -> Number:
     return Number(what, "", None, "missing", row, said)
 
 
-def _number(run: Run, what: str, row: Row | None, sought: _Sought, name: str) -> Number:
-    """A number from its row; without one missing, as the quantity `name` of those cases tells."""
-    if row:
-        return _found(what, row)
-    benchmark, fits = sought.benchmark, sought.fits
-    rows = (row for row in run.of(benchmark) if row.quantity == name and fits(row.params))
-    if invalid := next((row for row in rows if not row.valid), None):
-        failed = "; ".join(one for one in invalid.reasons.split("; ") if "unverified" not in one)
-        found = _text(what, invalid.value, invalid.unit)
-        return _missing(what, f"{found}, not valid: {failed or invalid.reasons}", invalid)
-    cases = [case for case in run.cases if case.benchmark == benchmark]
-    here = [case for case in cases if fits(case.params)]
-    none = all(case.status != "measured" for case in cases)
-    if left := next((one for one in here or cases * none if one.status != "measured"), None):
-        return _missing(what, f"{left.status}: {left.reason}")
-    if any(f"/{benchmark}/" in case for case in run.pending):
-        return _missing(what, "the run has not come to it")
-    why = "no such row" if here else "no such case here" if cases else ""
-    return _missing(what, f"{benchmark} has {why}" if why else f"{benchmark} is not in this sweep")
+def _unlimited(bandwidth: Number) -> Number:
+    return _missing("share", bandwidth.why if bandwidth.source == "missing" else UNLIMITED)
