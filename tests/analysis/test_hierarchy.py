@@ -262,8 +262,11 @@ def test_the_table_links_every_measured_number_to_its_row(tmp_path: Path) -> Non
 
 
 def test_the_terminal_has_boxes_of_at_most_100_columns(tmp_path: Path) -> None:
-    evil = "\x1b[31mevil\n" + "宽" * 90
-    run = gpu(tmp_path, device__name=evil)
+    evil = "\x1b[31mevil\n" * 9
+    load_of = chase("mapped", 4096, 2000)
+    load_of["measurements"][0]["unit"] = evil
+    run = gpu(tmp_path, [*LINES, load_of], device__name=evil + "宽" * 90)
+    check_drawing(FIGURE.chart(FIGURE.items(run)))
     for maps in ([hierarchy(run)], [hierarchy(excerpt(one)) for one in (H200, H100)]):
         told = map_text.text(maps)
         assert max(map(cell_len, told.splitlines())) <= map_text.WIDE

@@ -21,8 +21,8 @@ WHAT = {
     "sector": "sector",
     "time": "latency",
     "cycles": "in cycles",
-    "per_core": "by one core",
     "bandwidth": "bandwidth",
+    "per_core": "by one core",
     "writing": "writing",
     "share": "of its limit",
     "reach": "TLB reach",
@@ -32,8 +32,8 @@ REGISTER = 4
 """Bytes of a register of a GPU."""
 UNTOLD = "no benchmark measures it"
 UNLIMITED = "no limit of it is known to the run"
-LONGEST = 90
-"""Letters of a reason; the table of rows has all of it."""
+LONGEST, MOST_OF_A_UNIT = 90, 16
+"""Letters of a reason, and of a unit; the table of rows has all of them."""
 
 
 class Number(NamedTuple):
@@ -287,7 +287,7 @@ def _text(what: str, value: float, unit: str) -> str:
         return f"{100 * value:.1f}{SPACE}%"
     if what == "per_core":
         return f"{number(value)}{SPACE}B/{'TSC ' if 'tsc' in unit else ''}cycle"
-    return quantity(value, unit)
+    return quantity(value, one_line(unit)[:MOST_OF_A_UNIT])
 
 
 def _fact(value: object, name: str, times: int = 1) -> Number:
