@@ -32,7 +32,7 @@ REGISTER = 4
 """Bytes of a register of a GPU."""
 UNTOLD = "no benchmark measures it"
 UNLIMITED = "no limit of it is known to the run"
-LONGEST, MOST_OF_A_UNIT = 90, 16
+LONGEST, MOST_OF_A_UNIT = 90, 9
 """Letters of a reason, and of a unit; the table of rows has all of them."""
 
 
