@@ -258,7 +258,17 @@ def test_the_table_links_every_measured_number_to_its_row(tmp_path: Path) -> Non
     rows = [n.row for level in found.levels for n in level.numbers.values() if n.row]
     assert linked == rows
     assert plain(table.rows[0][1]) == "256\u00a0KiB (fact)"
-    assert plain(table.rows[0][table.header.index("latency")]) == UNTOLD
+    assert plain(table.rows[0][table.header.index("latency")]) == "–"
+    assert plain(table.rows[0][-1]) == f"latency, bandwidth: {UNTOLD}"
+    assert "sector" not in table.header  # nobody has one here
+    names = [plain(row[0]) for row in table.rows]
+    assert "L2 cache, near part" in names
+    noisy = [*LINES, geometry("l2_line", 160, noise="failed")]
+    table = make(gpu(tmp_path / "noisy", noisy))
+    assert table
+    (dash,) = table.rows[names.index("L2 cache")][table.header.index("line")][:1]
+    assert isinstance(dash, Cited)
+    assert (dash.text, dash.row.valid) == ("–", False)
 
 
 def test_the_terminal_has_boxes_of_at_most_100_columns(tmp_path: Path) -> None:
