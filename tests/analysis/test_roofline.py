@@ -562,7 +562,7 @@ def test_the_data_file_has_a_line_for_each_ceiling_and_point(tmp_path: Path) -> 
         content = figure.data(found)
         assert content == figure.data(figure.items(run))
         lines = list(csv.DictReader(StringIO(content.decode(), newline="")))
-        assert [line["case"] for line in lines] == [figure.row(one).case for one in found]
+        assert [line["case"] for line in lines] == [figure.case(one) for one in found]
     found = drawing.FIGURES[0].items(run)
     lines = list(csv.DictReader(StringIO(drawing.FIGURES[0].data(found).decode(), newline="")))
     (counted,) = [line for line in lines if line["basis"] == "counted"]

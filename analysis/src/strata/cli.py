@@ -13,16 +13,17 @@ import typer
 
 from strata import interop
 from strata.model import counted, tables
+from strata.model.hierarchy import hierarchy
 from strata.model.text import plain
 from strata.model.truth import fallen, load_run
-from strata.report import headlines
+from strata.report import headlines, map_text
 from strata.report.sentences import sentences
 from strata.roofline import verdicts
 from strata.roofline.table import table
 from strata.run import Run, RunError, one_line
 from strata.run.files import visible
 from strata.run.private import anonymous
-from strata.run.validate import findings
+from strata.run.validate import findings, refuse_repeated
 
 BAD_INPUT = 2
 
@@ -100,12 +101,23 @@ def draw_roofline(
 
 @app.command()
 def summary(
-    run: OneRun,
+    runs: Runs,
     *,
     brief: Annotated[bool, _option("The ten numbers alone.", None, "--brief")] = False,
+    as_map: Annotated[
+        bool,
+        _option(
+            "The levels of memory alone, as boxes; of several runs side by side.", None, "--map"
+        ),
+    ] = False,
 ) -> None:
     """Say what a run found, in a few sentences and ten numbers."""
-    loaded = load_run(run)
+    if as_map:
+        _print_map(list(map(load_run, runs)))
+        return
+    if len(runs) > 1:
+        _fail(f"found {len(runs)} runs; expected one, or --map to have them side by side")
+    loaded = load_run(runs[0])
     if not brief:
         for sentence in sentences(loaded):
             _say(plain(sentence))
@@ -224,6 +236,15 @@ def _print_table(run: Run) -> None:
         typer.echo(tables.drawn(table, title=title, head=False), nl=False)
     else:
         _say(f"{title}\n{tables.terminal(table, head=False)}".rstrip("\n"))
+
+
+def _print_map(runs: Sequence[Run]) -> None:
+    """The map of devices of one kind, in letters that the terminal has."""
+    refuse_repeated(runs)
+    if len({run.context.backend for run in runs}) > 1:
+        _fail("found runs of a GPU and of a CPU; expected one kind, whose levels are alike")
+    text = map_text.text([hierarchy(run) for run in runs])
+    _say(map_text.plain_letters(text, sys.stdout.encoding))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

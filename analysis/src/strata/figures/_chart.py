@@ -140,6 +140,7 @@ class Words:
     slope: float | None = None
     boxed: bool = False
     at: Literal["data", "edge"] = "data"
+    bold: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +153,17 @@ class Arrow:
     heads: str = "<->"
 
 
-Layer = Series | Bars | Rule | Shade | Words | Arrow
+@dataclass(frozen=True, slots=True)
+class Area:
+    """A box from one (place, value) to another, its edge in the look's colour and line."""
+
+    start: tuple[float, float]
+    end: tuple[float, float]
+    look: Look
+    fill: str = ""
+
+
+Layer = Series | Bars | Rule | Shade | Words | Arrow | Area
 
 
 @dataclass(frozen=True, slots=True)
@@ -516,6 +527,12 @@ OTHER = Look(colour="#666666", marker="X", line="-")
 def look_of(looks: Mapping[T, Look], name: T, **changed: object) -> Look:
     """The look of a name, or of what has none, with `changed` parts."""
     return replace(looks.get(name, OTHER), **changed)  # type: ignore[arg-type]
+
+
+def pale(colour: str, share: float) -> str:
+    """The colour with so much of it left, on white."""
+    parts = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return "#" + "".join(f"{round(255 - share * (255 - part)):02x}" for part in parts)
 
 
 def layout_looks(layouts: Iterable[str], **changed: object) -> dict[str, tuple[str, Look]]:

@@ -43,7 +43,7 @@ def draw(figure: Figure[Any], run: Run, places: Places) -> Drawing | None:
         items = figure.items(run)
         if not items:
             return None
-        shown = dict.fromkeys(places.of(row) for row in map(figure.row, items))
+        shown = dict.fromkeys(places.of(row) for row in map(figure.row, items) if row)
         return Drawing(
             name=figure.name,
             title=figure.title,

@@ -5,6 +5,7 @@
     compare.svg|png|pdf   every row of every benchmark as a dot
     kernel_access.*       lines of kernels before and after, of runs of strata access
     devices.*             the same for runs of different devices, in normalised units
+    hierarchy_map.*       the levels of memory of all runs, where they are all of GPUs or of CPUs
     compare.html          all of it as one self-contained page
 
 The same runs give the same bytes.
@@ -29,9 +30,15 @@ from strata.report.page import environment, inline_svg
 from strata.run.files import write_files
 
 
-def _of_both(figure: Figure[Any], found: Comparison) -> Sequence[Any]:
-    """What a figure shows of two runs."""
-    return figure.both(found.before, found.after) if figure.both else ()
+def _compared(
+    figure: Figure[Any], found: Sequence[Comparison], beside: devices.Devices | None
+) -> Sequence[Any]:
+    """What a figure shows of the runs that are compared."""
+    if figure.beside:
+        runs = beside.runs if beside else (found[0].before, *(one.after for one in found))
+        return figure.beside(runs)
+    pairs = [(one.before, one.after) for one in found] if figure.both else []
+    return [item for pair in pairs if figure.both for item in figure.both(*pair)]
 
 
 def write(found: Sequence[Comparison], beside: devices.Devices | None, out: Path) -> None:
@@ -58,8 +65,7 @@ def write(found: Sequence[Comparison], beside: devices.Devices | None, out: Path
         add("devices", devices.data(beside), lambda: _compare_devices.chart(beside), parts[-1:])
     drawn = {"compare": "Comparison", "devices": "Comparison"}
     for figure in figures.discover():
-        items = [item for one in found for item in _of_both(figure, one)]
-        if items:
+        if items := _compared(figure, found, beside):
             drawn[figure.name] = figure.title
             files[f"{figure.name}.csv"] = figure.data(items)
             with attempt(f"The figure {figure.name!r}"):

@@ -105,6 +105,21 @@ def l2_partitions(run: Run) -> Iterator[Sentence]:
         )  # fmt: skip
 
 
+def tlb_reach(run: Run) -> Iterator[Sentence]:
+    """How much memory can be loaded from before addresses take longer to translate."""
+    if found := atlas.tlb_reach(run):
+        row, last = found.row, found.last
+        reach = Cited(size(found.bytes), row)
+        if row is last:
+            yield ("The TLB reaches ", reach, " or more: no longer chain could be walked.")
+            return
+        yield (
+            "The TLB reaches ", reach, ": over such a chain a load that L2 serves takes ",
+            cited(row), ", over ", Cited(size(last.count("footprint") or 0), last), " ",
+            cited(last), ".",
+        )  # fmt: skip
+
+
 def transfer(run: Run) -> Iterator[Sentence]:
     """How fast the host's memory is copied from and to."""
     found = atlas.transfers(run)
@@ -129,6 +144,7 @@ PARTS: Mapping[str, Callable[[Run], Iterable[Sentence]]] = {
     "bandwidths": bandwidth,
     "arithmetic": arithmetic,
     "the parts of L2": l2_partitions,
+    "the reach of the TLB": tlb_reach,
     "transfers": transfer,
     "layouts": lambda run: layouts.sentences(run.of("layout_read")),
     "the papers' kernels": lambda run: seeds.sentences(run.of("layout_read")),
