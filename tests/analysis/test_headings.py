@@ -84,7 +84,8 @@ def test_a_page_shows_the_picture_alone() -> None:
         map(float, re.findall(r'viewBox="(\S+) (\S+) (\S+) (\S+)"', svg)[0])
         for svg in (headless(with_it), plain)
     )
-    assert (left, wide, high) == (0, width, pytest.approx(height))
+    assert (left, wide) == (0, width)
+    assert high == pytest.approx(height)
     assert top > 20
     words = re.compile("<!-- (.*?) -->")
     assert words.findall(headless(with_it)) == words.findall(plain)
