@@ -3,8 +3,9 @@
 Of memory, the ceilings of van den Braak, Mesman and Corporaal (2010, Fig. 3).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
+from math import inf
 from statistics import median
 from typing import NamedTuple
 
@@ -35,8 +36,8 @@ KINDS = {
 }
 """By whether words are grouped and lanes coalesced, from the highest ceiling to the lowest."""
 TERA = 1e12
-NEAR, LANES = 0.02, (0.0, -0.2, 0.2)
-"""Values that lie closer, as a share of the highest, are drawn beside each other."""
+NEAR, LANES = 0.03, (0.0, -0.2, 0.2)
+"""Values that lie closer, as a share of the bar, are drawn in these lanes of it."""
 CUT = ", cut at the limit, which single samples pass by the error of their timing"
 
 
@@ -126,14 +127,7 @@ def _panel(level: str, here: Sequence[Ceiling]) -> c.Panel:
     """Bars from zero, an upright stroke for the limit."""
     bars = [c.mark(place, one.row, TERA, most=one.limit) for place, one in enumerate(here)]
     limits = [c.Mark(at, one.limit / TERA) for at, one in enumerate(here) if one.limit]
-    top = max(one.row.value for one in here) or 1.0
-    others = [
-        c.Mark(place + lane, row.value / TERA)
-        for place, one in enumerate(here)
-        for row, lane in zip(
-            one.others, _lanes([row.value / top for row in one.others]), strict=True
-        )
-    ]
+    others = [mark for place, one in enumerate(here) for mark in _others(place, one)]
     words = []
     for bar, one in zip(bars, here, strict=True):
         limit = (one.limit or 0) / TERA
@@ -155,13 +149,13 @@ def _panel(level: str, here: Sequence[Ceiling]) -> c.Panel:
     return c.Panel(shown, c.names_axis(names), values, title, sideways=True)
 
 
-def _lanes(values: Sequence[float]) -> list[float]:
-    """How far from the middle of its bar each value is drawn, so that equal ones stay visible."""
-    found, last = dict[int, int](), -1.0
-    for at in sorted(range(len(values)), key=values.__getitem__):
-        found[at] = found[max(found, key=values.__getitem__)] + 1 if values[at] < last + NEAR else 0
-        last = values[at]
-    return [LANES[found[at] % len(LANES)] for at in range(len(values))]
+def _others(place: int, one: Ceiling) -> Iterator[c.Mark]:
+    """The other forms on their bar, those of near values beside each other to stay visible."""
+    lane, last = 0, -inf
+    for value in sorted(row.value for row in one.others):
+        lane = lane + 1 if value < last + NEAR * one.row.value else 0
+        yield c.Mark(place + LANES[lane % len(LANES)], value / TERA)
+        last = value
 
 
 def chart(ceilings: Sequence[Ceiling]) -> c.Chart:

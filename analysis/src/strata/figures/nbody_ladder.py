@@ -5,20 +5,13 @@ from collections.abc import Sequence
 from strata import reference
 from strata.figures import _chart as c
 from strata.figures._figure import Figure, attributes, params, prose
+from strata.ladder import rungs
 from strata.ladder.best import Best, best_cases, common_size, published
-from strata.ladder.rungs import (
-    ONCE,
-    PROBLEM_WORDS,
-    SEVERAL,
-    TENSOR,
-    rung_name,
-    size,
-    size_words,
-)  # fmt: skip
+from strata.ladder.rungs import PROBLEM_WORDS, SEVERAL, rung_name, size, size_words
 from strata.model import units
 
 SERIAL = "serial"
-_PAIRS = {ONCE: "each pair once", TENSOR: "on tensor cores"}
+_PAIRS = {rungs.ONCE: "each pair once", rungs.TENSOR: "on tensor cores"}
 """How a rung computes a pair; the others do it twice."""
 
 
@@ -87,9 +80,8 @@ def chart(steps: Sequence[Best]) -> c.Chart:
 
 def _others(steps: Sequence[Best]) -> Sequence[reference.PublishedRate]:
     """Others' rates at the size of most rungs, if they measured it."""
-    alike = (step.row for step in steps if size_words(step.row) == common_size(steps))
-    first = next(alike)
-    return published(first.device, size(first)[1])
+    row = next(step.row for step in steps if size_words(step.row) == common_size(steps))
+    return published(row.device, size(row)[1])
 
 
 def _bodies(one: reference.PublishedRate, words: str) -> str:

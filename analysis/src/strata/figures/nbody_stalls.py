@@ -22,9 +22,11 @@ COLOURS: Mapping[str, str] = {
     "branch_resolving": "#9b8ac4",
     "imc_miss": "#F0E442",
     "no_instruction": "#8a6d3b",
-    "other": "#c8c8c8",
+    "other": "#7a7a7a",
 }
 """Of each state; two that wait for the same unit share a hue."""
+HATCHES = {"lg_throttle": "....", "branch_resolving": "\\\\\\\\", "other": "////"}
+"""Of those whose colours some eyes take for another's."""
 LEAST = 0.005
 """Of the warps' time: a smaller share of every rung is part of the other ones."""
 
@@ -42,7 +44,8 @@ def chart(rungs: Sequence[Stalls]) -> c.Chart:
             c.Mark(place, ends[place], start=starts[place], valid=one.all_states.valid)
             for place, one in enumerate(rungs)
         ]
-        look, label = c.Look(COLOURS[state]), STATES.get(state, "other")
+        hatch, label = HATCHES.get(state, ""), STATES.get(state, "other")
+        look = c.Look(COLOURS[state], hatch=hatch, hollow=bool(hatch))
         layers.append(c.Bars(marks, look, label, thick=0.68))
     busy = [f"{one.utilisation.value:.0f} %, " if one.utilisation else "" for one in rungs]
     beside = [

@@ -67,15 +67,14 @@ def best_cases(run: Run, *, alike: bool = False) -> tuple[Best, ...]:
     def rank(place: Place) -> tuple[bool, tuple[bool, int]]:
         return place[0] == main, place_rank(place)
 
-    every = (at for places in by_rung.values() for at in places if alike and at[0] == main)
-    have_at = Counter(every)
+    every = Counter(at for places in by_rung.values() for at in places if alike and at[0] == main)
     common = ladder.common_places(
         rows[0] for places in by_rung.values() for at, rows in places.items() if at[0] == main
     )
-    same = max(have_at, key=lambda place: (have_at[place], rank(place)), default=None)
+    same = max(every, key=lambda place: (every[place], rank(place)), default=("", 0, 0))
     result = []
     for rung, places in by_rung.items():
-        shown = same if same and same in places else max(places, key=rank)
+        shown = same if same in places else max(places, key=rank)
         row = ladder.best(places[shown])
         others = (place for place in places if place[0] not in (shown[0], "gravit"))
         beside = max(others, key=rank, default=None)
@@ -105,10 +104,11 @@ def published(device: str, bodies: int = 0) -> tuple[reference.PublishedRate, ..
     theirs = (one for one in reference.nbody() if reference.is_of(one, device))
     single = (one for one in theirs if (one.problem, one.precision) == ("single", "fp32"))
     by_code = grouped(single, lambda one: one.implementation)
-    return tuple(
-        max(rates, key=lambda one: (one.bodies == bodies, one.bodies or 0))
-        for rates in by_code.values()
-    )
+
+    def rank(one: reference.PublishedRate) -> tuple[bool, int]:
+        return one.bodies == bodies, one.bodies or 0
+
+    return tuple(max(rates, key=rank) for rates in by_code.values())
 
 
 def sentences(run: Run) -> tuple[Sentence, ...]:
@@ -214,11 +214,8 @@ class Accuracy(NamedTuple):
 def accuracies(run: Run) -> tuple[Accuracy, ...]:
     """Every case of the largest sizes."""
     cases = ladder.Cases(run)
-    errors = [
-        row
-        for row in cases.having("relative_rms_error")
-        if row.value >= 0 and not ladder.unshared(row)
-    ]
+    found = (row for row in cases.having("relative_rms_error") if row.value >= 0)
+    errors = [row for row in found if not ladder.unshared(row)]
     order = list(dict.fromkeys(row.benchmark for row in errors))
     return tuple(
         Accuracy(name, problem, order.index(name), row, bound)

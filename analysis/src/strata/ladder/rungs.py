@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from itertools import zip_longest
+from statistics import mode
 
 from strata.model import Cited, Sentence, ordered
 from strata.model.units import count
@@ -152,9 +153,9 @@ class Cases:
         single, many = at_size(rates, "single"), at_size(rates, "galaxies")
         first = many | single if 2 * len(single) > len(many | single) else single | many
         shown = {rung: place_of(rows[0]) for rung, rows in first.items()}
-        common = {*Counter(shown.values()).most_common(1)}
         places = {place_of(row) for row in rates if row.text("problem") == "single"}
-        largest = max(places - {place for place, _ in common}, key=place_rank, default=None)
+        others = places - {mode(shown.values())} if shown else places
+        largest = max(others, key=place_rank, default=None)
         there = (row for row in rates if place_of(row) == largest != shown[row.benchmark])
         both = (first, grouped(there, lambda row: row.benchmark))
         return [best(rows[rung]) for rows in both for rung in self.rungs if rung in rows]
