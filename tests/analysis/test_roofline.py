@@ -294,7 +294,7 @@ def test_an_uncounted_rung_is_nominal_at_the_bytes_that_it_cannot_do_without(
     found = points_of(shown(tmp_path, *ceilings(), *lines))
     assert [(p.name, p.level, p.basis) for p in found] == [
         ("naive", ONCE, "nominal"),
-        ("tiled", ONCE, "nominal"),
+        ("tiled, 4 × 1024 bodies", ONCE, "nominal"),
     ]
     assert [p.intensity for p in found] == pytest.approx([20 * BODIES / 28, 20 * 1024 / 48])
     assert found[0].value == pytest.approx(1e13 * 20 / FLOPS)

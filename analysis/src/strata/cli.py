@@ -49,6 +49,12 @@ Unnamed = Annotated[
 ]
 
 
+Bare = Annotated[
+    bool,
+    _option("Draw figures without title, device and run above them.", None, "--plain-figures"),
+]
+
+
 def _out(command: str) -> Any:
     told = f"Folder to write to [RUN/{command}; ./{command} for several runs]."
     return _option(told, "DIR", "--out", "-o")
@@ -60,14 +66,18 @@ def _folder(out: Path | None, runs: Sequence[Path], what: str) -> Path:
 
 @app.command()
 def report(
-    runs: Runs, out: Annotated[Path | None, _out("report")] = None, *, unnamed: Unnamed = False
+    runs: Runs,
+    out: Annotated[Path | None, _out("report")] = None,
+    *,
+    unnamed: Unnamed = False,
+    bare: Bare = False,
 ) -> None:
     """Write report.html, and every figure and table as files beside it."""
     loaded = [anonymous(run) if unnamed else run for run in map(load_run, runs)]
     folder = _folder(out, runs, "report")
     from strata.report import page  # brings matplotlib: half a second that only this needs
 
-    path = page.write(loaded, folder)
+    path = page.write(loaded, folder, headings=not bare)
     for run in loaded:
         _print_table(run)
     _say(f"{path}")
@@ -84,6 +94,7 @@ def draw_roofline(
     nominal: Annotated[
         bool, _option("Draw 20 operations an interaction beside the counted.")
     ] = True,
+    bare: Bare = False,
 ) -> None:
     """Draw kernels under the ceilings of their run; exit code 1 if one lies above its roof."""
     loaded = [load_run(run) for run in runs]
@@ -91,7 +102,7 @@ def draw_roofline(
     folder = _folder(out, runs, "roofline")
     from strata.report.roofline import write  # brings matplotlib
 
-    shown = write(loaded, folder, ceilings=lender, nominal=nominal)
+    shown = write(loaded, folder, ceilings=lender, nominal=nominal, headings=not bare)
     for form, found in shown.items():
         _say(f"{tables.terminal(table(found, form))}{folder / form.name}.svg")
     for problem in (one for found in shown.values() for one in verdicts.problems(found)):
@@ -145,6 +156,7 @@ def compare(
     wander: Annotated[
         float, _option("Spread between runs, assumed where too few rows tell.")
     ] = 0.003,
+    bare: Bare = False,
 ) -> None:
     """Compare runs with the first: 0 nothing is slower, 1 something is, 2 bad input."""
     from strata.compare import Settings, output  # brings scipy
@@ -162,7 +174,7 @@ def compare(
     if out:
         from strata.report.comparison import write  # brings matplotlib
 
-        write(found, beside, out)
+        write(found, beside, out, headings=not bare)
     parts = output.sections(found, beside)
     for warning in dict.fromkeys(warning for part in parts for warning in part.warnings):
         _say(f"strata: warning: {one_line(warning)}", err=True)

@@ -65,9 +65,13 @@ class Mark:
         return max(self.value, self.start, self.value if self.high is None else self.high)
 
 
-def mark(place: float, row: Row, scale: float = 1.0, words: str = "") -> Mark:
-    """The median of a row with the range of its samples, in units of `scale`."""
+def mark(
+    place: float, row: Row, scale: float = 1.0, words: str = "", *, most: float | None = None
+) -> Mark:
+    """The median of a row with the range of its samples, up to `most`, in units of `scale`."""
     low, high = row.minimum / scale, row.maximum / scale
+    if most:
+        high = max(min(high, most / scale), row.value / scale)
     return Mark(place, row.value / scale, low, high, row.valid, words)
 
 

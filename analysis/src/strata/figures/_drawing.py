@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from strata import figures
 from strata.figures._figure import Figure
+from strata.figures._heading import heading_of
 from strata.figures._images import images
 from strata.run import Run
 from strata.run.rows import Places
@@ -37,8 +39,8 @@ class Drawing:
     places: tuple[int, ...] = ()
 
 
-def draw(figure: Figure[Any], run: Run, places: Places) -> Drawing | None:
-    """One figure of a run; None where it has nothing for it."""
+def draw(figure: Figure[Any], run: Run, places: Places, *, headings: bool) -> Drawing | None:
+    """One figure of a run; None where it has nothing for it; with a heading, if wanted."""
     try:
         items = figure.items(run)
         if not items:
@@ -48,7 +50,9 @@ def draw(figure: Figure[Any], run: Run, places: Places) -> Drawing | None:
             name=figure.name,
             title=figure.title,
             caption=figure.full_caption(items, run.context),
-            images=images(figure.chart(items)),
+            images=images(
+                figure.chart(items), heading_of(figure.title, [run]) if headings else None
+            ),
             data=figure.data(items),
             places=tuple(shown),
         )
@@ -56,13 +60,13 @@ def draw(figure: Figure[Any], run: Run, places: Places) -> Drawing | None:
         return Drawing(figure.name, figure.title, f"{type(error).__name__}: {error}")
 
 
-_work: Sequence[tuple[Figure[Any], Run, Places]] = ()
+_work: Sequence[Callable[[], Drawing | None]] = ()
 """What the processes draw: they are copies of this one, so nothing has to be sent to them."""
 
 
 @contextmanager
 def drawn(
-    runs: Sequence[Run], places: Sequence[Places]
+    runs: Sequence[Run], places: Sequence[Places], *, headings: bool = True
 ) -> Iterator[Callable[[], list[list[Drawing]]]]:
     """Begins to draw every figure of every run that has something to show.
 
@@ -73,7 +77,11 @@ def drawn(
     found = figures.discover()
     for run in runs:
         run.of("")  # sorts the rows by benchmark once, not in every process
-    _work = [(one, *of) for of in zip(runs, places, strict=True) for one in found]
+    _work = [
+        partial(draw, one, *of, headings=headings)
+        for of in zip(runs, places, strict=True)
+        for one in found
+    ]
     gc.freeze()  # a walk over the records for garbage writes to all the memory that is shared
     try:
         with _everywhere(len(_work)) as done:
@@ -117,4 +125,4 @@ def _everywhere(tasks: int) -> Iterator[Callable[[], Iterator[Drawing | None]]]:
 
 
 def _drawing(task: int) -> Drawing | None:
-    return draw(*_work[task])
+    return _work[task]()

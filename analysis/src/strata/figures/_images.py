@@ -1,5 +1,6 @@
 """A chart as the bytes of image files: matplotlib's renderers write what `_draw` made of it."""
 
+import re
 from functools import lru_cache
 from io import BytesIO
 from typing import Any
@@ -21,6 +22,7 @@ from PIL import Image
 
 from strata.figures._chart import Chart
 from strata.figures._draw import draw
+from strata.figures._heading import Heading, headed
 from strata.figures._sheet import POINT, Box, Dots, Shape, Sheet, Text, Thing, font
 
 DPI = 160
@@ -39,15 +41,29 @@ SETTINGS = {
 """Matplotlib's own, never those of a user's matplotlibrc."""
 
 
-def images(chart: Chart) -> dict[str, bytes]:
+def images(chart: Chart, heading: Heading | None = None) -> dict[str, bytes]:
     """The chart as png, svg and pdf, without dates or program names."""
-    sheet = draw(chart)
+    sheet = headed(draw(chart), heading) if heading else draw(chart)
     svg, pdf = BytesIO(), BytesIO()
     with mpl.rc_context(SETTINGS):
         FigureCanvasSVG(_Canvas(sheet)).print_svg(svg, metadata={"Date": None, "Creator": None})
         unsaid = {"CreationDate": None, "Creator": None, "Producer": None}
         FigureCanvasPdf(_Canvas(sheet)).print_pdf(pdf, metadata=unsaid)
     return {"png": png(sheet), "svg": svg.getvalue(), "pdf": pdf.getvalue()}
+
+
+def headless(svg: str) -> str:
+    """An SVG file without its heading, for a page that has the same words above it."""
+    found = re.search(r'\n( *)<g id="heading-([\d.]+)">.*?\n\1</g>', svg, re.DOTALL)
+    if not found:
+        return svg
+    head = float(found[2])
+    return re.sub(
+        r'viewBox="0 0 ([\d.]+) ([\d.]+)"',
+        lambda box: f'viewBox="0 {head:g} {box[1]} {float(box[2]) - head:g}"',
+        svg[: found.start()] + svg[found.end() :],
+        count=1,
+    )
 
 
 def png(sheet: Sheet, dpi: int = DPI) -> bytes:
@@ -85,6 +101,11 @@ class _Canvas(Canvas):
                 renderer.stop_rasterizing()
             else:
                 _paint(renderer, thing)
+        if self._sheet.heading:  # last: what it shares with others is theirs, so it can be cut off
+            renderer.open_group("heading", f"heading-{page.height - self._sheet.body:g}")
+            for words in self._sheet.heading:
+                _paint(renderer, words)
+            renderer.close_group("heading")
 
 
 def _paint(renderer: Any, thing: Thing) -> None:

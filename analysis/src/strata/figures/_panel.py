@@ -88,7 +88,7 @@ def _layers(frame: Frame) -> Iterator[Layered]:
     for layer in frame.panel.layers:
         yield from _DRAWN[type(layer)](frame, layer)
     if frame.panel.leaders:
-        at = [(frame.box.x1, frame.value(value)) for value, _, _ in frame.panel.beside]
+        at = sorted((frame.box.x1, frame.value(value)) for value, _, _ in frame.panel.beside)
         ends = [(text.x - 2, text.y) for text in _beside(frame)]
         yield 3.0, Shape(list(zip(at, ends, strict=True)), c.GREY, 0.5)
 

@@ -46,7 +46,7 @@ def _rates(title: str, steps: Sequence[Change]) -> c.Panel:
         old, gain, said = one.before.value / scale, one.measured, factor(one.measured)
         bars[gain >= 1].append(c.Mark(place, old * gain, old * one.low, old * one.high, start=old))
         strokes.append(c.Mark(place, old))
-        right = old * max(1, gain)
+        right = old * max(1, gain, one.high)
         if one.prediction:
             predicted.append(c.Mark(place, old * one.prediction.value))
             right = max(right, old * one.prediction.value)

@@ -22,6 +22,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from strata.figures._drawing import Drawing, drawn
+from strata.figures._images import headless
 from strata.model import counted, tables, units
 from strata.model.text import Cited, Sentence, Table
 from strata.model.truth import fallen
@@ -49,13 +50,14 @@ MOST = 8
 """Of the rows of a case that are invalid for one reason these are listed: a case has dozens."""
 
 
-def write(runs: Sequence[Run], out: Path) -> Path:
+def write(runs: Sequence[Run], out: Path, *, headings: bool = True) -> Path:
     """Write the report of `runs` into the folder `out`; returns the path of the page.
 
+    Without `headings` the image files do not say what they show, of which device and run.
     Raises `RunError` when a run is given twice or holds nothing that can be shown, OSError when a
     file cannot be written.
     """
-    write_files(out, make(runs))
+    write_files(out, make(runs, headings=headings))
     return out / "report.html"
 
 
@@ -71,7 +73,7 @@ def environment() -> Environment:
     )
 
 
-def make(runs: Sequence[Run]) -> dict[str, bytes]:
+def make(runs: Sequence[Run], *, headings: bool = True) -> dict[str, bytes]:
     """The files of the report of `runs`, by their path below its folder; the page comes last.
 
     Raises `RunError` as `write` does.
@@ -79,7 +81,7 @@ def make(runs: Sequence[Run]) -> dict[str, bytes]:
     refuse_repeated(runs)
     places = [Places(run.rows) for run in runs]
     cites, files, sections = Citations(), dict[str, bytes](), list[Section]()
-    with drawn(runs, places) as drawings:
+    with drawn(runs, places, headings=headings) as drawings:
         for run in runs:
             refuse_unusable(run)
         for number, (run, known) in enumerate(zip(runs, places, strict=True), start=1):
@@ -178,7 +180,7 @@ class Section:
     def _figure(self, drawing: Drawing) -> Mapping[str, Any]:
         stem = f"{self._folder}{drawing.name}"
         prefix = f"{self.key}-{drawing.name}-"
-        svg = inline_svg(drawing.images["svg"].decode(), prefix, drawing.title)
+        svg = inline_svg(headless(drawing.images["svg"].decode()), prefix, drawing.title)
         for suffix, content in drawing.images.items():
             self._files[f"figures/{stem}.{suffix}"] = content
         self._files[f"data/{stem}.csv"] = drawing.data
