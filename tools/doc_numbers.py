@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import strata
+from strata import reference
 from strata.model import atlas
 
 ROOT = Path(__file__).parents[1]
@@ -111,7 +112,8 @@ class Numbers:
         return value
 
     def _row_value(self, run: str, line: Mapping[str, str]) -> float:
-        of = {"run": self._of_run, "atlas": self._of_atlas}.get(line["of"], self._rows)
+        special = {"run": self._of_run, "atlas": self._of_atlas, "published": _published}
+        of = special.get(line["of"], self._rows)
         try:
             found = of(run, line)
         except (AttributeError, KeyError) as error:
@@ -161,6 +163,16 @@ class Numbers:
         number = f"{value / SCALES[unit]:.{decimals}f}"
         apart = "" if unit.startswith("e-") else " "
         return number + apart + unit if unit and unit in like else number
+
+
+def _published(_run: str, line: Mapping[str, str]) -> Sequence[float]:
+    """What others published: `method` is a table of `strata.reference`."""
+    wanted = dict(part.split("=", 1) for part in line["params"].split(";") if part)
+    return [
+        getattr(one, line["quantity"])
+        for one in getattr(reference, line["method"])()
+        if all(str(getattr(one, column)) == value for column, value in wanted.items())
+    ]
 
 
 def table(path: Path) -> list[dict[str, str]]:

@@ -60,6 +60,7 @@ def root(tmp_path: Path) -> Path:
         "level,atlas,nowhere,row,latencies,,,cycles\n"
         "cases,run,,cases,,,,\n"
         "strange,run,,weather,,,,\n"
+        "sample,published,gpu=H200;label=NVIDIA's sample;bodies=524288,rate,nbody,,,× 10¹²\n"
     )
     (tmp_path / "docs/given.csv").write_text("file,text,why\n")
     (tmp_path / "README.md").write_text("Nothing yet.\n")
@@ -88,6 +89,7 @@ def test_a_number_keeps_its_decimals_and_has_its_unit_or_not(root: Path) -> None
     for text in (f"{exact + 1:.0f}", f"{exact:.1f} ns", f"{exact:.1f}  cycles", "", "many"):
         assert len(differing(root, f"It takes <!--row:gpu.soa-->{text}<!--/row--> of them.")) == 1
     assert differing(root, "It is <!--row:gpu.share-->1.00 times<!--/row--> that.") == []
+    assert differing(root, "NVIDIA's has <!--row:gpu.sample-->1.835 × 10¹²<!--/row-->.") == []
     cases = [case.status for case in strata.load_run(root / "results/gpu" / RUN).cases]
     told = f"In <!--row:gpu.cases-->{cases.count('measured')}<!--/row--> cases."
     assert differing(root, told) == []
@@ -180,6 +182,17 @@ def test_the_citation_names_this_version() -> None:
     assert f"\nversion: {strata.__version__}\n" in text
     assert "cff-version: 1.2.0\n" in text
     assert "\nlicense: Apache-2.0\n" in text
+
+
+def test_the_code_of_the_tutorial_runs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(ROOT / "tests/data" / RUN, tmp_path / "runs/FIRST")
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs/tutorial.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    exec(compile(code, "tutorial.md", "exec"), {})  # noqa: S102  (our own page)
+    assert re.search(r"^dram +aoas +\d", capsys.readouterr().out, re.MULTILINE)
 
 
 def test_every_link_of_readme_and_the_manual_leads_somewhere() -> None:
