@@ -10,6 +10,7 @@ from types import ModuleType
 import pytest
 
 import strata
+from strata import figures
 
 ROOT = Path(__file__).parents[2]
 RUN = "synthetic-gpu-20260101T000000Z-0000000"
@@ -28,6 +29,7 @@ def tool(name: str) -> ModuleType:
 
 numbers = tool("doc_numbers")
 site = tool("docs_site")
+pictures = tool("doc_figures")
 OURS = numbers.Numbers.of(ROOT)
 """Keeps the recorded runs that it has loaded."""
 
@@ -175,6 +177,20 @@ def test_readme_is_short_and_names_commands_that_exist() -> None:
     named = set(re.findall(r"\bmake ([a-z-]+)", text))
     assert {"quickstart", "test"} <= named <= targets
     assert "make test" in (ROOT / ".ci/run").read_text()
+
+
+def test_every_picture_is_a_figure_of_a_recorded_run(tmp_path: Path) -> None:
+    shown = pictures.shown(ROOT)
+    assert len(shown) > 3
+    assert {name for _, name in shown} <= {figure.name for figure in figures.discover()}
+    for device, name in shown:
+        assert (ROOT / "results" / pictures.run_of(ROOT, device, name) / "context.json").exists()
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/runs.csv").write_text(
+        "run,folder,rows,figures\none,gpu/one,judged,\ntwo,gpu/two,judged,clock power\n"
+    )
+    found = [pictures.run_of(tmp_path, *of) for of in (("gpu", "power"), ("gpu", "a"), ("g", "a"))]
+    assert found == ["gpu/two", "gpu/one", None]
 
 
 def test_the_citation_names_this_version() -> None:
