@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds every measured number of README.md and docs to the recorded row that it comes from.
+"""Holds every measured number of README and the manual to the recorded row that it comes from.
 
     doc_numbers.py           names each number that is not what its row says, and each without a row
     doc_numbers.py --write   rewrites the numbers from their rows
@@ -125,7 +125,12 @@ class Numbers:
 
     def _of_run(self, run: str, line: Mapping[str, str]) -> Sequence[float]:
         told = self.run(run)
-        known: dict[str, float] = {"cases": sum(case.status == "measured" for case in told.cases)}
+        gates = [gate for case in told.cases for gate in case.gates if gate.name == line["params"]]
+        known: dict[str, float] = {
+            "cases": sum(case.status == "measured" for case in told.cases),
+            "valid": sum(row.valid for row in told.rows) / len(told.rows),
+            "passed": sum(gate.verdict == "passed" for gate in gates),
+        }
         if counters := told.context.counters:
             known["timing"] = counters.timing_seconds
             known["counting"] = counters.counting_seconds
@@ -185,8 +190,9 @@ def table(path: Path) -> list[dict[str, str]]:
 
 
 def pages(root: Path) -> list[Path]:
-    """README and the manual."""
-    return [root / "README.md", *sorted((root / "docs").glob("*.md"))]
+    """README, the manual, and the list of recorded runs."""
+    beside = [root / "README.md", root / "results/README.md"]
+    return [page for page in beside if page.exists()] + sorted((root / "docs").glob("*.md"))
 
 
 def rewritten(text: str, numbers: Numbers) -> str:
