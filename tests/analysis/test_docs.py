@@ -171,7 +171,7 @@ def test_an_entry_that_nothing_needs_is_named(root: Path) -> None:
 
 
 def test_readme_is_short_and_names_commands_that_exist() -> None:
-    text = re.sub(r"<!--.*?-->", "", (ROOT / "README.md").read_text(encoding="utf-8"))
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert len(text.split()) <= 900
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     named = set(re.findall(r"\bmake ([a-z-]+)", text))
