@@ -131,7 +131,7 @@
     const others = [...svg.querySelectorAll("text")].filter(t => ![...known].some(g => g.contains(t)));
     const found = [];
     for (const element of [...groups, ...others]) {
-      const b = element.getBBox();
+      const b = element.tagName === "text" ? lettered(element) : element.getBBox();
       if (b.width === 0 && b.height === 0) continue;
       const matrix = svg.getScreenCTM().inverse().multiply(element.getScreenCTM());
       const corners = [[b.x, b.y], [b.x + b.width, b.y], [b.x + b.width, b.y + b.height], [b.x, b.y + b.height]]
@@ -139,6 +139,14 @@
       found.push({element, corners, text: said(element), upright: tight(element, svg) ?? corners});
     }
     return found;
+  }
+  // The box of the letters: a font's own box has room above capitals, and below what does not hang.
+  function lettered(element) {
+    const {x, width} = element.getBBox();
+    const size = parseFloat(getComputedStyle(element).fontSize), line = Number(element.getAttribute("y"));
+    const hangs = /[gjpqy,;()[\]{}|_/µ]/.test(element.textContent) ? 0.24 : 0;
+    const y = line - (element.hasAttribute("y") ? 0.76 : 0) * size;
+    return {x, width, y, height: (0.76 + hangs) * size};
   }
   // The box along the letters, which a turned text has aslant: that of the group that is turned.
   function tight(element, svg) {
@@ -374,12 +382,37 @@
       if (!target) continue;
       document.querySelector(`a[href="${CSS.escape(address).replace(/^\\#/, "#")}"]`)?.click();
       await still();
+      if (/^#r\d+-\d+$/.test(address)) {
+        faults.push(...await auditRow(address, target));
+        followed += 1;
+        continue;
+      }
       const r = target.getBoundingClientRect();
       if (!target.checkVisibility() || r.bottom < 0 || r.top > innerHeight) faults.push(`${address} leads out of sight ${at(r)}`);
       followed += 1;
     }
     style.remove();
     return {faults, links: addresses.length, followed};
+  };
+
+  // A row that was asked for is shown in full: a card within the window, with all that its line in the table says.
+  globalThis.auditRow = async (address, line) => {
+    const number = `row ${address.split("-")[1]}`;
+    let card = null;
+    for (let tries = 0; tries < 200 && !card; tries++) {
+      await still();
+      card = [...document.querySelectorAll("dialog[open]")].find(one => one.textContent.endsWith(number));
+    }
+    if (!card) return [`${address} opens no card`];
+    const faults = [];
+    const r = card.getBoundingClientRect();
+    if (r.left < 0 || r.top < 0 || r.right > innerWidth || r.bottom > innerHeight) faults.push(`the card of ${address} is not all in sight ${at(r)}`);
+    if (card.scrollWidth > card.clientWidth) faults.push(`the card of ${address} scrolls sideways`);
+    const said = card.textContent;
+    const words = [...line?.cells ?? []].slice(1).flatMap(cell => cell.textContent.split(/[\s=]+/)).filter(Boolean);
+    for (const word of words) if (!said.includes(word)) faults.push(`the card of ${address} lacks ${short(word)}`);
+    card.close();
+    return faults;
   };
 
   // --- markup ------------------------------------------------------------------------------------------

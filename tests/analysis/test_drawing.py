@@ -1,14 +1,18 @@
 """From a chart to a sheet and from there to files: where everything lies, and what is written."""
 
 import math
+import re
 from collections.abc import Callable
 from io import BytesIO
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 from PIL import Image
 
+from builders import layout_case, load
 from charts import check_drawing
 from strata.figures._chart import (
     GREY,
@@ -30,8 +34,10 @@ from strata.figures._chart import (
 from strata.figures._draw import draw
 from strata.figures._images import DPI, images
 from strata.figures._panel import MANY
-from strata.figures._sheet import Dots, Shape, Sheet, Text
+from strata.figures._sheet import Dots, Shape, Sheet, Text, width_of
+from strata.figures._svg import svg
 
+SVG = "{http://www.w3.org/2000/svg}"
 LINE, DOT = Look("#111111", line="-"), Look("#222222", marker="o")
 
 
@@ -104,7 +110,9 @@ def test_what_is_invalid_is_hollow_and_not_joined() -> None:
     assert "invalid (hollow)" in [text.text for text in sheet.texts]
 
 
-def drawn(layer: Layer) -> tuple[list[Shape], list[Text], Callable[[float, float], list[Any]]]:
+def drawn(
+    layer: Layer,
+) -> tuple[list[Shape], list[Text], Callable[[float, float], list[Any]]]:
     """The shapes and words of one layer, and where a place (0 to 4) and a value (0 to 20) lie."""
     axes = Axis(limits=(0, 4), ticks=()), Axis(limits=(0, 20), ticks=())
     edge = Rule(0, Look("#333333"))
@@ -124,7 +132,12 @@ def test_bars_run_from_their_start_and_are_hollow_without_a_range_where_invalid(
     marks = [Mark(1, 10, 8, 12, start=4), Mark(3, 5, 2, 9, valid=False)]
     shapes, _, at = drawn(Bars(marks, LINE, spread="bar", thick=0.5))
     sound, hollow = [shape for shape in shapes if shape.colour == LINE.colour]
-    assert (sound.fill, sound.line, hollow.fill, hollow.line) == (LINE.colour, "-", "white", "--")
+    assert (sound.fill, sound.line, hollow.fill, hollow.line) == (
+        LINE.colour,
+        "-",
+        "white",
+        "--",
+    )
     corners = sound.lines[0]
     assert [min(ends) for ends in zip(*corners, strict=True)] == at(0.75, 4)
     assert [max(ends) for ends in zip(*corners, strict=True)] == at(1.25, 10)
@@ -150,7 +163,10 @@ def test_rules_shades_and_arrows_reach_from_end_to_end() -> None:
     assert (ends[0], ends[-1]) == (at(0, 2), at(4, 6))
     shapes, _, at = drawn(Arrow((1, 5), (3, 15), LINE))
     (arrow,) = [shape for shape in shapes if shape.colour == LINE.colour]
-    assert [list(line[len(line) // 2]) for line in arrow.lines[1:]] == [at(1, 5), at(3, 15)]
+    assert [list(line[len(line) // 2]) for line in arrow.lines[1:]] == [
+        at(1, 5),
+        at(3, 15),
+    ]
 
 
 def test_words_find_room_and_panels_of_one_scale_keep_it() -> None:
@@ -212,9 +228,74 @@ def test_files_have_the_size_of_the_chart_and_always_the_same_bytes() -> None:
     assert images(chart) == found
 
 
-def test_many_marks_are_an_image_in_the_drawing() -> None:
+def test_many_marks_are_an_image_in_the_pdf_and_few_bytes_each_in_the_svg() -> None:
     marks = [Mark(at, at % 17) for at in range(MANY + 1)]
     chart = one(Panel([Series(marks, DOT)]), width=4, height=3)
     few = one(Panel([Series(marks[:-1], DOT)]), width=4, height=3)
-    assert b"<image" in images(chart)["svg"]
-    assert b"<image" not in images(few)["svg"]
+    assert b"/Subtype /Image" in images(chart)["pdf"]
+    assert b"/Subtype /Image" not in images(few)["pdf"]
+    bare = images(one(Panel([Series(marks[:1], DOT)]), width=4, height=3))["svg"]
+    assert len(images(chart)["svg"]) < len(bare) + 15 * len(marks)
+
+
+def test_the_svg_holds_marks_lines_and_words_where_the_sheet_has_them() -> None:
+    marks = [Mark(1, 1), Mark(2, 10), Mark(4, 100, valid=False)]
+    hatched = Look("#123456", hatch="//")
+    words = Words(1, 2, "a < b & c", turned=90)
+    layers = (Series(marks, LINE), Series(marks[:2], DOT), Bars([Mark(3, 50)], hatched), words)
+    sheet = draw(one(Panel(layers), width=4, height=3))
+    text = svg(sheet)
+    root = ET.fromstring(text)  # noqa: S314  (our own)
+    found = {word.text or "": word for word in root.iter(f"{SVG}text")}
+    for word in sheet.texts:
+        ((x, y, line),) = word.lines
+        at = [float(found[line].get(name, "")) / 10 for name in ("x", "y")]
+        assert at == pytest.approx([x, sheet.height - y], abs=0.06)
+        wide = float(found[line].get("textLength", "")) / 10
+        assert wide == pytest.approx(width_of(line, word.size, word.bold), abs=0.06)
+    assert found["a < b & c"].get("transform", "").startswith("rotate(-90 ")
+    discs = [path for path in root.iter(f"{SVG}path") if path.get("stroke-linecap") == "round"]
+    first = discs[0].get("d", "")
+    (x0, y0), (x1, y1) = dots(sheet)
+    assert re.fullmatch(r"M(\d+) (\d+)h0m(-?\d+)(?: |(?=-))(-?\d+)h0", first)
+    steps = [int(number) / 10 for number in re.findall(r"-?\d+", first.replace("h0", ""))]
+    wanted = [x0, sheet.height - y0, x1 - x0, y0 - y1]
+    assert steps == pytest.approx(wanted, abs=0.11)
+    assert [path.get("stroke") for path in discs[-2:]] == [
+        "#111111",
+        "#ffffff",
+    ]  # hollow
+    (pattern,) = root.iter(f"{SVG}pattern")
+    used = {path.get("fill") for path in root.iter(f"{SVG}path")}
+    assert f"url(#{pattern.get('id')})" in used
+    clips = {f"url(#{clip.get('id')})" for clip in root.iter(f"{SVG}clipPath")}
+    assert clips == {path.get("clip-path") for path in root.iter(f"{SVG}path")} - {None}
+    assert svg(sheet) == text
+
+
+def test_what_is_nowhere_is_not_in_the_svg() -> None:
+    nan = float("nan")
+    shapes = [
+        Shape([[(0, 0), (nan, 1), (2, 2)]], "black", 1.0),
+        Shape([[(nan, 1)]], "black", 1.0),
+    ]
+    text = svg(Sheet(10, 10, [*shapes, Dots([(nan, nan)], "o", 3, "red", "red", 1)]))
+    assert "nan" not in text
+    assert 'd="M0 100l20-20"' in text
+
+
+@pytest.mark.parametrize("sideways", [False, True])
+def test_a_hit_is_where_its_mark_or_bar_is(tmp_path: Path, sideways: bool) -> None:  # noqa: FBT001
+    cases = [layout_case("aos", 100), layout_case("soa", 50)]
+    first, second = (
+        row for row in load(tmp_path, cases).rows if row.quantity == "warp_read_cycles"
+    )
+    marks = [Mark(1, 100, row=first), Mark(2, 50)]
+    bars = Bars([Mark(3, 50, row=second)], LINE, thick=0.5)
+    sheet = draw(one(Panel([Series(marks, DOT), bars], sideways=sideways), width=4, height=3))
+    mark, bar = sheet.hits
+    assert (mark.row, bar.row) == (first, second)
+    assert tuple(mark.box) == (*dots(sheet)[0],) * 2
+    outlines = [thing for thing in sheet.things if isinstance(thing, Shape) and thing.fill]
+    xs, ys = zip(*outlines[-1].lines[0], strict=True)
+    assert tuple(bar.box) == pytest.approx((min(xs), min(ys), max(xs), max(ys)))

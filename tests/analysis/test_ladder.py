@@ -244,7 +244,7 @@ def test_without_galaxies_there_is_nothing_to_redo(tmp_path: Path) -> None:
 
 
 def test_tables_go_into_papers(gpu: Run) -> None:
-    for table in report_tables.tables_of(gpu):
+    for _, table in report_tables.tables_of(gpu):
         assert tables.markdown(table).count("\n") == len(table.rows) + 2
         assert tables.latex(table, "a run").isascii()
 

@@ -7,6 +7,7 @@ looked for stands in page_audit.js; a page with one fault of each kind proves th
 import fcntl
 import json
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,14 @@ import pytest
 import chromium
 from figure_images import RUNS, drawings
 from strata.model.truth import load_run
+from strata.model.units import interval, quantity
 from strata.report import page as report
+from strata.run import params_text
 
 pytestmark = pytest.mark.skipif(chromium.executable() is None, reason=chromium.MISSING)
 
 AUDIT = Path(__file__).with_name("page_audit.js").read_text(encoding="utf-8")
-OPEN = "for (const details of document.querySelectorAll('details')) details.open = true"
+OPEN = "for (const one of document.querySelectorAll('details:not(.toc)')) one.open = true"
 
 SLACK = 1.0
 """Points by which outlines of two labels may reach into each other, or out of their figure."""
@@ -73,7 +76,10 @@ def page(browser: chromium.Chromium, folder: Path) -> Iterator[chromium.Page]:
 def sound(found: dict[str, Any]) -> None:
     """Fails with every fault, a line each."""
     if found["faults"]:
-        pytest.fail("\n".join([f"{len(found['faults'])} faults", *found["faults"]]), pytrace=False)
+        pytest.fail(
+            "\n".join([f"{len(found['faults'])} faults", *found["faults"]]),
+            pytrace=False,
+        )
 
 
 def audit(page: chromium.Page, **options: Any) -> dict[str, int]:
@@ -102,10 +108,160 @@ def test_nothing_fades_in_the_dark(page: chromium.Page) -> None:
     assert audit(page, colours=True)["texts"] > 500
 
 
-def test_nothing_is_lost_on_paper(page: chromium.Page) -> None:
+def test_nothing_is_lost_on_paper(page: chromium.Page, folder: Path) -> None:
     page.media("print", dark=True)
     page.resize(PAPER, 900)
-    assert audit(page, print=True)["texts"] > 300
+    size = audit(page, print=True)
+    assert size["texts"] > 300
+    runs = REPORTS[folder.name.removeprefix("page-")]
+    assert size["figures"] == sum(drawing.run in runs for drawing in drawings())
+    page.media()
+    wait(page, "document.querySelectorAll('.part[open]').length === 0")
+
+
+SCREEN = (1280, 900)
+
+
+@pytest.mark.parametrize("folder", ["one"], indirect=True)
+def test_the_first_screen_holds_the_numbers_and_the_map(page: chromium.Page) -> None:
+    page.resize(*SCREEN)
+    found = page.run(
+        "[...document.querySelectorAll('#r1-summary > :is(h2, .under, .numbers > div, .valid), "
+        "#r1-summary .numbers > div, #r1-figure-hierarchy_map .card')].map("
+        "one => [one.getBoundingClientRect().top >= 0, one.getBoundingClientRect().bottom])"
+    )
+    assert len(found) > 8
+    assert all(inside and bottom <= SCREEN[1] for inside, bottom in found), found
+    assert len(page.run("[...document.querySelectorAll('#r1-summary .numbers > div')]")) <= 10
+    (link,) = page.run(
+        "[...document.querySelectorAll('#r1-summary .valid > a:last-child')].map(a => a.hash)"
+    )
+    assert link == "#r1-trust"
+
+
+def test_the_answers_take_twelve_screens(page: chromium.Page, folder: Path) -> None:
+    page.resize(*SCREEN)
+    top, whole = page.run(
+        "[document.getElementById('r1-rows').getBoundingClientRect().top + scrollY,"
+        "document.documentElement.scrollHeight]"
+    )
+    assert SCREEN[1] < top <= 12 * SCREEN[1]
+    if folder.name == "page-one":
+        assert whole <= 12 * SCREEN[1]
+
+
+@pytest.mark.parametrize("size", [SCREEN, (400, 800)])
+def test_a_number_shows_its_row_in_full(page: chromium.Page, size: tuple[int, int]) -> None:
+    page.resize(*size)
+    number, x, y = page.run(
+        "(() => { const link = document.querySelector('#r1-summary .numbers a'), "
+        "r = link.getClientRects()[0]; return [link.hash.split('-')[1], r.x + 3, r.y + 3]; })()"
+    )
+    page.click(x, y)
+    faults = page.run(
+        f"auditRow('#r1-{number}', document.getElementById('r1-{number}')).then(told => told)"
+    )
+    assert faults == []
+    assert page.run("scrollY") == 0
+    page.click(x, y)
+    wait(page, "document.querySelector('dialog').open")
+    page.run("[...document.querySelectorAll('dialog button')].pop().click()")
+    here = "document.querySelector('#r1-viewer tr.here')"
+    wait(page, f"{here}?.cells[0].textContent === '{number}'")
+    assert not page.run("document.querySelector('dialog').open")
+
+
+HITS = """(async () => {
+  const svg = document.querySelector('#r1-figure-%s svg');
+  svg.scrollIntoView({block: 'center', behavior: 'instant'});
+  await new Promise(done => setTimeout(done, 100));
+  let number = 0;
+  return svg.dataset.hits.split(',').map(hit => {
+    const [x, y, more] = hit.split('x')[0].split(' ').map(Number);
+    const at = new DOMPoint(x, y).matrixTransform(svg.getScreenCTM());
+    return {number: number += more, x: at.x, y: at.y};
+  });
+})()"""
+
+
+@pytest.mark.parametrize("folder", ["one"], indirect=True)
+def test_a_mark_shows_its_value_interval_and_case(page: chromium.Page) -> None:
+    page.resize(*SCREEN)
+    page.run(OPEN)
+    rows = load_run(RUNS[LARGEST]).rows
+    tip = "document.querySelector('.tip')"
+    figures = page.run(
+        "[...document.querySelectorAll('#r1 svg[data-hits]:not([data-hits=\"\"])')]"
+        ".map(svg => svg.closest('figure').id.slice('r1-figure-'.length))"
+    )
+    assert len(figures) > 5
+    for figure in figures[:8]:
+        hits = page.run(HITS % figure)
+        alone = next(
+            one for one in hits
+            if 0 < one["y"] < SCREEN[1] and all(other is one or other["number"] == one["number"]
+                   or abs(one["x"] - other["x"]) + abs(one["y"] - other["y"]) > 9 for other in hits)
+        )  # fmt: skip
+        row = rows[alone["number"] - 1]
+        move = {"type": "mouseMoved", "x": alone["x"] + 1, "y": alone["y"] + 1}
+        page.call("Input.dispatchMouseEvent", **move)
+        wait(page, f"!{tip}.hidden && {tip}.textContent.includes('{row.quantity}')")
+        said = page.run(f"{tip}.textContent").replace("\u2013", "-")
+        assert said.startswith(f"{row.quantity}: {quantity(row.value, row.unit)}")
+        spread = (row.ci_low, row.ci_high) if row.ci_low is not None else (row.minimum, row.maximum)
+        assert interval(*spread, row.unit).replace("\u2013", "-") in said
+        assert said.endswith(f"{row.benchmark} {params_text(row.params, ' ')}")
+        inside = "0 <= r.left && r.right <= innerWidth && 0 <= r.top && r.bottom <= innerHeight"
+        assert page.run(f"(r => {inside})({tip}.getBoundingClientRect())")
+        page.call("Input.dispatchMouseEvent", **move | {"x": 2, "y": 2})
+        wait(page, f"{tip}.hidden")
+
+
+@pytest.mark.parametrize("folder", ["one"], indirect=True)
+def test_the_contents_show_where_one_is(page: chromium.Page) -> None:
+    here = "document.querySelector('.toc a[aria-current]')?.hash"
+    for width in SCREEN[0], 400:
+        page.resize(width, 900)
+        wait(
+            page,
+            f"document.querySelector('.toc').open === {'true' if width > 400 else 'false'}",
+        )
+        for name in ("bandwidth", "trust", "latency"):
+            page.run(f"document.querySelector('.toc a[href$=-{name}]').click()")
+            wait(page, f"{here} === '#r1-{name}'")
+            top = page.run(f"document.getElementById('r1-{name}').getBoundingClientRect().top")
+            assert 0 <= top < 100
+    assert "Latency" in page.run("document.querySelector('.toc summary').innerText")
+
+
+@pytest.mark.parametrize("folder", ["one"], indirect=True)
+def test_without_a_script_links_reach_rows_and_nothing_is_missing(
+    browser: chromium.Chromium, folder: Path
+) -> None:
+    address = (folder / "report.html").as_uri()
+    page = chromium.Page(browser, "about:blank", width=SCREEN[0], height=SCREEN[1])
+    page.call("Emulation.setScriptExecutionDisabled", value=True)
+    page.call("Page.navigate", url=address)
+    for _ in range(100):
+        if page.run("document.readyState") == "complete" and page.run("location.href") == address:
+            break
+    number = page.run("document.querySelector('#r1-summary .numbers a').hash.slice(1)")
+    page.call("Page.navigate", url=f"{address}#{number}")
+    wait_without_script(page, f"document.getElementById('{number}').closest('details').open")
+    inside = "0 <= r.left && r.right <= innerWidth && 0 <= r.top && r.bottom <= innerHeight"
+    there = f"document.getElementById('{number}').getBoundingClientRect()"
+    wait_without_script(page, f"(r => {inside})({there})")
+    assert page.run("document.querySelector('.toc').open")
+    page.close()
+
+
+def wait_without_script(page: chromium.Page, condition: str) -> None:
+    """As `wait`, asked from here."""
+    for _ in range(200):
+        if page.run(condition):
+            return
+        time.sleep(0.05)
+    raise AssertionError(condition)
 
 
 def test_tables_sort(page: chromium.Page) -> None:
@@ -120,7 +276,7 @@ def test_all_rows_can_be_seen_sorted_and_reached(page: chromium.Page, folder: Pa
     (count, *_) = [len(load_run(RUNS[run]).rows) for run in REPORTS[folder.name[5:]]]
     seen = "document.querySelector('#r1-viewer table') !== null"
     assert not page.run(seen)
-    page.run("document.querySelector('#r1-viewer button').click()")
+    page.run("document.querySelector('#r1-all > summary').click()")
     wait(page, seen)
     audit(page)
     found = page.run("auditTables('#r1-viewer table', {whole: false})")
@@ -134,7 +290,10 @@ def test_all_rows_can_be_seen_sorted_and_reached(page: chromium.Page, folder: Pa
     here = "document.querySelector('#r1-viewer tr.here')"
     wait(page, f"{here} !== null")
     assert page.run(f"{here}.cells[0].textContent") == f"{number}"
-    wait(page, f"(r => 0 <= r.top && r.bottom <= innerHeight)({here}.getBoundingClientRect())")
+    wait(
+        page,
+        f"(r => 0 <= r.top && r.bottom <= innerHeight)({here}.getBoundingClientRect())",
+    )
 
 
 def wait(page: chromium.Page, condition: str) -> None:
@@ -147,6 +306,7 @@ def wait(page: chromium.Page, condition: str) -> None:
 
 
 def test_a_heading_is_selected_by_mouse_and_keyboard(page: chromium.Page) -> None:
+    page.run(OPEN)
     middle = page.run(
         "(() => { const head = document.querySelector('table.sortable th');"
         "head.scrollIntoView({block: 'center', behavior: 'instant'});"

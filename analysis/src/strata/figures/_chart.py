@@ -48,7 +48,8 @@ class Look:
 class Mark:
     """One value at a place, with the interval `low` to `high` where it has one.
 
-    A bar runs from `start` to `value`. `words` stand beside the mark.
+    A bar runs from `start` to `value`. `words` stand beside the mark. `row` is what was measured
+    there, for whoever points at it.
     """
 
     place: float
@@ -58,6 +59,7 @@ class Mark:
     valid: bool = True
     words: str = ""
     start: float = 0.0
+    row: Row | None = None
 
     @property
     def furthest(self) -> float:
@@ -72,7 +74,7 @@ def mark(
     low, high = row.minimum / scale, row.maximum / scale
     if most:
         high = max(min(high, most / scale), row.value / scale)
-    return Mark(place, row.value / scale, low, high, row.valid, words)
+    return Mark(place, row.value / scale, low, high, row.valid, words, row=row)
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,9 +276,17 @@ def by_look(
 ) -> list[Any]:
     """A layer for each of `looks` (label and look by key) that has marks, in their order.
 
-    `of` makes the mark of an item, if it has one, `make` the layer of marks.
+    `of` makes the mark of an item, if it has one, `make` the layer of marks. A mark that does not
+    say its row is of that of its item.
     """
-    found = {name: [of(item) for item in here] for name, here in grouped(items, key).items()}
+
+    def made(item: T) -> Mark | None:
+        row = item if isinstance(item, Row) else getattr(item, "row", None)
+        mark = of(item)
+        bare = mark and not mark.row and isinstance(row, Row)
+        return replace(mark, row=row) if mark and bare else mark
+
+    found = {name: [made(item) for item in here] for name, here in grouped(items, key).items()}
     return [
         make([mark for mark in found[name] if mark], look, label, **options)
         for name, (label, look) in looks.items()

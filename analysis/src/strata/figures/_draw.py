@@ -10,7 +10,7 @@ from textwrap import wrap
 
 from strata.figures import _chart as c
 from strata.figures._legend import EDGE, Legend, legend_of, placed
-from strata.figures._panel import SMALL, Frame, room, sides, things_of
+from strata.figures._panel import SMALL, Frame, hits_of, room, sides, things_of
 from strata.figures._sheet import POINT, Box, Sheet, Text
 
 GAP = 8.0
@@ -49,7 +49,7 @@ def draw(chart: c.Chart) -> Sheet:
     if below:
         words = Text(EDGE, foot, "\n".join(below), SMALL, c.INK, "left", "top", spacing=1.35)
         things.append(words)
-    return Sheet(width, height, things)
+    return Sheet(width, height, things, [hit for f in frames.values() for hit in hits_of(f)])
 
 
 def _broken(words: str, width: float) -> list[str]:

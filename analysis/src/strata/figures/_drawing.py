@@ -15,9 +15,12 @@ from functools import partial
 from typing import Any
 
 from strata import figures
+from strata.figures._draw import draw as lay_out
 from strata.figures._figure import Figure
-from strata.figures._heading import heading_of
-from strata.figures._images import images
+from strata.figures._heading import headed, heading_of
+from strata.figures._images import files
+from strata.figures._sheet import Sheet
+from strata.figures._svg import svg
 from strata.run import Run
 from strata.run.rows import Places
 
@@ -27,16 +30,21 @@ class Drawing:
     """A figure of a run: its files by suffix, its data as CSV, and the rows that it shows.
 
     `places` are those of the rows among the rows of the run, from 0, each once, as they are drawn.
-    A figure that cannot be drawn has nothing but its title and, in `failure`, the reason.
+    `hits` says where, in points from the upper left corner: left, top, how much the number of its
+    row is above that of the hit before, and of a bar `x` width and height. A figure that cannot be
+    drawn has nothing but its title and, in `failure`, the reason.
     """
 
     name: str
     title: str
+    order: int = 0
     failure: str = ""
     caption: str = ""
     images: Mapping[str, bytes] = field(default_factory=dict)
+    inline: str = ""
     data: bytes = b""
     places: tuple[int, ...] = ()
+    hits: str = ""
 
 
 def draw(figure: Figure[Any], run: Run, places: Places, *, headings: bool) -> Drawing | None:
@@ -46,18 +54,30 @@ def draw(figure: Figure[Any], run: Run, places: Places, *, headings: bool) -> Dr
         if not items:
             return None
         shown = dict.fromkeys(places.of(row) for row in map(figure.row, items) if row)
+        sheet = lay_out(figure.chart(items))
         return Drawing(
             name=figure.name,
             title=figure.title,
+            order=figure.order,
             caption=figure.full_caption(items, run.context),
-            images=images(
-                figure.chart(items), heading_of(figure.title, [run]) if headings else None
-            ),
+            images=files(headed(sheet, heading_of(figure.title, [run])) if headings else sheet),
+            inline=svg(sheet),
             data=figure.data(items),
             places=tuple(shown),
+            hits=_hits(sheet, places),
         )
     except Exception as error:  # noqa: BLE001  (whatever it is, it costs this figure alone)
-        return Drawing(figure.name, figure.title, f"{type(error).__name__}: {error}")
+        return Drawing(figure.name, figure.title, figure.order, f"{type(error).__name__}: {error}")
+
+
+def _hits(sheet: Sheet, places: Places) -> str:
+    told, last = [], 0
+    for (x0, y0, x1, y1), row in sheet.hits:
+        number = places.of(row) + 1
+        size = f"x{x1 - x0:.0f} {y1 - y0:.0f}" if (x0, y0) != (x1, y1) else ""
+        told.append(f"{x0:.0f} {sheet.height - y1:.0f} {number - last}{size}")
+        last = number
+    return ",".join(told)
 
 
 _work: Sequence[Callable[[], Drawing | None]] = ()

@@ -44,8 +44,8 @@ def headed(sheet: Sheet, heading: Heading) -> Sheet:
     then = Text(EDGE, 0, "\n".join(told), SMALL, QUIET, "left", "top")
     top = sheet.height + EDGE + first.height + GAP + then.height + 2 * GAP
     under = top - EDGE - first.height - GAP
-    both = [replace(first, y=top - EDGE), replace(then, y=under)]
-    return replace(sheet, height=top, heading=both, body=sheet.height)
+    both = (replace(first, y=top - EDGE), replace(then, y=under))
+    return replace(sheet, height=top, things=(*sheet.things, *both))
 
 
 def _fitted(words: str, room: float, size: float, *, bold: bool = False) -> list[str]:

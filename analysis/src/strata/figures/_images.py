@@ -1,6 +1,5 @@
 """A chart as the bytes of image files: matplotlib's renderers write what `_draw` made of it."""
 
-import re
 from functools import lru_cache
 from io import BytesIO
 from typing import Any
@@ -10,7 +9,6 @@ import numpy as np
 from matplotlib.backend_bases import GraphicsContextBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
-from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure as Canvas
 from matplotlib.font_manager import findfont, get_font
@@ -24,18 +22,15 @@ from strata.figures._chart import Chart
 from strata.figures._draw import draw
 from strata.figures._heading import Heading, headed
 from strata.figures._sheet import POINT, Box, Dots, Shape, Sheet, Text, Thing, font
+from strata.figures._svg import DASHES, svg
 
 DPI = 160
 PNG_LEVEL = 2
 """Of deflate: a third of the time of the usual 6, and few more bytes of a drawing."""
 HATCH = 0.8
 """The width of hatches, in points."""
-DASHES = {"--": (3.7, 1.6), ":": (1.0, 1.65), "-.": (6.4, 1.6, 1.0, 1.6)}
-"""In widths of the line: how long it is drawn, and how long not."""
 SETTINGS = {
     **mpl.rcParamsDefault,
-    "svg.fonttype": "path",
-    "svg.hashsalt": "strata",  # the same data give the same bytes
     "pdf.fonttype": 3,  # subsets of Type 42 are named by a hash that changes between processes
 }
 """Matplotlib's own, never those of a user's matplotlibrc."""
@@ -43,27 +38,17 @@ SETTINGS = {
 
 def images(chart: Chart, heading: Heading | None = None) -> dict[str, bytes]:
     """The chart as png, svg and pdf, without dates or program names."""
-    sheet = headed(draw(chart), heading) if heading else draw(chart)
-    svg, pdf = BytesIO(), BytesIO()
+    sheet = draw(chart)
+    return files(headed(sheet, heading) if heading else sheet)
+
+
+def files(sheet: Sheet) -> dict[str, bytes]:
+    """The drawing as png, svg and pdf."""
+    pdf = BytesIO()
     with mpl.rc_context(SETTINGS):
-        FigureCanvasSVG(_Canvas(sheet)).print_svg(svg, metadata={"Date": None, "Creator": None})
         unsaid = {"CreationDate": None, "Creator": None, "Producer": None}
         FigureCanvasPdf(_Canvas(sheet)).print_pdf(pdf, metadata=unsaid)
-    return {"png": png(sheet), "svg": svg.getvalue(), "pdf": pdf.getvalue()}
-
-
-def headless(svg: str) -> str:
-    """An SVG file without its heading, for a page that has the same words above it."""
-    found = re.search(r'\n( *)<g id="heading-([\d.]+)">.*?\n\1</g>', svg, re.DOTALL)
-    if not found:
-        return svg
-    head = float(found[2])
-    return re.sub(
-        r'viewBox="0 0 ([\d.]+) ([\d.]+)"',
-        lambda box: f'viewBox="0 {head:g} {box[1]} {float(box[2]) - head:g}"',
-        svg[: found.start()] + svg[found.end() :],
-        count=1,
-    )
+    return {"png": png(sheet), "svg": svg(sheet).encode(), "pdf": pdf.getvalue()}
 
 
 def png(sheet: Sheet, dpi: int = DPI) -> bytes:
@@ -101,11 +86,6 @@ class _Canvas(Canvas):
                 renderer.stop_rasterizing()
             else:
                 _paint(renderer, thing)
-        if self._sheet.heading:  # last: what it shares with others is theirs, so it can be cut off
-            renderer.open_group("heading", f"heading-{page.height - self._sheet.body:g}")
-            for words in self._sheet.heading:
-                _paint(renderer, words)
-            renderer.close_group("heading")
 
 
 def _paint(renderer: Any, thing: Thing) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from strata.figures import _chart as c
-from strata.figures._sheet import Box, Dots, Point, Shape, Text, Thing
+from strata.figures._sheet import Box, Dots, Hit, Point, Shape, Text, Thing
 
 FRAME = "#4d4d4d"
 LEADER = 34.0
@@ -80,6 +80,19 @@ def things_of(frame: Frame) -> list[Thing]:
     """All of a panel, what is on top last."""
     found = [*_axes(frame), *((3.0, text) for text in _around(frame)), *_layers(frame)]
     return [thing for _, thing in sorted(found, key=lambda one: one[0])]
+
+
+def hits_of(frame: Frame) -> Iterator[Hit]:
+    """Where each row that the panel shows is drawn."""
+    for layer in frame.panel.layers:
+        half = layer.thick / 2 if isinstance(layer, c.Bars) else 0.0
+        for m in layer.marks if isinstance(layer, c.Series | c.Bars) else ():
+            if m.row:
+                ends = frame.at(m.place - half, m.start if half else m.value)
+                (x0, x1), (y0, y1) = map(
+                    sorted, zip(ends, frame.at(m.place + half, m.value), strict=True)
+                )
+                yield Hit(Box(x0, y0, x1, y1), m.row)
 
 
 def _layers(frame: Frame) -> Iterator[Layered]:

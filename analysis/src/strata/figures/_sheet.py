@@ -10,6 +10,7 @@ from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.textpath import text_to_path
 
 from strata.figures._chart import INK
+from strata.run import Row
 from strata.run.files import visible
 
 POINT = 72.0
@@ -157,23 +158,26 @@ _BEFORE = {"left": 0.0, "center": 0.5, "right": 1.0}
 Thing = Shape | Dots | Text
 
 
+class Hit(NamedTuple):
+    """Where a row is drawn: a bar, or a box without size for a mark."""
+
+    box: Box
+    row: Row
+
+
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A drawing: its size in points and what is on it, the last on top.
-
-    A sheet with a `heading` has it above the height `body`, and all else below.
-    """
+    """A drawing: its size in points and what is on it, the last on top; and where its rows are."""
 
     width: float
     height: float
     things: Sequence[Thing]
-    heading: Sequence[Text] = ()
-    body: float = 0.0
+    hits: Sequence[Hit] = ()
 
     @property
     def texts(self) -> list[Text]:
         """All words."""
-        return [thing for thing in (*self.things, *self.heading) if isinstance(thing, Text)]
+        return [thing for thing in self.things if isinstance(thing, Text)]
 
 
 def drawable(text: str) -> str:

@@ -77,7 +77,7 @@ def _label(row: Row) -> str:
 
 
 FIGURE = Figure(
-    "async_copy", "Copies into shared memory", 85, items, chart,
+    "async_copy", "Copies into shared memory", 95, items, chart,
     lambda _: (
         "A tile on its way into shared memory (medians, bands: range of the samples). Latency: one "
         "block, one tile after the other, from asking for it until all threads may read it. Bytes "

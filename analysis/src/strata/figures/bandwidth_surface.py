@@ -123,7 +123,7 @@ def _caption(spots: Sequence[Spot]) -> str:
 
 
 FIGURE = Figure(
-    "bandwidth_surface", "Bandwidth against bytes in flight", 90, items, chart, _caption,
+    "bandwidth_surface", "Bandwidth against bytes in flight", 21, items, chart, _caption,
     attributes("level", "operation")
     | {"width_bytes": lambda spot: spot.row.text("width")}
     | attributes(bytes_in_flight_per_sm="in_flight", bandwidth_bytes_per_second="row")

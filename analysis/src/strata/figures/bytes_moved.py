@@ -67,7 +67,7 @@ def _caption(items: Sequence[Moved]) -> str:
 
 
 FIGURE = Figure(
-    "bytes_moved", "Bytes moved for each byte used", 50,
+    "bytes_moved", "Bytes moved for each byte used", 14,
     lambda run: moved(run.rows), chart, _caption,
     attributes("fields", "generation", "layout")
     | attributes("provenance", "method", of="row")

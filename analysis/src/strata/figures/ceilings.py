@@ -203,13 +203,13 @@ def _bandwidth_caption(ceilings: Sequence[Ceiling]) -> str:
 RANGE = {"low": "row.minimum", "high": "row.maximum"}
 FIGURES = (
     Figure(
-        "ceilings", "Ceilings of arithmetic", 91, arithmetic, chart, _arithmetic_caption,
+        "ceilings", "Ceilings of arithmetic", 71, arithmetic, chart, _arithmetic_caption,
         attributes(arithmetic="kind", unit="row.unit", measured="row", **RANGE, limit="limit")
         | attributes(share_of_limit="share", valid="row.valid", form="form", case="row.case"),
         label=lambda one: one.row.case.partition("/")[2],
     ),
     Figure(
-        "bandwidth_ceilings", "Ceilings of bandwidth", 91,
+        "bandwidth_ceilings", "Ceilings of bandwidth", 20,
         lambda run: bandwidth(run.rows), chart, _bandwidth_caption,
         attributes(level="level", ceiling="kind", benchmark="row.benchmark")
         | {"width_bytes": lambda one: one.row.text("width")}

@@ -114,7 +114,7 @@ def _other(quantity: str) -> Callable[[Load], Row | None]:
 
 
 FIGURE = Figure(
-    "clock_under_load", "Clock and power under load", 94, items, chart, _caption,
+    "clock_under_load", "Clock and power under load", 74, items, chart, _caption,
     params("mix", "seconds", of="row")
     | attributes(of="row", core_clock_hz="value", minimum_hz="minimum", maximum_hz="maximum")
     | attributes(driver_clock_hz="driver", power_watts="power")

@@ -85,7 +85,7 @@ def _caption(rows: Sequence[Row]) -> str:
 
 
 FIGURE = Figure(
-    "distributed_shared", "Shared memory of another SM", 86, items, chart, _caption,
+    "distributed_shared", "Shared memory of another SM", 9, items, chart, _caption,
     params("measure", "cluster", "distance", "warps")
     | attributes("quantity", "value", "unit", low="minimum", high="maximum"),
     label=lambda row: (

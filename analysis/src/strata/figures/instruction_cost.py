@@ -129,7 +129,7 @@ def _caption(costs: Sequence[Cost]) -> str:
 
 
 FIGURE = Figure(
-    "instruction_cost", "Cost of operations", 90, items, chart, _caption,
+    "instruction_cost", "Cost of operations", 70, items, chart, _caption,
     attributes("operation", latency_cycles="latency", cycles_per_warp_operation="full")
     | attributes(thread_operations_per_cycle="per_cycle")
     | {"best_ilp": lambda cost: cost.full and cost.full.text("ilp", "")}

@@ -71,4 +71,4 @@ COLUMNS = (
     | {"group_cycles": lambda one: one.row("group_cycles", "clock64_slope")}
 )
 TITLE = "Instructions of other units among multiply-adds"
-FIGURE = Figure("issue_mix", TITLE, 92, items, chart, _caption, COLUMNS, row=cost)
+FIGURE = Figure("issue_mix", TITLE, 72, items, chart, _caption, COLUMNS, row=cost)

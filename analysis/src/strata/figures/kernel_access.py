@@ -195,7 +195,7 @@ def of_two(before: Run, after: Run) -> Sequence[Line]:
 
 
 FIGURE = Figure(
-    "kernel_access", "What lines of a kernel move", 8, lines, chart, caption,
+    "kernel_access", "What lines of a kernel move", 63, lines, chart, caption,
     {
         "line": lambda line: line.words,
         "launch": lambda line: line.launch,

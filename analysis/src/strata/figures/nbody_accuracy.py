@@ -37,7 +37,7 @@ def chart(points: Sequence[Accuracy]) -> c.Chart:
 
 
 FIGURE = Figure(
-    "nbody_accuracy", "n-body: error against double precision", 205, accuracies, chart,
+    "nbody_accuracy", "n-body: error against double precision", 224, accuracies, chart,
     lambda _: (
         "Accelerations of every case of a rung, at the largest size that it computed, against "
         "double precision, over the root mean square of them all. Strokes: the bound, from the "

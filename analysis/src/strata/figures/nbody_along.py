@@ -147,7 +147,7 @@ def _columns(axis: str, **more: str) -> Columns:
 
 FIGURES = (
     Figure(
-        "nbody_unroll", "n-body: unrolling the inner loop", 203, unrolled, unroll_chart,
+        "nbody_unroll", "n-body: unrolling the inner loop", 222, unrolled, unroll_chart,
         lambda _: (
             "The rung unrolled: interactions in a second by the unroll factor, over those of a "
             "loop that takes one body in a turn; 256 bodies are the whole tile. Lines: medians; "
@@ -159,13 +159,13 @@ FIGURES = (
         label=lambda one: f"{size_words(one.row)}, unroll {one.value}",
     ),
     Figure(
-        "nbody_block_size", "n-body: the size of blocks, and occupancy", 204,
+        "nbody_block_size", "n-body: the size of blocks, and occupancy", 223,
         lambda run: along(run, "block_size", "block_size"), block_chart, _block_caption,
         _columns("block_size", occupancy_percent="occupancy"),
         label=lambda one: f"{size_words(one.row)}, blocks of {one.value}",
     ),
     Figure(
-        "nbody_gpus", "n-body: several GPUs", 207,
+        "nbody_gpus", "n-body: several GPUs", 225,
         lambda run: [one for rung in SEVERAL for one in _from_one(run, rung, "gpus")],
         gpu_chart, _gpu_caption, _columns("gpus", efficiency="efficiency"),
         label=lambda one: f"{_rung_and_size(one)}, {one.value}",

@@ -110,7 +110,7 @@ def _caption(points: Sequence[Copied]) -> str:
 
 
 FIGURE = Figure(
-    "nbody_gravit", "n-body: Gravit's step, copies included (Siegel et al. 2009, Figure 12)", 206,
+    "nbody_gravit", "n-body: Gravit's step, copies included (Siegel et al. 2009, Figure 12)", 320,
     lambda run: [one for one in copied(run) if one.rung in LOOKS], chart, _caption,
     attributes(rung="rung", particles="bodies", copied_step_time_seconds="row")
     | attributes(low="row.minimum", high="row.maximum", kernel_seconds="kernel"),

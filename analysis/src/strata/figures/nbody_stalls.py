@@ -71,7 +71,7 @@ def _common(rungs: Sequence[Stalls]) -> str:
 
 
 FIGURE = Figure(
-    "nbody_stalls", "n-body: what warps wait for", 202, stalls, chart,
+    "nbody_stalls", "n-body: what warps wait for", 221, stalls, chart,
     lambda rungs: (
         "Counted in one step of the fastest case of each rung "
         f"({_common(rungs)}, or as it says beneath the name): of the time "

@@ -128,7 +128,7 @@ def _caption(steps: Sequence[Change]) -> str:
 
 
 FIGURE = Figure(
-    "nbody_waterfall", "The steps of the n-body ladder", 201, changes, chart, _caption,
+    "nbody_waterfall", "The steps of the n-body ladder", 220, changes, chart, _caption,
     attributes("problem")
     | params("systems", "bodies", of="after")
     | attributes(

@@ -143,7 +143,7 @@ def _caption(steps: Sequence[Step]) -> str:
 
 
 FIGURE = Figure(
-    "neighbours_ladder", "The ladder of neighbours", 260, items, chart, _caption,
+    "neighbours_ladder", "The ladder of neighbours", 201, items, chart, _caption,
     attributes("rung")
     | params("problem", "spread", "world", "agents", of="row")
     | attributes(of="row", quantity="quantity", per_second="value", low="minimum", high="maximum")

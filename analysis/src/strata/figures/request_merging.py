@@ -116,7 +116,7 @@ def _caption(points: Sequence[Point]) -> str:
 
 
 FIGURE = Figure(
-    "request_merging", "Requests of several SMs for the same line", 9, items, chart, _caption,
+    "request_merging", "Requests of several SMs for the same line", 22, items, chart, _caption,
     attributes("sms", delay_asked_cycles="delay")
     | {
         "delay_cycles": attrgetter("apart"),

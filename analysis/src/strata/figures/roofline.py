@@ -309,5 +309,5 @@ FIGURES = [
         {NAMES.get(path, path): partial(_get, form, path) for path in COLUMNS},
         label=lambda _: "",
     )
-    for form, order in ((FLOP, 206), (INSTRUCTION, 207))
+    for form, order in ((FLOP, 210), (INSTRUCTION, 211))
 ]  # fmt: skip

@@ -64,7 +64,7 @@ FIGURES = (
     Figure(
         "siegel_10",
         "Reads of a particle by layout (Siegel et al. 2009, Figure 10)",
-        11,
+        310,
         lambda run: seeds.layout_times(run.of("layout_read")),
         chart=lambda bars: layout_latency.chart(bars, SIEGEL_LAYOUTS),
         caption=lambda _: (
@@ -84,7 +84,7 @@ FIGURES = (
     Figure(
         "siegel_11",
         "Speed of reads by layout over aos (Siegel et al. 2009, Figure 11)",
-        12,
+        311,
         lambda run: [g for g in seeds.layout_gains(run.of("layout_read")) if g.layout != "aos"],
         gains_chart,
         _gains_caption,

@@ -172,7 +172,7 @@ def _caption(kernels: Sequence[Kernel]) -> str:
 
 
 FIGURE = Figure(
-    "vandenbraak_kernels", "The kernels of van den Braak, Mesman and Corporaal (2010)", 66, items,
+    "vandenbraak_kernels", "The kernels of van den Braak, Mesman and Corporaal (2010)", 314, items,
     chart, _caption,
     attributes("kernel", "form", "size", angle_degrees="angle")
     | attributes(of="time", kernel_seconds="value", seconds_low="minimum", seconds_high="maximum")

@@ -159,6 +159,6 @@ COLUMNS = (
 )
 TITLE = "Figure 3 of van den Braak, Mesman and Corporaal (2010), redone"
 FIGURE = Figure(
-    "vandenbraak_roofline", TITLE, 65, items, chart, _caption, COLUMNS,
+    "vandenbraak_roofline", TITLE, 313, items, chart, _caption, COLUMNS,
     label=lambda one: one.name,
 )  # fmt: skip

@@ -114,7 +114,7 @@ FIGURES = tuple(
         partial(_items, quantity), chart, _caption, COLUMNS, label=_label,
     )
     for name, title, order, quantity in (
-        ("latency_vs_warps", "Latency under load", 20, "warp_read_cycles"),
-        ("bandwidth_vs_warps", "Useful bandwidth", 30, "useful_bandwidth"),
+        ("latency_vs_warps", "Latency under load", 12, "warp_read_cycles"),
+        ("bandwidth_vs_warps", "Useful bandwidth", 11, "useful_bandwidth"),
     )
 )  # fmt: skip

@@ -5,7 +5,7 @@ and `strata report` print them, and they stand at the top of the page.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from strata.ladder import rungs
@@ -15,9 +15,10 @@ from strata.model.names import LEVELS, level_name, ordered
 from strata.model.text import Cited, Sentence, Table, cited
 from strata.model.timers import TIMER_TOLERANCE, agreements
 from strata.model.units import factor, number, quantity
+from strata.report.answers import size_of, sizes
 from strata.report.attempt import attempt
 from strata.report.sentences import against_limit, latency_words, percent, walked
-from strata.run import Run
+from strata.run import Row, Run
 
 MOST = 10
 
@@ -28,10 +29,12 @@ class Headline(NamedTuple):
     what: str
     value: Sentence
     remark: Sentence = ()
+    trust: bool = False
+    """Whether it says how far to trust the others."""
 
 
 def headlines(run: Run, notices: list[str] | None = None) -> tuple[Headline, ...]:
-    """At most ten numbers, those of the chip first, how far to trust them last; then the cases."""
+    """At most ten numbers; then how far to trust them."""
 
     def told(*parts: Callable[[Run], Iterator[Headline]]) -> list[Headline]:
         found: list[Headline] = []
@@ -40,16 +43,17 @@ def headlines(run: Run, notices: list[str] | None = None) -> tuple[Headline, ...
                 found += part(run)
         return found
 
-    trust = told(timers, valid_rows)
-    numbers = told(latencies, bandwidths, fp32_ceiling, nbody) or told(best_layouts)
-    if len(numbers) + len(trust) < MOST:
+    chip = told(latencies, bandwidths, cache_sizes), told(fp32_ceiling, nbody)
+    numbers = [*chip[0], *told(best_layout), *chip[1]] if any(chip) else told(best_layouts)
+    if len(numbers) < MOST:
         numbers += told(core_clock)
-    return (*numbers[: MOST - len(trust)], *trust, *told(cases))
+    return (*numbers[:MOST], *told(timers, valid_rows, cases))
 
 
-def table(run: Run, notices: list[str] | None = None) -> Table:
-    """The headlines of a run as a table."""
-    rows = tuple(((one.what,), one.value, one.remark) for one in headlines(run, notices))
+def table(run: Run, found: Sequence[Headline] | None = None) -> Table:
+    """The headlines of a run, or those that were `found`, as a table."""
+    told = headlines(run) if found is None else found
+    rows = tuple(((one.what,), one.value, one.remark) for one in told)
     return Table("headlines", "First numbers", ("what", "value", "remark"), rows, frozenset({1}))
 
 
@@ -95,23 +99,64 @@ def nbody(run: Run) -> Iterator[Headline]:
         yield Headline("n-body interactions", (Cited(words, top.row),), (remark,))
 
 
+def cache_sizes(run: Run) -> Iterator[Headline]:
+    """How large the caches are: as loads find them, an L2 in parts as it is reported."""
+    value: list[str | Cited] = []
+    remark: list[str | Cited] = []
+    for level, (seen, reported) in sizes(run).items():
+        whole = run.context.backend == "cuda" and level == "l2"
+        first, second = (reported or seen, seen) if whole else (seen or reported, reported)
+        if first:
+            value += [", " if value else "", f"{level_name(level)} ", size_of(first)]
+        if first and second and first is not second:
+            said = " of L2 as one SM sees it" if whole else f" of {level_name(level)} reported"
+            remark += [", " if remark else "", size_of(second), said]
+    if value:
+        yield Headline("cache sizes", tuple(value), tuple(remark))
+
+
+def best_layout(run: Run) -> Iterator[Headline]:
+    """The layout of most useful bandwidth out of the farthest level, and the cheapest alone."""
+    found = list(_best_layouts(run))
+    here = {pick.kind: pick for pick in found if pick.level == found[-1].level}
+    if loaded := here.get("bandwidth"):
+        remark: Sentence = (cited(loaded.row), " of useful data", loaded.against)
+        if alone := here.get("latency"):
+            remark = (*remark, "; alone: ", Cited(alone.layout, alone.row))
+        what = f"best layout in {level_name(loaded.level)}"
+        yield Headline(what, (Cited(loaded.layout, loaded.row),), remark)
+
+
 def best_layouts(run: Run) -> Iterator[Headline]:
     """Of each level the cheapest layout and the one of best bandwidth."""
+    whats = {"latency": "latency, cheapest", "bandwidth": "useful bandwidth, best"}
+    for pick in _best_layouts(run):
+        what = f"{level_name(pick.level)} {whats[pick.kind]} layout"
+        yield Headline(what, (cited(pick.row),), (pick.layout + pick.against,))
+
+
+class _Pick(NamedTuple):
+    """The best layout of a level by its latency or its bandwidth, `against` the baseline."""
+
+    level: str
+    kind: str
+    row: Row
+    layout: str
+    against: str
+
+
+def _best_layouts(run: Run) -> Iterator[_Pick]:
     whole = [one for one in layouts.layout_results(run.of("layout_read")) if one.fields == "all"]
     for level in ordered((one.level for one in whole), LEVELS):
         here = [one for one in whole if one.level == level]
         timed = [(one.latency.cycles, one, one.latency_factor) for one in here if one.latency]
         loaded = [(one.bandwidth.row, one, one.bandwidth_factor) for one in here if one.bandwidth]
-        for what, found, pick in (
-            ("latency, cheapest layout", timed, min),
-            ("useful bandwidth, best layout", loaded, max),
-        ):
+        for kind, found, pick in (("latency", timed, min), ("bandwidth", loaded, max)):
             if found:
-                row, best, against = pick(found, key=lambda item: item[0].value)
-                remark = best.layout
-                if against and best.layout != layouts.BASELINE:
-                    remark += f", {factor(against)} {layouts.BASELINE}"
-                yield Headline(f"{level_name(level)} {what}", (cited(row),), (remark,))
+                row, best, gain = pick(found, key=lambda item: item[0].value)
+                told = gain and best.layout != layouts.BASELINE
+                against = f", {factor(gain)} {layouts.BASELINE}" if gain and told else ""
+                yield _Pick(level, kind, row, best.layout, against)
 
 
 def core_clock(run: Run) -> Iterator[Headline]:
@@ -129,7 +174,7 @@ def timers(run: Run) -> Iterator[Headline]:
         apart = sum(abs(pair.ratio - 1) > TIMER_TOLERANCE for pair in pairs)
         beyond = f"{apart} of {len(pairs)} pairs beyond {100 * TIMER_TOLERANCE:g} %"
         value = Cited(f"{100 * (worst.ratio - 1):+.2f} %", worst.other)
-        yield Headline("timers, largest disagreement", (value,), (beyond,))
+        yield Headline("timers, largest disagreement", (value,), (beyond,), trust=True)
 
 
 def valid_rows(run: Run) -> Iterator[Headline]:
@@ -137,7 +182,7 @@ def valid_rows(run: Run) -> Iterator[Headline]:
     invalid = sum(not row.valid for row in run.rows)
     flagged = f"{invalid} flagged by a gate" if invalid else "no gate failed"
     found = f"{len(run.rows) - invalid} of {len(run.rows)}"
-    yield Headline("valid rows", (found,), (flagged,))
+    yield Headline("valid rows", (found,), (flagged,), trust=True)
 
 
 def cases(run: Run) -> Iterator[Headline]:
@@ -145,4 +190,4 @@ def cases(run: Run) -> Iterator[Headline]:
     statuses = Counter(case.status for case in run.cases)
     measured = f"{statuses['measured']} of {len(run.context.sweep.cases)}"
     rest = f"{statuses['skipped']} skipped, {statuses['failed']} failed"
-    yield Headline("cases measured", (measured,), (rest,))
+    yield Headline("cases measured", (measured,), (rest,), trust=True)

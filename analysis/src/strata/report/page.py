@@ -22,14 +22,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from strata.figures._drawing import Drawing, drawn
-from strata.figures._images import headless
 from strata.model import counted, tables, units
 from strata.model.text import Cited, Sentence, Table
 from strata.model.truth import fallen
-from strata.report import all_rows, headlines
+from strata.report import all_rows, headlines, sentences
 from strata.report.attempt import attempt, left_out
 from strata.report.citations import Citations
-from strata.report.sentences import sentences
+from strata.report.questions import MAP, QUESTIONS, Question, asked_of, question_of
 from strata.report.tables import made, tables_of
 from strata.run import VERDICTS, Run, Verdict, grouped, params_text
 from strata.run.files import write_files
@@ -46,8 +45,17 @@ TEMPLATES = Path(__file__).with_name("templates")
 FEW = 40
 """A figure of more rows than these does not list them: a button shows them among all rows."""
 
+LARGER, TALL = 1.1, 420.0
+"""How much larger than it was laid out a figure is shown; but not one of more points in height."""
+
+OPENING = 520
+"""Letters of a caption that stand beside its figure; the sentences behind them are folded."""
+
 MOST = 8
 """Of the rows of a case that are invalid for one reason these are listed: a case has dozens."""
+
+ALWAYS = ("trust",)
+"""Questions that are answered without a figure, a table or a sentence, too."""
 
 
 def write(runs: Sequence[Run], out: Path, *, headings: bool = True) -> Path:
@@ -119,17 +127,26 @@ class Section:
         self._places, self._cites, self._files, self._folder = places, cites, files, folder
         self.linked: set[int] = set()
         self.figures: list[Mapping[str, Any]] = []
+        self.questions: list[Mapping[str, Any]] = []
         self.notices = _notices(run)
         self.gates = gate_counts(run)
         self.unmeasured = [case for case in run.cases if case.status != "measured"]
         invalid = [place for place, row in enumerate(run.rows) if not row.valid]
         self.invalid = grouped(invalid, lambda at: (run.rows[at].case, run.rows[at].reasons))
-        self.first = self._each(self._table, [headlines.table(run, self.notices)])
-        self.sentences = self._each(self.sentence, sentences(run, self.notices))
-        self.tables = self._each(self._table, tables_of(run, self.notices))
+        first = headlines.headlines(run, self.notices)
+        self.first = self._each(self._table, [headlines.table(run, first)])
+        self.numbers = self._each(self._headline, [one for one in first if not one.trust])
+        self.trust = self._each(self._headline, [one for one in first if one.trust])
+        said = sentences.by_part(run, self.notices)
+        self._said = [(part, self._each(self.sentence, told)) for part, told in said.items()]
+        self._tables = [
+            (order, shown)
+            for order, table in tables_of(run, self.notices)
+            for shown in self._each(self._table, [table])
+        ]
         self.check = counted.model_check(run)
-        said = (counted.state(run.context.counters), counted.proof(run))
-        self.said = (*said, counted.model_words(self.check))
+        about = (counted.state(run.context.counters), counted.proof(run))
+        self.said = (*about, counted.model_words(self.check))
         makers = (*counted.TABLES, lambda _: counted.difference_table(self.check))
         self.counted = self._each(self._table, made(makers, run, self.notices))
         self.packed = all_rows.pack(run.rows, without_paths)
@@ -144,6 +161,33 @@ class Section:
             if one.failure:
                 left_out(f"{one.title!r}", one.failure, self.notices)
         self.figures = self._each(self._figure, [one for one in drawings if not one.failure])
+        found = map(self._question, QUESTIONS)
+        self.questions = [
+            one for one in found
+            if one["sentences"] or one["figures"] or one["tables"] or one["asked"].key in ALWAYS
+        ]  # fmt: skip
+
+    @property
+    def map(self) -> Mapping[str, Any] | None:
+        """The figure that stands above all questions."""
+        return next((one for one in self.figures if one["drawing"].name == MAP), None)
+
+    def _question(self, asked: Question) -> Mapping[str, Any]:
+        figures = [
+            one for one in self.figures
+            if one is not self.map and question_of(one["drawing"].order) is asked
+        ]  # fmt: skip
+        return {
+            "asked": asked,
+            "sentences": [
+                one for part, told in self._said if asked_of(part) is asked for one in told
+            ],
+            "figures": figures,
+            "tables": [shown for order, shown in self._tables if question_of(order) is asked],
+        }
+
+    def _headline(self, one: headlines.Headline) -> tuple[str, Markup, Markup]:
+        return one.what, self.sentence(one.value), self.sentence(one.remark)
 
     def at(self, place: int) -> str:
         """The anchor of the row at `place`, from 0, which will stand on the page."""
@@ -180,11 +224,11 @@ class Section:
     def _figure(self, drawing: Drawing) -> Mapping[str, Any]:
         stem = f"{self._folder}{drawing.name}"
         prefix = f"{self.key}-{drawing.name}-"
-        svg = inline_svg(headless(drawing.images["svg"].decode()), prefix, drawing.title)
+        svg = inline_svg(drawing.inline, prefix, drawing.title, drawing.hits)
         for suffix, content in drawing.images.items():
             self._files[f"figures/{stem}.{suffix}"] = content
         self._files[f"data/{stem}.csv"] = drawing.data
-        caption = self._cites.link(drawing.caption)
+        caption = [self._cites.link(part) for part in opening(drawing.caption)]
         return {"drawing": drawing, "stem": stem, "svg": svg, "caption": caption}
 
 
@@ -195,6 +239,14 @@ def gate_counts(run: Run) -> Mapping[str, Counter[Verdict]]:
         for gate in case.gates:
             counts[gate.name][gate.verdict] += 1
     return dict(sorted(counts.items()))
+
+
+def opening(caption: str) -> list[str]:
+    """A caption, or the sentences that a long one begins with, and the rest of it."""
+    ends = [found.end() for found in re.finditer(r"\. (?=[A-Z])", caption[:OPENING])]
+    if len(caption) <= 1.2 * OPENING or not ends:
+        return [caption]
+    return [caption[: ends[-1]], caption[ends[-1] :]]
 
 
 def _sort_key(cell: Sentence) -> str:
@@ -238,15 +290,21 @@ def _free(facts: Mapping[str, Any], name: str = "{}") -> list[tuple[str, str]]:
     return [(name.format(key.replace("_", " ")), units.fact(key, facts[key])) for key in facts]
 
 
-def inline_svg(text: str, prefix: str, label: str) -> Markup:
-    """An SVG file as an element of a page: scalable, named, its ids made unique by `prefix`."""
-    text = re.sub(r"<metadata>.*?</metadata>\s*", "", text[text.index("<svg") :], flags=re.DOTALL)
-    for before in (' id="', 'href="#', "url(#"):
+def inline_svg(text: str, prefix: str, label: str, hits: str = "") -> Markup:
+    """An SVG file as an element of a page: scalable, named, its ids made unique by `prefix`.
+
+    `hits` tell the script which row is drawn where, as `Drawing` has them.
+    """
+    text = text[text.index("<svg") :]
+    for before in (' id="', "url(#"):
         text = text.replace(before, before + prefix)
     head, _, rest = text.partition(">")
     # Never narrower than it was drawn: a letter of seven points has seven pixels, on a phone too.
-    wide = re.search(r'\swidth="([\d.]+)pt"', head)
-    least = f' style="min-width: {float(wide[1]):.0f}px"' if wide else ""
+    if size := re.search(r'\swidth="([\d.]+)pt" height="([\d.]+)pt"', head):
+        wide, high = float(size[1]), float(size[2])
+        most = wide * (LARGER if high <= TALL else 1.0)
+        span = f"min-width: {wide:.0f}px; max-width: {most:.0f}px"
+    least = f' style="{span}"' if size else ""
     head = re.sub(r'\s(width|height|version)="[^"]*"', "", head) + least
-    name = Markup(' role="img" aria-label="{}">').format(label)
+    name = Markup(' role="img" aria-label="{}" data-hits="{}">').format(label, hits)
     return Markup(head) + name + Markup(rest.rstrip())  # noqa: S704  (our own drawing)

@@ -10,6 +10,7 @@ from strata.model import atlas, clocks, layouts
 from strata.model.names import level_name
 from strata.model.text import Cited, Sentence, cited, joined
 from strata.model.units import size
+from strata.report import answers
 from strata.report.attempt import attempt
 from strata.run import Row, Run
 
@@ -19,11 +20,16 @@ _DIRECTIONS = {"to_device": "to the device", "to_host": "to the host", "both": "
 
 def sentences(run: Run, notices: list[str] | None = None) -> tuple[Sentence, ...]:
     """Everything that the run says in words, the chip first; empty without valid rows."""
-    told: list[Sentence] = []
+    return tuple(one for said in by_part(run, notices).values() for one in said)
+
+
+def by_part(run: Run, notices: list[str] | None = None) -> Mapping[str, list[Sentence]]:
+    """What the run says of each of `PARTS`; nothing of a part that fails, which is named."""
+    told: dict[str, list[Sentence]] = {}
     for what, say in PARTS.items():
         with attempt(f"What the run says of {what}", notices):
-            told += say(run)
-    return tuple(told)
+            told[what] = list(say(run))
+    return told
 
 
 def percent(row: Row) -> Cited:
@@ -140,15 +146,21 @@ def _directions(found: Mapping[tuple[str, str], Row]) -> Sentence:
 
 
 PARTS: Mapping[str, Callable[[Run], Iterable[Sentence]]] = {
+    "sizes of caches": answers.cache_sizes,
     "latencies": latency,
     "bandwidths": bandwidth,
+    "instructions": answers.instructions,
     "arithmetic": arithmetic,
     "the parts of L2": l2_partitions,
     "the reach of the TLB": tlb_reach,
+    "coalescing": answers.coalescing,
+    "bank conflicts": answers.bank_conflicts,
+    "atomics": answers.atomics,
     "transfers": transfer,
     "layouts": lambda run: layouts.sentences(run.of("layout_read")),
     "the papers' kernels": lambda run: seeds.sentences(run.of("layout_read")),
     "rungs": best.sentences,
+    "rooflines": answers.rooflines,
     "steps between rungs": steps.sentences,
     "clocks": clocks.sentences,
 }

@@ -1,12 +1,14 @@
 """The tables of a report's summary, one file each.
 
 A module of this package is a table: its `make` makes it, or gives None where a run has none; its
-`ORDER` is its place among the others. Adding one takes one file. Names with a leading underscore
+`ORDER` is its place among the others, and that of its question (`report.questions`), as a figure's
+is. Adding one takes one file. Names with a leading underscore
 are helpers.
 """
 
 import importlib
 import pkgutil
+import sys
 from collections.abc import Callable, Iterable
 
 from strata.model.text import Table
@@ -23,9 +25,10 @@ def discover() -> list[Maker]:
     return [module.make for module in sorted(modules, key=lambda module: module.ORDER)]
 
 
-def tables_of(run: Run, notices: list[str] | None = None) -> list[Table]:
-    """The tables that the run has rows for; one that fails is left out and named."""
-    return made(discover(), run, notices)
+def tables_of(run: Run, notices: list[str] | None = None) -> list[tuple[int, Table]]:
+    """The tables that the run has rows for, with their orders; who fails is left out and named."""
+    orders = [(getattr(sys.modules[make.__module__], "ORDER", -1), make) for make in discover()]
+    return [(order, one) for order, make in orders for one in made([make], run, notices)]
 
 
 def made(makers: Iterable[Maker], run: Run, notices: list[str] | None = None) -> list[Table]:

@@ -10,7 +10,7 @@ from strata.model.units import short
 from strata.reference import published
 from strata.run import Row, Run
 
-ORDER = 13
+ORDER = 316
 
 SUM = "FADD, FMUL, FMAD, IADD"
 SIMPLE = "bitwise operations, compare, min, max"

@@ -10,7 +10,7 @@ from strata.report.tables import _cells
 from strata.report.tables._cells import percent, scientific
 from strata.run import Run
 
-ORDER = 20
+ORDER = 200
 
 
 def _line(one: Best, other: str, second: str, cases: Cases) -> dict[str, Sentence]:

@@ -12,7 +12,7 @@ from strata.report.tables import _cells
 from strata.report.tables._cells import percent, small
 from strata.run import Row, Run
 
-ORDER = 23
+ORDER = 221
 
 TERA = 1e12
 

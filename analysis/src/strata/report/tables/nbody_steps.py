@@ -6,7 +6,7 @@ from strata.model.text import NONE, Cited, Sentence, Table, table
 from strata.model.units import factor
 from strata.run import Run
 
-ORDER = 22
+ORDER = 220
 
 
 def _factor(change: Change, name: str) -> Sentence:

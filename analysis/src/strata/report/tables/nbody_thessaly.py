@@ -12,7 +12,7 @@ from strata.model.units import factor, number
 from strata.report.tables import _cells
 from strata.run import Run
 
-ORDER = 21
+ORDER = 321
 
 
 def _line(one: ThessalyStep, before: ThessalyStep | None) -> dict[str, Sentence]:

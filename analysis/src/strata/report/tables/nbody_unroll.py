@@ -11,7 +11,7 @@ from strata.model.units import factor
 from strata.report.tables import _cells
 from strata.run import Run
 
-ORDER = 24
+ORDER = 222
 
 WHOLE = 256
 """Bodies of a tile: the factor that leaves no loop."""

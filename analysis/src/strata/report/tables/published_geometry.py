@@ -9,7 +9,7 @@ from strata.reference import PublishedGeometry, Span
 from strata.reference.published import GENERATIONS
 from strata.run import Row, Run, grouped
 
-ORDER = 41
+ORDER = 304
 
 KIB = 1024
 COLUMNS = {

@@ -6,7 +6,7 @@ from strata.model.units import number
 from strata.reference import published
 from strata.run import Run
 
-ORDER = 40
+ORDER = 303
 
 
 def make(run: Run) -> Table | None:

@@ -10,7 +10,7 @@ from strata.model.text import NONE, Sentence, Table, cited, table, told
 from strata.model.units import factor
 from strata.run import Row, Run
 
-ORDER = 12
+ORDER = 315
 
 KEY = "vandenbraak2010access"
 WIDEST = 16
