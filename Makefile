@@ -42,6 +42,10 @@ lint: setup-dev ## clang-format, ruff, mypy, clang-tidy
 format: setup-dev ## Rewrite the sources as the formatters want them
 	@tools/lint.sh fix
 
+.PHONY: docs
+docs: ## The manual as a site that opens offline: build/docs/site
+	@tools/docs.sh
+
 .PHONY: clean
 clean: ## Remove what was built (the Python environment, the runs and the reports stay)
 	rm -rf build

@@ -26,6 +26,7 @@ run=${context%/context.json}
 page=$(newest '*.html' report)
 [[ -n $page ]] || die "no report came out under report/"
 
+"$strata" summary --map "$run"
 [[ $status == 0 ]] || say "some case failed; the report names it" >&2
 say "the run is in    $run"
 say "the report is in $PWD/$page"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Runs the tests that this machine can run, the quickest first, and says which ones it cannot.
 #
-#   tools/test.sh [STEP...]   the steps, in their order: setup lint analysis host cuda gpu tidy
+#   tools/test.sh [STEP...]   the steps, in their order: setup lint analysis host docs cuda gpu tidy
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-readonly all_steps=(setup lint analysis host cuda gpu tidy)
+readonly all_steps=(setup lint analysis host docs cuda gpu tidy)
 
 export CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-$(nproc)}
 STRATA_PYTHON=$(chosen_python)
@@ -31,6 +31,13 @@ step_analysis() {
 step_host() {
   configure_and_build host
   ctest --preset host
+}
+
+step_docs() {
+  local status=0
+  tools/docs.sh || status=$?
+  [[ $status != 2 ]] || left_out "the site of the manual (what is missing is said above)"
+  [[ $status == 0 || $status == 2 ]]
 }
 
 step_cuda() {

@@ -103,6 +103,16 @@ def beside(panel: Panel) -> list[str]:
 def check_drawing(chart: Chart) -> Sheet:
     """Draws the chart: all texts lie on the sheet, none on another, and the legend in no panel."""
     sheet = draw(chart)
+    level = check_texts(sheet)
+    keys = {key.label for key in legend(chart)}
+    inner = {thing.clip for thing in sheet.things if isinstance(thing, Shape) and thing.clip}
+    for box, words in level:
+        assert words not in keys or not any(overlap(box, panel) for panel in inner), words
+    return sheet
+
+
+def check_texts(sheet: Sheet) -> list[tuple[Box, str]]:
+    """All texts lie on the sheet, none on another; gives those that are level or upright."""
     for x, y in (corner for text in sheet.texts for corner in text.outline):
         assert -1 <= x <= sheet.width + 1
         assert -1 <= y <= sheet.height + 1
@@ -110,11 +120,7 @@ def check_drawing(chart: Chart) -> Sheet:
     level = [(text.box, text.text) for text in sheet.texts if text.turned % 90 == 0]
     for (one, words), (two, others) in combinations(level, 2):
         assert not overlap(one, two), (words, others)
-    keys = {key.label for key in legend(chart)}
-    inner = {thing.clip for thing in sheet.things if isinstance(thing, Shape) and thing.clip}
-    for box, words in level:
-        assert words not in keys or not any(overlap(box, panel) for panel in inner), words
-    return sheet
+    return level
 
 
 def overlap(one: Box, two: Box, least: float = 0.2) -> bool:

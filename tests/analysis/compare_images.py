@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from builders import DATA
 from figure_images import DPI, difference, pixels
 from strata.compare import compare, devices
-from strata.figures import _compare_changes, _compare_devices, _images
+from strata.figures import _compare_changes, _compare_devices, _images, hierarchy_map
 from strata.figures._chart import Chart
 from strata.figures._draw import draw
 from strata.model.truth import load_run
@@ -59,7 +59,18 @@ def side_by_side() -> Chart:
     return _compare_devices.chart(devices.side_by_side(runs))
 
 
-CHARTS: Mapping[str, Callable[[], Chart]] = {"changes": changes, "devices": side_by_side}
+def two_maps() -> Chart:
+    """The memory of an H200 and of an H100 on one map."""
+    (other,) = DATA.glob("map-nvidia-h100-*")
+    runs = [recorded("nvidia-h200", "0683d2f"), load_run(other)]
+    return hierarchy_map.chart(hierarchy_map.beside(runs))
+
+
+CHARTS: Mapping[str, Callable[[], Chart]] = {
+    "changes": changes,
+    "devices": side_by_side,
+    "map": two_maps,
+}
 
 
 def path_of(name: str) -> Path:

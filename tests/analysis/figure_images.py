@@ -24,6 +24,7 @@ from builders import DATA
 from strata import figures
 from strata.figures import _images
 from strata.figures._draw import draw
+from strata.figures._figure import Figure
 from strata.model.truth import load_run
 from strata.run import Run
 
@@ -63,8 +64,13 @@ class Drawing:
 @cache
 def items_of(drawing: Drawing) -> Sequence[Any]:
     """What the figure shows of the run; nothing where the run has no row of it."""
-    (figure,) = (figure for figure in figures.discover() if figure.name == drawing.figure)
-    return figure.items(run_of(drawing.run))
+    return figure_of(drawing).items(run_of(drawing.run))
+
+
+def figure_of(drawing: Drawing) -> Figure[Any]:
+    """The figure that is drawn."""
+    (figure,) = (one for one in figures.discover() if one.name == drawing.figure)
+    return figure
 
 
 @cache
@@ -87,8 +93,7 @@ def stored() -> list[Drawing]:
 
 def png(drawing: Drawing) -> bytes:
     """The image, drawn."""
-    (figure,) = (one for one in figures.discover() if one.name == drawing.figure)
-    return _images.png(draw(figure.chart(items_of(drawing))), DPI)
+    return _images.png(draw(figure_of(drawing).chart(items_of(drawing))), DPI)
 
 
 def pixels(image: bytes) -> Pixels:

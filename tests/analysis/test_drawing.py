@@ -185,9 +185,16 @@ def test_words_find_room_and_panels_of_one_scale_keep_it() -> None:
 
 
 def test_names_with_leaders_stand_apart() -> None:
-    beside = [(value, f"name {value}", "#000000") for value in (50.0, 50.5, 51.0)]
+    beside = [(value, f"name {value}", "#000000") for value in (51.0, 50.0, 50.5)]
     panel = Panel([Series([Mark(1, 0), Mark(2, 100)], DOT)], beside=beside, leaders=True)
-    check_drawing(one(panel, width=4, height=3))
+    sheet = check_drawing(one(panel, width=4, height=3))
+    names = {text.y: text.text for text in sheet.texts}
+    values = {text: value for value, text, _ in beside}
+    (lines,) = (
+        thing.lines for thing in sheet.things if isinstance(thing, Shape) and thing.width == 0.5
+    )
+    led = [names[end[1]] for _, end in sorted(lines, key=lambda line: line[0][1])]
+    assert led == sorted(led, key=values.__getitem__)
 
 
 def test_words_along_a_line_are_as_steep_as_it() -> None:

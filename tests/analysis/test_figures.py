@@ -137,7 +137,7 @@ def test_data_behind_a_figure_have_a_cell_per_column(name: str) -> None:
     items = items_of(name, run_of("counted"))
     assert items
     found = data_of(figure, run_of("counted"))
-    assert [line["case"] for line in found] == [figure.row(item).case for item in items]
+    assert [line["case"] for line in found] == [figure.case(item) for item in items]
 
 
 # --- counts

@@ -141,7 +141,9 @@ def test_a_level_is_the_middle_of_what_it_alone_serves(chip: Run) -> None:
         "l2": (281, 1 << 20),
         "dram": (690, 4 * L2),
     }
-    assert atlas.tlb_knee(chip) == 16 * L2
+    reach = atlas.tlb_reach(chip)
+    assert reach
+    assert reach.bytes == 16 * L2
 
 
 def test_without_a_knee_main_memory_is_up_to_sixteen_times_the_l2(
@@ -150,7 +152,7 @@ def test_without_a_knee_main_memory_is_up_to_sixteen_times_the_l2(
     sizes = {1.5: 500, 2: 670, 16: 690, 17: 900, 18: 900}
     lines = [chase("global_cg", int(size * L2), cycles) for size, cycles in sizes.items()]
     run = load(tmp_path, lines, device__l2_bytes=L2)
-    assert atlas.tlb_knee(run) is None
+    assert atlas.tlb_reach(run) is None
     found = atlas.latencies(run)["dram"]
     assert [one.value for one in (found.row, found.first, found.last)] == [
         670,
@@ -275,6 +277,8 @@ Arithmetic: fp32 66.0 TFLOP/s (99 %) and fp64 33.0 TFLOP/s (100 %); in brackets 
 lanes and clock allow.
 L2 is cut into 2 parts: a load takes 290.0 cycles from the part near its SM and 488.0 cycles from \
 the far one.
+The TLB reaches 1 GiB: over such a chain a load that L2 serves takes 280.0 cycles, over 4 GiB \
+500.0 cycles.
 Copies between pinned host memory and the device: 55.0 GB/s to the device and 54.0 GB/s to the \
 host; from pageable memory 9.00 GB/s to the device.
 """

@@ -279,3 +279,26 @@ def test_the_ladder_in_a_sentence(gpu: Run, tmp_path: Path) -> None:
         rung_case("pair_once", 3.34e12, SINGLE, layout="soaoas", per_thread=12, slots=8.875),
     ]
     assert re.fullmatch(rf"{start}, 5\.\d\d× naive{end}", told(some(tmp_path, *lines)))
+
+
+def test_rungs_that_are_alike_are_of_the_size_that_most_have(gpu: Run) -> None:
+    steps = best_cases(gpu, alike=True)
+    assert {ladder.size(step.row) for step in steps} == {(1, 65536)}
+    assert [step.second for step in steps if step.rung in ("naive", "tiled")] == [None, None]
+    assert {ladder.size(step.second) for step in steps if step.second} == {(1, 524288)}
+    for step in steps:
+        assert step.before is None or step.speedup == pytest.approx(
+            step.row.value / step.before.value
+        )
+
+
+def test_the_fastest_cases_are_of_one_size_and_then_of_the_other(gpu: Run) -> None:
+    cases = ladder.Cases(gpu)
+    sizes = [ladder.size(row)[1] for row in cases.fastest(cases.having(ladder.RATE))]
+    assert sizes == [65536] * 14 + [524288] * 12
+
+
+def test_the_fastest_cases_of_a_cpu_are_of_many_systems(host: Run) -> None:
+    cases = ladder.Cases(host)
+    found = [ladder.size(row) for row in cases.fastest(cases.having(ladder.RATE))]
+    assert found == [(4, 1024)] * 6 + [(1, 16384)] * 2

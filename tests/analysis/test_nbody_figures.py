@@ -19,7 +19,6 @@ from charts import (
     marks,
     panels,
     series,
-    shown_words,
     values,
 )
 from ladder_run import GALAXIES, SINGLE, SMALL, rung_case, rung_counts, some
@@ -28,6 +27,7 @@ from strata.figures import nbody_accuracy, nbody_along, nbody_gravit, nbody_wate
 from strata.figures._chart import Panel, Rule
 from strata.figures._figure import Figure
 from strata.ladder.best import common_size
+from strata.ladder.rungs import size
 from strata.run import Run
 
 TERA = 1e12
@@ -76,7 +76,12 @@ def test_a_bar_for_each_rung_and_a_mark_for_each_published_rate() -> None:
     assert values(panel, common_size(steps)) == pytest.approx(
         [step.row.value / TERA for step in steps]
     )
-    assert values(panel, "others' code") == [1.835, 1.03]
+    # At 65 536 bodies, as all rungs, which have the larger system as a mark.
+    assert {size(step.row) for step in steps} == {(1, 65536)}
+    assert values(panel, "524\u202f288 bodies") == pytest.approx(
+        [step.second.value / TERA for step in steps if step.second]
+    )
+    assert values(panel, "others' code") == [1.778, 1.03]
     assert len(values(panel, "many systems")) == len(steps)
     assert len(values(panel, "issue limit")) == len([step for step in steps if step.limit])
     assert [layer.at for layer in panel.layers if isinstance(layer, Rule)] == pytest.approx(
@@ -103,16 +108,27 @@ def test_the_other_size_that_most_rungs_have_is_a_mark(tmp_path: Path) -> None:
 
 
 def test_each_step_stands_beside_its_bar() -> None:
-    words = shown_words(*stored("nbody_ladder"))
-    assert any(text.endswith("× register banks") for text in words)
-    assert any("(8 a thread, 4 warps)" in text for text in words)
-    assert any("(soaoas; 65\u202f536 bodies)" in text for text in words)
+    words = beside(*stored("nbody_ladder"))
+    assert any("× register banks   (" in text for text in words)
+    assert any(text.endswith("(8 a thread, 4 warps)") for text in words)
+    assert any(text.endswith("(soaoas)") for text in words)
+    assert words[-1] == "1.03   (65\u202f536 bodies)"
+
+
+def test_one_of_several_gpus_is_no_rung(tmp_path: Path) -> None:
+    lines = [
+        rung_case("naive", 1e12, SINGLE, layout="aos"),
+        *(rung_case("several_gpus", n * 1e12, SINGLE, layout="soaoas", gpus=n) for n in (1, 2)),
+    ]
+    figure = FIGURES["nbody_ladder"]
+    assert [step.rung for step in figure.items(some(tmp_path, *lines[:2]))] == ["naive"]
+    assert [step.rung for step in figure.items(some(tmp_path / "b", *lines))] == ["naive"]
 
 
 def test_a_cpu_is_measured_by_its_serial_rung() -> None:
     (panel,) = stored("nbody_ladder", "host")
     assert panel.values.label == "interactions (10⁹/s)"
-    assert [text.count("serial") for text in shown_words(panel)] == [0, 1, 1, 1, 1, 1]
+    assert [text.count("serial") for text in beside(panel)] == [0, 1, 1, 1, 1, 1]
     assert not [layer for layer in panel.layers if isinstance(layer, Rule)]
     assert "Strokes" not in caption_of(FIGURES["nbody_ladder"], run_of("host"))
 
@@ -131,7 +147,7 @@ def test_a_serial_rung_of_another_size_or_that_is_invalid_measures_nothing(
         ),
     ]
     run = load2(tmp_path, lines, backend="host")
-    *_, words = shown_words(*panels(chart_of(FIGURES["nbody_ladder"], run)))
+    *_, words = (one for one in beside(*panels(chart_of(FIGURES["nbody_ladder"], run))) if one)
     assert words.endswith("× openmp")
 
 
@@ -144,8 +160,8 @@ def test_an_invalid_rung_is_hollow_and_another_size_is_told(tmp_path: Path) -> N
     )
     (panel,) = panels(chart_of(FIGURES["nbody_ladder"], run))
     assert len(values(panel, valid=False)) == 1
+    assert "(65\u202f536 bodies)" in beside(panel)[0]
     words = caption_of(FIGURES["nbody_ladder"], run).replace("\u202f", " ")
-    assert "Of another size: naive 65 536 bodies." in words
     assert "Invalid, drawn hollow (1): one launch." in words
 
 
@@ -161,12 +177,12 @@ def test_long_words_find_room(tmp_path: Path) -> None:
         ),
     ]
     sheet = check_drawing(chart_of(FIGURES["nbody_ladder"], some(tmp_path, *lines)))
-    assert any("(16 a thread; 524\u202f288 bodies)" in text.text for text in sheet.texts)
+    assert any(text.text.endswith("(16 a thread)") for text in sheet.texts)
 
 
 def test_the_caption_names_who_published_what() -> None:
     words = caption_of(FIGURES["nbody_ladder"], run_of("gpu")).replace("\u202f", " ")
-    assert "NVIDIA's sample (CUDA sample nbody, fp32, -ftz=true, blocks of 512; 524 288" in words
+    assert "NVIDIA's sample (CUDA sample nbody, fp32, -ftz=true, blocks of 512; 65 536" in words
     assert "driver 580.159.04" in words
     assert "in doubt" not in words
 
@@ -230,7 +246,10 @@ def test_occupancy_stands_beneath_the_rate_where_it_was_counted(tmp_path: Path) 
 def test_gravit_is_timed_from_copy_to_copy(tmp_path: Path) -> None:
     upper, lower, _ = stored("nbody_gravit")
     assert len(series(upper)) == len(nbody_gravit.LOOKS)
-    assert [place for place, _ in series(upper)[0]] == [40000, 100000, 200000, 500000, 1000000]
+    sizes = [40000, 100000, 200000, 500000, 1000000]
+    for line in series(upper):  # set apart sideways
+        assert [place for place, _ in line] == pytest.approx(sizes, rel=0.2)
+    assert len({line[0][0] for line in series(upper)}) == len(nbody_gravit.LOOKS)
     shares = [[value for _, value in line] for line in series(lower)]
     assert all(one == sorted(one, reverse=True) for one in shares)
     invalid = ladder_run.gravit_case("naive", 40000, 1e11, layout="aos")
@@ -238,8 +257,8 @@ def test_gravit_is_timed_from_copy_to_copy(tmp_path: Path) -> None:
     fine = ladder_run.gravit_case("naive", 80000, 1e11, layout="aos")
     run = some(tmp_path, invalid, fine)
     upper, lower = panels(chart_of(FIGURES["nbody_gravit"], run))
-    assert [mark.place for mark in marks(upper, valid=False)] == [40000]
-    assert [mark.place for mark in marks(lower)] == [80000]
+    assert [mark.place for mark in marks(upper, valid=False)] == pytest.approx([40000], rel=0.2)
+    assert [mark.place for mark in marks(lower)] == pytest.approx([80000], rel=0.2)
     assert "Invalid, drawn hollow (1): naive, 40" in caption_of(FIGURES["nbody_gravit"], run)
 
 
@@ -261,6 +280,9 @@ def test_gravit_is_told_over_the_papers_first_code(tmp_path: Path) -> None:
     tiled, unrolled = (ladder_run.GPU[rung][0] for rung in ("tiled", "unrolled"))
     assert max(value for _, value in gains[2]) == pytest.approx(unrolled / tiled, 0.02)
     assert [value for _, value in full + every] == [1.18, 1.27]
+    places = panel.places
+    assert (places.names or ())[0] == "theirs"
+    assert full[0][0] < (places.ticks or ())[0] < every[0][0]
     run = some(tmp_path, ladder_run.gravit_case("naive", 40000, 1e11, layout="aos"))
     assert len(panels(chart_of(FIGURES["nbody_gravit"], run))) == 2
     assert "Lowest" not in caption_of(FIGURES["nbody_gravit"], run)
@@ -341,6 +363,17 @@ def test_the_k80_stand_beside_what_redoes_them(tmp_path: Path) -> None:
         assert 0.99 * pair.row.value < pair.row.minimum < pair.row.value < pair.row.maximum
     words = caption_of(throughput, run_of("gpu"))
     assert "Not redone in this run: serial, OpenMP." in words
+    assert "Several gpus shares out a kernel that has all later steps" in words
+    assert (stored(throughput.name)[0].places.names or ())[2] == (
+        "Use of multiple gpus, 4 GPUs\nseveral gpus, soaoas, 2 GPUs"
+    )
+    alone = [
+        rung_case("several_gpus", 1e12, GALAXIES, layout="soaoas", gpus=1),
+        rung_case("tiled", 1e11, GALAXIES, layout="aos"),
+    ]
+    run = some(tmp_path / "alone", *alone)
+    assert [pair.step.name for pair in throughput.items(run)] == ["GPU tiling"]
+    assert "Use of multiple gpus" in caption_of(throughput, run)
     # Other systems than theirs have no time to compare.
     assert not time.items(run_of("host"))
     run = some(tmp_path, rung_case("tiled", 1e11, GALAXIES, layout="aos", noise="failed"))
@@ -402,7 +435,11 @@ def test_shares_of_a_rung_add_up_and_small_ones_are_other() -> None:
     widths: dict[float, float] = {}
     for mark in marks(panel):
         widths[mark.place] = widths.get(mark.place, 0) + mark.value - mark.start
-    assert list(widths.values()) == pytest.approx([100] * len(ladder_run.GPU))
+    names = list(panel.places.names or ())
+    assert list(widths.values()) == pytest.approx([100] * len(names))
+    alike, larger = names[: len(ladder_run.GPU)], names[len(ladder_run.GPU) :]
+    assert [name.replace(" ", "_") for name in alike] == list(ladder_run.GPU)
+    assert {name.partition("\n")[2] for name in larger} == {"524\u202f288 bodies"}
     (naive, *_) = FIGURES["nbody_stalls"].items(run_of("gpu"))
     assert naive.shares["long_scoreboard"] == pytest.approx(9.1 / 15.1)
     assert "instruction cache" not in labels(chart)

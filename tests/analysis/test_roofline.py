@@ -294,7 +294,7 @@ def test_an_uncounted_rung_is_nominal_at_the_bytes_that_it_cannot_do_without(
     found = points_of(shown(tmp_path, *ceilings(), *lines))
     assert [(p.name, p.level, p.basis) for p in found] == [
         ("naive", ONCE, "nominal"),
-        ("tiled", ONCE, "nominal"),
+        ("tiled, 4 × 1024 bodies", ONCE, "nominal"),
     ]
     assert [p.intensity for p in found] == pytest.approx([20 * BODIES / 28, 20 * 1024 / 48])
     assert found[0].value == pytest.approx(1e13 * 20 / FLOPS)
@@ -562,7 +562,7 @@ def test_the_data_file_has_a_line_for_each_ceiling_and_point(tmp_path: Path) -> 
         content = figure.data(found)
         assert content == figure.data(figure.items(run))
         lines = list(csv.DictReader(StringIO(content.decode(), newline="")))
-        assert [line["case"] for line in lines] == [figure.row(one).case for one in found]
+        assert [line["case"] for line in lines] == [figure.case(one) for one in found]
     found = drawing.FIGURES[0].items(run)
     lines = list(csv.DictReader(StringIO(drawing.FIGURES[0].data(found).decode(), newline="")))
     (counted,) = [line for line in lines if line["basis"] == "counted"]

@@ -8,6 +8,9 @@ quantity a few, in their order; and of what the chip itself counted, before anyt
 it, that of the n-body suite and of a few cases of each other benchmark. The table follows from the
 samples that are left, and the sweep names the cases that are left. Gates say what they said
 of the whole run.
+
+With --map a run becomes tests/data/map-RUN: only the cases whose numbers the map of the memory
+hierarchy shows, and those that say why it lacks others.
 """
 
 import argparse
@@ -21,6 +24,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from strata.model.hierarchy import hierarchy
 from strata.run import COLUMNS, Run, load_run, params_text
 
 HERE = Path(__file__).resolve().parent
@@ -120,6 +124,18 @@ def chosen(lines: Sequence[Mapping[str, Any]]) -> set[str]:
     return result
 
 
+def of_the_map(run: Path, lines: Sequence[Mapping[str, Any]]) -> set[str]:
+    """The ids of the cases behind the map of a run, with a thin curve of the TLB."""
+    numbers = (one for level in hierarchy(load_run(run)).levels for one in level.numbers.values())
+    result = {one.row.case for one in numbers if one.row}
+    curve = {line["case"]: line["params"] for line in lines if line["benchmark"] == "tlb"}
+    walked = {case: axes for case, axes in curve.items() if axes["allocation"] == "malloc"}
+    skipped = {line["benchmark"]: line["case"] for line in lines if line["status"] == "skipped"}
+    return (
+        result | thinned("tlb", walked) | {skipped[one] for one in ("peer_copy",) if one in skipped}
+    )
+
+
 def raw_of(metrics: Collection[str], lines: Sequence[dict[str, Any]]) -> set[tuple[str, str]]:
     """(case, metric) of the chip's own counts that are left out."""
     cases: dict[str, list[str]] = defaultdict(list)
@@ -163,14 +179,16 @@ def table(run: Run) -> str:
     return buffer.getvalue()
 
 
-def cut(run: Path, out: Path) -> Path:
+def cut(run: Path, out: Path, *, only_map: bool = False) -> Path:
     """Writes the excerpt of a run under `out`; returns its folder."""
     header = json.loads((run / "context.json").read_text(encoding="utf-8"))
     lines = [json.loads(text) for text in read(run / "samples.jsonl").splitlines()]
-    cases = chosen(lines)
+    cases = of_the_map(run, lines) if only_map else chosen(lines)
     lines = [line for line in lines if line["case"] in cases]
     metrics = {quantity["metric"] for quantity in header.get("counters", {}).get("quantities", ())}
     without = raw_of(metrics, lines)
+    if only_map:
+        without = {(case, metric) for case in cases for metric in metrics}
     for line in lines:
         line.pop("crc32", None)  # of the whole line; one without is read as those of older runs
         line["measurements"] = [
@@ -178,7 +196,7 @@ def cut(run: Path, out: Path) -> Path:
             for one in line.get("measurements", ())
             if (line["case"], one["method"]) not in without
         ]
-    header["run"] = f"excerpt-{header['run']}"
+    header["run"] = f"{'map' if only_map else 'excerpt'}-{header['run']}"
     header["sweep"]["cases"] = [case for case in header["sweep"]["cases"] if case in cases]
 
     folder = out / str(header["run"])
@@ -199,9 +217,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Cut recorded runs down to tiny ones.")
     parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="a run folder")
     parser.add_argument("--out", type=Path, default=HERE, metavar="DIR", help="where they go")
+    parser.add_argument("--map", action="store_true", help="only what the map shows")
     arguments = parser.parse_args()
     for run in arguments.runs:
-        folder = cut(run, arguments.out)
+        folder = cut(run, arguments.out, only_map=arguments.map)
         size = sum(path.stat().st_size for path in folder.iterdir())
         sys.stdout.write(f"{folder}: {size / 1e3:.0f} kB\n")
     return 0

@@ -13,16 +13,17 @@ import typer
 
 from strata import interop
 from strata.model import counted, tables
+from strata.model.hierarchy import hierarchy
 from strata.model.text import plain
 from strata.model.truth import fallen, load_run
-from strata.report import headlines
+from strata.report import headlines, map_text
 from strata.report.sentences import sentences
 from strata.roofline import verdicts
 from strata.roofline.table import table
 from strata.run import Run, RunError, one_line
 from strata.run.files import visible
 from strata.run.private import anonymous
-from strata.run.validate import findings
+from strata.run.validate import findings, refuse_repeated
 
 BAD_INPUT = 2
 
@@ -48,6 +49,12 @@ Unnamed = Annotated[
 ]
 
 
+Bare = Annotated[
+    bool,
+    _option("Draw figures without title, device and run above them.", None, "--plain-figures"),
+]
+
+
 def _out(command: str) -> Any:
     told = f"Folder to write to [RUN/{command}; ./{command} for several runs]."
     return _option(told, "DIR", "--out", "-o")
@@ -59,14 +66,18 @@ def _folder(out: Path | None, runs: Sequence[Path], what: str) -> Path:
 
 @app.command()
 def report(
-    runs: Runs, out: Annotated[Path | None, _out("report")] = None, *, unnamed: Unnamed = False
+    runs: Runs,
+    out: Annotated[Path | None, _out("report")] = None,
+    *,
+    unnamed: Unnamed = False,
+    bare: Bare = False,
 ) -> None:
     """Write report.html, and every figure and table as files beside it."""
     loaded = [anonymous(run) if unnamed else run for run in map(load_run, runs)]
     folder = _folder(out, runs, "report")
     from strata.report import page  # brings matplotlib: half a second that only this needs
 
-    path = page.write(loaded, folder)
+    path = page.write(loaded, folder, headings=not bare)
     for run in loaded:
         _print_table(run)
     _say(f"{path}")
@@ -83,6 +94,7 @@ def draw_roofline(
     nominal: Annotated[
         bool, _option("Draw 20 operations an interaction beside the counted.")
     ] = True,
+    bare: Bare = False,
 ) -> None:
     """Draw kernels under the ceilings of their run; exit code 1 if one lies above its roof."""
     loaded = [load_run(run) for run in runs]
@@ -90,7 +102,7 @@ def draw_roofline(
     folder = _folder(out, runs, "roofline")
     from strata.report.roofline import write  # brings matplotlib
 
-    shown = write(loaded, folder, ceilings=lender, nominal=nominal)
+    shown = write(loaded, folder, ceilings=lender, nominal=nominal, headings=not bare)
     for form, found in shown.items():
         _say(f"{tables.terminal(table(found, form))}{folder / form.name}.svg")
     for problem in (one for found in shown.values() for one in verdicts.problems(found)):
@@ -100,12 +112,23 @@ def draw_roofline(
 
 @app.command()
 def summary(
-    run: OneRun,
+    runs: Runs,
     *,
     brief: Annotated[bool, _option("The ten numbers alone.", None, "--brief")] = False,
+    as_map: Annotated[
+        bool,
+        _option(
+            "The levels of memory alone, as boxes; of several runs side by side.", None, "--map"
+        ),
+    ] = False,
 ) -> None:
     """Say what a run found, in a few sentences and ten numbers."""
-    loaded = load_run(run)
+    if as_map:
+        _print_map(list(map(load_run, runs)))
+        return
+    if len(runs) > 1:
+        _fail(f"found {len(runs)} runs; expected one, or --map to have them side by side")
+    loaded = load_run(runs[0])
     if not brief:
         for sentence in sentences(loaded):
             _say(plain(sentence))
@@ -133,6 +156,7 @@ def compare(
     wander: Annotated[
         float, _option("Spread between runs, assumed where too few rows tell.")
     ] = 0.003,
+    bare: Bare = False,
 ) -> None:
     """Compare runs with the first: 0 nothing is slower, 1 something is, 2 bad input."""
     from strata.compare import Settings, output  # brings scipy
@@ -150,7 +174,7 @@ def compare(
     if out:
         from strata.report.comparison import write  # brings matplotlib
 
-        write(found, beside, out)
+        write(found, beside, out, headings=not bare)
     parts = output.sections(found, beside)
     for warning in dict.fromkeys(warning for part in parts for warning in part.warnings):
         _say(f"strata: warning: {one_line(warning)}", err=True)
@@ -224,6 +248,15 @@ def _print_table(run: Run) -> None:
         typer.echo(tables.drawn(table, title=title, head=False), nl=False)
     else:
         _say(f"{title}\n{tables.terminal(table, head=False)}".rstrip("\n"))
+
+
+def _print_map(runs: Sequence[Run]) -> None:
+    """The map of devices of one kind, in letters that the terminal has."""
+    refuse_repeated(runs)
+    if len({run.context.backend for run in runs}) > 1:
+        _fail("found runs of a GPU and of a CPU; expected one kind, whose levels are alike")
+    text = map_text.text([hierarchy(run) for run in runs])
+    _say(map_text.plain_letters(text, sys.stdout.encoding))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -67,9 +67,13 @@ class Mark:
         return max(self.value, self.start, self.value if self.high is None else self.high)
 
 
-def mark(place: float, row: Row, scale: float = 1.0, words: str = "") -> Mark:
-    """The median of a row with the range of its samples, in units of `scale`."""
+def mark(
+    place: float, row: Row, scale: float = 1.0, words: str = "", *, most: float | None = None
+) -> Mark:
+    """The median of a row with the range of its samples, up to `most`, in units of `scale`."""
     low, high = row.minimum / scale, row.maximum / scale
+    if most:
+        high = max(min(high, most / scale), row.value / scale)
     return Mark(place, row.value / scale, low, high, row.valid, words, row=row)
 
 
@@ -142,6 +146,7 @@ class Words:
     slope: float | None = None
     boxed: bool = False
     at: Literal["data", "edge"] = "data"
+    bold: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +159,17 @@ class Arrow:
     heads: str = "<->"
 
 
-Layer = Series | Bars | Rule | Shade | Words | Arrow
+@dataclass(frozen=True, slots=True)
+class Area:
+    """A box from one (place, value) to another, its edge in the look's colour and line."""
+
+    start: tuple[float, float]
+    end: tuple[float, float]
+    look: Look
+    fill: str = ""
+
+
+Layer = Series | Bars | Rule | Shade | Words | Arrow | Area
 
 
 @dataclass(frozen=True, slots=True)
@@ -526,6 +541,12 @@ OTHER = Look(colour="#666666", marker="X", line="-")
 def look_of(looks: Mapping[T, Look], name: T, **changed: object) -> Look:
     """The look of a name, or of what has none, with `changed` parts."""
     return replace(looks.get(name, OTHER), **changed)  # type: ignore[arg-type]
+
+
+def pale(colour: str, share: float) -> str:
+    """The colour with so much of it left, on white."""
+    parts = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return "#" + "".join(f"{round(255 - share * (255 - part)):02x}" for part in parts)
 
 
 def layout_looks(layouts: Iterable[str], **changed: object) -> dict[str, tuple[str, Look]]:

@@ -64,13 +64,18 @@ def chart(
     height: float,
     layers: Sequence[c.Layer] = (),
 ) -> c.Chart:
-    """A line for each curve of `looks` (name and colour), dashed where all SMs walk."""
+    """A line for each curve of `looks` (name and colour), dashed where all SMs walk.
+
+    The first of three are wider: curves that lie on one another all stay visible.
+    """
+    first = min(len(looks), 3)
+    widths = [1.0 + 1.3 * max(first - 1 - at, 0) for at in range(len(looks))]
     drawn = c.by_look(
         found,
         lambda point: (point.curve, point.cores),
         {
-            (curve, cores): (name, c.Look(colour, "o", line, size=1.6, width=1.0))
-            for curve, (name, colour) in looks.items()
+            (curve, cores): (name, c.Look(colour, "o", line, size=1.6, width=width))
+            for (curve, (name, colour)), width in zip(looks.items(), widths, strict=True)
             for cores, line in (("one", "-"), ("several", "--"))
         },
         lambda at: c.Mark(at.footprint, at.row.value, at.low, at.high, at.row.valid),

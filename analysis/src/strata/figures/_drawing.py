@@ -11,13 +11,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from strata import figures
 from strata.figures._draw import draw as lay_out
 from strata.figures._figure import Figure
+from strata.figures._heading import headed, heading_of
 from strata.figures._images import files
 from strata.figures._sheet import Sheet
+from strata.figures._svg import svg
 from strata.run import Run
 from strata.run.rows import Places
 
@@ -38,25 +41,27 @@ class Drawing:
     failure: str = ""
     caption: str = ""
     images: Mapping[str, bytes] = field(default_factory=dict)
+    inline: str = ""
     data: bytes = b""
     places: tuple[int, ...] = ()
     hits: str = ""
 
 
-def draw(figure: Figure[Any], run: Run, places: Places) -> Drawing | None:
-    """One figure of a run; None where it has nothing for it."""
+def draw(figure: Figure[Any], run: Run, places: Places, *, headings: bool) -> Drawing | None:
+    """One figure of a run; None where it has nothing for it; with a heading, if wanted."""
     try:
         items = figure.items(run)
         if not items:
             return None
-        shown = dict.fromkeys(places.of(row) for row in map(figure.row, items))
+        shown = dict.fromkeys(places.of(row) for row in map(figure.row, items) if row)
         sheet = lay_out(figure.chart(items))
         return Drawing(
             name=figure.name,
             title=figure.title,
             order=figure.order,
             caption=figure.full_caption(items, run.context),
-            images=files(sheet),
+            images=files(headed(sheet, heading_of(figure.title, [run])) if headings else sheet),
+            inline=svg(sheet),
             data=figure.data(items),
             places=tuple(shown),
             hits=_hits(sheet, places),
@@ -75,13 +80,13 @@ def _hits(sheet: Sheet, places: Places) -> str:
     return ",".join(told)
 
 
-_work: Sequence[tuple[Figure[Any], Run, Places]] = ()
+_work: Sequence[Callable[[], Drawing | None]] = ()
 """What the processes draw: they are copies of this one, so nothing has to be sent to them."""
 
 
 @contextmanager
 def drawn(
-    runs: Sequence[Run], places: Sequence[Places]
+    runs: Sequence[Run], places: Sequence[Places], *, headings: bool = True
 ) -> Iterator[Callable[[], list[list[Drawing]]]]:
     """Begins to draw every figure of every run that has something to show.
 
@@ -92,7 +97,11 @@ def drawn(
     found = figures.discover()
     for run in runs:
         run.of("")  # sorts the rows by benchmark once, not in every process
-    _work = [(one, *of) for of in zip(runs, places, strict=True) for one in found]
+    _work = [
+        partial(draw, one, *of, headings=headings)
+        for of in zip(runs, places, strict=True)
+        for one in found
+    ]
     gc.freeze()  # a walk over the records for garbage writes to all the memory that is shared
     try:
         with _everywhere(len(_work)) as done:
@@ -136,4 +145,4 @@ def _everywhere(tasks: int) -> Iterator[Callable[[], Iterator[Drawing | None]]]:
 
 
 def _drawing(task: int) -> Drawing | None:
-    return draw(*_work[task])
+    return _work[task]()

@@ -26,10 +26,11 @@ class Figure(Generic[Item]):
     `items` takes them from a run, none where it has nothing to show; `chart` draws them; `caption`
     says what is drawn. `columns` are those of the data file, with units in their names: a cell is a
     row (then its value), a number, a word, or None; `params` and `attributes` make the usual ones,
-    and `valid` and `case` follow where no column is the case. `row` is the row that an item shows:
-    an item counts if its row is valid, or as its own `valid` says. `label` names one that does not
-    in the caption, where none is empty. `both` takes the items of two runs that are compared, the
-    earlier one first; a figure without it is not drawn of a comparison.
+    and `valid` and `case` follow where no column is the case. `row` is the row that an item shows,
+    if it shows one: an item counts if its row is valid, or as its own `valid` says. `label` names
+    one that does not in the caption, where none is empty. `both` takes the items of two runs that
+    are compared, the earlier one first; `beside` those of all runs of a comparison, of one device
+    or of several. A figure without either is not drawn of a comparison.
     """
 
     name: str
@@ -39,25 +40,32 @@ class Figure(Generic[Item]):
     chart: Callable[[Sequence[Item]], Chart]
     caption: Callable[[Sequence[Item]], str]
     columns: Mapping[str, Callable[[Item], object]]
-    row: Callable[[Item], Row] = _row
+    row: Callable[[Item], Row | None] = _row
     label: Callable[[Item], str] | None = None
     both: Callable[[Run, Run], Sequence[Item]] | None = None
+    beside: Callable[[Sequence[Run]], Sequence[Item]] | None = None
 
     def valid(self, item: Item) -> bool:
         """Whether an item counts."""
-        return bool(getattr(item, "valid", self.row(item).valid))
+        own, row = getattr(item, "valid", None), self.row(item)
+        return bool(row and row.valid if own is None else own)
+
+    def case(self, item: Item) -> str:
+        """The case of its row; empty without one."""
+        row = self.row(item)
+        return row.case if row else ""
 
     def data(self, items: Sequence[Item]) -> bytes:
         """The data file: a line an item."""
         columns = dict(self.columns)
         if "case" not in columns:
-            columns |= {"valid": self.valid, "case": lambda item: self.row(item).case}
+            columns |= {"valid": self.valid, "case": self.case}
         lines = ([_cell(get(item)) for get in columns.values()] for item in items)
         return csv_bytes(columns, lines)
 
     def full_caption(self, items: Sequence[Item], context: Context) -> str:
         """The caption, what is invalid, and what was measured by which commit."""
-        label = self.label or (lambda item: self.row(item).case)
+        label = self.label or self.case
         labels = [label(item) for item in items if not self.valid(item)]
         invalid = listed_invalid([name for name in labels if name])
         build = context.build

@@ -21,6 +21,7 @@ from matplotlib.transforms import Affine2D, Bbox
 
 from strata.figures._chart import Chart
 from strata.figures._draw import draw
+from strata.figures._heading import Heading, headed
 from strata.figures._sheet import POINT, Box, Dots, Shape, Sheet, Text, Thing, font
 from strata.figures._svg import DASHES, svg
 
@@ -36,9 +37,10 @@ SETTINGS = {
 """Matplotlib's own, never those of a user's matplotlibrc."""
 
 
-def images(chart: Chart) -> dict[str, bytes]:
+def images(chart: Chart, heading: Heading | None = None) -> dict[str, bytes]:
     """The chart as png, svg and pdf, without dates or program names."""
-    return files(draw(chart))
+    sheet = draw(chart)
+    return files(headed(sheet, heading) if heading else sheet)
 
 
 def files(sheet: Sheet) -> dict[str, bytes]:

@@ -101,7 +101,7 @@ def _layers(frame: Frame) -> Iterator[Layered]:
     for layer in frame.panel.layers:
         yield from _DRAWN[type(layer)](frame, layer)
     if frame.panel.leaders:
-        at = [(frame.box.x1, frame.value(value)) for value, _, _ in frame.panel.beside]
+        at = sorted((frame.box.x1, frame.value(value)) for value, _, _ in frame.panel.beside)
         ends = [(text.x - 2, text.y) for text in _beside(frame)]
         yield 3.0, Shape(list(zip(at, ends, strict=True)), c.GREY, 0.5)
 
@@ -308,7 +308,7 @@ def _words(frame: Frame, words: c.Words) -> Iterator[Layered]:
         turned = math.degrees(math.atan2(up - y, along - x))
     text = Text(
         x + words.dx, y + words.dy, words.text, words.size, words.colour, words.across, words.up,
-        turned, pad=0.6 if words.boxed else None, spacing=1.15,
+        turned, words.bold, 0.6 if words.boxed else None, 1.15,
     )  # fmt: skip
     yield OVER if words.at == "edge" else 4.0, text
 
@@ -338,6 +338,11 @@ def _shade(frame: Frame, shade: c.Shade) -> Iterator[Layered]:
     yield 0.0, Shape([box.outline], shade.colour, fill=shade.colour, clip=frame.box)
 
 
+def _area(frame: Frame, area: c.Area) -> Iterator[Layered]:
+    box, look = Box(*frame.at(*area.start), *frame.at(*area.end)), area.look
+    yield 0.1, Shape([box.outline], look.colour, look.width, look.line or "-", area.fill)
+
+
 _DRAWN: Mapping[type[Any], Callable[[Frame, Any], Iterable[Layered]]] = {
     c.Series: _series,
     c.Bars: _bars,
@@ -345,6 +350,7 @@ _DRAWN: Mapping[type[Any], Callable[[Frame, Any], Iterable[Layered]]] = {
     c.Shade: _shade,
     c.Words: _words,
     c.Arrow: _arrow,
+    c.Area: _area,
 }
 
 

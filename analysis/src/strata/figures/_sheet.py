@@ -3,10 +3,10 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Literal, NamedTuple
 
-from matplotlib.font_manager import FontProperties
+from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.textpath import text_to_path
 
 from strata.figures._chart import INK
@@ -98,7 +98,7 @@ class Text:
     spacing: float = 1.2
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "text", visible(self.text))  # no font has the others
+        object.__setattr__(self, "text", drawable(self.text))
 
     @property
     def width(self) -> float:
@@ -178,6 +178,18 @@ class Sheet:
     def texts(self) -> list[Text]:
         """All words."""
         return [thing for thing in self.things if isinstance(thing, Text)]
+
+
+def drawable(text: str) -> str:
+    """The text with a mark in place of each letter that the font lacks."""
+    return "".join(one if one in _letters() else "\ufffd" for one in visible(text))
+
+
+@cache
+def _letters() -> frozenset[str]:
+    """All that the font has, and line ends."""
+    faces = [get_font(findfont(font(8.0, bold))).get_charmap() for bold in (False, True)]
+    return frozenset(map(chr, faces[0].keys() & faces[1].keys())) | {"\n"}
 
 
 @lru_cache(maxsize=64)

@@ -68,13 +68,16 @@ def chart(spots: Sequence[Spot]) -> c.Chart:
 
     def panel(level: str, here: Sequence[Spot]) -> c.Panel:
         limits = sorted(spot.limit for spot in here if spot.limit)
-        top = 1.16 * max([spot.row.maximum for spot in here] + limits) / TERA
+        top = (
+            1.16 * max([min(s.row.maximum, s.limit or s.row.maximum) for s in here] + limits) / TERA
+        )
         places = c.bytes_axis("bytes in flight per SM", [spot.in_flight for spot in here])
         layers: list[c.Layer] = []
         for operation in ordered((spot.operation for spot in here), tuple(LOOKS)):
             look, some = LOOKS[operation], [s for s in here if s.operation == operation]
             marks, line = (
-                [c.mark(s.in_flight, s.row, TERA) for s in of] for of in (some, best(some))
+                [c.mark(s.in_flight, s.row, TERA, most=s.limit) for s in of]
+                for of in (some, best(some))
             )
             layers.append(c.Series(marks, look, spread="bar"))
             layers.append(c.Series(line, replace(look, line="-"), operation))
@@ -109,7 +112,8 @@ def _caption(spots: Sequence[Spot]) -> str:
     return prose(
         "Bandwidth of the whole chip against the bytes that each SM has in flight at the most, by "
         "the shape of the launch (threads, accesses of a thread, their width). Points: medians of "
-        "launches of one shape, bars: range of the samples; lines join the best. Limits: bus width "
+        "launches of one shape, bars: range of the samples, cut at the limit; lines join the best. "
+        "Limits: bus width "
         "times clock for device memory, bytes a cycle for L1 and shared memory.",
         any(spot.little for spot in spots)
         and "Little's law: bytes in flight over the latency of a lone dependent load out of the "

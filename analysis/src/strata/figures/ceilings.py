@@ -3,8 +3,9 @@
 Of memory, the ceilings of van den Braak, Mesman and Corporaal (2010, Fig. 3).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
+from math import inf
 from statistics import median
 from typing import NamedTuple
 
@@ -35,6 +36,9 @@ KINDS = {
 }
 """By whether words are grouped and lanes coalesced, from the highest ceiling to the lowest."""
 TERA = 1e12
+NEAR, LANES = 0.03, (0.0, -0.2, 0.2)
+"""Values that lie closer, as a share of the bar, are drawn in these lanes of it."""
+CUT = ", cut at the limit, which single samples pass by the error of their timing"
 
 
 class Ceiling(NamedTuple):
@@ -121,9 +125,9 @@ def bandwidth(rows: Sequence[Row]) -> Sequence[Ceiling]:
 
 def _panel(level: str, here: Sequence[Ceiling]) -> c.Panel:
     """Bars from zero, an upright stroke for the limit."""
-    bars = [c.mark(place, one.row, TERA) for place, one in enumerate(here)]
+    bars = [c.mark(place, one.row, TERA, most=one.limit) for place, one in enumerate(here)]
     limits = [c.Mark(at, one.limit / TERA) for at, one in enumerate(here) if one.limit]
-    others = [c.Mark(at, row.value / TERA) for at, one in enumerate(here) for row in one.others]
+    others = [mark for place, one in enumerate(here) for mark in _others(place, one)]
     words = []
     for bar, one in zip(bars, here, strict=True):
         limit = (one.limit or 0) / TERA
@@ -145,6 +149,15 @@ def _panel(level: str, here: Sequence[Ceiling]) -> c.Panel:
     return c.Panel(shown, c.names_axis(names), values, title, sideways=True)
 
 
+def _others(place: int, one: Ceiling) -> Iterator[c.Mark]:
+    """The other forms on their bar, those of near values beside each other to stay visible."""
+    lane, last = 0, -inf
+    for value in sorted(row.value for row in one.others):
+        lane = lane + 1 if value < last + NEAR * one.row.value else 0
+        yield c.Mark(place + LANES[lane % len(LANES)], value / TERA)
+        last = value
+
+
 def chart(ceilings: Sequence[Ceiling]) -> c.Chart:
     """A panel for each level, or one of arithmetic."""
     levels = c.grouped(ceilings, lambda one: one.level)
@@ -164,8 +177,9 @@ def _arithmetic_caption(ceilings: Sequence[Ceiling]) -> str:
     return prose(
         "Multiply-adds in registers, every SM at work, tensor cores not; in brackets the share of "
         "the limit, then how the operands came in the form that was fastest. Bars: medians; lines "
-        "in them: range of the samples. Strokes: results per cycle of the CUDA C++ Best Practices "
-        "Guide (Throughput of Native Arithmetic Instructions) × SMs × the clock under this load.",
+        f"in them: range of the samples{CUT}. Strokes: results per cycle of the CUDA C++ Best "
+        "Practices Guide (Throughput of Native Arithmetic Instructions) × SMs × the clock under "
+        "this load.",
         silent and f"No limit is published for {silent}.",
     )
 
@@ -178,8 +192,8 @@ def _bandwidth_caption(ceilings: Sequence[Ceiling]) -> str:
         "16 bytes (words of 4 bytes in groups) or of 4 (ungrouped), by lanes in a row (coalesced) "
         "or as far apart as measured (uncoalesced). Bars: the best launch or pattern of each kind; "
         "under its name the width, what a thread has in flight, and the blocks on an SM × their "
-        "threads, or the stride in elements; lines in them: range of the samples; per cent: of the "
-        "highest ceiling of the level.",
+        f"threads, or the stride in elements; lines in them: range of the samples{CUT}; per "
+        "cent: of the highest ceiling of the level.",
         dram
         and f"Strokes: bus width times clock for device memory ({units.quantity(dram, 'B/s')}), "
         "bytes a cycle times the clock held for L1.",

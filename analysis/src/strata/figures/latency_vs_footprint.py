@@ -32,6 +32,10 @@ LOOKS = {
 }
 SIZES = {"footprint_over_shared_memory": "shared memory of an SM", "footprint_over_l2": "L2"}
 EVICTED = "evicted before"
+EXPLAINED = (
+    "Evicted before: right of this mark nothing of the data is in a cache when a walk begins; left "
+    "of it a walk finds what two laps left there."
+)
 LEVEL = attrgetter("plateau")
 FOOT = 0.17
 """Of the height of the panel: the room that a label takes."""
@@ -127,7 +131,8 @@ def chart(points: Sequence[Point]) -> c.Chart:
                 "center" if broad else "left", "top" if below else "bottom", boxed=True,
             ),
         ]  # fmt: skip
-    return chase.chart(points, looks, 3.6, layers)
+    said = [EXPLAINED] if EVICTED in marked(points) else []
+    return replace(chase.chart(points, looks, 3.6, layers), below=said)
 
 
 def marked(points: Sequence[Point]) -> dict[str, float]:

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from strata import reference
 from strata.figures import _chart as c
 from strata.figures._figure import Figure, attributes, params, prose
+from strata.ladder import rungs
 from strata.ladder.best import Best, best_cases, common_size, published
-from strata.ladder.rungs import ONCE, PROBLEM_WORDS, TENSOR, gpus, rung_name, size, size_words
+from strata.ladder.rungs import PROBLEM_WORDS, SEVERAL, rung_name, size, size_words
 from strata.model import units
 
 SERIAL = "serial"
-_PAIRS = {ONCE: "each pair once", TENSOR: "on tensor cores"}
+_PAIRS = {rungs.ONCE: "each pair once", rungs.TENSOR: "on tensor cores"}
 """How a rung computes a pair; the others do it twice."""
 
 
@@ -19,17 +20,17 @@ def _rate(value: float) -> str:
 
 
 def _words(step: Best, steps: Sequence[Best], scale: float) -> str:
-    """What stands beside a bar: rate, where it was best, the step, on a CPU all steps."""
+    """What stands beside a bar: rate, the step, on a CPU all steps, and where it was best."""
     row, here = step.row, size_words(step.row)
     where = [word for word in (step.chosen, here if here != common_size(steps) else "") if word]
-    words = _rate(row.value / scale) + (f" ({'; '.join(where)})" if where else "")
+    words = _rate(row.value / scale)
     if step.speedup and step.before:
         words += f"   {units.factor(step.speedup)} {rung_name(step.before.benchmark)}"
     serial = next((one.row for one in steps if one.rung == SERIAL and one.row.valid), None)
     apart = step.before and step.before.benchmark != SERIAL and row.valid
     if serial and apart and size(serial) == size(row):
         words += f"   {units.factor(row.value / serial.value)} {SERIAL}"
-    return words
+    return words + (f"   ({'; '.join(where)})" if where else "")
 
 
 def _second_sizes(steps: Sequence[Best]) -> str:
@@ -40,15 +41,11 @@ def _second_sizes(steps: Sequence[Best]) -> str:
 def chart(steps: Sequence[Best]) -> c.Chart:
     """Bars from zero in the order of the ladder; beneath them what others published."""
     scale, unit = c.per_second(step.row.value for step in steps)
-    others = published(steps[0].row.device)
-    bars, words, found, seconds, limits = [], [], [], [], []
+    others = _others(steps)
+    bars, found, seconds, limits = [], [], [], []
     highest: dict[str, float] = {}
     for place, step in enumerate(steps):
         bars.append(c.mark(place, step.row, scale))
-        near = (step.limit, step.other, step.second, step.row)
-        end = max(row.value / scale for row in near if row)
-        beside = _words(step, steps, scale)
-        words.append(c.Mark(place, end, high=step.row.maximum / scale, words=beside))
         if step.other:
             found.append(c.Mark(place, step.other.value / scale))
         if step.second:
@@ -58,31 +55,41 @@ def chart(steps: Sequence[Best]) -> c.Chart:
             what = _PAIRS.get(step.rung, "each pair twice")
             limits.append(c.Mark(place, limit))
             highest[what] = max(limit, highest.get(what, 0))
-    theirs = [
-        c.Mark(place, one.rate / scale, words=_rate(one.rate / scale))
-        for place, one in enumerate(others, start=len(steps))
-    ]
+    places = range(len(steps), len(steps) + len(others))
+    theirs = [c.Mark(at, one.rate / scale) for at, one in zip(places, others, strict=True)]
+    words = [_words(step, steps, scale) for step in steps]
+    words += [f"{_rate(one.rate / scale)}{_bodies(one, '   ({})')}" for one in others]
+    beside = [(float(place), text, c.INK) for place, text in enumerate(words)]
     circle, stroke = c.Look(marker="o", size=4.4, hollow=True), c.Look(marker="|", size=11)
     diamond = c.Look(marker="D", size=3.8, hollow=True)
     other = next((step.other.text("problem") for step in steps if step.other), "single")
     drawn: list[c.Series | c.Bars] = [
         c.Bars(bars, c.Look("#0072B2"), common_size(steps), "bar"),
-        c.Series(words, c.Look(), words_size=7.5),
         c.Series(found, circle, PROBLEM_WORDS[other], order=3),
         c.Series(seconds, diamond, _second_sizes(steps), order=3),
         c.Series(limits, stroke, "issue limit"),
-        c.Series(theirs, c.THEIRS, "others' code", words_size=7.5),
+        c.Series(theirs, c.THEIRS, "others' code"),
     ]
     layers: list[c.Layer] = [one for one in drawn if one.marks]
     layers += [c.Rule(at, words=what) for what, at in highest.items()]
     names = [rung_name(step.rung) for step in steps] + [one.label for one in others]
     values = c.Axis(f"interactions ({unit})", zero=True)
-    panel = c.Panel(layers, c.names_axis(names), values, sideways=True)
+    panel = c.Panel(layers, c.names_axis(names), values, sideways=True, beside=beside)
     return c.Chart([[panel]], 8.4, 1.5 + 0.3 * len(names))
 
 
+def _others(steps: Sequence[Best]) -> Sequence[reference.PublishedRate]:
+    """Others' rates at the size of most rungs, if they measured it."""
+    row = next(step.row for step in steps if size_words(step.row) == common_size(steps))
+    return published(row.device, size(row)[1])
+
+
+def _bodies(one: reference.PublishedRate, words: str) -> str:
+    return words.format(f"{units.count(one.bodies)} bodies") if one.bodies else ""
+
+
 def _cited(one: reference.PublishedRate) -> str:
-    bodies = f"; {units.count(one.bodies)} bodies" if one.bodies else ""
+    bodies = _bodies(one, "; {}")
     doubt = f"; in doubt: {one.origin.doubt}" if one.origin.doubt else ""
     source = f"{one.origin.text}; {one.origin.locator}) {reference.cite(*one.origin.keys)}"
     return f"{one.label} ({one.implementation}{bodies}{doubt}; {source}"
@@ -94,12 +101,12 @@ def _caption(steps: Sequence[Best]) -> str:
     odd = "; ".join(f"{rung_name(rung)} {here}" for rung, here in known.items() if here != common)
     others = [step.other for step in steps if step.other]
     sizes = ", ".join(dict.fromkeys(size_words(row) for row in others))
-    theirs = "; ".join(map(_cited, published(steps[0].row.device)))
+    theirs = "; ".join(map(_cited, _others(steps)))
     return prose(
         "Pairs computed in a second, N² of each system and step, a body with itself included, as "
-        "the peers count. Bars: medians of the best case of each rung, in brackets where it was "
-        "best; lines in them: range of the samples; then the step over the rung that it changes, "
-        "at the largest size that both have.",
+        "the peers count. Bars: medians of the best case of each rung, all of one size where they "
+        "can be; lines in them: range of the samples. Beside them: the rate, the step over the "
+        "rung that it changes, and in brackets where it was best.",
         odd and f"Of another size: {odd}.",
         others and f"Circles: {PROBLEM_WORDS[others[0].text('problem')]} ({sizes}).",
         any(step.second for step in steps) and f"Diamonds: {_second_sizes(steps)}.",
@@ -113,8 +120,8 @@ def _caption(steps: Sequence[Best]) -> str:
 
 FIGURE = Figure(
     "nbody_ladder", "The n-body ladder", 200,
-    # Several GPUs have a figure of their own.
-    lambda run: [step for step in best_cases(run) if gpus(step.row) == 1],
+    # Several GPUs have a figure of their own, and one GPU alone is no rung of theirs.
+    lambda run: [step for step in best_cases(run, alike=True) if step.rung not in SEVERAL],
     chart, _caption,
     attributes("rung")
     | params("systems", "bodies", of="row")

@@ -1,6 +1,7 @@
 """What do the warps of each rung of n-body wait for?"""
 
 from collections.abc import Mapping, Sequence
+from statistics import mode
 
 from strata.figures import _chart as c
 from strata.figures._figure import Figure, attributes
@@ -21,9 +22,11 @@ COLOURS: Mapping[str, str] = {
     "branch_resolving": "#9b8ac4",
     "imc_miss": "#F0E442",
     "no_instruction": "#8a6d3b",
-    "other": "#c8c8c8",
+    "other": "#7a7a7a",
 }
 """Of each state; two that wait for the same unit share a hue."""
+HATCHES = {"lg_throttle": "....", "branch_resolving": "\\\\\\\\", "other": "////"}
+"""Of those whose colours some eyes take for another's."""
 LEAST = 0.005
 """Of the warps' time: a smaller share of every rung is part of the other ones."""
 
@@ -41,7 +44,8 @@ def chart(rungs: Sequence[Stalls]) -> c.Chart:
             c.Mark(place, ends[place], start=starts[place], valid=row.valid, row=row)
             for place, row in enumerate(one.all_states for one in rungs)
         ]
-        look, label = c.Look(COLOURS[state]), STATES.get(state, "other")
+        hatch, label = HATCHES.get(state, ""), STATES.get(state, "other")
+        look = c.Look(COLOURS[state], hatch=hatch, hollow=bool(hatch))
         layers.append(c.Bars(marks, look, label, thick=0.68))
     busy = [f"{one.utilisation.value:.0f} %, " if one.utilisation else "" for one in rungs]
     beside = [
@@ -49,17 +53,28 @@ def chart(rungs: Sequence[Stalls]) -> c.Chart:
         for place, one in enumerate(rungs)
     ]
     head = (-0.75, "issue slots used, warps" if any(busy) else "warps", c.INK)
-    places = c.names_axis([rung_name(one.rung) for one in rungs])
+    places = c.names_axis(_names(rungs))
     values = c.Axis("time of the warps in flight (%)", limits=(0, 100))
     panel = c.Panel(layers, places, values, sideways=True, beside=[*beside, head])
     return c.Chart([[panel]], 8.4, max(3.4, 0.9 + 0.3 * len(rungs)), "beside")
+
+
+def _names(rungs: Sequence[Stalls]) -> list[str]:
+    """Of the rungs, with the size of those that are of another one."""
+    of = [(rung_name(one.rung), size_words(one.all_states)) for one in rungs]
+    return [name if size == _common(rungs) else f"{name}\n{size}" for name, size in of]
+
+
+def _common(rungs: Sequence[Stalls]) -> str:
+    """The size of most."""
+    return mode(size_words(one.all_states) for one in rungs)
 
 
 FIGURE = Figure(
     "nbody_stalls", "n-body: what warps wait for", 221, stalls, chart,
     lambda rungs: (
         "Counted in one step of the fastest case of each rung "
-        f"({', '.join(dict.fromkeys(size_words(one.all_states) for one in rungs))}): of the time "
+        f"({_common(rungs)}, or as it says beneath the name): of the time "
         "of all warps in flight, how much they spent issuing, ready while another issued, or "
         "waiting, and for what; less than half a per cent everywhere is other. Beside the bars: "
         "cycles in which a scheduler issued, and warps that a scheduler had for each instruction "

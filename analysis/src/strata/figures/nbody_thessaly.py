@@ -10,7 +10,7 @@ from strata import reference
 from strata.figures import _chart as c
 from strata.figures._figure import Figure, attributes, prose, times
 from strata.ladder import seeds
-from strata.ladder.rungs import GIGA, gpus, rung_name, size_words
+from strata.ladder.rungs import GIGA, SEVERAL, gpus, rung_name, size_words, unshared
 from strata.model.units import factor
 from strata.run import Row, Run
 
@@ -31,15 +31,20 @@ class Pair(NamedTuple):
         return ratio if self.row.unit == "1/s" else 1 / ratio
 
 
+def _like(run: Run) -> Sequence[seeds.ThessalyStep]:
+    """The steps, but several GPUs by one alone."""
+    return [one for one in seeds.thessaly(run) if not (one.row and unshared(one.row))]
+
+
 def rates(run: Run) -> Sequence[Pair]:
     """The steps that were redone, in interactions a second."""
-    steps = [(one, one.row) for one in seeds.thessaly(run)]
+    steps = [(one, one.row) for one in _like(run)]
     return [Pair(one, row, one.rate) for one, row in steps if row and row.minimum > 0]
 
 
 def all_times(run: Run) -> Sequence[Pair]:
     """The steps that were redone with the report's systems: seconds of all that it timed."""
-    steps = [(one, one.step_time) for one in seeds.thessaly(run)]
+    steps = [(one, one.step_time) for one in _like(run)]
     known = [(one, row) for one, row in steps if row and row.minimum > 0]
     return [Pair(one, times(row, seeds.THESSALY_TIMED_STEPS), one.seconds) for one, row in known]
 
@@ -67,10 +72,11 @@ def chart(pairs: Sequence[Pair], label: str, scale: float) -> c.Chart:
 
 def _name(pair: Pair) -> str:
     """The report's step, and beneath it the rung that redoes it."""
-    many = gpus(pair.row)
-    shared = f", {many} GPU{'s' if many > 1 else ''}" if pair.step.hardware == seeds.FOUR else ""
+    four = pair.step.hardware == seeds.FOUR
+    name, many = pair.step.name, gpus(pair.row)
+    shared = f", {many} GPU{'s' if many > 1 else ''}" if four else ""
     rung = rung_name(pair.row.benchmark)
-    return f"{pair.step.name}\n{rung}, {pair.row.text('layout')}{shared}"
+    return f"{name}{', 4 GPUs' if four else ''}\n{rung}, {pair.row.text('layout')}{shared}"
 
 
 def _caption(pairs: Sequence[Pair], what: str) -> str:
@@ -83,6 +89,12 @@ def _caption(pairs: Sequence[Pair], what: str) -> str:
         f"of the step, here on so many GPUs as stand there ({sizes}; medians, lines: range of the "
         f"samples). The numbers of {seeds.THESSALY} {reference.cite('papadouli2026nbody')} are "
         "those of its table.",
+        any(pair.step.hardware == seeds.FOUR for pair in pairs)
+        and "Where theirs is of four GPUs, ours is of as many as it says: the factor is of the "
+        "whole, not of a GPU.",
+        any(pair.row.benchmark in SEVERAL for pair in pairs)
+        and "Several gpus shares out a kernel that has all later steps as well, which theirs at "
+        "this step had not.",
         missing and f"Not redone in this run: {', '.join(missing)}.",
     )
 

@@ -47,7 +47,7 @@ def _rates(title: str, steps: Sequence[Change]) -> c.Panel:
         ends = (old * gain, old * one.low, old * one.high)
         bars[gain >= 1].append(c.Mark(place, *ends, start=old, row=one.after))
         strokes.append(c.Mark(place, old))
-        right = old * max(1, gain)
+        right = old * max(1, gain, one.high)
         if one.prediction:
             predicted.append(c.Mark(place, old * one.prediction.value))
             right = max(right, old * one.prediction.value)

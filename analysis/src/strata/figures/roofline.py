@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter
-from statistics import geometric_mean
+from statistics import geometric_mean, mode
 
 from strata.figures import _chart as c
 from strata.figures._figure import Figure, prose
@@ -85,7 +85,7 @@ def chart(form: Form, entries: Sequence[Entry]) -> c.Chart:
         ]
         title = run if len(by_run) > 1 else ""
         rows.append([c.Panel(layers, places, values, title, beside=names, leaders=True)])
-    return c.Chart(rows, 8.4, 0.3 + 4.75 * len(rows), keys=list(_keys(entries)))
+    return c.Chart(rows, 9.0, 0.3 + 4.75 * len(rows), keys=list(_keys(entries)))
 
 
 def roof(height: float, start: float, end: float, look: c.Look, *, sloped: bool) -> c.Series:
@@ -268,10 +268,9 @@ def _sizes(points: Sequence[Point]) -> str:
     rungs = [one for one in points if one.row.suite == ladder.SUITE]
     if not rungs:
         return f"Kernels as Nsight Compute timed and counted them{names}."
-    words = {one.name: ladder.size_words(one.row) for one in rungs}
-    common = max(words.values(), key=list(words.values()).count)
-    odd = "; ".join(f"{name} {size}" for name, size in words.items() if size != common)
-    return f"Kernels: the n-body ladder, {common}{f' ({odd})' if odd else ''}{names}."
+    words = [*{one.name: ladder.size_words(one.row) for one in rungs}.values()]
+    odd = ", but where a name says another size" if len({*words}) > 1 else ""
+    return f"Kernels: the n-body ladder, {mode(words)}{odd}{names}."
 
 
 def _beyond(points: Sequence[Point], ends: Ends) -> Iterator[str]:

@@ -20,14 +20,15 @@ from strata.model.units import interval, quantity, size
 from strata.run import Run
 
 LOOKS = {
-    "pageable": c.Look(colour="#D55E00", marker="o"),
-    "pinned": c.Look(colour="#0072B2", marker="s"),
-    "mapped": c.Look(colour="#009E73", marker="^"),
-    "copy_engine": c.Look(colour="#0072B2", marker="s"),
-    "kernel": c.Look(colour="#009E73", marker="^"),
-    "load_cached": c.Look(colour="#E69F00", marker="v"),
-    "load_uncached": c.Look(colour="#D55E00", marker="D"),
+    "pageable": c.Look(colour="#D55E00", marker="o", size=6.4),
+    "pinned": c.Look(colour="#0072B2", marker="s", size=4.6),
+    "mapped": c.Look(colour="#56B4E9", marker="^", size=2.8),
+    "copy_engine": c.Look(colour="#0072B2", marker="s", size=5.4),
+    "kernel": c.Look(colour="#56B4E9", marker="^", size=3.2),
+    "load_cached": c.Look(colour="#009E73", marker="v", size=6.8),
+    "load_uncached": c.Look(colour="#E69F00", marker="D", size=2.8),
 }
+"""The later ones are smaller, and so all are seen where they coincide."""
 PIECES = (*list(c.WIDTH_LOOK.values())[1:], c.WIDTH_LOOK[1])
 NAMES = {
     "copy_engine": "copy engine",

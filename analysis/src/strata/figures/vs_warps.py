@@ -7,6 +7,7 @@ the time begins to grow in proportion to the warps, the layout has saturated the
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
+from math import inf
 from operator import attrgetter
 
 from strata.figures import _chart as c
@@ -15,6 +16,8 @@ from strata.model import FIELDS, LEVELS, Point, curves, fields_name, level_name
 from strata.model.units import unit_name
 from strata.run import Run
 
+BEYOND = 1.1
+"""Times the best median of a level, which no sample of a bandwidth passes but by its error."""
 DODGE = 0.06
 """Octaves between the markers of neighbouring layouts, so that equal values stay visible."""
 
@@ -30,6 +33,7 @@ def chart(points: Sequence[Point]) -> c.Chart:
     if first.quantity == "useful_bandwidth":
         scale, unit = c.scaled(max(point.row.value for point in points), "B/s")
         values = c.Axis(f"useful bandwidth ({unit})", zero=True)
+    most = _most(points)
     looks = c.layout_looks(point.layout for point in points)
     places = list(looks)
     warps = sorted({point.warps for point in points})
@@ -39,7 +43,8 @@ def chart(points: Sequence[Point]) -> c.Chart:
 
     def mark(point: Point) -> c.Mark:
         shift = 2 ** (DODGE * (places.index(point.layout) - (len(places) - 1) / 2))
-        value, low, high = (one / scale for one in (point.row.value, point.low, point.high))
+        ends = point.row.value, point.low, min(point.high, most.get(point.level, inf))
+        value, low, high = (one / scale for one in ends)
         return c.Mark(point.warps * shift, value, low, high, point.row.valid)
 
     def panel(fields: str, level: str, here: Sequence[Point]) -> c.Panel:
@@ -50,6 +55,13 @@ def chart(points: Sequence[Point]) -> c.Chart:
     rows = c.facets(points, *by, panel, rows=FIELDS, columns=LEVELS)
     width, height = max(0.4 + 2.75 * len(rows[0]), 4.8), 0.7 + 2.1 * len(rows)
     return c.Chart(rows, width, height, share="column")
+
+
+def _most(points: Sequence[Point]) -> dict[str, float]:
+    """How far up bands of a bandwidth are drawn: little beyond the best median of their level."""
+    known = [p for p in points if p.row.valid and p.row.quantity == "useful_bandwidth"]
+    by_level = c.grouped(known, attrgetter("level"))
+    return {level: BEYOND * max(p.row.value for p in here) for level, here in by_level.items()}
 
 
 def _caption(points: Sequence[Point]) -> str:
@@ -68,10 +80,15 @@ def _caption(points: Sequence[Point]) -> str:
     )
     sizes = sorted(Counter(point.block_size for point in points).items())
     listed = ", ".join(f"{size} threads at {count}" for size, count in sizes)
+    most = _most(points)
+    beyond = sum(point.high > most.get(point.level, inf) for point in points if point.row.valid)
     served_first = sum("little: " in point.row.reasons for point in points)
     return prose(
         f"{what} Each point stands at the block size of the best useful bandwidth: {listed} of "
         f"{len(points)} points. Layouts are set apart sideways to stay visible.",
+        beyond
+        and f"Bands end at {BEYOND:g} times the best median of a level; of {beyond} points single "
+        "samples lie beyond, by the error of their timing.",
         served_first
         and f"At {served_first} points the law of Little does not hold for the median: some warps "
         "were served before others.",

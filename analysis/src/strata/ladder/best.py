@@ -52,11 +52,11 @@ class Best(NamedTuple):
         return ratio(self.after, self.before)
 
 
-def best_cases(run: Run) -> tuple[Best, ...]:
+def best_cases(run: Run, *, alike: bool = False) -> tuple[Best, ...]:
     """Every rung that was timed, in order, by the largest single system that it computed.
 
     By many systems where few rungs computed a single one; a rung that lacks the problem of most
-    stands there by another.
+    stands there by another. All that are `alike` are of one size, that of most rungs.
     """
     cases = ladder.Cases(run)
     by_rung = ladder.by_place(cases.having(RATE))
@@ -67,17 +67,20 @@ def best_cases(run: Run) -> tuple[Best, ...]:
     def rank(place: Place) -> tuple[bool, tuple[bool, int]]:
         return place[0] == main, place_rank(place)
 
+    every = Counter(at for places in by_rung.values() for at in places if alike and at[0] == main)
     common = ladder.common_places(
         rows[0] for places in by_rung.values() for at, rows in places.items() if at[0] == main
     )
+    same = max(every, key=lambda place: (every[place], rank(place)), default=("", 0, 0))
     result = []
     for rung, places in by_rung.items():
-        shown = max(places, key=rank)
+        shown = same if same in places else max(places, key=rank)
         row = ladder.best(places[shown])
         others = (place for place in places if place[0] not in (shown[0], "gravit"))
         beside = max(others, key=rank, default=None)
         below = by_rung.get(cases.below(rung, by_rung), {})
-        shared = max((place for place in places if place in below), key=rank, default=None)
+        both = (place for place in places if place in below)
+        shared = shown if shown in below else max(both, key=rank, default=None)
         values = {
             axis: {case.text(axis) for case in places[shown]} for axis in ladder.own_axes(row)
         }
@@ -96,12 +99,16 @@ def common_size(found: Sequence[Best]) -> str:
     return Counter(size_words(one.row) for one in found).most_common(1)[0][0]
 
 
-def published(device: str) -> tuple[reference.PublishedRate, ...]:
-    """Others' rates of one system on the chip, each implementation at its largest N."""
+def published(device: str, bodies: int = 0) -> tuple[reference.PublishedRate, ...]:
+    """Others' rates of one system on the chip, each implementation at so many or most bodies."""
     theirs = (one for one in reference.nbody() if reference.is_of(one, device))
     single = (one for one in theirs if (one.problem, one.precision) == ("single", "fp32"))
     by_code = grouped(single, lambda one: one.implementation)
-    return tuple(max(rates, key=lambda one: one.bodies or 0) for rates in by_code.values())
+
+    def rank(one: reference.PublishedRate) -> tuple[bool, int]:
+        return one.bodies == bodies, one.bodies or 0
+
+    return tuple(max(rates, key=rank) for rates in by_code.values())
 
 
 def sentences(run: Run) -> tuple[Sentence, ...]:
@@ -207,7 +214,8 @@ class Accuracy(NamedTuple):
 def accuracies(run: Run) -> tuple[Accuracy, ...]:
     """Every case of the largest sizes."""
     cases = ladder.Cases(run)
-    errors = [row for row in cases.having("relative_rms_error") if row.value >= 0]
+    found = (row for row in cases.having("relative_rms_error") if row.value >= 0)
+    errors = [row for row in found if not ladder.unshared(row)]
     order = list(dict.fromkeys(row.benchmark for row in errors))
     return tuple(
         Accuracy(name, problem, order.index(name), row, bound)

@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from itertools import zip_longest
+from statistics import mode
 
 from strata.model import Cited, Sentence, ordered
 from strata.model.units import count
@@ -75,6 +76,11 @@ def gpus(row: Row) -> int:
     return row.count("gpus") or 1
 
 
+def unshared(row: Row) -> bool:
+    """Whether it is of a rung that shares work among GPUs, but on one alone: no rung of its own."""
+    return row.benchmark in SEVERAL and gpus(row) == 1
+
+
 _AXIS_WORDS = {
     "gpus": "GPUs: {}",
     "layout": "{}",
@@ -139,9 +145,20 @@ class Cases:
         return [row for (_, found), row in self._rows.items() if found == name]
 
     def fastest(self, rates: Sequence[Row]) -> list[Row]:
-        """Of each rung its fastest case, of a single system where it has one."""
-        by_rung = at_size(rates, "galaxies") | at_size(rates, "single")
-        return [best(by_rung[rung]) for rung in self.rungs if rung in by_rung]
+        """Of each rung its fastest case, all of one size where they can be.
+
+        Of a single system, unless few rungs computed one. After them come those of the largest
+        single system of another size.
+        """
+        single, many = at_size(rates, "single"), at_size(rates, "galaxies")
+        first = many | single if 2 * len(single) > len(many | single) else single | many
+        shown = {rung: place_of(rows[0]) for rung, rows in first.items()}
+        places = {place_of(row) for row in rates if row.text("problem") == "single"}
+        others = places - {mode(shown.values())} if shown else places
+        largest = max(others, key=place_rank, default=None)
+        there = (row for row in rates if place_of(row) == largest != shown[row.benchmark])
+        both = (first, grouped(there, lambda row: row.benchmark))
+        return [best(rows[rung]) for rows in both for rung in self.rungs if rung in rows]
 
     def below(self, rung: str, measured: Container[str]) -> str:
         """The nearest rung below that was measured; empty where none was."""
@@ -165,14 +182,15 @@ def common_places(rows: Iterable[Row]) -> list[Place]:
 def at_size(rows: Sequence[Row], problem: str) -> dict[str, list[Row]]:
     """The rows of `problem` by rung, all of one size where they can be.
 
-    That of most interactions; for galaxies the report's, where it was measured. A rung that lacks
-    the size has its own largest.
+    That of most rungs, the largest of several; for galaxies the report's, where it was measured. A
+    rung that lacks the size has its own largest.
     """
     by_rung = by_place(row for row in rows if row.text("problem") == problem)
-    every = (place for places in by_rung.values() for place in places)
-    largest = max(every, key=place_rank, default=("", 0, 0))
+    have = Counter(place for places in by_rung.values() for place in places)
+    rank = {place: (place_rank(place)[0], have[place], place_rank(place)) for place in have}
+    common = max(have, key=rank.__getitem__, default=("", 0, 0))
     return {
-        rung: places[largest if largest in places else max(places, key=place_rank)]
+        rung: places[common if common in places else max(places, key=place_rank)]
         for rung, places in by_rung.items()
     }
 

@@ -48,7 +48,7 @@ class Stalls(NamedTuple):
 
 
 def stalls(run: Run) -> tuple[Stalls, ...]:
-    """Of each rung the fastest case that was counted, of a single system where it has one."""
+    """Of each rung the fastest case that was counted, then those of another size."""
     cases = ladder.Cases(run)
     rates = [row for row in cases.having(ladder.RATE) if stalls_of(row, cases)]
     return tuple(one for row in cases.fastest(rates) if (one := stalls_of(row, cases)))

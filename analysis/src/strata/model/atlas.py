@@ -5,11 +5,12 @@ and a table say the same. What a run lacks is simply not there.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from math import inf
 from statistics import median
 from typing import NamedTuple, TypeVar
 
 from strata.model import plateaus
-from strata.model.cases import CLOCKS, by_case
+from strata.model.cases import CLOCKS, CaseRows, by_case
 from strata.model.names import LEVELS, ordered, rank
 from strata.run import Row, Run, grouped
 
@@ -84,15 +85,16 @@ BEYOND = 16
 """Footprints of main memory over the last cache, where no knee of the TLB bounds them."""
 
 
-def _windows(run: Run) -> Windows:
+def windows(run: Run) -> Windows:
     """Footprints with room on both sides: of a GPU's DRAM from twice the L2 to the TLB's knee."""
     if run.context.backend == "cuda":
-        l2 = _l2_bytes(run)
+        l2, reach = _l2_bytes(run), tlb_reach(run)
+        last = reach.bytes if reach else BEYOND * l2
         return {
             "l1": ("global_ca", 0, 16 * KIB),
             "shared": ("shared", 0, 16 * KIB),
             "l2": ("global_cg", 256 * KIB, l2 / 4),
-            "dram": ("global_cg", 2 * l2, (tlb_knee(run) or BEYOND * l2) if l2 else 0),
+            "dram": ("global_cg", 2 * l2, last if l2 else 0),
         }
     told = (run.context.device.facts.get(f"{cache}_bytes") for cache in ("l1d", "l2", "l3"))
     l1, l2, l3 = (size if isinstance(size, int) else 0 for size in told)
@@ -113,24 +115,44 @@ def _l2_bytes(run: Run) -> float:
     return median(found) if found else told if isinstance(told, int) else 0
 
 
-def tlb_knee(run: Run) -> float | None:
-    """Bytes that the kept translations reach, by the first plateau of `tlb`; None if unknown."""
+class Reach(NamedTuple):
+    """How far the kept translations of addresses reach.
+
+    `row` is the last load of the first plateau; `last` that of the longest chain, the same row
+    where no chain was long enough for a knee.
+    """
+
+    row: Row
+    last: Row
+
+    @property
+    def bytes(self) -> int:
+        """The footprint of `row`."""
+        return _size(self.row)
+
+
+def tlb_reach(run: Run) -> Reach | None:
+    """The first plateau of `tlb` on a GPU; None without one.
+
+    On a CPU caches bend the same curve, so none is told.
+    """
     walked = {
-        footprint: row.value
+        _size(row): row
         for row in _valid(run, "tlb")
         if (row.quantity, row.text("allocation")) == ("load_cycles", "malloc")
         and row.method in CLOCKS
-        and (footprint := row.count("footprint"))
+        and _size(row)
     }
     sizes = sorted(walked)
-    found = plateaus.find([*map(float, sizes)], [walked[size] for size in sizes])
-    return found[0].last if found else None
+    found = plateaus.find([*map(float, sizes)], [walked[size].value for size in sizes])
+    return Reach(walked[sizes[found[0].stop]], walked[sizes[-1]]) if found else None
 
 
 def latencies(run: Run, space: str = "") -> Mapping[str, Latency]:
     """Of each level the median case of a dependent load by one core, nearest level first.
 
-    With `space`, of the loads of that one, for the levels that it reaches as others of its kind do.
+    With `space`, of the loads of that one, for the levels that it reaches as others of its kind do;
+    of "mapped" a GPU's loads from memory of the host.
     """
     cases: dict[str, Row] = {}
     times: dict[str, Row] = {}
@@ -141,7 +163,8 @@ def latencies(run: Run, space: str = "") -> Mapping[str, Latency]:
             elif row.quantity == "load_time":
                 times[row.case] = row
     found = {}
-    for level, (usual, low, high) in _windows(run).items():
+    beside = {"host_memory": ("mapped", 0.0, inf)}
+    for level, (usual, low, high) in (beside if space == "mapped" else windows(run)).items():
         alike = space.partition("_")[0] == usual.partition("_")[0]
         of = space if alike and (level, space) != ("l1", "global_cg") else usual
         here = [r for r in cases.values() if r.text("space") == of and low <= _size(r) <= high]
@@ -262,3 +285,13 @@ def transfers(run: Run) -> Mapping[tuple[str, str], Row]:
     directions, memories = ("to_device", "to_host", "both"), ("pinned", "mapped", "pageable")
     order = sorted(best, key=lambda key: (rank(key[0], directions), rank(key[1], memories)))
     return {key: best[key] for key in order}
+
+
+def peer(run: Run) -> tuple[Latency | None, Mapping[str, Row]]:
+    """A load from the memory of another GPU, and the best bandwidth of copies by direction."""
+    rows = _valid(run, "peer_copy")
+    copies = (row for row in rows if (row.quantity, row.method) == ("bandwidth", "wall"))
+    load = CaseRows(tuple(row for row in rows if row.text("by") == "load"))
+    row, time = load.row("load_cycles_uncached", *CLOCKS), load.row("load_time_uncached")
+    best = _best(copies, lambda row: row.text("direction"))
+    return Latency(row, time, row, row) if row else None, best

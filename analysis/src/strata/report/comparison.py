@@ -5,12 +5,14 @@
     compare.svg|png|pdf   every row of every benchmark as a dot
     kernel_access.*       lines of kernels before and after, of runs of strata access
     devices.*             the same for runs of different devices, in normalised units
+    hierarchy_map.*       the levels of memory of all runs, where they are all of GPUs or of CPUs
     compare.html          all of it as one self-contained page
 
 The same runs give the same bytes.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,52 +24,73 @@ from strata.compare.sections import Section, latex, markdown
 from strata.figures import _compare_changes, _compare_devices
 from strata.figures._chart import Chart
 from strata.figures._figure import Figure
+from strata.figures._heading import heading_of
 from strata.figures._images import images
 from strata.model import plain
 from strata.report.attempt import attempt
 from strata.report.page import environment, inline_svg
+from strata.run import Run
 from strata.run.files import write_files
 
-
-def _of_both(figure: Figure[Any], found: Comparison) -> Sequence[Any]:
-    """What a figure shows of two runs."""
-    return figure.both(found.before, found.after) if figure.both else ()
+TITLES = {"compare": "Changes of every row between runs", "devices": "Devices side by side"}
+"""Of the figures of a comparison."""
 
 
-def write(found: Sequence[Comparison], beside: devices.Devices | None, out: Path) -> None:
+def _compared(
+    figure: Figure[Any], found: Sequence[Comparison], beside: devices.Devices | None
+) -> Sequence[Any]:
+    """What a figure shows of the runs that are compared."""
+    if figure.beside:
+        runs = beside.runs if beside else (found[0].before, *(one.after for one in found))
+        return figure.beside(runs)
+    pairs = [(one.before, one.after) for one in found] if figure.both else []
+    return [item for pair in pairs if figure.both for item in figure.both(*pair)]
+
+
+def write(
+    found: Sequence[Comparison], beside: devices.Devices | None, out: Path, *, headings: bool = True
+) -> None:
     """Write the files of comparisons and of devices into the folder `out`.
 
-    Everything is made before anything is written. OSError where that fails.
+    Without `headings` the figures do not say what they show. Everything is made before anything is
+    written. OSError where that fails.
     """
+    of = {run.context.run: run for one in found for run in (one.before, one.after)}
+    compared = [*of.values()]
     parts = sections(found, beside)
     files: dict[str, bytes] = {}
 
-    def add(stem: str, data: bytes, chart: Callable[[], Chart], parts: Sequence[Section]) -> None:
+    def drawn(title: str, chart: Chart, runs: Sequence[Run]) -> dict[str, bytes]:
+        return images(chart, heading_of(title, runs) if headings else None)
+
+    def add(
+        stem: str, data: bytes, chart: Callable[[], Chart], runs: Sequence[Run],
+        parts: Sequence[Section],
+    ) -> None:  # fmt: skip
         made = {"csv": data}
         with attempt(f"The figure {stem!r}"):
-            made |= images(chart())
+            made |= drawn(TITLES[stem], chart(), runs)
         for kind, text in (("md", markdown), ("tex", latex)):
             made[kind] = "\n".join(map(text, parts)).encode()
         files.update({f"{stem}.{kind}": file for kind, file in made.items()})
 
     if found:
-        add(
-            "compare", words.data(found), lambda: _compare_changes.chart(found), parts[: len(found)]
-        )
+        chart = partial(_compare_changes.chart, found)
+        add("compare", words.data(found), chart, compared, parts[: len(found)])
     if beside:
-        add("devices", devices.data(beside), lambda: _compare_devices.chart(beside), parts[-1:])
-    drawn = {"compare": "Comparison", "devices": "Comparison"}
+        chart = partial(_compare_devices.chart, beside)
+        add("devices", devices.data(beside), chart, beside.runs, parts[-1:])
+    titles = dict(TITLES)
     for figure in figures.discover():
-        items = [item for one in found for item in _of_both(figure, one)]
-        if items:
-            drawn[figure.name] = figure.title
+        if items := _compared(figure, found, beside):
+            titles[figure.name] = figure.title
             files[f"{figure.name}.csv"] = figure.data(items)
             with attempt(f"The figure {figure.name!r}"):
-                made = images(figure.chart(items))
+                made = drawn(figure.title, figure.chart(items), beside.runs if beside else compared)
                 files.update({f"{figure.name}.{kind}": file for kind, file in made.items()})
     drawings = [
         inline_svg(files[f"{name}.svg"].decode(), f"{name}-", title)
-        for name, title in drawn.items()
+        for name, title in titles.items()
         if f"{name}.svg" in files
     ]
     templates = environment()

@@ -61,13 +61,14 @@ ALWAYS = ("trust",)
 """Questions that are answered without a figure, a table or a sentence, too."""
 
 
-def write(runs: Sequence[Run], out: Path) -> Path:
+def write(runs: Sequence[Run], out: Path, *, headings: bool = True) -> Path:
     """Write the report of `runs` into the folder `out`; returns the path of the page.
 
+    Without `headings` the image files do not say what they show, of which device and run.
     Raises `RunError` when a run is given twice or holds nothing that can be shown, OSError when a
     file cannot be written.
     """
-    write_files(out, make(runs))
+    write_files(out, make(runs, headings=headings))
     return out / "report.html"
 
 
@@ -83,7 +84,7 @@ def environment() -> Environment:
     )
 
 
-def make(runs: Sequence[Run]) -> dict[str, bytes]:
+def make(runs: Sequence[Run], *, headings: bool = True) -> dict[str, bytes]:
     """The files of the report of `runs`, by their path below its folder; the page comes last.
 
     Raises `RunError` as `write` does.
@@ -91,7 +92,7 @@ def make(runs: Sequence[Run]) -> dict[str, bytes]:
     refuse_repeated(runs)
     places = [Places(run.rows) for run in runs]
     cites, files, sections = Citations(), dict[str, bytes](), list[Section]()
-    with drawn(runs, places) as drawings:
+    with drawn(runs, places, headings=headings) as drawings:
         for run in runs:
             refuse_unusable(run)
         for number, (run, known) in enumerate(zip(runs, places, strict=True), start=1):
@@ -226,7 +227,7 @@ class Section:
     def _figure(self, drawing: Drawing) -> Mapping[str, Any]:
         stem = f"{self._folder}{drawing.name}"
         prefix = f"{self.key}-{drawing.name}-"
-        text = drawing.images["svg"].decode()
+        text = drawing.inline
         svg = inline_svg(text, prefix, drawing.title, drawing.hits)
         wide = max(map(float, re.findall(r'<svg [^>]*width="([\d.]+)pt"', text))) > BESIDE
         for suffix, content in drawing.images.items():

@@ -11,6 +11,7 @@ The same runs give the same bytes.
 from collections.abc import Sequence
 from pathlib import Path
 
+from strata.figures._heading import heading_of
 from strata.figures._images import images
 from strata.figures.roofline import FIGURES
 from strata.roofline.forms import FLOP, INSTRUCTION, Form
@@ -25,13 +26,19 @@ UNKNOWN = "unknown"
 
 
 def write(
-    runs: Sequence[Run], out: Path, *, ceilings: Run | None = None, nominal: bool = True
+    runs: Sequence[Run],
+    out: Path,
+    *,
+    ceilings: Run | None = None,
+    nominal: bool = True,
+    headings: bool = True,
 ) -> dict[Form, tuple[Entry, ...]]:
     """Write the rooflines of `runs` into the folder `out`: a panel for each, on the same axes.
 
-    A run without ceilings takes those of the run `ceilings`. Gives what each shows. Raises
-    `RunError`, before anything is written, when a run is given twice, lacks what a roofline needs,
-    or is of another device than `ceilings`; OSError when a file cannot be written.
+    A run without ceilings takes those of the run `ceilings`; without `headings` the figures do not
+    say which runs they show. Gives what each shows. Raises `RunError`, before anything is written,
+    when a run is given twice, lacks what a roofline needs, or is of another device than `ceilings`;
+    OSError when a file cannot be written.
     """
     refuse_repeated(runs)
     for run in runs:
@@ -48,7 +55,8 @@ def write(
             words.append(f"Ceilings of the run {ceilings.context.run}.")
         others = (run.context for run in runs[1:])
         words += [f"{one.device.name}, commit {one.build.commit[:12]}." for one in others]
-        contents = images(figure.chart(found)) | {
+        heading = heading_of(figure.title, runs) if headings else None
+        contents = images(figure.chart(found), heading) | {
             "csv": figure.data(found),
             "txt": f"{' '.join(words)}\n".encode(),
         }

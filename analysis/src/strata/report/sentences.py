@@ -111,6 +111,21 @@ def l2_partitions(run: Run) -> Iterator[Sentence]:
         )  # fmt: skip
 
 
+def tlb_reach(run: Run) -> Iterator[Sentence]:
+    """How much memory can be loaded from before addresses take longer to translate."""
+    if found := atlas.tlb_reach(run):
+        row, last = found.row, found.last
+        reach = Cited(size(found.bytes), row)
+        if row is last:
+            yield ("The TLB reaches ", reach, " or more: no longer chain could be walked.")
+            return
+        yield (
+            "The TLB reaches ", reach, ": over such a chain a load that L2 serves takes ",
+            cited(row), ", over ", Cited(size(last.count("footprint") or 0), last), " ",
+            cited(last), ".",
+        )  # fmt: skip
+
+
 def transfer(run: Run) -> Iterator[Sentence]:
     """How fast the host's memory is copied from and to."""
     found = atlas.transfers(run)
@@ -137,6 +152,7 @@ PARTS: Mapping[str, Callable[[Run], Iterable[Sentence]]] = {
     "instructions": answers.instructions,
     "arithmetic": arithmetic,
     "the parts of L2": l2_partitions,
+    "the reach of the TLB": tlb_reach,
     "coalescing": answers.coalescing,
     "bank conflicts": answers.bank_conflicts,
     "atomics": answers.atomics,

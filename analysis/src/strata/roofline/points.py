@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from statistics import mode
 from typing import ClassVar
 
 from strata.ladder import rungs as ladder
@@ -96,11 +97,26 @@ def points(run: Run, form: Form, *, nominal: bool) -> list[Point]:
             once = _COMPULSORY[row.text("problem")] * math.prod(ladder.size(row))
             result.append(_point(row, peers[0], ONCE, (once, [])))
     order = list(dict.fromkeys([*cases.rungs, *(case.benchmark for case in run.cases)]))
-    return sorted(result, key=lambda point: order.index(point.row.benchmark))
+    return sorted(_sized(result), key=lambda point: order.index(point.row.benchmark))
+
+
+def _sized(points: Sequence[Point]) -> list[Point]:
+    """The points; the name of a rung of another size than most says so."""
+    of = {one.row.case: ladder.size_words(one.row) for one in points if _of_ladder(one.row)}
+    common = mode(of.values()) if of else ""
+    return [
+        replace(one, name=f"{one.name}, {size}") if size != common else one
+        for one in points
+        for size in [of.get(one.row.case, common)]
+    ]
+
+
+def _of_ladder(row: Row) -> bool:
+    return row.suite == ladder.SUITE
 
 
 def _rungs(cases: ladder.Cases, having: str) -> list[Row]:
-    """Each rung's fastest case on one device that has the quantity, of one system if it can."""
+    """Each rung's fastest case on one device that has the quantity, as `Cases.fastest` has it."""
     has = {row.case for row in cases.having(having) if row.value > 0 and ladder.interactions(row)}
     alone = (row for row in cases.having(ladder.RATE) if ladder.gpus(row) == 1)
     return cases.fastest([r for r in alone if r.case in has and r.benchmark not in ladder.SEVERAL])
@@ -108,7 +124,7 @@ def _rungs(cases: ladder.Cases, having: str) -> list[Row]:
 
 def _units(row: Row) -> int:
     """Units of work of a step: interactions, or the one launch of any other kernel."""
-    return ladder.interactions(row) if row.suite == ladder.SUITE else 1
+    return ladder.interactions(row) if _of_ladder(row) else 1
 
 
 def _point(row: Row, work: _Work, level: str, moved: tuple[float, list[Row]]) -> Point:

@@ -1,0 +1,227 @@
+"""Levels of memory as boxes in one another, each with its numbers: what `hierarchy_map` draws.
+
+Places are bytes; heights are lines of words, from the top down. A box ends at its size, or, where
+nobody tells one or its words would not fit, with a dashed edge where there is room.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import log2
+from typing import Literal
+
+from strata.figures import _chart as c
+from strata.figures._sheet import POINT
+from strata.model.hierarchy import WHAT, Hierarchy, Level, Number
+
+LEAST, MOST = 2.0**10, 2.0**50
+"""Bytes: where the axis begins, and a size that nobody has."""
+APART, UNKNOWN, INDENT = 3.0, 5.0, 0.2
+"""Powers of two beyond the box inside: at the least, without a size; and between left edges."""
+INSET, HEAD, FOOT, GAP = 0.55, 1.35, 0.35, 0.5
+"""In lines: between two edges, from an edge to the first line, to the edge below, between boxes."""
+SMALL, LARGE, LETTER, PAD = 7.0, 8.0, 0.58, 5.0
+"""Points: sizes of words, how wide a letter is of them, and from words to an edge."""
+MOST_LETTERS, MOST_LINES = 1.25, 1.4
+"""How much larger words and lines are where a box has room."""
+SIDE, PITCH = 118.0, 76.0
+"""Points from the edge of a flat box to its first number, and to the next."""
+WIDE, WIDEST = 8.4, 17.0
+"""Inches of the sheet: where that is enough for the words, and at the most."""
+FIRST = ("time", "bandwidth")
+"""What is asked first: larger than the rest."""
+COLOUR = {**c.LEVEL_COLOUR, "registers": "#666666", "host_memory": "#666666", "peer": "#666666"}
+MARKS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+End = tuple[float, bool]
+"""The right edge of a box in bytes, and whether that is its size."""
+Line = tuple[str, Sequence[Number | None]]
+"""What a line of a box tells, and the number of each device."""
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """Levels that lie equally deep: the ends of their boxes on each device, and room for words.
+
+    All in bytes: boxes begin at `start`, words at `left`, where what is inside ends, and words end
+    at `right`. `number` and `needed` are how wide a number is and all words of a line, in points.
+    """
+
+    levels: Sequence[Level]
+    ends: Sequence[Sequence[End]]
+    start: float
+    left: float
+    right: float
+    number: float
+    needed: float
+
+    @property
+    def octaves(self) -> float:
+        """Powers of two that there are for words."""
+        return log2(self.right / self.left)
+
+
+class Drawing:
+    """The boxes of devices that have the same levels; `notes` say why numbers are missing."""
+
+    def __init__(self, maps: Sequence[Hierarchy]) -> None:
+        self.maps, self.notes = maps, dict[str, str]()
+        self.colours = c.COLOURS if len(maps) > 1 else (c.INK,)
+        self.levels = {level.name: level for one in maps for level in one.levels}
+        inside = [one for one in self.levels.values() if one.depth is not None and not one.part_of]
+        self.bands = list(self._bands(inside))
+        self.last = max(end for band in self.bands for ends in band.ends for end, _ in ends)
+        octaves = log2(self.last / LEAST)
+        needed = (octaves * band.needed / band.octaves / POINT for band in self.bands)
+        self.wide = min(max(WIDE, *needed), WIDEST)
+        self.octave = POINT * self.wide / octaves
+        insets = [INSET * (len(self.bands) - 1 - depth) for depth in range(len(self.bands))]
+        self.tall = max(
+            2 * inset + sum(self._height(one) + GAP for one in band.levels) - GAP
+            for inset, band in zip(insets, self.bands, strict=True)
+        )
+        self.layers: list[c.Layer] = []
+        for inset, band in zip(insets, self.bands, strict=True):
+            self.layers[:0] = self._band(band, inset)  # the outermost below all others
+        for level in self.levels.values():
+            if level.depth is None:
+                self.layers += self._flat(level)
+
+    def _bands(self, levels: Sequence[Level]) -> Iterator[Band]:
+        """From the innermost outward."""
+        deepest, inner = max(one.depth or 0 for one in levels), LEAST
+        for depth in range(deepest + 1):
+            here = [one for one in levels if one.depth == depth]
+            ends = [[_end(size, inner) for size in self._sizes(one)] for one in here]
+            edges = [end for both in ends for end, _ in both]
+            start = LEAST * 2 ** (INDENT * (deepest - depth))
+            left, right = inner if depth else start, min(edges)
+            all_lines = [
+                line for one in here for of in (one, *self._parts(one)) for line in self._lines(of)
+            ]
+            longest = max(len(n.text) for _, numbers in all_lines for n in numbers if n)
+            number = longest * LETTER * LARGE + PAD
+            label = max(len(self._label(line)) for line in all_lines) * LETTER * SMALL
+            needed = label + len(self.maps) * number + 3 * PAD
+            yield Band(here, ends, start, left, right, number, needed)
+            inner = max(edges)
+
+    def _numbers(self, level: Level) -> list[dict[str, Number]]:
+        return [dict(one.numbers(level.name)) for one in self.maps]
+
+    def _sizes(self, level: Level) -> list[float | None]:
+        found = [numbers.get("size") for numbers in self._numbers(level)]
+        return [one.value if one else None for one in found]
+
+    def _lines(self, level: Level) -> list[Line]:
+        of = self._numbers(level)
+        lines = ((what, [numbers.get(what) for numbers in of]) for what in WHAT)
+        return [(what, numbers) for what, numbers in lines if any(numbers)]
+
+    def _label(self, line: Line) -> str:
+        what, numbers = line
+        told = dict.fromkeys(one.source for one in numbers if one)
+        said = ", ".join(source for source in told if source in ("fact", "reported"))
+        label = WHAT[what].replace("core", self.maps[0].core)
+        return f"{label} ({said})" if said else label
+
+    def _parts(self, level: Level) -> list[Level]:
+        return [one for one in self.levels.values() if one.part_of == level.name]
+
+    def _height(self, level: Level) -> float:
+        parts = sum(self._height(part) + GAP for part in self._parts(level))
+        return HEAD + len(self._lines(level)) + parts + FOOT
+
+    def _band(self, band: Band, top: float) -> Iterator[c.Layer]:
+        """The boxes of a depth, one below the other, as tall as there is room."""
+        heights = [self._height(one) for one in band.levels]
+        taller = (self.tall - 2 * top - GAP * (len(heights) - 1)) / sum(heights)
+        lines, room = min(taller, MOST_LINES), band.octaves * self.octave
+        letters = max(1.0, min(taller, room / band.needed, MOST_LETTERS))
+        for level, ends, height in zip(band.levels, band.ends, heights, strict=True):
+            boxes = [(level, band.start, band.left, ends, top, taller * height)]
+            low, inside = (
+                top + lines * (HEAD + len(self._lines(level)) + FOOT),
+                band.left * 2**INDENT,
+            )
+            for part in (parts := self._parts(level)):
+                of = [(end / len(parts), known) for end, known in ends]
+                boxes.append((part, inside, inside, of, low, lines * self._height(part)))
+                low += lines * (self._height(part) + GAP)
+            for one, start, left, edges, y, tall in boxes:
+                yield from self._box(level.name, start, edges, y, y + tall)
+                title = one.title_of(self.maps[0].core)
+                yield _text(left, y + lines * HEAD / 2, title, PAD, size=LARGE * letters, bold=True)
+                for at, line in enumerate(self._lines(one)):
+                    to = y + lines * (HEAD + at + 0.5)
+                    yield _text(
+                        left, to, self._label(line), PAD, size=SMALL * letters, colour=c.GREY
+                    )
+                    for device in range(len(ends)):
+                        dx = -PAD - letters * band.number * (len(ends) - 1 - device)
+                        right = min(end for end, _ in edges), to, dx
+                        yield self._number(right, line, device, letters, "right")
+            top += taller * height + GAP
+
+    def _flat(self, level: Level) -> Iterator[c.Layer]:
+        """What is beside the device: a flat box below, numbers side by side."""
+        lines, sizes = (
+            self._lines(level),
+            [one for one in self._sizes(level) if one and one <= MOST],
+        )
+        why = {n.why if n and not n.text else "" for _, numbers in lines for n in numbers}
+        reason = why.pop() if len(why) == 1 else ""
+        top = self.tall + GAP
+        self.tall = top + HEAD + (0 if reason else len(self.maps))
+        end = (max(sizes), True) if sizes else (self.last, False)
+        self.last = max(self.last, end[0])
+        yield from self._box(level.name, LEAST, [end], top, self.tall)
+        yield _text(LEAST, top + HEAD / 2, level.title, PAD, size=LARGE, bold=True)
+        if reason:
+            yield _text(LEAST, top + HEAD / 2, reason, SIDE)
+            return
+        for at, line in enumerate(lines):
+            dx = SIDE + at * PITCH
+            yield _text(LEAST, top + HEAD / 2, self._label(line), dx, colour=c.GREY)
+            for device in range(len(self.maps)):
+                yield self._number((LEAST, top + HEAD / 2 + 1 + device, dx), line, device)
+
+    def _box(
+        self, name: str, left: float, ends: Sequence[End], top: float, low: float
+    ) -> Iterator[c.Layer]:
+        """A box that ends at the size on each device, in the level's colour where all agree."""
+        colour, alike = COLOUR.get(name, c.OTHER.colour), len(set(ends)) == 1
+        fill = c.pale(colour, 0.13)
+        yield c.Area((left, top), (max(end for end, _ in ends), low), c.Look(fill, width=0), fill)
+        for device, (end, known) in enumerate(ends[:1] if alike else ends):
+            own = colour if alike else self.colour(device)
+            yield c.Area((left, top), (end, low), c.Look(own, line="-" if known else "--", width=1))
+
+    def _number(
+        self, at: tuple[float, float, float], line: Line, device: int, letters: float = 1.0,
+        across: Literal["left", "right"] = "left",
+    ) -> c.Words:  # fmt: skip
+        """What a line says of a device, at a place, a line and some points; a mark if missing."""
+        found, large = line[1][device], line[0] in FIRST
+        words, size = found.text if found else "", LARGE if large else SMALL
+        if found and not words:
+            mark = f"{len(self.notes) + 1}".translate(MARKS)
+            words, size, large = f"–{self.notes.setdefault(found.why, mark)}", SMALL, False
+        (place, y, dx), colour = at, self.colour(device)
+        size *= letters
+        return _text(place, y, words, dx, size=size, colour=colour, across=across, bold=large)
+
+    def colour(self, device: int) -> str:
+        """Of the numbers of a device."""
+        return self.colours[device % len(self.colours)]
+
+
+def _end(size: float | None, inner: float) -> End:
+    known = size is not None and inner * 2**APART <= size <= MOST
+    return (size, True) if size and known else (inner * 2**UNKNOWN, False)
+
+
+def _text(
+    place: float, y: float, text: str, dx: float, *, size: float = SMALL, colour: str = c.INK,
+    across: Literal["left", "right"] = "left", bold: bool = False,
+) -> c.Words:  # fmt: skip
+    return c.Words(place, y, text, dx, 0, across, "center", size, colour, bold=bold)

@@ -1,0 +1,106 @@
+"""What are the levels of this device's memory: how large, how far, how fast?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from strata.figures import _chart as c
+from strata.figures._figure import Figure, attributes, prose
+from strata.figures._levels import LEAST, Drawing
+from strata.figures._sheet import POINT
+from strata.model.hierarchy import Hierarchy, Level, Number, hierarchy
+from strata.model.units import SPACE
+from strata.run import Row, Run
+
+LINE = 10.2
+"""Points from a line of words to the next: the unit of the panel's height."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One number of one level of one device."""
+
+    map: Hierarchy
+    level: Level
+    number: Number
+
+    @property
+    def row(self) -> Row | None:
+        """The row behind it; a fact has none."""
+        return self.number.row
+
+    @property
+    def valid(self) -> bool:
+        """Whether it is there."""
+        return self.number.source != "missing"
+
+
+def items(run: Run) -> Sequence[Item]:
+    """Every number of every level, those that are missing too; none without a measured one."""
+    found = hierarchy(run)
+    if not found.measured:
+        return ()
+    return [Item(found, level, one) for level in found.levels for one in level.numbers.values()]
+
+
+def beside(runs: Sequence[Run]) -> Sequence[Item]:
+    """The numbers of several GPUs, or of several CPUs."""
+    each = [items(run) for run in runs]
+    alike = len({run.context.backend for run in runs}) == 1
+    return [item for found in each for item in found] if all(each) and alike else ()
+
+
+def _maps(found: Sequence[Item]) -> list[Hierarchy]:
+    return list({item.map.run.context.run: item.map for item in found}.values())
+
+
+def chart(found: Sequence[Item]) -> c.Chart:
+    """The device to the scale of its sizes, below it what is beside it, and why numbers lack."""
+    maps = _maps(found)
+    of = Drawing(maps)
+    names = [_name(one, maps) for one in maps] if len(maps) > 1 else []
+    keys = [c.Key(name, c.Look(of.colour(at)), patch=True) for at, name in enumerate(names)]
+    ends = (LEAST, 1.06 * of.last)
+    places = c.bytes_axis(f"size (of one, where each {maps[0].core} has one)", ends, most=10)
+    values = c.Axis(limits=(of.tall + 0.15, -0.15), ticks=(), names=())
+    panel = c.Panel(of.layers, replace(places, limits=ends), values)
+    height = (of.tall + 0.3) * LINE / POINT + (0.9 if keys else 0.62)
+    below = [f"{mark}{SPACE}{why}" for why, mark in of.notes.items()]
+    return c.Chart([[panel]], of.wide, height, keys=keys, below=below)
+
+
+def _name(of: Hierarchy, maps: Sequence[Hierarchy]) -> str:
+    alike = [one.device for one in maps].count(of.device) > 1
+    return f"{of.device} ({of.run.context.run})" if alike else of.device
+
+
+def _caption(found: Sequence[Item]) -> str:
+    core = found[0].map.core
+    return prose(
+        "Boxes lie in one another as the levels do; each ends where its size is on the axis, which "
+        "is logarithmic, a dashed one where there is room. Latency: a load of one thread that "
+        f"waits for the one before. Bandwidth: the best reading of all {core}s, and by one {core} "
+        "in a cycle.",
+        core == "SM"
+        and "Limit: of L1 and shared memory 128 B a cycle, of DRAM its pins. Beside the device: "
+        "whole copies, of pinned memory.",
+        any(item.level.part_of for item in found)
+        and "Near and far: loads of lines whose home is on the SM's side of L2, and on the other, "
+        "≈ by the clock of the SMs; a part is drawn as half of its level.",
+        "Facts are what the device or its host tells of itself, not measured. Small marks: why a "
+        "number is missing.",
+    )
+
+
+COLUMNS = {
+    "device": lambda item: item.map.device,
+    "run": lambda item: item.map.run.context.run,
+    "level": lambda item: item.level.name,
+    **attributes(
+        number="what", shown="text", value="value", source="source", because="why", of="number"
+    ),
+    **attributes("quantity", "method", "unit", of="row"),
+}
+TITLE = "The levels of memory: size, latency, bandwidth"
+FIGURE = Figure(
+    "hierarchy_map", TITLE, 0, items, chart, _caption, COLUMNS, label=lambda _: "", beside=beside
+)

@@ -1,0 +1,306 @@
+"""The memory hierarchy of a device as a run has it: its levels, and what each of them is like.
+
+Every number is a row of the run or a fact that the device told of itself; what the run lacks is
+there too, as missing, with the reason.
+"""
+
+from collections.abc import Iterator, Mapping
+from math import inf
+from typing import Literal, NamedTuple
+
+from strata.model import atlas
+from strata.model.names import level_name
+from strata.model.units import SPACE, number, quantity, size
+from strata.run import Row, Run, one_line
+
+Source = Literal["measured", "reported", "fact", "missing"]
+
+WHAT = {
+    "size": "size",
+    "line": "line",
+    "sector": "sector",
+    "time": "latency",
+    "cycles": "in cycles",
+    "bandwidth": "bandwidth",
+    "per_core": "by one core",
+    "writing": "writing",
+    "share": "of its limit",
+    "reach": "TLB reach",
+}
+"""What is told of a level, and in which order: of reading, where it does not say writing."""
+REGISTER = 4
+"""Bytes of a register of a GPU."""
+UNTOLD = "no benchmark measures it"
+UNLIMITED = "no limit of it is known to the run"
+LONGEST, MOST_OF_A_UNIT = 90, 9
+"""Letters of a reason, and of a unit; the table of rows has all of them."""
+
+
+class Number(NamedTuple):
+    """One number of a level; `what` is a key of `WHAT`, `value` is in bytes, seconds or a row's.
+
+    `why` is how it follows from its `row`, or which fact it is. Of a missing one `text` is empty,
+    `why` is the reason, and `row` the one that is not valid, if that is the reason.
+    """
+
+    what: str
+    text: str
+    value: float | None
+    source: Source
+    row: Row | None = None
+    why: str = ""
+
+
+class Level(NamedTuple):
+    """One level: the innermost lie at a `depth` of 0; None is beside the device.
+
+    `part_of` names the level that it is a part of, if it is one; `each` that every core has one.
+    """
+
+    name: str
+    title: str
+    depth: int | None
+    numbers: Mapping[str, Number]
+    part_of: str = ""
+    each: bool = False
+
+    def title_of(self, core: str) -> str:
+        """The title, which says whether each core has one."""
+        return f"{self.title} of each {core}" if self.each else self.title
+
+
+class Hierarchy(NamedTuple):
+    """The levels of the device of a run, nearest first."""
+
+    run: Run
+    levels: tuple[Level, ...]
+
+    @property
+    def core(self) -> str:
+        """What a device has many of."""
+        return "core" if self.run.context.backend == "host" else "SM"
+
+    @property
+    def device(self) -> str:
+        """The name of the device."""
+        return self.run.context.device.name
+
+    def numbers(self, name: str) -> Mapping[str, Number]:
+        """Those of a level; none where the device has no such level."""
+        return next((level.numbers for level in self.levels if level.name == name), {})
+
+    @property
+    def measured(self) -> bool:
+        """Whether any level of the device itself was."""
+        own = (one for one in self.levels if one.depth is not None)
+        return any(n.source == "measured" for one in own for n in one.numbers.values())
+
+
+def hierarchy(run: Run) -> Hierarchy:
+    """The levels of a GPU, of the memory beside it and of its peer; or of a CPU."""
+    of = _Levels(run)
+    return Hierarchy(run, tuple(of.gpu() if run.context.backend == "cuda" else of.cpu()))
+
+
+def _level(
+    name: str,
+    title: str,
+    depth: int | None,
+    *numbers: Number,
+    part_of: str = "",
+    each: bool = False,
+) -> Level:
+    in_order = {one.what: one for one in sorted(numbers, key=lambda one: [*WHAT].index(one.what))}
+    return Level(name, title, depth, in_order, part_of, each)
+
+
+class _Sought(NamedTuple):
+    """Cases that a row would be of: with these axes, of chains as long as the window."""
+
+    benchmark: str
+    axes: Mapping[str, str]
+    window: tuple[float, float] = (0, inf)
+
+    def fits(self, params: Mapping[str, str]) -> bool:
+        """Whether a case is one; an axis that it does not have is no reason against it."""
+        walked = params.get("footprint", "0")
+        within = walked.isdecimal() and self.window[0] <= float(walked) <= self.window[1]
+        return within and all(params.get(axis, value) == value for axis, value in self.axes.items())
+
+
+class _Levels:
+    """The levels of a run, one by one."""
+
+    def __init__(self, run: Run) -> None:
+        self.run, self.windows = run, atlas.windows(run)
+        self.latencies, self.bandwidths = atlas.latencies(run), atlas.bandwidths(run)
+
+    def gpu(self) -> Iterator[Level]:
+        untold = (_missing(what, UNTOLD) for what in ("time", "bandwidth"))
+        registers = self.fact("registers_per_sm", REGISTER)
+        yield _level("registers", "Registers", 0, registers, *untold, each=True)
+        l1 = (self.geometry("l1", what) for what in ("size", "line", "sector"))
+        yield _level("l1", "L1 cache", 0, *l1, *self.speed("l1"), each=True)
+        shared = self.fact("shared_bytes_per_sm"), *self.speed("shared")
+        yield _level("shared", "Shared memory", 0, *shared, each=True)
+        # A GPU reports all of its L2, of which one SM finds the part that is near it.
+        told = self.geometry("l2", "size", "reported")
+        whole = self.fact("l2_bytes") if told.source == "missing" else told
+        lines = (self.geometry("l2", what) for what in ("line", "sector"))
+        yield _level("l2", "L2 cache", 1, whole, *lines, *self.speed("l2"))
+        yield from self.parts("l2", "load", 1, "{} part", self.geometry("l2", "size", "size"))
+        dram = self.fact("memory_bytes"), *self.speed("dram"), self.reach()
+        yield _level("dram", "DRAM", 2, *dram)
+        yield from self.parts("dram", "dram", 2, "behind {} L2")
+        load = atlas.latencies(self.run, "mapped").get("host_memory")
+        copies = {key[0]: row for key, row in atlas.transfers(self.run).items() if "pinned" in key}
+        host = (
+            *self.loads(load, _Sought(atlas.CHASE, {"space": "mapped"})),
+            *self.copies(
+                copies, "to_host", "to_device", _Sought("transfers", {"memory": "pinned"})
+            ),
+        )
+        yield _level("host_memory", "Memory of the host", None, self.memory(), *host)
+        load, copies_of_peer = atlas.peer(self.run)
+        peer = (
+            *self.loads(load, _Sought("peer_copy", {"by": "load"}), "_uncached"),
+            *self.copies(copies_of_peer, "write", "read", _Sought("peer_copy", {})),
+        )
+        yield _level("peer", "Memory of a peer GPU", None, *peer)
+
+    def cpu(self) -> Iterator[Level]:
+        for depth, name in enumerate(("l1", "l2", "l3")):
+            found = self.geometry(name, "size", "size", "reported")
+            fact = self.fact(f"{'l1d' if name == 'l1' else name}_bytes")
+            size_of = fact if "missing" == found.source != fact.source else found
+            numbers = size_of, self.geometry(name, "line"), *self.speed(name)
+            title = "L1 data cache" if name == "l1" else f"{level_name(name)} cache"
+            yield _level(name, title, depth, *numbers, each=name != "l3")
+        reach = _missing("reach", "on a CPU caches bend the curve of the TLB too")
+        yield _level("dram", "Memory", 3, self.memory(), *self.speed("dram"), reach)
+
+    def fact(self, name: str, times: int = 1) -> Number:
+        """A size that the device tells of itself."""
+        return _fact(self.run.context.device.facts.get(name), f"device.{name}", times)
+
+    def memory(self) -> Number:
+        """The size of the host's memory."""
+        return _fact(self.run.context.host.memory_bytes, "host.memory_bytes")
+
+    def geometry(self, level: str, what: str, *kinds: str) -> Number:
+        """What `cache_geometry` found with the whole cache for data, else what was reported.
+
+        With `kinds`, the first of those quantities.
+        """
+        sought = _Sought("cache_geometry", {"property": f"{level}_{what}", "carveout": "0"})
+        of = (row for row in self.run.of(sought.benchmark) if row.valid and sought.fits(row.params))
+        rows = {row.quantity: row for row in of}
+        row = next((rows[kind] for kind in kinds or (what, "reported") if kind in rows), None)
+        return self.number(what, row, sought, what)
+
+    def speed(self, level: str) -> Iterator[Number]:
+        """Latency, and the best bandwidth: of each core, in all, against the limit of the level."""
+        space, *window = self.windows[level]
+        load = _Sought(atlas.CHASE, {"space": space, "cores": "one"}, (window[0], window[1]))
+        yield from self.loads(self.latencies.get(level), load)
+        best = self.bandwidths.get(level)
+        read = _Sought("bandwidth", {"level": level, "operation": "read"})
+        yield self.number("per_core", best and best.per_cycle, read, "bandwidth_per_sm")
+        yield (found := self.number("bandwidth", best and best.row, read, "bandwidth"))
+        yield _found("share", best.share) if best and best.share else _unlimited(found)
+
+    def loads(self, one: atlas.Latency | None, sought: _Sought, kind: str = "") -> Iterator[Number]:
+        """A load in cycles, and in seconds."""
+        yield self.number("cycles", one and one.row, sought, f"load_cycles{kind}")
+        yield self.number("time", one and one.time, sought, f"load_time{kind}")
+
+    def copies(
+        self, rows: Mapping[str, Row], write: str, read: str, sought: _Sought
+    ) -> Iterator[Number]:
+        """Of whole copies the best of writing, and of reading, of which no limit is known."""
+        for what, direction in (("writing", write), ("bandwidth", read)):
+            of = sought._replace(axes={**sought.axes, "direction": direction})
+            yield (found := self.number(what, rows.get(direction), of, "bandwidth"))
+        yield _unlimited(found)
+
+    def parts(
+        self, level: str, kind: str, depth: int, title: str, *near: Number
+    ) -> Iterator[Level]:
+        """What is near an SM and what is far, in L2 or behind it; nothing of an undivided L2."""
+        rows = {row.quantity: row for row in self.run.of("l2_partition") if row.valid}
+        count, clock = rows.get("partitions"), rows.get("core_clock")
+        for side, known in (("near", near), ("far", ())) if not count or count.value >= 2 else ():
+            name = f"{side}_{kind}_cycles"
+            cycles = self.number("cycles", row := rows.get(name), _Sought("l2_partition", {}), name)
+            time = cycles._replace(what="time")
+            if row and clock and clock.value > 0:
+                seconds, how = row.value / clock.value, "cycles ÷ the clock of the SMs in its case"
+                time = time._replace(
+                    text=f"≈{SPACE}{quantity(seconds, 's')}", value=seconds, why=how
+                )
+            elif row:
+                time = _missing("time", "its case has no valid clock")
+            numbers = *known, cycles, time
+            yield _level(f"{level}_{side}", title.format(side), depth, *numbers, part_of=level)
+
+    def reach(self) -> Number:
+        """How far the TLB reaches, or how far at the least."""
+        if not (found := atlas.tlb_reach(self.run)):
+            malloc = _Sought("tlb", {"allocation": "malloc"})
+            return self.number("reach", None, malloc, "load_cycles")
+        text, why = size(found.bytes), "the longest chain before loads get slower"
+        if found.row is found.last:
+            text, why = f"≥{SPACE}{text}", "no knee: no longer chain could be walked"
+        return Number("reach", text, found.bytes, "measured", found.row, why)
+
+    def number(self, what: str, row: Row | None, sought: _Sought, name: str) -> Number:
+        """A number from its row; without one missing, as the quantity `name` there tells."""
+        if row:
+            return _found(what, row)
+        run, benchmark, fits = self.run, sought.benchmark, sought.fits
+        rows = (row for row in run.of(benchmark) if row.quantity == name and fits(row.params))
+        if bad := next((row for row in rows if not row.valid), None):
+            failed = "; ".join(one for one in bad.reasons.split("; ") if "unverified" not in one)
+            found = _text(what, bad.value, bad.unit)
+            return _missing(what, f"{found}, not valid: {failed or bad.reasons}", bad)
+        cases = [case for case in run.cases if case.benchmark == benchmark]
+        here = [case for case in cases if fits(case.params)]
+        none = all(case.status != "measured" for case in cases)
+        if left := next((one for one in here or cases * none if one.status != "measured"), None):
+            return _missing(what, f"{left.status}: {left.reason}")
+        if any(f"/{benchmark}/" in case for case in run.pending):
+            return _missing(what, "the run has not come to it")
+        why = "no such row" if here else "no such case here"
+        absent = f"{benchmark} is not in this sweep"
+        return _missing(what, f"{benchmark} has {why}" if cases else absent)
+
+
+def _found(what: str, row: Row) -> Number:
+    source: Source = "reported" if row.quantity == "reported" else "measured"
+    return Number(what, _text(what, row.value, row.unit), row.value, source, row, row.method)
+
+
+def _text(what: str, value: float, unit: str) -> str:
+    if what in ("size", "line", "sector"):
+        return size(round(value))
+    if what == "share":
+        return f"{100 * value:.1f}{SPACE}%"
+    if what == "per_core":
+        return f"{number(value)}{SPACE}B/{'TSC ' if 'tsc' in unit else ''}cycle"
+    return quantity(value, one_line(unit)[:MOST_OF_A_UNIT])
+
+
+def _fact(value: object, name: str, times: int = 1) -> Number:
+    if not isinstance(value, int) or not 0 < value < 2**62:
+        return _missing("size", "the device does not tell it")
+    return Number("size", size(times * value), float(times * value), "fact", None, name)
+
+
+def _missing(what: str, why: str, row: Row | None = None) -> Number:
+    said = one_line(why.replace(SPACE, " "))
+    said = said if len(said) <= LONGEST else f"{said[:LONGEST]}…"
+    return Number(what, "", None, "missing", row, said)
+
+
+def _unlimited(bandwidth: Number) -> Number:
+    return _missing("share", bandwidth.why if bandwidth.source == "missing" else UNLIMITED)

@@ -1,0 +1,50 @@
+"""Pictures with their headings as images, small ones, stored to be compared with.
+
+    PYTHONPATH=analysis/src python tests/analysis/heading_images.py
+
+draws them anew into tests/data/headings; look at them before they are committed. All other stored
+images are drawn without.
+"""
+
+import sys
+
+from builders import DATA
+from figure_images import DPI, Drawing, difference, figure_of, items_of, pixels, run_of
+from strata.figures import _images
+from strata.figures._draw import draw
+from strata.figures._heading import Heading, headed, heading_of
+
+IMAGES = DATA / "headings"
+H200 = "nvidia-h200-0683d2f"
+PICTURES = {
+    "one": (Drawing("tlb", H200), 1),
+    "several": (Drawing("atomics", "intel-xeon-processor-0cf4ff2"), 6),
+}
+"""A figure of an excerpt, and of how many runs its heading tells."""
+
+
+def heading(drawing: Drawing, runs: int) -> Heading:
+    """As a report has it; of several runs the last has a name that no line holds."""
+    own = heading_of(figure_of(drawing).title, [run_of(drawing.run)] * runs)
+    return own if runs == 1 else Heading(f"{own.title}, as before " * 6, [*own.sources, "W" * 400])
+
+
+def png(name: str) -> bytes:
+    """The image, drawn."""
+    drawing, runs = PICTURES[name]
+    chart = figure_of(drawing).chart(items_of(drawing))
+    return _images.png(headed(draw(chart), heading(drawing, runs)), DPI)
+
+
+def main() -> int:
+    IMAGES.mkdir(exist_ok=True)
+    for name in PICTURES:
+        path, image = IMAGES / f"{name}.png", png(name)
+        if not path.exists() or difference(pixels(image), pixels(path.read_bytes())):
+            path.write_bytes(image)
+            sys.stdout.write(f"{path.name}: drawn anew\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,148 @@
+"""Can everybody tell the series of a figure apart? By colour as seen, or else by shape.
+
+What an eye without one kind of cone sees is simulated with the matrices of Machado, Oliveira and
+Fernandes (2009), severity 1.0, on linear RGB; a distance is that of CIE 1976 L*a*b*, D65. Two
+series of a panel whose colours lie nearer than `LEAST` to one another in any eye must differ in
+marker, line, hatch or filling too. The smallest distance of all others is printed (`pytest -s`).
+"""
+
+import sys
+from collections.abc import Iterator
+from functools import cache
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from matplotlib.colors import to_rgb
+
+from charts import panels
+from compare_images import CHARTS
+from figure_images import drawings, figure_of, items_of
+from strata.figures import _chart as c
+from strata.figures import nbody_stalls
+from strata.figures._chart import Bars, Chart, Look, Rule, Series
+
+EYES = {
+    "all cones": np.eye(3),
+    "protanopia": np.array(
+        [
+            [0.152286, 1.052583, -0.204868],
+            [0.114503, 0.786281, 0.099216],
+            [-0.003882, -0.048116, 1.051998],
+        ]
+    ),
+    "deuteranopia": np.array(
+        [
+            [0.367322, 0.860646, -0.227968],
+            [0.280085, 0.672501, 0.047413],
+            [-0.011820, 0.042940, 0.968881],
+        ]
+    ),
+}
+LEAST = 15.0
+"""Of CIE L*a*b*, where 2.3 can just be told apart side by side."""
+
+
+@cache
+def lab(colour: str, eye: str) -> npt.NDArray[np.float64]:
+    """The colour as the eye sees it."""
+    rgb = np.asarray(to_rgb(colour))
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    seen = np.clip(EYES[eye] @ linear, 0, 1)
+    to_xyz = np.array(
+        [
+            [0.4124564, 0.3575761, 0.1804375],
+            [0.2126729, 0.7151522, 0.0721750],
+            [0.0193339, 0.1191920, 0.9503041],
+        ]
+    )
+    t = to_xyz @ seen / np.array([0.95047, 1.0, 1.08883])
+    f = np.where(t > (6 / 29) ** 3, np.cbrt(t), t * (29 / 6) ** 2 / 3 + 4 / 29)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+def distance(one: str, other: str) -> float:
+    """Between two colours, in the eye that tells them apart worst."""
+    return float(min(np.linalg.norm(lab(one, eye) - lab(other, eye)) for eye in EYES))
+
+
+class Seen(NamedTuple):
+    """What tells a series from others."""
+
+    colour: str
+    shape: tuple[object, ...]
+
+
+def seen(chart: Chart) -> Iterator[set[Seen]]:
+    """Of each panel, the colour and the shape of every series that is drawn."""
+    for panel in panels(chart):
+        layers = [one for one in panel.layers if isinstance(one, Series | Bars | Rule)]
+        yield {Seen(one.look.colour, shape(one)) for one in layers}
+
+
+def shape(layer: Series | Bars | Rule) -> tuple[object, ...]:
+    """What is drawn of a look but its colour and its sizes."""
+    look = layer.look
+    if isinstance(layer, Bars):
+        return "bars", look.hatch, look.hollow
+    if isinstance(layer, Rule):
+        return "rule", look.line
+    return "series", look.marker, look.line, bool(look.marker) and look.hollow
+
+
+def pairs(chart: Chart) -> list[tuple[float, str, str]]:
+    """The distances of all pairs of colours that only colour tells apart."""
+    return [
+        (distance(one.colour, other.colour), one.colour, other.colour)
+        for series in seen(chart)
+        for one, other in combinations(sorted(series, key=str), 2)
+        if one.shape == other.shape and one.colour != other.colour
+    ]
+
+
+def charts() -> Iterator[tuple[str, Chart]]:
+    """Every figure of the tiny runs and of their comparisons."""
+    for drawing in drawings():
+        yield drawing.path.stem, figure_of(drawing).chart(items_of(drawing))
+    for name, chart in CHARTS.items():
+        yield f"compare {name}", chart()
+
+
+def test_series_are_told_apart_by_every_eye() -> None:
+    found = {name: min(pairs(chart)) for name, chart in charts() if pairs(chart)}
+    for name, (least, *colours) in sorted(found.items(), key=lambda item: item[1]):
+        sys.stdout.write(f"{least:6.1f}  {name}  {' '.join(colours)}\n")
+    near = {name: pair for name, pair in found.items() if pair[0] < LEAST}
+    assert not near
+
+
+def test_every_state_of_a_warp_is_told_apart() -> None:
+    looks = (
+        Look(colour, hatch=hatch, hollow=bool(hatch))
+        for state, colour in nbody_stalls.COLOURS.items()
+        for hatch in [nbody_stalls.HATCHES.get(state, "")]
+    )
+    bars = [c.Bars([c.Mark(1, 1)], look) for look in looks]
+    assert min(pairs(Chart([[c.Panel(bars)]], 3, 3)))[0] > LEAST
+
+
+def test_the_simulation_knows_what_is_confused() -> None:
+    # Seen as nearly the same without the cones for long, or for middle, waves.
+    assert distance("#ff0000", "#8f7f00") < distance("#ff0000", "#0000ff") / 2
+    assert float(np.linalg.norm(lab("#ff0000", "all cones") - lab("#8f7f00", "all cones"))) > 60
+    assert distance("#0072B2", "#0072B2") == 0
+    for grey in ("#000000", "#808080", "#ffffff"):
+        for eye in EYES:
+            assert lab(grey, eye)[1:] == pytest.approx([0, 0], abs=0.5)
+
+
+def test_a_pair_that_only_colour_tells_apart_is_found() -> None:
+    marks = [c.Mark(1, 1)]
+    red, brown = "#ff0000", "#8f7f00"
+    alike = [c.Series(marks, Look(colour=colour, marker="o")) for colour in (red, brown)]
+    ((_, *colours),) = pairs(Chart([[c.Panel(alike)]], 3, 3))
+    assert set(colours) == {red, brown}
+    other = [alike[0], c.Series(marks, Look(colour=brown, marker="s"))]
+    assert not pairs(Chart([[c.Panel(other)]], 3, 3))

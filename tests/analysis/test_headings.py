@@ -1,0 +1,111 @@
+"""What stands above a picture: whose it is; nothing of it is cut, and a page leaves it out."""
+
+from pathlib import Path
+
+import pytest
+from heading_images import IMAGES, PICTURES, png
+from msgspec.structs import replace
+from test_figure_images import same_matplotlib
+
+from builders import GPU_RUN, HOST_RUN
+from charts import chart_of, check_texts
+from figure_images import difference, pixels
+from strata import figures
+from strata.cli import main
+from strata.figures._draw import draw
+from strata.figures._heading import LINES, MOST, Heading, headed, heading_of
+from strata.figures._images import images
+from strata.figures._sheet import Text
+from strata.run import load_run
+
+FIGURE = next(one for one in figures.discover() if one.name == "layout_latency")
+RUN = load_run(GPU_RUN)
+CHART = chart_of(FIGURE, RUN)
+ODD = {
+    "one long word": "W" * 5000,
+    "many words": "a very long name of a device " * 90,
+    "letters that control": "H200\x1b[31m\n\r\x00\u202e",
+    "markup": "</g></svg><script>alert(1)</script>",
+    "nothing": "",
+    "dollars": r"$\frac{1}{2}$ _ ^",
+    "wide": "漢" * 300,
+}
+
+
+def sources(device: str, *, name: str = RUN.context.run) -> Heading:
+    """The heading of a run of such a device."""
+    of = replace(RUN.context.device, name=device)
+    return heading_of(
+        FIGURE.title, [replace(RUN, context=replace(RUN.context, device=of, run=name))]
+    )
+
+
+def above(heading: Heading) -> list[Text]:
+    """The words of the heading on a sheet."""
+    return headed(draw(CHART), heading).texts[-2:]
+
+
+def test_a_picture_says_what_it_shows_of_which_device_and_run() -> None:
+    words = [text.text for text in above(heading_of(FIGURE.title, [RUN]))]
+    assert words == [FIGURE.title, f"{RUN.context.device.name}, run {RUN.context.run}"]
+
+
+def test_all_below_stays_where_it_was() -> None:
+    plain = draw(CHART)
+    sheet = headed(plain, sources("NVIDIA H200"))
+    assert sheet.width == plain.width
+    assert [*sheet.things[:-2]] == [*plain.things]
+    assert min(text.box.y0 for text in sheet.texts[-2:]) >= plain.height
+
+
+@pytest.mark.parametrize("name", ODD.values(), ids=ODD)
+def test_no_name_is_cut_or_lies_on_another_word(name: str) -> None:
+    sheet = headed(draw(CHART), sources(name, name=f"run-{name}"))
+    check_texts(sheet)
+    assert all(text.text.count("\n") < LINES for text in sheet.texts[-2:])
+    assert b"<script" not in images(CHART, sources(name))["svg"]
+
+
+def test_what_does_not_fit_ends_with_a_mark() -> None:
+    title, told = above(Heading("t " * 900, ["n" * 900]))
+    assert title.text.endswith("…")
+    assert told.text.endswith("…")
+    assert above(Heading("short", ["a device"]))[0].text == "short"
+
+
+def test_of_many_runs_the_first_are_named_and_the_others_counted() -> None:
+    told = heading_of("x", [RUN] * (MOST + 3)).sources
+    assert len(told) == MOST + 1
+    assert told[-1] == "and 3 more runs"
+
+
+@pytest.mark.parametrize("command", ["report", "compare"])
+def test_an_option_leaves_it_out(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = [f"{GPU_RUN}"] if command == "report" else [f"{GPU_RUN}", f"{HOST_RUN}"]
+    for name, more in (("with", []), ("without", ["--plain-figures"])):
+        with pytest.raises(SystemExit) as left:
+            main([command, *runs, "--out", f"{tmp_path / name}", *more])
+        assert left.value.code == 0, capsys.readouterr().err
+    for kind in ("svg", "png", "pdf"):
+        found = {file.relative_to(tmp_path / "with") for file in tmp_path.glob(f"with/**/*.{kind}")}
+        assert found
+        for file in found:
+            one, other = ((tmp_path / name / file).read_bytes() for name in ("with", "without"))
+            assert one != other, file
+            if kind == "svg":
+                assert one.count(b"<text") >= other.count(b"<text") + 2
+    if command == "report":  # the page has the same words above each picture
+        pages = [(tmp_path / name / "report.html").read_bytes() for name in ("with", "without")]
+        assert pages[0] == pages[1]
+
+
+@same_matplotlib
+@pytest.mark.parametrize("name", PICTURES)
+def test_it_looks_as_it_did(name: str, tmp_path: Path) -> None:
+    found = png(name)
+    told = difference(pixels(found), pixels((IMAGES / f"{name}.png").read_bytes()))
+    if told:
+        (tmp_path / f"{name}.png").write_bytes(found)
+        pytest.fail(f"{told}; compare {tmp_path / name}.png; where it is meant: heading_images.py")

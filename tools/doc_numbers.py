@@ -1,0 +1,303 @@
+#!/usr/bin/env python3
+"""Holds every measured number of README and the manual to the recorded row that it comes from.
+
+    doc_numbers.py           names each number that is not what its row says, and each without a row
+    doc_numbers.py --write   rewrites the numbers from their rows
+
+A number stands between `<!--row:RUN.NAME-->` and `<!--/row-->`. docs/numbers.csv says what a name
+is, docs/runs.csv which folder a run is, and whether its rows are judged by the rules of today. The
+text keeps its decimals, and has its unit or not. A number with a measured unit outside of a marker,
+or a decimal one in a table, needs an entry in docs/given.csv, with what it is.
+
+Needs the analysis: PYTHONPATH=analysis/src. Exit status: 0 all hold, 1 some do not, 2 bad input.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import strata
+from strata import reference
+from strata.model import atlas
+
+ROOT = Path(__file__).parents[1]
+
+SCALES = {
+    "%": 0.01, "times": 1, "cycles": 1, "ns": 1e-9, "µs": 1e-6, "s": 1, "KiB": 2**10,
+    "MiB": 2**20, "GiB": 2**30, "B/cycle": 1, "GB/s": 1e9, "TB/s": 1e12, "TFLOP/s": 1e12,
+    "minutes": 60,
+    "GHz": 1e9, "W": 1, "× 10⁹": 1e9, "× 10¹⁰": 1e10, "× 10¹²": 1e12, "e-7": 1e-7, "": 1,
+}  # fmt: skip
+"""Units as a text writes them; a row has its base unit."""
+
+REASONS = ("definition", "limit", "version", "published", "other tool", "test")
+"""What a number may be that no row proves. `test`: a named command or test of ours prints it."""
+
+REST = "…"
+"""At the end of a text of docs/given.csv: and all that follows up to the next empty line."""
+
+MARKED = re.compile(r"<!--row:([\w-]+)\.(\w+)-->(.*?)<!--/row-->", re.DOTALL)
+ANY_MARK = re.compile(r"<!--/?row\b.*?-->")
+CODE = re.compile(r"^```.*?^```$|`[^`\n]+`|\]\([^)]*\)|<!--.*?-->", re.DOTALL | re.MULTILINE)
+HELD = "\x00"
+"""Stands for a number with its marker, so that a list of numbers stays one list."""
+
+NUMBER = r"(?:\d[\d.,]*(?:e-?\d+)?|\x00)"
+UNITS = (
+    r"B a cycle|%|×|÷|times|cycles?|[nµm]?s|seconds|minutes|[KMG]i?B|[TGM]?B/(?:s|cycle)|TFLOP/s|"
+    r"[GM]Hz|W"
+)
+AND = r"(?:,|,? and|,? or| to| of|–|±| ±)? ?"
+LOOSE = re.compile(
+    rf"(?<![\w.]){NUMBER}(?:{AND}{NUMBER})*[ \u202f-]?(?:{UNITS})(?!\w)|(?<![\w.])\d[\d.]*e-\d+"
+)
+IN_TABLE = re.compile(r"(?<![\w.])\d+\.\d+(?![\w.])")
+
+
+class BadInputError(Exception):
+    """What is wrong, where, and what was expected, in one line."""
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """A text that its row does not bear out, and where it stands."""
+
+    where: str
+    said: str
+    mend: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.said}; {self.mend}"
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What the names of docs/numbers.csv are in each of the recorded runs."""
+
+    root: Path
+    names: Mapping[str, Mapping[str, str]]
+    runs: Mapping[str, Mapping[str, str]]
+    loaded: dict[str, strata.Run] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, root: Path) -> Numbers:
+        names = {line["name"]: line for line in table(root / "docs/numbers.csv")}
+        return cls(root, names, {line["run"]: line for line in table(root / "docs/runs.csv")})
+
+    def run(self, name: str) -> strata.Run:
+        """The run of that name, judged by the rules of truth of today or as it was recorded."""
+        if name not in self.runs:
+            known = ", ".join(self.runs)
+            raise BadInputError(f"run {name!r} is not in docs/runs.csv; expected one of {known}")
+        folder = self.runs[name]["folder"]
+        if folder not in self.loaded:
+            self.loaded[folder] = strata.load_run(self.root / "results" / folder)
+        run = self.loaded[folder]
+        return run.recorded if self.runs[name]["rows"] == "recorded" else run
+
+    def value(self, run: str, name: str) -> float:
+        """The number in base units, or a ratio where it is one."""
+        if name not in self.names:
+            raise BadInputError(f"{name!r} is not in docs/numbers.csv")
+        line = self.names[name]
+        value = self._row_value(run, line)
+        if per := line["per"]:
+            of, _, other = per.rpartition(".")
+            value /= self.value(of or run, other)
+        return value
+
+    def _row_value(self, run: str, line: Mapping[str, str]) -> float:
+        special = {"run": self._of_run, "atlas": self._of_atlas, "published": _published}
+        of = special.get(line["of"], self._rows)
+        try:
+            found = of(run, line)
+        except (AttributeError, KeyError) as error:
+            raise BadInputError(f"docs/numbers.csv: {line['name']}: there is no {error}") from None
+        if not found or (not line["pick"] and len(found) > 1):
+            fits = f"{line['name']} fits {len(found)} valid rows of {run}"
+            raise BadInputError(f"docs/numbers.csv: {fits}; expected 1, or pick max or min")
+        return {"": max, "max": max, "min": min}[line["pick"]](found)
+
+    def _of_run(self, run: str, line: Mapping[str, str]) -> Sequence[float]:
+        told = self.run(run)
+        gates = [gate for case in told.cases for gate in case.gates if gate.name == line["params"]]
+        known: dict[str, float] = {
+            "cases": sum(case.status == "measured" for case in told.cases),
+            "valid": sum(row.valid for row in told.rows) / len(told.rows),
+            "passed": sum(gate.verdict == "passed" for gate in gates),
+        }
+        if counters := told.context.counters:
+            known["timing"] = counters.timing_seconds
+            known["counting"] = counters.counting_seconds
+        return [known[line["quantity"]]]
+
+    def _rows(self, run: str, line: Mapping[str, str]) -> Sequence[float]:
+        wanted = dict(part.split("=", 1) for part in line["params"].split(";") if part)
+        return [
+            row.value
+            for row in self.run(run).of(line["of"])
+            if row.valid
+            and row.quantity == line["quantity"]
+            and line["method"] in ("", row.method)
+            and all(row.params.get(axis) == value for axis, value in wanted.items())
+        ]
+
+    def _of_atlas(self, run: str, line: Mapping[str, str]) -> Sequence[float]:
+        """What stands for a level in the report, too: `method` is a function of `atlas`."""
+        found = getattr(atlas, line["method"])(self.run(run))
+        if line["params"]:
+            found = found.get(line["params"])
+        if line["quantity"]:
+            found = getattr(found, line["quantity"], None)
+        return [] if found is None else [found.value if isinstance(found, strata.Row) else found]
+
+    def text(self, run: str, name: str, like: str) -> str:
+        """The number as `like` writes it: its decimals, and its unit where it has one."""
+        unit = self.names[name]["unit"] if name in self.names else ""
+        value = self.value(run, name)
+        if unit not in SCALES:
+            known = ", ".join(SCALES)
+            raise BadInputError(f"docs/numbers.csv: {name} has unit {unit!r}; expected of {known}")
+        shown = re.match(r"-?\d*\.?(\d*)", like)
+        decimals = len(shown[1]) if shown else 0
+        number = f"{value / SCALES[unit]:.{decimals}f}"
+        apart = "" if unit.startswith("e-") else " "
+        return number + apart + unit if unit and unit in like else number
+
+
+def _published(_run: str, line: Mapping[str, str]) -> Sequence[float]:
+    """What others published: `method` is a table of `strata.reference`."""
+    wanted = dict(part.split("=", 1) for part in line["params"].split(";") if part)
+    return [
+        getattr(one, line["quantity"])
+        for one in getattr(reference, line["method"])()
+        if all(str(getattr(one, column)) == value for column, value in wanted.items())
+    ]
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    """The lines of a file of comma-separated values; a missing cell is empty."""
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            return [{k: v or "" for k, v in line.items()} for line in csv.DictReader(file)]
+    except OSError as error:
+        raise BadInputError(f"{path}: {error.strerror}; expected a table of the manual") from None
+
+
+def pages(root: Path) -> list[Path]:
+    """README, the manual, and the list of recorded runs."""
+    beside = [root / "README.md", root / "results/README.md"]
+    return [page for page in beside if page.exists()] + sorted((root / "docs").glob("*.md"))
+
+
+def rewritten(text: str, numbers: Numbers) -> str:
+    """The text with each marked number as its row has it."""
+    return MARKED.sub(
+        lambda m: f"<!--row:{m[1]}.{m[2]}-->{numbers.text(m[1], m[2], m[3])}<!--/row-->", text
+    )
+
+
+def differing(name: str, text: str, numbers: Numbers) -> Iterator[Wrong]:
+    """The marked numbers that are not what their rows say, and the marks that are none."""
+    for match in MARKED.finditer(text):
+        row = numbers.text(match[1], match[2], match[3])
+        if row != match[3]:
+            where = f"{name}:{line_of(text, match.start())}"
+            mend = "to mend: tools/doc_numbers.py --write"
+            yield Wrong(where, f"{match[3]!r} is {row!r} by {match[1]}.{match[2]}", mend)
+    for match in re.finditer(r"^ *<!--row", text, re.MULTILINE):
+        said = "a marker begins a line, and with it a block of HTML"
+        yield Wrong(f"{name}:{line_of(text, match.start())}", said, "put a word before it")
+    for match in ANY_MARK.finditer(MARKED.sub(lambda m: "\n" * m[0].count("\n"), text)):
+        yield Wrong(name, f"{match[0]} marks nothing", "expected <!--row:RUN.NAME-->…<!--/row-->")
+
+
+def loose(name: str, text: str, given: Sequence[Mapping[str, str]]) -> Iterator[Wrong]:
+    """Numbers with a measured unit that neither a row nor docs/given.csv stands for."""
+    bare = MARKED.sub(lambda m: HELD + m[3].lstrip("-0123456789.e") + _lines(m[3]), text)
+    for entry in given:
+        if entry["file"] == name:
+            bare = _given(entry["text"]).sub(lambda m: _lines(m[0]), bare)
+    bare = CODE.sub(lambda m: _lines(m[0]), bare)
+    for number, line in enumerate(bare.splitlines(), start=1):
+        found = [m[0] for m in LOOSE.finditer(line) if re.search(r"\d", m[0])]
+        if line.startswith("|"):
+            found += IN_TABLE.findall(LOOSE.sub("", line))
+        for said in found:
+            mend = "expected a marker, or a line of docs/given.csv that says what it is"
+            yield Wrong(f"{name}:{number}", f"{said.replace(HELD, '…')!r} has no row", mend)
+
+
+def _lines(text: str) -> str:
+    return "\n" * text.count("\n")
+
+
+def _given(text: str) -> re.Pattern[str]:
+    """What an entry of docs/given.csv covers."""
+    whole = re.escape(text.removesuffix(REST)).replace("\\ ", r"\s")
+    return re.compile(whole + (r".*?(?=\n\n|\Z)" if text.endswith(REST) else ""), re.DOTALL)
+
+
+def needless(root: Path, given: Sequence[Mapping[str, str]]) -> Iterator[Wrong]:
+    """Entries of docs/given.csv that no text has, or that do not say what the number is."""
+    for line in given:
+        where = f"docs/given.csv: {line['file']}"
+        text = (root / line["file"]).read_text(encoding="utf-8")
+        if not _given(line["text"]).search(MARKED.sub(HELD, text)):
+            yield Wrong(where, f"{line['text']!r} is not in it", "to mend: delete the line")
+        if line["why"] not in REASONS:
+            yield Wrong(where, f"{line['why']!r} is no reason", f"expected {', '.join(REASONS)}")
+
+
+def check(numbers: Numbers) -> list[Wrong]:
+    """All that does not hold."""
+    root = numbers.root
+    given = table(root / "docs/given.csv")
+    found = [*needless(root, given)]
+    used: set[str] = set()
+    for page in pages(root):
+        name, text = str(page.relative_to(root)), page.read_text(encoding="utf-8")
+        found += [*differing(name, text, numbers), *loose(name, text, given)]
+        used |= {match[2] for match in MARKED.finditer(text)}
+    used |= {line["per"].rpartition(".")[2] for line in numbers.names.values()}
+    for spare in sorted(numbers.names.keys() - used):
+        found.append(Wrong("docs/numbers.csv", f"no text has {spare}", "to mend: delete the line"))
+    return found
+
+
+def line_of(text: str, at: int) -> int:
+    return text.count("\n", 0, at) + 1
+
+
+def write(root: Path) -> None:
+    """Rewrite the pages whose numbers differ from their rows."""
+    numbers = Numbers.of(root)
+    for page in pages(root):
+        text = page.read_text(encoding="utf-8")
+        if (new := rewritten(text, numbers)) != text:
+            page.write_text(new, encoding="utf-8")
+            print(f"{page.relative_to(root)}: rewritten")
+
+
+def main() -> int:
+    if sys.argv[1:] not in ([], ["--write"]):
+        print(f"{sys.argv[0]}: expected --write or nothing", file=sys.stderr)
+        return 2
+    try:
+        if sys.argv[1:]:
+            write(ROOT)
+        found = check(Numbers.of(ROOT))
+    except (BadInputError, strata.RunError) as error:
+        print(f"{sys.argv[0]}: {error}", file=sys.stderr)
+        return 2
+    print("\n".join(map(str, found)) or "every number is its row's")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

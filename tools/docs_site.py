@@ -1,0 +1,281 @@
+#!/usr/bin/env python3
+"""Lays the manual out for MkDocs, and holds its links.
+
+    docs_site.py --check          names each relative link of the manual that leads nowhere
+    docs_site.py PROGRAM FOLDER   writes the pages into FOLDER; PROGRAM is a built strata, whose
+                                  declarations of benchmarks become a page each
+
+A link to another page stays a link, an image is copied, and a file or folder that is no page is
+named instead: the site opens from a disk that has nothing else. Exit status: 0, 1 a link leads
+nowhere, 2 bad input.
+"""
+
+from __future__ import annotations
+
+import html
+import posixpath
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+ELSEWHERE = {
+    "README.md": "index.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changelog.md",
+    "analysis/README.md": "python.md",
+    "harness/counters/ABSENCE.md": "absence.md",
+    "harness/counters/CHIPS.md": "chips.md",
+    "results/README.md": "runs.md",
+    "results/reference/README.md": "published.md",
+    "results/schema/README.md": "run_format.md",
+}
+"""Pages that lie beside what they describe, and what they are called in the site."""
+
+FENCED = re.compile(r"(^```.*?^```[ ]*$)", re.DOTALL | re.MULTILINE)
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+LINK = re.compile(r"(?P<image>!?)\[(?P<text>[^\[\]]*)\]\((?P<to>[^()\s]+)\)")
+HEADING = re.compile(r"^#{1,6} +(.*?)\s*$", re.MULTILINE)
+
+SHORT = ("backends", "cost", "before", "change", "source", "expected")
+"""What a benchmark and its rung declare in one line each."""
+
+STYLE = """\
+.container { max-width: 75rem; }
+table { display: block; width: max-content; max-width: 100%; overflow-x: auto; margin: 0 0 1rem; }
+td, th { padding: 0.3rem 0.6rem; border: 1px solid var(--bs-border-color); vertical-align: top; }
+.col-md-9 img { background: white; }
+pre code { font-size: 0.85rem; }
+"""
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A link that leads nowhere, and what was expected."""
+
+    page: str
+    line: int
+    to: str
+    expected: str
+
+    def __str__(self) -> str:
+        return f"{self.page}:{self.line}: {self.to} leads nowhere; expected {self.expected}"
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What a program says of one of its benchmarks, or of a rung: a name and its fields."""
+
+    head: str
+    fields: tuple[tuple[str, str], ...]
+
+    def of(self, field: str) -> list[str]:
+        return [text for name, text in self.fields if name == field]
+
+
+def pages(root: Path) -> dict[str, str]:
+    """Every page of the manual by its path, and its name in the site."""
+    own = {f"docs/{path.name}": path.name for path in sorted((root / "docs").glob("*.md"))}
+    return {name: page for name, page in ELSEWHERE.items() if (root / name).exists()} | own
+
+
+def anchors(text: str) -> set[str]:
+    """The headings of a page as links name them."""
+    found: dict[str, int] = {}
+    for match in HEADING.finditer(FENCED.sub("", text)):
+        bare = LINK.sub(lambda link: link["text"], match[1]).replace("`", "").lower()
+        slug = re.sub(r"\s", "-", re.sub(r"[^\w\s-]", "", bare))
+        found[slug] = found.get(slug, -1) + 1
+    return {f"{slug}-{n}" if n else slug for slug, last in found.items() for n in range(last + 1)}
+
+
+def on_links(text: str, change: Callable[[re.Match[str], int], str]) -> str:
+    """The text with each link outside of code changed; `change` is told the line."""
+    parts = FENCED.split(text)  # Code is every second part.
+    for i in range(0, len(parts), 2):
+        part, first = parts[i], 1 + sum(before.count("\n") for before in parts[:i])
+        new, at = "", 0
+        for match in LINK.finditer(part):
+            new += part[at : match.start()] + change(
+                match, first + part.count("\n", 0, match.start())
+            )
+            at = match.end()
+        parts[i] = new + part[at:]
+    return "".join(parts)
+
+
+def is_away(to: str) -> bool:
+    return re.match(r"[a-z]+:", to) is not None
+
+
+def why_broken(root: Path, page: str, to: str) -> str:
+    """What is expected of a link that leads nowhere; nothing of one that is right."""
+    path, _, anchor = to.partition("#")
+    target = posixpath.normpath(posixpath.join(posixpath.dirname(page), path)) if path else page
+    if target.startswith("..") or not (root / target).exists():
+        return "a file or folder of the repository"
+    if not anchor:
+        return ""
+    known = (
+        anchors((root / target).read_text(encoding="utf-8")) if target.endswith(".md") else set()
+    )
+    return "" if anchor in known else f"a heading of {target}: {', '.join(sorted(known))}"
+
+
+def broken(root: Path) -> Iterator[Broken]:
+    """The links of the manual that lead nowhere. Nothing is asked of the network."""
+    found: list[Broken] = []
+    for page in pages(root):
+
+        def look(match: re.Match[str], line: int, page: str = page) -> str:
+            if not is_away(match["to"]) and (why := why_broken(root, page, match["to"])):
+                found.append(Broken(page, line, match["to"], why))
+            return match[0]
+
+        on_links((root / page).read_text(encoding="utf-8"), look)
+    yield from found
+
+
+def declared(listing: str) -> list[Declared]:
+    """The blocks that `strata list` and `strata ladder` print; a field goes on when indented."""
+    found: list[Declared] = []
+    for block in re.split(r"\n\s*\n", listing.strip()):
+        head, *rest = block.splitlines()
+        fields: list[tuple[str, str]] = []
+        for line in rest:
+            if match := re.match(r"  (\w+) +(.*)", line):
+                fields.append((match[1], match[2]))
+            elif fields:
+                name, text = fields[-1]
+                fields[-1] = (name, f"{text}\n{line.strip()}")
+        found.append(Declared(head, tuple(fields)))
+    return found
+
+
+def cell(text: str) -> str:
+    return html.escape(" ".join(text.split()), quote=False).replace("|", "\\|")
+
+
+def name_of(benchmark: Declared) -> tuple[str, str]:
+    """Its name with the suite, and its question."""
+    name, _, question = benchmark.head.partition("  ")
+    return name, question
+
+
+def benchmark_page(benchmark: Declared, story: Declared | None, images: Mapping[str, str]) -> str:
+    """A page of one benchmark: its declaration, and the figure that has its name."""
+    name, question = name_of(benchmark)
+    short = name.partition("/")[2]
+    lines = [f"# {short}", "", cell(question), ""]
+    lines += [f"    strata run default --filter /{short}/", ""]
+    lines += ["| | |", "| --- | --- |", f"| suite | {name.partition('/')[0]} |"]
+    declaration = (*benchmark.fields, *(story.fields if story else ()))
+    lines += [f"| {field} | {cell(text)} |" for field, text in declaration if field in SHORT]
+    lines += ["", "## Axes", "", "| axis | meaning | values | default |", "|---|---|---|---|"]
+    for axis in benchmark.of("axis"):
+        told, _, choices = axis.partition("\nof ")
+        values, _, default = choices.partition("; default ")
+        axis_name, _, meaning = told.partition(": ")
+        shown = default.replace(",", ", ")
+        lines.append(f"| `{axis_name}` | {cell(meaning)} | {cell(values)} | {cell(shown)} |")
+    lines += ["", "## Quantities", "", "| quantity | meaning |", "| --- | --- |"]
+    for quantity in benchmark.of("quantity"):
+        its_name, _, meaning = quantity.partition(": ")
+        lines.append(f"| `{its_name}` | {cell(meaning)} |")
+    for image, device in images.items():
+        lines += ["", f"## {device}", "", f"![{short} on {device}](../{image})"]
+    return "\n".join(lines) + "\n"
+
+
+def index_of(benchmarks: list[Declared]) -> str:
+    """The table of all benchmarks, by suite."""
+    lines = ["", "| benchmark | question |", "| --- | --- |"]
+    for name, question in sorted(name_of(one) for one in benchmarks):
+        page = name.partition("/")[2]
+        lines.append(f"| [{name}](benchmarks/{page}.md) | {cell(question)} |")
+    return "\n".join(lines) + "\n"
+
+
+class Layout:
+    """The pages of a site, and the images that they show."""
+
+    def __init__(self, root: Path, into: Path) -> None:
+        self._root, self._into, self._pages = root, into, pages(root)
+
+    def image(self, path: str) -> str:
+        """Copies an image, once, and says where it lies in the site."""
+        name = f"images/{posixpath.basename(posixpath.dirname(path))}-{posixpath.basename(path)}"
+        (self._into / "images").mkdir(exist_ok=True)
+        shutil.copyfile(self._root / path, self._into / name)
+        return name
+
+    def lay(self, page: str) -> str:
+        """The text of a page with its links as the site needs them."""
+
+        def change(match: re.Match[str], _line: int) -> str:
+            path, _, anchor = match["to"].partition("#")
+            if is_away(match["to"]) or not path:
+                return match[0]
+            target = posixpath.normpath(posixpath.join(posixpath.dirname(page), path))
+            if match["image"]:
+                return f"![{match['text']}]({self.image(target)})"
+            if target in self._pages:
+                return f"[{match['text']}]({self._pages[target]}{anchor and '#' + anchor})"
+            same = match["text"].strip("`") in (target, posixpath.basename(target))
+            return f"`{target}`" if same else f"{match['text']} (`{target}`)"
+
+        parts = FENCED.split((self._root / page).read_text(encoding="utf-8"))
+        parts[::2] = [COMMENT.sub("", part) for part in parts[::2]]
+        return on_links("".join(parts), change)
+
+    def figures(self, name: str) -> dict[str, str]:
+        """The figures of recorded runs that have the name of a benchmark, and their devices."""
+        found = sorted((self._root / "results/report").glob(f"*/{name}.png"))
+        return {self.image(str(path.relative_to(self._root))): path.parent.name for path in found}
+
+    def write(self, listing: str, ladders: str) -> int:
+        """Writes all pages; gives the number of the benchmarks."""
+        benchmarks = declared(listing)
+        stories = {story.head.partition(" ")[0]: story for story in declared(ladders)}
+        (self._into / "benchmarks").mkdir(parents=True)
+        (self._into / "site.css").write_text(STYLE, encoding="utf-8")
+        for page, name in self._pages.items():
+            more = index_of(benchmarks) if name == "benchmarks.md" else ""
+            (self._into / name).write_text(self.lay(page) + more, encoding="utf-8")
+        for one in benchmarks:
+            short = name_of(one)[0].partition("/")[2]
+            text = benchmark_page(one, stories.get(short), self.figures(short))
+            (self._into / f"benchmarks/{short}.md").write_text(text, encoding="utf-8")
+        return len(benchmarks)
+
+
+def told_by(program: str, *words: str) -> str:
+    return subprocess.run([program, *words], check=True, capture_output=True, text=True).stdout
+
+
+def main() -> int:
+    if len(sys.argv) not in (2, 3) or (len(sys.argv) == 2 and sys.argv[1] != "--check"):
+        print("docs_site.py: expected --check, or PROGRAM FOLDER", file=sys.stderr)
+        return 2
+    if found := list(broken(ROOT)):
+        print("\n".join(map(str, found)))
+        return 1
+    if len(sys.argv) == 2:
+        print("every link leads somewhere")
+        return 0
+    program, into = sys.argv[1], Path(sys.argv[2])
+    shutil.rmtree(into, ignore_errors=True)
+    into.mkdir(parents=True)
+    ladders = "\n\n".join(told_by(program, "ladder", suite) for suite in ("nbody", "neighbours"))
+    count = Layout(ROOT, into).write(told_by(program, "list"), ladders)
+    print(f"{count} benchmarks have a page")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
