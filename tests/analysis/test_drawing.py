@@ -292,9 +292,11 @@ def test_a_hit_is_where_its_mark_or_bar_is(tmp_path: Path, sideways: bool) -> No
     )
     marks = [Mark(1, 100, row=first), Mark(2, 50)]
     bars = Bars([Mark(3, 50, row=second)], LINE, thick=0.5)
-    sheet = draw(one(Panel([Series(marks, DOT), bars], sideways=sideways), width=4, height=3))
-    mark, bar = sheet.hits
-    assert (mark.row, bar.row) == (first, second)
+    layers = (Series(marks, DOT), bars, Words(2, 20, "told", row=first), Words(2, 9, "no row"))
+    sheet = draw(one(Panel(layers, sideways=sideways), width=4, height=3))
+    mark, bar, words = sheet.hits
+    assert [hit.row for hit in sheet.hits] == [first, second, first]
+    assert [words.box] == [text.box for text in sheet.texts if text.text == "told"]
     assert tuple(mark.box) == (*dots(sheet)[0],) * 2
     outlines = [thing for thing in sheet.things if isinstance(thing, Shape) and thing.fill]
     xs, ys = zip(*outlines[-1].lines[0], strict=True)
