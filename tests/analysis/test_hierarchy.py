@@ -220,6 +220,12 @@ def test_nothing_lies_on_anything_else(runs: list[str]) -> None:
     check_drawing(FIGURE.chart(_beside(*map(excerpt, runs))))
 
 
+def test_a_third_device_that_tells_no_size_has_room_too(tmp_path: Path) -> None:
+    other = gpu(tmp_path, device__memory_bytes="many")
+    sheet = check_drawing(FIGURE.chart(_beside(excerpt(H200), excerpt(H100), other)))
+    assert {"139.8\u00a0GiB", "79.2\u00a0GiB", "64\u00a0MiB"} <= {text.text for text in sheet.texts}
+
+
 def test_devices_stand_side_by_side_in_colours_of_their_own() -> None:
     h200, h100 = excerpt(H200), excerpt(H100)
     chart = FIGURE.chart(_beside(h200, h100))
