@@ -292,6 +292,14 @@ def test_the_terminal_has_boxes_of_at_most_100_columns(tmp_path: Path) -> None:
     assert "64 GiB*" in map_text.text([hierarchy(run)]).replace("\u00a0", " ")
 
 
+def test_a_number_that_is_cut_says_so(tmp_path: Path) -> None:
+    long = [stream(level, 16, 1.234567e29) for level in ("l1", "l2", "dram")]
+    told = map_text.text([hierarchy(gpu(tmp_path, long))])
+    assert max(map(cell_len, told.splitlines())) <= map_text.WIDE
+    assert "…" in told
+    assert "PB/s" not in told
+
+
 def test_summary_draws_the_map_of_one_run_and_of_two(tmp_path: Path) -> None:
     one = write_run(tmp_path / "a", LINES, header=context(**FACTS))
     two = write_run(tmp_path / "b", LINES, header=context(run="other", **FACTS))
