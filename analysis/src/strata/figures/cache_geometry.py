@@ -72,7 +72,7 @@ def chart(cases: Sequence[CaseRows]) -> c.Chart:
     def mark(at: tuple[int, CaseRows]) -> c.Mark:
         row, low, high = found(at[1]), at[1].row("interval_low"), at[1].row("interval_high")
         ends = (low.value, high.value) if low and high else (row.minimum, row.maximum)
-        return c.Mark(at[0], row.value, ends[0], ends[1], row.valid)
+        return c.Mark(at[0], row.value, ends[0], ends[1], row.valid, row=row)
 
     dots = c.by_look(numbered, lambda at: found(at[1]).quantity, LOOKS, mark, spread="bar")
     strokes = [c.Mark(at, row.value) for at, one in numbered if (row := one.row("reported"))]

@@ -73,7 +73,7 @@ def chart(cores: Sequence[Core]) -> c.Chart:
     many: list[c.Layer] = []
     for side, (label, colour, marker) in LINES.items():
         row, values = first.rows[f"{side}_cycles"], [getattr(core, side) for core in cores]
-        marks = [c.Mark(sm, value, valid=row.valid) for sm, value in enumerate(values)]
+        marks = [c.Mark(sm, at, valid=row.valid, row=row) for sm, at in enumerate(values)]
         each.append(c.Series(marks, c.Look(colour, marker, size=3.2), label))
         bins = Counter(BIN * (value // BIN + 0.5) for value in values).items()
         bars = [c.Mark(middle, sms, valid=row.valid) for middle, sms in bins]

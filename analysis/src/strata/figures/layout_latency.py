@@ -43,7 +43,7 @@ def chart(bars: Sequence[Bar], sections: Mapping[str, str] | None = None) -> c.C
     def mark(bar: Bar) -> c.Mark:
         low, high = (bar.p5.value, bar.p95.value) if bar.p5 and bar.p95 else (None, None)
         row = bar.cycles
-        return c.Mark(place(bar), row.value, low, high, row.valid, short(row.value))
+        return c.Mark(place(bar), row.value, low, high, row.valid, short(row.value), row=row)
 
     def panel(title: str, here: Sequence[Bar]) -> c.Panel:
         style = {"spread": "caps", "thick": 0.86, "words_size": 6}

@@ -24,7 +24,8 @@ def chart(points: Sequence[Accuracy]) -> c.Chart:
         sizes = {size_words(one.row) for one in here}
         label = sizes.pop() if len(sizes) == 1 else PROBLEM_WORDS[problem]
         look = replace(c.PROBLEM_LOOK[problem], line="", size=4)
-        errors = [c.Mark(at, max(one.row.value, LEAST), valid=one.row.valid) for at, one in placed]
+        rows = [(at, one.row) for at, one in placed]
+        errors = [c.Mark(at, max(row.value, LEAST), valid=row.valid, row=row) for at, row in rows]
         bounds = [c.Mark(at, one.bound) for at, one in placed]
         layers.append(c.Series(errors, look, label))
         layers.append(c.Series(bounds, replace(look, marker="|", size=6)))

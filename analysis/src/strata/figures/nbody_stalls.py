@@ -41,8 +41,8 @@ def chart(rungs: Sequence[Stalls]) -> c.Chart:
         if state == "other":
             ends = [100.0] * len(rungs)
         marks = [
-            c.Mark(place, ends[place], start=starts[place], valid=one.all_states.valid)
-            for place, one in enumerate(rungs)
+            c.Mark(place, ends[place], start=starts[place], valid=row.valid, row=row)
+            for place, row in enumerate(one.all_states for one in rungs)
         ]
         hatch, label = HATCHES.get(state, ""), STATES.get(state, "other")
         look = c.Look(COLOURS[state], hatch=hatch, hollow=bool(hatch))

@@ -44,7 +44,8 @@ def _rates(title: str, steps: Sequence[Change]) -> c.Panel:
     strokes, predicted, words = [], [], []
     for place, one in enumerate(steps):
         old, gain, said = one.before.value / scale, one.measured, factor(one.measured)
-        bars[gain >= 1].append(c.Mark(place, old * gain, old * one.low, old * one.high, start=old))
+        ends = (old * gain, old * one.low, old * one.high)
+        bars[gain >= 1].append(c.Mark(place, *ends, start=old, row=one.after))
         strokes.append(c.Mark(place, old))
         right = old * max(1, gain, one.high)
         if one.prediction:

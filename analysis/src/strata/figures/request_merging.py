@@ -66,7 +66,7 @@ def chart(points: Sequence[Point]) -> c.Chart:
     """All at once, by the number of SMs; beside it by the cycles between the loads."""
 
     def marked(place: float, one: Point) -> c.Mark:
-        return c.Mark(place, 100 * one.row.value, valid=one.valid)
+        return c.Mark(place, 100 * one.row.value, valid=one.valid, row=one.row)
 
     at_once = [one for one in points if one.delay == 0]
     counts = range(1, 1 + max((one.sms for one in at_once), default=1))

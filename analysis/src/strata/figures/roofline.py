@@ -169,7 +169,7 @@ def _kernels(points: Sequence[Point], ends: Ends) -> tuple[list[c.Series], list[
         hollow = not (_filled(one) and one.valid)
         marker = marker if one.valid else "X"
         look = c.Look(colour=_colour(one.level), marker=marker, size=size, hollow=hollow)
-        layers.append(c.Series([c.Mark(x, y)], look, order=order))
+        layers.append(c.Series([c.Mark(x, y, row=one.row)], look, order=order))
         if one.above:
             layers.append(c.Series([c.Mark(x, y)], RING, order=2.5))
     return layers, names

@@ -39,7 +39,7 @@ def chart(pairs: Sequence[Agreement]) -> c.Chart:
 
     def mark(pair: Agreement) -> c.Mark:
         ratio = min(max(pair.ratio, 1 - limit), 1 + limit)
-        return c.Mark(pair.reference.value, ratio, valid=pair.valid)
+        return c.Mark(pair.reference.value, ratio, valid=pair.valid, row=pair.other)
 
     def panel(row: Row, here: Sequence[Agreement]) -> c.Panel:
         name = row.quantity.replace("_cycles", "").replace("_per_sm", "_per_SM").replace("_", " ")

@@ -110,12 +110,13 @@ def chart(items: Sequence[Item]) -> c.Chart:
     top = min(flat, default=high * GIGA)
     layers: list[c.Layer] = []
     for one in kernels:
-        own = one.row.value, one.row.valid, one.look, c.INK
-        theirs = one.published, True, replace(one.look, colour=PUBLISHED), PUBLISHED
-        for rate, valid, look, ink in (own, theirs):
+        own = one.row.value, one.row, one.look, c.INK
+        theirs = one.published, None, replace(one.look, colour=PUBLISHED), PUBLISHED
+        for rate, row, look, ink in (own, theirs):
             if rate and one.intensity:
                 place, value = one.intensity, rate / GIGA
-                layers.append(c.Series([c.Mark(place, value, valid=valid)], look, order=4))
+                mark = c.Mark(place, value, valid=row is None or row.valid, row=row)
+                layers.append(c.Series([mark], look, order=4))
                 words = c.Words(place, value, short(value), 9, across="left", size=7, colour=ink)
                 layers.append(words)
     for one in roofs:

@@ -48,6 +48,9 @@ FEW = 40
 LARGER, TALL = 1.1, 420.0
 """How much larger than it was laid out a figure is shown; but not one of more points in height."""
 
+BESIDE = 715.0
+"""A figure of more points in width has its caption beneath."""
+
 OPENING = 520
 """Letters of a caption that stand beside its figure; the sentences behind them are folded."""
 
@@ -224,12 +227,14 @@ class Section:
     def _figure(self, drawing: Drawing) -> Mapping[str, Any]:
         stem = f"{self._folder}{drawing.name}"
         prefix = f"{self.key}-{drawing.name}-"
-        svg = inline_svg(drawing.inline, prefix, drawing.title, drawing.hits)
+        text = drawing.inline
+        svg = inline_svg(text, prefix, drawing.title, drawing.hits)
+        wide = max(map(float, re.findall(r'<svg [^>]*width="([\d.]+)pt"', text))) > BESIDE
         for suffix, content in drawing.images.items():
             self._files[f"figures/{stem}.{suffix}"] = content
         self._files[f"data/{stem}.csv"] = drawing.data
         caption = [self._cites.link(part) for part in opening(drawing.caption)]
-        return {"drawing": drawing, "stem": stem, "svg": svg, "caption": caption}
+        return {"drawing": drawing, "stem": stem, "svg": svg, "caption": caption, "wide": wide}
 
 
 def gate_counts(run: Run) -> Mapping[str, Counter[Verdict]]:
@@ -304,7 +309,7 @@ def inline_svg(text: str, prefix: str, label: str, hits: str = "") -> Markup:
         wide, high = float(size[1]), float(size[2])
         most = wide * (LARGER if high <= TALL else 1.0)
         span = f"min-width: {wide:.0f}px; max-width: {most:.0f}px"
-    least = f' style="{span}"' if size else ""
-    head = re.sub(r'\s(width|height|version)="[^"]*"', "", head) + least
+        head += f' style="{span}"'
+    head = re.sub(r'\s(width|height)="[^"]*"', "", head)
     name = Markup(' role="img" aria-label="{}" data-hits="{}">').format(label, hits)
     return Markup(head) + name + Markup(rest.rstrip())  # noqa: S704  (our own drawing)
