@@ -93,7 +93,7 @@ def test_runs_of_the_same_code_are_asked_for_and_taken(tmp_path: Path) -> None:
     assert "no runs of the same code" in strata("compare", *runs[:2]).stderr
     done = strata("compare", *runs[:2], "--same", runs[2])
     assert (done.returncode, done.stderr) == (0, "")
-    assert "from runs of the same code (again)" in done.stdout
+    assert "from runs of the same code (before, again)" in done.stdout
 
 
 def test_different_devices_stand_side_by_side(tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_the_same_runs_give_the_same_bytes(tmp_path: Path) -> None:
         runs = [load_run(COUNTED_RUN), load_run(HOST_RUN)]
         comparison_files.write([found()], devices.side_by_side(runs), tmp_path / name)
     files = sorted((tmp_path / "one").iterdir())
-    assert len(files) == 13
+    assert len(files) == 14
     for file in files:
         assert file.read_bytes() == (tmp_path / "two" / file.name).read_bytes(), file.name
 
@@ -198,6 +198,16 @@ def test_changes_are_written_as_people_say_them(share: float, text: str) -> None
     assert words.percent(share).replace("\u00a0", " ") == text
 
 
+def test_every_family_is_a_line_of_its_file() -> None:
+    comparison = found()
+    lines = list(csv.DictReader(StringIO(words.families_data([comparison]).decode())))
+    assert [line["benchmark"] for line in lines] == [f"bench{at}" for at in range(6)]
+    for line, one in zip(lines, comparison.families, strict=True):
+        assert (line["rows"], line["verdict"], line["run_after"]) == ("30", one.verdict, "after")
+        assert float(line["change"]) == pytest.approx(one.change, rel=1e-5)
+        assert float(line["smallest_change_found"]) == pytest.approx(one.found, rel=1e-5)
+
+
 def test_the_page_needs_no_network_and_closes_what_it_opens(tmp_path: Path) -> None:
     comparison_files.write(
         [found()], devices.side_by_side([load_run(COUNTED_RUN), load_run(HOST_RUN)]), tmp_path
@@ -210,7 +220,7 @@ def test_the_page_needs_no_network_and_closes_what_it_opens(tmp_path: Path) -> N
     ids = re.findall(r'\bid="([^"]+)"', page)
     assert len(ids) == len(set(ids))
     assert {link[1:] for link in links if len(link) > 1 and link[0] == "#"} <= set(ids)
-    assert page.count("<table") == page.count("</table>") == 3
+    assert page.count("<table") == page.count("</table>") == 4
     assert "2 slower, 1 faster" in page
 
 
@@ -229,7 +239,7 @@ def test_a_terminal_has_the_first_alarms_and_all_of_devices(
     assert [line.split()[0] for line in plain[1:4]] == ["slower", "slower", "and"]
     assert plain[3] == "and 1 more"
     assert drawn[-len(plain[3:]) :] == plain[3:]
-    assert sum("slower" in line and "bench" in line for line in drawn) == 2
+    assert sum("slower" in line and "bench" in line for line in drawn[:-4]) == 2
     beside = devices.section(devices.side_by_side([load_run(COUNTED_RUN), load_run(HOST_RUN)]))
     for lines in told(beside, drawn=False), told(beside, drawn=True):
         assert {table.title for table in beside.tables} <= set(lines)

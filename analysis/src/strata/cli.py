@@ -121,7 +121,12 @@ def compare(
         Path | None, _option("Write tables and a figure there.", "DIR", "--out", "-o")
     ] = None,
     same: Annotated[
-        list[Path] | None, _option("Another run of the first one's code and device.", "RUN")
+        list[Path] | None,
+        _option(
+            "A run to tell the noise from: it repeats one of RUN, or others given so, with the "
+            "same code on the same chip. Once for each.",
+            "RUN",
+        ),
     ] = None,
     only: Annotated[
         list[str] | None, _option("Compare only this benchmark or suite.", "NAME")
@@ -134,7 +139,7 @@ def compare(
         float, _option("Spread between runs, assumed where too few rows tell.")
     ] = 0.003,
 ) -> None:
-    """Compare runs with the first: 0 nothing is slower, 1 something is, 2 bad input."""
+    """Compare runs with the first: 0 nothing is slower, 1 a row or a family is, 2 bad input."""
     from strata.compare import Settings, output  # brings scipy
     from strata.compare.sections import show
 
@@ -156,7 +161,7 @@ def compare(
         _say(f"strata: warning: {one_line(warning)}", err=True)
     for part in parts:
         show(part, typer.echo, drawn=sys.stdout.isatty())  # which makes all visible itself
-    raise typer.Exit(int(any(one.verdicts()["slower"] for one in found)))
+    raise typer.Exit(int(any(one.slower for one in found)))
 
 
 @app.command()

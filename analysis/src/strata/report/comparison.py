@@ -1,5 +1,6 @@
 """Write comparisons of runs.
 
+    families.csv          every family of rows
     compare.csv           every timed row, every count that changed, every row that was left out
     compare.md|tex        what changed, in words and tables
     compare.svg|png|pdf   every row of every benchmark as a dot
@@ -51,6 +52,7 @@ def write(found: Sequence[Comparison], beside: devices.Devices | None, out: Path
         files.update({f"{stem}.{kind}": file for kind, file in made.items()})
 
     if found:
+        files["families.csv"] = words.families_data(found)
         add(
             "compare", words.data(found), lambda: _compare_changes.chart(found), parts[: len(found)]
         )
