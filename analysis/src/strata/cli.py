@@ -128,6 +128,14 @@ def compare(
             "RUN",
         ),
     ] = None,
+    beside: Annotated[
+        str | None,
+        _option(
+            "Published devices to stand beside, as A100,V100; a wrong name lists all.",
+            "NAME,...",
+            "--with",
+        ),
+    ] = None,
     only: Annotated[
         list[str] | None, _option("Compare only this benchmark or suite.", "NAME")
     ] = None,
@@ -143,20 +151,24 @@ def compare(
     from strata.compare import Settings, output  # brings scipy
     from strata.compare.sections import show
 
-    if len(runs) < 2:
-        _fail("found one run; expected two or more to compare")
+    if len(runs) < 2 and not beside:
+        _fail("found one run; expected two or more to compare, or published devices (--with)")
     try:
         settings = Settings(false_alarm=false_alarm, min_change=min_change, wander=wander)
     except ValueError as error:
         _fail(f"{error}")
     loaded = [output.only(load_run(run), only or []) for run in runs]
     repeats = [output.only(load_run(run), only or []) for run in same or []]
-    found, beside = output.compared(loaded, settings, same=repeats)
+    try:
+        names = list(dict.fromkeys(beside.split(","))) if beside else []
+        found, devices = output.compared(loaded, settings, same=repeats, beside=names)
+    except ValueError as error:
+        _fail(f"{error}")
     if out:
         from strata.report.comparison import write  # brings matplotlib
 
-        write(found, beside, out)
-    parts = output.sections(found, beside)
+        write(found, devices, out)
+    parts = output.sections(found, devices)
     for warning in dict.fromkeys(warning for part in parts for warning in part.warnings):
         _say(f"strata: warning: {one_line(warning)}", err=True)
     for part in parts:

@@ -17,19 +17,9 @@ from typing import Literal, NamedTuple, TypeVar, get_args
 
 import numpy as np
 
-from strata.compare import families
+from strata.compare import families, wander
 from strata.compare.conditions import CLOCK, Difference, differences, kinship, repeats
-from strata.compare.wander import (
-    MIN_ROWS,
-    Drift,
-    Floor,
-    Group,
-    Laws,
-    Vector,
-    floors,
-    holm,
-    median_error,
-)
+from strata.compare.wander import Drift, Floor, Group, Laws, Vector, floors, holm, median_error
 from strata.model import atlas
 from strata.run import Row, Run, RunError, grouped
 
@@ -229,7 +219,7 @@ def compare(
     own = families.shifts(moved)
     laws = families.laws(own, [[*map(families.shifts, runs)] for runs in again], assumed)
     held = floors(drifts or [moved], moved.groups, known=bool(drifts), assumed=assumed)
-    if drifts and len(laws) >= MIN_ROWS:  # which say of each family how far it drifts
+    if drifts and len(laws) >= wander.MIN_ROWS:  # which say of each family how far it drifts
         of = zip(held, map(laws.get, moved.families), strict=True)
         held = [
             one._replace(shift=law.scale, freedom=law.freedom) if law else one for one, law in of

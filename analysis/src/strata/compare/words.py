@@ -82,8 +82,7 @@ def section(found: Comparison) -> Section:
     """All that there is to say of a comparison."""
     alarms, benchmarks = _alarms(found), _benchmarks(found)
     tables = tuple(table for table in (alarms, benchmarks) if table.rows)
-    listed = (_families(found), _counts(found), _left_out(found))
-    details = tuple(table for table in listed if table.rows)
+    details = tuple(table for table in (_counts(found), _left_out(found)) if table.rows)
     notes = (f"{counts(found)}.", *_notes(found))
     return Section(title(found), tuple(warnings(found)), tables, details, alarms, notes)
 
@@ -189,22 +188,6 @@ def _alarms(found: Comparison) -> Table:
 
 def _interval(one: Judged) -> str:
     return f"{percent(one.low)} to {percent(one.high)}"
-
-
-def _families(found: Comparison) -> Table:
-    """Every family: what it did, how far it moves by itself, and what tells so."""
-    lines = [
-        (
-            *(family(one), one.verdict, units.count(len(one.rows)), percent(one.change)),
-            *(_interval(one), size(math.expm1(one.law.scale)), f"{one.repeats}", size(one.found)),
-        )
-        for one in found.families
-    ]
-    header = (
-        "family", "verdict", "rows", "median change", "interval", "sigma without a change",
-        "repeats", "found from",
-    )  # fmt: skip
-    return table_of("families", "Families of rows", header, lines, (2, 3, 5, 6, 7))
 
 
 def _benchmarks(found: Comparison) -> Table:

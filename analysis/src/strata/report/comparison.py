@@ -6,6 +6,7 @@
     compare.svg|png|pdf   every row of every benchmark as a dot
     kernel_access.*       lines of kernels before and after, of runs of strata access
     devices.*             the same for runs of different devices, in normalised units
+    latency_curves.*      their dependent loads over the footprint, in cycles and in time
     compare.html          all of it as one self-contained page
 
 The same runs give the same bytes.
@@ -57,8 +58,12 @@ def write(found: Sequence[Comparison], beside: devices.Devices | None, out: Path
             "compare", words.data(found), lambda: _compare_changes.chart(found), parts[: len(found)]
         )
     if beside:
+        if curves := _compare_devices.latency(beside):
+            with attempt("The figure 'latency_curves'"):
+                made = images(curves)
+                files.update({f"latency_curves.{kind}": file for kind, file in made.items()})
         add("devices", devices.data(beside), lambda: _compare_devices.chart(beside), parts[-1:])
-    drawn = {"compare": "Comparison", "devices": "Comparison"}
+    drawn = {"compare": "Comparison", "latency_curves": "A dependent load", "devices": "Comparison"}
     for figure in figures.discover():
         items = [item for one in found for item in _of_both(figure, one)]
         if items:
