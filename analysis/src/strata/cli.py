@@ -117,9 +117,7 @@ def summary(
     brief: Annotated[bool, _option("The ten numbers alone.", None, "--brief")] = False,
     as_map: Annotated[
         bool,
-        _option(
-            "The levels of memory alone, as boxes; of several runs side by side.", None, "--map"
-        ),
+        _option("The levels of memory alone, as boxes; several runs side by side.", None, "--map"),
     ] = False,
 ) -> None:
     """Say what a run found, in a few sentences and ten numbers."""

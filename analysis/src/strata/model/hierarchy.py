@@ -22,7 +22,7 @@ WHAT = {
     "time": "latency",
     "cycles": "in cycles",
     "bandwidth": "bandwidth",
-    "per_core": "by one core",
+    "per_core": "of each core",
     "writing": "writing",
     "share": "of its limit",
     "reach": "TLB reach",
