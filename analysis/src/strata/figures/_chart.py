@@ -130,7 +130,7 @@ class Words:
 
     `at` tells what `place` and `value` count: data, or for "edge" the value as a share of the
     panel. The words are `turned` by degrees, or run along a line through the point that goes up by
-    `slope` a place.
+    `slope` a place. `row` is what they tell, for whoever points at them.
     """
 
     place: float
@@ -147,6 +147,7 @@ class Words:
     boxed: bool = False
     at: Literal["data", "edge"] = "data"
     bold: bool = False
+    row: Row | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ nobody tells one or its words would not fit, with a dashed edge where there is r
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log2
 from typing import Literal
 
@@ -204,7 +204,8 @@ class Drawing:
             words, size, large = f"–{self.notes.setdefault(found.why, mark)}", SMALL, False
         (place, y, dx), colour = at, self.colour(device)
         size *= letters
-        return _text(place, y, words, dx, size=size, colour=colour, across=across, bold=large)
+        text = _text(place, y, words, dx, size=size, colour=colour, across=across, bold=large)
+        return replace(text, row=found.row if found else None)
 
     def colour(self, device: int) -> str:
         """Of the numbers of a device."""

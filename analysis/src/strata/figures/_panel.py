@@ -85,6 +85,8 @@ def things_of(frame: Frame) -> list[Thing]:
 def hits_of(frame: Frame) -> Iterator[Hit]:
     """Where each row that the panel shows is drawn."""
     for layer in frame.panel.layers:
+        if isinstance(layer, c.Words) and layer.row:
+            yield from (Hit(text.box, layer.row) for _, text in _words(frame, layer))
         half = layer.thick / 2 if isinstance(layer, c.Bars) else 0.0
         for m in layer.marks if isinstance(layer, c.Series | c.Bars) else ():
             if m.row:
@@ -296,7 +298,7 @@ def _rule(frame: Frame, rule: c.Rule) -> Iterator[Layered]:
         yield 4.0, replace(words, x=x, y=at + 2, across="left", pad=0.6)
 
 
-def _words(frame: Frame, words: c.Words) -> Iterator[Layered]:
+def _words(frame: Frame, words: c.Words) -> Iterator[tuple[float, Text]]:
     x, y = frame.at(words.place, words.value)
     if words.at == "edge":
         along = _share(frame.panel.places.scale, frame.places, words.place)

@@ -28,7 +28,7 @@ class Question(NamedTuple):
 LAST = Question("more", "Everything else", range(0), leads=False)
 QUESTIONS = (
     Question("latency", "How long does a load take, and how large is each cache?", range(10),
-             ("sizes of caches", "latencies", "the parts of L2")),
+             ("sizes of caches", "latencies", "the parts of L2", "the reach of the TLB")),
     Question("bandwidth", "How many bytes does each level deliver?", range(20, 30),
              ("bandwidths",)),
     Question("layouts", "Which memory layout is best?", range(10, 20), ("layouts",)),
