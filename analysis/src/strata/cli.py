@@ -171,21 +171,21 @@ def compare(
 ) -> None:
     """Compare runs with the first: 0 nothing is slower, 1 a row or a family is, 2 bad input."""
     from strata.compare import Settings, output  # brings scipy
+    from strata.compare.devices import published_as
     from strata.compare.sections import show
 
     if len(runs) < 2 and not beside:
         _fail("found one run; expected two or more to compare, or published devices (--with)")
+    names = list(dict.fromkeys(beside.split(","))) if beside else []
     try:
+        for name in names:
+            published_as(name)
         settings = Settings(false_alarm=false_alarm, min_change=min_change, wander=wander)
     except ValueError as error:
         _fail(f"{error}")
     loaded = [output.only(load_run(run), only or []) for run in runs]
     repeats = [output.only(load_run(run), only or []) for run in same or []]
-    try:
-        names = list(dict.fromkeys(beside.split(","))) if beside else []
-        found, devices = output.compared(loaded, settings, same=repeats, beside=names)
-    except ValueError as error:
-        _fail(f"{error}")
+    found, devices = output.compared(loaded, settings, same=repeats, beside=names)
     if out:
         from strata.report.comparison import write  # brings matplotlib
 

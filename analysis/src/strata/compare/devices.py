@@ -26,7 +26,8 @@ from strata.run import Row, Run, RunError, grouped
 
 _TABLES = (reference.latencies, reference.bandwidths, reference.instructions)
 Rows = Callable[[Run], Iterable[tuple[str, Row]]]
-Theirs = Callable[[Run], Iterable[tuple[str, float, float, Published]]]
+Told = tuple[str, float, float, Published]
+"""A label, the least and the greatest that is said of it, and where."""
 Divisor = Callable[[Row], float]
 
 
@@ -35,7 +36,7 @@ class Panel(NamedTuple):
 
     A number is the value of one of the `rows`, each with its label, by its divisor, left out where
     that is 0; of those with one label the best is shown, with `common` only where two devices have
-    the label. `theirs` are label, low and high end of what others published of what a run has.
+    the label. `theirs` is what others published of what a run has.
     """
 
     name: str
@@ -46,7 +47,7 @@ class Panel(NamedTuple):
     divisor: Callable[[Run], Divisor] = lambda _: lambda _: 1.0
     known: tuple[str, ...] = ()
     common: bool = False
-    theirs: Theirs = lambda _: ()
+    theirs: Callable[[Run], Iterable[Told]] = lambda _: ()
 
 
 class Number(NamedTuple):
@@ -87,7 +88,7 @@ def side_by_side(runs: Sequence[Run], beside: Sequence[str] = ()) -> Devices:
 
     Raises `RunError` where no two have one in common, ValueError for an unknown device.
     """
-    known = {name: _published(name) for name in beside}
+    known = {name: published_as(name) for name in beside}
     groups = [group for panel in PANELS if (group := _filled(panel, runs, known)).lines]
     if not any(sum(map(bool, numbers)) > 1 for group in groups for _, numbers in group.lines):
         found = f"no normalised number that {[runs[0].context.run, *beside][-1]} has too"
@@ -102,8 +103,11 @@ def side_by_side(runs: Sequence[Run], beside: Sequence[str] = ()) -> Devices:
     return Devices(tuple(runs), tuple(names), tuple(_warnings(*runs)), tuple(groups))
 
 
-def _published(name: str) -> frozenset[str]:
-    """The GPUs of the reference tables that `name` means: `A100` is `A100 PCIe 40GB` as well."""
+def published_as(name: str) -> frozenset[str]:
+    """The GPUs of the reference tables that `name` means: `A100` is `A100 PCIe 40GB` as well.
+
+    Raises ValueError where it means none.
+    """
     gpus = {one.gpu for table in _TABLES for one in table()}
     whole = re.compile(rf"(?<!\w){re.escape(name.strip())}(?!\w)", re.IGNORECASE)
     found = {gpu for gpu in gpus if name.strip() and whole.search(gpu)}
@@ -150,7 +154,7 @@ def _value(one: Number) -> float:
     return one.value
 
 
-def _said(found: Sequence[tuple[str, float, float, Published]]) -> Number:
+def _said(found: Sequence[Told]) -> Number:
     """All that others say of one thing: the middle between their least and their greatest."""
     low, high = min(one[1] for one in found), max(one[2] for one in found)
     return Number(
@@ -197,20 +201,23 @@ def _nanoseconds(run: Run) -> Divisor:
     return lambda row: 1e-9 if row.unit == "s" else clocks.get(row.case, 0.0) / 1e9
 
 
-def _their_loads(run: Run) -> Iterator[tuple[str, float, float, Published]]:
+def _their_loads(run: Run) -> Iterator[Told]:
     own = atlas.own_latencies(run)
-    for one in published.latency_marks(own, tuple(own)):
+    return _told(published.latency_marks(own, tuple(own)), LOADS)
+
+
+def _their_bandwidths(run: Run) -> Iterator[Told]:
+    named = {level: level_name(level) for level in ("shared", "l1", "l2")}
+    return _told(published.bandwidth_marks(run.rows, tuple(named)), named)
+
+
+def _told(marks: Iterable[published.Mark], named: Mapping[str, str]) -> Iterator[Told]:
+    for one in marks:
         if one.published and not one.doubt:
-            yield LOADS[one.panel], one.low, one.high, one.published
+            yield named[one.panel], one.low, one.high, one.published
 
 
-def _their_bandwidths(run: Run) -> Iterator[tuple[str, float, float, Published]]:
-    for one in published.bandwidth_marks(run.rows, ("shared", "l1", "l2")):
-        if one.published and not one.doubt:
-            yield level_name(one.panel), one.low, one.high, one.published
-
-
-def _their_instructions(run: Run) -> Iterator[tuple[str, float, float, Published]]:
+def _their_instructions(run: Run) -> Iterator[Told]:
     for one in published.instructions(run.rows):
         for other in one.others:
             if other.latency_cycles.bounds and not other.origin.doubt:

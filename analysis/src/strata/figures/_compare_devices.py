@@ -13,7 +13,7 @@ LOOKS = tuple(
     for colour, marker in zip(c.COLOURS, ("o", "s", "D", "v", "^", "P", "X", "*"), strict=True)
 )
 COLUMNS = 2
-APART = 0.62
+APART = 0.78
 """How far the marks of a line are spread, so that equal ones all show."""
 SPACES = ("global_ca", "memory")
 """What is walked through all levels, on a GPU and on a CPU."""
@@ -57,7 +57,7 @@ def chart(found: Devices) -> c.Chart:
         [_panel(group, found.names, len(found.runs)) for group in found.groups], COLUMNS
     )
     heights = [max(len(panel.places.ticks or ()) for panel in row if panel) for row in rows]
-    tall = max(0.17, 0.075 * len(found.names))
+    tall = max(0.17, 0.085 * len(found.names))
     return c.Chart(
         rows=rows,
         width=4.4 * len(rows[0]),
