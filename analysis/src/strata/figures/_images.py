@@ -26,6 +26,8 @@ from strata.figures._sheet import POINT, Box, Dots, Shape, Sheet, Text, Thing, f
 from strata.figures._svg import DASHES, svg
 
 DPI = 160
+STRIP = 128
+"""Lines of a PNG that are packed at a time."""
 PNG_LEVEL = 2
 """Of deflate: a third of the time of the usual 6, and few more bytes of a drawing."""
 HATCH = 0.8
@@ -58,13 +60,17 @@ def png(sheet: Sheet, dpi: int = DPI) -> bytes:
         canvas = FigureCanvasAgg(_Canvas(sheet, dpi=dpi))
         canvas.draw()
     wide, high = canvas.get_width_height()
-    lines = np.zeros((high, 1 + 3 * wide), np.uint8)  # each begins with 0: as it is, unfiltered
-    lines[:, 1:] = np.asarray(canvas.buffer_rgba())[..., :3].reshape(high, -1)
+    pixels, deflate, packed = np.asarray(canvas.buffer_rgba()), zlib.compressobj(PNG_LEVEL), b""
+    for top in range(0, high, STRIP):
+        strip = pixels[top : top + STRIP, :, :3]
+        lines = np.zeros((len(strip), 1 + 3 * wide), np.uint8)  # a line begins with 0: unfiltered
+        lines[:, 1:] = strip.reshape(len(strip), -1)
+        packed += deflate.compress(lines.data)
     metre = round(dpi / 0.0254)
     parts = {
         b"IHDR": struct.pack(">IIBBBBB", wide, high, 8, 2, 0, 0, 0),
         b"pHYs": struct.pack(">IIB", metre, metre, 1),
-        b"IDAT": zlib.compress(lines.tobytes(), PNG_LEVEL),
+        b"IDAT": packed + deflate.flush(),
         b"IEND": b"",
     }
     return b"\x89PNG\r\n\x1a\n" + b"".join(map(_chunk, parts, parts.values()))
