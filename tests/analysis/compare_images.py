@@ -53,10 +53,10 @@ def changes() -> Chart:
     return _compare_changes.chart([compare(*moved_pair())])
 
 
-def side_by_side() -> Chart:
-    """An H200 and a CPU."""
+def beside() -> devices.Devices:
+    """An H200, a CPU, and what others published of two more."""
     runs = [recorded("nvidia-h200", "0683d2f"), recorded("intel-xeon-processor", "0cf4ff2")]
-    return _compare_devices.chart(devices.side_by_side(runs))
+    return devices.side_by_side(runs, ["A100", "V100"])
 
 
 def two_maps() -> Chart:
@@ -66,10 +66,23 @@ def two_maps() -> Chart:
     return hierarchy_map.chart(hierarchy_map.beside(runs))
 
 
+def side_by_side() -> Chart:
+    """Every number that they have."""
+    return _compare_devices.chart(beside())
+
+
+def curves() -> Chart:
+    """The dependent loads of those that were run."""
+    chart = _compare_devices.latency(beside())
+    assert chart
+    return chart
+
+
 CHARTS: Mapping[str, Callable[[], Chart]] = {
     "changes": changes,
     "devices": side_by_side,
     "map": two_maps,
+    "latency_curves": curves,
 }
 
 

@@ -4,10 +4,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from builders import case, load, measurement
-from charts import caption_of, chart_of, check_drawing, data_of, labels, panels, values
+from charts import (
+    caption_of,
+    chart_of,
+    check_drawing,
+    data_of,
+    labels,
+    marks,
+    panels,
+    points,
+    timed,
+    values,
+)
 from charts import shown_words as words_of
+from strata.figures import _chart as c
 from strata.figures.ceilings import FIGURES
 
 ARITHMETIC, BANDWIDTH = FIGURES
@@ -203,3 +216,31 @@ def test_bars_are_hollow_where_invalid_and_limits_stand_where_known(tmp_path: Pa
 @pytest.mark.parametrize("line", [launch(9.0, level="l2", limit=None), strided(0.01)])
 def test_a_single_ceiling_can_be_drawn(line: dict[str, Any], tmp_path: Path) -> None:
     check_drawing(chart_of(BANDWIDTH, load(tmp_path, [line])))
+
+
+def test_whiskers_end_at_the_limit_and_never_below_the_median() -> None:
+    row = timed("bandwidth", {"level": "dram"}, "bandwidth", 4.7e12)  # samples up to 4.747e12
+    assert c.mark(0, row, 1e12).high == pytest.approx(4.747)
+    assert c.mark(0, row, 1e12, most=4.72e12).high == pytest.approx(4.72)
+    assert c.mark(0, row, 1e12, most=4.6e12).high == pytest.approx(4.7)
+    assert c.mark(0, row, 1e12, most=4.72e12).low == pytest.approx(4.653)
+
+
+def test_the_range_of_a_ceiling_ends_at_its_limit(tmp_path: Path) -> None:
+    (one,) = BANDWIDTH.items(load(tmp_path, [launch(4.7)]))
+    wide = one._replace(row=replace(one.row, maximum=5e12))
+    (panel,) = panels(BANDWIDTH.chart([wide]))
+    (bar,) = marks(panel, "best measured")
+    assert bar.high == pytest.approx(PINS)
+
+
+def test_forms_of_near_rates_stand_beside_each_other(tmp_path: Path) -> None:
+    lines = [
+        arithmetic("fp64", rate * 1e12, 33.4e12, form=f"{rate}")
+        for rate in (20.0, 32.0, 32.1, 32.2, 33.0)
+    ]
+    (panel,) = panels(chart_of(ARITHMETIC, load(tmp_path, lines)))
+    found = sorted(points(panel, "other forms and numbers of warps"), key=lambda one: one[1])
+    assert [value for _, value in found] == pytest.approx([20, 32, 32.1, 32.2])
+    assert found[0][0] == found[1][0] == 0
+    assert len({place for place, _ in found[1:]}) == 3

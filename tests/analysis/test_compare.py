@@ -34,14 +34,15 @@ WORLDS = {
     "wandering": World(benchmarks=5, cases=24, between=0.01),
     "heavy tails": World(benchmarks=5, cases=24, between=0.01, law="laplace"),
     "shifted groups": World(benchmarks=6, cases=24, shift=0.004),
+    "many shifted groups": World(benchmarks=24, cases=12, samples=7, between=0.002, shift=0.002),
     "chained samples": World(benchmarks=5, cases=24, correlation=0.7, samples=7),
 }
 
 
 def alarms(pair: Callable[[np.random.Generator], Comparison]) -> float:
-    """The share of comparisons with any alarm."""
-    found = [bool(pair(np.random.default_rng([11, place])).flagged()) for place in range(PAIRS)]
-    return float(np.mean(found))
+    """The share of comparisons with any alarm, of a row or of a family."""
+    found = (pair(np.random.default_rng([11, place])) for place in range(PAIRS))
+    return float(np.mean([bool(one.flagged() or one.moved()) for one in found]))
 
 
 # --- false alarms ---------------------------------------------------------------------------------
@@ -145,7 +146,7 @@ def test_runs_of_the_same_code_show_what_half_of_all_changes_hide() -> None:
     alone = compare(before, after).verdicts()["slower"]
     told = compare(before, after, same=[sampled(QUIET, rng, name="again")])
     assert told.verdicts()["slower"] > 160 > 2 * alone
-    assert [run.context.run for run in told.same] == ["again"]
+    assert [[run.context.run for run in runs] for runs in told.repeats] == [["run", "again"]]
 
 
 # --- verdicts -------------------------------------------------------------------------------------
@@ -370,11 +371,27 @@ def test_what_one_run_alone_recorded_is_named_and_a_clock_may_waver_a_little() -
     assert f"{one}".startswith("clocks before.sm_clock_hz: 1.98")
 
 
-def test_a_run_that_is_not_of_the_same_code_after_all_is_named() -> None:
+def test_repeats_are_of_one_chip_and_code_and_stand_behind_the_run_that_they_repeat() -> None:
     before, after = pair_of()
-    other = run_of(before.rows, "again", build__source_digest="sha256:ffff")
-    found = compare(before, after, same=[other])
-    told = "again is given as a run of the same code, yet differs in strata.source_digest"
+    first, second = (run_of(before.rows, name, device__uuid="GPU-2") for name in "12")
+    again, late = (run_of(before.rows, name) for name in ("again", "late"))
+    other = run_of(before.rows, "other", build__source_digest="sha256:ffff")
+    found = compare(before, after, same=[first, again, second, late])
+    names = [[run.context.run for run in runs] for runs in found.repeats]
+    assert names == [["1", "2"], ["before", "again", "late"]]
+    assert any("are of another chip (GPU-2)" in line for line in warnings(found))
+    for alone in (other, first):
+        with pytest.raises(RunError, match="that repeats no other"):
+            compare(before, after, same=[again, alone])
+    changed = run_of(before.rows, "changed", build__source_digest="sha256:ffff")
+    found = compare(before, changed, same=[other])
+    assert [run.context.run for run in found.repeats[0]] == ["changed", "other"]
+
+
+def test_a_repeat_of_other_conditions_is_named() -> None:
+    before, after = pair_of()
+    found = compare(before, after, same=[run_of(before.rows, "again", build__flags="-O0")])
+    told = "again is given as a repeat of before, yet differs in strata.flags"
     assert any(line.startswith(told) for line in warnings(found))
 
 

@@ -42,6 +42,6 @@ def test_nothing_is_cut_overlaps_or_fades(page: chromium.Page, width: int, *, da
     page.run(OPEN)
     found = page.run(f"audit({json.dumps({'slack': 1.0, 'least': 5.5, 'colours': dark})})")
     assert found["faults"] == []
-    assert found["size"]["figures"] == 2
+    assert found["size"]["figures"] == 3
     assert found["size"]["texts"] > 300
     assert dark or found["size"]["labels"] > 100

@@ -5,19 +5,31 @@ import re
 import shutil
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from builders import COUNTED_RUN, GPU_RUN, HOST_RUN, case, context2, measurement, strata, write_run
+from builders import (
+    COUNTED_RUN,
+    DATA,
+    GPU_RUN,
+    HOST_RUN,
+    case,
+    context2,
+    measurement,
+    strata,
+    write_run,
+)
 from charts import check_drawing, labels, marks, panels
 from compare_runs import World, row, run_of, sampled
-from strata import cli
+from strata import cli, reference
 from strata.compare import Comparison, Settings, compare, devices, output, sections, words
 from strata.compare.sections import Section, show
 from strata.figures import _compare_changes, _compare_devices
 from strata.figures._chart import Series, Words
 from strata.figures._images import images
+from strata.reference import published
 from strata.report import comparison as comparison_files
 from strata.run import Row, Run, RunError, load_run
 
@@ -93,7 +105,7 @@ def test_runs_of_the_same_code_are_asked_for_and_taken(tmp_path: Path) -> None:
     assert "no runs of the same code" in strata("compare", *runs[:2]).stderr
     done = strata("compare", *runs[:2], "--same", runs[2])
     assert (done.returncode, done.stderr) == (0, "")
-    assert "from runs of the same code (again)" in done.stdout
+    assert "from runs of the same code (before, again)" in done.stdout
 
 
 def test_different_devices_stand_side_by_side(tmp_path: Path) -> None:
@@ -152,7 +164,7 @@ def test_the_same_runs_give_the_same_bytes(tmp_path: Path) -> None:
         runs = [load_run(COUNTED_RUN), load_run(HOST_RUN)]
         comparison_files.write([found()], devices.side_by_side(runs), tmp_path / name)
     files = sorted((tmp_path / "one").iterdir())
-    assert len(files) == 13
+    assert len(files) == 14
     for file in files:
         assert file.read_bytes() == (tmp_path / "two" / file.name).read_bytes(), file.name
 
@@ -198,6 +210,16 @@ def test_changes_are_written_as_people_say_them(share: float, text: str) -> None
     assert words.percent(share).replace("\u00a0", " ") == text
 
 
+def test_every_family_is_a_line_of_its_file() -> None:
+    comparison = found()
+    lines = list(csv.DictReader(StringIO(words.families_data([comparison]).decode())))
+    assert [line["benchmark"] for line in lines] == [f"bench{at}" for at in range(6)]
+    for line, one in zip(lines, comparison.families, strict=True):
+        assert (line["rows"], line["verdict"], line["run_after"]) == ("30", one.verdict, "after")
+        assert float(line["change"]) == pytest.approx(one.change, rel=1e-5)
+        assert float(line["smallest_change_found"]) == pytest.approx(one.found, rel=1e-5)
+
+
 def test_the_page_needs_no_network_and_closes_what_it_opens(tmp_path: Path) -> None:
     comparison_files.write(
         [found()], devices.side_by_side([load_run(COUNTED_RUN), load_run(HOST_RUN)]), tmp_path
@@ -229,7 +251,7 @@ def test_a_terminal_has_the_first_alarms_and_all_of_devices(
     assert [line.split()[0] for line in plain[1:4]] == ["slower", "slower", "and"]
     assert plain[3] == "and 1 more"
     assert drawn[-len(plain[3:]) :] == plain[3:]
-    assert sum("slower" in line and "bench" in line for line in drawn) == 2
+    assert sum("slower" in line and "bench" in line for line in drawn[:-4]) == 2
     beside = devices.section(devices.side_by_side([load_run(COUNTED_RUN), load_run(HOST_RUN)]))
     for lines in told(beside, drawn=False), told(beside, drawn=True):
         assert {table.title for table in beside.tables} <= set(lines)
@@ -326,7 +348,7 @@ def test_the_best_of_a_label_stands_for_it_in_the_unit_of_its_panel() -> None:
     two = [run_of(rows, name, device__slug=name) for name in ("a", "b")]
     found = {group.panel.name: group.lines for group in devices.side_by_side(two).groups}
     values = {name: [one and one.value for one in lines[0][1]] for name, lines in found.items()}
-    assert values == {"of_ceiling": [50, 50], "instructions": [2, 2]}
+    assert values == {"bandwidth_all": [8000, 8000], "of_ceiling": [50, 50], "instructions": [2, 2]}
 
 
 @pytest.mark.parametrize(
@@ -357,3 +379,111 @@ def test_devices_are_drawn_with_all_their_words_inside() -> None:
     check_drawing(chart)
     assert [panel.title for panel in panels(chart)] == [group.panel.title for group in side.groups]
     assert labels(chart) == list(side.names)
+
+
+# --- published devices and curves -----------------------------------------------------------------
+
+
+def loads(name: str, cycles: float, *, clock: float = 2e9) -> Run:
+    """A GPU whose loads take `cycles` out of L1, ten times as many from L2, and so on."""
+    sizes = {2048: 1, 4096: 1, 1 << 20: 10, 2 << 20: 10, 1 << 28: 20, 1 << 29: 20}
+    rows = []
+    for footprint, times in sizes.items():
+        axes: dict[str, Any] = {
+            "space": "global_ca",
+            "cores": "one",
+            "footprint": footprint,
+            "stride": 128,
+        }
+        also = {**axes, "space": "global_cg"}
+        for place in (axes, also):
+            for unit, value in (("cycle", cycles * times), ("s", cycles * times / clock)):
+                quantity = "load_cycles" if unit == "cycle" else "load_time"
+                method = "clock64_slope" if unit == "cycle" else "event_slope"
+                rows.append(
+                    row(
+                        "latency_vs_footprint", footprint, [value] * 7, quantity=quantity,
+                        unit=unit, method=method, **place,
+                    )
+                )  # fmt: skip
+    rows.sort(key=lambda one: one.case)
+    return run_of(
+        rows, name, device__slug=name, device__name=name, device__facts={"l2_bytes": 8 << 20}
+    )
+
+
+def test_loads_stand_in_cycles_and_nanoseconds_and_published_ones_with_their_sources() -> None:
+    side = devices.side_by_side([loads("a", 32.0), loads("b", 32.0, clock=1e9)], ["V100"])
+    assert side.names == ("a", "b", "V100, published")
+    lines = {group.panel.name: dict(group.lines) for group in side.groups}
+    assert set(lines) == {"load", "load_time"}
+    for panel, expected in (("load", [32, 32]), ("load_time", [16, 32])):
+        ours = [one.value for one in lines[panel]["L1"][:2] if one]
+        assert ours == [pytest.approx(value) for value in expected]
+    theirs = lines["load"]["L1"][2]
+    assert theirs
+    assert theirs.row is None
+    known = [
+        one.value.bounds
+        for one in reference.latencies()
+        if one.gpu.startswith("V100") and (one.level, one.unit) == ("l1", "cycles")
+        if one.metric not in published._OTHER_METRICS and not one.origin.doubt
+    ]
+    assert theirs.low == min(low for low, _ in filter(None, known))
+    assert theirs.high == max(high for _, high in filter(None, known))
+    assert theirs.cited.startswith("[")
+    assert lines["load_time"]["L1"][2] is None  # no clock is supposed
+    notes = devices.section(side).notes
+    assert any("Jia" in note for note in notes)
+    (line,) = [
+        line
+        for line in csv.DictReader(StringIO(devices.data(side).decode()))
+        if (line["panel"], line["label"], line["device"]) == ("load", "L1", "V100, published")
+    ]
+    assert (line["run"], line["case"], line["sources"]) == ("", "", theirs.cited)
+
+
+def test_marks_that_coincide_stand_apart_and_published_ones_are_open() -> None:
+    side = devices.side_by_side([loads("a", 32.0), loads("b", 32.0)], ["V100"])
+    chart = _compare_devices.chart(side)
+    check_drawing(chart)
+    series = [layer for layer in panels(chart)[0].layers if isinstance(layer, Series)]
+    assert [one.look.hollow for one in series] == [False, False, True]
+    places = [one.marks[0].place for one in series]
+    assert len(set(places)) == 3
+    assert max(places) - min(places) < 1
+    assert any("Jia" in line for line in chart.below)
+
+
+def test_curves_lie_over_each_other_so_that_equal_ones_all_show() -> None:
+    chart = _compare_devices.latency(devices.side_by_side([loads("a", 32.0), loads("b", 32.0)]))
+    assert chart
+    check_drawing(chart)
+    for panel, unit in zip(panels(chart), ("cycles", "ns"), strict=True):
+        first, second = (layer for layer in panel.layers if isinstance(layer, Series))
+        assert unit in panel.values.label
+        assert first.marks == second.marks
+        assert first.look.width > 2 * second.look.width
+    assert labels(chart) == ["a", "b"]
+    assert (
+        _compare_devices.latency(
+            devices.side_by_side([run_of(rate(1e12, 1e9), "c", device__facts={"sm_count": 1})] * 2)
+        )
+        is None
+    )
+
+
+def test_a_run_stands_beside_published_devices_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (h200,) = DATA.glob("excerpt-nvidia-h200-*-0683d2f")
+    done = strata("compare", h200, "--with", "a100,V100", "-o", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "a100, published" in done.stdout
+    assert "[" in (tmp_path / "devices.md").read_text()
+    with pytest.raises(SystemExit) as end:
+        cli.main(["compare", str(h200), "--with", "A100,B999"])
+    assert end.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "no published device 'B999'; expected one of A100, " in line
+    assert "V100 SXM2" in line

@@ -220,6 +220,12 @@ def test_nothing_lies_on_anything_else(runs: list[str]) -> None:
     check_drawing(FIGURE.chart(_beside(*map(excerpt, runs))))
 
 
+def test_a_third_device_that_tells_no_size_has_room_too(tmp_path: Path) -> None:
+    other = gpu(tmp_path, device__memory_bytes="many")
+    sheet = check_drawing(FIGURE.chart(_beside(excerpt(H200), excerpt(H100), other)))
+    assert {"139.8\u00a0GiB", "79.2\u00a0GiB", "64\u00a0MiB"} <= {text.text for text in sheet.texts}
+
+
 def test_devices_stand_side_by_side_in_colours_of_their_own() -> None:
     h200, h100 = excerpt(H200), excerpt(H100)
     chart = FIGURE.chart(_beside(h200, h100))
@@ -284,6 +290,14 @@ def test_the_terminal_has_boxes_of_at_most_100_columns(tmp_path: Path) -> None:
         assert len({cell_len(line) for line in edges}) == 1
         assert "\x1b" not in told
     assert "64 GiB*" in map_text.text([hierarchy(run)]).replace("\u00a0", " ")
+
+
+def test_a_number_that_is_cut_says_so(tmp_path: Path) -> None:
+    long = [stream(level, 16, 1.234567e29) for level in ("l1", "l2", "dram")]
+    told = map_text.text([hierarchy(gpu(tmp_path, long))])
+    assert max(map(cell_len, told.splitlines())) <= map_text.WIDE
+    assert "…" in told
+    assert "PB/s" not in told
 
 
 def test_summary_draws_the_map_of_one_run_and_of_two(tmp_path: Path) -> None:

@@ -209,3 +209,22 @@ def test_a_share_beyond_the_whole_stays_in_the_panel_and_invalid_ones_are_named(
     assert panel.values.limits[1] > 131
     words = caption_of(level_proof.FIGURE, run)
     assert "(2): DRAM aos, all 7 fields, 1 warps, hit L1; DRAM aos" in words
+
+
+def test_a_band_ends_a_little_beyond_the_best_of_its_level() -> None:
+    first, *others = BANDWIDTH.items(load_run(GPU_RUN))
+    level = [one.row.value for one in (first, *others) if one.level == first.level]
+    shown = [first._replace(high=10 * max(level)), *others]
+    drawn = [mark.high for panel in panels(BANDWIDTH.chart(shown)) for mark in marks(panel)]
+    plain = [
+        mark.high for panel in panels(BANDWIDTH.chart([first, *others])) for mark in marks(panel)
+    ]
+    changed = [(one, was) for one, was in zip(drawn, plain, strict=True) if one != was]
+    ((cut, was),) = changed
+    assert cut is not None
+    assert was is not None
+    assert cut / was == pytest.approx(vs_warps.BEYOND * max(level) / first.high)
+    assert "of 1 points single samples lie beyond" in BANDWIDTH.caption(shown)
+    assert "Bands end" not in BANDWIDTH.caption([first, *others])
+    # Percentiles over warps, of the other figure, are no outliers.
+    assert "Bands end" not in caption_of(LATENCY, load_run(GPU_RUN))

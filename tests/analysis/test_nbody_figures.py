@@ -162,6 +162,7 @@ def test_an_invalid_rung_is_hollow_and_another_size_is_told(tmp_path: Path) -> N
     assert len(values(panel, valid=False)) == 1
     assert "(65\u202f536 bodies)" in beside(panel)[0]
     words = caption_of(FIGURES["nbody_ladder"], run).replace("\u202f", " ")
+    assert "Of another size: naive 65 536 bodies." in words
     assert "Invalid, drawn hollow (1): one launch." in words
 
 

@@ -117,9 +117,7 @@ def summary(
     brief: Annotated[bool, _option("The ten numbers alone.", None, "--brief")] = False,
     as_map: Annotated[
         bool,
-        _option(
-            "The levels of memory alone, as boxes; of several runs side by side.", None, "--map"
-        ),
+        _option("The levels of memory alone, as boxes; several runs side by side.", None, "--map"),
     ] = False,
 ) -> None:
     """Say what a run found, in a few sentences and ten numbers."""
@@ -144,7 +142,20 @@ def compare(
         Path | None, _option("Write tables and a figure there.", "DIR", "--out", "-o")
     ] = None,
     same: Annotated[
-        list[Path] | None, _option("Another run of the first one's code and device.", "RUN")
+        list[Path] | None,
+        _option(
+            "A run to tell the noise from: it repeats one of RUN, or others given so, with the "
+            "same code on the same chip. Once for each.",
+            "RUN",
+        ),
+    ] = None,
+    beside: Annotated[
+        str | None,
+        _option(
+            "Published devices to stand beside, as A100,V100; a wrong name lists all.",
+            "NAME,...",
+            "--with",
+        ),
     ] = None,
     only: Annotated[
         list[str] | None, _option("Compare only this benchmark or suite.", "NAME")
@@ -158,29 +169,33 @@ def compare(
     ] = 0.003,
     bare: Bare = False,
 ) -> None:
-    """Compare runs with the first: 0 nothing is slower, 1 something is, 2 bad input."""
+    """Compare runs with the first: 0 nothing is slower, 1 a row or a family is, 2 bad input."""
     from strata.compare import Settings, output  # brings scipy
+    from strata.compare.devices import published_as
     from strata.compare.sections import show
 
-    if len(runs) < 2:
-        _fail("found one run; expected two or more to compare")
+    if len(runs) < 2 and not beside:
+        _fail("found one run; expected two or more to compare, or published devices (--with)")
+    names = list(dict.fromkeys(beside.split(","))) if beside else []
     try:
+        for name in names:
+            published_as(name)
         settings = Settings(false_alarm=false_alarm, min_change=min_change, wander=wander)
     except ValueError as error:
         _fail(f"{error}")
     loaded = [output.only(load_run(run), only or []) for run in runs]
     repeats = [output.only(load_run(run), only or []) for run in same or []]
-    found, beside = output.compared(loaded, settings, same=repeats)
+    found, devices = output.compared(loaded, settings, same=repeats, beside=names)
     if out:
         from strata.report.comparison import write  # brings matplotlib
 
-        write(found, beside, out, headings=not bare)
-    parts = output.sections(found, beside)
+        write(found, devices, out, headings=not bare)
+    parts = output.sections(found, devices)
     for warning in dict.fromkeys(warning for part in parts for warning in part.warnings):
         _say(f"strata: warning: {one_line(warning)}", err=True)
     for part in parts:
         show(part, typer.echo, drawn=sys.stdout.isatty())  # which makes all visible itself
-    raise typer.Exit(int(any(one.verdicts()["slower"] for one in found)))
+    raise typer.Exit(int(any(one.slower for one in found)))
 
 
 @app.command()

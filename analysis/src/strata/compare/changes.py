@@ -1,22 +1,27 @@
-"""What changed between two runs of one device, row by row, at a declared rate of false alarms.
+"""What changed between two runs of one device, row by row and by families of rows.
 
 Only valid rows that both runs have are compared; the others are counted or listed. What was timed
-is compared in logarithms against the floor of `strata.compare.wander`, and what was counted,
-modelled or published must be equal to the last digit.
+is compared in logarithms: a row against the floor of `strata.compare.wander`, a family of rows
+against the law of `strata.compare.families`. Half of the declared rate of false alarms is spent on
+the rows and half on the families, so that together they keep to it. What was counted, modelled or
+published must be equal to the last digit.
 """
 
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import itemgetter
+from typing import Literal, NamedTuple, TypeVar, get_args
 
 import numpy as np
 
-from strata.compare.conditions import CLOCK, Difference, differences, kinship
+from strata.compare import families, wander
+from strata.compare.conditions import CLOCK, Difference, differences, kinship, repeats
 from strata.compare.wander import Drift, Floor, Group, Laws, Vector, floors, holm, median_error
-from strata.run import Row, Run, RunError
+from strata.model import atlas
+from strata.run import Row, Run, RunError, grouped
 
 Verdict = Literal["slower", "faster", "changed", "same", "undecided"]
 """`changed` is of quantities of which neither direction is better."""
@@ -26,6 +31,12 @@ Better = Literal["lower", "higher", "neither"]
 
 POWER = 0.9  # the probability with which the smallest change that is named is found
 UNSURE = 0.05  # how often the interval of a row misses its change, as those of medians do
+KNEE = 0.01
+"""By so much of a footprint the knee of a curve moves between runs, as pages lie elsewhere.
+
+Where a curve over the footprint climbs, its rows are that much less certain: of two runs of one
+chip, a chain of 33.6 MB, past the near half of L2, took 6 % longer in the second.
+"""
 PLACES = ("residency", "level", "space", "memory")
 """The parameter that says where the data lie; rows that differ in it wander differently."""
 
@@ -52,16 +63,13 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """One timed quantity of one case in two runs.
+class Judged:
+    """The change of a row or of a family of rows, relative to the first run (0.02: 2 % more).
 
-    `change`, `low` and `high` are relative to `before` (0.02: 2 % more), the interval is the 95 %
-    interval of this row by itself. `chance` is how often a row moves so far without a change;
-    `found` the smallest change of this row that is found with a power of 0.9.
+    The interval is of this one by itself, at 95 %. `chance` is how often it moves so far without a
+    change of the code; `found` the smallest change of it that is found with a power of 0.9.
     """
 
-    before: Row
-    after: Row
     verdict: Verdict
     better: Better
     change: float
@@ -69,11 +77,38 @@ class Change:
     high: float
     chance: float
     found: float
-    floor: Floor
 
     def as_time(self, share: float) -> float:
         """A relative change as one of a time, above 0 where it is for the worse."""
         return 1 / (1 + share) - 1 if self.better == "higher" else share
+
+
+@dataclass(frozen=True, slots=True)
+class Change(Judged):
+    """One timed quantity of one case in two runs."""
+
+    before: Row
+    after: Row
+    floor: Floor
+
+
+@dataclass(frozen=True, slots=True)
+class Family(Judged):
+    """The rows of one benchmark, quantity and level; its change is the median of theirs.
+
+    `alike` counts the rows that moved the same way. `repeats` are the degrees of freedom that runs
+    of the same code gave the `law`.
+    """
+
+    key: families.Key
+    rows: tuple[Row, ...]
+    alike: int
+    law: families.Law
+
+    @property
+    def repeats(self) -> int:
+        """How many repeats tell how far this family drifts."""
+        return self.law.freedom - families.PRIOR
 
 
 class Pair(NamedTuple):
@@ -92,18 +127,24 @@ class Comparison:
 
     `changes`, `exact` (what was counted, modelled, published or reported) and `left_out` are in the
     order of the first run; `alone` counts the rows that only the first has, and only the second.
-    `same` are the runs of the same code that the floor is from.
+    `repeats` are the sets of runs of the same code that the floors are from.
     """
 
     before: Run
     after: Run
     settings: Settings
-    same: tuple[Run, ...]
+    repeats: tuple[tuple[Run, ...], ...]
     differences: tuple[Difference, ...]
     changes: tuple[Change, ...]
+    families: tuple[Family, ...]
     exact: tuple[Pair, ...]
     left_out: tuple[Pair, ...]
     alone: tuple[int, int]
+
+    @property
+    def both(self) -> tuple[Run, Run]:
+        """The runs that are compared."""
+        return self.before, self.after
 
     def verdicts(self) -> Counter[Verdict]:
         """How many timed rows have each verdict."""
@@ -111,9 +152,25 @@ class Comparison:
 
     def flagged(self) -> tuple[Change, ...]:
         """What is slower, faster or changed: in this order, the largest change first."""
-        found = (change for change in self.changes if change.verdict in ALARMS)
-        largest = sorted(found, key=lambda change: -abs(math.log1p(change.change)))
-        return tuple(sorted(largest, key=lambda change: ALARMS.index(change.verdict)))
+        return _flagged(self.changes)
+
+    def moved(self) -> tuple[Family, ...]:
+        """The families that are slower, faster or changed, in the same order."""
+        return _flagged(self.families)
+
+    @property
+    def slower(self) -> bool:
+        """Whether anything is, a row or a family."""
+        return any(one.verdict == "slower" for one in (*self.changes, *self.families))
+
+
+J = TypeVar("J", bound=Judged)
+
+
+def _flagged(judged: Sequence[J]) -> tuple[J, ...]:
+    found = (one for one in judged if one.verdict in ALARMS)
+    largest = sorted(found, key=lambda one: -abs(math.log1p(one.change)))
+    return tuple(sorted(largest, key=lambda one: ALARMS.index(one.verdict)))
 
 
 def better(row: Row) -> Better:
@@ -124,12 +181,11 @@ def better(row: Row) -> Better:
     return "higher" if rate else "neither"
 
 
-def groups(row: Row) -> tuple[Group, ...]:
+def groups(row: Row, family: families.Key) -> tuple[Group, ...]:
     """The groups of rows that may wander alike, from the finest to the coarsest."""
-    place = next((row.params[name] for name in PLACES if name in row.params), "")
     kind = (row.quantity, row.method)
     fine = (row.suite, row.benchmark, *kind)
-    return (*fine, place), fine, (row.suite, *kind), ()
+    return (*fine, family[3]), fine, (row.suite, *kind), ()
 
 
 def compare(
@@ -137,8 +193,9 @@ def compare(
 ) -> Comparison:
     """What changed from `before` to `after`, two runs of a device or of two of its model.
 
-    `same` are more runs of the code of `before`, which say how far medians wander. Raises
-    `RunError` where the runs have no row in common or are of different devices.
+    `same` are runs that repeat `before`, `after` or each other, on one chip and of the same code:
+    they say how far medians wander. Raises `RunError` where one of them repeats nothing, where the
+    runs have no row in common, or where they are of different devices.
     """
     settings = settings or Settings()
     for run in (after, *same):
@@ -152,18 +209,31 @@ def compare(
         found = f"no row that {before.context.run} has too"
         expected, mend = "two runs with cases in common", "run the same sweep with both"
         raise RunError(after.folder, found=found, expected=expected, mend=mend)
+    sets = repeats((before, after), same)
+    family = _family(before)
     timed, others = _pairs(before, after)
-    moved = _drift(timed)
-    drifts = [_drift(_pairs(*runs)[0]) for runs in itertools.pairwise((before, *same))]
-    known = any(drift.groups for drift in drifts)
+    moved = _drift(timed, family)
+    again = [[_drift(_pairs(first, run)[0], family) for run in later] for first, *later in sets]
+    drifts = [drift for runs in again for drift in runs if drift.groups]
     assumed = math.log1p(settings.wander)
-    held = floors(drifts if known else [moved], moved.groups, known=known, assumed=assumed)
-    changes = tuple(_changes(timed, moved, held, settings))
+    own = families.shifts(moved)
+    laws = families.laws(own, [[*map(families.shifts, runs)] for runs in again], assumed)
+    held = floors(drifts or [moved], moved.groups, known=bool(drifts), assumed=assumed)
+    if drifts and len(laws) >= wander.MIN_ROWS:  # which say of each family how far it drifts
+        of = zip(held, map(laws.get, moved.families), strict=True)
+        held = [
+            one._replace(shift=law.scale, freedom=law.freedom) if law else one for one, law in of
+        ]
+    half = replace(settings, false_alarm=settings.false_alarm / (2 if laws else 1))
+    changes = tuple(_changes(timed, moved, held, half))
+    together = tuple(_families(timed, moved, laws, half))
     exact = tuple(pair for pair in others if not pair.reason)
     left_out = tuple(pair for pair in others if pair.reason)
     alone = (len(before.rows) - len(common), len(after.rows) - len(common))
     told = differences(before, after)
-    return Comparison(before, after, settings, tuple(same), told, changes, exact, left_out, alone)
+    return Comparison(
+        before, after, settings, sets, told, changes, together, exact, left_out, alone
+    )
 
 
 def _pairs(before: Run, after: Run) -> tuple[list[tuple[Row, Row]], list[Pair]]:
@@ -195,37 +265,114 @@ def _unfit(before: Row, after: Row) -> str:
     return ""
 
 
-def _drift(pairs: Sequence[tuple[Row, Row]]) -> Drift:
+def _family(run: Run) -> Callable[[Row], families.Key]:
+    """What names the family of a row; a level is the case's own, or by what served the chase."""
+    chased = atlas.served(run)
+
+    def key(row: Row) -> families.Key:
+        place = next((row.params[name] for name in PLACES if name in row.params), "")
+        return row.suite, row.benchmark, row.quantity, chased(row) or place
+
+    return key
+
+
+def _drift(pairs: Sequence[tuple[Row, Row]], family: Callable[[Row], families.Key]) -> Drift:
     changes = [math.log(two.value / one.value) for one, two in pairs]
-    errors = [math.hypot(*(median_error(row.taken) for row in pair)) for pair in pairs]
-    return Drift(np.array(changes), np.array(errors), [groups(one) for one, _ in pairs])
+    steep = _climbs([one for one, _ in pairs])
+    errors = [
+        math.hypot(*(median_error(row.taken) for row in pair), KNEE * steep.get(pair[0].key, 0.0))
+        for pair in pairs
+    ]
+    keys = [family(one) for one, _ in pairs]
+    kinds = [groups(one, key) for (one, _), key in zip(pairs, keys, strict=True)]
+    return Drift(np.array(changes), np.array(errors), kinds, keys)
+
+
+def _climbs(rows: Sequence[Row]) -> dict[tuple[str, str, str], float]:
+    """How steeply the curve of each row over a footprint climbs there, by logarithms of both."""
+    curves: dict[object, list[tuple[float, float, Row]]] = {}
+    for row in rows:
+        if size := row.count("footprint"):
+            axes = tuple(one for one in row.params.items() if one[0] != "footprint")
+            curve = curves.setdefault((row.benchmark, row.quantity, row.method, axes), [])
+            curve.append((math.log(size), math.log(row.value), row))
+    found: dict[tuple[str, str, str], float] = {}
+    for curve in curves.values():
+        curve.sort(key=itemgetter(0))
+        for one, two in itertools.pairwise(curve):
+            slope = abs(two[1] - one[1]) / (two[0] - one[0]) if two[0] > one[0] else 0.0
+            for *_, row in (one, two):
+                found[row.key] = max(found.get(row.key, 0.0), slope)
+    return found
 
 
 def _changes(
-    pairs: Sequence[tuple[Row, Row]], moved: Drift, found: Sequence[Floor], settings: Settings
+    pairs: Sequence[tuple[Row, Row]],
+    moved: Drift,
+    found: Sequence[Floor],
+    settings: Settings,
 ) -> Iterator[Change]:
     if not pairs:
         return
     scales = np.hypot([floor.spread for floor in found], moved.errors)
-    laws = Laws(scales, np.array([floor.shape for floor in found]), found[0].shift)
-    chances, reach = laws.chances(moved.changes), laws.reach(UNSURE)
-    sizes, least = np.abs(moved.changes), math.log1p(settings.min_change)
+    shapes, shifts, freedoms = (
+        np.array([getattr(floor, name) for floor in found])
+        for name in ("shape", "shift", "freedom")
+    )
+    laws = Laws(scales, shapes, shifts, freedoms)
+    chances, directions = laws.chances(moved.changes), [better(before) for before, _ in pairs]
+    judged = _judged(moved.changes, directions, chances, laws.reach, settings)
+    for (before, after), floor, one in zip(pairs, found, judged, strict=True):
+        yield Change(*one, before, after, floor)
+
+
+def _families(
+    pairs: Sequence[tuple[Row, Row]],
+    moved: Drift,
+    laws: Mapping[families.Key, families.Law],
+    settings: Settings,
+) -> Iterator[Family]:
+    members = grouped(range(len(pairs)), moved.families.__getitem__)
+    middles = np.array([np.median(moved.changes[members[key]]) for key in laws])
+    chances = np.array([law.chance(at) for law, at in zip(laws.values(), middles, strict=True)])
+    rows = [tuple(pairs[place][0] for place in members[key]) for key in laws]
+
+    def reach(chance: float) -> Vector:
+        return np.array([law.reach(chance) for law in laws.values()])
+
+    judged = _judged(middles, [better(of[0]) for of in rows], chances, reach, settings)
+    for (key, law), of, at, one in zip(laws.items(), rows, middles, judged, strict=True):
+        alike = int((moved.changes[members[key]] * at > 0).sum())
+        found = Family(*one, key, of, alike, law)
+        apart = found.verdict in ALARMS and alike < families.TOGETHER * len(of)
+        yield replace(found, verdict="undecided") if apart else found
+
+
+Reach = Callable[[float], Vector]
+
+
+def _judged(
+    moved: Vector,
+    directions: Sequence[Better],
+    chances: Vector,
+    reach: Reach,
+    settings: Settings,
+) -> Iterator[tuple[Verdict, Better, float, float, float, float, float]]:
+    """The fields of `Judged` for each of what `moved`; even one alarm is false at the set rate."""
+    sizes, least, unsure = np.abs(moved), math.log1p(settings.min_change), reach(UNSURE)
     alarms = holm(chances, settings.false_alarm) & (sizes >= least)
-    same = sizes + reach <= least
+    same = sizes + unsure <= least
     # The first step of Holm's procedure, at which an alarm is hardest.
-    edges = np.maximum(laws.reach(settings.false_alarm / len(pairs)), least)
-    change, smallest = _relative(moved.changes), _relative(edges + laws.reach(2 * (1 - POWER)))
-    low, high = _relative(moved.changes - reach), _relative(moved.changes + reach)
-    for place, (before, after) in enumerate(pairs):
-        direction = better(before)
+    edges = np.maximum(reach(settings.false_alarm / max(len(moved), 1)), least)
+    change, smallest = _relative(moved), _relative(edges + reach(2 * (1 - POWER)))
+    low, high = _relative(moved - unsure), _relative(moved + unsure)
+    for place, direction in enumerate(directions):
         verdict: Verdict = "same" if same[place] else "undecided"
         if alarms[place]:
             worse = (change[place] > 0) == (direction == "lower")
             verdict = "changed" if direction == "neither" else "slower" if worse else "faster"
-        yield Change(
-            before, after, verdict, direction, change[place], low[place], high[place],
-            float(chances[place]), smallest[place], found[place],
-        )  # fmt: skip
+        chance = float(chances[place])
+        yield verdict, direction, change[place], low[place], high[place], chance, smallest[place]
 
 
 def _relative(logarithms: Vector) -> list[float]:

@@ -1,11 +1,11 @@
 """What differs between two runs beside what they measured: each difference in one line."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any, Literal, NamedTuple
 
 from strata.model.units import fact, quantity
-from strata.run import Context, Run
+from strata.run import Context, Run, RunError
 
 Kinship = Literal["device", "model", "other"]
 """The same device; another one of its model; something else."""
@@ -46,6 +46,30 @@ def kinship(one: Context, other: Context) -> Kinship:
     hosts = [(run.host.cpu, run.host.cores, run.host.memory_bytes) for run in (one, other)]
     told = one.device.uuid is not None or hosts[0] == hosts[1]
     return "device" if told and one.device.uuid == other.device.uuid else "model"
+
+
+def repeats(compared: Sequence[Run], same: Sequence[Run]) -> tuple[tuple[Run, ...], ...]:
+    """The sets of two or more runs on one chip and of the same code that `same` are of.
+
+    The first of those `compared` that is of a set stands at its head, and no second one: what is
+    under test tells nothing of noise. Raises `RunError` for one of `same` that repeats nothing.
+    """
+
+    def alike(one: Run, other: Run) -> bool:
+        built = [run.context.build.source_digest for run in (one, other)]
+        return kinship(one.context, other.context) == "device" and built[0] == built[1]
+
+    sets: list[list[Run]] = []
+    for run in same:
+        of = next((found for found in sets if alike(found[0], run)), None)
+        if of is None:
+            sets.append(of := [one for one in compared if alike(one, run)][:1])
+        of.append(run)
+    for alone in (found[0] for found in sets if len(found) == 1):
+        found = "a run to tell the noise from (--same) that repeats no other"
+        expected = "two or more of the same code on one chip, those compared among them"
+        raise RunError(alone.folder, found=found, expected=expected, mend="name its repeats too")
+    return tuple(map(tuple, sets))
 
 
 def differences(one: Run, other: Run) -> tuple[Difference, ...]:

@@ -3,31 +3,40 @@
 Seconds and bytes per second say which device is faster, cycles and bytes per cycle and SM (on a CPU
 per core) say how it is built. Every number is the best valid row of what it stands for, and the
 data name that row; a device that has none is left blank. Cycles are those that the device's own
-timer counts: of the SM on a GPU, of the time-stamp counter on a CPU.
+timer counts: of the SM on a GPU, of the time-stamp counter on a CPU. What others published of a
+device stands beside it where it is of the same thing in the same unit, with its sources;
+what is in doubt is left out.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from strata import reference
 from strata.compare.changes import Better
 from strata.compare.conditions import CLOCK, differences
 from strata.compare.sections import Section, as_csv, table_of
 from strata.ladder import rungs as ladder
 from strata.ladder.best import best_cases
-from strata.model import LEVELS, Table, level_name, ordered
+from strata.model import LEVELS, Table, atlas, level_name, ordered
 from strata.model.cases import by_case
 from strata.model.units import SPACE, number
+from strata.reference import Published, published
 from strata.run import Row, Run, RunError, grouped
 
-Rows = Callable[[Run], Iterable[Row]]
+_TABLES = (reference.latencies, reference.bandwidths, reference.instructions)
+Rows = Callable[[Run], Iterable[tuple[str, Row]]]
+Told = tuple[str, float, float, Published]
+"""A label, the least and the greatest that is said of it, and where."""
 Divisor = Callable[[Row], float]
 
 
 class Panel(NamedTuple):
     """A group of numbers in one unit.
 
-    A number is the value of one of the `rows` by its divisor, left out where that is 0; of those
-    with one `label` the best is shown, with `common` only where two devices have the label.
+    A number is the value of one of the `rows`, each with its label, by its divisor, left out where
+    that is 0; of those with one label the best is shown, with `common` only where two devices have
+    the label. `theirs` is what others published of what a run has.
     """
 
     name: str
@@ -35,28 +44,38 @@ class Panel(NamedTuple):
     unit: str
     better: Better
     rows: Rows
-    label: Callable[[Row], str]
     divisor: Callable[[Run], Divisor] = lambda _: lambda _: 1.0
     known: tuple[str, ...] = ()
     common: bool = False
+    theirs: Callable[[Run], Iterable[Told]] = lambda _: ()
 
 
 class Number(NamedTuple):
-    """The best of what a label stands for on one device, in the unit of its panel."""
+    """The best of what a label stands for on one device, in the unit of its panel.
+
+    What was published has no row but the `low` and `high` of all that is said of the device, and
+    the sources that say it.
+    """
 
     value: float
-    row: Row
+    row: Row | None
+    low: float | None = None
+    high: float | None = None
+    cited: str = ""
 
 
 class Group(NamedTuple):
-    """A panel filled: for each label the number of each run, in their order, None without one."""
+    """A panel filled: for each label the number of each device, in their order, None without."""
 
     panel: Panel
     lines: tuple[tuple[str, tuple[Number | None, ...]], ...]
 
 
 class Devices(NamedTuple):
-    """Runs of devices side by side, by `names`; `warnings` say in what else they differ."""
+    """Runs of devices side by side, by `names`; `warnings` say in what else they differ.
+
+    Behind the names of the runs stand those of published devices.
+    """
 
     runs: tuple[Run, ...]
     names: tuple[str, ...]
@@ -64,11 +83,15 @@ class Devices(NamedTuple):
     groups: tuple[Group, ...]
 
 
-def side_by_side(runs: Sequence[Run]) -> Devices:
-    """Normalised numbers, a column a run; raises `RunError` where no two have one in common."""
-    groups = [group for panel in PANELS if (group := _filled(panel, runs)).lines]
+def side_by_side(runs: Sequence[Run], beside: Sequence[str] = ()) -> Devices:
+    """Normalised numbers, a column a run and one for each published device of `beside`.
+
+    Raises `RunError` where no two have one in common, ValueError for an unknown device.
+    """
+    known = {name: published_as(name) for name in beside}
+    groups = [group for panel in PANELS if (group := _filled(panel, runs, known)).lines]
     if not any(sum(map(bool, numbers)) > 1 for group in groups for _, numbers in group.lines):
-        found = f"no normalised number that {runs[0].context.run} has too"
+        found = f"no normalised number that {[runs[0].context.run, *beside][-1]} has too"
         expected, mend = "runs with benchmarks in common", "run the same sweep on both devices"
         raise RunError(runs[-1].folder, found=found, expected=expected, mend=mend)
     devices = [run.context.device.name for run in runs]
@@ -76,7 +99,22 @@ def side_by_side(runs: Sequence[Run]) -> Devices:
         f"{name} ({run.context.run})" if devices.count(name) > 1 else name
         for name, run in zip(devices, runs, strict=True)
     ]
+    names += [f"{name}, published" for name in beside]
     return Devices(tuple(runs), tuple(names), tuple(_warnings(*runs)), tuple(groups))
+
+
+def published_as(name: str) -> frozenset[str]:
+    """The GPUs of the reference tables that `name` means: `A100` is `A100 PCIe 40GB` as well.
+
+    Raises ValueError where it means none.
+    """
+    gpus = {one.gpu for table in _TABLES for one in table()}
+    whole = re.compile(rf"(?<!\w){re.escape(name.strip())}(?!\w)", re.IGNORECASE)
+    found = {gpu for gpu in gpus if name.strip() and whole.search(gpu)}
+    if not found:
+        listed = ", ".join(sorted(gpus))
+        raise ValueError(f"found no published device {name!r}; expected one of {listed}")
+    return frozenset(found)
 
 
 def _warnings(first: Run, *later: Run) -> Iterator[str]:
@@ -87,14 +125,24 @@ def _warnings(first: Run, *later: Run) -> Iterator[str]:
         yield from [f"conditions of {names} differ, {'; '.join(found)}"] if found else []
 
 
-def _filled(panel: Panel, runs: Sequence[Run]) -> Group:
+def _filled(panel: Panel, runs: Sequence[Run], beside: Mapping[str, frozenset[str]]) -> Group:
     columns: list[dict[str, Number]] = []
     best = min if panel.better == "lower" else max
     for run in runs:
         divisor = panel.divisor(run)
-        found = (Number(row.value / by, row) for row in panel.rows(run) if (by := divisor(row)) > 0)
-        by_label = grouped(found, lambda one: panel.label(one.row)).items()
-        columns.append({label: best(here, key=lambda one: one.value) for label, here in by_label})
+        found = [
+            (label, Number(row.value / by, row))
+            for label, row in panel.rows(run)
+            if (by := divisor(row)) > 0
+        ]
+        by_label = grouped(found, lambda one: one[0]).items()
+        columns.append(
+            {label: best((one for _, one in here), key=_value) for label, here in by_label}
+        )
+    theirs = next(filter(None, ([*panel.theirs(run)] for run in runs)), [])
+    for gpus in beside.values():
+        of = grouped((one for one in theirs if one[3].gpu in gpus), lambda one: one[0])
+        columns.append({label: _said(here) for label, here in of.items()})
     labels = [label for column in columns for label in column]
     if panel.common:
         labels = [label for label in labels if labels.count(label) > 1]
@@ -102,16 +150,78 @@ def _filled(panel: Panel, runs: Sequence[Run]) -> Group:
     return Group(panel, tuple((name, tuple(c.get(name) for c in columns)) for name in names))
 
 
-def _timed(benchmark: str, *quantities: str, **axes: str) -> Rows:
+def _value(one: Number) -> float:
+    return one.value
+
+
+def _said(found: Sequence[Told]) -> Number:
+    """All that others say of one thing: the middle between their least and their greatest."""
+    low, high = min(one[1] for one in found), max(one[2] for one in found)
+    return Number(
+        (low + high) / 2, None, low, high, reference.cite(*(one[3].origin.keys[0] for one in found))
+    )
+
+
+def _timed(benchmark: str, label: Callable[[Row], str], *quantities: str, **axes: str) -> Rows:
     """The valid timed rows with these axes: of each case the first quantity that it has."""
 
-    def rows(run: Run) -> Iterator[Row]:
+    def rows(run: Run) -> Iterator[tuple[str, Row]]:
         for case in by_case(run.of(benchmark)):
             if axes.items() <= case.params.items():
                 found = (case.row(quantity, provenance="timed") for quantity in quantities)
-                yield from [row for row in found if row and row.valid][:1]
+                yield from [(label(row), row) for row in found if row and row.valid][:1]
 
     return rows
+
+
+LOADS = {
+    "shared": "shared", "constant_l1": "constant, L1", "l1": "L1", "constant_l15": "constant, L1.5",
+    "": "L2", "l2": "L2, near part", "l2_far": "L2, far part", "l3": "L3", "dram": "DRAM",
+}  # fmt: skip
+"""What a load of a GPU hits, nearest first; the L2 of a CPU has no parts."""
+
+
+def _loads(run: Run) -> Iterator[tuple[str, Row]]:
+    """A dependent load out of each level, in cycles."""
+    gpu = atlas.own_latencies(run)
+    cpu = {level_name(level): one.row for level, one in atlas.latencies(run).items()}
+    yield from ((LOADS[level], row) for level, row in gpu.items())
+    yield from ({} if gpu else cpu).items()
+
+
+def _load_times(run: Run) -> Iterator[tuple[str, Row]]:
+    """The same by a timer outside, where there is one."""
+    times = {one.row.key: one.time for one in atlas.latencies(run).values()}
+    yield from ((label, times.get(row.key) or row) for label, row in _loads(run))
+
+
+def _nanoseconds(run: Run) -> Divisor:
+    """Of cycles by the clock under their case's load."""
+    clocks = _clocks(run)
+    return lambda row: 1e-9 if row.unit == "s" else clocks.get(row.case, 0.0) / 1e9
+
+
+def _their_loads(run: Run) -> Iterator[Told]:
+    own = atlas.own_latencies(run)
+    return _told(published.latency_marks(own, tuple(own)), LOADS)
+
+
+def _their_bandwidths(run: Run) -> Iterator[Told]:
+    named = {level: level_name(level) for level in ("shared", "l1", "l2")}
+    return _told(published.bandwidth_marks(run.rows, tuple(named)), named)
+
+
+def _told(marks: Iterable[published.Mark], named: Mapping[str, str]) -> Iterator[Told]:
+    for one in marks:
+        if one.published and not one.doubt:
+            yield named[one.panel], one.low, one.high, one.published
+
+
+def _their_instructions(run: Run) -> Iterator[Told]:
+    for one in published.instructions(run.rows):
+        for other in one.others:
+            if other.latency_cycles.bounds and not other.origin.doubt:
+                yield one.own.text("operation"), *other.latency_cycles.bounds, other
 
 
 def units_of(run: Run) -> int:
@@ -121,10 +231,14 @@ def units_of(run: Run) -> int:
     return next((units for units in told if isinstance(units, int) and units > 0), cores)
 
 
+def _clocks(run: Run) -> Mapping[str, float]:
+    """The clock under the load of each case, where it was measured."""
+    return {row.case: row.value for row in run.rows[::-1] if row.quantity == CLOCK and row.valid}
+
+
 def _cycles(run: Run) -> Divisor:
     """The clock under a case's load, times the SMs or cores at work: of all GPUs, serially one."""
-    clocks = {row.case: row.value for row in run.rows[::-1] if row.quantity == CLOCK and row.valid}
-    units = units_of(run)
+    clocks, units = _clocks(run), units_of(run)
     return lambda row: (
         clocks.get(row.case, 0.0) * (1 if row.benchmark == "serial" else ladder.gpus(row) * units)
     )
@@ -132,7 +246,7 @@ def _cycles(run: Run) -> Divisor:
 
 def _ceiling(run: Run) -> Divisor:
     """A hundredth of the best read bandwidth of the level in which a row's data lie."""
-    rows = _timed("bandwidth", "bandwidth", operation="read")(run)
+    rows = [row for _, row in _timed("bandwidth", _level, "bandwidth", operation="read")(run)]
     ceilings = {row.text("level"): row.value for row in sorted(rows, key=lambda row: row.value)}
     return lambda row: ceilings.get(row.text("residency"), 0.0) / 100
 
@@ -143,46 +257,74 @@ def _target(row: Row) -> str:
     return f"{row.text('space')}, {words.get(target, target)}"
 
 
+def _level(row: Row) -> str:
+    return level_name(row.text("level"))
+
+
+def _residency(row: Row) -> str:
+    return level_name(row.text("residency"))
+
+
 _LEVEL_NAMES = tuple(level_name(level) for level in LEVELS)
 
 PANELS = (
     Panel(
-        "latency", "A warp reads 32 particles, cheapest layout, alone", "cycles", "lower",
-        _timed("layout_read", "warp_read_cycles", warps_per_sm="1", fields="all"),
-        lambda row: level_name(row.text("residency")), known=_LEVEL_NAMES,
+        "load", "A dependent load", "cycles", "lower", _loads,
+        known=tuple(LOADS.values()), theirs=_their_loads,
+    ),
+    Panel(
+        "load_time", "A dependent load, in time", "ns", "lower", _load_times, _nanoseconds,
+        known=tuple(LOADS.values()),
     ),
     Panel(
         "bandwidth", "Read bandwidth", "B/cycle/SM or core", "higher",
-        _timed("bandwidth", "bandwidth_per_sm", operation="read"),
-        lambda row: level_name(row.text("level")), known=_LEVEL_NAMES,
+        _timed("bandwidth", _level, "bandwidth_per_sm", operation="read"),
+        known=_LEVEL_NAMES, theirs=_their_bandwidths,
     ),
     Panel(
-        "of_ceiling", "Useful bandwidth of layouts", "% of the device's own read bandwidth",
-        "higher", _timed("layout_read", "useful_bandwidth", fields="all"),
-        lambda row: f"{row.text('layout')}, {level_name(row.text('residency'))}",
-        _ceiling, common=True,
+        "bandwidth_all", "Read bandwidth, in all", "GB/s", "higher",
+        _timed("bandwidth", _level, "bandwidth", operation="read"), lambda _: lambda _: 1e9,
+        known=_LEVEL_NAMES,
+    ),
+    Panel(
+        "latency", "A warp reads 32 particles, cheapest layout, alone", "cycles", "lower",
+        _timed("layout_read", _residency, "warp_read_cycles", warps_per_sm="1", fields="all"),
+        known=_LEVEL_NAMES,
     ),
     Panel(
         "arithmetic", "Arithmetic", "FLOP/cycle/SM or core", "higher",
-        _timed("ceilings", "flops_per_second"), lambda row: row.text("arithmetic"), _cycles,
+        _timed("ceilings", lambda row: row.text("arithmetic"), "flops_per_second"), _cycles,
     ),
     Panel(
         "atomics", "Atomic additions", "1/cycle/SM or core", "higher",
-        _timed("atomics", "atomic_rate", operation="add_int"), _target, _cycles,
+        _timed("atomics", _target, "atomic_rate", operation="add_int"), _cycles,
+    ),
+    Panel(
+        "interactions", "The n-body ladder", "interactions/cycle/SM or core", "higher",
+        lambda run: (
+            (ladder.rung_name(best.row.benchmark), best.row)
+            for best in best_cases(run)
+            if best.row.valid
+        ),
+        _cycles,
+    ),
+    Panel(
+        "of_ceiling", "Useful bandwidth of layouts", "% of the device's own read bandwidth",
+        "higher",
+        _timed(
+            "layout_read", lambda row: f"{row.text('layout')}, {_residency(row)}",
+            "useful_bandwidth", fields="all",
+        ),
+        _ceiling, common=True,
     ),
     # In cycles of the core, where a CPU's own differ from those of its counter.
     Panel(
         "instructions", "Dependent instructions", "cycles", "lower",
         _timed(
-            "instruction_cost", "operation_core_cycles", "operation_cycles",
-            ilp="1", warps_per_sm="1",
+            "instruction_cost", lambda row: row.text("operation"), "operation_core_cycles",
+            "operation_cycles", ilp="1", warps_per_sm="1",
         ),
-        lambda row: row.text("operation"), common=True,
-    ),
-    Panel(
-        "interactions", "The n-body ladder", "interactions/cycle/SM or core", "higher",
-        lambda run: (best.row for best in best_cases(run) if best.row.valid),
-        lambda row: ladder.rung_name(row.benchmark), _cycles,
+        common=True, theirs=_their_instructions,
     ),
 )  # fmt: skip
 
@@ -190,36 +332,61 @@ PANELS = (
 def section(found: Devices) -> Section:
     """All that there is to say of devices side by side, a table for each unit."""
     title = f"Side by side:{SPACE}" + ", ".join(found.names)
-    return Section(title, found.warnings, tuple(_table(found, group) for group in found.groups))
+    tables = tuple(_table(found, group) for group in found.groups)
+    return Section(title, found.warnings, tables, notes=sources(found))
+
+
+def sources(found: Devices) -> tuple[str, ...]:
+    """The sources of what was published, each with its number."""
+    numbers = [one for group in found.groups for _, line in group.lines for one in line if one]
+    cited = {int(n) for one in numbers for n in re.findall(r"\d+", one.cited)}
+    told = "As published: from the least to the greatest that the sources say of these devices."
+    listed = [
+        f"[{one.number}] {one.text}" for one in reference.bibliography() if one.number in cited
+    ]
+    return (told, *listed) if listed else ()
 
 
 def _table(found: Devices, group: Group) -> Table:
     """One panel as a table: a column for each run, then each against the first."""
     lines = []
     for label, (first, *later) in group.lines:
-        cells = [number(one.value) if one else "–" for one in (first, *later)]
+        cells = [_cell(one) for one in (first, *later)]
         cells += [
             f"{one.value / first.value:.3g}×" if one and first and first.value else "–"
-            for one in later
+            for one in later[: len(found.runs) - 1]
         ]
         lines.append((label, *cells))
-    panel, ratios = group.panel, [f"{name}, over the first" for name in found.names[1:]]
+    named = found.names[1 : len(found.runs)]
+    panel, ratios = group.panel, [f"{name}, over the first" for name in named]
     title = f"{panel.title} ({panel.unit}; {panel.better} is better)"
     header = ("", *found.names, *ratios)
     return table_of(panel.name, title, header, lines, range(1, len(header)))
 
 
+def _cell(one: Number | None) -> str:
+    if one is None:
+        return "–"
+    ends = dict.fromkeys(number(end) for end in (one.low, one.high) if end is not None)
+    return f"{'–'.join(ends)} {one.cited}" if ends else number(one.value)
+
+
 def data(found: Devices) -> bytes:
     """The numbers of all panels as CSV, one line each."""
-    columns = ("panel", "label", "unit", "run", "device", "value", "case", "quantity", "method")
+    columns = (
+        "panel", "label", "unit", "run", "device", "value", "case", "quantity", "method", "low",
+        "high", "sources",
+    )  # fmt: skip
+    names = [*(run.context.device.name for run in found.runs), *found.names[len(found.runs) :]]
     lines = (
         (
-            group.panel.name, label, group.panel.unit, run.context.run, run.context.device.name,
-            one.value, one.row.case, one.row.quantity, one.row.method,
+            group.panel.name, label, group.panel.unit, getattr(one.row, "run", ""), name,
+            one.value, *(getattr(one.row, of, "") for of in ("case", "quantity", "method")),
+            one.low, one.high, one.cited,
         )
         for group in found.groups
         for label, numbers in group.lines
-        for run, one in zip(found.runs, numbers, strict=True)
+        for name, one in zip(names, numbers, strict=True)
         if one
     )  # fmt: skip
     return as_csv(columns, lines)

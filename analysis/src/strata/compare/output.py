@@ -28,19 +28,25 @@ def only(run: Run, names: Sequence[str]) -> Run:
 
 
 def compared(
-    runs: Sequence[Run], settings: Settings, *, same: Sequence[Run] = ()
+    runs: Sequence[Run],
+    settings: Settings,
+    *,
+    same: Sequence[Run] = (),
+    beside: Sequence[str] = (),
 ) -> tuple[tuple[Comparison, ...], devices.Devices | None]:
     """The first run against each later one of its device or model, and all runs side by side.
 
-    The latter is None where they are of one model. False alarms come at the declared rate in all
-    comparisons together. Raises `RunError` where runs are given twice or have nothing in common.
+    The latter is None where they are of one model, without published devices `beside`. False
+    alarms come at the declared rate in all comparisons together. Raises `RunError` where runs are
+    given twice or have nothing in common, ValueError for a published device that none is.
     """
     refuse_repeated([*runs, *same])
     first, *later = runs
     related = [run for run in later if kinship(first.context, run.context) != "other"]
     each = replace(settings, false_alarm=settings.false_alarm / max(len(related), 1))
     found = tuple(compare(first, run, each, same=same) for run in related)
-    return found, devices.side_by_side(runs) if len(related) < len(later) else None
+    several = beside or len(related) < len(later)
+    return found, devices.side_by_side(runs, beside) if several else None
 
 
 def sections(found: Sequence[Comparison], beside: devices.Devices | None) -> tuple[Section, ...]:

@@ -66,10 +66,9 @@ def show(section: Section, say: Callable[[str], None], *, drawn: bool) -> None:
         for table in section.tables:
             say(f"\n{visible(table.title)}")
             put(table, head=True)
-        return
-    if section.alarms.rows:
+    elif section.alarms.rows:
         put(replace(section.alarms, rows=section.alarms.rows[:SHOWN]), head=False)
-    if (more := len(section.alarms.rows) - SHOWN) > 0:
+    if section.alarms and (more := len(section.alarms.rows) - SHOWN) > 0:
         say(f"and {more} more")
     for note in section.notes:
         say(visible(note))

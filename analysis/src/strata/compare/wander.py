@@ -32,7 +32,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import bdtr, gammaincc, gammainccinv, gammaln
+from scipy.special import bdtr, gammaincc, gammainccinv, gammaln, stdtrit
 
 Vector = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -92,6 +92,12 @@ def _table(shape: float) -> Vector:
     return np.asarray((gammainccinv(1 / shape, np.exp(_GRID)) / unit) ** (1 / shape))
 
 
+@cache
+def _student(freedom: float) -> Vector:
+    """The same of Student's law of scale 1; of the normal law for a freedom of 0."""
+    return np.asarray(-stdtrit(freedom, np.exp(_GRID) / 2)) if freedom else _table(2.0)
+
+
 def _quantiles(chances: Vector, shape: float) -> Vector:
     """How far a law of one sigma (68.3 % lie within) reaches, for chances of both sides together.
 
@@ -110,14 +116,16 @@ def _bisected(low: Vector, high: Vector, halvings: int, below: Callable[[Vector]
 
 
 class Laws(NamedTuple):
-    """How rows move without a change, in logarithms: scale and shape of each, shift of all groups.
+    """How rows move without a change, in logarithms: scale and shape of each, shift of its group.
 
-    A scale is one sigma: 68.3 % of such rows move less. The shift is normal, one sigma as well.
+    A scale is one sigma: 68.3 % of such rows move less. The shift is Student's, of that scale and
+    `freedom`; normal, one sigma, where that is 0.
     """
 
     scales: Vector
     shapes: Vector
-    shift: float
+    shift: Vector | float
+    freedom: Vector | int = 0
 
     def reach(self, chances: Vector | float) -> Vector:
         """Beyond which each row is with the given chance, both sides together.
@@ -126,11 +134,13 @@ class Laws(NamedTuple):
         is normal, and where one of the two is far the larger.
         """
         wanted = np.broadcast_to(np.asarray(chances, float), self.scales.shape)
-        own = np.empty_like(self.scales)
-        for shape in np.unique(self.shapes):
-            here = self.shapes == shape
-            own[here] = _quantiles(wanted[here], float(shape))
-        return np.asarray(np.hypot(self.scales * own, self.shift * _quantiles(wanted, 2.0)))
+        own, together = np.empty_like(self.scales), np.empty_like(self.scales)
+        freedoms = np.broadcast_to(self.freedom, self.scales.shape)
+        for law, kinds, table in ((own, self.shapes, _table), (together, freedoms, _student)):
+            for kind in np.unique(kinds):
+                here = kinds == kind
+                law[here] = np.interp(np.log(wanted[here]), _GRID, table(float(kind)))
+        return np.asarray(np.hypot(self.scales * own, self.shift * together))
 
     def chances(self, changes: Vector) -> Vector:
         """How often each row moves at least as far as its change, to either side."""
@@ -142,8 +152,9 @@ class Laws(NamedTuple):
 class Floor(NamedTuple):
     """The between-run component of a group of rows, as a logarithm.
 
-    `spread` is one sigma of rows within the group, `shape` the exponent of its law, `shift` one
-    sigma of the group as a whole; `rows` changes are behind it, 0 where it is assumed.
+    `spread` is one sigma of rows within the group, `shape` the exponent of its law, `shift` the
+    scale of the group as a whole, `freedom` that of its law (0: normal); `rows` changes are behind
+    it, 0 where it is assumed.
     """
 
     group: Group
@@ -151,6 +162,7 @@ class Floor(NamedTuple):
     spread: float
     shape: float
     shift: float
+    freedom: int = 0
 
     @property
     def name(self) -> str:
@@ -191,11 +203,15 @@ def fit(changes: Vector, errors: Vector, *, kept: float) -> tuple[float, float]:
 
 
 class Drift(NamedTuple):
-    """Logarithms of ratios of two runs, their errors, and each row's groups, the finest first."""
+    """Logarithms of ratios of two runs, their errors, and each row's groups, the finest first.
+
+    `families` are those of `strata.compare.families`.
+    """
 
     changes: Vector
     errors: Vector
     groups: Sequence[Sequence[Group]]
+    families: Sequence[tuple[str, str, str, str]] = ()
 
 
 def floors(

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from statistics import median, median_high
 
-from strata.compare.changes import ALARMS, POWER, VERDICTS, Change, Comparison, Pair
+from strata.compare.changes import ALARMS, POWER, VERDICTS, Change, Comparison, Family, Judged, Pair
 from strata.compare.conditions import differences, kinship
 from strata.compare.sections import Section, as_csv, table_of
-from strata.model import Table, units
+from strata.model import Table, level_name, units
 from strata.run import Row, grouped, params_text
 
 MINUS = "−"
@@ -21,7 +21,9 @@ COLUMNS = {
     "better": "better", "before": "before.value", "after": "after.value", "verdict": "verdict",
     "change": "change", "change_low": "low", "change_high": "high",
     "chance_without_change": "chance", "smallest_change_found": "found",
-    **{f"floor_{name}": f"floor.{name}" for name in ("spread", "shift", "shape", "rows")},
+    **{f"floor_{name}": f"floor.{name}" for name in (
+        "spread", "shift", "freedom", "shape", "rows",
+    )},
     "floor_group": "floor.name", "reason": "reason",
 }  # fmt: skip
 """What the columns of the CSV file are of a change or a pair.
@@ -53,6 +55,29 @@ def name(row: Row) -> str:
     return f"{row.benchmark} {row.quantity} ({row.method})"
 
 
+def family(found: Family) -> str:
+    """A family in words: `DRAM latency (latency_vs_footprint load_cycles)`."""
+    _, benchmark, quantity, level = found.key
+    what = "latency" if quantity == "load_cycles" else quantity.replace("_", " ")
+    return f"{level_name(level) or benchmark} {what} ({benchmark} {quantity})"
+
+
+def along(found: Family) -> str:
+    """In which of its rows a family moved as it did as a whole: `every footprint`, if in all."""
+    if found.alike < len(found.rows):
+        return f"{units.count(found.alike)} of {units.count(len(found.rows))} rows"
+    values = {axis: {row.text(axis) for row in found.rows} for axis in found.rows[0].params}
+    axis = max(values, key=lambda axis: len(values[axis]), default="row")
+    return f"every {axis.replace('_', ' ')} ({units.count(len(found.rows))} rows)"
+
+
+def sentence(found: Family, run: str) -> str:
+    """What a family did: `DRAM latency (…) 3.7 % lower in B, every footprint (439 rows)`."""
+    way = "higher" if found.change > 0 else "lower"
+    much = units.factor(1 + found.change) if found.change >= 1 else size(abs(found.change))
+    return f"{family(found)} {much} {way} in {run}, {along(found)}"
+
+
 def section(found: Comparison) -> Section:
     """All that there is to say of a comparison."""
     alarms, benchmarks = _alarms(found), _benchmarks(found)
@@ -69,10 +94,14 @@ def title(found: Comparison) -> str:
 
 
 def counts(found: Comparison) -> str:
-    """`12 slower, 3 faster, …`: the timed rows by verdict."""
-    verdicts = found.verdicts()
+    """`12 slower, 3 faster, …`: the timed rows by verdict, then the families."""
+    return f"{_counted(found.changes, 'timed rows')}; {_counted(found.families, 'families')}"
+
+
+def _counted(judged: Sequence[Judged], what: str) -> str:
+    verdicts = Counter(one.verdict for one in judged)
     listed = ", ".join(f"{units.count(verdicts[verdict])} {verdict}" for verdict in VERDICTS)
-    return f"{units.count(len(found.changes))} timed rows: {listed}"
+    return f"{units.count(len(judged))} {what}: {listed}"
 
 
 def warnings(found: Comparison) -> Iterator[str]:
@@ -81,10 +110,16 @@ def warnings(found: Comparison) -> Iterator[str]:
         yield "two devices of one model: what differs between the chips is inside every change"
     for difference in found.differences:
         yield f"conditions differ, {difference}"
-    for run in found.same:
-        told = f"{run.context.run} is given as a run of the same code, yet differs in"
-        yield from [f"{told} {difference}" for difference in differences(found.before, run)]
-    if not found.same:
+    for first, *later in found.repeats:
+        for run in later:
+            told = f"{run.context.run} is given as a repeat of {first.context.run}, yet differs in"
+            yield from [f"{told} {difference}" for difference in differences(first, run)]
+        if not any(kinship(first.context, one.context) == "device" for one in found.both):
+            yield (
+                f"the runs that tell the noise are of another chip ({first.context.device.uuid}) "
+                "than those compared"
+            )
+    if not found.repeats:
         yield (
             "no runs of the same code are given (--same): how far medians wander is taken from "
             "the changes themselves, of which most are then supposed to be none"
@@ -94,21 +129,25 @@ def warnings(found: Comparison) -> Iterator[str]:
 def _notes(found: Comparison) -> Iterator[str]:
     """What the verdicts promise, what was found beside them, and what was left out."""
     settings, rows = found.settings, units.count(len(found.changes))
+    moved = [sentence(one, found.after.context.run) for one in found.moved()]
+    if moved:
+        yield f"Families of rows that moved as a whole: {'; '.join(moved)}."
     yield (
-        f"Alarms ({', '.join(ALARMS)}): Holm's procedure over all {rows} timed rows, so that "
-        f"without any change even one false alarm has a probability of at most "
-        f"{size(settings.false_alarm)}; and at least {size(settings.min_change)}, the smallest "
-        f"change of interest. Same: the row's own 95{units.SPACE}% interval lies within that. "
-        "Everything else is undecided."
+        f"Alarms ({', '.join(ALARMS)}): without any change even one false alarm has a probability "
+        f"of at most {size(settings.false_alarm)}, one half spent by Holm's procedure on all "
+        f"{rows} timed rows, the other on {units.count(len(found.families))} families (the rows "
+        "of one benchmark, quantity and level, as one observation); and at least "
+        f"{size(settings.min_change)}, the smallest change of interest. Same: its own "
+        f"95{units.SPACE}% interval lies within that. Everything else is undecided."
     )
     if found.changes:
-        runs = f"runs of the same code ({', '.join(run.context.run for run in found.same)})"
-        smallest = [change.found for change in found.changes]
+        names = (", ".join(run.context.run for run in runs) for runs in found.repeats)
+        source = f"runs of the same code ({'; '.join(names)})"
+        source = source if found.repeats else "the changes themselves"
         yield (
-            f"How far medians wander between runs is taken from "
-            f"{runs if found.same else 'the changes themselves'}; a change is found with a "
-            f"power of {POWER:g} from {size(median_high(smallest))} on in half of the rows, and of "
-            f"2{units.SPACE}% in {units.count(sum(value <= 0.02 for value in smallest))} of {rows}."
+            f"How far medians wander between runs is taken from {source}; "
+            f"{_found(found.changes, 'rows')}"
+            + (f"; {_found(found.families, 'families')}." if found.families else ".")
         )
     exact = Counter(one.verdict for one in found.exact)
     yield (
@@ -122,17 +161,33 @@ def _notes(found: Comparison) -> Iterator[str]:
     yield f"Not compared: {left_out}; {before} rows only before, {after} only after."
 
 
+def _found(judged: Sequence[Judged], what: str) -> str:
+    """Which changes would be found."""
+    smallest = [one.found for one in judged]
+    certain = units.count(sum(value <= 0.02 for value in smallest))
+    return (
+        f"a change is found with a power of {POWER:g} from {size(median_high(smallest))} on in "
+        f"half of the {what}, and of 2{units.SPACE}% in {certain} of {units.count(len(judged))}"
+    )
+
+
 def _alarms(found: Comparison) -> Table:
-    """What is slower, faster or changed."""
-    lines = []
+    """What is slower, faster or changed: families, then rows."""
+    lines: list[tuple[str, ...]] = [
+        (one.verdict, family(one), along(one), "", "", percent(one.change), _interval(one))
+        for one in found.moved()
+    ]
     for change in found.flagged():
         before, after = change.before, change.after
         values = [units.quantity(row.value, row.unit) for row in (before, after)]
-        moved = (percent(change.change), f"{percent(change.low)} to {percent(change.high)}")
         words = (change.verdict, name(before), params_text(before.params, " "))
-        lines.append((*words, *values, *moved))
+        lines.append((*words, *values, percent(change.change), _interval(change)))
     header = ("verdict", "quantity", "case", "before", "after", "change", "interval")
     return table_of("changes", "What changed", header, lines, (3, 4, 5))
+
+
+def _interval(one: Judged) -> str:
+    return f"{percent(one.low)} to {percent(one.high)}"
 
 
 def _benchmarks(found: Comparison) -> Table:
@@ -177,6 +232,25 @@ def data(comparisons: Sequence[Comparison]) -> bytes:
         listed += found.changes
         listed += (one for one in (*found.exact, *found.left_out) if one.verdict != "same")
     return as_csv(COLUMNS, ([_cell(one, path) for path in COLUMNS.values()] for one in listed))
+
+
+def families_data(comparisons: Sequence[Comparison]) -> bytes:
+    """One line for each family, its change and floor relative; the floor is one sigma."""
+    columns = (
+        "run_before", "run_after", "suite", "benchmark", "quantity", "level", "rows", "rows_alike",
+        "verdict", "better", "change", "change_low", "change_high", "chance_without_change",
+        "smallest_change_found", "floor_sigma", "repeats",
+    )  # fmt: skip
+    lines = (
+        (
+            *(run.context.run for run in found.both), *one.key, len(one.rows), one.alike,
+            one.verdict, one.better, one.change, one.low, one.high, one.chance, one.found,
+            math.expm1(one.law.scale), one.repeats,
+        )
+        for found in comparisons
+        for one in found.families
+    )  # fmt: skip
+    return as_csv(columns, lines)
 
 
 def _cell(one: Change | Pair, path: str) -> object:

@@ -1,4 +1,4 @@
-"""How far did every row of every benchmark move, and which of them are alarms?
+"""How far did every row of every benchmark move, and which rows and families are alarms?
 
 One strip for each benchmark and one dot for each timed row, so that it reads the same with ten
 rows and with ten thousand. All changes are as of times.
@@ -121,6 +121,8 @@ def _below(found: Comparison) -> Iterator[str]:
     yield f"{words.title(found)}. {words.counts(found)}."
     if found.differences:
         yield "WARNING, conditions differ: " + "; ".join(map(str, found.differences))
+    for one in found.moved():
+        yield f"{one.verdict}, {words.percent(one.change)}: {words.family(one)}, {words.along(one)}"
     for number, change in _named(found):
         row = change.before
         what = f"{words.name(row)}, {params_text(row.params, ' ')}"

@@ -42,22 +42,16 @@ Line = tuple[str, Sequence[Number | None]]
 class Band:
     """Levels that lie equally deep: the ends of their boxes on each device, and room for words.
 
-    All in bytes: boxes begin at `start`, words at `left`, where what is inside ends, and words end
-    at `right`. `number` and `needed` are how wide a number is and all words of a line, in points.
+    Boxes begin at `start`, words at `left`, where what is inside ends; in bytes. `number` is how
+    wide a number is, in points, and `octave` what words need a power of two to be.
     """
 
     levels: Sequence[Level]
     ends: Sequence[Sequence[End]]
     start: float
     left: float
-    right: float
     number: float
-    needed: float
-
-    @property
-    def octaves(self) -> float:
-        """Powers of two that there are for words."""
-        return log2(self.right / self.left)
+    octave: float
 
 
 class Drawing:
@@ -71,8 +65,8 @@ class Drawing:
         self.bands = list(self._bands(inside))
         self.last = max(end for band in self.bands for ends in band.ends for end, _ in ends)
         octaves = log2(self.last / LEAST)
-        needed = (octaves * band.needed / band.octaves / POINT for band in self.bands)
-        self.wide = min(max(WIDE, *needed), WIDEST)
+        needed = max(octaves * band.octave / POINT for band in self.bands)
+        self.wide = min(max(WIDE, needed), WIDEST)
         self.octave = POINT * self.wide / octaves
         insets = [INSET * (len(self.bands) - 1 - depth) for depth in range(len(self.bands))]
         self.tall = max(
@@ -91,19 +85,23 @@ class Drawing:
         deepest, inner = max(one.depth or 0 for one in levels), LEAST
         for depth in range(deepest + 1):
             here = [one for one in levels if one.depth == depth]
-            ends = [[_end(size, inner) for size in self._sizes(one)] for one in here]
-            edges = [end for both in ends for end, _ in both]
+            ends = [_ends(self._sizes(one), inner) for one in here]
             start = LEAST * 2 ** (INDENT * (deepest - depth))
-            left, right = inner if depth else start, min(edges)
-            all_lines = [
-                line for one in here for of in (one, *self._parts(one)) for line in self._lines(of)
-            ]
-            longest = max(len(n.text) for _, numbers in all_lines for n in numbers if n)
+            left = inner if depth else start
+            lines = {of.name: self._lines(of) for one in here for of in (one, *self._parts(one))}
+            told = [line for of in lines.values() for line in of]
+            longest = max(len(n.text) for _, numbers in told for n in numbers if n)
             number = longest * LETTER * LARGE + PAD
-            label = max(len(self._label(line)) for line in all_lines) * LETTER * SMALL
-            needed = label + len(self.maps) * number + 3 * PAD
-            yield Band(here, ends, start, left, right, number, needed)
-            inner = max(edges)
+            octave = 0.0
+            for one, of in zip(here, ends, strict=True):
+                octaves, parts = log2(min(end for end, _ in of) / left), self._parts(one)
+                for level in (one, *parts):
+                    label = max(len(self._label(line)) for line in lines[level.name])
+                    wide = label * LETTER * SMALL + len(self.maps) * number + 3 * PAD
+                    room = octaves if level == one else octaves - log2(len(parts)) - INDENT
+                    octave = max(octave, wide / room)
+            yield Band(here, ends, start, left, number, octave)
+            inner = max(end for of in ends for end, _ in of)
 
     def _numbers(self, level: Level) -> list[dict[str, Number]]:
         return [dict(one.numbers(level.name)) for one in self.maps]
@@ -135,14 +133,12 @@ class Drawing:
         """The boxes of a depth, one below the other, as tall as there is room."""
         heights = [self._height(one) for one in band.levels]
         taller = (self.tall - 2 * top - GAP * (len(heights) - 1)) / sum(heights)
-        lines, room = min(taller, MOST_LINES), band.octaves * self.octave
-        letters = max(1.0, min(taller, room / band.needed, MOST_LETTERS))
+        lines = min(taller, MOST_LINES)
+        letters = max(1.0, min(taller, self.octave / band.octave, MOST_LETTERS))
         for level, ends, height in zip(band.levels, band.ends, heights, strict=True):
             boxes = [(level, band.start, band.left, ends, top, taller * height)]
-            low, inside = (
-                top + lines * (HEAD + len(self._lines(level)) + FOOT),
-                band.left * 2**INDENT,
-            )
+            low = top + lines * (HEAD + len(self._lines(level)) + FOOT)
+            inside = band.left * 2**INDENT
             for part in (parts := self._parts(level)):
                 of = [(end / len(parts), known) for end, known in ends]
                 boxes.append((part, inside, inside, of, low, lines * self._height(part)))
@@ -216,9 +212,11 @@ class Drawing:
         return self.colours[device % len(self.colours)]
 
 
-def _end(size: float | None, inner: float) -> End:
-    known = size is not None and inner * 2**APART <= size <= MOST
-    return (size, True) if size and known else (inner * 2**UNKNOWN, False)
+def _ends(sizes: Sequence[float | None], inner: float) -> list[End]:
+    """Where boxes end that are around one that ends at `inner`."""
+    known = [size for size in sizes if size and inner * 2**APART <= size <= MOST]
+    other = max(known, default=inner * 2**UNKNOWN)
+    return [(size, True) if size in known and size else (other, False) for size in sizes]
 
 
 def _text(

@@ -131,7 +131,7 @@ def _ceilings(found: Sequence[Ceiling], ends: Ends, bytes_unit: float | None) ->
                 size=6.2 if one.lesser else 7, colour=c.level_ink(one.level),
             )  # fmt: skip
     for group in groups:
-        words = ", ".join(f"{one.name} {brief(one.value)}" for one in group)
+        words = ",\n".join(f"{one.name} {brief(one.value)}" for one in group)
         at, middle = group[-1].value / max(slopes), geometric_mean(one.value for one in group)
         yield c.Words(at, middle, words, dx=-4, across="right", size=7, boxed=True)
 

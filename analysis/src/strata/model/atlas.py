@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 
 from strata.model import plateaus
 from strata.model.cases import CLOCKS, CaseRows, by_case
-from strata.model.names import LEVELS, ordered, rank
+from strata.model.names import LEVELS, level_name, ordered, rank
 from strata.run import Row, Run, grouped
 
 Place = TypeVar("Place", bound=Hashable)
@@ -174,6 +174,22 @@ def latencies(run: Run, space: str = "") -> Mapping[str, Latency]:
                 row, times.get(row.case), min(here, key=_size), max(here, key=_size)
             )
     return dict(sorted(found.items(), key=lambda item: item[1].row.value))
+
+
+def served(run: Run) -> Callable[[Row], str]:
+    """Which level serves a row of the chase, `past L2` at its knee; empty of other rows."""
+    reaches = windows(run)
+    walked = {space.partition("_")[0] for space, _, _ in reaches.values()} - {"shared"}
+
+    def level(row: Row) -> str:
+        space, found = row.text("space"), ""
+        if row.benchmark == CHASE and space.partition("_")[0] in walked:
+            for name, (_, low, high) in reaches.items():
+                if name != "shared" and (name, space) != ("l1", "global_cg") and low <= _size(row):
+                    found = name if _size(row) <= high else f"past {level_name(name)}"
+        return found
+
+    return level
 
 
 def _size(row: Row) -> int:

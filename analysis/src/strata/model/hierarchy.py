@@ -22,7 +22,7 @@ WHAT = {
     "time": "latency",
     "cycles": "in cycles",
     "bandwidth": "bandwidth",
-    "per_core": "by one core",
+    "per_core": "of each core",
     "writing": "writing",
     "share": "of its limit",
     "reach": "TLB reach",
@@ -188,13 +188,13 @@ class _Levels:
         return _fact(self.run.context.host.memory_bytes, "host.memory_bytes")
 
     def geometry(self, level: str, what: str, *kinds: str) -> Number:
-        """What `cache_geometry` found with the whole cache for data, else what was reported.
+        """The most that `cache_geometry` found, whatever was set aside, else what was reported.
 
         With `kinds`, the first of those quantities.
         """
-        sought = _Sought("cache_geometry", {"property": f"{level}_{what}", "carveout": "0"})
+        sought = _Sought("cache_geometry", {"property": f"{level}_{what}"})
         of = (row for row in self.run.of(sought.benchmark) if row.valid and sought.fits(row.params))
-        rows = {row.quantity: row for row in of}
+        rows = {row.quantity: row for row in sorted(of, key=lambda row: row.value)}
         row = next((rows[kind] for kind in kinds or (what, "reported") if kind in rows), None)
         return self.number(what, row, sought, what)
 

@@ -1,11 +1,13 @@
 """Write comparisons of runs.
 
+    families.csv          every family of rows
     compare.csv           every timed row, every count that changed, every row that was left out
     compare.md|tex        what changed, in words and tables
     compare.svg|png|pdf   every row of every benchmark as a dot
     kernel_access.*       lines of kernels before and after, of runs of strata access
     devices.*             the same for runs of different devices, in normalised units
     hierarchy_map.*       the levels of memory of all runs, where they are all of GPUs or of CPUs
+    latency_curves.*      their dependent loads over the footprint, in cycles and in time
     compare.html          all of it as one self-contained page
 
 The same runs give the same bytes.
@@ -32,7 +34,11 @@ from strata.report.page import environment, inline_svg
 from strata.run import Run
 from strata.run.files import write_files
 
-TITLES = {"compare": "Changes of every row between runs", "devices": "Devices side by side"}
+TITLES = {
+    "compare": "Changes of every row between runs",
+    "latency_curves": "Dependent loads over the footprint",
+    "devices": "Devices side by side",
+}
 """Of the figures of a comparison."""
 
 
@@ -75,9 +81,14 @@ def write(
         files.update({f"{stem}.{kind}": file for kind, file in made.items()})
 
     if found:
+        files["families.csv"] = words.families_data(found)
         chart = partial(_compare_changes.chart, found)
         add("compare", words.data(found), chart, compared, parts[: len(found)])
     if beside:
+        with attempt("The figure 'latency_curves'"):
+            if curves := _compare_devices.latency(beside):
+                made = drawn(TITLES["latency_curves"], curves, beside.runs)
+                files.update({f"latency_curves.{kind}": file for kind, file in made.items()})
         chart = partial(_compare_devices.chart, beside)
         add("devices", devices.data(beside), chart, beside.runs, parts[-1:])
     titles = dict(TITLES)

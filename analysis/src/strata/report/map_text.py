@@ -9,7 +9,7 @@ from strata.model.hierarchy import WHAT, Hierarchy, Number
 from strata.model.units import SPACE, THIN, number
 from strata.run.files import visible
 
-WIDE = 100
+WIDE, LEAST_NAME = 100, 16
 HEADS = {
     "size": "size",
     "line": "line",
@@ -45,7 +45,7 @@ def text(maps: Sequence[Hierarchy]) -> str:
     columns = zip(head[1:], *(cells[1:] for _, cells in rows), strict=True)
     widths = [max(named), *(max(map(cell_len, column)) for column in columns)]
     while (wide := sum(widths) + len(widths) + 1 + 2 * most) > WIDE:
-        widths[widths.index(max(widths))] -= 1
+        widths[0 if widths[0] > LEAST_NAME else widths.index(max(widths))] -= 1
 
     def inside(boxes: int, words: str) -> str:
         return "│ " * boxes + words + " │" * boxes
@@ -68,7 +68,7 @@ def text(maps: Sequence[Hierarchy]) -> str:
     keys = KEYS if len(maps) > 1 else [""] * len(maps)
     names = zip(keys, maps, strict=False)
     named_by = [f"{key} {one.device} ({one.run.context.run})".strip() for key, one in names]
-    told = f"B/cycle: by one {maps[0].core}. *: told by the device or the system, not measured."
+    told = f"B/cycle: of each {maps[0].core}. *: told by the device or the system, not measured."
     said = [*map(visible, named_by), *done, told, *(f"{mark} {why}" for why, mark in notes.items())]
     return "\n".join(set_cell_size(one, WIDE).rstrip() for one in said)
 
@@ -102,4 +102,7 @@ def _cell(one: Number | None, notes: dict[str, str]) -> str:
 
 
 def _right(words: str, width: int) -> str:
-    return " " * (width - cell_len(words)) + set_cell_size(words, min(width, cell_len(words)))
+    """The words at the right end of a column; what is cut says so: it is another number."""
+    if cell_len(words) > width:
+        return set_cell_size(words, width - 1) + "…"
+    return " " * (width - cell_len(words)) + words

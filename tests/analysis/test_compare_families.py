@@ -1,0 +1,183 @@
+"""Families of rows: false alarms at the declared rate, a shift of 2 % found, recorded pairs."""
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from compare_runs import row, run_of
+from strata.compare import compare, words
+from strata.compare.families import Key, Law, Shift, laws
+from strata.compare.wander import holm
+from strata.model.truth import load_run
+from strata.run import Run
+
+KEYS: tuple[Key, ...] = tuple(("micro", "bench", f"quantity{at}", "dram") for at in range(40))
+RATE = 0.1
+ROUNDS = 500
+AT_MOST = RATE + 3 * (RATE * (1 - RATE) / ROUNDS) ** 0.5
+"""What the alarms stay below in 99.9 % of all cases: 0.14."""
+
+
+def shifted(
+    rng: np.random.Generator, runs: int, sigmas: np.ndarray, spreads: np.ndarray
+) -> list[dict[Key, Shift]]:
+    """The shifts of each later run against the first, of families that drift by `sigmas` a run."""
+    of = rng.normal(0, sigmas, (runs, len(sigmas)))
+    spread = spreads * rng.uniform(0.8, 1.25, of.shape)
+    return [
+        {key: Shift(*both) for key, *both in zip(KEYS, of[at] - of[0], spread[at], strict=True)}
+        for at in range(1, runs)
+    ]
+
+
+def alarms(moved: dict[Key, Shift], found: dict[Key, Law], rate: float) -> np.ndarray:
+    chances = [law.chance(moved[key].middle) for key, law in found.items()]
+    return np.asarray(holm(np.array(chances), rate))
+
+
+def drifts(name: str, rng: np.random.Generator, spreads: np.ndarray) -> np.ndarray:
+    """How far families drift: in proportion to their spread, or more unlike, or not at all."""
+    if name == "unlike":
+        return spreads * 0.3 * np.exp(rng.normal(0, 0.5, len(KEYS)))
+    if name == "as supposed":
+        return spreads * 0.3 * np.sqrt(4 / rng.chisquare(4, len(KEYS)))
+    return spreads * {"alike": 0.3, "hardly": 0.01}[name]
+
+
+@pytest.mark.parametrize("repeats", [0, 1, 2])
+@pytest.mark.parametrize("name", ["alike", "as supposed", "unlike", "hardly"])
+def test_families_of_the_same_code_alarm_at_most_at_the_declared_rate(
+    name: str, repeats: int
+) -> None:
+    false = 0
+    for place in range(ROUNDS):
+        rng = np.random.default_rng([31, repeats, place])
+        spreads = 0.002 * np.exp(rng.normal(0, 1.0, len(KEYS)))
+        moved, *again = shifted(rng, 2 + repeats, drifts(name, rng, spreads), spreads)
+        found = laws(moved, [again] if again else [], 0.003)
+        false += bool(alarms(moved, found, RATE).any())
+    assert false / ROUNDS <= AT_MOST
+
+
+def test_a_sign_test_over_rows_would_call_every_drift_a_change() -> None:
+    # Why the run is the unit: 60 rows that drift together by less than they spread.
+    rng = np.random.default_rng(32)
+    alike = [
+        abs((rng.normal(rng.normal(0, 0.003), 0.002, 60) > 0).sum() - 30) > 15 for _ in range(200)
+    ]
+    assert np.mean(alike) > 0.5  # of which a fair coin has 0.006 %
+
+
+@pytest.mark.parametrize("repeats", [0, 2])
+def test_a_shift_of_two_percent_is_found_with_a_power_of_95_percent(repeats: int) -> None:
+    hits = 0
+    for place in range(300):
+        rng = np.random.default_rng([33, repeats, place])
+        spreads = 0.002 * np.exp(rng.normal(0, 0.3, len(KEYS)))
+        moved, *again = shifted(rng, 2 + repeats, drifts("alike", rng, 0.3 * spreads), spreads)
+        moved[KEYS[7]] = moved[KEYS[7]]._replace(middle=moved[KEYS[7]].middle + 0.02)
+        found = laws(moved, [again] if again else [], 0.003)
+        hits += bool(alarms(moved, found, 0.005)[7])
+    assert hits / 300 >= 0.95
+
+
+# --- whole runs -----------------------------------------------------------------------------------
+
+RESULTS = Path(__file__).parents[2] / "results"
+H200, H100 = RESULTS / "nvidia-h200", RESULTS / "nvidia-h100-80gb-hbm3"
+REPEATS = (
+    "nvidia-h200-20261123T002621Z-ab29669",
+    "nvidia-h200-20261123T003532Z-ab29669",
+    "nvidia-h200-20261123T004336Z-ab29669",
+)
+"""Three runs on one chip."""
+
+
+@cache
+def recorded(folder: Path) -> Run:
+    return load_run(folder)
+
+
+@pytest.mark.parametrize("third", range(3))
+def test_recorded_repeats_of_one_chip_have_no_alarm(third: int) -> None:
+    first, second, same = (recorded(H200 / REPEATS[(third + at) % 3]) for at in (1, 2, 0))
+    assert not compare(first, second).moved()
+    found = compare(first, second, same=[same])
+    assert len(found.families) > 40
+    assert not found.moved()
+    assert not found.flagged()
+
+
+def test_no_family_moved_between_two_recorded_chips_of_one_build() -> None:
+    one, two = sorted(H100.iterdir())
+    found = compare(recorded(one), recorded(two))
+    assert len(found.families) > 40
+    assert not found.moved()
+
+
+@pytest.mark.parametrize("repeats", [(), REPEATS], ids=["alone", "repeats"])
+def test_the_recorded_pair_whose_dram_moved_is_told_in_a_sentence(repeats: tuple[str, ...]) -> None:
+    one, two = (
+        recorded(H200 / f"nvidia-h200-{name}")
+        for name in ("20261121T230721Z-ee8608f", "20261121T235015Z-0683d2f")
+    )
+    found = compare(one, two, same=[recorded(H200 / name) for name in repeats])
+    moved = {one.key[1:]: one for one in found.moved()}
+    latency = moved["latency_vs_footprint", "load_cycles", "dram"]
+    assert latency.verdict == "faster"
+    assert latency.change == pytest.approx(-0.037, abs=0.001)
+    assert latency.low < latency.change < latency.high < -0.03
+    assert words.sentence(latency, "B") == (
+        "DRAM latency (latency_vs_footprint load_cycles) 3.7\u00a0% lower in B, "
+        "every footprint (445 rows)"
+    )
+    assert not {key for key in moved if key[2] != "dram" and "past" not in key[2]}
+    assert words.section(found).notes[1].startswith("Families of rows that moved as a whole: DRAM")
+
+
+def family_of(scales: list[float], name: str, unit: str = "cycle") -> Run:
+    """24 benchmarks of 30 cases each, quiet, the cases of the first times `scales`."""
+    rng = np.random.default_rng([34, *name.encode()])
+    rows = []
+    for bench in range(24):
+        drift = rng.normal(0, 0.0005)
+        for case in range(30):
+            scale = scales[case % len(scales)] if bench == 0 else 1.0
+            taken = 100 * scale * np.exp(drift + rng.normal(0, 0.002) + rng.normal(0, 0.002, 7))
+            rows.append(row(f"bench{bench}", case, taken.tolist(), unit=unit, level="l2"))
+    return run_of(rows, name)
+
+
+@pytest.mark.parametrize("same", [0, 2])
+def test_a_family_that_is_two_percent_slower_is_slower_though_no_row_is(same: int) -> None:
+    again = [family_of([1.0], f"again{at}") for at in range(same)]
+    found = compare(family_of([1.0], "a"), family_of([1.02], "b"), same=again)
+    assert [one.key[1] for one in found.moved()] == ["bench0"]
+    assert not found.flagged()
+    assert found.slower
+    (moved,) = found.moved()
+    assert (moved.verdict, moved.alike, len(moved.rows)) == ("slower", 30, 30)
+    assert moved.repeats == same
+    assert moved.low < 0.02 < moved.high
+    rates = compare(family_of([1.0], "a", "B/s"), family_of([1.02], "b", "B/s"), same=[])
+    assert [one.verdict for one in rates.moved()] == ["faster"]
+    assert not rates.slower
+
+
+def test_a_family_whose_rows_part_did_not_move_as_a_whole() -> None:
+    scales = [1.05, 1.05, 0.95]
+    again = [family_of([1.0], f"again{at}") for at in range(3)]
+    found = compare(family_of([1.0], "a"), family_of(scales, "b"), same=again)
+    assert not found.moved()
+    one = next(one for one in found.families if one.key[1] == "bench0")
+    assert (one.alike, one.verdict) == (20, "undecided")
+    assert one.chance < 0.005 / 24
+    assert words.along(one) == "20 of 30 rows"
+
+
+def test_families_of_few_rows_are_left_to_their_rows() -> None:
+    rows = [row("few", case, level="dram") for case in range(4)]
+    found = compare(run_of(rows, "a"), run_of(rows, "b"))
+    assert (len(found.changes), found.families) == (4, ())
