@@ -10,6 +10,7 @@ what is in doubt is left out.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import NamedTuple
 
 from strata import reference
@@ -29,6 +30,7 @@ Rows = Callable[[Run], Iterable[tuple[str, Row]]]
 Told = tuple[str, float, float, Published]
 """A label, the least and the greatest that is said of it, and where."""
 Divisor = Callable[[Row], float]
+_value = attrgetter("value")
 
 
 class Panel(NamedTuple):
@@ -130,15 +132,12 @@ def _filled(panel: Panel, runs: Sequence[Run], beside: Mapping[str, frozenset[st
     best = min if panel.better == "lower" else max
     for run in runs:
         divisor = panel.divisor(run)
-        found = [
-            (label, Number(row.value / by, row))
-            for label, row in panel.rows(run)
-            if (by := divisor(row)) > 0
-        ]
-        by_label = grouped(found, lambda one: one[0]).items()
-        columns.append(
-            {label: best((one for _, one in here), key=_value) for label, here in by_label}
-        )
+        column: dict[str, Number] = {}
+        for label, row in panel.rows(run):
+            if (by := divisor(row)) > 0:
+                one = Number(row.value / by, row)
+                column[label] = best(column.get(label, one), one, key=_value)
+        columns.append(column)
     theirs = next(filter(None, ([*panel.theirs(run)] for run in runs)), [])
     for gpus in beside.values():
         of = grouped((one for one in theirs if one[3].gpu in gpus), lambda one: one[0])
@@ -148,10 +147,6 @@ def _filled(panel: Panel, runs: Sequence[Run], beside: Mapping[str, frozenset[st
         labels = [label for label in labels if labels.count(label) > 1]
     names = ordered(labels, panel.known) if panel.known else dict.fromkeys(labels)
     return Group(panel, tuple((name, tuple(c.get(name) for c in columns)) for name in names))
-
-
-def _value(one: Number) -> float:
-    return one.value
 
 
 def _said(found: Sequence[Told]) -> Number:
@@ -247,7 +242,7 @@ def _cycles(run: Run) -> Divisor:
 def _ceiling(run: Run) -> Divisor:
     """A hundredth of the best read bandwidth of the level in which a row's data lie."""
     rows = [row for _, row in _timed("bandwidth", _level, "bandwidth", operation="read")(run)]
-    ceilings = {row.text("level"): row.value for row in sorted(rows, key=lambda row: row.value)}
+    ceilings = {row.text("level"): row.value for row in sorted(rows, key=_value)}
     return lambda row: ceilings.get(row.text("residency"), 0.0) / 100
 
 
@@ -257,14 +252,11 @@ def _target(row: Row) -> str:
     return f"{row.text('space')}, {words.get(target, target)}"
 
 
-def _level(row: Row) -> str:
-    return level_name(row.text("level"))
+def _named(axis: str) -> Callable[[Row], str]:
+    return lambda row: level_name(row.text(axis))
 
 
-def _residency(row: Row) -> str:
-    return level_name(row.text("residency"))
-
-
+_level, _residency = map(_named, ("level", "residency"))
 _LEVEL_NAMES = tuple(level_name(level) for level in LEVELS)
 
 PANELS = (

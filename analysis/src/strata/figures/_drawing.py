@@ -30,9 +30,10 @@ class Drawing:
     """A figure of a run: its files by suffix, its data as CSV, and the rows that it shows.
 
     `places` are those of the rows among the rows of the run, from 0, each once, as they are drawn.
-    `hits` says where, in points from the upper left corner: left, top, how much the number of its
-    row is above that of the hit before, and of a bar `x` width and height. A figure that cannot be
-    drawn has nothing but its title and, in `failure`, the reason.
+    `width` is that of the drawing in points. `hits` says where, in points from the upper left
+    corner: left, top, how much the number of its row is above that of the hit before, and of a bar
+    `x` width and height. A figure that cannot be drawn has nothing but its title and, in `failure`,
+    the reason.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Drawing:
     caption: str = ""
     images: Mapping[str, bytes] = field(default_factory=dict)
     inline: str = ""
+    width: float = 0.0
     data: bytes = b""
     places: tuple[int, ...] = ()
     hits: str = ""
@@ -62,6 +64,7 @@ def draw(figure: Figure[Any], run: Run, places: Places, *, headings: bool) -> Dr
             caption=figure.full_caption(items, run.context),
             images=files(headed(sheet, heading_of(figure.title, [run])) if headings else sheet),
             inline=svg(sheet),
+            width=sheet.width,
             data=figure.data(items),
             places=tuple(shown),
             hits=_hits(sheet, places),

@@ -96,16 +96,13 @@ class _Canvas(Canvas):
     def draw(self, renderer: Any) -> None:
         """The sheet, on white."""
         page = Box(0, 0, self._sheet.width, self._sheet.height)
-        renderer.open_group("patch")
-        _shape(renderer, Shape([page.outline], "white", fill="white"))
-        renderer.close_group("patch")
-        for thing in self._sheet.things:
-            if getattr(thing, "pixels", False):
+        for thing in (Shape([page.outline], "white", fill="white"), *self._sheet.things):
+            pixels = getattr(thing, "pixels", False)
+            if pixels:
                 renderer.start_rasterizing()
-                _paint(renderer, thing)
+            _paint(renderer, thing)
+            if pixels:
                 renderer.stop_rasterizing()
-            else:
-                _paint(renderer, thing)
 
 
 def _paint(renderer: Any, thing: Thing) -> None:
@@ -156,8 +153,6 @@ def _text(renderer: Any, text: Text) -> None:
     if text.pad is not None:
         _shape(renderer, Shape([text.outline], "white", fill="white", alpha=0.8))
     pen, scaled = _pen(renderer, text.colour, 0.0)
-    renderer.open_group("text")
-    _, tall = renderer.get_canvas_width_height()
     for x, y, line in text.lines:
         if isinstance(renderer, RendererAgg):  # its hints make letters wider than in vectors
             sized = Affine2D().scale(text.size / text_to_path.FONT_SCALE)
@@ -165,10 +160,8 @@ def _text(renderer: Any, text: Text) -> None:
             renderer.draw_path(pen, _letters(line, text.bold), turned, to_rgba(text.colour))
         else:
             along, up = scaled.transform((x, y))
-            up = tall - up if renderer.flipy() else up
             how = font(text.size, text.bold), text.turned
             renderer.draw_text(pen, along, up, line, *how, ismath=False)
-    renderer.close_group("text")
     pen.restore()
 
 

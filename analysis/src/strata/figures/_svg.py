@@ -127,22 +127,22 @@ class _Drawing:
         return [(round(10 * x), round(10 * (high - y))) for x, y in known]
 
     def _clip(self, box: Box) -> str:
-        name = f"c{len(self.definitions)}"
         path = f'<path d="{_line(self._on(box.outline))}"/>'
-        self.definitions.setdefault(box, f'<clipPath id="{name}">{path}</clipPath>')
-        return self.definitions[box].split('"', 2)[1]
+        return self._defined(box, f'<clipPath id="c{{}}">{path}</clipPath>')
 
     def _hatch(self, hatch: str, colour: str) -> str:
-        name, key = f"h{len(self.definitions)}", (hatch, colour)
-        if key not in self.definitions:
-            tile = Lines.hatch(hatch).transformed(Affine2D().scale(HATCHED))
-            path = _relative(tile)
-            self.definitions[key] = (
-                f'<pattern id="{name}" width="{HATCHED}" height="{HATCHED}" '
-                f'patternUnits="userSpaceOnUse"><path d="M0 0{path}" stroke="{colour}" '
-                f'stroke-width="8" fill="{colour}"/></pattern>'
-            )
-        return self.definitions[key].split('"', 2)[1]
+        tile = _relative(Lines.hatch(hatch).transformed(Affine2D().scale(HATCHED)))
+        return self._defined(
+            (hatch, colour),
+            f'<pattern id="h{{}}" width="{HATCHED}" height="{HATCHED}" '
+            f'patternUnits="userSpaceOnUse"><path d="M0 0{tile}" stroke="{colour}" '
+            f'stroke-width="8" fill="{colour}"/></pattern>',
+        )
+
+    def _defined(self, key: object, element: str) -> str:
+        """The name of an element with a place for its number."""
+        one = self.definitions.setdefault(key, element.format(len(self.definitions)))
+        return one.split('"', 2)[1]
 
 
 def _line(points: Sequence[tuple[int, int]]) -> str:

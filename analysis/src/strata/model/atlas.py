@@ -157,18 +157,18 @@ def latencies(run: Run, space: str = "") -> Mapping[str, Latency]:
     cases: dict[str, Row] = {}
     times: dict[str, Row] = {}
     for row in _valid(run, CHASE):
-        if row.text("cores", "one") == "one" and row.count("footprint"):
-            if row.quantity == "load_cycles" and row.method in CLOCKS:
-                cases[row.case] = row
-            elif row.quantity == "load_time":
-                times[row.case] = row
+        cycles = row.quantity == "load_cycles" and row.method in CLOCKS
+        if cycles and row.text("cores", "one") == "one" and _size(row):
+            cases[row.case] = row
+        elif row.quantity == "load_time":
+            times[row.case] = row
     found = {}
     beside = {"host_memory": ("mapped", 0.0, inf)}
     for level, (usual, low, high) in (beside if space == "mapped" else windows(run)).items():
         alike = space.partition("_")[0] == usual.partition("_")[0]
         of = space if alike and (level, space) != ("l1", "global_cg") else usual
-        here = [r for r in cases.values() if r.text("space") == of and low <= _size(r) <= high]
-        if here and space in ("", of):
+        walked = (r for r in cases.values() if space in ("", of) and r.text("space") == of)
+        if here := [row for row in walked if low <= _size(row) <= high]:
             row = middle(here)
             found[level] = Latency(
                 row, times.get(row.case), min(here, key=_size), max(here, key=_size)

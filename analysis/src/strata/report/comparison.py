@@ -18,6 +18,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
 from strata import figures
 from strata.compare import devices, words
 from strata.compare.changes import Comparison
@@ -34,13 +36,6 @@ from strata.report.page import environment, inline_svg
 from strata.run import Run
 from strata.run.files import write_files
 
-TITLES = {
-    "compare": "Changes of every row between runs",
-    "latency_curves": "Dependent loads over the footprint",
-    "devices": "Devices side by side",
-}
-"""Of the figures of a comparison."""
-
 
 def _compared(
     figure: Figure[Any], found: Sequence[Comparison], beside: devices.Devices | None
@@ -49,8 +44,8 @@ def _compared(
     if figure.beside:
         runs = beside.runs if beside else (found[0].before, *(one.after for one in found))
         return figure.beside(runs)
-    pairs = [(one.before, one.after) for one in found] if figure.both else []
-    return [item for pair in pairs if figure.both for item in figure.both(*pair)]
+    both = figure.both or (lambda *_: ())
+    return [item for one in found for item in both(one.before, one.after)]
 
 
 def write(
@@ -62,48 +57,37 @@ def write(
     written. OSError where that fails.
     """
     of = {run.context.run: run for one in found for run in (one.before, one.after)}
-    compared = [*of.values()]
+    runs = beside.runs if beside else [*of.values()]
     parts = sections(found, beside)
     files: dict[str, bytes] = {}
+    drawings: list[Markup] = []
 
-    def drawn(title: str, chart: Chart, runs: Sequence[Run]) -> dict[str, bytes]:
-        return images(chart, heading_of(title, runs) if headings else None)
-
-    def add(
-        stem: str, data: bytes, chart: Callable[[], Chart], runs: Sequence[Run],
-        parts: Sequence[Section],
-    ) -> None:  # fmt: skip
-        made = {"csv": data}
-        with attempt(f"The figure {stem!r}"):
-            made |= drawn(TITLES[stem], chart(), runs)
+    def told(stem: str, data: bytes, parts: Sequence[Section]) -> None:
+        files[f"{stem}.csv"] = data
         for kind, text in (("md", markdown), ("tex", latex)):
-            made[kind] = "\n".join(map(text, parts)).encode()
-        files.update({f"{stem}.{kind}": file for kind, file in made.items()})
+            files[f"{stem}.{kind}"] = "\n".join(map(text, parts)).encode()
+
+    def drawn(stem: str, title: str, make: Callable[[], Chart | None], runs: Sequence[Run]) -> None:
+        with attempt(f"The figure {stem!r}"):
+            if chart := make():
+                made = images(chart, heading_of(title, runs) if headings else None)
+                files.update({f"{stem}.{kind}": file for kind, file in made.items()})
+                drawings.append(inline_svg(made["svg"].decode(), f"{stem}-", title))
 
     if found:
         files["families.csv"] = words.families_data(found)
+        told("compare", words.data(found), parts[: len(found)])
         chart = partial(_compare_changes.chart, found)
-        add("compare", words.data(found), chart, compared, parts[: len(found)])
+        drawn("compare", "Changes of every row between runs", chart, [*of.values()])
     if beside:
-        with attempt("The figure 'latency_curves'"):
-            if curves := _compare_devices.latency(beside):
-                made = drawn(TITLES["latency_curves"], curves, beside.runs)
-                files.update({f"latency_curves.{kind}": file for kind, file in made.items()})
-        chart = partial(_compare_devices.chart, beside)
-        add("devices", devices.data(beside), chart, beside.runs, parts[-1:])
-    titles = dict(TITLES)
+        told("devices", devices.data(beside), parts[-1:])
+        curves = partial(_compare_devices.latency, beside)
+        drawn("latency_curves", "Dependent loads over the footprint", curves, runs)
+        drawn("devices", "Devices side by side", partial(_compare_devices.chart, beside), runs)
     for figure in figures.discover():
         if items := _compared(figure, found, beside):
-            titles[figure.name] = figure.title
             files[f"{figure.name}.csv"] = figure.data(items)
-            with attempt(f"The figure {figure.name!r}"):
-                made = drawn(figure.title, figure.chart(items), beside.runs if beside else compared)
-                files.update({f"{figure.name}.{kind}": file for kind, file in made.items()})
-    drawings = [
-        inline_svg(files[f"{name}.svg"].decode(), f"{name}-", title)
-        for name, title in titles.items()
-        if f"{name}.svg" in files
-    ]
+            drawn(figure.name, figure.title, partial(figure.chart, items), runs)
     templates = environment()
     templates.filters["plain"] = plain
     page = templates.get_template("compare.html.j2")

@@ -28,7 +28,7 @@ from strata.model.truth import fallen
 from strata.report import all_rows, headlines, sentences
 from strata.report.attempt import attempt, left_out
 from strata.report.citations import Citations
-from strata.report.questions import MAP, QUESTIONS, Question, asked_of, question_of
+from strata.report.questions import MAP, QUESTIONS, question_of
 from strata.report.tables import made, tables_of
 from strata.run import VERDICTS, Run, Verdict, grouped, params_text
 from strata.run.files import write_files
@@ -164,30 +164,23 @@ class Section:
             if one.failure:
                 left_out(f"{one.title!r}", one.failure, self.notices)
         self.figures = self._each(self._figure, [one for one in drawings if not one.failure])
-        found = map(self._question, QUESTIONS)
-        self.questions = [
-            one for one in found
-            if one["sentences"] or one["figures"] or one["tables"] or one["asked"].key in ALWAYS
-        ]  # fmt: skip
+        below = [one for one in self.figures if one is not self.map]
+        figures = grouped(below, lambda one: question_of(one["drawing"].order))
+        tables = grouped(self._tables, lambda one: question_of(one[0]))
+        said = grouped(self._said, lambda one: question_of(one[0]))
+        for asked in QUESTIONS:
+            answers = {
+                "sentences": [one for _, told in said.get(asked, ()) for one in told],
+                "figures": figures.get(asked, ()),
+                "tables": [shown for _, shown in tables.get(asked, ())],
+            }
+            if any(answers.values()) or asked.key in ALWAYS:
+                self.questions.append({"asked": asked, **answers})
 
     @property
     def map(self) -> Mapping[str, Any] | None:
         """The figure that stands above all questions."""
         return next((one for one in self.figures if one["drawing"].name == MAP), None)
-
-    def _question(self, asked: Question) -> Mapping[str, Any]:
-        figures = [
-            one for one in self.figures
-            if one is not self.map and question_of(one["drawing"].order) is asked
-        ]  # fmt: skip
-        return {
-            "asked": asked,
-            "sentences": [
-                one for part, told in self._said if asked_of(part) is asked for one in told
-            ],
-            "figures": figures,
-            "tables": [shown for order, shown in self._tables if question_of(order) is asked],
-        }
 
     def _headline(self, one: headlines.Headline) -> tuple[str, Markup, Markup]:
         return one.what, self.sentence(one.value), self.sentence(one.remark)
@@ -227,13 +220,12 @@ class Section:
     def _figure(self, drawing: Drawing) -> Mapping[str, Any]:
         stem = f"{self._folder}{drawing.name}"
         prefix = f"{self.key}-{drawing.name}-"
-        text = drawing.inline
-        svg = inline_svg(text, prefix, drawing.title, drawing.hits)
-        wide = max(map(float, re.findall(r'<svg [^>]*width="([\d.]+)pt"', text))) > BESIDE
+        svg = inline_svg(drawing.inline, prefix, drawing.title, drawing.hits)
         for suffix, content in drawing.images.items():
             self._files[f"figures/{stem}.{suffix}"] = content
         self._files[f"data/{stem}.csv"] = drawing.data
         caption = [self._cites.link(part) for part in opening(drawing.caption)]
+        wide = drawing.width > BESIDE
         return {"drawing": drawing, "stem": stem, "svg": svg, "caption": caption, "wide": wide}
 
 
@@ -305,11 +297,9 @@ def inline_svg(text: str, prefix: str, label: str, hits: str = "") -> Markup:
         text = text.replace(before, before + prefix)
     head, _, rest = text.partition(">")
     # Never narrower than it was drawn: a letter of seven points has seven pixels, on a phone too.
-    if size := re.search(r'\swidth="([\d.]+)pt" height="([\d.]+)pt"', head):
-        wide, high = float(size[1]), float(size[2])
-        most = wide * (LARGER if high <= TALL else 1.0)
-        span = f"min-width: {wide:.0f}px; max-width: {most:.0f}px"
-        head += f' style="{span}"'
+    wide, high = map(float, re.findall(r'\s(?:width|height)="([\d.]+)pt"', head))
+    most = wide * (LARGER if high <= TALL else 1.0)
     head = re.sub(r'\s(width|height)="[^"]*"', "", head)
+    head += f' style="min-width: {wide:.0f}px; max-width: {most:.0f}px"'
     name = Markup(' role="img" aria-label="{}" data-hits="{}">').format(label, hits)
     return Markup(head) + name + Markup(rest.rstrip())  # noqa: S704  (our own drawing)

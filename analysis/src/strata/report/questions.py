@@ -51,11 +51,6 @@ QUESTIONS = (
 )  # fmt: skip
 
 
-def question_of(order: int) -> Question:
-    """Where a figure or a table with this order belongs."""
-    return next((one for one in QUESTIONS if order in one.orders), LAST)
-
-
-def asked_of(part: str) -> Question:
-    """Where the sentences of a part belong."""
-    return next((one for one in QUESTIONS if part in one.says), LAST)
+def question_of(what: int | str) -> Question:
+    """Where a figure or a table with this order belongs, or what the part of this name says."""
+    return next((one for one in QUESTIONS if what in one.orders or what in one.says), LAST)
