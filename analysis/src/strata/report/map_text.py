@@ -1,7 +1,6 @@
 """The map of the memory hierarchy for a terminal: boxes in one another, at most 100 columns."""
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 
 from rich.cells import cell_len, set_cell_size
 
@@ -9,7 +8,7 @@ from strata.model.hierarchy import WHAT, Hierarchy, Number
 from strata.model.units import SPACE, THIN, number
 from strata.run.files import visible
 
-WIDE, LEAST_NAME = 100, 16
+WIDE, LEAST_NAME = 100, 18
 HEADS = {
     "size": "size",
     "line": "line",
@@ -36,35 +35,23 @@ def plain_letters(text: str, encoding: str) -> str:
 def text(maps: Sequence[Hierarchy]) -> str:
     """The levels of a device, or of several of one kind: then a line for each, with its letter."""
     notes: dict[str, str] = {}
-    rows = list(_rows(maps, notes))
-    most = 1 + max(depth or 0 for depth, _ in rows)  # boxes in one another
-    head = ["", "", *HEADS.values()]
-    # A name gives way to the edges left of it, so that columns stay below one another.
-    indents = [0 if depth is None else 2 * (most - 1 - depth) for depth, _ in rows]
-    named = (cell_len(cells[0]) + by for by, (_, cells) in zip(indents, rows, strict=True))
-    columns = zip(head[1:], *(cells[1:] for _, cells in rows), strict=True)
-    widths = [max(named), *(max(map(cell_len, column)) for column in columns)]
-    while (wide := sum(widths) + len(widths) + 1 + 2 * most) > WIDE:
+    rows = [(1, ["", "", *HEADS.values()]), *_rows(maps, notes), (0, [])]
+    # The edges of boxes are the ends of a line's first and last cell.
+    lines = [["│ " * n + cells[0], *cells[1:], " │" * n] for n, cells in rows if n]
+    *widths, edges = (max(map(cell_len, column)) for column in zip(*lines, strict=True))
+    while (wide := sum(widths) + len(widths) - 1 + edges) > WIDE:
         widths[0 if widths[0] > LEAST_NAME else widths.index(max(widths))] -= 1
-
-    def inside(boxes: int, words: str) -> str:
-        return "│ " * boxes + words + " │" * boxes
-
-    def line(boxes: int, cells: Sequence[str]) -> str:
-        first, *others = zip(cells, [widths[0] - 2 * (boxes - 1), *widths[1:]], strict=True)
-        parts = [set_cell_size(*first), *(_right(*one) for one in others)]
-        return inside(boxes, " ".join(parts) + "  " * (most - boxes))
-
-    def edge(boxes: int, corners: str) -> str:
-        across = "─" * (wide - 4 * boxes - 2)
-        return inside(boxes, f"{corners[0]}{across}{corners[1]}")
-
-    done = [edge(0, "┌┐"), line(1, head), *(edge(boxes, "┌┐") for boxes in range(1, most))]
-    for depth, here in groupby(rows, lambda row: row[0]):
-        boxes = 1 if depth is None else most - depth
-        done += [edge(0, "┌┐")] if depth is None else []
-        done += [line(boxes, cells) for _, cells in here]
-        done.append(edge(boxes - 1, "└┘"))
+    done, inside, following = list[str](), 0, iter(lines)
+    for boxes, _ in rows:
+        opened, closed = range(inside, boxes), reversed(range(boxes, inside))
+        for n, corners in (*((n, "┌┐") for n in opened), *((n, "└┘") for n in closed)):
+            across = corners[0] + "─" * (wide - 4 * n - 2) + corners[1]
+            done.append("│ " * n + across + " │" * n)
+        if boxes:
+            name, *cells, end = next(following)
+            numbers = map(_right, cells, widths[1:])
+            done.append(" ".join((set_cell_size(name, widths[0]), *numbers)) + end.rjust(edges))
+        inside = boxes
     keys = KEYS if len(maps) > 1 else [""] * len(maps)
     names = zip(keys, maps, strict=False)
     named_by = [f"{key} {one.device} ({one.run.context.run})".strip() for key, one in names]
@@ -73,22 +60,26 @@ def text(maps: Sequence[Hierarchy]) -> str:
     return "\n".join(set_cell_size(one, WIDE).rstrip() for one in said)
 
 
-def _rows(
-    maps: Sequence[Hierarchy], notes: dict[str, str]
-) -> Iterator[tuple[int | None, list[str]]]:
-    """How deep a line lies, and its cells: level, letter of the device, numbers."""
+def _rows(maps: Sequence[Hierarchy], notes: dict[str, str]) -> Iterator[tuple[int, list[str]]]:
+    """In how many boxes a line is, and its cells: level, letter of the device, numbers.
+
+    In none, without a cell, is what parts a level beside the device from the one before.
+    """
     levels = {level.name: level for one in maps for level in one.levels}
+    most = 1 + max(level.depth or 0 for level in levels.values())
     for name, level in levels.items():
-        numbers = [one.numbers(name) for one in maps]
+        if level.depth is None:
+            yield 0, []
+        boxes = 1 if level.depth is None else most - level.depth
         title = f"  {level.title}" if level.part_of else level.title
         for what in ("", *BELOW):
-            shown = {column: column for column in HEADS} if not what else {BELOW[what]: what}
+            shown = {BELOW[what]: what} if what else {column: column for column in HEADS}
             title = f"  {WHAT[what]}" if what else title
-            for at, known in enumerate(numbers):
+            for at, known in enumerate(one.numbers(name) for one in maps):
                 if not what or what in known:
                     cells = [_cell(known.get(shown.get(column, "")), notes) for column in HEADS]
                     key = KEYS[at % len(KEYS)] if len(maps) > 1 else ""
-                    yield level.depth, [title if at == 0 else "", key, *cells]
+                    yield boxes, [title if at == 0 else "", key, *cells]
 
 
 def _cell(one: Number | None, notes: dict[str, str]) -> str:
