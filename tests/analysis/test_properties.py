@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from strata.model.plateaus import OCTAVES, STEP, find, noise
+from strata.model.plateaus import OCTAVES, STEP, find, knees, noise
 
 STEPS = 8
 """Points of an octave, as the sweeps have them."""
@@ -63,10 +63,10 @@ def test_a_staircase_gives_back_its_knees(
     assert len(found) == len(levels)
     for one, level in zip(found, levels, strict=True):
         assert one.level == pytest.approx(level, rel=share + 1e-9)
-    for (one, other), place in zip(pairwise(found), true, strict=True):
-        assert abs(log2(one.last / place)) <= 1.001 / steps
-        assert other.first >= one.last
-        assert other.level > one.level
+    for knee, place in zip(knees(found), true, strict=True):
+        assert abs(log2(knee.last / place)) <= 1.001 / steps
+        assert knee.first >= knee.last
+        assert knee.after > knee.before
 
 
 @SOME
@@ -102,7 +102,7 @@ def test_a_flat_noisy_line_has_no_knee(
 ) -> None:
     xs = grid(octaves)
     found = find(xs, noisy([level] * len(xs), share, seed))
-    assert len(found) <= 1
+    assert knees(found) == ()
 
 
 def test_normal_noise_makes_no_knee_either() -> None:
@@ -147,8 +147,8 @@ def test_plateaus_lie_apart_and_are_made_of_their_points(
         here = ys[one.start : one.stop + 1]
         assert (one.first, one.last) == (xs[one.start], xs[one.stop])
         assert min(here) <= one.level <= max(here)
-    for one, other in pairwise(found):
-        assert max(other.level / one.level, one.level / other.level) > 1 + STEP / 2
+    for knee in knees(found):
+        assert max(knee.after / knee.before, knee.before / knee.after) > 1 + STEP / 2
 
 
 def test_one_outlier_does_not_part_a_plateau() -> None:
@@ -175,6 +175,7 @@ def test_few_points_are_no_curve() -> None:
     assert find([], []) == ()
     assert find([1, 2, 4], [5, 5, 5]) == ()
     assert noise([1.0, 2.0, 1.0]) == 0
+    assert knees(()) == ()
 
 
 def test_noise_is_that_of_the_points_whatever_the_steps() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strata.run.statistics import median_rank, spread
+from strata.run.statistics import Interval, median_interval, median_rank, spread
 
 finite = st.floats(allow_nan=False, allow_infinity=False, width=32)
 
@@ -58,11 +58,13 @@ def test_rank_of_very_many_samples_takes_no_time_that_grows_with_them() -> None:
 
 @pytest.mark.parametrize("count", range(6))
 def test_no_interval_below_six_samples(count: int) -> None:
+    assert median_interval([1.0] * count) is None
     assert spread([1.0] * max(count, 1)) == (1, None, None, 1, 1)
 
 
 def test_six_samples_give_their_range() -> None:
     assert spread([3, 1, 2, 6, 5, 4]) == (3.5, 1, 6, 1, 6)
+    assert median_interval([3, 1, 2, 6, 5, 4]) == Interval(1, 6)
 
 
 def test_equal_samples_give_a_point() -> None:

@@ -1,4 +1,4 @@
-"""Plateaus of a curve that climbs in steps, such as latency against footprint.
+"""Plateaus and knees of a curve that climbs in steps, such as latency against footprint.
 
 A stretch is flat where its points lie within `tolerance` of each other. The longest flat stretch is
 a plateau, then the longest left and right of it, and so on. Neighbours whose levels differ by less
@@ -29,6 +29,15 @@ class Plateau(NamedTuple):
     level: float
     start: int
     stop: int
+
+
+class Knee(NamedTuple):
+    """Where a plateau ends: `last` is on it, `first` is the first point of the next one."""
+
+    last: float
+    first: float
+    before: float
+    after: float
 
 
 def noise(ys: Sequence[float]) -> float:
@@ -63,6 +72,13 @@ def find(xs: Sequence[float], ys: Sequence[float]) -> tuple[Plateau, ...]:
             found.append(Plateau(xs[start], xs[stop], median(ys[start : stop + 1]), start, stop))
             free = stop + 1
     return tuple(found)
+
+
+def knees(found: Sequence[Plateau]) -> tuple[Knee, ...]:
+    """Where one plateau ends and the next begins, left to right; one fewer than plateaus."""
+    return tuple(
+        Knee(one.last, other.first, one.level, other.level) for one, other in pairwise(found)
+    )
 
 
 _Stretch = tuple[int, int]
