@@ -16,16 +16,15 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 namespace strata::bandwidth {
 namespace {
 
 constexpr double timed_seconds = 2e-4;  // of a long run: shorter than the time between interrupts
 constexpr int many_pairs = 11;  // of runs in a sample, of which the median counts: most meet none
-constexpr std::uint32_t parts = 5;          // the short run has one of these
-constexpr std::uint64_t vector_words = 16;  // 64 bytes
-constexpr std::uint64_t unroll = 4;
-constexpr std::uint64_t group_words = vector_words * unroll;
+constexpr std::uint32_t parts = 5;  // the short run has one of these
+constexpr std::uint64_t group_words = 64;
 
 /// The part of a core's arrays that a run goes over. Uncached, the short run is one pass over a
 /// fifth, far from where the long one begins and ends: it is marked by its one block.
@@ -38,6 +37,10 @@ Range range_of(const Length& length, std::uint64_t words) {
   return length.blocks == 1 ? Range{.first = 2 * part, .words = part} : Range{.words = words};
 }
 
+using Vector16 [[gnu::vector_size(16)]] = std::uint32_t;
+using Vector32 [[gnu::vector_size(32)]] = std::uint32_t;
+using Vector64 [[gnu::vector_size(64)]] = std::uint32_t;
+
 struct Job {
   std::uint32_t* to = nullptr;
   const std::uint32_t* from = nullptr;
@@ -48,20 +51,23 @@ struct Job {
 };
 
 /// Does the job and returns the sum of what was read where nothing is written. All on local
-/// vectors, so that no vector type crosses a function.
-template <Operation operation>
+/// vectors, so that no vector type crosses a function. A `Vector` must fit into one register of
+/// the CPU, or GCC takes it apart by way of the stack.
+template <Operation operation, class Vector>
 [[gnu::always_inline]] inline std::uint32_t
 work(  // NOLINT(readability-function-cognitive-complexity)
     const Job& job) {
-  using Vector [[gnu::vector_size(vector_words * sizeof(std::uint32_t))]] = std::uint32_t;
-  std::array<Vector, unroll> sums{};
+  constexpr std::uint64_t vector_words = sizeof(Vector) / sizeof(std::uint32_t);
+  constexpr std::uint64_t unroll = group_words / vector_words;
+  constexpr std::uint64_t chains = std::min<std::uint64_t>(unroll, 8);  // half of the registers
+  std::array<Vector, chains> sums{};
   Vector lane{};
   for (std::uint32_t i = 0; i < vector_words; ++i)
     lane[i] = i;
   for (std::uint32_t pass = 0; pass < job.passes; ++pass) {
     Vector value = lane * Line{}.slope + job.salt;
     for (std::uint64_t i = 0; i < job.words; i += group_words) {
-#pragma GCC unroll 4
+#pragma GCC unroll 16
       for (std::uint64_t u = 0; u < unroll; ++u) {
         const std::uint64_t at = i + u * vector_words;
         Vector one{};
@@ -71,7 +77,7 @@ work(  // NOLINT(readability-function-cognitive-complexity)
         } else {
           std::memcpy(&one, job.from + at, sizeof one);
         }
-        if constexpr (operation == Operation::read) sums[u] += one;
+        if constexpr (operation == Operation::read) sums[u % chains] += one;
         if constexpr (operation == Operation::update) one += update_step;
         if constexpr (operation == Operation::triad) {
           Vector two{};
@@ -84,11 +90,23 @@ work(  // NOLINT(readability-function-cognitive-complexity)
     // What was written may be read and what was read may change: no pass can be left out.
     asm volatile("" : : "r"(job.from), "r"(job.to) : "memory");
   }
-  const Vector all = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  Vector all{};
+  for (const Vector& one : sums)
+    all += one;
   std::uint32_t sum = 0;
   for (std::uint32_t i = 0; i < vector_words; ++i)
     sum += all[i];
   return sum;
+}
+
+/// The job in vectors of the widest register of this CPU.
+template <Operation operation>
+auto code_of() {
+  const auto code = widest<work<operation, Vector64>>();
+  const std::string_view instructions = code.instructions;
+  if (instructions == "avx512") return code;
+  if (instructions == "avx2") return widest<work<operation, Vector32>>();
+  return widest<work<operation, Vector16>>();
 }
 
 /// Words of each array of a core.
@@ -138,9 +156,9 @@ void run(Session& session) {
       words_for(level, operation, cpus.size(), cpu_facts(session.device().identity().facts));
   const Plan plan{.shape = {.level = level, .operation = operation},
                   .array_bytes = words * sizeof(std::uint32_t)};
-  const auto code = with_value<Operation::read, Operation::write, Operation::copy, Operation::triad,
-                               Operation::update>(
-      operation, []<Operation which>() { return widest<work<which>>(); });
+  const auto code =
+      with_value<Operation::read, Operation::write, Operation::copy, Operation::triad,
+                 Operation::update>(operation, []<Operation which>() { return code_of<which>(); });
   HostMachine machine{cpus};
   ThreadTeam& team = *machine.team();
   // The arrays of every core, each one after the other on one line of words.
