@@ -27,25 +27,26 @@ template <auto source, class Job>
 }
 #endif
 
-template <auto source, class Result, class Job>
+template <auto wide, auto middle, auto narrow, class Result, class Job>
 VectorCode<Result, Job> widest(Result (* /*source*/)(const Job&)) {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
       __builtin_cpu_supports("avx512vl")) {
-    return {for_avx512<source, Job>, "avx512"};
+    return {for_avx512<wide, Job>, "avx512"};
   }
-  if (__builtin_cpu_supports("avx2")) return {for_avx2<source, Job>, "avx2"};
+  if (__builtin_cpu_supports("avx2")) return {for_avx2<middle, Job>, "avx2"};
 #endif
-  return {for_any_cpu<source, Job>, "baseline"};
+  return {for_any_cpu<narrow, Job>, "baseline"};
 }
 
 }  // namespace detail
 
-/// `source`, an always_inline function of one `const Job&`, for the widest vectors of this CPU. No
-/// vector type may cross a function that is not inlined into it.
-template <auto source>
+/// An always_inline function of one `const Job&`, for the widest vectors of this CPU: `wide` where
+/// they have 64 bytes, `middle` where they have 32, else `narrow`. No vector type may cross a
+/// function that is not inlined into it.
+template <auto wide, auto middle = wide, auto narrow = middle>
 [[nodiscard]] auto widest() {
-  return detail::widest<source>(source);
+  return detail::widest<wide, middle, narrow>(wide);
 }
 
 }  // namespace strata

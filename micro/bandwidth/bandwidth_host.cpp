@@ -16,7 +16,6 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
-#include <string_view>
 
 namespace strata::bandwidth {
 namespace {
@@ -99,16 +98,6 @@ work(  // NOLINT(readability-function-cognitive-complexity)
   return sum;
 }
 
-/// The job in vectors of the widest register of this CPU.
-template <Operation operation>
-auto code_of() {
-  const auto code = widest<work<operation, Vector64>>();
-  const std::string_view instructions = code.instructions;
-  if (instructions == "avx512") return code;
-  if (instructions == "avx2") return widest<work<operation, Vector32>>();
-  return widest<work<operation, Vector16>>();
-}
-
 /// Words of each array of a core.
 std::uint64_t words_for(Level level, Operation operation, std::size_t cores, const CpuFacts& cpu) {
   const std::uint64_t l2_bytes = need(cpu.l2_bytes, "l2_bytes");
@@ -156,9 +145,10 @@ void run(Session& session) {
       words_for(level, operation, cpus.size(), cpu_facts(session.device().identity().facts));
   const Plan plan{.shape = {.level = level, .operation = operation},
                   .array_bytes = words * sizeof(std::uint32_t)};
-  const auto code =
-      with_value<Operation::read, Operation::write, Operation::copy, Operation::triad,
-                 Operation::update>(operation, []<Operation which>() { return code_of<which>(); });
+  const auto code = with_value<Operation::read, Operation::write, Operation::copy, Operation::triad,
+                               Operation::update>(operation, []<Operation which>() {
+    return widest<work<which, Vector64>, work<which, Vector32>, work<which, Vector16>>();
+  });
   HostMachine machine{cpus};
   ThreadTeam& team = *machine.team();
   // The arrays of every core, each one after the other on one line of words.
