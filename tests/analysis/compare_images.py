@@ -12,7 +12,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from builders import DATA
-from figure_images import DPI, difference, pixels
+from figure_images import DPI, draw_anew
 from strata.compare import compare, devices
 from strata.figures import _compare_changes, _compare_devices, _images, hierarchy_map
 from strata.figures._chart import Chart
@@ -97,12 +97,7 @@ def png(name: str) -> bytes:
 
 
 def main() -> int:
-    IMAGES.mkdir(exist_ok=True)
-    for name in CHARTS:
-        path, image = path_of(name), png(name)
-        if not path.exists() or difference(pixels(image), pixels(path.read_bytes())):
-            path.write_bytes(image)
-            sys.stdout.write(f"{path.name}: drawn anew\n")
+    draw_anew(IMAGES, CHARTS, png)
     return 0
 
 

@@ -8,7 +8,7 @@ of them, before they are committed.
 
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
@@ -113,6 +113,16 @@ def difference(found: Pixels, wanted: Pixels) -> str | None:
     down, across = np.nonzero(other)
     place = f"between ({across.min()}, {down.min()}) and ({across.max()}, {down.max()})"
     return f"{other.sum()} of {other.size} pixels differ, {place}"
+
+
+def draw_anew(folder: Path, names: Iterable[str], draw: Callable[[str], bytes]) -> None:
+    """Stores the images that are missing or look otherwise than they did, and says which."""
+    folder.mkdir(exist_ok=True)
+    for name in names:
+        path, image = folder / f"{name}.png", draw(name)
+        if not path.exists() or difference(pixels(image), pixels(path.read_bytes())):
+            path.write_bytes(image)
+            sys.stdout.write(f"{path.name}: drawn anew\n")
 
 
 def locked() -> str:

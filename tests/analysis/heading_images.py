@@ -9,7 +9,7 @@ images are drawn without.
 import sys
 
 from builders import DATA
-from figure_images import DPI, Drawing, difference, figure_of, items_of, pixels, run_of
+from figure_images import DPI, Drawing, draw_anew, figure_of, items_of, run_of
 from strata.figures import _images
 from strata.figures._draw import draw
 from strata.figures._heading import Heading, headed, heading_of
@@ -37,12 +37,7 @@ def png(name: str) -> bytes:
 
 
 def main() -> int:
-    IMAGES.mkdir(exist_ok=True)
-    for name in PICTURES:
-        path, image = IMAGES / f"{name}.png", png(name)
-        if not path.exists() or difference(pixels(image), pixels(path.read_bytes())):
-            path.write_bytes(image)
-            sys.stdout.write(f"{path.name}: drawn anew\n")
+    draw_anew(IMAGES, PICTURES, png)
     return 0
 
 

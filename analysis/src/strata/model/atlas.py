@@ -115,6 +115,12 @@ def _l2_bytes(run: Run) -> float:
     return median(found) if found else told if isinstance(told, int) else 0
 
 
+def geometry(run: Run, sought: str) -> Mapping[str, Row]:
+    """The largest valid row of each quantity of one property of `cache_geometry`."""
+    rows = (row for row in _valid(run, "cache_geometry") if row.text("property") == sought)
+    return {row.quantity: row for row in sorted(rows, key=lambda row: row.value)}
+
+
 class Reach(NamedTuple):
     """How far the kept translations of addresses reach.
 

@@ -193,8 +193,7 @@ class _Levels:
         With `kinds`, the first of those quantities.
         """
         sought = _Sought("cache_geometry", {"property": f"{level}_{what}"})
-        of = (row for row in self.run.of(sought.benchmark) if row.valid and sought.fits(row.params))
-        rows = {row.quantity: row for row in sorted(of, key=lambda row: row.value)}
+        rows = atlas.geometry(self.run, f"{level}_{what}")
         row = next((rows[kind] for kind in kinds or (what, "reported") if kind in rows), None)
         return self.number(what, row, sought, what)
 

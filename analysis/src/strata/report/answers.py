@@ -1,8 +1,8 @@
 """Short answers to single questions: what an access pattern, an instruction, an atomic costs."""
 
 from collections.abc import Iterator
-from operator import attrgetter
 
+from strata.model import atlas
 from strata.model.cases import by_case
 from strata.model.names import level_name
 from strata.model.text import Cited, Sentence, cited, joined
@@ -17,7 +17,6 @@ _INSTRUCTIONS = {
     "rsqrt_approx": "reciprocal square root",
 }
 _CACHES = ("l1", "l2")
-_value = attrgetter("value")
 
 
 def found(run: Run, benchmark: str, quantity: str, **axes: str) -> Row | None:
@@ -37,14 +36,8 @@ def size_of(row: Row) -> Cited:
 
 def sizes(run: Run) -> dict[str, tuple[Row | None, Row | None]]:
     """Of each cache that is known the most that was found, and the most that is reported of it."""
-    told = {}
-    for level in _CACHES:
-        of = [row for row in run.of("cache_geometry") if row.text("property") == f"{level}_size"]
-        both = (
-            max((row for row in of if row.valid and row.quantity == name), key=_value, default=None)
-            for name in ("size", "reported")
-        )
-        told[level] = (next(both), next(both))
+    of = {level: atlas.geometry(run, f"{level}_size") for level in _CACHES}
+    told = {level: (rows.get("size"), rows.get("reported")) for level, rows in of.items()}
     return {level: both for level, both in told.items() if any(both)}
 
 

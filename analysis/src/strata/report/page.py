@@ -164,7 +164,7 @@ class Section:
             if one.failure:
                 left_out(f"{one.title!r}", one.failure, self.notices)
         self.figures = self._each(self._figure, [one for one in drawings if not one.failure])
-        below = [one for one in self.figures if one is not self.map]
+        below = [one for one in self.figures if one["drawing"].name != MAP]
         figures = grouped(below, lambda one: question_of(one["drawing"].order))
         tables = grouped(self._tables, lambda one: question_of(one[0]))
         said = grouped(self._said, lambda one: question_of(one[0]))
