@@ -84,6 +84,9 @@ ChainMemory& memory_for(Session& session, std::string name, std::uint64_t footpr
     } else {
       made.plain = std::make_unique<DeviceBuffer<char>>(bytes);
     }
+    // A visit to a page may read a word that no chain has written.
+    cuda_check(cudaMemset(reinterpret_cast<void*>(made.address()), 0xA5, made.size()));
+    cuda_check(cudaDeviceSynchronize());
     return made;
   });
   if (footprint <= memory.size()) return memory;

@@ -10,7 +10,7 @@ namespace strata::nbody::tensor {
 /// The axis of what is far.
 [[nodiscard]] inline Axis ratio_axis() {
   return numbers("ratio", "distance of groups over the sum of their radii that makes them far",
-                 {"1.25", "1.5", "2"}, {"1.25", "1.5"});
+                 {"1.125", "1.25", "1.5", "2"}, {"1.125", "1.25"});
 }
 /// The axis of how long an order lasts.
 [[nodiscard]] inline Axis sort_axis() {

@@ -9,8 +9,9 @@ it, that of the n-body suite and of a few cases of each other benchmark. The tab
 samples that are left, and the sweep names the cases that are left. Gates say what they said
 of the whole run.
 
-With --map a run becomes tests/data/map-RUN: only the cases whose numbers the map of the memory
-hierarchy shows, and those that say why it lacks others.
+With --only BENCHMARK… nothing is left but their cases, and what the run says of them. With --map a
+run becomes tests/data/map-RUN: only the cases whose numbers the map of the memory hierarchy shows,
+and those that say why it lacks others.
 """
 
 import argparse
@@ -179,10 +180,11 @@ def table(run: Run) -> str:
     return buffer.getvalue()
 
 
-def cut(run: Path, out: Path, *, only_map: bool = False) -> Path:
+def cut(run: Path, out: Path, *, only_map: bool = False, only: Collection[str] = ()) -> Path:
     """Writes the excerpt of a run under `out`; returns its folder."""
     header = json.loads((run / "context.json").read_text(encoding="utf-8"))
     lines = [json.loads(text) for text in read(run / "samples.jsonl").splitlines()]
+    lines = [line for line in lines if not only or line["benchmark"] in only]
     cases = of_the_map(run, lines) if only_map else chosen(lines)
     lines = [line for line in lines if line["case"] in cases]
     metrics = {quantity["metric"] for quantity in header.get("counters", {}).get("quantities", ())}
@@ -198,6 +200,9 @@ def cut(run: Path, out: Path, *, only_map: bool = False) -> Path:
         ]
     header["run"] = f"{'map' if only_map else 'excerpt'}-{header['run']}"
     header["sweep"]["cases"] = [case for case in header["sweep"]["cases"] if case in cases]
+    if only:
+        header["benchmarks"] = {name: header["benchmarks"][name] for name in only}
+        header["rungs"] = [rung for rung in header["rungs"] if rung["name"] in only]
 
     folder = out / str(header["run"])
     folder.mkdir(parents=True, exist_ok=True)
@@ -218,9 +223,12 @@ def main() -> int:
     parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="a run folder")
     parser.add_argument("--out", type=Path, default=HERE, metavar="DIR", help="where they go")
     parser.add_argument("--map", action="store_true", help="only what the map shows")
+    parser.add_argument(
+        "--only", nargs="+", default=(), metavar="BENCHMARK", help="only their cases"
+    )
     arguments = parser.parse_args()
     for run in arguments.runs:
-        folder = cut(run, arguments.out, only_map=arguments.map)
+        folder = cut(run, arguments.out, only_map=arguments.map, only=arguments.only)
         size = sum(path.stat().st_size for path in folder.iterdir())
         sys.stdout.write(f"{folder}: {size / 1e3:.0f} kB\n")
     return 0

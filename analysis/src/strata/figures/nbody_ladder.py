@@ -11,7 +11,7 @@ from strata.ladder.rungs import PROBLEM_WORDS, SEVERAL, rung_name, size, size_wo
 from strata.model import units
 
 SERIAL = "serial"
-_PAIRS = {rungs.ONCE: "each pair once", rungs.TENSOR: "on tensor cores"}
+_PAIRS = {rungs.ONCE: "each pair\nonce", rungs.TENSOR: "on tensor\ncores"}
 """How a rung computes a pair; the others do it twice."""
 
 
@@ -52,7 +52,7 @@ def chart(steps: Sequence[Best]) -> c.Chart:
             seconds.append(c.Mark(place, step.second.value / scale))
         if step.limit:
             limit = step.limit.value / scale
-            what = _PAIRS.get(step.rung, "each pair twice")
+            what = _PAIRS.get(step.rung, "each pair\ntwice")
             limits.append(c.Mark(place, limit))
             highest[what] = max(limit, highest.get(what, 0))
     places = range(len(steps), len(steps) + len(others))

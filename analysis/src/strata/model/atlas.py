@@ -67,8 +67,9 @@ def _valid(run: Run, benchmark: str) -> list[Row]:
 class Latency(NamedTuple):
     """A dependent load out of one level: the row of the median case, and what stands beside it.
 
-    `time` is the same load in seconds, by a timer outside; `first` and `last` are the rows of the
-    smallest and the largest footprint that the median is over.
+    `time` is the median of the same cases in seconds, by a timer outside, which is noisier: it may
+    be another case's. `first` and `last` are the rows of the smallest and the largest footprint
+    that the median is over.
     """
 
     row: Row
@@ -175,9 +176,12 @@ def latencies(run: Run, space: str = "") -> Mapping[str, Latency]:
         of = space if alike and (level, space) != ("l1", "global_cg") else usual
         walked = (r for r in cases.values() if space in ("", of) and r.text("space") == of)
         if here := [row for row in walked if low <= _size(row) <= high]:
-            row = middle(here)
+            seconds = [times[row.case] for row in here if row.case in times]
             found[level] = Latency(
-                row, times.get(row.case), min(here, key=_size), max(here, key=_size)
+                middle(here),
+                middle(seconds) if seconds else None,
+                min(here, key=_size),
+                max(here, key=_size),
             )
     return dict(sorted(found.items(), key=lambda item: item[1].row.value))
 
