@@ -7,6 +7,7 @@
 
 #include "harness/case/error.hpp"
 #include "harness/cpu/vectors.hpp"
+#include "harness/cpu/widest.hpp"
 
 #include <array>
 #include <cstddef>
@@ -28,11 +29,7 @@ inline constexpr unsigned avx2_lanes = 8;
 inline constexpr unsigned avx512_lanes = 16;
 
 template <unsigned lanes>
-struct FloatsOf {
-  using type [[gnu::vector_size(lanes * sizeof(float))]] = float;
-};
-template <unsigned lanes>
-using Floats = typename FloatsOf<lanes>::type;
+using Floats = VectorOf<float, lanes>;
 
 #if defined(__x86_64__)
 /// Each replaces x by 1/√x to 14 bits (AVX-512) or 12 (AVX2).

@@ -12,6 +12,11 @@ struct VectorCode {
 
 namespace detail {
 
+template <class Number, unsigned lanes>
+struct Lanes {
+  using type [[gnu::vector_size(lanes * sizeof(Number))]] = Number;
+};
+
 template <auto source, class Job>
 auto for_any_cpu(const Job& job) {
   return source(job);
@@ -22,7 +27,7 @@ template <auto source, class Job>
   return source(job);
 }
 template <auto source, class Job>
-[[gnu::target("avx512f,avx512dq,avx512vl")]] auto for_avx512(const Job& job) {
+[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl")]] auto for_avx512(const Job& job) {
   return source(job);
 }
 #endif
@@ -30,8 +35,8 @@ template <auto source, class Job>
 template <auto wide, auto middle, auto narrow, class Result, class Job>
 VectorCode<Result, Job> widest(Result (* /*source*/)(const Job&)) {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl")) {
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
     return {for_avx512<wide, Job>, "avx512"};
   }
   if (__builtin_cpu_supports("avx2")) return {for_avx2<middle, Job>, "avx2"};
@@ -40,6 +45,10 @@ VectorCode<Result, Job> widest(Result (* /*source*/)(const Job&)) {
 }
 
 }  // namespace detail
+
+/// A vector of so many numbers.
+template <class Number, unsigned lanes>
+using VectorOf = typename detail::Lanes<Number, lanes>::type;
 
 /// An always_inline function of one `const Job&`, for the widest vectors of this CPU: `wide` where
 /// they have 64 bytes, `middle` where they have 32, else `narrow`. No vector type may cross a

@@ -259,11 +259,12 @@ void from_table(const Job& job) {
   by_terms(job, [&](std::uint32_t k) { return job.cosines[k % period]; });
 }
 
-constexpr std::uint32_t lanes = 16;
-using Numbers [[gnu::vector_size(4 * lanes)]] = float;
+constexpr std::uint32_t group_of_row = 16;  // coefficients: what the widest vectors hold
 
-/// Sixteen coefficients of a row at once; the table is that of Separable.
+/// As many coefficients of a row at once as a vector has lanes; the table is that of Separable.
+template <std::uint32_t lanes>
 [[gnu::always_inline]] inline int by_vectors(const Job& job) {
+  using Numbers = VectorOf<float, lanes>;
   for (std::size_t i = 0; i < job.at.size(); i += lanes) {
     const std::uint32_t u = job.at[i] % side;
     const std::uint32_t v = job.at[i] / side;
@@ -283,8 +284,10 @@ using Numbers [[gnu::vector_size(4 * lanes)]] = float;
   return 0;
 }
 
-/// Sixteen columns at once, those of the places that are asked for, in two passes.
+/// As many columns at once, those of the places that are asked for, in two passes.
+template <std::uint32_t lanes>
 [[gnu::always_inline]] inline int in_two_passes(const Job& job) {
+  using Numbers = VectorOf<float, lanes>;
   for (std::uint32_t u = job.at.front() % side; u <= job.at.back() % side; u += lanes) {
     for (std::uint32_t y = 0; y < side; ++y) {
       Numbers row{};
@@ -308,20 +311,20 @@ using Numbers [[gnu::vector_size(4 * lanes)]] = float;
   return 0;
 }
 
-/// The places that a core transforms: of the separable form whole columns in groups of `lanes`, of
-/// vectors groups of a row, else single ones, all spread by an odd number.
+/// The places that a core transforms: of the separable form whole columns in groups, of vectors
+/// groups of a row, else single ones, all spread by an odd number.
 std::vector<std::uint32_t> places_of(Form form, std::size_t rank, std::size_t cores) {
   std::vector<std::uint32_t> places;
   if (form == Form::separable) {
-    constexpr std::uint32_t groups = side / lanes;
+    constexpr std::uint32_t groups = side / group_of_row;
     const auto share = [&](std::size_t part) {
-      return static_cast<std::uint32_t>(groups * part / cores) * lanes;
+      return static_cast<std::uint32_t>(groups * part / cores) * group_of_row;
     };
     for (std::uint32_t u = share(rank); u < share(rank + 1); ++u)
       places.push_back(u);
     return places;
   }
-  const std::uint32_t group = form == Form::vectors ? lanes : 1;
+  const std::uint32_t group = form == Form::vectors ? group_of_row : 1;
   const std::uint32_t count = form == Form::naive ? 4 : form == Form::vectors ? 16 : 64;
   constexpr std::uint32_t odd = 40'503;  // about 0.618 of all
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -353,8 +356,8 @@ void run(Session& session) {
     done += static_cast<double>(places.back().size());
   }
   const double share = form == Form::separable ? 1 : done / pixels;
-  const auto vector_code = widest<by_vectors>();
-  const auto pass_code = widest<in_two_passes>();
+  const auto vector_code = widest<by_vectors<16>, by_vectors<8>, by_vectors<4>>();
+  const auto pass_code = widest<in_two_passes<16>, in_two_passes<8>, in_two_passes<4>>();
 
   Experiment experiment = launch_series::on_cpu(bytes_of(1), tsc_hertz());
   add_term_rate(experiment, 1);

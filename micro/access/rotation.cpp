@@ -41,11 +41,10 @@ void by_pixel(const Job& job) {
   }
 }
 
-/// Sixteen places at once; bytes still move one by one.
-template <Way way>
+/// As many places at once as a vector has lanes; bytes still move one by one.
+template <Way way, std::uint32_t lanes>
 [[gnu::always_inline]] inline int by_vectors(const Job& job) {
-  constexpr std::uint32_t lanes = 16;
-  using Numbers [[gnu::vector_size(4 * lanes)]] = std::int32_t;
+  using Numbers = VectorOf<std::int32_t, lanes>;
   const Image& image = job.rows.image;
   const Rotation& rotation = job.rotation;
   Numbers across{};
@@ -144,8 +143,11 @@ image_work::Check check_of(Way way, std::uint32_t degrees) {
 void run_on_cpu(Way way, Session& session) {
   const auto degrees = number_of<std::uint32_t>(session.params(), "angle");
   const bool scalar = session.param("form") == "scalar";
-  const auto wide = way == Way::forward ? widest<by_vectors<Way::forward>>()
-                                        : widest<by_vectors<Way::backward>>();
+  const auto of = []<Way which>() {
+    return widest<by_vectors<which, 16>, by_vectors<which, 8>, by_vectors<which, 4>>();
+  };
+  const auto wide = way == Way::forward ? of.template operator()<Way::forward>()
+                                        : of.template operator()<Way::backward>();
   const auto plain = way == Way::forward ? by_pixel<Way::forward> : by_pixel<Way::backward>;
   const auto work = [&](const image_work::Rows& rows) {
     const Job job{rows, rotation_by(rows.image, degrees, way == Way::backward)};

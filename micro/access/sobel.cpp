@@ -19,11 +19,12 @@ void by_pixel(const image_work::Rows& rows) {
   }
 }
 
-/// Thirty-two pixels of a row at once, in numbers of 16 bits; the last ones again where a row ends.
+/// As many pixels of a row at once as a vector holds numbers of 16 bits; the last ones again where
+/// a row ends.
+template <std::uint32_t lanes>
 [[gnu::always_inline]] inline int by_vectors(const image_work::Rows& rows) {
-  constexpr std::uint32_t lanes = 32;
-  using Bytes [[gnu::vector_size(lanes)]] = std::uint8_t;
-  using Numbers [[gnu::vector_size(2 * lanes)]] = std::int16_t;
+  using Bytes = VectorOf<std::uint8_t, lanes>;
+  using Numbers = VectorOf<std::int16_t, lanes>;
   const Image& image = rows.image;
   for (std::uint32_t y = rows.first; y < rows.last; ++y) {
     std::uint8_t* const to = rows.to + image.at(0, y);
@@ -58,7 +59,7 @@ void run(Session& session) {
   if (session.param("form") == "scalar") {
     image_work::measure_on_cpu(session, by_pixel, "scalar", check);
   } else {
-    const auto code = widest<by_vectors>();
+    const auto code = widest<by_vectors<32>, by_vectors<16>, by_vectors<8>>();
     image_work::measure_on_cpu(session, code.run, code.instructions, check);
   }
 }
