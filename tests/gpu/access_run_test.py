@@ -27,6 +27,9 @@ from typing import Any
 
 from random_kernels import ELEMENTS, Kernel
 
+sys.path.append(str(Path(__file__).parents[1] / "ptx/packages"))
+from coalescing import Judgement, predicted
+
 STRATA = sys.argv.pop(1)
 KERNELS = int(os.environ.get("STRATA_ACCESS_KERNELS", "60"))
 JOBS = int(os.environ.get("STRATA_ACCESS_JOBS", str(min(16, os.cpu_count() or 1))))
@@ -62,6 +65,8 @@ class Comparison:
         self.wrong: list[str] = []
         self.left_out: list[str] = []
         self.unknown: list[str] = []
+        self.with_launch = Judgement()
+        """Whether an access needs more than its bytes side by side: as told, and as counted."""
 
     def add(self, report: Any, name: str = "") -> None:
         for kernel in report["kernels"]:
@@ -70,6 +75,7 @@ class Comparison:
                 where = f"{name or kernel['name']}:{access['ptx_line']} {access['instruction']}"
                 for launch in access["exact"]:
                     self.add_launch(launch, where, reasons[launch["launch"]])
+                    self.judge(access, launch)
 
     def add_launch(self, launch: Any, where: str, reason: str | None) -> None:
         if not (launch["is_exact"] or launch["is_traced"]):
@@ -89,11 +95,25 @@ class Comparison:
                 f"counted {counted} in {executed}"
             )
 
+    def judge(self, access: Any, launch: Any) -> None:
+        enough = launch.get("contiguous_sectors", 0)
+        if launch["space"] == "shared":
+            enough = launch["ideal_wavefronts"]
+        if "counted" not in launch or enough == 0:
+            return
+        said, counted = moved_of(launch)
+        says = "uncoalesced" if said > enough else "coalesced"
+        if not (launch["is_exact"] or launch["is_traced"]):
+            says = predicted(access)
+        self.with_launch.verdicts[says, counted > enough] += 1
+
     def summary(self, kernels: int) -> str:
         return (
             f"{self.exact} exact and {self.traced} traced accesses of {kernels} kernels, "
             f"{len(self.wrong)} differ, {len(self.left_out)} cannot be compared, "
-            f"{len(self.unknown)} are neither"
+            f"{len(self.unknown)} are neither; uncoalesced or not, of "
+            f"{self.with_launch.verdicts.total()} counted: precision "
+            f"{self.with_launch.precision():.3f}, recall {self.with_launch.recall():.3f}"
         )
 
 
@@ -189,7 +209,10 @@ class AccessRunTest(unittest.TestCase):
                 said += [f"{name}: {line}" for line in complaints.splitlines()]
         for package, (found, kernels) in packages.items():
             print(f"{package}: {found.summary(len(kernels))}", flush=True)
+        print(f"together: {all_found.summary(len(launches))}", flush=True)
         self.check(all_found, said)
+        self.assertGreaterEqual(all_found.with_launch.precision(), 0.99)
+        self.assertGreaterEqual(all_found.with_launch.recall(), 0.97)
         self.assertGreaterEqual(len(packages), 5)
         self.assertGreaterEqual(len(launches), 60)
 
