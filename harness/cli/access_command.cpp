@@ -297,7 +297,7 @@ std::string record(const AccessOptions& options, const access::Report& report,
                        .sets = {},
                        .quantities = access::counted_quantities(),
                        .absent = {},
-                       .passes = 1};
+                       .passes = 2};
     }
   }
   RunFolder folder = RunFolder::create(

@@ -19,11 +19,11 @@ import subprocess
 import sys
 import tempfile
 import unittest
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from math import ceil
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from random_kernels import ELEMENTS, Kernel
 
@@ -117,6 +117,22 @@ class Comparison:
         )
 
 
+Part = TypeVar("Part")
+Answer = tuple[Any, str]
+"""What the command found, and what it said beside that."""
+
+
+def answers(work: Callable[[Part], Answer], parts: Sequence[Part]) -> list[Answer]:
+    """Of `work` on each part, JOBS at a time; alone for one that found no memory beside others."""
+    with ThreadPoolExecutor(JOBS) as pool:
+        found = list(pool.map(work, parts))
+    for i, (_, said) in enumerate(found):
+        if "OUT_OF_MEMORY" in said and JOBS > 1:
+            print(f"again, alone: {said.splitlines()[0]}", flush=True)
+            found[i] = work(parts[i])
+    return found
+
+
 class DataDependentKernel(Kernel):
     """One whose indices lie in a buffer of which nothing is told."""
 
@@ -139,8 +155,7 @@ class AccessRunTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
 
-    def report(self, file: Path, launches: Sequence[Path]) -> tuple[Any, str]:
-        """What the command found, and what it said beside that."""
+    def report(self, file: Path, launches: Sequence[Path]) -> Answer:
         words = [STRATA, "access", str(file), "--run", "--format", "json"]
         for launch in launches:
             words += ["--launch", str(launch)]
@@ -148,9 +163,9 @@ class AccessRunTest(unittest.TestCase):
         said = done.stderr if done.returncode == 0 else f"{done.stderr}exit {done.returncode}"
         return json.loads(done.stdout or '{"kernels": []}'), said.strip()
 
-    def random_report(self, kernels: Sequence[Kernel]) -> tuple[Any, str]:
+    def random_report(self, kernels: Sequence[Kernel]) -> Answer:
         folder = self.folder / kernels[0].name
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)
         (folder / "random.cu").write_text("".join(kernel.source() for kernel in kernels))
         launches = [folder / f"{kernel.name}.yaml" for kernel in kernels]
         for file, kernel in zip(launches, kernels, strict=True):
@@ -161,10 +176,9 @@ class AccessRunTest(unittest.TestCase):
         size = min(64, ceil(len(kernels) / JOBS))
         parts = [kernels[i : i + size] for i in range(0, len(kernels), size)]
         found, said = Comparison(), []
-        with ThreadPoolExecutor(JOBS) as pool:
-            for report, complaints in pool.map(self.random_report, parts):
-                found.add(report)
-                said += complaints.splitlines()
+        for report, complaints in answers(self.random_report, parts):
+            found.add(report)
+            said += complaints.splitlines()
         print(found.summary(len(kernels)), flush=True)
         self.check(found, said)
         return found
@@ -186,7 +200,7 @@ class AccessRunTest(unittest.TestCase):
         for package in sorted(one for one in Path(PACKAGES).iterdir() if one.is_dir()):
             yield from sorted(package.glob("*.yaml"))
 
-    def package_report(self, launch: Path) -> tuple[Any, str]:
+    def package_report(self, launch: Path) -> Answer:
         ptx = self.folder / f"{launch.parent.name}_{launch.stem}.ptx"
         made = launch.with_suffix(".ptx").read_text(encoding="utf-8")
         ptx.write_text(as_the_driver_takes_it(made), encoding="utf-8")
@@ -197,16 +211,14 @@ class AccessRunTest(unittest.TestCase):
         launches = list(self.package_kernels())
         all_found, said = Comparison(), []
         packages: dict[str, tuple[Comparison, list[str]]] = {}
-        with ThreadPoolExecutor(JOBS) as pool:
-            for launch, (report, complaints) in zip(
-                launches, pool.map(self.package_report, launches), strict=True
-            ):
-                name = f"{launch.parent.name}/{launch.stem}"
-                found, kernels = packages.setdefault(launch.parent.name, (Comparison(), []))
-                kernels.append(name)
-                for comparison in (found, all_found):
-                    comparison.add(report, name)
-                said += [f"{name}: {line}" for line in complaints.splitlines()]
+        reports = answers(self.package_report, launches)
+        for launch, (report, complaints) in zip(launches, reports, strict=True):
+            name = f"{launch.parent.name}/{launch.stem}"
+            found, kernels = packages.setdefault(launch.parent.name, (Comparison(), []))
+            kernels.append(name)
+            for comparison in (found, all_found):
+                comparison.add(report, name)
+            said += [f"{name}: {line}" for line in complaints.splitlines()]
         for package, (found, kernels) in packages.items():
             print(f"{package}: {found.summary(len(kernels))}", flush=True)
         print(f"together: {all_found.summary(len(launches))}", flush=True)
