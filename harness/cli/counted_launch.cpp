@@ -74,7 +74,7 @@ void count_accesses(const CodeCounts& code, const ptx::Kernel& kernel,
   const std::set<std::uint32_t> present{lines.begin(), lines.end()};
   for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i) {
     if (!present.contains(code.marked.first_marks[code.kernel] + i))
-      launch.not_counted[i] = "ptxas leaves it out: nothing uses what it brings";
+      launch.not_counted[i] = "ptxas leaves it out, as what is never reached or never used";
   }
 }
 
