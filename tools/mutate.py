@@ -9,13 +9,14 @@ An area is a file tests/mutants/AREA.toml, and each table in it changes one plac
     file = "harness/record/statistics.cpp"
     from = 'a < b'          # occurs exactly once in the file; three quotes hold several lines
     to = 'a <= b'
-    gtest = "Statistics.*"  # a filter; or pytest = "tests/analysis/test_x.py", ctest = "code.ptx"
+    gtest = "Statistics.*"  # a filter; or pytest = "tests/analysis/test_x.py", ctest = "code.ptx",
+                            # access = "AccessRecord.*": a filter of access_tests
     survives = "why no test can notice"  # only of a mutant that is equivalent
 
 Keys above the first table hold for each mutant without its own. Names of several tests have blanks
-between them. What is built: host_tests of the preset host for gtest, ptx of the preset cuda for
-ctest. Each job works in a copy of the tree below build/mutants and keeps its build folder there: a
-later run compiles little.
+between them. What is built: host_tests of the preset host for gtest, access_tests of it for access,
+ptx of the preset cuda for ctest. Each job works in a copy of the tree below build/mutants and keeps
+its build folder there: a later run compiles little.
 tests/analysis/test_mutants.py holds that each mutant still fits the sources.
 
 Exit status: 0 every mutant is killed or explained; 1 one survived, was killed although explained,
@@ -41,7 +42,8 @@ from pathlib import Path
 from queue import SimpleQueue
 
 ROOT = Path(__file__).resolve().parents[1]
-RUNNERS = ("pytest", "gtest", "ctest")
+GTESTS = {"gtest": "host_tests", "access": "access_tests"}
+RUNNERS = ("pytest", *GTESTS, "ctest")
 KEYS = {"file", "from", "to", "survives", *RUNNERS}
 VERDICTS = ("killed", "explained", "survived", "error")
 PATIENCE = "300"  # seconds; a test that takes longer has noticed
@@ -128,7 +130,8 @@ class Tree:
             how = ("-m", "pytest", "-c", "analysis/pyproject.toml", "-xq", "-p", "no:cacheprovider")
             status, output = self.run(sys.executable, *how, *tests)
             return {0: "passed", 1: "failed", 124: "failed"}.get(status, "error"), output
-        preset, target = {"gtest": ("host", "host_tests"), "ctest": ("cuda", "ptx")}[runner]
+        program = GTESTS.get(runner)
+        preset, target = ("host", program) if program else ("cuda", "ptx")
         commands = [["cmake", "--build", "--preset", preset, f"-j{self.cores}", "--target", target]]
         if not (self.folder / f"build/{preset}/build.ninja").is_file():
             commands.insert(0, ["cmake", "--preset", preset, *CONFIGURE[preset]])
@@ -137,10 +140,9 @@ class Tree:
             if status != 0:
                 return "error", output
         names = "|".join(map(re.escape, tests))
-        tested = {
-            "gtest": ["build/host/bin/host_tests", f"--gtest_filter={':'.join(tests)}"],
-            "ctest": ["ctest", "--preset", preset, "-R", f"^({names})$"],
-        }[runner]
+        tested = ["ctest", "--preset", preset, "-R", f"^({names})$"]
+        if program:
+            tested = [f"build/host/bin/{program}", f"--gtest_filter={':'.join(tests)}"]
         status, output = self.run(*tested)
         return "failed" if status else "passed", output
 

@@ -228,7 +228,20 @@ bool is_binary(const fs::path& file) {
 
 }  // namespace
 
-std::string assemble(std::string_view ptx, std::string_view name, const Tools& tools) {
+Assembly unoptimised(std::string_view entry, std::uint64_t threads) {
+  constexpr std::uint64_t registers = 65536;  // of a block, by compute capability 7.5 and later
+  constexpr std::uint64_t most = 255;         // of a thread
+  constexpr std::uint64_t step = 8;           // they are given out in such steps,
+  constexpr std::uint64_t together = 128;     // to so many threads together
+  const std::uint64_t given = (threads + together - 1) / together * together;
+  const std::uint64_t fit = registers / std::max(given, together) / step * step;
+  return {.entry = std::string{entry},
+          .is_optimised = false,
+          .most_registers = fit < most ? static_cast<unsigned>(fit) : 0};
+}
+
+std::string assemble(std::string_view ptx, std::string_view name, const Tools& tools,
+                     const Assembly& assembly) {
   const auto tool = find_tool("ptxas");
   if (!tool) {
     refuse({name}, "there is no ptxas to make machine code of it", "ptxas in PATH",
@@ -238,9 +251,15 @@ std::string assemble(std::string_view ptx, std::string_view name, const Tools& t
   const fs::path in = folder->path() / "in.ptx";
   const fs::path out = folder->path() / "out.cubin";
   std::ofstream{in, std::ios::binary} << ptx;
+  std::vector<std::string> words{"-lineinfo", "-arch=" + tools.architecture, in.string(), "-o",
+                                 out.string()};
+  if (!assembly.entry.empty()) words.insert(words.end(), {"--entry", assembly.entry});
+  if (!assembly.is_optimised) words.emplace_back("-O0");
+  if (assembly.most_registers > 0) {
+    words.push_back(fmt::format("--maxrregcount={}", assembly.most_registers));
+  }
   const Outcome outcome =
-      run_tool(*tool, {"-lineinfo", "-arch=" + tools.architecture, in.string(), "-o", out.string()},
-               tools.patience, most_complaints, folder);
+      run_tool(*tool, std::move(words), tools.patience, most_complaints, folder);
   if (!outcome.succeeded) {
     pass_on(outcome.output);
     refuse({name}, outcome.ending, "PTX that ptxas takes for " + tools.architecture,

@@ -4,6 +4,7 @@
 #include "harness/access/ptx.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -30,9 +31,22 @@ struct Input {
 /// missing.
 [[nodiscard]] std::vector<Input> read_inputs(const std::filesystem::path& file, const Tools& tools);
 
+/// What ptxas makes of a module.
+struct Assembly {
+  std::string entry = {};  ///< the kernel that is made, with what it calls; "": all of them
+  /// Otherwise each access of the PTX is a machine instruction of its own, where it stands.
+  bool is_optimised = true;
+  unsigned most_registers = 0;  ///< of a thread; 0: what ptxas likes
+};
+
+/// Of a kernel as its PTX stands, with no more registers than blocks of so many threads can have:
+/// code that is not optimised needs more of them than the launch was written for.
+[[nodiscard]] Assembly unoptimised(std::string_view entry, std::uint64_t threads);
+
 /// Machine code with source lines, a cubin, made of PTX by ptxas for Tools::architecture. `name` is
 /// for messages. What ptxas says against it goes to stderr before the exception. Throws UsageError.
-[[nodiscard]] std::string assemble(std::string_view ptx, std::string_view name, const Tools& tools);
+[[nodiscard]] std::string assemble(std::string_view ptx, std::string_view name, const Tools& tools,
+                                   const Assembly& assembly = {});
 
 /// The PTX texts in what `cuobjdump -ptx` prints.
 [[nodiscard]] std::vector<std::string> texts_in_dump(std::string_view dump);

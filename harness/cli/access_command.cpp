@@ -7,6 +7,7 @@
 #include "harness/case/error.hpp"
 #include "harness/case/text.hpp"
 #include "harness/case/yaml_tree.hpp"
+#include "harness/cli/access_count.hpp"
 #include "harness/cli/access_output.hpp"
 #include "harness/cli/access_record.hpp"
 #include "harness/cli/commands.hpp"
@@ -231,11 +232,13 @@ access::Report report_of(const AccessOptions& options, std::span<const std::stri
       const access::CountedLaunch* of_launch = i < counted.size() ? &counted[i] : nullptr;
       access::ReportedLaunch reported{.file = one.file, .seconds = one.seconds};
       reported.not_counted = not_counted(one.file, of_launch, counting, options.run);
+      if (of_launch != nullptr) {
+        reported.optimised = of_launch->optimised;
+        if (!of_launch->chip.empty()) counting.chip = of_launch->chip;
+      }
       if (!reported.not_counted.empty()) {
         counting.is_failed = counting.is_failed || of_launch != nullptr;
         of_launch = nullptr;
-      } else {
-        counting.chip = of_launch->chip;
       }
       add_launch(report.kernels[place.at({m, one.launch.kernel})],
                  modules[m].kernels[one.launch.kernel], std::move(reported), one.evaluation,
@@ -294,7 +297,7 @@ std::string record(const AccessOptions& options, const access::Report& report,
                        .sets = {},
                        .quantities = access::counted_quantities(),
                        .absent = {},
-                       .passes = 1};
+                       .passes = 2};
     }
   }
   RunFolder folder = RunFolder::create(
@@ -385,7 +388,7 @@ void add_access(CLI::App& app, int& status, const std::vector<std::string>& comm
   option(sub, "--most", options->most,
          "exit with 1 where an access moves more than so many times what its bytes need", "TIMES");
   sub->add_flag("--run", options->run,
-                "run each launch once on a device, and set what each instruction moved beside it; "
+                "run each launch on a device, and set what each instruction moved beside it; "
                 "record the addresses that the host cannot tell")
       ->needs("--launch");
   option(sub, "--device", options->device, "the device of --run", "cuda:N");

@@ -78,43 +78,49 @@ KernelLaunch on_device(const ptx::Module& module, const Launch& launch, std::str
   return made;
 }
 
-/// Of instructions that are of one PTX instruction, those that moved something are its accesses.
-Message counts_of(const KernelCounts& counted, const MarkedPtx& marked, std::uint32_t kernel) {
-  std::map<std::uint32_t, CountedAccess> accesses;
-  for (const auto& one : counted.instructions) {
-    const auto place = marked.place_of(one.line);
-    const auto count = [&](std::string_view metric) {
-      const auto found = one.counts.find(std::string{metric});
-      return found == one.counts.end() ? std::uint64_t{0} : found->second;
-    };
-    const bool moved = count(sass::sectors) + count(sass::tags) + count(sass::wavefronts) +
-                           count(sass::local_sectors) >
-                       0;
-    if (!moved || !place || place->kernel != kernel) continue;
-    CountedAccess& access = accesses[place->instruction];
-    access.executed += count(sass::executed);
-    access.sectors += count(sass::sectors);
-    access.tags += count(sass::tags);
-    access.wavefronts += count(sass::wavefronts);
-    access.local_sectors += count(sass::local_sectors);
-  }
-  Message json = Message::array();
-  for (const auto& [instruction, access] : accesses) {
-    json.push_back({instruction, access.executed, access.sectors, access.tags, access.wavefronts,
-                    access.local_sectors});
-  }
-  return json;
+Message message_of(const CountedAccess& access) {
+  return {access.executed, access.sectors, access.tags, access.wavefronts, access.local_sectors};
 }
 
-/// A module on a device, assembled once.
+CountedAccess counted_access_of(const Message& said) {
+  return {.executed = said.at(0),
+          .sectors = said.at(1),
+          .tags = said.at(2),
+          .wavefronts = said.at(3),
+          .local_sectors = said.at(4)};
+}
+
+Message message_of(const CountedLaunch& counted) {
+  Message said{{"accesses", Message::array()},
+               {"not_counted", counted.not_counted},
+               {"overrun", counted.overrun},
+               {"chip", counted.chip}};
+  for (const auto& [instruction, access] : counted.accesses)
+    said["accesses"].push_back({instruction, message_of(access)});
+  if (counted.optimised) said["optimised"] = message_of(*counted.optimised);
+  return said;
+}
+
+CountedLaunch counted_of(const Message& said) {
+  CountedLaunch counted;
+  for (const auto& one : said.at("accesses"))
+    counted.accesses[one.at(0)] = counted_access_of(one.at(1));
+  said.at("not_counted").get_to(counted.not_counted);
+  said.at("overrun").get_to(counted.overrun);
+  said.at("chip").get_to(counted.chip);
+  if (const auto sum = said.find("optimised"); sum != said.end()) {
+    counted.optimised = counted_access_of(*sum);
+  }
+  return counted;
+}
+
+/// A module of which one kernel is launched on a device.
 class Counter {
  public:
   Counter(std::string ptx, int ordinal) : ordinal_{ordinal} {
     modules_.push_back(ptx::read(std::move(ptx), "the PTX"));
     marked_ = mark(modules_.front());
-    Tools tools;
-    tools.architecture = architecture_of(ordinal, std::string{modules_.front().target});
-    cubin_ = assemble(marked_.text, "the PTX", tools);
+    tools_.architecture = architecture_of(ordinal, std::string{modules_.front().target});
     const auto known = sass_metrics(ordinal);
     for (const std::string_view metric : metrics) {
       if (known.contains(std::string{metric})) wanted_.emplace_back(metric);
@@ -122,23 +128,33 @@ class Counter {
     chip_ = chip_of_device(ordinal);
   }
 
-  [[nodiscard]] Message count(const std::string& file) const {
-    const Launch launch = read_launch(file, modules_);
+  [[nodiscard]] Message count(const Message& request) const {
+    const Launch launch = read_launch(request.at("file"), modules_);
+    const ptx::Kernel& kernel = modules_.front().kernels[launch.kernel];
+    // Of all its kernels alone this one: CUPTI takes memory for what a cubin holds.
+    const bool is_optimised = request.at("is_optimised");
+    const Assembly assembly = is_optimised ? Assembly{.entry = std::string{kernel.name}}
+                                           : unoptimised(kernel.name, launch.block.count());
+    const std::string cubin = assemble(marked_.text, "the PTX", tools_, assembly);
     const KernelCounts counted =
-        count_kernel(ordinal_, on_device(modules_.front(), launch, cubin_), wanted_);
-    Message overrun = Message::array();
+        count_kernel(ordinal_, on_device(modules_.front(), launch, cubin), wanted_);
+    const CodeCounts code{marked_, launch.kernel, counted.instructions};
+    CountedLaunch made{.chip = chip_};
+    if (is_optimised) {
+      made.optimised = sum_of(code);
+    } else {
+      count_accesses(code, kernel, source_lines(cubin, std::string{kernel.name}), made);
+    }
     for (const std::size_t index : counted.overrun)
-      overrun.push_back(launch.buffers[index].name);
-    return {{"accesses", counts_of(counted, marked_, launch.kernel)},
-            {"overrun", overrun},
-            {"chip", chip_}};
+      made.overrun.push_back(launch.buffers[index].name);
+    return message_of(made);
   }
 
  private:
   int ordinal_;
   std::vector<ptx::Module> modules_;
   MarkedPtx marked_;
-  std::string cubin_;
+  Tools tools_;
   std::vector<std::string> wanted_;
   std::string chip_;
 };
@@ -194,7 +210,7 @@ class Tracer {
     }
     Message accesses = Message::array();
     if (!wanted.empty()) {
-      for (Access& access : record(std::move(made.text), std::move(launch), wanted)) {
+      for (Access& access : record(made.text, std::move(launch), wanted)) {
         Message numbers = Message::array();
         each_number(access, [&](const auto& number) { numbers.push_back(number); });
         accesses.push_back(std::move(numbers));
@@ -204,11 +220,14 @@ class Tracer {
   }
 
  private:
-  [[nodiscard]] std::vector<Access> record(std::string text, Launch launch,
+  [[nodiscard]] std::vector<Access> record(const std::string& text, Launch launch,
                                            const std::vector<Access>& wanted) const {
     const std::uint32_t kernel = launch.kernel;
-    const std::string cubin = assemble(text, "the PTX that records", tools_);
-    const ptx::Module traced = ptx::read(std::move(text), "the PTX that records");
+    const ptx::Module traced = ptx::read(text, "the PTX that records");
+    // Lanes meet where they do when it is counted.
+    const std::string cubin =
+        assemble(text, "the PTX that records", tools_,
+                 unoptimised(traced.kernels[kernel].name, launch.block.count()));
     const TracedLaunch run = traced_launch(modules_.front(), traced, std::move(launch), bytes_);
     const auto bytes =
         run_kernel(ordinal_, on_device(traced, run.launch, cubin), {run.records, run.counts});
@@ -273,20 +292,6 @@ class Worker {
   std::string why_;
 };
 
-CountedLaunch counted_of(const Message& said) {
-  CountedLaunch counted;
-  for (const auto& one : said.at("accesses")) {
-    counted.accesses[one.at(0)] = {.executed = one.at(1),
-                                   .sectors = one.at(2),
-                                   .tags = one.at(3),
-                                   .wavefronts = one.at(4),
-                                   .local_sectors = one.at(5)};
-  }
-  counted.overrun = said.at("overrun").get<std::vector<std::string>>();
-  counted.chip = said.at("chip");
-  return counted;
-}
-
 constexpr std::size_t numbers_of_traffic = 6;
 
 Access access_of(const Message& numbers) {
@@ -350,8 +355,34 @@ std::vector<CountedLaunch> count_launches(const ptx::Module& module,
                                           const std::vector<std::string>& files,
                                           const std::string& device,
                                           std::chrono::seconds patience) {
-  const std::vector<Message> launches{files.begin(), files.end()};
-  return answers<CountedLaunch>(job_of(module, "count"), launches, device, patience, counted_of);
+  const Message job = job_of(module, "count");
+  std::vector<CountedLaunch> all;
+  for (const auto& file : files) {
+    const auto count = [&](bool is_optimised) {  // each in a process of its own (count_kernel)
+      const Message launch{{"file", file}, {"is_optimised", is_optimised}};
+      return answers<CountedLaunch>(job, {launch}, device, patience, counted_of).front();
+    };
+    CountedLaunch counted;
+    try {
+      counted = count(true);
+      if (counted.failure.empty()) {
+        CountedLaunch plain = count(false);
+        plain.optimised = counted.optimised;
+        plain.chip = counted.chip;
+        if (plain.overrun.empty()) plain.overrun = counted.overrun;
+        counted = std::move(plain);
+      }
+    } catch (const UsageError& refusal) {
+      if (!counted.optimised) throw;
+      counted.failure = refusal.what();
+    } catch (const CountersUnavailable& absence) {
+      const auto is_counted = [](const CountedLaunch& one) { return one.optimised.has_value(); };
+      if (!is_counted(counted) && std::ranges::none_of(all, is_counted)) throw;
+      counted.failure = absence.what();
+    }
+    all.push_back(std::move(counted));
+  }
+  return all;
 }
 
 std::vector<TraceAnswer> trace_launches(const ptx::Module& module,
@@ -399,8 +430,8 @@ void add_access_worker(CLI::App& app) {
         }
       } else {
         const access::Counter counter{job.at("ptx"), ordinal};
-        for (const auto& file : job.at("launches"))
-          say(counter.count(file));
+        for (const auto& request : job.at("launches"))
+          say(counter.count(request));
       }
     } catch (const UsageError& error) {
       say({{"usage", error.what()}});

@@ -102,6 +102,20 @@ Json usual_json(const AccessProof& proof) {
   return {{"verdict", access::name_of(*proof.usual)}, {"where", proof.usual_where}};
 }
 
+Json counts_json(const CountedAccess& counted) {
+  return {{"executed", counted.executed},
+          {"sectors", counted.sectors},
+          {"tags", counted.tags},
+          {"wavefronts", counted.wavefronts},
+          {"local_sectors", counted.local_sectors}};
+}
+
+Json launch_json(const ReportedLaunch& launch) {
+  return {{"launch", one_line(launch.file)},
+          {"not_counted", json_or_null(launch.not_counted)},
+          {"optimised", launch.optimised ? counts_json(*launch.optimised) : Json{}}};
+}
+
 Json exact_json(const Report& report, const KernelReport& kernel, const ExactTraffic& exact) {
   const Access& access = exact.access;
   Json made{{"launch", one_line(kernel.launches[exact.launch].file)},
@@ -133,12 +147,10 @@ Json exact_json(const Report& report, const KernelReport& kernel, const ExactTra
     }
   }
   if (exact.counted) {
-    made["counted"] = {{"executed", exact.counted->executed},
-                       {"sectors", exact.counted->sectors},
-                       {"tags", exact.counted->tags},
-                       {"wavefronts", exact.counted->wavefronts},
-                       {"local_sectors", exact.counted->local_sectors},
-                       {"as_predicted", exact.is_as_predicted(newest_of(report))}};
+    made["counted"] = counts_json(*exact.counted);
+    made["counted"]["as_predicted"] = exact.is_as_predicted(newest_of(report));
+  } else if (!exact.not_counted.empty()) {
+    made["not_counted"] = one_line(exact.not_counted);
   }
   made["moved_over_ideal"] = access.moved_over_ideal();
   made["outside"] = access.outside;
@@ -354,6 +366,8 @@ std::vector<Line> lines_of(const Report& report, const KernelReport& kernel,
   if (exact.counted) {
     add("counted", exact.counted->executed, *exact.moved(), 0);
     lines.back().verdict = exact.is_as_predicted(newest_of(report)) ? "as predicted" : "differs";
+  } else if (!exact.not_counted.empty()) {
+    lines.back().notes.push_back("not counted: " + exact.not_counted);
   }
   auto& notes = lines.back().notes;
   if (!access.is_exact()) {
@@ -408,6 +422,27 @@ void print_premises(std::string& out, const KernelReport& kernel) {
   }
 }
 
+/// What launches moved as ptxas optimises the kernel, of each space in which it has accesses.
+void print_optimised(std::string& out, const KernelReport& kernel) {
+  for (std::size_t l = 0; l < kernel.launches.size(); ++l) {
+    const ReportedLaunch& launch = kernel.launches[l];
+    if (!launch.optimised) continue;
+    std::set<std::string> moved;
+    for (const auto& row : kernel.rows) {
+      for (const auto& exact : row.exact) {
+        const Space space = exact.access.space;
+        if (exact.launch != l) continue;
+        moved.insert(fmt::format("{} {} of {} memory", moved_in(space, *launch.optimised),
+                                 unit_of(space), access::name_of(space)));
+      }
+    }
+    out += wrapped(
+        fmt::format("Counted of {} as ptxas optimises it: {}",
+                    std::filesystem::path{launch.file}.filename().string(), fmt::join(moved, ", ")),
+        0);
+  }
+}
+
 void print_kernel(std::string& out, const Report& report, const KernelReport& kernel) {
   out += wrapped(fmt::format("{}", kernel.name), 0);
   out += wrapped(one_line(fmt::format("of {}, {}", kernel.input, kernel.target)), 4);
@@ -437,6 +472,7 @@ void print_kernel(std::string& out, const Report& report, const KernelReport& ke
   }
   out += '\n';
   print_premises(out, kernel);
+  print_optimised(out, kernel);
   out += '\n';
 }
 
@@ -635,10 +671,13 @@ std::optional<std::uint64_t> ExactTraffic::predicted(std::size_t generation) con
   return access.traffic[generation].sectors;
 }
 
+std::uint64_t moved_in(Space space, const CountedAccess& counted) {
+  if (space == Space::shared) return counted.wavefronts;
+  return space == Space::local ? counted.local_sectors : counted.sectors;
+}
+
 std::optional<std::uint64_t> ExactTraffic::moved() const {
-  if (!counted) return std::nullopt;
-  if (access.space == Space::shared) return counted->wavefronts;
-  return access.space == Space::local ? counted->local_sectors : counted->sectors;
+  return counted ? std::optional{moved_in(access.space, *counted)} : std::nullopt;
 }
 
 bool ExactTraffic::is_as_predicted(std::size_t generation) const {
@@ -678,6 +717,11 @@ void add_launch(KernelReport& kernel, const ptx::Kernel& code, ReportedLaunch la
                                              : describe_hidden(code, access.hidden_by)});
     if (counted == nullptr) continue;
     // What moved nothing is not told: none of its warps came there, or no lane of them took part.
+    if (const auto why = counted->not_counted.find(access.instruction);
+        why != counted->not_counted.end()) {
+      found->exact.back().not_counted = why->second;
+      continue;
+    }
     const auto of_access = counted->accesses.find(access.instruction);
     found->exact.back().counted =
         of_access == counted->accesses.end() ? CountedAccess{} : of_access->second;
@@ -745,10 +789,14 @@ std::string json_of(const Report& report) {
     Json accesses = Json::array();
     for (const auto& one : kernel.rows)
       accesses.push_back(row_json(report, kernel, one));
+    Json launches = Json::array();
+    for (const auto& launch : kernel.launches)
+      launches.push_back(launch_json(launch));
     document["kernels"].push_back({{"input", one_line(kernel.input)},
                                    {"target", kernel.target},
                                    {"name", kernel.name},
                                    {"symbol", one_line(kernel.symbol)},
+                                   {"launches", std::move(launches)},
                                    {"accesses", std::move(accesses)}});
   }
   return document.dump(2) + '\n';

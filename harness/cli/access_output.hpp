@@ -3,7 +3,7 @@
 
 #include "harness/access/evaluate.hpp"
 #include "harness/access/listing.hpp"
-#include "harness/cli/access_count.hpp"
+#include "harness/cli/counted_launch.hpp"
 #include "harness/model/coalescing.hpp"
 
 #include <optional>
@@ -18,7 +18,8 @@ struct ExactTraffic {
   std::size_t launch = 0;  ///< into KernelReport::launches
   Access access;
   std::string hidden_by = {};                 ///< in words, where it is not exact
-  std::optional<CountedAccess> counted = {};  ///< on a device
+  std::optional<CountedAccess> counted = {};  ///< on a device, in code that is not optimised
+  std::string not_counted = {};               ///< why not, where the launch was
 
   /// What is predicted by the rules of 7.x, at index `generation` of the traffic: sectors of global
   /// and local memory, passes through the banks of shared memory. Nothing where it is not exact.
@@ -43,6 +44,7 @@ struct ReportedLaunch {
   std::string file;
   double seconds = 0;            ///< that the host took to evaluate it
   std::string not_counted = {};  ///< why a device did not count it; empty where one did
+  std::optional<CountedAccess> optimised = {};  ///< all of it, as ptxas optimises the kernel
 };
 
 struct KernelReport {
@@ -68,6 +70,9 @@ void add_launch(KernelReport& kernel, const ptx::Kernel& code, ReportedLaunch la
 /// Where the rules of the devices that can count, 7.x, stand among those asked for; behind the last
 /// one where they were not asked for.
 [[nodiscard]] std::size_t newest_of(const Report& report);
+
+/// What the device moved of a space: sectors, or wavefronts of shared memory.
+[[nodiscard]] std::uint64_t moved_in(ptx::Space space, const CountedAccess& counted);
 
 /// "sectors", or "wavefronts" of shared memory: what accesses of the space are counted in.
 [[nodiscard]] std::string_view unit_of(ptx::Space space);

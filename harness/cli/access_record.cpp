@@ -130,13 +130,12 @@ void add(ExactTraffic& all, const ExactTraffic& one) {
     sum.doubtful = one.access.doubtful;
     all.hidden_by = one.hidden_by;
   }
-  if (!one.counted) all.counted.reset();
+  if (!one.counted) {
+    all.counted.reset();
+    if (all.not_counted.empty()) all.not_counted = one.not_counted;
+  }
   if (!all.counted) return;
-  all.counted->executed += one.counted->executed;
-  all.counted->sectors += one.counted->sectors;
-  all.counted->tags += one.counted->tags;
-  all.counted->wavefronts += one.counted->wavefronts;
-  all.counted->local_sectors += one.counted->local_sectors;
+  *all.counted += *one.counted;
 }
 
 Measurement one(const char* quantity, const char* unit, Provenance provenance,
@@ -162,21 +161,31 @@ std::vector<Measurement> predictions(const Access& access, std::size_t generatio
           row("ideal_sectors", "sector", access.ideal_sectors)};
 }
 
+std::string_view moved_metric(Space space) {
+  if (space == Space::shared) return sass::wavefronts;
+  return space == Space::local ? sass::local_sectors : sass::sectors;
+}
+
 std::vector<Measurement> counts(Space space, const CountedAccess& counted) {
   const auto row = [](const char* quantity, const char* unit, std::string_view method,
                       std::uint64_t value) {
     return one(quantity, unit, Provenance::counted, method, value);
   };
   std::vector<Measurement> rows{row("executed", "instruction", sass::executed, counted.executed)};
-  if (space == Space::shared) {
-    rows.push_back(row("wavefronts", "wavefront", sass::wavefronts, counted.wavefronts));
-  } else if (space == Space::local) {
-    rows.push_back(row("sectors", "sector", sass::local_sectors, counted.local_sectors));
-  } else {
-    rows.push_back(row("sectors", "sector", sass::sectors, counted.sectors));
+  const bool is_shared = space == Space::shared;
+  rows.push_back(row(is_shared ? "wavefronts" : "sectors", is_shared ? "wavefront" : "sector",
+                     moved_metric(space), moved_in(space, counted)));
+  if (!is_shared && space != Space::local)
     rows.push_back(row("tags", "1", sass::tags, counted.tags));
-  }
   return rows;
+}
+
+/// The whole kernel's, in which ptxas may have merged accesses and left some out.
+Measurement of_optimised(Space space, const CountedAccess& counted) {
+  const bool is_shared = space == Space::shared;
+  return one(is_shared ? "optimised_wavefronts" : "optimised_sectors",
+             is_shared ? "wavefront" : "sector", Provenance::counted, moved_metric(space),
+             moved_in(space, counted));
 }
 
 /// What cannot be told of an access; empty where it has a prediction.
@@ -184,6 +193,11 @@ std::string unpredicted(const ExactTraffic& exact, std::size_t generation) {
   if (!exact.access.is_exact()) return doubt_text(exact);
   if (exact.predicted(generation)) return {};
   return fmt::format("no model counts accesses of {} memory", name_of(exact.access.space));
+}
+
+std::string uncounted(const KernelReport& kernel, const ExactTraffic& exact) {
+  if (exact.not_counted.empty()) return kernel.launches[exact.launch].not_counted;
+  return "not counted: " + one_line(exact.not_counted);
 }
 
 /// The prediction.
@@ -202,9 +216,8 @@ CaseRecord predicted(const KernelReport& kernel, const ExactTraffic& exact, std:
     return record;
   }
   record.status = Status::measured;
-  record.gates.push_back(
-      {model_gate, strata::Verdict::unverified,
-       exact.counted ? "counted by another process" : kernel.launches[exact.launch].not_counted});
+  record.gates.push_back({model_gate, strata::Verdict::unverified,
+                          exact.counted ? "counted by another process" : uncounted(kernel, exact)});
   record.measurements = predictions(exact.access, generation);
   return record;
 }
@@ -236,7 +249,12 @@ std::vector<CaseRecord> records_of(const Report& report, Backend backend) {
   const auto record = [&](const KernelReport& kernel, const ExactTraffic& exact,
                           const CaseRecord& begun) {
     records.push_back(predicted(kernel, exact, generation, begun));
-    if (exact.counted) counting.push_back(counted(exact, generation, begun));
+    if (!exact.counted) return;
+    counting.push_back(counted(exact, generation, begun));
+    const auto& optimised = kernel.launches[exact.launch].optimised;
+    if (optimised && begun.which.benchmark == of_launch) {
+      counting.back().measurements.push_back(of_optimised(exact.access.space, *optimised));
+    }
   };
   Words kernels;
   for (const auto& kernel : report.kernels) {
@@ -299,7 +317,12 @@ std::vector<CountedQuantity> counted_quantities() {
           quantity("sectors", sass::sectors, "sector", "sectors of global memory"),
           quantity("tags", sass::tags, "1", "tags that global accesses look up in L1"),
           quantity("wavefronts", sass::wavefronts, "wavefront", "passes through the banks"),
-          quantity("sectors", sass::local_sectors, "sector", "sectors of local memory")};
+          quantity("sectors", sass::local_sectors, "sector", "sectors of local memory"),
+          quantity("optimised_sectors", sass::sectors, "sector", "of the kernel as it really runs"),
+          quantity("optimised_wavefronts", sass::wavefronts, "wavefront",
+                   "of the kernel as it really runs"),
+          quantity("optimised_sectors", sass::local_sectors, "sector",
+                   "of the kernel as it really runs, spilled registers included")};
 }
 
 std::vector<Benchmark> declarations_of(const std::vector<CaseRecord>& records) {
@@ -315,7 +338,9 @@ std::vector<Benchmark> declarations_of(const std::vector<CaseRecord>& records) {
       {"wavefronts", "passes through the banks of shared memory"},
       {"ideal_wavefronts", "the fewest that could"},
       {"executed", "executions by warps, with and without lanes"},
-      {"tags", "looked up in L1"}};
+      {"tags", "looked up in L1"},
+      {"optimised_sectors", "sectors, as ptxas optimises the kernel"},
+      {"optimised_wavefronts", "wavefronts, as ptxas optimises the kernel"}};
   const std::map<std::string, std::string> meanings{
       {"kernel", "its name"},
       {"launch", "the launch file"},

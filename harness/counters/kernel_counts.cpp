@@ -16,6 +16,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <elf.h>
+#include <string_view>
 #include <utility>
 
 namespace strata {
@@ -163,6 +165,30 @@ std::vector<CUpti_SassMetrics_MetricDetails> metrics_of(const std::string& chip)
   return found;
 }
 
+constexpr std::uint64_t bytes_of_instruction = 16;  // since compute capability 7.0
+
+/// Bytes of a kernel's machine code in a cubin, which is an ELF file; 0 where it has none.
+std::uint64_t bytes_of_code(const std::string& cubin, const std::string& function) {
+  const auto read = [&]<class Header>(std::uint64_t at, Header header) {
+    if (at < cubin.size() && cubin.size() - at >= sizeof header) {
+      std::memcpy(&header, cubin.data() + at, sizeof header);
+    }
+    return header;
+  };
+  const auto file = read(0, Elf64_Ehdr{});
+  const auto section = [&](unsigned index) {
+    return read(file.e_shoff + std::uint64_t{index} * sizeof(Elf64_Shdr), Elf64_Shdr{});
+  };
+  const std::uint64_t names = section(file.e_shstrndx).sh_offset;
+  const std::string wanted = ".text." + function;
+  for (unsigned i = 0; i < file.e_shnum; ++i) {
+    const Elf64_Shdr one = section(i);
+    const std::uint64_t name = names + one.sh_name;
+    if (name < cubin.size() && wanted == cubin.c_str() + name) return one.sh_size;
+  }
+  return 0;
+}
+
 /// Some metrics of the instructions of whatever is launched between begin and end.
 class SassMetrics {
  public:
@@ -252,17 +278,21 @@ KernelCounts count_kernel(int ordinal, const KernelLaunch& launch,
   cuda_check(cudaSetDevice(ordinal));
   cuda_check(cudaFree(nullptr));  // makes the context, in which CUPTI patches
   KernelCounts counted;
+  std::string_view call = "switching CUPTI's SASS metrics on";
   try {
     const SassMetrics patched{ordinal, chip, metrics};
     LoadedKernel kernel{launch};
     kernel.run();
+    call = "reading CUPTI's SASS metrics";
+    const auto lines = source_lines(launch.cubin, launch.function);
     for (auto& [pc, counts] : patched.of(launch.function)) {
+      const std::uint64_t place = pc / bytes_of_instruction;
       counted.instructions.push_back(
-          {.pc = pc, .line = source_line(launch.cubin, launch.function, pc), .counts = counts});
+          {.pc = pc, .line = place < lines.size() ? lines[place] : 0, .counts = counts});
     }
     counted.overrun = kernel.overrun();
   } catch (const CuptiError& error) {
-    counters_unavailable(error.code(), "CUPTI's SASS metrics", ordinal);
+    counters_unavailable(error.code(), call, ordinal);
   }
   return counted;
 }
@@ -278,17 +308,22 @@ std::vector<std::vector<std::uint8_t>> run_kernel(int ordinal, const KernelLaunc
   return found;
 }
 
-std::uint32_t source_line(const std::string& cubin, const std::string& function, std::uint64_t pc) {
+std::vector<std::uint32_t> source_lines(const std::string& cubin, const std::string& function) {
+  std::vector<std::uint32_t> lines(bytes_of_code(cubin, function) / bytes_of_instruction);
   CUpti_GetSassToSourceCorrelationParams params{};
   params.size = CUpti_GetSassToSourceCorrelationParamsSize;
   params.cubin = cubin.data();
   params.cubinSize = cubin.size();
   params.functionName = function.c_str();
-  params.pcOffset = pc;
-  const auto code = cuptiGetSassToSourceCorrelation(&params);
-  std::free(params.fileName);  // NOLINT(cppcoreguidelines-no-malloc): CUPTI's, by its contract
-  std::free(params.dirName);   // NOLINT(cppcoreguidelines-no-malloc)
-  return code == CUPTI_SUCCESS ? params.lineNumber : 0;
+  for (auto& line : lines) {
+    params.pcOffset = static_cast<std::uint64_t>(&line - lines.data()) * bytes_of_instruction;
+    const auto code = cuptiGetSassToSourceCorrelation(&params);
+    std::free(params.fileName);  // NOLINT(cppcoreguidelines-no-malloc): CUPTI's, by its contract
+    std::free(params.dirName);   // NOLINT(cppcoreguidelines-no-malloc)
+    params.fileName = params.dirName = nullptr;
+    if (code == CUPTI_SUCCESS) line = params.lineNumber;
+  }
+  return lines;
 }
 
 }  // namespace strata

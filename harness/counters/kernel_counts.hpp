@@ -61,7 +61,8 @@ struct KernelCounts {
 
 /// Launches the kernel once on the device and counts `metrics` of each of its machine instructions.
 /// All memory has guards, and content that is not told is random. The process must have no context
-/// yet, and is lost with a kernel that fails: call it in a worker. Throws CountersUnavailable where
+/// yet, and is lost with a kernel that fails: call it in a worker, once, since CUPTI may not give
+/// back the memory that it takes for every kernel of a cubin. Throws CountersUnavailable where
 /// nothing can be counted, std::runtime_error where the launch fails.
 [[nodiscard]] KernelCounts count_kernel(int ordinal, const KernelLaunch& launch,
                                         const std::vector<std::string>& metrics);
@@ -71,8 +72,9 @@ struct KernelCounts {
 [[nodiscard]] std::vector<std::vector<std::uint8_t>> run_kernel(
     int ordinal, const KernelLaunch& launch, const std::vector<std::size_t>& wanted);
 
-/// The source line of a machine instruction; 0 where the cubin has none. Needs no device.
-[[nodiscard]] std::uint32_t source_line(const std::string& cubin, const std::string& function,
-                                        std::uint64_t pc);
+/// The source line of each machine instruction of a kernel, in their order; 0 where the cubin has
+/// none. Needs no device.
+[[nodiscard]] std::vector<std::uint32_t> source_lines(const std::string& cubin,
+                                                      const std::string& function);
 
 }  // namespace strata

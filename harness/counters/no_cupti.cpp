@@ -47,8 +47,8 @@ std::vector<std::vector<std::uint8_t>> run_kernel(int /*ordinal*/, const KernelL
                                                   const std::vector<std::size_t>& /*wanted*/) {
   unavailable();
 }
-std::uint32_t source_line(const std::string& /*cubin*/, const std::string& /*function*/,
-                          std::uint64_t /*pc*/) {
+std::vector<std::uint32_t> source_lines(const std::string& /*cubin*/,
+                                        const std::string& /*function*/) {
   unavailable();
 }
 

@@ -43,7 +43,7 @@ def known_tests() -> Iterator[str]:
 def has_test(names: set[str], runner: str, test: str) -> bool:
     if runner != "pytest":
         patterns = [re.sub(r"[./].*", "", one) for one in test.split(":")]
-        wanted = patterns if runner == "gtest" else [test]
+        wanted = patterns if runner in mutate.GTESTS else [test]
         return all(any(fnmatch(name, pattern) for name in names) for pattern in wanted)
     file, *inner = test.split("::")
     text = (ROOT / file).read_text(encoding="utf-8") if (ROOT / file).is_file() else ""

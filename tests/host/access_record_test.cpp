@@ -153,6 +153,39 @@ TEST_F(AccessRecord, SaysWhyAnAccessHasNoPrediction) {
   EXPECT_EQ(one.gates.front().verdict, strata::Verdict::not_applicable);
 }
 
+TEST_F(AccessRecord, SetsTheKernelAsItRunsBesideTheSums) {
+  const CountedLaunch counted = counts(report(launch_, nullptr), 0);
+  Report made = report(launch_, &counted);
+  made.kernels.front().launches.front().optimised = {.sectors = 3000, .wavefronts = 5};
+  const auto records = records_of(made, Backend::cuda);
+  ASSERT_EQ(records.size(), 12U);
+  const CaseRecord whole = merged(records[5], records[11]);
+  EXPECT_EQ(value_of(whole, "optimised_sectors"), 3000);
+  EXPECT_EQ(value_of(whole, "optimised_wavefronts"), -1);  // it has no access of shared memory
+  EXPECT_EQ(whole.gates.front().verdict, strata::Verdict::passed);
+  EXPECT_EQ(value_of(records[6], "optimised_sectors"), -1);
+  EXPECT_THAT(table_of(made),
+              HasSubstr("Counted of energies.yaml as ptxas optimises it: 3000 sectors of global "
+                        "memory\n"));
+  EXPECT_THAT(json_of(made), HasSubstr("\"not_counted\": null,\n          \"optimised\": {"));
+}
+
+TEST_F(AccessRecord, JudgesNoAccessThatPtxasLeavesOut) {
+  CountedLaunch counted = counts(report(launch_, nullptr), 0);
+  const std::uint32_t first = counted.accesses.begin()->first;
+  counted.accesses.erase(first);
+  counted.not_counted[first] = "left out";
+  const Report made = report(launch_, &counted);
+  const auto records = records_of(made, Backend::cuda);
+  ASSERT_EQ(records.size(), 10U);  // neither it nor the sum has counts
+  for (const std::size_t one : {0, 5}) {
+    EXPECT_EQ(records[one].gates.front().verdict, strata::Verdict::unverified);
+    EXPECT_EQ(records[one].gates.front().detail, "not counted: left out");
+  }
+  EXPECT_THAT(table_of(made), HasSubstr("    not counted: left out\n"));
+  EXPECT_THAT(json_of(made), HasSubstr("\"not_counted\": \"left out\""));
+}
+
 TEST_F(AccessRecord, SaysWhatADeviceRecorded) {
   Report made = report(launch_, nullptr);
   made.kernels.front().rows.front().exact.front().access.is_traced = true;

@@ -171,6 +171,17 @@ TEST_F(Inputs, WhatIsNoFileIsRefused) {
               ThrowsMessage<UsageError>(StartsWith(empty + ":1: nothing; expected")));
 }
 
+TEST(Unoptimised, CodeFitsTheThreadsOfItsBlock) {
+  EXPECT_EQ(unoptimised("k", 1024).most_registers, 64U);
+  EXPECT_EQ(unoptimised("k", 1000).most_registers, 64U);
+  EXPECT_EQ(unoptimised("k", 640).most_registers, 96U);
+  EXPECT_EQ(unoptimised("k", 257).most_registers, 168U);
+  EXPECT_EQ(unoptimised("k", 256).most_registers, 0U);
+  EXPECT_EQ(unoptimised("k", 1).most_registers, 0U);
+  EXPECT_EQ(unoptimised("k", 1).entry, "k");
+  EXPECT_FALSE(unoptimised("k", 1).is_optimised);
+}
+
 TEST(TextsInDump, AreCutWhereTheNextMemberBegins) {
   EXPECT_THAT(texts_in_dump("member a.o:x\nFatbin ptx code:\n\n.version 8.0\na\n\nmember b.o:\n"
                             "Fatbin ptx code:\n.version 9.0\nb"),

@@ -1,0 +1,81 @@
+#include "harness/cli/counted_launch.hpp"
+
+#include <fmt/format.h>
+
+#include <set>
+
+namespace strata::access {
+namespace {
+
+CountedAccess counts_of(const InstructionCounts& one) {
+  const auto count = [&](std::string_view metric) {
+    const auto found = one.counts.find(std::string{metric});
+    return found == one.counts.end() ? std::uint64_t{0} : found->second;
+  };
+  return {.executed = count(sass::executed),
+          .sectors = count(sass::sectors),
+          .tags = count(sass::tags),
+          .wavefronts = count(sass::wavefronts),
+          .local_sectors = count(sass::local_sectors)};
+}
+
+/// Calls `take` with each machine instruction that moved something, and the instruction of the
+/// kernel that it was made of.
+template <class Take>
+void each_access(const CodeCounts& code, const Take& take) {
+  for (const auto& one : code.counts) {
+    const CountedAccess counted = counts_of(one);
+    const bool moved =
+        counted.sectors + counted.tags + counted.wavefronts + counted.local_sectors > 0;
+    const auto place = code.marked.place_of(one.line);
+    if (moved && place && place->kernel == code.kernel) take(place->instruction, counted);
+  }
+}
+
+/// Registers that ptxas keeps in local memory for want of room are no access of an instruction of
+/// another space.
+bool is_spill(const ptx::Instruction& instruction, const CountedAccess& counted) {
+  const bool is_local_only = counted.sectors + counted.tags + counted.wavefronts == 0;
+  const ptx::Space space = instruction.space();
+  return is_local_only && space != ptx::Space::local && space != ptx::Space::generic;
+}
+
+}  // namespace
+
+CountedAccess& CountedAccess::operator+=(const CountedAccess& other) {
+  executed += other.executed;
+  sectors += other.sectors;
+  tags += other.tags;
+  wavefronts += other.wavefronts;
+  local_sectors += other.local_sectors;
+  return *this;
+}
+
+CountedAccess sum_of(const CodeCounts& code) {
+  CountedAccess sum;
+  each_access(code, [&](std::uint32_t /*instruction*/, const CountedAccess& one) { sum += one; });
+  return sum;
+}
+
+void count_accesses(const CodeCounts& code, const ptx::Kernel& kernel,
+                    std::span<const std::uint32_t> lines, CountedLaunch& launch) {
+  std::map<std::uint32_t, int> times;
+  each_access(code, [&](std::uint32_t instruction, const CountedAccess& one) {
+    if (is_spill(kernel.instructions[instruction], one)) return;
+    launch.accesses[instruction] += one;
+    ++times[instruction];
+  });
+  for (const auto& [instruction, number] : times) {
+    if (number == 1) continue;
+    launch.accesses.erase(instruction);
+    launch.not_counted[instruction] =
+        fmt::format("ptxas makes {} accesses of it, a loop perhaps", number);
+  }
+  const std::set<std::uint32_t> present{lines.begin(), lines.end()};
+  for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i) {
+    if (!present.contains(code.marked.first_marks[code.kernel] + i))
+      launch.not_counted[i] = "ptxas leaves it out, as what is never reached or never used";
+  }
+}
+
+}  // namespace strata::access

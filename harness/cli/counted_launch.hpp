@@ -1,0 +1,63 @@
+// What a device counted of a launch, put back to the accesses of its PTX.
+#pragma once
+
+#include "harness/access/marked_ptx.hpp"
+#include "harness/access/ptx.hpp"
+#include "harness/counters/kernel_counts.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace strata::access {
+
+/// The metrics of CUPTI that CountedAccess is made of.
+namespace sass {
+inline constexpr std::string_view executed = "smsp__sass_inst_executed";
+inline constexpr std::string_view sectors = "smsp__sass_sectors_mem_global";
+inline constexpr std::string_view tags = "smsp__sass_l1tex_tags_mem_global";
+inline constexpr std::string_view wavefronts = "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared";
+inline constexpr std::string_view local_sectors = "smsp__sass_sectors_mem_local";
+}  // namespace sass
+
+/// Counts of machine instructions that moved something.
+struct CountedAccess {
+  std::uint64_t executed = 0;    ///< by a warp
+  std::uint64_t sectors = 0;     ///< of global memory
+  std::uint64_t tags = 0;        ///< of L1, looked up
+  std::uint64_t wavefronts = 0;  ///< of shared memory
+  std::uint64_t local_sectors = 0;
+  CountedAccess& operator+=(const CountedAccess& other);
+};
+
+struct CountedLaunch {
+  /// By instruction of the kernel, in code that is not optimised. What moved nothing is not here.
+  std::map<std::uint32_t, CountedAccess> accesses = {};
+  /// Why nothing can be said of an access: it has no machine instruction, or several.
+  std::map<std::uint32_t, std::string> not_counted = {};
+  std::optional<CountedAccess> optimised = {};  ///< the whole kernel, as ptxas optimises it
+  std::vector<std::string> overrun = {};        ///< buffers around which the kernel wrote
+  std::string chip = {};                        ///< "GH100": whose counters
+  std::string failure = {};                     ///< why no access was counted; empty: they were
+};
+
+/// Counts of a kernel's machine code, which was made of `marked`.
+struct CodeCounts {
+  const MarkedPtx& marked;
+  std::uint32_t kernel;
+  std::span<const InstructionCounts> counts;
+};
+
+/// All of them. What was inlined from other functions is theirs.
+[[nodiscard]] CountedAccess sum_of(const CodeCounts& code);
+
+/// CountedLaunch::accesses and not_counted, for code in which ptxas merged and moved nothing.
+/// `lines`: the marks that its machine instructions have, each where it stands.
+void count_accesses(const CodeCounts& code, const ptx::Kernel& kernel,
+                    std::span<const std::uint32_t> lines, CountedLaunch& launch);
+
+}  // namespace strata::access

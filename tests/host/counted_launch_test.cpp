@@ -1,0 +1,109 @@
+// From counts of machine instructions, which no device had to give, to accesses of the PTX.
+#include "harness/cli/counted_launch.hpp"
+
+#include <gmock/gmock.h>
+
+#include <string>
+#include <vector>
+
+namespace strata::access {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Key;
+
+constexpr std::string_view text = R"(.version 9.0
+.target sm_90
+.address_size 64
+.entry other() { ret; }
+.entry k(.param .u64 p) {
+  .reg .u64 %rd<3>;
+  .reg .u32 %r<3>;
+  .shared .u32 s;
+  ld.param.u64 %rd1, [p];
+  ld.global.u32 %r1, [%rd1];
+  st.shared.u32 [s], %r1;
+  atom.shared.add.u32 %r2, [s], 1;
+  ret;
+}
+)";
+
+class CountedLaunches : public testing::Test {
+ protected:
+  /// Instruction `i` of k: 0 ld.param, 1 ld.global, 2 st.shared, 3 atom, 4 ret.
+  std::uint32_t line(std::uint32_t i) const { return marked_.first_marks.at(1) + i; }
+
+  void add(std::uint32_t line, std::string_view metric, std::uint64_t count) {
+    counts_.push_back(
+        {.line = line,
+         .counts = {{std::string{sass::executed}, 10}, {std::string{metric}, count}}});
+  }
+
+  CountedLaunch by_access(const std::vector<std::uint32_t>& lines) const {
+    CountedLaunch made;
+    count_accesses({marked_, 1, counts_}, module_.kernels[1], lines, made);
+    return made;
+  }
+
+  ptx::Module module_ = ptx::read(std::string{text}, "k");
+  MarkedPtx marked_ = mark(module_);
+  std::vector<InstructionCounts> counts_;
+};
+
+TEST_F(CountedLaunches, GivesEachAccessItsMachineInstruction) {
+  add(line(0), sass::sectors, 0);  // what the address is made of moves nothing
+  add(line(1), sass::sectors, 0);
+  add(line(1), sass::sectors, 40);
+  add(line(2), sass::wavefronts, 20);
+  add(marked_.first_marks.at(0), sass::sectors, 99);  // another kernel's
+  add(0, sass::sectors, 99);
+  const CountedLaunch found = by_access({line(0), line(1), line(2), line(3), line(4)});
+  EXPECT_THAT(found.accesses, ElementsAre(Key(1), Key(2)));
+  EXPECT_EQ(found.accesses.at(1).sectors, 40U);
+  EXPECT_EQ(found.accesses.at(1).executed, 10U);
+  EXPECT_EQ(found.accesses.at(2).wavefronts, 20U);
+  EXPECT_TRUE(found.not_counted.empty());
+  EXPECT_FALSE(found.optimised);
+}
+
+TEST_F(CountedLaunches, SaysWhichAccessHasNoMachineInstruction) {
+  const CountedLaunch found = by_access({line(0), line(2), line(3), line(4), 0});
+  EXPECT_THAT(found.not_counted, ElementsAre(Key(1)));
+  EXPECT_THAT(found.not_counted.at(1), HasSubstr("leaves it out"));
+}
+
+TEST_F(CountedLaunches, SaysWhichAccessIsALoopOfSeveral) {
+  add(line(3), sass::wavefronts, 3);
+  add(line(3), sass::wavefronts, 5);
+  const CountedLaunch found = by_access({line(0), line(1), line(2), line(3), line(4)});
+  EXPECT_TRUE(found.accesses.empty());
+  EXPECT_THAT(found.not_counted, ElementsAre(Key(3)));
+  EXPECT_THAT(found.not_counted.at(3), HasSubstr("2 accesses"));
+}
+
+TEST_F(CountedLaunches, KeepsSpilledRegistersApart) {
+  add(line(1), sass::sectors, 40);
+  add(line(1), sass::local_sectors, 8);
+  const CountedLaunch found = by_access({line(0), line(1), line(2), line(3), line(4)});
+  EXPECT_EQ(found.accesses.at(1).local_sectors, 0U);
+  EXPECT_EQ(found.accesses.at(1).executed, 10U);
+  EXPECT_TRUE(found.not_counted.empty());
+}
+
+TEST_F(CountedLaunches, SumsUpWhateverTheKernelMoves) {
+  add(line(0), sass::sectors, 0);  // is not among what is executed
+  add(line(1), sass::sectors, 40);
+  add(line(1), sass::sectors, 40);
+  add(line(1), sass::local_sectors, 8);
+  add(line(2), sass::wavefronts, 20);
+  add(marked_.first_marks.at(0), sass::sectors, 99);
+  const CountedAccess sum = sum_of({marked_, 1, counts_});
+  EXPECT_EQ(sum.sectors, 80U);
+  EXPECT_EQ(sum.local_sectors, 8U);
+  EXPECT_EQ(sum.wavefronts, 20U);
+  EXPECT_EQ(sum.executed, 40U);
+}
+
+}  // namespace
+}  // namespace strata::access
