@@ -167,10 +167,11 @@ Thing = Shape | Dots | Text
 
 
 class Hit(NamedTuple):
-    """Where a row is drawn: a bar, or a box without size for a mark."""
+    """Where a row, or what words tell of, is drawn: a bar, or a box without size for a mark."""
 
     box: Box
-    row: Row
+    row: Row | None
+    told: str = ""
 
 
 @dataclass(frozen=True, slots=True)
