@@ -115,7 +115,8 @@ class _File:
         yield "Q"
 
     def _shape(self, shape: Shape) -> Iterator[str]:
-        path = " ".join(map(_line, shape.lines))
+        if not (path := " ".join(filter(None, map(_line, shape.lines)))):
+            return
         if clip := shape.clip:
             yield f"{clip.x0:.2f} {clip.y0:.2f} {clip.width:.2f} {clip.height:.2f} re W n"
         yield self._ink(shape.colour, shape.fill, shape.width, shape.alpha)
@@ -198,7 +199,7 @@ class _File:
         wide = [f"{UNITS * one.advance:.2f}" for one in letters]
         procs = names = texts = ""
         for code, one in enumerate(letters):
-            outline = self._object("", f"{wide[code]} 0 d0 {_outline(one)} f".encode())
+            outline = self._object("", f"{wide[code]} 0 d0 {_outline(one)}".encode())
             procs += f"/g{code} {outline}"
             names += f"/g{code}"
             texts += f"<{code:02x}> <{one.text.encode('utf-16-be').hex()}> "
@@ -213,7 +214,7 @@ class _File:
 @lru_cache(maxsize=4096)
 def _outline(letter: Letter) -> str:
     points, codes = letter.outline
-    return _path(Lines(UNITS * points, codes)) if len(points) else ""
+    return f"{_path(Lines(UNITS * points, codes))} f" if len(points) else ""
 
 
 @lru_cache(maxsize=256)
