@@ -33,7 +33,7 @@ from strata.figures._chart import (
     names_axis,
 )
 from strata.figures._draw import draw
-from strata.figures._images import DPI, images
+from strata.figures._images import DPI, files, images
 from strata.figures._letters import width_of
 from strata.figures._panel import MANY
 from strata.figures._pdf import pdf
@@ -336,6 +336,14 @@ def test_the_pdf_holds_marks_clips_and_words_where_the_sheet_has_them() -> None:
     assert f"0.00000 1.00000 -1.00000 0.00000 {x:.2f} {y:.2f} Tm" in drawn
     kern = [float(by) for by in re.findall(r">(-?\d+)<", drawn)]
     assert max(kern) > 40  # V moves below the A before it
+
+
+@pytest.mark.parametrize("text", ["", " ", "\N{BRAILLE PATTERN BLANK}", "a\n\nb", "\U0001f600"])
+def test_words_without_ink_and_letters_of_any_length_are_drawn(text: str) -> None:
+    plain, boxed = (files(Sheet(99, 9, [Text(9, 0, text, 8, pad=pad)])) for pad in (None, 0.5))
+    assert boxed["png"] == plain["png"]  # the box is white
+    assert (boxed["svg"] != plain["svg"]) == (boxed["pdf"] != plain["pdf"])
+    assert boxed["pdf"] != plain["pdf"]
 
 
 def test_what_is_nowhere_is_not_in_the_svg() -> None:

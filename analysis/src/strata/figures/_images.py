@@ -63,7 +63,7 @@ def _painted(sheet: Sheet, dpi: int) -> Pixels:
     with mpl.rc_context(SETTINGS):
         size = (round(side / POINT * dpi, 6) for side in (sheet.width, sheet.height))
         renderer = RendererAgg(*map(int, size), dpi)  # type: ignore[call-arg]
-        for thing in sheet.things:
+        for thing in sheet.drawn:
             _paint(renderer, thing)
         return np.asarray(renderer.buffer_rgba())
 
@@ -113,8 +113,6 @@ def _dots(renderer: Any, dots: Dots) -> None:
 
 
 def _text(renderer: Any, text: Text) -> None:
-    if text.pad is not None:
-        _shape(renderer, Shape([text.outline], "white", fill="white", alpha=0.8))
     pen, scaled = _pen(renderer, text.colour, 0.0)
     for x, y, line in text.lines:
         sized = Affine2D().scale(text.size / EM).rotate_deg(text.turned).translate(x, y)
@@ -127,8 +125,8 @@ def _outline(line: str, bold: bool) -> Lines:  # noqa: FBT001
     """The letters of a line."""
     parts = [(*letter.outline, (at, 0)) for letter, at in placed(line, bold)]
     return Lines(
-        np.concatenate([points + at for points, _, at in parts if len(points)]),
-        np.concatenate([codes for points, codes, _ in parts if len(points)]),
+        np.concatenate([points + at for points, _, at in parts]),
+        np.concatenate([codes for _, codes, _ in parts]),
     )
 
 

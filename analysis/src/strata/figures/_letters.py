@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from matplotlib.font_manager import FontProperties, findfont
+from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.ft2font import FT2Font, Kerning, LoadFlags
 
 if TYPE_CHECKING:
@@ -56,9 +56,13 @@ def width_of(line: str, size: float, bold: bool) -> float:  # noqa: FBT001
 
 
 @cache
+def _file(bold: bool) -> Any:  # noqa: FBT001
+    return findfont(FontProperties(family=FAMILY, weight="bold" if bold else "normal"))
+
+
 def _face(bold: bool) -> FT2Font:  # noqa: FBT001
-    weight = "bold" if bold else "normal"
-    face = FT2Font(findfont(FontProperties(family=FAMILY, weight=weight)))
+    """Matplotlib's own, which a forked process opens anew: two at one file would read amiss."""
+    face = get_font(_file(bold))
     face.set_size(EM, 72)  # dots an inch: then a dot is a point
     return face
 

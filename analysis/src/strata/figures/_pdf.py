@@ -62,7 +62,7 @@ class _File:
 
     def content(self) -> bytes:
         """All of the file."""
-        drawn = [part for thing in self._sheet.things for part in self._thing(thing)]
+        drawn = [part for thing in self._sheet.drawn for part in self._thing(thing)]
         page = self._object("", "\n".join(drawn).encode())
         named = "".join(
             f"/{kind}<<{' '.join(f'/{name} {of}' for name, of in known.values())}>>"
@@ -137,9 +137,6 @@ class _File:
             yield f"q 1 0 0 1 {x:.2f} {y:.2f} cm {name} Do Q"
 
     def _text(self, text: Text) -> Iterator[str]:
-        if text.pad is not None:
-            yield from self._shape(Shape([text.outline], "white", fill="white", alpha=0.8))
-            yield "Q q"
         along, up = cos(radians(text.turned)), sin(radians(text.turned))
         yield f"BT {_colour(text.colour)} rg"
         for x, y, line in text.lines:

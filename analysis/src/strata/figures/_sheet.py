@@ -184,6 +184,14 @@ class Sheet:
     hits: Sequence[Hit] = ()
 
     @property
+    def drawn(self) -> Iterator[Thing]:
+        """What is drawn, one after the other: the boxes behind words as well."""
+        for thing in self.things:
+            if isinstance(thing, Text) and thing.pad is not None:
+                yield Shape([thing.outline], "white", fill="white", alpha=0.8)
+            yield thing
+
+    @property
     def texts(self) -> list[Text]:
         """All words."""
         return [thing for thing in self.things if isinstance(thing, Text)]

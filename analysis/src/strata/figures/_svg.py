@@ -31,7 +31,7 @@ def svg(sheet: Sheet) -> str:
     """The sheet as a file: on white, as wide as it was laid out."""
     size = [f"{side:.2f}".rstrip("0").rstrip(".") for side in (sheet.width, sheet.height)]
     drawing = _Drawing(sheet.height)
-    drawn = [part for thing in sheet.things for part in drawing.thing(thing)]
+    drawn = [part for thing in sheet.drawn for part in drawing.thing(thing)]
     lines = [
         '<?xml version="1.0" encoding="utf-8"?>',
         HEAD.format(*size),
@@ -104,8 +104,6 @@ class _Drawing:
             yield "</g>"
 
     def _text(self, text: Text) -> Iterator[str]:
-        if text.pad is not None:
-            yield from self._shape(Shape([text.outline], "white", fill="white", alpha=0.8))
         look = f'font-size="{10 * text.size:.3g}" fill="{to_hex(text.colour)}"'
         look += ' font-weight="bold"' if text.bold else ""
         for x, y, line in text.lines:
