@@ -2,6 +2,7 @@
 
 import math
 import re
+import zlib
 from collections.abc import Callable
 from io import BytesIO
 from itertools import pairwise
@@ -32,9 +33,11 @@ from strata.figures._chart import (
     names_axis,
 )
 from strata.figures._draw import draw
-from strata.figures._images import DPI, images
+from strata.figures._images import DPI, files, images
+from strata.figures._letters import width_of
 from strata.figures._panel import MANY
-from strata.figures._sheet import Dots, Shape, Sheet, Text, width_of
+from strata.figures._pdf import pdf
+from strata.figures._sheet import Box, Dots, Shape, Sheet, Text
 from strata.figures._svg import svg
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -271,6 +274,76 @@ def test_the_svg_holds_marks_lines_and_words_where_the_sheet_has_them() -> None:
     clips = {f"url(#{clip.get('id')})" for clip in root.iter(f"{SVG}clipPath")}
     assert clips == {path.get("clip-path") for path in root.iter(f"{SVG}path")} - {None}
     assert svg(sheet) == text
+
+
+def objects(pdf: bytes) -> dict[int, tuple[bytes, str]]:
+    """The dictionaries of a PDF by their numbers, found by its table, and their streams."""
+    (start,) = re.findall(rb"startxref\n(\d+)\n%%EOF\n$", pdf)
+    table = pdf[int(start) :].splitlines()
+    assert table[0] == b"xref"
+    found = {}
+    for number, line in enumerate(table[3 : 2 + int(table[1].split()[1])], start=1):
+        at = pdf[int(line[:10]) :]
+        assert at.startswith(b"%d 0 obj\n" % number)
+        told, _, rest = at[: at.index(b"endobj")].partition(b"\nstream\n")
+        length = re.findall(rb"/Length (\d+)>>$", told)
+        stream = (
+            zlib.decompress(pdf[pdf.index(rest, int(line[:10])) :][: int(length[0])])
+            if length
+            else b""
+        )
+        found[number] = told, stream.decode("latin-1")
+    return found
+
+
+def test_the_pdf_holds_marks_clips_and_words_where_the_sheet_has_them() -> None:
+    around = Box(10, 20, 90, 60)
+    words = Text(50, 40, "Traffic: 3 × AV\n\N{GREEK SMALL LETTER MU}s", 10, bold=True, turned=90)
+    dots = Dots(
+        [(12.5, 21), (float("nan"), 1), (88, 59)], "D", 4, "#112233", "#ff0000", 1, alpha=0.5
+    )
+    shape = Shape([around.outline], "black", 2.0, "--", "white", "//", clip=around)
+    many = Text(0, 0, "".join(map(chr, range(0x4E, 0x250))), 5)
+    sheet = Sheet(100, 80, [shape, dots, words, many])
+    found = objects(pdf(sheet, lambda _: pytest.fail("nothing here is many marks")))
+    (page,) = [told for told, _ in found.values() if b"/Type/Page/" in told]
+    assert b"/MediaBox[0 0 100.00 80.00]" in page
+    (drawn,) = [found[int(at)][1] for at in re.findall(rb"/Contents (\d+) 0 R", page)]
+    assert "10.00 20.00 80.00 40.00 re W n" in drawn
+    assert "1 j [7.40 3.20] 0 d" in drawn
+    assert "10.00 20.00 m 90.00 20.00 l 90.00 60.00 l 10.00 60.00 l 10.00 20.00 l h B" in drawn
+    assert re.findall(r"q 1 0 0 1 (\S+) (\S+) cm /X0 Do Q", drawn) == [
+        ("12.50", "21.00"),
+        ("88.00", "59.00"),
+    ]
+    assert b"/CA 0.500/ca 0.500" in b"".join(told for told, _ in found.values())
+    # What a reader copies, font by font: the letters in their order, none that the file lacks.
+    fonts = dict(re.findall(rb"/(F\d+) (\d+) 0 R", page))
+    letters: dict[tuple[str, str], str] = {}
+    for name, number in fonts.items():
+        (of,) = re.findall(rb"/ToUnicode (\d+) 0 R", found[int(number)][0])
+        codes = re.findall(r"<(..)> <(.{4})>", found[int(of)][1])
+        letters |= {(name.decode(), code): chr(int(text, 16)) for code, text in codes}
+    lines = []
+    for line in re.findall(r"^.* Tm\n(.*)TJ$", drawn, re.MULTILINE):
+        parts = re.findall(r"/(F\d+) \S+ Tf\[(.*?)\]", line)
+        codes = [(font, code) for font, of in parts for shown in re.findall(r"<(.*?)>", of)
+                 for code in re.findall("..", shown)]  # fmt: skip
+        lines.append("".join(letters[code] for code in codes))
+    assert lines == [line for text in sheet.texts for *_, line in text.lines]
+    assert len(fonts) > 2  # a font has room for some letters
+    (x, y, _), *_ = words.lines
+    assert f"0.00000 1.00000 -1.00000 0.00000 {x:.2f} {y:.2f} Tm" in drawn
+    kern = [float(by) for by in re.findall(r">(-?\d+)<", drawn)]
+    assert max(kern) > 40  # V moves below the A before it
+
+
+@pytest.mark.parametrize("text", ["", " ", "\N{BRAILLE PATTERN BLANK}", "a\n\nb", "\U0001f600"])
+def test_words_without_ink_and_letters_of_any_length_are_drawn(text: str) -> None:
+    plain, boxed = (files(Sheet(99, 9, [Text(9, 0, text, 8, pad=pad)])) for pad in (None, 0.5))
+    assert boxed["png"] == plain["png"]  # the box is white
+    assert (boxed["svg"] != plain["svg"]) == (boxed["pdf"] != plain["pdf"])
+    assert boxed["pdf"] != plain["pdf"]
 
 
 def test_what_is_nowhere_is_not_in_the_svg() -> None:

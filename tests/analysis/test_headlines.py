@@ -487,6 +487,12 @@ def test_the_best_layout_of_a_chip_is_that_of_its_farthest_level(
         ("best layout in DRAM", "soa", remark)
     ]
     assert told(headlines.best_layout(load(tmp_path / "none", []))) == []
+    (near,) = told(headlines.best_layout(load(tmp_path / "near", lines[2:])))
+    assert near == (
+        "best layout in L1",
+        "soa",
+        "9.00 TB/s of useful data; alone: soa; none of DRAM",
+    )
 
 
 def answer(tmp_path: Path, benchmark: str, *cases: tuple[dict[str, Any], dict[str, float]]) -> str:
@@ -593,7 +599,8 @@ def test_timers_are_told_by_the_pair_that_agrees_least_and_clocks_by_the_middle(
     ]
     run = load(tmp_path, lines)
     what = "timers, largest disagreement"
-    assert told(headlines.timers(run)) == [(what, "-3.00 %", "1 of 4 pairs beyond 2 %")]
+    worst = "\N{MINUS SIGN}3.00 %"
+    assert told(headlines.timers(run)) == [(what, worst, "1 of 4 pairs beyond 2 %")]
     assert told(headlines.core_clock(run)) == [("core clock", "1.80 GHz", "1.50 GHz to 1.90 GHz")]
 
 

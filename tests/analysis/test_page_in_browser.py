@@ -7,6 +7,7 @@ looked for stands in page_audit.js; a page with one fault of each kind proves th
 import fcntl
 import json
 import os
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -178,12 +179,23 @@ HITS = """(async () => {
   svg.scrollIntoView({block: 'center', behavior: 'instant'});
   await new Promise(done => setTimeout(done, 100));
   let number = 0;
-  return svg.dataset.hits.split(',').map(hit => {
+  return svg.dataset.hits.split('|')[0].split(',').map(hit => {
     const [x, y, more] = hit.split('x')[0].split(' ').map(Number);
     const at = new DOMPoint(x, y).matrixTransform(svg.getScreenCTM());
     return {number: number += more, x: at.x, y: at.y};
   });
 })()"""
+
+THEIRS = """(async () => {
+  const svg = document.querySelector('#r1-figure-published_latency svg');
+  svg.scrollIntoView({block: 'center', behavior: 'instant'});
+  await new Promise(done => setTimeout(done, 100));
+  const [hits, ...texts] = svg.dataset.hits.split('|');
+  const [x, y, told] = hits.split(',').reverse().find(hit => hit.includes(' t')).split(' ');
+  const at = new DOMPoint(Number(x), Number(y)).matrixTransform(svg.getScreenCTM());
+  return {x: at.x, y: at.y, told: texts[told.slice(1)]};
+})()"""
+"""What somebody else published, and where it stands."""
 
 
 @pytest.mark.parametrize("folder", ["one"], indirect=True)
@@ -197,6 +209,7 @@ def test_a_mark_shows_its_value_interval_and_case(page: chromium.Page) -> None:
         ".map(svg => svg.closest('figure').id.slice('r1-figure-'.length))"
     )
     assert len(figures) > 5
+    assert "published_latency" in figures
     for figure in figures[:8]:
         hits = page.run(HITS % figure)
         alone = next(
@@ -217,6 +230,13 @@ def test_a_mark_shows_its_value_interval_and_case(page: chromium.Page) -> None:
         assert page.run(f"(r => {inside})({tip}.getBoundingClientRect())")
         page.call("Input.dispatchMouseEvent", **move | {"x": 2, "y": 2})
         wait(page, f"{tip}.hidden")
+    theirs = page.run(THEIRS)
+    for move in (theirs, {"x": theirs["x"] + 1, "y": theirs["y"]}):
+        page.call("Input.dispatchMouseEvent", type="mouseMoved", x=move["x"], y=move["y"])
+    wait(page, f"!{tip}.hidden && {tip}.textContent === {json.dumps(theirs['told'])}")
+    assert re.search(r"^[^,]+, .*: \d+ cycles.*; .* \[\d+", theirs["told"])
+    page.click(theirs["x"], theirs["y"])  # no row of the run
+    assert not page.run("document.querySelector('dialog').open")
 
 
 @pytest.mark.parametrize("folder", ["one"], indirect=True)

@@ -10,9 +10,9 @@ from strata.compare.changes import ALARMS, POWER, VERDICTS, Change, Comparison, 
 from strata.compare.conditions import differences, kinship
 from strata.compare.sections import Section, as_csv, table_of
 from strata.model import Table, level_name, units
+from strata.model.units import MINUS
 from strata.run import Row, grouped, params_text
 
-MINUS = "−"
 COLUMNS = {
     "run_before": "before.run", "run_after": "after.run",
     **{name: f"before.{name}" for name in (

@@ -49,7 +49,7 @@ class Mark:
     """One value at a place, with the interval `low` to `high` where it has one.
 
     A bar runs from `start` to `value`. `words` stand beside the mark. `row` is what was measured
-    there, for whoever points at it.
+    there, for whoever points at it; `told` what such a one reads where it is no row of the run.
     """
 
     place: float
@@ -60,6 +60,7 @@ class Mark:
     words: str = ""
     start: float = 0.0
     row: Row | None = None
+    told: str = ""
 
     @property
     def furthest(self) -> float:

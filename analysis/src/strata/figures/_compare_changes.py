@@ -12,6 +12,7 @@ from statistics import median_high
 from strata.compare import words
 from strata.compare.changes import VERDICTS, Change, Comparison, Verdict
 from strata.figures import _chart as c
+from strata.model.units import MINUS
 from strata.run import params_text
 
 LOOKS: Mapping[Verdict, c.Look] = {
@@ -71,7 +72,7 @@ def _panel(found: Comparison, benchmarks: Sequence[str], *, titled: bool) -> c.P
             marks[each.verdict].append(c.Mark(place, value))
     middles = [(k, median_high(here)) for k, here in enumerate(smallest.values()) if here]
     shown = [s * tick for s in (-1, 1) for tick in TICKS if left <= s * tick <= reach]
-    texts = [f"{100 * tick:+.3g}".replace("-", words.MINUS) for tick in shown]
+    texts = [f"{100 * tick:+.3g}".replace("-", MINUS) for tick in shown]
     places = c.names_axis([f"{name} ({len(here)})" for name, here in smallest.items()])
     values = c.Axis(
         "change, as of a time (%): left faster, right slower",

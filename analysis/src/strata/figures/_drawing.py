@@ -32,8 +32,9 @@ class Drawing:
     `places` are those of the rows among the rows of the run, from 0, each once, as they are drawn.
     `width` is that of the drawing in points. `hits` says where, in points from the upper left
     corner: left, top, how much the number of its row is above that of the hit before, and of a bar
-    `x` width and height. A figure that cannot be drawn has nothing but its title and, in `failure`,
-    the reason.
+    `x` width and height; what is no row of the run has `t` and the number of its words, which stand
+    behind all hits. A figure that cannot be drawn has nothing but its title and, in `failure`, the
+    reason.
     """
 
     name: str
@@ -74,13 +75,15 @@ def draw(figure: Figure[Any], run: Run, places: Places, *, headings: bool) -> Dr
 
 
 def _hits(sheet: Sheet, places: Places) -> str:
-    told, last = [], 0
-    for (x0, y0, x1, y1), row in sheet.hits:
-        number = places.of(row) + 1
+    hits, texts, last = list[str](), list[str](), 0
+    for (x0, y0, x1, y1), row, told in sheet.hits:
+        number = places.of(row) + 1 if row else last
+        shown = f"{number - last}" if row else f"t{len(texts)}"
         size = f"x{x1 - x0:.0f} {y1 - y0:.0f}" if (x0, y0) != (x1, y1) else ""
-        told.append(f"{x0:.0f} {sheet.height - y1:.0f} {number - last}{size}")
+        hits.append(f"{x0:.0f} {sheet.height - y1:.0f} {shown}{size}")
+        texts += [] if row else [told.replace("|", "/")]
         last = number
-    return ",".join(told)
+    return "|".join([",".join(hits), *texts])
 
 
 _work: Sequence[Callable[[], Drawing | None]] = ()

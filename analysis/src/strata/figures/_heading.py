@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from strata.figures._legend import EDGE
+from strata.figures._letters import width_of
 from strata.figures._panel import SMALL
-from strata.figures._sheet import Sheet, Text, drawable, width_of
+from strata.figures._sheet import Sheet, Text, drawable
 from strata.run import Run
 
 TITLE = 10.0

@@ -5,8 +5,9 @@ nobody tells one or its words would not fit, with a dashed edge where there is r
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import log2
+from operator import attrgetter
 from typing import Literal
 
 from strata.figures import _chart as c
@@ -21,8 +22,6 @@ INSET, HEAD, FOOT, GAP = 0.55, 1.35, 0.35, 0.5
 """In lines: between two edges, from an edge to the first line, to the edge below, between boxes."""
 SMALL, LARGE, LETTER, PAD = 7.0, 8.0, 0.58, 5.0
 """Points: sizes of words, how wide a letter is of them, and from words to an edge."""
-MOST_LETTERS, MOST_LINES = 1.25, 1.4
-"""How much larger words and lines are where a box has room."""
 SIDE, PITCH = 118.0, 76.0
 """Points from the edge of a flat box to its first number, and to the next."""
 WIDE, WIDEST = 8.4, 17.0
@@ -38,22 +37,6 @@ Line = tuple[str, Sequence[Number | None]]
 """What a line of a box tells, and the number of each device."""
 
 
-@dataclass(frozen=True, slots=True)
-class Band:
-    """Levels that lie equally deep: the ends of their boxes on each device, and room for words.
-
-    Boxes begin at `start`, words at `left`, where what is inside ends; in bytes. `number` is how
-    wide a number is, in points, and `octave` what words need a power of two to be.
-    """
-
-    levels: Sequence[Level]
-    ends: Sequence[Sequence[End]]
-    start: float
-    left: float
-    number: float
-    octave: float
-
-
 class Drawing:
     """The boxes of devices that have the same levels; `notes` say why numbers are missing."""
 
@@ -61,47 +44,23 @@ class Drawing:
         self.maps, self.notes = maps, dict[str, str]()
         self.colours = c.COLOURS if len(maps) > 1 else (c.INK,)
         self.levels = {level.name: level for one in maps for level in one.levels}
-        inside = [one for one in self.levels.values() if one.depth is not None and not one.part_of]
-        self.bands = list(self._bands(inside))
-        self.last = max(end for band in self.bands for ends in band.ends for end, _ in ends)
-        octaves = log2(self.last / LEAST)
-        needed = max(octaves * band.octave / POINT for band in self.bands)
-        self.wide = min(max(WIDE, needed), WIDEST)
-        self.octave = POINT * self.wide / octaves
-        insets = [INSET * (len(self.bands) - 1 - depth) for depth in range(len(self.bands))]
+        own = [one for one in self.levels.values() if one.depth is not None]
+        told = [n for level in own for _, numbers in self._lines(level) for n in numbers if n]
+        self.number = max(len(n.text) for n in told) * LETTER * LARGE + PAD
+        bands = c.grouped((one for one in own if not one.part_of), attrgetter("depth")).values()
+        self.layers, self.octave, self.last = list[c.Layer](), 0.0, LEAST
+        insets = [INSET * (len(bands) - 1 - depth) for depth in range(len(bands))]
         self.tall = max(
-            2 * inset + sum(self._height(one) + GAP for one in band.levels) - GAP
-            for inset, band in zip(insets, self.bands, strict=True)
+            2 * inset + sum(self._height(one) + GAP for one in levels) - GAP
+            for inset, levels in zip(insets, bands, strict=True)
         )
-        self.layers: list[c.Layer] = []
-        for inset, band in zip(insets, self.bands, strict=True):
-            self.layers[:0] = self._band(band, inset)  # the outermost below all others
+        for inset, levels in zip(insets, bands, strict=True):  # from the innermost outward
+            self.layers[:0] = self._band(levels, inset)  # the outermost below all others
+        needed = log2(self.last / LEAST) * self.octave / POINT
+        self.wide = min(max(WIDE, needed), WIDEST)
         for level in self.levels.values():
             if level.depth is None:
                 self.layers += self._flat(level)
-
-    def _bands(self, levels: Sequence[Level]) -> Iterator[Band]:
-        """From the innermost outward."""
-        deepest, inner = max(one.depth or 0 for one in levels), LEAST
-        for depth in range(deepest + 1):
-            here = [one for one in levels if one.depth == depth]
-            ends = [_ends(self._sizes(one), inner) for one in here]
-            start = LEAST * 2 ** (INDENT * (deepest - depth))
-            left = inner if depth else start
-            lines = {of.name: self._lines(of) for one in here for of in (one, *self._parts(one))}
-            told = [line for of in lines.values() for line in of]
-            longest = max(len(n.text) for _, numbers in told for n in numbers if n)
-            number = longest * LETTER * LARGE + PAD
-            octave = 0.0
-            for one, of in zip(here, ends, strict=True):
-                octaves, parts = log2(min(end for end, _ in of) / left), self._parts(one)
-                for level in (one, *parts):
-                    label = max(len(self._label(line)) for line in lines[level.name])
-                    wide = label * LETTER * SMALL + len(self.maps) * number + 3 * PAD
-                    room = octaves if level == one else octaves - log2(len(parts)) - INDENT
-                    octave = max(octave, wide / room)
-            yield Band(here, ends, start, left, number, octave)
-            inner = max(end for of in ends for end, _ in of)
 
     def _numbers(self, level: Level) -> list[dict[str, Number]]:
         return [dict(one.numbers(level.name)) for one in self.maps]
@@ -129,41 +88,49 @@ class Drawing:
         parts = sum(self._height(part) + GAP for part in self._parts(level))
         return HEAD + len(self._lines(level)) + parts + FOOT
 
-    def _band(self, band: Band, top: float) -> Iterator[c.Layer]:
-        """The boxes of a depth, one below the other, as tall as there is room."""
-        heights = [self._height(one) for one in band.levels]
-        taller = (self.tall - 2 * top - GAP * (len(heights) - 1)) / sum(heights)
-        lines = min(taller, MOST_LINES)
-        letters = max(1.0, min(taller, self.octave / band.octave, MOST_LETTERS))
-        for level, ends, height in zip(band.levels, band.ends, heights, strict=True):
-            boxes = [(level, band.start, band.left, ends, top, taller * height)]
-            low = top + lines * (HEAD + len(self._lines(level)) + FOOT)
-            inside = band.left * 2**INDENT
-            for part in (parts := self._parts(level)):
-                of = [(end / len(parts), known) for end, known in ends]
-                boxes.append((part, inside, inside, of, low, lines * self._height(part)))
-                low += lines * (self._height(part) + GAP)
-            for one, start, left, edges, y, tall in boxes:
-                yield from self._box(level.name, start, edges, y, y + tall)
-                title = one.title_of(self.maps[0].core)
-                yield _text(left, y + lines * HEAD / 2, title, PAD, size=LARGE * letters, bold=True)
-                for at, line in enumerate(self._lines(one)):
-                    to = y + lines * (HEAD + at + 0.5)
-                    yield _text(
-                        left, to, self._label(line), PAD, size=SMALL * letters, colour=c.GREY
-                    )
-                    for device in range(len(ends)):
-                        dx = -PAD - letters * band.number * (len(ends) - 1 - device)
-                        right = min(end for end, _ in edges), to, dx
-                        yield self._number(right, line, device, letters, "right")
-            top += taller * height + GAP
+    def _band(self, levels: Sequence[Level], top: float) -> list[c.Layer]:
+        """The boxes of a depth, one below the other, as tall as there is room.
+
+        They begin a little left of those inside, words where these end.
+        """
+        inner, start = self.last, LEAST * 2 ** (INDENT * top / INSET)
+        left = inner if self.layers else start
+        spare = self.tall - 2 * top - sum(self._height(one) + GAP for one in levels) + GAP
+        layers = list[c.Layer]()
+        for level in levels:
+            ends, parts = _ends(self._sizes(level), inner), self._parts(level)
+            self.last = max(self.last, *(end for end, _ in ends))
+            height = self._height(level) + spare / len(levels)
+            layers += self._box(level.name, start, ends, top, top + height)
+            layers += self._words(level, left, ends, top)
+            low = top + HEAD + len(self._lines(level)) + FOOT
+            for part in parts:
+                at, half = left * 2**INDENT, [(end / len(parts), known) for end, known in ends]
+                layers += self._box(level.name, at, half, low, low + self._height(part))
+                layers += self._words(part, at, half, low)
+                low += self._height(part) + GAP
+            top += height + GAP
+        return layers
+
+    def _words(self, level: Level, left: float, ends: Sequence[End], y: float) -> Iterator[c.Layer]:
+        """What a box says between its left and the nearest of its ends."""
+        lines, right = self._lines(level), min(end for end, _ in ends)
+        label = max(len(self._label(line)) for line in lines) * LETTER * SMALL
+        needed = label + len(self.maps) * self.number + 3 * PAD
+        self.octave = max(self.octave, needed / log2(right / left))
+        title = level.title_of(self.maps[0].core)
+        yield _text(left, y + HEAD / 2, title, PAD, size=LARGE, bold=True)
+        for at, line in enumerate(lines):
+            to = y + HEAD + at + 0.5
+            yield _text(left, to, self._label(line), PAD, colour=c.GREY)
+            for device in range(len(ends)):
+                dx = -PAD - self.number * (len(ends) - 1 - device)
+                yield self._number((right, to, dx), line, device, "right")
 
     def _flat(self, level: Level) -> Iterator[c.Layer]:
         """What is beside the device: a flat box below, numbers side by side."""
-        lines, sizes = (
-            self._lines(level),
-            [one for one in self._sizes(level) if one and one <= MOST],
-        )
+        lines = self._lines(level)
+        sizes = [one for one in self._sizes(level) if one and one <= MOST]
         why = {n.why if n and not n.text else "" for _, numbers in lines for n in numbers}
         reason = why.pop() if len(why) == 1 else ""
         top = self.tall + GAP
@@ -193,7 +160,7 @@ class Drawing:
             yield c.Area((left, top), (end, low), c.Look(own, line="-" if known else "--", width=1))
 
     def _number(
-        self, at: tuple[float, float, float], line: Line, device: int, letters: float = 1.0,
+        self, at: tuple[float, float, float], line: Line, device: int,
         across: Literal["left", "right"] = "left",
     ) -> c.Words:  # fmt: skip
         """What a line says of a device, at a place, a line and some points; a mark if missing."""
@@ -203,7 +170,6 @@ class Drawing:
             mark = f"{len(self.notes) + 1}".translate(MARKS)
             words, size, large = f"–{self.notes.setdefault(found.why, mark)}", SMALL, False
         (place, y, dx), colour = at, self.colour(device)
-        size *= letters
         text = _text(place, y, words, dx, size=size, colour=colour, across=across, bold=large)
         return replace(text, row=found.row if found else None)
 

@@ -83,18 +83,18 @@ def things_of(frame: Frame) -> list[Thing]:
 
 
 def hits_of(frame: Frame) -> Iterator[Hit]:
-    """Where each row that the panel shows is drawn."""
+    """Where each row that the panel shows, or what is told in its place, is drawn."""
     for layer in frame.panel.layers:
         if isinstance(layer, c.Words) and layer.row:
             yield from (Hit(text.box, layer.row) for _, text in _words(frame, layer))
         half = layer.thick / 2 if isinstance(layer, c.Bars) else 0.0
         for m in layer.marks if isinstance(layer, c.Series | c.Bars) else ():
-            if m.row:
+            if m.row or m.told:
                 ends = frame.at(m.place - half, m.start if half else m.value)
                 (x0, x1), (y0, y1) = map(
                     sorted, zip(ends, frame.at(m.place + half, m.value), strict=True)
                 )
-                yield Hit(Box(x0, y0, x1, y1), m.row)
+                yield Hit(Box(x0, y0, x1, y1), m.row, m.told)
 
 
 def _layers(frame: Frame) -> Iterator[Layered]:

@@ -1,21 +1,24 @@
 """What a drawing is made of: shapes, markers and texts, in points from the lower left corner."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from typing import Literal, NamedTuple
 
-from matplotlib.font_manager import FontProperties, findfont, get_font
-from matplotlib.textpath import text_to_path
-
 from strata.figures._chart import INK
+from strata.figures._letters import known, width_of
 from strata.run import Row
 from strata.run.files import visible
 
 POINT = 72.0
 """Points of an inch."""
-FAMILY = "DejaVu Sans"
+DASHES: Mapping[str, Sequence[float]] = {
+    "--": (3.7, 1.6), ":": (1.0, 1.65), "-.": (6.4, 1.6, 1.0, 1.6)
+}  # fmt: skip
+"""In widths of the line: how long it is drawn, and how long not."""
+HATCH = 0.8
+"""The width of hatches, in points."""
 ASCENT, DESCENT = 0.76, 0.24
 """Of the size of a font: how far its letters reach above and below the line they stand on."""
 
@@ -61,6 +64,11 @@ class Shape:
     alpha: float = 1.0
     clip: Box | None = None
     pixels: bool = False
+
+    @property
+    def dashes(self) -> list[float]:
+        """How long it is drawn, and how long not; nothing where it always is."""
+        return [part * self.width for part in DASHES.get(self.line, ())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,10 +167,11 @@ Thing = Shape | Dots | Text
 
 
 class Hit(NamedTuple):
-    """Where a row is drawn: a bar, or a box without size for a mark."""
+    """Where a row, or what words tell of, is drawn: a bar, or a box without size for a mark."""
 
     box: Box
-    row: Row
+    row: Row | None
+    told: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +184,14 @@ class Sheet:
     hits: Sequence[Hit] = ()
 
     @property
+    def drawn(self) -> Iterator[Thing]:
+        """What is drawn, one after the other: the boxes behind words as well."""
+        for thing in self.things:
+            if isinstance(thing, Text) and thing.pad is not None:
+                yield Shape([thing.outline], "white", fill="white", alpha=0.8)
+            yield thing
+
+    @property
     def texts(self) -> list[Text]:
         """All words."""
         return [thing for thing in self.things if isinstance(thing, Text)]
@@ -182,25 +199,9 @@ class Sheet:
 
 def drawable(text: str) -> str:
     """The text with a mark in place of each letter that the font lacks."""
-    return "".join(one if one in _letters() else "\ufffd" for one in visible(text))
+    return "".join(one if _drawn(one) else "\ufffd" for one in visible(text))
 
 
 @cache
-def _letters() -> frozenset[str]:
-    """All that the font has, and line ends."""
-    faces = [get_font(findfont(font(8.0, bold))).get_charmap() for bold in (False, True)]
-    return frozenset(map(chr, faces[0].keys() & faces[1].keys())) | {"\n"}
-
-
-@lru_cache(maxsize=64)
-def font(size: float, bold: bool) -> FontProperties:  # noqa: FBT001
-    """The font of all texts."""
-    return FontProperties(family=FAMILY, size=size, weight="bold" if bold else "normal")
-
-
-@lru_cache(maxsize=8192)
-def width_of(line: str, size: float, bold: bool) -> float:  # noqa: FBT001
-    """How wide a line is, as vectors."""
-    wide: float
-    wide, _, _ = text_to_path.get_text_width_height_descent(line, font(size, bold), ismath=False)
-    return wide
+def _drawn(letter: str) -> bool:
+    return letter == "\n" or known(letter)

@@ -4,7 +4,7 @@ A tenth of the size of what matplotlib writes, in a fifth of its time: a page ca
 Words keep the width for which they were laid out, whatever font a reader has.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from html import escape
 from itertools import pairwise
@@ -15,12 +15,9 @@ from matplotlib.markers import MarkerStyle
 from matplotlib.path import Path as Lines
 from matplotlib.transforms import Affine2D
 
-from strata.figures._sheet import FAMILY, Box, Dots, Point, Shape, Sheet, Text, Thing, width_of
+from strata.figures._letters import FAMILY, width_of
+from strata.figures._sheet import HATCH, Box, Dots, Point, Shape, Sheet, Text, Thing
 
-DASHES: Mapping[str, Sequence[float]] = {
-    "--": (3.7, 1.6), ":": (1.0, 1.65), "-.": (6.4, 1.6, 1.0, 1.6)
-}  # fmt: skip
-"""In widths of the line: how long it is drawn, and how long not."""
 HATCHED = 720
 """Tenths of a point from one tile of a hatch to the next."""
 HEAD = (
@@ -34,7 +31,7 @@ def svg(sheet: Sheet) -> str:
     """The sheet as a file: on white, as wide as it was laid out."""
     size = [f"{side:.2f}".rstrip("0").rstrip(".") for side in (sheet.width, sheet.height)]
     drawing = _Drawing(sheet.height)
-    drawn = [part for thing in sheet.things for part in drawing.thing(thing)]
+    drawn = [part for thing in sheet.drawn for part in drawing.thing(thing)]
     lines = [
         '<?xml version="1.0" encoding="utf-8"?>',
         HEAD.format(*size),
@@ -69,8 +66,8 @@ class _Drawing:
         colour, told = to_hex(shape.colour), ""
         if shape.width:
             told += f' stroke="{colour}" stroke-width="{10 * shape.width:.3g}"'
-        if shape.line in DASHES:
-            parts = (f"{10 * part * shape.width:.3g}" for part in DASHES[shape.line])
+        if shape.dashes:
+            parts = (f"{10 * part:.3g}" for part in shape.dashes)
             told += f' stroke-dasharray="{" ".join(parts)}"'
         if shape.fill:
             told += f' fill="{to_hex(shape.fill)}"'
@@ -107,8 +104,6 @@ class _Drawing:
             yield "</g>"
 
     def _text(self, text: Text) -> Iterator[str]:
-        if text.pad is not None:
-            yield from self._shape(Shape([text.outline], "white", fill="white", alpha=0.8))
         look = f'font-size="{10 * text.size:.3g}" fill="{to_hex(text.colour)}"'
         look += ' font-weight="bold"' if text.bold else ""
         for x, y, line in text.lines:
@@ -136,7 +131,7 @@ class _Drawing:
             (hatch, colour),
             f'<pattern id="h{{}}" width="{HATCHED}" height="{HATCHED}" '
             f'patternUnits="userSpaceOnUse"><path d="M0 0{tile}" stroke="{colour}" '
-            f'stroke-width="8" fill="{colour}"/></pattern>',
+            f'stroke-width="{10 * HATCH:.3g}" fill="{colour}"/></pattern>',
         )
 
     def _defined(self, key: object, element: str) -> str:

@@ -58,7 +58,8 @@ def unroll_chart(found: Sequence[AxisPoint]) -> c.Chart:
     )
     for factor, who, marker in GAINS:
         look = c.look_of({who: c.THEIRS}, who, marker=marker, size=6.5)
-        layers.append(c.Series([c.Mark(factor, UNROLL_GAINS[factor][0])], look, who))
+        gain = UNROLL_GAINS[factor][0]
+        layers.append(c.Series([c.Mark(factor, gain, told=f"{who}: {gain:.2f}×")], look, who))
     layers.append(c.Rule(1, c.Look(line="-", width=0.7)))
     factors = sorted({one.value for one in found} | {factor for factor, *_ in GAINS})
     names = [f"{factor}\n(all)" if factor == WHOLE else f"{factor}" for factor in factors]
@@ -110,7 +111,10 @@ def gpu_chart(found: Sequence[AxisPoint]) -> c.Chart:
             if one.row is one.first
         ]
         shares = _lines(
-            here, lambda one: c.Mark(one.value, 100 * one.efficiency) if one.efficiency else None
+            here,
+            lambda one: (
+                c.Mark(one.value, 100 * one.efficiency, row=one.row) if one.efficiency else None
+            ),
         )
         title = rung_name(rung) if len(columns) > 1 else ""
         upper.append(c.Panel([*ideals, *_rates(here)], places, RATES, title))

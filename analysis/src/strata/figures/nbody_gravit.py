@@ -57,8 +57,12 @@ def chart(points: Sequence[Copied]) -> c.Chart:
     apart = {rung: wide ** (DODGE * (at - len(LOOKS) / 2)) for at, rung in enumerate(LOOKS)}
     for rung, here in c.grouped(points, lambda point: point.rung).items():
         time = [c.mark(point.bodies * apart[rung], point.row, 1e-3) for point in here]
-        outside = [(point.bodies * apart[rung], point.outside) for point in here]
-        share = [c.Mark(size, 100 * part) for size, part in outside if part is not None]
+        outside = [(point, point.outside) for point in here]
+        share = [
+            c.Mark(point.bodies * apart[rung], 100 * part, row=point.row)
+            for point, part in outside
+            if part is not None
+        ]
         times.append(c.Series(time, LOOKS[rung], rung_name(rung), "band"))
         shares.append(c.Series(share, LOOKS[rung]))
     sizes: list[int] = []
@@ -79,8 +83,9 @@ def chart(points: Sequence[Copied]) -> c.Chart:
             for rung, line in faster.items()
         ]
         theirs = [
-            c.Series([c.Mark(edge * wide**at, gain)], look, f"8800 GTX: {what}")
+            c.Series([c.Mark(edge * wide**at, gain, told=f"{name}, {gain:.2f}×")], look, name)
             for (what, gain), look, at in zip(GRAVIT_GAINS, OPEN, (-DODGE, DODGE), strict=True)
+            for name in [f"8800 GTX: {what}"]
         ]
         rule = c.Rule(1, c.Look(line="-", width=0.8, colour=c.GREY))
         values = c.Axis(f"speed over {rung_name(GRAVIT_BASE)} (×)", zero=True)

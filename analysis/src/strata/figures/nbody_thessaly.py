@@ -54,7 +54,8 @@ def chart(pairs: Sequence[Pair], label: str, scale: float) -> c.Chart:
     grey = c.Look(colour=c.GREY, width=0.8)
     theirs, own, joined, beside = [], [], [], []
     for place, pair in enumerate(pairs):
-        theirs.append(c.Mark(place, pair.theirs / scale))
+        said = f"{pair.step.name}, two K80 and their host: {pair.theirs / scale:.4g} {label}"
+        theirs.append(c.Mark(place, pair.theirs / scale, told=said))
         own.append(c.mark(place, pair.row, scale))
         ends = (place, pair.theirs / scale), (place, pair.row.value / scale)
         joined.append(c.Arrow(*ends, grey, "-"))

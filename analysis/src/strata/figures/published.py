@@ -87,7 +87,13 @@ def _chart(marks: Sequence[Mark], panels: Mapping[str, tuple[str, str]]) -> c.Ch
         return c.Panel(layers, places, values, title, sideways=True, beside=outer)
 
     def shown(mark: Mark) -> c.Mark:
-        return c.Mark(lines[mark.gpu], mark.value, mark.low, mark.high)
+        where = c.Mark(lines[mark.gpu], mark.value, mark.low, mark.high)
+        if not (theirs := mark.published):
+            return replace(where, row=mark.own)
+        title, unit = panels[mark.panel]
+        ends = f" ({short(mark.low)} to {short(mark.high)})" if mark.low < mark.high else ""
+        said = f"{mark.gpu}, {title}: {short(mark.value)} {unit}{ends}; {theirs.origin.text}"
+        return replace(where, told=f"{said}, {theirs.origin.locator} {mark.citation}")
 
     row = [panel(*group) for group in c.grouped(marks, attrgetter("panel")).items()]
     return c.Chart([row], 8.4, 1.25 + 0.185 * (1 + ticks[-1]))

@@ -28,7 +28,8 @@ def gains_chart(gains: Sequence[LayoutGain]) -> c.Chart:
 
     def mark(gain: LayoutGain) -> c.Mark:
         place = GAINING.index(gain.layout) + BESIDE[gain.how]
-        return c.Mark(place, gain.gain, valid=gain.valid, words=f"{gain.gain:.2f}")
+        said = f"{gain.gain:.2f}"
+        return c.Mark(place, gain.gain, valid=gain.valid, words=said, row=gain.row)
 
     def panel(title: str, here: Sequence[LayoutGain]) -> c.Panel:
         bars = c.by_look(here, lambda gain: gain.how, LOADS, mark, c.Bars, thick=0.28, words_size=6)
@@ -41,7 +42,10 @@ def gains_chart(gains: Sequence[LayoutGain]) -> c.Chart:
         printed = [
             (GAINING.index(of), x) for of, x in SIEGEL_GAINS[version].items() if of in GAINING
         ]
-        marks = [c.Mark(place + BESIDE["theirs"], value) for place, value in printed]
+        said = f"8800 GTX, {version}: {{}} over aos; {CITED}".format
+        marks = [
+            c.Mark(at + BESIDE["theirs"], value, told=said(factor(value))) for at, value in printed
+        ]
         theirs.append(c.Series(marks, replace(c.THEIRS, marker=marker), f"8800 GTX, {version}"))
     rows = layout_latency.by_level(c.grouped(gains, lambda gain: gain.level), panel)
     return c.Chart(rows, max(2.6 * len(rows[0]), 5.4), 0.6 + 2.2 * len(rows))

@@ -4,6 +4,7 @@ from typing import Any
 
 THIN = "\u202f"  # narrow no-break space, between thousands
 SPACE = "\u00a0"  # no-break space, between a number and its unit
+MINUS = "\u2212"  # as wide as a plus
 
 _PREFIXES = {"P": 1e15, "T": 1e12, "G": 1e9, "M": 1e6, "k": 1e3, "": 1.0}
 _RATES = {"B/s": "B/s", "Hz": "Hz", "1/s": "/s", "FLOP/s": "FLOP/s", "operation/s": "op/s"}

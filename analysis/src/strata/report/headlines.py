@@ -14,7 +14,7 @@ from strata.model import atlas, layouts
 from strata.model.names import LEVELS, level_name, ordered
 from strata.model.text import Cited, Sentence, Table, cited
 from strata.model.timers import TIMER_TOLERANCE, agreements
-from strata.model.units import factor, number, quantity
+from strata.model.units import MINUS, factor, number, quantity
 from strata.report.answers import size_of, sizes
 from strata.report.attempt import attempt
 from strata.report.sentences import against_limit, latency_words, percent, walked
@@ -116,13 +116,14 @@ def cache_sizes(run: Run) -> Iterator[Headline]:
 
 
 def best_layout(run: Run) -> Iterator[Headline]:
-    """The layout of most useful bandwidth out of the farthest level, and the cheapest alone."""
-    found = list(_best_layouts(run))
-    here = {pick.kind: pick for pick in found if pick.level == found[-1].level}
-    if loaded := here.get("bandwidth"):
+    """The layout of most useful bandwidth out of the farthest level that has one; that alone."""
+    found = {(pick.kind, pick.level): pick for pick in _best_layouts(run)}
+    if loaded := next((found[key] for key in reversed(found) if key[0] == "bandwidth"), None):
         remark: Sentence = (cited(loaded.row), " of useful data", loaded.against)
-        if alone := here.get("latency"):
+        if alone := found.get(("latency", loaded.level)):
             remark = (*remark, "; alone: ", Cited(alone.layout, alone.row))
+        if loaded.level != "dram":
+            remark = (*remark, "; none of DRAM")
         what = f"best layout in {level_name(loaded.level)}"
         yield Headline(what, (Cited(loaded.layout, loaded.row),), remark)
 
@@ -173,7 +174,7 @@ def timers(run: Run) -> Iterator[Headline]:
         worst = max(pairs, key=lambda pair: abs(pair.ratio - 1))
         apart = sum(abs(pair.ratio - 1) > TIMER_TOLERANCE for pair in pairs)
         beyond = f"{apart} of {len(pairs)} pairs beyond {100 * TIMER_TOLERANCE:g} %"
-        value = Cited(f"{100 * (worst.ratio - 1):+.2f} %", worst.other)
+        value = Cited(f"{100 * (worst.ratio - 1):+.2f} %".replace("-", MINUS), worst.other)
         yield Headline("timers, largest disagreement", (value,), (beyond,), trust=True)
 
 
