@@ -154,22 +154,24 @@ def test_the_answers_take_twelve_screens(page: chromium.Page, folder: Path) -> N
 @pytest.mark.parametrize("size", [SCREEN, (400, 800)])
 def test_a_number_shows_its_row_in_full(page: chromium.Page, size: tuple[int, int]) -> None:
     page.resize(*size)
-    number, x, y = page.run(
-        "(() => { const link = document.querySelector('#r1-summary .numbers a');"
+    run, number, x, y = page.run(  # of the first run that has numbers
+        "(() => { const link = document.querySelector('[id$=-summary] .numbers a');"
         "link.scrollIntoView({block: 'center', behavior: 'instant'}); const "
-        "r = link.getClientRects()[0]; return [link.hash.split('-')[1], r.x + 3, r.y + 3]; })()"
+        "r = link.getClientRects()[0]; "
+        "return [...link.hash.slice(1).split('-'), r.x + 3, r.y + 3]; "
+        "})()"
     )
     scrolled = page.run("scrollY")
     page.click(x, y)
     faults = page.run(
-        f"auditRow('#r1-{number}', document.getElementById('r1-{number}')).then(told => told)"
+        f"auditRow('#{run}-{number}', document.getElementById('{run}-{number}')).then(told => told)"
     )
     assert faults == []
     assert page.run("scrollY") == scrolled
     page.click(x, y)
     wait(page, "document.querySelector('dialog').open")
     page.run("[...document.querySelectorAll('dialog button')].pop().click()")
-    here = "document.querySelector('#r1-viewer tr.here')"
+    here = f"document.querySelector('#{run}-viewer tr.here')"
     wait(page, f"{here}?.cells[0].textContent === '{number}'")
     assert not page.run("document.querySelector('dialog').open")
 
