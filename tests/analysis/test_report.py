@@ -283,6 +283,7 @@ def test_gates_invalid_rows_skips_and_failures_are_listed(one: Path) -> None:
     assert "<summary>12 invalid rows: a gate failed, or a rule of truth is broken</summary>" in page
     assert "event_slope is +4.30 % off clock64_slope" in page
     assert "noise: half-width 9.1 % &gt; 1 %" in page
+    assert "rows like this one:" in page
     assert "<b>skipped</b>: the working set of 64 warps does not fit in L1" in page
     assert "<b>failed</b>: time limit of 60 s" in page
     assert re.search(r"<td>timer</td><td[^>]*>105</td><td[^>]*bad[^>]*>1</td>", page)

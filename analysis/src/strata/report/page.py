@@ -55,7 +55,8 @@ OPENING = 520
 """Letters of a caption that stand beside its figure; the sentences behind them are folded."""
 
 MOST = 8
-"""Of the rows of a case that are invalid for one reason these are listed: a case has dozens."""
+"""Of the rows of a benchmark that are invalid for one reason these are linked: it has hundreds."""
+NUMBER = re.compile(r"\d[\d.]*")
 
 ALWAYS = ("trust",)
 """Questions that are answered without a figure, a table or a sentence, too."""
@@ -119,7 +120,8 @@ def make(runs: Sequence[Run], *, headings: bool = True) -> dict[str, bytes]:
 class Section:
     """One run as the template shows it; a row that something links to stands on the page.
 
-    What is not of the figures is made at once, while they are drawn.
+    What is not of the figures is made at once, while they are drawn. `invalid`: benchmark, reason
+    and place of each such row, by what is the same but for the numbers in the reason.
     """
 
     def __init__(
@@ -134,8 +136,13 @@ class Section:
         self.notices = _notices(run)
         self.gates = gate_counts(run)
         self.unmeasured = [case for case in run.cases if case.status != "measured"]
-        invalid = [place for place, row in enumerate(run.rows) if not row.valid]
-        self.invalid = grouped(invalid, lambda at: (run.rows[at].case, run.rows[at].reasons))
+        invalid = [
+            (row.benchmark, NUMBER.sub("…", row.reasons), place)
+            for place, row in enumerate(run.rows)
+            if not row.valid
+        ]
+        alike = grouped(invalid, lambda one: one[:2])
+        self.invalid = sorted(alike.values(), key=len, reverse=True)
         first = headlines.headlines(run, self.notices)
         self.first = self._each(self._table, [headlines.table(run, first)])
         self.numbers = self._each(self._headline, [one for one in first if not one.trust])
