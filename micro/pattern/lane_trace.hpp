@@ -12,10 +12,10 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <mutex>
 #include <vector>
 
 #if defined(__CUDA_ARCH__)
@@ -97,8 +97,11 @@ class LaneTrace {
     LaunchTraffic seen;
     take(loads_, seen.load_requests, seen.load_sectors);
     take(stores_, seen.store_requests, seen.store_sectors);
+    sum_ += seen;
     return seen;
   }
+  /// Of all warps that were taken.
+  [[nodiscard]] const LaunchTraffic& sum() const { return sum_; }
 
  private:
   /// Sectors of the lanes of one instruction; no access lies across two.
@@ -125,14 +128,16 @@ class LaneTrace {
 
   std::vector<Slot> loads_;
   std::vector<Slot> stores_;
+  LaunchTraffic sum_;
 };
 
 /// Calls body(memory, x, y) for every thread of a launch over `width` × `height`, as CUDA numbers
 /// them: x and y are the thread's among all of the launch. Serves each warp by one thread of the
-/// host; `memory()` makes the memory of one of these, and warp(memory) follows each warp.
-template <class MakeMemory, class Body, class Warp>
+/// host; `memory()` makes the memory of one of these, warp(memory) follows each warp, and
+/// done(memory) the last one of that thread.
+template <class MakeMemory, class Body, class Warp, class Done>
 void for_each_warp(const Tiling& tiling, std::uint32_t width, std::uint32_t height,
-                   const MakeMemory& memory, const Body& body, const Warp& warp) {
+                   const MakeMemory& memory, const Body& body, const Warp& warp, const Done& done) {
   const std::size_t across = tiling.blocks_x(width);
   const std::size_t blocks = across * tiling.blocks_y(height);
   constexpr std::size_t least_blocks = 64;
@@ -148,6 +153,7 @@ void for_each_warp(const Tiling& tiling, std::uint32_t width, std::uint32_t heig
             if (thread % warp_lanes == warp_lanes - 1 || thread + 1 == tiling.threads()) warp(mine);
           }
         }
+        done(mine);
       },
       least_blocks);
 }
@@ -156,20 +162,16 @@ void for_each_warp(const Tiling& tiling, std::uint32_t width, std::uint32_t heig
 template <class Body>
 [[nodiscard]] LaunchTraffic traffic_of(const Tiling& tiling, std::uint32_t width,
                                        std::uint32_t height, const Body& body) {
-  std::array<std::atomic<std::uint64_t>, 4> sums{};
+  LaunchTraffic sum;
+  std::mutex adding;
   for_each_warp(
       tiling, width, height, [] { return LaneTrace{}; }, body,
-      [&](LaneTrace& trace) {
-        const LaunchTraffic of_warp = trace.take_warp();
-        sums[0].fetch_add(of_warp.load_requests, std::memory_order_relaxed);
-        sums[1].fetch_add(of_warp.load_sectors, std::memory_order_relaxed);
-        sums[2].fetch_add(of_warp.store_requests, std::memory_order_relaxed);
-        sums[3].fetch_add(of_warp.store_sectors, std::memory_order_relaxed);
+      [](LaneTrace& trace) { (void)trace.take_warp(); },
+      [&](const LaneTrace& trace) {
+        const std::scoped_lock lock{adding};
+        sum += trace.sum();
       });
-  return {.load_requests = sums[0],
-          .load_sectors = sums[1],
-          .store_requests = sums[2],
-          .store_sectors = sums[3]};
+  return sum;
 }
 
 /// Runs a launch for its results.
@@ -177,7 +179,8 @@ template <class Body>
 void run_on_host(const Tiling& tiling, std::uint32_t width, std::uint32_t height,
                  const HostBytes& memory, const Body& body) {
   for_each_warp(
-      tiling, width, height, [&] { return memory; }, body, [](const HostBytes&) {});
+      tiling, width, height, [&] { return memory; }, body, [](const HostBytes&) {},
+      [](const HostBytes&) {});
 }
 
 }  // namespace strata
