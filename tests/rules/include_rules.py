@@ -45,6 +45,7 @@ MAY_INCLUDE = {
     "nbody/neighbours/reference": BASE | {f"nbody/neighbours/{room}" for room in AGENTS},
     "nbody/neighbours/model": BASE | {f"nbody/neighbours/{room}" for room in (*AGENTS, "model")},
     "nbody/neighbours/host": CPU | NEIGHBOURS | {"nbody/neighbours/host"},
+    "nbody/neighbours/rungs": CUDA_ROOM | NEIGHBOURS | {"nbody/neighbours/rungs"},
     "nbody/neighbours": CUDA_ROOM | NEIGHBOURS,
 }
 # Compiled by g++ alone on any machine.
