@@ -53,7 +53,11 @@ void expect_right(const Rung& rung, const Set& set, const Choice& choice) {
       rung.predicted_tests(set.problem, seen.places_before_each_step(), choice);
   const auto made = static_cast<double>(seen.tests.made);
   EXPECT_NEAR(made / few_steps, predicted.tests, 0.01 * predicted.tests);
-  EXPECT_NEAR(made / static_cast<double>(seen.tests.lanes), predicted.used, 0.01);
+  // Where chance decides who shares a warp with whom, only many warps are alike.
+  if (!kernel.in_any_order || set.problem.agents > 1000) {
+    const double bound = kernel.in_any_order ? 0.03 : 0.01;
+    EXPECT_NEAR(made / static_cast<double>(seen.tests.lanes), predicted.used, bound);
+  }
   EXPECT_EQ(seen.rebuilds, predicted.rebuilds);
 
   const SampleSeen sample = sample_on_device(kernel, set.problem, set.right, verified, few_steps);

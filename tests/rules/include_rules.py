@@ -68,7 +68,7 @@ HOST_ONLY = {
     "nbody/neighbours/host",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
-CUDA = re.compile(r"cuda|cupti|nvml|nvtx")
+CUDA = re.compile(r"cuda|cub/|cupti|nvml|nvtx")
 THIRD_PARTY = re.compile(r"fmt/|nlohmann/|yaml-cpp/|CLI/|benchmark/|gtest/|gmock/")
 
 

@@ -10,7 +10,7 @@ const Rung rung{
     .backend = Backend::cuda,
     .question = "What do all neighbours cost on a GPU, if everybody asks everybody?",
     .change = "a thread for each agent; every vector is copied in before a step, and out after it",
-    .source = seed("5.2, with the copies of a call by reference in CuPP"),
+    .source = seed("5.2, with the explicit copies of 2.5"),
     .expectation =
         "agents² distance tests a step, read from L1; for few agents the copies, two for each "
         "vector and step, take longer than the kernel",

@@ -12,8 +12,8 @@ const Rung rung{
         "a thread for each agent adds 1 to the count of its cell, which tells it its place there; "
         "after the scan it notes itself",
     .source =
-        "Green, Particle simulation using CUDA, NVIDIA, 2010: building the grid using "
-        "atomics; with the scan of CUB",
+        "Hoetzlein, Fast fixed-radius nearest neighbors: interactive million-particle fluids, GTC "
+        "2014: counting sort by atomics",
     .expectation =
         "building costs a few launches of some microseconds; a cell's agents come in any order",
     .predicted_tests = predict_cells,

@@ -11,10 +11,7 @@ const Rung rung{
     .change =
         "vectors stay on the GPU: what is read is copied in before the first step, what was "
         "written is copied out after the last",
-    .source =
-        "Breitbart, A framework for easy CUDA integration in C++ applications, diploma "
-        "thesis, University of Kassel, 2008: CuPP's lazy vectors; as used in " +
-        seed("5.2"),
+    .source = seed("2.5: cupp::vector, which transfers data whenever needed"),
     .expectation =
         "copies fall from 16 a step of boids to 8 in eight steps, and few agents' time with them",
     .predicted_tests = predict_all_pairs,

@@ -12,7 +12,7 @@ const Rung rung{
         "places are copied in the order of cells, with their numbers; so stand the threads, so "
         "that "
         "a warp asks the same cells",
-    .source = seed("6.2.1, where cells hold references: here they hold the agents"),
+    .source = "Green, Particle simulation using CUDA, NVIDIA, 2010: sorted data, read in order",
     .expectation =
         "whom a cell has is read in one piece, 16 bytes an agent, and the lanes of a warp read the "
         "same ones; what belongs to an agent by its number is written here and there",

@@ -10,9 +10,7 @@ const Rung rung{
     .question = "What does it bring to search a row of cells as one run?",
     .change =
         "cells that follow each other along x are one piece of memory: 9 loops in the place of 27",
-    .source =
-        "Hoetzlein, Fast fixed-radius nearest neighbors: interactive million-particle fluids, GTC "
-        "2014",
+    .source = "neighbours_cpu_packed, which searches so on a CPU",
     .expectation = "some more distance tests, in fewer and longer loops whose ends idle less",
     .predicted_tests = predict_rows,
     .predicted_traffic = predict_counting_sort,
