@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <concepts>
+#include <cstddef>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -132,31 +133,53 @@ class SideBySide {
   Event both_done_;
 };
 
+namespace detail {
+
+/// What `work` launches on `stream`. When it throws, the capture is ended and the stream can be
+/// used again.
+template <std::invocable Work>
+[[nodiscard]] Unique<cudaGraph_t> captured(const Stream& stream, Work&& work, const Where& where) {
+  // Thread-local: what other threads do meanwhile cannot spoil the capture.
+  cuda_check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), where);
+  Unique<cudaGraph_t> graph;
+  const auto end = [&] {
+    cudaGraph_t handle = nullptr;
+    const cudaError_t status = cudaStreamEndCapture(stream.get(), &handle);
+    graph.reset(handle);
+    return status;
+  };
+  try {
+    std::forward<Work>(work)();
+  } catch (...) {
+    (void)end();
+    (void)cudaGetLastError();
+    throw;
+  }
+  cuda_check(end(), where);
+  return graph;
+}
+
+}  // namespace detail
+
+/// How many kernels, fills and copies `work` queues on `stream`, as the runtime has them. None of
+/// them runs. `work` must not synchronise or allocate.
+template <std::invocable Work>
+[[nodiscard]] std::size_t queued_operations(const Stream& stream, Work&& work,
+                                            const Where& where = Where::current()) {
+  const auto graph = detail::captured(stream, std::forward<Work>(work), where);
+  std::size_t count = 0;
+  cuda_check(cudaGraphGetNodes(graph.get(), nullptr, &count), where);
+  return count;
+}
+
 /// Work recorded once, to be run any number of times.
 class Graph {
  public:
   /// What `work` launches on `stream`. None of it runs, but it comes to the device, so that the
-  /// first launch costs what the others do. `work` must not synchronise or allocate. When it
-  /// throws, the capture is ended and the stream can be used again.
+  /// first launch costs what the others do. `work` must not synchronise or allocate.
   template <std::invocable Work>
   Graph(const Stream& stream, Work&& work, const Where& where = Where::current()) {
-    // Thread-local: what other threads do meanwhile cannot spoil the capture.
-    cuda_check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), where);
-    detail::Unique<cudaGraph_t> captured;
-    const auto end = [&] {
-      cudaGraph_t handle = nullptr;
-      const cudaError_t status = cudaStreamEndCapture(stream.get(), &handle);
-      captured.reset(handle);
-      return status;
-    };
-    try {
-      std::forward<Work>(work)();
-    } catch (...) {
-      (void)end();
-      (void)cudaGetLastError();
-      throw;
-    }
-    cuda_check(end(), where);
+    const auto captured = detail::captured(stream, std::forward<Work>(work), where);
     cudaGraphExec_t handle = nullptr;
     cuda_check(cudaGraphInstantiate(&handle, captured.get(), 0), where);
     handle_.reset(handle);

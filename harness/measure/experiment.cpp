@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -248,6 +249,23 @@ double median_hertz(const Launched& launched) {
   for (const Stamp& stamp : launched.stamps)
     hertz.push_back(cycles_of(stamp) / seconds_of(stamp));
   return median(hertz);
+}
+
+StampedSteps stamped_steps(std::span<const Stamp> stamps) {
+  constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
+  constexpr double nano = 1e-9;
+  std::uint64_t first = 0;
+  std::uint64_t last = none;
+  std::vector<double> hertz;
+  for (const Stamp& stamp : stamps) {
+    const auto [before, after] = stamp.nanoseconds;
+    if (before != none) first = std::max(first, before);
+    if (after != 0) last = std::min(last, after);
+    if (before == none || after == 0) continue;
+    hertz.push_back(cycles_of(stamp) / seconds_of(stamp));
+  }
+  if (hertz.empty()) throw std::runtime_error{"no SM left both stamps"};
+  return {.seconds = static_cast<double>(last - first) * nano, .core_hertz = median(hertz)};
 }
 
 }  // namespace strata

@@ -323,4 +323,13 @@ lengths_by_trial(double seconds, double work_of_round);
 /// to their second.
 [[nodiscard]] double median_hertz(const Launched& launched);
 
+/// The inner timer of the steps of a sample on a GPU, from stamps that each SM left before them and
+/// after them: from the last SM that had passed the first stamp to the first that reached the
+/// second. Throws std::runtime_error when no SM left both.
+struct StampedSteps {
+  double seconds = 0;
+  double core_hertz = 0;  ///< median of the SMs
+};
+[[nodiscard]] StampedSteps stamped_steps(std::span<const Stamp> stamps);
+
 }  // namespace strata

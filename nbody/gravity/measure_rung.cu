@@ -1,26 +1,12 @@
 // How a rung on a GPU is verified, timed and counted.
 #include "harness/cuda/cuda_machine.hpp"
-#include "harness/cuda/stamps.cuh"
+#include "harness/cuda/sm_stamps.cuh"
 #include "harness/measure/engine.hpp"
 #include "nbody/gravity/rung_kernels.cuh"
 
 #include <optional>
 
 namespace strata::nbody {
-namespace {
-
-/// Every SM that runs one of these blocks stores both clocks as this mark of its stamp.
-__global__ void stamp(Stamp* stamps, unsigned mark) {
-  const std::uint32_t sm = sm_id();
-  if (sm >= most_sms) __trap();
-  const Reading now = reading_after();
-  stamps[sm].cycles[mark] = now.cycles;
-  stamps[sm].nanoseconds[mark] = now.nanoseconds;
-  stamps[sm].core = sm;
-  stamps[sm].tag = 1;
-}
-
-}  // namespace
 
 Verification verify(const RungKernel& kernel, const std::string& layout, const Bodies& bodies,
                     bool moves, std::span<const Pull> right) {

@@ -6,9 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
-#include <stdexcept>
 
 namespace strata::nbody {
 namespace {
@@ -191,24 +189,6 @@ Experiment describe(const RungCase& which) {
   experiment.unproved = {.gate = "model", .why = {}, .refuted = nullptr};
   experiment.counts = counted(which);
   return experiment;
-}
-
-StampedSteps stamped_steps(std::span<const Stamp> stamps) {
-  constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
-  constexpr double nano = 1e-9;
-  std::uint64_t first = 0;
-  std::uint64_t last = none;
-  std::vector<double> hertz;
-  for (const Stamp& stamp : stamps) {
-    const auto [before, after] = stamp.nanoseconds;
-    if (before != none) first = std::max(first, before);
-    if (after != 0) last = std::min(last, after);
-    if (before == none || after == 0) continue;
-    hertz.push_back(static_cast<double>(stamp.cycles[1] - stamp.cycles[0]) /
-                    (static_cast<double>(after - before) * nano));
-  }
-  if (hertz.empty()) throw std::runtime_error{"no SM left both stamps"};
-  return {.seconds = static_cast<double>(last - first) * nano, .core_hertz = median(hertz)};
 }
 
 Experiment describe_several_gpus(const RungCase& which) {

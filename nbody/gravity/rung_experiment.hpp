@@ -176,15 +176,6 @@ void judge_last_sample(RungCase& which, const StepBuffers<Buffer>& buffers,
 /// on a GPU, seconds of the caller.
 [[nodiscard]] Experiment describe(const RungCase& which);
 
-/// The inner timer on a GPU, from stamps that each SM left before the steps and after them: from
-/// the last SM that had passed the first stamp to the first that reached the second. Throws
-/// std::runtime_error when no SM left both.
-struct StampedSteps {
-  double seconds = 0;
-  double core_hertz = 0;  ///< median of the SMs
-};
-[[nodiscard]] StampedSteps stamped_steps(std::span<const Stamp> stamps);
-
 /// Of several GPUs. Numbers of a sample: seconds by the host's clock from the common start to the
 /// last GPU's end; by events, of the GPU that took longest; by the host's clock with the copies to
 /// and from the GPUs inside.

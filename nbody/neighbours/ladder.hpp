@@ -1,13 +1,16 @@
 // The ladder from all pairs to lists: every rung, in order. A rung changes one thing of the one
 // before it.
 //
-// A rung is one file, host/NAME.cpp, with its story and its code, and one line in CMakeLists.txt,
-// whose order is the ladder's; its benchmark is neighbours_NAME, since names are unique. Host only.
+// A rung is one file, host/NAME.cpp or rungs/NAME.cu, with its story and its code, and one line in
+// CMakeLists.txt, whose order is the ladder's; its benchmark is neighbours_NAME, since names are
+// unique. Without CUDA the story of a .cu is compiled as C++ and its kernels are left out. Host
+// only.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
 #include "harness/case/story.hpp"
 #include "nbody/neighbours/model/tests.hpp"
+#include "nbody/neighbours/model/traffic.hpp"
 #include "nbody/neighbours/problem/problem.hpp"
 
 #include <string>
@@ -27,8 +30,9 @@ struct Rung {
   std::string expectation;  ///< of its effect, and of what is counted
   /// Distance tests of a step from these places: what the counted ones are held against.
   PredictedTests predicted_tests = nullptr;
-  std::uint32_t most_agents = 1U << 22U;  ///< for whom a case ends within its time
-  std::vector<Axis> axes = {};            ///< of its own, beside problem, spread, agents and world
+  PredictedTraffic predicted_traffic = nullptr;  ///< of a sample, on a GPU
+  std::uint32_t most_agents = 1U << 22U;         ///< for whom a case ends within its time
+  std::vector<Axis> axes = {};  ///< of its own, beside problem, spread, agents and world
 };
 
 /// Works that several rungs follow.
@@ -57,20 +61,24 @@ namespace detail {
 /// Adds a rung to the ladder and to the benchmarks, before main.
 bool add_to_ladder(const Rung& rung, Benchmark (*declare)(), Body body);
 
-/// `make`: what prepares the rung, which measure_rung of its backend takes.
+/// `make`: what prepares the rung, which measure_rung of its backend takes; or null, where a build
+/// lacks the code: every build knows every rung.
 template <const Rung& rung, auto make>
 bool enrol_rung() {
   using Make = std::remove_const_t<decltype(make)>;
-  makers<Make>().emplace(rung.name, make);
+  Body body = nullptr;
+  if constexpr (!std::is_null_pointer_v<Make>) {
+    makers<Make>().emplace(rung.name, make);
+    body = [](Session& session) { measure_rung(session, rung, make); };
+  }
   return add_to_ladder(
-      rung, [] { return declare_rung(rung); },
-      [](Session& session) { measure_rung(session, rung, make); });
+      rung, [] { return declare_rung(rung); }, body);
 }
 
 }  // namespace detail
 }  // namespace strata::neighbours
 
-/// Registers a rung: its story, and its MakeHostKernel.
+/// Registers a rung: its story, and its MakeHostKernel or MakeDeviceKernel.
 #define STRATA_NEIGHBOURS_RUNG(rung, make)                  \
   [[maybe_unused]] static const bool strata_rung_enrolled = \
       ::strata::neighbours::detail::enrol_rung<rung, make>()

@@ -3,6 +3,7 @@
 
 #include "harness/measure/experiment.hpp"
 #include "nbody/neighbours/ladder.hpp"
+#include "nbody/neighbours/verification.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +22,7 @@ struct Counts {
   double used = 1;        ///< part of the lanes, or threads, that computed a wanted one
   double rebuilds = 0;    ///< of the data structure, in all steps
   double neighbours = 0;  ///< found in a step, in the mean
+  Traffic traffic;        ///< of the steps of a sample, on a GPU
 };
 
 /// What is known of a case before its first sample, and how to ask for what its last one left.
@@ -33,10 +35,15 @@ struct RungCase {
   std::vector<Accuracy> motion;
   Counts counted;
   Predicted predicted;
+  Traffic predicted_traffic;
   /// Agents that the last sample left otherwise than the verified steps did.
   std::function<std::size_t()> different_at_end;
   Facts facts;  ///< beside those that every rung has
 };
+
+/// What verified steps say of a case.
+[[nodiscard]] RungCase case_of(const Rung& rung, const Problem& problem,
+                               const Verification& verified, const Predicted& predicted);
 
 /// Numbers of a sample: seconds of all its steps by the outer timer and by the inner one, and the
 /// core's clock.

@@ -7,6 +7,7 @@
 #include "harness/record/gates.hpp"
 #include "harness/run/case_runner.hpp"
 #include "nbody/neighbours/host/packed_cells.hpp"
+#include "tests/host/neighbours_sets.hpp"
 #include "tests/host/this_cpu.hpp"
 
 #include <gtest/gtest.h>
@@ -25,86 +26,6 @@ namespace {
 
 constexpr std::size_t few_steps = 3;
 
-struct Set {
-  std::string name;
-  Problem problem;
-  ReferenceStep right;
-};
-
-Problem problem_of(Kind kind, std::uint32_t agents, Spread spread = Spread::uniform) {
-  Problem problem{.kind = kind, .spread = spread, .agents = agents};
-  problem.radius_squared = usual_radius_squared(kind);
-  // So small that boids of these tests have neighbours, and more than 7 of them.
-  problem.world = kind == Kind::boids ? 12 : usual_world(kind, agents);
-  return problem;
-}
-Set generated(Kind kind, std::uint32_t agents, Spread spread) {
-  const Problem problem = problem_of(kind, agents, spread);
-  return {std::to_string(agents) + ' ' + std::string{to_string(spread)}, problem,
-          reference_step(problem, generate(problem))};
-}
-/// Agents at these places, in the order of x, that head along y.
-Set placed(std::string name, Kind kind, const std::vector<std::array<float, 3>>& places) {
-  const Problem problem = problem_of(kind, static_cast<std::uint32_t>(places.size()));
-  Agents agents{places.size()};
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    for (std::size_t c = 0; c < 3; ++c)
-      agents.parts[c][i] = places[i][c];
-    if (kind != Kind::boids) continue;
-    agents.part(Part::fy)[i] = 1;
-    agents.part(Part::speed)[i] = 3;
-  }
-  check(name, problem, agents);
-  return {std::move(name), problem, reference_step(problem, std::move(agents))};
-}
-
-/// Agents on the corners of cubes of edge 1, all of which lie on the borders of cells of edge 4.
-std::vector<std::array<float, 3>> corners() {
-  std::vector<std::array<float, 3>> places;
-  for (const float x : {0.0F, 1.0F, 2.0F, 3.0F, 4.0F}) {
-    for (const float y : {0.0F, 2.0F, 4.0F}) {
-      for (const float z : {0.0F, 2.0F, 3.0F, 4.0F})
-        places.push_back({x, y, z});
-    }
-  }
-  return places;
-}
-
-std::vector<Set> sets_of(Kind kind) {
-  std::vector<Set> sets;
-  for (const Spread spread : {Spread::uniform, Spread::clustered}) {
-    for (const std::uint32_t agents : {1U, 2U, 37U, 130U, 400U})
-      sets.push_back(generated(kind, agents, spread));
-  }
-  sets.push_back(placed("two at one place", kind, {{1, 1, 1}, {1, 1, 1}}));
-  sets.push_back(placed("eight at one place", kind, std::vector(8, std::array{1.0F, 2.0F, 3.0F})));
-  // At a distance of just the reach, and a step of the lattice less.
-  const float reach = 3;
-  sets.push_back(kind == Kind::boids
-                     ? placed("at the reach", kind,
-                              {{-reach, 0, 0}, {0, reach, 0}, {0, reach - 0x1p-8F, 6}, {3, 6, 3}})
-                     : placed("at the reach", kind,
-                              {{0, 0, 0}, {2, 0, 0}, {2, 2 - 0x1p-9F, 0}, {2, 2, 2}, {4, 4, 4}}));
-  if (kind == Kind::boids) return sets;  // of whom the 7th and the 8th would be as far
-  sets.push_back(
-      placed("a hundred at one place", kind, std::vector(100, std::array{1.F, 1.F, 1.F})));
-  sets.push_back(placed("on borders", kind, corners()));
-  return sets;
-}
-const std::vector<Set>& all_sets() {
-  static const std::vector<Set> all = [] {
-    std::vector<Set> sets;
-    for (const Kind kind : {Kind::boids, Kind::circles, Kind::list}) {
-      for (Set& set : sets_of(kind)) {
-        set.name = std::string{to_string(kind)} + ", " + set.name;
-        sets.push_back(std::move(set));
-      }
-    }
-    return sets;
-  }();
-  return all;
-}
-
 std::optional<HostKernel> made(const Rung& rung, const Problem& problem, const Choice& choice,
                                Vectors vectors) {
   try {
@@ -112,17 +33,6 @@ std::optional<HostKernel> made(const Rung& rung, const Problem& problem, const C
   } catch (const Skipped&) {
     return std::nullopt;  // not with these vectors
   }
-}
-
-/// Whether the rung has an axis.
-bool has(const Rung& rung, std::string_view axis) {
-  return std::ranges::count(rung.axes, axis, &Axis::name) > 0;
-}
-/// Cells that are longer than the reach, and some that are shorter than half of it.
-std::vector<Choice> choices_of(const Rung& rung) {
-  const double skin = has(rung, "skin") ? 0.5 : 0;
-  if (!has(rung, "cells")) return {{}};
-  return {{.cells = 0, .skin = skin}, {.cells = 1, .skin = skin}, {.cells = 14, .skin = skin}};
 }
 
 class NeighboursRung : public testing::TestWithParam<Rung> {};
@@ -135,13 +45,6 @@ void expect_right(const Verification& seen, const Set& set) {
     const Gate gate = accuracy_gate(one);
     EXPECT_EQ(gate.verdict, Verdict::passed) << gate.detail;
   }
-}
-
-std::vector<Places> places_before(const Verification& seen) {
-  std::vector<Places> all;
-  for (const Agents& agents : seen.before_each_step)
-    all.push_back(places_of(agents));
-  return all;
 }
 
 TEST_P(NeighboursRung, FindsWhatDoublePrecisionFinds) {
@@ -170,11 +73,12 @@ TEST_P(NeighboursRung, ComputesAsManyDistancesAsPredicted) {
       if (!kernel) GTEST_SKIP() << "this CPU or this build cannot do it";
       SCOPED_TRACE(set.name + ", " + std::to_string(choice.cells) + " cells");
       const auto seen = verify_on_host(*kernel, team(), set.problem, set.right, few_steps);
-      const Predicted predicted = rung.predicted_tests(set.problem, places_before(seen), choice);
-      const double tests = static_cast<double>(seen.work.tests) / few_steps;
+      const Predicted predicted =
+          rung.predicted_tests(set.problem, seen.places_before_each_step(), choice);
+      const double tests = static_cast<double>(seen.tests.made) / few_steps;
       EXPECT_NEAR(tests, predicted.tests, 0.01 * predicted.tests);
-      EXPECT_EQ(seen.work.rebuilds, predicted.rebuilds);
-      EXPECT_GE(seen.work.lanes, seen.work.tests);
+      EXPECT_EQ(seen.rebuilds, predicted.rebuilds);
+      EXPECT_GE(seen.tests.lanes, seen.tests.made);
     }
   }
 }
@@ -195,7 +99,7 @@ TEST_P(NeighboursRung, DoesTheSameWithMoreThreadsThanAgents) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Rungs, NeighboursRung, testing::ValuesIn(ladder()),
+INSTANTIATE_TEST_SUITE_P(Rungs, NeighboursRung, testing::ValuesIn(rungs_of(Backend::host)),
                          [](const auto& rung) { return rung.param.name; });
 
 // --- what a rung may get wrong ---
@@ -209,8 +113,9 @@ struct FindSome {
   template <class Collector>
   void operator()(const PackedCells& packed, std::size_t at, Collector& collector,
                   Work& /*work*/) const {
-    Rows rows{packed, packed.place(at)};
-    for (std::size_t from = 0, to = 0; rows.next(from, to);) {
+    Rows rows{packed.cells(), packed.place(at)};
+    for (std::uint32_t first_cell = 0, last_cell = 0; rows.next(first_cell, last_cell);) {
+      const auto [from, to] = packed.run(first_cell, last_cell);
       keep(packed, at, from, to, [&](std::size_t first, std::size_t last) {
         (void)test_run(packed.candidates(), first, last, packed.place(at), collector);
       });
@@ -266,10 +171,8 @@ TEST_P(PlantedFault, IsSeenWhereTheOwnCellIsSkipped) {
                          std::size_t to, const auto& test) {
                        if (at < from || at >= to) return test(from, to);
                        const Vector<float> me = packed.place(at);
-                       const Cells& cells = packed.cells();
-                       const std::uint32_t x = cells.of(me.x);
-                       const auto [own, end] = packed.run(
-                           std::size_t{cells.of(me.z)} * cells.count + cells.of(me.y), x, x);
+                       const std::uint32_t cell = packed.cells().of(me);
+                       const auto [own, end] = packed.run(cell, cell);
                        test(from, own);
                        test(end, to);
                      }});

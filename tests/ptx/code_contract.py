@@ -49,7 +49,7 @@ def benchmark_of(mangled: str) -> str | None:
     Of strata::nbody itself there are kernels without a name outside their file: nvcc puts the
     file's into that of the unnamed one, as in _GLOBAL__N__1481b8b9_15_measure_rung_cu_1da9dc80.
     """
-    match = re.search(r"_ZN6strata(?:5nbody)?(\d+)", mangled)
+    match = re.search(r"_ZN6strata(?:5nbody|10neighbours)?(\d+)", mangled)
     if match is None:
         return None
     start = match.end()

@@ -45,6 +45,7 @@ MAY_INCLUDE = {
     "nbody/neighbours/reference": BASE | {f"nbody/neighbours/{room}" for room in AGENTS},
     "nbody/neighbours/model": BASE | {f"nbody/neighbours/{room}" for room in (*AGENTS, "model")},
     "nbody/neighbours/host": CPU | NEIGHBOURS | {"nbody/neighbours/host"},
+    "nbody/neighbours/rungs": CUDA_ROOM | NEIGHBOURS | {"nbody/neighbours/rungs"},
     "nbody/neighbours": CUDA_ROOM | NEIGHBOURS,
 }
 # Compiled by g++ alone on any machine.
@@ -67,7 +68,7 @@ HOST_ONLY = {
     "nbody/neighbours/host",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
-CUDA = re.compile(r"cuda|cupti|nvml|nvtx")
+CUDA = re.compile(r"cuda|cub/|cupti|nvml|nvtx")
 THIRD_PARTY = re.compile(r"fmt/|nlohmann/|yaml-cpp/|CLI/|benchmark/|gtest/|gmock/")
 
 

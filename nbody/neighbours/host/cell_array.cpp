@@ -41,7 +41,7 @@ struct Find {
       const float off_y = squared_distance_to_cell(cells, me.y, y);
       for (std::uint32_t x = around_x.first; x <= around_x.last; ++x) {
         if (off_y + squared_distance_to_cell(cells, me.x, x) >= cells.limit) continue;
-        const auto [begin, end] = packed.run(y, x, x);
+        const auto [begin, end] = packed.run(cells.row(y, 0) + x, cells.row(y, 0) + x);
         const auto first =
             static_cast<std::size_t>(std::lower_bound(all.z + begin, all.z + end, low) - all.z);
         std::size_t last = first;

@@ -26,7 +26,7 @@ class Search {
   Search(const Problem& problem, const Choice& choice)
       : cells_{cells_of(problem.low(), problem.extent(), std::sqrt(problem.radius_squared),
                         choice.cells)},
-        members_(std::size_t{cells_.count} * cells_.count * cells_.count) {}
+        members_(cells_.all()) {}
 
   void step(const Step& step, const ThreadRank& thread) {
     if (thread.rank == 0) {
@@ -47,36 +47,20 @@ class Search {
   }
 
  private:
-  [[nodiscard]] std::size_t cell(std::uint32_t x, std::uint32_t y, std::uint32_t z) const {
-    return (std::size_t{z} * cells_.count + y) * cells_.count + x;
-  }
   void fill(const Step& step) {
     for (auto& agents : members_)
       agents.clear();  // which keeps its memory
-    for (std::uint32_t i = 0; i < step.agents(); ++i) {
-      const Vector<float> at = place_of(step, i);
-      members_[cell(cells_.of(at.x), cells_.of(at.y), cells_.of(at.z))].push_back(i);
-    }
+    for (std::uint32_t i = 0; i < step.agents(); ++i)
+      members_[cells_.of(place_of(step, i))].push_back(i);
   }
 
   template <class Collector>
   std::uint64_t search(const Step& step, std::uint32_t i, Collector& collector) const {
     const Vector<float> me = place_of(step, i);
-    const Around around_x = cells_.around(me.x);
-    const Around around_y = cells_.around(me.y);
-    const Around around_z = cells_.around(me.z);
     std::uint64_t tests = 0;
     collector.begin(i);
-    for (std::uint32_t z = around_z.first; z <= around_z.last; ++z) {
-      const float off_z = squared_distance_to_cell(cells_, me.z, z);
-      for (std::uint32_t y = around_y.first; y <= around_y.last; ++y) {
-        const float off_yz = off_z + squared_distance_to_cell(cells_, me.y, y);
-        for (std::uint32_t x = around_x.first; x <= around_x.last; ++x) {
-          if (off_yz + squared_distance_to_cell(cells_, me.x, x) >= cells_.limit) continue;
-          tests += ask(step, me, members_[cell(x, y, z)], collector);
-        }
-      }
-    }
+    visit_cells(cells_, me,
+                [&](std::uint32_t cell) { tests += ask(step, me, members_[cell], collector); });
     collector.end();
     return tests;
   }

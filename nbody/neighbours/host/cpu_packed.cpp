@@ -27,8 +27,9 @@ struct Find {
                   Work& work) const {
     const Vector<float> me = packed.place(at);
     const Candidates all = packed.candidates();
-    Rows rows{packed, me};
-    for (std::size_t from = 0, to = 0; rows.next(from, to);) {
+    Rows rows{packed.cells(), me};
+    for (std::uint32_t first = 0, last = 0; rows.next(first, last);) {
+      const auto [from, to] = packed.run(first, last);
       const std::size_t tests = test_run(all, from, to, me, collector);
       work.tests += tests;
       work.lanes += tests;

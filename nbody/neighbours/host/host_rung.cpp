@@ -6,11 +6,7 @@
 #include "harness/measure/engine.hpp"
 #include "nbody/neighbours/rung_experiment.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <limits>
 #include <string>
 
@@ -68,30 +64,20 @@ class Buffers {
     return all;
   }
 
-  /// Neighbours that an agent has after a step, where their numbers are written; else how many.
-  [[nodiscard]] std::uint32_t count(std::size_t i) const {
-    return problem_.kind == Kind::list ? lists_.count(i) : counts_[i];
+  /// What a step from and to these agents left, for as long as the buffers and they live.
+  [[nodiscard]] Outcome outcome(const Agents& from, const Agents& left) const {
+    return {.from = from,
+            .left = left,
+            .count = [this](std::size_t i) { return count(i); },
+            .neighbours = [this](std::size_t i) { return neighbours(i); }};
   }
-  [[nodiscard]] std::span<const std::uint32_t> neighbours(std::size_t i) const {
-    if (problem_.kind == Kind::list) return lists_.of(i);
-    const auto row = std::span{nearest_}.subspan(i * nearest_count, nearest_count);
-    return row.first(static_cast<std::size_t>(std::ranges::find(row, nobody) - row.begin()));
-  }
-  [[nodiscard]] std::vector<std::uint32_t> counts() const {
-    std::vector<std::uint32_t> all;
-    for (std::size_t i = 0; i < problem_.agents; ++i)
-      all.push_back(count(i));
-    return all;
-  }
-  /// What all threads did since the buffers were restored.
-  [[nodiscard]] Work work() const {
-    Work all;
+  /// Adds what all threads did since the buffers were restored.
+  void add_work(Verification& to) const {
     for (const Work& one : work_) {
-      all.tests += one.tests;
-      all.lanes += one.lanes;
-      all.rebuilds += one.rebuilds;
+      to.tests.made += one.tests;
+      to.tests.lanes += one.lanes;
+      to.rebuilds += one.rebuilds;
     }
-    return all;
   }
   [[nodiscard]] Agents without_padding(const Agents& agents) const {
     Agents all = agents;
@@ -105,6 +91,14 @@ class Buffers {
   }
 
  private:
+  [[nodiscard]] std::uint32_t count(std::size_t i) const {
+    return problem_.kind == Kind::list ? lists_.count(i) : counts_[i];
+  }
+  [[nodiscard]] std::span<const std::uint32_t> neighbours(std::size_t i) const {
+    if (problem_.kind == Kind::list) return lists_.of(i);
+    const auto row = std::span{nearest_}.subspan(i * nearest_count, nearest_count);
+    return row.first(static_cast<std::size_t>(std::ranges::find(row, nobody) - row.begin()));
+  }
   static Agents padded(Agents agents) {
     for (auto& part : agents.parts)
       part.resize(part.size() + padding);
@@ -121,109 +115,23 @@ class Buffers {
   std::vector<Work> work_;
 };
 
-/// How many agents have wrong neighbours after a step; of circles, whose neighbours are not
-/// written, a wrong number of them.
-std::size_t wrong_after(const Problem& problem, const Buffers& buffers, const Places& places,
-                        const Lists& right, double slack) {
-  const auto radius_squared = static_cast<double>(problem.radius_squared);
-  if (problem.kind != Kind::circles) {
-    // A row that says other than its count is wrong as well.
-    static constexpr std::array<std::uint32_t, 1> none_of_them{nobody};
-    return agents_with_wrong_neighbours(
-        places, radius_squared, only_nearest(problem.kind), right,
-        [&](std::size_t i) -> std::span<const std::uint32_t> {
-          const auto found = buffers.neighbours(i);
-          if (buffers.count(i) != found.size()) return none_of_them;
-          return found;
-        },
-        slack);
-  }
-  // With slack, as many may be missing or too many as there are pairs so near the reach.
-  const Lists inner = slack > 0 ? search(places, radius_squared * (1 - slack), false).lists : right;
-  const Lists outer = slack > 0 ? search(places, radius_squared * (1 + slack), false).lists : right;
-  std::size_t wrong = 0;
-  for (std::size_t i = 0; i < problem.agents; ++i) {
-    const std::uint32_t count = buffers.count(i);
-    wrong += count >= inner.of(i).size() && count <= outer.of(i).size() ? 0 : 1;
-  }
-  return wrong;
-}
-
-/// Agents that are not the same, bit for bit.
-std::size_t different(const Agents& one, const Agents& other) {
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < other.size(); ++i) {
-    bool same = true;
-    for (std::size_t p = 0; p < part_count; ++p) {
-      same = same && std::bit_cast<std::uint32_t>(one.parts[p][i]) ==
-                         std::bit_cast<std::uint32_t>(other.parts[p][i]);
-    }
-    count += same ? 0 : 1;
-  }
-  return count;
-}
-
-/// The problem's agents and their first step, which all rungs share.
-const ReferenceStep& shared_reference(Session& session, const Problem& problem) {
-  const std::string key = fmt::format("neighbours/{}/{}/{}/{}", to_string(problem.kind),
-                                      to_string(problem.spread), problem.agents, problem.world);
-  return session.cache().keep<ReferenceStep>(
-      key, [&] { return reference_step(problem, generate(problem)); });
-}
-
 }  // namespace
-
-ReferenceStep reference_step(const Problem& problem, Agents agents) {
-  ReferenceStep step{.agents = std::move(agents), .places = {}, .neighbours = {}, .motion = {}};
-  step.places = places_of(step.agents);
-  step.neighbours =
-      search(step.places, static_cast<double>(problem.radius_squared), only_nearest(problem.kind))
-          .lists;
-  step.motion = motion_of(problem, in_double(step.agents), step.neighbours);
-  return step;
-}
 
 Verification verify_on_host(const HostKernel& kernel, ThreadTeam& team, const Problem& problem,
                             const ReferenceStep& right, std::size_t count) {
-  constexpr double rounding = 0x1p-21;  // of the square of a distance in single precision
   Verification verification;
   Buffers buffers{problem, right.agents, team.size()};
   buffers.restore();
-  double neighbours = 0;
   const std::vector<Step> steps = buffers.steps(count);
   for (const Step& step : steps) {
-    verification.before_each_step.push_back(buffers.without_padding(*step.from));
+    const Agents from = buffers.without_padding(*step.from);
     buffers.poison_results();
     kernel.run({&step, 1}, team);
-    for (std::size_t i = 0; i < problem.agents; ++i)
-      neighbours += buffers.count(i);
-    const bool first = &step == &steps.front();
-    if (first) {
-      verification.wrong +=
-          wrong_after(problem, buffers, right.places, right.neighbours, /*slack=*/0);
-      if (problem.moves()) {
-        verification.motion =
-            accuracy_of(problem, buffers.without_padding(buffers.left_by(step)), right.motion);
-      }
-    } else if (&step == &steps.back()) {
-      const Places places = places_of(verification.before_each_step.back());
-      const bool moved = problem.moves();
-      verification.wrong +=
-          wrong_after(problem, buffers, places,
-                      moved ? search(places, static_cast<double>(problem.radius_squared),
-                                     only_nearest(problem.kind))
-                                  .lists
-                            : right.neighbours,
-                      moved ? rounding : 0);
-    } else {
-      continue;
-    }
-    verification.checked += problem.agents;
+    const Agents left = buffers.without_padding(buffers.left_by(step));
+    verify_step(verification, problem, right, buffers.outcome(from, left),
+                static_cast<std::size_t>(&step - steps.data()), count);
   }
-  verification.end = buffers.without_padding(buffers.left_by(steps.back()));
-  verification.end_counts = buffers.counts();
-  verification.neighbours = neighbours / static_cast<double>(count);
-  verification.work = buffers.work();
+  buffers.add_work(verification);
   return verification;
 }
 
@@ -246,32 +154,16 @@ void measure_rung(Session& session, const Rung& rung, MakeHostKernel make) {
   steps = buffers.steps(steps_of_sample);
 
   const Verification verified = verify_on_host(kernel, team, problem, right, steps_of_sample);
-  std::vector<Places> before_each_step;
-  for (const Agents& agents : verified.before_each_step)
-    before_each_step.push_back(places_of(agents));
-  const auto lanes = static_cast<double>(std::max<std::uint64_t>(verified.work.lanes, 1));
-  RungCase which{.rung = rung,
-                 .problem = problem,
-                 .checked = verified.checked,
-                 .wrong = verified.wrong,
-                 .motion = verified.motion,
-                 .counted = {.tests = static_cast<double>(verified.work.tests) / steps_of_sample,
-                             .used = static_cast<double>(verified.work.tests) / lanes,
-                             .rebuilds = static_cast<double>(verified.work.rebuilds),
-                             .neighbours = verified.neighbours},
-                 .predicted = rung.predicted_tests(problem, before_each_step, choice),
-                 .different_at_end =
-                     [&] {
-                       std::size_t count = different(buffers.left_by(steps.back()), verified.end);
-                       const std::vector<std::uint32_t> counts = buffers.counts();
-                       for (std::size_t i = 0; i < counts.size(); ++i)
-                         count += counts[i] == verified.end_counts[i] ? 0 : 1;
-                       if (problem.moves()) return count;
-                       return count +
-                              wrong_after(problem, buffers, right.places, right.neighbours, 0);
-                     },
-                 .facts = {{"instructions", kernel.instructions},
-                           {"cores", static_cast<std::int64_t>(team.size())}}};
+  RungCase which =
+      case_of(rung, problem, verified,
+              rung.predicted_tests(problem, verified.places_before_each_step(), choice));
+  which.facts = {{"instructions", kernel.instructions},
+                 {"cores", static_cast<std::int64_t>(team.size())}};
+  which.different_at_end = [&] {
+    const Agents from = buffers.without_padding(*steps.back().from);
+    const Agents left = buffers.without_padding(buffers.left_by(steps.back()));
+    return different_at_end(problem, right, verified, buffers.outcome(from, left));
+  };
   Experiment experiment = describe(which);
   experiment.prepare = [&] { buffers.restore(); };
   experiment.observe = [&] { return by_both_clocks(machine, seconds()); };

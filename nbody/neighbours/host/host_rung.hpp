@@ -6,7 +6,7 @@
 #include "harness/cpu/vectors.hpp"
 #include "nbody/neighbours/ladder.hpp"
 #include "nbody/neighbours/problem/problem.hpp"
-#include "nbody/neighbours/reference/motion.hpp"
+#include "nbody/neighbours/verification.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -20,8 +20,6 @@
 
 namespace strata::neighbours {
 
-/// A boid with fewer than 7 neighbours has so many of these in its row.
-inline constexpr std::uint32_t nobody = 0xFFFFFFFFU;
 /// Numbers that vectors may read behind the last agent of an array.
 inline constexpr std::size_t padding = 16;
 
@@ -104,27 +102,6 @@ struct HostKernel {
 };
 /// Prepares a rung. Throws Skipped where it cannot be done with these vectors or in this build.
 using MakeHostKernel = HostKernel (*)(const Problem&, const Choice&, Vectors);
-
-/// What a rung showed in the steps of a sample, before its time counts.
-struct Verification {
-  std::size_t checked = 0;                ///< agents whose neighbours were compared, of all steps
-  std::size_t wrong = 0;                  ///< of them, those that have others
-  std::vector<Accuracy> motion;           ///< after the first step, where agents move
-  std::vector<Agents> before_each_step;   ///< where the rung had the agents
-  Agents end;                             ///< where it left them
-  std::vector<std::uint32_t> end_counts;  ///< neighbours of each agent in the last step
-  double neighbours = 0;                  ///< found in a step, in the mean
-  Work work;                              ///< of all threads and steps
-};
-
-/// The first step from the agents of a problem as double precision takes it.
-struct ReferenceStep {
-  Agents agents;
-  Places places;
-  Lists neighbours;
-  Motion motion;
-};
-[[nodiscard]] ReferenceStep reference_step(const Problem& problem, Agents agents);
 
 /// Takes so many steps, one at a time, and compares neighbours of the first and the last.
 [[nodiscard]] Verification verify_on_host(const HostKernel& kernel, ThreadTeam& team,

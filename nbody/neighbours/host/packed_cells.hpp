@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -36,10 +35,10 @@ class PackedCells {
   }
   [[nodiscard]] std::uint32_t id(std::size_t at) const { return ids_[at]; }
   [[nodiscard]] Vector<float> place(std::size_t at) const { return {x_[at], y_[at], z_[at]}; }
-  /// The agents of cells from `first` to `last` along x: from, to.
-  [[nodiscard]] std::pair<std::size_t, std::size_t> run(std::size_t row, std::uint32_t first,
+  /// The agents of the cells from `first` to `last`: from, to.
+  [[nodiscard]] std::pair<std::size_t, std::size_t> run(std::uint32_t first,
                                                         std::uint32_t last) const {
-    return {starts_[row * cells_.count + first], starts_[row * cells_.count + last + 1]};
+    return {starts_[first], starts_[last + 1]};
   }
 
   /// Called by all threads at once; returns when all are done. Agents of a cell keep the order of
@@ -109,9 +108,7 @@ class PackedCells {
 
  private:
   [[nodiscard]] std::uint32_t key(const Vector<float>& at) const {
-    const std::uint32_t row =
-        flat_ ? cells_.of(at.y) : cells_.of(at.z) * cells_.count + cells_.of(at.y);
-    return row * cells_.count + cells_.of(at.x);
+    return flat_ ? cells_.row(cells_.of(at.y), 0) + cells_.of(at.x) : cells_.of(at);
   }
   void put(std::size_t at, std::uint32_t i, const Step& step) {
     ids_[at] = i;
@@ -129,43 +126,6 @@ class PackedCells {
   std::vector<float> x_;
   std::vector<float> y_;
   std::vector<float> z_;
-};
-
-/// The rows of cells that an agent at `me` may reach, one after the other.
-class Rows {
- public:
-  Rows(const PackedCells& packed, const Vector<float>& me)
-      : packed_{packed},
-        me_{me},
-        x_{packed.cells().around(me.x)},
-        y_{packed.cells().around(me.y)},
-        z_{packed.cells().around(me.z)},
-        at_y_{y_.first},
-        at_z_{z_.first} {}
-
-  /// The agents of the next row: from, to. False where there is no other.
-  bool next(std::size_t& from, std::size_t& to) {
-    const Cells& cells = packed_.cells();
-    for (; at_z_ <= z_.last; ++at_z_, at_y_ = y_.first) {
-      const float off_z = squared_distance_to_cell(cells, me_.z, at_z_);
-      while (at_y_ <= y_.last) {
-        const std::uint32_t y = at_y_++;
-        if (off_z + squared_distance_to_cell(cells, me_.y, y) >= cells.limit) continue;
-        std::tie(from, to) = packed_.run(std::size_t{at_z_} * cells.count + y, x_.first, x_.last);
-        return true;
-      }
-    }
-    return false;
-  }
-
- private:
-  const PackedCells& packed_;
-  Vector<float> me_;
-  Around x_;
-  Around y_;
-  Around z_;
-  std::uint32_t at_y_;
-  std::uint32_t at_z_;
 };
 
 /// A rung that builds packed cells in each step and searches agent by agent, in their order:

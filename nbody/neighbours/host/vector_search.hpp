@@ -104,9 +104,11 @@ struct VectorRows {
   [[STRATA_INLINE]] static void search(const PackedCells& packed, const Candidates& all,
                                        std::size_t at, Collector& collector, Work& work) {
     const Vector<float> me = packed.place(at);
-    Rows rows{packed, me};
-    for (std::size_t from = 0, to = 0; rows.next(from, to);)
+    Rows rows{packed.cells(), me};
+    for (std::uint32_t first = 0, last = 0; rows.next(first, last);) {
+      const auto [from, to] = packed.run(first, last);
       test_vectors<lanes>(all, from, to, at, me, collector, work);
+    }
   }
 };
 

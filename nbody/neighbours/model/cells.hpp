@@ -1,6 +1,8 @@
 // Cubic cells that divide a world: the static grid of Breitbart 2008, ch. 6. Host and device.
 #pragma once
 
+#include "nbody/neighbours/problem/motion.hpp"
+
 #include <cmath>
 #include <cstdint>
 
@@ -26,17 +28,25 @@ struct Cells {
   std::uint32_t reach = 1;  ///< cells to each side that may hold neighbours
   float limit = 1;          ///< squared distance from which on a cell is out of reach
 
-  [[nodiscard]] std::uint32_t of(float coordinate) const {
+  [[nodiscard]] STRATA_BOTH std::uint32_t of(float coordinate) const {
     const float at = (coordinate - low) * per_length;
     if (!(at > 0)) return 0;
     const auto most = static_cast<float>(count - 1);
     return at < most ? static_cast<std::uint32_t>(at) : count - 1;
   }
   /// Those that an agent there may reach.
-  [[nodiscard]] Around around(float coordinate) const {
+  [[nodiscard]] STRATA_BOTH Around around(float coordinate) const {
     const std::uint32_t mine = of(coordinate);
     return {mine > reach ? mine - reach : 0, mine + reach < count ? mine + reach : count - 1};
   }
+  /// Of all cells, x before y before z.
+  [[nodiscard]] STRATA_BOTH std::uint32_t row(std::uint32_t y, std::uint32_t z) const {
+    return (z * count + y) * count;
+  }
+  [[nodiscard]] STRATA_BOTH std::uint32_t of(const Vector<float>& place) const {
+    return row(of(place.y), of(place.z)) + of(place.x);
+  }
+  [[nodiscard]] std::uint32_t all() const { return count * count * count; }
 };
 
 /// So many cells a dimension for a reach; 0: as many as are still longer than the reach, so that
@@ -59,8 +69,9 @@ struct Cells {
 
 /// How far `coordinate` is, along one axis, from the nearest point of a cell, squared. The cells at
 /// the border go on for ever: agents outside belong to them.
-[[nodiscard]] inline float squared_distance_to_cell(const Cells& cells, float coordinate,
-                                                    std::uint32_t cell) {
+[[nodiscard]] STRATA_BOTH inline float squared_distance_to_cell(const Cells& cells,
+                                                                float coordinate,
+                                                                std::uint32_t cell) {
   const float begin = cells.low + static_cast<float>(cell) * cells.length;
   const float end = begin + cells.length;
   float off = 0;
@@ -68,5 +79,64 @@ struct Cells {
   if (coordinate > end && cell + 1 < cells.count) off = coordinate - end;
   return off * off;
 }
+
+/// Calls visit(cell) with every cell that an agent at `me` may reach, one by one.
+template <class Visit>
+STRATA_BOTH inline void visit_cells(const Cells& cells, const Vector<float>& me,
+                                    const Visit& visit) {
+  const Around x = cells.around(me.x);
+  const Around y = cells.around(me.y);
+  const Around z = cells.around(me.z);
+  for (std::uint32_t at_z = z.first; at_z <= z.last; ++at_z) {
+    const float off_z = squared_distance_to_cell(cells, me.z, at_z);
+    for (std::uint32_t at_y = y.first; at_y <= y.last; ++at_y) {
+      const float off_yz = off_z + squared_distance_to_cell(cells, me.y, at_y);
+      const std::uint32_t row = cells.row(at_y, at_z);
+      for (std::uint32_t at_x = x.first; at_x <= x.last; ++at_x) {
+        if (off_yz + squared_distance_to_cell(cells, me.x, at_x) >= cells.limit) continue;
+        visit(row + at_x);
+      }
+    }
+  }
+}
+
+/// The rows of cells along x that an agent at `me` may reach, one after the other. No visitor is
+/// called: one with vectors would not be inlined.
+class Rows {
+ public:
+  STRATA_BOTH Rows(const Cells& cells, const Vector<float>& me)
+      : cells_{cells},
+        me_{me},
+        x_{cells.around(me.x)},
+        y_{cells.around(me.y)},
+        z_{cells.around(me.z)},
+        at_y_{y_.first},
+        at_z_{z_.first} {}
+
+  /// The first and the last cell of the next row. False where there is no other.
+  STRATA_BOTH bool next(std::uint32_t& first, std::uint32_t& last) {
+    for (; at_z_ <= z_.last; ++at_z_, at_y_ = y_.first) {
+      const float off_z = squared_distance_to_cell(cells_, me_.z, at_z_);
+      while (at_y_ <= y_.last) {
+        const std::uint32_t y = at_y_++;
+        if (off_z + squared_distance_to_cell(cells_, me_.y, y) >= cells_.limit) continue;
+        const std::uint32_t row = cells_.row(y, at_z_);
+        first = row + x_.first;
+        last = row + x_.last;
+        return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  const Cells& cells_;
+  Vector<float> me_;
+  Around x_;
+  Around y_;
+  Around z_;
+  std::uint32_t at_y_;
+  std::uint32_t at_z_;
+};
 
 }  // namespace strata::neighbours

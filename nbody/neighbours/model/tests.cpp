@@ -4,9 +4,9 @@
 #include "nbody/neighbours/model/cells.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <functional>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -52,19 +52,24 @@ class Grid {
   double length_;
 };
 
-/// The sum over all agents.
-double sum_over(const Places& places, const std::function<std::uint64_t(std::size_t)>& of_agent) {
-  std::atomic<std::uint64_t> all = 0;
+/// Tests of every agent.
+using TestsOfAgents = std::vector<std::uint32_t>;
+
+TestsOfAgents of_all(const Places& places,
+                     const std::function<std::uint64_t(std::size_t)>& of_agent) {
+  TestsOfAgents all(places.front().size());
   in_parallel(
-      places.front().size(),
+      all.size(),
       [&](std::size_t first, std::size_t last) {
-        std::uint64_t sum = 0;
         for (std::size_t i = first; i < last; ++i)
-          sum += of_agent(i);
-        all += sum;
+          all[i] = static_cast<std::uint32_t>(of_agent(i));
       },
       1024);
-  return static_cast<double>(all.load());
+  return all;
+}
+
+std::uint64_t sum_of(const TestsOfAgents& tests) {
+  return std::accumulate(tests.begin(), tests.end(), std::uint64_t{0});
 }
 
 /// Agents in all cells before each, in the order x, y, z.
@@ -83,11 +88,11 @@ std::vector<std::uint64_t> cumulative(const Grid& grid, const Places& places) {
 }
 
 /// `each_cell`: cells are passed over one by one; else rows of them.
-double tests_of_cells(const Problem& problem, const Places& places, double radius,
-                      std::uint32_t asked, bool each_cell) {
+TestsOfAgents tests_of_cells(const Problem& problem, const Places& places, double radius,
+                             std::uint32_t asked, bool each_cell) {
   const Grid grid{problem, radius, asked};
   const std::vector<std::uint64_t> before = cumulative(grid, places);
-  return sum_over(places, [&](std::size_t i) {
+  return of_all(places, [&](std::size_t i) {
     const auto [x0, x1] = grid.around(places[0][i]);
     const auto [y0, y1] = grid.around(places[1][i]);
     const auto [z0, z1] = grid.around(places[2][i]);
@@ -113,8 +118,8 @@ double tests_of_cells(const Problem& problem, const Places& places, double radiu
   });
 }
 
-double tests_of_columns(const Problem& problem, const Places& places, double radius,
-                        std::uint32_t asked) {
+TestsOfAgents tests_of_columns(const Problem& problem, const Places& places, double radius,
+                               std::uint32_t asked) {
   const Grid grid{problem, radius, asked};
   const auto n = static_cast<std::size_t>(grid.count());
   std::vector<std::vector<double>> heights(n * n);
@@ -125,7 +130,7 @@ double tests_of_columns(const Problem& problem, const Places& places, double rad
     column(grid.of(places[0][i]), grid.of(places[1][i])).push_back(places[2][i]);
   for (auto& one : heights)
     std::ranges::sort(one);
-  return sum_over(places, [&](std::size_t i) {
+  return of_all(places, [&](std::size_t i) {
     const auto [x0, x1] = grid.around(places[0][i]);
     const auto [y0, y1] = grid.around(places[1][i]);
     std::uint64_t tests = 0;
@@ -146,14 +151,47 @@ double radius_of(const Problem& problem) {
   return std::sqrt(static_cast<double>(problem.radius_squared));
 }
 
-/// The mean of a structure that each step builds anew.
-Predicted of_each_step(std::span<const Places> steps,
-                       const std::function<double(const Places&)>& tests) {
-  double sum = 0;
-  for (const Places& places : steps)
-    sum += tests(places);
-  return {.tests = sum / static_cast<double>(steps.size()),
-          .rebuilds = static_cast<std::uint32_t>(steps.size())};
+/// Agents in the order of their cells; those of a cell, in that of their numbers.
+std::vector<std::uint32_t> in_order_of_cells(const Problem& problem, const Places& places,
+                                             const Choice& choice) {
+  const Grid grid{problem, radius_of(problem), choice.cells};
+  std::vector<std::uint32_t> order(places.front().size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::stable_sort(order, {}, [&](std::uint32_t i) {
+    return (grid.of(places[2][i]) * grid.count() + grid.of(places[1][i])) * grid.count() +
+           grid.of(places[0][i]);
+  });
+  return order;
+}
+
+/// The mean of a structure that each step builds anew. `packed`: whose threads stand in the order
+/// of cells.
+Predicted of_each_step(const Problem& problem, std::span<const Places> steps, const Choice& choice,
+                       bool packed, const std::function<TestsOfAgents(const Places&)>& tests_of) {
+  std::uint64_t made = 0;
+  std::uint64_t lanes = 0;
+  for (const Places& places : steps) {
+    TestsOfAgents tests = tests_of(places);
+    made += sum_of(tests);
+    if (packed) {
+      TestsOfAgents ordered;
+      for (const std::uint32_t i : in_order_of_cells(problem, places, choice))
+        ordered.push_back(tests[i]);
+      tests = std::move(ordered);
+    }
+    lanes += lanes_of(tests);
+  }
+  return {
+      .tests = static_cast<double>(made) / static_cast<double>(steps.size()),
+      .rebuilds = static_cast<std::uint32_t>(steps.size()),
+      .used = static_cast<double>(made) / static_cast<double>(std::max<std::uint64_t>(lanes, 1))};
+}
+
+Predicted of_cells(const Problem& problem, std::span<const Places> steps, const Choice& choice,
+                   bool each_cell, bool packed) {
+  return of_each_step(problem, steps, choice, packed, [&](const Places& places) {
+    return tests_of_cells(problem, places, radius_of(problem), choice.cells, each_cell);
+  });
 }
 
 bool moved_by(double distance, const Places& from, const Places& to) {
@@ -168,28 +206,43 @@ bool moved_by(double distance, const Places& from, const Places& to) {
 
 }  // namespace
 
+std::uint64_t lanes_of(std::span<const std::uint32_t> tests_of_threads) {
+  std::uint64_t lanes = 0;
+  for (std::size_t warp = 0; warp < tests_of_threads.size(); warp += warp_lanes) {
+    const auto threads =
+        tests_of_threads.subspan(warp, std::min(warp_lanes, tests_of_threads.size() - warp));
+    lanes += warp_lanes * std::uint64_t{std::ranges::max(threads)};
+  }
+  return lanes;
+}
+
 Predicted predict_all_pairs(const Problem& problem, std::span<const Places> /*steps*/,
                             const Choice& /*choice*/) {
-  return {.tests = static_cast<double>(problem.agents) * problem.agents, .rebuilds = 0};
+  const double agents = problem.agents;
+  constexpr double lanes = warp_lanes;
+  return {.tests = agents * agents,
+          .rebuilds = 0,
+          .used = agents / (std::ceil(agents / lanes) * lanes)};
 }
 
 Predicted predict_cells(const Problem& problem, std::span<const Places> steps,
                         const Choice& choice) {
-  return of_each_step(steps, [&](const Places& places) {
-    return tests_of_cells(problem, places, radius_of(problem), choice.cells, /*each_cell=*/true);
-  });
+  return of_cells(problem, steps, choice, /*each_cell=*/true, /*packed=*/false);
+}
+
+Predicted predict_packed_cells(const Problem& problem, std::span<const Places> steps,
+                               const Choice& choice) {
+  return of_cells(problem, steps, choice, /*each_cell=*/true, /*packed=*/true);
 }
 
 Predicted predict_rows(const Problem& problem, std::span<const Places> steps,
                        const Choice& choice) {
-  return of_each_step(steps, [&](const Places& places) {
-    return tests_of_cells(problem, places, radius_of(problem), choice.cells, /*each_cell=*/false);
-  });
+  return of_cells(problem, steps, choice, /*each_cell=*/false, /*packed=*/true);
 }
 
 Predicted predict_columns(const Problem& problem, std::span<const Places> steps,
                           const Choice& choice) {
-  return of_each_step(steps, [&](const Places& places) {
+  return of_each_step(problem, steps, choice, /*packed=*/false, [&](const Places& places) {
     return tests_of_columns(problem, places, radius_of(problem), choice.cells);
   });
 }
@@ -205,7 +258,8 @@ Predicted predict_lists(const Problem& problem, std::span<const Places> steps,
     if (built == nullptr || moved_by(choice.skin / 2, *built, places)) {
       built = &places;
       ++predicted.rebuilds;
-      sum += tests_of_cells(problem, places, reach, choice.cells, /*each_cell=*/false);
+      sum += static_cast<double>(
+          sum_of(tests_of_cells(problem, places, reach, choice.cells, /*each_cell=*/false)));
       listed =
           static_cast<double>(search(places, reach * reach, /*nearest=*/false).lists.ids.size());
     }

@@ -20,10 +20,15 @@ struct Choice {
 struct Predicted {
   double tests = 0;            ///< of a step, in the mean
   std::uint32_t rebuilds = 0;  ///< of the data structure, in all steps
+  double used = 0;  ///< part of a GPU's threads at work, with one for each agent; 0: not predicted
 };
 /// Of steps before which the agents are at these places.
 using PredictedTests = Predicted (*)(const Problem& problem, std::span<const Places> steps,
                                      const Choice& choice);
+
+inline constexpr std::size_t warp_lanes = 32;
+/// Tests that warps had room for: each goes on as long as the thread that makes the most.
+[[nodiscard]] std::uint64_t lanes_of(std::span<const std::uint32_t> tests_of_threads);
 
 /// Everybody with everybody.
 [[nodiscard]] Predicted predict_all_pairs(const Problem& problem, std::span<const Places> steps,
@@ -31,6 +36,9 @@ using PredictedTests = Predicted (*)(const Problem& problem, std::span<const Pla
 /// Everybody with the agents of all cells within reach.
 [[nodiscard]] Predicted predict_cells(const Problem& problem, std::span<const Places> steps,
                                       const Choice& choice);
+/// The same, by threads that stand in the order of cells.
+[[nodiscard]] Predicted predict_packed_cells(const Problem& problem, std::span<const Places> steps,
+                                             const Choice& choice);
 /// The same of rows of cells along x: a row is within reach or not.
 [[nodiscard]] Predicted predict_rows(const Problem& problem, std::span<const Places> steps,
                                      const Choice& choice);

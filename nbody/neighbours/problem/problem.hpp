@@ -55,6 +55,10 @@ struct Problem {
 
 /// Of the neighbours of a boid only so many count: the nearest.
 inline constexpr std::uint32_t nearest_count = 7;
+/// A boid with fewer than 7 neighbours has so many of these in its row; results that no step has
+/// written are this.
+inline constexpr std::uint32_t nobody = 0xFFFFFFFFU;
+
 /// Whether only the nearest count.
 [[nodiscard]] constexpr bool only_nearest(Kind kind) {
   return kind == Kind::boids;

@@ -1,0 +1,166 @@
+// The vectors of a case on a GPU: where its steps read and write, how they begin, and what was
+// left.
+#pragma once
+
+#include "nbody/neighbours/device_rung.cuh"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace strata::neighbours {
+
+/// The vectors of a case.
+class DeviceCase {
+ public:
+  DeviceCase(const Problem& problem, const Agents& begin, std::uint32_t room)
+      : problem_{problem},
+        begin_{begin},
+        from_{problem.agents},
+        to_{problem.agents},
+        results_{TwoSided<std::uint32_t>{problem.agents},
+                 TwoSided<std::uint32_t>{
+                     problem.kind == Kind::boids ? std::size_t{nearest_count} * problem.agents : 1},
+                 lists_with(room)},
+        room_{room},
+        tests_{std::size_t{problem.agents} + usual_block} {}
+
+  /// The agents as they were, on the host alone; elsewhere poison. Waits.
+  void restore(const Stream& stream) {
+    for (AgentVectors* const agents : {&from_, &to_}) {
+      agents->places.poison(stream);
+      agents->forwards.poison(stream);
+      agents->speeds.poison(stream);
+    }
+    for (std::size_t c = 0; c < 3; ++c) {
+      std::ranges::copy(begin_.parts[c], from_.places.host.data() + c * begin_.size());
+      std::ranges::copy(begin_.parts[3 + c], from_.forwards.host.data() + c * begin_.size());
+    }
+    std::ranges::copy(begin_.part(Part::speed), from_.speeds.host.data());
+    poison_results(stream);
+  }
+  /// Waits.
+  void poison_results(const Stream& stream) {
+    constexpr int all_set = 0xFF;
+    results_.counts.poison(stream);
+    results_.nearest.poison(stream);
+    results_.lists.poison(stream);
+    tests_.poison(all_set, stream.get());
+    stream.synchronize();
+  }
+
+  /// Step `number` of a sample. Where agents move, each starts from what the one before left.
+  [[nodiscard]] DeviceStep step(std::size_t number, bool last, bool tested) {
+    const bool back = problem_.moves() && number % 2 == 1;
+    return {.problem = &problem_,
+            .from = back ? &to_ : &from_,
+            .to = back ? &from_ : &to_,
+            .results = &results_,
+            .room = room_,
+            .tests = tested ? tests_.data() : nullptr,
+            .first = number == 0,
+            .last = last};
+  }
+
+  /// Whether a list had no room; then lists have.
+  bool grow() {
+    if (problem_.kind != Kind::list) return false;
+    std::uint32_t longest = 0;
+    for (const std::uint32_t count : results_.counts.host.span()) {
+      if (count < problem_.agents) longest = std::max(longest, count);  // else nobody wrote it
+    }
+    if (longest <= room_) return false;
+    room_ = list_room(longest);
+    results_.lists = lists_with(room_);
+    return true;
+  }
+  [[nodiscard]] std::uint32_t room() const { return room_; }
+
+  /// What the step started from, and what it left.
+  [[nodiscard]] Agents from_of(const DeviceStep& step) const {
+    return agents(step.from->places.device.to_host(), step.from->forwards.device.to_host(),
+                  step.from->speeds.device.to_host());
+  }
+  [[nodiscard]] Agents left_by(const DeviceStep& step) const {
+    if (!problem_.moves()) return from_of(step);
+    const auto on_host = [](const TwoSided<float>& vector) {
+      const auto all = vector.host.span();
+      return std::vector<float>(all.begin(), all.end());
+    };
+    return agents(on_host(step.to->places), on_host(step.to->forwards), on_host(step.to->speeds));
+  }
+  /// Of the results that are on the host. Agents must outlive it, and so must the case.
+  [[nodiscard]] Outcome outcome(const Agents& from, const Agents& left) {
+    read_rows();
+    return {.from = from,
+            .left = left,
+            .count = [this](std::size_t i) { return results_.counts.host.span()[i]; },
+            .neighbours = [this](std::size_t i) { return rows_.of(i); }};
+  }
+  /// Distances of the last step, of which every thread with an agent tells its own.
+  [[nodiscard]] Tests tests() const {
+    std::vector<std::uint32_t> all = tests_.to_host();
+    Tests sum;
+    std::size_t told = 0;
+    for (std::uint32_t& one : all) {
+      if (one == nobody) {
+        one = 0;
+        continue;
+      }
+      ++told;
+      sum.made += one;
+    }
+    sum.lanes = lanes_of(all);
+    if (told == problem_.agents) return sum;
+    throw std::runtime_error{std::to_string(told) + " threads say how much they tested, not " +
+                             std::to_string(problem_.agents)};
+  }
+
+ private:
+  [[nodiscard]] TwoSided<std::uint32_t> lists_with(std::uint32_t room) const {
+    return TwoSided<std::uint32_t>{problem_.kind == Kind::list ? std::size_t{room} * problem_.agents
+                                                               : 1};
+  }
+  /// Of vectors of boids; others have but places of their own.
+  [[nodiscard]] Agents agents(const std::vector<float>& places, const std::vector<float>& forwards,
+                              const std::vector<float>& speeds) const {
+    Agents all = begin_;
+    const auto part = [&](std::vector<float>& to, const std::vector<float>& from, std::size_t c) {
+      std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(c * to.size()), to.size(), to.begin());
+    };
+    for (std::size_t c = 0; c < 3; ++c) {
+      part(all.parts[c], places, c);
+      if (problem_.kind == Kind::boids) part(all.parts[3 + c], forwards, c);
+    }
+    if (problem_.kind == Kind::boids) part(all.part(Part::speed), speeds, 0);
+    return all;
+  }
+  /// Row by row, what stands neighbour by neighbour; as far as each agent says that it has any.
+  void read_rows() {
+    rows_ = {};
+    if (problem_.kind == Kind::circles) return;
+    const bool nearest = problem_.kind == Kind::boids;
+    const auto all = (nearest ? results_.nearest : results_.lists).host.span();
+    const std::uint32_t most = nearest ? nearest_count : room_;
+    for (std::size_t i = 0; i < problem_.agents; ++i) {
+      const std::uint32_t count = results_.counts.host.span()[i];
+      for (std::size_t n = 0; count != nobody && n < std::min(count, most); ++n)
+        rows_.ids.push_back(all[n * problem_.agents + i]);
+      rows_.first.push_back(rows_.ids.size());
+    }
+  }
+
+  Problem problem_;
+  Agents begin_;
+  AgentVectors from_;
+  AgentVectors to_;
+  ResultVectors results_;
+  std::uint32_t room_;
+  DeviceBuffer<std::uint32_t> tests_;  ///< of every thread, those beyond the last agent included
+  Lists rows_;
+};
+
+}  // namespace strata::neighbours

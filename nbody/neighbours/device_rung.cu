@@ -1,0 +1,143 @@
+// How a rung on a GPU is verified and timed.
+#include "harness/cpu/host_steps.hpp"
+#include "harness/cuda/cuda_machine.hpp"
+#include "harness/cuda/sm_stamps.cuh"
+#include "harness/measure/engine.hpp"
+#include "nbody/neighbours/device_case.cuh"
+#include "nbody/neighbours/device_rung.cuh"
+#include "nbody/neighbours/rung_experiment.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace strata::neighbours {
+namespace {
+
+void take_all(const DeviceKernel& kernel, DeviceCase& vectors, std::size_t steps, Queue& queue) {
+  for (std::size_t s = 0; s < steps; ++s)
+    kernel.step(vectors.step(s, s + 1 == steps, /*tested=*/false), queue);
+}
+
+/// Agents that the sample's last step left otherwise than it should have.
+std::size_t judged_at_end(const DeviceKernel& kernel, const Problem& problem,
+                          const ReferenceStep& right, const Verification& verified,
+                          DeviceCase& vectors, std::size_t steps) {
+  const DeviceStep last = vectors.step(steps - 1, /*last=*/true, /*tested=*/false);
+  const Agents from = vectors.from_of(last);
+  const Agents left = vectors.left_by(last);
+  const Outcome seen = vectors.outcome(from, left);
+  return kernel.in_any_order ? wrong_at_end(problem, seen)
+                             : different_at_end(problem, right, verified, seen);
+}
+
+}  // namespace
+
+KernelStep DeviceStep::for_kernel() const {
+  return {.places = from->places.device.data(),
+          .forwards = from->forwards.device.data(),
+          .speeds = from->speeds.device.data(),
+          .to_places = to->places.device.data(),
+          .to_forwards = to->forwards.device.data(),
+          .to_speeds = to->speeds.device.data(),
+          .counts = results->counts.device.data(),
+          .nearest = results->nearest.device.data(),
+          .lists = results->lists.device.data(),
+          .tests = tests,
+          .room = room,
+          .agents = agents(),
+          .radius_squared = problem->radius_squared,
+          .per_radius = 1 / std::sqrt(problem->radius_squared),
+          .world = problem->world};
+}
+
+DeviceVerification verify_on_device(const DeviceKernel& kernel, const Problem& problem,
+                                    const ReferenceStep& right, std::size_t steps) {
+  const Stream stream;
+  DeviceVerification verified;
+  DeviceCase vectors{problem, right.agents, list_room(0)};
+  vectors.restore(stream);
+  for (std::size_t s = 0; s < steps; ++s) {
+    std::optional<Queue> queue;
+    do {
+      queue.emplace(stream);
+      vectors.poison_results(stream);
+      kernel.step(vectors.step(s, /*last=*/true, /*tested=*/true), *queue);
+      queue->wait();
+    } while (vectors.grow());
+    const DeviceStep step = vectors.step(s, /*last=*/true, /*tested=*/true);
+    const Agents from = vectors.from_of(step);
+    const Agents left = vectors.left_by(step);
+    verify_step(verified.seen, problem, right, vectors.outcome(from, left), s, steps);
+    const Tests tests = vectors.tests();
+    verified.seen.tests.made += tests.made;
+    verified.seen.tests.lanes += tests.lanes;
+    verified.seen.rebuilds += queue->rebuilds();
+  }
+  verified.room = vectors.room();
+  return verified;
+}
+
+SampleSeen sample_on_device(const DeviceKernel& kernel, const Problem& problem,
+                            const ReferenceStep& right, const DeviceVerification& verified,
+                            std::size_t steps) {
+  const Stream stream;
+  DeviceCase vectors{problem, right.agents, verified.room};
+  vectors.restore(stream);
+  Queue queue{stream};
+  take_all(kernel, vectors, steps, queue);
+  queue.wait();
+  return {.traffic = queue.traffic(),
+          .different = judged_at_end(kernel, problem, right, verified.seen, vectors, steps)};
+}
+
+void measure_rung(Session& session, const Rung& rung, MakeDeviceKernel make) {
+  const Problem problem = problem_of(session);
+  const Choice choice = choice_of(session);
+  const ReferenceStep& right = shared_reference(session, problem);
+  const DeviceKernel kernel = make(problem, choice);
+  CudaMachine machine{session, 0, CudaMachine::Stamps::merged_by_sm};
+  const Stream& stream = machine.stream();
+  const DeviceVerification verified = verify_on_device(kernel, problem, right, steps_of_sample);
+  DeviceCase vectors{problem, right.agents, verified.room};
+  Queue queue{stream};
+  const auto all_steps = [&] { take_all(kernel, vectors, steps_of_sample, queue); };
+
+  vectors.restore(stream);
+  require_time_for_samples(session.plan(), machine.time_caller(all_steps), "eight steps");
+  RungCase which =
+      case_of(rung, problem, verified.seen,
+              rung.predicted_tests(problem, verified.seen.places_before_each_step(), choice));
+  which.counted.traffic = queue.traffic();
+  std::uint32_t longest = 0;
+  for (const std::uint32_t count : verified.seen.end_counts)
+    longest = std::max(longest, count);
+  which.predicted_traffic = rung.predicted_traffic(problem, choice, steps_of_sample, longest);
+  which.different_at_end = [&] {
+    return judged_at_end(kernel, problem, right, verified.seen, vectors, steps_of_sample);
+  };
+  const KernelCode code = machine.code(kernel.kernels.front());
+  which.facts = {{"registers", std::int64_t{code.registers}},
+                 {"shared_bytes", static_cast<std::int64_t>(code.shared_bytes)},
+                 {"threads", std::int64_t{usual_block}}};
+
+  Experiment experiment = describe(which);
+  experiment.kernels = kernel.kernels;
+  const unsigned sms = gpu_facts(session.device().identity().facts).sms;
+  const auto mark = [&](unsigned number) {
+    stamp<<<2 * sms, 32, 0, stream.get()>>>(machine.device_stamps(), number);
+  };
+  const strata::Around marks{.before = [&] { mark(0); }, .after = [&] { mark(1); }};
+  experiment.prepare = [&] {
+    machine.poison();
+    vectors.restore(stream);
+  };
+  experiment.observe = [&]() -> std::vector<double> {
+    const BothSides seen = machine.time_both_sides(all_steps, /*held=*/false, marks);
+    machine.land();
+    const StampedSteps inside = stamped_steps(machine.stamps());
+    return {seen.device, inside.seconds, inside.core_hertz};
+  };
+  measure(session, machine, experiment);
+}
+
+}  // namespace strata::neighbours

@@ -1,0 +1,285 @@
+// What the file of a rung on a GPU needs: the words of its story, and, for its code, the vectors of
+// a case on both sides, and a queue that counts what is copied and launched. Without nvcc the story
+// alone is compiled.
+#pragma once
+
+#include "nbody/neighbours/ladder.hpp"
+
+#if defined(__CUDACC__)
+
+#include "harness/cuda/buffer.hpp"
+#include "harness/cuda/cuda_check.hpp"
+#include "harness/cuda/stream.hpp"
+#include "nbody/neighbours/searches.hpp"
+#include "nbody/neighbours/verification.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
+
+namespace strata::neighbours {
+
+inline constexpr unsigned usual_block = 256;  ///< threads
+/// Blocks that an SM has room for, of searches in cells: left to itself, ptxas makes room for more
+/// and spills.
+inline constexpr unsigned usual_blocks = 4;
+
+/// A vector on both sides.
+template <class T>
+struct TwoSided {
+  DeviceBuffer<T> device;
+  PinnedBuffer<T> host;
+
+  explicit TwoSided(std::size_t count) : device{count}, host{count} {}
+  void poison(const Stream& stream) {
+    constexpr int all_set = 0xFF;  // not a number; nobody
+    device.poison(all_set, stream.get());
+    for (T& one : host.span())
+      one = poisoned();
+  }
+
+ private:
+  static T poisoned() {
+    if constexpr (std::is_same_v<T, float>) {
+      return NAN;
+    } else {
+      return nobody;
+    }
+  }
+};
+
+/// What is known of agents. Coordinates stand one after the other, as KernelStep says.
+struct AgentVectors {
+  TwoSided<float> places;
+  TwoSided<float> forwards;
+  TwoSided<float> speeds;
+
+  explicit AgentVectors(std::size_t agents)
+      : places{3 * agents}, forwards{3 * agents}, speeds{agents} {}
+};
+struct ResultVectors {
+  TwoSided<std::uint32_t> counts;
+  TwoSided<std::uint32_t> nearest;
+  TwoSided<std::uint32_t> lists;
+};
+
+/// One step of a sample: who is whose neighbour, and where that moves everybody.
+struct DeviceStep {
+  const Problem* problem = nullptr;
+  AgentVectors* from = nullptr;
+  AgentVectors* to = nullptr;
+  ResultVectors* results = nullptr;
+  std::uint32_t room = 0;          ///< of a list
+  std::uint32_t* tests = nullptr;  ///< on the GPU, one for each thread; null: nobody asks
+  bool first = false;              ///< of a sample: agents are on the host alone
+  bool last = false;               ///< results, and where agents are, belong on the host
+
+  [[nodiscard]] std::uint32_t agents() const { return problem->agents; }
+  [[nodiscard]] KernelStep for_kernel() const;
+
+  /// Calls visit(vector) with each that the search reads.
+  template <class Visit>
+  void visit_read(const Visit& visit) const {
+    visit_agents(*from, visit);
+  }
+  /// With each that it writes.
+  template <class Visit>
+  void visit_written(const Visit& visit) const {
+    if (problem->moves()) visit_agents(*to, visit);
+    visit(results->counts);
+    if (problem->kind == Kind::boids) visit(results->nearest);
+    if (problem->kind == Kind::list) visit(results->lists);
+  }
+
+ private:
+  template <class Visit>
+  void visit_agents(AgentVectors& agents, const Visit& visit) const {
+    visit(agents.places);
+    if (problem->kind != Kind::boids) return;
+    visit(agents.forwards);
+    visit(agents.speeds);
+  }
+};
+
+/// A stream, and what went into it.
+class Queue {
+ public:
+  explicit Queue(const Stream& stream) : stream_{stream} {}
+
+  [[nodiscard]] const Stream& stream() const { return stream_; }
+  [[nodiscard]] const Traffic& traffic() const { return traffic_; }
+  [[nodiscard]] std::uint64_t rebuilds() const { return rebuilds_; }
+
+  template <class T>
+  void copy_in(const TwoSided<T>& vector) {
+    vector.host.upload_to(vector.device, stream_.get());
+    count_copy(vector.host.size_bytes());
+  }
+  template <class T>
+  void copy_out(TwoSided<T>& vector) {
+    vector.host.download_from(vector.device, stream_.get());
+    count_copy(vector.host.size_bytes());
+  }
+  template <class T>
+  void clear(DeviceBuffer<T>& memory) {
+    memory.poison(0, stream_.get());
+    ++traffic_.launches;
+  }
+  /// In blocks of usual_block, of which the last is filled up.
+  template <class... Parameters, class... Arguments>
+  void launch(void (*kernel)(Parameters...), std::uint32_t threads, const Arguments&... arguments) {
+    const std::uint32_t blocks = (threads + usual_block - 1) / usual_block;
+    kernel<<<blocks, usual_block, 0, stream_.get()>>>(arguments...);
+    cuda_check(cudaGetLastError());
+    ++traffic_.launches;
+  }
+  /// So many launches that somebody else makes.
+  void count_launches(std::size_t launches) { traffic_.launches += launches; }
+  /// The data structure was built.
+  void count_rebuild() { ++rebuilds_; }
+  /// Until everything is done that was queued.
+  void wait() const { stream_.synchronize(); }
+
+ private:
+  void count_copy(std::size_t bytes) {
+    ++traffic_.copies;
+    traffic_.bytes += bytes;
+  }
+
+  const Stream& stream_;
+  Traffic traffic_;
+  std::uint64_t rebuilds_ = 0;
+};
+
+/// A rung, prepared for a problem.
+struct DeviceKernel {
+  /// Queues a step. Waits only where the host has a part in it.
+  std::function<void(const DeviceStep&, Queue&)> step;
+  std::vector<const void*> kernels;  ///< the search first
+  /// Chance decides in which order neighbours are found, and with it how sums are rounded.
+  bool in_any_order = false;
+};
+/// Prepares a rung. Throws Skipped where the device cannot do it.
+using MakeDeviceKernel = DeviceKernel (*)(const Problem&, const Choice&);
+
+/// Takes so many steps, one at a time, from the agents of `right`, and verifies them. Lists grow
+/// until nothing is cut. Throws std::runtime_error unless as many threads as there are agents say
+/// how much they tested.
+struct DeviceVerification {
+  Verification seen;
+  std::uint32_t room = 0;  ///< that lists needed
+};
+[[nodiscard]] DeviceVerification verify_on_device(const DeviceKernel& kernel,
+                                                  const Problem& problem,
+                                                  const ReferenceStep& right, std::size_t steps);
+
+/// What a sample of so many steps, as it is timed, asked for and left.
+struct SampleSeen {
+  Traffic traffic;
+  std::size_t different = 0;  ///< agents that the verified steps left otherwise
+};
+[[nodiscard]] SampleSeen sample_on_device(const DeviceKernel& kernel, const Problem& problem,
+                                          const ReferenceStep& right,
+                                          const DeviceVerification& verified, std::size_t steps);
+
+/// Verifies a rung, then times it.
+void measure_rung(Session& session, const Rung& rung, MakeDeviceKernel make);
+
+template <class... Parameters>
+[[nodiscard]] const void* code_of(void (*kernel)(Parameters...)) {
+  return reinterpret_cast<const void*>(kernel);
+}
+[[nodiscard]] inline Cells cells_for(const Problem& problem, const Choice& choice) {
+  return cells_of(problem.low(), problem.extent(), std::sqrt(problem.radius_squared), choice.cells);
+}
+
+/// Who is asked to copy what.
+enum class Copies {
+  all,  ///< every vector, in before a step and out after it
+  lazy  ///< what the search reads, in before the first step; what it writes, out after the last
+};
+
+/// A rung whose step ends with the kernel kernel_of.operator()<kind>(), which is given the step and
+/// what prepare(step, queue) returns. Vectors are on the GPU while that is called.
+template <class KernelOf, class Prepare>
+[[nodiscard]] DeviceKernel searching(Kind kind, Copies copies, const KernelOf& kernel_of,
+                                     const Prepare& prepare) {
+  const auto rung_of = [&](auto kernel) -> DeviceKernel {
+    const auto step_of = [=](const DeviceStep& step, Queue& queue) {
+      const auto in = [&](auto& vector) { queue.copy_in(vector); };
+      const auto out = [&](auto& vector) { queue.copy_out(vector); };
+      const bool all = copies == Copies::all;
+      if (all || step.first) step.visit_read(in);
+      if (all) step.visit_written(in);
+      const auto search = prepare(step, queue);
+      queue.launch(kernel, step.agents(), step.for_kernel(), search);
+      if (all) step.visit_read(out);
+      if (all || step.last) step.visit_written(out);
+    };
+    return {.step = step_of, .kernels = {code_of(kernel)}};
+  };
+  switch (kind) {
+    case Kind::boids:
+      return rung_of(kernel_of.template operator()<Kind::boids>());
+    case Kind::circles:
+      return rung_of(kernel_of.template operator()<Kind::circles>());
+    case Kind::list:
+      break;
+  }
+  return rung_of(kernel_of.template operator()<Kind::list>());
+}
+/// Of everybody, for whom nothing is prepared.
+template <class KernelOf>
+[[nodiscard]] DeviceKernel searching_all(Kind kind, Copies copies, const KernelOf& kernel_of) {
+  return searching(kind, copies, kernel_of, [](const DeviceStep&, Queue&) { return AskAll{}; });
+}
+
+[[nodiscard]] __device__ inline std::uint32_t thread_number() {
+  return blockIdx.x * usual_block + threadIdx.x;
+}
+
+/// Everybody asks everybody, tile by tile through shared memory: each agent is read once for a
+/// whole block. The last tile is filled up with agents that are out of everybody's reach.
+template <Kind kind>
+__device__ inline void walk_tiles(const KernelStep& step) {
+  __shared__ float4 tile[usual_block];
+  const std::uint32_t i = thread_number();
+  const bool real = i < step.agents;
+  const Vector<float> me = step.place(real ? i : 0);
+  Gathering<kind> found{step, i};
+#pragma unroll 1
+  for (std::uint32_t start = 0; start < step.agents; start += usual_block) {
+    const std::uint32_t j = start + threadIdx.x;
+    float4 other{INFINITY, 0, 0, 0};
+    if (j < step.agents) {
+      const Vector<float> place = step.place(j);
+      other = {place.x, place.y, place.z, 0};
+    }
+    tile[threadIdx.x] = other;
+    __syncthreads();
+    if (real) {
+#pragma unroll 8
+      for (unsigned k = 0; k < usual_block; ++k) {
+        const float4 at = tile[k];  // one load
+        test(me, {at.x, at.y, at.z}, start + k, found);
+      }
+    }
+    __syncthreads();
+  }
+  if (!real) return;
+  found.end(step);
+  if (step.tests != nullptr) step.tests[i] = step.agents;
+}
+
+}  // namespace strata::neighbours
+
+#else
+namespace strata::neighbours {
+inline constexpr auto make = nullptr;  ///< in the place of a rung's own
+}
+#endif

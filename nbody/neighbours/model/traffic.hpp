@@ -1,0 +1,47 @@
+// What the steps of a sample ask of the bus and of the driver, told by what a rung's file says it
+// copies and launches, by none of its code. Host only.
+#pragma once
+
+#include "nbody/neighbours/model/tests.hpp"
+#include "nbody/neighbours/problem/problem.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace strata::neighbours {
+
+struct Traffic {
+  std::uint64_t copies = 0;    ///< between host and GPU, one of each vector
+  std::uint64_t bytes = 0;     ///< of the copies
+  std::uint64_t launches = 0;  ///< of kernels, and of fills of memory
+  bool operator==(const Traffic&) const = default;
+};
+
+/// Room for the neighbours of an agent, where the longest list has so many: lists begin with room
+/// for 32, and grow by as many until nothing is cut.
+inline constexpr std::uint32_t list_grain = 32;
+[[nodiscard]] constexpr std::uint32_t list_room(std::uint32_t longest) {
+  return (longest > 1 ? (longest + list_grain - 1) / list_grain : 1) * list_grain;
+}
+
+/// Of so many steps, whose longest list has `longest` neighbours.
+using PredictedTraffic = Traffic (*)(const Problem& problem, const Choice& choice,
+                                     std::size_t steps, std::uint32_t longest);
+
+/// Every vector in before each step and out after it; a kernel.
+[[nodiscard]] Traffic predict_copying(const Problem& problem, const Choice& choice,
+                                      std::size_t steps, std::uint32_t longest);
+/// What is read, in before the first step; what is written, out after the last; a kernel a step.
+[[nodiscard]] Traffic predict_lazy(const Problem& problem, const Choice& choice, std::size_t steps,
+                                   std::uint32_t longest);
+/// The same, and before each step places out, unless nobody moved since, and cells in.
+[[nodiscard]] Traffic predict_host_grid(const Problem& problem, const Choice& choice,
+                                        std::size_t steps, std::uint32_t longest);
+/// Lazy, with two kernels around a scan before that of the search.
+[[nodiscard]] Traffic predict_scan_grid(const Problem& problem, const Choice& choice,
+                                        std::size_t steps, std::uint32_t longest);
+/// Lazy, with a fill and two kernels around a scan before that of the search.
+[[nodiscard]] Traffic predict_counting_sort(const Problem& problem, const Choice& choice,
+                                            std::size_t steps, std::uint32_t longest);
+
+}  // namespace strata::neighbours

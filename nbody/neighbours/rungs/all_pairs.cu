@@ -1,0 +1,35 @@
+// A thread for each agent, which reads all others from global memory; every vector goes to the GPU
+// and back in each step.
+#include "nbody/neighbours/device_rung.cuh"
+
+namespace strata::neighbours::all_pairs {
+namespace {
+
+const Rung rung{
+    .name = "neighbours_all_pairs",
+    .backend = Backend::cuda,
+    .question = "What do all neighbours cost on a GPU, if everybody asks everybody?",
+    .change = "a thread for each agent; every vector is copied in before a step, and out after it",
+    .source = seed("5.2, with the explicit copies of 2.5"),
+    .expectation =
+        "agents² distance tests a step, read from L1; for few agents the copies, two for each "
+        "vector and step, take longer than the kernel",
+    .predicted_tests = predict_all_pairs,
+    .predicted_traffic = predict_copying,
+    .most_agents = 131072};
+
+#if defined(__CUDACC__)
+template <Kind kind>
+__global__ void __launch_bounds__(usual_block) step_of(KernelStep step, AskAll search) {
+  take_own_step<kind>(step, thread_number(), search);
+}
+
+DeviceKernel make(const Problem& problem, const Choice& /*choice*/) {
+  return searching_all(problem.kind, Copies::all, [&]<Kind kind>() { return step_of<kind>; });
+}
+#endif
+
+STRATA_NEIGHBOURS_RUNG(rung, make);
+
+}  // namespace
+}  // namespace strata::neighbours::all_pairs

@@ -1,0 +1,42 @@
+#include "nbody/neighbours/sorted_cells.cuh"
+
+namespace strata::neighbours::counting_sort {
+namespace {
+
+const Rung rung{
+    .name = "neighbours_counting_sort",
+    .backend = Backend::cuda,
+    .before = "neighbours_scan_grid",
+    .question = "What does it bring to sort agents into cells by atomic additions?",
+    .change =
+        "a thread for each agent adds 1 to the count of its cell, which tells it its place there; "
+        "after the scan it notes itself",
+    .source =
+        "Hoetzlein, Fast fixed-radius nearest neighbors: interactive million-particle fluids, GTC "
+        "2014: counting sort by atomics",
+    .expectation =
+        "building costs a few launches of some microseconds; a cell's agents come in any order",
+    .predicted_tests = predict_cells,
+    .predicted_traffic = predict_counting_sort,
+    .axes = {cells_axis()}};
+
+#if defined(__CUDACC__)
+template <Kind kind>
+__global__ void __launch_bounds__(usual_block, usual_blocks)
+    step_of(KernelStep step, AskCells search) {
+  take_own_step<kind>(step, thread_number(), search);
+}
+
+DeviceKernel make(const Problem& problem, const Choice& choice) {
+  return searching_sorted(
+      problem, choice, [&]<Kind kind>() { return step_of<kind>; },
+      [](SortedCells& sorted, const DeviceStep& step, Queue& queue) {
+        return sorted.build_ids(step, queue);
+      });
+}
+#endif
+
+STRATA_NEIGHBOURS_RUNG(rung, make);
+
+}  // namespace
+}  // namespace strata::neighbours::counting_sort

@@ -1,0 +1,35 @@
+#include "nbody/neighbours/sorted_cells.cuh"
+
+namespace strata::neighbours::runs {
+namespace {
+
+const Rung rung{
+    .name = "neighbours_runs",
+    .backend = Backend::cuda,
+    .before = "neighbours_reordered",
+    .question = "What does it bring to search a row of cells as one run?",
+    .change =
+        "cells that follow each other along x are one piece of memory: 9 loops in the place of 27",
+    .source = "neighbours_cpu_packed, which searches so on a CPU",
+    .expectation = "some more distance tests, in fewer and longer loops whose ends idle less",
+    .predicted_tests = predict_rows,
+    .predicted_traffic = predict_counting_sort,
+    .axes = {cells_axis()}};
+
+#if defined(__CUDACC__)
+template <Kind kind>
+__global__ void __launch_bounds__(usual_block, usual_blocks)
+    step_of(KernelStep step, AskRuns search) {
+  take_step_standing<kind>(step, thread_number(), search);
+}
+
+DeviceKernel make(const Problem& problem, const Choice& choice) {
+  return searching_sorted(
+      problem, choice, [&]<Kind kind>() { return step_of<kind>; }, ask_in_order<AskRuns>);
+}
+#endif
+
+STRATA_NEIGHBOURS_RUNG(rung, make);
+
+}  // namespace
+}  // namespace strata::neighbours::runs

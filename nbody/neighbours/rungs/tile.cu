@@ -1,0 +1,35 @@
+#include "nbody/neighbours/device_rung.cuh"
+
+namespace strata::neighbours::tile {
+namespace {
+
+const Rung rung{
+    .name = "neighbours_tile",
+    .backend = Backend::cuda,
+    .before = "neighbours_all_pairs",
+    .question = "What does it bring to read each agent once for a whole block?",
+    .change = "tiles of 256 agents in shared memory",
+    .source = seed("5.2 and 6.3.1: shared memory as a cache"),
+    .expectation =
+        "three loads from L1 become one of 16 bytes from shared memory; of the 12 issue slots of "
+        "a test 6 are arithmetic, the others a load, two questions and the way around a hit; "
+        "the copies stay",
+    .predicted_tests = predict_all_pairs,
+    .predicted_traffic = predict_copying,
+    .most_agents = 131072};
+
+#if defined(__CUDACC__)
+template <Kind kind>
+__global__ void __launch_bounds__(usual_block) step_of(KernelStep step, AskAll /*everybody*/) {
+  walk_tiles<kind>(step);
+}
+
+DeviceKernel make(const Problem& problem, const Choice& /*choice*/) {
+  return searching_all(problem.kind, Copies::all, [&]<Kind kind>() { return step_of<kind>; });
+}
+#endif
+
+STRATA_NEIGHBOURS_RUNG(rung, make);
+
+}  // namespace
+}  // namespace strata::neighbours::tile

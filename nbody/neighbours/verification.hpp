@@ -1,0 +1,71 @@
+// How what a rung's steps left is held against double precision, on any backend. Host only.
+#pragma once
+
+#include "harness/measure/session.hpp"
+#include "nbody/neighbours/problem/problem.hpp"
+#include "nbody/neighbours/reference/motion.hpp"
+#include "nbody/neighbours/reference/search.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace strata::neighbours {
+
+/// The first step from the agents of a problem as double precision takes it.
+struct ReferenceStep {
+  Agents agents;
+  Places places;
+  Lists neighbours;
+  Motion motion;
+};
+[[nodiscard]] ReferenceStep reference_step(const Problem& problem, Agents agents);
+/// That of the problem's own agents, computed on first use, for all rungs.
+[[nodiscard]] const ReferenceStep& shared_reference(Session& session, const Problem& problem);
+
+/// What a step started from and what it left, as the host sees it.
+struct Outcome {
+  const Agents& from;
+  const Agents& left;                               ///< `from`, where agents do not move
+  std::function<std::uint32_t(std::size_t)> count;  ///< neighbours of an agent that count
+  std::function<std::span<const std::uint32_t>(std::size_t)> neighbours;  ///< unless circles
+
+  [[nodiscard]] std::vector<std::uint32_t> counts() const;
+};
+
+/// Distances that a rung computed.
+struct Tests {
+  std::uint64_t made = 0;
+  std::uint64_t lanes = 0;  ///< of vectors or warps that computed them, wanted or not
+};
+
+/// What a rung showed in the steps of a sample, before its time counts.
+struct Verification {
+  std::size_t checked = 0;                ///< agents whose neighbours were compared, of all steps
+  std::size_t wrong = 0;                  ///< of them, those that have others
+  std::vector<Accuracy> motion;           ///< after the first step, where agents move
+  std::vector<Agents> before_each_step;   ///< where the rung had the agents
+  Agents end;                             ///< where it left them
+  std::vector<std::uint32_t> end_counts;  ///< neighbours of each agent in the last step
+  double neighbours = 0;                  ///< found in a step, in the mean
+  Tests tests;                            ///< of all steps
+  std::uint64_t rebuilds = 0;             ///< of the data structure, in all steps
+
+  [[nodiscard]] std::vector<Places> places_before_each_step() const;
+};
+
+/// Adds step number `step` of `steps`: of the first and the last, neighbours are compared.
+void verify_step(Verification& verification, const Problem& problem, const ReferenceStep& right,
+                 const Outcome& seen, std::size_t step, std::size_t steps);
+
+/// Agents that a sample's last step left otherwise than the verified steps did, bit for bit; and
+/// lists at rest that are wrong.
+[[nodiscard]] std::size_t different_at_end(const Problem& problem, const ReferenceStep& right,
+                                           const Verification& verified, const Outcome& seen);
+/// The same of a rung that adds up in an order that chance decides: agents with wrong neighbours in
+/// the sample's last step, from where that step had them, and all where that moved them wrongly.
+[[nodiscard]] std::size_t wrong_at_end(const Problem& problem, const Outcome& seen);
+
+}  // namespace strata::neighbours

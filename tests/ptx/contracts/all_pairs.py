@@ -1,0 +1,6 @@
+"""Everybody read from memory, coordinate by coordinate."""
+
+from contract import Contract
+from neighbours_contract import searches
+
+CONTRACT = Contract(kernels=searches(numbers=(58, 15, 18), loads=(6, 6, 15)))
