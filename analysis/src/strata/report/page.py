@@ -30,7 +30,7 @@ from strata.report.attempt import attempt, left_out
 from strata.report.citations import Citations
 from strata.report.questions import MAP, QUESTIONS, question_of
 from strata.report.tables import made, tables_of
-from strata.run import VERDICTS, Run, Verdict, grouped, params_text
+from strata.run import VERDICTS, Row, Run, Verdict, grouped, params_text
 from strata.run.files import write_files
 from strata.run.private import without_paths
 from strata.run.rows import Places
@@ -117,11 +117,15 @@ def make(runs: Sequence[Run], *, headings: bool = True) -> dict[str, bytes]:
     return files
 
 
+def _why(row: Row) -> tuple[str, str]:
+    return row.benchmark, NUMBER.sub("…", row.reasons)
+
+
 class Section:
     """One run as the template shows it; a row that something links to stands on the page.
 
-    What is not of the figures is made at once, while they are drawn. `invalid`: benchmark, reason
-    and place of each such row, by what is the same but for the numbers in the reason.
+    What is not of the figures is made at once, while they are drawn. `invalid`: places of
+    such rows, together those of one benchmark whose reasons differ by numbers alone.
     """
 
     def __init__(
@@ -136,12 +140,8 @@ class Section:
         self.notices = _notices(run)
         self.gates = gate_counts(run)
         self.unmeasured = [case for case in run.cases if case.status != "measured"]
-        invalid = [
-            (row.benchmark, NUMBER.sub("…", row.reasons), place)
-            for place, row in enumerate(run.rows)
-            if not row.valid
-        ]
-        alike = grouped(invalid, lambda one: one[:2])
+        invalid = [place for place, row in enumerate(run.rows) if not row.valid]
+        alike = grouped(invalid, lambda at: _why(run.rows[at]))
         self.invalid = sorted(alike.values(), key=len, reverse=True)
         first = headlines.headlines(run, self.notices)
         self.first = self._each(self._table, [headlines.table(run, first)])
