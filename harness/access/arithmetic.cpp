@@ -4,6 +4,7 @@
 
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string_view>
 
 namespace strata::access {
@@ -180,6 +181,13 @@ struct Funnel {  // shf
     return (left ? both << by >> 32U : both >> by) & 0xFFFFFFFFU;
   }
 };
+template <bool wraps>
+struct Mask {  // bmsk
+  static constexpr unsigned sources = 2;
+  static Bits of(Bits a, Bits b, Bits, Bits) {
+    return mask_of(static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b), wraps);
+  }
+};
 template <class T>
 struct SignSelected {  // slct, with a third operand of T
   static constexpr unsigned sources = 3;
@@ -291,6 +299,42 @@ struct Root {
   template <class T>
   static T of(T a, T, T) {
     return std::sqrt(a);
+  }
+};
+struct ReciprocalRoot {
+  template <class T>
+  static T of(T a, T, T) {
+    return T{1} / std::sqrt(a);
+  }
+};
+struct Sine {
+  template <class T>
+  static T of(T a, T, T) {
+    return std::sin(a);
+  }
+};
+struct Cosine {
+  template <class T>
+  static T of(T a, T, T) {
+    return std::cos(a);
+  }
+};
+struct PowerOfTwo {
+  template <class T>
+  static T of(T a, T, T) {
+    return std::exp2(a);
+  }
+};
+struct LogarithmToTwo {
+  template <class T>
+  static T of(T a, T, T) {
+    return std::log2(a);
+  }
+};
+struct HyperbolicTangent {
+  template <class T>
+  static T of(T a, T, T) {
+    return std::tanh(a);
   }
 };
 struct RealLeast {  // the other one, where one is no number; -0 is less than 0
@@ -687,8 +731,11 @@ bool has_any(const ptx::Instruction& one, std::initializer_list<std::string_view
   return std::ranges::any_of(modifiers, [&](std::string_view m) { return one.has(m); });
 }
 
+bool is_approximate(const ptx::Instruction& one) {
+  return has_any(one, {"approx", "full"});
+}
 std::optional<Flavour> flavour_of(const ptx::Instruction& one) {
-  if (has_any(one, {"approx", "full", "xorsign", "NaN", "relu", "abs"})) return std::nullopt;
+  if (has_any(one, {"xorsign", "NaN", "relu", "abs"})) return std::nullopt;
   Flavour flavour{.flushes = one.has("ftz"), .saturates = one.has("sat")};
   if (has_any(one, {"rz", "rzi"})) flavour.rounding = Rounding::zero;
   if (has_any(one, {"rm", "rmi"})) flavour.rounding = Rounding::down;
@@ -1192,6 +1239,12 @@ constexpr std::array entries{
     Entry{"bfe", bit_field},
     Entry{"bfi", bit_field},
     Entry{"bfind", [](const auto& i) { return find_bit<HighestBit, HighestBitShift>(i); }},
+    Entry{"bmsk",
+          [](const auto& i) {
+            return Recipe{.run = i.has("wrap") ? &each<Mask<true>> : &each<Mask<false>>,
+                          .sources = 2,
+                          .types = {Type::u32, Type::u32}};
+          }},
     Entry{"brev", [](const auto& i) { return unary_of_bits<Reverse>(i); }},
     Entry{"popc", [](const auto& i) { return unary_of_bits<CountOnes>(i); }},
     Entry{"clz", [](const auto& i) { return unary_of_bits<LeadingZeros>(i); }},
@@ -1210,13 +1263,34 @@ constexpr std::array entries{
     Entry{"isspacep", in_space},
 };
 
+constexpr std::array approximations{
+    Entry{"div", [](const auto& i) { return real<RealDivide, 2>(i); }},
+    Entry{"rcp", [](const auto& i) { return real<Reciprocal, 1>(i); }},
+    Entry{"sqrt", [](const auto& i) { return real<Root, 1>(i); }},
+    Entry{"rsqrt", [](const auto& i) { return real<ReciprocalRoot, 1>(i); }},
+    Entry{"sin", [](const auto& i) { return real<Sine, 1>(i); }},
+    Entry{"cos", [](const auto& i) { return real<Cosine, 1>(i); }},
+    Entry{"ex2", [](const auto& i) { return real<PowerOfTwo, 1>(i); }},
+    Entry{"lg2", [](const auto& i) { return real<LogarithmToTwo, 1>(i); }},
+    Entry{"tanh", [](const auto& i) { return real<HyperbolicTangent, 1>(i); }},
+};
+
+Recipe made_of(std::span<const Entry> those, const ptx::Instruction& instruction) {
+  const auto found = std::ranges::find(those, instruction.opcode, &Entry::opcode);
+  return found == those.end() ? Recipe{} : found->make(instruction);
+}
+
 }  // namespace
 
+Recipe approximation_of(const ptx::Instruction& instruction) {
+  return is_approximate(instruction) ? made_of(approximations, instruction) : Recipe{};
+}
+
 Recipe recipe_of(const ptx::Instruction& instruction, Type result) {
+  if (is_approximate(instruction)) return {};
   if (instruction.opcode == "cvt") return convert(instruction, result);
   if (instruction.type() == Type::pred) return of_predicates(instruction);
-  const auto* const found = std::ranges::find(entries, instruction.opcode, &Entry::opcode);
-  return found == entries.end() ? Recipe{} : found->make(instruction);
+  return made_of(entries, instruction);
 }
 
 Run copy_run() {

@@ -32,6 +32,10 @@ inline constexpr std::uint64_t constant_predicate = 0x400;
 /// type of the register that it writes, which may be wider than what it computes.
 [[nodiscard]] Recipe recipe_of(const ptx::Instruction& instruction, ptx::Type result);
 
+/// The recipe of an approximation (`rsqrt.approx.f32`), of which PTX says how far off it may be:
+/// the host's own function. Null for any other instruction.
+[[nodiscard]] Recipe approximation_of(const ptx::Instruction& instruction);
+
 /// Copies 64 bits.
 [[nodiscard]] Run copy_run();
 

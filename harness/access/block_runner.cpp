@@ -1,5 +1,7 @@
 #include "harness/access/block_runner.hpp"
 
+#include "harness/access/lane_functions.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -22,12 +24,16 @@ void for_lanes(std::uint32_t mask, const Act& act) {
     act(static_cast<unsigned>(std::countr_zero(rest)));
 }
 
-std::uint64_t low_bytes(unsigned bytes) {
-  return bytes >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * bytes)) - 1;
+RequestModel model_of(Space space) {
+  return space == Space::shared ? RequestModel::shared : RequestModel::global;
 }
 
-/// As a register of `register_bytes` holds what a load brought.
+}  // namespace
+
 std::uint64_t loaded(std::uint64_t bits, const MemoryStep& memory, unsigned register_bytes) {
+  const auto low_bytes = [](unsigned bytes) {
+    return bytes >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * bytes)) - 1;
+  };
   const unsigned top = 8 * memory.element_bytes - 1;
   if (memory.extends_sign && memory.element_bytes < 8 && (bits >> top & 1U) != 0) {
     bits |= ~low_bytes(memory.element_bytes);
@@ -35,7 +41,6 @@ std::uint64_t loaded(std::uint64_t bits, const MemoryStep& memory, unsigned regi
   return bits & low_bytes(register_bytes);
 }
 
-/// Where the generic addresses of a space begin.
 std::uint64_t window_of(Space space) {
   switch (space) {
     case Space::shared:
@@ -48,12 +53,6 @@ std::uint64_t window_of(Space space) {
       return 0;
   }
 }
-
-RequestModel model_of(Space space) {
-  return space == Space::shared ? RequestModel::shared : RequestModel::global;
-}
-
-}  // namespace
 
 void BlockRunner::Bytes::resize(std::uint64_t count) {
   values.assign(count, 0);
@@ -115,6 +114,8 @@ void BlockRunner::start(Warp& warp, std::uint32_t number) const {
   warp.live = rest >= lanes ? all_lanes : lane_bit(static_cast<unsigned>(rest)) - 1;
   warp.maybe = 0;
   warp.has_lost = false;
+  warp.is_apart = false;
+  warp.has_voted = false;
   const auto whole = static_cast<std::uint32_t>(program_.steps.size());
   warp.paths.assign(1, {.step = 0, .reconverge = whole, .mask = warp.live});
   if (program_.needs_local) warp.local.forget();
@@ -180,6 +181,10 @@ void BlockRunner::start(Warp& warp, std::uint32_t number) const {
         return cluster.count();
       case is_explicit_cluster:
         return launch_.is_clustered ? 1 : 0;
+      case envreg1:
+        return launch_.grid_workspace >> 32U;
+      case envreg2:
+        return launch_.grid_workspace & 0xFFFFFFFFU;
       default:
         return 0;
     }
@@ -192,12 +197,7 @@ void BlockRunner::start(Warp& warp, std::uint32_t number) const {
 }
 
 void BlockRunner::run(std::uint64_t block, std::uint64_t times) {
-  block_ = block;
-  times_ = times;
-  const Extent& grid = launch_.grid;
-  place_ = {static_cast<std::uint32_t>(block % grid.x),
-            static_cast<std::uint32_t>(block / grid.x % grid.y),
-            static_cast<std::uint32_t>(block / grid.x / grid.y)};
+  begin(block, times);
   const auto count = static_cast<std::uint32_t>((launch_.block.count() + lanes - 1) / lanes);
   if (!program_.needs_shared) {
     for (std::uint32_t w = 0; w < count; ++w) {
@@ -207,27 +207,51 @@ void BlockRunner::run(std::uint64_t block, std::uint64_t times) {
     }
     return;
   }
-  shared_.forget();
-  shared_is_hidden_ = false;
-  std::vector<bool> done(count);
-  for (std::uint32_t w = 0; w < count; ++w)
-    start(warps_[w], w);
-  // From barrier to barrier: one that ended counts as having come.
-  for (bool more = true; more;) {
-    more = false;
-    for (std::uint32_t w = 0; w < count; ++w) {
-      if (done[w]) continue;
-      done[w] = advance(warps_[w]) == Stop::done;
-      more = more || !done[w];
-    }
+  while (!resume()) {
   }
+}
+
+void BlockRunner::begin(std::uint64_t block, std::uint64_t times) {
+  block_ = block;
+  times_ = times;
+  const Extent& grid = launch_.grid;
+  place_ = {static_cast<std::uint32_t>(block % grid.x),
+            static_cast<std::uint32_t>(block / grid.x % grid.y),
+            static_cast<std::uint32_t>(block / grid.x / grid.y)};
+  if (!program_.needs_shared) return;
+  shared_.forget();
+  if (finds_races_) {
+    shared_.writers.assign(shared_.values.size(), 0);
+    shared_.readers.assign(shared_.values.size(), 0);
+    barriers_ = 0;
+  }
+  shared_is_hidden_ = false;
+  stops_.assign(warps_.size(), Stop::paused);
+  for (std::uint32_t w = 0; w < warps_.size(); ++w)
+    start(warps_[w], w);
+}
+
+bool BlockRunner::resume() {
+  bool is_waiting = false;
+  for (std::size_t w = 0; w < warps_.size(); ++w) {
+    if (stops_[w] == Stop::paused) stops_[w] = advance(warps_[w]);
+    is_waiting = is_waiting || stops_[w] == Stop::barrier;
+  }
+  if (std::ranges::count(stops_, Stop::paused) > 0) return false;
+  // All came to the barrier; a warp that ended counts as having come.
+  ++barriers_;
+  votes_ = std::exchange(voting_, {});
+  std::ranges::replace(stops_, Stop::barrier, Stop::paused);
+  return !is_waiting;
 }
 
 // One case a kind of step.
 // NOLINTNEXTLINE(readability-function-cognitive-complexity)
 BlockRunner::Stop BlockRunner::advance(Warp& warp) {
   WarpState& state = warp.state;
-  while (!warp.paths.empty()) {
+  constexpr std::uint32_t turn = 1U << 16U;  // steps, after which the next warp has its turn
+  for (std::uint32_t steps = 0; !warp.paths.empty(); ++steps) {
+    if (live_ != nullptr && steps == turn) return Stop::paused;
     Path& path = warp.paths.back();
     path.mask &= warp.live;
     if (path.mask == 0 || path.step == path.reconverge) {
@@ -248,6 +272,10 @@ BlockRunner::Stop BlockRunner::advance(Warp& warp) {
       open = guard.unknown & mask;
       cause = guard.cause;
       mask &= ~guard.unknown & (step.guard_negated ? ~guard.bits : guard.bits);
+    }
+    if (live_ != nullptr) {
+      if (open != 0) fail_hidden(warp, step, open, "its guard", cause);
+      active_lanes_ += static_cast<std::uint64_t>(std::popcount(mask));
     }
     if (slopes_ != nullptr) {
       slopes_->step(state, at, mask);
@@ -282,25 +310,43 @@ BlockRunner::Stop BlockRunner::advance(Warp& warp) {
         ++path.step;
         break;
       case StepKind::memory:
-        memory(warp, at, mask, open, cause);
+        if (live_ != nullptr) {
+          act(warp, step, mask);
+        } else {
+          memory(warp, at, mask, open, cause);
+        }
         ++path.step;
         break;
       case StepKind::barrier:
-        ++path.step;
         // Only where all lanes come together is it known what lies before it and what behind.
         if (mask != warp.live || open != 0 || (mask & warp.maybe) != 0) {
+          if (live_ != nullptr) fail(warp, step, warp.live & ~mask, "not all lanes come to it");
           shared_is_hidden_ = true;
+          ++path.step;
           break;
         }
-        return Stop::barrier;
-      case StepKind::warp_sync: {
-        const std::uint64_t members = state.value(step.from[0])[std::countr_zero(path.mask)];
-        if ((members & warp.live & ~std::uint64_t{mask}) != 0) shared_is_hidden_ = true;
+        if (step.from_predicate == no_slot) {
+          ++path.step;
+          return Stop::barrier;
+        }
+        if (!std::exchange(warp.has_voted, !warp.has_voted)) {
+          vote_of_block(warp, step, mask);
+          return Stop::barrier;
+        }
+        tell_vote(warp, step, mask);
         ++path.step;
         break;
-      }
+      case StepKind::warp_sync:
+        come_together(warp, step, mask, open);
+        ++path.step;
+        break;
       case StepKind::vote:
         if (mask != 0) vote(warp, step, mask);
+        hide_results(warp, step, open, cause);
+        ++path.step;
+        break;
+      case StepKind::reduce:
+        if (mask != 0) reduce(warp, step, mask);
         hide_results(warp, step, open, cause);
         ++path.step;
         break;
@@ -318,6 +364,7 @@ BlockRunner::Stop BlockRunner::advance(Warp& warp) {
         ++path.step;
         break;
       case StepKind::hide:
+        if (live_ != nullptr && mask != 0) fail(warp, step, mask, "it is not modelled");
         hide_results(warp, step, mask | open, step.instruction);
         ++path.step;
         break;
@@ -519,6 +566,29 @@ void BlockRunner::hide_results(Warp& warp, const Step& step, std::uint32_t mask,
 
 // --- between lanes -------------------------------------------------------------------------------
 
+/// The lanes that an instruction names must come to it at once, each of them named: otherwise what
+/// it does, and which lanes go on together, is undefined. Where they are not known, they are taken
+/// to be those that come.
+void BlockRunner::come_together(Warp& warp, const Step& step, std::uint32_t mask,
+                                std::uint32_t open) {
+  const WarpState& state = warp.state;
+  std::uint32_t named = 0;
+  std::uint32_t unnamed = 0;
+  for_lanes(mask & ~state.unknown[step.from[0]], [&](unsigned lane) {
+    const auto members = static_cast<std::uint32_t>(state.value(step.from[0])[lane]);
+    named |= members;
+    unnamed |= lane_bit(lane) & ~members;
+  });
+  const std::uint32_t missing = named & warp.live & ~mask;
+  if (live_ != nullptr && (missing | unnamed) != 0) {
+    fail(warp, step, missing | unnamed, "not all lanes come to it that it names, or others do");
+  }
+  if (missing != 0 || (state.unknown[step.from[0]] & mask) != 0) shared_is_hidden_ = true;
+  if ((missing & ~open) == 0 && unnamed == 0) return;
+  if (!warp.is_apart) warp.apart_cause = step.instruction;
+  warp.is_apart = true;
+}
+
 void BlockRunner::vote(Warp& warp, const Step& step, std::uint32_t mask) {
   WarpState& state = warp.state;
   const auto& source = state.predicates[step.from_predicate];
@@ -543,6 +613,50 @@ void BlockRunner::vote(Warp& warp, const Step& step, std::uint32_t mask) {
     to.unknown &= ~mask;
     to.bits = (to.bits & ~mask) | (answers.at(step.extra) ? mask : 0U);
   }
+}
+
+/// bar.red: lanes of all warps vote, and each is told when all have come.
+void BlockRunner::vote_of_block(const Warp& warp, const Step& step, std::uint32_t mask) {
+  const auto& source = warp.state.predicates[step.from_predicate];
+  if ((source.unknown & mask) != 0) {
+    fail_hidden(warp, step, source.unknown & mask, "its vote", source.cause);
+  }
+  const std::uint32_t bits = (step.from_negated ? ~source.bits : source.bits) & mask;
+  voting_.all += static_cast<std::uint32_t>(std::popcount(mask));
+  voting_.holding += static_cast<std::uint32_t>(std::popcount(bits));
+}
+
+void BlockRunner::tell_vote(Warp& warp, const Step& step, std::uint32_t mask) const {
+  if (step.to[0] != no_slot) {
+    for_lanes(mask, [&](unsigned lane) { warp.state.value(step.to[0])[lane] = votes_.holding; });
+    warp.state.unknown[step.to[0]] &= ~mask;
+  }
+  if (step.to_predicate == no_slot) return;
+  const bool holds = step.extra == 0 ? votes_.holding == votes_.all : votes_.holding > 0;
+  auto& to = warp.state.predicates[step.to_predicate];
+  to.unknown &= ~mask;
+  to.bits = (to.bits & ~mask) | (holds ? mask : 0U);
+}
+
+void BlockRunner::reduce(Warp& warp, const Step& step, std::uint32_t mask) {
+  WarpState& state = warp.state;
+  const auto first = static_cast<unsigned>(std::countr_zero(mask));
+  const auto asked = static_cast<std::uint32_t>(state.value(step.from[1])[first]) & warp.live;
+  const bool all_here =
+      (asked & ~mask) == 0 && (mask & warp.maybe) == 0 && (state.unknown[step.from[1]] & mask) == 0;
+  const std::uint32_t hidden = state.unknown[step.from[0]] & asked;
+  if (!all_here || hidden != 0) {
+    const std::uint32_t cause = hidden != 0 ? state.cause[step.from[0]] : step.instruction;
+    return hide_results(warp, step, mask, cause);
+  }
+  auto result = static_cast<std::uint32_t>(state.value(step.from[0])[std::countr_zero(asked)]);
+  for_lanes(asked & (asked - 1), [&](unsigned lane) {
+    const auto mine = static_cast<std::uint32_t>(state.value(step.from[0])[lane]);
+    result = reduced(static_cast<Reduction>(step.extra), result, mine);
+  });
+  if (step.to[0] == no_slot) return;
+  for_lanes(mask, [&](unsigned lane) { state.value(step.to[0])[lane] = result; });
+  state.unknown[step.to[0]] &= ~mask;
 }
 
 void BlockRunner::shuffle(Warp& warp, const Step& step, std::uint32_t mask) {
@@ -720,6 +834,7 @@ void BlockRunner::question(const Warp& warp, const Step& step, const MemoryStep&
   if (asking.open != 0) is_in_doubt(Doubt::guard, asking.cause);
   if (asking.hidden != 0) is_in_doubt(Doubt::address, state.cause[memory.address]);
   if ((any & warp.maybe) != 0) is_in_doubt(Doubt::ended, warp.maybe_cause);
+  if (warp.is_apart) is_in_doubt(Doubt::apart, warp.apart_cause);
   if (memory.width() > widest || !std::has_single_bit(memory.width())) {
     is_in_doubt(Doubt::width, step.instruction);
   }

@@ -1,6 +1,7 @@
 // Runs the blocks of a launch, one after the other, and sums up what their warps ask of memory.
 #pragma once
 
+#include "harness/access/device_memory.hpp"
 #include "harness/access/evaluate.hpp"
 #include "harness/access/requests.hpp"
 #include "harness/access/slopes.hpp"
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -40,8 +42,14 @@ struct ObservedAccess {
   std::uint32_t mask = 0;
   std::array<std::uint64_t, lanes> addresses{};
   std::array<std::array<std::uint64_t, lanes>, 8> stored{};  ///< of a store: by element
-  bool is_known = true;  ///< all that is stored; only what is compiled with `everything` is
+  bool is_known = true;  ///< all that is stored; only what is compiled whole is
 };
+
+/// As a register of `register_bytes` holds what a load brought.
+[[nodiscard]] std::uint64_t loaded(std::uint64_t bits, const MemoryStep& memory,
+                                   unsigned register_bytes);
+/// Where the generic addresses of a space begin.
+[[nodiscard]] std::uint64_t window_of(ptx::Space space);
 
 class BlockRunner {
  public:
@@ -53,6 +61,16 @@ class BlockRunner {
 
   /// Counts the block as often as there are blocks like it.
   void run(std::uint64_t block, std::uint64_t times = 1);
+  /// The same bit by bit: resume() runs each warp to a barrier, its end or for some time, and is
+  /// true when the block is done.
+  void begin(std::uint64_t block, std::uint64_t times = 1);
+  [[nodiscard]] bool resume();
+  /// From here on accesses take effect in `memory`, and nothing is counted (execute.hpp). The
+  /// program must have been compiled for Part::results.
+  void work_on(DeviceMemory& memory, bool finds_races) {
+    live_ = &memory;
+    finds_races_ = finds_races;
+  }
   /// Has `slopes` follow the blocks that are run; what they ask for then means nothing.
   void follow(Slopes& slopes) { slopes_ = &slopes; }
 
@@ -65,6 +83,8 @@ class BlockRunner {
   [[nodiscard]] const std::vector<bool>& read_buffers() const { return read_; }
   [[nodiscard]] const std::vector<bool>& written_buffers() const { return written_; }
   [[nodiscard]] std::uint64_t instructions() const { return instructions_; }
+  /// Lanes that took part in them, where accesses take effect.
+  [[nodiscard]] std::uint64_t active_lanes() const { return active_lanes_; }
 
  private:
   /// Lanes on their way to `reconverge`.
@@ -77,6 +97,10 @@ class BlockRunner {
     std::vector<std::uint8_t> values;
     std::vector<std::uint8_t> known;
     std::vector<std::uint32_t> written_by;  ///< the store that wrote a byte last, by number
+    /// Which warp wrote or read a byte last, and between which barriers; only where races are
+    /// looked for.
+    std::vector<std::uint32_t> writers;
+    std::vector<std::uint32_t> readers;
     void resize(std::uint64_t count);
     void forget();
   };
@@ -88,9 +112,12 @@ class BlockRunner {
     std::uint32_t maybe_cause = ptx::no_index;
     bool has_lost = false;  ///< some lane went a way that is unknown
     std::uint32_t lost_cause = ptx::no_index;
-    Bytes local;  ///< of the lanes, one after the other
+    bool is_apart = false;  ///< lanes did not come together that an instruction named
+    std::uint32_t apart_cause = ptx::no_index;
+    bool has_voted = false;  ///< at a bar.red, and is to be told
+    Bytes local;             ///< of the lanes, one after the other
   };
-  enum class Stop : std::uint8_t { done, barrier };
+  enum class Stop : std::uint8_t { done, barrier, paused };
 
   /// An access as it comes: lanes that do it and that may do it, and what is known of it.
   struct Asking {
@@ -100,6 +127,13 @@ class BlockRunner {
     std::uint32_t reading = 0;
     Doubt why = Doubt::none;
     std::uint32_t cause = ptx::no_index;
+  };
+
+  /// Bytes on the host: those of `in` from `at` on, or of global memory, where `in` is null.
+  struct Place {
+    std::uint8_t* values = nullptr;
+    Bytes* in = nullptr;
+    std::uint64_t at = 0;
   };
 
   void prepare(Warp& warp) const;
@@ -116,13 +150,35 @@ class BlockRunner {
   void set_aside(Warp& warp, std::uint32_t at, std::uint32_t open, std::uint32_t cause);
   void lose_track(Warp& warp, std::uint32_t at, std::uint32_t open, std::uint32_t cause);
   static void hide_results(Warp& warp, const Step& step, std::uint32_t mask, std::uint32_t cause);
+  void come_together(Warp& warp, const Step& step, std::uint32_t mask, std::uint32_t open);
+  void vote_of_block(const Warp& warp, const Step& step, std::uint32_t mask);
+  void tell_vote(Warp& warp, const Step& step, std::uint32_t mask) const;
   static void vote(Warp& warp, const Step& step, std::uint32_t mask);
+  static void reduce(Warp& warp, const Step& step, std::uint32_t mask);
   static void shuffle(Warp& warp, const Step& step, std::uint32_t mask);
 
   void memory(Warp& warp, std::uint32_t at, std::uint32_t mask, std::uint32_t open,
               std::uint32_t cause);
   static void question(const Warp& warp, const Step& step, const MemoryStep& memory,
                        Asking& asking);
+  enum class Touch : std::uint8_t { read, write, combine };
+  void look_for_race(const Warp& warp, const Step& step, const Place& place, unsigned bytes,
+                     Touch touch);
+  void open_window(std::uint32_t mask, unsigned width);
+  void act(Warp& warp, const Step& step, std::uint32_t mask);
+  void act_in_lane(Warp& warp, const Step& step, unsigned lane, ptx::Space space,
+                   std::uint64_t address);
+  void put_in_lane(Warp& warp, const Step& step, unsigned lane, unsigned element,
+                   const Place& place);
+  void combine_in_lane(const Warp& warp, const Step& step, unsigned lane, const Place& place,
+                       std::uint64_t before) const;
+  void copy_in_lane(Warp& warp, const Step& step, unsigned lane, std::uint64_t address);
+  [[nodiscard]] Place place_of(Warp& warp, const Step& step, ptx::Space space, unsigned lane,
+                               std::uint64_t address, unsigned bytes);
+  [[noreturn]] void fail(const Warp& warp, const Step& step, std::uint32_t mask,
+                         std::string_view why) const;
+  [[noreturn]] void fail_hidden(const Warp& warp, const Step& step, std::uint32_t mask,
+                                std::string_view what, std::uint32_t cause) const;
   void account_by_space(std::uint32_t at, const MemoryStep& memory, std::uint32_t reading);
   void take_effect(Warp& warp, const Step& step, const MemoryStep& memory, const Asking& asking);
   void put(Bytes& to, std::uint64_t at, std::uint64_t end, std::uint64_t bits, unsigned bytes,
@@ -162,8 +218,27 @@ class BlockRunner {
   std::vector<bool> reaches_any_;                 ///< by instruction: already noted
   std::uint64_t instructions_ = 0;
   std::uint64_t unspent_ = 0;
+  std::uint64_t active_lanes_ = 0;
 
   std::vector<Warp> warps_;  ///< one, or all of a block where they pass values
+  std::vector<Stop> stops_;  ///< of warps_: where each stands
+  DeviceMemory* live_ = nullptr;
+  bool finds_races_ = false;
+  std::uint32_t barriers_ = 0;  ///< that the block came to
+  /// Of lanes that come to a bar.red: how many, and of how many the predicate holds.
+  struct Votes {
+    std::uint32_t all = 0;
+    std::uint32_t holding = 0;
+  };
+  Votes voting_;
+  Votes votes_;  ///< at the barrier that was last complete
+  /// Global memory that all lanes of an access lie in; null where that is not one allocation.
+  struct Window {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    std::uint8_t* values = nullptr;
+  };
+  Window window_;
   std::uint64_t block_ = 0;
   std::uint64_t times_ = 1;
   Slopes* slopes_ = nullptr;

@@ -135,7 +135,7 @@ class Evaluator {
       : module_{module},
         launch_{launch},
         options_{options},
-        program_{compile(module, launch, /*everything=*/false)} {}
+        program_{compile(module, launch, Part::addresses)} {}
 
   Evaluation run() {
     std::vector<bool> trusted(launch_.buffers.size());
@@ -319,6 +319,9 @@ std::string_view describe(Doubt doubt) {
       return "whether threads come here is not known";
     case Doubt::ended:
       return "whether threads ended before is not known";
+    case Doubt::apart:
+      return "threads that an instruction names do not come to it together: what it does, and "
+             "which of them go on together, is undefined";
     case Doubt::misaligned:
       return "an address is no multiple of the width";
     case Doubt::width:

@@ -31,10 +31,11 @@ struct EvaluateOptions {
 /// Why an access is not exact.
 enum class Doubt : std::uint8_t {
   none,
-  address,     ///< some lane's address is unknown
-  guard,       ///< its guard is unknown in some lane
-  path,        ///< whether some lane comes here is unknown
-  ended,       ///< whether some lane ended before is unknown
+  address,  ///< some lane's address is unknown
+  guard,    ///< its guard is unknown in some lane
+  path,     ///< whether some lane comes here is unknown
+  ended,    ///< whether some lane ended before is unknown
+  apart,    ///< lanes that an instruction before it named did not come to it: no order is defined
   misaligned,  ///< some address is no multiple of the width: the hardware refuses it
   width        ///< how much a lane asks for is unknown
 };

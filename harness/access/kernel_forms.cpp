@@ -229,9 +229,19 @@ KernelForms::Exact KernelForms::exact(std::uint32_t block, const Meaning& meanin
   const auto is_plain = [](const Term& term) {
     return term.coefficient < most_plain_coefficient && term.coefficient > -most_plain_coefficient;
   };
+  if (const auto number = forms_.constant_of(form); number && bits < 64) {
+    // As written it was of the other sign: the factor that stands for a division by 11, say.
+    const std::int64_t all = std::int64_t{1} << bits;
+    const std::int64_t read = (*number % all + all) % all;
+    const FormId reread = forms_.constant(is_signed && read >= all / 2 ? read - all : read);
+    return {reread, meaning.conditions, forms_.range_of(reread)};
+  }
   const bool looks_meant = std::ranges::all_of(forms_.terms_of(form), is_plain);
   const bool goes_below = !is_signed && forms_.range_of(form).low < 0;
-  const bool may_wrap = bits < 64 && (!looks_meant || (goes_below && otherwise == Otherwise::wrap));
+  // What would hold for one value at most is no condition.
+  const bool never_fits = proof.range.high <= wanted.low || proof.range.low >= wanted.high;
+  const bool may_wrap =
+      bits < 64 && (!looks_meant || never_fits || (goes_below && otherwise == Otherwise::wrap));
   if (!may_wrap) {
     const Interval range = proof.conditions == 0 ? proof.range : forms_.range_of(form);
     return {form, united(meaning.conditions, condition(form, wanted)), both_of(range, wanted)};
@@ -1255,8 +1265,18 @@ Meaning KernelForms::divided(const Value& value, const Instruction& instruction,
   if (one.form == no_form || other.form == no_form) return {};
   FormId form = no_form;
   if (!is_division) {
-    form = forms_.extreme(instruction.opcode == "min" ? AtomKind::minimum : AtomKind::maximum,
-                          one.form, other.form);
+    const bool is_least = instruction.opcode == "min";
+    const FormId difference = forms_.subtract(one.form, other.form);
+    const auto is_known = [&](const Interval& range) {
+      return difference != no_form && prove(value.block, difference, range, true).is_proved;
+    };
+    if (is_known({-unbounded, 0})) {
+      form = is_least ? one.form : other.form;  // threadIdx.x is less than blockDim.x
+    } else if (is_known({0, unbounded})) {
+      form = is_least ? other.form : one.form;
+    } else {
+      form = forms_.extreme(is_least ? AtomKind::minimum : AtomKind::maximum, one.form, other.form);
+    }
   } else if (in.is_signed && (one.range.low < 0 || other.range.low <= 0)) {
     form = forms_.truncated(
         instruction.opcode == "div" ? AtomKind::truncated_quotient : AtomKind::truncated_remainder,

@@ -236,6 +236,38 @@ struct ExtractBits {
   }
 };
 
+/// bmsk: `length` bits from `first` on.
+[[nodiscard]] constexpr std::uint32_t mask_of(std::uint32_t first, std::uint32_t length,
+                                              bool wraps) {
+  const std::uint64_t from = wraps ? first & 31U : std::min(first, 32U);
+  const std::uint64_t count = wraps ? length & 31U : std::min(length, 32U);
+  return static_cast<std::uint32_t>(((std::uint64_t{1} << count) - 1) << from);
+}
+
+/// Of two lanes' values.
+[[nodiscard]] constexpr std::uint32_t reduced(Reduction by, std::uint32_t a, std::uint32_t b) {
+  const auto less = [&] { return static_cast<std::int32_t>(a) < static_cast<std::int32_t>(b); };
+  switch (by) {
+    case Reduction::add:
+      return a + b;
+    case Reduction::least:
+      return std::min(a, b);
+    case Reduction::most:
+      return std::max(a, b);
+    case Reduction::signed_least:
+      return less() ? a : b;
+    case Reduction::signed_most:
+      return less() ? b : a;
+    case Reduction::all:
+      return a & b;
+    case Reduction::any:
+      return a | b;
+    case Reduction::odd:
+      break;
+  }
+  return a ^ b;
+}
+
 template <class T>
 [[nodiscard]] constexpr T insert_bits(T a, T b, std::uint32_t from, std::uint32_t count) {
   const unsigned first = from & 0xFFU;

@@ -130,14 +130,16 @@ std::string demangled(const std::string& name) {
 
 class Reader {
  public:
-  Reader(std::string file, std::span<const ptx::Module> modules)
-      : file_{std::move(file)}, modules_{modules} {}
+  Reader(std::string file, std::span<const ptx::Module> modules,
+         std::span<const std::string> inputs)
+      : file_{std::move(file)}, modules_{modules}, inputs_{inputs} {}
 
   Launch read(const TreeNode& root) {
-    root.check_root(
-        "a launch file",
-        {"schema", "kernel", "grid", "block", "cluster", "dynamic_shared", "arguments", "symbols"},
-        launch_schema);
+    root.check_root("a launch file",
+                    {"schema", "input", "kernel", "grid", "block", "cluster", "dynamic_shared",
+                     "arguments", "symbols"},
+                    launch_schema);
+    choose_input(root.find("input"));
     choose_kernel(root.need("kernel", "the name of a kernel, or an expression that one matches"));
     read_shape(root);
     read_arguments(root);
@@ -159,6 +161,26 @@ class Reader {
   [[nodiscard]] const ptx::Module& module() const { return modules_[launch_.module]; }
   [[nodiscard]] const ptx::Kernel& kernel() const { return module().kernels[launch_.kernel]; }
 
+  /// Whether a module is of the input that the file names: as it was given, or by its last name.
+  [[nodiscard]] bool is_meant(std::size_t module) const {
+    if (input_.empty() || inputs_.empty()) return true;
+    const std::string& name = inputs_[module];
+    return name == input_ || name.ends_with('/' + input_);
+  }
+
+  void choose_input(const TreeNode* node) {
+    if (node == nullptr) return;
+    constexpr std::string_view mend = "write its name, or leave it out";
+    if (!node->is_text() || node->text.empty()) {
+      node->refuse_as("input", "the name of a file that is given", mend);
+    }
+    input_ = node->text;
+    for (std::size_t m = 0; m < modules_.size(); ++m) {
+      if (is_meant(m)) return;
+    }
+    node->refuse_as("input", joined({inputs_.begin(), inputs_.end()}), mend);
+  }
+
   void choose_kernel(const TreeNode& node) {
     constexpr std::string_view expected = "the name of a kernel, or an expression that one matches";
     if (!node.is_text() || node.text.empty()) {
@@ -174,6 +196,7 @@ class Reader {
     Names matched_names;
     const auto matches = matcher(fmt::format("{}:{}: kernel", file_, node.place.line), node.text);
     for (std::size_t m = 0; m < modules_.size(); ++m) {
+      if (!is_meant(m)) continue;
       for (std::uint32_t k = 0; k < modules_[m].kernels.size(); ++k) {
         const auto& one = modules_[m].kernels[k];
         if (!one.entry || !one.defined) continue;
@@ -186,7 +209,12 @@ class Reader {
       }
     }
     const auto& found = exact.empty() ? matching : exact;
-    if (found.size() == 1) {
+    // Processes of one program load the same module.
+    const auto is_copy = [&](const Found& one) {
+      const auto& first = found.front();
+      return one.kernel == first.kernel && modules_[one.module].text == modules_[first.module].text;
+    };
+    if (!found.empty() && std::ranges::all_of(found, is_copy)) {
       launch_.module = found.front().module;
       launch_.kernel = found.front().kernel;
       return;
@@ -204,7 +232,7 @@ class Reader {
     node.refuse_as("kernel",
                    fmt::format("one kernel, not {}: {}", found.size(),
                                shown(exact.empty() ? matched_names : Names{node.text})),
-                   "say more of its name, or give fewer PTX files");
+                   "say more of its name, or which input it is of");
   }
 
   void read_shape(const TreeNode& root) {
@@ -682,6 +710,8 @@ class Reader {
 
   std::string file_;
   std::span<const ptx::Module> modules_;
+  std::span<const std::string> inputs_;
+  std::string input_;
   Launch launch_;
   std::vector<Placing> placings_;
   std::vector<NamedPointer> pointers_;
@@ -723,12 +753,13 @@ std::uint64_t Fill::read(std::uint64_t offset, unsigned count) const {
 }
 
 Launch parse_launch(std::string_view text, const std::string& file,
-                    std::span<const ptx::Module> modules) {
-  return Reader{file, modules}.read(parse_yaml_tree(text, file, "launch"));
+                    std::span<const ptx::Module> modules, std::span<const std::string> names) {
+  return Reader{file, modules, names}.read(parse_yaml_tree(text, file, "launch"));
 }
 
-Launch read_launch(const std::string& file, std::span<const ptx::Module> modules) {
-  return parse_launch(read_yaml_file(file, "launch"), file, modules);
+Launch read_launch(const std::string& file, std::span<const ptx::Module> modules,
+                   std::span<const std::string> names) {
+  return parse_launch(read_yaml_file(file, "launch"), file, modules, names);
 }
 
 }  // namespace strata::access

@@ -68,7 +68,10 @@ struct Launch {
   std::vector<std::uint8_t> params = {};        ///< bytes of the parameters, by Symbol::offset
   std::vector<std::uint8_t> params_known = {};  ///< 1 for each byte that the file gives
   std::vector<Buffer> buffers = {};             ///< by address, wide gaps between them
-  std::vector<Pointer> pointers = {};           ///< what differs where buffers lie elsewhere
+  /// Where the blocks of a cooperative launch meet: a word of its size and one of the barrier, as
+  /// <cooperative_groups/details/driver_abi.h> has them; 0 unless somebody gives it.
+  std::uint64_t grid_workspace = 0;
+  std::vector<Pointer> pointers = {};  ///< what differs where buffers lie elsewhere
 };
 
 /// Where the first buffer lies, and the least distance from the end of one to the next. An address
@@ -86,10 +89,13 @@ inline constexpr std::uint64_t most_file_bytes = std::uint64_t{1} << 30U;
 inline constexpr std::uint64_t most_buffer_bytes = std::uint64_t{1} << 40U;
 
 /// Reads a launch of one kernel of `modules`. `file` names it in messages, and the files that it
-/// refers to lie beside it. Throws UsageError "FILE:LINE: …".
+/// refers to lie beside it. `names` are those of the modules, of which the file may choose one;
+/// without them any is the one that it means. Throws UsageError "FILE:LINE: …".
 [[nodiscard]] Launch parse_launch(std::string_view text, const std::string& file,
-                                  std::span<const ptx::Module> modules);
+                                  std::span<const ptx::Module> modules,
+                                  std::span<const std::string> names = {});
 /// The same of a regular file.
-[[nodiscard]] Launch read_launch(const std::string& file, std::span<const ptx::Module> modules);
+[[nodiscard]] Launch read_launch(const std::string& file, std::span<const ptx::Module> modules,
+                                 std::span<const std::string> names = {});
 
 }  // namespace strata::access

@@ -116,6 +116,7 @@ Role role_of(const Instruction& one) {
     return is_whole_barrier(one) ? Role::barrier : Role::unmodelled;
   }
   if (one.opcode == "vote" && one.operands.size() == 3) return Role::vote;
+  if (one.opcode == "redux" && one.operands.size() == 3 && !one.has("f32")) return Role::reduce;
   if (one.opcode == "shfl" && one.has("sync") && one.has("b32") && one.operands.size() >= 5) {
     return Role::shuffle;
   }
@@ -131,6 +132,7 @@ unsigned results_of(const Instruction& one) {
     case Role::load:
     case Role::atomic:
     case Role::vote:
+    case Role::reduce:
     case Role::activemask:
       return 1;
     case Role::matrix:
@@ -146,6 +148,13 @@ unsigned results_of(const Instruction& one) {
     default:
       return 0;
   }
+}
+
+const Operand* members_of(const Instruction& one) {
+  constexpr std::array<std::string_view, 5> among_lanes{"elect", "match", "redux", "shfl", "vote"};
+  const bool names_them =
+      role_of(one) == Role::warp_sync || (one.has("sync") && is_one_of(one.opcode, among_lanes));
+  return names_them && !one.operands.empty() ? &one.operands.back() : nullptr;
 }
 
 const Operand* address_of(const Instruction& one) {

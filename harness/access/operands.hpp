@@ -24,6 +24,7 @@ enum class Role : std::uint8_t {
   barrier,    ///< bar.sync 0 and the like, without a result
   warp_sync,  ///< bar.warp.sync
   vote,
+  reduce,  ///< redux of 32 bits
   shuffle,
   activemask,
   nothing,     ///< fences and hints
@@ -41,6 +42,9 @@ struct Registers {
 
 /// Operands before this one are results.
 [[nodiscard]] unsigned results_of(const ptx::Instruction& one);
+
+/// The operand that names the lanes of a warp which come to this instruction together; or null.
+[[nodiscard]] const ptx::Operand* members_of(const ptx::Instruction& one);
 
 /// The operand that is the address of a load, store, atomic or reduction.
 [[nodiscard]] const ptx::Operand* address_of(const ptx::Instruction& one);

@@ -77,6 +77,7 @@ class Slice {
       }
       const bool ends = roles_[i] == Role::exit && kernel_.instructions[i].opcode != "trap";
       if (ends || is_access(i)) need(i);
+      if (const auto* members = members_of(kernel_.instructions[i])) come_together(i, *members);
     }
     while (!open_.empty()) {
       const std::uint32_t at = open_.back();
@@ -167,16 +168,31 @@ class Slice {
       const Space of = kernel_.instructions[i].space();
       const bool there = of == space || of == Space::generic;
       if (roles_[i] == Role::store && there) (void)need_moved(i);
-      const bool orders = roles_[i] == Role::barrier || roles_[i] == Role::warp_sync ||
-                          roles_[i] == Role::unmodelled;
+      const bool orders = roles_[i] == Role::barrier || roles_[i] == Role::unmodelled;
       if (orders && space == Space::shared) need(i);
     }
   }
 
+  /// Which lanes come to an instruction is needed, and which should, whatever else it does.
+  void come_together(std::uint32_t i, const Operand& members) {
+    if (members.kind == Kind::reg) need_register(members.index);
+    reach(i);
+  }
+
+  /// What decides whether a lane comes to an instruction is needed.
+  void reach(std::uint32_t i) {
+    const std::uint32_t guard = kernel_.instructions[i].guard;
+    if (guard != no_index) need_register(guard);
+    const std::uint32_t block = flow_.block_of[i];
+    if (!reached_.insert(block).second) return;
+    const auto branch_of = [&](std::uint32_t b) { need(flow_.blocks[b].end - 1); };
+    std::ranges::for_each(controllers_[block], branch_of);
+    std::ranges::for_each(everywhere_, branch_of);
+  }
+
   void follow(std::uint32_t i) {
-    const Instruction& one = kernel_.instructions[i];
     const Registers& of = registers_[i];
-    if (one.guard != no_index) need_register(one.guard);
+    reach(i);
     const bool moves = roles_[i] == Role::load || roles_[i] == Role::store;
     for (const std::uint32_t r : of.address)
       need_register(r);
@@ -187,11 +203,6 @@ class Slice {
       for (const std::uint32_t r : of.read)
         need_register(r);
     }
-    const std::uint32_t block = flow_.block_of[i];
-    if (!reached_.insert(block).second) return;
-    const auto branch_of = [&](std::uint32_t b) { need(flow_.blocks[b].end - 1); };
-    std::ranges::for_each(controllers_[block], branch_of);
-    std::ranges::for_each(everywhere_, branch_of);
   }
 
   const ptx::Kernel& kernel_;
@@ -214,12 +225,14 @@ class Compiler {
     meetings_ = meetings(kernel_, flow_);
   }
 
-  Program compile(bool everything) {
+  Program compile(Part part) {
+    for_results_ = part == Part::results;
     Slice slice{kernel_, flow_, meetings_.all};
-    slice.close(everything);
+    slice.close(part != Part::addresses);
     program_.needs_shared = slice.needs_shared;
     program_.needs_local = slice.needs_local;
     program_.needs_buffers = slice.needs_buffers;
+    if (for_results_) program_.needs_shared = program_.needs_local = program_.needs_buffers = true;
     lay_out();
     find_sums_of_products();
     const auto count = static_cast<std::uint32_t>(kernel_.instructions.size());
@@ -227,6 +240,10 @@ class Compiler {
     for (std::uint32_t i = 0; i < count; ++i) {
       first_step_[i] = static_cast<std::uint32_t>(program_.steps.size());
       note_unmodelled(i, slice.role(i));
+      if (const auto* members = members_of(kernel_.instructions[i])) {
+        const std::uint32_t mask = slot_of(*members, Type::b32, i);
+        add(i, StepKind::warp_sync).from[0] = mask;
+      }
       if (slice.needed[i]) {
         decode(i, slice.role(i), slice.registers(i), slice.passes_value[i]);
       } else if (slice.role(i) == Role::branch || slice.role(i) == Role::indexed) {
@@ -379,9 +396,12 @@ class Compiler {
     return found->second;
   }
 
-  static bool is_known(ptx::Special special) {
+  [[nodiscard]] bool is_known(ptx::Special special) const {
     using enum ptx::Special;
     switch (special) {
+      case envreg1:
+      case envreg2:
+        return launch_.grid_workspace != 0;
       case warpid:
       case nwarpid:
       case smid:
@@ -478,7 +498,8 @@ class Compiler {
         add(i, StepKind::exit);
         return;
       case Role::load:
-        if (kernel_.instructions[i].space() == Space::param && load_param(i)) return;
+        if (kernel_.instructions[i].space() == Space::param && !for_results_ && load_param(i))
+          return;
         return memory(i, AccessKind::load, passes_value);
       case Role::store:
         if (kernel_.instructions[i].space() == Space::param) return;  // an argument of a call
@@ -494,13 +515,12 @@ class Compiler {
       case Role::barrier:
         add(i, StepKind::barrier);
         return;
-      case Role::warp_sync: {
-        const std::uint32_t mask = slot_of(kernel_.instructions[i].operands.front(), Type::b32, i);
-        add(i, StepKind::warp_sync).from[0] = mask;
-        return;
-      }
+      case Role::warp_sync:
+        return;  // compile() has it, as all that lanes come to together
       case Role::vote:
         return vote(i);
+      case Role::reduce:
+        return reduce(i);
       case Role::shuffle:
         return shuffle(i);
       case Role::activemask: {
@@ -511,8 +531,48 @@ class Compiler {
       case Role::nothing:
         return;
       case Role::unmodelled:
+        if (for_results_ && is_vote_of_block(kernel_.instructions[i])) return vote_of_block(i);
         return hide(i, registers);
     }
+  }
+
+  /// `bar.red.or.pred %p1, 0, %p2;`, of the whole block.
+  [[nodiscard]] bool is_vote_of_block(const Instruction& one) const {
+    const bool is_bar = one.opcode == "bar" || one.opcode == "barrier";
+    return is_bar && one.has("red") && one.operands.size() == 3 &&
+           one.operands[1].kind == Kind::integer && one.operands[1].bits == 0 &&
+           is_predicate(one.operands[2]);
+  }
+
+  void vote_of_block(std::uint32_t i) {
+    const Instruction& one = kernel_.instructions[i];
+    const std::uint32_t to = value_result(one.operands[0]);
+    const std::uint32_t to_predicate = predicate_result(one.operands[0]);
+    const std::uint32_t from = slot_of_register(one.operands[2].index);
+    Step& step = add(i, StepKind::barrier);
+    step.to[0] = to;
+    step.to_predicate = to_predicate;
+    step.from_predicate = from;
+    step.from_negated = one.operands[2].negated;
+    step.extra = one.has("and") ? 0 : 1;
+  }
+
+  void reduce(std::uint32_t i) {
+    const Instruction& one = kernel_.instructions[i];
+    const bool is_signed = one.type() == Type::s32;
+    Reduction by = Reduction::odd;
+    if (one.has("add")) by = Reduction::add;
+    if (one.has("min")) by = is_signed ? Reduction::signed_least : Reduction::least;
+    if (one.has("max")) by = is_signed ? Reduction::signed_most : Reduction::most;
+    if (one.has("and")) by = Reduction::all;
+    if (one.has("or")) by = Reduction::any;
+    const std::uint32_t to = value_result(one.operands[0]);
+    const std::uint32_t from = slot_of(one.operands[1], Type::b32, i);
+    const std::uint32_t members = slot_of(one.operands[2], Type::b32, i);
+    Step& step = add(i, StepKind::reduce);
+    step.to[0] = to;
+    step.from = {from, members, no_slot, no_slot, no_slot, no_slot, no_slot, no_slot};
+    step.extra = static_cast<std::uint64_t>(by);
   }
 
   [[nodiscard]] bool is_predicate(const Operand& operand) const {
@@ -567,6 +627,7 @@ class Compiler {
       }
     }
     may_fuse_.assign(kernel_.instructions.size(), false);
+    if (for_results_) return;
     for (std::size_t i = 0; i < kernel_.instructions.size(); ++i) {
       const auto& one = kernel_.instructions[i];
       if (!is_loose(one, "add") && !is_loose(one, "sub")) continue;
@@ -581,7 +642,8 @@ class Compiler {
 
   void plain(std::uint32_t i, const Registers& registers) {
     const Instruction& one = kernel_.instructions[i];
-    const Recipe recipe = recipe_of(one, result_type(one));
+    Recipe recipe = recipe_of(one, result_type(one));
+    if (recipe.run == nullptr && for_results_) recipe = approximation_of(one);
     const std::size_t wanted = recipe.results + recipe.sources +
                                (recipe.takes_predicate ? 1U : 0U) +
                                (one.opcode == "lop3" ? 1U : 0U);
@@ -807,6 +869,11 @@ class Compiler {
     if (loads && passes_value) bind_loaded(bound, made, one.operands[0]);
     if (kind == AccessKind::store && passes_value)
       bind_stored(bound, one.operands[1], one.type(), i);
+    if (for_results_ && (kind == AccessKind::atomic || kind == AccessKind::reduction)) {
+      for (std::size_t k = kind == AccessKind::atomic ? 2 : 1, at = 0;
+           k < one.operands.size() && at < 2; ++k, ++at)
+        bound.from.at(at) = slot_of(one.operands[k], one.type(), i);
+    }
     Step& step = add(i, StepKind::memory);
     step.detail = static_cast<std::uint32_t>(program_.memory.size());
     step.to = bound.to;
@@ -858,6 +925,7 @@ class Compiler {
   std::vector<std::optional<std::uint64_t>> addresses_;  ///< of symbols
   std::vector<std::uint32_t> first_step_;                ///< at or behind an instruction
   std::vector<bool> may_fuse_;
+  bool for_results_ = false;
   std::unordered_map<std::uint32_t, std::uint32_t> registers_;
   std::unordered_map<std::uint64_t, std::uint32_t> constants_;
   std::map<ptx::Special, std::uint32_t> specials_;
@@ -865,8 +933,8 @@ class Compiler {
 
 }  // namespace
 
-Program compile(const ptx::Module& module, const Launch& launch, bool everything) {
-  return Compiler{module, launch}.compile(everything);
+Program compile(const ptx::Module& module, const Launch& launch, Part part) {
+  return Compiler{module, launch}.compile(part);
 }
 
 namespace {

@@ -94,8 +94,16 @@ struct Program {
   std::uint32_t buffers_hidden_by = ptx::no_index;
 };
 
-/// The part of a kernel on which addresses hang; with `everything`, all of it.
-[[nodiscard]] Program compile(const ptx::Module& module, const Launch& launch, bool everything);
+/// What of a kernel is compiled.
+enum class Part : std::uint8_t {
+  addresses,   ///< that on which an address, a guard or a branch hangs
+  everything,  ///< all whose result PTX defines to the bit
+  /// All, for its results: approximations as the host has them, sums and products rounded one by
+  /// one, parameters read when it runs, so that the program serves any launch with as much shared
+  /// memory and with variables in the same places.
+  results
+};
+[[nodiscard]] Program compile(const ptx::Module& module, const Launch& launch, Part part);
 
 /// What lies between the branch `step` and where its lanes meet again.
 [[nodiscard]] Region region_of(const Program& program, std::uint32_t step);

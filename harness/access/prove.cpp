@@ -174,6 +174,7 @@ class Prover {
                                  const AccessProof& access, Tally& tally, unsigned depth = 0);
   using Agreed = std::vector<std::string>;
   [[nodiscard]] std::optional<FormId> agreed_extreme(const Atom& atom, std::size_t shape);
+  [[nodiscard]] bool must_part(const Atom& division, std::size_t shape);
   [[nodiscard]] std::optional<FormId> agreed_division(const Atom& atom, std::size_t shape,
                                                       Agreed& agreed);
   [[nodiscard]] std::optional<FormId> agreed_atom(AtomId id, std::size_t shape, Agreed& agreed);
@@ -976,9 +977,27 @@ std::optional<FormId> Prover::agreed_extreme(const Atom& atom, std::size_t shape
                        atom.operands[takes_less ? 1 : 0]);
 }
 
+/// Whether the dividends of a warp lie so far apart that its lanes cannot have one quotient.
+bool Prover::must_part(const Atom& division, std::size_t shape) {
+  if (forms_.range_of(division.operands[1]).low < 1) return false;
+  const Pattern pattern = pattern_of(division.operands[0], shape);
+  const auto [least, most] = std::ranges::minmax(pattern.offsets);
+  const std::array lengths{
+      pattern.is_constant ? forms_.constant(most - least) : no_form,
+      pattern.is_linear ? forms_.scale(pattern.second, warp_lanes - 1) : no_form,
+      pattern.is_linear ? forms_.scale(pattern.second, 1 - std::int64_t{warp_lanes}) : no_form};
+  return std::ranges::any_of(lengths, [&](FormId length) {
+    const FormId beyond =
+        length == no_form ? no_form : forms_.subtract(length, division.operands[1]);
+    return beyond != no_form && forms_.range_of(beyond).low >= 0;
+  });
+}
+
 /// The quotient of the first lane for all, and the remainder that it leaves.
 std::optional<FormId> Prover::agreed_division(const Atom& atom, std::size_t shape, Agreed& agreed) {
-  if (divisor_in(atom) != 0 || !is_same_in_all(atom.operands[1], shape)) return std::nullopt;
+  if (divisor_in(atom) != 0 || !is_same_in_all(atom.operands[1], shape) || must_part(atom, shape)) {
+    return std::nullopt;
+  }
   const bool rounds_down = atom.kind == AtomKind::quotient || atom.kind == AtomKind::remainder;
   const auto divided = [&](FormId what) {
     return rounds_down ? forms_.quotient(what, atom.operands[1])

@@ -129,7 +129,9 @@ std::optional<Special> special_of(std::string_view name) {
       {"%cluster_nctaid.z", cluster_nctaid_z},
       {"%cluster_ctarank", cluster_ctarank},
       {"%cluster_nctarank", cluster_nctarank},
-      {"%is_explicit_cluster", is_explicit_cluster}};
+      {"%is_explicit_cluster", is_explicit_cluster},
+      {"%envreg1", envreg1},
+      {"%envreg2", envreg2}};
   if (const auto found = known.find(name); found != known.end()) return found->second;
   constexpr std::array others{"%tid",
                               "%ntid",

@@ -86,6 +86,8 @@ enum class Special : std::uint8_t {
   cluster_ctarank,
   cluster_nctarank,
   is_explicit_cluster,
+  envreg1,
+  envreg2,
   other
 };
 

@@ -165,6 +165,8 @@ std::uint32_t Slopes::changing(const Step& step, const Meaning& meaning) const {
     add(memory.size);
   } else if (step.kind == StepKind::indexed) {
     add(program_.indexed[step.detail].index);
+  } else if (step.kind == StepKind::warp_sync) {
+    add(step.from[0]);
   } else if (meaning.bits != 0) {
     for (unsigned i = 0; i < meaning.sources; ++i)
       add(step.from.at(i));
@@ -184,13 +186,13 @@ void Slopes::step(const WarpState& warp, std::uint32_t at, std::uint32_t mask) {
     }
     return;
   }
-  if (step.kind == StepKind::indexed) return give_up();
+  if (step.kind == StepKind::indexed || step.kind == StepKind::warp_sync) return give_up();
   for (unsigned lane = 0; lane < lanes; ++lane) {
     if ((mask >> lane & 1U) == 0) continue;
     if (step.kind == StepKind::memory) {
       memory_step(step, lane);
     } else if (step.kind == StepKind::plain || step.kind == StepKind::shuffle ||
-               step.kind == StepKind::vote) {
+               step.kind == StepKind::vote || step.kind == StepKind::reduce) {
       plain_step(warp, step, meaning, lane);
     }
   }

@@ -70,12 +70,16 @@ enum class StepKind : std::uint8_t {
   barrier,  ///< of the block
   warp_sync,
   vote,
+  reduce,
   shuffle,
   activemask,
   hide,  ///< nothing is known of what it does: its destinations become unknown
 };
 
 inline constexpr std::uint32_t no_slot = 0xFFFFFFFF;
+
+/// What redux combines lanes by: Step::extra of a reduce.
+enum class Reduction : std::uint8_t { add, least, most, signed_least, signed_most, all, any, odd };
 
 /// A decoded instruction.
 struct Step {

@@ -67,13 +67,25 @@ struct CountingState {
   bool is_failed = false;  ///< some launch was not
 };
 
-/// What a device moves in these launches of a module; nothing where it cannot be had: the rest
-/// stands without.
-std::vector<access::CountedLaunch> count(const AccessOptions& options, const ptx::Module& module,
-                                         const Names& files, CountingState& counting) {
-  if (!options.run || files.empty() || !counting.absent.empty()) return {};
+/// A launch that is run on the host, and what was found of it.
+struct Evaluated {
+  std::string file;
+  access::Launch launch;
+  access::Evaluation evaluation = {};
+  double seconds = 0;
+};
+
+/// What a device moves in these launches; nothing where it cannot be had: the rest stands without.
+std::vector<access::CountedLaunch> count(const AccessOptions& options,
+                                         std::span<const ptx::Module> modules,
+                                         const std::vector<Evaluated>& launches,
+                                         CountingState& counting) {
+  if (!options.run) return {};
+  std::vector<access::LaunchFile> files;
+  for (const auto& one : launches)
+    files.push_back({.module = one.launch.module, .file = one.file});
   try {
-    return access::count_launches(module, files, options.device,
+    return access::count_launches(modules, files, options.device,
                                   std::chrono::seconds{options.seconds});
   } catch (const CountersUnavailable& absence) {
     counting.absent = one_line(absence.what());
@@ -99,14 +111,6 @@ std::string not_counted(const std::string& file, const access::CountedLaunch* co
   return why;
 }
 
-/// A launch that is run on the host, and what was found of it.
-struct Evaluated {
-  std::string file;
-  access::Launch launch;
-  access::Evaluation evaluation = {};
-  double seconds = 0;
-};
-
 /// Puts what a device recorded in the place of what the evaluation could not tell.
 void replace(std::vector<access::Access>& accesses, const std::vector<access::Access>& traced) {
   for (const auto& one : traced) {
@@ -122,6 +126,7 @@ void replace(std::vector<access::Access>& accesses, const std::vector<access::Ac
 bool can_be_traced(const access::Access& access) {
   switch (access.doubt) {
     case access::Doubt::none:
+    case access::Doubt::apart:       // another copy of the kernel may run otherwise
     case access::Doubt::misaligned:  // the device refuses it
     case access::Doubt::width:
       return false;
@@ -130,14 +135,15 @@ bool can_be_traced(const access::Access& access) {
   }
 }
 
-/// Has a device record the accesses of a module's launches that are not exact.
-void trace(const AccessOptions& options, const ptx::Module& module,
+/// Has a device record the accesses of launches that are not exact.
+void trace(const AccessOptions& options, std::span<const ptx::Module> modules,
            const std::vector<Generation>& generations, std::vector<Evaluated>& launches,
            CountingState& counting) {
   std::vector<access::TraceRequest> requests;
   std::vector<Evaluated*> traced;
   for (auto& launch : launches) {
-    access::TraceRequest request{.file = launch.file, .wanted = {}};
+    access::TraceRequest request{.launch = {.module = launch.launch.module, .file = launch.file},
+                                 .wanted = {}};
     std::ranges::copy_if(launch.evaluation.accesses, std::back_inserter(request.wanted),
                          can_be_traced);
     if (request.wanted.empty()) continue;
@@ -148,7 +154,7 @@ void trace(const AccessOptions& options, const ptx::Module& module,
   std::vector<access::TraceAnswer> answers;
   try {
     answers =
-        access::trace_launches(module, requests, generations, options.device,
+        access::trace_launches(modules, requests, generations, options.device,
                                std::chrono::seconds{options.seconds}, options.megabytes << 20U);
   } catch (const CountersUnavailable&) {
     return;  // count() has told why
@@ -158,14 +164,15 @@ void trace(const AccessOptions& options, const ptx::Module& module,
   for (std::size_t i = 0; i < answers.size(); ++i) {
     const auto& answer = answers[i];
     const auto say = [&](const std::string& what, const std::string& why) {
-      fmt::print(stderr, "strata: {}: {}not traced: {}\n", one_line(requests[i].file), what,
+      fmt::print(stderr, "strata: {}: {}not traced: {}\n", one_line(traced[i]->file), what,
                  one_line(why));
     };
     if (!answer.failure.empty()) {
       counting.is_failed = true;
       say("", answer.failure);
     }
-    const auto& kernel = module.kernels[traced[i]->launch.kernel];
+    const access::Launch& launch = traced[i]->launch;
+    const auto& kernel = modules[launch.module].kernels[launch.kernel];
     for (const auto& one : answer.left_out)
       say(fmt::format("line {} of the PTX is ", kernel.instructions[one.instruction].line),
           one.why);
@@ -209,41 +216,38 @@ access::Report report_of(const AccessOptions& options, std::span<const std::stri
            "an expression that some name matches",
            did_you_mean(options.kernel, all, "leave it out for all"));
   }
-  // By module: a device assembles each once.
-  std::vector<std::vector<Evaluated>> launches(modules.size());
+  std::vector<Evaluated> launches;
   for (const auto& file : options.launches) {
-    access::Launch launch = access::read_launch(file, modules);
+    access::Launch launch = access::read_launch(file, modules, names);
     if (!place.contains({launch.module, launch.kernel})) continue;
-    launches[launch.module].push_back({.file = file, .launch = std::move(launch)});
+    launches.push_back({.file = file, .launch = std::move(launch)});
   }
-  for (std::size_t m = 0; m < modules.size(); ++m) {
-    Names files;
-    for (const auto& one : launches[m])
-      files.push_back(one.file);
-    const auto counted = count(options, modules[m], files, counting);
-    for (auto& one : launches[m]) {
-      const auto begin = std::chrono::steady_clock::now();
-      one.evaluation = evaluate(modules[m], one.launch, {.generations = report.generations});
-      one.seconds = std::chrono::duration<double>{std::chrono::steady_clock::now() - begin}.count();
+  // By module: a worker reads each once.
+  std::ranges::stable_sort(launches, {}, [](const Evaluated& one) { return one.launch.module; });
+  const auto counted = count(options, modules, launches, counting);
+  for (auto& one : launches) {
+    const auto begin = std::chrono::steady_clock::now();
+    one.evaluation =
+        evaluate(modules[one.launch.module], one.launch, {.generations = report.generations});
+    one.seconds = std::chrono::duration<double>{std::chrono::steady_clock::now() - begin}.count();
+  }
+  trace(options, modules, report.generations, launches, counting);
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    const Evaluated& one = launches[i];
+    const access::CountedLaunch* of_launch = i < counted.size() ? &counted[i] : nullptr;
+    access::ReportedLaunch reported{.file = one.file, .seconds = one.seconds};
+    reported.not_counted = not_counted(one.file, of_launch, counting, options.run);
+    if (of_launch != nullptr) {
+      reported.optimised = of_launch->optimised;
+      if (!of_launch->chip.empty()) counting.chip = of_launch->chip;
     }
-    trace(options, modules[m], report.generations, launches[m], counting);
-    for (std::size_t i = 0; i < launches[m].size(); ++i) {
-      const Evaluated& one = launches[m][i];
-      const access::CountedLaunch* of_launch = i < counted.size() ? &counted[i] : nullptr;
-      access::ReportedLaunch reported{.file = one.file, .seconds = one.seconds};
-      reported.not_counted = not_counted(one.file, of_launch, counting, options.run);
-      if (of_launch != nullptr) {
-        reported.optimised = of_launch->optimised;
-        if (!of_launch->chip.empty()) counting.chip = of_launch->chip;
-      }
-      if (!reported.not_counted.empty()) {
-        counting.is_failed = counting.is_failed || of_launch != nullptr;
-        of_launch = nullptr;
-      }
-      add_launch(report.kernels[place.at({m, one.launch.kernel})],
-                 modules[m].kernels[one.launch.kernel], std::move(reported), one.evaluation,
-                 of_launch);
+    if (!reported.not_counted.empty()) {
+      counting.is_failed = counting.is_failed || of_launch != nullptr;
+      of_launch = nullptr;
     }
+    add_launch(report.kernels[place.at({one.launch.module, one.launch.kernel})],
+               modules[one.launch.module].kernels[one.launch.kernel], std::move(reported),
+               one.evaluation, of_launch);
   }
   return report;
 }

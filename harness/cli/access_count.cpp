@@ -7,7 +7,6 @@
 #include "harness/case/subprocess.hpp"
 #include "harness/case/unique_fd.hpp"
 #include "harness/cli/commands.hpp"
-#include "harness/counters/counter_set.hpp"
 #include "harness/counters/counters.hpp"
 #include "harness/counters/kernel_counts.hpp"
 #include "harness/record/device.hpp"
@@ -114,32 +113,61 @@ CountedLaunch counted_of(const Message& said) {
   return counted;
 }
 
-/// A module of which one kernel is launched on a device.
+/// The modules of a job, each read when a launch asks for it; the launches of one follow each
+/// other.
+class JobModules {
+ public:
+  // In brackets, or the list would become the first item of another.
+  JobModules(const Message& job, int ordinal) : texts_(job.at("modules")), ordinal_{ordinal} {}
+
+  /// That of a request, the only one here.
+  const std::vector<ptx::Module>& of(const Message& request) {
+    const std::size_t index = request.at("module");
+    if (module_.empty() || index != index_) {
+      module_.clear();
+      module_.push_back(ptx::read(texts_.at(index), "the PTX"));
+      marked_ = mark(module_.front());
+      tools_.architecture = architecture_of(ordinal_, std::string{module_.front().target});
+      index_ = index;
+    }
+    return module_;
+  }
+  [[nodiscard]] const MarkedPtx& marked() const { return marked_; }
+  [[nodiscard]] const Tools& tools() const { return tools_; }
+
+ private:
+  Message texts_;
+  int ordinal_;
+  std::size_t index_ = 0;
+  std::vector<ptx::Module> module_;
+  MarkedPtx marked_;
+  Tools tools_;
+};
+
+/// Counts launches, one after the other.
 class Counter {
  public:
-  Counter(std::string ptx, int ordinal) : ordinal_{ordinal} {
-    modules_.push_back(ptx::read(std::move(ptx), "the PTX"));
-    marked_ = mark(modules_.front());
-    tools_.architecture = architecture_of(ordinal, std::string{modules_.front().target});
+  Counter(const Message& job, int ordinal) : ordinal_{ordinal}, modules_{job, ordinal} {
     const auto known = sass_metrics(ordinal);
     for (const std::string_view metric : metrics) {
       if (known.contains(std::string{metric})) wanted_.emplace_back(metric);
     }
-    chip_ = chip_of_device(ordinal);
   }
 
-  [[nodiscard]] Message count(const Message& request) const {
-    const Launch launch = read_launch(request.at("file"), modules_);
-    const ptx::Kernel& kernel = modules_.front().kernels[launch.kernel];
+  [[nodiscard]] Message answer(const Message& request) {
+    const auto& module = modules_.of(request);
+    const MarkedPtx& marked = modules_.marked();
+    const Launch launch = read_launch(request.at("file"), module);
+    const ptx::Kernel& kernel = module.front().kernels[launch.kernel];
     // Of all its kernels alone this one: CUPTI takes memory for what a cubin holds.
     const bool is_optimised = request.at("is_optimised");
     const Assembly assembly = is_optimised ? Assembly{.entry = std::string{kernel.name}}
                                            : unoptimised(kernel.name, launch.block.count());
-    const std::string cubin = assemble(marked_.text, "the PTX", tools_, assembly);
-    const KernelCounts counted =
-        count_kernel(ordinal_, on_device(modules_.front(), launch, cubin), wanted_);
-    const CodeCounts code{marked_, launch.kernel, counted.instructions};
-    CountedLaunch made{.chip = chip_};
+    const std::string cubin = assemble(marked.text, "the PTX", modules_.tools(), assembly);
+    const KernelCounts counted = count(on_device(module.front(), launch, cubin),
+                                       launch.grid.count() * warps_of(launch.block.count()));
+    const CodeCounts code{marked, launch.kernel, counted.instructions};
+    CountedLaunch made{.chip = counted.chip};
     if (is_optimised) {
       made.optimised = sum_of(code);
     } else {
@@ -151,12 +179,41 @@ class Counter {
   }
 
  private:
+  /// In the context of the launches before, or in a new one where CUPTI does not count there: it
+  /// may run out of memory, count nothing, or add what it counted before.
+  [[nodiscard]] KernelCounts count(const KernelLaunch& launch, std::uint64_t warps) {
+    const bool is_first = !has_counted_;
+    if (!is_first && !renews_) {
+      try {
+        KernelCounts counted = count_kernel(ordinal_, launch, wanted_);
+        if (is_whole(counted, warps)) return counted;
+      } catch (const std::runtime_error&) {
+        // What is wrong with the kernel itself, the next try says again.
+      }
+      renews_ = true;
+    }
+    if (!is_first) renew_context(ordinal_);
+    has_counted_ = true;
+    KernelCounts counted = count_kernel(ordinal_, launch, wanted_);
+    if (is_first) tells_begin_ = warps_begun(counted.instructions) == warps;
+    if (is_whole(counted, warps)) return counted;
+    throw std::runtime_error{
+        fmt::format("CUPTI's counts cannot be right: its kernel has {} warps, and {} began", warps,
+                    warps_begun(counted.instructions))};
+  }
+
+  /// Whether these are the counts of one launch of so many warps, and of all of it.
+  [[nodiscard]] bool is_whole(const KernelCounts& counted, std::uint64_t warps) const {
+    return tells_begin_ ? warps_begun(counted.instructions) == warps
+                        : is_anything_counted(counted.instructions);
+  }
+
   int ordinal_;
-  std::vector<ptx::Module> modules_;
-  MarkedPtx marked_;
-  Tools tools_;
+  JobModules modules_;
   std::vector<std::string> wanted_;
-  std::string chip_;
+  bool has_counted_ = false;
+  bool renews_ = false;       ///< each launch has a context of its own
+  bool tells_begin_ = false;  ///< the first instruction of a launch was counted for each warp
 };
 
 /// The numbers of an access, in the order in which a worker sends them.
@@ -181,17 +238,17 @@ void each_number(Access& access, const Take& take) {
   }
 }
 
-/// A module whose kernels record their addresses.
+/// Launches kernels that record their addresses, one after the other.
 class Tracer {
  public:
-  Tracer(const Message& job, int ordinal) : ordinal_{ordinal}, bytes_{job.at("bytes")} {
-    modules_.push_back(ptx::read(job.at("ptx"), "the PTX"));
+  Tracer(const Message& job, int ordinal)
+      : ordinal_{ordinal}, bytes_{job.at("bytes")}, modules_{job, ordinal} {
     job.at("generations").get_to(generations_);
-    tools_.architecture = architecture_of(ordinal, std::string{modules_.front().target});
   }
 
-  [[nodiscard]] Message trace(const Message& request) const {
-    Launch launch = read_launch(request.at("file"), modules_);
+  [[nodiscard]] Message answer(const Message& request) {
+    const auto& module = modules_.of(request);
+    Launch launch = read_launch(request.at("file"), module);
     std::vector<Access> wanted;
     std::vector<std::uint32_t> instructions;
     for (const auto& one : request.at("wanted")) {
@@ -202,7 +259,7 @@ class Tracer {
                         .width = one.at(3),
                         .traffic = {}});
     }
-    TracedPtx made = access::trace(modules_.front(), launch.kernel, instructions);
+    TracedPtx made = access::trace(module.front(), launch.kernel, instructions);
     Message left_out = Message::array();
     for (const auto& one : made.left_out) {
       left_out.push_back({one.instruction, one.why});
@@ -210,7 +267,7 @@ class Tracer {
     }
     Message accesses = Message::array();
     if (!wanted.empty()) {
-      for (Access& access : record(made.text, std::move(launch), wanted)) {
+      for (Access& access : record(module.front(), made.text, std::move(launch), wanted)) {
         Message numbers = Message::array();
         each_number(access, [&](const auto& number) { numbers.push_back(number); });
         accesses.push_back(std::move(numbers));
@@ -220,22 +277,22 @@ class Tracer {
   }
 
  private:
-  [[nodiscard]] std::vector<Access> record(const std::string& text, Launch launch,
-                                           const std::vector<Access>& wanted) const {
+  [[nodiscard]] std::vector<Access> record(const ptx::Module& module, const std::string& text,
+                                           Launch launch, const std::vector<Access>& wanted) const {
     const std::uint32_t kernel = launch.kernel;
     const ptx::Module traced = ptx::read(text, "the PTX that records");
     // Lanes meet where they do when it is counted.
     const std::string cubin =
-        assemble(text, "the PTX that records", tools_,
+        assemble(text, "the PTX that records", modules_.tools(),
                  unoptimised(traced.kernels[kernel].name, launch.block.count()));
-    const TracedLaunch run = traced_launch(modules_.front(), traced, std::move(launch), bytes_);
+    const TracedLaunch run = traced_launch(module, traced, std::move(launch), bytes_);
     const auto bytes =
         run_kernel(ordinal_, on_device(traced, run.launch, cubin), {run.records, run.counts});
     std::vector<std::uint64_t> words(bytes[0].size() / sizeof(std::uint64_t));
     std::vector<std::uint32_t> counts(bytes[1].size() / sizeof(std::uint32_t));
     std::memcpy(words.data(), bytes[0].data(), words.size() * sizeof words[0]);
     std::memcpy(counts.data(), bytes[1].data(), counts.size() * sizeof counts[0]);
-    return traced_accesses(modules_.front().kernels[kernel], wanted, generations_,
+    return traced_accesses(module.kernels[kernel], wanted, generations_,
                            {.grid = run.launch.grid,
                             .block = run.launch.block,
                             .capacity = run.capacity,
@@ -245,9 +302,8 @@ class Tracer {
 
   int ordinal_;
   std::uint64_t bytes_;
-  std::vector<ptx::Module> modules_;
+  JobModules modules_;
   std::vector<Generation> generations_;
-  Tools tools_;
 };
 
 /// The lines of a worker as they come; the last one tells how it ended.
@@ -313,37 +369,75 @@ TraceAnswer traced_of(const Message& said) {
   return answer;
 }
 
-Message job_of(const ptx::Module& module, const char* task) {
-  return {{"task", task}, {"ptx", std::string{module.text.begin(), module.text.end()}}};
+Message job_of(const char* task, std::span<const ptx::Module> modules) {
+  Message texts = Message::array();
+  for (const auto& module : modules)
+    texts.push_back(std::string{module.text.begin(), module.text.end()});
+  return {{"task", task}, {"modules", std::move(texts)}};
 }
 
-void throw_refusal(const Message& said) {
-  if (const auto usage = said.find("usage"); usage != said.end()) throw UsageError{*usage};
-  if (const auto none = said.find("unavailable"); none != said.end()) {
+Message request_of(const LaunchFile& launch) {
+  return {{"module", launch.module}, {"file", launch.file}};
+}
+
+bool is_same_launch(const Message& one, const Message& other) {
+  return one.at("module") == other.at("module") && one.at("file") == other.at("file");
+}
+
+/// Whether a worker ends with this.
+bool is_end(const Message& said) {
+  return said.contains("failed") || said.contains("unavailable") || said.contains("no_device");
+}
+
+/// Why there is no answer; empty where there is one.
+std::string failure_of(const Message& said) {
+  for (const char* const key : {"failed", "refused", "unavailable"}) {
+    if (const auto why = said.find(key); why != said.end()) return *why;
+  }
+  return {};
+}
+
+void throw_absence(const Message& said, bool is_any_answered) {
+  if (const auto none = said.find("no_device"); none != said.end()) throw DeviceUnavailable{*none};
+  if (const auto none = said.find("unavailable"); none != said.end() && !is_any_answered) {
     throw CountersUnavailable{*none, said.at("mend")};
   }
-  if (const auto none = said.find("no_device"); none != said.end()) throw DeviceUnavailable{*none};
 }
 
-/// What workers answer of each launch; a launch that costs its worker costs no other's answer.
-template <class Answer>
-std::vector<Answer> answers(Message job, const std::vector<Message>& launches,
-                            const std::string& device, std::chrono::seconds patience,
-                            Answer (*read)(const Message&)) {
-  std::vector<Answer> all;
-  while (all.size() < launches.size()) {
-    job["launches"] = std::vector<Message>{
-        launches.begin() + static_cast<std::ptrdiff_t>(all.size()), launches.end()};
+/// What workers say to each request, in its order. One that ends costs no other launch its answer,
+/// and is followed by the next. Where it had answered others before, the request that it ended with
+/// is not to blame yet: it is the first of the next one. If that answers it, no later worker gets
+/// more requests than the one that ended had answered.
+std::vector<Message> replies(Message job, const std::vector<Message>& requests,
+                             const std::string& device, std::chrono::seconds patience) {
+  std::vector<Message> all;
+  std::size_t most = requests.size();
+  std::size_t answered_before = 0;  // by the worker that ended with the next request
+  bool is_any_answered = false;
+  while (all.size() < requests.size()) {
+    const auto first = requests.begin() + static_cast<std::ptrdiff_t>(all.size());
+    const std::size_t count = std::min(most, requests.size() - all.size());
+    job["launches"] = std::vector<Message>{first, first + static_cast<std::ptrdiff_t>(count)};
     Worker worker{device, job};
-    bool goes_on = true;
-    while (goes_on && all.size() < launches.size()) {
-      const auto said = worker.next(patience);
-      if (said) throw_refusal(*said);
-      const bool is_lost = !said || said->contains("failed");
-      const std::string why = !said ? worker.why() : said->value("failed", std::string{});
-      all.push_back(is_lost ? Answer{.failure = why} : read(*said));
-      // What no worker outlives ends it; what it only refuses does not.
-      goes_on = said && !is_lost;
+    for (std::size_t answered = 0; answered < count; ++answered) {
+      auto said = worker.next(patience);
+      if (!said) said = Message{{"failed", worker.why()}};
+      if (!is_end(*said)) {
+        if (answered_before > 0) most = answered_before;
+        answered_before = 0;
+        is_any_answered = is_any_answered || failure_of(*said).empty();
+        all.push_back(std::move(*said));
+        continue;
+      }
+      answered_before = answered;
+      if (answered > 0) break;
+      throw_absence(*said, is_any_answered);
+      all.push_back(*said);
+      // It would fail the same way again.
+      while (all.size() < requests.size() &&
+             is_same_launch(requests[all.size()], requests[all.size() - 1]))
+        all.push_back(*said);
+      break;
     }
   }
   return all;
@@ -351,41 +445,41 @@ std::vector<Answer> answers(Message job, const std::vector<Message>& launches,
 
 }  // namespace
 
-std::vector<CountedLaunch> count_launches(const ptx::Module& module,
-                                          const std::vector<std::string>& files,
+std::vector<CountedLaunch> count_launches(std::span<const ptx::Module> modules,
+                                          const std::vector<LaunchFile>& launches,
                                           const std::string& device,
                                           std::chrono::seconds patience) {
-  const Message job = job_of(module, "count");
-  std::vector<CountedLaunch> all;
-  for (const auto& file : files) {
-    const auto count = [&](bool is_optimised) {  // each in a process of its own (count_kernel)
-      const Message launch{{"file", file}, {"is_optimised", is_optimised}};
-      return answers<CountedLaunch>(job, {launch}, device, patience, counted_of).front();
-    };
-    CountedLaunch counted;
-    try {
-      counted = count(true);
-      if (counted.failure.empty()) {
-        CountedLaunch plain = count(false);
-        plain.optimised = counted.optimised;
-        plain.chip = counted.chip;
-        if (plain.overrun.empty()) plain.overrun = counted.overrun;
-        counted = std::move(plain);
-      }
-    } catch (const UsageError& refusal) {
-      if (!counted.optimised) throw;
-      counted.failure = refusal.what();
-    } catch (const CountersUnavailable& absence) {
-      const auto is_counted = [](const CountedLaunch& one) { return one.optimised.has_value(); };
-      if (!is_counted(counted) && std::ranges::none_of(all, is_counted)) throw;
-      counted.failure = absence.what();
+  if (launches.empty()) return {};
+  std::vector<Message> requests;
+  for (const auto& launch : launches) {
+    for (const bool is_optimised : {true, false}) {
+      requests.push_back(request_of(launch));
+      requests.back()["is_optimised"] = is_optimised;
     }
+  }
+  const auto said = replies(job_of("count", modules), requests, device, patience);
+  std::vector<CountedLaunch> all;
+  for (std::size_t i = 0; i < said.size(); i += 2) {
+    const Message& whole = said[i];
+    const Message& plain = said[i + 1];
+    if (const auto refused = whole.find("refused"); refused != whole.end()) {
+      throw UsageError{*refused};
+    }
+    const auto counted_in = [](const Message& one) {
+      const std::string failure = failure_of(one);
+      return failure.empty() ? counted_of(one) : CountedLaunch{.failure = failure};
+    };
+    const CountedLaunch optimised = counted_in(whole);
+    CountedLaunch counted = optimised.failure.empty() ? counted_in(plain) : optimised;
+    counted.optimised = optimised.optimised;
+    counted.chip = optimised.chip;
+    if (counted.overrun.empty()) counted.overrun = optimised.overrun;
     all.push_back(std::move(counted));
   }
   return all;
 }
 
-std::vector<TraceAnswer> trace_launches(const ptx::Module& module,
+std::vector<TraceAnswer> trace_launches(std::span<const ptx::Module> modules,
                                         const std::vector<TraceRequest>& requests,
                                         const std::vector<Generation>& generations,
                                         const std::string& device, std::chrono::seconds patience,
@@ -395,12 +489,18 @@ std::vector<TraceAnswer> trace_launches(const ptx::Module& module,
     Message wanted = Message::array();
     for (const Access& access : request.wanted)
       wanted.push_back({access.instruction, access.kind, access.space, access.width});
-    launches.push_back({{"file", request.file}, {"wanted", std::move(wanted)}});
+    launches.push_back(request_of(request.launch));
+    launches.back()["wanted"] = std::move(wanted);
   }
-  Message job = job_of(module, "trace");
+  Message job = job_of("trace", modules);
   job["generations"] = generations;
   job["bytes"] = bytes;
-  return answers<TraceAnswer>(std::move(job), launches, device, patience, traced_of);
+  std::vector<TraceAnswer> all;
+  for (const Message& said : replies(std::move(job), launches, device, patience)) {
+    const std::string failure = failure_of(said);
+    all.push_back(failure.empty() ? traced_of(said) : TraceAnswer{.failure = failure});
+  }
+  return all;
 }
 
 }  // namespace access
@@ -415,26 +515,24 @@ void add_access_worker(CLI::App& app) {
       using enum nlohmann::json::error_handler_t;
       (void)write_some(worker_channel_fd, said.dump(-1, ' ', true, replace) + '\n');
     };
+    const auto answer_all = [&](const nlohmann::json& job, auto worker_of) {
+      for (const auto& request : job.at("launches")) {
+        try {
+          say(worker_of.answer(request));
+        } catch (const UsageError& error) {  // what is wrong with this launch is not with others
+          say({{"refused", error.what()}});
+        }
+      }
+    };
     try {
       const auto job =
           nlohmann::json::parse(std::string{std::istreambuf_iterator<char>{std::cin}, {}});
       const int ordinal = parse_device_request(*device).ordinal;
       if (job.at("task") == "trace") {
-        const access::Tracer tracer{job, ordinal};
-        for (const auto& request : job.at("launches")) {
-          try {
-            say(tracer.trace(request));
-          } catch (const UsageError& error) {  // what is wrong with this launch is not with others
-            say({{"failed", error.what()}});
-          }
-        }
+        answer_all(job, access::Tracer{job, ordinal});
       } else {
-        const access::Counter counter{job.at("ptx"), ordinal};
-        for (const auto& request : job.at("launches"))
-          say(counter.count(request));
+        answer_all(job, access::Counter{job, ordinal});
       }
-    } catch (const UsageError& error) {
-      say({{"usage", error.what()}});
     } catch (const CountersUnavailable& error) {
       say({{"unavailable", error.what()}, {"mend", error.mend}});
     } catch (const DeviceUnavailable& error) {

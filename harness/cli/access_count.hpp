@@ -1,5 +1,5 @@
-// Counting what each instruction of a launch moves, on a device, in a worker: a kernel that crashes
-// or hangs costs that process only.
+// Counting what each instruction of launches moves, on a device, in a worker that takes one after
+// the other: a kernel that crashes or hangs costs itself and its worker.
 #pragma once
 
 #include "harness/access/evaluate.hpp"
@@ -8,24 +8,33 @@
 #include "harness/cli/counted_launch.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace strata::access {
 
+struct LaunchFile {
+  std::size_t module = 0;  ///< of those that were given: whose kernel it launches
+  std::string file;
+};
+
 /// Launches the kernels of these launch files on the device ("cuda:0") and counts: once as ptxas
-/// optimises them, for their sums, and once as their PTX stands, for each access. A kernel that
-/// fails, or that is not done after `patience`, costs its own counts only. Throws UsageError for
-/// PTX that ptxas refuses, CountersUnavailable where nothing can be counted, and DeviceUnavailable.
-[[nodiscard]] std::vector<CountedLaunch> count_launches(const ptx::Module& module,
-                                                        const std::vector<std::string>& files,
+/// optimises them, for their sums, and once as their PTX stands, for each access. All are counted
+/// by one worker in turn. A kernel that fails, or that is not done after `patience`, costs its own
+/// counts only: the others go on in another worker. What fails behind others is tried again as the
+/// first of a worker, in case that they are to blame. Throws UsageError for PTX that ptxas refuses,
+/// CountersUnavailable where nothing can be counted, and DeviceUnavailable.
+[[nodiscard]] std::vector<CountedLaunch> count_launches(std::span<const ptx::Module> modules,
+                                                        const std::vector<LaunchFile>& launches,
                                                         const std::string& device,
                                                         std::chrono::seconds patience);
 
 /// What of a launch is to be recorded: accesses of which the host's evaluation is in doubt.
 struct TraceRequest {
-  std::string file;
+  LaunchFile launch;
   std::vector<Access> wanted;
 };
 
@@ -38,7 +47,7 @@ struct TraceAnswer {
 /// Launches kernels that record these accesses (traced_ptx.hpp) once each, with room for `bytes` of
 /// records, and says what they ask of memory by the rules of `generations`. Otherwise as
 /// count_launches.
-[[nodiscard]] std::vector<TraceAnswer> trace_launches(const ptx::Module& module,
+[[nodiscard]] std::vector<TraceAnswer> trace_launches(std::span<const ptx::Module> modules,
                                                       const std::vector<TraceRequest>& requests,
                                                       const std::vector<Generation>& generations,
                                                       const std::string& device,

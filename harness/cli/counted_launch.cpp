@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 namespace strata::access {
@@ -40,6 +41,26 @@ bool is_spill(const ptx::Instruction& instruction, const CountedAccess& counted)
   return is_local_only && space != ptx::Space::local && space != ptx::Space::generic;
 }
 
+/// What no execution of a plain load or store can have moved: a lane's bytes, at a multiple of
+/// their number, lie in one sector, and take at most a pass for each word. Empty where all is
+/// possible.
+std::string impossible(const ptx::Instruction& instruction, const CountedAccess& counted) {
+  if (instruction.opcode != "ld" && instruction.opcode != "st") return {};
+  constexpr std::uint64_t lanes = 32;
+  constexpr unsigned word = 4;
+  const std::uint64_t width =
+      std::uint64_t{instruction.vector_width()} * ptx::bytes_of(instruction.type());
+  const auto over = [&](std::uint64_t moved, std::uint64_t most_of_one, const char* unit) {
+    if (moved <= counted.executed * most_of_one) return std::string{};
+    return fmt::format(
+        "the counts cannot be right: {} {} in {} executions, each of which moves {} at most", moved,
+        unit, counted.executed, most_of_one);
+  };
+  std::string sectors = over(counted.sectors, lanes, "sectors");
+  if (!sectors.empty()) return sectors;
+  return over(counted.wavefronts, lanes * std::max<std::uint64_t>(1, width / word), "wavefronts");
+}
+
 }  // namespace
 
 CountedAccess& CountedAccess::operator+=(const CountedAccess& other) {
@@ -49,6 +70,17 @@ CountedAccess& CountedAccess::operator+=(const CountedAccess& other) {
   wavefronts += other.wavefronts;
   local_sectors += other.local_sectors;
   return *this;
+}
+
+std::uint64_t warps_begun(std::span<const InstructionCounts> counts) {
+  const auto first = std::ranges::find(counts, std::uint64_t{0}, &InstructionCounts::pc);
+  return first == counts.end() ? 0 : counts_of(*first).executed;
+}
+
+bool is_anything_counted(std::span<const InstructionCounts> counts) {
+  return std::ranges::any_of(counts, [](const InstructionCounts& one) {
+    return std::ranges::any_of(one.counts, [](const auto& count) { return count.second > 0; });
+  });
 }
 
 CountedAccess sum_of(const CodeCounts& code) {
@@ -71,6 +103,11 @@ void count_accesses(const CodeCounts& code, const ptx::Kernel& kernel,
     launch.not_counted[instruction] =
         fmt::format("ptxas makes {} accesses of it, a loop perhaps", number);
   }
+  std::erase_if(launch.accesses, [&](const auto& one) {
+    const std::string why = impossible(kernel.instructions[one.first], one.second);
+    if (!why.empty()) launch.not_counted[one.first] = why;
+    return !why.empty();
+  });
   const std::set<std::uint32_t> present{lines.begin(), lines.end()};
   for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i) {
     if (!present.contains(code.marked.first_marks[code.kernel] + i))

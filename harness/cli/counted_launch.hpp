@@ -52,6 +52,17 @@ struct CodeCounts {
   std::span<const InstructionCounts> counts;
 };
 
+constexpr std::uint64_t warps_of(std::uint64_t threads) {
+  return (threads + 31) / 32;
+}
+
+/// Executions of the first machine instruction, to which none jumps back: as many as warps were
+/// launched, where the counts are those of one launch.
+[[nodiscard]] std::uint64_t warps_begun(std::span<const InstructionCounts> counts);
+
+/// Whether anything was counted: no launch executes nothing.
+[[nodiscard]] bool is_anything_counted(std::span<const InstructionCounts> counts);
+
 /// All of them. What was inlined from other functions is theirs.
 [[nodiscard]] CountedAccess sum_of(const CodeCounts& code);
 

@@ -28,6 +28,7 @@ void add_worker(CLI::App& app, int& status) {
     CounterSelection counters;
     bool probe = false;
     bool count = false;
+    bool trace = false;
   };
   const auto options = std::make_shared<Options>();
   auto* worker = app.add_subcommand("worker", "")->group("");
@@ -35,13 +36,15 @@ void add_worker(CLI::App& app, int& status) {
   worker->add_option("--counters", options->counters.wanted)->allow_extra_args(false);
   worker->add_flag("--probe", options->probe);
   worker->add_flag("--count", options->count);
+  worker->add_flag("--trace", options->trace);
   worker->add_flag("--by-benchmark", options->counters.by_benchmark);
   worker->callback([options, &status] {
     const auto request = parse_device_request(options->device);
     if (options->probe) {
       status = answer_probe(request, options->counters);
     } else {
-      status = run_job(request, options->count ? std::optional{options->counters} : std::nullopt);
+      status = run_job(request, options->count ? std::optional{options->counters} : std::nullopt,
+                       options->trace);
     }
   });
 }

@@ -45,7 +45,7 @@ void tell(const std::string& line) {
   (void)std::fputs(("strata: " + one_line(line) + '\n').c_str(), stderr);
 }
 
-/// `task`: nothing, "--probe" or "--count".
+/// `task`: nothing, "--probe", "--count" or "--trace".
 ChildCommand worker_on(const std::string& device, const std::string& task = {},
                        const CounterSelection& counters = {}) {
   ChildCommand command{.arguments = {"strata", "worker", "--device", device}};
@@ -261,6 +261,12 @@ RunSummary supervise_in(RunFolder& folder, const std::string& device, std::vecto
   } else if (!counters.reason.empty()) {
     how.note = counters.reason;
   }
+  // Who wants no profiler wants none that records either.
+  if (counters.state != CountersInfo::State::not_asked) {
+    // Asked for any device, it may be the CPU, which needs no profiler.
+    const bool on_host = folder.context().backend == Backend::host;
+    how.tracer = worker_on(on_host ? "host" : device, "--trace");
+  }
   return supervise(how, folder, progress);
 }
 
@@ -321,8 +327,8 @@ ExitCode resume(const RunOptions& options) {
   const bool has_name = on_host || !known.uuid.starts_with("sha256-");
   const DeviceLock lock =
       DeviceLock::acquire(has_name ? known : probe(worker_on(device, "--probe")).identity);
-  const bool something_is_left =
-      !cases.empty() || !folder.unvisited().empty() || !folder.uncounted().empty();
+  const bool something_is_left = !cases.empty() || !folder.unvisited().empty() ||
+                                 !folder.uncounted().empty() || !folder.untraced().empty();
   const bool counts = something_is_left && can_still_count(options, device, folder);
   return finish(supervise_in(folder, device, std::move(cases), counts, options.quiet), folder,
                 options.quiet);
@@ -401,8 +407,8 @@ void add_run(CLI::App& app, int& status, const std::vector<std::string>& command
   option(sub, "--out", options->out, "folder in which the run folder is created", "DIR");
   option(sub, "--resume", options->resume, "complete this run folder", "RUN");
   option(sub, "--counters", options->counters,
-         "what to count after the timing: auto, none, or a comma-separated list of counter sets, "
-         "files of sets and raw metrics",
+         "what to count after the timing: auto, none (which leaves out phases of steps, too), or a "
+         "comma-separated list of counter sets, files of sets and raw metrics",
          "LIST");
   sub->add_flag("--dry-run", options->dry_run, "print the cases and their estimated cost");
   sub->add_flag("--quiet", options->quiet, "show no progress");

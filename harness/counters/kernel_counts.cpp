@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <elf.h>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -277,12 +278,14 @@ KernelCounts count_kernel(int ordinal, const KernelLaunch& launch,
   const std::string chip = chip_of_device(ordinal);
   cuda_check(cudaSetDevice(ordinal));
   cuda_check(cudaFree(nullptr));  // makes the context, in which CUPTI patches
-  KernelCounts counted;
+  KernelCounts counted{.chip = chip, .instructions = {}, .overrun = {}};
   std::string_view call = "switching CUPTI's SASS metrics on";
   try {
+    // As CUPTI's documentation has it, a module is unloaded when its patching is over.
+    std::optional<LoadedKernel> kernel;
     const SassMetrics patched{ordinal, chip, metrics};
-    LoadedKernel kernel{launch};
-    kernel.run();
+    kernel.emplace(launch);
+    kernel->run();
     call = "reading CUPTI's SASS metrics";
     const auto lines = source_lines(launch.cubin, launch.function);
     for (auto& [pc, counts] : patched.of(launch.function)) {
@@ -290,11 +293,16 @@ KernelCounts count_kernel(int ordinal, const KernelLaunch& launch,
       counted.instructions.push_back(
           {.pc = pc, .line = place < lines.size() ? lines[place] : 0, .counts = counts});
     }
-    counted.overrun = kernel.overrun();
+    counted.overrun = kernel->overrun();
   } catch (const CuptiError& error) {
     counters_unavailable(error.code(), call, ordinal);
   }
   return counted;
+}
+
+void renew_context(int ordinal) {
+  cuda_check(cudaSetDevice(ordinal));
+  cuda_check(cudaDeviceReset());
 }
 
 std::vector<std::vector<std::uint8_t>> run_kernel(int ordinal, const KernelLaunch& launch,

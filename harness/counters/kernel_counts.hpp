@@ -47,6 +47,7 @@ struct InstructionCounts {
 };
 
 struct KernelCounts {
+  std::string chip;  ///< "GH100": whose counters
   std::vector<InstructionCounts> instructions;
   /// Indices of memory around which the kernel wrote.
   std::vector<std::size_t> overrun;
@@ -60,12 +61,16 @@ struct KernelCounts {
 [[nodiscard]] std::map<std::string, std::string> sass_metrics(int ordinal);
 
 /// Launches the kernel once on the device and counts `metrics` of each of its machine instructions.
-/// All memory has guards, and content that is not told is random. The process must have no context
-/// yet, and is lost with a kernel that fails: call it in a worker, once, since CUPTI may not give
-/// back the memory that it takes for every kernel of a cubin. Throws CountersUnavailable where
-/// nothing can be counted, std::runtime_error where the launch fails.
+/// All memory has guards, and content that is not told is random. The context is made, or that of
+/// the launch before is taken: then CUPTI may find no memory, or count nothing, and renew_context()
+/// helps. The process is lost with a kernel that fails: call it in a worker. Throws
+/// CountersUnavailable where nothing can be counted, std::runtime_error where the launch fails.
 [[nodiscard]] KernelCounts count_kernel(int ordinal, const KernelLaunch& launch,
                                         const std::vector<std::string>& metrics);
+
+/// Ends the process's context on the device, and with it what CUPTI keeps of earlier launches: the
+/// next launch makes another. Throws std::runtime_error.
+void renew_context(int ordinal);
 
 /// Launches the kernel once on the device, without counting, and gives what lies in memory
 /// afterwards: of each of `wanted`, indices of memory. Otherwise as count_kernel.

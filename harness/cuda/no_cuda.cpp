@@ -1,5 +1,6 @@
 // Stands in for the CUDA part in a build without it.
 #include "harness/case/error.hpp"
+#include "harness/counters/tracer.hpp"
 #include "harness/record/device.hpp"
 
 namespace strata {
@@ -13,9 +14,16 @@ std::vector<Finding> diagnose_cuda() {
                "--device host"}};
 }
 
-std::unique_ptr<Device> open_cuda_device(int /*ordinal*/) {
+[[noreturn]] static void unavailable() {
   const Finding absence = diagnose_cuda().front();
   throw DeviceUnavailable{absence.detail + ": " + absence.mend};
+}
+
+std::unique_ptr<Device> open_cuda_device(int /*ordinal*/) {
+  unavailable();
+}
+std::unique_ptr<DeviceMarks> open_device_marks() {
+  unavailable();
 }
 
 }  // namespace strata

@@ -72,7 +72,10 @@ class Event {
   }
 
   void record(const Stream& stream, const Where& where = Where::current()) {
-    cuda_check(cudaEventRecord(handle_.get(), stream.get()), where);
+    record_in(stream.get(), where);
+  }
+  void record_in(cudaStream_t stream, const Where& where = Where::current()) {
+    cuda_check(cudaEventRecord(handle_.get(), stream), where);
   }
   /// What `stream` is given from here on waits for this.
   void hold_back(const Stream& stream, const Where& where = Where::current()) const {

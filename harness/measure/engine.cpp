@@ -2,6 +2,7 @@
 
 #include "harness/case/error.hpp"
 #include "harness/record/gates.hpp"
+#include "harness/record/run_folder.hpp"
 #include "harness/record/statistics.hpp"
 
 #include <fmt/format.h>
@@ -268,6 +269,10 @@ void run_untimed(Machine& machine, Start start, const std::function<void()>& wor
 void report(Session& session, const TimerNames& names, const Experiment& experiment,
             const Collection<Sample>& seen) {
   session.fact("stopped_by", std::string{to_string(seen.stop)});
+  if (experiment.trace) {
+    session.fact(std::string{step_fact},
+                 median(seen.series(experiment.whole_sample)) / experiment.trace->steps);
+  }
   // First of all: the driver lets go of the clock soon after the last launch.
   const double reported = reported_hertz(session, experiment);
   const auto hertz = experiment.has_clock
@@ -335,6 +340,14 @@ void require_timed(const Session& session, const Experiment& experiment) {
 void measure(Session& session, Machine& machine, Experiment& experiment) {
   if (session.counters() != nullptr) {
     count_once(session, machine, experiment);
+    return;
+  }
+  if (Tracer* const tracer = session.tracer()) {
+    if (!experiment.trace) throw Skipped{"its steps have no phases"};
+    trace_phases(session, *tracer, *experiment.trace, [&] {
+      if (experiment.prepare) experiment.prepare();
+      machine.land();  // what the preparation queued is no part of the sample
+    });
     return;
   }
   Launches launches{machine, experiment};

@@ -1,9 +1,10 @@
 // The measuring engine: from the description of an experiment to judged measurements.
 //
-// A case is timed or counted, never both. Timed: lengths are decided; then, until the stopping rule
-// is met, each slope is launched short and long, every launch from its declared state, with
-// poisoned outputs, and verified before its time counts. Counted: the same description is launched
-// once for each pass of the profiler, beside a launch without work, whose counts are taken off.
+// A case is timed, counted or traced, never two of these. Timed: lengths are decided; then, until
+// the stopping rule is met, each slope is launched short and long, every launch from its declared
+// state, with poisoned outputs, and verified before its time counts. Counted: the same description
+// is launched once for each pass of the profiler, beside a launch without work, whose counts are
+// taken off. Traced: some samples, each divided into the phases of its steps (phases.hpp).
 #pragma once
 
 #include "harness/measure/experiment.hpp"
@@ -13,8 +14,8 @@
 
 namespace strata {
 
-/// Times or counts `experiment`, as the session says, and adds rows, gates and facts to the
-/// session. Throws Skipped where it cannot be counted.
+/// Times, counts or traces `experiment`, as the session says, and adds rows, gates and facts to the
+/// session. Throws Skipped where it cannot be counted or traced.
 void measure(Session& session, Machine& machine, Experiment& experiment);
 
 /// Rows and gates of what was observed: the part of measure() that runs no device.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "harness/measure/counts.hpp"
+#include "harness/measure/phases.hpp"
 #include "harness/measure/session.hpp"
 #include "harness/measure/stamp.hpp"
 #include "harness/record/gates.hpp"
@@ -269,6 +270,10 @@ struct Experiment {
 
   std::optional<CountPlan> counts;
   std::string not_counted;  ///< why not, where `counts` is empty
+
+  /// Of a benchmark whose steps have phases; a sample is then whole_sample() seconds.
+  std::optional<TracePlan> trace;
+  Value whole_sample = nullptr;
 
   std::function<Facts(const Experiment&)> facts;
 

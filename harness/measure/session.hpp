@@ -2,6 +2,7 @@
 
 #include "harness/case/plan.hpp"
 #include "harness/counters/counters.hpp"
+#include "harness/counters/tracer.hpp"
 #include "harness/record/device.hpp"
 #include "harness/record/measurement.hpp"
 
@@ -44,10 +45,12 @@ class Cache {
   std::any held_;
 };
 
-/// Whether a case is counted now, and if not, what is to be said of its level.
+/// Whether a case is counted or traced now, and if not, what is to be said of its level.
 struct Counting {
-  CounterSource* source = nullptr;  ///< null: the case is timed
+  CounterSource* source = nullptr;  ///< null: the case is timed, or traced
   std::string note = "counters were not asked for";
+  Tracer* tracer = nullptr;  ///< null: the case is timed, or counted
+  double timed_step = 0;     ///< seconds, of a case that is traced
 };
 
 /// All that a benchmark may see of the outside world. It prints nothing and keeps no globals.
@@ -64,6 +67,10 @@ class Session {
   /// Null while the case is timed. Else the benchmark does its work under this source and reports
   /// what was counted, nothing timed.
   [[nodiscard]] CounterSource* counters() const { return counting_.source; }
+  /// Null unless the case is traced.
+  [[nodiscard]] Tracer* tracer() const { return counting_.tracer; }
+  /// Seconds of a step of the case that is traced, as it was timed; 0 where that is not known.
+  [[nodiscard]] double timed_step() const { return counting_.timed_step; }
   /// The counts of the case come later: what it said now is dropped, and it is run again then.
   void wait_for_counts() { is_waiting_ = true; }
   [[nodiscard]] bool is_waiting() const { return is_waiting_; }

@@ -97,4 +97,27 @@ CaseRecord merged(const CaseRecord& timed, const CaseRecord& counted) {
   return record;
 }
 
+CaseRecord with_trace(CaseRecord record, const CaseRecord& trace) {
+  if (record.status != Status::measured) return record;
+  if (trace.status != Status::measured) {
+    record.gates.push_back({"phases", Verdict::unverified,
+                            fmt::format("tracing {}: {}", to_string(trace.status), trace.reason)});
+    return record;
+  }
+  std::string why;
+  for (const Gate& gate : trace.gates) {
+    if (gate.verdict == Verdict::failed) {
+      why += fmt::format("{}{}: {}", why.empty() ? "" : "; ", gate.name, gate.detail);
+    } else {
+      record.gates.push_back(gate);
+    }
+  }
+  for (const Measurement& m : trace.measurements) {
+    record.measurements.push_back(m);
+    if (!why.empty()) record.measurements.back().noise = {"noise", Verdict::failed, why};
+  }
+  record.facts.insert(trace.facts.begin(), trace.facts.end());
+  return record;
+}
+
 }  // namespace strata

@@ -74,11 +74,12 @@ struct CounterPlan {
   std::size_t passes = 0;           ///< how often a piece of work runs at most to be counted once
 };
 
-/// A case is timed first, in a process without a profiler, and then counted where possible.
-enum class Phase { timing, counting };
-/// What samples.jsonl calls the two kinds of lines.
+/// A case is timed first, in a process without a profiler; then counted where possible; last, where
+/// its steps have phases, traced.
+enum class Phase { timing, counting, tracing };
+/// What samples.jsonl calls the kinds of lines.
 constexpr auto words_of(Phase /*unused*/) {
-  return std::to_array<std::string_view>({"case", "counts"});
+  return std::to_array<std::string_view>({"case", "counts", "trace"});
 }
 
 enum class Status { measured, skipped, failed };
@@ -113,5 +114,10 @@ struct CaseRecord {
 /// unverified one of its name; one that failed in either phase stays failed. Where counting failed
 /// or was skipped, an unverified level gate gets the reason. A case without timings is unchanged.
 [[nodiscard]] CaseRecord merged(const CaseRecord& timed, const CaseRecord& counted);
+
+/// The record of a case that was then traced: the rows and facts of the trace follow. Its gates
+/// judge its own rows alone: one that failed becomes their failed noise gate, the others join those
+/// of the case. A trace that is not measured adds the gate `phases`, unverified for its reason.
+[[nodiscard]] CaseRecord with_trace(CaseRecord record, const CaseRecord& trace);
 
 }  // namespace strata

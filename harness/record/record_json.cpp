@@ -17,9 +17,17 @@ namespace strata {
 namespace {
 
 /// The format that this code writes. A run is completed only in the version that it was begun in.
-constexpr int schema_version = 2;
-/// The oldest version whose records it reads. Version 1 has no counts: each line is a timed record.
+constexpr int schema_version = 3;
+/// The oldest version whose records it reads. In version 1 each line is a timed record, version 2
+/// has counts too.
 constexpr int oldest_record_version = 1;
+
+/// What the lines of a phase may hold.
+bool may_hold(Phase phase, Provenance provenance) {
+  const bool countable = provenance == Provenance::counted || provenance == Provenance::modelled;
+  return phase == Phase::timing || countable ||
+         (phase == Phase::tracing && provenance == Provenance::timed);
+}
 
 template <class... Args>
 [[noreturn]] void refuse(fmt::format_string<Args...> message, Args&&... args) {
@@ -43,10 +51,10 @@ void check(const CaseRecord& record) {
       if (std::isfinite(m.samples[i])) continue;
       refuse("sample {} of {} is {}, not a finite number", i + 1, m.quantity, m.samples[i]);
     }
-    const bool countable =
-        m.provenance == Provenance::counted || m.provenance == Provenance::modelled;
-    if (record.phase == Phase::counting && !countable)
-      refuse("{} is {}, among counts", m.quantity, to_string(m.provenance));
+    if (!may_hold(record.phase, m.provenance)) {
+      refuse("{} is {}, among {}", m.quantity, to_string(m.provenance),
+             record.phase == Phase::counting ? "counts" : "what was traced");
+    }
     if (!rows.emplace(m.quantity, m.method).second)
       refuse("{} by {} twice in one case", m.quantity, m.method);
   }
@@ -208,9 +216,10 @@ void fields(JsonFields& json, CaseRecord& record) {
            schema_version);
   }
   json.field("kind", record.phase);
-  if (version == 1 && record.phase == Phase::counting) json.refuse("kind", "case");
+  if (version == 1 && record.phase != Phase::timing) json.refuse("kind", "case");
+  if (version == 2 && record.phase == Phase::tracing) json.refuse("kind", "case or counts");
   if (json.reading() || record.visit != 1) json.optional("visit", record.visit);
-  if (record.visit < 1 || (record.visit > 1 && record.phase == Phase::counting)) {
+  if (record.visit < 1 || (record.visit > 1 && record.phase != Phase::timing)) {
     json.refuse("visit", "a number from 1 on, of a line of kind case");
   }
   std::string id = record.which.id();

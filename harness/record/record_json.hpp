@@ -12,7 +12,8 @@
 namespace strata {
 
 /// Refuses, in both directions, measurements without samples, measurements of a case that was not
-/// measured, and others than counted and modelled ones of the counting phase.
+/// measured, others than counted and modelled ones of the counting phase, and others than these and
+/// timed ones of the tracing phase.
 void fields(JsonFields& json, CaseRecord& record);
 void fields(JsonFields& json, Case& which);
 void fields(JsonFields& json, Facts& facts);

@@ -326,23 +326,39 @@ int RunFolder::visits_of(const std::string& id) const {
 }
 
 std::vector<Case> RunFolder::uncounted() const {
+  return measured_and_not(counted_);
+}
+
+std::vector<Case> RunFolder::untraced() const {
+  std::vector<Case> left = measured_and_not(traced_);
+  std::erase_if(left, [&](const Case& which) { return !steps_.contains(which.id()); });
+  return left;
+}
+
+std::vector<Case> RunFolder::measured_and_not(
+    const std::map<std::string, Status, std::less<>>& done) const {
   std::vector<Case> left = cases_;
   std::erase_if(left, [&](const Case& which) {
     const auto timed = statuses_.find(which.id());
     return timed == statuses_.end() || timed->second != Status::measured ||
-           is_done(counted_, which.id());
+           is_done(done, which.id());
   });
   return left;
 }
 
 void RunFolder::note_status(const CaseRecord& record) {
   const std::string id = record.which.id();
-  if (record.phase == Phase::counting) {
-    if (statuses_.contains(id)) counted_[id] = record.status;
+  if (record.phase != Phase::timing) {
+    auto& done = record.phase == Phase::counting ? counted_ : traced_;
+    if (statuses_.contains(id)) done[id] = record.status;
     return;
   }
   counted_.erase(id);
+  traced_.erase(id);
   if (record.visit == 1) {
+    steps_.erase(id);
+    const auto step = record.facts.find(step_fact);
+    if (step != record.facts.end()) steps_.insert({id, step->second});
     statuses_[id] = record.status;
     if (record.seconds > 2 * context_.sweep.plan.seconds_per_case) long_.insert(id);
   }
@@ -441,13 +457,21 @@ RunCounts RunFolder::finish(RunState state, Facts after) {
 
 std::vector<CaseRecord> read_samples(const std::filesystem::path& file,
                                      const std::vector<std::string>& cases) {
-  std::map<std::string, CaseRecord> timed;
-  std::map<std::string, CaseRecord> counted;
+  using Records = std::map<std::string, CaseRecord>;
+  Records timed;
+  Records counted;
+  Records traced;
+  const auto of_phase = [&](Phase phase) -> Records& {
+    return phase == Phase::timing ? timed : phase == Phase::counting ? counted : traced;
+  };
   for_each_record(file, [&](CaseRecord record) {
     const auto id = record.which.id();
-    if (record.phase == Phase::timing) counted.erase(id);
+    if (record.phase == Phase::timing) {
+      counted.erase(id);
+      traced.erase(id);
+    }
     if (record.visit == 1) {
-      (record.phase == Phase::timing ? timed : counted).insert_or_assign(id, std::move(record));
+      of_phase(record.phase).insert_or_assign(id, std::move(record));
     } else if (const auto before = timed.find(id);
                before != timed.end() && before->second.visit < record.visit) {
       before->second = revisited(before->second, record);
@@ -455,8 +479,13 @@ std::vector<CaseRecord> read_samples(const std::filesystem::path& file,
   });
   std::vector<CaseRecord> records;
   const auto add = [&](const std::string& id, CaseRecord record) {
-    const auto counts = counted.find(id);
-    records.push_back(counts == counted.end() ? std::move(record) : merged(record, counts->second));
+    if (const auto counts = counted.find(id); counts != counted.end()) {
+      record = merged(record, counts->second);
+    }
+    if (const auto trace = traced.find(id); trace != traced.end()) {
+      record = with_trace(std::move(record), trace->second);
+    }
+    records.push_back(std::move(record));
   };
   for (const auto& id : cases) {
     if (auto found = timed.extract(id)) add(id, std::move(found.mapped()));

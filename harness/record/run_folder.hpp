@@ -28,6 +28,9 @@ struct RunFolderError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The fact of a timed case whose steps have phases: the seconds that one took.
+inline constexpr std::string_view step_fact = "step_seconds";
+
 /// How this executable was built.
 struct BuildInfo {
   std::string version;
@@ -168,6 +171,10 @@ class RunFolder {
   [[nodiscard]] int visits_of(const std::string& id) const;
   /// The measured cases that were not counted, and those whose counting failed.
   [[nodiscard]] std::vector<Case> uncounted() const;
+  /// The same of tracing, of the cases that said what a step takes.
+  [[nodiscard]] std::vector<Case> untraced() const;
+  /// Seconds of a step, by case id, of the cases whose steps have phases: what was timed.
+  [[nodiscard]] const Facts& steps() const { return steps_; }
   /// Case id → status of its last timed record.
   [[nodiscard]] const std::map<std::string, Status, std::less<>>& statuses() const {
     return statuses_;
@@ -200,6 +207,8 @@ class RunFolder {
   void check_samples() const;
   void write_context();
   void note_status(const CaseRecord& record);
+  [[nodiscard]] std::vector<Case> measured_and_not(
+      const std::map<std::string, Status, std::less<>>& done) const;
 
   std::filesystem::path path_;
   RunContext context_;
@@ -212,13 +221,15 @@ class RunFolder {
   std::map<std::string, int, std::less<>> visits_;      ///< measured since its first visit
   std::set<std::string, std::less<>> long_;             ///< cases that are visited once
   std::map<std::string, Status, std::less<>> counted_;  ///< the same of counts since then
+  std::map<std::string, Status, std::less<>> traced_;   ///< and of traces
+  Facts steps_;
   std::chrono::steady_clock::time_point synced_;
 };
 
-/// The last timed record of each case in samples.jsonl, merged with the later visits and the counts
-/// after it: in the
-/// order of `cases`, then the others by id. Ignores counts without a timed record and an incomplete
-/// last line. Throws UsageError with file and line for anything else that is not a record.
+/// The last timed record of each case in samples.jsonl, merged with the later visits, the counts
+/// and the trace after it: in the order of `cases`, then the others by id. Ignores counts without a
+/// timed record and an incomplete last line. Throws UsageError with file and line for anything else
+/// that is not a record.
 [[nodiscard]] std::vector<CaseRecord> read_samples(const std::filesystem::path& file,
                                                    const std::vector<std::string>& cases);
 

@@ -43,7 +43,9 @@ std::string defect_of(const CaseRecord& record) {
 std::optional<CaseRecord> run_case_or_wait(const Case& which, const Plan& plan, Device& device,
                                            Cache& cache, const Counting& counting) {
   CaseRecord record{.which = which,
-                    .phase = counting.source == nullptr ? Phase::timing : Phase::counting,
+                    .phase = counting.source != nullptr   ? Phase::counting
+                             : counting.tracer != nullptr ? Phase::tracing
+                                                          : Phase::timing,
                     .started = utc_text()};
   const auto began = std::chrono::steady_clock::now();
   const auto give_up = [&](Status status, const std::string& reason) {

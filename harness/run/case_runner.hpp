@@ -11,7 +11,8 @@
 
 namespace strata {
 
-/// Times `which` on `device`, or counts it when `counting` has a source: measured, skipped or
+/// Times `which` on `device`, or counts it when `counting` has a source, or traces it when that has
+/// a tracer: measured, skipped or
 /// failed with the reason, the noise gate of every timed quantity filled in. Nothing where the
 /// source gives the counts later: the case is to be run again then.
 [[nodiscard]] std::optional<CaseRecord> run_case_or_wait(const Case& which, const Plan& plan,

@@ -147,7 +147,16 @@ void set_counted(CountersInfo& counters) {
   counters.mend.clear();
 }
 
-/// One phase of a sweep: the same cases, the same care, whether they are timed or counted.
+/// What a phase does to a case.
+const char* verb_of(Phase phase) {
+  return phase == Phase::timing ? "timed" : phase == Phase::counting ? "counted" : "traced";
+}
+/// What the notes of a phase begin with.
+const char* gerund_of(Phase phase) {
+  return phase == Phase::timing ? "" : phase == Phase::counting ? "counting: " : "tracing: ";
+}
+
+/// One phase of a sweep: the same cases, the same care, whether they are timed, counted or traced.
 struct Supervision {
   const SuperviseOptions& options;
   Phase phase;
@@ -162,6 +171,16 @@ struct Supervision {
   std::vector<std::string> failures = {};
 
   void run(const std::vector<Case>& cases);
+  [[nodiscard]] const ChildCommand& command() const {
+    if (phase == Phase::timing) return options.worker;
+    return (phase == Phase::counting ? options.counter : options.tracer).value();
+  }
+  [[nodiscard]] WorkerJob job() const {
+    return {.plan = options.plan,
+            .cases = {pending.begin(), pending.end()},
+            .note = options.note,
+            .steps = phase == Phase::tracing ? folder.steps() : Facts{}};
+  }
   [[nodiscard]] bool is_unfinished() const { return !pending.empty() && !gave_up; }
 
   /// Throws DeviceUnavailable for another device than the one that the run was begun on.
@@ -199,8 +218,8 @@ struct Supervision {
       folder.update(std::move(context));
     }
     if (record.status == Status::failed) {
-      failures.push_back(fmt::format("{}: {}{}", record.which.id(),
-                                     phase == Phase::counting ? "counting: " : "", record.reason));
+      failures.push_back(
+          fmt::format("{}: {}{}", record.which.id(), gerund_of(phase), record.reason));
       progress.note("failed: " + failures.back());
     }
     progress.end_case(record);
@@ -212,7 +231,7 @@ struct Supervision {
     constexpr int patience = 2;
     if (++fruitless < patience) return;
     const std::string why = "two workers in a row died before any case: " + how;
-    if (phase == Phase::counting) {
+    if (phase != Phase::timing) {
       gave_up = refusal.value_or(RefusedMessage{why, "strata doctor says more"});
       return;
     }
@@ -225,12 +244,7 @@ struct Supervision {
 class WorkerWatch {
  public:
   explicit WorkerWatch(Supervision& all)
-      : all_{all},
-        worker_{all.phase == Phase::counting ? all.options.counter.value() : all.options.worker,
-                to_json(WorkerJob{
-                    all.options.plan, {all.pending.begin(), all.pending.end()}, all.options.note}) +
-                    "\n",
-                all.options.start_allowance} {}
+      : all_{all}, worker_{all.command(), to_json(all.job()) + "\n", all.options.start_allowance} {}
 
   void run() {
     for (;;) {
@@ -290,7 +304,7 @@ class WorkerWatch {
 
   std::string receive(const BeginMessage& message) {
     // Cases that are counted together take turns in each pass: the last that began is at work.
-    if (in_flight_ && all_.phase == Phase::timing) {
+    if (in_flight_ && all_.phase != Phase::counting) {
       return fmt::format("{} begins within another case", message.id);
     }
     const auto found = std::ranges::find(all_.pending, message.id, &Case::id);
@@ -313,7 +327,7 @@ class WorkerWatch {
     }
     if (record.phase != all_.phase) {
       return fmt::format("{} was {}, which was not asked for", record.which.id(),
-                         all_.phase == Phase::counting ? "timed" : "counted");
+                         verb_of(record.phase));
     }
     in_flight_.reset();
     all_.keep(record);
@@ -405,6 +419,24 @@ void count_what_was_timed(Supervision& counting) {
   folder.update(std::move(context));
 }
 
+/// Traces the measured cases whose steps have phases. Where nobody can, each says why.
+void trace_what_was_timed(Supervision& tracing) {
+  RunFolder& folder = tracing.folder;
+  const auto cases = folder.untraced();
+  if (cases.empty()) return;
+  tracing.progress.start(cases, 0, "tracing");
+  tracing.run(cases);
+  if (!tracing.gave_up) return;
+  const std::deque<Case> left = tracing.pending;
+  for (const Case& which : left) {
+    tracing.keep({.which = which,
+                  .phase = Phase::tracing,
+                  .status = Status::skipped,
+                  .reason = tracing.gave_up->reason,
+                  .started = utc_text()});
+  }
+}
+
 }  // namespace
 
 std::string hidden_uuid(const std::string& uuid) {
@@ -428,6 +460,7 @@ RunSummary supervise(const SuperviseOptions& options, RunFolder& folder, Progres
   folder.start();
   Supervision timing{options, Phase::timing, folder, progress};
   Supervision counting{options, Phase::counting, folder, progress};
+  Supervision tracing{options, Phase::tracing, folder, progress};
   progress.start(options.cases,
                  folder.cases().size() - std::min(folder.cases().size(), options.cases.size()));
   try {
@@ -437,6 +470,8 @@ RunSummary supervise(const SuperviseOptions& options, RunFolder& folder, Progres
     context.counters.timing_seconds += timing.spent.count();
     folder.update(std::move(context));
     if (options.counter && !timing.is_unfinished()) count_what_was_timed(counting);
+    const bool interrupted = timing.is_unfinished() || counting.is_unfinished();
+    if (options.tracer && !interrupted) trace_what_was_timed(tracing);
   } catch (...) {
     progress.finish();
     try {
@@ -446,7 +481,8 @@ RunSummary supervise(const SuperviseOptions& options, RunFolder& folder, Progres
     throw;
   }
   progress.finish();
-  const bool interrupted = timing.is_unfinished() || counting.is_unfinished();
+  const bool interrupted =
+      timing.is_unfinished() || counting.is_unfinished() || tracing.is_unfinished();
   const bool incomplete = std::ranges::any_of(
       folder.cases(), [&](const Case& which) { return !folder.statuses().contains(which.id()); });
   RunSummary summary{
@@ -454,8 +490,9 @@ RunSummary supervise(const SuperviseOptions& options, RunFolder& folder, Progres
       .state = interrupted || incomplete ? RunState::interrupted : RunState::complete,
       .failures = std::move(timing.failures)};
   summary.counts = folder.finish(summary.state, timing.conditions_after);
-  summary.failures.insert(summary.failures.end(), counting.failures.begin(),
-                          counting.failures.end());
+  for (const Supervision* const later : {&counting, &tracing}) {
+    summary.failures.insert(summary.failures.end(), later->failures.begin(), later->failures.end());
+  }
   if (summary.counts.failed > 0 || summary.counts.counting_failed > 0 || !summary.failures.empty())
     summary.exit_code = ExitCode::failed;
   if (interrupted) summary.exit_code = ExitCode::interrupted;

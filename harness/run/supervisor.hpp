@@ -1,6 +1,7 @@
 // Runs a sweep in worker processes, so that a crash, a hang or a poisoned device costs one case,
 // not the run. This process never uses CUDA: it starts workers and records their answers. All cases
-// are timed first, then counted by separate workers.
+// are timed first, then counted by separate workers, then traced by others where their steps have
+// phases.
 #pragma once
 
 #include "harness/case/error.hpp"
@@ -29,6 +30,7 @@ struct SuperviseOptions {
   std::vector<Case> cases;              ///< to time now: a subset of the folder's sweep
   std::string note = Counting{}.note;   ///< for the level gate of a timed case
   std::optional<ChildCommand> counter;  ///< {"strata", "worker", "--count", …}; none: no counting
+  std::optional<ChildCommand> tracer;   ///< {"strata", "worker", "--trace", …}; none: no tracing
   // Seconds for a worker: to open its device and let it settle; for its first case, which loads
   // code and data, beyond plan.time_limit; to exit after its last message.
   double start_allowance = 120;
@@ -45,14 +47,15 @@ struct RunSummary {
 };
 
 /// Times options.cases, one worker at a time, then again what the plan visits more than once, then
-/// counts every measured case of the folder that
-/// has no counts yet. Writes each record to `folder` as it arrives and, however the sweep ends,
+/// counts every measured case of the folder that has no counts yet, and traces those that said what
+/// a step takes. Writes each record to `folder` as it arrives and, however the sweep ends,
 /// measurements.csv and context.json at the end. A worker that dies, exceeds the time limit or
 /// breaks the protocol costs the case in flight, which is recorded as failed with the reason; the
 /// next worker gets the remaining cases. SIGINT, SIGTERM and SIGHUP (unless ignored) end the sweep
 /// as interrupted after the current record; a second signal ends the process at once. Without
 /// access to counters no case fails: when two counting workers in a row begin no case, the context
-/// says why counters are unavailable. Throws, with the folder marked aborted: DeviceUnavailable
+/// says why counters are unavailable; of tracing workers, each case is recorded as not traced, with
+/// the reason. Throws, with the folder marked aborted: DeviceUnavailable
 /// when the device refused twice in a row or is not the one that the run was begun on;
 /// SupervisionError when two timing workers in a row died before any case, or a worker cannot be
 /// killed; RunFolderError.

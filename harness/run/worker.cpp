@@ -2,6 +2,7 @@
 
 #include "harness/case/error.hpp"
 #include "harness/case/subprocess.hpp"
+#include "harness/counters/tracer.hpp"
 #include "harness/cpu/topology.hpp"
 #include "harness/run/case_runner.hpp"
 #include "harness/run/count_batches.hpp"
@@ -12,6 +13,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace strata {
@@ -52,8 +54,17 @@ std::optional<RefusedMessage> failure_of(Step&& step) {
   }
 }
 
+std::unique_ptr<Tracer> open_tracer(const DeviceRequest& device) {
+  if (device.kind == DeviceRequest::Kind::host) return std::make_unique<Tracer>();
+  try {
+    return open_device_tracer(device.ordinal);
+  } catch (const CountersUnavailable&) {
+    return std::make_unique<MarkTracer>(open_device_marks());
+  }
+}
+
 /// Runs the cases on a device that was introduced. Returns the exit status of the process.
-int run_cases(const WorkerJob& job, Device& device, const Counting& counting, bool by_benchmark) {
+int run_cases(const WorkerJob& job, Device& device, Counting counting, bool by_benchmark) {
   bool fatal = false;
   Cache cache;
   CounterPasses* const passes = counting.source == nullptr ? nullptr : counting.source->passes();
@@ -71,6 +82,10 @@ int run_cases(const WorkerJob& job, Device& device, const Counting& counting, bo
     for (const Case& which : job.cases) {
       if (fatal) break;
       events.begin(which);
+      const auto step = job.steps.find(which.id());
+      const auto* const seconds =
+          step == job.steps.end() ? nullptr : std::get_if<double>(&step->second);
+      counting.timed_step = seconds == nullptr ? 0 : *seconds;
       events.end(run_case(which, job.plan, device, cache, counting));
     }
   }
@@ -115,12 +130,15 @@ int answer_probe(const DeviceRequest& request, const CounterSelection& selection
   return 0;
 }
 
-int run_job(const DeviceRequest& request, const std::optional<CounterSelection>& counted) {
+int run_job(const DeviceRequest& request, const std::optional<CounterSelection>& counted,
+            bool traced) {
   become_worker();
   const WorkerJob job = read_job();
   std::unique_ptr<Device> device;  // opened last, left last: the profiler holds on to it
   std::unique_ptr<CounterSource> counters;
+  std::unique_ptr<Tracer> tracer;
   std::optional<RefusedMessage> failure;
+  if (traced) failure = failure_of([&] { tracer = open_tracer(request); });
   if (counted) failure = failure_of([&] { counters = open_device_counters(request, *counted); });
   if (!failure) {
     device = open_or_refuse(request);
@@ -133,7 +151,8 @@ int run_job(const DeviceRequest& request, const std::optional<CounterSelection>&
   }
   if (!counters) device->settle();  // a clock that moves changes no count
   send(introduce(*device));
-  return run_cases(job, *device, {.source = counters.get(), .note = job.note},
+  return run_cases(job, *device,
+                   {.source = counters.get(), .note = job.note, .tracer = tracer.get()},
                    counted && counted->by_benchmark);
 }
 

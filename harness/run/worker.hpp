@@ -11,10 +11,10 @@
 
 namespace strata {
 
-/// Runs the cases of the job on stdin: times them, without ever loading a profiler, or counts what
-/// is `counted`. Returns the exit status of the process.
+/// Runs the cases of the job on stdin: times them, without ever loading a profiler, counts what is
+/// `counted`, or, where `traced`, records what ran when. Returns the exit status of the process.
 [[nodiscard]] int run_job(const DeviceRequest& request,
-                          const std::optional<CounterSelection>& counted);
+                          const std::optional<CounterSelection>& counted, bool traced);
 
 /// Says what the device is and, when `selection` names something, whether that can be counted on
 /// it. Returns the exit status of the process.

@@ -67,6 +67,7 @@ void fields(JsonFields& json, WorkerJob& job) {
   json.field("plan", job.plan);
   json.field("note", job.note);
   json.field("cases", job.cases);
+  json.optional("steps", job.steps);
 }
 
 void fields(JsonFields& json, WorkerMessage& message) {

@@ -20,6 +20,7 @@ struct WorkerJob {
   Plan plan;
   std::vector<Case> cases;
   std::string note;  ///< why a timed case has no counts (Counting::note)
+  Facts steps;       ///< by id of a case that is traced: seconds of a step as it was timed
 };
 
 void fields(JsonFields& json, WorkerJob& job);

@@ -49,6 +49,21 @@ class CaptureTest(unittest.TestCase):
             self.assertTrue(access["exact"][0]["is_exact"])
             self.assertEqual(access["exact"][0]["lanes"], 1000)
 
+    def test_what_two_processes_launch_is_read_by_one_command(self) -> None:
+        done = self.capture("sh", "-c", f"{PROGRAM} {PTX} && {PROGRAM} {PTX}")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        _, _, told, command = done.stdout.splitlines()
+        self.assertEqual(told, f"2 launches, 2 modules with PTX in {self.out}")
+        read = subprocess.run(
+            [STRATA, *command.split()[1:], "--format", "json"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        self.assertEqual((read.returncode, read.stderr), (0, ""))
+        first, second = json.loads(read.stdout)["kernels"]
+        self.assertEqual([len(first["launches"]), len(second["launches"])], [2, 0])
+
     def test_a_program_that_fails_is_told_and_keeps_what_it_launched(self) -> None:
         done = self.capture(PROGRAM, PTX, "3")
         self.assertEqual(done.returncode, 1)

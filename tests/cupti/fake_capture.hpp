@@ -1,5 +1,5 @@
-// What the test of the capture library pretends to have: a driver and CUPTI, each in a library of
-// the name of the real one.
+// What the tests of the capture library and of the tracer pretend to have: a driver and CUPTI, each
+// in a library of the name of the real one.
 #pragma once
 
 #include <cuda.h>
@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <variant>
 #include <vector>
 
 namespace strata {
@@ -26,6 +27,17 @@ struct FakeCupti {
   CUpti_CallbackFunc callback = nullptr;
   void* data = nullptr;
   std::set<CUpti_CallbackId> enabled;
+
+  // Activity records: a flush hands over those that are pending, `in_a_buffer` at a time.
+  using Record = std::variant<CUpti_ActivityKernel10, CUpti_ActivityMemcpy6, CUpti_ActivityMemset4>;
+  std::vector<Record> pending;
+  std::size_t in_a_buffer = 2;
+  std::set<CUpti_ActivityKind> kinds;  ///< that are recorded
+  CUpti_BuffersCallbackRequestFunc give_buffer = nullptr;
+  CUpti_BuffersCallbackCompleteFunc take_buffer = nullptr;
+  std::size_t dropped = 0;
+  std::uint64_t time = 0;
+  std::uint64_t broken_kind = 0;  ///< of this kind no record can be read
 };
 
 }  // namespace strata

@@ -1,6 +1,25 @@
 // Pretends to be libcupti.so.
 #include "fake_capture.hpp"
 
+#include <algorithm>
+#include <cstring>
+
+namespace {
+
+/// Bytes of a record, which begins with its kind.
+std::size_t bytes_of(CUpti_ActivityKind kind) {
+  switch (kind) {
+    case CUPTI_ACTIVITY_KIND_MEMCPY:
+      return sizeof(CUpti_ActivityMemcpy6);
+    case CUPTI_ACTIVITY_KIND_MEMSET:
+      return sizeof(CUpti_ActivityMemset4);
+    default:
+      return sizeof(CUpti_ActivityKernel10);
+  }
+}
+
+}  // namespace
+
 extern "C" {
 
 strata::FakeCupti* fake_cupti() {
@@ -25,6 +44,69 @@ CUptiResult cuptiEnableCallback(std::uint32_t enable, CUpti_SubscriberHandle /*s
 
 CUptiResult cuptiGetResultString(CUptiResult /*result*/, const char** text) {
   *text = "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED";
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc give,
+                                           CUpti_BuffersCallbackCompleteFunc take) {
+  fake_cupti()->give_buffer = give;
+  fake_cupti()->take_buffer = take;
+  return fake_cupti()->answer;
+}
+
+CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
+  fake_cupti()->kinds.insert(kind);
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
+  fake_cupti()->kinds.erase(kind);
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityFlushAll(std::uint32_t /*flag*/) {
+  strata::FakeCupti& all = *fake_cupti();
+  while (!all.pending.empty()) {
+    std::uint8_t* buffer = nullptr;
+    std::size_t size = 0;
+    std::size_t most = 0;
+    all.give_buffer(&buffer, &size, &most);
+    if (buffer == nullptr) return CUPTI_ERROR_OUT_OF_MEMORY;
+    const std::size_t count = std::min(all.in_a_buffer, all.pending.size());
+    std::size_t valid = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      std::visit(
+          [&](const auto& one) {
+            std::memcpy(buffer + valid, &one, sizeof one);
+            valid += sizeof one;
+          },
+          all.pending[i]);
+    }
+    all.pending.erase(all.pending.begin(),
+                      all.pending.begin() + static_cast<std::ptrdiff_t>(count));
+    all.take_buffer(nullptr, 0, buffer, size, valid);
+  }
+  return fake_cupti()->answer;
+}
+
+CUptiResult cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid,
+                                       CUpti_Activity** record) {
+  auto* at = reinterpret_cast<std::uint8_t*>(*record);
+  at = at == nullptr ? buffer : at + bytes_of((*record)->kind);
+  if (at >= buffer + valid) return CUPTI_ERROR_MAX_LIMIT_REACHED;
+  *record = reinterpret_cast<CUpti_Activity*>(at);
+  return (*record)->kind == fake_cupti()->broken_kind ? CUPTI_ERROR_INVALID_KIND : CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext /*context*/, std::uint32_t /*stream*/,
+                                              std::size_t* dropped) {
+  *dropped = fake_cupti()->dropped;
+  fake_cupti()->dropped = 0;
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiGetTimestamp(std::uint64_t* time) {
+  *time = fake_cupti()->time += 10;
   return CUPTI_SUCCESS;
 }
 

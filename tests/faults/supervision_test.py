@@ -348,7 +348,7 @@ class SupervisionTest(unittest.TestCase):
         self.assertEqual(
             [line["kind"] for line in run.lines()], ["case"] * 4 + ["counts"] * 2, "never mixed"
         )
-        self.assertEqual({line["schema_version"] for line in run.lines()}, {2})
+        self.assertEqual({line["schema_version"] for line in run.lines()}, {3})
         counters = run.context["counters"]
         self.assertEqual(
             (counters["asked"], counters["state"], counters["reason"], counters["chip"]),

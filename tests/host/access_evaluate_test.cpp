@@ -249,6 +249,73 @@ TEST(Evaluate, DoubtsWhatFollowsAReturnThatIsUnknown) {
   }
 }
 
+TEST(Evaluate, DoubtsWhatFollowsABarrierOfAWarpToWhichNotAllThreadsCome) {
+  const auto behind = [](const std::string& members) {
+    return accesses_of(std::string{own_word} +
+                       "ld.global.u32 %r1, [%rd2];\nsetp.lt.u32 %p0, %r0, 5;\n"
+                       "@!%p0 bra $END;\nbar.warp.sync " +
+                       members + ";\nld.global.u32 %r2, [%rd2];\n" +
+                       "$END:\nld.global.u32 %r2, [%rd2];\nret;");
+  };
+  const auto all = behind("0xFFFFFFFF");
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_TRUE(all[0].is_exact());
+  EXPECT_EQ(all[1].doubt, Doubt::apart);
+  EXPECT_EQ(all[2].doubt, Doubt::apart);
+  for (const Access& access : behind("0x1F"))
+    EXPECT_TRUE(access.is_exact());
+}
+
+TEST(Evaluate, DoubtsWhatFollowsAnExchangeToWhichNotAllThreadsComeTogether) {
+  const auto behind = [](const std::string& exchange, const std::string& members) {
+    return accesses_of(std::string{own_word} + "setp.lt.u32 %p0, %r0, 5;\nmov.u32 %r3, 7;\n" +
+                       "@!%p0 bra $END;\n" + exchange + ", " + members +
+                       ";\nld.global.u32 %r2, [%rd2];\n$END:\nld.global.u32 %r2, [%rd2];\nret;");
+  };
+  for (const std::string exchange :
+       {"shfl.sync.bfly.b32 %r1, %r3, 1, 31", "vote.sync.any.pred %p1, %p0",
+        "match.any.sync.b32 %r1, %r3", "redux.sync.add.s32 %r1, %r3"}) {
+    SCOPED_TRACE(exchange);
+    // Nothing hangs on what it gives: what is undefined is which lanes go on together.
+    for (const Access& access : behind(exchange, "-1"))
+      EXPECT_EQ(access.doubt, Doubt::apart);
+    for (const Access& access : behind(exchange, "31"))
+      EXPECT_TRUE(access.is_exact());
+    // Lane 4 comes, and is not among them.
+    for (const Access& access : behind(exchange, "15"))
+      EXPECT_EQ(access.doubt, Doubt::apart);
+  }
+}
+
+TEST(Evaluate, DoubtsAnExchangeThatAGuardKeepsNamedThreadsFrom) {
+  const auto behind = [](const std::string& guard) {
+    return accesses_of(std::string{own_word} + "setp.lt.u32 %p0, %r0, 5;\n" + guard +
+                       "shfl.sync.idx.b32 %r3, %r0, 0, 31, -1;\nld.global.u32 %r2, [%rd2];\nret;");
+  };
+  EXPECT_EQ(behind("@%p0 ").at(0).doubt, Doubt::apart);
+  EXPECT_TRUE(behind("").at(0).is_exact());
+}
+
+TEST(Evaluate, DoubtsAnExchangeToWhichTwoWaysComeOneAfterTheOther) {
+  // Each half of the warp, for itself, names all of it.
+  const auto found = accesses_of(std::string{own_word} +
+                                 "setp.lt.u32 %p0, %r0, 16;\n@%p0 bra $FIRST;\n"
+                                 "shfl.sync.idx.b32 %r3, %r0, 0, 31, -1;\nbra $END;\n$FIRST:\n"
+                                 "shfl.sync.idx.b32 %r3, %r0, 0, 31, -1;\n$END:\n"
+                                 "ld.global.u32 %r2, [%rd2];\nret;");
+  EXPECT_EQ(found.at(0).doubt, Doubt::apart);
+}
+
+TEST(Evaluate, TrustsAnExchangeAmongLanesThatNameThemselves) {
+  // Two halves, each of which names its own lanes, at one instruction; and lanes that have ended.
+  const auto found =
+      accesses_of(std::string{own_word} +
+                  "setp.lt.u32 %p0, %r0, 30;\n@!%p0 ret;\nsetp.lt.u32 %p1, %r0, 16;\n"
+                  "selp.b32 %r1, 65535, -65536, %p1;\n"
+                  "shfl.sync.bfly.b32 %r3, %r0, 1, 31, %r1;\nld.global.u32 %r2, [%rd2];\nret;");
+  EXPECT_TRUE(found.at(0).is_exact());
+}
+
 TEST(Evaluate, DoubtsWhatFollowsABreakThatIsUnknown) {
   const auto found =
       accesses_of(std::string{own_word} +

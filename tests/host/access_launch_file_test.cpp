@@ -137,6 +137,33 @@ TEST(LaunchFile, FindsTheKernelByNameOrExpressionAmongAllModules) {
   EXPECT_THROW((void)launch_of("("), UsageError);
 }
 
+TEST(LaunchFile, SaysWhichOfSeveralInputsItsKernelIsOf) {
+  const std::string text = ".version 8.0\n.target sm_90\n.address_size 64\n.entry a() { ret; }\n";
+  const std::vector<std::string> names{"left/one.ptx", "right/one.ptx", "copy.ptx"};
+  std::vector<ptx::Module> all;
+  all.push_back(ptx::read(std::string{text}, names[0]));
+  all.push_back(ptx::read(text + "// another\n", names[1]));
+  all.push_back(ptx::read(std::string{text}, names[2]));
+  const auto module_of = [&](const std::string& input, std::span<const ptx::Module> of) {
+    return parse_launch("schema: 1\n" + input + "kernel: a\ngrid: 1\nblock: 1\n", "l.yaml", of,
+                        std::span{names}.first(of.size()))
+        .module;
+  };
+  EXPECT_EQ(module_of("input: right/one.ptx\n", all), 1U);
+  EXPECT_EQ(module_of("input: copy.ptx\n", all), 2U);
+  EXPECT_THROW((void)module_of("input: one.ptx\n", all), UsageError);  // two of that name
+  EXPECT_THROW((void)module_of("", all), UsageError);
+  try {
+    (void)module_of("input: two.ptx\n", all);
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("l.yaml:2"), HasSubstr("copy.ptx")));
+  }
+  // What is loaded twice is one.
+  std::swap(all[1], all[2]);
+  EXPECT_EQ(module_of("", std::span{all}.first(2)), 0U);
+}
+
 TEST(LaunchFile, RefusesWhatIsWrongInOneLineWithItsPlace) {
   const std::string good = std::string{shape} + arguments;
   const auto with = [&](const std::string& from, const std::string& to) {

@@ -32,7 +32,7 @@ constexpr std::array generations{Generation::cc7, Generation::cc3};
 /// Runs every block, and gives what warps ask for.
 void observe(const ptx::Module& module, const Launch& launch,
              const std::function<void(const ObservedAccess&)>& take) {
-  const Program program = compile(module, launch, /*everything=*/true);
+  const Program program = compile(module, launch, Part::everything);
   std::vector<bool> trusted;
   for (const auto& buffer : launch.buffers)
     trusted.push_back(buffer.fill.kind != Fill::Kind::unknown);

@@ -82,6 +82,32 @@ TEST_F(CountedLaunches, SaysWhichAccessIsALoopOfSeveral) {
   EXPECT_THAT(found.not_counted.at(3), HasSubstr("2 accesses"));
 }
 
+TEST_F(CountedLaunches, SaysWhichCountsAreImpossible) {
+  const std::vector<std::uint32_t> lines{line(0), line(1), line(2), line(3), line(4)};
+  add(line(1), sass::sectors, 320);     // of ten executions: every lane a sector of its own
+  add(line(2), sass::wavefronts, 320);  // or a pass
+  EXPECT_THAT(by_access(lines).accesses, ElementsAre(Key(1), Key(2)));
+  counts_.clear();
+  add(line(1), sass::sectors, 321);
+  add(line(2), sass::wavefronts, 321);
+  const CountedLaunch found = by_access(lines);
+  EXPECT_TRUE(found.accesses.empty());
+  ASSERT_THAT(found.not_counted, ElementsAre(Key(1), Key(2)));
+  EXPECT_EQ(found.not_counted.at(1),
+            "the counts cannot be right: 321 sectors in 10 executions, each of which moves 32 at "
+            "most");
+}
+
+TEST_F(CountedLaunches, TellsWhetherCountsAreThoseOfOneWholeLaunch) {
+  EXPECT_FALSE(is_anything_counted(counts_));
+  EXPECT_EQ(warps_begun(counts_), 0U);
+  counts_.push_back({.pc = 16, .line = line(1), .counts = {{std::string{sass::executed}, 0}}});
+  EXPECT_FALSE(is_anything_counted(counts_));
+  add(line(0), sass::sectors, 0);  // the first one, executed ten times
+  EXPECT_TRUE(is_anything_counted(counts_));
+  EXPECT_EQ(warps_begun(counts_), 10U);
+}
+
 TEST_F(CountedLaunches, KeepsSpilledRegistersApart) {
   add(line(1), sass::sectors, 40);
   add(line(1), sass::local_sectors, 8);

@@ -273,6 +273,43 @@ TEST(Revisited, LeavesACaseWhoseLaterVisitWasNotMeasured) {
   EXPECT_EQ(strata::revisited(crashed, first).status, Status::failed);
 }
 
+TEST(WithTrace, AddsItsRowsAndGatesAndFacts) {
+  CaseRecord trace = counted({});
+  trace.phase = Phase::tracing;
+  trace.gates = {{"phases", Verdict::passed, "1.001"}};
+  trace.facts["copies"] = std::int64_t{3};
+  const CaseRecord record = with_trace(timed({}), trace);
+  ASSERT_EQ(record.measurements.size(), timed({}).measurements.size() + 1);
+  EXPECT_EQ(record.measurements.back().quantity, trace.measurements[0].quantity);
+  EXPECT_TRUE(record.is_valid(record.measurements.back()));
+  EXPECT_EQ(record.gates.back().name, "phases");
+  EXPECT_TRUE(record.facts.contains("copies"));
+}
+
+TEST(WithTrace, JudgesItsOwnRowsAlone) {
+  CaseRecord trace = counted({});
+  trace.phase = Phase::tracing;
+  trace.gates = {{"phases", Verdict::failed, "1.2 of it"}, {"model", Verdict::failed, "two"}};
+  const CaseRecord record = with_trace(timed({}), trace);
+  EXPECT_EQ(record.gates.size(), timed({}).gates.size());
+  EXPECT_TRUE(record.is_valid(record.measurements.front()));
+  EXPECT_FALSE(record.is_valid(record.measurements.back()));
+  EXPECT_THAT(record.reasons(record.measurements.back()),
+              testing::HasSubstr("noise: phases: 1.2 of it; model: two"));
+}
+
+TEST(WithTrace, SaysWhyACaseWasNotTracedAndAddsNothingToOneThatWasNotTimed) {
+  CaseRecord trace{.phase = Phase::tracing, .status = Status::skipped, .reason = "no CUPTI"};
+  const CaseRecord record = with_trace(timed({}), trace);
+  EXPECT_EQ(record.measurements.size(), timed({}).measurements.size());
+  EXPECT_TRUE(record.is_valid(record.measurements.front()));
+  EXPECT_EQ(record.reasons(record.measurements.front()), "phases: tracing skipped: no CUPTI");
+  CaseRecord failed = timed({});
+  failed.status = Status::failed;
+  failed.measurements.clear();
+  EXPECT_TRUE(with_trace(failed, counted({})).measurements.empty());
+}
+
 TEST(Merged, LeavesACaseThatWasNotTimedAsItIs) {
   CaseRecord skipped;
   skipped.status = Status::skipped;

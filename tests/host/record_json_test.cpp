@@ -87,7 +87,7 @@ TEST(RecordJson, HasTheKeysOfTheContract) {
   EXPECT_THAT(
       to_json(measured()),
       testing::StartsWith(
-          R"({"schema_version":2,"kind":"case","case":"micro/layout_read/cuda/cores=all/layout=soa",)"
+          R"({"schema_version":3,"kind":"case","case":"micro/layout_read/cuda/cores=all/layout=soa",)"
           R"("suite":"micro","benchmark":"layout_read","backend":"cuda",)"
           R"("params":{"cores":"all","layout":"soa"},"status":"measured","reason":"",)"
           R"("started":"2026-11-21T01:02:03Z","seconds":0.081,"facts":{)"));
@@ -102,7 +102,7 @@ CaseRecord counted() {
 
 TEST(RecordJson, TellsCountsFromTimesByTheirKindAlone) {
   const std::string line = to_json(counted());
-  EXPECT_THAT(line, testing::StartsWith(R"({"schema_version":2,"kind":"counts","case":)"));
+  EXPECT_THAT(line, testing::StartsWith(R"({"schema_version":3,"kind":"counts","case":)"));
   EXPECT_EQ(from_json<CaseRecord>(line).phase, Phase::counting);
   EXPECT_EQ(to_json(from_json<CaseRecord>(line)), line);
   auto as_timed = counted();
@@ -115,7 +115,7 @@ TEST(RecordJson, TellsCountsFromTimesByTheirKindAlone) {
 
 TEST(RecordJson, ReadsALineOfVersion1AsTimed) {
   std::string line = to_json(measured());
-  line.replace(line.find("\"schema_version\":2"), 18, "\"schema_version\":1");
+  line.replace(line.find("\"schema_version\":3"), 18, "\"schema_version\":1");
   EXPECT_EQ(from_json<CaseRecord>(line).phase, Phase::timing);
   EXPECT_EQ(to_json(from_json<CaseRecord>(line)), to_json(measured()));
 }
@@ -156,6 +156,18 @@ TEST(RecordJson, RefusesTimesAmongCountsInBothDirections) {
             "cycles is timed, among counts");
 }
 
+TEST(RecordJson, TakesTimesAndCountsOfATrace) {
+  auto record = measured();
+  record.phase = Phase::tracing;
+  const std::string line = to_json(record);
+  EXPECT_THAT(line, testing::StartsWith(R"({"schema_version":3,"kind":"trace","case":)"));
+  EXPECT_EQ(from_json<CaseRecord>(line).phase, Phase::tracing);
+  EXPECT_EQ(to_json(from_json<CaseRecord>(line)), line);
+  record.measurements[0].provenance = Provenance::reported;
+  EXPECT_EQ(diagnostic_of([&] { (void)to_json(record); }),
+            "cycles is reported, among what was traced");
+}
+
 TEST(RecordJson, ReadsACaseThatWasNotMeasuredWithoutWhatItDoesNotHave) {
   const auto record = from_json<CaseRecord>(
       R"({"schema_version":1,"kind":"case","case":"micro/x/host","suite":"micro","benchmark":"x",)"
@@ -173,18 +185,21 @@ TEST(RecordJson, NeverLosesARecordToBytesThatAreNotText) {
 }
 
 TEST(RecordJson, NamesWhatIsWrong) {
-  EXPECT_THAT(diagnostic(R"("schema_version":2)", R"("schema_version":3)"),
-              HasSubstr("schema version 3: this build reads versions 1 to 2"));
-  EXPECT_THAT(diagnostic(R"("schema_version":2)", R"("schema_version":0)"),
-              HasSubstr("schema version 0: this build reads versions 1 to 2"));
-  EXPECT_THAT(diagnostic(R"("schema_version":2)", R"("schema_version":"2")"),
+  EXPECT_THAT(diagnostic(R"("schema_version":3)", R"("schema_version":4)"),
+              HasSubstr("schema version 4: this build reads versions 1 to 3"));
+  EXPECT_THAT(diagnostic(R"("schema_version":3)", R"("schema_version":0)"),
+              HasSubstr("schema version 0: this build reads versions 1 to 3"));
+  EXPECT_THAT(diagnostic(R"("schema_version":3)", R"("schema_version":"3")"),
               HasSubstr("schema_version: expected a whole number"));
-  EXPECT_THAT(diagnostic(R"("schema_version":2,)", ""), HasSubstr("'schema_version' is missing"));
+  EXPECT_THAT(diagnostic(R"("schema_version":3,)", ""), HasSubstr("'schema_version' is missing"));
   EXPECT_THAT(diagnostic(R"("kind":"case")", R"("kind":"note")"),
-              HasSubstr("kind: expected case or counts"));
+              HasSubstr("kind: expected case, counts or trace"));
   EXPECT_THAT(
-      diagnostic(R"("schema_version":2,"kind":"case")", R"("schema_version":1,"kind":"counts")"),
+      diagnostic(R"("schema_version":3,"kind":"case")", R"("schema_version":1,"kind":"counts")"),
       HasSubstr("kind: expected case, found"));
+  EXPECT_THAT(
+      diagnostic(R"("schema_version":3,"kind":"case")", R"("schema_version":2,"kind":"trace")"),
+      HasSubstr("kind: expected case or counts, found"));
   EXPECT_THAT(diagnostic("cores=all", "cores=one"),
               HasSubstr("case: expected micro/layout_read/cuda/cores=all"));
   EXPECT_THAT(diagnostic(R"("cores":"all")", R"("cores":7)"),
@@ -375,7 +390,7 @@ TEST(ContextJson, RefusesAnotherVersionByItsNumber) {
     text.replace(text.find("\"schema_version\": ") + 18, 1, version);
     EXPECT_THAT(diagnostic_of([&] { (void)from_json<RunContext>(text); }),
                 HasSubstr("schema version " + std::string{version} +
-                          ": this build completes runs of version 2 only"));
+                          ": this build completes runs of version 3 only"));
   }
 }
 

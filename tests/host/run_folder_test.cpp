@@ -261,6 +261,31 @@ TEST_F(RunFolderTest, CountsOfACaseEndWhenItIsTimedAgain) {
   EXPECT_EQ(run.uncounted(), std::vector{nth(0)});
 }
 
+TEST_F(RunFolderTest, TracesOfACaseFollowItsCountsAndEndWhenItIsTimedAgain) {
+  auto run = RunFolder::create(folder_, context());
+  const auto rows = [&] {
+    const auto records = read_samples(run.path() / "samples.jsonl", context().sweep.cases);
+    return records.at(0).measurements.size();
+  };
+  auto timed = measured(0);
+  timed.facts[std::string{step_fact}] = 0.25;
+  auto trace = counted(0);
+  trace.phase = Phase::tracing;
+  trace.measurements[0].quantity = "phase_idle";
+  run.append(measured(1));
+  run.append(timed);
+  EXPECT_EQ(run.untraced(), std::vector{nth(0)}) << "the other has no phases";
+  EXPECT_EQ(run.steps(), (Facts{{nth(0).id(), 0.25}}));
+  run.append(trace);
+  run.append(counted(0));
+  EXPECT_EQ(rows(), 3U);
+  EXPECT_TRUE(run.untraced().empty());
+  EXPECT_EQ(run.uncounted(), std::vector{nth(1)});
+  run.append(timed);
+  EXPECT_EQ(rows(), 1U) << "traces belong to the record before them";
+  EXPECT_EQ(run.untraced(), std::vector{nth(0)});
+}
+
 TEST_F(RunFolderTest, AddsLaterVisitsToTheirCase) {
   RunContext twice = context();
   twice.sweep.plan.visits = 2;
@@ -350,7 +375,7 @@ TEST_F(RunFolderTest, ResumesWithWhatWasNotCounted) {
 TEST_F(RunFolderTest, ReadsSamplesOfVersion1) {
   const path file = folder_ / "samples.jsonl";
   std::string line = to_json(measured(0));
-  line.replace(line.find("\"schema_version\":2"), 18, "\"schema_version\":1");
+  line.replace(line.find("\"schema_version\":3"), 18, "\"schema_version\":1");
   append_text(file, line + "\n");
   EXPECT_EQ(read_samples(file, context().sweep.cases).at(0).measurements.size(), 1U);
 }
@@ -439,7 +464,7 @@ TEST_F(RunFolderTest, RefusesToCompleteARunWhoseSamplesArePacked) {
 TEST_F(RunFolderTest, RefusesAnotherVersionNamingFileAndVersion) {
   const path where = RunFolder::create(folder_, context()).path();
   std::string old = text(where / "context.json");
-  for (const char* version : {"3", "1"}) {
+  for (const char* version : {"4", "2"}) {
     old.replace(old.find("\"schema_version\": ") + 18, 1, version);
     std::ofstream{where / "context.json"} << old;
     EXPECT_THAT(diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(where); }),

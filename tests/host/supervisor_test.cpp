@@ -169,19 +169,32 @@ void introduce_itself(const std::string& mode) {
 /// What a case does that counts, or times: each has kinds of its own, and takes the others for
 /// well.
 std::string kind_in(Phase phase, const std::string& kind) {
-  constexpr std::string_view prefix = "counting-";
-  const bool of_counting = kind.starts_with(prefix);
-  if (of_counting != (phase == Phase::counting)) return "well";
-  return of_counting ? kind.substr(prefix.size()) : kind;
+  for (const auto& [prefix, its_phase] :
+       {std::pair{std::string_view{"counting-"}, Phase::counting},
+        std::pair{std::string_view{"tracing-"}, Phase::tracing}}) {
+    if (kind.starts_with(prefix)) return phase == its_phase ? kind.substr(prefix.size()) : "well";
+  }
+  return phase == Phase::timing ? kind : "well";
 }
 
-/// `task`: "MODE", or "probe-MODE" or "count-MODE".
+/// What a case says that is traced: the step that it was told of.
+CaseRecord traced(const Case& which, const WorkerJob& job) {
+  CaseRecord record = measured(which);
+  record.phase = Phase::tracing;
+  record.measurements[0].quantity = "phase_idle";
+  record.measurements[0].samples = {std::get<double>(job.steps.at(which.id()))};
+  return record;
+}
+
+/// `task`: "MODE", or "probe-MODE", "count-MODE" or "trace-MODE".
 int work(const std::string& task) {
   become_worker();
   const bool probed = task.starts_with("probe-");
-  const Phase phase = task.starts_with("count-") ? Phase::counting : Phase::timing;
+  const Phase phase = task.starts_with("count-")   ? Phase::counting
+                      : task.starts_with("trace-") ? Phase::tracing
+                                                   : Phase::timing;
   const std::string mode =
-      probed || phase == Phase::counting ? task.substr(task.find('-') + 1) : task;
+      probed || phase != Phase::timing ? task.substr(task.find('-') + 1) : task;
   if (probed) {
     introduce_itself(mode);
     return 0;
@@ -201,6 +214,8 @@ int work(const std::string& task) {
     const bool count = (phase == Phase::counting) != (kind == "other-phase");
     CaseRecord record = count ? counted(which) : measured(which);
     if (!count) record.gates.push_back({"level", Verdict::unverified, job.note});
+    if (phase == Phase::timing) record.facts[std::string{step_fact}] = 0.5;
+    if (phase == Phase::tracing) record = traced(which, job);
     send(CaseMessage{record, fatal});
     if (fatal) std::_Exit(1);
     if (kind == "die-after") std::_Exit(5);
@@ -801,6 +816,58 @@ TEST_F(CountingTest, ThatIsInterruptedResumesToTheSameSet) {
   EXPECT_EQ(again.counts.measured, 3U);
   EXPECT_EQ(again.counts.counted, 3U);
   EXPECT_EQ(lines(where / "samples.jsonl"), 6U) << "nothing is timed or counted twice";
+}
+
+class TracingTest : public CountingTest {
+ protected:
+  /// The records of a run whose cases are timed and traced.
+  std::vector<CaseRecord> trace(const std::vector<std::string>& kinds,
+                                const std::string& mode = "well") {
+    const auto cases = sweep(kinds);
+    auto folder = create(cases);
+    auto o = options(cases);
+    o.tracer = ChildCommand{.arguments = {"strata", std::string{worker_word}, "trace-" + mode}};
+    Progress quiet;
+    summary_ = supervise(o, folder, quiet);
+    lines_ = lines(folder.path() / "samples.jsonl");
+    left_ = folder.untraced().size();
+    return read_samples(folder.path() / "samples.jsonl", folder.context().sweep.cases);
+  }
+  static std::vector<double> idle_of(const CaseRecord& record) {
+    for (const auto& m : record.measurements) {
+      if (m.quantity == "phase_idle") return m.samples;
+    }
+    return {};
+  }
+  std::size_t left_ = 0;
+};
+
+TEST_F(TracingTest, TellsEachCaseWhatItsStepTook) {
+  const auto records = trace({"well", "crash", "well"});
+  EXPECT_THAT(idle_of(records.at(0)), testing::ElementsAre(0.5));
+  EXPECT_THAT(idle_of(records.at(1)), testing::IsEmpty());
+  EXPECT_THAT(idle_of(records.at(2)), testing::ElementsAre(0.5));
+  EXPECT_EQ(lines_, 5U);
+  EXPECT_EQ(left_, 0U);
+}
+
+TEST_F(TracingTest, LosesNoTimingToACrash) {
+  const auto records = trace({"well", "tracing-crash"});
+  EXPECT_EQ(records.at(1).status, Status::measured);
+  EXPECT_THAT(idle_of(records.at(1)), testing::IsEmpty());
+  EXPECT_EQ(summary_.exit_code, ExitCode::failed);
+  EXPECT_THAT(summary_.failures,
+              testing::ElementsAre(HasSubstr("kind=tracing-crash: tracing: worker killed by")));
+  EXPECT_EQ(left_, 1U) << "a trace that failed is tried again";
+}
+
+TEST_F(TracingTest, ThatIsRefusedLeavesTheTimingsAndTheExitCodeAndIsSaidOfEachCase) {
+  const auto records = trace({"well", "well"}, "refuse-counters");
+  EXPECT_EQ(summary_.exit_code, ExitCode::success);
+  EXPECT_EQ(summary_.state, RunState::complete);
+  EXPECT_THAT(idle_of(records.at(0)), testing::IsEmpty());
+  EXPECT_EQ(lines_, 4U);
+  EXPECT_EQ(left_, 0U);
 }
 
 TEST_F(CountingTest, BeginsOnlyWhenTheTimingWasNotInterrupted) {

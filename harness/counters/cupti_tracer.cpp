@@ -1,0 +1,180 @@
+// What a GPU did and when, by CUPTI's activity records: kernels, copies and fills, each with its
+// begin and its end.
+#include "harness/counters/counters.hpp"
+#include "harness/counters/cupti_check.hpp"
+#include "harness/counters/tracer.hpp"
+#include "harness/cuda/cuda_check.hpp"
+
+#include <cupti_activity.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <iterator>
+#include <mutex>
+#include <stdexcept>
+#include <utility>
+
+namespace strata {
+namespace {
+
+constexpr std::size_t buffer_bytes = std::size_t{4} << 20;
+constexpr std::size_t alignment = 8;  // ACTIVITY_RECORD_ALIGNMENT
+
+std::int64_t when(std::uint64_t nanoseconds) {
+  return static_cast<std::int64_t>(nanoseconds);
+}
+
+Activity::Of of_copy(std::uint8_t kind) {
+  switch (kind) {
+    case CUPTI_ACTIVITY_MEMCPY_KIND_HTOD:
+    case CUPTI_ACTIVITY_MEMCPY_KIND_HTOA:
+      return Activity::Of::copy_in;
+    case CUPTI_ACTIVITY_MEMCPY_KIND_DTOH:
+    case CUPTI_ACTIVITY_MEMCPY_KIND_ATOH:
+      return Activity::Of::copy_out;
+    default:
+      return Activity::Of::copy_within;
+  }
+}
+
+/// CUPTI calls back without any data of ours, from a thread of its own: hence one collection for
+/// the process, as there is one CUPTI.
+class Collection {
+ public:
+  static Collection& the() {
+    // Never destroyed: CUPTI may hand over a last buffer while the process ends.
+    static Collection* const all = new Collection;  // NOLINT(cppcoreguidelines-owning-memory)
+    return *all;
+  }
+
+  void take(std::uint8_t* buffer, std::size_t bytes) {
+    const std::lock_guard lock{mutex_};
+    CUpti_Activity* record = nullptr;
+    CUptiResult status = CUPTI_SUCCESS;
+    while ((status = cuptiActivityGetNextRecord(buffer, bytes, &record)) == CUPTI_SUCCESS)
+      keep(*record);
+    if (status != CUPTI_ERROR_MAX_LIMIT_REACHED && status_ == CUPTI_SUCCESS) status_ = status;
+  }
+  /// All since the last time. Throws CuptiError where a buffer could not be read.
+  std::vector<Activity> take_all() {
+    const std::lock_guard lock{mutex_};
+    cupti_check(std::exchange(status_, CUPTI_SUCCESS));
+    return std::exchange(kept_, {});
+  }
+
+ private:
+  void keep(const CUpti_Activity& record) {
+    switch (record.kind) {
+      case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+      case CUPTI_ACTIVITY_KIND_KERNEL: {
+        const auto& one = reinterpret_cast<const CUpti_ActivityKernel10&>(record);
+        kept_.push_back({.of = Activity::Of::kernel,
+                         .kernel = one.name == nullptr ? "" : one.name,
+                         .begin = when(one.start),
+                         .end = when(one.end)});
+        break;
+      }
+      case CUPTI_ACTIVITY_KIND_MEMCPY: {
+        const auto& one = reinterpret_cast<const CUpti_ActivityMemcpy6&>(record);
+        kept_.push_back({.of = of_copy(one.copyKind),
+                         .begin = when(one.start),
+                         .end = when(one.end),
+                         .bytes = one.bytes});
+        break;
+      }
+      case CUPTI_ACTIVITY_KIND_MEMSET: {
+        const auto& one = reinterpret_cast<const CUpti_ActivityMemset4&>(record);
+        kept_.push_back({.of = Activity::Of::fill, .begin = when(one.start), .end = when(one.end)});
+        break;
+      }
+      default:
+        break;
+    }
+  }
+
+  std::mutex mutex_;
+  std::vector<Activity> kept_;
+  CUptiResult status_ = CUPTI_SUCCESS;
+};
+
+// What CUPTI calls must not throw: without a buffer it drops records, and counts those.
+void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* bytes, std::size_t* records) {
+  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(alignment, buffer_bytes));
+  *bytes = *buffer == nullptr ? 0 : buffer_bytes;
+  *records = 0;  // as many as there is room for
+}
+void CUPTIAPI take_buffer(CUcontext /*context*/, std::uint32_t /*stream*/, std::uint8_t* buffer,
+                          std::size_t /*bytes*/, std::size_t valid) {
+  if (buffer != nullptr && valid > 0) Collection::the().take(buffer, valid);
+  std::free(buffer);
+}
+
+class CuptiTracer final : public Tracer {
+ public:
+  CuptiTracer() {
+    cupti_check(cuptiActivityRegisterCallbacks(give_buffer, take_buffer));
+    for (const auto kind : kinds)
+      cupti_check(cuptiActivityEnable(kind));
+  }
+  CuptiTracer(const CuptiTracer&) = delete;
+  CuptiTracer& operator=(const CuptiTracer&) = delete;
+  CuptiTracer(CuptiTracer&&) = delete;
+  CuptiTracer& operator=(CuptiTracer&&) = delete;
+  ~CuptiTracer() override {
+    for (const auto kind : kinds)
+      cupti_release(cuptiActivityDisable(kind), "switching the records off");
+  }
+
+  [[nodiscard]] const char* method() const override { return "cupti_activity"; }
+  /// 0 where CUPTI has no time: asked while something ends, it must not throw; end() does.
+  [[nodiscard]] std::int64_t now() const override {
+    std::uint64_t nanoseconds = 0;
+    return cuptiGetTimestamp(&nanoseconds) == CUPTI_SUCCESS ? when(nanoseconds) : 0;
+  }
+  void begin() override {
+    Tracer::begin();
+    (void)flush();
+    (void)Collection::the().take_all();
+  }
+  [[nodiscard]] std::vector<Activity> end() override {
+    const std::size_t dropped = flush();
+    std::vector<Activity> all = Tracer::end();
+    std::ranges::move(Collection::the().take_all(), std::back_inserter(all));
+    if (dropped > 0) throw std::runtime_error{fmt::format("CUPTI dropped {} records", dropped)};
+    for (const Activity& one : all) {
+      if (one.begin > 0 && one.begin <= one.end) continue;
+      throw std::runtime_error{"CUPTI recorded a piece of work without its times"};
+    }
+    return all;
+  }
+
+ private:
+  /// Brings all records here, and says how many were lost since the last time. The device is idle,
+  /// so every record is complete: a forced flush would give others as well.
+  static std::size_t flush() {
+    cupti_check(cuptiActivityFlushAll(0));
+    std::size_t dropped = 0;
+    cupti_check(cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped));
+    return dropped;
+  }
+
+  // Concurrent: the other kind lets no two kernels overlap.
+  static constexpr std::array kinds{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+                                    CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET};
+};
+
+}  // namespace
+
+std::unique_ptr<Tracer> open_device_tracer(int ordinal) {
+  load_modules_eagerly();  // before CUPTI starts the driver
+  try {
+    return std::make_unique<CuptiTracer>();
+  } catch (const CuptiError& error) {
+    counters_unavailable(error.code(), "switching the activity records on", ordinal);
+  }
+}
+
+}  // namespace strata

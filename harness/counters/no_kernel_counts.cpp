@@ -1,0 +1,38 @@
+// Replaces the counts of single launches in a build without CUPTI.
+#include "harness/counters/counter_absence.hpp"
+#include "harness/counters/counters.hpp"
+#include "harness/counters/kernel_counts.hpp"
+#include "harness/record/build_info.hpp"
+
+namespace strata {
+namespace {
+
+[[noreturn]] void unavailable() {
+  throw CountersUnavailable{no_cupti_in_this_build(build_info().cuda_compiler.empty())};
+}
+
+}  // namespace
+
+std::string architecture_of(int /*ordinal*/, const std::string& /*target*/) {
+  unavailable();
+}
+std::map<std::string, std::string> sass_metrics(int /*ordinal*/) {
+  unavailable();
+}
+KernelCounts count_kernel(int /*ordinal*/, const KernelLaunch& /*launch*/,
+                          const std::vector<std::string>& /*metrics*/) {
+  unavailable();
+}
+void renew_context(int /*ordinal*/) {
+  unavailable();
+}
+std::vector<std::vector<std::uint8_t>> run_kernel(int /*ordinal*/, const KernelLaunch& /*launch*/,
+                                                  const std::vector<std::size_t>& /*wanted*/) {
+  unavailable();
+}
+std::vector<std::uint32_t> source_lines(const std::string& /*cubin*/,
+                                        const std::string& /*function*/) {
+  unavailable();
+}
+
+}  // namespace strata
