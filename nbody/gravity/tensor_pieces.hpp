@@ -143,19 +143,59 @@ inline constexpr float square_error = 1.5F * 0x1p-20F;
 /// Of r², at the most.
 inline constexpr float relative_square_error = 0x1p-8F;
 
-/// Whether two groups may be computed in tensor form, with coordinates about `centre`. `ratio`:
-/// what the distance of their centres must be beyond, in sums of their radii. From 1 on no two
-/// bodies touch, but at 1 the pulls upon single bodies are off by up to 8e-3.
-STRATA_HD inline bool is_far(const Sphere& a, const Sphere& b, const Sphere& centre, float ratio,
-                             float softening_squared, float scale) {
-  const float distance = distance_of(a, b);
-  const float radii = a.radius + b.radius;
-  const float reach = distance_of(a, centre) + distance_of(b, centre) + radii;
-  const float gap = distance - radii;
+/// What decides whether groups may be computed in tensor form.
+struct Apart {
+  float smallest_radius;
+  float distance;  ///< of the groups' centres,
+  float radii;     ///< and the sum of their radii
+  float reach;     ///< distances of both from the centre of the coordinates, and `radii`
+};
+/// `ratio`: what `distance` must be beyond, in `radii`. From 1 on no two bodies touch, but at 1 the
+/// pulls upon single bodies are off by up to 8e-3.
+STRATA_HD inline bool is_far(const Apart& of, float ratio, float softening_squared, float scale) {
+  const float gap = of.distance - of.radii;
   const float least = fmaf(gap, gap, softening_squared);
-  return scale * fminf(a.radius, b.radius) >= least_radius && distance > ratio * radii &&
-         least * (scale * scale) >= least_square && scale * reach <= most_reach &&
-         least * relative_square_error >= square_error * (reach * reach);
+  return scale * of.smallest_radius >= least_radius && of.distance > ratio * of.radii &&
+         least * (scale * scale) >= least_square && scale * of.reach <= most_reach &&
+         least * relative_square_error >= square_error * (of.reach * of.reach);
+}
+/// Of two groups, with coordinates about `centre`.
+STRATA_HD inline Apart apart(const Sphere& a, const Sphere& b, const Sphere& centre) {
+  const float radii = a.radius + b.radius;
+  return {fminf(a.radius, b.radius), distance_of(a, b), radii,
+          distance_of(a, centre) + distance_of(b, centre) + radii};
+}
+
+/// A sphere that holds the centres of all groups of a tile, and the extremes of these.
+struct Hull {
+  Sphere centres;
+  float smallest_radius;
+  float largest_radius;
+  float reach;  ///< largest distance of a group's centre from that of the coordinates
+};
+/// `at(g)`: the sphere of group g of the tile.
+template <class At>
+STRATA_HD inline Hull hull_of(const At& at, const Sphere& centre) {
+  constexpr float share = 1.0F / groups_of_tile;
+  Hull hull{{0, 0, 0, 0}, at(0).radius, 0, 0};
+  for (unsigned g = 0; g < groups_of_tile; ++g) {
+    const Sphere group = at(g);
+    hull.centres.x = fmaf(share, group.x, hull.centres.x);
+    hull.centres.y = fmaf(share, group.y, hull.centres.y);
+    hull.centres.z = fmaf(share, group.z, hull.centres.z);
+    hull.smallest_radius = fminf(hull.smallest_radius, group.radius);
+    hull.largest_radius = fmaxf(hull.largest_radius, group.radius);
+    hull.reach = fmaxf(hull.reach, distance_of(group, centre));
+  }
+  for (unsigned g = 0; g < groups_of_tile; ++g)
+    hull.centres.radius = fmaxf(hull.centres.radius, distance_of(at(g), hull.centres));
+  return hull;
+}
+/// The nearest that any group of a tile can be to another group: if that is far, all eight are.
+STRATA_HD inline Apart apart(const Hull& a, const Sphere& b, const Sphere& centre) {
+  const float radii = a.largest_radius + b.radius;
+  return {fminf(a.smallest_radius, b.radius), distance_of(a.centres, b) - a.centres.radius, radii,
+          a.reach + distance_of(b, centre) + radii};
 }
 
 /// A power of two that makes the middle group, whose radii lie from 2^exponent on, an eighth to a
@@ -229,7 +269,7 @@ struct Cut {
                                 std::uint32_t share = 0) {
   constexpr std::uint64_t most_bytes = std::uint64_t{2} << 30U;
   constexpr std::uint64_t bytes_of_body = 48;
-  constexpr std::uint32_t tiles_of_set = 32;
+  constexpr std::uint32_t tiles_of_set = 128;
   const auto parts = [](std::uint32_t whole, std::uint32_t part) {
     return (whole + part - 1) / part;
   };

@@ -3,10 +3,13 @@
 #pragma once
 
 #include "nbody/neighbours/device_rung.cuh"
+#include "nbody/neighbours/drawing.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -16,7 +19,9 @@ namespace strata::neighbours {
 /// The vectors of a case.
 class DeviceCase {
  public:
-  DeviceCase(const Problem& problem, const Agents& begin, std::uint32_t room)
+  /// `threads` of its search; fewer than agents: as many. `shown`: with a matrix for each agent.
+  DeviceCase(const Problem& problem, const Agents& begin, std::uint32_t room, std::size_t threads,
+             bool shown = false)
       : problem_{problem},
         begin_{begin},
         from_{problem.agents},
@@ -26,7 +31,9 @@ class DeviceCase {
                      problem.kind == Kind::boids ? std::size_t{nearest_count} * problem.agents : 1},
                  lists_with(room)},
         room_{room},
-        tests_{std::size_t{problem.agents} + usual_block} {}
+        tests_{std::max(threads, std::size_t{problem.agents} + usual_block)} {
+    if (shown) drawn_.emplace(sizeof(Drawn<float>) / sizeof(float) * problem.agents);
+  }
 
   /// The agents as they were, on the host alone; elsewhere poison. Waits.
   void restore(const Stream& stream) {
@@ -48,6 +55,7 @@ class DeviceCase {
     results_.counts.poison(stream);
     results_.nearest.poison(stream);
     results_.lists.poison(stream);
+    if (drawn_) drawn_->poison(stream);
     tests_.poison(all_set, stream.get());
     stream.synchronize();
   }
@@ -63,6 +71,24 @@ class DeviceCase {
             .tests = tested ? tests_.data() : nullptr,
             .first = number == 0,
             .last = last};
+  }
+
+  /// Matrices of 16 numbers; null: agents are not shown.
+  [[nodiscard]] TwoSided<float>* drawn() { return drawn_ ? &*drawn_ : nullptr; }
+  /// Agents whose matrices on the host are not those of where they are.
+  [[nodiscard]] std::size_t wrongly_drawn(const Agents& left) const {
+    if (!drawn_) return 0;
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      Drawn<float> one;
+      std::memcpy(static_cast<void*>(&one), drawn_->host.data() + 16 * i, sizeof one);
+      const auto triple = [&](std::size_t first) {
+        return Vector<float>{left.parts[first][i], left.parts[first + 1][i],
+                             left.parts[first + 2][i]};
+      };
+      wrong += is_drawn(one, triple(0), triple(3)) ? 0 : 1;
+    }
+    return wrong;
   }
 
   /// Whether a list had no room; then lists have.
@@ -104,9 +130,10 @@ class DeviceCase {
   [[nodiscard]] Tests tests() const {
     std::vector<std::uint32_t> all = tests_.to_host();
     Tests sum;
+    sum.idle = idle_of(all, idle_thread);
     std::size_t told = 0;
     for (std::uint32_t& one : all) {
-      if (one == nobody) {
+      if (one == nobody || one == idle_thread) {
         one = 0;
         continue;
       }
@@ -159,7 +186,8 @@ class DeviceCase {
   AgentVectors to_;
   ResultVectors results_;
   std::uint32_t room_;
-  DeviceBuffer<std::uint32_t> tests_;  ///< of every thread, those beyond the last agent included
+  std::optional<TwoSided<float>> drawn_;
+  DeviceBuffer<std::uint32_t> tests_;  ///< of every thread, those without an agent included
   Lists rows_;
 };
 

@@ -13,9 +13,22 @@
 namespace strata::neighbours {
 namespace {
 
+__global__ void __launch_bounds__(usual_block) draw(KernelStep step, Drawn<float>* matrices) {
+  const std::uint32_t i = thread_number();
+  if (i >= step.agents) return;
+  matrices[i] = drawn(step.triple(step.to_places, i), step.triple(step.to_forwards, i));
+}
+
 void take_all(const DeviceKernel& kernel, DeviceCase& vectors, std::size_t steps, Queue& queue) {
-  for (std::size_t s = 0; s < steps; ++s)
-    kernel.step(vectors.step(s, s + 1 == steps, /*tested=*/false), queue);
+  for (std::size_t s = 0; s < steps; ++s) {
+    const DeviceStep step = vectors.step(s, s + 1 == steps, /*tested=*/false);
+    kernel.step(step, queue);
+    TwoSided<float>* const matrices = vectors.drawn();
+    if (matrices == nullptr) continue;
+    queue.launch(draw, step.agents(), step.for_kernel(),
+                 reinterpret_cast<Drawn<float>*>(matrices->device.data()));
+    queue.copy_out(*matrices);
+  }
 }
 
 /// Agents that the sample's last step left otherwise than it should have.
@@ -26,8 +39,9 @@ std::size_t judged_at_end(const DeviceKernel& kernel, const Problem& problem,
   const Agents from = vectors.from_of(last);
   const Agents left = vectors.left_by(last);
   const Outcome seen = vectors.outcome(from, left);
-  return kernel.in_any_order ? wrong_at_end(problem, seen)
-                             : different_at_end(problem, right, verified, seen);
+  return vectors.wrongly_drawn(left) + (kernel.in_any_order
+                                            ? wrong_at_end(problem, seen)
+                                            : different_at_end(problem, right, verified, seen));
 }
 
 }  // namespace
@@ -54,7 +68,7 @@ DeviceVerification verify_on_device(const DeviceKernel& kernel, const Problem& p
                                     const ReferenceStep& right, std::size_t steps) {
   const Stream stream;
   DeviceVerification verified;
-  DeviceCase vectors{problem, right.agents, list_room(0)};
+  DeviceCase vectors{problem, right.agents, list_room(0), kernel.most_threads};
   vectors.restore(stream);
   for (std::size_t s = 0; s < steps; ++s) {
     std::optional<Queue> queue;
@@ -69,8 +83,7 @@ DeviceVerification verify_on_device(const DeviceKernel& kernel, const Problem& p
     const Agents left = vectors.left_by(step);
     verify_step(verified.seen, problem, right, vectors.outcome(from, left), s, steps);
     const Tests tests = vectors.tests();
-    verified.seen.tests.made += tests.made;
-    verified.seen.tests.lanes += tests.lanes;
+    verified.seen.tests += tests;
     verified.seen.rebuilds += queue->rebuilds();
   }
   verified.room = vectors.room();
@@ -79,9 +92,9 @@ DeviceVerification verify_on_device(const DeviceKernel& kernel, const Problem& p
 
 SampleSeen sample_on_device(const DeviceKernel& kernel, const Problem& problem,
                             const ReferenceStep& right, const DeviceVerification& verified,
-                            std::size_t steps) {
+                            std::size_t steps, bool shown) {
   const Stream stream;
-  DeviceCase vectors{problem, right.agents, verified.room};
+  DeviceCase vectors{problem, right.agents, verified.room, kernel.most_threads, shown};
   vectors.restore(stream);
   Queue queue{stream};
   take_all(kernel, vectors, steps, queue);
@@ -98,8 +111,8 @@ void measure_rung(Session& session, const Rung& rung, MakeDeviceKernel make) {
   CudaMachine machine{session, 0, CudaMachine::Stamps::merged_by_sm};
   const Stream& stream = machine.stream();
   const DeviceVerification verified = verify_on_device(kernel, problem, right, steps_of_sample);
-  DeviceCase vectors{problem, right.agents, verified.room};
-  Queue queue{stream};
+  DeviceCase vectors{problem, right.agents, verified.room, kernel.most_threads, choice.shown};
+  Queue queue{stream, session.tracer()};
   const auto all_steps = [&] { take_all(kernel, vectors, steps_of_sample, queue); };
 
   vectors.restore(stream);
@@ -111,20 +124,31 @@ void measure_rung(Session& session, const Rung& rung, MakeDeviceKernel make) {
   std::uint32_t longest = 0;
   for (const std::uint32_t count : verified.seen.end_counts)
     longest = std::max(longest, count);
-  which.predicted_traffic = rung.predicted_traffic(problem, choice, steps_of_sample, longest);
+  which.predicted_traffic = rung.predicted_traffic(problem, choice, steps_of_sample, longest) +
+                            Traffic{.bytes = which.predicted.structure_bytes};
+  if (choice.shown) {
+    which.predicted_traffic = which.predicted_traffic + predict_shown(problem, steps_of_sample);
+  }
+  if (rung.costs.build != nullptr) which.predicted_build = rung.costs.build(problem, choice);
+  const GpuFacts gpu = gpu_facts(session.device().identity().facts);
+  which.sms = gpu.sms;
+  if (gpu.dram_pin_bandwidth) {
+    const double bytes = least_bytes(problem, longest, static_cast<double>(gpu.l2_bytes));
+    which.least_step = bytes / *gpu.dram_pin_bandwidth;
+  }
   which.different_at_end = [&] {
     return judged_at_end(kernel, problem, right, verified.seen, vectors, steps_of_sample);
   };
+  which.sample = [&] { return machine.time_both_sides(all_steps, /*held=*/false).device; };
   const KernelCode code = machine.code(kernel.kernels.front());
   which.facts = {{"registers", std::int64_t{code.registers}},
                  {"shared_bytes", static_cast<std::int64_t>(code.shared_bytes)},
-                 {"threads", std::int64_t{usual_block}}};
+                 {"threads", std::int64_t{kernel.block}}};
 
   Experiment experiment = describe(which);
   experiment.kernels = kernel.kernels;
-  const unsigned sms = gpu_facts(session.device().identity().facts).sms;
   const auto mark = [&](unsigned number) {
-    stamp<<<2 * sms, 32, 0, stream.get()>>>(machine.device_stamps(), number);
+    stamp<<<2 * gpu.sms, 32, 0, stream.get()>>>(machine.device_stamps(), number);
   };
   const strata::Around marks{.before = [&] { mark(0); }, .after = [&] { mark(1); }};
   experiment.prepare = [&] {

@@ -7,6 +7,7 @@
 
 #if defined(__CUDACC__)
 
+#include "harness/counters/tracer.hpp"
 #include "harness/cuda/buffer.hpp"
 #include "harness/cuda/cuda_check.hpp"
 #include "harness/cuda/stream.hpp"
@@ -25,6 +26,8 @@
 namespace strata::neighbours {
 
 inline constexpr unsigned usual_block = 256;  ///< threads
+/// What a thread of a search without an agent says in the place of how much it tested.
+inline constexpr std::uint32_t idle_thread = nobody - 1;
 /// Blocks that an SM has room for, of searches in cells: left to itself, ptxas makes room for more
 /// and spills.
 inline constexpr unsigned usual_blocks = 4;
@@ -106,52 +109,83 @@ struct DeviceStep {
   }
 };
 
+template <class... Parameters>
+[[nodiscard]] const void* code_of(void (*kernel)(Parameters...)) {
+  return reinterpret_cast<const void*>(kernel);
+}
+
 /// A stream, and what went into it.
 class Queue {
  public:
-  explicit Queue(const Stream& stream) : stream_{stream} {}
+  explicit Queue(const Stream& stream, Tracer* tracer = nullptr)
+      : stream_{stream}, tracer_{tracer} {}
 
   [[nodiscard]] const Stream& stream() const { return stream_; }
   [[nodiscard]] const Traffic& traffic() const { return traffic_; }
   [[nodiscard]] std::uint64_t rebuilds() const { return rebuilds_; }
 
   template <class T>
+  void copy_in(const PinnedBuffer<T>& host, const DeviceBuffer<T>& device) {
+    copy(Activity::Of::copy_in, host.size_bytes(), [&] { host.upload_to(device, stream_.get()); });
+  }
+  template <class T>
   void copy_in(const TwoSided<T>& vector) {
-    vector.host.upload_to(vector.device, stream_.get());
-    count_copy(vector.host.size_bytes());
+    copy_in(vector.host, vector.device);
   }
   template <class T>
   void copy_out(TwoSided<T>& vector) {
-    vector.host.download_from(vector.device, stream_.get());
-    count_copy(vector.host.size_bytes());
+    copy(Activity::Of::copy_out, vector.host.size_bytes(),
+         [&] { vector.host.download_from(vector.device, stream_.get()); });
+  }
+  template <class T>
+  void fill(DeviceBuffer<T>& memory, int byte) {
+    queue_piece(tracer_, stream_.get(), {.of = Activity::Of::fill},
+                [&] { memory.poison(byte, stream_.get()); });
+    ++traffic_.launches;
   }
   template <class T>
   void clear(DeviceBuffer<T>& memory) {
-    memory.poison(0, stream_.get());
-    ++traffic_.launches;
+    fill(memory, 0);
   }
   /// In blocks of usual_block, of which the last is filled up.
   template <class... Parameters, class... Arguments>
   void launch(void (*kernel)(Parameters...), std::uint32_t threads, const Arguments&... arguments) {
-    const std::uint32_t blocks = (threads + usual_block - 1) / usual_block;
-    kernel<<<blocks, usual_block, 0, stream_.get()>>>(arguments...);
-    cuda_check(cudaGetLastError());
-    ++traffic_.launches;
+    launch_blocks(kernel, (threads + usual_block - 1) / usual_block, usual_block, arguments...);
   }
-  /// So many launches that somebody else makes.
-  void count_launches(std::size_t launches) { traffic_.launches += launches; }
+  template <class... Parameters, class... Arguments>
+  void launch_blocks(void (*kernel)(Parameters...), std::uint32_t blocks, unsigned block,
+                     const Arguments&... arguments) {
+    const char* name = nullptr;
+    if (tracer_ != nullptr) cuda_check(cudaFuncGetName(&name, code_of(kernel)));
+    launch_as(name == nullptr ? "" : name, 1, [&] {
+      kernel<<<blocks, block, 0, stream_.get()>>>(arguments...);
+      cuda_check(cudaGetLastError());
+    });
+  }
+  /// A copy of so many bytes, which work() queues.
+  template <class Work>
+  void copy(Activity::Of of, std::size_t bytes, const Work& work) {
+    queue_piece(tracer_, stream_.get(), {.of = of, .bytes = bytes}, work);
+    count({.copies = 1, .bytes = bytes});
+  }
+  /// So many launches by work(), of a function with this name.
+  template <class Work>
+  void launch_as(const char* name, std::size_t launches, const Work& work) {
+    queue_piece(tracer_, stream_.get(), {.kernel = name, .launches = launches}, work);
+    count({.launches = launches});
+  }
+  /// What the host does itself while this lives is for `phase`.
+  [[nodiscard]] HostPhase on_host(StepPhase phase) const { return {tracer_, phase}; }
+  /// What somebody else copies and launches.
+  void count(const Traffic& more) { traffic_ = traffic_ + more; }
   /// The data structure was built.
   void count_rebuild() { ++rebuilds_; }
   /// Until everything is done that was queued.
   void wait() const { stream_.synchronize(); }
 
  private:
-  void count_copy(std::size_t bytes) {
-    ++traffic_.copies;
-    traffic_.bytes += bytes;
-  }
-
   const Stream& stream_;
+  Tracer* tracer_;
   Traffic traffic_;
   std::uint64_t rebuilds_ = 0;
 };
@@ -163,6 +197,8 @@ struct DeviceKernel {
   std::vector<const void*> kernels;  ///< the search first
   /// Chance decides in which order neighbours are found, and with it how sums are rounded.
   bool in_any_order = false;
+  unsigned block = usual_block;  ///< threads of a block of the search
+  std::size_t most_threads = 0;  ///< of the search, where there may be more than agents
 };
 /// Prepares a rung. Throws Skipped where the device cannot do it.
 using MakeDeviceKernel = DeviceKernel (*)(const Problem&, const Choice&);
@@ -178,22 +214,20 @@ struct DeviceVerification {
                                                   const Problem& problem,
                                                   const ReferenceStep& right, std::size_t steps);
 
-/// What a sample of so many steps, as it is timed, asked for and left.
+/// What a sample of so many steps, as it is timed, asked for and left. `shown`: after each step
+/// what drawing needs is copied out.
 struct SampleSeen {
   Traffic traffic;
   std::size_t different = 0;  ///< agents that the verified steps left otherwise
 };
 [[nodiscard]] SampleSeen sample_on_device(const DeviceKernel& kernel, const Problem& problem,
                                           const ReferenceStep& right,
-                                          const DeviceVerification& verified, std::size_t steps);
+                                          const DeviceVerification& verified, std::size_t steps,
+                                          bool shown = false);
 
 /// Verifies a rung, then times it.
 void measure_rung(Session& session, const Rung& rung, MakeDeviceKernel make);
 
-template <class... Parameters>
-[[nodiscard]] const void* code_of(void (*kernel)(Parameters...)) {
-  return reinterpret_cast<const void*>(kernel);
-}
 [[nodiscard]] inline Cells cells_for(const Problem& problem, const Choice& choice) {
   return cells_of(problem.low(), problem.extent(), std::sqrt(problem.radius_squared), choice.cells);
 }
@@ -203,6 +237,17 @@ enum class Copies {
   all,  ///< every vector, in before a step and out after it
   lazy  ///< what the search reads, in before the first step; what it writes, out after the last
 };
+
+/// A thread for each agent, or as many blocks as the search says.
+template <class Search>
+void launch_search(void (*kernel)(KernelStep, Search), const DeviceStep& step, const Search& search,
+                   Queue& queue) {
+  if constexpr (requires { search.blocks; }) {
+    queue.launch_blocks(kernel, search.blocks, Search::block, step.for_kernel(), search);
+  } else {
+    queue.launch(kernel, step.agents(), step.for_kernel(), search);
+  }
+}
 
 /// A rung whose step ends with the kernel kernel_of.operator()<kind>(), which is given the step and
 /// what prepare(step, queue) returns. Vectors are on the GPU while that is called.
@@ -217,7 +262,7 @@ template <class KernelOf, class Prepare>
       if (all || step.first) step.visit_read(in);
       if (all) step.visit_written(in);
       const auto search = prepare(step, queue);
-      queue.launch(kernel, step.agents(), step.for_kernel(), search);
+      launch_search(kernel, step, search, queue);
       if (all) step.visit_read(out);
       if (all || step.last) step.visit_written(out);
     };
@@ -244,10 +289,11 @@ template <class KernelOf>
 }
 
 /// Everybody asks everybody, tile by tile through shared memory: each agent is read once for a
-/// whole block. The last tile is filled up with agents that are out of everybody's reach.
+/// whole block, and a group is asked at once whether any of it is near. The last tile is filled up
+/// with agents that are out of everybody's reach.
 template <Kind kind>
 __device__ inline void walk_tiles(const KernelStep& step) {
-  __shared__ float4 tile[usual_block];
+  __shared__ Standing tile[usual_block];
   const std::uint32_t i = thread_number();
   const bool real = i < step.agents;
   const Vector<float> me = step.place(real ? i : 0);
@@ -255,19 +301,15 @@ __device__ inline void walk_tiles(const KernelStep& step) {
 #pragma unroll 1
   for (std::uint32_t start = 0; start < step.agents; start += usual_block) {
     const std::uint32_t j = start + threadIdx.x;
-    float4 other{INFINITY, 0, 0, 0};
-    if (j < step.agents) {
-      const Vector<float> place = step.place(j);
-      other = {place.x, place.y, place.z, 0};
-    }
+    Standing other{{INFINITY, 0, 0}, nobody};
+    if (j < step.agents) other = {step.place(j), j};
     tile[threadIdx.x] = other;
     __syncthreads();
     if (real) {
-#pragma unroll 8
-      for (unsigned k = 0; k < usual_block; ++k) {
-        const float4 at = tile[k];  // one load
-        test(me, {at.x, at.y, at.z}, start + k, found);
-      }
+      const Standing* group = tile;  // from an index, its address is computed anew for each group
+#pragma unroll 1
+      for (unsigned left = usual_block; left > 0; left -= group_size, group += group_size)
+        test_group(me, group, found);
     }
     __syncthreads();
   }

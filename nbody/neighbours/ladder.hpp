@@ -9,6 +9,9 @@
 
 #include "harness/case/benchmark.hpp"
 #include "harness/case/story.hpp"
+#include "harness/measure/phases.hpp"
+#include "nbody/neighbours/model/build.hpp"
+#include "nbody/neighbours/model/cells.hpp"
 #include "nbody/neighbours/model/tests.hpp"
 #include "nbody/neighbours/model/traffic.hpp"
 #include "nbody/neighbours/problem/problem.hpp"
@@ -20,10 +23,20 @@
 
 namespace strata::neighbours {
 
+/// What is known of the kernels of a rung on a GPU.
+struct KernelCosts {
+  /// Instructions that a warp issues at least for each of its distance tests, which no hit follows:
+  /// counted in the machine code of the inner loop (compute capability 9.0), of the problem with
+  /// the fewest; 0 where a limit by issue would say nothing.
+  double issue_slots = 0;
+  PredictedBuild build = nullptr;  ///< null: nothing is built by kernels, or it is not told
+};
+
 struct Rung {
   std::string name;
   Backend backend = Backend::host;
   std::string before = {};  ///< the rung that it changes; empty for the first of a backend
+  KernelCosts costs = {};   ///< on a GPU
   std::string question;     ///< that it answers
   std::string change;       ///< the one thing that is new
   std::string source;       ///< who did it first, and where they say so
@@ -31,8 +44,12 @@ struct Rung {
   /// Distance tests of a step from these places: what the counted ones are held against.
   PredictedTests predicted_tests = nullptr;
   PredictedTraffic predicted_traffic = nullptr;  ///< of a sample, on a GPU
-  std::uint32_t most_agents = 1U << 22U;         ///< for whom a case ends within its time
-  std::vector<Axis> axes = {};  ///< of its own, beside problem, spread, agents and world
+  /// Of kernels that are the rung's own; rung_experiment.cpp knows those of several rungs.
+  std::vector<KernelPhase> kernel_phases = {};
+  bool joins_steps = false;               ///< all steps of a sample are one launch
+  std::uint32_t most_agents = 1U << 22U;  ///< for whom a case ends within its time
+  bool exact = true;                      ///< not: some agents may miss neighbours
+  std::vector<Axis> axes = {};            ///< of its own, beside problem, spread, agents and world
 };
 
 /// Works that several rungs follow.
@@ -40,10 +57,12 @@ inline constexpr Source seed{
     "Breitbart, Case studies on GPU usage and data structure design, master's thesis, University "
     "of Kassel, 2008"};
 
-/// The axis of a rung with cells.
-[[nodiscard]] Axis cells_axis();
+/// The axis of a rung with cells, at most so many a dimension.
+[[nodiscard]] Axis cells_axis(std::uint32_t most = most_cells);
 /// The axis of a rung with lists that outlast a step.
 [[nodiscard]] Axis skin_axis();
+/// The axis of every rung on a GPU: whether what drawing needs is copied out.
+[[nodiscard]] Axis shown_axis();
 
 /// All rungs, in their order.
 [[nodiscard]] const std::vector<Rung>& ladder();

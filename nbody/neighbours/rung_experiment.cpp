@@ -1,5 +1,7 @@
 #include "nbody/neighbours/rung_experiment.hpp"
 
+#include "harness/record/statistics.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +10,30 @@
 namespace strata::neighbours {
 namespace {
 
+/// Kernels that several rungs launch, and fills: a rung names those of its own.
+const std::vector<KernelPhase> shared_kernels{
+    {"step_of", StepPhase::search},         {"count_agents", StepPhase::build},
+    {"put_ids", StepPhase::build},          {"put_agents", StepPhase::build},
+    {"draw", StepPhase::copy_out},          {"DeviceScanInitKernel", StepPhase::build},
+    {"DeviceScanKernel", StepPhase::build}, {fill_name, StepPhase::build}};
+
+/// What is traced of the case.
+TracePlan trace_plan(const RungCase& which) {
+  TracePlan plan{.run = which.sample,
+                 .kernels = shared_kernels,
+                 .steps = static_cast<double>(which.steps),
+                 .different = which.different_at_end};
+  const auto& own = which.rung.kernel_phases;
+  plan.kernels.insert(plan.kernels.end(), own.begin(), own.end());
+  const Traffic& traffic = which.counted.traffic;
+  if (which.rung.backend == Backend::cuda) {
+    plan.queued = {.copies = traffic.copies, .bytes = traffic.bytes, .launches = traffic.launches};
+  }
+  return plan;
+}
+
+/// Three differences, a square and two fused multiply-adds.
+constexpr double fp32_of_test = 6;
 constexpr double tests_bound = 0.01;  // counted distance tests lie so near those predicted
 
 /// `amount` of a step, a second, of the seconds that are a number of the sample.
@@ -16,6 +42,10 @@ Row rate(const RungCase& which, const char* quantity, double amount, const Metho
   const double all = amount * static_cast<double>(which.steps);
   return {quantity, "1/s", method,
           [=](const Sample& seen) { return all / seen.numbers.at(number); }};
+}
+
+bool has_idle_threads(const RungCase& which) {
+  return which.counted.idle.all + which.predicted.idle.all > 0;
 }
 
 /// Gate `model`: what was counted is what the data structure's definition says.
@@ -33,6 +63,14 @@ void judge_counts_of(Session& session, const RungCase& which) {
   session.judge("model", idle <= tests_bound,
                 fmt::format("{:.4g} of the threads used, {:.4g} predicted (bound {:g})",
                             which.counted.used, which.predicted.used, tests_bound));
+  if (has_idle_threads(which)) {
+    const auto& [all, active] = which.counted.idle;
+    const auto& [wanted_all, wanted_active] = which.predicted.idle;
+    session.judge("model", which.counted.idle == which.predicted.idle,
+                  fmt::format("{} threads without an agent counted, {} of them in warps with one, "
+                              "{} and {} predicted, in {} steps",
+                              all, active, wanted_all, wanted_active, which.steps));
+  }
   const Traffic& seen = which.counted.traffic;
   const Traffic& wanted = which.predicted_traffic;
   session.judge("model", seen == wanted,
@@ -40,6 +78,15 @@ void judge_counts_of(Session& session, const RungCase& which) {
                             "predicted, in {} steps",
                             seen.copies, seen.bytes, seen.launches, wanted.copies, wanted.bytes,
                             wanted.launches, which.steps));
+}
+
+/// Rows of threads without an agent.
+void add_idle(std::vector<Constant>& rows, const RungCase& which, const IdleThreads& idle,
+              Provenance provenance, const char* method) {
+  const auto steps = static_cast<double>(which.steps);
+  rows.push_back({"idle_threads", "1", provenance, method, static_cast<double>(idle.all) / steps});
+  rows.push_back(
+      {"active_idle_threads", "1", provenance, method, static_cast<double>(idle.active) / steps});
 }
 
 /// Rows of what the steps asked of bus and driver.
@@ -52,6 +99,23 @@ void add_traffic(std::vector<Constant>& rows, const RungCase& which, const Traff
   add("copies", "1", traffic.copies);
   add("copied_bytes", "B", traffic.bytes);
   add("launches", "1", traffic.launches);
+}
+
+/// Agent steps a second, if the warps of all SMs issued nothing but the tests of a search, those
+/// of idle threads among them, and in every cycle of the clock that was held.
+void add_issue_limit(Session& session, const RungCase& which, const std::vector<Sample>& samples) {
+  constexpr double issued_a_cycle = 128;  // lanes: four warps
+  const double slots = which.rung.costs.issue_slots * which.counted.tests / which.counted.used;
+  if (which.sms == 0 || slots == 0) return;
+  std::vector<double> hertz;
+  for (const Sample& sample : samples)
+    hertz.push_back(sample.numbers.at(2));
+  const double lanes = which.sms * issued_a_cycle * median(hertz);
+  session.add({.quantity = "issue_limit",
+               .unit = "1/s",
+               .provenance = Provenance::modelled,
+               .method = "issue_slots",
+               .samples = {which.problem.agents * lanes / slots}});
 }
 
 }  // namespace
@@ -68,7 +132,8 @@ RungCase case_of(const Rung& rung, const Problem& problem, const Verification& v
           .counted = {.tests = tests / steps_of_sample,
                       .used = tests / lanes,
                       .rebuilds = static_cast<double>(verified.rebuilds),
-                      .neighbours = verified.neighbours},
+                      .neighbours = verified.neighbours,
+                      .idle = verified.tests.idle},
           .predicted = predicted};
 }
 
@@ -102,11 +167,31 @@ Experiment describe(const RungCase& which) {
     experiment.timers = {{number_at(0), By::whole, number_at(1), inner, least}};
     auto& rows = experiment.constants;
     rows.push_back({"used_threads", "1", Provenance::modelled, "model", which.predicted.used});
+    if (which.predicted.used > 0) {
+      rows.push_back({"fp32_instructions", "1", Provenance::modelled, "model",
+                      fp32_of_test * which.predicted.tests / which.predicted.used});
+    }
+    if (has_idle_threads(which)) {
+      add_idle(rows, which, which.counted.idle, Provenance::counted, "code");
+      add_idle(rows, which, which.predicted.idle, Provenance::modelled, "model");
+    }
+    const Build& build = which.predicted_build;
+    const auto add_build = [&](const char* quantity, const char* unit, double value) {
+      if (value > 0) rows.push_back({quantity, unit, Provenance::modelled, "model", value});
+    };
+    add_build("build_bytes", "B", build.bytes);
+    add_build("build_instructions", "1", build.instructions);
+    if (which.least_step > 0) {
+      rows.push_back({"bytes_limit", "1/s", Provenance::modelled, "dram_pins",
+                      which.problem.agents / which.least_step});
+    }
     add_traffic(rows, which, which.counted.traffic, Provenance::counted, "code");
     add_traffic(rows, which, which.predicted_traffic, Provenance::modelled, "model");
     experiment.partly_host_time = true;
   }
   experiment.core_hertz = number_at(2);
+  experiment.whole_sample = number_at(0);
+  if (which.sample) experiment.trace = trace_plan(which);
   experiment.checked = "neighbours of every agent in the first and the last step";
   experiment.tally = {.checked = which.checked, .different = which.wrong};
   experiment.not_counted = which.rung.backend == Backend::cuda
@@ -115,8 +200,9 @@ Experiment describe(const RungCase& which) {
   if (which.problem.moves()) {
     experiment.accuracy = [motion = which.motion](Session& /*session*/) { return motion; };
   }
-  experiment.conclude = [which](Session& session, const std::vector<Sample>& /*samples*/) {
+  experiment.conclude = [which](Session& session, const std::vector<Sample>& samples) {
     judge_counts_of(session, which);
+    add_issue_limit(session, which, samples);
     const std::size_t different = which.different_at_end();
     session.judge("result", different == 0,
                   fmt::format("{} of {} agents are left by the last sample otherwise than by the "

@@ -22,6 +22,7 @@ struct Counts {
   double used = 1;        ///< part of the lanes, or threads, that computed a wanted one
   double rebuilds = 0;    ///< of the data structure, in all steps
   double neighbours = 0;  ///< found in a step, in the mean
+  IdleThreads idle;       ///< in all steps, where threads say so
   Traffic traffic;        ///< of the steps of a sample, on a GPU
 };
 
@@ -36,8 +37,14 @@ struct RungCase {
   Counts counted;
   Predicted predicted;
   Traffic predicted_traffic;
+  Build predicted_build;  ///< of a step, on a GPU
+  unsigned sms = 0;       ///< of a GPU
+  double least_step = 0;  ///< seconds in which its memory moves what it must; 0: L2 keeps all
   /// Agents that the last sample left otherwise than the verified steps did.
   std::function<std::size_t()> different_at_end;
+  /// Takes the steps of a sample: its seconds by the outer timer, of which phases are told. Empty:
+  /// none are.
+  std::function<double()> sample = nullptr;
   Facts facts;  ///< beside those that every rung has
 };
 

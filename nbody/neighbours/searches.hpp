@@ -5,6 +5,8 @@
 #include "nbody/neighbours/gathering.hpp"
 #include "nbody/neighbours/model/cells.hpp"
 
+#include <bit>
+#include <cmath>
 #include <cstdint>
 
 namespace strata::neighbours {
@@ -29,10 +31,12 @@ struct AskAll {
   }
 };
 
-/// The agents of every cell within reach, whom the cell names.
-struct AskCells {
+/// The agents of every cell within reach, whom the cell names. `Starts` has, under [], where each
+/// cell begins in `ids`; one more at the end.
+template <class Starts>
+struct AskNamed {
   Cells cells;
-  const std::uint32_t* starts = nullptr;  ///< where each cell begins in `ids`; one more at the end
+  Starts starts{};
   const std::uint32_t* ids = nullptr;
 
   template <class Found>
@@ -50,6 +54,44 @@ struct AskCells {
   }
 };
 
+/// Where the lowest bit is that is set, of a number that is not 0. std::countr_zero compiles for a
+/// GPU as well, and says 32 there whatever the number is.
+[[nodiscard]] STRATA_BOTH inline unsigned lowest_bit(std::uint32_t number) {
+#if defined(__CUDA_ARCH__)
+  return static_cast<unsigned>(__ffs(static_cast<int>(number))) - 1;
+#else
+  return static_cast<unsigned>(std::countr_zero(number));
+#endif
+}
+
+/// Candidates who are asked at once whether any of them is near.
+inline constexpr unsigned group_size = 8;
+
+/// Tests a group, as test() does one after the other. Hits are rare where everybody is asked: the
+/// least of the distances is held against the limit, and only then each of them. A question and
+/// a way around the hit for every candidate would cost as much as its distance.
+template <class Found>
+STRATA_BOTH inline void test_group(const Vector<float>& me, const Standing* group, Found& found) {
+  float squared[group_size];  // NOLINT(*-avoid-c-arrays): in registers
+  float least = 0;
+  for (unsigned k = 0; k < group_size; ++k) {
+    const Standing other = group[k];
+    const Vector<float> offset = other.place - me;
+    squared[k] = dot(offset, offset);
+    least = k == 0 ? squared[k] : std::fmin(least, squared[k]);
+  }
+  if (!(least < found.limit())) return;
+  std::uint32_t near = 0;
+  for (unsigned k = 0; k < group_size; ++k)
+    near |= (squared[k] < found.limit() ? 1U : 0U) << k;
+  for (; near != 0; near &= near - 1) {
+    const Standing other = group[lowest_bit(near)];
+    test(me, other.place, other.id, found);
+  }
+}
+
+using AskCells = AskNamed<const std::uint32_t*>;
+
 /// The agents who stand from one place to another.
 template <class Found>
 STRATA_BOTH inline std::uint32_t ask_run(const Standing* standing, std::uint32_t from,
@@ -59,6 +101,25 @@ STRATA_BOTH inline std::uint32_t ask_run(const Standing* standing, std::uint32_t
     test(me, other.place, other.id, found);
   }
   return to - from;
+}
+
+/// The `count` agents of a list of where they stand, that of the agent that stands at `at`: four
+/// are read before the first is tested, since each read waits for that of where to read. In the
+/// place of those behind the last stands the agent itself, who is no neighbour.
+template <class Found>
+STRATA_BOTH inline void ask_list(const Standing* standing, const std::uint32_t* lists,
+                                 std::uint32_t agents, std::uint32_t at, std::uint32_t count,
+                                 const Vector<float>& me, Found& found) {
+  constexpr std::uint32_t batch = 4;
+  for (std::uint32_t first = 0; first < count; first += batch) {
+    Standing others[batch];  // NOLINT(*-avoid-c-arrays): in registers
+    for (std::uint32_t n = 0; n < batch; ++n) {
+      const std::size_t row = first + n;
+      others[n] = standing[row < count ? lists[row * agents + at] : at];
+    }
+    for (const Standing& other : others)
+      test(me, other.place, other.id, found);
+  }
 }
 
 /// The agents of every cell within reach, who stand in the order of cells.
@@ -78,6 +139,25 @@ struct AskStanding {
   }
 };
 
+/// The same, where a table says where among all each cell stands.
+struct AskAlongCurve {
+  Cells cells;
+  const std::uint32_t* starts = nullptr;
+  const Standing* standing = nullptr;
+  const std::uint32_t* places = nullptr;
+
+  template <class Found>
+  STRATA_BOTH std::uint32_t operator()(const KernelStep& /*step*/, const Vector<float>& me,
+                                       Found& found) const {
+    std::uint32_t tests = 0;
+    visit_cells(cells, me, [&](std::uint32_t cell) {
+      const std::uint32_t at = places[cell];
+      tests += ask_run(standing, starts[at], starts[at + 1], me, found);
+    });
+    return tests;
+  }
+};
+
 /// The same, of rows of cells: cells that follow each other along x are one run.
 struct AskRuns {
   Cells cells;
@@ -88,10 +168,75 @@ struct AskRuns {
   STRATA_BOTH std::uint32_t operator()(const KernelStep& /*step*/, const Vector<float>& me,
                                        Found& found) const {
     std::uint32_t tests = 0;
-    Rows rows{cells, me};
-    for (std::uint32_t first = 0, last = 0; rows.next(first, last);)
+    visit_rows(cells, me, [&](std::uint32_t first, std::uint32_t last) {
       tests += ask_run(standing, starts[first], starts[last + 1], me, found);
+    });
     return tests;
+  }
+};
+
+/// Whether any thread of the warp that is here says so; on a CPU, this one.
+[[nodiscard]] STRATA_BOTH inline bool any_says(bool so) {
+#if defined(__CUDA_ARCH__)
+  return __any_sync(__activemask(), so ? 1 : 0) != 0;
+#else
+  return so;
+#endif
+}
+
+/// Rows of cells, whose hits are noted and put off: once a thread has no room for more, all threads
+/// of the warp that are there work off their own. So threads find hits at different times and work
+/// them off together, and in the order in which they were found.
+struct AskPuttingOff {
+  static constexpr std::uint32_t room = 32;  ///< hits of a thread
+  static constexpr std::uint32_t batch = 4;  ///< tested between two questions whether there is room
+
+  AskRuns runs;         ///< behind whose last agent as many may be read as a batch has
+  std::uint32_t* hits;  ///< of this thread: where they stand
+  std::size_t stride;   ///< from one of them to the next
+
+  template <class Found>
+  STRATA_BOTH std::uint32_t operator()(const KernelStep& /*step*/, const Vector<float>& me,
+                                       Found& found) const {
+    std::uint32_t tests = 0;
+    std::uint32_t* next = hits;
+    std::uint32_t count = 0;
+    visit_rows(runs.cells, me, [&](std::uint32_t first, std::uint32_t last) {
+      const std::uint32_t from = runs.starts[first];
+      const std::uint32_t to = runs.starts[last + 1];
+      tests += to - from;
+      for (std::uint32_t at = from; at < to; at += batch) {
+        const Standing* const others = runs.standing + at;
+        for (std::uint32_t k = 0; k < batch; ++k) {
+          const Standing other = others[k];
+          const Vector<float> offset = other.place - me;
+          if (dot(offset, offset) < found.limit() && at + k < to) {
+            *next = at + k;
+            next += stride;
+            ++count;
+          }
+        }
+        if (!any_says(count > room - batch)) continue;
+        work_off(count, me, found);
+        next = hits;
+        count = 0;
+      }
+    });
+    work_off(count, me, found);
+    return tests;
+  }
+
+ private:
+  template <class Found>
+  STRATA_BOTH void work_off(std::uint32_t count, const Vector<float>& me, Found& found) const {
+    const std::uint32_t* hit = hits;
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1
+#endif
+    for (; count > 0; --count, hit += stride) {
+      const Standing other = runs.standing[*hit];
+      test(me, other.place, other.id, found);
+    }
   }
 };
 

@@ -7,12 +7,20 @@
 namespace strata::neighbours {
 namespace {
 
+/// Where among all the cell of an agent there stands.
+__device__ std::uint32_t cell_of(const Cells& cells, const std::uint32_t* places,
+                                 const Vector<float>& place) {
+  const std::uint32_t cell = cells.of(place);
+  return places == nullptr ? cell : places[cell];
+}
+
 /// An agent's rank in its cell is how many were counted before it, in whatever order that was.
 __global__ void __launch_bounds__(usual_block)
-    count_agents(KernelStep step, Cells cells, std::uint32_t* counts, std::uint32_t* ranks) {
+    count_agents(KernelStep step, Cells cells, const std::uint32_t* places, std::uint32_t* counts,
+                 std::uint32_t* ranks, const std::uint32_t* asked) {
   const std::uint32_t i = thread_number();
-  if (i >= step.agents) return;
-  ranks[i] = atomicAdd(counts + cells.of(step.place(i)), 1U);
+  if (i >= step.agents || (asked != nullptr && *asked == 0)) return;
+  ranks[i] = atomicAdd(counts + cell_of(cells, places, step.place(i)), 1U);
 }
 
 __global__ void __launch_bounds__(usual_block)
@@ -24,12 +32,13 @@ __global__ void __launch_bounds__(usual_block)
 }
 
 __global__ void __launch_bounds__(usual_block)
-    put_agents(KernelStep step, Cells cells, const std::uint32_t* starts,
-               const std::uint32_t* ranks, Standing* standing) {
+    put_agents(KernelStep step, Cells cells, const std::uint32_t* places,
+               const std::uint32_t* starts, const std::uint32_t* ranks, Standing* standing,
+               const std::uint32_t* asked) {
   const std::uint32_t i = thread_number();
-  if (i >= step.agents) return;
+  if (i >= step.agents || (asked != nullptr && *asked == 0)) return;
   const Vector<float> place = step.place(i);
-  standing[starts[cells.of(place)] + ranks[i]] = {place, i};
+  standing[starts[cell_of(cells, places, place)] + ranks[i]] = {place, i};
 }
 
 /// In place. Asked without memory, it says how much it needs, and does nothing.
@@ -45,14 +54,17 @@ std::size_t bytes_for_scan(std::uint32_t count) {
 
 }  // namespace
 
-SortedCells::SortedCells(const Cells& cells, std::uint32_t agents)
+SortedCells::SortedCells(const Cells& cells, std::uint32_t agents,
+                         const std::vector<std::uint32_t>& places)
     : cells_{cells},
       starts_{cells.all() + 1},
       ranks_{agents},
       ids_{agents},
-      standing_{agents},
+      standing_{agents + AskPuttingOff::batch},
       for_scan_{bytes_for_scan(cells.all() + 1)} {
+  if (!places.empty()) places_.emplace(std::span{places});
   const Stream stream;
+  standing_.poison(0, stream.get());  // what is read behind the last agent is no garbage
   scan_launches_ = queued_operations(stream, [&] { scan_on(stream.get()); });
 }
 
@@ -62,30 +74,28 @@ void SortedCells::scan_on(cudaStream_t stream) {
 }
 
 void SortedCells::scan(Queue& queue) {
-  scan_on(queue.stream().get());
-  queue.count_launches(scan_launches_);
-  queue.count_rebuild();
+  queue.launch_as("DeviceScanKernel", scan_launches_, [&] { scan_on(queue.stream().get()); });
 }
 
-void SortedCells::count(const DeviceStep& step, Queue& queue) {
+void SortedCells::count(const DeviceStep& step, Queue& queue, const std::uint32_t* asked) {
   queue.clear(starts_);
-  queue.launch(count_agents, step.agents(), step.for_kernel(), cells_, starts_.data(),
-               ranks_.data());
+  queue.launch(count_agents, step.agents(), step.for_kernel(), cells_, places(), starts_.data(),
+               ranks_.data(), asked);
   scan(queue);
+  if (asked == nullptr) queue.count_rebuild();
 }
 
 AskCells SortedCells::build_ids(const DeviceStep& step, Queue& queue) {
-  count(step, queue);
+  count(step, queue, nullptr);
   queue.launch(put_ids, step.agents(), step.for_kernel(), cells_, starts_.data(), ranks_.data(),
                ids_.data());
   return {.cells = cells_, .starts = starts_.data(), .ids = ids_.data()};
 }
 
-const Standing* SortedCells::build_standing(const DeviceStep& step, Queue& queue) {
-  count(step, queue);
-  queue.launch(put_agents, step.agents(), step.for_kernel(), cells_, starts_.data(), ranks_.data(),
-               standing_.data());
-  return standing_.data();
+void SortedCells::build_standing(const DeviceStep& step, Queue& queue, const std::uint32_t* asked) {
+  count(step, queue, asked);
+  queue.launch(put_agents, step.agents(), step.for_kernel(), cells_, places(), starts_.data(),
+               ranks_.data(), standing_.data(), asked);
 }
 
 }  // namespace strata::neighbours

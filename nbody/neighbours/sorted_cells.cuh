@@ -8,30 +8,38 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <vector>
 
 namespace strata::neighbours {
 
 class SortedCells {
  public:
-  SortedCells(const Cells& cells, std::uint32_t agents);
+  /// `places`: of each cell, how many are before it; empty: as many as its number says.
+  SortedCells(const Cells& cells, std::uint32_t agents,
+              const std::vector<std::uint32_t>& places = {});
 
   [[nodiscard]] const Cells& cells() const { return cells_; }
   /// Where each cell begins; one more at the end.
   [[nodiscard]] std::uint32_t* starts() const { return starts_.data(); }
   [[nodiscard]] std::uint32_t* ids() const { return ids_.data(); }
+  [[nodiscard]] Standing* standing() const { return standing_.data(); }
+  /// Null: cells stand in the order of their numbers.
+  [[nodiscard]] const std::uint32_t* places() const { return places_ ? places_->data() : nullptr; }
 
   /// Counts, one more at the end, become beginnings.
   void scan(Queue& queue);
   /// Queues what brings agents' numbers into the order of cells, those of a cell in any order.
   AskCells build_ids(const DeviceStep& step, Queue& queue);
-  /// The same of agents themselves.
-  const Standing* build_standing(const DeviceStep& step, Queue& queue);
+  /// The same of agents themselves. `asked`, on the GPU: if not 0 alone; null: always.
+  void build_standing(const DeviceStep& step, Queue& queue, const std::uint32_t* asked = nullptr);
 
  private:
-  void count(const DeviceStep& step, Queue& queue);
+  void count(const DeviceStep& step, Queue& queue, const std::uint32_t* asked);
   void scan_on(cudaStream_t stream);
 
   Cells cells_;
+  std::optional<DeviceBuffer<std::uint32_t>> places_;
   DeviceBuffer<std::uint32_t> starts_;
   DeviceBuffer<std::uint32_t> ranks_;  ///< of each agent in its cell
   DeviceBuffer<std::uint32_t> ids_;
@@ -43,16 +51,18 @@ class SortedCells {
 /// Puts agents themselves into the order of cells, for a `Search` of them.
 template <class Search>
 [[nodiscard]] Search ask_in_order(SortedCells& sorted, const DeviceStep& step, Queue& queue) {
-  const Standing* const standing = sorted.build_standing(step, queue);
-  return {.cells = sorted.cells(), .starts = sorted.starts(), .standing = standing};
+  sorted.build_standing(step, queue);
+  return {.cells = sorted.cells(), .starts = sorted.starts(), .standing = sorted.standing()};
 }
 
 /// A rung that sorts agents into cells in each step: build(cells, step, queue) does it, and returns
 /// what its kernel is given.
 template <class KernelOf, class Build>
 [[nodiscard]] DeviceKernel searching_sorted(const Problem& problem, const Choice& choice,
-                                            const KernelOf& kernel_of, const Build& build) {
-  const auto sorted = std::make_shared<SortedCells>(cells_for(problem, choice), problem.agents);
+                                            const KernelOf& kernel_of, const Build& build,
+                                            const std::vector<std::uint32_t>& places = {}) {
+  const auto sorted =
+      std::make_shared<SortedCells>(cells_for(problem, choice), problem.agents, places);
   DeviceKernel kernel =
       searching(problem.kind, Copies::lazy, kernel_of,
                 [=](const DeviceStep& step, Queue& queue) { return build(*sorted, step, queue); });

@@ -62,6 +62,13 @@ std::size_t different(const Agents& one, const Agents& other) {
 
 }  // namespace
 
+Tests& Tests::operator+=(const Tests& more) {
+  made += more.made;
+  lanes += more.lanes;
+  idle += more.idle;
+  return *this;
+}
+
 std::vector<std::uint32_t> Outcome::counts() const {
   std::vector<std::uint32_t> all(from.size());
   for (std::size_t i = 0; i < all.size(); ++i)

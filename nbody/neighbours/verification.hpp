@@ -2,6 +2,7 @@
 #pragma once
 
 #include "harness/measure/session.hpp"
+#include "nbody/neighbours/model/tests.hpp"
 #include "nbody/neighbours/problem/problem.hpp"
 #include "nbody/neighbours/reference/motion.hpp"
 #include "nbody/neighbours/reference/search.hpp"
@@ -39,6 +40,8 @@ struct Outcome {
 struct Tests {
   std::uint64_t made = 0;
   std::uint64_t lanes = 0;  ///< of vectors or warps that computed them, wanted or not
+  IdleThreads idle;         ///< of a GPU
+  Tests& operator+=(const Tests& more);
 };
 
 /// What a rung showed in the steps of a sample, before its time counts.

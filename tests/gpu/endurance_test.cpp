@@ -1,15 +1,23 @@
 // Whether a process that measures for hours keeps what it takes: device memory, host memory and
 // handles after each repetition of the sweep `quick`. STRATA_ENDURANCE says how many; 3 without it.
+// STRATA_ENDURANCE_PROCESSES, 1 without it, share the cases out, each with all repetitions of its
+// own; what the device holds is read while all of them wait. It must be the only test of its
+// process.
 #include "harness/case/sweep.hpp"
 #include "harness/cuda/cuda_check.hpp"
 #include "tests/gpu/settled_gpu.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <iterator>
+#include <pthread.h>
 #include <string>
 #include <unistd.h>
 #include <vector>
@@ -37,9 +45,25 @@ Held held() {
           .handles = static_cast<double>(std::distance(Entries{"/proc/self/fd"}, Entries{}))};
 }
 
-TEST(Endurance, TakesNoMoreAfterManyRepetitionsThanAfterTwo) {
-  const char* asked = std::getenv("STRATA_ENDURANCE");
-  const int repetitions = asked == nullptr ? 3 : std::stoi(asked);
+int asked(const char* name, int otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::stoi(text);
+}
+
+// Where all processes meet.
+pthread_barrier_t* shared_barrier(int processes) {
+  void* place = ::mmap(nullptr, sizeof(pthread_barrier_t), PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  auto* barrier = static_cast<pthread_barrier_t*>(place);
+  pthread_barrierattr_t shared{};
+  EXPECT_EQ(pthread_barrierattr_init(&shared), 0);
+  EXPECT_EQ(pthread_barrierattr_setpshared(&shared, PTHREAD_PROCESS_SHARED), 0);
+  EXPECT_EQ(pthread_barrier_init(barrier, &shared, static_cast<unsigned>(processes)), 0);
+  return barrier;
+}
+
+// Every `processes`-th case from `first` on, `repetitions` times.
+void repeat_cases(int repetitions, std::size_t first, int processes, pthread_barrier_t* barrier) {
   Sweep sweep = load_sweep("quick", benchmarks());
   // What is allocated and freed does not hang on how often a case is sampled.
   apply_settings(sweep, {"plan.warmups=0", "plan.min_samples=6", "plan.max_samples=6"},
@@ -48,20 +72,46 @@ TEST(Endurance, TakesNoMoreAfterManyRepetitionsThanAfterTwo) {
   Held after_two;
   Held last;
   for (int repetition = 1; repetition <= repetitions; ++repetition) {
-    for (const Case& which : cases) {
-      const CaseRecord record = run_case(which, sweep.plan, gpu(), cache());
-      ASSERT_NE(record.status, Status::failed) << which.id() << ": " << record.reason;
+    for (std::size_t i = first; i < cases.size(); i += static_cast<std::size_t>(processes)) {
+      const CaseRecord record = run_case(cases[i], sweep.plan, gpu(), cache());
+      EXPECT_NE(record.status, Status::failed) << cases[i].id() << ": " << record.reason;
     }
+    if (repetition != 2 && repetition != repetitions) continue;
+    pthread_barrier_wait(barrier);
     last = held();
+    pthread_barrier_wait(barrier);
     if (repetition == 2) after_two = last;
   }
   constexpr double flat = 1.01;
   EXPECT_LE(last.device_bytes, flat * after_two.device_bytes);
   EXPECT_LE(last.host_bytes, flat * after_two.host_bytes);
   EXPECT_LE(last.handles, after_two.handles);
-  RecordProperty("device_bytes", std::to_string(last.device_bytes));
-  RecordProperty("host_bytes", std::to_string(last.host_bytes));
-  RecordProperty("handles", std::to_string(last.handles));
+  std::cout << "process " << first << ": device " << after_two.device_bytes << " to "
+            << last.device_bytes << " bytes, host " << after_two.host_bytes << " to "
+            << last.host_bytes << ", handles " << after_two.handles << " to " << last.handles
+            << std::endl;
+}
+
+TEST(Endurance, TakesNoMoreAfterManyRepetitionsThanAfterTwo) {
+  const int repetitions = asked("STRATA_ENDURANCE", 3);
+  const int processes = asked("STRATA_ENDURANCE_PROCESSES", 1);
+  pthread_barrier_t* barrier = shared_barrier(processes);
+  std::vector<pid_t> children;
+  for (int child = 1; child < processes; ++child) {
+    const pid_t pid = ::fork();
+    ASSERT_GE(pid, 0);
+    if (pid == 0) {
+      repeat_cases(repetitions, static_cast<std::size_t>(child), processes, barrier);
+      ::_exit(HasFailure() ? 1 : 0);
+    }
+    children.push_back(pid);
+  }
+  repeat_cases(repetitions, 0, processes, barrier);
+  for (const pid_t child : children) {
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
 }
 
 }  // namespace

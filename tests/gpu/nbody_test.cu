@@ -166,7 +166,7 @@ TEST(TensorCores, HasMostPairsOfManyBodiesInTensorForm) {
 /// The second step, of bodies that have all moved far, keeps the order of the first.
 TEST(TensorCores, IsRightInTheOrderOfAnEarlierStep) {
   const Rung& rung = rung_named("tensor_cores");
-  const Problem problem{.kind = Kind::galaxies, .systems = 3, .bodies = 2049};
+  const Problem problem{.kind = Kind::galaxies, .systems = 3, .bodies = 8193};
   Asked asked{{{"layout", "soaoas"}, {"ratio", "1.25"}, {"sort_every", "4"}}};
   const Session session = asked.session();
   const RungKernel kernel = makers<MakeRungKernel>().at(rung.name)(session, problem);

@@ -218,7 +218,7 @@ TEST(TensorCut, HasSetsThatHoldAllTilesAndChunksOfSomeSize) {
   for (const std::uint32_t bodies : {1U, 512U, 513U, 4096U, 100'000U, 1U << 22U})
     for (const std::uint32_t systems : {1U, 32U, 4096U})
       EXPECT_TRUE(is_sound(cut_of(systems, bodies, 264), systems, bodies)) << bodies;
-  EXPECT_EQ(cut_of(1, 524288, 264).sets, 32U);
+  EXPECT_EQ(cut_of(1, 524288, 264).sets, 8U);
   EXPECT_EQ(cut_of(1, 524288, 264).chunk, 16U);
 }
 
@@ -287,9 +287,9 @@ TEST(TensorFar, NeedsRoomPrecisionAndRange) {
            {"r^2 / 256 beyond 65504", false, a, {2000, 0, 0, 0.1F}},
            {"single precision wanted", false, a, {1, 0, 0, INFINITY}},
            {"nowhere", false, a, {NAN, 0, 0, 0.1F}}}) {
-    EXPECT_EQ(is_far(one.a, one.b, one.centre, one.ratio, one.softening, one.scale), one.far)
+    EXPECT_EQ(is_far(apart(one.a, one.b, one.centre), one.ratio, one.softening, one.scale), one.far)
         << one.what;
-    EXPECT_EQ(is_far(one.b, one.a, one.centre, one.ratio, one.softening, one.scale), one.far)
+    EXPECT_EQ(is_far(apart(one.b, one.a, one.centre), one.ratio, one.softening, one.scale), one.far)
         << one.what;
   }
 }
@@ -383,7 +383,14 @@ struct System {
   [[nodiscard]] bool far(std::size_t a, std::size_t b) const {
     if (tile_of(a) == tile_of(b)) return false;
     if (!rows(a, b)) std::swap(a, b);
-    return is_far(spheres[a], spheres[b], centre_of(a), ratio, softening, length);
+    return is_far(apart(spheres[a], spheres[b], centre_of(a)), ratio, softening, length);
+  }
+  /// Whether all groups of a tile are far from a group, asked of the tile alone.
+  [[nodiscard]] bool far_from_tile(std::size_t tile, std::size_t group) const {
+    const std::size_t first = tile * groups_of_tile;
+    const Sphere& centre = centre_of(first);
+    const Hull hull = hull_of([&](std::size_t g) { return spheres[first + g]; }, centre);
+    return is_far(apart(hull, spheres[group], centre), ratio, softening, length);
   }
   [[nodiscard]] double near_share() const {
     double near = 0;
@@ -608,6 +615,28 @@ bool passes(const Error& error, std::size_t bodies, bool dominated = false) {
   const Accuracy found = accuracy_of(rung_named("tensor_cores"), static_cast<std::uint32_t>(bodies),
                                      error, "", dominated);
   return accuracy_gate(found).verdict == Verdict::passed;
+}
+
+TEST(TensorStep, AsksATileForItsEightGroups) {
+  std::size_t far = 0;
+  std::size_t far_at_once = 0;
+  for (const char* kind : {"cube", "plummer", "ratio", "doubles", "heavy", "far out"}) {
+    const System system{some_bodies(kind, 16'384), 1e-4F, 1.25F};
+    for (std::size_t tile = 0; tile < system.groups() / groups_of_tile; ++tile) {
+      for (std::size_t other = 0; other < system.groups(); ++other) {
+        if (!meets(static_cast<std::uint32_t>(tile), System::tile_of(other), system.cut.tiles))
+          continue;
+        bool all = true;
+        for (std::size_t g = 0; g < groups_of_tile; ++g)
+          all = all && system.far(tile * groups_of_tile + g, other);
+        const bool at_once = system.far_from_tile(tile, other);
+        EXPECT_TRUE(all || !at_once) << kind << ": tile " << tile << ", group " << other;
+        far += all ? 1 : 0;
+        far_at_once += at_once ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(2 * far_at_once, far);
 }
 
 TEST(TensorStep, IsWithinTheRungsBound) {

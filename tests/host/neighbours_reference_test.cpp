@@ -245,6 +245,8 @@ TEST(PredictedTests, OfListsAreMadeAnewWhenAnAgentHasMovedByHalfTheSkin) {
   EXPECT_EQ(predicted.rebuilds, 2U);
   // Two builds of 4 tests; 2.2 apart they are listed in both, then 2.5 apart no more.
   EXPECT_EQ(predicted.tests, (4.0 + 2 + 2 + 2 + 4 + 0) / 4);
+  // Two of the threads of a warp, which do the same.
+  EXPECT_EQ(predicted.used, 2.0 / 32);
 }
 
 }  // namespace

@@ -100,7 +100,10 @@ inline bool has(const Rung& rung, std::string_view axis) {
 inline std::vector<Choice> choices_of(const Rung& rung) {
   const double skin = has(rung, "skin") ? 0.5 : 0;
   if (!has(rung, "cells")) return {{}};
-  return {{.cells = 0, .skin = skin}, {.cells = 1, .skin = skin}, {.cells = 14, .skin = skin}};
+  std::vector<Choice> all{
+      {.cells = 0, .skin = skin}, {.cells = 1, .skin = skin}, {.cells = 14, .skin = skin}};
+  if (has(rung, "curve")) all.push_back({.cells = 14, .curve = Curve::hilbert});
+  return all;
 }
 
 /// The rungs of a backend.

@@ -21,7 +21,10 @@ def searches(
     numbers: Counts,
     ids: Counts = NONE,
     agents: Counts = NONE,
-    tiles: int = 0,
+    group: int = 0,
+    noted: int = 0,
+    constants: int = 0,
+    sums: int = 0,
     loads: Counts,
     whole: Counts = NONE,
 ) -> tuple[Kernel, ...]:
@@ -29,9 +32,14 @@ def searches(
 
     numbers, ids, agents: loads from global memory in the PTX, of a coordinate, of a number of an
         agent or a cell, and of a whole agent.
-    tiles: agents that one turn of the inner loop reads from shared memory, each at once.
+    group: agents that one turn of the inner loop reads from shared memory, each at once; whoever of
+        them is near is read once more.
+    noted: reads of a hit that was put off, from shared memory.
+    constants: numbers of a cell from constant memory, in the PTX.
+    sums: additions in the loops of a group, beside the three of each distance.
     loads, whole: of global memory in the loops of the machine code, and those of a whole agent.
     """
+    read = group + 1 if group else 0
     return tuple(
         Kernel(
             name=rf"7step_ofILNS0_4KindE{problem}E",
@@ -39,19 +47,21 @@ def searches(
                 r"\bld\.global\.f32\b": numbers[problem],
                 r"\bld\.global\.u32\b": ids[problem],
                 r"\bld\.global\.v4\.u32\b": agents[problem],
-                r"\bld\.shared\.v4\.f32\b": tiles,
-                r"\bld\.shared\.(?!v4)": 0,
+                r"\bld\.shared\.v4\.(?:f32|u32)\b": read,
+                r"\bld\.shared\.(?!v4)": noted,
+                r"\bld\.const\.u32\b": constants,
+                r"\bmin\.f32\b": max(group - 1, 0),
                 r"\b(?:atom|red)\.": 0,
             },
             sass={},
             sass_in_loops={
                 r"LDG\.E": loads[problem],
                 r"LDG\.E\.128": whole[problem],
-                r"LDS(\.U)?\.128": tiles,
-                r"LDS(?!(\.U)?\.128).*": 0,
+                r"LDS(\.U)?\.128": read,
+                r"LDS(?!(\.U)?\.128).*": noted,
             }
-            # Three differences a test, and nothing else is added.
-            | ({r"FADD": 3 * tiles} if tiles else {}),
+            # Three differences a test.
+            | ({r"FADD": 3 * read + sums} if group else {}),
             clock=False,
         )
         for problem in range(len(PROBLEMS))

@@ -2,6 +2,7 @@
 // (tensor_sums.cuh), near ones in single precision, as do groups with a heavy body. All of it is in
 // the time: sorting, which groups are far, pieces, sums, and the way back to the bodies' own order.
 // Sums are added atomically, in no fixed order: the last bits differ from run to run.
+#include "nbody/gravity/far_groups.cuh"
 #include "nbody/gravity/tensor_step.cuh"
 #include "nbody/gravity/tensor_sums.cuh"
 #if defined(__CUDACC__)
@@ -69,31 +70,8 @@ __global__ void __launch_bounds__(lanes) find_centres(Pairs all, float4* centres
                         length * length * mass};
 }
 
-/// A warp asks of a group which of those that it meets are far; of the others nobody asks, and
-/// their bits stay set. The tile that meets has the coordinates about its centre.
-__global__ void __launch_bounds__(block) find_far(Pairs all, std::uint32_t* far) {
-  const std::uint32_t groups = all.cut.tiles * warps;
-  const std::uint32_t mine = all.cut.own_group(blockIdx.x * (block / lanes) + threadIdx.x / lanes);
-  if (mine >= groups) return;
-  const std::uint32_t tile = mine / warps;
-  const float4* const spheres = all.groups.spheres + std::size_t{blockIdx.y} * groups;
-  const Sphere own = sphere_of(spheres[mine]);
-  const Sphere centre =
-      sphere_of(all.centres[blockIdx.y * all.cut.sets + tile / all.cut.tiles_of_set]);
-  const float length = all.scales[blockIdx.y].length;
-  far += (std::size_t{blockIdx.y} * groups + mine) * all.cut.words;
-  for (std::uint32_t k = blockIdx.z; k < words_of_half(all.cut); k += gridDim.z) {
-    const std::uint32_t word = (tile * warps / lanes + k) % all.cut.words;
-    const std::uint32_t other = word * lanes + threadIdx.x % lanes;
-    bool is = true;
-    if (other < groups &&
-        (other / warps == tile ? other >= mine : meets(tile, other / warps, all.cut.tiles))) {
-      is = other / warps != tile &&
-           is_far(own, sphere_of(spheres[other]), centre, all.ratio, all.softening_squared, length);
-    }
-    const unsigned bits = __ballot_sync(whole_warp, is);
-    if (threadIdx.x % lanes == 0) far[word] = bits;
-  }
+__global__ void __launch_bounds__(threads) find_far(Pairs all, std::uint32_t* far) {
+  far_of_tile(all, far);
 }
 
 __global__ void __launch_bounds__(loaded) make_columns(Pairs all) {
@@ -180,9 +158,10 @@ struct Case {
     find_centres<<<dim3{pairs.cut.sets, systems}, lanes, 0, stream>>>(pairs, centres.data(),
                                                                       scales.data());
     // Enough warps to fill the device once, where there are so many words.
-    const std::uint32_t parts = std::clamp(8192 / (systems * groups), 1U, words_of_half(pairs.cut));
-    find_far<<<dim3{blocks_for(groups, block / lanes), systems, parts}, block, 0, stream>>>(
-        pairs, far.data());
+    const std::uint32_t parts =
+        std::clamp(8192 / (systems * groups), 1U, blocks_for(words_of_half(pairs.cut), warps));
+    find_far<<<dim3{pairs.cut.own_tiles(), systems, parts}, threads, 0, stream>>>(pairs,
+                                                                                  far.data());
     if (pairs.cut.tiles > 1) {
       make_columns<<<dim3{pairs.cut.tiles * loads, pairs.cut.own_sets(), systems}, loaded, 0,
                      stream>>>(pairs);

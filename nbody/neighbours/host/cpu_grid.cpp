@@ -30,6 +30,7 @@ class Search {
 
   void step(const Step& step, const ThreadRank& thread) {
     if (thread.rank == 0) {
+      const HostPhase building = step.building(thread.rank);
       fill(step);
       pieces_.begin();
       ++step.work[0].rebuilds;

@@ -137,6 +137,7 @@ class Search {
     return false;
   }
   void rebuild(const Step& step, const ThreadRank& thread) {
+    const HostPhase building = step.building(thread.rank);
     packed_.build(step, thread);
     const auto [first, last] = thread.share(packed_.agents());
     for (std::size_t c = 0; c < built_.size(); ++c)

@@ -48,7 +48,7 @@ class Buffers {
 
   /// So many steps, from the first on. Where agents move, each starts from what the one before
   /// left.
-  std::vector<Step> steps(std::size_t count) {
+  std::vector<Step> steps(std::size_t count, Tracer* tracer = nullptr) {
     std::vector<Step> all;
     for (std::size_t s = 0; s < count; ++s) {
       const bool back = problem_.moves() && s % 2 == 1;
@@ -59,7 +59,8 @@ class Buffers {
                      .nearest = nearest_.data(),
                      .lists = &lists_,
                      .work = work_.data(),
-                     .first = s == 0});
+                     .first = s == 0,
+                     .tracer = tracer});
     }
     return all;
   }
@@ -151,7 +152,7 @@ void measure_rung(Session& session, const Rung& rung, MakeHostKernel make) {
   const auto seconds = [&] { return machine.time([&] { run_steps({}); }, /*held=*/false); };
   buffers.restore();
   require_time_for_samples(session.plan(), seconds() * steps_of_sample, "eight steps");
-  steps = buffers.steps(steps_of_sample);
+  steps = buffers.steps(steps_of_sample, session.tracer());
 
   const Verification verified = verify_on_host(kernel, team, problem, right, steps_of_sample);
   RungCase which =
@@ -159,6 +160,10 @@ void measure_rung(Session& session, const Rung& rung, MakeHostKernel make) {
               rung.predicted_tests(problem, verified.places_before_each_step(), choice));
   which.facts = {{"instructions", kernel.instructions},
                  {"cores", static_cast<std::int64_t>(team.size())}};
+  which.sample = [&] {
+    const HostPhase searching{session.tracer(), StepPhase::search};
+    return seconds();
+  };
   which.different_at_end = [&] {
     const Agents from = buffers.without_padding(*steps.back().from);
     const Agents left = buffers.without_padding(buffers.left_by(steps.back()));

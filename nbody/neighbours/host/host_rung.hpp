@@ -2,6 +2,7 @@
 // the threads of a team share it out. Host only.
 #pragma once
 
+#include "harness/counters/tracer.hpp"
 #include "harness/cpu/thread_team.hpp"
 #include "harness/cpu/vectors.hpp"
 #include "nbody/neighbours/ladder.hpp"
@@ -89,8 +90,13 @@ struct Step {
   ListPools* lists = nullptr;        ///< list: all of each
   Work* work = nullptr;              ///< one for each thread, added to
   bool first = false;                ///< of a sample: nothing is left of an earlier step
+  Tracer* tracer = nullptr;          ///< of one thread's marks; null: nobody asks
 
   [[nodiscard]] std::uint32_t agents() const { return problem->agents; }
+  /// While this lives, the first thread builds what is searched.
+  [[nodiscard]] HostPhase building(std::size_t rank) const {
+    return {rank == 0 ? tracer : nullptr, StepPhase::build};
+  }
   [[nodiscard]] const float* part(Part p) const { return from->part(p).data(); }
 };
 

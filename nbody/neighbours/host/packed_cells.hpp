@@ -137,8 +137,11 @@ class PackedSearch {
       : packed_{cells, problem.agents, flat}, find_{find}, flat_{flat} {}
 
   void step(const Step& step, const ThreadRank& thread) {
-    packed_.build(step, thread);
-    if (flat_) packed_.sort_columns(step, thread);
+    {
+      const HostPhase building = step.building(thread.rank);
+      packed_.build(step, thread);
+      if (flat_) packed_.sort_columns(step, thread);
+    }
     if (thread.rank == 0) {
       pieces_.begin();
       ++step.work[0].rebuilds;

@@ -49,12 +49,17 @@ struct Cells {
   [[nodiscard]] std::uint32_t all() const { return count * count * count; }
 };
 
+/// The reach, a little longer than it is, so that no rounding of the place of an agent or a cell
+/// costs a neighbour.
+[[nodiscard]] inline double safe_reach(float extent, double radius) {
+  return radius * 1.00005 + static_cast<double>(extent) * 0x1p-20;
+}
+
 /// So many cells a dimension for a reach; 0: as many as are still longer than the reach, so that
 /// only cells side by side hold neighbours. `reach` is floor(r / length + 1): a cell that begins
-/// just within reach counts, whatever part of it is. The reach is taken a little longer than it is,
-/// so that no rounding of the place of an agent or a cell costs a neighbour.
+/// just within reach counts, whatever part of it is.
 [[nodiscard]] inline Cells cells_of(float low, float extent, double radius, std::uint32_t asked) {
-  const double safe = radius * 1.00005 + static_cast<double>(extent) * 0x1p-20;
+  const double safe = safe_reach(extent, radius);
   const double fit = std::ceil(static_cast<double>(extent) / safe) - 1;
   double count = asked > 0 ? asked : fit;
   count = count < 1 ? 1 : count > most_cells ? most_cells : count;
@@ -100,8 +105,28 @@ STRATA_BOTH inline void visit_cells(const Cells& cells, const Vector<float>& me,
   }
 }
 
-/// The rows of cells along x that an agent at `me` may reach, one after the other. No visitor is
-/// called: one with vectors would not be inlined.
+/// Calls visit(first, last) with the first and the last cell of every row along x that an agent at
+/// `me` may reach. Of a GPU: the threads of a warp come to a row together, and who cannot reach it
+/// waits for the others. Were each to go on to its next row, they would come back together nowhere
+/// before the end of that row, and search one after the other.
+template <class Visit>
+STRATA_BOTH inline void visit_rows(const Cells& cells, const Vector<float>& me,
+                                   const Visit& visit) {
+  const Around x = cells.around(me.x);
+  const Around y = cells.around(me.y);
+  const Around z = cells.around(me.z);
+  for (std::uint32_t at_z = z.first; at_z <= z.last; ++at_z) {
+    const float off_z = squared_distance_to_cell(cells, me.z, at_z);
+    for (std::uint32_t at_y = y.first; at_y <= y.last; ++at_y) {
+      if (off_z + squared_distance_to_cell(cells, me.y, at_y) >= cells.limit) continue;
+      const std::uint32_t row = cells.row(at_y, at_z);
+      visit(row + x.first, row + x.last);
+    }
+  }
+}
+
+/// The same rows, one after the other, of a CPU. No visitor is called: one with vectors would not
+/// be inlined.
 class Rows {
  public:
   STRATA_BOTH Rows(const Cells& cells, const Vector<float>& me)
@@ -127,6 +152,10 @@ class Rows {
       }
     }
     return false;
+  }
+  /// The first cell of the row of which `first` was told.
+  [[nodiscard]] STRATA_BOTH std::uint32_t begin_of(std::uint32_t first) const {
+    return first - x_.first;
   }
 
  private:

@@ -4,6 +4,8 @@
 #include "nbody/neighbours/model/cells.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <numeric>
@@ -87,9 +89,11 @@ std::vector<std::uint64_t> cumulative(const Grid& grid, const Places& places) {
   return before;
 }
 
-/// `each_cell`: cells are passed over one by one; else rows of them.
+/// `each_cell`: cells are passed over one by one; else rows of them. `behind`: where each agent
+/// stands, in the order of cells, who then asks those behind it alone; empty: everybody.
 TestsOfAgents tests_of_cells(const Problem& problem, const Places& places, double radius,
-                             std::uint32_t asked, bool each_cell) {
+                             std::uint32_t asked, bool each_cell,
+                             const std::vector<std::uint32_t>& behind = {}) {
   const Grid grid{problem, radius, asked};
   const std::vector<std::uint64_t> before = cumulative(grid, places);
   return of_all(places, [&](std::size_t i) {
@@ -102,8 +106,10 @@ TestsOfAgents tests_of_cells(const Problem& problem, const Places& places, doubl
         const double off = grid.off(places[2][i], z) + grid.off(places[1][i], y);
         const std::int64_t row = (z * grid.count() + y) * grid.count();
         const auto agents = [&](std::int64_t from, std::int64_t to) {
-          return before[static_cast<std::size_t>(row + to + 1)] -
-                 before[static_cast<std::size_t>(row + from)];
+          const std::uint64_t last = before[static_cast<std::size_t>(row + to + 1)];
+          const std::uint64_t first = before[static_cast<std::size_t>(row + from)];
+          if (behind.empty()) return last - first;
+          return last - std::min(last, std::max(first, std::uint64_t{behind[i]} + 1));
         };
         if (!each_cell) {
           if (grid.reached(off)) tests += agents(x0, x1);
@@ -151,45 +157,122 @@ double radius_of(const Problem& problem) {
   return std::sqrt(static_cast<double>(problem.radius_squared));
 }
 
+/// How the threads of a GPU stand.
+enum class Threads { by_number, by_row, along_z_curve, along_hilbert_curve };
+
+/// Whether a cell comes before another on a Z curve: of the coordinates that differ, the one
+/// decides that differs in the highest bit, of several the last.
+bool is_before_on_curve(const std::array<std::int64_t, 3>& one,
+                        const std::array<std::int64_t, 3>& other) {
+  std::size_t deciding = 2;
+  std::int64_t highest = one[2] ^ other[2];
+  for (const std::size_t c : {std::size_t{1}, std::size_t{0}}) {
+    const std::int64_t differ = one[c] ^ other[c];
+    if (highest >= differ || highest >= (highest ^ differ)) continue;
+    deciding = c;
+    highest = differ;
+  }
+  return one[deciding] < other[deciding];
+}
+
+/// The cell at each place of a Hilbert curve through 2^bits a dimension, read off from the place's
+/// bits: the way back of Skilling, Programming the Hilbert curve, AIP 707, 2004.
+std::array<std::uint32_t, 3> cell_on_hilbert_curve(std::uint32_t place, unsigned bits) {
+  std::array<std::uint32_t, 3> cell{};
+  for (unsigned bit = 0; bit < 3 * bits; ++bit)
+    cell[2 - bit % 3] |= (place >> bit & 1U) << bit / 3;
+  const std::uint32_t carried = cell[2] >> 1U;
+  cell[2] ^= cell[1];
+  cell[1] ^= cell[0];
+  cell[0] ^= carried;
+  for (std::uint32_t bit = 2; bit != 1U << bits; bit <<= 1U) {
+    for (std::size_t c = 3; c-- > 0;) {
+      if ((cell[c] & bit) != 0) {
+        cell[0] ^= bit - 1;
+        continue;
+      }
+      const std::uint32_t swapped = (cell[0] ^ cell[c]) & (bit - 1);
+      cell[0] ^= swapped;
+      cell[c] ^= swapped;
+    }
+  }
+  return cell;
+}
+
+/// Of each cell, x before y before z in a cube of 2^bits a dimension, where it is on the curve.
+std::vector<std::uint32_t> hilbert_places(unsigned bits) {
+  std::vector<std::uint32_t> places(std::size_t{1} << (3 * bits));
+  for (std::uint32_t place = 0; place < places.size(); ++place) {
+    const auto [x, y, z] = cell_on_hilbert_curve(place, bits);
+    places[((std::size_t{z} << bits | y) << bits) | x] = place;
+  }
+  return places;
+}
+
 /// Agents in the order of their cells; those of a cell, in that of their numbers.
 std::vector<std::uint32_t> in_order_of_cells(const Problem& problem, const Places& places,
-                                             const Choice& choice) {
-  const Grid grid{problem, radius_of(problem), choice.cells};
+                                             double radius, std::uint32_t asked, Threads threads) {
+  const Grid grid{problem, radius, asked};
   std::vector<std::uint32_t> order(places.front().size());
   std::iota(order.begin(), order.end(), 0U);
-  std::ranges::stable_sort(order, {}, [&](std::uint32_t i) {
-    return (grid.of(places[2][i]) * grid.count() + grid.of(places[1][i])) * grid.count() +
-           grid.of(places[0][i]);
+  if (threads == Threads::by_number) return order;
+  const auto cell = [&](std::uint32_t i) {
+    return std::array{grid.of(places[0][i]), grid.of(places[1][i]), grid.of(places[2][i])};
+  };
+  if (threads == Threads::along_hilbert_curve) {
+    const auto most = static_cast<std::uint64_t>(std::max<std::int64_t>(grid.count() - 1, 1));
+    const auto bits = static_cast<unsigned>(std::bit_width(most));
+    const std::vector<std::uint32_t> on_curve = hilbert_places(bits);
+    std::ranges::stable_sort(order, {}, [&](std::uint32_t i) {
+      const auto [x, y, z] = cell(i);
+      return on_curve[static_cast<std::size_t>(((z << bits | y) << bits) | x)];
+    });
+    return order;
+  }
+  std::ranges::stable_sort(order, [&](std::uint32_t i, std::uint32_t j) {
+    const auto one = cell(i);
+    const auto other = cell(j);
+    if (threads == Threads::along_z_curve) return is_before_on_curve(one, other);
+    return std::ranges::lexicographical_compare(one.rbegin(), one.rend(), other.rbegin(),
+                                                other.rend());
   });
   return order;
 }
 
-/// The mean of a structure that each step builds anew. `packed`: whose threads stand in the order
-/// of cells.
-Predicted of_each_step(const Problem& problem, std::span<const Places> steps, const Choice& choice,
-                       bool packed, const std::function<TestsOfAgents(const Places&)>& tests_of) {
-  std::uint64_t made = 0;
-  std::uint64_t lanes = 0;
-  for (const Places& places : steps) {
-    TestsOfAgents tests = tests_of(places);
-    made += sum_of(tests);
-    if (packed) {
-      TestsOfAgents ordered;
-      for (const std::uint32_t i : in_order_of_cells(problem, places, choice))
-        ordered.push_back(tests[i]);
-      tests = std::move(ordered);
-    }
-    lanes += lanes_of(tests);
-  }
+TestsOfAgents in_order(const std::vector<std::uint32_t>& order, const TestsOfAgents& tests) {
+  TestsOfAgents ordered;
+  for (const std::uint32_t i : order)
+    ordered.push_back(tests[i]);
+  return ordered;
+}
+
+/// What so many steps made, in warps that had room for so many.
+Predicted of_sums(std::size_t steps, std::size_t rebuilds, std::uint64_t made,
+                  std::uint64_t lanes) {
   return {
-      .tests = static_cast<double>(made) / static_cast<double>(steps.size()),
-      .rebuilds = static_cast<std::uint32_t>(steps.size()),
+      .tests = static_cast<double>(made) / static_cast<double>(steps),
+      .rebuilds = static_cast<std::uint32_t>(rebuilds),
       .used = static_cast<double>(made) / static_cast<double>(std::max<std::uint64_t>(lanes, 1))};
 }
 
+/// The mean of a structure that each step builds anew.
+Predicted of_each_step(const Problem& problem, std::span<const Places> steps, const Choice& choice,
+                       Threads threads,
+                       const std::function<TestsOfAgents(const Places&)>& tests_of) {
+  std::uint64_t made = 0;
+  std::uint64_t lanes = 0;
+  for (const Places& places : steps) {
+    const TestsOfAgents tests = tests_of(places);
+    made += sum_of(tests);
+    lanes += lanes_of(in_order(
+        in_order_of_cells(problem, places, radius_of(problem), choice.cells, threads), tests));
+  }
+  return of_sums(steps.size(), steps.size(), made, lanes);
+}
+
 Predicted of_cells(const Problem& problem, std::span<const Places> steps, const Choice& choice,
-                   bool each_cell, bool packed) {
-  return of_each_step(problem, steps, choice, packed, [&](const Places& places) {
+                   bool each_cell, Threads threads) {
+  return of_each_step(problem, steps, choice, threads, [&](const Places& places) {
     return tests_of_cells(problem, places, radius_of(problem), choice.cells, each_cell);
   });
 }
@@ -216,6 +299,17 @@ std::uint64_t lanes_of(std::span<const std::uint32_t> tests_of_threads) {
   return lanes;
 }
 
+IdleThreads idle_of(std::span<const std::uint32_t> tests_of_threads, std::uint32_t idle) {
+  IdleThreads sum;
+  for (std::size_t warp = 0; warp < tests_of_threads.size(); warp += warp_lanes) {
+    const auto threads =
+        tests_of_threads.subspan(warp, std::min(warp_lanes, tests_of_threads.size() - warp));
+    const auto here = static_cast<std::uint64_t>(std::ranges::count(threads, idle));
+    sum += {.all = here, .active = here < threads.size() ? here : 0};
+  }
+  return sum;
+}
+
 Predicted predict_all_pairs(const Problem& problem, std::span<const Places> /*steps*/,
                             const Choice& /*choice*/) {
   const double agents = problem.agents;
@@ -227,22 +321,40 @@ Predicted predict_all_pairs(const Problem& problem, std::span<const Places> /*st
 
 Predicted predict_cells(const Problem& problem, std::span<const Places> steps,
                         const Choice& choice) {
-  return of_cells(problem, steps, choice, /*each_cell=*/true, /*packed=*/false);
+  return of_cells(problem, steps, choice, /*each_cell=*/true, Threads::by_number);
 }
 
 Predicted predict_packed_cells(const Problem& problem, std::span<const Places> steps,
                                const Choice& choice) {
-  return of_cells(problem, steps, choice, /*each_cell=*/true, /*packed=*/true);
+  return of_cells(problem, steps, choice, /*each_cell=*/true, Threads::by_row);
+}
+
+Predicted predict_curve_cells(const Problem& problem, std::span<const Places> steps,
+                              const Choice& choice) {
+  return of_cells(problem, steps, choice, /*each_cell=*/true,
+                  choice.curve == Curve::z ? Threads::along_z_curve : Threads::along_hilbert_curve);
 }
 
 Predicted predict_rows(const Problem& problem, std::span<const Places> steps,
                        const Choice& choice) {
-  return of_cells(problem, steps, choice, /*each_cell=*/false, /*packed=*/true);
+  return of_cells(problem, steps, choice, /*each_cell=*/false, Threads::by_row);
+}
+
+Predicted predict_half_stencil(const Problem& problem, std::span<const Places> steps,
+                               const Choice& choice) {
+  const double reach = radius_of(problem);
+  return of_each_step(problem, steps, choice, Threads::by_row, [&](const Places& places) {
+    const auto order = in_order_of_cells(problem, places, reach, choice.cells, Threads::by_row);
+    std::vector<std::uint32_t> behind(order.size());
+    for (std::uint32_t at = 0; at < order.size(); ++at)
+      behind[order[at]] = at;
+    return tests_of_cells(problem, places, reach, choice.cells, /*each_cell=*/false, behind);
+  });
 }
 
 Predicted predict_columns(const Problem& problem, std::span<const Places> steps,
                           const Choice& choice) {
-  return of_each_step(problem, steps, choice, /*packed=*/false, [&](const Places& places) {
+  return of_each_step(problem, steps, choice, Threads::by_number, [&](const Places& places) {
     return tests_of_columns(problem, places, radius_of(problem), choice.cells);
   });
 }
@@ -250,23 +362,27 @@ Predicted predict_columns(const Problem& problem, std::span<const Places> steps,
 Predicted predict_lists(const Problem& problem, std::span<const Places> steps,
                         const Choice& choice) {
   const double reach = radius_of(problem) + choice.skin;
-  Predicted predicted;
   const Places* built = nullptr;
-  double listed = 0;
-  double sum = 0;
+  std::vector<std::uint32_t> order;
+  TestsOfAgents listed;
+  std::size_t rebuilds = 0;
+  std::uint64_t made = 0;
+  std::uint64_t lanes = 0;
   for (const Places& places : steps) {
+    TestsOfAgents tests(places.front().size());
     if (built == nullptr || moved_by(choice.skin / 2, *built, places)) {
       built = &places;
-      ++predicted.rebuilds;
-      sum += static_cast<double>(
-          sum_of(tests_of_cells(problem, places, reach, choice.cells, /*each_cell=*/false)));
-      listed =
-          static_cast<double>(search(places, reach * reach, /*nearest=*/false).lists.ids.size());
+      ++rebuilds;
+      order = in_order_of_cells(problem, places, reach, choice.cells, Threads::by_row);
+      const Lists lists = search(places, reach * reach, /*nearest=*/false).lists;
+      listed = of_all(places, [&](std::size_t i) { return lists.of(i).size(); });
+      tests = tests_of_cells(problem, places, reach, choice.cells, /*each_cell=*/false);
     }
-    sum += listed;
+    std::ranges::transform(tests, listed, tests.begin(), std::plus{});
+    made += sum_of(tests);
+    lanes += lanes_of(in_order(order, tests));
   }
-  predicted.tests = sum / static_cast<double>(steps.size());
-  return predicted;
+  return of_sums(steps.size(), rebuilds, made, lanes);
 }
 
 }  // namespace strata::neighbours

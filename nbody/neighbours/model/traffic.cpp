@@ -9,6 +9,10 @@ namespace {
 
 constexpr std::uint64_t word = 4;
 constexpr std::uint64_t scan_launches = 2;  // CUB: one sets the tiles' states, one scans
+// CUB's radix sort of 32-bit numbers: so many by one block; else two fills, a histogram and its
+// scan, and in each pass over eight bits, of the 30 of a place on the curve, a fill and a kernel.
+constexpr std::uint64_t agents_sorted_by_a_block = 256 * 19;
+constexpr std::uint64_t sort_passes = 4;
 
 /// Copies of some vectors, and words of an agent in them.
 struct Vectors {
@@ -42,9 +46,6 @@ Vectors of_what_is_written(const Problem& problem, std::uint32_t longest) {
 Traffic copied(const Problem& problem, const Vectors& vectors, std::uint64_t times) {
   return {.copies = times * vectors.count, .bytes = times * vectors.words * word * problem.agents};
 }
-Traffic operator+(const Traffic& a, const Traffic& b) {
-  return {a.copies + b.copies, a.bytes + b.bytes, a.launches + b.launches};
-}
 
 Traffic lazy(const Problem& problem, std::size_t steps, std::uint32_t longest,
              std::uint64_t launches_of_step) {
@@ -76,6 +77,13 @@ Traffic predict_host_grid(const Problem& problem, const Choice& choice, std::siz
          copied(problem, {1, 1}, steps);
 }
 
+Traffic predict_host_boxes(const Problem& problem, const Choice& /*choice*/, std::size_t steps,
+                           std::uint32_t longest) {
+  return lazy(problem, steps, longest, 1) +
+         copied(problem, {1, 3}, problem.moves() ? steps - 1 : 0) + copied(problem, {1, 4}, steps) +
+         Traffic{.copies = steps};
+}
+
 Traffic predict_scan_grid(const Problem& problem, const Choice& /*choice*/, std::size_t steps,
                           std::uint32_t longest) {
   return lazy(problem, steps, longest, 3 + scan_launches);
@@ -84,6 +92,35 @@ Traffic predict_scan_grid(const Problem& problem, const Choice& /*choice*/, std:
 Traffic predict_counting_sort(const Problem& problem, const Choice& /*choice*/, std::size_t steps,
                               std::uint32_t longest) {
   return lazy(problem, steps, longest, 4 + scan_launches);
+}
+
+Traffic predict_half_stencil(const Problem& problem, const Choice& /*choice*/, std::size_t steps,
+                             std::uint32_t longest) {
+  return lazy(problem, steps, longest, (problem.moves() ? 6 : 5) + scan_launches);
+}
+
+Traffic predict_persistent(const Problem& problem, const Choice& /*choice*/, std::size_t /*steps*/,
+                           std::uint32_t longest) {
+  return lazy(problem, 1, longest, 1);
+}
+
+Traffic predict_tree(const Problem& problem, const Choice& /*choice*/, std::size_t steps,
+                     std::uint32_t longest) {
+  std::uint64_t levels = 1;  // of nodes; the lowest are leaves of eight agents
+  for (std::uint64_t nodes = (problem.agents + 7) / 8; nodes > 1; nodes = (nodes + 7) / 8)
+    ++levels;
+  const std::uint64_t sort = problem.agents <= agents_sorted_by_a_block ? 1 : 4 + 2 * sort_passes;
+  return lazy(problem, steps, longest, 2 + sort + (levels + 2) / 3);
+}
+
+Traffic predict_verlet(const Problem& problem, const Choice& /*choice*/, std::size_t steps,
+                       std::uint32_t longest) {
+  return lazy(problem, steps, longest, 7 + scan_launches);
+}
+
+Traffic predict_shown(const Problem& problem, std::size_t steps) {
+  constexpr std::uint64_t matrix = 16 * word;
+  return {.copies = steps, .bytes = steps * matrix * problem.agents, .launches = steps};
 }
 
 }  // namespace strata::neighbours

@@ -13,9 +13,12 @@ namespace strata::neighbours {
 struct Traffic {
   std::uint64_t copies = 0;    ///< between host and GPU, one of each vector
   std::uint64_t bytes = 0;     ///< of the copies
-  std::uint64_t launches = 0;  ///< of kernels, and of fills of memory
+  std::uint64_t launches = 0;  ///< of kernels, of fills of memory, and of graphs of both
   bool operator==(const Traffic&) const = default;
 };
+[[nodiscard]] constexpr Traffic operator+(const Traffic& a, const Traffic& b) {
+  return {a.copies + b.copies, a.bytes + b.bytes, a.launches + b.launches};
+}
 
 /// Room for the neighbours of an agent, where the longest list has so many: lists begin with room
 /// for 32, and grow by as many until nothing is cut.
@@ -37,11 +40,31 @@ using PredictedTraffic = Traffic (*)(const Problem& problem, const Choice& choic
 /// The same, and before each step places out, unless nobody moved since, and cells in.
 [[nodiscard]] Traffic predict_host_grid(const Problem& problem, const Choice& choice,
                                         std::size_t steps, std::uint32_t longest);
+/// Lazy, and before each step places out, unless nobody moved since, and agents in the order of
+/// their boxes in, with the boxes, whose bytes Predicted has.
+[[nodiscard]] Traffic predict_host_boxes(const Problem& problem, const Choice& choice,
+                                         std::size_t steps, std::uint32_t longest);
 /// Lazy, with two kernels around a scan before that of the search.
 [[nodiscard]] Traffic predict_scan_grid(const Problem& problem, const Choice& choice,
                                         std::size_t steps, std::uint32_t longest);
 /// Lazy, with a fill and two kernels around a scan before that of the search.
 [[nodiscard]] Traffic predict_counting_sort(const Problem& problem, const Choice& choice,
                                             std::size_t steps, std::uint32_t longest);
+/// The same, with a fill more; where agents move, and a kernel more.
+[[nodiscard]] Traffic predict_half_stencil(const Problem& problem, const Choice& choice,
+                                           std::size_t steps, std::uint32_t longest);
+/// Lazy, with one kernel for all steps.
+[[nodiscard]] Traffic predict_persistent(const Problem& problem, const Choice& choice,
+                                         std::size_t steps, std::uint32_t longest);
+/// Lazy, with a kernel, a radix sort and one kernel for every three levels before that of the
+/// search.
+[[nodiscard]] Traffic predict_tree(const Problem& problem, const Choice& choice, std::size_t steps,
+                                   std::uint32_t longest);
+/// As counting_sort, with a fill and two kernels more, whether or not lists are made.
+[[nodiscard]] Traffic predict_verlet(const Problem& problem, const Choice& choice,
+                                     std::size_t steps, std::uint32_t longest);
+
+/// Beside those of a rung, where agents are shown: after each step a kernel and a copy out.
+[[nodiscard]] Traffic predict_shown(const Problem& problem, std::size_t steps);
 
 }  // namespace strata::neighbours

@@ -8,6 +8,7 @@ namespace {
 const Rung rung{
     .name = "neighbours_all_pairs",
     .backend = Backend::cuda,
+    .costs = {.issue_slots = 17},
     .question = "What do all neighbours cost on a GPU, if everybody asks everybody?",
     .change = "a thread for each agent; every vector is copied in before a step, and out after it",
     .source = seed("5.2, with the explicit copies of 2.5"),

@@ -7,13 +7,12 @@ const Rung rung{
     .name = "neighbours_counting_sort",
     .backend = Backend::cuda,
     .before = "neighbours_scan_grid",
+    .costs = {.issue_slots = 22.5, .build = predict_sorted_ids},
     .question = "What does it bring to sort agents into cells by atomic additions?",
     .change =
         "a thread for each agent adds 1 to the count of its cell, which tells it its place there; "
         "after the scan it notes itself",
-    .source =
-        "Hoetzlein, Fast fixed-radius nearest neighbors: interactive million-particle fluids, GTC "
-        "2014: counting sort by atomics",
+    .source = "Hoetzlein, Fast fixed-radius nearest neighbors, GTC 2014: counting sort by atomics",
     .expectation =
         "building costs a few launches of some microseconds; a cell's agents come in any order",
     .predicted_tests = predict_cells,

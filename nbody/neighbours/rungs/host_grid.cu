@@ -1,4 +1,4 @@
-#include "nbody/neighbours/device_rung.cuh"
+#include "nbody/neighbours/host_cells.cuh"
 
 #include <memory>
 
@@ -9,6 +9,7 @@ const Rung rung{
     .name = "neighbours_host_grid",
     .backend = Backend::cuda,
     .before = "neighbours_lazy",
+    .costs = {.issue_slots = 22.5},
     .question = "What does a static grid bring that the host builds in each step?",
     .change =
         "the host sorts agents into cells, and copies where each cell begins and whom it has to "
@@ -29,34 +30,16 @@ __global__ void __launch_bounds__(usual_block, usual_blocks)
   take_own_step<kind>(step, thread_number(), search);
 }
 
-/// Cells on both sides.
-struct HostGrid {
-  Cells cells;
-  TwoSided<std::uint32_t> starts;
-  TwoSided<std::uint32_t> ids;
-
-  HostGrid(const Problem& problem, const Choice& choice)
-      : cells{cells_for(problem, choice)}, starts{cells.all() + 1}, ids{problem.agents} {}
-
-  AskCells build(const DeviceStep& step, Queue& queue) {
-    if (!step.first) {
-      if (step.problem->moves()) queue.copy_out(step.from->places);
-      queue.wait();  // for the places; and what is filled here was on its way to the last step
-    }
-    build_cells(cells, {.places = step.from->places.host.data(), .agents = step.agents()},
-                starts.host.span(), ids.host.span());
-    queue.copy_in(starts);
-    queue.copy_in(ids);
-    queue.count_rebuild();
-    return {.cells = cells, .starts = starts.device.data(), .ids = ids.device.data()};
-  }
-};
-
 DeviceKernel make(const Problem& problem, const Choice& choice) {
-  const auto grid = std::make_shared<HostGrid>(problem, choice);
+  const auto host = std::make_shared<HostCells>(problem, choice);
+  const auto starts = std::make_shared<DeviceBuffer<std::uint32_t>>(host->starts.size());
   return searching(
       problem.kind, Copies::lazy, [&]<Kind kind>() { return step_of<kind>; },
-      [grid](const DeviceStep& step, Queue& queue) { return grid->build(step, queue); });
+      [=](const DeviceStep& step, Queue& queue) -> AskCells {
+        host->sort(step, queue);
+        queue.copy_in(host->starts, *starts);
+        return {.cells = host->cells, .starts = starts->data(), .ids = host->ids.device.data()};
+      });
 }
 #endif
 

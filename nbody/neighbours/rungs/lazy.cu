@@ -7,6 +7,7 @@ const Rung rung{
     .name = "neighbours_lazy",
     .backend = Backend::cuda,
     .before = "neighbours_tile",
+    .costs = {.issue_slots = 8.875},
     .question = "What does it bring to copy only what the other side touches?",
     .change =
         "vectors stay on the GPU: what is read is copied in before the first step, what was "

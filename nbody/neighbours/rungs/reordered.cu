@@ -7,6 +7,7 @@ const Rung rung{
     .name = "neighbours_reordered",
     .backend = Backend::cuda,
     .before = "neighbours_counting_sort",
+    .costs = {.issue_slots = 14.5, .build = predict_sorted_agents},
     .question = "What does it bring that agents stand in the order of their cells?",
     .change =
         "places are copied in the order of cells, with their numbers; so stand the threads, so "

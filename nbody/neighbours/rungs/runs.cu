@@ -7,6 +7,7 @@ const Rung rung{
     .name = "neighbours_runs",
     .backend = Backend::cuda,
     .before = "neighbours_reordered",
+    .costs = {.issue_slots = 14.5, .build = predict_sorted_agents},
     .question = "What does it bring to search a row of cells as one run?",
     .change =
         "cells that follow each other along x are one piece of memory: 9 loops in the place of 27",

@@ -7,6 +7,7 @@ const Rung rung{
     .name = "neighbours_scan_grid",
     .backend = Backend::cuda,
     .before = "neighbours_host_grid",
+    .costs = {.issue_slots = 22.5, .build = predict_looking_at_all},
     .question = "What does it bring that the GPU builds the grid, as the seed does?",
     .change =
         "a thread for each cell looks at all agents and counts its own; the counts are scanned; "
@@ -17,6 +18,7 @@ const Rung rung{
         "the host's grid where there are many of both",
     .predicted_tests = predict_cells,
     .predicted_traffic = predict_scan_grid,
+    .kernel_phases = {{"count", StepPhase::build}, {"fill", StepPhase::build}},
     .most_agents = 131072,
     .axes = {cells_axis()}};
 
@@ -66,6 +68,7 @@ AskCells build(SortedCells& sorted, const DeviceStep& step, Queue& queue) {
   const std::uint32_t all = cells.all();
   queue.launch(count, all + 1, step.for_kernel(), cells, all, sorted.starts());
   sorted.scan(queue);
+  queue.count_rebuild();
   queue.launch(fill, all, step.for_kernel(), cells, all, sorted.starts(), sorted.ids());
   return {.cells = cells, .starts = sorted.starts(), .ids = sorted.ids()};
 }

@@ -1,4 +1,4 @@
-"""The stamps before and after a rung's steps: both clocks, once each."""
+"""The stamps before and after a rung's steps: both clocks, once each; and what is shown."""
 
 from contract import Contract, Kernel
 
@@ -8,6 +8,12 @@ CONTRACT = Contract(
             name="5stamp",
             ptx={"%clock64": 1, "%globaltimer": 1},
             sass={r"CS2R": 2},
+        ),
+        Kernel(
+            name=r"\d4drawE",  # a column of the matrix at once
+            ptx={r"\bld\.global": 6, r"\bst\.global\.v4\.f32\b": 4, r"\bst\.global": 4},
+            sass={r"STG\.E\.128": 4},
+            clock=False,
         ),
     ),
 )

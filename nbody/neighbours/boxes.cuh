@@ -1,0 +1,165 @@
+// Boxes of agents that the host makes before each step, one for each block of the search.
+#pragma once
+
+#include "nbody/neighbours/device_rung.cuh"
+
+#if defined(__CUDACC__)
+#include "nbody/neighbours/boxes.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace strata::neighbours {
+
+/// What a block needs of all of them. `Cell`: a Slab or a Box.
+template <class Cell>
+struct AskBoxes {
+  static constexpr unsigned block = box_size;  ///< threads
+  const Cell* cells;
+  const Standing* standing;
+  std::uint32_t blocks;
+  float limit;  ///< squared distance up to which a box is asked
+};
+
+/// Cells on both sides.
+template <class Cell>
+class HostBoxes {
+ public:
+  explicit HostBoxes(std::uint32_t agents)
+      : standing_{agents}, on_host_{agents}, on_device_{agents} {}
+
+  /// divide(agents, world) puts them into order and returns their cells. Waits.
+  template <class Divide>
+  AskBoxes<Cell> build(const DeviceStep& step, Queue& queue, float limit, const Divide& divide) {
+    if (!step.first) {
+      if (step.problem->moves()) queue.copy_out(step.from->places);
+      queue.wait();  // for the places; and what is filled here was on its way to the last step
+    }
+    const HostPhase building = queue.on_host(StepPhase::build);
+    const KernelStep places{.places = step.from->places.host.data(), .agents = step.agents()};
+    const std::span<Standing> agents = standing_.host.span();
+    for (std::uint32_t i = 0; i < step.agents(); ++i)
+      agents[i] = {places.place(i), i};
+    const std::vector<Cell> cells = divide(agents, world_of(*step.problem));
+    std::ranges::copy(cells, on_host_.data());
+    queue.copy_in(standing_);
+    const std::size_t bytes = cells.size() * sizeof(Cell);
+    queue.copy(Activity::Of::copy_in, bytes, [&] {
+      cuda_check(cudaMemcpyAsync(on_device_.data(), on_host_.data(), bytes, cudaMemcpyHostToDevice,
+                                 queue.stream().get()));
+    });
+    queue.count_rebuild();
+    return {on_device_.data(), standing_.device.data(), static_cast<std::uint32_t>(cells.size()),
+            limit};
+  }
+
+ private:
+  TwoSided<Standing> standing_;
+  PinnedBuffer<Cell> on_host_;
+  DeviceBuffer<Cell> on_device_;
+};
+
+/// A rung whose host divides the agents of each step by divide(agents, world).
+template <class Cell, class KernelOf>
+[[nodiscard]] DeviceKernel searching_boxes(const Problem& problem, float limit,
+                                           const KernelOf& kernel_of,
+                                           std::vector<Cell> (*divide)(std::span<Standing>,
+                                                                       const World&)) {
+  const auto host = std::make_shared<HostBoxes<Cell>>(problem.agents);
+  DeviceKernel kernel =
+      searching(problem.kind, Copies::lazy, kernel_of, [=](const DeviceStep& step, Queue& queue) {
+        return host->build(step, queue, limit, divide);
+      });
+  kernel.block = box_size;
+  kernel.most_threads = std::size_t{problem.agents} * box_size;  // if each were alone in its box
+  return kernel;
+}
+
+/// What a thread of a block with a box does: it asks all agents that the block puts into shared
+/// memory. Where the box has fewer agents than the block threads, the others but copy.
+template <Kind kind>
+class BoxThread {
+ public:
+  __device__ BoxThread(const KernelStep& step, const Standing* standing, std::uint32_t first,
+                       std::uint32_t count, Standing* tile)
+      : standing_{standing},
+        tile_{tile},
+        real_{threadIdx.x < count},
+        mine_{standing[first + (real_ ? threadIdx.x : 0)]},
+        found_{step, mine_.id} {}
+
+  /// Asks `count` agents, at most as many as a box has. All threads of the block call it.
+  __device__ void ask(std::uint32_t first, std::uint32_t count) {
+    Standing other{{INFINITY, 0, 0}, nobody};
+    if (threadIdx.x < count) other = standing_[first + threadIdx.x];
+    tile_[threadIdx.x] = other;
+    __syncthreads();
+    if (real_) {
+#pragma unroll 1
+      for (std::uint32_t k = 0; k < count; k += group_size)
+        test_group(mine_.place, tile_ + k, found_);
+    }
+    __syncthreads();
+    tests_ += count;
+  }
+  __device__ void end(const KernelStep& step) const {
+    if (step.tests != nullptr) {
+      step.tests[blockIdx.x * box_size + threadIdx.x] = real_ ? tests_ : idle_thread;
+    }
+    if (real_) found_.end(step);
+  }
+
+ private:
+  const Standing* standing_;
+  Standing* tile_;
+  bool real_;
+  Standing mine_;
+  Gathering<kind> found_;
+  std::uint32_t tests_ = 0;
+};
+
+/// A block asks the agents within reach of its slab, who stand in one piece.
+template <Kind kind>
+__device__ inline void walk_slab(const KernelStep& step, const AskBoxes<Slab>& search) {
+  __shared__ Standing tile[box_size];
+  const Slab mine = search.cells[blockIdx.x];
+  BoxThread<kind> thread{step, search.standing, mine.first, mine.count, tile};
+#pragma unroll 1
+  for (std::uint32_t at = mine.from; at < mine.to; at += box_size)
+    thread.ask(at, min(box_size, mine.to - at));
+  thread.end(step);
+}
+
+/// A block looks at all boxes, a thread at each, and asks the agents of those that are near.
+template <Kind kind>
+__device__ inline void walk_boxes(const KernelStep& step, const AskBoxes<Box>& search) {
+  constexpr unsigned lanes = 32;
+  __shared__ Standing tile[box_size];
+  __shared__ std::uint32_t near[box_size / lanes];
+  const Box mine = search.cells[blockIdx.x];
+  BoxThread<kind> thread{step, search.standing, mine.first, mine.count, tile};
+#pragma unroll 1
+  for (std::uint32_t first = 0; first < search.blocks; first += box_size) {
+    const std::uint32_t one = first + threadIdx.x;
+    const bool is_near = one < search.blocks && are_near(mine, search.cells[one], search.limit);
+    const unsigned of_warp = __ballot_sync(0xFFFFFFFFU, is_near);
+    if (threadIdx.x % lanes == 0) near[threadIdx.x / lanes] = of_warp;
+    __syncthreads();
+#pragma unroll 1
+    for (unsigned warp = 0; warp < box_size / lanes; ++warp) {
+#pragma unroll 1
+      for (std::uint32_t left = near[warp]; left != 0; left &= left - 1) {
+        const Box& box = search.cells[first + warp * lanes + lowest_bit(left)];
+        thread.ask(box.first, box.count);
+      }
+    }
+    __syncthreads();  // all have read who is near
+  }
+  thread.end(step);
+}
+
+}  // namespace strata::neighbours
+#endif

@@ -1,0 +1,86 @@
+// Pairs that are tested once, by whoever stands before the other in the order of cells, and noted
+// for both. On a CPU too, where tests run it.
+#pragma once
+
+#include "nbody/neighbours/searches.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace strata::neighbours {
+
+/// Adds 1 to what others may add to as well: what it was before.
+STRATA_BOTH inline std::uint32_t count_up(std::uint32_t& number) {
+#if defined(__CUDA_ARCH__)
+  return atomicAdd(&number, 1U);
+#else
+  return number++;
+#endif
+}
+
+struct HalfStencil {
+  AskRuns runs;
+  /// Of the agent that stands there, and where its neighbours stand: the first of all, the next of
+  /// all, …. Lists that are the result itself are KernelStep's.
+  std::uint32_t* counts = nullptr;
+  std::uint32_t* lists = nullptr;
+  std::uint32_t room = 0;  ///< of a list; a count beyond says what room it needs
+
+  /// Tests the agent that stands at `at` against all behind it, and notes neighbours on both sides.
+  /// The rows before its own are those of others.
+  template <Kind kind>
+  STRATA_BOTH void find(const KernelStep& step, std::uint32_t at) const {
+    if (at >= step.agents) return;
+    const Standing mine = runs.standing[at];
+    std::uint32_t tests = 0;
+    visit_rows(runs.cells, mine.place, [&](std::uint32_t first, std::uint32_t last) {
+      const std::uint32_t begin = runs.starts[first];
+      const std::uint32_t to = runs.starts[last + 1];
+      const std::uint32_t from = begin > at ? begin : at + 1;
+      for (std::uint32_t other = from; other < to; ++other) {
+        const Standing candidate = runs.standing[other];
+        const Vector<float> offset = candidate.place - mine.place;
+        if (!(dot(offset, offset) < step.radius_squared)) continue;
+        if constexpr (kind == Kind::list) {
+          note(step.counts, step.lists, step.room, step.agents, mine.id, candidate.id);
+          note(step.counts, step.lists, step.room, step.agents, candidate.id, mine.id);
+        } else {
+          note(counts, lists, room, step.agents, at, other);
+          note(counts, lists, room, step.agents, other, at);
+        }
+      }
+      tests += to > from ? to - from : 0;
+    });
+    if (step.tests != nullptr) step.tests[at] = tests;
+  }
+
+  /// Those that were noted for the agent that stands at `at`. Its tests are those of find().
+  template <class Found>
+  STRATA_BOTH std::uint32_t ask(const KernelStep& step, std::uint32_t at, const Vector<float>& me,
+                                Found& found) const {
+    const std::uint32_t count = counts[at] < room ? counts[at] : room;
+    ask_list(runs.standing, lists, step.agents, at, count, me, found);
+    return step.tests == nullptr ? 0 : step.tests[at];
+  }
+
+ private:
+  STRATA_BOTH static void note(std::uint32_t* counts, std::uint32_t* lists, std::uint32_t room,
+                               std::uint32_t agents, std::uint32_t of, std::uint32_t whom) {
+    const std::uint32_t before = count_up(counts[of]);
+    if (before < room) lists[std::size_t{before} * agents + of] = whom;
+  }
+};
+
+/// The step of the agent that stands where the thread does, by what was noted for it.
+template <Kind kind>
+STRATA_BOTH inline void take_step_noted(const KernelStep& step, std::uint32_t thread,
+                                        const HalfStencil& pairs) {
+  if (thread >= step.agents) return;
+  const Standing mine = pairs.runs.standing[thread];
+  take_step<kind>(step, thread, mine.id, mine.place,
+                  [&](const KernelStep& now, const Vector<float>& me, auto& found) {
+                    return pairs.ask(now, thread, me, found);
+                  });
+}
+
+}  // namespace strata::neighbours

@@ -1,0 +1,40 @@
+#include "nbody/neighbours/boxes.cuh"
+
+namespace strata::neighbours::early_stop {
+namespace {
+
+const Rung rung{
+    .name = "neighbours_early_stop",
+    .backend = Backend::cuda,
+    .before = "neighbours_boxes",
+    .question =
+        "What does it bring to ask only the boxes that touch one's own, whatever the reach?",
+    .change =
+        "a block asks the boxes that touch its own, and takes it for granted that they have all "
+        "neighbours. Nothing makes sure of that: its rows are valid where no agent has wrong "
+        "neighbours, and wrong_neighbours tells how many have",
+    .source = seed("7.3: the optimised search, expecting enough neighbours in surrounding cells"),
+    .expectation =
+        "fewer tests where boxes are small against the reach, which is where neighbours are "
+        "missed; where boxes are larger than the reach, the same ones and nothing gained",
+    .predicted_tests = predict_early_stop,
+    .predicted_traffic = predict_host_boxes,
+    .most_agents = 131072,
+    .exact = false};
+
+#if defined(__CUDACC__)
+template <Kind kind>
+__global__ void __launch_bounds__(box_size) step_of(KernelStep step, AskBoxes<Box> search) {
+  walk_boxes<kind>(step, search);
+}
+
+DeviceKernel make(const Problem& problem, const Choice& /*choice*/) {
+  return searching_boxes(
+      problem, 0, [&]<Kind kind>() { return step_of<kind>; }, boxes_of);
+}
+#endif
+
+STRATA_NEIGHBOURS_RUNG(rung, make);
+
+}  // namespace
+}  // namespace strata::neighbours::early_stop

@@ -1,0 +1,85 @@
+#include "nbody/neighbours/device_rung.cuh"
+
+#include <map>
+#include <memory>
+#include <tuple>
+#include <utility>
+
+namespace strata::neighbours::graph {
+namespace {
+
+const Rung rung{
+    .name = "neighbours_graph",
+    .backend = Backend::cuda,
+    .before = "neighbours_runs",
+    .costs = {.issue_slots = 14.5, .build = predict_sorted_agents},
+    .question = "What does it bring to hand a whole step over as one?",
+    .change =
+        "what a step copies, fills and launches is recorded once as a CUDA graph; a step is "
+        "then one launch",
+    .source = "Gray, Getting started with CUDA Graphs, NVIDIA, 2019",
+    .expectation =
+        "of some 2 µs for each of six launches, one launch and shorter gaps are left: much where "
+        "16,384 agents take tens of microseconds, nothing where a step takes a millisecond",
+    .predicted_tests = predict_rows,
+    .predicted_traffic = predict_lazy,
+    .axes = {cells_axis()}};
+
+#if defined(__CUDACC__)
+/// The steps of another rung, each recorded when it is first asked for.
+class RecordedSteps {
+ public:
+  explicit RecordedSteps(std::function<void(const DeviceStep&, Queue&)> step)
+      : step_{std::move(step)} {}
+
+  void take(const DeviceStep& step, Queue& queue) {
+    std::unique_ptr<Recorded>& mine = steps_[key_of(step)];
+    if (mine == nullptr) mine = recorded(step, queue.stream());
+    mine->graph.launch(queue.stream());
+    queue.count(mine->traffic);
+    queue.count_rebuild();
+  }
+
+ private:
+  struct Recorded {
+    Traffic traffic;
+    Graph graph;
+  };
+  /// Everything that one step may do otherwise than another: where its vectors are, on both sides,
+  /// and what belongs on the other side before it and after.
+  using Key = std::tuple<std::vector<const void*>, std::uint32_t, bool, bool>;
+
+  static Key key_of(const DeviceStep& step) {
+    std::vector<const void*> where{step.tests};
+    const auto note = [&](auto& vector) {
+      where.push_back(vector.device.data());
+      where.push_back(vector.host.data());
+    };
+    step.visit_read(note);
+    step.visit_written(note);
+    return {std::move(where), step.room, step.first, step.last};
+  }
+  [[nodiscard]] std::unique_ptr<Recorded> recorded(const DeviceStep& step, const Stream& stream) {
+    Queue queue{stream};
+    Graph graph{stream, [&] { step_(step, queue); }};
+    Traffic traffic = queue.traffic();
+    traffic.launches = 1;
+    return std::make_unique<Recorded>(Recorded{traffic, std::move(graph)});
+  }
+
+  std::function<void(const DeviceStep&, Queue&)> step_;
+  std::map<Key, std::unique_ptr<Recorded>> steps_;
+};
+
+DeviceKernel make(const Problem& problem, const Choice& choice) {
+  DeviceKernel kernel = makers<MakeDeviceKernel>().at(rung.before)(problem, choice);
+  const auto steps = std::make_shared<RecordedSteps>(std::move(kernel.step));
+  kernel.step = [steps](const DeviceStep& step, Queue& queue) { steps->take(step, queue); };
+  return kernel;
+}
+#endif
+
+STRATA_NEIGHBOURS_RUNG(rung, make);
+
+}  // namespace
+}  // namespace strata::neighbours::graph

@@ -1,0 +1,38 @@
+#include "nbody/neighbours/boxes.cuh"
+
+namespace strata::neighbours::slabs {
+namespace {
+
+const Rung rung{
+    .name = "neighbours_slabs",
+    .backend = Backend::cuda,
+    .before = "neighbours_lazy",
+    .question =
+        "What does it bring to give each block 128 agents that are side by side along an axis?",
+    .change =
+        "the host sorts agents along x; each 128 of them are a slab and a block, which asks, by "
+        "tiles in shared memory, only the slabs within reach, that follow each other",
+    .source = seed("7.2.1, sorting"),
+    .expectation =
+        "a slab of the whole world is searched: of boids in a world of 50 some 12 % of the tests "
+        "of lazy, and more than cells take by far; the host's sort is most of a step",
+    .predicted_tests = predict_slabs,
+    .predicted_traffic = predict_host_boxes,
+    .most_agents = 131072};
+
+#if defined(__CUDACC__)
+template <Kind kind>
+__global__ void __launch_bounds__(box_size) step_of(KernelStep step, AskBoxes<Slab> search) {
+  walk_slab<kind>(step, search);
+}
+
+DeviceKernel make(const Problem& problem, const Choice& /*choice*/) {
+  return searching_boxes(
+      problem, 0, [&]<Kind kind>() { return step_of<kind>; }, sorted_slabs);
+}
+#endif
+
+STRATA_NEIGHBOURS_RUNG(rung, make);
+
+}  // namespace
+}  // namespace strata::neighbours::slabs

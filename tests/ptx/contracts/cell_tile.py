@@ -1,0 +1,19 @@
+"""Rows of cells in shared memory, of whom eight agents are asked at once, as rung tile does.
+
+A lane reads four agents at a time into the tile, and further ones one by one.
+"""
+
+from contract import Contract
+from neighbours_contract import searches
+
+CONTRACT = Contract(
+    kernels=searches(
+        numbers=(49, 3, 0),
+        ids=(2, 2, 2),
+        agents=(8, 8, 8),
+        group=8,
+        sums=12,
+        loads=(2, 2, 2),
+        whole=(7, 7, 7),
+    ),
+)

@@ -1,0 +1,5 @@
+"""Those of rung runs: it has no kernel of its own."""
+
+from contract import Contract
+
+CONTRACT = Contract(kernels=())
