@@ -195,6 +195,18 @@ def counts(
     return dict(line) | found | changes
 
 
+def trace(
+    line: Mapping[str, Any],
+    measurements: Sequence[dict[str, Any]] = (),
+    *,
+    gates: Sequence[tuple[str, str, str]] = (),
+    **changes: Any,
+) -> dict[str, Any]:
+    """What the tracing phase found of the case of `line`."""
+    found = counts(line, measurements, gates=gates, **changes)
+    return found | {"schema_version": 3, "kind": "trace"}
+
+
 def layout_case(
     layout: str = "aos",
     cycles: float | Sequence[float] = 100.0,

@@ -8,6 +8,7 @@ import json
 import os
 import runpy
 from collections.abc import Callable
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -165,14 +166,14 @@ def shape(node: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
 
 def shapes(record: type, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """What the records take, and what the schema of the newest version does."""
-    ours, file = msgspec.json.schema(record), schema(name, 2)
+    ours, file = msgspec.json.schema(record), schema(name, SCHEMA_VERSIONS[-1])
     return shape(ours, ours["$defs"]), shape(file, file["$defs"])
 
 
 def test_the_records_of_a_line_are_the_schema() -> None:
     ours, file = shapes(Line, "samples.schema.json")
-    assert ours["properties"].pop("schema_version") == {"enum": [1, 2]}
-    assert file["properties"].pop("schema_version") == {"const": 2, "type": "integer"}
+    assert ours["properties"].pop("schema_version") == {"enum": [1, 2, 3]}
+    assert file["properties"].pop("schema_version") == {"const": 3, "type": "integer"}
     assert file["properties"].pop("crc32")["pattern"] == "^[0-9a-f]{8}$"  # held, then cut off
     # A case that was not measured may leave them out; a test below has it.
     file["required"] = sorted([*file["required"], "facts", "gates", "measurements"])
@@ -217,6 +218,16 @@ def test_schema_takes_counts_and_refuses_times_among_them() -> None:
     assert not accepts("samples.schema.json", failed | {"reason": ""}, 2)
 
 
+@needs_jsonschema
+def test_schema_takes_times_and_counts_of_a_trace() -> None:
+    sound = counts(layout_case(), [count(), measurement("phase_idle")])
+    sound |= {"schema_version": 3, "kind": "trace"}
+    assert accepts("samples.schema.json", sound, 3)
+    assert not accepts("samples.schema.json", sound | {"schema_version": 2}, 2)
+    wrong = counts(layout_case(), [measurement(provenance="reported")])
+    assert not accepts("samples.schema.json", wrong | {"schema_version": 3, "kind": "trace"}, 3)
+
+
 def drop(*path: str) -> Callable[[dict[str, Any]], object]:
     def change(header: dict[str, Any]) -> object:
         for key in path[:-1]:
@@ -235,7 +246,9 @@ def members(header: dict[str, Any]) -> list[tuple[str, ...]]:
     return inner + [(key,) for key in header]
 
 
-CONTEXTS = {1: context, 2: context2}
+CONTEXTS: dict[int, Callable[[], dict[str, Any]]] = {
+    1: context, 2: context2, 3: partial(context2, schema_version=3),
+}  # fmt: skip
 
 
 @needs_jsonschema

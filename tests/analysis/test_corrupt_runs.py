@@ -162,7 +162,7 @@ CORRUPT: dict[str, tuple[Callable[[Path], None], str]] = {
         edit_samples(swap('"method": "clock64_slope", ', "", 1)),
         "samples.jsonl:1: found no measurements[0].method; expected",
     ),
-    "version of the context": (version(3), "context.json: found schema version 3; expected schema"),
+    "version of the context": (version(4), "context.json: found schema version 4; expected schema"),
     "version of a line": (
         edit_samples(swap('"schema_version": 1', '"schema_version": 9', 1)),
         "samples.jsonl:1: found schema version 9",

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import shutil
 import zlib
 from collections.abc import Callable
@@ -29,10 +30,13 @@ from builders import (
     measurement,
     predicted,
     row,
+    trace,
     write_context,
     write_run,
 )
 from strata.run import RunError, frame, load_run, one_line, write_files
+from strata.run.load import STEP
+from strata.run.validate import findings
 
 
 def refusal(folder: Path) -> str:
@@ -324,6 +328,55 @@ def test_a_metric_of_the_chip_may_name_a_quantity_and_a_method(tmp_path: Path) -
         load(tmp_path / "old", [case([measurement(metric)])])
 
 
+def test_a_trace_follows_the_counts_and_judges_its_own_rows_alone(tmp_path: Path) -> None:
+    line = layout_case(extra=[count("own", 1.0, method="x")]) | {"facts": {STEP: 0.5}}
+    phase = measurement("phase_idle", [0.25], unit="s", method="cupti_activity")
+    counted, fine = counts(line, [count()]), trace(line, [phase], gates=[("phases", "passed", "1")])
+    for order in ([line, counted, fine], [line, fine, counted]):
+        run = load2(tmp_path / order[1]["kind"], order)
+        assert [row.quantity for row in run.rows][-1] == "phase_idle"
+        assert len(run.rows) == 4
+        assert all(row.valid for row in run.rows)
+        assert [gate.name for gate in run.cases[0].gates] == ["phases"]
+        assert findings(run) == ()
+    wrong = trace(line, [phase], gates=[("phases", "failed", "1.2"), ("model", "failed", "two")])
+    run = load2(tmp_path / "wrong", [line, fine, wrong])
+    assert [row.valid for row in run.rows] == [True, True, False]
+    assert run.rows[-1].reasons == "noise: phases: 1.2; model: two"
+    assert run.cases[0].gates == ()
+
+
+def test_a_trace_ends_when_its_case_is_timed_again_or_says_nothing(tmp_path: Path) -> None:
+    line = layout_case() | {"facts": {STEP: 0.5}}
+    found = trace(line, [measurement("phase_idle")])
+    skipped = trace(line, status="skipped", reason="there is no CUPTI")
+    for name, lines in {"again": [line, found, line], "none": [line, skipped]}.items():
+        run = load2(tmp_path / name, lines)
+        assert [row.quantity for row in run.rows] == ["warp_read_cycles"]
+        told = "phases: tracing skipped: there is no CUPTI" if name == "none" else ""
+        assert [row.reasons for row in run.rows] == [told]
+        assert run.rows[0].valid
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"schema_version": 2}, 'found "trace"; expected case or counts as kind'),
+        ({"schema_version": 1}, 'found "trace"; expected case as kind'),
+        ({"visit": 2}, "found visit 2 of trace"),
+        (
+            {"measurements": [measurement("phase_idle", provenance="reported")]},
+            "phase_idle in a line of trace; expected timed, counted or modelled quantities",
+        ),
+        ({"measurements": [measurement()]}, "warp_read_cycles by clock64_slope twice"),
+    ],
+)
+def test_refuses_what_is_no_trace(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
+    line = layout_case() | {"facts": {STEP: 0.5}}
+    with pytest.raises(RunError, match=re.escape(words)):
+        load2(tmp_path, [line, trace(line) | changes])
+
+
 def test_counts_without_their_case_are_ignored(tmp_path: Path) -> None:
     one, other = layout_case("aos"), layout_case("soa")
     run = load2(tmp_path, [counts(one, [count()]), counts(other, [count()]), one])
@@ -371,9 +424,9 @@ NO_RECORDS: dict[str, tuple[str | bytes, str]] = {
     **{
         f"version {version}": (
             AOAS.replace('"schema_version": 1', f'"schema_version": {version}'),
-            f"found schema version {version}; expected schema version 1 or 2; ",
+            f"found schema version {version}; expected schema version 1 or 2 or 3; ",
         )
-        for version in (0, 3, 99)
+        for version in (0, 4, 99)
     },
 }
 

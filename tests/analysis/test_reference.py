@@ -21,6 +21,7 @@ COUNTS: dict[str, tuple[Callable[[], Sequence[Published | Gpu]], int, int]] = {
     "cache_geometry.csv": (reference.geometries, 91, 5),
     "instruction_latency.csv": (reference.instructions, 191, 19),
     "nbody.csv": (reference.nbody, 27, 8),
+    "neighbours.csv": (reference.neighbours, 7, 5),
     "gpus.csv": (reference.gpus, 42, 6),
 }
 """Rows that were collected, and those of them that are in doubt: more may be added, none lost."""
@@ -140,6 +141,13 @@ def test_known_rows_are_read_as_they_are_printed() -> None:
     assert k80 == [2.039e10, 8.7129e10, 2.98392e11, 3.1694e11, 3.91427e11]
 
 
+def test_rates_of_searches_are_those_that_were_printed() -> None:
+    rates = {(one.gpu, one.label, one.agents): one.rate for one in reference.neighbours()}
+    assert rates["H100 PCIe", "FLAME GPU 2", 1_000_000] == pytest.approx(1e6 / 2.118e-3, rel=1e-3)
+    assert rates["H100 SXM", "nvalchemi", 524288] == pytest.approx(21878876 / 18.44024e-3, rel=1e-3)
+    assert rates["GeForce 8800 GTS", "Breitbart 2008", 16384] == 21 * 16384
+
+
 def test_what_was_run_for_strata_is_told_apart() -> None:
     own = [row for row in reference.nbody() if row.origin.locator.startswith("run for Strata")]
     assert len(own) == RUN_FOR_STRATA
@@ -210,7 +218,7 @@ def test_numbers_are_places_in_the_alphabet() -> None:
     assert [one.number for one in sources] == list(range(1, len(sources) + 1))
     first = [re.split(r",| and | et al|\. ", one.text.casefold())[0] for one in sources]
     assert first == sorted(first)
-    assert len({one.key for one in sources}) == len(sources) == 56
+    assert len({one.key for one in sources}) == len(sources) == 58
 
 
 def test_numbers_do_not_depend_on_the_order_of_the_file(tmp_path: Path) -> None:

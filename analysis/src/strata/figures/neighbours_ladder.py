@@ -5,21 +5,21 @@ from dataclasses import dataclass
 
 from strata.figures import _chart as c
 from strata.figures._figure import Figure, attributes, params, prose
+from strata.figures._neighbours import (
+    LABELS,
+    SUITE,
+    Place,
+    best,
+    place_of,
+    rates,
+    short,
+    tests_per_neighbour,
+    title,
+)
 from strata.model import units
 from strata.run import Row, Run, grouped
 
-SUITE = "neighbours"
-RATES = {
-    "boids": "agent_steps_per_second",
-    "circles": "agent_steps_per_second",
-    "list": "neighbours_per_second",
-}
-"""What stands for a problem: agents moved, or neighbours written."""
-LABELS = {"agent_steps_per_second": "agent steps", "neighbours_per_second": "neighbours"}
 COLOUR = "#0072B2"
-
-Place = tuple[str, str, str]
-"""Problem, spread, world: what a panel shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,53 +44,17 @@ class Step:
         return short(self.row)
 
 
-def short(row: Row) -> str:
-    """`neighbours_cpu_grid` as people write it: cpu grid."""
-    return row.benchmark.removeprefix(f"{SUITE}_").replace("_", " ")
-
-
-def place_of(row: Row) -> Place:
-    """Where a case stands: its problem, how agents are spread, and in which world."""
-    return row.text("problem"), row.text("spread"), row.text("world")
-
-
-def _tests(run: Run) -> dict[str, float]:
-    """Counted distance tests for each neighbour, by case."""
-    found: dict[str, dict[str, float]] = {}
-    for row in run.rows:
-        if row.suite == SUITE and (row.quantity != "distance_tests" or row.provenance == "counted"):
-            found.setdefault(row.case, {}).setdefault(row.quantity, row.value)
-    per_neighbour = {}
-    for case, of in found.items():
-        rates = (of.get("steps_per_second"), of.get("neighbours_per_second"))
-        if (tests := of.get("distance_tests")) and all(rates):
-            per_neighbour[case] = tests * (rates[0] or 0) / (rates[1] or 1)
-    return per_neighbour
-
-
 def items(run: Run) -> Sequence[Step]:
     """A step for each rung at each place and size that it has, in the order of the ladder."""
     stories = {story.name: story for story in run.context.ladders.get(SUITE, ())}
-    rows = [
-        row
-        for name in stories
-        for row in run.of(name)
-        if row.suite == SUITE and row.quantity == RATES.get(row.text("problem"))
-    ]
-    best: dict[tuple[Place, str, str], Row] = {}
-    for row in rows:
-        key = (place_of(row), row.text("agents"), row.benchmark)
-        # The first method of a case is the one that its other rows are of.
-        known = best.setdefault(key, row)
-        if row.method == known.method and (row.valid, row.value) > (known.valid, known.value):
-            best[key] = row
-    tests = _tests(run)
+    found = best(rates(run))
+    tests = tests_per_neighbour(run)
 
     def step(place: Place, agents: str, row: Row) -> Step:
-        before = best.get((place, agents, stories[row.benchmark].before))
+        before = found.get((place, agents, stories[row.benchmark].before))
         return Step(row, before, tests.get(row.case))
 
-    return [step(place, agents, row) for (place, agents, _), row in best.items()]
+    return [step(place, agents, row) for (place, agents, _), row in found.items()]
 
 
 def _words(step: Step) -> str:
@@ -99,11 +63,6 @@ def _words(step: Step) -> str:
     if step.speedup and step.before:
         words += f"   {units.factor(step.speedup)} {short(step.before)}"
     return words + (f"   {units.significant(step.tests)} tests" if step.tests else "")
-
-
-def _title(place: Place) -> str:
-    problem, spread, world = place
-    return f"{problem}, {spread}" + (f", radius {world}" if world != "fit" else "")
 
 
 def chart(steps: Sequence[Step]) -> c.Chart:
@@ -123,7 +82,7 @@ def chart(steps: Sequence[Step]) -> c.Chart:
         label = f"{LABELS[here[0].row.quantity]} (10⁶/s)"
         panels.append(
             c.Panel(
-                layers, c.names_axis(names), c.Axis(label, zero=True), _title(place), sideways=True
+                layers, c.names_axis(names), c.Axis(label, zero=True), title(place), sideways=True
             )
         )
     heights = [len(panel.places.names or ()) + 2.0 for panel in panels]
@@ -149,5 +108,5 @@ FIGURE = Figure(
     | attributes(of="row", quantity="quantity", per_second="value", low="minimum", high="maximum")
     | attributes(of="before", rung_before="benchmark")
     | attributes(speedup_over_it="speedup", tests_per_neighbour="tests"),
-    label=lambda step: f"{step.rung}, {_title(place_of(step.row))}",
+    label=lambda step: f"{step.rung}, {title(place_of(step.row))}",
 )  # fmt: skip

@@ -15,6 +15,7 @@ from strata.reference._tables import (
     PublishedInstruction,
     PublishedLatency,
     PublishedRate,
+    PublishedSearch,
     bandwidths,
     geometries,
     gpus,
@@ -22,4 +23,5 @@ from strata.reference._tables import (
     is_of,
     latencies,
     nbody,
+    neighbours,
 )

@@ -114,6 +114,26 @@ class PublishedRate(Published, frozen=True, kw_only=True):
     rate: Rate = field(name="interactions_per_second")
 
 
+class PublishedSearch(Published, frozen=True, kw_only=True):
+    """A rate of a code that finds neighbours: steps, agent steps or neighbours a second.
+
+    `problem` is the one here that is nearest to it, `world` that of boids, blank where not told.
+    """
+
+    problem: Literal["boids", "circles", "list"]
+    implementation: str
+    label: str
+    world: Literal["fit", "50", "100", "200", ""] = ""
+    agents: Annotated[int, Meta(gt=0)]
+    quantity: Literal["steps_per_second", "agent_steps_per_second", "neighbours_per_second"]
+    value: Rate
+
+    @property
+    def rate(self) -> float:
+        """Agent steps a second, or, where that is what is told, neighbours."""
+        return self.value * (self.agents if self.quantity == "steps_per_second" else 1)
+
+
 class Gpu(Struct, frozen=True, kw_only=True):
     """What a data sheet, a white paper or the device itself says of a GPU; None: not found.
 
@@ -147,6 +167,7 @@ bandwidths = _table("bandwidth.csv", PublishedBandwidth)
 geometries = _table("cache_geometry.csv", PublishedGeometry)
 instructions = _table("instruction_latency.csv", PublishedInstruction)
 nbody = _table("nbody.csv", PublishedRate)
+neighbours = _table("neighbours.csv", PublishedSearch)
 gpus = _table("gpus.csv", Gpu)
 
 

@@ -8,7 +8,8 @@ import gc
 import json
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ from strata.run.schema import (
     COUNTABLE,
     METRIC,
     NAME,
+    TRACEABLE,
     WORD,
     Case,
     Context,
@@ -40,8 +42,12 @@ from strata.run.schema import (
     Host,
     Line,
     Measurement,
+    Noise,
 )
 from strata.run.strict import DEEPEST, WrongError, refusal, strict, typed
+
+STEP = "step_seconds"
+"""The fact of a timed case whose steps have phases: it may be traced."""
 
 BEFORE = Path(__file__).with_name("before.json")
 """What benchmarks and rungs say of themselves, for the runs of harnesses that did not write it."""
@@ -76,13 +82,15 @@ def load_run(folder: Path) -> Run:
 
 
 def _latest(path: Path, context: Context) -> Iterator[tuple[Case, Sequence[Row]]]:
-    """The last record of each case, with the last counts that stand after it, and its rows.
+    """The last record of each case, with the last counts and trace after it, and its rows.
 
-    A case that is measured again thus has none until it is counted again; counts of a case that no
-    line before them measured are ignored. A torn last line, which has no line end, is left out.
+    A case that is measured again thus has none until it is counted again; counts and traces of a
+    case that no line before them measured are ignored. A torn last line, which has no line end, is
+    left out.
     """
     timed: dict[str, Line] = {}
     again: dict[str, dict[int, Line]] = {}
+    later: dict[str, dict[str, Line]] = {}
     whole: dict[str, tuple[Case, Sequence[Row]]] = {}
     known = _Known()
     with opened(path) as file:
@@ -91,11 +99,12 @@ def _latest(path: Path, context: Context) -> Iterator[tuple[Case, Sequence[Row]]
                 break
             try:
                 line = known.line(_line(raw))
-                _check(line, timed.get(line.id) if line.kind == "counts" else None)
+                _check(line, timed.get(line.id), later.get(line.id, {}))
             except (ValueError, RecursionError) as error:
                 raise refusal(path, number, error, f"delete that line and {RESUME}") from None
             if line.kind == "case":
                 whole.pop(line.id, None)
+                later.pop(line.id, None)
                 if line.visit == 1:
                     timed[line.id] = line
                     again.pop(line.id, None)
@@ -103,11 +112,24 @@ def _latest(path: Path, context: Context) -> Iterator[tuple[Case, Sequence[Row]]
                     again.setdefault(line.id, {}).setdefault(line.visit, line)
             elif line.id in timed:
                 visits = tuple(again.get(line.id, {}).values())
-                both = merged(revisited(timed[line.id], visits), line)
-                whole[line.id] = derive(context, both, visits)
+                found = later.get(line.id, {}) | {line.kind: line}
+                whole[line.id] = derive(
+                    context, _together(revisited(timed[line.id], visits), found), visits
+                )
+                if STEP in timed[line.id].facts:  # counts and a trace, in either order
+                    later[line.id] = found
     for case, line in timed.items():
         visits = tuple(again.get(case, {}).values())
         yield whole.get(case) or derive(context, revisited(line, visits), visits)
+
+
+def _together(timed: Line, later: Mapping[str, Line]) -> Line:
+    """What was timed with its counts and its trace, as far as there are any."""
+    if counted := later.get("counts"):
+        timed = merged(timed, counted)
+    if trace := later.get("trace"):
+        timed = traced(timed, trace)
+    return timed
 
 
 _LINE = msgspec.json.Decoder(Line)
@@ -204,8 +226,8 @@ class _Known:
         return replace(line, **what, gates=gates, measurements=tuple(measurements))
 
 
-def _check(line: Line, timed: Line | None) -> None:
-    """Raises what takes more than one member of a line to see, or the line of the timing too."""
+def _check(line: Line, timed: Line | None, later: Mapping[str, Line]) -> None:
+    """Raises what takes more than one member of a line to see, or other lines of its case too."""
     if line.status != "measured":
         if line.measurements:
             raise WrongError(f"measurements of a {line.status} case", "none")
@@ -213,24 +235,30 @@ def _check(line: Line, timed: Line | None) -> None:
             raise WrongError(f"a {line.status} case without a reason", "a reason")
     if line.id != (own := case_id(line.suite, line.benchmark, line.backend, line.params)):
         raise WrongError(f"case {line.id}", f"{own}, as its parameters say")
-    if line.kind == "counts":
-        _check_counts(line)
-    both = (*timed.measurements, *line.measurements) if timed else line.measurements
+    both = line.measurements
+    if line.kind != "case":
+        _check_later(line)
+        others = [timed, *(one for kind, one in later.items() if kind != line.kind)]
+        both = tuple(chain(*(one.measurements for one in others if one), both))
     keys = [(one.quantity, one.method) for one in both]
     if len(set(keys)) != len(keys):
         quantity, method = next(key for key in keys if keys.count(key) > 1)
         raise WrongError(f"{quantity} by {method} twice", "each quantity and method once a case")
 
 
-def _check_counts(line: Line) -> None:
-    if line.schema_version == 1:
-        raise WrongError('"counts"', "case as kind")
+def _check_later(line: Line) -> None:
+    since = 2 if line.kind == "counts" else 3
+    if line.schema_version < since:
+        known = "case" if line.schema_version == 1 else "case or counts"
+        raise WrongError(f'"{line.kind}"', f"{known} as kind")
     if line.visit > 1:
-        raise WrongError(f"visit {line.visit} of counts", "a visit of kind case")
+        raise WrongError(f"visit {line.visit} of {line.kind}", "a visit of kind case")
+    allowed = COUNTABLE if line.kind == "counts" else TRACEABLE
     for one in line.measurements:
-        if one.provenance not in COUNTABLE:
-            expected = f"{' or '.join(COUNTABLE)} quantities"
-            raise WrongError(f"{one.quantity} in a line of counts", expected)
+        if one.provenance not in allowed:
+            *most, last = allowed
+            expected = f"{', '.join(most)} or {last} quantities"
+            raise WrongError(f"{one.quantity} in a line of {line.kind}", expected)
 
 
 def revisited(timed: Line, again: Sequence[Line]) -> Line:
@@ -291,6 +319,26 @@ def merged(timed: Line, counted: Line) -> Line:
             gates.append(gate)
     both = (*timed.measurements, *counted.measurements)
     return replace(timed, facts=facts, gates=tuple(gates), measurements=both)
+
+
+def traced(case: Line, trace: Line) -> Line:
+    """One record of a case that was then traced: its rows, and the gates and facts of both.
+
+    Gates of a trace judge its own rows alone: one that failed becomes their failed noise. The
+    harness does the same (`with_trace` in harness/record/measurement.hpp).
+    """
+    if case.status != "measured":
+        return case
+    if trace.status != "measured":
+        open_ = Gate("phases", "unverified", f"tracing {trace.status}: {trace.reason}")
+        return replace(case, gates=(*case.gates, open_))
+    failed = [f"{gate.name}: {gate.detail}" for gate in trace.gates if gate.verdict == "failed"]
+    rows = trace.measurements
+    if failed:
+        rows = tuple(replace(one, noise=Noise("failed", "; ".join(failed))) for one in rows)
+    gates = (*case.gates, *(gate for gate in trace.gates if gate.verdict != "failed"))
+    facts = {**trace.facts, **case.facts}
+    return replace(case, facts=facts, gates=gates, measurements=(*case.measurements, *rows))
 
 
 def _stronger(timed: Gate, counted: Gate) -> Gate:

@@ -9,8 +9,8 @@ from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from msgspec import Meta, Struct, field
 
-SCHEMA_VERSIONS = (1, 2)
-"""Version 2 has counters: lines of kind `counts`, and `counters` in the context."""
+SCHEMA_VERSIONS = (1, 2, 3)
+"""Version 2 has counters: lines of kind `counts`, and `counters` in the context; 3 has `trace`."""
 
 Backend = Literal["cuda", "host"]
 Verdict = Literal["passed", "failed", "unverified", "not_applicable"]
@@ -19,6 +19,8 @@ Provenance = Literal["timed", "counted", "modelled", "published", "reported"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 COUNTABLE: tuple[Provenance, ...] = ("counted", "modelled")
 """What a line of kind `counts` may hold: under a profiler nothing is timed."""
+TRACEABLE: tuple[Provenance, ...] = ("timed", *COUNTABLE)
+"""What a line of kind `trace` may hold."""
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 METRIC = re.compile(r"[A-Za-z][A-Za-z0-9_.]*")
@@ -87,8 +89,8 @@ class Case(Struct, frozen=True, gc=False):
 class Line(Case, frozen=True, gc=False, kw_only=True):
     """A line of `samples.jsonl`; `visit` is the how-manieth timing of its case in the run."""
 
-    schema_version: Literal[1, 2]
-    kind: Literal["case", "counts"]
+    schema_version: Literal[1, 2, 3]
+    kind: Literal["case", "counts", "trace"]
     measurements: tuple[Measurement, ...]
     visit: Annotated[int, Meta(ge=1)] = 1
 

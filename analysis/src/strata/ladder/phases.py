@@ -1,0 +1,156 @@
+"""What the time of a step goes into, by phase: traced, and predicted from the run's own atlas.
+
+    copies     so many copies of so many bytes, by the line through the run's pinned transfers
+    build      the bytes that its kernels read and write, at the run's rate of reading L2, or DRAM
+               if they are more than L2 holds; or the instructions of its comparisons, if they take
+               longer
+    search     the floating-point instructions of its distances, at the run's rate of them
+    idle       so many launches, each at what one more costs in a stream
+
+Nothing is fitted to what is predicted, and what has no such rule is not predicted: what is left
+between a step and the sum of its predictions is shown, never explained away.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from strata.model import atlas, transfer_model
+from strata.model.cases import by_case
+from strata.run import Row, Run, grouped
+from strata.run.load import STEP
+
+PHASES = ("allocate", "copy_in", "build", "search", "sum", "move", "copy_out", "idle")
+PREFIX = "phase_"
+OPERATIONS_OF_FMA = 2
+"""A ceiling counts a fused multiply-add as two operations; it is one instruction."""
+MODELLED = ("fp32_instructions", "build_bytes", "build_instructions")
+"""What a step computes and moves, as its rung's model has it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """A traced case: its phases, and what is predicted of them, in seconds of a step."""
+
+    place: tuple[tuple[str, str], ...]
+    """The axes that all rungs of its ladder share, with their values."""
+    phases: Mapping[str, Row]
+    predicted: Mapping[str, float]
+    timed: float
+    """The step as it was timed, without any records."""
+
+    @property
+    def first(self) -> Row:
+        """One of its rows: all of them are valid, or none is."""
+        return next(iter(self.phases.values()))
+
+    @property
+    def traced(self) -> float:
+        """All phases together."""
+        return sum(row.value for row in self.phases.values())
+
+    @property
+    def left(self) -> float | None:
+        """What no prediction explains; less than 0 where they say too much, None without any."""
+        return self.traced - sum(self.predicted.values()) if self.predicted else None
+
+
+class Atlas:
+    """What a run knows of the costs that a step is made of; None for what it did not measure."""
+
+    def __init__(self, run: Run) -> None:
+        found = transfer_model.lines(transfer_model.points(run.of("transfers")))
+        self.to_device = found.get(("pinned", "to_device", 1, "none"))
+        self.to_host = found.get(("pinned", "to_host", 1, "none"))
+        launches = (row for row in run.of("launch_overhead") if row.text("launch") == "stream")
+        known = {(row.quantity, row.method): row.value for row in launches if row.valid}
+        self.launch = known.get(("launch_seconds", "event_slope"))
+        peak = atlas.ceilings(run).get("fp32") if run.context.backend == "cuda" else None
+        self.instructions = peak.row.value / OPERATIONS_OF_FMA if peak else None
+        read = atlas.bandwidths(run) if run.context.backend == "cuda" else {}
+        self.read = {level: best.row.value for level, best in read.items()}
+        held = run.context.device.facts.get("l2_bytes")
+        self.l2_bytes = held if isinstance(held, int) else 0
+
+    def predict(self, counted: Mapping[str, float]) -> dict[str, float]:
+        """Seconds by phase of a step that queues and computes as `counted`, where that is known."""
+        copies = {
+            "copy_in": (self.to_device, "copies_in", "copied_in_bytes"),
+            "copy_out": (self.to_host, "copies_out", "copied_out_bytes"),
+        }
+        found = {
+            phase: counted[times] * line.alpha + counted[size] * line.beta
+            for phase, (line, times, size) in copies.items()
+            if line and counted.get(times)
+        }
+        if self.instructions and "fp32_instructions" in counted:
+            found["search"] = counted["fp32_instructions"] / self.instructions
+        if build := self._build(counted):
+            found["build"] = build
+        if self.launch and "launches" in counted:
+            found["idle"] = counted["launches"] * self.launch
+        return found
+
+    def _build(self, counted: Mapping[str, float]) -> float | None:
+        """Seconds of the kernels that build; None where nobody said what they do."""
+        moved, issued = counted.get("build_bytes"), counted.get("build_instructions")
+        rate = self.read.get("l2" if moved and moved <= self.l2_bytes else "dram")
+        if not moved or not rate or (issued and not self.instructions):
+            return None
+        return max(moved / rate, issued / self.instructions if issued and self.instructions else 0)
+
+
+def _counted(rows: Sequence[Row]) -> dict[str, float]:
+    """What a step queued, by the records of its trace, and what it must compute."""
+    method = next(row.method for row in rows if row.quantity.startswith(PREFIX))
+    found = {row.quantity: row.value for row in rows if row.method == method}
+    found |= {row.quantity: row.value for row in rows if row.quantity in MODELLED}
+    found["copies_out"] = found.get("copies", 0) - found.get("copies_in", 0)
+    found["copied_out_bytes"] = found.get("copied_bytes", 0) - found.get("copied_in_bytes", 0)
+    return found
+
+
+def steps(run: Run) -> Sequence[Step]:
+    """Every case that was traced, in the order of the sweep."""
+    atlas_of_run = Atlas(run)
+    facts = {case.id: case.facts for case in run.cases}
+    shared = _shared_axes(run)
+
+    def found() -> Iterator[Step]:
+        for case in by_case(row for row in run.rows if row.suite in shared):
+            phases = {
+                phase: row
+                for phase in PHASES
+                for row in case.rows
+                if row.quantity == PREFIX + phase
+            }
+            if not phases:
+                continue
+            first = next(iter(phases.values()))
+            timed = facts[first.case].get(STEP)
+            yield Step(
+                tuple((axis, first.text(axis)) for axis in shared[first.suite]),
+                phases,
+                atlas_of_run.predict(_counted(case.rows)),
+                timed if isinstance(timed, float) else 0.0,
+            )
+
+    return list(found())
+
+
+def _shared_axes(run: Run) -> Mapping[str, Sequence[str]]:
+    """The axes that all traced benchmarks of a suite have, as they are declared."""
+    traced = {row.case: row for row in run.rows if row.quantity.startswith(PREFIX)}
+    shared = {}
+    for suite, rows in grouped(traced.values(), lambda row: row.suite).items():
+        told = run.context.benchmarks.get(rows[0].benchmark)
+        axes = [axis.name for axis in told.axes] if told else list(rows[0].params)
+        shared[suite] = [axis for axis in axes if all(axis in row.params for row in rows)]
+    return shared
+
+
+def best(found: Sequence[Step]) -> Sequence[Step]:
+    """The fastest valid case of each rung at each place, in the order of `found`."""
+    by_rung = grouped(found, lambda step: (step.place, step.first.benchmark))
+    return [
+        min(here, key=lambda step: (not step.first.valid, step.traced)) for here in by_rung.values()
+    ]

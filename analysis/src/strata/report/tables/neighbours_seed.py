@@ -1,0 +1,143 @@
+"""What do grids bring a search of neighbours on a GPU, then and now?
+
+The numbers that chapters 5 to 7 of Breitbart (2008) print, each redone by the rungs that are built
+as it tells. What it shows as bars alone gives none.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from strata import reference
+from strata.model.cases import ratio
+from strata.model.text import NONE, Sentence, Table, table, told
+from strata.model.units import factor, significant
+from strata.report.tables._cells import percent
+from strata.run import Row, Run, grouped
+
+ORDER = 318
+
+KEY = "breitbart2008structures"
+HEADS = ("question", "GeForce 8800 GTS", "here", "by")
+STEPS = "steps_per_second"
+BRUTE = ("tile",)
+"""Its first version: tiles in shared memory, and all vectors copied in each step (5.2)."""
+GRIDS = ("host_grid", "constant", "scan_grid")
+"""Its static grids (6.2, 6.2.3, 6.3)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Boids, evenly spread; a world or a number of cells is any where it is blank."""
+
+    agents: int
+    world: str = ""
+    cells: str = ""
+
+
+class Cases:
+    """The rates of a run's boids on a GPU, by rung."""
+
+    def __init__(self, run: Run) -> None:
+        boids = [
+            row
+            for row in run.rows
+            if row.suite == "neighbours" and row.backend == "cuda"
+            and row.text("problem") == "boids" and row.text("spread") == "uniform"
+            and row.params.get("shown", "no") == "no"
+        ]  # fmt: skip
+        found = grouped(boids, lambda row: row.benchmark.removeprefix("neighbours_"))
+        self.of: Mapping[str, Sequence[Row]] = found
+
+    def best(self, place: Place, rungs: Sequence[str], quantity: str = STEPS) -> Row | None:
+        """The fastest valid case of several rungs, by the first method of each."""
+        here = [
+            row
+            for rung in rungs
+            for row in _first_of_each_case(self.of.get(rung, ()), quantity)
+            if row.count("agents") == place.agents
+            and place.world in ("", row.text("world"))
+            and place.cells in ("", row.text("cells"))
+        ]
+        return max(here, key=lambda row: (row.valid, row.value), default=None)
+
+
+def _first_of_each_case(rows: Sequence[Row], quantity: str) -> Sequence[Row]:
+    wanted = (row for row in rows if row.quantity == quantity)
+    return [here[0] for here in grouped(wanted, lambda row: row.case).values()]
+
+
+Answer = Callable[[Cases], tuple[Sentence, Row | None]]
+
+
+def _steps(place: Place, rungs: Sequence[str]) -> Answer:
+    def answer(cases: Cases) -> tuple[Sentence, Row | None]:
+        row = cases.best(place, rungs)
+        valid = row is not None and row.valid
+        return told(row if valid else None, lambda value: f"{significant(value)} steps/s"), row
+
+    return answer
+
+
+def _over(one: tuple[Place, Sequence[str]], other: tuple[Place, Sequence[str]]) -> Answer:
+    def answer(cases: Cases) -> tuple[Sentence, Row | None]:
+        row = cases.best(*one)
+        faster = ratio(row, cases.best(*other))
+        return (NONE if faster is None else told(row, lambda _: factor(faster))), row
+
+    return answer
+
+
+def _used(rung: str) -> Answer:
+    def answer(cases: Cases) -> tuple[Sentence, Row | None]:
+        row = cases.best(Place(16384, "50"), (rung,), "used_threads")
+        valid = row is not None and row.valid
+        return told(row if valid else None, lambda value: percent(100 * value)), row
+
+    return answer
+
+
+_MANY = Place(131072, "200")
+"""The largest of figure 6.2."""
+_ALL = Place(131072)
+"""Who asks everybody does so in any world."""
+_FEW = Place(16384, "50")
+LINES: Sequence[tuple[str, str, Answer]] = (
+    ("brute force, 16,384 agents (1.1)", "about 21 steps/s", _steps(_FEW, BRUTE)),
+    ("static grid over brute force, 131,072 agents in world 200 (6.2.2)", "35×",
+     _over((_MANY, GRIDS), (_ALL, BRUTE))),
+    ("6³ cells over brute force, likewise", "slower",
+     _over((Place(131072, "200", "6"), ("host_grid",)), (_ALL, BRUTE))),
+    ("24³ over 23³ cells in world 50 (6.2.2)", "a drop",
+     _over((Place(131072, "50", "24"), ("host_grid",)),
+           (Place(131072, "50", "23"), ("host_grid",)))),
+    ("48³ over 47³ cells in world 100", "a drop",
+     _over((Place(131072, "100", "48"), ("host_grid",)),
+           (Place(131072, "100", "47"), ("host_grid",)))),
+    ("constant memory, 12³ cells in world 50 (6.2.3)", "at most 1.02×",
+     _over((Place(16384, "50", "12"), ("constant",)), (Place(16384, "50", "12"), ("host_grid",)))),
+    ("constant memory, 18³ cells in world 50", "a loss",
+     _over((Place(16384, "50", "18"), ("constant",)), (Place(16384, "50", "18"), ("host_grid",)))),
+    ("the best grid, 2¹⁵ agents (7.4)", "about 60 steps/s",
+     _steps(Place(32768, "200"), (*GRIDS, "boxes", "early_stop"))),
+    ("the best grid, 2¹⁸ agents in world 200 (7.4)", "over 5 steps/s",
+     _steps(Place(262144, "200"), (*GRIDS, "boxes", "early_stop"))),
+    ("dynamic over static grid, 2¹³ agents in world 200 (7.3)", "1.15×",
+     _over((Place(8192, "200"), ("early_stop",)), (Place(8192, "200"), GRIDS))),
+    ("threads used, parts of one dimension (table 7.1)", "59.5 %", _used("split_slabs")),
+    ("threads used, parts of three dimensions (table 7.1)", "62.5 %", _used("boxes")),
+)  # fmt: skip
+
+
+def make(run: Run) -> Table | None:
+    """The seed's numbers beside this run's; None where it has none of them."""
+    cases = Cases(run)
+    lines: list[dict[str, Sentence]] = []
+    for question, theirs, answer in LINES:
+        here, row = answer(cases)
+        by = row.benchmark.removeprefix("neighbours_").replace("_", " ") if row else ""
+        cells = ((question,), (theirs,), here, (by,) if here != NONE else NONE)
+        lines.append(dict(zip(HEADS, cells, strict=True)))
+    if all(line["here"] == NONE for line in lines):
+        return None
+    title = f"Chapters 5 to 7 of Breitbart (2008) {reference.cite(KEY)}, redone"
+    return table("neighbours_seed", title, lines, words=("question", "by"))

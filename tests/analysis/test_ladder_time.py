@@ -1,0 +1,259 @@
+"""The phases of a step, what is predicted of them, and their figure, from runs that are made up."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_neighbours_figures import stories
+
+from builders import case, load2, measurement, trace
+from charts import caption_of, chart_of, check_drawing, data_of, labels, marks, panels, shown_words
+from strata.figures.ladder_time import FIGURE
+from strata.ladder.phases import steps
+from strata.model.units import count, quantity
+from strata.run import Run
+from strata.run.load import STEP
+
+ALPHA, BETA = 5e-6, 2e-11
+"""Seconds of a copy, and of a byte, in both directions."""
+LAUNCH = 3e-6
+FLOPS = 6e13
+L2 = 1 << 20
+READ = {"l2": 5e12, "dram": 2e12}
+
+
+def atlas() -> list[dict[str, Any]]:
+    """What a run measured of copies, launches and arithmetic."""
+    sizes = [4**power for power in range(1, 13)]
+    copies = [
+        case(
+            [
+                measurement("transfer_time", [ALPHA + BETA * size], unit="s", method="wall"),
+                measurement("bandwidth", [size / (ALPHA + BETA * size)], unit="B/s", method="wall"),
+            ],
+            benchmark="transfers",
+            params={"memory": "pinned", "direction": direction, "pieces": 1, "packing": "none",
+                    "bytes": size},
+        )
+        for direction in ("to_device", "to_host")
+        for size in sizes
+    ]  # fmt: skip
+    launch = measurement("launch_seconds", [LAUNCH], unit="s", method="event_slope")
+    flops = measurement("flops_per_second", [FLOPS], unit="FLOP/s", method="event_slope")
+    reads = [
+        case(
+            [measurement("bandwidth", [rate], unit="B/s", method="event_slope")],
+            benchmark="bandwidth", params={"level": level, "operation": "read"},
+        )
+        for level, rate in READ.items()
+    ]  # fmt: skip
+    return [
+        *reads,
+        *copies,
+        case([launch], benchmark="launch_overhead", params={"launch": "stream"}),
+        case([flops], benchmark="ceilings", params={"arithmetic": "fp32", "form": "steady"}),
+    ]
+
+
+def rung(
+    name: str,
+    phases: dict[str, float],
+    *,
+    timed: float | None = None,
+    method: str = "cupti_activity",
+    failed: bool = False,
+    queued: dict[str, float] | None = None,
+    modelled: dict[str, float] | None = None,
+    **params: Any,
+) -> list[dict[str, Any]]:
+    """A rung that was timed and traced, with these seconds by phase."""
+    where = {"problem": "boids", "spread": "uniform", "agents": 16384, "world": 50} | params
+    step = timed or sum(phases.values())
+    backend = "host" if method == "host_clock" else "cuda"
+    rows = [measurement("steps_per_second", [1 / step] * 7, unit="1/s", method="event")]
+    if backend == "cuda":
+        rows.append(
+            measurement("fp32_instructions", [3e9], unit="1", method="model",
+                        provenance="modelled", noise="not_applicable")
+        )  # fmt: skip
+    rows += [
+        measurement(name, [value], unit="B", method="model", provenance="modelled",
+                    noise="not_applicable")
+        for name, value in (modelled or {}).items()
+    ]  # fmt: skip
+    line = case(
+        rows, suite="neighbours", benchmark=f"neighbours_{name}", backend=backend, params=where,
+        facts={STEP: step},
+    )  # fmt: skip
+    found = [
+        measurement(f"phase_{phase}", [seconds] * 7, unit="s", method=method,
+                    noise="not_applicable")
+        for phase, seconds in phases.items()
+    ] + [
+        measurement(quantity, [value], unit="1", method=method, provenance="counted",
+                    noise="not_applicable")
+        for quantity, value in (queued or {}).items()
+    ]  # fmt: skip
+    verdict = "failed" if failed else "passed"
+    return [line, trace(line, found, gates=[("phases", verdict, "1.3 of it")])]
+
+
+QUEUED = {
+    "copies": 6.0, "copies_in": 4.0, "copied_bytes": 3e6, "copied_in_bytes": 1e6, "launches": 7.0,
+}  # fmt: skip
+PHASES = {"copy_in": 5e-5, "build": 2e-5, "search": 2e-4, "copy_out": 6e-5, "idle": 3e-5}
+
+
+def run_of(folder: Path, *rungs: list[dict[str, Any]], known: bool = True) -> Run:
+    lines = [line for found in rungs for line in found]
+    backend = lines[0]["backend"]
+    told = [story | {"backend": backend} for story in stories()]
+    return load2(
+        folder, [*(atlas() if known else []), *lines], backend=backend,
+        ladders={"neighbours": told}, device__l2_bytes=L2,
+    )  # fmt: skip
+
+
+def test_each_phase_is_predicted_by_its_own_rule(tmp_path: Path) -> None:
+    (step,) = steps(run_of(tmp_path, rung("cpu_grid", PHASES, queued=QUEUED)))
+    assert step.predicted == pytest.approx(
+        {
+            "copy_in": 4 * ALPHA + 1e6 * BETA,
+            "copy_out": 2 * ALPHA + 2e6 * BETA,
+            "search": 3e9 / (FLOPS / 2),
+            "idle": 7 * LAUNCH,
+        }
+    )
+    assert step.traced == pytest.approx(3.6e-4)
+    assert step.left == pytest.approx(3.6e-4 - sum(step.predicted.values()))
+    assert step.place == (
+        ("agents", "16384"), ("problem", "boids"), ("spread", "uniform"), ("world", "50"),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("moved", "issued", "seconds"),
+    [
+        (L2 / 2, None, L2 / 2 / READ["l2"]),
+        (2 * L2, None, 2 * L2 / READ["dram"]),
+        (L2 / 2, 3e10, 3e10 / (FLOPS / 2)),
+        (L2 / 2, 3e3, L2 / 2 / READ["l2"]),
+    ],
+)
+def test_what_builds_takes_as_long_as_its_bytes_or_its_instructions(
+    tmp_path: Path, moved: float, issued: float | None, seconds: float
+) -> None:
+    modelled = {"build_bytes": moved} | ({"build_instructions": issued} if issued else {})
+    run = run_of(tmp_path, rung("cpu_grid", PHASES, queued=QUEUED, modelled=modelled))
+    (step,) = steps(run)
+    assert step.predicted["build"] == pytest.approx(seconds)
+    assert step.left == pytest.approx(step.traced - sum(step.predicted.values()))
+    assert "Build: the bytes" in caption_of(FIGURE, run)
+
+
+def test_without_rates_what_builds_is_not_predicted(tmp_path: Path) -> None:
+    run = run_of(
+        tmp_path, rung("cpu_grid", PHASES, queued=QUEUED, modelled={"build_bytes": 1e6}),
+        known=False,
+    )  # fmt: skip
+    assert steps(run)[0].predicted == {}
+
+
+def test_phases_by_events_say_so(tmp_path: Path) -> None:
+    run = run_of(tmp_path, rung("cpu_grid", PHASES, method="cuda_event", queued=QUEUED))
+    assert set(steps(run)[0].predicted) >= {"copy_in", "copy_out", "idle"}
+    caption = caption_of(FIGURE, run)
+    assert "Without CUPTI" in caption
+    assert "CUPTI's records" not in caption
+
+
+def test_what_is_shown_stands_in_a_panel_of_its_own(tmp_path: Path) -> None:
+    run = run_of(
+        tmp_path, rung("cpu_grid", PHASES, shown="no"), rung("cpu_grid", PHASES, shown="yes")
+    )
+    assert [panel.title for panel in panels(chart_of(FIGURE, run))] == [
+        f"agents {count(16384)}, boids, uniform, world 50",
+        f"agents {count(16384)}, boids, shown, uniform, world 50",
+    ]
+
+
+def test_what_the_run_did_not_measure_predicts_nothing(tmp_path: Path) -> None:
+    (step,) = steps(run_of(tmp_path, rung("cpu_grid", PHASES, queued=QUEUED), known=False))
+    assert step.predicted == {}
+    assert step.left is None
+    assert "predict" not in caption_of(
+        FIGURE, run_of(tmp_path / "b", rung("serial", PHASES), known=False)
+    )
+
+
+def test_without_traces_there_is_no_figure(tmp_path: Path) -> None:
+    line, _ = rung("serial", PHASES)
+    skipped = trace(line, status="skipped", reason="this build has no CUPTI")
+    run = run_of(tmp_path, [line, skipped])
+    assert not FIGURE.items(run)
+    (row,) = [row for row in run.rows if row.quantity == "steps_per_second"]
+    assert row.reasons == "phases: tracing skipped: this build has no CUPTI"
+
+
+def test_bars_are_stacked_by_phase_with_what_is_left(tmp_path: Path) -> None:
+    run = run_of(
+        tmp_path, rung("cpu_grid", PHASES, queued=QUEUED, timed=3.5e-4),
+        rung("serial", {"search": 4e-3, "idle": 1e-4}),
+    )  # fmt: skip
+    chart = chart_of(FIGURE, run)
+    (panel,) = panels(chart)
+    assert panel.places.names == ["serial", "cpu grid"], "in the order of the ladder"
+    assert panel.title == f"agents {count(16384)}, boids, uniform, world 50"
+    searched = [mark for mark in marks(panel, "search") if mark.place > 0.5]
+    assert [(mark.start, mark.value) for mark in searched] == [pytest.approx((7e-5, 2.7e-4))], (
+        "behind what is copied and built"
+    )
+    (left,) = [mark for mark in marks(panel, "not predicted") if mark.place > 0.5]
+    assert left.value == pytest.approx(3.6e-4)
+    assert left.start == pytest.approx(3.6e-4 - (left.value - left.start))
+    assert [mark.value for mark in marks(panel, "timed")] == pytest.approx([4.1e-3, 3.5e-4])
+    assert labels(chart) == [
+        "copy in", "build", "search", "copy out", "idle", "not predicted", "timed",
+    ]  # fmt: skip
+    share = 100 * sum(steps(run)[0].predicted.values()) / 3.6e-4
+    assert f"{quantity(3.6e-4, 's')}   {share:.3g} % predicted" in shown_words(panel)
+    check_drawing(chart)
+    assert "Copies:" in caption_of(FIGURE, run)
+    lines = [line for line in data_of(FIGURE, run) if line["rung"] == "cpu grid"]
+    assert [line["phase"] for line in lines] == list(PHASES)
+    assert [line["predicted_seconds"] != "" for line in lines] == [True, False, True, True, True]
+
+
+def test_of_the_choices_of_a_rung_the_fastest_valid_one_stands(tmp_path: Path) -> None:
+    run = run_of(
+        tmp_path, rung("cpu_grid", {"search": 3e-3}, cells=6),
+        rung("cpu_grid", {"search": 2e-3}, cells=12),
+        rung("cpu_grid", {"search": 1e-3}, cells=24, failed=True),
+        rung("serial", {"search": 9e-3}),
+    )  # fmt: skip
+    found = [line["case"] for line in data_of(FIGURE, run) if line["seconds"]]
+    assert len(found) == 2
+    assert "cells=12" in found[1]
+
+
+def test_phases_that_do_not_make_up_the_step_are_hollow(tmp_path: Path) -> None:
+    run = run_of(tmp_path, rung("serial", PHASES, failed=True, method="host_clock"), known=False)
+    (panel,) = panels(chart_of(FIGURE, run))
+    assert not any(mark.valid for mark in marks(panel, "search"))
+    caption = caption_of(FIGURE, run)
+    assert "Invalid, drawn hollow (1): serial" in caption
+    assert "All by the host's clock." in caption
+
+
+def test_a_panel_for_each_place(tmp_path: Path) -> None:
+    run = run_of(
+        tmp_path, rung("serial", PHASES), rung("serial", PHASES, agents=131072),
+        rung("openmp", PHASES, problem="list", world="fit"),
+    )  # fmt: skip
+    chart = chart_of(FIGURE, run)
+    assert [panel.title for panel in panels(chart)] == [
+        f"agents {count(16384)}, boids, uniform, world 50",
+        f"agents {count(131072)}, boids, uniform, world 50",
+        f"agents {count(16384)}, list, uniform, fit",
+    ]  # fmt: skip
+    check_drawing(chart)
