@@ -22,7 +22,7 @@ context=$(newest context.json runs)
 [[ -n $context ]] || die "the sweep left no run folder under runs/"
 run=${context%/context.json}
 
-"$strata" report "$run" --out report
+"$strata" report "$run" --out report >/dev/null  # the run has told its numbers
 page=$(newest '*.html' report)
 [[ -n $page ]] || die "no report came out under report/"
 

@@ -374,6 +374,7 @@ class Command(unittest.TestCase):
             [],
             ["run", "--device", "tpu"],
             ["run", "--set", "layout_read.layouts=aos"],
+            ["run", "full", "--device", "host", "--set", "neighbours_constant.cells=26"],
             ["run", "no_such_sweep"],
             ["run", "quick", "--device", "host", "--filter", "("],
             ["run", "quick", "--device", "host", "--filter", "matches-nothing"],
@@ -478,7 +479,7 @@ class Command(unittest.TestCase):
     def test_a_small_run_leaves_a_complete_folder(self) -> None:
         folder = self.run_small()
         context = json.loads((folder / "context.json").read_text())
-        self.assertEqual(context["schema_version"], 2)
+        self.assertEqual(context["schema_version"], 3)
         self.assertEqual(context["state"], "complete")
         self.assertEqual(context["backend"], "host")
         cases = [
@@ -490,6 +491,20 @@ class Command(unittest.TestCase):
             header.startswith("run,device,backend,suite,benchmark,case,params,quantity")
         )
         self.assertGreater(len(rows), len(cases))
+
+    def test_steps_are_divided_into_phases_on_a_cpu_that_nobody_named(self) -> None:
+        answer = strata(
+            "run", "quick", "--out", str(self.out), "--filter", "/neighbours_cpu_packed/",
+            "--set", "neighbours_cpu_packed.agents=4096",
+            "--set", "plan.min_samples=6", "--set", "plan.max_samples=6", CUDA_VISIBLE_DEVICES="",
+        )  # fmt: skip
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        samples = Path(answer.stdout.strip().splitlines()[-1]) / "samples.jsonl"
+        lines = [json.loads(line) for line in samples.read_text().splitlines()]
+        traced = [line for line in lines if line["kind"] == "trace"]
+        self.assertEqual([line["status"] for line in traced], ["measured"], traced)
+        names = [row["quantity"] for row in traced[0]["measurements"]]
+        self.assertIn("phase_search", names)
 
     def test_a_run_is_completed_on_the_ground_that_it_was_begun_on(self) -> None:
         folder = self.run_small()
