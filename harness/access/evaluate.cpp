@@ -312,26 +312,26 @@ std::string_view describe(Doubt doubt) {
     case Doubt::none:
       return "exact";
     case Doubt::address:
-      return "an address is not known";
+      return "address is unknown";
     case Doubt::guard:
-      return "its guard is not known";
+      return "guard is unknown";
     case Doubt::path:
-      return "whether threads come here is not known";
+      return "it is unknown which threads reach this instruction";
     case Doubt::ended:
-      return "whether threads ended before is not known";
+      return "it is unknown which threads have exited";
     case Doubt::apart:
-      return "threads that an instruction names do not come to it together: what it does, and "
-             "which of them go on together, is undefined";
+      return "some threads of an instruction's mask do not reach it together: its result, and which "
+             "threads continue together, is undefined";
     case Doubt::misaligned:
-      return "an address is no multiple of the width";
+      return "misaligned address";
     case Doubt::width:
-      return "how much a thread asks for is not known";
+      return "access size is unknown";
   }
   return {};
 }
 
 std::string describe_hidden(const ptx::Kernel& kernel, std::uint32_t instruction) {
-  if (instruction >= kernel.instructions.size()) return "a register that nothing wrote";
+  if (instruction >= kernel.instructions.size()) return "an uninitialised register";
   const ptx::Instruction& one = kernel.instructions[instruction];
   std::string text{one.opcode};
   for (const auto& modifier : one.modifiers)
@@ -340,13 +340,13 @@ std::string describe_hidden(const ptx::Kernel& kernel, std::uint32_t instruction
     switch (role_of(one)) {
       case Role::load:
         return one.space() == Space::param ? "the launch file does not give this parameter"
-                                           : "what it loads is not known";
+                                           : "loaded value is unknown";
       case Role::atomic:
-        return "what it returns is not known";
+        return "returned value is unknown";
       case Role::unmodelled:
-        return "it is not modelled";
+        return "not modelled";
       default:
-        return "its result is not known";
+        return "result is unknown";
     }
   };
   return fmt::format("{} of line {}: {}", text, one.line, why());

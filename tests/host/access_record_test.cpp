@@ -137,7 +137,7 @@ TEST_F(AccessRecord, SaysWhyAnAccessHasNoPrediction) {
   ASSERT_EQ(records.size(), 6U);
   for (const auto& record : records) {
     EXPECT_EQ(record.status, Status::skipped);
-    EXPECT_THAT(record.reason, HasSubstr("is not known"));
+    EXPECT_THAT(record.reason, HasSubstr("is unknown"));
     EXPECT_TRUE(record.measurements.empty());
   }
   CountedLaunch counted;
