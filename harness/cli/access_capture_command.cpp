@@ -79,16 +79,16 @@ fs::path capture_library() {
   fs::path file = self.parent_path() / "libstrata_capture.so";
   if (!fs::exists(file, error)) {
     throw CountersUnavailable{
-        "launches cannot be captured: this build has no libstrata_capture.so, which needs CUPTI",
-        "build again where a CUDA compiler (nvcc) and CUPTI are installed"};
+        "cannot capture launches: this build has no libstrata_capture.so, which needs CUPTI",
+        "rebuild where a CUDA compiler (nvcc) and CUPTI are installed"};
   }
   // The driver says nothing of a library that it cannot load.
   void* const library = ::dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const why = ::dlerror();
-    throw CountersUnavailable{fmt::format("launches cannot be captured: {}",
-                                          why == nullptr ? "an unknown error" : one_line(why)),
-                              "install CUPTI, or build again where it lies now"};
+    throw CountersUnavailable{fmt::format("cannot capture launches: {}",
+                                          why == nullptr ? "unknown error" : one_line(why)),
+                              "install CUPTI, or rebuild with its present location"};
   }
   (void)::dlclose(library);
   return file;
@@ -97,8 +97,8 @@ fs::path capture_library() {
 void check_folder(const std::string& out) {
   std::error_code error;
   if (fs::exists(out, error) && !fs::is_empty(out, error)) {
-    refuse({"--out"}, in_quotes(out) + " is not empty", "a folder that is new or empty",
-           "give another, or remove it");
+    refuse({"--out"}, in_quotes(out) + " is not empty", "a new or empty folder",
+           "use another folder, or remove it");
   }
 }
 
@@ -108,8 +108,8 @@ fs::path made_folder(const std::string& out) {
   fs::path folder = fs::absolute(out, error);
   fs::create_directories(folder, error);
   if (error) {
-    refuse({"--out"}, fmt::format("{} cannot be made: {}", in_quotes(out), error.message()),
-           "a folder that can be written to", "give another");
+    refuse({"--out"}, fmt::format("cannot create {}: {}", in_quotes(out), error.message()),
+           "a writable folder", "give another");
   }
   return folder;
 }
@@ -162,7 +162,7 @@ Told run_program(const CaptureOptions& options, const fs::path& library, const f
   (void)::posix_spawnattr_destroy(&attributes);
   if (error != 0) {
     refuse({options.program.front()}, std::generic_category().message(error),
-           "a program that can be run", "look at its path and permissions");
+           "an executable program", "check its path and permissions");
   }
   Told told;
   LineReader reader;
@@ -191,8 +191,8 @@ ExitCode capture(const CaptureOptions& options) {
   const std::string& name = options.program.front();
   const auto program = find_program(name);
   if (!program) {
-    refuse({name}, "no such program, or none that may be run", "a program that uses CUDA",
-           "look at its path and permissions");
+    refuse({name}, "no such program, or not executable", "a program that uses CUDA",
+           "check its path and permissions");
   }
   check_folder(options.out);
   const fs::path library = capture_library();
@@ -208,9 +208,10 @@ ExitCode capture(const CaptureOptions& options) {
   if (!ending.empty()) fmt::print(stderr, "strata: {} {}\n", one_line(name), ending);
   if (!told.failures.empty()) return ExitCode::failed;
   if (told.launches.empty()) {
-    refuse({name}, told.has_begun ? "launched no kernel" : "made no call of CUDA's driver",
-           "a program that launches kernels",
-           "give it the arguments with which it does; what it launches as a graph is not captured");
+    refuse(
+        {name}, told.has_begun ? "launched no kernel" : "made no CUDA driver call",
+        "a program that launches kernels",
+        "pass the arguments with which it launches them; launches into a graph are not captured");
   }
   const auto in_folder = [&](const std::string& file) {
     return (fs::path{options.out} / file).string();
@@ -231,22 +232,22 @@ ExitCode capture(const CaptureOptions& options) {
 void add_access_capture(CLI::App& app, int& status) {
   const auto options = std::make_shared<CaptureOptions>();
   auto* sub = app.add_subcommand(
-      "capture",
-      "run a program, and write a launch file of each kernel and shape that it launches");
-  sub->add_option("PROGRAM", options->program, "the program and its arguments, behind --")
+      "capture", "run a program and write a launch file for each kernel and launch shape");
+  sub->add_option("PROGRAM", options->program, "the program and its arguments, after --")
       ->required()
       ->type_name("-- PROGRAM ARGS…");
-  option(sub, "--out", options->out, "a new folder for launch files, content and modules", "DIR");
+  option(sub, "--out", options->out, "new folder for launch files, buffer contents and modules",
+         "DIR");
   option(sub, "--megabytes", options->megabytes,
-         "how much content of its buffers goes beside a launch file, the smallest first", "MIB")
+         "buffer contents to save with each launch file, smallest buffers first", "MIB")
       ->check(CLI::Range(0, 1 << 14))
       ->capture_default_str();
   sub->footer(
-      "The program runs as it is, with a library that the driver loads into it. Buffers are "
-      "written as\nthey are before the launch; of larger ones nothing is known. The last line that "
-      "it prints is the\ncommand that reads what was captured.\n"
-      "Exit status: 0; 1 where the program or a file failed; 2 bad input; 3 no CUPTI.\n"
-      "Example: strata access capture --out captured -- ./program --size 1000");
+      "Runs an unmodified program with a library that the driver loads into it. Buffers are saved "
+      "as they\nare before the launch; contents above --megabytes are left out. The last line of "
+      "output is the\ncommand that analyses what was captured.\nExit status: 0; 1 the program or a "
+      "file failed; 2 bad input; 3 no CUPTI.\nExample: strata access capture --out captured -- "
+      "./program --size 1000");
   sub->callback([options, &status] { status = static_cast<int>(capture(*options)); });
 }
 

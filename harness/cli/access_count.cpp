@@ -65,7 +65,7 @@ KernelLaunch on_device(const ptx::Module& module, const Launch& launch, std::str
     LaunchMemory memory{.bytes = buffer.bytes, .address = buffer.address};
     bytes += buffer.bytes;
     if (bytes > most_memory) {
-      throw UsageError{fmt::format("{} GiB of buffers; at most {} GiB are launched with",
+      throw UsageError{fmt::format("{} GiB of buffers; a launch may have at most {} GiB",
                                    bytes >> 30U, most_memory >> 30U)};
     }
     memory.content = content_of(buffer);
@@ -198,7 +198,7 @@ class Counter {
     if (is_first) tells_begin_ = warps_begun(counted.instructions) == warps;
     if (is_whole(counted, warps)) return counted;
     throw std::runtime_error{
-        fmt::format("CUPTI's counts cannot be right: its kernel has {} warps, and {} began", warps,
+        fmt::format("CUPTI's counts are inconsistent: the kernel has {} warps, but {} began", warps,
                     warps_begun(counted.instructions))};
   }
 
@@ -280,10 +280,10 @@ class Tracer {
   [[nodiscard]] std::vector<Access> record(const ptx::Module& module, const std::string& text,
                                            Launch launch, const std::vector<Access>& wanted) const {
     const std::uint32_t kernel = launch.kernel;
-    const ptx::Module traced = ptx::read(text, "the PTX that records");
+    const ptx::Module traced = ptx::read(text, "the recording PTX");
     // Lanes meet where they do when it is counted.
     const std::string cubin =
-        assemble(text, "the PTX that records", modules_.tools(),
+        assemble(text, "the recording PTX", modules_.tools(),
                  unoptimised(traced.kernels[kernel].name, launch.block.count()));
     const TracedLaunch run = traced_launch(module, traced, std::move(launch), bytes_);
     const auto bytes =
@@ -325,7 +325,7 @@ class Worker {
       }
       if (ended && is_drained) break;
       if (std::chrono::steady_clock::now() > deadline) {
-        ended = fmt::format("no end within {} s", patience.count());
+        ended = fmt::format("it did not finish within {} s", patience.count());
         break;
       }
       constexpr int milliseconds = 20;

@@ -374,9 +374,8 @@ std::vector<Line> lines_of(const Report& report, const KernelReport& kernel,
     notes.push_back(doubt_text(exact));
   }
   if (access.outside > 0) {
-    notes.push_back(
-        fmt::format("{} accesses of lanes lie outside of the buffers, the first at {:#x}",
-                    access.outside, access.first_outside));
+    notes.push_back(fmt::format("{} lane accesses outside the buffers, the first at {:#x}",
+                                access.outside, access.first_outside));
   }
   return lines;
 }
@@ -618,10 +617,10 @@ constexpr std::array rules{
     Rule{"uncoalesced", "warning",
          "An access to global memory moves more sectors than its bytes need."},
     Rule{"bank-conflict", "warning",
-         "An access to shared memory passes through the banks more often than its bytes need."},
-    Rule{"outside", "error", "An access lies outside of the buffers of its launch."},
+         "An access to shared memory needs more wavefronts than its bytes do."},
+    Rule{"outside", "error", "An access lies outside the buffers of its launch."},
     Rule{"unknown-address", "note",
-         "The address cannot be followed, so that nothing is said of it."}};
+         "The address cannot be followed, so nothing is known about this access."}};
 
 Json location_json(std::string_view file, std::uint32_t line, std::uint32_t column,
                    std::string_view message = {}) {
@@ -642,8 +641,7 @@ std::optional<std::pair<std::size_t, std::string>> finding_of(const Report& repo
   };
   for (const auto& exact : one.exact) {
     if (exact.access.outside == 0) continue;
-    return found(2, fmt::format("{}: {} accesses of lanes lie outside of the buffers, the first at "
-                                "{:#x}",
+    return found(2, fmt::format("{}: {} lane accesses outside the buffers, the first at {:#x}",
                                 one.row.opcode, exact.access.outside, exact.access.first_outside));
   }
   const bool is_shared = proof.space == Space::shared;
@@ -751,10 +749,9 @@ std::string table_of(const Report& report) {
                              counted(over, "moves", "move"), shortest(report.most)),
                  0);
   out += wrapped(
-      "Moved: sectors of 32 bytes, or passes through the banks of shared memory; of a proof, by "
-      "one "
-      "request of a whole warp. Ideal: as many as its bytes need side by side. ÷: moved, at the "
-      "least, over ideal. Proofs follow the rules of compute capability 7.x and later.",
+      "Moved: 32-byte sectors, or wavefronts of shared memory; for a proof, of one request of a "
+      "full warp. Ideal: what the same bytes need when contiguous. ÷: moved (at least) over ideal. "
+      "Proofs follow the rules of compute capability 7.x and later.",
       0);
   return out;
 }

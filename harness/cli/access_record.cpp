@@ -192,7 +192,7 @@ Measurement of_optimised(Space space, const CountedAccess& counted) {
 std::string unpredicted(const ExactTraffic& exact, std::size_t generation) {
   if (!exact.access.is_exact()) return doubt_text(exact);
   if (exact.predicted(generation)) return {};
-  return fmt::format("no model counts accesses of {} memory", name_of(exact.access.space));
+  return fmt::format("accesses to {} memory are not modelled", name_of(exact.access.space));
 }
 
 std::string uncounted(const KernelReport& kernel, const ExactTraffic& exact) {
@@ -313,16 +313,16 @@ std::vector<CountedQuantity> counted_quantities() {
                            .set = {},
                            .additive = true};
   };
-  return {quantity("executed", sass::executed, "instruction", "executions of it by warps"),
+  return {quantity("executed", sass::executed, "instruction", "executions by warps"),
           quantity("sectors", sass::sectors, "sector", "sectors of global memory"),
-          quantity("tags", sass::tags, "1", "tags that global accesses look up in L1"),
-          quantity("wavefronts", sass::wavefronts, "wavefront", "passes through the banks"),
+          quantity("tags", sass::tags, "1", "tag lookups of global accesses in L1"),
+          quantity("wavefronts", sass::wavefronts, "wavefront", "wavefronts of shared memory"),
           quantity("sectors", sass::local_sectors, "sector", "sectors of local memory"),
-          quantity("optimised_sectors", sass::sectors, "sector", "of the kernel as it really runs"),
+          quantity("optimised_sectors", sass::sectors, "sector", "sectors of the optimised kernel"),
           quantity("optimised_wavefronts", sass::wavefronts, "wavefront",
-                   "of the kernel as it really runs"),
+                   "wavefronts of the optimised kernel"),
           quantity("optimised_sectors", sass::local_sectors, "sector",
-                   "of the kernel as it really runs, spilled registers included")};
+                   "sectors of the optimised kernel, including spilled registers")};
 }
 
 std::vector<Benchmark> declarations_of(const std::vector<CaseRecord>& records) {
@@ -332,22 +332,22 @@ std::vector<Benchmark> declarations_of(const std::vector<CaseRecord>& records) {
       values[record.which.benchmark][axis].insert(value);
   }
   const std::vector<Quantity> quantities{
-      {"requests", "executions by warps with a lane that takes part"},
-      {"sectors", "of 32 bytes, that these requests move"},
-      {"ideal_sectors", "the fewest that could hold the bytes asked for"},
-      {"wavefronts", "passes through the banks of shared memory"},
-      {"ideal_wavefronts", "the fewest that could"},
-      {"executed", "executions by warps, with and without lanes"},
-      {"tags", "looked up in L1"},
-      {"optimised_sectors", "sectors, as ptxas optimises the kernel"},
-      {"optimised_wavefronts", "wavefronts, as ptxas optimises the kernel"}};
+      {"requests", "executions by warps with an active lane"},
+      {"sectors", "32-byte sectors that these requests move"},
+      {"ideal_sectors", "minimum number of sectors for the requested bytes"},
+      {"wavefronts", "wavefronts of shared memory"},
+      {"ideal_wavefronts", "minimum number of wavefronts for the requested bytes"},
+      {"executed", "executions by warps, with and without active lanes"},
+      {"tags", "tag lookups in L1"},
+      {"optimised_sectors", "sectors of the optimised kernel"},
+      {"optimised_wavefronts", "wavefronts of the optimised kernel"}};
   const std::map<std::string, std::string> meanings{
       {"kernel", "its name"},
       {"launch", "the launch file"},
-      {"line", "of the source, then those that it was inlined to"},
-      {"instruction", "of the PTX"},
+      {"line", "source line, followed by the lines that it was inlined into"},
+      {"instruction", "PTX instruction"},
       {"space", "of memory"},
-      {"nth", "of several such instructions of a line"}};
+      {"nth", "number among equal instructions of a line"}};
   std::vector<Benchmark> declared;
   for (const auto& [name, axes] : values) {
     Benchmark one{.suite = suite,

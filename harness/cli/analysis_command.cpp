@@ -56,9 +56,9 @@ std::vector<std::string> call_of(const std::vector<std::string>& arguments) {
 void add_analysis(CLI::App& app) {
   constexpr std::array<std::pair<const char*, const char*>, 7> forwarded{
       {{"report", "figures, tables and one HTML page of a run"},
-       {"roofline", "attained FLOP/s under the ceilings measured in the run"},
-       {"compare", "what changed between runs; generations side by side"},
-       {"summary", "the most important numbers of a run"},
+       {"roofline", "kernels under the ceilings that the run measured"},
+       {"compare", "what changed between runs; differences between devices"},
+       {"summary", "the most important results of a run"},
        {"validate", "check a run folder against its schema"},
        {"export", "convert a run to Google Benchmark's JSON, Parquet or CSV"},
        {"import", "convert Google Benchmark's JSON or Nsight Compute's CSV to a run"}}};
@@ -72,8 +72,8 @@ void add_analysis(CLI::App& app) {
       auto words = call_of(arguments);
       (void)::execvp(words[0].c_str(), argument_vector(words).data());
       throw UsageError{
-          fmt::format("cannot start {}: {}; `make setup` makes the Python environment, "
-                      "STRATA_PYTHON names another",
+          fmt::format("cannot start {}: {}; run `make setup` to create the Python environment, or "
+                      "set STRATA_PYTHON",
                       words[0], std::strerror(errno))};
     });
   }

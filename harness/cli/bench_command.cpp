@@ -57,7 +57,7 @@ std::unique_ptr<CounterSource> open_asked_counters(const BenchOptions& options, 
   }
   if (asked.size() == 1) return open_external_counters();
   throw UsageError{
-      "bench: --counters external cannot be combined with others: the outside profiler chooses "
+      "bench: --counters external cannot be combined with others: the external profiler chooses "
       "what is counted"};
 }
 
@@ -155,14 +155,15 @@ ExitCode bench(const BenchOptions& options, std::vector<std::string> words) {
 void add_bench(CLI::App& app, int& status) {
   const auto options = std::make_shared<BenchOptions>();
   auto* sub = app.add_subcommand(
-      "bench", "run the same cases as a Google Benchmark program: every --benchmark_* flag works");
+      "bench",
+      "run the same cases as a Google Benchmark program; accepts every --benchmark_* flag");
   sub->allow_extras();
-  option(sub, "--sweep", options->sweep, "sweep that names the cases");
+  option(sub, "--sweep", options->sweep, "sweep with the cases");
   option(sub, "--device", options->device, "auto, cuda:N or host");
-  option(sub, "--set", options->settings, "as for run", "NAME.KEY=VALUE");
+  option(sub, "--set", options->settings, "as for strata run", "NAME.KEY=VALUE");
   option(sub, "--counters", options->counters,
-         "count the cases instead of timing them: as for run, or external: run the work for an "
-         "outside profiler (ncu --nvtx --nvtx-include counted/)",
+         "count the cases instead of timing them, as for strata run; or external: run the work for "
+         "an external profiler (ncu --nvtx --nvtx-include counted/)",
          "LIST");
   sub->callback([=, &status] {
     auto words = sub->remaining();

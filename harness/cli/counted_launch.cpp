@@ -53,8 +53,8 @@ std::string impossible(const ptx::Instruction& instruction, const CountedAccess&
   const auto over = [&](std::uint64_t moved, std::uint64_t most_of_one, const char* unit) {
     if (moved <= counted.executed * most_of_one) return std::string{};
     return fmt::format(
-        "the counts cannot be right: {} {} in {} executions, each of which moves {} at most", moved,
-        unit, counted.executed, most_of_one);
+        "inconsistent counts: {} {} in {} executions, each of which moves at most {}", moved, unit,
+        counted.executed, most_of_one);
   };
   std::string sectors = over(counted.sectors, lanes, "sectors");
   if (!sectors.empty()) return sectors;
@@ -101,7 +101,7 @@ void count_accesses(const CodeCounts& code, const ptx::Kernel& kernel,
     if (number == 1) continue;
     launch.accesses.erase(instruction);
     launch.not_counted[instruction] =
-        fmt::format("ptxas makes {} accesses of it, a loop perhaps", number);
+        fmt::format("ptxas turned it into {} accesses, possibly a loop", number);
   }
   std::erase_if(launch.accesses, [&](const auto& one) {
     const std::string why = impossible(kernel.instructions[one.first], one.second);
@@ -111,7 +111,7 @@ void count_accesses(const CodeCounts& code, const ptx::Kernel& kernel,
   const std::set<std::uint32_t> present{lines.begin(), lines.end()};
   for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i) {
     if (!present.contains(code.marked.first_marks[code.kernel] + i))
-      launch.not_counted[i] = "ptxas leaves it out, as what is never reached or never used";
+      launch.not_counted[i] = "ptxas removed it as unreachable or unused";
   }
 }
 

@@ -19,6 +19,6 @@ namespace strata {
 [[nodiscard]] std::vector<std::string> chosen(std::string_view option,
                                               const std::vector<std::string>& asked,
                                               std::vector<std::string> known,
-                                              std::string_view mend = "leave it out for all");
+                                              std::string_view mend = "omit it for all");
 
 }  // namespace strata

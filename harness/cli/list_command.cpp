@@ -103,9 +103,10 @@ Declaration ladder() {
 
 void add_list(CLI::App& app) {
   const auto options = std::make_shared<ListOptions>();
-  auto* sub = app.add_subcommand("list", "list the benchmarks: question, axes, quantities, cost");
+  auto* sub =
+      app.add_subcommand("list", "list the benchmarks: question, axes, quantities and cost");
   option(sub, "--cases", options->cases, "list the case ids of this sweep instead", "SWEEP");
-  option(sub, "--backend", options->backend, "backend of those cases")
+  option(sub, "--backend", options->backend, "backend of these cases")
       ->check(CLI::IsMember({"cuda", "host"}));
   sub->callback([options] { list(*options); });
 }

@@ -51,7 +51,7 @@ nbody::Problem problem_of(const NbodyOptions& options) {
                                               [](const auto& one) { return to_string(one.kind); });
   if (found == usual.end()) {
     refuse({"--problem"}, "there is no " + in_quotes(options.problem), "galaxies, single, gravit",
-           "name one of these");
+           "use one of these");
   }
   const nbody::Problem problem{.kind = found->kind,
                                .systems = options.systems.value_or(found->systems),
@@ -59,7 +59,7 @@ nbody::Problem problem_of(const NbodyOptions& options) {
                                .seed = options.seed};
   if (problem.kind != nbody::Kind::galaxies && problem.systems != 1) {
     refuse({"--systems"}, fmt::format("{} systems of {}", problem.systems, options.problem),
-           "1, as that problem is one system", "leave it out, or say --problem galaxies");
+           "1, because this problem is one system", "omit it, or use --problem galaxies");
   }
   if (problem.total() == 0 || problem.total() > nbody::most_bodies) {
     refuse({"strata nbody generate"},
@@ -165,12 +165,12 @@ bool agree(std::string_view what, const Bodies& bodies, const Bodies& reference,
 ExitCode verify(const NbodyOptions& options) {
   if (!std::isfinite(options.tolerance) || options.tolerance < 0) {
     refuse({"--tolerance"}, fmt::format("{} is out of range", options.tolerance),
-           "a finite number from 0 on", "give another number");
+           "a finite number, 0 or more", "use another number");
   }
   const Dataset dataset = nbody::read_dataset(options.file);
   const Dataset other = nbody::read_dataset(options.other);
   if (const std::string different = header_differences(dataset, other); !different.empty()) {
-    print_note("header", "not of one dataset: they differ in " + different);
+    print_note("header", "belong to different datasets: they differ in " + different);
     return ExitCode::failed;
   }
   print_note("header", "the same: " + summary(dataset));
@@ -199,17 +199,17 @@ std::vector<double> numbers_in(const std::string& name, std::istream& stream) {
     double number = 0;
     const auto [stop, error] = std::from_chars(line.data() + begin, line.data() + end, number);
     if (error != std::errc{} || stop != line.data() + end || !std::isfinite(number)) {
-      refuse({name, at}, in_quotes(line) + " is no finite number", "one number a line",
-             "give the times or rates alone");
+      refuse({name, at}, in_quotes(line) + " not a finite number", "one number per line",
+             "pass only the times or rates");
     }
     if (numbers.size() == most_numbers)
-      refuse({name, at}, "more numbers than that", std::to_string(most_numbers), "give fewer");
+      refuse({name, at}, "too many numbers", std::to_string(most_numbers), "give fewer");
     numbers.push_back(number);
   }
   if (!stream.eof()) {
-    refuse({name}, "a line that is too long", "one number a line", "give the times or rates alone");
+    refuse({name}, "line too long", "one number per line", "pass only the times or rates");
   }
-  if (stream.bad()) refuse({name}, "cannot be read", "one number a line", "name another file");
+  if (stream.bad()) refuse({name}, "cannot be read", "one number per line", "give another file");
   return numbers;
 }
 
@@ -219,11 +219,11 @@ void trimmed_mean(const NbodyOptions& options) {
   const std::string name = from_stdin ? "standard input" : options.file;
   constexpr std::size_t most_bytes = std::size_t{1} << 29U;
   std::istringstream file;
-  if (!from_stdin) file.str(read_regular(name, 0, "a file with one number a line", most_bytes));
+  if (!from_stdin) file.str(read_regular(name, 0, "a file with one number per line", most_bytes));
   std::vector<double> numbers = numbers_in(name, from_stdin ? std::cin : file);
   if (numbers.size() <= 2 * dropped) {
-    refuse({name}, fmt::format("too few numbers, {}", numbers.size()), "five or more, one a line",
-           "measure more often");
+    refuse({name}, fmt::format("too few numbers, {}", numbers.size()),
+           "at least five, one per line", "measure more often");
   }
   std::ranges::sort(numbers);
   const auto kept = std::span<const double>{numbers}.subspan(dropped, numbers.size() - 2 * dropped);
@@ -242,7 +242,7 @@ void trimmed_mean(const NbodyOptions& options) {
   print_note("median",
              fmt::format("{:.6g}, 95 % interval {}: of all {}", median(numbers),
                          interval ? fmt::format("{:.6g} to {:.6g}", interval->low, interval->high)
-                                  : "unknown, which takes six",
+                                  : "unknown, it needs six",
                          numbers.size()));
 }
 
@@ -251,10 +251,11 @@ void trimmed_mean(const NbodyOptions& options) {
 void add_nbody(CLI::App& app, int& status) {
   const auto options = std::make_shared<NbodyOptions>();
   auto* group = app.add_subcommand(
-      "nbody", "the n-body ladder: list its rungs; generate, move and compare files of bodies");
+      "nbody",
+      "list the rungs of the n-body ladder; generate, integrate and compare files of bodies");
   group->require_subcommand(1);
   const auto add_overwrite = [&](CLI::App* sub) {
-    sub->add_flag("--overwrite", options->overwrite, "replace an existing file");
+    sub->add_flag("--overwrite", options->overwrite, "overwrite an existing file");
   };
 
   auto* sub =
@@ -266,13 +267,13 @@ void add_nbody(CLI::App& app, int& status) {
   option(sub, "--seed", options->seed, "seed of the generator: the same seed gives the same bodies")
       ->check(refuse_no_seed)
       ->capture_default_str();
-  option(sub, "file", options->file, "file to write", "FILE")->required();
+  option(sub, "file", options->file, "output file", "FILE")->required();
   add_overwrite(sub);
   sub->callback([options] { generate(*options); });
 
   sub = group->add_subcommand("reference", "integrate the bodies of a file in double precision");
   option(sub, "file", options->file, "file of bodies", "FILE")->required();
-  option(sub, "out", options->other, "file to write", "OUT")->required();
+  option(sub, "out", options->other, "output file", "OUT")->required();
   option(sub, "--steps", options->steps, "number of time steps")->required();
   add_overwrite(sub);
   sub->callback([options] { reference(*options); });
@@ -281,20 +282,21 @@ void add_nbody(CLI::App& app, int& status) {
       "verify",
       "compare two files of bodies: header, positions, velocities; exit status 1 if they differ");
   option(sub, "file", options->file, "file of bodies", "FILE")->required();
-  option(sub, "reference", options->other, "file of the expected bodies", "REFERENCE")->required();
+  option(sub, "reference", options->other, "file of reference bodies", "REFERENCE")->required();
   option(sub, "--tolerance", options->tolerance,
-         "largest distance of a body from its reference, relative to the root mean square of all "
-         "reference positions (or velocities)")
+         "largest allowed distance of a body from its reference, relative to the root mean square "
+         "of all reference positions (or velocities)")
       ->capture_default_str();
   sub->callback([options, &status] { status = static_cast<int>(verify(*options)); });
 
   sub = group->add_subcommand(
       "trimmed-mean",
-      "mean of a list of numbers without its two highest and lowest, and the median");
-  option(sub, "file", options->file, "one number a line; default: standard input", "FILE");
+      "mean of a list of numbers without the two highest and two lowest, and the median");
+  option(sub, "file", options->file, "file with one number per line; default: standard input",
+         "FILE");
   sub->callback([options] { trimmed_mean(*options); });
 
-  group->add_subcommand("ladder", "list every rung: its change, its source, the expected gain")
+  group->add_subcommand("ladder", "list every rung: change, source and expected gain")
       ->callback([] { print_ladder("nbody"); });
 }
 

@@ -35,9 +35,9 @@ struct SelftestOptions {
 
 constexpr std::array<std::pair<Kind, const char*>, 3> headings{
     {{Kind::known_answer, "Known answers"},
-     {Kind::control, "Experiments that are wrong on purpose"},
+     {Kind::control, "Experiments with deliberate mistakes"},
      {Kind::same_twice,
-      "The same measured twice: intervals apart, and a percent between medians"}}};
+      "Repeated measurements: intervals apart, and medians at least a percent apart"}}};
 
 const char* verdict_of(Kind kind, Proof proof) {
   if (proof == Proof::unproved) return "NOT PROVED";
@@ -61,7 +61,7 @@ void print(std::span<const Claim> claims, std::span<const Outcome> outcomes) {
 }
 
 void require_written(std::ofstream& out, const std::string& file) {
-  if (!out.flush()) throw UsageError{fmt::format("--json {}: it cannot be written", file)};
+  if (!out.flush()) throw UsageError{fmt::format("--json {}: cannot be written", file)};
 }
 
 void write_json(const std::string& file, const RecordedRun& run, double seconds,
@@ -138,14 +138,14 @@ void add_selftest(CLI::App& app, int& status, const std::vector<std::string>& co
   const auto options = std::make_shared<SelftestOptions>();
   options->command = command;
   auto* sub = app.add_subcommand(
-      "selftest", "known answers, and wrong experiments that must be caught, on this device");
+      "selftest", "check known answers, and that deliberate mistakes are caught, on this device");
   option(sub, "--device", options->device, "auto, cuda:N or host");
-  option(sub, "--json", options->json, "write the table to this file as well", "FILE");
-  option(sub, "--out", options->out, "keep the run that it judges, in this folder", "DIR");
-  sub->add_flag("--quiet", options->quiet, "show no progress");
+  option(sub, "--json", options->json, "also write the table to this file", "FILE");
+  option(sub, "--out", options->out, "keep the judged run in this folder", "DIR");
+  sub->add_flag("--quiet", options->quiet, "do not show progress");
   sub->footer(
-      "Exit status: 0 every claim is proved; 1 one is refuted, or a wrong experiment not caught; 3 "
-      "this\ndevice cannot prove all of them: no counters, or it was not at rest.");
+      "Exit status: 0 every claim is proved; 1 a claim is refuted, or a mistake was not caught; 3 "
+      "some claim\ncannot be proved here, because there are no counters or the device was busy.");
   sub->callback([options, &status] { status = static_cast<int>(selftest(*options)); });
 }
 
