@@ -320,7 +320,7 @@ BlockRunner::Stop BlockRunner::advance(Warp& warp) {
       case StepKind::barrier:
         // Only where all lanes come together is it known what lies before it and what behind.
         if (mask != warp.live || open != 0 || (mask & warp.maybe) != 0) {
-          if (live_ != nullptr) fail(warp, step, warp.live & ~mask, "not all lanes come to it");
+          if (live_ != nullptr) fail(warp, step, warp.live & ~mask, "not all lanes reach it");
           shared_is_hidden_ = true;
           ++path.step;
           break;
@@ -364,7 +364,7 @@ BlockRunner::Stop BlockRunner::advance(Warp& warp) {
         ++path.step;
         break;
       case StepKind::hide:
-        if (live_ != nullptr && mask != 0) fail(warp, step, mask, "it is not modelled");
+        if (live_ != nullptr && mask != 0) fail(warp, step, mask, "not modelled");
         hide_results(warp, step, mask | open, step.instruction);
         ++path.step;
         break;
@@ -581,7 +581,7 @@ void BlockRunner::come_together(Warp& warp, const Step& step, std::uint32_t mask
   });
   const std::uint32_t missing = named & warp.live & ~mask;
   if (live_ != nullptr && (missing | unnamed) != 0) {
-    fail(warp, step, missing | unnamed, "not all lanes come to it that it names, or others do");
+    fail(warp, step, missing | unnamed, "it is not reached by exactly the lanes that it names");
   }
   if (missing != 0 || (state.unknown[step.from[0]] & mask) != 0) shared_is_hidden_ = true;
   if ((missing & ~open) == 0 && unnamed == 0) return;

@@ -166,9 +166,9 @@ class Evaluator {
       return;
     }
     refuse({module_.kernels[launch_.kernel].name},
-           fmt::format("more than {} instructions of warps", options_.budget),
+           fmt::format("more than {} warp instructions", options_.budget),
            "a launch that ends within the budget",
-           "launch fewer blocks, or look for a loop that does not end");
+           "launch fewer blocks, or check for an endless loop");
   }
 
   /// Blocks of one row of the grid that a thread takes at once: fewer and fewer, so that all
@@ -320,7 +320,8 @@ std::string_view describe(Doubt doubt) {
     case Doubt::ended:
       return "it is unknown which threads have exited";
     case Doubt::apart:
-      return "some threads of an instruction's mask do not reach it together: its result, and which "
+      return "some threads of an instruction's mask do not reach it together: its result, and "
+             "which "
              "threads continue together, is undefined";
     case Doubt::misaligned:
       return "misaligned address";

@@ -95,7 +95,7 @@ void BlockRunner::fail(const Warp& warp, const Step& step, std::uint32_t mask,
 void BlockRunner::fail_hidden(const Warp& warp, const Step& step, std::uint32_t mask,
                               std::string_view what, std::uint32_t cause) const {
   const ptx::Kernel& kernel = module_.kernels[launch_.kernel];
-  fail(warp, step, mask, fmt::format("{} hangs on {}", what, describe_hidden(kernel, cause)));
+  fail(warp, step, mask, fmt::format("{} depends on {}", what, describe_hidden(kernel, cause)));
 }
 
 /// Where bytes of a lane's address lie on the host; fails where they are not allocated.
@@ -140,7 +140,7 @@ void BlockRunner::look_for_race(const Warp& warp, const Step& step, const Place&
     std::uint32_t& reader = shared_.readers[at];
     if (is_another(writer, combines ? stamp_of(atomics) : mine) ||
         (touch != Touch::read && is_another(reader, mine))) {
-      fail(warp, step, 0, "another warp touches the same shared memory before the next barrier");
+      fail(warp, step, 0, "another warp accesses the same shared memory before the next barrier");
     }
     if (touch == Touch::read) {
       reader = is_another(reader, mine) ? stamp_of(several) : mine;
@@ -169,13 +169,13 @@ void BlockRunner::act(Warp& warp, const Step& step, std::uint32_t mask) {
   if (hidden != 0) {
     fail_hidden(warp, step, hidden, "the address", state.cause[memory.address]);
   }
-  if (memory.kind == AccessKind::matrix) fail(warp, step, mask, "it is not modelled");
+  if (memory.kind == AccessKind::matrix) fail(warp, step, mask, "not modelled");
   const std::uint64_t wrap = memory.short_address ? 0xFFFFFFFFU : ~std::uint64_t{0};
   for_lanes(mask, [&](unsigned lane) {
     addresses_[lane] = (state.value(memory.address)[lane] + memory.offset) & wrap;
     if (addresses_[lane] % memory.width() == 0) return;
     fail(warp, step, std::uint32_t{1} << lane,
-         fmt::format("{:#x} is no multiple of {} bytes", addresses_[lane], memory.width()));
+         fmt::format("{:#x} is not a multiple of {} bytes", addresses_[lane], memory.width()));
   });
   if (memory.kind == AccessKind::load && memory.space == Space::param) {
     return load_values(warp, step, memory, mask);
@@ -201,7 +201,7 @@ void BlockRunner::act_in_lane(Warp& warp, const Step& step, unsigned lane, Space
   Touch touch = memory.kind == AccessKind::store ? Touch::write : Touch::read;
   if (is_atomic) touch = Touch::combine;
   if (bytes == 0 || bytes > 8 || (is_atomic && memory.elements > 1)) {
-    fail(warp, step, bit, "it is not modelled");
+    fail(warp, step, bit, "not modelled");
   }
   for (unsigned e = 0; e < memory.elements; ++e) {
     const Place place =
@@ -216,7 +216,7 @@ void BlockRunner::act_in_lane(Warp& warp, const Step& step, unsigned lane, Space
     const bool known = place.in == nullptr ||
                        std::ranges::all_of(std::span{place.in->known}.subspan(place.at, bytes),
                                            [](std::uint8_t is) { return is != 0; });
-    if (is_atomic && !known) fail(warp, step, bit, "it combines with what nothing wrote");
+    if (is_atomic && !known) fail(warp, step, bit, "it combines with an uninitialised value");
     if (is_atomic) combine_in_lane(warp, step, lane, place, before);
     const std::uint32_t to = step.to.at(e);
     if (to == no_slot) continue;
@@ -239,7 +239,7 @@ void BlockRunner::combine_in_lane(const Warp& warp, const Step& step, unsigned l
   };
   const Instruction& one = module_.kernels[launch_.kernel].instructions[step.instruction];
   const auto after = combined(one, before, operand(step.from[0]), operand(step.from[1]));
-  if (!after) fail(warp, step, bit, "it is not modelled");
+  if (!after) fail(warp, step, bit, "not modelled");
   std::memcpy(place.values, &*after, program_.memory[step.detail].element_bytes);
 }
 
@@ -254,7 +254,7 @@ void BlockRunner::put_in_lane(Warp& warp, const Step& step, unsigned lane, unsig
   if (place.in != nullptr)
     return put(*place.in, place.at, place.in->values.size(), bits, bytes, known);
   if (!known) {
-    fail_hidden(warp, step, std::uint32_t{1} << lane, "what it stores",
+    fail_hidden(warp, step, std::uint32_t{1} << lane, "the stored value",
                 from == no_slot ? ptx::no_index : warp.state.cause[from]);
   }
   std::memcpy(place.values, &bits, bytes);
@@ -289,7 +289,7 @@ Executed execute(const ptx::Module& module, const Launch& launch, const Program&
   const auto spend = [&](std::uint64_t instructions) {
     spent += instructions;
     if (spent <= options.budget) return;
-    throw ExecutionFault{fmt::format("{}: more than {} instructions of warps",
+    throw ExecutionFault{fmt::format("{}: more than {} warp instructions",
                                      module.kernels[launch.kernel].name, options.budget)};
   };
   const std::uint64_t blocks = launch.grid.count();

@@ -137,7 +137,7 @@ Outcome run_tool(const std::string& tool, std::vector<std::string> words,
     drain(child.output(), outcome.output, most_output);
     outcome.succeeded = child.succeeded();
     outcome.ending =
-        ended.value_or(fmt::format("{} did not end within {} s", name, patience.count()));
+        ended.value_or(fmt::format("{} did not finish within {} s", name, patience.count()));
   }
   if (const int signal = stop_signal.exchange(0); signal != 0) {
     folder.reset();
@@ -165,7 +165,7 @@ std::string compile(const fs::path& file, const Tools& tools) {
   const auto found = find_tool(compiler);
   if (!found) {
     refuse({file.native()}, fmt::format("there is no {} to compile it", in_quotes(compiler)),
-           "nvcc or clang++ in PATH", "install a CUDA toolkit, or give the .ptx file");
+           "nvcc or clang++ on the PATH", "install a CUDA toolkit, or give the .ptx file");
   }
   std::optional<PrivateFolder> folder{std::in_place};
   const std::string out = (folder->path() / "out.ptx").string();
@@ -186,7 +186,7 @@ std::string compile(const fs::path& file, const Tools& tools) {
   if (!outcome.succeeded) {
     pass_on(outcome.output);
     refuse({file.native()}, outcome.ending, "CUDA C++ that compiles",
-           "mend what the lines above name, or add what it needs with --flag");
+           "fix the errors above, or pass missing flags with --flag");
   }
   return text_of(out);
 }
@@ -194,8 +194,8 @@ std::string compile(const fs::path& file, const Tools& tools) {
 std::vector<std::string> unpack(const fs::path& file, const Tools& tools) {
   const auto tool = find_tool("cuobjdump");
   if (!tool) {
-    refuse({file.native()}, "is a binary, and there is no cuobjdump to look into it",
-           "cuobjdump in PATH", "install a CUDA toolkit, or give the .ptx file");
+    refuse({file.native()}, "is a binary, and there is no cuobjdump to extract its PTX",
+           "cuobjdump on the PATH", "install a CUDA toolkit, or give the .ptx file");
   }
   std::optional<PrivateFolder> folder{std::in_place};
   const Outcome outcome = run_tool(*tool, {"-ptx", fs::absolute(file).string()}, tools.patience,
@@ -203,11 +203,11 @@ std::vector<std::string> unpack(const fs::path& file, const Tools& tools) {
   auto texts = texts_in_dump(outcome.output);
   if (!outcome.succeeded) {
     pass_on(std::string_view{outcome.output}.substr(0, most_complaints));
-    refuse({file.native()}, outcome.ending, "a binary that holds PTX",
+    refuse({file.native()}, outcome.ending, "a binary that contains PTX",
            "compile it with -gencode arch=compute_90,code=compute_90");
   }
   if (texts.empty()) {
-    refuse({file.native()}, "holds no PTX, only machine code if any", "a binary that holds PTX",
+    refuse({file.native()}, "contains no PTX", "a binary that contains PTX",
            "compile it with -gencode arch=compute_90,code=compute_90");
   }
   return texts;
@@ -244,7 +244,7 @@ std::string assemble(std::string_view ptx, std::string_view name, const Tools& t
                      const Assembly& assembly) {
   const auto tool = find_tool("ptxas");
   if (!tool) {
-    refuse({name}, "there is no ptxas to make machine code of it", "ptxas in PATH",
+    refuse({name}, "there is no ptxas to assemble it", "ptxas on the PATH",
            "install a CUDA toolkit");
   }
   std::optional<PrivateFolder> folder{std::in_place};
@@ -262,8 +262,8 @@ std::string assemble(std::string_view ptx, std::string_view name, const Tools& t
       run_tool(*tool, std::move(words), tools.patience, most_complaints, folder);
   if (!outcome.succeeded) {
     pass_on(outcome.output);
-    refuse({name}, outcome.ending, "PTX that ptxas takes for " + tools.architecture,
-           "mend what the lines above name");
+    refuse({name}, outcome.ending, "PTX that ptxas accepts for " + tools.architecture,
+           "fix the errors above");
   }
   return read_regular(out, 0, "a cubin", ptx::max_ptx_bytes);
 }

@@ -322,7 +322,7 @@ class Compiler {
   void hold_to(std::uint64_t bytes, std::uint64_t most, std::string_view space) const {
     if (bytes <= most) return;
     refuse({kernel_.name}, fmt::format("{} bytes of {} memory", bytes, space),
-           fmt::format("at most {}, as the hardware has", most),
+           fmt::format("at most {} on this hardware", most),
            "lower dynamic_shared, or launch another kernel");
   }
 

@@ -365,8 +365,8 @@ void Reader::count_part() {
 void Reader::go_deeper() {
   if (++depth_ <= max_ptx_depth) return;
   lexer_.refuse_at(lexer_.peek().line,
-                   fmt::format("more than {} lists or blocks within each other", max_ptx_depth),
-                   "fewer", "give PTX as a compiler writes it");
+                   fmt::format("more than {} nested lists or blocks", max_ptx_depth), "fewer",
+                   "give compiler-generated PTX");
 }
 
 std::uint32_t Reader::small_number(std::string_view expected) {
@@ -375,7 +375,7 @@ std::uint32_t Reader::small_number(std::string_view expected) {
   const Constant number = take_constant(lexer_);
   if (number.is_real() || number.bits > std::numeric_limits<std::int32_t>::max()) {
     lexer_.refuse_at(token.line, in_quotes(token.text) + " is out of range", expected,
-                     "give PTX as a compiler writes it");
+                     "give compiler-generated PTX");
   }
   return static_cast<std::uint32_t>(number.bits);
 }
@@ -427,14 +427,14 @@ void Reader::run() {
 }
 
 void Reader::read_version() {
-  constexpr std::string_view mend = "give a .ptx file, as nvcc -ptx writes it";
+  constexpr std::string_view mend = "give a .ptx file, as written by nvcc -ptx";
   const Token first = lexer_.peek();
   if (!lexer_.take_if(".version")) {
     const bool empty = first.kind == Token::Kind::end;
     lexer_.refuse_at(first.line, empty ? "nothing" : in_quotes(first.text),
-                     "'.version', with which PTX begins", mend);
+                     "'.version', at the start of PTX", mend);
   }
-  const Token number = lexer_.need(Token::Kind::number, "the version of PTX, such as 9.0");
+  const Token number = lexer_.need(Token::Kind::number, "the PTX version, such as 9.0");
   const auto parts = split(number.text, '.');
   const auto major = whole_number(parts.front());
   const auto minor = whole_number(parts.back());
@@ -443,7 +443,7 @@ void Reader::read_version() {
     return part && *part >= 0 && *part <= largest;
   };
   if (parts.size() != 2 || !fits(major, most) || !fits(minor, 9)) {
-    lexer_.refuse_at(number.line, in_quotes(number.text), "the version of PTX, such as 9.0", mend);
+    lexer_.refuse_at(number.line, in_quotes(number.text), "the PTX version, such as 9.0", mend);
   }
   module_.version = static_cast<unsigned>(*major * 10 + *minor);
   if (module_.version > newest_ptx) {
@@ -465,7 +465,7 @@ void Reader::read_file() {
   const std::uint32_t number = small_number("the number of a file");
   if (number > most_files) {
     lexer_.refuse_at(place.line, fmt::format("file number {}", number),
-                     fmt::format("at most {}", most_files), "give PTX as a compiler writes it");
+                     fmt::format("at most {}", most_files), "give compiler-generated PTX");
   }
   const Token name = lexer_.need(Token::Kind::quoted, "the name of a file");
   if (module_.files.size() <= number) module_.files.resize(number + 1);
@@ -511,8 +511,8 @@ void Reader::read_alias() {
   lexer_.need(";");
   const auto found = functions_.find(meant.text);
   if (found == functions_.end()) {
-    lexer_.refuse_at(meant.line, in_quotes(meant.text) + " is not declared", "a function above",
-                     "give the whole file");
+    lexer_.refuse_at(meant.line, in_quotes(meant.text) + " is not declared",
+                     "a function declared above", "give the complete file");
   }
   functions_[name.text] = found->second;
 }
@@ -556,7 +556,7 @@ bool Reader::take_declaration_word(Declared& declared) {
     const std::uint32_t align = small_number("an alignment in bytes");
     if (!std::has_single_bit(align)) {
       lexer_.refuse_at(token.line, fmt::format("an alignment of {}", align), "a power of two",
-                       "give PTX as a compiler writes it");
+                       "give compiler-generated PTX");
     }
     if (!declared.is_pointer) declared.align = align;
   } else if (word == "ptr") {
@@ -628,8 +628,8 @@ std::uint64_t Reader::read_dimensions(std::vector<std::uint64_t>& dimensions) {
     dimensions.push_back(size);
     count_part();
     if (size > max_variable_bytes || all * size > max_variable_bytes) {
-      lexer_.refuse_at(first.line, "an array that is larger than any memory", "one that fits",
-                       "give PTX as a compiler writes it");
+      lexer_.refuse_at(first.line, "an array that exceeds the address space", "a smaller array",
+                       "give compiler-generated PTX");
     }
     all *= size;
   }
@@ -713,7 +713,7 @@ void Reader::read_registers() {
   const Declared declared = read_declaration();
   if (declared.type == Type::none) {
     lexer_.refuse_at(line, "a register without a type", "one, such as .b32",
-                     "give PTX as a compiler writes it");
+                     "give compiler-generated PTX");
   }
   do {
     const Token name = lexer_.need(Token::Kind::word, "the name of a register");
@@ -724,7 +724,7 @@ void Reader::read_registers() {
           whole_number(lexer_.need(Token::Kind::number, "a number of registers").text);
       if (!number) {
         lexer_.refuse_at(count.line, in_quotes(count.text), "a number of registers",
-                         "give PTX as a compiler writes it");
+                         "give compiler-generated PTX");
       }
       lexer_.need(">");
       range_names_.declare(name.text, static_cast<std::uint32_t>(ranges_.size()), open_.size());
@@ -773,7 +773,7 @@ void Reader::read_function(bool is_entry) {
   if (lexer_.peek().is("{")) {
     if (module_.kernels[index].defined) {
       lexer_.refuse_at(name.line, in_quotes(name.text) + " is defined twice",
-                       "one definition of a name", "give PTX as a compiler writes it");
+                       "one definition per name", "give compiler-generated PTX");
     }
     now_.defined = true;
     read_body();
@@ -817,7 +817,7 @@ std::vector<std::uint32_t> Reader::read_params() {
       if (offset > max_parameter_bytes) {
         lexer_.refuse_at(lexer_.peek().line,
                          fmt::format("parameters of more than {} bytes", max_parameter_bytes),
-                         "fewer", "give PTX as a compiler writes it");
+                         "fewer", "give compiler-generated PTX");
       }
       params.push_back(index);
     }
@@ -909,7 +909,7 @@ std::uint32_t Reader::read_guard() {
   if (!found || found->kind != Kind::reg) refuse_undeclared(name);
   if (now_.registers[found->index].type != Type::pred) {
     lexer_.refuse_at(name.line, in_quotes(name.text) + " guards an instruction", "a predicate",
-                     "give PTX as a compiler writes it");
+                     "give compiler-generated PTX");
   }
   return found->index;
 }
@@ -988,8 +988,8 @@ void Reader::read_label(const Token& name) {
   now_.labels.push_back(
       {.name = name.text, .instruction = static_cast<std::uint32_t>(now_.instructions.size())});
   if (!labels_.try_emplace({open_.back(), name.text}, std::move(found)).second) {
-    lexer_.refuse_at(name.line, "a second label " + in_quotes(name.text), "one in each block",
-                     "give PTX as a compiler writes it");
+    lexer_.refuse_at(name.line, "a second label " + in_quotes(name.text), "one per block",
+                     "give compiler-generated PTX");
   }
 }
 
@@ -1024,8 +1024,8 @@ void Reader::read_instruction(const Token& opcode, std::uint32_t guard, bool neg
   const std::size_t target = is_branch ? 0 : 1;
   if ((is_branch || opcode.is("brx")) &&
       (instruction.operands.size() <= target || instruction.operands[target].kind != Kind::label)) {
-    lexer_.refuse_at(opcode.line, "a branch to what is no label", "a label or a list of labels",
-                     "give PTX as a compiler writes it");
+    lexer_.refuse_at(opcode.line, "a branch to something other than a label",
+                     "a label or a list of labels", "give compiler-generated PTX");
   }
   now_.instructions.push_back(std::move(instruction));
 }
@@ -1039,8 +1039,7 @@ void Reader::settle_labels() {
     const bool is_list = now_.instructions[use.instruction].opcode == "brx";
     if (is_list == found.targets.empty()) {
       lexer_.refuse_at(use.name.line, in_quotes(use.name.text) + " is of the other kind",
-                       is_list ? "a list of labels" : "a label",
-                       "give PTX as a compiler writes it");
+                       is_list ? "a list of labels" : "a label", "give compiler-generated PTX");
     }
     if (!is_list) continue;
     operand.kind = Kind::vector;
@@ -1213,9 +1212,10 @@ const Names<std::uint32_t>::Found* Reader::find_range(std::string_view name,
 }
 
 void Reader::refuse_undeclared(const Token& name) const {
-  lexer_.refuse_at(name.line, in_quotes(name.text) + " is not declared",
-                   "a register, a variable, a function or a label of this block or one around it",
-                   "give the whole file");
+  lexer_.refuse_at(
+      name.line, in_quotes(name.text) + " is not declared",
+      "a register, a variable, a function or a label of this block or an enclosing one",
+      "give the complete file");
 }
 
 }  // namespace
@@ -1279,7 +1279,7 @@ unsigned Instruction::vector_width() const {
 
 Module read(std::string text, std::string_view file, std::size_t most_parts) {
   if (text.size() > max_ptx_bytes) {
-    refuse({file}, fmt::format("has more than {} bytes", max_ptx_bytes), "a smaller PTX text",
+    refuse({file}, fmt::format("has more than {} bytes", max_ptx_bytes), "a smaller PTX file",
            "compile fewer kernels into one file");
   }
   std::size_t line_start = 0;
@@ -1287,16 +1287,16 @@ Module read(std::string text, std::string_view file, std::size_t most_parts) {
     if (text[at] == '\n') line_start = at + 1;
     if (text[at] == '\0') {
       refuse({file, line_of(text, at)}, "a NUL", "PTX, which is text",
-             "give a .ptx file, as nvcc -ptx writes it");
+             "give a .ptx file, as written by nvcc -ptx");
     }
     if (at - line_start == max_ptx_line) {
       refuse({file, line_of(text, at)}, fmt::format("a line of more than {} bytes", max_ptx_line),
-             "shorter lines", "give PTX as a compiler writes it");
+             "shorter lines", "give compiler-generated PTX");
     }
   }
   if (const auto at = find_invalid_utf8(text)) {
     refuse({file, line_of(text, *at)}, "bytes that are not UTF-8", "PTX, which is text",
-           "give a .ptx file, as nvcc -ptx writes it");
+           "give a .ptx file, as written by nvcc -ptx");
   }
   Module module;
   module.text.assign(text.begin(), text.end());

@@ -180,7 +180,7 @@ class Expression {
   void go_deeper() {
     if (++depth_ <= max_ptx_depth) return;
     lexer_.refuse_at(lexer_.peek().line, "an expression nested too deeply",
-                     "at most " + std::to_string(max_ptx_depth) + " parts within each other",
+                     "at most " + std::to_string(max_ptx_depth) + " nested parts",
                      "write the number");
   }
 

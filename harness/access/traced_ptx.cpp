@@ -125,10 +125,10 @@ std::string why_untraced(const ptx::Kernel& kernel, const ptx::Instruction& one)
     case Role::matrix:
       break;
     case Role::copy:
-      if (one.operands.size() > 3) return "how much it copies is told by an operand";
+      if (one.operands.size() > 3) return "its size is an operand";
       break;
     default:
-      return "it is no access that is modelled";
+      return "it is not a modelled access";
   }
   const Operand* const address = recorded_operand(one);
   const Space space = recorded_space(one);
@@ -138,10 +138,10 @@ std::string why_untraced(const ptx::Kernel& kernel, const ptx::Instruction& one)
   const bool is_plain = address->kind == Operand::Kind::reg ||
                         address->kind == Operand::Kind::symbol ||
                         address->kind == Operand::Kind::integer;
-  if (!is_plain) return "its address is none that is known here";
+  if (!is_plain) return "its address cannot be computed here";
   if (address->kind == Operand::Kind::reg) {
     const unsigned bytes = ptx::bytes_of(kernel.registers[address->index].type);
-    if (bytes != 4 && bytes != 8) return "its address is none that is known here";
+    if (bytes != 4 && bytes != 8) return "its address cannot be computed here";
   }
   return {};
 }
@@ -272,10 +272,10 @@ class WarpRecords {
             .tag = static_cast<std::uint32_t>(what >> (32U + tag_shift))};
   }
   [[noreturn]] void refuse() const {
-    throw std::runtime_error{fmt::format(
-        "the records of threads {} to {} do not fit together: lanes that asked together did not "
-        "all record it",
-        first_, first_ + threads_ - 1)};
+    throw std::runtime_error{
+        fmt::format("the records of threads {} to {} are inconsistent: lanes that accessed "
+                    "together did not all record it",
+                    first_, first_ + threads_ - 1)};
   }
 
   /// A lane to whose next access all of its lanes have come: `lane`, or one that it waits for.
@@ -331,8 +331,8 @@ void check_room(const Records& records) {
   const auto most = std::ranges::max_element(records.counts);
   if (most == records.counts.end() || *most <= records.capacity) return;
   throw std::runtime_error{fmt::format(
-      "thread {} recorded {} accesses, and there is room for {} of each; {} MiB would hold them: "
-      "raise --megabytes, or launch fewer blocks",
+      "thread {} recorded {} accesses, but there is room for only {} per thread; {} MiB would "
+      "suffice: raise --megabytes, or launch fewer blocks",
       std::distance(records.counts.begin(), most), *most, records.capacity,
       (records.counts.size() * (*most * record_bytes + record_count_bytes) >> 20U) + 1)};
 }
@@ -462,8 +462,9 @@ TracedLaunch traced_launch(const ptx::Module& module, const ptx::Module& traced,
   constexpr std::uint64_t least = record_bytes + record_count_bytes;
   if (bytes / least < threads) {
     refuse({kernel.name},
-           fmt::format("{} threads, of which {} MiB hold no record each", threads, bytes >> 20U),
-           fmt::format("room for a record of each: {} MiB", (threads * least >> 20U) + 1),
+           fmt::format("{} threads, for which {} MiB are too few for one record each", threads,
+                       bytes >> 20U),
+           fmt::format("room for one record each: {} MiB", (threads * least >> 20U) + 1),
            "raise --megabytes, or launch fewer blocks");
   }
   TracedLaunch made{.launch = std::move(launch)};

@@ -88,7 +88,7 @@ template <class T>
 [[nodiscard]] T number_of(const Params& params, std::string_view axis) {
   const auto found = params.find(axis);
   const auto value = found == params.end() ? std::nullopt : whole_number(found->second);
-  if (!value) throw std::out_of_range{"no whole number for axis " + std::string{axis}};
+  if (!value) throw std::out_of_range{"no integer for axis " + std::string{axis}};
   return static_cast<T>(*value);
 }
 

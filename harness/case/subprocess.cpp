@@ -45,7 +45,7 @@ struct Pipe {
 
 Pipe make_pipe() {
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail(errno, "making a pipe");
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail(errno, "creating a pipe");
   UniqueFd read{ends[0]};
   UniqueFd write{ends[1]};
   // Only our end: while the parent is slow, the worker must block, not lose messages.
@@ -58,7 +58,7 @@ Pipe make_pipe() {
 /// block until the worker reads.
 UniqueFd file_with(std::string_view text) {
   UniqueFd fd{::memfd_create("strata-orders", MFD_CLOEXEC)};
-  if (!fd) fail(errno, "making a file for a child's input");
+  if (!fd) fail(errno, "creating a file for a child's input");
   if (write_some(fd.get(), text) != text.size()) fail(errno, "writing a child's input");
   if (::lseek(fd.get(), 0, SEEK_SET) != 0) fail(errno, "rewinding a child's input");
   return out_of_the_way(std::move(fd));

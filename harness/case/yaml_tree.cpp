@@ -81,7 +81,7 @@ class TreeBuilder : public YAML::EventHandler {
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (started_) {
       refuse(at(mark), fmt::format("more after the end of the {}", what_), "one YAML document",
-             "put it in a file of its own, or mend the indentation");
+             "put it in a separate file, or correct the indentation");
     }
     started_ = true;
   }
@@ -125,8 +125,7 @@ class TreeBuilder : public YAML::EventHandler {
 
   void check(const YAML::Mark& mark, std::string_view tag, YAML::anchor_t anchor) const {
     if (anchor != 0) {
-      refuse(at(mark), "an anchor or alias", "every value written where it stands",
-             "write the value out");
+      refuse(at(mark), "an anchor or alias", "every value written out", "write the value out");
     }
     if (tag.empty() || tag == "?" || tag == "!") return;
     refuse(at(mark), fmt::format("the tag {}", in_quotes(tag)), "a plain value", "remove the tag");
@@ -134,8 +133,8 @@ class TreeBuilder : public YAML::EventHandler {
 
   void open(const YAML::Mark& mark, Kind kind) {
     if (open_.size() == deepest) {
-      refuse(at(mark), fmt::format("more than {} values inside each other", deepest),
-             fmt::format("a {}, which needs 5", what_), "take out what is nested");
+      refuse(at(mark), fmt::format("more than {} nested values", deepest),
+             fmt::format("a {}, which needs 5", what_), "remove the nesting");
     }
     if (wants_key()) refuse_key(at(mark), kind == Kind::list ? "a list" : "a mapping");
     open_.push_back({.node = {.kind = kind, .place = at(mark)}});
@@ -164,8 +163,8 @@ class TreeBuilder : public YAML::EventHandler {
     if (wants_key()) {
       if (!node.is_text()) refuse_key(node.place, node.describe());
       if (!parent.keys.insert(node.text).second) {
-        refuse(node.place, fmt::format("the key {} a second time", in_quotes(node.text)),
-               "each key once", "remove one of them");
+        refuse(node.place, fmt::format("a second key {}", in_quotes(node.text)), "each key once",
+               "remove one of them");
       }
       parent.key = std::move(node);
       return;
@@ -252,7 +251,7 @@ TreeNode parse_yaml_tree(std::string_view text, std::string_view file, std::stri
     }  // a second document is refused when it starts
   } catch (const YAML::Exception& error) {
     refuse({file, line_of(error.mark)}, "YAML that cannot be read: " + one_line(error.msg),
-           "well-formed YAML", "mend the indentation, quotes or brackets there");
+           "well-formed YAML", "correct the indentation, quotes or brackets there");
   }
   return builder.take();
 }

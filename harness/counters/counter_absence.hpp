@@ -30,7 +30,7 @@ struct CuptiCause {
 
 /// The remedy where nobody says what is wrong.
 inline constexpr const char* unclear_mend =
-    "see the kernel's log (dmesg), and whether ncu can read counters here";
+    "check the kernel log (dmesg), and whether ncu can read counters here";
 
 /// The properties of this process and machine that decide whether counters can be read.
 struct CounterEnvironment {

@@ -50,7 +50,7 @@ bool start_driver() {
 const char* cupti_error_name(CUptiResult code) noexcept {
   const char* name = nullptr;
   if (cuptiGetResultString(code, &name) != CUPTI_SUCCESS || name == nullptr) {
-    return "an error that this CUPTI has no name for";
+    return "an error without a name in this CUPTI";
   }
   return name;
 }
@@ -105,7 +105,8 @@ std::optional<Absence> explain_support(const CUpti_Profiler_DeviceSupported_Para
                    "use a GPU of compute capability 7.5 or later"};
   }
   if (refused(flags.isSupported)) {
-    return Absence{"CUPTI says that this device cannot be profiled, and not why", unclear_mend};
+    return Absence{"CUPTI reports that this device cannot be profiled, without a reason",
+                   unclear_mend};
   }
   return std::nullopt;
 }
@@ -136,7 +137,7 @@ std::string chip_of_device(int ordinal) {
       CUPTI_PARAMS(CUpti_Device_GetChipName, .deviceIndex = static_cast<std::size_t>(ordinal));
   const auto code = cuptiDeviceGetChipName(&params);
   if (code != CUPTI_SUCCESS || params.pChipName == nullptr) {
-    throw CountersUnavailable{fmt::format("CUPTI does not say which chip cuda:{} is ({})", ordinal,
+    throw CountersUnavailable{fmt::format("CUPTI does not report the chip of cuda:{} ({})", ordinal,
                                           cupti_error_name(code)),
                               "update the CUDA toolkit if the GPU is newer than it"};
   }

@@ -81,19 +81,19 @@ std::unique_ptr<MetricCatalogue> open_catalogue(const std::string& chip) {
 
 void CuptiHost::Deinitialize::operator()(CUpti_Profiler_Host_Object* object) const noexcept {
   auto params = CUPTI_PARAMS(CUpti_Profiler_Host_Deinitialize, .pHostObject = object);
-  cupti_release(cuptiProfilerHostDeinitialize(&params), "closing a description of a chip");
+  cupti_release(cuptiProfilerHostDeinitialize(&params), "closing a chip description");
 }
 
 CuptiHost::CuptiHost(std::string chip) : chip_{std::move(chip)} {
   const auto known = known_chips();
   if (std::ranges::find(known, chip_) == known.end()) {
     refuse({"chip " + in_quotes(chip_)}, "CUPTI knows no such chip", "one of " + joined(known),
-           did_you_mean(chip_, known, "name one of these"));
+           did_you_mean(chip_, known, "use one of these"));
   }
   try {
     asked_ = open();
   } catch (const CuptiError& error) {
-    throw CountersUnavailable{fmt::format("CUPTI lists the chip {} and cannot describe it ({})",
+    throw CountersUnavailable{fmt::format("CUPTI lists the chip {} but cannot describe it ({})",
                                           chip_, cupti_error_name(error.code())),
                               ""};
   }

@@ -89,7 +89,7 @@ class CuptiSource final : public CounterSource, public CounterPasses {
           std::vector<CountedRange>{{.name = "trial", .prepare = nothing, .work = nothing}});
     } catch (const CuptiError& error) {
       profiler_.reset();
-      counters_unavailable(error.code(), "a trial of the range profiler", ordinal_);
+      counters_unavailable(error.code(), "a test of the range profiler", ordinal_);
     }
   }
 
@@ -114,7 +114,7 @@ class CuptiSource final : public CounterSource, public CounterPasses {
     if (profiler_ == nullptr) throw std::logic_error{"counters are not attached"};
     if (most_ranges > capacity) {
       throw std::logic_error{
-          fmt::format("{} ranges in a session; {} are the most", most_ranges, capacity)};
+          fmt::format("{} ranges in a session; at most {} are possible", most_ranges, capacity)};
     }
     names_.clear();
     if (configured_ != now_) begin_anew();
@@ -168,7 +168,7 @@ class CuptiSource final : public CounterSource, public CounterPasses {
     }
     const auto names = range_names(now_->image);
     if (names.size() != names_.size()) {
-      throw std::runtime_error{fmt::format("the profiler kept {} of {} ranges, without a word",
+      throw std::runtime_error{fmt::format("the profiler kept {} of {} ranges without an error",
                                            names.size(), names_.size())};
     }
     std::map<std::string, Counts, std::less<>> counted;
@@ -259,17 +259,17 @@ Finding diagnose(int ordinal) {
     source->attach();
     const CounterPlan& plan = source->plan();
     auto detail =
-        fmt::format("{}, a trial was counted; set {}: {} quantities in {} pass{}", plan.chip,
+        fmt::format("{}, a test was counted; set {}: {} quantities in {} pass{}", plan.chip,
                     memory_set, plan.quantities.size(), plan.passes, plan.passes == 1 ? "" : "es");
     if (!plan.absent.empty()) {
-      detail += fmt::format(", {} that this chip does not have", plan.absent.size());
+      detail += fmt::format(", {} missing on this chip", plan.absent.size());
     }
     return {Finding::State::ok, what, std::move(detail), ""};
   } catch (const CountersUnavailable& unavailable) {
     return absent(what, {unavailable.what(), unavailable.mend});
   } catch (const std::exception& error) {
-    return {Finding::State::warning, what, fmt::format("the trial failed: {}", error.what()),
-            "see the kernel's log (dmesg)"};
+    return {Finding::State::warning, what, fmt::format("the test failed: {}", error.what()),
+            "check the kernel log (dmesg)"};
   }
 }
 
@@ -278,13 +278,13 @@ Finding diagnose(int ordinal) {
 std::unique_ptr<CounterSource> open_counters(const DeviceRequest& device,
                                              const CounterSelection& selection) {
   if (device.kind == DeviceRequest::Kind::host) {
-    throw CountersUnavailable{no_gpu_to_count_on("the counters of a CPU are not read")};
+    throw CountersUnavailable{no_gpu_to_count_on("CPU counters are not supported")};
   }
   load_modules_eagerly();
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
     (void)cudaGetLastError();
-    throw CountersUnavailable{no_gpu_to_count_on("CUDA sees none; strata doctor says why")};
+    throw CountersUnavailable{no_gpu_to_count_on("CUDA sees no GPU; see strata doctor")};
   }
   std::uint32_t loaded = 0;  // older than any, if it cannot even say so
   (void)cuptiGetVersion(&loaded);

@@ -125,7 +125,7 @@ class CuptiTracer final : public Tracer {
   CuptiTracer& operator=(CuptiTracer&&) = delete;
   ~CuptiTracer() override {
     for (const auto kind : kinds)
-      cupti_release(cuptiActivityDisable(kind), "switching the records off");
+      cupti_release(cuptiActivityDisable(kind), "disabling activity records");
   }
 
   [[nodiscard]] const char* method() const override { return "cupti_activity"; }
@@ -146,7 +146,7 @@ class CuptiTracer final : public Tracer {
     if (dropped > 0) throw std::runtime_error{fmt::format("CUPTI dropped {} records", dropped)};
     for (const Activity& one : all) {
       if (one.begin > 0 && one.begin <= one.end) continue;
-      throw std::runtime_error{"CUPTI recorded a piece of work without its times"};
+      throw std::runtime_error{"CUPTI recorded an operation without its times"};
     }
     return all;
   }
@@ -173,7 +173,7 @@ std::unique_ptr<Tracer> open_device_tracer(int ordinal) {
   try {
     return std::make_unique<CuptiTracer>();
   } catch (const CuptiError& error) {
-    counters_unavailable(error.code(), "switching the activity records on", ordinal);
+    counters_unavailable(error.code(), "enabling activity records", ordinal);
   }
 }
 

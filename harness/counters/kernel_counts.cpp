@@ -214,7 +214,7 @@ class SassMetrics {
                      .enableLazyPatching = 1);
     disable_ = finally([] {
       auto params = CUPTI_PARAMS(CUpti_SassMetricsDisable, .ctx = nullptr);
-      cupti_release(cuptiSassMetricsDisable(&params), "switching SASS metrics off");
+      cupti_release(cuptiSassMetricsDisable(&params), "disabling SASS metrics");
     });
   }
 
@@ -279,7 +279,7 @@ KernelCounts count_kernel(int ordinal, const KernelLaunch& launch,
   cuda_check(cudaSetDevice(ordinal));
   cuda_check(cudaFree(nullptr));  // makes the context, in which CUPTI patches
   KernelCounts counted{.chip = chip, .instructions = {}, .overrun = {}};
-  std::string_view call = "switching CUPTI's SASS metrics on";
+  std::string_view call = "enabling CUPTI's SASS metrics";
   try {
     // As CUPTI's documentation has it, a module is unloaded when its patching is over.
     std::optional<LoadedKernel> kernel;

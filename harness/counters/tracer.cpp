@@ -31,7 +31,7 @@ std::vector<Activity> MarkTracer::end() {
   std::vector<Activity> all = Tracer::end();
   const std::vector<std::int64_t> reached = device_->nanoseconds();
   if (reached.size() != 2 * pieces_.size()) {
-    throw std::runtime_error{"a piece of work has no mark at its end"};
+    throw std::runtime_error{"an operation has no end mark"};
   }
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
     pieces_[i].begin = zero_ + reached[2 * i];

@@ -90,7 +90,7 @@ template <class Kernel, class... Arguments>
 #if defined(__x86_64__)
   if (have == Vectors::avx512) return run_avx512<Kernel, Arguments...>;
   if (have == Vectors::avx2) return run_avx2<Kernel, Arguments...>;
-  throw Skipped{"the CPU has no fused multiply-adds on vectors"};
+  throw Skipped{"the CPU has no vector fused multiply-add"};
 #else
   throw Skipped{"the instructions are written for x86-64"};
 #endif

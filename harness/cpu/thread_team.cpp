@@ -41,7 +41,7 @@ Finally pin_to(int cpu) {
   if (cpu < 0 || cpu >= CPU_SETSIZE) fail(EINVAL, "cannot pin a thread to");
   cpu_set_t before{};
   if (sched_getaffinity(0, sizeof before, &before) != 0) {
-    fail(errno, "cannot tell where the thread may run, to pin it to");
+    fail(errno, "cannot read where the thread may run, to pin it to");
   }
   cpu_set_t only{};
   CPU_SET(static_cast<unsigned>(cpu), &only);
@@ -124,7 +124,7 @@ struct ThreadTeam::State {
 };
 
 ThreadTeam::ThreadTeam(const std::vector<int>& cpus) {
-  if (cpus.empty()) throw std::invalid_argument{"a team of no threads"};
+  if (cpus.empty()) throw std::invalid_argument{"a team without threads"};
   state_ = std::make_shared<State>(cpus.size());
   for (std::size_t rank = 0; rank < cpus.size(); ++rank) {
     state_->threads.emplace_back(

@@ -25,7 +25,7 @@ class Buffer {
  public:
   explicit Buffer(std::size_t count, const Where& where = Where::current()) : count_{count} {
     if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) {
-      throw std::length_error{"more elements than memory has addresses"};
+      throw std::length_error{"more elements than memory can address"};
     }
     void* at = nullptr;
     cuda_check(on_device ? cudaMalloc(&at, size_bytes()) : cudaMallocHost(&at, size_bytes()),
@@ -95,7 +95,7 @@ class Buffer {
     }
   };
   void require_same_size(std::size_t given) const {
-    if (given != count_) throw std::length_error{"a copy of another size than the buffer"};
+    if (given != count_) throw std::length_error{"the size of the copy differs from the buffer"};
   }
 
   std::unique_ptr<T, Free> data_;

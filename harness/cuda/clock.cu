@@ -18,7 +18,7 @@ namespace strata {
 namespace {
 
 constexpr unsigned blocks_per_sm = 2;  // placement is the hardware's: most SMs get one or more
-constexpr const char* stands_still = "the global timer of the device does not move";
+constexpr const char* stands_still = "the device's global timer does not advance";
 constexpr unsigned step_values = 257;  // 256 steps: one that a hiccup widened cannot be all
 constexpr std::uint64_t patience = 200'000'000;  // cycles, 0.1 s: a timer that stands still ends
 

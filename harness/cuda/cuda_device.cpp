@@ -49,29 +49,30 @@ Finding explain(cudaError_t status, const std::string& what) {
       if (driver == 0) {
         return say(
             "no NVIDIA driver is running here",
-            fmt::format("install one that knows CUDA {}, or measure the CPU with --device host",
+            fmt::format("install one that supports CUDA {}, or measure the CPU with --device host",
                         cuda_version_text(runtime)));
       }
-      return say(fmt::format("the NVIDIA driver knows CUDA {} only, this build needs {}",
+      return say(fmt::format("the NVIDIA driver supports CUDA {} only, this build needs {}",
                              cuda_version_text(driver), cuda_version_text(runtime)),
                  "update the driver, or build with an older CUDA toolkit");
     case cudaErrorNoDevice:
       return say(
           "the NVIDIA driver shows no GPU (CUDA_VISIBLE_DEVICES is " + visible_devices() + ")",
-          "see what nvidia-smi lists, and whether CUDA_VISIBLE_DEVICES hides it");
+          "check nvidia-smi, and whether CUDA_VISIBLE_DEVICES hides the GPU");
     case cudaErrorDevicesUnavailable:
     case cudaErrorDeviceAlreadyInUse:
-      return say("the GPU is busy or closed to this process (compute mode exclusive or prohibited)",
-                 "end the process that holds it (nvidia-smi lists it), or set the compute mode to "
-                 "default");
+      return say(
+          "the GPU is busy or not available to this process (compute mode exclusive or prohibited)",
+          "end the process that holds it (nvidia-smi lists it), or set the compute mode to "
+          "default");
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorUnsupportedPtxVersion:
       return say("this build has no code for this GPU",
-                 "build with its compute capability in CMAKE_CUDA_ARCHITECTURES");
+                 "add its compute capability to CMAKE_CUDA_ARCHITECTURES");
     default:
       return say(fmt::format("CUDA cannot be used: {} ({})", cudaGetErrorName(status),
                              cudaGetErrorString(status)),
-                 "see the output of nvidia-smi and the kernel's log");
+                 "check nvidia-smi and the kernel log");
   }
 }
 
@@ -256,11 +257,11 @@ Finding diagnose_clocks(const std::string& what, const Facts& conditions, const 
     clocks += *persistence ? ", persistence mode on" : ", persistence mode off";
   }
   if (throttled != nullptr && *throttled) {
-    return {warning, what, clocks + ", held down by power or heat",
-            "nvidia-smi -q -d PERFORMANCE says by what"};
+    return {warning, what, clocks + ", throttled by power or heat",
+            "nvidia-smi -q -d PERFORMANCE shows the cause"};
   }
   if (persistence == nullptr || *persistence) return {ok, what, clocks, {}};
-  return {warning, what, clocks, "start-up is slower: nvidia-smi -pm 1 keeps the driver loaded"};
+  return {warning, what, clocks, "slow start-up: nvidia-smi -pm 1 keeps the driver loaded"};
 }
 
 void diagnose_device(int ordinal, std::vector<Finding>& findings) {
@@ -293,13 +294,13 @@ void diagnose_device(int ordinal, std::vector<Finding>& findings) {
   }
   if (!nvml.absence().empty()) {
     return add(" NVML", absent, nvml.absence(),
-               "clocks, power and throttling are not recorded without it");
+               "without it, clocks, power and throttling are not recorded");
   }
   add(" NVML", ok, "driver " + nvml.driver_version().value_or("unknown"));
   if (const auto* mig = fact<bool>(limits, "mig"); mig == nullptr || !*mig) {
     add(" MIG", ok, mig == nullptr ? "not a feature of this GPU" : "off");
   } else {
-    add(" MIG", warning, "on: this is a slice of a GPU, or a GPU cut in slices",
+    add(" MIG", warning, "on: this is a MIG slice, or a GPU divided into slices",
         "compare only with slices of the same size");
   }
   findings.push_back(diagnose_clocks(name + " clocks", nvml.conditions(), limits));

@@ -57,7 +57,7 @@ class StartingGate {
     const std::uint32_t lost = words_.span()[1];
     if (lost <= before) return {"queue", Verdict::passed, "all work was queued before it began"};
     return {"queue", Verdict::failed,
-            "the kernel that holds work back gave up waiting, last at " + std::to_string(lost) +
+            "the kernel that holds back the work timed out, last at " + std::to_string(lost) +
                 " of " + std::to_string(ticket_)};
   }
 

@@ -27,7 +27,8 @@ template <class Function, class... Arguments>
 void need(const char* name, Arguments... arguments) {
   const CUresult status = call<Function>(name, arguments...);
   if (status == CUDA_SUCCESS) return;
-  if (status == CUDA_ERROR_NOT_FOUND) throw Skipped{"the driver cannot map memory by hand"};
+  if (status == CUDA_ERROR_NOT_FOUND)
+    throw Skipped{"the driver does not support virtual memory management"};
   throw Skipped{std::string{name} + " failed with error " + std::to_string(status)};
 }
 
@@ -58,7 +59,7 @@ class MappedMemory {
   /// or does not.
   explicit MappedMemory(std::uint64_t bytes) {
     const std::uint64_t unit = mapping_granularity(CU_MEM_ALLOC_GRANULARITY_RECOMMENDED);
-    if (unit == 0) throw Skipped{"the driver names no granularity of memory"};
+    if (unit == 0) throw Skipped{"the driver reports no memory granularity"};
     size_ = bytes / unit * unit;
     const CUmemAllocationProp properties = mapping::device_memory();
     CUmemGenericAllocationHandle handle = 0;

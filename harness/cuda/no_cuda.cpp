@@ -8,10 +8,9 @@ namespace strata {
 std::vector<Finding> diagnose_cuda() {
   return {{.state = Finding::State::absent,
            .what = "CUDA",
-           .detail = "this build has no CUDA part",
-           .mend =
-               "build again where a CUDA compiler (nvcc) is on the PATH, or measure the CPU with "
-               "--device host"}};
+           .detail = "this build is without CUDA",
+           .mend = "rebuild where a CUDA compiler (nvcc) is on the PATH, or measure the CPU with "
+                   "--device host"}};
 }
 
 [[noreturn]] static void unavailable() {

@@ -26,7 +26,7 @@ void require_way(int here, int there) {
   int reachable = 0;
   cuda_check(cudaDeviceCanAccessPeer(&reachable, here, there));
   if (reachable != 0) return;
-  throw Skipped{slug_of(here) + " has no direct way to the memory of " + slug_of(there)};
+  throw Skipped{slug_of(here) + " cannot access the memory of " + slug_of(there)};
 }
 
 /// Throws Skipped where another run measures the device.
@@ -39,7 +39,7 @@ DeviceLock locked(int device) {
                                 .uuid = "GPU-" + uuid_digits(properties.uuid.bytes),
                                 .facts = {}});
   } catch (const DeviceUnavailable& held) {
-    throw Skipped{std::string{"another GPU is not free: "} + held.what()};
+    throw Skipped{std::string{"another GPU is busy: "} + held.what()};
   }
 }
 
@@ -70,7 +70,7 @@ Finally peer_access(int there) {
 
 Peer::Peer() : here_{device_now()} {
   const int count = static_cast<int>(GpuTeam::visible());
-  if (count < 2) throw Skipped{"this process sees one GPU, and a peer is another one"};
+  if (count < 2) throw Skipped{"peer copies need a second GPU, and this process sees one"};
   there_ = (here_ + 1) % count;
   require_way(here_, there_);
   cudaDeviceProp properties{};

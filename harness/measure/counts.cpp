@@ -95,11 +95,12 @@ Served served(const LoadCounts& net, const LoadPrediction& predicted) {
 
 /// "L2 had 0.50 % of it, memory behind its far half 49.80 %, memory gave 99.60 %"
 std::string past_l1_of(const Served& all) {
-  std::string text = fmt::format("L2 had {:.2f} % of it", percent * all.near);
+  std::string text = fmt::format("L2 hit {:.2f} % of it", percent * all.near);
   if (all.far_memory) {
-    text += fmt::format(", memory behind its far half {:.2f} %", percent * *all.far_memory);
+    text += fmt::format(", memory behind the far half of L2 served {:.2f} %",
+                        percent * *all.far_memory);
   }
-  if (all.given) text += fmt::format(", memory gave {:.2f} %", percent * *all.given);
+  if (all.given) text += fmt::format(", memory delivered {:.2f} %", percent * *all.given);
   return text;
 }
 
@@ -209,14 +210,15 @@ Gate shared_level_gate(const LoadPrediction& predicted, const LoadCounts& net) {
                   percent * all.l1, percent * all.reached);
   if (!all.given) {
     return {"level", held ? Verdict::unverified : Verdict::failed,
-            detail + ", and what memory gave was not counted"};
+            detail + ", and memory traffic was not counted"};
   }
   const double distinct = static_cast<double>(predicted.distinct_sectors) * bytes_of_sector;
   const double missed = net.l2_miss_sectors * bytes_of_sector;
   held = held && *net.dram_bytes >= (1 - level_bound) * distinct &&
          *net.dram_bytes <= (1 + level_bound) * missed + stray_bytes;
   detail += fmt::format(
-      ", memory gave {:.2f} % of those that differ and {:.2f} % of what L2 missed (bound {:.0f} %)",
+      ", memory delivered {:.2f} % of the distinct sectors and {:.2f} % of what L2 missed (bound "
+      "{:.0f} %)",
       percent * *net.dram_bytes / distinct, percent * share(*net.dram_bytes, missed),
       percent * level_bound);
   return verdict_of("level", held, detail);
@@ -240,7 +242,7 @@ std::optional<double> Counted::net(std::string_view quantity) const {
 
 std::optional<Counted> count(Session& session, const CountedWork& work) {
   CounterSource* source = session.counters();
-  if (source == nullptr) throw std::logic_error{"count: the session does not count"};
+  if (source == nullptr) throw std::logic_error{"count: this session does not count"};
   // The work comes last, so that the caller finds what it left behind.
   const std::array<CountedRange, 2> ranges{
       CountedRange{.name = "overhead", .prepare = work.prepare, .work = work.overhead},
@@ -255,7 +257,7 @@ std::optional<Counted> count(Session& session, const CountedWork& work) {
         fmt::format("{} ranges were counted, not {}", counted->size(), ranges.size())};
   }
   Counted result{.whole = std::move(counted->back()), .overhead = std::move(counted->front())};
-  if (result.whole.empty()) throw Skipped{"counted by a profiler outside"};
+  if (result.whole.empty()) throw Skipped{"counted by an external profiler"};
   if (work.check) work.check();
   for (const auto& quantity : source->plan().quantities) {
     if (const auto value = count_of(result.whole, quantity.name)) {
@@ -271,8 +273,8 @@ std::optional<Counted> count(Session& session, const CountedWork& work) {
 LoadCounts load_counts(const Counts& counts) {
   const auto need = [&](std::string_view quantity) {
     if (const auto value = count_of(counts, quantity)) return *value;
-    throw std::runtime_error{
-        fmt::format("{} was not counted; the level of a load cannot be told without it", quantity)};
+    throw std::runtime_error{fmt::format(
+        "{} was not counted; the level of a load cannot be determined without it", quantity)};
   };
   return {.requests = need("l1_load_requests"),
           .sectors = need("l1_load_sectors"),
@@ -332,7 +334,7 @@ Gate level_found(const LoadPrediction& predicted, const LoadCounts& net, bool pa
   const Served all = served(net, predicted);
   std::string detail = fmt::format("L1 served {:.2f} %", percent * all.l1);
   if (past_l1 && all.l1 > 0) {
-    return {"level", Verdict::failed, detail + ": these loads pass L1 by"};
+    return {"level", Verdict::failed, detail + ": these loads bypass L1"};
   }
   if (about(all.l1, 1)) return {"level", Verdict::passed, detail};
   detail +=
@@ -344,7 +346,7 @@ Gate level_found(const LoadPrediction& predicted, const LoadCounts& net, bool pa
   if (about(all.l1, 0) && about(all.near, 1)) return {"level", Verdict::passed, detail};
   if (about(all.l1, 0) && about(all.near, 0)) {
     if (all.no_far_hits()) return {"level", Verdict::passed, detail};
-    return level_unverified("the far half of L2 had some of it: " + detail);
+    return level_unverified("the far half of L2 held part of it: " + detail);
   }
   return level_unverified("several levels served the loads: " + detail);
 }
@@ -362,8 +364,8 @@ Gate store_level_gate(const StorePrediction& stores, const Counted& counted) {
     held =
         held && (to_dram ? *out >= (1 - level_bound) * bytes - static_cast<double>(stores.l2_bytes)
                          : *out <= level_bound * bytes || *out <= stray_bytes);
-    detail += fmt::format(", {:.2f} % of them went on to memory{}", percent * *out / bytes,
-                          to_dram ? " (all but what L2 may keep back)" : "");
+    detail += fmt::format(", {:.2f} % of them reached memory{}", percent * *out / bytes,
+                          to_dram ? " (except what L2 may retain)" : "");
   }
   detail += fmt::format(" (bound {:.0f} %)", percent * level_bound);
   return verdict_of("level", held, detail);

@@ -77,7 +77,8 @@ DeviceLock DeviceLock::acquire(const DeviceIdentity& device, const std::filesyst
   lock.path_ = folder / fmt::format("strata-{}.lock", file_word(key));
   lock.fd_ = open_or_make(lock.path_);
   if (!lock.fd_ || !is_regular(lock.fd_.get())) {
-    const std::string why = lock.fd_ ? "not a plain file" : std::generic_category().message(errno);
+    const std::string why =
+        lock.fd_ ? "not a regular file" : std::generic_category().message(errno);
     throw DeviceUnavailable{fmt::format(
         "{}: cannot tell whether another run measures {} now: {} ({}); remove that file, "
         "or set TMPDIR to a folder of yours",
@@ -90,8 +91,8 @@ DeviceLock DeviceLock::acquire(const DeviceIdentity& device, const std::filesyst
                                           std::generic_category().message(errno))};
     }
     throw DeviceUnavailable{
-        fmt::format("{} ({}) is being measured by {}; wait for it to end: two runs at once would "
-                    "measure each other (lock {})",
+        fmt::format("{} ({}) is being measured by {}; wait until it ends, because simultaneous "
+                    "runs disturb each other (lock {})",
                     device.slug, device.name, holder(lock.fd_.get()), lock.path_.string())};
   }
   // Only for the message above. It cannot be written into another user's read-only file: then the

@@ -170,15 +170,14 @@ Gate phases_gate(std::span<const Divided> samples, double steps, double timed_st
   const double step = median(series(samples, &Divided::seconds)) / steps;
   const double outside = median(series(samples, [](const Divided& one) { return one.outside; }));
   if (timed_step <= 0) {
-    return {"phases", Verdict::unverified, "the step that was timed is not known"};
+    return {"phases", Verdict::unverified, "the timed step is unknown"};
   }
   const double most = timed_step < brief ? bound_of_brief : bound;
   const double off = std::max(std::abs(step / timed_step - 1), outside / steps / timed_step);
   if (off <= most) gate.verdict = Verdict::passed;
   gate.detail = fmt::format(
-      "phases and idle come to {:.4g} s a step, {:.3f} of the timed one (bound {:g} %); {:.2g} s "
-      "of "
-      "records lie outside",
+      "phases and idle time add up to {:.4g} s per step, {:.3f} of the timed step (bound {:g} %); "
+      "records outside the sample: {:.2g} s",
       step, step / timed_step, 100 * most, outside / steps);
   return gate;
 }

@@ -48,7 +48,7 @@ class Cache {
 /// Whether a case is counted or traced now, and if not, what is to be said of its level.
 struct Counting {
   CounterSource* source = nullptr;  ///< null: the case is timed, or traced
-  std::string note = "counters were not asked for";
+  std::string note = "counters were not requested";
   Tracer* tracer = nullptr;  ///< null: the case is timed, or counted
   double timed_step = 0;     ///< seconds, of a case that is traced
 };

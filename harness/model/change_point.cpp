@@ -181,8 +181,8 @@ std::vector<std::size_t> rise_of_each_repetition(std::span<const ScanPoint> scan
 std::string describe(const ChangePoint& change) {
   // In the order of the enumeration.
   static constexpr std::array what{"a change", "no change",
-                                   "a change before the positions that were looked at",
-                                   "a change at the end of the positions that were looked at",
+                                   "a change before the examined positions",
+                                   "a change at the end of the examined positions",
                                    "a change that several positions contradict"};
   return fmt::format("{} (confidence {:.4f}, {} positions against it)",
                      what.at(static_cast<std::size_t>(change.outcome)), change.confidence,

@@ -30,27 +30,27 @@ constexpr std::array<GenerationInfo, 6> rules{{
      "CUDA C Programming Guide 4.2, F.3.2.2 and Figure F-1; van den Braak et al. 2010, III-A"},
     {Generation::cc2, "2.x", "Fermi: GTX 480",
      "A load is one request, two with 8-byte words, four with 16-byte words; each 128-byte line of "
-     "a "
-     "request is one transaction through L1 (compiled to cache in L2 alone: each 32-byte sector).",
+     "a request is one transaction through L1 (if compiled to cache in L2 only: each 32-byte "
+     "sector).",
      "CUDA C Programming Guide 4.2, F.4.2 and Figure F-1"},
     {Generation::cc3, "3.x", "Kepler: K40",
-     "Requests as 2.x; global loads pass L1 by, so each 32-byte sector of a request is one "
+     "Requests as 2.x; global loads bypass L1, so each 32-byte sector of a request is one "
      "transaction.",
      "CUDA C Programming Guide 4.2, F.4.2 and F.5.2; Kepler Tuning Guide, L1 Cache"},
     {Generation::cc5, "5.x-6.x", "Maxwell, Pascal: P100",
-     "Requests as 3.x; each 32-byte sector of a request is one transaction, whether L1 may keep it "
-     "or not.",
+     "Requests as 3.x; each 32-byte sector of a request is one transaction, whether or not L1 may "
+     "cache it.",
      "CUDA C++ Programming Guide 13.0, 20.4.2 and 20.5.2; CUDA C++ Best Practices Guide 12.4, "
      "9.2.1"},
     {Generation::cc7, "7.x", "Volta and later: V100, H200",
      "A load is one request at every width; each distinct 32-byte sector of the whole warp is one "
      "transaction.",
-     "CUDA C++ Best Practices Guide 12.4, 9.2.1; one request a load: counted on an H200"},
+     "CUDA C++ Best Practices Guide 12.4, 9.2.1; one request per load: counted on an H200"},
 }};
 
 void check(const WarpAccess& access) {
   if (access.width > 16 || !std::has_single_bit(access.width)) {
-    throw std::invalid_argument("no lane reads " + std::to_string(access.width) +
+    throw std::invalid_argument("no lane can read " + std::to_string(access.width) +
                                 " bytes at once; expected 1, 2, 4, 8 or 16");
   }
   for (const auto& address : access.addresses) {

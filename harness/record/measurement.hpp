@@ -53,7 +53,7 @@ struct Measurement {
 /// Whether it is a valid name of a quantity or a method (results/schema).
 [[nodiscard]] bool is_row_name(std::string_view text);
 inline constexpr const char* row_names_are =
-    "names a quantity or a method: a letter first, then letters, digits, _ and .";
+    "names a quantity or a method: a letter, then letters, digits, _ and .";
 
 /// A quantity that hardware counters can count on the chip at hand.
 struct CountedQuantity {

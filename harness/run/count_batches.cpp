@@ -64,8 +64,8 @@ class BatchedSource final : public CounterSource {
   [[nodiscard]] std::optional<std::vector<Counts>> count(
       std::span<const CountedRange> ranges) override {
     if (ranges.size() > most_ranges_of_a_case) {
-      throw std::logic_error{fmt::format("a case counts {} ranges; {} are the most", ranges.size(),
-                                         most_ranges_of_a_case)};
+      throw std::logic_error{fmt::format("a case counts {} ranges; at most {} are possible",
+                                         ranges.size(), most_ranges_of_a_case)};
     }
     if (!results_) {
       for (const auto& range : ranges)
@@ -78,8 +78,9 @@ class BatchedSource final : public CounterSource {
       range.work();
       const auto found = results_->find(name_of(range));
       if (found == results_->end()) {
-        throw std::runtime_error{fmt::format("the profiler counted no range '{}', only {} others",
-                                             name_of(range), results_->size())};
+        throw std::runtime_error{
+            fmt::format("the profiler did not count range '{}', only {} others", name_of(range),
+                        results_->size())};
       }
       counted.push_back(found->second);
     }

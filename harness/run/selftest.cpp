@@ -186,7 +186,7 @@ Judge caught_by(const std::string& gate, const std::string& absent) {
       if (auto none = without_result(record)) return *none;
       (record.which.params.at("mistake") == "none" ? right : wrong) = &record;
     }
-    if (right == nullptr || wrong == nullptr) return {Proof::unproved, "it was not tried"};
+    if (right == nullptr || wrong == nullptr) return {Proof::unproved, "it was not run"};
     return told_apart(find_gate(*right, gate), find_gate(*wrong, gate), absent);
   };
 }

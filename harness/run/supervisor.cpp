@@ -191,11 +191,11 @@ struct Supervision {
     } else if (const std::string& uuid = context.device.uuid;
                context.device.slug != message.identity.slug ||
                (uuid != message.identity.uuid && uuid != hidden_uuid(message.identity.uuid))) {
-      throw DeviceUnavailable{fmt::format(
-          "the run {} was begun on {} ({}), but the device here is {} ({}); one run is one device: "
-          "start a new run",
-          context.run, context.device.slug, context.device.uuid, message.identity.slug,
-          message.identity.uuid)};
+      throw DeviceUnavailable{
+          fmt::format("the run {} was started on {} ({}), but the device here is {} ({}); one run "
+                      "is one device: start a new run",
+                      context.run, context.device.slug, context.device.uuid, message.identity.slug,
+                      message.identity.uuid)};
     }
     if (context.host.cpu.empty()) context.host = message.host;
     if (context.libraries.empty()) context.libraries = message.libraries;
@@ -232,11 +232,11 @@ struct Supervision {
     if (++fruitless < patience) return;
     const std::string why = "two workers in a row died before any case: " + how;
     if (phase != Phase::timing) {
-      gave_up = refusal.value_or(RefusedMessage{why, "strata doctor says more"});
+      gave_up = refusal.value_or(RefusedMessage{why, "see strata doctor"});
       return;
     }
     if (refusal) throw DeviceUnavailable{refusal->reason};
-    throw SupervisionError{why + "; strata doctor says more"};
+    throw SupervisionError{why + "; see strata doctor"};
   }
 };
 
@@ -264,7 +264,7 @@ class WorkerWatch {
         return lost(fmt::format("{} {:g} s",
                                 stage_ == Stage::starting ? "worker did not open its device within"
                                 : stage_ == Stage::measuring ? "time limit: no result after"
-                                                             : "worker did not go on within",
+                                                             : "worker did not continue within",
                                 worker_.allowance()));
       }
       all_.progress.tick();
@@ -308,7 +308,7 @@ class WorkerWatch {
       return fmt::format("{} begins within another case", message.id);
     }
     const auto found = std::ranges::find(all_.pending, message.id, &Case::id);
-    if (found == all_.pending.end()) return fmt::format("{} begins unasked", message.id);
+    if (found == all_.pending.end()) return fmt::format("{} begins unrequested", message.id);
     in_flight_ = *found;
     began_ = utc_text();
     began_at_ = Clock::now();
@@ -326,7 +326,7 @@ class WorkerWatch {
       return fmt::format("a record of {}, which is not being measured", record.which.id());
     }
     if (record.phase != all_.phase) {
-      return fmt::format("{} was {}, which was not asked for", record.which.id(),
+      return fmt::format("{} was {}, which was not requested", record.which.id(),
                          verb_of(record.phase));
     }
     in_flight_.reset();
@@ -502,7 +502,7 @@ RunSummary supervise(const SuperviseOptions& options, RunFolder& folder, Progres
 
 DeviceMessage probe(const ChildCommand& command, double seconds) {
   const auto unanswered = [](const std::string& why) {
-    return DeviceUnavailable{"the device cannot be asked: " + why};
+    return DeviceUnavailable{"cannot query the device: " + why};
   };
   Worker worker{command, "", seconds};
   for (;;) {

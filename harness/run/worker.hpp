@@ -22,7 +22,7 @@ namespace strata {
 
 /// Why the host has no counts.
 inline constexpr std::string_view host_has_no_counters =
-    "hardware counters are read on GPUs only, and this is the CPU";
+    "hardware counters are available on GPUs only, and this device is the CPU";
 
 /// The counters of `device`, opened before the device is. Throws CountersUnavailable, for the host
 /// too, and UsageError for a selection that names what does not exist. In an object of its own, so

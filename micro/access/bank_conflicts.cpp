@@ -19,7 +19,7 @@ constexpr Choices widths{std::pair{"4", 4U}, std::pair{"8", 8U}, std::pair{"16",
 std::optional<std::string> excluded(const Params& params, Backend /*backend*/) {
   const Sharing sharing = sharings.of(params.at("pattern"));
   if (sharing != Sharing::none && stores.of(params.at("operation"))) {
-    return "lanes that store to one word leave nobody knows what";
+    return "lanes that store to one word leave an undefined result";
   }
   if (sharing == Sharing::all && params.at("stride") != "1") return "one element has no stride";
   return std::nullopt;
@@ -66,18 +66,21 @@ Benchmark declare() {
       .suite = "micro",
       .name = "bank_conflicts",
       .question = "What does a bank conflict in shared memory cost?",
-      .axes = {stores.axis("operation", "what the warp does"),
-               sharings.axis("pattern",
-                             "every lane an element, neighbours one element, or all lanes one"),
-               widths.axis("width", "bytes of an element"),
-               number_axis("stride", "elements from one to the next", 1, max_stride, strides)},
+      .axes =
+          {stores.axis("operation", "what the warp does"),
+           sharings.axis(
+               "pattern",
+               "one element per lane, adjacent lanes to one element, or one element for all lanes"),
+           widths.axis("width", "bytes of an element"),
+           number_axis("stride", "elements from one to the next", 1, max_stride, strides)},
       .counter_sets = {"shared"},
-      .quantities = {{"shared_load_latency", "cycles of a load whose address the last one gave"},
-                     {"warp_access_cycles", "SM cycles of a warp's access where SMs are full"},
-                     {"sm_bandwidth", "bytes that lanes asked for, of an SM"},
-                     {"bandwidth", "the same of all SMs, by time"},
+      .quantities = {{"shared_load_latency",
+                      "cycles of a load whose address depends on the previous load"},
+                     {"warp_access_cycles", "SM cycles of a warp's access on full SMs"},
+                     {"sm_bandwidth", "bytes requested by lanes, per SM"},
+                     {"bandwidth", "the same for all SMs, by time"},
                      {"wavefronts_per_access", "by the bank model"},
-                     {"core_clock", "clock of the core while it worked"}},
+                     {"core_clock", "clock of the core during the work"}},
       .seconds_per_case = 0.015,
       .excludes = excluded};
 }
@@ -203,7 +206,7 @@ Experiment describe(const Pattern& pattern, const GpuFacts& gpu) {
   experiment.rows.push_back({"bandwidth", "B/s", By::outside, per_second(bytes * gpu.sms, many)});
   experiment.constants = {{"wavefronts_per_access", "wavefront", Provenance::modelled, "bank_model",
                            static_cast<double>(wavefronts)}};
-  experiment.checked = "sums of warps against the host's";
+  experiment.checked = "warp sums against the host's";
   experiment.placement = Placement{.cores = gpu.sms, .per_core = int{warps_per_sm}};
   experiment.unproved = {.gate = "model"};
   experiment.counts = count_plan(pattern, wavefronts, gpu.sms, many);

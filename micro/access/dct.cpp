@@ -73,7 +73,7 @@ std::optional<std::string> excluded(const Params& params, Backend backend) {
   const bool of_both = form == Form::separable;
   const bool of_cpu = !of_both && form > Form::separable;
   if (!of_both && of_cpu != (backend == Backend::host)) {
-    return of_cpu ? "a form of a CPU" : "a form of a GPU";
+    return of_cpu ? "a CPU variant" : "a GPU variant";
   }
   if (!sizes.of(params.at("size"))) return std::nullopt;
   if (backend == Backend::host) return "a CPU transforms one image";
@@ -87,21 +87,24 @@ Benchmark declare() {
   return {
       .suite = "micro",
       .name = "dct",
-      .question = "What do short words and their grouping cost a cosine transform by direct sums?",
-      .axes = {sizes.axis("size", "one image of 256 × 256, or a batch beyond four times L2"),
+      .question =
+          "What do short words and their grouping cost in a cosine transform by direct sums?",
+      .axes = {sizes.axis("size", "one image of 256 × 256, or a batch of more than four times L2"),
                forms.axis("form",
-                          "of the kernel: as the seed had it before its tool, after, by hand, as "
-                          "one would write that sum today, and in two passes; on a CPU the sum "
-                          "with cosines computed, from a table, on all cores, with vectors")},
+                          "of the kernel: as in the paper before its tool, after its tool, by "
+                          "hand, as written today, and in two passes; on a CPU the sum with "
+                          "computed cosines, with a table, on all cores, with vectors")},
       .data_axes = 1,
       .counter_sets = {"flops", "issue", "shared"},
-      .quantities = {{"kernel_time", "one transform; of a part of the coefficients, for all"},
+      .quantities = {{"kernel_time",
+                      "duration of one transform; if only part of the coefficients is computed, "
+                      "scaled to all"},
                      {"useful_bandwidth", "bytes of the image and its coefficients over that time"},
-                     {"term_rate", "terms of the plain sum over that time"},
+                     {"term_rate", "terms of the direct sum over that time"},
                      {"core_clock", "clock of the core between the transforms"},
-                     {"l1_load_requests_per_launch", "counted beside modelled"},
-                     {"l1_load_sectors_per_launch", "counted beside modelled"},
-                     {"l1_store_sectors_per_launch", "counted beside modelled"}},
+                     {"l1_load_requests_per_launch", "counted and modelled"},
+                     {"l1_load_sectors_per_launch", "counted and modelled"},
+                     {"l1_store_sectors_per_launch", "counted and modelled"}},
       .seconds_per_case = 1,
       .excludes = excluded};
 }
@@ -202,7 +205,7 @@ launch_series::Series series_of(Form form, std::uint32_t images) {
 Experiment describe(Form form, std::uint32_t images) {
   Experiment experiment = launch_series::on_gpu(bytes_of(images), series_of(form, images));
   add_term_rate(experiment, images);
-  experiment.checked = "coefficients within the bound of their roundings";
+  experiment.checked = "coefficients within their rounding bound";
   const LaunchTraffic asked = predicted(form, images);
   const auto number = [](std::uint64_t count) { return static_cast<double>(count); };
   experiment.counts = CountPlan{
@@ -398,7 +401,7 @@ void run(Session& session) {
   };
   slope.size = launch_series::pairs_by_trial(experiment, slope.lengths);
   experiment.slopes = {slope};
-  experiment.checked = "coefficients within the bound of their roundings";
+  experiment.checked = "coefficients within their rounding bound";
   experiment.facts = [&](const Experiment&) {
     return Facts{{"share_of_coefficients", share},
                  {"instructions", std::string{form == Form::vectors     ? vector_code.instructions

@@ -27,13 +27,13 @@ std::optional<std::string> excluded(const Params& params, Backend backend) {
   const auto warps = number_of<long long>(params, "warps_per_sm");
   const auto block = number_of<long long>(params, "block_size");
   if (block % 32 != 0 || warps * 32 % block != 0) {
-    return "warps_per_sm is not a whole number of blocks";
+    return "warps_per_sm is not a multiple of the warps of a block";
   }
   if (backend == Backend::host) {
     if (block != 32) return "a CPU core has no blocks: it is measured at block_size 32";
     return std::nullopt;
   }
-  if (params.at("residency") == "l3") return "a GPU has no third level of cache";
+  if (params.at("residency") == "l3") return "a GPU has no L3";
   const long long blocks = warps * 32 / block;
   if (blocks > 32) return "no GPU holds more than 32 blocks on an SM";
   if (params.at("cores") == "one" && blocks != 1) return "only one block can be kept on one SM";
@@ -108,34 +108,32 @@ Benchmark declare() {
   return {
       .suite = "micro",
       .name = "layout_read",
-      .question = "What does each layout of a particle cost to read, from each level?",
-      .axes = {listed_axis("layout", "how the seven floats of a particle lie in memory",
-                           names_of<Layouts>()),
-               levels.axis("residency", "the level that holds the particles (l3: CPU only)"),
-               listed_axis("cores", "one or all SMs (cuda), CPU cores (host)", {"one", "all"},
-                           {"all"}),
-               listed_axis("fields", "all seven fields, or position and mass",
-                           names_of<FieldSets>()),
-               number_axis("block_size", "threads in a block (host: always 32)", 32, 1024,
-                           {"32", "128", "256", "1024"}),
-               number_axis("warps_per_sm",
-                           "warps resident on each SM (host: dependent chains that a core "
-                           "interleaves)",
-                           1, 64, {"1", "2", "4", "8", "16", "32", "48", "64"})},
+      .question = "What does it cost to read a particle in each layout, from each level?",
+      .axes =
+          {listed_axis("layout", "memory layout of a particle's seven floats", names_of<Layouts>()),
+           levels.axis("residency", "the level that holds the particles (l3: CPU only)"),
+           listed_axis("cores", "one or all SMs (cuda), CPU cores (host)", {"one", "all"}, {"all"}),
+           listed_axis("fields", "all seven fields, or position and mass", names_of<FieldSets>()),
+           number_axis("block_size", "threads per block (host: always 32)", 32, 1024,
+                       {"32", "128", "256", "1024"}),
+           number_axis("warps_per_sm",
+                       "resident warps per SM (host: dependent chains that a core interleaves)", 1,
+                       64, {"1", "2", "4", "8", "16", "32", "48", "64"})},
       .data_axes = 2,  // layout, residency
       .quantities = {{"warp_read_cycles",
-                      "cycles from the start of a warp's read to its sum, median of warps"},
-                     {"warp_read_cycles_p5", "the same, 5th percentile of warps"},
-                     {"warp_read_cycles_p95", "the same, 95th percentile of warps"},
+                      "cycles from the start of a warp's read to its sum, median over warps"},
+                     {"warp_read_cycles_p5", "the same, 5th percentile over warps"},
+                     {"warp_read_cycles_p95", "the same, 95th percentile over warps"},
                      {"warp_read_cycles_slowest",
-                      "of the slowest warp by both timers, where one warp is alone"},
-                     {"warp_read_time", "warp_read_cycles by the clock at that moment"},
+                      "cycles of the slowest warp by both timers, where one warp is alone"},
+                     {"warp_read_time",
+                      "warp_read_cycles as time, by the clock measured in the launch"},
                      {"arithmetic_cycles",
-                      "the part of a warp-read that is sum and address, not load"},
-                     {"grid_time", "the whole walk of all warps, start-up included"},
-                     {"useful_bandwidth", "bytes of wanted fields a second, start-up cancelled"},
-                     {"reads_per_second", "particles read a second, start-up cancelled"},
-                     {"core_clock", "clock of the core while it read"}},
+                      "the part of a warp-read spent on sums and addresses, not loads"},
+                     {"grid_time", "duration of the whole launch, including start-up"},
+                     {"useful_bandwidth", "bytes of wanted fields per second, start-up cancelled"},
+                     {"reads_per_second", "particles read per second, start-up cancelled"},
+                     {"core_clock", "clock of the core during the reads"}},
       .seconds_per_case = 0.06,
       .excludes = excluded};
 }
@@ -164,11 +162,11 @@ std::uint32_t groups_at(Level level, const GpuFacts& gpu) {
   // Of a chip whose L2 has two partitions, each comes to hold all of it: four fifths of a
   // partition. The more groups there are, the fewer warps of a GPC meet by chance.
   if (level == Level::l2) return groups_in(gpu.l2_bytes / 5 * 2);
-  if (level == Level::l3) throw Skipped{"a GPU has no third level of cache"};
+  if (level == Level::l3) throw Skipped{"a GPU has no L3"};
   // Between two visits of a group, 16 times the L2 of an H200 is read.
   const std::uint64_t footprint = std::uint64_t{max_groups} * group_bytes;
   if (gpu.memory_bytes < 4 * footprint) throw Skipped{"less than 4 GiB of device memory"};
-  if (gpu.l2_bytes * 4 > footprint) throw Skipped{"the L2 is too large for the chain"};
+  if (gpu.l2_bytes * 4 > footprint) throw Skipped{"L2 is too large for the chain"};
   return groups_in(footprint);
 }
 
@@ -181,8 +179,8 @@ Shape shape_on_gpu(const Point& point, const GpuFacts& gpu, std::uint32_t groups
   constexpr std::uint32_t most_warps = 32;
   if (l2 && point.cores > 1 && gpu.major >= merges && point.warps > most_warps) {
     throw Skipped{
-        fmt::format("loads of {} warps on every SM meet in L2 by chance, and it answers over 1 % "
-                    "of them as one",
+        fmt::format("with {} warps on every SM, loads meet in L2 by chance, and it answers over 1 "
+                    "% of them as one",
                     point.warps)};
   }
   // Of a launch: hundreds of steps of the coarsest timer. In L1 a read may take a third of that.
@@ -211,7 +209,7 @@ Shape shape_for(double reads, std::uint32_t warmup, std::uint64_t most, std::uin
   while (first > unroll && of(first).total() > most)
     first -= unroll;
   if (of(first).total() > most) {
-    throw Skipped{fmt::format("a launch of {} reads at least would read something twice after {}",
+    throw Skipped{fmt::format("a launch of at least {} reads would read something twice after {}",
                               of(first).total(), most)};
   }
   return of(first);

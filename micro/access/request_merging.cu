@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(lanes)
 
 void run(Session& session) {
   const GpuFacts gpu = gpu_facts(session.device().identity().facts);
-  if (gpu.major < 9) throw Skipped{"clusters of blocks came with compute capability 9.0"};
+  if (gpu.major < 9) throw Skipped{"thread block clusters need compute capability 9.0"};
   const auto sms = number_of<std::uint32_t>(session.params(), "sms");
   const auto delay = number_of<std::uint32_t>(session.params(), "delay");
   const auto* const code = reinterpret_cast<const void*>(meet);

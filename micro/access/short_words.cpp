@@ -31,18 +31,19 @@ Benchmark declare() {
   return {
       .suite = "micro",
       .name = "short_words",
-      .question = "What do uncoalesced accesses and short words cost a matrix addition?",
-      .axes = {listed_axis("element", "bytes of an element of the matrices", {"1", "2", "4"}),
-               orders.axis("order",
-                           "whether neighbouring threads, or turns of a CPU's loop, take "
-                           "neighbouring elements"),
-               listed_axis("group", "bytes of neighbouring elements that a thread, or turn, takes",
-                           {"1", "2", "4", "8", "16"}),
-               accesses.axis("access", "one access for each element of a group, or one for all")},
-      .quantities = {{"kernel_time", "one addition of the matrices, a GPU's start-up included"},
+      .question = "What do uncoalesced accesses and short words cost in a matrix addition?",
+      .axes =
+          {listed_axis("element", "bytes of a matrix element", {"1", "2", "4"}),
+           orders.axis(
+               "order",
+               "whether adjacent threads, or iterations of a CPU's loop, take adjacent elements"),
+           listed_axis("group", "adjacent bytes that a thread, or iteration, takes",
+                       {"1", "2", "4", "8", "16"}),
+           accesses.axis("access", "one access for each element of a group, or one for all")},
+      .quantities = {{"kernel_time", "duration of one matrix addition, including a GPU's start-up"},
                      {"useful_bandwidth", "bytes of the three matrices over that time"},
                      {"core_clock", "clock of the core between the additions"},
-                     {"l1_load_sectors_per_launch", "counted beside modelled"}},
+                     {"l1_load_sectors_per_launch", "counted and modelled"}},
       .seconds_per_case = 0.1,
       .excludes = [](const Params& params, Backend backend) -> std::optional<std::string> {
         const char* const why = why_not(form_of(params), backend);
@@ -178,7 +179,7 @@ void by_columns(const std::byte* a, const std::byte* b, std::byte* c, std::uint3
 Addition addition_for(const Form& form) {
   const auto of = [&]<class Element, std::size_t group>() -> Addition {
     if constexpr (group < sizeof(Element)) {
-      throw std::logic_error{"no group is less than an element"};
+      throw std::logic_error{"no group is smaller than an element"};
     } else {
       if (form.coalesced) return by_rows<Element, group, group>;
       return form.together ? by_columns<Element, group, group>

@@ -52,7 +52,7 @@ Kernel kernel_of(bool together) {
   if constexpr (why_not(apart, Backend::cuda) == nullptr) {
     if (!together) return add<element, element, group / element>;
   }
-  throw std::logic_error{"no kernel takes such groups"};
+  throw std::logic_error{"no kernel for such groups"};
 }
 
 Kernel kernel_for(const Form& form) {

@@ -44,11 +44,11 @@ struct Form {
 
 /// Why a form has no meaning, or null: kernels are compiled for the others.
 [[nodiscard]] constexpr const char* why_not(const Form& form, Backend backend) {
-  if (form.group < form.element) return "a group is one element or more";
+  if (form.group < form.element) return "a group is at least one element";
   if (form.together) return nullptr;
-  if (form.group == form.element) return "one element is not taken apart";
+  if (form.group == form.element) return "a single element cannot be split";
   if (backend == Backend::host && form.coalesced) {
-    return "along a row the elements of a group follow each other anyway";
+    return "along a row, the elements of a group are adjacent anyway";
   }
   return nullptr;
 }

@@ -69,8 +69,9 @@ STRATA_BENCHMARK(declare, host, run);
 }  // namespace
 
 Benchmark declare() {
-  return image_work::declared(
-      "sobel", "What do short words and their grouping cost an edge detector?", /*rotates=*/false);
+  return image_work::declared("sobel",
+                              "What do short words and their grouping cost in an edge detector?",
+                              /*rotates=*/false);
 }
 
 void check(const Image& image, std::span<const std::uint8_t> from, std::span<const std::uint8_t> to,

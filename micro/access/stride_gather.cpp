@@ -42,9 +42,9 @@ std::optional<std::string> excluded(const Params& params, Backend backend) {
     return "only gather has a locality";
   }
   const bool gpu = backend == Backend::cuda;
-  if (gpu && shape.level == Level::l3) return "a GPU has no third level";
-  if (!gpu && shape.width != 4) return "a CPU reads words of 4 bytes here";
-  if (!gpu && misaligned) return "a word of a CPU never lies across lines";
+  if (gpu && shape.level == Level::l3) return "a GPU has no L3";
+  if (!gpu && shape.width != 4) return "a CPU reads 4-byte words here";
+  if (!gpu && misaligned) return "a word of a CPU never crosses a line";
   return std::nullopt;
 }
 
@@ -161,7 +161,7 @@ void plan_l2(SweepPlan& plan, const GpuFacts& gpu, std::uint32_t most_blocks) {
   // A third of L2: there is room for a second copy of each line in its other half.
   const std::uint64_t held = gpu.l2_bytes / 3 / (lines_of_load(shape) * line_bytes);
   const std::uint64_t rounds_of_sm = held / (std::uint64_t{gpu.sms} * round);
-  if (rounds_of_sm == 0) throw Skipped{"L2 is too small for what would be in flight"};
+  if (rounds_of_sm == 0) throw Skipped{"L2 is too small for the loads in flight"};
   // Powers of two, so that whole windows lie in what they make up.
   plan.blocks_per_sm = static_cast<std::uint32_t>(
       std::bit_floor(std::min<std::uint64_t>(rounds_of_sm, most_blocks)));
@@ -169,7 +169,7 @@ void plan_l2(SweepPlan& plan, const GpuFacts& gpu, std::uint32_t most_blocks) {
   plan.loads_of_block = rounds * round;
   plan.pass = length_of(plan, gpu.sms * plan.blocks_per_sm, rounds);
   if (plan.loads(plan.pass) % shape.window_loads() != 0) {
-    throw Skipped{"no whole number of windows of that locality makes up what L2 holds"};
+    throw Skipped{"windows of that locality do not evenly divide what L2 holds"};
   }
   constexpr double bytes_of_cycle = 40;  // roughly: only the length of a launch hangs on it
   constexpr double cycles_of_round = 500;
@@ -223,32 +223,31 @@ Benchmark declare() {
       .suite = "micro",
       .name = "stride_gather",
       .question =
-          "How much of a level's bandwidth is left to wanted bytes that lie apart, off the "
-          "alignment, or anywhere?",
+          "How much of a level's bandwidth remains for strided, misaligned or scattered accesses?",
       .axes = {levels.axis("level", "where the data lie (l3: CPU only)"),
-               patterns.axis("pattern", "how elements follow one another"),
+               patterns.axis("pattern", "strided, misaligned or random order of the elements"),
                listed_axis("width", "bytes of an element (host: always 4)", {"4", "8", "16"},
                            {"4", "16"}),
-               number_axis("stride", "strided: elements from one to the next (else 1)", 1,
+               number_axis("stride", "strided: elements from one to the next (otherwise 1)", 1,
                            max_stride, {"1", "2", "4", "8", "16", "32", "64"}),
                number_axis("misalignment",
-                           "misaligned: elements from a line's start to the first (else 0)", 0,
+                           "misaligned: elements from a line's start to the first (otherwise 0)", 0,
                            max_misalignment, {"0", "1", "4", "8"}),
                listed_axis(
-                   "locality", "gather: elements of the window that a load draws from (else 32)",
+                   "locality",
+                   "gather: size of the window from which a load picks its elements (otherwise 32)",
                    localities,
                    {"32", "128", "512", "4096", "32768", "1048576", "16777216", "268435456"})},
-      .quantities = {{"useful_bandwidth", "wanted bytes a second, start-up cancelled"},
+      .quantities = {{"useful_bandwidth", "wanted bytes per second, start-up cancelled"},
                      {"useful_bandwidth_per_sm",
-                      "wanted bytes of an SM (host: of a core) in a cycle, by each timer"},
+                      "wanted bytes per cycle of an SM (host: of a core), by each timer"},
                      {"requested_bandwidth",
-                      "bytes of the sectors that loads ask L2 for a second, by the model; what "
-                      "memory gives is less where L2 has a sector from an earlier load"},
-                     {"grid_time", "the whole long launch, start-up included"},
-                     {"core_clock", "clock of the core meanwhile"},
-                     {"sectors_per_request", "of a warp-load, counted beside modelled"},
-                     {"memory_bytes_per_used_byte",
-                      "bytes read from memory for each that is wanted"}},
+                      "bytes of the sectors that loads request from L2 per second, by the model; "
+                      "memory delivers less where L2 holds a sector from an earlier load"},
+                     {"grid_time", "duration of the whole long launch, including start-up"},
+                     {"core_clock", "clock of the core during the loads"},
+                     {"sectors_per_request", "per warp-load, counted and modelled"},
+                     {"memory_bytes_per_used_byte", "bytes read from memory per wanted byte"}},
       .seconds_per_case = 0.03,
       .excludes = excluded};
 }
@@ -334,7 +333,7 @@ Experiment describe(const SweepPlan& plan, const SamplePlaces& places) {
   experiment.slopes = {{.verify = results_add_up_to(sum_of),
                         .start = in_l2 ? Start::as_left : Start::evicted,
                         .lengths = plan.lengths}};
-  experiment.checked = "sums of launches against the host's";
+  experiment.checked = "launch sums against the host's";
   constexpr std::uint32_t warps = threads / lanes;
   if (in_l2) {
     experiment.placement = {.cores = plan.sms,
@@ -492,7 +491,7 @@ void run(Session& session) {
   const CpuFacts cpu = cpu_facts(session.device().identity().facts);
   const Order order{.shape = shape, .words = words_for(shape.level, cpus.size(), cpu)};
   if (shape.pattern == Pattern::gather && shape.locality > order.words) {
-    throw Skipped{"no window of that locality lies in an array of that level"};
+    throw Skipped{"no window of that locality fits in an array of that level"};
   }
   HostMachine machine{cpus};
   auto& arrays = session.cache().keep<Arrays>("stride_gather/" + session.param("level"), [&] {
@@ -519,7 +518,7 @@ void run(Session& session) {
   slope.size = decide_lengths;
   experiment.slopes = {slope};
   experiment.pairs = pairs;
-  experiment.checked = "sums of cores against the host's";
+  experiment.checked = "core sums against the host's";
   experiment.unproved = {.gate = "level", .why = "no hardware counters on the host"};
   experiment.facts = [bytes =
                           order.words * cpus.size() * sizeof(std::uint32_t)](const Experiment&) {

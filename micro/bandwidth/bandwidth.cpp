@@ -45,7 +45,7 @@ std::optional<std::string> excludes(const Params& params, Backend backend) {
   if (threads > most_threads_of_sm) return "no SM holds that many threads";
   const std::uint32_t held = words_held(shape.operation, shape.width, shape.in_flight);
   if (threads * (held + other_registers) > registers_of_sm) {
-    return "no SM has the registers for that much in flight";
+    return "no SM has the registers for that many loads in flight";
   }
   return std::nullopt;
 }
@@ -101,7 +101,7 @@ void plan_shared(Plan& plan, const GpuFacts& gpu) {
       std::uint64_t{shape.warps()} * shape.chunk() * arrays_of(shape.operation);
   const auto chunks =
       static_cast<std::uint32_t>(std::min(filler(shape, gpu) / of_warps, most_chunks));
-  if (chunks == 0) throw Skipped{"shared memory is too small for what would be in flight"};
+  if (chunks == 0) throw Skipped{"shared memory is too small for the loads in flight"};
   const std::uint32_t span = chunks * shape.chunk();
   plan.pattern = {.warp_base = span, .span = span, .advance = shape.chunk() % span};
   plan.passes = chunks;
@@ -116,7 +116,7 @@ void plan_l1(Plan& plan, const GpuFacts& gpu) {
       std::uint64_t{shape.blocks_per_sm} * (shared_of_system + shared_of_kernel);
   const std::uint64_t l1_bytes = gpu.shared_per_sm - std::min(gpu.shared_per_sm / 2, taken);
   const std::uint64_t span = down_to(std::min(l1_bytes / 2, 64 * kibi), shape.chunk());
-  if (span < 2ULL * shape.chunk()) throw Skipped{"L1 is too small for what would be in flight"};
+  if (span < 2ULL * shape.chunk()) throw Skipped{"L1 is too small for the loads in flight"};
   plan.pattern = {.span = static_cast<std::uint32_t>(span),
                   .warp_step = shape.chunk(),
                   .advance = shape.chunk()};
@@ -131,7 +131,7 @@ void plan_l2(Plan& plan, const GpuFacts& gpu) {
   // Half of L2 at most: lines of its other half are kept a second time in an SM's own.
   const std::uint64_t held = gpu.l2_bytes / 2 / tile;
   if (held == 0 || (all > gpu.l2_bytes / 2 && shape.operation != Operation::read)) {
-    throw Skipped{"L2 is too small for what would be in flight"};
+    throw Skipped{"L2 is too small for the loads in flight"};
   }
   const std::uint64_t pieces = std::min(blocks, held);
   const auto tiles = static_cast<std::uint32_t>(std::max<std::uint64_t>(gpu.l2_bytes / 4 / all, 1));
@@ -205,28 +205,27 @@ Benchmark declare() {
       .suite = "micro",
       .name = "bandwidth",
       .question =
-          "How many bytes a second does each level of memory move, and how many must be in flight "
+          "How many bytes per second does each memory level move, and how many must be in flight "
           "for that?",
       .axes = {levels.axis("level", "where the arrays lie (shared: GPU only; l3: CPU only)"),
-               operations.axis("operation", "what is done with them"),
-               listed_axis("width", "bytes of an access of a thread (host: always 16)",
+               operations.axis("operation", "memory operation"),
+               listed_axis("width", "bytes per access of a thread (host: always 16)",
                            {"4", "8", "16", "32"}, {"16"}),
-               listed_axis("block_size", "threads in a block (host: always 512)",
+               listed_axis("block_size", "threads per block (host: always 512)",
                            {"128", "256", "512", "1024"}, {"512"}),
-               listed_axis("blocks_per_sm", "blocks resident on each SM (host: always 2)",
+               listed_axis("blocks_per_sm", "resident blocks per SM (host: always 2)",
                            {"1", "2", "4", "8", "16"}, {"2"}),
-               listed_axis("in_flight",
-                           "accesses to each array that a thread has under way (host: always 4)",
+               listed_axis("in_flight", "accesses in flight per thread and array (host: always 4)",
                            {"1", "2", "4", "8", "16"}, {"4", "8"})},
       .data_axes = 0,
       .counter_sets = {"shared"},
-      .quantities =
-          {{"bandwidth", "bytes moved a second, start-up cancelled"},
-           {"bandwidth_per_sm", "bytes of an SM (host: of a core) in a cycle, by each timer"},
-           {"bytes_in_flight_per_sm", "under way at once at the most, by the shape of the launch"},
-           {"share_of_limit", "bandwidth over what the level cannot exceed, where that is known"},
-           {"grid_time", "the whole long launch, start-up included"},
-           {"core_clock", "clock of the core meanwhile"}},
+      .quantities = {{"bandwidth", "bytes moved per second, start-up cancelled"},
+                     {"bandwidth_per_sm",
+                      "bytes per cycle of an SM (host: of a core), by each timer"},
+                     {"bytes_in_flight_per_sm", "maximum bytes in flight, by the launch shape"},
+                     {"share_of_limit", "bandwidth over the limit of the level, where it is known"},
+                     {"grid_time", "duration of the whole long launch, including start-up"},
+                     {"core_clock", "clock of the core during the work"}},
       .seconds_per_case = 0.03,
       .excludes = excludes};
 }
@@ -244,7 +243,7 @@ LaunchShape shape_of(const Params& params) {
 Plan plan_for(const LaunchShape& shape, const GpuFacts& gpu) {
   constexpr std::uint32_t widest_before_10 = 16;
   if (shape.width > widest_before_10 && gpu.major < 10) {
-    throw Skipped{"accesses of 32 bytes came with compute capability 10.0"};
+    throw Skipped{"32-byte accesses need compute capability 10.0"};
   }
   Plan plan{.shape = shape};
   if (shape.level == Level::shared) plan_shared(plan, gpu);
@@ -372,7 +371,7 @@ Experiment describe(const Plan& plan, const GpuFacts& gpu) {
                                                             : Start::as_left,
                         .bytes = footprint,
                         .lengths = lengths}};
-  experiment.checked = "sums of launches against the closed form";
+  experiment.checked = "launch sums against the closed form";
   auto& verify = experiment.slopes.front().verify;
   if (reads) {
     // The host takes a while to add up what is read: once for each length.
@@ -385,7 +384,7 @@ Experiment describe(const Plan& plan, const GpuFacts& gpu) {
     verify = results_add_up_to(
         [plan](const Call& call) { return expected_shared_sum(plan, call.length, call.salt); });
   } else {
-    experiment.checked = "words that were written, against the closed form";
+    experiment.checked = "written words against the closed form";
   }
   // Asked for and not got, or given and not seen taken.
   const double in_flight = double{4} * shape.blocks_per_sm * shape.block_size *

@@ -189,7 +189,7 @@ void place_blocks(const void* kernel, Plan& plan, const GpuFacts& gpu) {
   } else if (resident(0) == shape.blocks_per_sm) {
     plan.dynamic_bytes = 0;  // the threads are as many as the SM can have: no filler
   } else if (resident(plan.dynamic_bytes) != shape.blocks_per_sm) {
-    throw Skipped{"the SM cannot be made to hold that many blocks and no more"};
+    throw Skipped{"the SM cannot be limited to exactly that many blocks"};
   }
 }
 

@@ -75,14 +75,14 @@ struct LaunchShape {
 /// exist, and what `strata list` shows.
 [[nodiscard]] constexpr const char* no_kernel(Level level, Operation operation, std::uint32_t width,
                                               std::uint32_t in_flight) {
-  if (level == Level::l3) return "a GPU has no third level";
+  if (level == Level::l3) return "a GPU has no L3";
   if (level == Level::l1 && operation != Operation::read) {
-    return "L1 passes every store on to L2: only reads are its own";
+    return "L1 passes every store on to L2: only reads stay in it";
   }
-  if (level == Level::shared && width > 16) return "shared memory is accessed by 16 bytes at most";
+  if (level == Level::shared && width > 16) return "shared memory accesses have at most 16 bytes";
   // ptxas puts the first sum before the fifth load.
   if (level == Level::shared && in_flight > 4) {
-    return "shared memory answers before more than 4 accesses of a thread are under way";
+    return "shared memory answers before a thread has more than 4 accesses in flight";
   }
   if (operation != Operation::read && (in_flight == 2 || in_flight > 8)) {
     return "operations that write have 1, 4 or 8 accesses in flight";

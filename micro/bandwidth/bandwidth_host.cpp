@@ -170,14 +170,14 @@ void run(Session& session) {
                   .salt = call.salt + static_cast<std::uint32_t>(range.first) * Line{}.slope})};
   });
   if (operation == Operation::read) {
-    experiment.checked = "sums of cores against the closed form";
+    experiment.checked = "core sums against the closed form";
     slope.verify = results_are([&](const Call& call) {
       const Range range = range_of(call.length, words);
       const std::uint32_t sum = call.length.rounds * Line{}.sum(range.first, range.words);
       return std::uint64_t{sum};
     });
   } else {
-    experiment.checked = "words that were written, against the closed form";
+    experiment.checked = "written words against the closed form";
     slope.verify = [&](const Call& call, std::span<const Stamp>, Tally& tally) {
       const Range range = range_of(call.length, words);
       const Line line = written(plan, call.length, call.salt);

@@ -56,20 +56,21 @@ Benchmark declare() {
   return {
       .suite = "micro",
       .name = "atomics",
-      .question = "What does an atomic operation cost, and what when others want its word?",
-      .axes = {spaces.axis("space", "where the words lie"),
+      .question = "What does an atomic operation cost, alone and under contention?",
+      .axes = {spaces.axis("space", "memory level of the words"),
                operations.axis("operation", "addition, compare and swap, or exchange"),
-               returning.axis("returns", "whether the old value comes back (atom) or not (red)"),
+               returning.axis("returns", "whether the old value is returned (atom) or not (red)"),
                targets.axis("target",
-                            "one word for all lanes (cores of a CPU), one for each warp, one for "
-                            "each core on shared lines, or one for each")},
-      .quantities = {{"atomic_latency",
-                      "cycles of a warp's, or lone core's, operation that needs the last one"},
-                     {"warp_atomic_cycles", "SM cycles of a warp's operation where SMs are full"},
-                     {"core_atomic_cycles", "cycles of a core's operation where all are at work"},
-                     {"atomics_per_cycle", "operations of lanes, of an SM; of a core of a CPU"},
-                     {"atomic_rate", "operations of lanes, of all SMs; of all cores of a CPU"},
-                     {"core_clock", "clock of the core while it worked"}},
+                            "one word for all lanes (cores of a CPU), one per warp, one per core "
+                            "on shared lines, or one per lane")},
+      .quantities =
+          {{"atomic_latency",
+            "cycles of an operation of one warp, or one core, that needs the previous result"},
+           {"warp_atomic_cycles", "SM cycles of a warp's operation on full SMs"},
+           {"core_atomic_cycles", "cycles of a core's operation with all cores at work"},
+           {"atomics_per_cycle", "operations of lanes per SM; per core of a CPU"},
+           {"atomic_rate", "operations of lanes on all SMs; on all cores of a CPU"},
+           {"core_clock", "clock of the core during the work"}},
       .seconds_per_case = 0.04,
       .excludes = [](const Params& params, Backend backend) -> std::optional<std::string> {
         if (const char* const why = why_not(variant_of(params), backend)) return why;
@@ -117,7 +118,7 @@ Places Places::of_threads(const Variant& variant, const LaunchShape& shape) {
 }
 
 Places Places::of_cores(const Variant& variant, std::size_t cores) {
-  if (variant.target == Target::warp) throw std::logic_error{"a target that no core has"};
+  if (variant.target == Target::warp) throw std::logic_error{"no core has that target"};
   const auto of_lines = static_cast<std::uint32_t>(core_pitch / width_of(variant.operation));
   const std::uint32_t pitch = variant.target == Target::same   ? 0
                               : variant.target == Target::line ? 1
@@ -194,9 +195,9 @@ Experiment describe(const Variant& variant, unsigned sms) {
     slope.window = slowest_writer_by_sums();
     slope.held = true;
   }
-  experiment.checked = "words and what threads hold against the host's";
+  experiment.checked = "words and per-thread results against the host's";
   experiment.placement = Placement{.cores = sms, .per_core = int{warps_per_sm}};
-  experiment.not_counted = "no counter is held against a model of atomics";
+  experiment.not_counted = "atomics have no model of counters";
   experiment.facts = [](const Experiment& measured) {
     const auto rounds = [](const Slope& slope) { return std::int64_t{slope.lengths.full.rounds}; };
     Facts facts{{"operations", rounds(measured.slopes.back())}};
@@ -218,7 +219,7 @@ Experiment describe_host(const Variant& variant, std::size_t cores) {
     slope.size = sized(variant.operation, places, turn, timed_seconds);
     if (alone) slope.writers = 1;
   }
-  experiment.checked = "words and what cores hold against what they did";
+  experiment.checked = "words and per-core results against the operations done";
   experiment.facts = [](const Experiment& measured) {
     return Facts{{"operations", std::int64_t{measured.slopes.back().lengths.full.rounds}}};
   };

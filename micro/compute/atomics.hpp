@@ -56,13 +56,13 @@ struct Variant {
     if (variant.space == StateSpace::shared) return "a CPU has no shared memory";
     if (variant.target == Target::warp) return "a CPU has no warps";
     if (!variant.returns && variant.operation == Operation::add_float) {
-      return "a CPU adds floats by compare and swap, which needs what it returns";
+      return "a CPU adds floats by compare and swap, which needs the returned value";
     }
   } else if (variant.target == Target::line) {
-    return "words of lanes share lines where they are disjoint";
+    return "the words of lanes share lines where they are disjoint";
   }
   if (!variant.returns && !is_addition(variant.operation)) {
-    return "an exchange is there for what it returns";
+    return "an exchange is done for its returned value";
   }
   return nullptr;
 }

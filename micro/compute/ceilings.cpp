@@ -36,7 +36,7 @@ std::optional<std::string> excludes(const Params& params, Backend backend) {
   }
   // A CPU takes part once: with the form whose operands are there all the time.
   if (form != Form::steady || params.at("warps_per_sm") != "32") {
-    return "a CPU has neither warps nor banks of registers";
+    return "a CPU has neither warps nor register banks";
   }
   if (arithmetic > Arithmetic::fp64) return "only these are peaks of every CPU";
   return std::nullopt;
@@ -51,28 +51,28 @@ void add_common_rows(Experiment& experiment, std::size_t index) {
 }  // namespace
 
 Benchmark declare() {
-  return {
-      .suite = "micro",
-      .name = "ceilings",
-      .question = "How much arithmetic does the chip do in a second, and how much should it?",
-      .axes = {arithmetics.axis("arithmetic", "what the multiply-adds work on"),
-               forms.axis("form",
-                          "how the operands come: in other registers at each step, in the same "
-                          "ones for long, two of the three in one, or one of them for all lanes "
-                          "at once"),
-               listed_axis("warps_per_sm", "warps of the block on each SM", {"8", "16", "32"},
-                           {"16", "32"})},
-      .counter_sets = {"flops"},
-      .quantities = {{"flops_per_second", "floating-point operations, whole chip; and modelled"},
-                     {"flops_per_second_of_one_core", "host: the first core alone"},
-                     {"operations_per_second", "integer operations, whole chip; and modelled"},
-                     {"share_of_limit", "of what SMs, lanes and the clock held allow"},
-                     {"instruction_cycles",
-                      "SM cycles for an instruction of a warp (host: of a core)"},
-                     {"grid_time", "the whole launch, start-up included"},
-                     {"core_clock", "clock of the core under this load"}},
-      .seconds_per_case = 0.15,
-      .excludes = excludes};
+  return {.suite = "micro",
+          .name = "ceilings",
+          .question = "How much arithmetic does the chip do per second, and how much should it do?",
+          .axes = {arithmetics.axis("arithmetic", "data type of the multiply-adds"),
+                   forms.axis(
+                       "form",
+                       "operands: from different registers at each step, from the same ones for "
+                       "many steps, two of the three in one register, or one shared by all lanes"),
+                   listed_axis("warps_per_sm", "warps of the block on each SM", {"8", "16", "32"},
+                               {"16", "32"})},
+          .counter_sets = {"flops"},
+          .quantities = {{"flops_per_second",
+                          "floating-point operations, whole chip; measured and modelled"},
+                         {"flops_per_second_of_one_core", "host: the first core alone"},
+                         {"operations_per_second",
+                          "integer operations, whole chip; measured and modelled"},
+                         {"share_of_limit", "share of the limit by SMs, lanes and measured clock"},
+                         {"instruction_cycles", "SM cycles per warp instruction (host: per core)"},
+                         {"grid_time", "duration of the whole launch, including start-up"},
+                         {"core_clock", "clock of the core under this load"}},
+          .seconds_per_case = 0.15,
+          .excludes = excludes};
 }
 
 std::optional<int> lanes_per_sm(std::string_view capability, Arithmetic arithmetic) {
@@ -153,7 +153,7 @@ Experiment describe(std::size_t cores, std::size_t lanes) {
       {"flops_per_second_of_one_core", "FLOP/s", By::outside, per_second(of_instruction, 0)}};
   add_common_rows(experiment, 1);
   experiment.watch = {cycles_of(1), outside_of(1)};
-  experiment.checked = "ends of chains against multiply-adds one at a time";
+  experiment.checked = "chain ends against multiply-adds computed one at a time";
   experiment.facts = [=](const Experiment& measured) {
     const double work = measured.slopes[1].lengths.full.work;
     return Facts{{"cores", static_cast<std::int64_t>(cores)},
@@ -226,7 +226,7 @@ void measure_squares(Session& session) {
   constexpr double warm_seconds = 0.01;  // the core comes to the clock that it holds with vectors
   const bool wide = __builtin_cpu_supports("avx512f");
   if (!wide && (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))) {
-    throw Skipped{"the CPU has no fused multiply-adds on vectors"};
+    throw Skipped{"the CPU has no vector fused multiply-add"};
   }
   const auto squares = [&](Vectors<Real>& v, std::uint64_t n) {
     wide ? squares_avx512(v, n) : squares_avx2(v, n);

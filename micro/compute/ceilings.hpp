@@ -40,7 +40,7 @@ inline constexpr auto forms = choices_of<Form>("alternating", "steady", "square"
 /// Why a GPU is not asked for the arithmetic in this form; null where it is, and a kernel exists.
 [[nodiscard]] constexpr const char* why_not(Arithmetic arithmetic, Form form) {
   if (!is_floating(arithmetic) && form != Form::alternating) {
-    return "integers reach their peak with operands that alternate";
+    return "integers reach their peak with alternating operands";
   }
   if (form == Form::uniform && operations_of_instruction(arithmetic) > 2) {
     return "packed arithmetic takes its operands from the lanes' own registers";

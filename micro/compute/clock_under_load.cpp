@@ -230,8 +230,9 @@ void tell_launches(Session& session, const std::vector<Point>& launches) {
     time.samples.push_back(one.seconds - launches.front().seconds + launch_seconds / 2);
   }
   if (launches.empty()) return;
-  session.add_unrepeated(std::move(clock), "a sample is a launch, one after the other from rest");
-  session.add_unrepeated(std::move(time), "a sample is a launch, one after the other from rest");
+  session.add_unrepeated(std::move(clock),
+                         "a sample is one launch of a series that starts at rest");
+  session.add_unrepeated(std::move(time), "a sample is one launch of a series that starts at rest");
 }
 
 /// Rows and facts of what NVML told.
@@ -331,21 +332,22 @@ Benchmark declare() {
   return {
       .suite = "micro",
       .name = "clock_under_load",
-      .question = "Which clock do the SMs hold under which load, and what does the driver say?",
-      .axes = {mixes.axis("mix", "what every SM does"),
-               load_seconds.axis("seconds", "of this load, from rest, before the first sample")},
+      .question = "Which clock do the SMs hold under each load, and what does the driver report?",
+      .axes = {mixes.axis("mix", "work of every SM"),
+               load_seconds.axis("seconds",
+                                 "duration of this load, from rest, before the first sample")},
       .counter_sets = {"flops", "issue"},
       .quantities = {{"core_clock", "clock of the SMs under this load"},
-                     {"slowest_clock", "of the warp whose SM had the slowest"},
-                     {"fastest_clock", "of the warp whose SM had the fastest"},
-                     {"driver_clock", "clock of the SMs that NVML reports meanwhile"},
-                     {"power", "drawn by the device meanwhile, as NVML reports it"},
-                     {"clock_since_start", "clock of the SMs, launch after launch from rest"},
-                     {"since_start", "the middle of each of those launches"},
-                     {"instruction_cycles", "SM cycles for an instruction of a warp"},
-                     {"instructions_per_second", "of warps, whole chip"},
+                     {"slowest_clock", "clock of the slowest SM, by its warp"},
+                     {"fastest_clock", "clock of the fastest SM, by its warp"},
+                     {"driver_clock", "SM clock that NVML reports during the load"},
+                     {"power", "power that NVML reports during the load"},
+                     {"clock_since_start", "SM clock of each launch from rest"},
+                     {"since_start", "mid-time of each of those launches"},
+                     {"instruction_cycles", "SM cycles per warp instruction"},
+                     {"instructions_per_second", "instructions of warps, whole chip"},
                      {"read_bandwidth", "memory: bytes read by the whole chip"},
-                     {"grid_time", "the whole launch, start-up included"}},
+                     {"grid_time", "duration of the whole launch, including start-up"}},
       .seconds_per_case = 1.3,
       .excludes = {}};
 }
@@ -460,7 +462,7 @@ Experiment describe(const Load& load, const GpuFacts& gpu, const Beside& beside,
                               : operations::what_was_checked(recipe.mufu > 0 ? tolerance : 0);
   experiment.placement = Placement{.cores = gpu.sms, .per_core = int{warps}};
   experiment.counts = memory ? counted_loads(gpu) : counted_arithmetic(load.mix, gpu);
-  experiment.not_counted = "no counter of this operation";
+  experiment.not_counted = "no counter for this operation";
   if (memory) experiment.unproved = {.gate = "level"};
   experiment.reported_hertz = [=]() -> std::optional<double> {
     const auto hertz = of_all(readings_of(*watched, load, beside), &NvmlReading::sm_hertz);

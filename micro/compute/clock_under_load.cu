@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(threads, 1)
   constexpr Recipe recipe = recipe_of(mix);
   constexpr Rows rows = rows_of(mix);
   static_assert(recipe.steps % (2 * products) == 0 && recipe.steps % chains == 0,
-                "all chains go on alike in a turn");
+                "all chains advance alike in one iteration");
   const std::uint32_t lane = threadIdx.x % warp_lanes;
   const auto word = [&](unsigned row) {
     return static_cast<std::uint32_t>(values[row * warp_lanes + lane]);

@@ -35,7 +35,7 @@ inline constexpr unsigned rounds_of_all_passes = 1 + 2 + 4;  ///< the first is a
 /// Why there is no kernel with so many chains of an operation side by side, or null.
 [[nodiscard]] constexpr const char* why_not(operations::Space space, unsigned ilp) {
   const bool alone = space == operations::Space::barrier && ilp != 1;
-  return alone ? "a barrier holds the whole warp: there is nothing to run beside it" : nullptr;
+  return alone ? "a barrier stops the whole warp: nothing can run beside it" : nullptr;
 }
 
 /// Rounds of the shortest timed pass, for a launch of about `cycles` cycles.

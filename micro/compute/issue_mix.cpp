@@ -108,16 +108,16 @@ Benchmark declare() {
   return {
       .suite = "micro",
       .name = "issue_mix",
-      .question = "What does an instruction of another unit cost a scheduler among multiply-adds?",
-      .axes = {partners.axis("partner", "what stands behind each group of multiply-adds"),
-               group_sizes.axis("multiply_adds", "of a group")},
+      .question =
+          "How many scheduler cycles does an instruction of another unit cost among multiply-adds?",
+      .axes = {partners.axis("partner", "instruction after each group of multiply-adds"),
+               group_sizes.axis("multiply_adds", "multiply-adds per group")},
       .counter_sets = {"flops", "shared", "issue"},
-      .quantities =
-          {{"group_cycles", "cycles of a scheduler for a group of one warp"},
-           {"multiply_add_cycles",
-            "cycles of a scheduler for a multiply-add of one warp, no partners among them"},
-           {"partner_cycles", "cycles of a group less those of its multiply-adds alone"},
-           {"core_clock", "clock of the core under this load"}},
+      .quantities = {{"group_cycles", "scheduler cycles of a group of one warp"},
+                     {"multiply_add_cycles",
+                      "scheduler cycles of a multiply-add of one warp, without partners"},
+                     {"partner_cycles", "cycles of a group minus those of its multiply-adds alone"},
+                     {"core_clock", "clock of the core under this load"}},
       .seconds_per_case = 0.1,
       .excludes = {}};
 }

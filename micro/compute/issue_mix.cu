@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(threads)
     mix(const std::uint64_t* values, float a_0, float a_1, std::uint32_t rounds, Stamp* stamps,
         std::uint64_t* ends) {
   static_assert(body % (chains * size) == 0 && body / size % slots == 0, "loops are alike");
-  static_assert(size >= needed / 2, "an answer is taken before its slot is needed again");
+  static_assert(size >= needed / 2, "a result is used before its slot is needed again");
   extern __shared__ float room[];
   const std::uint32_t lane = threadIdx.x % warp_lanes;
   const auto word = [&](unsigned row) {

@@ -549,7 +549,7 @@ struct Shape {
                         .writers = std::size_t{gpu.sms} * shape.warps}};
   experiment.checked = what_was_checked(tolerance);
   experiment.placement = Placement{.cores = gpu.sms, .per_core = static_cast<int>(shape.warps)};
-  experiment.not_counted = "no counter of this operation";
+  experiment.not_counted = "no counter for this operation";
   return experiment;
 }
 

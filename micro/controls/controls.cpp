@@ -30,11 +30,11 @@ bool belongs(Subject subject, Mistake mistake) {
 std::optional<std::string> excludes(const Params& params, Backend backend) {
   const Subject subject = subjects.of(params.at("subject"));
   const Mistake mistake = mistakes.of(params.at("mistake"));
-  if (!belongs(subject, mistake)) return "the mistake is one of another subject";
+  if (!belongs(subject, mistake)) return "the mistake belongs to another subject";
   if (backend == Backend::cuda) return std::nullopt;
-  if (subject != Subject::chain) return "no counter tells the levels of a CPU apart";
+  if (subject != Subject::chain) return "no counter distinguishes the levels of a CPU";
   if (mistake == Mistake::spilled || mistake == Mistake::clock_32) {
-    return "the code and the clock of a CPU's benchmarks are judged by nobody";
+    return "no gate judges the code and the clock of a CPU benchmark";
   }
   return std::nullopt;
 }
@@ -81,13 +81,13 @@ Lengths longer_than_32_bits(const std::function<Launched(const Length&)>& run) {
 Benchmark declare() {
   return {.suite = std::string{controls_suite},
           .name = "control",
-          .question = "Is an experiment that is wrong on purpose caught?",
+          .question = "Is an experiment with a deliberate mistake caught?",
           .axes = {subjects.axis("subject", "what is measured"),
-                   mistakes.axis("mistake", "what is wrong with it"),
+                   mistakes.axis("mistake", "the mistake"),
                    number_axis("repeat", "the same again", 1, 1000, {"1"})},
           .quantities = {{"load_cycles", "cycles of one dependent load, by each timer"},
-                         {"bandwidth", "bytes read a second"},
-                         {"core_clock", "clock of the core meanwhile"}},
+                         {"bandwidth", "bytes read per second"},
+                         {"core_clock", "clock of the core during the work"}},
           .seconds_per_case = 0.05,
           .excludes = excludes};
 }
@@ -121,7 +121,7 @@ Experiment describe_chain(const Chain& chain, Subject subject, Mistake mistake) 
   if (mistake == Mistake::clock_32) {
     slope.size = longer_than_32_bits;
     experiment.samples = 1;  // of some seconds
-    experiment.not_counted = "what is wrong is the clock";
+    experiment.not_counted = "the mistake is in the clock";
   }
   add_both(experiment, "load_cycles", "cycle");
   experiment.checked = "chain ends against the cycle";

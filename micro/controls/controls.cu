@@ -185,7 +185,7 @@ void unset_window(cudaStream_t stream) noexcept {
 /// Sets as much of L2 aside as the array takes. Throws Skipped where that cannot be.
 void carve_out(std::size_t bytes) {
   const auto most = static_cast<std::size_t>(device_attribute(cudaDevAttrMaxPersistingL2CacheSize));
-  if (most < bytes) throw Skipped{"the device sets no such part of L2 aside"};
+  if (most < bytes) throw Skipped{"the device cannot set aside such a part of L2"};
   cuda_check(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, most));
 }
 

@@ -27,11 +27,11 @@ std::optional<std::string> excluded(const Params& params, Backend backend) {
   const auto property = properties.of(params.at("property"));
   const std::string& carveout = params.at("carveout");
   if (carveout != "0" && (property != Property::l1_size || backend == Backend::host)) {
-    return "only the L1 of a GPU shares its memory";
+    return "only a GPU's L1 shares its memory with shared memory";
   }
   if (backend == Backend::host && property != Property::l1_size && property != Property::l1_line &&
       property != Property::l2_size) {
-    return "a cache that a CPU has not, or that prefetchers hide";
+    return "a CPU does not have this cache, or prefetchers hide it";
   }
   return std::nullopt;
 }
@@ -81,7 +81,7 @@ void estimate(Found& found, const ChangeRule& rule,
 
 /// The change from `hit` to `miss`, of which the rule's least shift is a share; or throws Skipped.
 Found found_in(Scan window, double hit, double miss, ChangeRule rule, const std::string& where,
-               const char* unit = "cycles a load") {
+               const char* unit = "cycles per load") {
   Found found{.hit = hit, .miss = miss, .window = std::move(window)};
   rule.least_shift *= miss - hit;
   found.change = find_rise(found.window, rule);
@@ -124,19 +124,20 @@ Benchmark declare() {
   return {
       .suite = "micro",
       .name = "cache_geometry",
-      .question = "How large is each cache, how long are its lines, what does a miss bring in?",
-      .axes = {properties.axis("property", "what is looked for"),
-               listed_axis("carveout", "KiB of L1's memory that are set aside as shared memory",
+      .question =
+          "How large is each cache, how long are its lines, and how much does a miss fetch?",
+      .axes = {properties.axis("property", "property that is searched for"),
+               listed_axis("carveout", "KiB of L1's memory set aside as shared memory",
                            {"0", "8", "16", "32", "64", "96", "100", "132", "164", "196", "228"})},
-      .quantities = {{"size", "largest footprint all of whose loads hit, as one core walks it"},
+      .quantities = {{"size", "largest footprint whose loads all hit, from one core"},
                      {"line", "largest stride that touches every line"},
-                     {"sector", "bytes that a miss brings in"},
+                     {"sector", "bytes that a miss fetches"},
                      {"interval_low", "lower end of the 95 % interval"},
-                     {"interval_high", "upper end; of a size, one that no longer fits"},
-                     {"confidence", "1 − p of there being a change at all"},
-                     {"reported", "what the driver, the manual or the system says"},
+                     {"interval_high", "upper end; for a size, one that no longer fits"},
+                     {"confidence", "1 − p of a change existing at all"},
+                     {"reported", "value from the driver, the manual or the system"},
                      {"load_cycles", "cycles of a load that hits, by each timer"},
-                     {"core_clock", "clock of the core while it read"}},
+                     {"core_clock", "clock of the core during the reads"}},
       .seconds_per_case = 0.15,
       .excludes = excluded};
 }
@@ -193,7 +194,7 @@ Found find_size(const Search& search, const LoadCycles& cycles, unsigned repetit
       footprints.push_back(bytes);
     if (footprints.size() < 2 * window_first) {
       throw Skipped{
-          fmt::format("a change that lies at the end of what is walked, {} bytes", search.most)};
+          fmt::format("a change at the end of the examined range, {} bytes", search.most)};
     }
     // What a line that does not fit costs a lap, at the least; half of it is told from nothing.
     const double of_a_line =
@@ -362,7 +363,7 @@ Experiment describe_trials(Property property, const Neighbours& plan, int launch
   Experiment experiment;
   experiment.samples = launches;
   experiment.core_hertz = number_at(plan.places());
-  experiment.checked = "sums of what was loaded";
+  experiment.checked = "sums of the loaded values";
   experiment.conclude = [=](Session& session, const std::vector<Sample>& samples) {
     std::vector<std::vector<double>> cycles;
     for (const Sample& one : samples)

@@ -78,7 +78,7 @@ void measure_global(Run& run, Level level) {
   Chains chains{run.machine, memory.address()};
   chains.write = [&](const PermutedChain& chain) {
     const std::uint64_t slots = chain.cycle.slots();
-    if (slots * chain.stride > memory.size()) throw Skipped{"the search left its memory"};
+    if (slots * chain.stride > memory.size()) throw Skipped{"the search went out of bounds"};
     pointer_chase::write_links(chain, slots, run.stream);
     if (is_l1) return;  // far smaller than L2, where it is now
     run_untimed(run.machine, Start::evicted,
@@ -182,7 +182,7 @@ void measure_constant_neighbours(Run& run) {
 
 void run(Session& session) {
   if (session.counters() != nullptr) {
-    throw Skipped{"what is found is where levels change; no level is claimed"};
+    throw Skipped{"the search finds where levels change; it claims no level"};
   }
   Run run{.session = session,
           .property = properties.of(session.param("property")),

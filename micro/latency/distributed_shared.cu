@@ -79,7 +79,7 @@ void run(Session& session) {
   cuda_check(cudaFuncGetAttributes(&attributes, code));
   constexpr int with_clusters = 90;
   if (10 * gpu.major + gpu.minor < with_clusters || attributes.binaryVersion < with_clusters) {
-    throw Skipped{"clusters came with compute capability 9.0"};
+    throw Skipped{"thread block clusters need compute capability 9.0"};
   }
   const unsigned threads = shape.warps * lanes;
   const std::size_t alone = bytes_to_be_alone(code);

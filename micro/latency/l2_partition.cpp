@@ -246,7 +246,7 @@ void conclude(Session& session, const std::vector<Sample>& samples) {
       std::ranges::count_if(sides.crossing, [](double more) { return !(more > 0); });
   session.judge("model", contrary == 0,
                 std::to_string(contrary) + " of " + std::to_string(cycles.rows) +
-                    " SMs reach the lines of the other side as quickly as their own");
+                    " SMs reach the lines of the other side as fast as their own");
   const Sides of_loads = sides_of(matrix_of(samples, single_loads), found);
   std::size_t as_near = 0;
   for (std::size_t sm = 0; sm < cycles.rows; ++sm)
@@ -254,7 +254,7 @@ void conclude(Session& session, const std::vector<Sample>& samples) {
   session.judge("model", as_near == 0,
                 std::to_string(as_near) + " of " + std::to_string(cycles.rows) +
                     " SMs load lines of the other side as if a copy were near");
-  constexpr const char* samples_are = "a sample is an SM";
+  constexpr const char* samples_are = "one sample per SM";
   session.add_unrepeated({"near_cycles", "cycle", timed, method, sides.near}, samples_are);
   session.add_unrepeated({"far_cycles", "cycle", timed, method, sides.far}, samples_are);
   session.add_unrepeated({"crossing_cycles", "cycle", timed, method, sides.crossing}, samples_are);
@@ -264,7 +264,7 @@ void conclude(Session& session, const std::vector<Sample>& samples) {
     from_l2 += of_memory.near[sm] > of_loads.far[sm] ? 0 : 1;
   session.judge("model", from_l2 == 0,
                 std::to_string(from_l2) + " of " + std::to_string(cycles.rows) +
-                    " SMs load what was displaced from L2 as quickly as L2's other side gives it");
+                    " SMs load what was evicted from L2 as fast as from L2's other side");
   const Sides load = sides_by_sample(samples, single_loads, found);
   session.add({"near_load_cycles", "cycle", timed, "single_loads", load.near});
   session.add({"far_load_cycles", "cycle", timed, "single_loads", load.far});
@@ -282,39 +282,36 @@ void conclude(Session& session, const std::vector<Sample>& samples) {
 }  // namespace
 
 Benchmark declare() {
-  return {.suite = "micro",
-          .name = "l2_partition",
-          .question = "Is L2 one cache or two, and what does it cost to reach the other half?",
-          .axes = {},
-          .quantities =
-              {{"partitions", "that lines and SMs fall into: 1 or 2"},
-               {"access_cycles", "an atomic exchange in L2, median of all SMs and lines"},
-               {"near_cycles",
-                "an atomic exchange in lines whose home is on the SM's side; a sample is an SM"},
-               {"far_cycles",
-                "an atomic exchange in lines whose home is on the other side; a sample is an SM"},
-               {"crossing_cycles",
-                "what the way to the other side and back adds to an exchange, of each SM"},
-               {"near_load_cycles",
-                "a load of a line whose home is on the SM's side, median of the SMs"},
-               {"far_load_cycles",
-                "a load of a line whose home is on the other side and that has no copy on "
-                "the SM's, median of the SMs"},
-               {"crossing_load_cycles",
-                "what the way to the other side and back adds to a load, median of the SMs"},
-               {"near_dram_cycles",
-                "a load that memory serves behind the SM's side of L2, median of the SMs"},
-               {"far_dram_cycles",
-                "a load that memory serves behind the other side, median of the SMs"},
-               {"near_share", "of the lines: those near an SM; a sample is an SM"},
-               {"sms_of_smaller_side", "SMs of the side that has fewer"},
-               {"fabric_sectors_per_access", "counted between the halves of L2"},
-               {"core_clock", "clock of the core meanwhile"}},
-          .seconds_per_case = 0.2,
-          .excludes = [](const Params&, Backend backend) -> std::optional<std::string> {
-            if (backend == Backend::host) return "the caches of a CPU have no such halves";
-            return std::nullopt;
-          }};
+  return {
+      .suite = "micro",
+      .name = "l2_partition",
+      .question = "Is L2 one cache or two, and what does it cost to reach the other half?",
+      .axes = {},
+      .quantities =
+          {{"partitions", "sides that lines and SMs belong to: 1 or 2"},
+           {"access_cycles", "an atomic exchange in L2, median over all SMs and lines"},
+           {"near_cycles",
+            "an atomic exchange in lines whose home is on the SM's side; one sample per SM"},
+           {"far_cycles",
+            "an atomic exchange in lines whose home is on the other side; one sample per SM"},
+           {"crossing_cycles", "extra cycles of an exchange on the other side, per SM"},
+           {"near_load_cycles", "a load of a line whose home is on the SM's side, median over SMs"},
+           {"far_load_cycles",
+            "a load of a line whose home is on the other side and that has no copy on the SM's "
+            "side, median over SMs"},
+           {"crossing_load_cycles", "extra cycles of a load on the other side, median over SMs"},
+           {"near_dram_cycles",
+            "a load served by memory behind the SM's side of L2, median over SMs"},
+           {"far_dram_cycles", "a load served by memory behind the other side, median over SMs"},
+           {"near_share", "share of lines near an SM; one sample per SM"},
+           {"sms_of_smaller_side", "SMs of the smaller side"},
+           {"fabric_sectors_per_access", "counted between the halves of L2"},
+           {"core_clock", "clock of the core during the work"}},
+      .seconds_per_case = 0.2,
+      .excludes = [](const Params&, Backend backend) -> std::optional<std::string> {
+        if (backend == Backend::host) return "the caches of a CPU have no such halves";
+        return std::nullopt;
+      }};
 }
 
 std::vector<std::uint64_t> offsets() {
@@ -411,12 +408,12 @@ Experiment describe(unsigned sms) {
     experiment.watch.insert(experiment.watch.end(), {slowest, outside_of(slope)});
   }
   experiment.conclude = conclude;
-  experiment.checked = "words exchanged and loaded that hold their own address";
+  experiment.checked = "exchanged and loaded words that hold their own address";
   experiment.placement = Placement{.cores = sms};
   experiment.counts = CountPlan{.length = length(full_turns, turn)};
   experiment.counts->more = [sms](Session& session, const Counted& counted) {
     const auto crossed = counted.net("l2_fabric_sectors");
-    if (!crossed) throw Skipped{"the chip counts nothing between halves of L2"};
+    if (!crossed) throw Skipped{"the chip has no counter between the halves of L2"};
     const double accesses = double{full_turns} * turn * lines * sms;
     session.add({"fabric_sectors_per_access", "sector", Provenance::counted, "cupti_net",
                  std::vector{*crossed / accesses}});

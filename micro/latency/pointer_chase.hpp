@@ -36,7 +36,7 @@ inline constexpr std::uint32_t unroll = 16;
   // A quarter more than the difference is the long launch.
   const double room = most > warm ? static_cast<double>(most - warm) / 1.25 : 0;
   const auto turns = static_cast<std::uint32_t>(std::min({wanted, cap, room}) / unroll);
-  if (turns < 4) throw std::length_error{"the chain is too short for a walk that can be timed"};
+  if (turns < 4) throw std::length_error{"the chain is too short to be timed"};
   const std::uint32_t brief = turns / 4 * unroll;
   return {.brief = length_of(brief), .full = length_of(brief + turns * unroll)};
 }

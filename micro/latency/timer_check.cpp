@@ -32,10 +32,10 @@ void run(Session& session) {
 Benchmark declare() {
   return {.suite = "micro",
           .name = "timer_check",
-          .question = "Can the timers be believed? A dependent chain of loads that hit L1.",
+          .question = "Do the timers agree on a dependent chain of loads that hit L1?",
           .axes = {listed_axis("residency", "the level that holds the chain", {"l1"})},
           .quantities = {{"load_cycles", "cycles of one dependent load, by each timer"},
-                         {"core_clock", "clock of the core while it read"}},
+                         {"core_clock", "clock of the core during the reads"}},
           .seconds_per_case = 0.05,
           .excludes = {}};
 }

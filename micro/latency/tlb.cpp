@@ -33,11 +33,11 @@ std::optional<std::string> excluded(const Params& params, Backend backend) {
   const auto footprint = number_of<std::uint64_t>(params, "footprint");
   const auto stride = number_of<std::uint64_t>(params, "stride");
   if (footprint % stride != 0 || footprint < 2 * stride) {
-    return "the footprint is no whole number of slots, two at least";
+    return "the footprint is not a multiple of the stride, or has fewer than two slots";
   }
   const std::string& allocation = params.at("allocation");
   const bool of_host = allocation == small_pages || allocation == huge_pages;
-  if (of_host != (backend == Backend::host)) return "a GPU has other pages than a CPU";
+  if (of_host != (backend == Backend::host)) return "a GPU and a CPU have different pages";
   if (backend == Backend::host) {
     if (stride != small_page && (allocation != huge_pages || stride != huge_page)) {
       return "on a CPU chains visit each page of 4 KiB, or each of 2 MiB";
@@ -45,7 +45,7 @@ std::optional<std::string> excluded(const Params& params, Backend backend) {
     // Four times as many pages as the translations that a core keeps today.
     constexpr std::uint64_t most_slots = 1U << 13U;
     if (footprint > most_host_footprint || footprint / stride > most_slots) {
-      return "on a CPU the chain would take long to write";
+      return "writing the chain on a CPU would take too long";
     }
     return std::nullopt;
   }
@@ -61,7 +61,7 @@ class Room {
  public:
   explicit Room(bool huge) : huge_{huge} {
     if (madvise(memory_.get(), bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE) != 0) {
-      throw Skipped{"the system does not let a program choose its pages"};
+      throw Skipped{"the system does not let a program choose its page size"};
     }
   }
   [[nodiscard]] std::uintptr_t address() const {
@@ -83,7 +83,7 @@ class Room {
   /// As the system counts them in the mappings that these addresses lie in.
   [[nodiscard]] std::uint64_t bytes_in_huge_pages() const {
     std::ifstream in{"/proc/self/smaps"};
-    if (!in) throw Skipped{"the system does not tell which pages it gave"};
+    if (!in) throw Skipped{"the system does not report which pages it used"};
     constexpr std::string_view counted = "AnonHugePages:";
     bool ours = false;
     std::uint64_t found = 0;
@@ -130,28 +130,28 @@ void run(Session& session) {
 }  // namespace
 
 Benchmark declare() {
-  return {.suite = "micro",
-          .name = "tlb",
-          .question =
-              "How much memory do the kept address translations cover, and what does a miss cost?",
-          .axes = {listed_axis(
-                       "allocation",
-                       "where the memory is from: cudaMalloc, or cuMemCreate mapped by hand; on "
-                       "the host pages of 4 KiB or of 2 MiB",
-                       {"malloc", "vmm", std::string{small_pages}, std::string{huge_pages}}),
-                   listed_axis("stride", "bytes from slot to slot, one load in each",
-                               {"4096", "65536", "2097152", "4194304", "33554432"},
-                               {"4096", "2097152"}),
-                   number_axis("footprint", "bytes that the chain spans", least_host_footprint,
-                               most_footprint, default_footprints())},
-          .data_axes = 1,
-          .quantities =
-              {{"load_cycles",
-                "cycles of one dependent load from L2 (host: of the caches), translation included"},
-               {"load_time", "the same in seconds"},
-               {"core_clock", "clock of the core while it read"}},
-          .seconds_per_case = 0.015,
-          .excludes = excluded};
+  return {
+      .suite = "micro",
+      .name = "tlb",
+      .question =
+          "How much memory do the cached address translations cover, and what does a miss cost?",
+      .axes = {listed_axis("allocation",
+                           "allocation of the memory: cudaMalloc, or cuMemCreate and explicit "
+                           "mapping; on the host pages of 4 KiB or of 2 MiB",
+                           {"malloc", "vmm", std::string{small_pages}, std::string{huge_pages}}),
+               listed_axis("stride", "bytes from slot to slot, one load in each",
+                           {"4096", "65536", "2097152", "4194304", "33554432"},
+                           {"4096", "2097152"}),
+               number_axis("footprint", "footprint of the chain in bytes", least_host_footprint,
+                           most_footprint, default_footprints())},
+      .data_axes = 1,
+      .quantities =
+          {{"load_cycles",
+            "cycles of one dependent load from L2 (host: from the caches), including translation"},
+           {"load_time", "the same in seconds"},
+           {"core_clock", "clock of the core during the reads"}},
+      .seconds_per_case = 0.015,
+      .excludes = excluded};
 }
 
 std::uint32_t warm_loads_for(std::uint64_t slots) {

@@ -192,7 +192,7 @@ inline CUtensorMap map_of(const Tiles& tiles, std::uint32_t* words) {
   constexpr unsigned since = 12000;
   const auto encode =
       driver_function<decltype(&cuTensorMapEncodeTiled)>("cuTensorMapEncodeTiled", since);
-  if (encode == nullptr) throw Skipped{"this driver knows no tensor maps"};
+  if (encode == nullptr) throw Skipped{"this driver does not support tensor maps"};
   const Rows rows = map_rows(tiles);
   const std::array<cuuint64_t, 2> extent{rows.bytes / word_bytes,
                                          std::uint64_t{tiles.count} * rows.of_a_tile};

@@ -10,7 +10,7 @@ namespace strata::nbody {
 
 /// The axis of how many share the work.
 [[nodiscard]] inline Axis gpus_axis() {
-  return numbers("gpus", "that share the work", {"1", "2", "3", "4", "8"}, {"1", "2", "4"});
+  return numbers("gpus", "GPUs that share the work", {"1", "2", "3", "4", "8"}, {"1", "2", "4"});
 }
 
 }  // namespace strata::nbody

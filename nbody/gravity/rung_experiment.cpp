@@ -179,7 +179,7 @@ Experiment describe(const RungCase& which) {
                         .different = which.verified.misplaced};
   }
   if (!gpu) {
-    experiment.not_counted = "a CPU has no counters in the sets";
+    experiment.not_counted = "the counter sets do not cover CPUs";
     return experiment;
   }
   if (which.problem.kind == Kind::gravit) {
@@ -198,7 +198,7 @@ Experiment describe_several_gpus(const RungCase& which) {
                      rate(which, "copied_interactions_per_second", "wall", 2)};
   experiment.timers = {{number_at(0), "wall", number_at(1), By::whole}};
   experiment.has_clock = false;
-  experiment.not_counted = "counters are read of one GPU: see rung register_banks";
+  experiment.not_counted = "counters are read on one GPU only: see rung register_banks";
   return experiment;
 }
 

@@ -9,13 +9,13 @@ namespace strata::nbody::tensor {
 
 /// The axis of what is far.
 [[nodiscard]] inline Axis ratio_axis() {
-  return numbers("ratio", "distance of groups over the sum of their radii that makes them far",
+  return numbers("ratio", "minimum distance of far groups, over the sum of their radii",
                  {"1.125", "1.25", "1.5", "2"}, {"1.125", "1.25"});
 }
 /// The axis of how long an order lasts.
 [[nodiscard]] inline Axis sort_axis() {
-  return numbers("sort_every", "steps for which the order of the bodies lasts",
-                 {"1", "4", "16", "80"}, {"1"});
+  return numbers("sort_every", "steps between two sorts of the bodies", {"1", "4", "16", "80"},
+                 {"1"});
 }
 
 }  // namespace strata::nbody::tensor

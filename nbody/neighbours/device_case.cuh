@@ -142,7 +142,7 @@ class DeviceCase {
     }
     sum.lanes = lanes_of(all);
     if (told == problem_.agents) return sum;
-    throw std::runtime_error{std::to_string(told) + " threads say how much they tested, not " +
+    throw std::runtime_error{std::to_string(told) + " threads reported their tests, not " +
                              std::to_string(problem_.agents)};
   }
 

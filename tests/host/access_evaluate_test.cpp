@@ -148,7 +148,7 @@ TEST(Evaluate, StopsALoopThatDoesNotEnd) {
     (void)launched.evaluate({.budget = 100'000});
     FAIL() << "it ended";
   } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("k: more than 100000 instructions of warps"));
+    EXPECT_THAT(error.what(), HasSubstr("k: more than 100000 warp instructions"));
     EXPECT_EQ(std::string{error.what()}.find('\n'), std::string::npos);
   }
 }

@@ -285,7 +285,7 @@ TEST(CeilingsCounts, AreTheInstructionsOfEveryThread) {
   EXPECT_EQ(plan.none.rounds, 1U);
   const Experiment integers = describe({.arithmetic = Arithmetic::int32}, hopper(), {});
   EXPECT_FALSE(integers.counts);
-  EXPECT_EQ(integers.not_counted, "no counter of this operation");
+  EXPECT_EQ(integers.not_counted, "no counter for this operation");
 }
 
 }  // namespace

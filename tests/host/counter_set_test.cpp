@@ -170,8 +170,8 @@ TEST(CounterSet, RefusesWhatIsNotASetInOneLineWithFileAndLine) {
        {":7: ", {"'a__b.sum'", "a list"}}},
       {head +
            "  - name: a\n    unit: B\n    meaning: b\n    metrics:\n      - a__b.sum\n      - {}\n",
-       {":9: ", {"an empty mapping among the metrics of a"}}},
-      {head + quantity("a", "bytes"), {":7: ", {"'bytes' among the metrics of a"}}},
+       {":9: ", {"an empty mapping in the metrics of a"}}},
+      {head + quantity("a", "bytes"), {":7: ", {"'bytes' in the metrics of a"}}},
       {head + quantity("a", "a__b.sum, a__b.sum"), {":7: ", {"'a__b.sum' of a twice"}}},
       {head + quantity("a b", "a__b.sum"), {":4: ", {"name is 'a b'"}}},
       {head + quantity("a__b", "a__b.sum"), {":4: ", {"name is 'a__b'"}}},
@@ -354,7 +354,7 @@ TEST(CounterPlan, ARawMetricThatCannotBeScheduledIsNamed) {
   EXPECT_THAT(refusal_of([&] {
                 (void)strata::resolve({{"a__m.sum", "b__m.sum"}}, chip);
               }),
-              HasSubstr("'b__m.sum' is known and cannot be counted on FK100"));
+              HasSubstr("'b__m.sum' exists, but cannot be counted on FK100"));
 }
 
 TEST(CounterPlan, MetricsThatOnlyFailTogetherAreRefusedTogether) {

@@ -342,7 +342,7 @@ TEST(L2PartitionRows, SayHowFarTheOtherSideIs) {
                                                             {"far_dram_cycles", 800}};
   for (const auto& [quantity, cycles] : medians)
     EXPECT_EQ(row(quantity).samples, (std::vector{cycles, cycles})) << quantity;
-  EXPECT_EQ(row("far_cycles").noise.detail, "a sample is an SM");
+  EXPECT_EQ(row("far_cycles").noise.detail, "one sample per SM");
   EXPECT_TRUE(row("far_load_cycles").noise.detail.empty());
   EXPECT_EQ(row("sms_of_smaller_side").samples, std::vector<double>{3});
   EXPECT_EQ(row("far_load_cycles").method, "single_loads");

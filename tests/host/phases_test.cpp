@@ -137,7 +137,7 @@ TEST(PhasesGate, HoldsWithinThreePercentAndTenOfBriefSteps) {
   EXPECT_EQ(verdict(1.11e-4, 1e-4), Verdict::failed);
   EXPECT_EQ(verdict(1e-4, 0), Verdict::unverified);
   EXPECT_THAT(phases_gate(samples_of(1.2e-2), 2, 1e-2).detail,
-              HasSubstr("0.012 s a step, 1.200 of the timed one (bound 3 %)"));
+              HasSubstr("0.012 s per step, 1.200 of the timed step (bound 3 %)"));
 }
 
 TEST(PhasesGate, FailsWithAKernelThatNoPhaseIsDeclaredFor) {

@@ -205,7 +205,7 @@ TEST(RecordJson, NamesWhatIsWrong) {
   EXPECT_THAT(diagnostic(R"("cores":"all")", R"("cores":7)"),
               HasSubstr("params.cores: expected a string, found 7"));
   EXPECT_THAT(diagnostic(R"("cores":"all")", R"("cores":"a/b")"),
-              HasSubstr("'a/b' cannot stand in a case id"));
+              HasSubstr("'a/b' is not allowed in a case id"));
   EXPECT_THAT(diagnostic(R"("status":"measured")", R"("status":"done")"),
               HasSubstr("status: expected measured, skipped or failed"));
   EXPECT_THAT(diagnostic("0.081", "null"), HasSubstr("seconds: expected a number, found null"));
@@ -390,7 +390,7 @@ TEST(ContextJson, RefusesAnotherVersionByItsNumber) {
     text.replace(text.find("\"schema_version\": ") + 18, 1, version);
     EXPECT_THAT(diagnostic_of([&] { (void)from_json<RunContext>(text); }),
                 HasSubstr("schema version " + std::string{version} +
-                          ": this build completes runs of version 3 only"));
+                          ": this build resumes runs of version 3 only"));
   }
 }
 

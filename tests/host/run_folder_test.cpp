@@ -499,7 +499,7 @@ TEST_F(RunFolderTest, SaysWhichFolderCannotBeMade) {
   append_text(folder_ / "file", "in the way");
   EXPECT_THAT(diagnostic<RunFolderError>(
                   [&] { (void)RunFolder::create(folder_ / "file" / "runs", context()); }),
-              HasSubstr("file/runs: cannot be made"));
+              HasSubstr("file/runs: cannot be created"));
   append_text(folder_ / run_name(context()), "in the way");
   EXPECT_THAT(RunFolder::create(folder_, context()).path().string(), testing::EndsWith("-2"));
 }
@@ -644,7 +644,7 @@ TEST_F(RunFolderTest, RefusesAtOnceWhatNobodyWouldTakeForASoundRunLater) {
     return diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(where); });
   };
   EXPECT_THAT(refusal(context(), "\xEF\xBB\xBF" + to_json(measured(0)) + "\n"),
-              HasSubstr("samples.jsonl:1: not JSON: begins with a byte order mark"));
+              HasSubstr("samples.jsonl:1: not JSON: starts with a byte order mark"));
   EXPECT_THAT(refusal(context(), to_json(measured(7)) + "\n"),
               HasSubstr("micro/probe/host/index=7 is no case of the sweep"));
   RunContext twice = context();

@@ -124,7 +124,7 @@ class Command(unittest.TestCase):
             case.replace("/host/", "/cuda/") for case in host if "residency=l3" not in case
         }
         if not any("layout_read" in case for case in cuda):
-            self.skipTest("this build has no CUDA part")
+            self.skipTest("this build is without CUDA")
         shared = {case for case in cuda if "block_size=32/cores=all" in case}
         self.assertGreater(len(shared), 50)
         self.assertLessEqual(shared, translated)
@@ -264,8 +264,8 @@ class Command(unittest.TestCase):
         for bad, word in (
             (b"", "STRATANB"),
             (b"neither bodies\nnor anything else" * 9, "STRATANB"),
-            (content[:-1], "cut short"),
-            (content + b"\n", "added"),
+            (content[:-1], "truncated"),
+            (content + b"\n", "extra bytes"),
             (content[:100] + b"\0" + content[101:], "checksum"),
             (self.signed(content[:12] + b"\2" + content[13:]), "version 2"),
             (self.signed(content[:-4] + struct.pack("<f", math.nan)), "nan"),
@@ -573,13 +573,13 @@ class Command(unittest.TestCase):
     def test_a_cpu_has_no_counters_and_a_run_says_so_where_they_were_asked_for(self) -> None:
         counters, told, words = self.counted_on_the_host()
         self.assertEqual((counters["asked"], counters["state"]), (["auto"], "unavailable"))
-        self.assertIn("read on GPUs only", counters["reason"])
-        self.assertIn("read on GPUs only", words)
+        self.assertIn("available on GPUs only", counters["reason"])
+        self.assertIn("available on GPUs only", words)
         self.assertEqual(told, [])
         counters, told, _ = self.counted_on_the_host("--counters", "memory")
         self.assertEqual((counters["asked"], counters["state"]), (["memory"], "unavailable"))
         self.assertEqual(len(told), 1)
-        self.assertIn("read on GPUs only", told[0])
+        self.assertIn("available on GPUs only", told[0])
 
     def test_a_run_without_counters_says_that_nobody_asked(self) -> None:
         counters, told, words = self.counted_on_the_host("--counters", "none")

@@ -95,8 +95,8 @@ Header header_of(std::string_view start, std::uint64_t size, std::string_view na
   require(size == wanted, fmt::format("has {} bytes", size),
           fmt::format("{} for {} × {} bodies of {} floats", wanted, header.systems, header.bodies,
                       header.floats),
-          size < wanted ? "it is cut short: copy it again, or make it again"
-                        : "something was added: copy it again, or make it again");
+          size < wanted ? "it is truncated: copy it again, or generate it again"
+                        : "it has extra bytes: copy it again, or generate it again");
   return header;
 }
 
@@ -128,10 +128,10 @@ void write_dataset(const std::filesystem::path& file, const Dataset& dataset, Ex
   const bool whole = std::ranges::all_of(
       dataset.bodies.fields, [total](const auto& field) { return field.size() == total; });
   if (!whole || total == 0 || total > most_bodies) {
-    throw std::invalid_argument{fmt::format("no file can have these {} bodies", total)};
+    throw std::invalid_argument{fmt::format("these {} bodies cannot be written to a file", total)};
   }
   const std::string name = file.string();
-  check_numbers(dataset, name, "nothing was written; take fewer steps");
+  check_numbers(dataset, name, "nothing was written; use fewer steps");
   check_target(file, existing);
   write_sealed(file, encoded(dataset), existing);
 }

@@ -8,10 +8,10 @@ namespace {
 const Rung story{
     .name = "constant_memory",
     .before = "invariants",
-    .question = "Can constant memory take the tile's place?",
-    .change = "bodies come from constant memory, 4032 at a time",
+    .question = "Can constant memory replace the tile?",
+    .change = "bodies are read from constant memory, 4032 at a time",
     .source = handbook("14.4"),
-    .expectation = "two loads of the uniform unit a body; what does not fit its 2 KiB cache waits",
+    .expectation = "two loads of the uniform unit per body; those that miss its 2 KiB cache wait",
     .sum = Sum::blocks,
     .approximate = true,
     .issue_slots = 15.16,

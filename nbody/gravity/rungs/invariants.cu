@@ -5,17 +5,16 @@
 namespace strata::nbody::invariants {
 namespace {
 
-const Rung story{
-    .name = "invariants",
-    .before = "unrolled",
-    .question = "What does it bring to take out of the loop by hand what does not change in it?",
-    .change = "negated position, softening and pointer are made before the loop",
-    .source = siegel("IV-A"),
-    .expectation = "nothing: compilers have learned it since",
-    .approximate = true,
-    .issue_slots = 14.09,
-    .bodies_of_block = usual_block,
-    .threads_of_read = usual_block};
+const Rung story{.name = "invariants",
+                 .before = "unrolled",
+                 .question = "How much does it gain to hoist loop invariants by hand?",
+                 .change = "negated position, softening and pointer are computed before the loop",
+                 .source = siegel("IV-A"),
+                 .expectation = "nothing: compilers have learned it since",
+                 .approximate = true,
+                 .issue_slots = 14.09,
+                 .bodies_of_block = usual_block,
+                 .threads_of_read = usual_block};
 
 #if defined(__CUDACC__)
 constexpr unsigned unroll = 32;

@@ -19,14 +19,14 @@ namespace {
 const Rung story{
     .name = "pair_once",
     .before = "register_banks",
-    .question = "What does it bring to compute each pair once, for both of its bodies?",
-    .change = "Newton's third law: partners go round the warp and take their reactions along",
+    .question = "How much does it gain to compute each pair once, for both of its bodies?",
+    .change = "Newton's third law: partners rotate around the warp and carry their reactions along",
     .source = "no published GPU figure is known; Newton's third law on CPUs: Handbook 14.1",
-    .expectation = "17 instructions a pair instead of 26; shuffles and atomic additions on top",
+    .expectation = "17 instructions per pair instead of 26, plus shuffles and atomic additions",
     .sum = Sum::blocks,
     .approximate = true,
     .issue_slots = 8.875,
-    .axes = {numbers("per_thread", "bodies of a thread", {"4", "8", "12", "16"},
+    .axes = {numbers("per_thread", "bodies per thread", {"4", "8", "12", "16"},
                      {"4", "8", "12", "16"})}};
 
 #if defined(__CUDACC__)

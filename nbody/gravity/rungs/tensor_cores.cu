@@ -21,14 +21,14 @@ namespace {
 const Rung story{
     .name = "tensor_cores",
     .before = "pair_once",
-    .question = "What do tensor cores bring to gravity, and what does it cost in precision?",
-    .change = "distances and sums of far groups by mma of half-precision pieces",
+    .question = "How much do tensor cores gain for gravity, and what precision do they cost?",
+    .change = "distances and sums of far groups with mma of half-precision pieces",
     .source =
         "no published direct sum on tensor cores is known; pieces as in Markidis, Der Chien, "
         "Laure, Peng, Vetter, NVIDIA Tensor Core Programmability, IPDPSW 2018, V",
     .expectation =
-        "5.75 instructions a pair instead of 17.75; then the roots are the limit, of "
-        "which the special function unit finds seven of eight",
+        "5.75 instructions per pair instead of 17.75; then reciprocal roots are the limit, of "
+        "which the special function unit computes seven of eight",
     .sum = Sum::halves,
     .approximate = true,
     .issue_slots = 2.875,
@@ -179,7 +179,7 @@ struct Case {
 
 std::shared_ptr<Case> made_case(const StepOptions& of) {
   if (device_attribute(cudaDevAttrComputeCapabilityMajor) < 8) {
-    throw Skipped{"mma of 16 pieces of half precision needs compute capability 8.0"};
+    throw Skipped{"mma.m16n8k16 of half precision needs compute capability 8.0"};
   }
   if (device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) <
       static_cast<int>(sizeof(Shared))) {

@@ -10,12 +10,12 @@ namespace {
 const Rung story{
     .name = "tensor_gpus",
     .before = "tensor_cores",
-    .question = "How far do tensor cores go on several GPUs?",
-    .change = "systems, or the pairs of a single one, shared out among GPUs, each pair once",
+    .question = "How well do tensor cores scale to several GPUs?",
+    .change = "systems, or the pairs of a single system, are distributed over GPUs, each pair once",
     .source = "as several_gpus; no published direct sum on tensor cores is known",
     .expectation =
-        "nearly as many times as there are GPUs: each sorts all bodies, and 16 bytes a "
-        "body and GPU are exchanged",
+        "nearly a factor equal to the number of GPUs: each sorts all bodies, and 16 bytes per body "
+        "and GPU are exchanged",
     .sum = Sum::halves,
     .approximate = true,
     .axes = {gpus_axis(), tensor::ratio_axis(), tensor::sort_axis()}};
