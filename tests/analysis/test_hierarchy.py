@@ -192,7 +192,7 @@ def test_every_number_of_the_figure_names_its_case(run: str) -> None:
         there = line["case"] in cases and line["valid"] == "true"
         assert (line["source"] in ("measured", "reported")) == there
         assert line["shown"] or line["because"]
-    assert "Boxes lie in one another" in caption_of(FIGURE, loaded)
+    assert "Boxes are nested" in caption_of(FIGURE, loaded)
 
 
 def test_boxes_end_at_their_sizes_and_lie_in_one_another(tmp_path: Path) -> None:

@@ -168,7 +168,7 @@ def test_counts_that_differ_between_cases_have_whiskers(tmp_path: Path) -> None:
     assert (diamond.place, diamond.value, diamond.low, diamond.high) == (0, 7.25, 7, 8)
     assert diamond.words == "7"
     nothing = caption_of(bytes_moved.FIGURE, load2(tmp_path / "alone", lines[:1]))
-    assert "Nothing was counted to stand beside them." in nothing
+    assert "No counts are available for comparison." in nothing
 
 
 # --- proof of the level ---------------------------------------------------------------------------

@@ -79,9 +79,9 @@ def _label(row: Row) -> str:
 FIGURE = Figure(
     "async_copy", "Copies into shared memory", 95, items, chart,
     lambda _: (
-        "A tile on its way into shared memory (medians, bands: range of the samples). Latency: one "
-        "block, one tile after the other, from asking for it until all threads may read it. Bytes "
-        "per cycle: a block on every SM, four tiles on their way."
+        "Copying a tile into shared memory (medians; bands: range of the samples). Latency: "
+        "one block, one tile after the other, from the request until all threads may read it. "
+        "Bytes per cycle: a block on every SM, four tiles in flight."
     ),
     columns=params("residency", "measure", "method", "bytes", "cluster")
     | attributes("unit", "value", low="minimum", high="maximum"),

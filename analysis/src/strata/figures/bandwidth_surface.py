@@ -108,16 +108,16 @@ def _caption(spots: Sequence[Spot]) -> str:
         if top and top.little:
             least = top.in_flight * RATE(top) / top.little
             needed.append(f"{level_name(level)} {units.size(round(least))}")
-    asks = f", which asks for at least {', '.join(needed)} an SM for the best of each"
+    asks = f", which needs at least {', '.join(needed)} per SM for the best of each"
     return prose(
-        "Bandwidth of the whole chip against the bytes that each SM has in flight at the most, by "
-        "the shape of the launch (threads, accesses of a thread, their width). Points: medians of "
-        "launches of one shape, bars: range of the samples, cut at the limit; lines join the best. "
-        "Limits: bus width "
-        "times clock for device memory, bytes a cycle for L1 and shared memory.",
+        "Bandwidth of the whole chip against the maximum bytes in flight per SM, by launch "
+        "shape (threads, accesses per thread, their width). Points: medians of the launches "
+        "of one shape; bars: range of the samples, cut at the limit; lines join the best. "
+        "Limits: bus width times clock for device memory, bytes per cycle for L1 and shared "
+        "memory.",
         any(spot.little for spot in spots)
-        and "Little's law: bytes in flight over the latency of a lone dependent load out of the "
-        f"level{asks if needed else ''}.",
+        and "Little's law: bytes in flight over the latency of a single dependent load from "
+        f"the level{asks if needed else ''}.",
         tops and f"Best reads: {'; '.join(tops)}.",
     )
 

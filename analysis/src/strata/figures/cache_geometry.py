@@ -92,14 +92,14 @@ def chart(cases: Sequence[CaseRows]) -> c.Chart:
 def _caption(cases: Sequence[CaseRows]) -> str:
     known = [row.value for one in cases if (row := one.row("confidence"))]
     return prose(
-        "Sizes: the largest footprint all of whose loads hit. Lines: the longest stride that "
+        "Sizes: the largest footprint whose loads all hit. Lines: the longest stride that "
         "touches every line. Brought in by a miss: the distance at which a neighbour's load "
-        "misses too. Dots: medians of the repetitions; bars: 95 % interval of the place of the "
-        "change (bootstrap), one step of the scan at the least; strokes: what the programming "
-        "guide, the driver or the operating system says.",
+        "misses too. Dots: medians of the repetitions; bars: 95 % interval of the position of "
+        "the change (bootstrap), at least one step of the scan; strokes: values from the "
+        "programming guide, the driver or the operating system.",
         any(one.text("property") == "l2_size" and found(one).backend == "cuda" for one in cases)
         and "An L2 of two halves is larger than what one SM finds in it.",
-        known and f"Every change is there with a confidence of {min(known):.4g} or more.",
+        known and f"Every change has a confidence of at least {min(known):.4g}.",
     )
 
 

@@ -38,7 +38,7 @@ KINDS = {
 TERA = 1e12
 NEAR, LANES = 0.03, (0.0, -0.2, 0.2)
 """Values that lie closer, as a share of the bar, are drawn in these lanes of it."""
-CUT = ", cut at the limit, which single samples pass by the error of their timing"
+CUT = ", cut at the limit, which single samples exceed by their timing error"
 
 
 class Ceiling(NamedTuple):
@@ -169,17 +169,17 @@ def chart(ceilings: Sequence[Ceiling]) -> c.Chart:
 def _arithmetic_caption(ceilings: Sequence[Ceiling]) -> str:
     if ceilings[0].row.backend == "host":
         return (
-            "Fused multiply-adds in registers, by the widest vectors of the CPU, every core at "
-            "work. Bars: medians; lines in them: range of the samples. Nobody publishes the limit "
-            "of a CPU that is found at run time."
+            "Fused multiply-adds in registers, with the CPU's widest vectors, every core at "
+            "work. Bars: medians; lines in them: range of the samples. No published limit "
+            "applies to a CPU that is detected at run time."
         )
     silent = ", ".join(ARITHMETIC[one.kind] for one in ceilings if one.limit is None)
     return prose(
-        "Multiply-adds in registers, every SM at work, tensor cores not; in brackets the share of "
-        "the limit, then how the operands came in the form that was fastest. Bars: medians; lines "
-        f"in them: range of the samples{CUT}. Strokes: results per cycle of the CUDA C++ Best "
-        "Practices Guide (Throughput of Native Arithmetic Instructions) × SMs × the clock under "
-        "this load.",
+        "Multiply-adds in registers, every SM at work, without tensor cores; in brackets the "
+        "share of the limit, then the operands of the fastest form. Bars: medians; lines in "
+        f"them: range of the samples{CUT}. Strokes: results per cycle of the CUDA C++ Best "
+        "Practices Guide (Throughput of Native Arithmetic Instructions) × SMs × the clock "
+        "under this load.",
         silent and f"No limit is published for {silent}.",
     )
 
@@ -187,16 +187,16 @@ def _arithmetic_caption(ceilings: Sequence[Ceiling]) -> str:
 def _bandwidth_caption(ceilings: Sequence[Ceiling]) -> str:
     dram = next((one.limit for one in ceilings if one.level == "dram" and one.limit), None)
     return prose(
-        "Ceilings of reading, after the roofline of van den Braak, Mesman and Corporaal (2010, "
-        f"Fig. 3; there the words have 8 bits) {cite('vandenbraak2010access')}: accesses of 8 or "
-        "16 bytes (words of 4 bytes in groups) or of 4 (ungrouped), by lanes in a row (coalesced) "
-        "or as far apart as measured (uncoalesced). Bars: the best launch or pattern of each kind; "
-        "under its name the width, what a thread has in flight, and the blocks on an SM × their "
-        f"threads, or the stride in elements; lines in them: range of the samples{CUT}; per "
-        "cent: of the highest ceiling of the level.",
+        "Read ceilings, after the roofline of van den Braak, Mesman and Corporaal (2010, Fig. "
+        f"3; there the words have 8 bits) {cite('vandenbraak2010access')}: accesses of 8 or 16 "
+        "bytes (words of 4 bytes in groups) or of 4 (ungrouped), by adjacent lanes "
+        "(coalesced) or at the largest measured distance (uncoalesced). Bars: the best launch "
+        "or pattern of each kind; under its name the width, loads in flight per thread, and "
+        "blocks per SM × threads per block, or the stride in elements; lines in them: range "
+        f"of the samples{CUT}; per cent: of the highest ceiling of the level.",
         dram
-        and f"Strokes: bus width times clock for device memory ({units.quantity(dram, 'B/s')}), "
-        "bytes a cycle times the clock held for L1.",
+        and "Strokes: bus width times clock for device memory ("
+        f"{units.quantity(dram, 'B/s')}), bytes per cycle times the measured clock for L1.",
     )
 
 

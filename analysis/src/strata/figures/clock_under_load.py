@@ -96,11 +96,11 @@ def _caption(found: Sequence[Load]) -> str:
     ]
     worst, by = min(off, key=lambda item: item[0], default=(0.0, None))
     return prose(
-        "Every SM runs 16 warps of one mix of instructions, launches of 25 ms one after the other "
-        "from rest: clock of the SMs by the kernel's own counters (cycles over nanoseconds), and "
-        "what NVML reports meanwhile of clock and power. Marks: medians; lines: range of the "
-        "samples.",
-        means and "NVML knows here no power but the mean of the last second.",
+        "Every SM runs 16 warps of one instruction mix, in launches of 25 ms one after the "
+        "other from rest. Clock of the SMs by the kernel's own counters (cycles over "
+        "nanoseconds); clock and power that NVML reports during the load. Marks: medians; "
+        "lines: range of the samples.",
+        means and "NVML provides no power reading here except the mean of the last second.",
         not any(one.driver for one in found) and "NVML reported no clock.",
         by
         and worst < -BOUND

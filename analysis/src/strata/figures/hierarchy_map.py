@@ -76,17 +76,17 @@ def _name(of: Hierarchy, maps: Sequence[Hierarchy]) -> str:
 def _caption(found: Sequence[Item]) -> str:
     core = found[0].map.core
     return prose(
-        "Boxes lie in one another as the levels do; each ends where its size is on the axis, which "
-        "is logarithmic, a dashed one where there is room. Latency: a load of one thread that "
-        f"waits for the one before. Bandwidth: the best reading by all {core}s at once, and what "
-        f"each {core} has of it in a cycle.",
+        "Boxes are nested like the levels. Each ends at its size on the logarithmic axis, a "
+        "dashed one where there is space. Latency: one thread's dependent loads. Bandwidth: "
+        f"the best read by all {core}s at once, and per {core} and cycle.",
         core == "SM"
-        and "Limit: of L1 and shared memory 128 B a cycle, of DRAM its pins. Beside the device: "
-        "whole copies, of pinned memory.",
+        and "Limit: 128 B per cycle for L1 and shared memory, the pins for DRAM. Beside the "
+        "device: whole copies of pinned memory.",
         any(item.level.part_of for item in found)
-        and "Near and far: loads of lines whose home is on the SM's side of L2, and on the other, "
-        "≈ by the clock of the SMs. The near part is what one SM finds; parts are drawn as halves.",
-        "Facts are what the device or its host tells of itself, not measured. Small marks: why a "
+        and "Near and far: loads of lines whose home is on the SM's side of L2, and on the "
+        "other; ≈ by the SM clock. The near part is what one SM finds; parts are drawn as "
+        "halves.",
+        "Facts are reported by the device or its host, not measured. Small marks: why a "
         "number is missing.",
     )
 

@@ -177,15 +177,15 @@ def caption(found: Sequence[Line]) -> str:
     counted = [line for line in found if line.counted is not None and line.predicted is not None]
     unlike = sum(line.counted != line.predicted for line in counted)
     return prose(
-        "What a request of a warp moves, by line of the source; a line with ← was inlined to the "
-        "next one. Bars: predicted from the addresses of a launch. Ticks: the fewest that "
-        "could hold the bytes that its lanes ask for.",
+        "What one warp request moves, by source line; a line with ← was inlined into the next "
+        "one. Bars: predicted from the addresses of a launch. Ticks: the minimum for the "
+        "bytes that its lanes request.",
         counted
         and f"Diamonds: counted on the device, instruction by instruction; {unlike} of "
         f"{len(counted)} lines differ from the prediction.",
         any(line.predicted is None for line in found)
-        and "A diamond without a bar: counted for an execution, its addresses are not known.",
-        left and f"Not drawn: {left} lines that move less in vain.",
+        and "A diamond without a bar: counted for an access whose addresses are unknown.",
+        left and f"Not drawn: {left} lines that waste less.",
     )
 
 
@@ -195,7 +195,7 @@ def of_two(before: Run, after: Run) -> Sequence[Line]:
 
 
 FIGURE = Figure(
-    "kernel_access", "What lines of a kernel move", 63, lines, chart, caption,
+    "kernel_access", "Traffic of a kernel by source line", 63, lines, chart, caption,
     {
         "line": lambda line: line.words,
         "launch": lambda line: line.launch,

@@ -114,18 +114,18 @@ def _caption(cores: Sequence[Core]) -> str:
         side = f"the side with {number(100 * near)}{SPACE}% of the lines near them"
         sides = f"{small} SMs are on {side}, {large} on the other."
     return prose(
-        "Atomic exchanges, which are done where a line has its home, each waiting for the one "
-        f"before; one thread on each of {len(cores)} SMs. Points: medians over the lines near an "
-        "SM, and over those far from it.",
+        "Atomic exchanges, which are executed at the home of a line, each waiting for the "
+        f"previous one; one thread on each of {len(cores)} SMs. Points: medians over the lines "
+        "near an SM, and over those far from it.",
         crossing
-        and f"Crossing costs {quantity(crossing.value, crossing.unit)} in the median, "
+        and f"Crossing costs {quantity(crossing.value, crossing.unit)} (median), "
         f"{number(crossing.minimum)} to {number(crossing.maximum)} by SM.",
         fabric
         and fabric.valid
-        and f"Counted between the halves: {number(fabric.value)} sectors an exchange, near and far "
-        "together.",
+        and f"Counted between the halves: {number(fabric.value)} sectors per exchange, near "
+        "and far together.",
         _loads(rows),
-        share and "Beneath: share of the lines that are near; SMs with one share are on one side.",
+        share and "Below: share of near lines; SMs with the same share are on one side.",
         sides,
     )
 
@@ -141,12 +141,13 @@ def _loads(rows: dict[str, Row]) -> str:
     load, dram = both("load"), both("dram")
     return prose(
         load
-        and f"A load of a line that has no copy in the other half takes {load[0]} cycles near and "
-        f"{load[1]} far (medians of the SMs).",
+        and f"A load of a line without a copy in the other half takes {load[0]} cycles near "
+        f"and {load[1]} far (medians over SMs).",
         dram
-        and f"A load that memory serves takes {dram[0]} cycles behind the SM's own side of L2 and "
-        f"{dram[1]} behind the other (medians of the SMs). Before such a load all SMs read four "
-        "times what L2 holds, which leaves none of its line there; its page was touched before.",
+        and f"A load served by memory takes {dram[0]} cycles behind the SM's own side of L2 "
+        f"and {dram[1]} behind the other (medians over SMs). Before such a load all SMs "
+        "read four times the size of L2, which evicts its line; its page was touched "
+        "before.",
     )
 
 
@@ -162,5 +163,5 @@ COLUMNS = (
     | attributes(near_share="near_share")
     | attributes(of=lambda core: core.rows.get("near_share"), near_share_valid="valid")
 )
-TITLE = "The halves of L2, and the way between them"
+TITLE = "The halves of L2, and crossing between them"
 FIGURE = Figure("l2_partition", TITLE, 8, items, chart, _caption, COLUMNS, label=label)

@@ -166,33 +166,33 @@ def _caption(parts: Sequence[Part]) -> str:
     methods = {part.step.first.method for part in parts}
     predicted = {phase for part in parts for phase in part.step.predicted}
     return prose(
-        "The time of a step of the best case of each rung, by phase: medians of samples that were "
-        "traced after all timing and counting; stroke: the step as it was timed.",
+        "The time of a step of each rung's best case, by phase: medians of samples that were "
+        "traced after all timing and counting; stroke: the timed step.",
         "cupti_activity" in methods
-        and "Kernels, copies and fills by CUPTI's records, the host's part by its own clock; where "
-        "both are busy the GPU counts, and what no record covers is idle.",
+        and "Kernels, copies and fills by CUPTI's records, host work by the host's clock. "
+        "Where both are busy the GPU counts; time that no record covers is idle.",
         "cuda_event" in methods
-        and "Without CUPTI: kernels, copies and fills by CUDA events around each, which take some "
-        "of the step themselves.",
+        and "Without CUPTI: kernels, copies and fills by CUDA events around each, which "
+        "themselves take part of the step.",
         methods == {"host_clock"} and "All by the host's clock.",
         predicted
-        and "Beneath, paler: what the run's own measurements predict of it, none of them fitted.",
+        and "Below, paler: predictions from the run's own measurements, none of them fitted.",
         predicted & {"copy_in", "copy_out"}
-        and "Copies: their number and bytes by the line through the run's pinned transfers.",
+        and "Copies: their number and bytes, by the line through the run's pinned transfers.",
         "build" in predicted
-        and "Build: the bytes that its kernels read and write at the run's rate of reading L2, or "
-        "DRAM where L2 does not hold them; comparisons of all agents with all cells by their "
-        "instructions. What its launches take before and after is left.",
+        and "Build: the bytes that its kernels read and write, at the run's read bandwidth of "
+        "L2, or of DRAM where L2 does not hold them; comparisons of all agents with all "
+        "cells by their instructions. Launch overhead is not included.",
         "search" in predicted
-        and "Search: the floating-point instructions of the distances, idle threads' among them, "
-        "at the best rate of the run; loads and loops are left.",
-        "idle" in predicted and "Idle: launches, at what one more costs in a stream.",
-        predicted and "Hatched: what is left.",
+        and "Search: the floating-point instructions of the distances, including idle "
+        "threads, at the best rate of the run; loads and loops are not included.",
+        "idle" in predicted and "Idle: launches, at the cost of one more launch in a stream.",
+        predicted and "Hatched: the unexplained remainder.",
     )
 
 
 FIGURE = Figure(
-    "ladder_time", "What the time of a step goes into", 202, items, chart, _caption,
+    "ladder_time", "Where the time of a step goes", 202, items, chart, _caption,
     attributes("rung")
     | {"place": lambda part: _title(part.step)}
     | attributes("phase", seconds="row", predicted_seconds="predicted")

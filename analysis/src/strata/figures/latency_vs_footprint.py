@@ -156,7 +156,7 @@ def marked(points: Sequence[Point]) -> dict[str, float]:
 
 def _caption(points: Sequence[Point]) -> str:
     marks = marked(points).keys()
-    several = ", or nearest to farthest SM where every SM walks, each with one load in flight"
+    several = ", or nearest to farthest SM where every SM loads, each with one load in flight"
     found = steps(points)
     names = {space: LOOKS.get(space, (space,))[0] for space in found}
     each = "; ".join(
@@ -164,15 +164,14 @@ def _caption(points: Sequence[Point]) -> str:
     )
     most = names.get(labelled(found), "")
     return prose(
-        "Time of one load whose address the load before it gave, in random order over slots of "
-        f"{size(points[0].stride)}, against the bytes that the chain spans. Lines: medians; bands: "
-        "range of the samples"
+        f"Time of one dependent load, in random order over slots of {size(points[0].stride)}, "
+        "against the footprint of the chain. Lines: medians; bands: range of the samples"
         f"{several if any(point.cores == 'several' for point in points) else ''}.",
         found and f"Plateaus (labelled: {most}): {each}.".replace("\n", " "),
-        marks - {EVICTED} and "Dotted: sizes as the driver reports them.",
+        marks - {EVICTED} and "Dotted: sizes that the driver reports.",
         EVICTED in marks
-        and "A walk starts from what two laps left in the caches; right of the mark (several "
-        "times the L2) all was evicted instead, and every page visited.",
+        and "A chase starts with what two laps left in the caches; right of the mark (several "
+        "times the L2) everything was evicted instead, and every page visited.",
     )
 
 

@@ -71,7 +71,7 @@ def _caption(bars: Sequence[Bar]) -> str:
         f"{where}. Bars: median over warps.",
         any(bar.p5 for bar in bars) and "Whiskers: 5th to 95th percentile over warps.",
         any(bar.arithmetic for bar in bars)
-        and "Hatched: the part that is sum and address arithmetic, not load.",
+        and "Hatched: the part for sums and address arithmetic, not loads.",
     )
 
 

@@ -59,11 +59,11 @@ def chart(shares: Sequence[Share]) -> c.Chart:
 def _caption(shares: Sequence[Share]) -> str:
     cases = len({share.counted.case for share in shares})
     return (
-        f"Where the reads of layout_read were served, as counted: one mark a case ({cases} cases), "
-        "a strip per layout. Hit L1: of the sectors asked of L1; hit L2: of those that L1 passed "
-        "on; from DRAM: bytes read from memory over bytes that L1 passed on. Dashes: hits in L1 "
-        "that the level and the layout predict, as a layout that touches a sector twice hits L1 by "
-        "itself."
+        f"Where the reads of layout_read were served, as counted: one mark per case ({cases} "
+        "cases), a strip per layout. Hit L1: share of the sectors requested from L1; hit L2: "
+        "share of those that missed L1; from DRAM: bytes read from memory over bytes that "
+        "missed L1. Dashes: L1 hits that the level and the layout predict, because a layout "
+        "that touches a sector twice hits L1 by itself."
     )
 
 

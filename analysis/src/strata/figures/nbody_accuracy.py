@@ -40,11 +40,11 @@ def chart(points: Sequence[Accuracy]) -> c.Chart:
 FIGURE = Figure(
     "nbody_accuracy", "n-body: error against double precision", 224, accuracies, chart,
     lambda _: (
-        "Accelerations of every case of a rung, at the largest size that it computed, against "
-        "double precision, over the root mean square of them all. Strokes: the bound, from the "
-        "roundings of 2⁻²⁴ of a term (8) and of its sum: √n in one running sum, √256 + √(n/256) in "
-        "blocks; twice that with an approximate reciprocal square root (Higham 2002, 2.8 and 4.2). "
-        "A case beyond it is invalid."
+        "Root mean square error of the accelerations of every case of a rung, at its largest "
+        "computed size, against double precision and relative to the root mean square of all. "
+        "Strokes: the bound, from the roundings of 2⁻²⁴ of a term (8) and of its sum: √n in "
+        "one running sum, √256 + √(n/256) in blocks; twice that with an approximate "
+        "reciprocal square root (Higham 2002, 2.8 and 4.2). A case beyond it is invalid."
     ),
     attributes("rung", "problem")
     | params("systems", "bodies", of="row")

@@ -86,12 +86,13 @@ def block_chart(found: Sequence[AxisPoint]) -> c.Chart:
 
 
 def _block_caption(found: Sequence[AxisPoint]) -> str:
-    beneath = " Beneath: counted warps in flight as a share of all that an SM can hold."
+    beneath = " Below: counted active warps as a share of the maximum of an SM."
     return (
-        "The rung block size: a block is as many threads as a tile has bodies. Lines: medians; "
-        f"bands: range of the samples.{beneath if any(one.occupancy for one in found) else ''} On "
-        "an 8800 GTX blocks of 128 threads and a register less brought 67 % of occupancy in place "
-        "of 50 %, and 6 % (Siegel, Ributzka and Li 2009, IV)."
+        "The rung block size: a block has as many threads as a tile has bodies. Lines: "
+        "medians; bands: range of the samples."
+        f"{beneath if any(one.occupancy for one in found) else ''} On an 8800 GTX, blocks of "
+        "128 threads and one register less raised occupancy from 50 % to 67 %, and the speed "
+        "by 6 % (Siegel, Ributzka and Li 2009, IV)."
     )
 
 
@@ -132,10 +133,10 @@ def _gpu_caption(found: Sequence[AxisPoint]) -> str:
         if one.efficiency is not None and one.value > 1
     )
     return (
-        "The rungs several gpus and tensor gpus: systems, or of a single one the bodies and the "
-        "pairs, each once, shared out among GPUs. "
-        "Lines: medians of the best case; bands: range of the samples. Efficiency is the rate over "
-        f"so many times that of one GPU by the same code.{told and f' Efficiency: {told}.'}"
+        "The rungs several gpus and tensor gpus: systems, or for a single one the bodies and "
+        "the pairs, each once, distributed over GPUs. Lines: medians of the best case; bands: "
+        "range of the samples. Efficiency is the rate over the number of GPUs times the rate "
+        f"of one GPU by the same code.{told and f' Efficiency: {told}.'}"
     )
 
 
@@ -153,17 +154,17 @@ FIGURES = (
     Figure(
         "nbody_unroll", "n-body: unrolling the inner loop", 222, unrolled, unroll_chart,
         lambda _: (
-            "The rung unrolled: interactions in a second by the unroll factor, over those of a "
-            "loop that takes one body in a turn; 256 bodies are the whole tile. Lines: medians; "
-            "bands: range of the samples. Open marks, on GPUs of their time: the best of Table "
-            "14.2 of the CUDA Handbook (factor 4: 18 % more) and the full unroll of Siegel, "
-            "Ributzka and Li (2009, IV-A: a tile of 128, 18 % more)."
+            "The rung unrolled: interactions per second by the unroll factor, relative to a "
+            "loop with one body per iteration; 256 bodies are the whole tile. Lines: medians; "
+            "bands: range of the samples. Open marks, on GPUs of their time: the best of "
+            "Table 14.2 of the CUDA Handbook (factor 4: 18 % more) and the full unroll of "
+            "Siegel, Ributzka and Li (2009, IV-A: a tile of 128, 18 % more)."
         ),
         _columns("unroll", over_unroll_1="gain"),
         label=lambda one: f"{size_words(one.row)}, unroll {one.value}",
     ),
     Figure(
-        "nbody_block_size", "n-body: the size of blocks, and occupancy", 223,
+        "nbody_block_size", "n-body: block size and occupancy", 223,
         lambda run: along(run, "block_size", "block_size"), block_chart, _block_caption,
         _columns("block_size", occupancy_percent="occupancy"),
         label=lambda one: f"{size_words(one.row)}, blocks of {one.value}",

@@ -99,18 +99,17 @@ def chart(points: Sequence[Copied]) -> c.Chart:
 def _caption(points: Sequence[Copied]) -> str:
     listed = ", ".join(f"{gain:.2f} times ({what})" for what, gain in GRAVIT_GAINS)
     return prose(
-        f"After Figure 12 of Siegel et al. 2009 {reference.cite('siegel2009gravit')}, "
-        "levels of optimisation at several problem sizes: "
-        "the far-field force of Gravit once, by the best case of some rungs, from the copy of all "
-        "particles to the GPU to that of their accelerations back, by the host's clock. Lines: "
-        "medians; bands: range of the samples. Beneath: what is left of that time without the "
-        "kernel's own. Rungs are set apart sideways to stay visible.",
+        f"After Figure 12 of Siegel et al. 2009 {reference.cite('siegel2009gravit')}, levels "
+        "of optimisation at several problem sizes: the far-field force of Gravit once, by the "
+        "best case of some rungs, from the copy of all particles to the GPU to the copy of "
+        "their accelerations back, by the host's clock. Lines: medians; bands: range of the "
+        "samples. Below: that time without the kernel. Rungs are set apart sideways to stay "
+        "visible.",
         gains(points)
-        and f"Lowest: speed over {rung_name(GRAVIT_BASE)}, which is their first GPU code, at the "
-        "same number of particles; open marks: theirs.",
-        f"On an 8800 GTX they came from their first GPU code to {listed} its speed, and to "
-        f"{GRAVIT_SERIAL} times that of a serial CPU; other values of theirs are drawn without "
-        "numbers.",
+        and f"Bottom: speed over {rung_name(GRAVIT_BASE)}, which is their first GPU code, at "
+        "the same number of particles; open marks: theirs.",
+        f"On an 8800 GTX they improved their first GPU code to {listed} its speed, and to "
+        f"{GRAVIT_SERIAL} times a serial CPU; their other values are drawn without numbers.",
     )
 
 

@@ -103,18 +103,18 @@ def _caption(steps: Sequence[Best]) -> str:
     sizes = ", ".join(dict.fromkeys(size_words(row) for row in others))
     theirs = "; ".join(map(_cited, _others(steps)))
     return prose(
-        "Pairs computed in a second, N² of each system and step, a body with itself included, as "
-        "the peers count. Bars: medians of the best case of each rung, all of one size where they "
-        "can be; lines in them: range of the samples. Beside them: the rate, the step over the "
-        "rung that it changes, and in brackets where it was best.",
+        "Pairs computed per second, N² for each system and step including self-interaction, "
+        "as in the literature. Bars: medians of each rung's best case, all of one size where "
+        "possible; lines in them: range of the samples. Beside them: the rate, the gain over "
+        "the rung that it changes, and in brackets the best case.",
         odd and f"Of another size: {odd}.",
         others and f"Circles: {PROBLEM_WORDS[others[0].text('problem')]} ({sizes}).",
         any(step.second for step in steps) and f"Diamonds: {_second_sizes(steps)}.",
         any(step.limit for step in steps)
         and "Strokes: what the instructions of a rung's inner loop allow if a warp issues in "
-        "every cycle of the clock under this load, or what its reciprocal roots allow if they "
-        "take longer; dotted: the highest of them for each way to compute a pair.",
-        theirs and f"Others' code: {theirs}.",
+        "every cycle of the clock under this load, or what its reciprocal roots allow if "
+        "they take longer; dotted: the highest of them for each way to compute a pair.",
+        theirs and f"Other codes: {theirs}.",
     )
 
 

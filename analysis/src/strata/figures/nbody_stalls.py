@@ -73,12 +73,11 @@ def _common(rungs: Sequence[Stalls]) -> str:
 FIGURE = Figure(
     "nbody_stalls", "n-body: what warps wait for", 221, stalls, chart,
     lambda rungs: (
-        "Counted in one step of the fastest case of each rung "
-        f"({_common(rungs)}, or as it says beneath the name): of the time "
-        "of all warps in flight, how much they spent issuing, ready while another issued, or "
-        "waiting, and for what; less than half a per cent everywhere is other. Beside the bars: "
-        "cycles in which a scheduler issued, and warps that a scheduler had for each instruction "
-        "issued."
+        f"Counted in one step of each rung's fastest case ({_common(rungs)}, or as named "
+        "beneath): the share of the time of all active warps spent issuing, ready while "
+        "another issued, or waiting, by reason; reasons below half a per cent everywhere are "
+        "other. Beside the bars: cycles in which a scheduler issued, and active warps per "
+        "issued instruction."
     ),
     attributes("rung")
     | {state: lambda one, state=state: one.shares.get(state) for state in (*STATES, "other")}

@@ -86,17 +86,17 @@ def _caption(pairs: Sequence[Pair], what: str) -> str:
     sizes = ", ".join(dict.fromkeys(size_words(pair.row) for pair in pairs))
     return prose(
         f"{what} Open: their Table 1, 32 systems on a CPU, on one GPU of two K80 (tiling, one "
-        f"launch) and on all four of their GPUs; filled: the rung beneath each name, in the layout "
-        f"of the step, here on so many GPUs as stand there ({sizes}; medians, lines: range of the "
-        f"samples). The numbers of {seeds.THESSALY} {reference.cite('papadouli2026nbody')} are "
-        "those of its table.",
+        "launch) and on all four of their GPUs; filled: the rung beneath each name, in the "
+        f"layout of the step, on the number of GPUs given there ({sizes}; medians, lines: "
+        f"range of the samples). The numbers of {seeds.THESSALY} "
+        f"{reference.cite('papadouli2026nbody')} are those of its table.",
         any(pair.step.hardware == seeds.FOUR for pair in pairs)
-        and "Where theirs is of four GPUs, ours is of as many as it says: the factor is of the "
-        "whole, not of a GPU.",
+        and "Where theirs uses four GPUs, ours uses the number given: the factor is for the "
+        "whole, not per GPU.",
         any(pair.row.benchmark in SEVERAL for pair in pairs)
-        and "Several gpus shares out a kernel that has all later steps as well, which theirs at "
-        "this step had not.",
-        missing and f"Not redone in this run: {', '.join(missing)}.",
+        and "Several gpus distributes a kernel that includes all later steps, which theirs at "
+        "this step did not.",
+        missing and f"Not repeated in this run: {', '.join(missing)}.",
     )
 
 
@@ -105,7 +105,7 @@ def _figure(
     label: str, scale: float, unit: str, what: str,
 ) -> Figure[Pair]:  # fmt: skip
     return Figure(
-        f"nbody_thessaly_{name}", f"n-body on two K80, redone: {title}", order, items,
+        f"nbody_thessaly_{name}", f"n-body on two K80, repeated: {title}", order, items,
         lambda pairs: chart(pairs, label, scale),
         lambda pairs: _caption(pairs, what),
         attributes(step="step.name", their_hardware="step.hardware", rung="row.benchmark")
@@ -119,14 +119,15 @@ FIGURES = (
     _figure(
         "throughput", "throughput (Papadouli et al. 2026, Figure 1)", 321, rates,
         label="interactions (10⁹/s)", scale=GIGA, unit="interactions_per_second",
-        what="After Figure 1 of Papadouli, Markovitsis and Sanchez Cabrera (2026), throughput with "
-        "different optimisations of the code: pairs computed in a second.",
+        what="After Figure 1 of Papadouli, Markovitsis and Sanchez Cabrera (2026), throughput "
+             "with different optimisations of the code: pairs computed per second.",
     ),
     _figure(
         "time", "time (Papadouli et al. 2026, Figure 2)", 322, all_times,
         label="time of 4.3 × 10¹⁰ interactions (s)", scale=1.0, unit="seconds",
-        what="After Figure 2 of Papadouli, Markovitsis and Sanchez Cabrera (2026), execution time "
-        "with different optimisations of the code: 80 steps of 32 systems of 4096 bodies. Copies "
-        "to the GPUs and back are in their times of several GPUs, and in none of ours.",
+        what="After Figure 2 of Papadouli, Markovitsis and Sanchez Cabrera (2026), execution "
+             "time with different optimisations of the code: 80 steps of 32 systems of 4096 "
+             "bodies. Their times on several GPUs include copies to the GPUs and back; ours "
+             "do not.",
     ),
 )  # fmt: skip

@@ -115,15 +115,15 @@ def _caption(steps: Sequence[Change]) -> str:
     by_rules = "; ".join(RULE_WORDS[rule] for rule in rules)
     predicted = f", and in brackets the predicted one (diamonds). Predicted: {by_rules}"
     return prose(
-        "Each bar runs from the rate of the rung that is changed (stroke) to that of the rung, "
-        "both of one problem and size and, where they share one, of one layout; lines in the ends: "
-        "what the 95 % intervals of both rates allow. Figures: the measured factor"
+        "Each bar runs from the rate of the changed rung (stroke) to that of the new rung, "
+        "both for one problem and size and, where possible, one layout; lines at the ends: "
+        "range that the 95 % intervals of both rates allow. Numbers: the measured factor"
         f"{predicted if rules else ''}.",
         any(one.factors for one in steps)
-        and "Right: the measured factor as a product: fewer instructions for an interaction and "
-        "more of them in a cycle of an SM at work (both counted), more SMs at work (counted, or "
-        "by the blocks of a launch), the clock (timed); what is left is unexplained. What speeds "
-        "up goes to the right, what slows down to the left.",
+        and "Right: the measured factor as a product: fewer instructions per interaction and "
+        "more of them per cycle of an active SM (both counted), more active SMs (counted, "
+        "or from the blocks of a launch), the clock (timed); the remainder is "
+        "unexplained. Speed-ups go to the right, slow-downs to the left.",
         f"Sizes: {', '.join(dict.fromkeys(size_words(one.after) for one in steps))}.",
     )
 

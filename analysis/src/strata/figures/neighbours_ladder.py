@@ -91,18 +91,18 @@ def chart(steps: Sequence[Step]) -> c.Chart:
 
 def _caption(steps: Sequence[Step]) -> str:
     return prose(
-        "Steps of an agent in a second, or, where lists are written, neighbours in a second, each "
-        "of a pair for itself. Bars: medians of the best case of each rung with that number of "
+        "Agent steps per second, or, where lists are written, neighbours per second, counted "
+        "for each agent of a pair. Bars: medians of each rung's best case with that number of "
         "agents; lines in them: range of the samples.",
         any(step.speedup for step in steps)
-        and "Then the step over the rung that it changes, with as many agents.",
+        and "Then the gain over the rung that it changes, with as many agents.",
         any(step.tests for step in steps)
-        and "Tests: distances that the rung computed for each neighbour that it found.",
+        and "Tests: distances that the rung computed per neighbour found.",
     )
 
 
 FIGURE = Figure(
-    "neighbours_ladder", "The ladder of neighbours", 201, items, chart, _caption,
+    "neighbours_ladder", "The neighbours ladder", 201, items, chart, _caption,
     attributes("rung")
     | params("problem", "spread", "world", "agents", of="row")
     | attributes(of="row", quantity="quantity", per_second="value", low="minimum", high="maximum")

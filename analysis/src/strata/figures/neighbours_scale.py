@@ -151,22 +151,22 @@ def _caption(points: Sequence[Point]) -> str:
         if one.origin.doubt
     ]
     return prose(
-        "Steps of an agent in a second, or, where lists are written, neighbours in a second, "
-        "against the agents that there are, of the best case of each rung: medians; bands: range "
-        "of the samples.",
+        "Agent steps per second, or, where lists are written, neighbours per second, against "
+        "the number of agents, for each rung's best case: medians; bands: range of the "
+        "samples.",
         any(one.limit for one in points)
-        and "Dotted: the least of its limits that are known: warps that issue nothing but tests, "
-        "those of idle threads among them, in every cycle; the floating-point instructions of "
-        "these at the best rate that the run measured; memory that moves what L2 cannot keep from "
-        "one step to the next.",
+        and "Dotted: the lowest of its known limits: warps that issue nothing but tests, "
+        "including idle threads, in every cycle; the floating-point instructions of these "
+        "at the best rate that the run measured; memory that moves what L2 cannot keep "
+        "from one step to the next.",
         theirs
-        and f"Open marks: published of other agents on other GPUs {reference.cite(*sources)}.",
+        and f"Open marks: published for other agents on other GPUs {reference.cite(*sources)}.",
         doubts and f"{'; '.join(doubts)}.",
     )
 
 
 FIGURE = Figure(
-    "neighbours_scale", "The ladder of neighbours by its agents", 204, items, chart, _caption,
+    "neighbours_scale", "The neighbours ladder by number of agents", 204, items, chart, _caption,
     attributes("rung")
     | params("problem", "spread", "world", of="row")
     | attributes("agents")

@@ -128,17 +128,17 @@ def chart(points: Sequence[Point]) -> c.Chart:
 
 def _caption(points: Sequence[Point]) -> str:
     return prose(
-        "Steps of all agents in a second against the cells that the world is divided into along "
-        "each of its edges: medians. Cells shorter than the reach are searched further to each "
-        "side, by whole cells.",
+        "Steps of all agents per second against the number of cells along each edge of the "
+        "world: medians. Cells shorter than the reach are searched further to each side, by "
+        "whole cells.",
         any(one.tests for one in points)
-        and "Beneath: distances that the rung computed for each neighbour that it found.",
-        "Markers: how many agents there are, after the rung's name.",
+        and "Below: distances that the rung computed per neighbour found.",
+        "Markers: the number of agents, after the rung's name.",
     )
 
 
 FIGURE = Figure(
-    "neighbours_work", "Cells and the work of a search", 203, items, chart, _caption,
+    "neighbours_work", "Cells and search work", 203, items, chart, _caption,
     {"rung": lambda one: short(one.row)}
     | params("problem", "spread", "world", of="row")
     | attributes("agents", "cells")

@@ -97,21 +97,21 @@ def _caption(points: Sequence[Point]) -> str:
     alone = min((cycles for cycles, merged in pairs if not merged), default=None)
     return prose(
         most
-        and f"When {most.sms} SMs ask for one line at the same time, "
-        f"{number(100 * most.row.value)}{SPACE}% of their requests reach L2: the others are merged "
-        "on the way, and one answer serves several SMs.",
+        and f"When {most.sms} SMs request one line at the same time, "
+        f"{number(100 * most.row.value)}{SPACE}% of their requests reach L2: the others "
+        "are merged on the way, and one answer serves several SMs.",
         merged is not None
         and alone is not None
         and merged < alone
         and f"Requests of two SMs merge if they are {merged:.0f} cycles apart, but not if they are "
         f"{alone:.0f} apart.",
-        "Measured: SMs of one GPC load a line past L1, over and over, each time a line that none "
-        "of them has loaded yet. Share: sectors that L2 was asked for over sectors that missed L1, "
-        "both counted; 100 % means that nothing was merged. Left: all SMs load at once; grey line: "
+        "SMs of one GPC repeatedly load a line past L1, each time a line that none of them "
+        "has loaded yet. Share: sectors that L2 received over sectors that missed L1, both "
+        "counted; 100 % means that nothing was merged. Left: all SMs load at once; grey line: "
         f"a model in which up to {SHARERS} SMs share a request. Right: one SM loads first, the "
-        "others so many cycles later (medians, by the clocks of the SMs).",
+        "others the given number of cycles later (medians, by the clocks of the SMs).",
         any(sms > PAIR for sms in later(points))
-        and "The others load together, so that their own requests may merge however late they are.",
+        and "The others load together, so their own requests may merge however late they are.",
     )
 
 

@@ -209,8 +209,8 @@ def caption(form: Form, entries: Sequence[Entry]) -> str:
         (_of_operations if form is FLOP else _of_instructions)(points, ceilings),
         _sizes(points),
         *_beyond(points, limits(entries)),
-        above and f"Above a roof, which cannot be ({len(above)}): {'; '.join(above)}.",
-        lost and f"Not drawn, as no row of them is valid: {', '.join(lost)}.",
+        above and f"Above a roof, which is impossible ({len(above)}): {'; '.join(above)}.",
+        lost and f"Not drawn, because none of their rows is valid: {', '.join(lost)}.",
         invalid.strip().replace("drawn hollow", "crossed out"),
     )
 
@@ -220,43 +220,44 @@ def _of_operations(points: Sequence[Point], ceilings: Sequence[Ceiling]) -> str:
     sloped = any(one.sloped for one in lesser)
     counted = any(one.basis == "counted" for one in points)
     return prose(
-        f"Hierarchical roofline {cite('williams2009roofline', 'yang2020hierarchical')}. Thick: the "
-        "best that was measured, slopes the bandwidth of a level, the flat one multiply-adds of 32 "
-        "bits.",
+        f"Hierarchical roofline {cite('williams2009roofline', 'yang2020hierarchical')}. Thick: "
+        "the best measured values; slopes are the bandwidth of a level, the flat one is "
+        "32-bit multiply-adds.",
         sloped
-        and "Dashed: lesser ceilings (ungrouped: words of 4 bytes; uncoalesced: lanes far apart, "
-        f"of bytes that were wanted; after van den Braak et al. {cite('vandenbraak2010access')}).",
-        lesser and not sloped and "Dashed: lesser ceilings.",
+        and "Dashed: lower ceilings (ungrouped: words of 4 bytes; uncoalesced: lanes far "
+        "apart, by wanted bytes; after van den Braak et al. "
+        f"{cite('vandenbraak2010access')}).",
+        lesser and not sloped and "Dashed: lower ceilings.",
         any(one.basis == "theoretical" for one in ceilings)
-        and "Dotted: what lanes, pins and the clock held allow.",
+        and "Dotted: limits by lanes, pins and the measured clock.",
         counted
-        and "Filled: the additions, multiplications and multiply-adds (two) that were counted, "
-        "against the bytes counted on their way through a level, a row for each kernel: L1 and "
-        "shared memory 32 B a sector and 128 B a wavefront (shuffles take the same way; "
-        "constant caches do not), L2 32 B a sector, device memory read and written.",
+        and "Filled: the counted additions, multiplications and multiply-adds (two), against "
+        "the counted bytes at each level, one row per kernel: L1 and shared memory 32 B "
+        "per sector and 128 B per wavefront (shuffles use the same path; constant caches "
+        "do not), L2 32 B per sector, device memory read and written.",
         counted
         and any(one.basis == "nominal" and one.level != ONCE for one in points)
-        and "Hollow: the same bytes with the nominal 20 operations of an interaction.",
+        and "Hollow: the same bytes with the nominal 20 operations per interaction.",
         any(one.level == ONCE for one in points)
-        and "Touched once: no bytes were counted; hollow, 20 operations of an interaction against "
-        "the bytes that a step cannot do without (each body read once, each result written "
+        and "Touched once: no bytes were counted; hollow, 20 operations per interaction "
+        "against the minimum bytes of a step (each body read once, each result written "
         "once): no intensity at the level that holds the bodies can be higher.",
     )
 
 
 def _of_instructions(points: Sequence[Point], ceilings: Sequence[Ceiling]) -> str:
     return prose(
-        f"Instruction roofline {cite('ding2019instruction')}: instructions of warps that were "
-        "executed, of any kind, against sectors of 32 bytes; a wavefront of shared memory has "
-        "four. Thick: the best that was measured, slopes the bandwidth of a level, the flat one "
+        f"Instruction roofline {cite('ding2019instruction')}: executed warp instructions of "
+        "any kind against sectors of 32 bytes; a wavefront of shared memory has four. Thick: "
+        "the best measured values; slopes are the bandwidth of a level, the flat one is "
         "arithmetic in registers.",
         any(one.basis == "theoretical" for one in ceilings)
-        and "Dotted: four instructions a cycle on each SM, and what lanes and pins allow, at the "
-        "clock held.",
+        and "Dotted: four instructions per cycle on each SM, and the limits by lanes and "
+        "pins, at the measured clock.",
         any(one.level == LOADS for one in points)
-        and "Diamonds: global loads alone, against the sectors that they asked L1 for. Uprights: "
-        "where loads of a 4-byte word by each lane lie, if all lanes want one word (stride 0), "
-        "words in a row (1), or a sector each (8 and more).",
+        and "Diamonds: global loads alone, against the sectors that they requested from L1. "
+        "Verticals: loads of a 4-byte word per lane, if all lanes read one word (stride "
+        "0), adjacent words (1), or a sector each (8 and more).",
     )
 
 
@@ -267,9 +268,9 @@ def _sizes(points: Sequence[Point]) -> str:
         names += ", in brackets a nominal one"
     rungs = [one for one in points if one.row.suite == ladder.SUITE]
     if not rungs:
-        return f"Kernels as Nsight Compute timed and counted them{names}."
+        return f"Kernels as timed and counted by Nsight Compute{names}."
     words = [*{one.name: ladder.size_words(one.row) for one in rungs}.values()]
-    odd = ", but where a name says another size" if len({*words}) > 1 else ""
+    odd = ", unless a name gives another size" if len({*words}) > 1 else ""
     return f"Kernels: the n-body ladder, {mode(words)}{odd}{names}."
 
 
@@ -280,7 +281,7 @@ def _beyond(points: Sequence[Point], ends: Ends) -> Iterator[str]:
     if edge:
         furthest = max(one.intensity for one in edge)
         end = f" (up to {brief(furthest)})" if furthest > ends.right else ""
-        yield f"Arrowheads: beyond the axes, which the ceilings fix{end}."
+        yield f"Arrowheads: beyond the axes, which the ceilings determine{end}."
     if len(shown) < len(points):
         yield f"Not drawn, far below: the loads of {len(points) - len(shown)} kernels."
 

@@ -132,29 +132,29 @@ def _ratios(kernels: Sequence[Kernel], here: str) -> c.Panel:
 def _caption(kernels: Sequence[Kernel]) -> str:
     what = (
         "Addition of two matrices: bytes of the three matrices over the time of one launch; "
-        "medians, with the range of the samples. Coalesced: neighbouring threads take neighbouring "
+        "medians, with the range of the samples. Coalesced: adjacent threads take adjacent "
         "groups."
     )
     size = "matrices of 128 MiB, which no cache holds"
     if kernels[0].time.backend == "host":
         what = (
-            "Additions of two matrices by every core, each its own: bytes of all matrices over the "
-            "time of one addition more; medians, with the range of the samples. Coalesced: row by "
-            "row; uncoalesced: column by column, where alone a group can be taken apart."
+            "Addition of two matrices per core: bytes of all matrices over the time of one "
+            "more addition; medians, with the range of the samples. Coalesced: row by row; "
+            "uncoalesced: column by column, the only order in which a group can be split."
         )
-        size = "matrices of 2 MiB, three for each core, which is more than most L2 hold"
+        size = "matrices of 2 MiB, three per core, which is more than most L2 hold"
     wider = ratio(kernels, 1, 16)
     return prose(
         what,
-        "Last panel: speed-ups published by van den Braak, Mesman and Corporaal (2010), section "
-        f"VI-C and Table II {cite('vandenbraak2010access')} (the last in the text only), for "
-        "matrices of 512 × 512 elements (section III) on a GeForce 8800 GT of compute capability "
-        f"1.1, and the same ratios here, for {size}. They are: 32-bit elements from uncoalesced to "
-        "coalesced (31×); 8-bit elements from uncoalesced and ungrouped to coalesced and grouped "
-        "(43×); 8-bit elements coalesced, from ungrouped to grouped (26×). The paper does not say "
-        "how many elements a group of these had; here it is four, the larger of the two vectors "
-        "that its section V-B allows.",
-        wider and wider.valid and f"Groups of 16 bytes make the second {wider.value:.3g}×.",
+        "Last panel: speed-ups published by van den Braak, Mesman and Corporaal (2010), "
+        f"section VI-C and Table II {cite('vandenbraak2010access')} (the last in the text "
+        "only), for matrices of 512 × 512 elements (section III) on a GeForce 8800 GT of "
+        f"compute capability 1.1, and the same ratios here, for {size}. They are: 32-bit "
+        "elements from uncoalesced to coalesced (31×); 8-bit elements from uncoalesced and "
+        "ungrouped to coalesced and grouped (43×); 8-bit elements coalesced, from ungrouped "
+        "to grouped (26×). The paper does not give the number of elements in these groups; "
+        "here it is four, the larger of the two vectors that its section V-B allows.",
+        wider and wider.valid and f"Groups of 16 bytes increase the second to {wider.value:.3g}×.",
     )
 
 

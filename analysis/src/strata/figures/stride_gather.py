@@ -144,18 +144,18 @@ def _caption(points: Sequence[Point]) -> str:
             where = f"window of {_bytes(one.setting)}"
         furthest = (
             f"Furthest from that: {level_name(one.level)}, {name}, {where}, {one.width} B "
-            f"elements, with {number(100 * share)} % of the sectors a second of stride 1."
+            f"elements, with {number(100 * share)} % of the sectors per second of stride 1."
         )
     return prose(
-        "Bytes that were wanted, a second, by all cores together; medians, with the range of the "
-        "samples. Strided: each element lies that many elements behind the last. Misaligned: "
-        "neighbours, read from that many elements behind the start of a line. Gathered: each "
-        "element of a window once, in an order that looks random and is computed in registers, so "
-        "that no index is loaded.",
+        "Wanted bytes per second, by all cores together; medians, with the range of the "
+        "samples. Strided: elements at that distance. Misaligned: adjacent elements, starting "
+        "that many elements after the start of a line. Gathered: each element of a window "
+        "once, in a pseudo-random order that is computed in registers, so that no index is "
+        "loaded.",
         any(one.modelled for one in points)
-        and "Dashed: what would be left if every sector that the loads ask for, by the coalescing "
-        "model, took as long as those of a stride of 1; more is left where L2 holds a sector "
-        "of memory until another load wants it.",
+        and "Dashed: what would remain if every sector that the loads request, by the "
+        "coalescing model, took as long as those of stride 1; more remains where L2 keeps "
+        "a sector of memory until another load needs it.",
         furthest,
     )
 

@@ -72,9 +72,9 @@ def _caption(pairs: Sequence[Agreement]) -> str:
     beyond = sum(gap > limit for gap in gaps)
     reference = " and ".join(sorted({pair.reference.method for pair in pairs}))
     return prose(
-        f"Time by an outer method over time by the in-kernel clock ({reference}), one point per "
-        f"case: {within} of {len(pairs)} pairs within {WITHIN}.",
-        beyond and f"Triangles on the edge: {beyond} beyond the panel.",
+        f"Time by an outer method over time by the in-kernel clock ({reference}), one point "
+        f"per case: {within} of {len(pairs)} pairs within {WITHIN}.",
+        beyond and f"Triangles on the edge: {beyond} outside the panel.",
     )
 
 

@@ -41,17 +41,16 @@ def chart(points: Sequence[Point]) -> c.Chart:
 
 def _caption(points: Sequence[Point]) -> str:
     what = (
-        "Curves of one distance touch the same lines, so that caches answer alike: where they "
-        "part, translations do."
+        "Curves of one distance touch the same lines, so that caches respond alike: where "
+        "they differ, translations do."
         if points[0].row.backend == "host"
-        else "All lines that are loaded stay in L2: what grows is the time to find out where a "
-        "page is."
+        else "All loaded lines stay in L2: what grows is the time of address translation."
     )
     return (
-        "Time of one dependent load against the bytes that the chain spans, one load in each slot, "
-        f"in random order. {what} Lines: medians; bands: range of the samples."
+        "Time of one dependent load against the footprint of the chain, one load per slot, in "
+        f"random order. {what} Lines: medians; bands: range of the samples."
     )
 
 
-TITLE = "Reach of the address translations"
+TITLE = "Reach of address translations"
 FIGURE = Figure("tlb", TITLE, 6, items, chart, _caption, chase.COLUMNS, label=chase.label)

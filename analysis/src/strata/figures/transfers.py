@@ -154,8 +154,8 @@ def _packing(shown: Sequence[Point]) -> str:
         for (memory, direction, pieces), found in break_evens(shown).items()
     )
     if crossings:
-        return f"Packing pays below, with 95 % intervals: {crossings}."
-    return "No payload was found from which on packing costs more than it saves."
+        return f"Packing pays off below, with 95 % intervals: {crossings}."
+    return "No payload was found above which packing costs more than it saves."
 
 
 def _caption(text: str, shown: Sequence[Point]) -> str:
@@ -193,10 +193,10 @@ FIGURES = (
         chart, columns=COLUMNS, label=_label,
         caption=partial(
             _caption,
-            "Time of one transfer by its caller's clock, from the first call to the end of the "
-            "wait (medians, bars: range of the samples), and the bandwidth that it makes. Pageable "
-            "and pinned: copies by the runtime; mapped: a kernel reads or writes host memory "
-            "itself.",
+            "Time of one transfer by its caller's clock, from the first call to the end of "
+            "the wait (medians; bars: range of the samples), and the resulting bandwidth. "
+            "Pageable and pinned: copies by the runtime; mapped: a kernel accesses host "
+            "memory directly.",
         ),
     ),
     Figure(
@@ -205,9 +205,10 @@ FIGURES = (
         chart, columns=COLUMNS, label=_label,
         caption=partial(
             _caption,
-            "Time to transfer a payload that lies in host memory in many pieces, by its caller's "
-            "clock (medians, bars: range of the samples): a copy for each piece, or one copy of "
-            "what the host packs before it (unpacks after it), which is inside the time.",
+            "Time to transfer a payload that is split into pieces in host memory, by its "
+            "caller's clock (medians; bars: range of the samples): one copy per piece, or one "
+            "copy of a buffer that the host packs before it (unpacks after it), which the "
+            "time includes.",
         ),
     ),
     Figure(
@@ -215,9 +216,9 @@ FIGURES = (
         columns=attributes(way="memory", direction="direction", bytes="bytes") | SECONDS | RATE,
         caption=partial(
             _caption,
-            "Time on the device of one copy between the memories of two GPUs, alone and queued "
-            "before it began (medians, bars: range of the samples), and the bytes a second that it "
-            "makes, those of both ways together.",
+            "Time on the device of one copy between the memories of two GPUs, alone and "
+            "queued before it began (medians; bars: range of the samples), and the resulting "
+            "bytes per second, both directions together.",
         ),
     ),
 )  # fmt: skip

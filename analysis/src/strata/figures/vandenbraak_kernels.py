@@ -152,21 +152,21 @@ def _caption(kernels: Sequence[Kernel]) -> str:
     host = kernels[0].time.backend == "host"
     beside = _beside(kernels)
     return prose(
-        "Kernels of van den Braak, Mesman and Corporaal (2010): time of one image where others go "
-        "before it and follow, medians, with the range of the samples.",
+        "Kernels of van den Braak, Mesman and Corporaal (2010): time of one image in a "
+        "series, medians, with the range of the samples.",
         beside
         and f"Published: Table {'I, an Intel Q6600' if host else 'II, a GeForce 8800 GT'} "
-        f"{cite('vandenbraak2010access')}; the paper has the same times by hand as with its tool "
-        "but for the DCT.",
+        f"{cite('vandenbraak2010access')}; in the paper, the times by hand equal those "
+        "with its tool, except for the DCT.",
         "The paper prints no formulas; chosen here: a DCT of 256 × 256 bytes whose every "
-        "coefficient is a sum over all pixels; Sobel of 1920 × 1080 bytes as |Gx| + |Gy|, at most "
-        "255, with a border of 0; rotations of the same image about its middle to the nearest "
-        f"pixel, on the left by {ANGLE}°; blocks of 16 × 16 threads where it had one thread a "
-        "pixel.",
+        "coefficient is a sum over all pixels; Sobel of 1920 × 1080 bytes as |Gx| + |Gy|, at "
+        "most 255, with a border of 0; rotations of the same image about its centre to the "
+        f"nearest pixel, on the left by {ANGLE}°; blocks of 16 × 16 threads where it had one "
+        "thread per pixel.",
         host
         and any(one.kernel == "dct" for one in beside)
-        and "Of the DCT by direct sums a part of the coefficients was made, and its time stands "
-        "for all.",
+        and "For the DCT by direct sums, part of the coefficients was computed and its time "
+        "scaled to all.",
         _askew(kernels) and "Bandwidth: bytes of the image and of its result over the time.",
     )
 

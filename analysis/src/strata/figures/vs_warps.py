@@ -72,8 +72,8 @@ def _caption(points: Sequence[Point]) -> str:
     who = {"all": f", every {core} at work", "one": f", one {core} at work"}
     against = f"against the number of {counted}{who.get(row.text('cores'), '')}"
     what = (
-        f"Useful bandwidth (bytes of the fields asked for) {against}. Lines: medians; bands: range "
-        "of the samples."
+        f"Useful bandwidth (bytes of the requested fields) {against}. Lines: medians; bands: "
+        "range of the samples."
         if row.quantity == "useful_bandwidth"
         else f"Time of one warp-read {against}. Lines: median over warps; bands: 5th to 95th "
         "percentile over warps."
@@ -84,13 +84,13 @@ def _caption(points: Sequence[Point]) -> str:
     beyond = sum(point.high > most.get(point.level, inf) for point in points if point.row.valid)
     served_first = sum("little: " in point.row.reasons for point in points)
     return prose(
-        f"{what} Each point stands at the block size of the best useful bandwidth: {listed} of "
+        f"{what} Each point uses the block size of the best useful bandwidth: {listed} of "
         f"{len(points)} points. Layouts are set apart sideways to stay visible.",
         beyond
-        and f"Bands end at {BEYOND:g} times the best median of a level; of {beyond} points single "
-        "samples lie beyond, by the error of their timing.",
+        and f"Bands end at {BEYOND:g} times the best median of a level; at {beyond} points, "
+        "single samples lie beyond, by their timing error.",
         served_first
-        and f"At {served_first} points the law of Little does not hold for the median: some warps "
+        and f"At {served_first} points Little's law does not hold for the median: some warps "
         "were served before others.",
     )
 

@@ -171,11 +171,11 @@ def _caption(found: Sequence[Access], what: str, times: str = "") -> str:
     """What lines and marks are, whether they agree, and which times stand beneath them."""
     both = [(one.predicted, one.counted.value) for one in found if one.predicted and one.counted]
     equal = sum(abs(row.value - counted) <= 1e-9 * row.value for row, counted in both)
-    agreement = f"Counted equals predicted in {equal} of {len(both)} cases."
+    agreement = f"Counts equal the prediction in {equal} of {len(both)} cases."
     if not any(one.predicted or one.counted for one in found):
         agreement = "In this run they were neither predicted nor counted."
     elif not both:
-        agreement = "Nothing was counted to stand beside the prediction."
+        agreement = "No counts are available for comparison."
     timed = any(one.cycles or one.latency for one in found)
     return prose(
         what, "Marks: counted.", agreement, times and (times if timed else "Nothing was timed.")
@@ -203,10 +203,10 @@ FIGURES = (
         stride_chart,
         lambda loads: _caption(
             loads,
-            "Sectors of 32 bytes that one load of a warp asks for, against the distance between "
-            "neighbouring lanes, by the width of each lane's read; curves meet where every lane "
-            "has a sector of its own (32). Lines: predicted from the addresses (compute capability "
-            "7.x and later).",
+            "Sectors of 32 bytes per warp load, against the distance between adjacent lanes, "
+            "by the width of each lane's read; curves meet where every lane has a separate "
+            "sector (32). Lines: predicted from the addresses (compute capability 7.x and "
+            "later).",
             "Below: cycles of one warp-load, every SM at work; medians, bands: range of the "
             "samples.",
         ),
@@ -217,9 +217,9 @@ FIGURES = (
         by_misalignment, misalignment_chart,
         lambda loads: _caption(
             loads,
-            "Sectors of 32 bytes that one load of a warp asks for when lanes read neighbouring "
-            "elements and the first of them stands behind the start of a 128-byte line, by the "
-            "width of each lane's read. Lines: predicted (compute capability 7.x and later).",
+            "Sectors of 32 bytes per warp load when lanes read adjacent elements and the "
+            "first starts after the start of a 128-byte line, by the width of each lane's "
+            "read. Lines: predicted (compute capability 7.x and later).",
         ),
         LOAD_COLUMNS, label=lambda one: _name(one) if one.counted and not one.counted.valid else "",
     ),
@@ -229,11 +229,11 @@ FIGURES = (
         conflict_chart,
         lambda found: _caption(
             found,
-            "Wavefronts that one access of a warp to shared memory takes, against the distance "
-            "between neighbouring lanes, by the width of each lane's element: as many as any of "
-            "the 32 banks has words to give. Lines: predicted from the addresses.",
-            "Beneath: SM cycles of one access where 32 warps of each SM have eight in flight, "
-            "and the latency of a load alone; medians, bands: range of the samples.",
+            "Wavefronts per warp access to shared memory, against the distance between "
+            "adjacent lanes, by the width of each lane's element: the maximum number of words "
+            "in any of the 32 banks. Lines: predicted from the addresses.",
+            "Below: SM cycles of one access where 32 warps of each SM have eight in flight, "
+            "and the latency of a single load; medians, bands: range of the samples.",
         ),
         attributes("operation", width_bytes="width", stride_elements="stride")
         | attributes(wavefronts_predicted="predicted", wavefronts_counted="counted")
