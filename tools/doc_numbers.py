@@ -90,7 +90,7 @@ class Numbers:
         return cls(root, names, {line["run"]: line for line in table(root / "docs/runs.csv")})
 
     def run(self, name: str) -> strata.Run:
-        """The run of that name, judged by the rules of truth of today or as it was recorded."""
+        """The run of that name, judged by today's plausibility rules or as it was recorded."""
         if name not in self.runs:
             known = ", ".join(self.runs)
             raise BadInputError(f"run {name!r} is not in docs/runs.csv; expected one of {known}")

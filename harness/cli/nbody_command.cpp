@@ -282,7 +282,9 @@ void add_nbody(CLI::App& app, int& status) {
       "verify",
       "compare two files of bodies: header, positions, velocities; exit status 1 if they differ");
   option(sub, "file", options->file, "file of bodies", "FILE")->required();
-  option(sub, "reference", options->other, "file of reference bodies", "REFERENCE")->required();
+  option(sub, "reference", options->other,
+         "file of reference bodies, for example from strata nbody reference", "REFERENCE")
+      ->required();
   option(sub, "--tolerance", options->tolerance,
          "largest allowed distance of a body from its reference, relative to the root mean square "
          "of all reference positions (or velocities)")

@@ -271,7 +271,7 @@ def test_the_ladder_in_a_sentence(gpu: Run, tmp_path: Path) -> None:
 
     rate = r"33\d\d × 10⁹ interactions/s"
     start = f"n-body, 524 288 bodies: the fastest rung is pair once with {rate}"
-    end = r" and 8\d % of what it could if a warp issued in every cycle\."
+    end = r" and 8\d % of what it could reach if a warp issued in every cycle\."
     # The first rung computed a smaller system there.
     assert re.fullmatch(start + end, told(gpu))
     lines = [

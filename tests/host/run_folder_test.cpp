@@ -442,7 +442,7 @@ TEST_F(RunFolderTest, ReadsPastATornLineWithoutTouchingIt) {
 
 TEST_F(RunFolderTest, RefusesWhatIsNotTheFolderOfARun) {
   EXPECT_THAT(diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(folder_ / "none"); }),
-              HasSubstr("none: not the folder of a run"));
+              HasSubstr("none: not a run folder"));
   EXPECT_THAT(diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(folder_); }),
               HasSubstr("it has no context.json"));
 }
@@ -457,7 +457,7 @@ TEST_F(RunFolderTest, RefusesToCompleteARunWhoseSamplesArePacked) {
   std::filesystem::rename(where / "samples.jsonl.gz", where / "samples.jsonl");
   append_text(where / "measurements.csv.gz", "");
   EXPECT_THAT(diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(where); }),
-              HasSubstr("its measurements.csv is packed"))
+              HasSubstr("its measurements.csv is compressed"))
       << "two tables would be one too many";
 }
 
@@ -646,7 +646,7 @@ TEST_F(RunFolderTest, RefusesAtOnceWhatNobodyWouldTakeForASoundRunLater) {
   EXPECT_THAT(refusal(context(), "\xEF\xBB\xBF" + to_json(measured(0)) + "\n"),
               HasSubstr("samples.jsonl:1: not JSON: starts with a byte order mark"));
   EXPECT_THAT(refusal(context(), to_json(measured(7)) + "\n"),
-              HasSubstr("micro/probe/host/index=7 is no case of the sweep"));
+              HasSubstr("micro/probe/host/index=7 is not a case of the sweep"));
   RunContext twice = context();
   twice.sweep.cases.push_back(nth(1).id());
   EXPECT_THAT(refusal(twice, ""), HasSubstr("sweep.cases holds micro/probe/host/index=1 twice"));

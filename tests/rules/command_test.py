@@ -332,7 +332,9 @@ class Command(unittest.TestCase):
         said = self.neighbours("verify", found, found)
         self.assertIn("places all 300 agree", said)
         self.assertIn("neighbours all 300 agents have the same neighbours", said)
-        self.assertIn("one of the files has no neighbours", self.neighbours("verify", agents, found))
+        self.assertIn(
+            "one of the files has no neighbours", self.neighbours("verify", agents, found)
+        )
         # A neighbour of agent 0 is another one.
         content = bytearray(found.read_bytes())
         counts = 96 + 300 * 7 * 4

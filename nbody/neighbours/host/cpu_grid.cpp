@@ -17,7 +17,8 @@ const Rung rung{
     .source = seed("6.1 and 6.2.1"),
     .expectation =
         "distance tests fall from agents² to about 20 cells' worth per agent, so that a step grows "
-        "linearly; the agents of a cell are scattered in memory, and one thread builds the grid",
+        "linearly; the agents of a cell are scattered in memory, and one thread builds the grid "
+        "while the others wait",
     .predicted_tests = predict_cells,
     .axes = {cells_axis()}};
 

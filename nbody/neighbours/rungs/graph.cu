@@ -14,9 +14,7 @@ const Rung rung{
     .before = "neighbours_runs",
     .costs = {.issue_slots = 14.5, .build = predict_sorted_agents},
     .question = "How much does it gain to launch a whole step as a graph?",
-    .change =
-        "the copies, fills and launches of a step are captured once as a CUDA graph; a step is "
-        "then one launch",
+    .change = "a step's copies, fills and launches are captured once; a step is one graph launch",
     .source = "Gray, Getting started with CUDA Graphs, NVIDIA, 2019",
     .expectation =
         "of some 2 µs for each of six launches, one launch and shorter gaps remain: a large gain "

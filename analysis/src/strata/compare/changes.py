@@ -201,12 +201,12 @@ def compare(
     for run in (after, *same):
         if kinship(before.context, run.context) == "other":
             found = f"a run of {run.context.device.name}"
-            expected = f"one of {before.context.device.name}, as the first"
+            expected = f"one of {before.context.device.name}, like the first"
             mend = "compare different devices by their normalised numbers"
             raise RunError(run.folder, found=found, expected=expected, mend=mend)
     common = {row.key for row in before.rows} & {row.key for row in after.rows}
     if not common:
-        found = f"no row that {before.context.run} has too"
+        found = f"no row in common with {before.context.run}"
         expected, mend = "two runs with cases in common", "run the same sweep with both"
         raise RunError(after.folder, found=found, expected=expected, mend=mend)
     sets = repeats((before, after), same)

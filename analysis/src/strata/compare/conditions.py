@@ -66,9 +66,9 @@ def repeats(compared: Sequence[Run], same: Sequence[Run]) -> tuple[tuple[Run, ..
             sets.append(of := [one for one in compared if alike(one, run)][:1])
         of.append(run)
     for alone in (found[0] for found in sets if len(found) == 1):
-        found = "a run to tell the noise from (--same) that repeats no other"
-        expected = "two or more of the same code on one chip, those compared among them"
-        raise RunError(alone.folder, found=found, expected=expected, mend="name its repeats too")
+        found = "a noise run (--same) without a repeat"
+        expected = "two or more runs of the same code on one chip, including those compared"
+        raise RunError(alone.folder, found=found, expected=expected, mend="give its repeats too")
     return tuple(map(tuple, sets))
 
 

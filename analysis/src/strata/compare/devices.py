@@ -93,7 +93,7 @@ def side_by_side(runs: Sequence[Run], beside: Sequence[str] = ()) -> Devices:
     known = {name: published_as(name) for name in beside}
     groups = [group for panel in PANELS if (group := _filled(panel, runs, known)).lines]
     if not any(sum(map(bool, numbers)) > 1 for group in groups for _, numbers in group.lines):
-        found = f"no normalised number that {[runs[0].context.run, *beside][-1]} has too"
+        found = f"no normalised number in common with {[runs[0].context.run, *beside][-1]}"
         expected, mend = "runs with benchmarks in common", "run the same sweep on both devices"
         raise RunError(runs[-1].folder, found=found, expected=expected, mend=mend)
     devices = [run.context.device.name for run in runs]

@@ -107,22 +107,22 @@ def _counted(judged: Sequence[Judged], what: str) -> str:
 def warnings(found: Comparison) -> Iterator[str]:
     """What a reader must know before believing a verdict: one line each."""
     if kinship(found.before.context, found.after.context) == "model":
-        yield "two devices of one model: what differs between the chips is inside every change"
+        yield "two devices of one model: differences between the chips are part of every change"
     for difference in found.differences:
         yield f"conditions differ, {difference}"
     for first, *later in found.repeats:
         for run in later:
-            told = f"{run.context.run} is given as a repeat of {first.context.run}, yet differs in"
+            told = f"{run.context.run} is given as a repeat of {first.context.run}, but differs in"
             yield from [f"{told} {difference}" for difference in differences(first, run)]
         if not any(kinship(first.context, one.context) == "device" for one in found.both):
             yield (
-                f"the runs that tell the noise are of another chip ({first.context.device.uuid}) "
-                "than those compared"
+                f"the noise runs are of another chip ({first.context.device.uuid}) than those "
+                "compared"
             )
     if not found.repeats:
         yield (
-            "no runs of the same code are given (--same): how far medians wander is taken from "
-            "the changes themselves, of which most are then supposed to be none"
+            "no runs of the same code are given (--same): the noise is estimated from the "
+            "changes themselves, assuming that most of them are none"
         )
 
 
@@ -131,28 +131,28 @@ def _notes(found: Comparison) -> Iterator[str]:
     settings, rows = found.settings, units.count(len(found.changes))
     moved = [sentence(one, found.after.context.run) for one in found.moved()]
     if moved:
-        yield f"Families of rows that moved as a whole: {'; '.join(moved)}."
+        yield f"Families of rows that moved together: {'; '.join(moved)}."
     yield (
-        f"Alarms ({', '.join(ALARMS)}): without any change even one false alarm has a probability "
-        f"of at most {size(settings.false_alarm)}, one half spent by Holm's procedure on all "
-        f"{rows} timed rows, the other on {units.count(len(found.families))} families (the rows "
-        "of one benchmark, quantity and level, as one observation); and at least "
-        f"{size(settings.min_change)}, the smallest change of interest. Same: its own "
-        f"95{units.SPACE}% interval lies within that. Everything else is undecided."
+        f"Alarms ({', '.join(ALARMS)}): without any change, the probability of even one false "
+        f"alarm is at most {size(settings.false_alarm)}, one half spent by Holm's procedure on "
+        f"all {rows} timed rows, the other on {units.count(len(found.families))} families (the "
+        "rows of one benchmark, quantity and level, as one observation); and the change is at "
+        f"least {size(settings.min_change)}, the smallest change of interest. Same: its own 95"
+        f"{units.SPACE}% interval lies within that. Everything else is undecided."
     )
     if found.changes:
         names = (", ".join(run.context.run for run in runs) for runs in found.repeats)
         source = f"runs of the same code ({'; '.join(names)})"
         source = source if found.repeats else "the changes themselves"
         yield (
-            f"How far medians wander between runs is taken from {source}; "
+            f"The noise, how far medians move between runs, is estimated from {source}; "
             f"{_found(found.changes, 'rows')}"
             + (f"; {_found(found.families, 'families')}." if found.families else ".")
         )
     exact = Counter(one.verdict for one in found.exact)
     yield (
-        f"Counted, modelled and published rows, compared to the last digit: "
-        f"{units.count(exact['same'])} same, {units.count(exact['changed'])} changed."
+        f"Counted, modelled and published rows, compared exactly: {units.count(exact['same'])} "
+        f"same, {units.count(exact['changed'])} changed."
     )
     reasons = sorted(Counter(one.reason for one in found.left_out).items())
     listed = "; ".join(f"{units.count(count)} {reason}" for reason, count in reasons)
@@ -166,8 +166,9 @@ def _found(judged: Sequence[Judged], what: str) -> str:
     smallest = [one.found for one in judged]
     certain = units.count(sum(value <= 0.02 for value in smallest))
     return (
-        f"a change is found with a power of {POWER:g} from {size(median_high(smallest))} on in "
-        f"half of the {what}, and of 2{units.SPACE}% in {certain} of {units.count(len(judged))}"
+        f"a change is detected with a power of {POWER:g} from {size(median_high(smallest))} in "
+        f"half of the {what}, and one of 2{units.SPACE}% in {certain} of "
+        f"{units.count(len(judged))}"
     )
 
 

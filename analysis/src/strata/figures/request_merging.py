@@ -19,7 +19,7 @@ from strata.run import Row, Run
 SHARERS = 4
 """SMs that share a request, by the model."""
 MERGED = 1 - BOUND
-"""The share below which requests were merged: the rule of truth about them begins there."""
+"""Requests below this share were merged; the plausibility rule uses the same limit."""
 PAIR = 2
 COUNTED = c.Look(c.INK, "o", size=4.6)
 MODEL = c.Look(c.GREY, line="-", width=0.8)

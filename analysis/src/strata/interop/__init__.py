@@ -53,5 +53,5 @@ def bring_in(file: Path, folder: Path, *, force: bool = False) -> Path:
     said = next((line for line in text.splitlines() if line.startswith("==ERROR==")), "")
     first = next((line for line in text.splitlines() if line.strip()), "")[:60]
     found = said or (f"a file that begins {first!r}" if first else "an empty file")
-    expected = "Google Benchmark's JSON (--benchmark_out_format=json) or the CSV of ncu --csv"
-    raise RunError(file, found=found, expected=expected, mend="write one of the two")
+    expected = "Google Benchmark JSON (--benchmark_out_format=json) or the CSV of ncu --csv"
+    raise RunError(file, found=found, expected=expected, mend="write one of these")

@@ -85,9 +85,9 @@ def write(imported: Imported, file: Path, text: str, folder: Path, *, force: boo
     run = folder / f"{slug(imported.device)}-{when}-{digest[:7]}"
     is_run = (run / CONTEXT_FILE).is_file()
     if run.exists() and not (force and is_run):
-        found = "a run that is there already" if is_run else "something that is no run folder"
-        mend = "name another folder" + (", or say --force" if run.is_dir() else "")
-        raise RunError(run, found=found, expected="a name that is free", mend=mend)
+        found = "a run that exists already" if is_run else "something other than a run folder"
+        mend = "use another folder" + (", or use --force" if run.is_dir() else "")
+        raise RunError(run, found=found, expected="an unused name", mend=mend)
     context = _context(imported, file, run.name, digest)
     lines = [*_lines(imported, file, context["started"])]
     context["sweep"]["cases"] = [line["case"] for line in lines if line["kind"] == "case"]
@@ -102,7 +102,7 @@ def write(imported: Imported, file: Path, text: str, folder: Path, *, force: boo
 
 def _lines(imported: Imported, file: Path, started: str) -> Iterator[Json]:
     """The lines of samples.jsonl; cases that would have the same id get a number each."""
-    detail = f"from {file.name} by {imported.tool}, none of our gates saw it"
+    detail = f"from {file.name} by {imported.tool}, not checked by our gates"
     seen = Gate("import", "unverified", detail)
     taken: set[str] = set()
     for found in imported.cases:

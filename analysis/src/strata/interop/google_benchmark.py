@@ -71,7 +71,7 @@ FLAGS = frozenset({"real_time", "process_time", "manual_time"})
 """Words at the end of a name that say which clock was read."""
 HUGE = 1e140
 """Beyond it squares are infinite, and the format has statistics."""
-NOISE = Noise("unverified", "not held against a bound")
+NOISE = Noise("unverified", "not checked against a bound")
 MEND = "write it again with --benchmark_out=FILE --benchmark_out_format=json"
 
 
@@ -140,7 +140,7 @@ def _context(run: Run, units: Mapping[str, tuple[str, Provenance]], left_out: in
         "strata_build_type": context.build.build_type,
         "strata_commit": context.build.commit,
         "strata_dirty": "true" if context.build.dirty else "false",
-        "strata_left_out": f"{left_out} of {len(run.cases)} cases: not valid, or without a time",
+        "strata_left_out": f"{left_out} of {len(run.cases)} cases: invalid, or without a time",
         ROWS: json.dumps({counter: list(units[counter]) for counter in sorted(units)}),
         "strata_run": context.run,
         "strata_version": context.build.version,
@@ -315,7 +315,7 @@ def _case(title: str, group: Sequence[_Entry], units: Units | None) -> Found:
     said = next((one.error_message or one.skip_message for one in wrong), "")
     if wrong and not good:
         skipped = wrong[0].skipped or said.startswith("skipped")
-        return replace(found, reason=said or "it does not say why", skipped=skipped)
+        return replace(found, reason=said or "no reason given", skipped=skipped)
     some = f"{len(wrong)} of {len(samples)} failed: {said}"
     gates = [Gate("repetitions", "failed", some)] if wrong else []
     labels = sorted({one.label for one in good} - {""})

@@ -175,7 +175,7 @@ def _cells(line: str, file: Path, number: int) -> list[str]:
     try:
         return next(csv.reader([line], strict=True))
     except csv.Error as error:
-        _refuse(file, f"a row that was cut off ({error})", "a whole row of CSV", number)
+        _refuse(file, f"a truncated row ({error})", "a complete row of CSV", number)
 
 
 def _rows(lines: Sequence[str], file: Path) -> Iterator[tuple[int, dict[str, str]]]:
@@ -185,7 +185,7 @@ def _rows(lines: Sequence[str], file: Path) -> Iterator[tuple[int, dict[str, str
     for column in (ID, KERNEL):
         if column not in header:
             mend = "write it without --print-summary"
-            _refuse(file, f"no column {column!r}", "a row a launch", start, mend)
+            _refuse(file, f"no column {column!r}", "one row per launch", start, mend)
     # Rows of the details page end after the value where no rule follows.
     least = header.index(VALUE) + 1 if VALUE in header else len(header)
     for number, line in enumerate(lines[start:], start + 1):
@@ -210,7 +210,7 @@ def _launches(lines: Sequence[str], file: Path) -> list[_Launch]:
                 continue
             launch, printed = cells[ID], {_metric(cells): (cells[VALUE], cells.get(UNIT, ""))}
             if not launch.isdecimal():
-                _refuse(file, f"the launch {launch!r}", "a whole number", number)
+                _refuse(file, f"the launch {launch!r}", "an integer", number)
         elif cells[ID]:
             launch = f"line {number}"
             metrics = [metric for metric in cells if "__" in metric]
@@ -223,7 +223,7 @@ def _launches(lines: Sequence[str], file: Path) -> list[_Launch]:
         try:
             launches.setdefault(launch, _Launch(cells)).read(printed)
         except ValueError as error:
-            _refuse(file, f"{error}", "numbers like 1,234.5, with a point", number)
+            _refuse(file, f"{error}", "numbers like 1,234.5, with a decimal point", number)
     if not launches:
         _refuse(file, "a table without a launch", "at least one kernel")
     return [*launches.values()]
@@ -273,7 +273,7 @@ def _case(kernel: str, block: str, grid: str, group: Sequence[_Launch]) -> Found
             facts[metric] = int(value) if value.is_integer() else value
         if not metric.startswith(NO_METRIC):
             counted.append(_measurement(metric, readings))
-    reason = "" if counted else "ncu gave no number for it"
+    reason = "" if counted else "ncu reported no number for it"
     return Found(kernel, SUITE, name(bare), params, counted=counted, facts=facts, reason=reason)
 
 
@@ -297,7 +297,7 @@ def _noise(readings: Sequence[Reading]) -> Noise:
         return Noise("not_applicable", "")
     if worst > COARSE:
         return Noise("failed", f"printed with too few digits (bound {100 * COARSE:g} %)")
-    told = f"rounded when printed, by {100 * worst:.2g} % at the most"
+    told = f"rounded when printed, by at most {100 * worst:.2g} %"
     return Noise("passed" if worst <= FINE else "unverified", told)
 
 

@@ -123,7 +123,7 @@ def sentences(run: Run) -> tuple[Sentence, ...]:
         words += f", {{}} {rung_name(first.rung)}"
         numbers.append(Cited(factor(top.row.value / first.row.value), first.row))
     if top.limit:
-        words += " and {} of what it could if a warp issued in every cycle"
+        words += " and {} of what it could reach if a warp issued in every cycle"
         numbers.append(Cited(f"{100 * top.row.value / top.limit.value:.0f} %", top.limit))
     return (ladder.sentence(f"{words}.", *numbers),)
 

@@ -55,15 +55,16 @@ AT_WORK = "sms_at_work"
 RULES: Mapping[str, str] = {"limits": "issue limits", "launch": "blocks an SM", "gpus": "GPUs"}
 """By which rule a step was predicted, in short, where that is not the rule's name."""
 RULE_WORDS: Mapping[str, str] = {
-    "limits": "the ratio of the issue limits, where the rung before uses half of its issue slots "
-    "or more",
-    "instructions": "the inverse ratio of counted instructions (Siegel et al. 2009, eq. 3), where "
-    "the harness states no limit and the rung before uses half of its issue slots or more",
-    "launch": "the same code on so many more SMs: the blocks of a launch over the SMs that have "
-    "to wait for the last of them",
-    "gpus": "so many times as there are GPUs, less what their SMs wait for the last blocks",
-    "cores": "so many times as there are cores",
-    "operations": "21 operations on vectors for two interactions instead of 17 for each",
+    "limits": "the ratio of the issue limits, if the previous rung uses at least half of its "
+    "issue slots",
+    "instructions": "the inverse ratio of counted instructions (Siegel et al. 2009, eq. 3), "
+    "if the harness states no limit and the previous rung uses at least half "
+    "of its issue slots",
+    "launch": "the same code on more SMs: the blocks of a launch over the SMs that wait for "
+    "the last of them",
+    "gpus": "the number of GPUs, less the time that their SMs wait for the last blocks",
+    "cores": "the number of cores",
+    "operations": "21 vector operations for two interactions instead of 17 for each",
 }
 
 

@@ -98,7 +98,10 @@ def sentences(run: Run) -> Iterator[Sentence]:
         yield (
             "SMs ran more than two per cent below the clock that the driver reported in ",
             *joined([_told(one) for one in grouped(slow, lambda one: one.row.benchmark).values()]),
-            ": their cycles and seconds hold, limits at the driver's clock were out of reach.",
+            (
+                ": their cycles and seconds hold, but limits at the driver's clock were out of "
+                "reach."
+            ),
         )
 
 

@@ -155,7 +155,7 @@ def proof(run: Run) -> str:
             rows[gate.verdict] += of_case[case.id] if gate.name == "level" else 0
     every = rows.total() - rows["not_applicable"]
     if not every:
-        return "Level: no row says which level of memory served it."
+        return "Level: no row reports which memory level served it."
     parts = [f"{rows['passed']} of {every} rows proved by counters"]
     if rows["unverified"]:
         parts.append(f"{rows['unverified']} level unverified")
@@ -171,9 +171,9 @@ def state(counters: Counters | None) -> str:
     why = counters.reason
     number, passes = len(counters.quantities), counters.passes
     words = {
-        "not_asked": "Nothing was counted: counters were not asked for.",
+        "not_asked": "Nothing was counted: counters were not requested.",
         "unavailable": f"Nothing was counted: {why or 'counters cannot be read here'}.",
-        "external": "A profiler outside the harness was to count; the run holds no counts"
+        "external": "An external profiler was to count; the run holds no counts"
         f"{why and f': {why}'}.",
         "counted": f"Counted on {counters.chip}: {number} quantit{'ies' if number != 1 else 'y'} "
         f"({', '.join(counters.sets) or 'raw metrics'}) in {passes} "
@@ -181,7 +181,7 @@ def state(counters: Counters | None) -> str:
         f"Counting took {quantity(counters.counting_seconds, 's')}, "
         f"timing {quantity(counters.timing_seconds, 's')}.",
     }[counters.state]
-    return f"{words} To mend: {counters.mend}." if counters.mend else words
+    return f"{words} To fix: {counters.mend}." if counters.mend else words
 
 
 def model_words(check: ModelCheck) -> str:
@@ -192,7 +192,7 @@ def model_words(check: ModelCheck) -> str:
     passed, failed = verdicts["passed"], verdicts["failed"]
     others = {"not equal": failed, "not compared": cases - passed - failed}
     rest = ", ".join(f"{number} {what}" for what, number in others.items() if number)
-    return f"Model: predicted equals counted in {passed} of {cases} cases{rest and f'; {rest}'}."
+    return f"Model: prediction and count agree in {passed} of {cases} cases{rest and f'; {rest}'}."
 
 
 # --- tables ---------------------------------------------------------------------------------------
@@ -290,7 +290,7 @@ def level_table(run: Run) -> Table | None:
         }
         for level in ordered((level for level, _ in counts), LEVELS)
     ]
-    title = "Cases by the level that they claim, and what the counters say of it"
+    title = "Cases by the level that they claim, and what the counters show"
     return table("levels", title, lines, words=("level",))
 
 

@@ -185,7 +185,7 @@ def _alone(results: Sequence[LayoutResult]) -> Sentence:
     return (
         f" With one {single}, {cheapest.layout} is the cheapest layout (", cited(cheap),
         f" per warp-read{f'; {ties} cannot be told apart from it' if ties else ''}) and ",
-        f"{dearest.layout} the dearest (", cited(dear), ").", *speeds, "." if speeds else "",
+        f"{dearest.layout} the most expensive (", cited(dear), ").", *speeds, "." if speeds else "",
     )  # fmt: skip
 
 

@@ -56,11 +56,13 @@ def find(xs: Sequence[float], ys: Sequence[float]) -> tuple[Plateau, ...]:
     Raises ValueError unless `xs` and `ys` are positive and as many, and `xs` ascend.
     """
     if len(xs) != len(ys):
-        raise ValueError(f"{len(xs)} places of {len(ys)} points; expected as many")
+        raise ValueError(f"{len(xs)} positions of {len(ys)} points; expected as many")
     if not all(value > 0 for value in (*xs, *ys)):
-        raise ValueError("a place or a point that is not positive; logarithms need positive ones")
+        raise ValueError(
+            "a position or a point that is not positive; logarithms need positive ones"
+        )
     if not all(after > before for before, after in pairwise(xs)):
-        raise ValueError("places that do not ascend; sort the points and keep one of each place")
+        raise ValueError("positions that do not ascend; sort the points and keep one per position")
     places, logs = [log2(x) for x in xs], [log(y) for y in ys]
     width = log(1 + max(TOLERANCE, NOISE * noise(ys)))
     found: list[Plateau] = []

@@ -101,8 +101,8 @@ def atomics(run: Run) -> Iterator[Sentence]:
         same = found(run, "atomics", "atomic_latency", target="same", **axes)
         where = f"in {space} memory" if run.context.backend == "cuda" else "on a CPU"
         if own and same:
-            parts.append((f"{where} ", cited(own), " on a word of its own and ", cited(same),
-                          " where all want one word"))  # fmt: skip
+            parts.append((f"{where} ", cited(own), " on a separate word and ", cited(same),
+                          " where all use one word"))  # fmt: skip
     if parts:
         yield ("Latency of an atomic addition: ", *joined(parts), ".")
 

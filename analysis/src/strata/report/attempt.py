@@ -18,7 +18,7 @@ def attempt(what: str, notices: list[str] | None = None) -> Iterator[None]:
 
 def left_out(what: str, why: str, notices: list[str] | None = None) -> None:
     """Names `what` failed, and why, on the standard error and in `notices`."""
-    notice = one_line(f"{what} is left out, it failed: {why}")
+    notice = one_line(f"{what} failed and is left out: {why}")
     logging.getLogger("strata").warning("strata: %s", notice)
     if notices is not None:
         notices.append(notice)

@@ -55,7 +55,7 @@ def text(maps: Sequence[Hierarchy]) -> str:
     keys = KEYS if len(maps) > 1 else [""] * len(maps)
     names = zip(keys, maps, strict=False)
     named_by = [f"{key} {one.device} ({one.run.context.run})".strip() for key, one in names]
-    told = f"B/cycle: of each {maps[0].core}. *: told by the device or the system, not measured."
+    told = f"B/cycle: per {maps[0].core}. *: reported by the device or the system, not measured."
     said = [*map(visible, named_by), *done, told, *(f"{mark} {why}" for why, mark in notes.items())]
     return "\n".join(set_cell_size(one, WIDE).rstrip() for one in said)
 

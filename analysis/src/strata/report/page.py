@@ -269,16 +269,17 @@ def _notices(run: Run) -> list[str]:
     broken = f"{shown}; and {len(found) - 3} more" if len(found) > 3 else shown
     fell = [one for one in fallen(run) if not one.says]
     told = {
-        "Built from a source tree with uncommitted changes: the commit alone does not reproduce "
-        "these numbers.": build.dirty,
+        "Built from a source tree with uncommitted changes: the commit alone does not "
+        "reproduce these numbers.": build.dirty,
         "The commit of the harness is unknown.": build.commit == "unknown",
         f"Built as {kind}, not as Release.": kind not in ("Release", "RelWithDebInfo"),
-        f"The run is {state}: what is missing here was not measured.": state != "complete",
+        f"The run is {state}: results missing here were not measured.": state != "complete",
         "measurements.csv is missing; this page was computed from samples.jsonl.": table is None,
-        f"The run folder breaks its contract ({broken}). This page is from the samples.": found,
-        f"{sum(one.rows for one in fell)} rows were valid when they were recorded and break a "
-        f"rule of truth ({', '.join(f'{one.rule} {one.rows}' for one in fell)}): they keep their "
-        "values and are shown as not valid.": fell,
+        f"The run folder violates its contract ({broken}). This page uses the samples.": found,
+        f"{sum(one.rows for one in fell)} rows were valid when they were recorded and "
+        "violate a plausibility rule ("
+        f"{', '.join(f'{one.rule} {one.rows}' for one in fell)}): they keep their values and "
+        "are shown as invalid.": fell,
     }
     return [words for words, applies in told.items() if applies]
 

@@ -19,8 +19,8 @@ from strata.roofline.verdicts import NO_KERNEL, Entry, ceilings_of, entries, lac
 from strata.run import Device, Run, RunError, write_files
 from strata.run.validate import refuse_repeated
 
-MEASURE = "measure those as well (strata run)"
-BORROW = f"{MEASURE}, or name a run of this device that has ceilings with --ceilings"
+MEASURE = "measure ceilings as well (strata run)"
+BORROW = f"{MEASURE}, or give a run of this device that has ceilings with --ceilings"
 UNKNOWN = "unknown"
 """The name of a device that a profiler's file does not tell."""
 
@@ -74,7 +74,7 @@ def _check(run: Run, ceilings: Run | None) -> None:
                 ceilings.folder,
                 found=f"ceilings of the device {_words(ceilings.context.device)}",
                 expected=f"those of {_words(run.context.device)}, as in {run.context.run}",
-                mend="name a run of the same device",
+                mend="give a run of the same device",
             )
     if lacks := lacking(run, ceilings):
         raise RunError(

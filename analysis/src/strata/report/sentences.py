@@ -27,7 +27,7 @@ def by_part(run: Run, notices: list[str] | None = None) -> Mapping[str, list[Sen
     """What the run says of each of `PARTS`; nothing of a part that fails, which is named."""
     told: dict[str, list[Sentence]] = {}
     for what, say in PARTS.items():
-        with attempt(f"What the run says of {what}", notices):
+        with attempt(f"What the run shows about {what}", notices):
             told[what] = list(say(run))
     return told
 
@@ -40,12 +40,12 @@ def percent(row: Row) -> Cited:
 def against_limit(level: str, best: atlas.Best) -> Sentence:
     """How near a bandwidth is to its limit: a share of the pins, or bytes a cycle of each core."""
     if level == "dram" and best.share:
-        return (percent(best.share), " of what its pins allow")
+        return (percent(best.share), " of the pin bandwidth")
     if best.per_cycle is None:
         return ()
-    clock = "a TSC cycle" if "tsc" in best.per_cycle.unit else "a cycle"
+    clock = "B/TSC cycle" if "tsc" in best.per_cycle.unit else "B/cycle"
     core = "core" if best.row.backend == "host" else "SM"
-    return (Cited(f"{best.per_cycle.value:.1f} B {clock}", best.per_cycle), f" of each {core}")
+    return (Cited(f"{best.per_cycle.value:.1f} {clock}", best.per_cycle), f" per {core}")
 
 
 def latency_words(one: atlas.Latency) -> Sentence:
@@ -79,7 +79,7 @@ def bandwidth(run: Run) -> Iterator[Sentence]:
         shown = (" (", *limit, ")") if limit else ()
         parts.append((f"{level_name(level)} ", cited(found.row), *shown))
     if parts:
-        yield ("Bandwidth of reading: ", *joined(parts), ".")
+        yield ("Read bandwidth: ", *joined(parts), ".")
 
 
 def arithmetic(run: Run) -> Iterator[Sentence]:
@@ -90,7 +90,7 @@ def arithmetic(run: Run) -> Iterator[Sentence]:
         part: Sentence = (f"{_KINDS.get(kind, kind)} ", cited(row))
         parts.append((*part, " (", percent(share), ")") if share else part)
     shared = any(one.share for one in found.values())
-    told = "; in brackets the share of what lanes and clock allow" if shared else ""
+    told = "; in brackets the share of the limit by lanes and clock" if shared else ""
     if parts:
         yield ("Arithmetic: ", *joined(parts), f"{told}.")
 
@@ -117,12 +117,12 @@ def tlb_reach(run: Run) -> Iterator[Sentence]:
         row, last = found.row, found.last
         reach = Cited(size(found.bytes), row)
         if row is last:
-            yield ("The TLB reaches ", reach, " or more: no longer chain could be walked.")
+            yield ("The TLB reaches ", reach, " or more: no longer chain could be measured.")
             return
         yield (
-            "The TLB reaches ", reach, ": over such a chain a load that L2 serves takes ",
-            cited(row), ", over ", Cited(size(last.count("footprint") or 0), last), " ",
-            cited(last), ".",
+            "The TLB reaches ", reach, ": a load that L2 serves takes ", cited(row),
+            " over such a chain, and ", cited(last), " over ",
+            Cited(size(last.count("footprint") or 0), last), ".",
         )  # fmt: skip
 
 

@@ -104,11 +104,11 @@ def _cause(
     limits = (one for one in found if (one.basis, one.name, one.level) == wanted)
     if limit := next(limits, None):
         if point.low <= (1 + TOLERANCE) * limit.at(point.intensity):
-            return "no measured launch reached what the chip allows, so the roof is too low"
+            return "no measured launch reached the chip's limit, so the roof is too low"
         wrong = "it is above the theoretical limit too, so its time or its counts are wrong"
-        return f"{wrong}, or are not of the same work"
+        return f"{wrong}, or do not belong to the same work"
     if roof.sloped:
-        return "no measured launch reached the level's limit, or not all that was moved was counted"
+        return "no measured launch reached the level's limit, or not all traffic was counted"
     return "no measured launch reached the limit, or more operations were counted than timed"
 
 

@@ -28,7 +28,7 @@ MOST_BYTES = 4 << 30
 MOST_SHOWN = 500
 """Letters of what was found that a message shows."""
 
-REWRITE = "resume the run (strata run --resume): it writes the table anew from samples.jsonl"
+REWRITE = "resume the run (strata run --resume): it regenerates the table from samples.jsonl"
 
 
 class RunError(ValueError):
@@ -44,7 +44,7 @@ class RunError(ValueError):
         self.line = line
         place = f"{path}:{line}" if line else f"{path}"
         found = found if len(found) <= MOST_SHOWN else f"{found[:MOST_SHOWN]}…"
-        super().__init__(one_line(f"{place}: found {found}; expected {expected}; to mend: {mend}"))
+        super().__init__(one_line(f"{place}: found {found}; expected {expected}; to fix: {mend}"))
 
 
 def one_line(text: str) -> str:
@@ -80,7 +80,7 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
         if os.path.lexists(path):
             found, mend = f"{path.name} beside it", "remove the one that is out of date"
             raise RunError(pack, found=found, expected="one of the two", mend=mend)
-        at, expected, mend = pack, "a whole gzip file", "fetch it again"
+        at, expected, mend = pack, "a complete gzip file", "fetch it again"
     try:
         with (
             regular(at, link=False) as raw,
@@ -107,7 +107,9 @@ def regular(path: Path, *, link: bool = True) -> Iterator[IO[bytes]]:
                 yield file
                 return
     found = _KINDS.get(stat.S_IFMT(mode), "a device")
-    raise RunError(path, found=found, expected="a regular file", mend="put the file itself there")
+    raise RunError(
+        path, found=found, expected="a regular file", mend="replace it by the file itself"
+    )
 
 
 _KINDS = {
@@ -135,7 +137,7 @@ class _Bounded(RawIOBase):
 
 
 def _too_large(path: Path, line: int | None, most: int, what: str) -> RunError:
-    found, expected = f"more than {most >> 20} MiB", f"at most that in one {what}, unpacked"
+    found, expected = f"more than {most >> 20} MiB", f"at most that in one {what}, uncompressed"
     return RunError(path, line, found=found, expected=expected, mend=f"use a smaller {what}")
 
 
@@ -168,7 +170,7 @@ def read_text(file: Path) -> str:
         with regular(file) as opened:
             return at_once(opened, file, MOST_OF_OTHERS).decode("utf-8-sig")
     except OSError as error:
-        mend = "name the file that the other tool wrote"
+        mend = "give the file that the other tool wrote"
         raise _unreadable(file, error, "a readable file", mend) from None
     except UnicodeDecodeError as error:
         found, mend = f"byte 0x{error.object[error.start]:02x}", "write the file again"
@@ -233,8 +235,11 @@ def _make_folder(path: Path, root: Path, made: list[Path]) -> None:
     below = False
     for step in reversed(path.absolute().parents):
         if below and step.is_symlink():
-            found, expected = "a link", "a folder or nothing below a run folder and what is written"
-            raise RunError(step, found=found, expected=expected, mend="remove it, or name --out")
+            found, expected = (
+                "a link",
+                "a folder or nothing below a run folder and what is written",
+            )
+            raise RunError(step, found=found, expected=expected, mend="remove it, or use --out")
         below = below or step == root.absolute() or _is_run(step)
         if not step.exists():
             step.mkdir()
@@ -264,9 +269,9 @@ def write_whole(file: Path, contents: Callable[[], bytes], *, force: bool) -> Pa
     Raises `RunError` where it is there already and not `force`, before anything is computed.
     """
     if os.path.lexists(file) and not (force and file.is_file()):
-        found = "a file that is there already" if file.is_file() else "a folder"
-        mend = "name another file" + (", or say --force" if file.is_file() else "")
-        raise RunError(file, found=found, expected="a name that is free", mend=mend)
+        found = "a file that exists already" if file.is_file() else "a folder"
+        mend = "use another file" + (", or use --force" if file.is_file() else "")
+        raise RunError(file, found=found, expected="an unused name", mend=mend)
     data = contents()
     file.parent.stat()  # a folder that is not there is more likely a slip than a wish
     write_files(file.parent, {file.name: data})

@@ -62,7 +62,7 @@ def load_run(folder: Path) -> Run:
     if not folder.is_dir():
         found = "a file" if folder.exists() else "nothing there"
         expected = f"a run folder ({CONTEXT_FILE}, {SAMPLES_FILE}, {MEASUREMENTS_FILE})"
-        mend = "name the folder that strata run printed"
+        mend = "give the folder that strata run printed"
         raise RunError(folder, found=found, expected=expected, mend=mend)
     collecting = gc.isenabled()
     gc.disable()  # records hold no cycles, and a walk over them all takes as long as reading them
@@ -168,7 +168,7 @@ def _unsealed(raw: bytes) -> bytes:
     if not seal.startswith(_SEAL):
         return raw
     if seal[len(_SEAL) : -3] != b"%08x" % zlib.crc32(text):
-        raise WrongError("a line that does not match its checksum", "a line as it was written")
+        raise WrongError("a line that does not match its checksum", "an unmodified line")
     return text + b"}\n"
 
 
@@ -234,7 +234,7 @@ def _check(line: Line, timed: Line | None, later: Mapping[str, Line]) -> None:
         if not line.reason:
             raise WrongError(f"a {line.status} case without a reason", "a reason")
     if line.id != (own := case_id(line.suite, line.benchmark, line.backend, line.params)):
-        raise WrongError(f"case {line.id}", f"{own}, as its parameters say")
+        raise WrongError(f"case {line.id}", f"{own}, as its parameters require")
     both = line.measurements
     if line.kind != "case":
         _check_later(line)
@@ -243,7 +243,7 @@ def _check(line: Line, timed: Line | None, later: Mapping[str, Line]) -> None:
     keys = [(one.quantity, one.method) for one in both]
     if len(set(keys)) != len(keys):
         quantity, method = next(key for key in keys if keys.count(key) > 1)
-        raise WrongError(f"{quantity} by {method} twice", "each quantity and method once a case")
+        raise WrongError(f"{quantity} by {method} twice", "each quantity and method once per case")
 
 
 def _check_later(line: Line) -> None:
@@ -368,10 +368,10 @@ def _context(path: Path) -> Context:
                 data[name] = part | {"facts": {key: part[key] for key in part if key in others}}
         context = typed(data, Context)
         if not context.run.strip("."):
-            raise WrongError(context.run, "a run that a folder can be called by")
+            raise WrongError(context.run, "a valid run name")
         if context.sweep.text is None and context.sweep.digest is None:
             raise WrongError("no sweep.digest", "sweep.digest, or sweep.text")
     except (ValueError, RecursionError) as error:
-        mend = "measure again; a context cannot be written afterwards"
+        mend = "measure again; a context cannot be restored afterwards"
         raise refusal(path, None, error, mend) from None
     return context

@@ -50,12 +50,12 @@ def whole(text: str, decoder: json.JSONDecoder) -> Any:
     except RecursionError:
         deep = True
     if deep:
-        raise WrongError(f"more than {DEEPEST} objects or lists in each other", "fewer")
+        raise WrongError(f"more than {DEEPEST} nested objects or lists", "fewer")
     if "\\ud" in text.lower():
         try:
             json.dumps(data, ensure_ascii=False).encode()
         except UnicodeEncodeError:
-            raise WrongError("half of a surrogate pair", "text that is Unicode") from None
+            raise WrongError("half of a surrogate pair", "Unicode text") from None
     return data
 
 
@@ -80,10 +80,10 @@ def strict(raw: bytes) -> dict[str, Any]:
         raise WrongError(f"{data!r:.80}", "a JSON object")
     version = data.get("schema_version")
     if version is None:
-        raise WrongError("no schema_version", "schema_version to be there")
+        raise WrongError("no schema_version", "schema_version")
     if type(version) is not int or version not in SCHEMA_VERSIONS:
         expected = f"schema version {' or '.join(map(str, SCHEMA_VERSIONS))}"
-        mend = f"read it with the strata that knows version {version}"
+        mend = f"read it with a strata that supports version {version}"
         raise WrongError(f"schema version {version}", expected, mend)
     return data
 

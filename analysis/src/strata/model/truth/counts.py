@@ -74,9 +74,9 @@ def far_l2(here: Here) -> Iterator[Broken]:
     in_l2 = (here.value("footprint_over_l2") or 2) <= 1
     stray = STRAY_BYTES / (asked * SECTOR_BYTES) if in_l2 and asked else 0
     if share - stray < FROM_MEMORY * missed:
-        told = f"memory gave {100 * share / missed:.0f} % of the bytes that L2 fetched"
+        told = f"memory delivered {100 * share / missed:.0f} % of the bytes that L2 fetched"
         perhaps = ", perhaps to others" if share >= FROM_MEMORY * missed else ""
-        yield Broken("level", f"{told}{perhaps}: the far half of L2 may have given the rest")
+        yield Broken("level", f"{told}{perhaps}: the far half of L2 may have delivered the rest")
 
 
 def shares(here: Here) -> Iterator[Broken]:

@@ -40,8 +40,8 @@ def little(here: Here) -> Iterator[Broken]:
     slowest = here.value("warp_read_cycles_slowest") if warps == 1 else None
     found = [one / cycles_between for one in (median.value, slowest) if one is not None]
     if all(abs(one - 1) > LITTLE_BOUND for one in found):
-        share = f"{100 * found[0]:.1f} % of those there (bound {100 * LITTLE_BOUND:g} %)"
-        told = f"a median of served warps: times the rate it is {share}"
+        share = f"{100 * found[0]:.1f} % of those in flight (bound {100 * LITTLE_BOUND:g} %)"
+        told = f"a median over served warps: times the rate it is {share}"
         rows = [row for row in here.rows if row.quantity in ("warp_read_cycles", "warp_read_time")]
         yield broken("little", told, *rows, says=True)
 
@@ -114,7 +114,7 @@ def names(here: Here) -> Iterator[Broken]:
     if here.place != "dram" or row is None or moved is None or not useful:
         return
     if row.value > (1 + MOVED_BOUND) * moved * useful:
-        told = f"sectors asked for, not moved: memory moved {moved * useful:.4g} {row.unit}"
+        told = f"sectors requested, not moved: memory moved {moved * useful:.4g} {row.unit}"
         yield broken("name", told, row)
 
 
@@ -131,7 +131,7 @@ def overlap(here: Here) -> Iterator[Broken]:
     sizes = here.around.one_way.get(("copy_engine", both.method), {})
     one_way, best = sizes.get(params.get("bytes", ""), 0.0), max(sizes.values(), default=0.0)
     if one_way >= LARGE * best > 0 and both.value < OVERLAP * one_way:
-        told = f"both ways move {both.value / one_way:.2f} times one way"
+        told = f"both directions move {both.value / one_way:.2f} times one direction"
         yield Broken("overlap", f"{told} (bound {OVERLAP:g}): one after the other")
 
 
