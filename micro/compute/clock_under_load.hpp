@@ -44,17 +44,17 @@ enum class Mix : std::uint8_t {
 };
 inline constexpr auto mixes = choices_of<Mix>("fma", "tensor", "memory", "idle_lanes", "mufu",
                                               "fma_tensor", "fma_tensor_mufu");
-/// How long the load runs before the first sample.
+/// Duration of the load before the first sample.
 inline constexpr Choices load_seconds{std::pair{"0.1", 0.1}, std::pair{"1", 1.0}};
 
 inline constexpr unsigned warps = 16;  ///< of the one block on each SM
 inline constexpr unsigned threads = warps * warp_lanes;
 
-/// What a step of the loop holds, and how many steps a turn.
+/// Contents of a loop step, and steps per iteration.
 struct Recipe {
   unsigned fma = 0;
   unsigned mma = 0;
-  unsigned mufu = 0;  ///< and the multiply-add that takes its result
+  unsigned mufu = 0;  ///< and the multiply-add that uses its result
   unsigned steps = 0;
   bool one_lane = false;
 
@@ -82,8 +82,8 @@ struct Recipe {
   return {};
 }
 
-/// Chains of a warp: of multiply-adds, of sums behind special functions, of products. Those that a
-/// mix lacks are left out.
+/// Chains of a warp: of multiply-adds, of sums after special functions, of products. A mix has only
+/// some of them.
 inline constexpr unsigned chains = 8;
 inline constexpr unsigned products = 4;
 struct Rows {
@@ -99,23 +99,24 @@ struct Rows {
           .mma = recipe.mma > 0 ? 4 * products : 0};
 }
 
-/// Words of a lane that lead a product: those of the 16×16 numbers, then for each product those of
-/// two times 16×8: by turns one is taken and the other, which is the first with the sign changed
-/// and a little besides, so that sums stay small and every pair of products moves them on.
+/// Words of a lane that a product uses: those of the 16×16 numbers, then for each product those of
+/// two times 16×8. One and the other are used alternately; the second is the first with the
+/// opposite sign and a small difference, so that sums stay small and every pair of products changes
+/// them.
 inline constexpr unsigned words_of_a = 4;
 inline constexpr unsigned words_of_b = 2;
 inline constexpr unsigned words_of_tiles = words_of_a + 2 * products * words_of_b;
 
-/// Row after row for the lanes of a warp: the starts of all chains, in the order of Rows; c; the
-/// words of the tiles.
+/// Row after row for the lanes of a warp: the start values of all chains, in the order of Rows; c;
+/// the words of the tiles.
 [[nodiscard]] operations::WarpWords device_words(Mix mix);
-/// What the chains come to, in the order of the starts.
+/// The end values of the chains, in the order of the starts.
 [[nodiscard]] operations::WarpWords expected_ends(Mix mix, std::uint32_t rounds);
-/// Beyond so many turns the sums of products leave the whole numbers that single precision has.
+/// After more iterations, the sums of products exceed the integers of single precision.
 [[nodiscard]] std::uint32_t most_rounds(Mix mix);
 
-/// Where the loads of `memory` go: in round r warp w of the grid reads piece (r mod turns) × warps
-/// of the grid + w, each once in a turn.
+/// Addresses of the loads of `memory`: in round r warp w of the grid reads piece (r mod turns) ×
+/// warps of the grid + w, each once per iteration.
 inline constexpr unsigned in_flight = 8;
 inline constexpr std::uint32_t piece_words = in_flight * warp_lanes * 4;
 struct Range {
@@ -130,10 +131,10 @@ struct Range {
 };
 [[nodiscard]] Range range_of(const GpuFacts& gpu);
 
-/// What the host does beside the launches.
+/// The host's work beside the launches.
 struct Beside {
   std::function<void()> rest;                           ///< waits while the device does nothing
-  std::function<void()> watch;                          ///< NVML is asked from now on
+  std::function<void()> watch;                          ///< NVML is queried from now on
   std::function<double()> elapsed;                      ///< seconds since
   std::function<std::vector<TimedReading>()> readings;  ///< all of them; ends the watch
   std::function<Facts()> violations;  ///< NVML's: seconds since the driver was loaded
@@ -144,8 +145,8 @@ struct Load {
   double seconds = 0.1;  ///< before the first sample
 };
 
-/// A launch leaves the first warp's `ends`, or the sum of each warp. Unit of work: an instruction
-/// of a warp that the mix is made of, on one SM.
+/// A launch leaves the first warp's `ends`, or the sum of each warp. Per warp instruction of the
+/// mix, on one SM.
 [[nodiscard]] Experiment describe(const Load& load, const GpuFacts& gpu, const Beside& beside,
                                   std::span<const std::uint64_t> ends);
 

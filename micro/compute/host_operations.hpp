@@ -22,9 +22,9 @@ namespace strata::host_operations {
 
 using operations::Operands;
 
-/// Chains side by side: more than two units with a latency of four cycles need.
+/// Independent chains: more than two units with a latency of four cycles need.
 inline constexpr unsigned most_chains = 10;
-/// Operations of each chain in a turn of the loop, which two instructions close.
+/// Operations of each chain per loop iteration, which two instructions close.
 inline constexpr std::uint32_t steps = 24;
 template <class W>
 using Words = std::array<W, most_chains>;
@@ -72,7 +72,7 @@ using Words = std::array<W, most_chains>;
   static constexpr std::size_t sets = 1;                  \
   STRATA_RUN("r", text, "", "%[a0], %[b0]", [a0] "r"(of.a[0]), [b0] "r"(of.b[0]))
 
-/// An operation that is otherwise the GPU's of that name.
+/// An operation that otherwise equals the GPU's of that name.
 #define STRATA_SAME(name, instructions) \
   struct name : operations::name {      \
     instructions                        \
@@ -89,7 +89,7 @@ STRATA_SAME(RcpIeee, STRATA_FLOATS("vdivss", "vdivss \\x, \\a, \\x"))
 STRATA_SAME(SqrtIeee, STRATA_REFRESHED("vsqrtss", "vsqrtss \\x, \\x, \\x"))
 struct RcpApprox : operations::RcpApprox {
 #if defined(__x86_64__)
-  /// Vendors approximate differently: the same instruction says what is right.
+  /// Vendors approximate differently: the same instruction gives the reference.
   static float step(float x, float a, float /*b*/) {
     return _mm_cvtss_f32(_mm_rcp_ss(_mm_set_ss(x + a)));
   }
@@ -108,7 +108,7 @@ struct RsqrtApprox : operations::RsqrtApprox {
 STRATA_SAME(Dadd, STRATA_FLOATS("vaddsd", "vaddsd \\a, \\x, \\x"))
 STRATA_SAME(Dmul, STRATA_FLOATS("vmulsd", "vmulsd \\a, \\x, \\x"))
 STRATA_SAME(Dfma, STRATA_FLOATS("vfmadd213sd", "vfmadd213sd \\b, \\a, \\x"))
-/// a/x, which comes to alternate between two numbers.
+/// a/x, which alternates between two numbers in the end.
 struct Ddiv : operations::Plain<double> {
   static constexpr operations::Operation about{.name = "ddiv"};
   static Operands<double> operands(std::uint32_t lane) {
@@ -129,20 +129,20 @@ struct Dsqrt : operations::Plain<double> {
 
 // --- 32-bit integers
 
-/// Also what a cycle of the core is told by: a dependent one takes one cycle on every CPU known.
-/// Between registers: an addition of a small constant may be done while instructions are renamed.
+/// Also used to measure core cycles: a dependent addition takes one cycle on every known CPU.
+/// Between registers, because an addition of a small constant may be done during renaming.
 struct Iadd : operations::OnWords {
   static constexpr operations::Operation about{.name = "iadd"};
   static Word step(Word x, Word a, Word /*b*/) { return x + a; }
   STRATA_INTEGERS("add", "addl \\a, \\x")
 };
 STRATA_SAME(Bitwise, STRATA_INTEGERS("and, xor", "andl \\a, \\x\n\txorl \\b, \\x"))
-/// By a constant: a number from a register takes longer on many CPUs, for the sake of flags.
+/// By a constant: a count in a register takes longer on many CPUs, because of flags.
 struct Shift : operations::Shift {
   static Word step(Word x, Word /*a*/, Word /*b*/) { return std::rotl(x, 7); }
   STRATA_INTEGERS("rol", "roll $7, \\x")
 };
-/// x > a ? b : a. The copy beside the choice waits for nothing.
+/// x > a ? b : a. The copy beside the selection waits for nothing.
 STRATA_SAME(Compare,
             STRATA_INTEGERS("cmp, mov, cmovb", "cmpl \\x, \\a\n\tmovl \\a, \\x\n\tcmovbl \\b, \\x"))
 STRATA_SAME(
@@ -167,7 +167,7 @@ STRATA_SAME(Imad, STRATA_INTEGERS("imul, add", "imull \\a, \\x\n\taddl \\b, \\x"
 using Operations =
     operations::List<Fadd, Fmul, Ffma, Fmnmx, Iadd, Bitwise, Shift, Compare, Imnmx, Imul, Imad,
                      RcpApprox, RcpIeee, RsqrtApprox, SqrtIeee, Dadd, Dmul, Dfma, Ddiv, Dsqrt>;
-/// Those that no GPU is asked for.
+/// Operations that are not measured on a GPU.
 inline constexpr auto of_host_only = operations::List<Iadd, Imul, Ddiv, Dsqrt>::names;
 
 template <class Op>
@@ -175,9 +175,9 @@ inline constexpr bool refreshes = requires {
   Op::refreshes;
 };
 
-/// What all chains share: the operands of the first lane. Where chains are refreshed, `a` has the
-/// bits that are flipped before a square root settles at 1: it is then near 2^64 or 2^-64 again
-/// (2^512 for doubles), with another mantissa.
+/// The operands that all chains share: those of the first lane. Where chains are refreshed, `a` has
+/// the bits that are flipped before a square root converges to 1: it is then near 2^64 or 2^-64
+/// again (2^512 for doubles), with another mantissa.
 template <class Op>
 [[nodiscard]] Operands<typename Op::Word> shared_operands() {
   using Word = typename Op::Word;
@@ -189,7 +189,7 @@ template <class Op>
   return of;
 }
 
-/// What chain `chain` starts from: chains have numbers of their own.
+/// Start value of chain `chain`: different for each chain.
 template <class Op>
 [[nodiscard]] typename Op::Word start_of(std::uint32_t chain) {
   return Op::operands(chain % operations::distinct_lanes).start;
