@@ -30,23 +30,23 @@ namespace strata::l2_partition {
 
 inline constexpr std::uint32_t lines = 256;
 inline constexpr std::uint64_t room_bytes = std::uint64_t{16} << 20U;  ///< they are spread over
-inline constexpr std::uint32_t turn = 4;         ///< exchanges that stand side by side in the code
+inline constexpr std::uint32_t turn = 4;                               ///< unrolled exchanges
 inline constexpr std::uint32_t brief_turns = 2;  ///< of each line in the short launch
 inline constexpr std::uint32_t full_turns = 6;
 inline constexpr std::uint32_t brief_loads = 2;  ///< of each line, in the short launch of loads
 inline constexpr std::uint32_t full_loads = 10;
-inline constexpr std::uint32_t brief_sweeps = 4;  ///< a load by each SM after each sweep
+inline constexpr std::uint32_t brief_sweeps = 4;  ///< loads by each SM after each sweep
 inline constexpr std::uint32_t full_sweeps = 36;
 inline constexpr std::uint32_t sweepers = 1024;    ///< threads of each SM that sweep
-inline constexpr std::uint32_t apart_cycles = 64;  ///< from one SM's load to the next one's
+inline constexpr std::uint32_t apart_cycles = 64;  ///< between the loads of two SMs
 
 /// The slopes of the experiment.
 inline constexpr std::size_t exchanges = 0;
 inline constexpr std::size_t single_loads = 1;
 inline constexpr std::size_t evicted_loads = 2;
 
-/// The line that a block loads after the sweep with that number: at any time another one than any
-/// other block, and never one again.
+/// The line that a block loads after the sweep with that number: at any time a different one for
+/// each block, and never one again.
 constexpr std::uint32_t line_of(std::size_t block, std::uint32_t sweep) {
   constexpr std::uint32_t step = 7;  // odd, as the lines are a power of two
   return (static_cast<std::uint32_t>(block) + step * sweep) % lines;
@@ -70,32 +70,33 @@ struct Matrix {
   }
 };
 
-/// Cell by cell the median; all of one size, one at least. NaN where one is.
+/// The cell-wise median; all matrices have one size. NaN where one is NaN.
 [[nodiscard]] Matrix median_of(std::span<const Matrix> several);
 
 struct Split {
   bool two = false;
-  double p_value = 1;        ///< that rows in random order show as strong a pattern
+  double p_value = 1;        ///< that rows in random order show a pattern as strong
   double rows_apart = 0;     ///< share of the variance of the SMs' weights that two groups explain
   double columns_apart = 0;  ///< the same of the lines' weights
-  std::vector<bool> row_side;  ///< of each SM; meaningful where there are two
+  std::vector<bool> row_side;  ///< of each SM; meaningful if there are two
   std::vector<bool> column_side;
   [[nodiscard]] bool near(std::size_t row, std::size_t column) const {
     return row_side[row] == column_side[column];
   }
 };
-/// Bounds of Split for there to be two: weights spread evenly give 0.75 apart, normal ones 0.64.
+/// Bounds of Split for two partitions: uniformly spread weights give 0.75, normally distributed
+/// ones 0.64.
 inline constexpr double p_bound = 0.01;
 inline constexpr double apart_bound = 0.85;
-/// Less the mean excess of each SM and line, two partitions leave one pattern: lines of one half
-/// are quick for one group of SMs and slow for the other. The groups are the signs of the largest
-/// singular vectors; they count if chance makes no such pattern (a permutation test) and if both
-/// vectors fall into two clusters instead of a gradient.
+/// Without the mean excess of each SM and line, two partitions leave one pattern: lines of one half
+/// are fast for one group of SMs and slow for the other. The groups are the signs of the largest
+/// singular vectors. They count if chance does not make such a pattern (a permutation test) and
+/// both vectors fall into two clusters instead of a gradient.
 [[nodiscard]] Split split(const Matrix& cycles);
 
-/// Three slopes: exchanges, loads each of which follows an exchange, and loads each of which
-/// follows a sweep. Cells: the cycles of each SM and line; NaN of lines that an SM does not load. A
-/// stamp's result: lines that gave another address back.
+/// Three slopes: exchanges, loads that each follow an exchange, and loads that each follow a sweep.
+/// Cells: the cycles of each SM and line; NaN for lines that an SM does not load. A stamp's result:
+/// lines that returned another address.
 [[nodiscard]] Experiment describe(unsigned sms);
 
 }  // namespace strata::l2_partition

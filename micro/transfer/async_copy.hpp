@@ -32,29 +32,29 @@ namespace strata::async_copy {
 enum class CopyMethod { registers, cp_async_4, cp_async_8, cp_async_16, bulk, distributed, tensor };
 inline constexpr auto methods = choices_of<CopyMethod>(
     "registers", "cp_async_4", "cp_async_8", "cp_async_16", "bulk", "distributed", "tensor");
-/// Bytes that a thread copies at a time by cp.async; 0 where it copies in another way.
+/// Bytes per thread and cp.async; 0 for other methods.
 [[nodiscard]] constexpr std::uint32_t cp_async_width(CopyMethod method) {
   if (method == CopyMethod::cp_async_4) return 4;
   if (method == CopyMethod::cp_async_8) return 8;
   return method == CopyMethod::cp_async_16 ? 16 : 0;
 }
-/// Whether one thread asks and the copy engine brings.
+/// Whether one thread requests and the copy engine copies.
 [[nodiscard]] constexpr bool is_by_engine(CopyMethod method) {
   return method == CopyMethod::bulk || method == CopyMethod::tensor;
 }
-/// Compute capability that it needs: 75, 80 or 90.
+/// Required compute capability: 75, 80 or 90.
 [[nodiscard]] constexpr int needs(CopyMethod method) {
   if (method == CopyMethod::registers) return 75;
   return cp_async_width(method) > 0 ? 80 : 90;
 }
-/// Throws Skipped where the chip, or the code that this build has for it, cannot do it.
+/// Throws Skipped if the chip, or this build's code for it, does not support it.
 void require_capability(CopyMethod method, int of_chip, int of_code);
 enum class Residency { l2, dram, shared };
 inline constexpr auto residencies = choices_of<Residency>("l2", "dram", "shared");
 enum class Measure { latency, bandwidth };
 inline constexpr auto measures = choices_of<Measure>("latency", "bandwidth");
 
-/// What the axes set.
+/// Values of the axes.
 struct CopyCase {
   CopyMethod method = CopyMethod::registers;
   Residency residency = Residency::l2;
@@ -67,7 +67,7 @@ struct CopyCase {
 };
 [[nodiscard]] CopyCase case_of(const Params& params);
 
-/// Tiles of a bandwidth case that are on their way at once.
+/// Tiles in flight in a bandwidth case.
 inline constexpr std::uint32_t stages = 4;
 inline constexpr std::uint32_t threads = 256;
 inline constexpr std::uint32_t smallest_streamed = 1024;
@@ -83,8 +83,8 @@ struct Tiles {
   [[nodiscard]] STRATA_HD constexpr std::uint64_t size() const {
     return std::uint64_t{count} * pitch;
   }
-  /// The tile that block `block` of `blocks` copies in round `round`. All blocks go through all
-  /// tiles, side by side.
+  /// The tile that block `block` of `blocks` copies in round `round`. All blocks together traverse
+  /// all tiles.
   [[nodiscard]] STRATA_HD constexpr std::uint32_t tile(std::uint32_t block, std::uint32_t blocks,
                                                        std::uint32_t round) const {
     return static_cast<std::uint32_t>((block + std::uint64_t{round} * blocks) % count);
@@ -94,7 +94,7 @@ struct Tiles {
     return static_cast<std::uint32_t>(std::uint64_t{tile} * pitch / sizeof(std::uint32_t));
   }
 };
-/// The matrix that a tensor map shows the copy engine: a tile is so many whole rows of it.
+/// The matrix that a tensor map describes: a tile is several whole rows of it.
 struct Rows {
   std::uint32_t bytes = 0;      ///< of a row that are of the tile: at most 256 words
   std::uint32_t pitch = 0;      ///< from a row to the next
@@ -106,19 +106,19 @@ inline constexpr std::uint32_t widest_row = 1024;
   return {.bytes = widest_row, .pitch = widest_row, .of_a_tile = tiles.bytes / widest_row};
 }
 
-/// As many tiles as `footprint` bytes hold; small ones stand apart, so that no two of them share
-/// what a miss brings in.
+/// As many tiles as fit into `footprint` bytes; small ones are spaced apart, so that no two share
+/// what a miss fetches.
 [[nodiscard]] Tiles tiles_for(std::uint32_t bytes, std::uint64_t footprint);
 [[nodiscard]] Tiles tiles_of(const CopyCase& wanted, const GpuFacts& gpu);
 /// Words of the array that all tiles are of.
 [[nodiscard]] std::size_t array_words(const GpuFacts& gpu);
 
-/// Dynamic shared memory of a block: its tiles, and so much more, where all SMs are at work, that
-/// no SM holds two blocks. Throws Skipped where a block cannot have it.
+/// Dynamic shared memory of a block: its tiles, plus padding if all SMs are used, so that no SM
+/// holds two blocks. Throws Skipped if a block cannot have it.
 [[nodiscard]] std::size_t shared_bytes(const CopyCase& wanted, const GpuFacts& gpu);
 
-/// What the last words of the tiles of a latency case add up to; `_of_one` where every round copies
-/// the same tile.
+/// The sum of the last words of the tiles of a latency case; `_of_one` if every round copies the
+/// same tile.
 [[nodiscard]] std::uint32_t expected_sum(const Tiles& tiles, std::uint32_t rounds);
 [[nodiscard]] std::uint32_t expected_sum_of_one(const Tiles& tiles, std::uint32_t tile,
                                                 std::uint32_t rounds);
@@ -128,9 +128,9 @@ inline constexpr std::uint32_t widest_row = 1024;
 [[nodiscard]] std::uint32_t latency_rounds(std::uint32_t bytes);
 [[nodiscard]] std::uint32_t stream_rounds(std::uint32_t bytes, std::uint64_t most);
 
-/// The case as the engine measures it on so many blocks, but for its launches. The result of a
-/// block's stamp is how many words are wrong, the tag the sum of the last words. The unit of work
-/// is a tile of each block.
+/// The case as the engine measures it on that many blocks, except its launches. The result of a
+/// block's stamp is the number of wrong words, the tag the sum of the last words. Per tile of each
+/// block.
 [[nodiscard]] Experiment describe(const CopyCase& wanted, const Tiles& tiles, unsigned blocks);
 
 }  // namespace strata::async_copy
