@@ -27,28 +27,28 @@
 
 namespace strata::nbody {
 
-/// Kernels count the words of a layout in 32 bits, and the widest layouts have 8 a body.
+/// Kernels count the words of a layout in 32 bits, and the widest layouts have 8 per body.
 inline constexpr std::uint64_t most_bodies = std::uint64_t{1} << 29U;
 
-/// Bodies, and what has to be known to move them on or to set them beside others.
+/// Bodies, and the parameters to integrate or compare them.
 struct Dataset {
   Bodies bodies;
   std::uint64_t seed = 0;
-  std::uint32_t steps = 0;  ///< that they have been moved since they were generated
+  std::uint32_t steps = 0;  ///< since they were generated
   float softening_squared = nbody::softening_squared;
   float time_step = nbody::time_step;
 
-  /// What the file has: the mass of a body of mass 1 goes without saying.
+  /// Contents of the file: a mass of 1 is implicit.
   [[nodiscard]] std::uint32_t floats_per_body() const;
   bool operator==(const Dataset&) const = default;
 };
 
-/// Writes the file under another name and then gives it its own: nobody ever sees half of it.
-/// Throws UsageError where there is something already that is to be kept or is no plain file, or
-/// where a number is not finite; std::runtime_error where it cannot be written.
+/// Writes the file under a temporary name and renames it, so that it is never incomplete. Throws
+/// UsageError if the file exists and must be kept, is not a regular file, or a number is not
+/// finite; std::runtime_error if it cannot be written.
 void write_dataset(const std::filesystem::path& file, const Dataset& dataset, Existing existing);
 
-/// Throws UsageError, in one line, for whatever is not as said above.
+/// Throws UsageError, in one line, for anything that violates the format above.
 [[nodiscard]] Dataset read_dataset(const std::filesystem::path& file);
 
 }  // namespace strata::nbody
