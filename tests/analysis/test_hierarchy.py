@@ -144,7 +144,7 @@ def test_what_is_missing_says_why(tmp_path: Path) -> None:
     found = hierarchy(gpu(tmp_path, [chase("shared", 4096, 23, extra=[noisy]), left]))
     assert reasons(found, "registers") == {"time": UNTOLD, "bandwidth": UNTOLD}
     shared = reasons(found, "shared")
-    assert shared["time"] == "1.00 s, invalid: noise: half-width 9 %"
+    assert shared["time"] == "1.00 s, not valid: noise: half-width 9 %"
     assert shared["share"] == shared["bandwidth"] == "bandwidth is not in this sweep"
     assert reasons(found, "peer")["bandwidth"] == r"skipped: one\nGPU"
     assert reasons(found, "peer")["time"] == r"skipped: one\nGPU"  # as every case of it was
@@ -160,7 +160,7 @@ def test_what_the_run_has_not_come_to_says_so(tmp_path: Path) -> None:
     later = "micro/l2_partition/cuda"
     header["sweep"]["cases"] = [lines[0]["case"], later]
     run = load_run(write_run(tmp_path, lines, header=header))
-    assert reasons(hierarchy(run), "l2_near")["cycles"] == "the run has not reached it"
+    assert reasons(hierarchy(run), "l2_near")["cycles"] == "the run has not come to it"
 
 
 def test_a_row_that_is_not_valid_is_nowhere_shown_as_a_number(tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_a_row_that_is_not_valid_is_nowhere_shown_as_a_number(tmp_path: Path) ->
     run = gpu(tmp_path, [*lines, chase("global_ca", 4096, 77, gates=[("level", "failed", "no")])])
     found = hierarchy(run)
     assert "size" not in texts(found, "l1")
-    assert reasons(found, "l1")["cycles"] == "77.00 cycles, invalid: level: no"
+    assert reasons(found, "l1")["cycles"] == "77.00 cycles, not valid: level: no"
     drawn = [layer.text for layer in panels(FIGURE.chart(FIGURE.items(run)))[0].layers
              if isinstance(layer, Words)]  # fmt: skip
     assert not any(word.startswith(("77", "123")) for word in drawn)

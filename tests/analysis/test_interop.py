@@ -567,7 +567,7 @@ def test_too_few_digits_are_not_valid(tmp_path: Path) -> None:
     ("first", "second", "valid", "told"),
     [
         ("33.33", "33.27", True, ""),
-        ("0.33", "33.27", True, "rounded when printed, by 1.5 %"),
+        ("0.33", "33.27", True, "rounded when printed, by at most 1.5 %"),
         ("0.02", "33.27", False, "too few digits"),
         ("33.33", "0.02", False, "too few digits"),
     ],

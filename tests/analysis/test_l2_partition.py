@@ -130,7 +130,7 @@ def test_caption_tells_cost_sides_and_the_witness(tmp_path: Path) -> None:
     words = caption_of(FIGURE, load2(tmp_path, split())).replace("\u00a0", " ")
     assert "Crossing costs 191.0 cycles (median), 190.0 to 192.0 by SM." in words
     assert "4 SMs are on the side with 25.00 % of the lines near them, 8 on the other." in words
-    assert "Counted between the halves: 0.50 sectors an exchange" in words
+    assert "Counted between the halves: 0.50 sectors per exchange" in words
     unsound = load2(tmp_path / "b", split(fabric_noise="failed"))
     assert "Counted between" not in caption_of(FIGURE, unsound)
 

@@ -255,7 +255,7 @@ def test_tables_go_into_papers(gpu: Run) -> None:
 def test_the_report_tells_the_ladder_and_its_methods(gpu: Run, tmp_path: Path) -> None:
     page = report.write([gpu], tmp_path).read_text(encoding="utf-8")
     assert "<h4>The n-body ladder</h4>" in page
-    assert page.count(">nbody: what does each step") == 1
+    assert page.count(">nbody: how much does each step") == 1
     assert "the fastest rung is pair once" in page
     for stem in ("nbody_ladder", "nbody_thessaly"):
         assert (tmp_path / "tables" / f"{stem}.md").is_file()

@@ -440,7 +440,7 @@ def test_a_table_or_sentence_that_fails_is_left_out_and_named(
     notices = re.findall(r'<p class="notice"><strong>Note.</strong> (.*)</p>', page)
     why = "failed and is left out: ArithmeticError: no cuda &lt;number&gt;"
     assert notices == [
-        f"What the run says of nothing {why}",
+        f"What the run shows about nothing {why}",
         f"The table of {__name__} {why}",
     ]
     assert [record.levelname for record in caplog.records] == ["WARNING", "WARNING"]

@@ -82,7 +82,7 @@ def test_a_share_and_a_delay_must_both_be_valid(tmp_path: Path, level: str, nois
     assert points(later, valid=False) == [(139, 50)]
     words = caption_of(FIGURE, run)
     assert "hollow (2): 2 SMs, delay of 140 cycles; 16 SMs, delay of 0 cycles." in words
-    assert "When 2 SMs ask" in words
+    assert "When 2 SMs request" in words
     assert "but not if they are 78 apart" in words
 
 

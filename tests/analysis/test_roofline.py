@@ -680,7 +680,7 @@ def test_what_lies_beyond_the_axis_is_an_arrowhead_at_its_edge(tmp_path: Path) -
     (mark,) = [one for one in layers(found, Series) if one.look.marker]
     assert mark.look.marker == ">"
     assert ends_of(mark)[0] < drawing.limits(found).right
-    assert "beyond the axes, which the ceilings fix (up to 1e9)." in caption(found)
+    assert "beyond the axes, which the ceilings determine (up to 1e9)." in caption(found)
 
 
 # --- the command ----------------------------------------------------------------------------------

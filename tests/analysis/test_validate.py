@@ -161,7 +161,7 @@ def test_finds_contradictions_of_the_context(tmp_path: Path) -> None:
     endless = load(tmp_path / "b", [layout_case()], finished=None)
     assert "no end time" in findings(endless)[0]
     mixed = load(tmp_path / "c", [layout_case()], backend="host")
-    assert "on cuda; expected cases on host alone" in findings(mixed)[0]
+    assert "on cuda; expected cases on host only" in findings(mixed)[0]
 
 
 def test_finds_a_case_twice_in_the_sweep(tmp_path: Path) -> None:

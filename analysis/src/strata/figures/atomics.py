@@ -102,7 +102,7 @@ CAPTIONS = {
     ),
 }
 FIGURE = Figure(
-    "atomics", "Atomic operations under contention", 68, items, chart,
+    "atomics", "Atomic operations by contention", 68, items, chart,
     lambda rows: CAPTIONS[rows[0].backend],
     params("space", "operation", "returns", "target")
     | attributes(quantity="quantity", median="value", low="minimum", high="maximum", unit="unit"),

@@ -52,5 +52,5 @@ def _caption(points: Sequence[Point]) -> str:
     )
 
 
-TITLE = "Reach of address translations"
+TITLE = "Reach of the address translations"
 FIGURE = Figure("tlb", TITLE, 6, items, chart, _caption, chase.COLUMNS, label=chase.label)

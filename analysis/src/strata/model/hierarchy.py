@@ -31,7 +31,7 @@ WHAT = {
 REGISTER = 4
 """Bytes of a register of a GPU."""
 UNTOLD = "no benchmark measures it"
-UNLIMITED = "no limit is known for it"
+UNLIMITED = "no limit of it is known to the run"
 LONGEST, MOST_OF_A_UNIT = 90, 9
 """Letters of a reason, and of a unit; the table of rows has all of them."""
 
@@ -176,7 +176,7 @@ class _Levels:
             numbers = size_of, self.geometry(name, "line"), *self.speed(name)
             title = "L1 data cache" if name == "l1" else f"{level_name(name)} cache"
             yield _level(name, title, depth, *numbers, each=name != "l3")
-        reach = _missing("reach", "on a CPU, caches also affect the TLB curve")
+        reach = _missing("reach", "on a CPU caches bend the curve of the TLB too")
         yield _level("dram", "Memory", 3, self.memory(), *self.speed("dram"), reach)
 
     def fact(self, name: str, times: int = 1) -> Number:
@@ -233,7 +233,7 @@ class _Levels:
             cycles = self.number("cycles", row := rows.get(name), _Sought("l2_partition", {}), name)
             time = cycles._replace(what="time")
             if row and clock and clock.value > 0:
-                seconds, how = row.value / clock.value, "cycles ÷ the SM clock of its case"
+                seconds, how = row.value / clock.value, "cycles ÷ the clock of the SMs in its case"
                 time = time._replace(
                     text=f"≈{SPACE}{quantity(seconds, 's')}", value=seconds, why=how
                 )
@@ -249,7 +249,7 @@ class _Levels:
             return self.number("reach", None, malloc, "load_cycles")
         text, why = size(found.bytes), "the longest chain before loads get slower"
         if found.row is found.last:
-            text, why = f"≥{SPACE}{text}", "no knee: no longer chain could be measured"
+            text, why = f"≥{SPACE}{text}", "no knee: no longer chain could be walked"
         return Number("reach", text, found.bytes, "measured", found.row, why)
 
     def number(self, what: str, row: Row | None, sought: _Sought, name: str) -> Number:
@@ -261,14 +261,14 @@ class _Levels:
         if bad := next((row for row in rows if not row.valid), None):
             failed = "; ".join(one for one in bad.reasons.split("; ") if "unverified" not in one)
             found = _text(what, bad.value, bad.unit)
-            return _missing(what, f"{found}, invalid: {failed or bad.reasons}", bad)
+            return _missing(what, f"{found}, not valid: {failed or bad.reasons}", bad)
         cases = [case for case in run.cases if case.benchmark == benchmark]
         here = [case for case in cases if fits(case.params)]
         none = all(case.status != "measured" for case in cases)
         if left := next((one for one in here or cases * none if one.status != "measured"), None):
             return _missing(what, f"{left.status}: {left.reason}")
         if any(f"/{benchmark}/" in case for case in run.pending):
-            return _missing(what, "the run has not reached it")
+            return _missing(what, "the run has not come to it")
         why = "no such row" if here else "no such case here"
         absent = f"{benchmark} is not in this sweep"
         return _missing(what, f"{benchmark} has {why}" if cases else absent)
@@ -291,7 +291,7 @@ def _text(what: str, value: float, unit: str) -> str:
 
 def _fact(value: object, name: str, times: int = 1) -> Number:
     if not isinstance(value, int) or not 0 < value < 2**62:
-        return _missing("size", "the device does not report it")
+        return _missing("size", "the device does not tell it")
     return Number("size", size(times * value), float(times * value), "fact", None, name)
 
 
