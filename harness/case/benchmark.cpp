@@ -42,7 +42,7 @@ void check_words(const Benchmark& benchmark, const std::string& what,
 void check(const Benchmark& benchmark) {
   if (!is_canonical_word(benchmark.suite) || !is_canonical_word(benchmark.name))
     refuse_declaration(benchmark, "its suite or name is not allowed in a case id");
-  // --set reads "plan.KEY" as the plan's and cuts "BENCHMARK.AXIS" at the first dot.
+  // --set reads "plan.KEY" as a key of the plan and cuts "BENCHMARK.AXIS" at the first dot.
   if (benchmark.name == "plan" || benchmark.name.find('.') != std::string::npos) {
     refuse_declaration(benchmark,
                        "its name is 'plan' or contains a dot, which --set could not distinguish");
@@ -64,7 +64,7 @@ void check(const Benchmark& benchmark) {
   check_words(benchmark, "its list of axes", names);
 }
 
-/// Two functions are told apart by their type, and by their address where they are plain functions.
+/// Functions differ by their type and, if they are plain functions, by their address.
 bool same_rule(const Benchmark& a, const Benchmark& b) {
   using Plain = std::optional<std::string> (*)(const Params&, Backend);
   if (a.excludes.target_type() != b.excludes.target_type()) return false;
@@ -134,7 +134,7 @@ const Enrolled* find_benchmark(std::string_view name, std::span<const Enrolled> 
 namespace detail {
 
 bool enrol(Benchmark (*declare)(), Backend backend, Body body) {
-  // `declare` is not called yet: static objects that it uses may not be initialised.
+  // `declare` is not called yet, because static objects that it uses may not be initialised.
   if (registry().closed)
     throw std::logic_error{"a benchmark was registered after the list was read"};
   registry().entries.push_back({declare, backend, body});
@@ -149,7 +149,7 @@ std::vector<Enrolled> merge(const std::vector<Enrolment>& entries) {
     auto& enrolled = by_name.try_emplace(declared.name, Enrolled{declared}).first->second;
     if (const auto field = difference(enrolled.benchmark, declared); !field.empty())
       refuse_declaration(declared, "its declarations differ in '" + field + "'");
-    if (body == nullptr) continue;  // a declaration alone
+    if (body == nullptr) continue;  // only a declaration
     auto& slot = backend == Backend::cuda ? enrolled.cuda : enrolled.host;
     if (slot != nullptr)
       refuse_declaration(declared, "registered twice for " + std::string{to_string(backend)});

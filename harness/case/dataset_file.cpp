@@ -25,7 +25,7 @@ constexpr std::string_view magic = "STRATANB";
 constexpr std::uint32_t byte_order_swapped = 0x04030201;
 constexpr std::uint32_t newest_version = 2;
 
-/// What to do with a file of another version than is asked for.
+/// How to fix a file whose version is not the requested one.
 std::string_view mend_version(std::uint32_t version) {
   if (version > newest_version) return "read it with the newer strata that wrote it";
   if (version == 2) return "it holds agents: use strata neighbours";
@@ -111,13 +111,13 @@ void read_sealed(
   const UniqueFd fd = open_regular(file, O_RDONLY, kind.what);
   const auto found = std::filesystem::file_size(file, error);
   const std::uint64_t size = error ? 0 : found;
-  // The header first: what it says must agree with the size.
+  // The header comes first: its contents must agree with the file's size.
   std::string start(kind.header_bytes, '\0');
   start.resize(static_cast<std::size_t>(
       std::max<ssize_t>(::pread(fd.get(), start.data(), start.size(), 0), 0)));
   check_dataset_start(kind, start, size, name);
   check_header(start, size);
-  // Mapped: a large file that is not what it says takes no memory that others would miss.
+  // Mapped, so that a large invalid file does not use memory that other processes need.
   void* const mapped =
       ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd.get(), 0);
   if (mapped == MAP_FAILED)

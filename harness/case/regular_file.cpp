@@ -22,7 +22,7 @@ std::string unreadable(int error) {
   return fmt::format("cannot be read ({})", std::generic_category().message(error));
 }
 
-/// The next bytes of the file, at most as many as `block` holds; none at its end.
+/// The next bytes of the file, at most `block.size()`; empty at its end.
 std::string_view next_block(const UniqueFd& fd, const std::filesystem::path& file,
                             std::string& block) {
   for (;;) {

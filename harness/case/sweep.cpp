@@ -33,8 +33,8 @@ using Names = std::vector<std::string>;
 
 // --- names and values ---
 
-/// The one of `all` that is called `name`. Throws UsageError, with the names that there are, after
-/// "`no_such` 'NAME'"; `none` stands for an empty list of them.
+/// The element of `all` that is called `name`. Throws UsageError "`no_such` 'NAME'" followed by the
+/// available names; `none` replaces an empty list.
 template <class All, class NameOf>
 const auto& known_name(const Place& place, std::string_view name, const All& all, NameOf name_of,
                        std::string_view no_such, std::string_view none,
@@ -113,8 +113,8 @@ struct PlanField {
 
 constexpr double just_below_one = 1 - std::numeric_limits<double>::epsilon() / 2;
 constexpr std::string_view some_seconds = "a number of seconds above 0 and up to 86400";
-// The caps keep a slip of the keyboard from asking for a year; 6 samples are the fewest that have a
-// 95 % interval of the median.
+// The limits keep a typing error from asking for a year; 6 samples are the fewest with a 95 %
+// interval of the median.
 constexpr std::array<PlanField, 7> plan_fields{
     {{"warmups", &Plan::warmups, 0, 1000, "an integer from 0 to 1000"},
      {"min_samples", &Plan::min_samples, 6, 100000, "an integer from 6 to 100000"},
@@ -142,7 +142,7 @@ void set_plan_field(const Place& place, Plan& plan, const PlanField& field, std:
     double number = 0;
     const char* const end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, number);
-    // Written so that nan is refused too.
+    // Written so that NaN is refused too.
     if (error == std::errc{} && stop == end && number > field.least && number <= field.most) {
       plan.*std::get<double Plan::*>(field.member) = number;
       return;
@@ -152,7 +152,7 @@ void set_plan_field(const Place& place, Plan& plan, const PlanField& field, std:
          "correct it or omit it");
 }
 
-/// Checks the numbers of a plan against each other.
+/// Checks the numbers of a plan for consistency.
 void check_plan(const Place& place, const Plan& plan) {
   if (plan.max_samples < plan.min_samples) {
     refuse(
@@ -189,7 +189,7 @@ Plan read_plan(const TreeNode& node) {
   return plan;
 }
 
-/// The values of an axis of whole numbers that are given as a range, evenly spread by octaves.
+/// The values of an axis of whole numbers given as a range, evenly spaced by octaves.
 Names read_range(const Axis& axis, const TreeNode& node) {
   constexpr std::uint64_t most_number = std::uint64_t{1} << 60U;
   constexpr std::uint64_t most_per_octave = 64;
@@ -269,7 +269,7 @@ const Names& values_on(const Axis& axis, const SweepEntry& entry) {
   return axis.defaults;
 }
 
-/// For each axis, the place of the value in the axis's canonical order.
+/// For each axis, the index of the value in the axis's canonical order.
 using Point = std::vector<long long>;
 
 long long place_on(const Axis& axis, const std::string& value) {
@@ -285,7 +285,7 @@ std::string value_at(const Axis& axis, long long place) {
                               : axis.choices[static_cast<std::size_t>(place)];
 }
 
-/// Adds every combination of the values of an entry.
+/// Adds every combination of an entry's values.
 void add_points(const Benchmark& benchmark, const SweepEntry& entry, std::set<Point>& points) {
   std::vector<Point> product{{}};
   for (const auto& axis : benchmark.axes) {
@@ -345,7 +345,7 @@ Sweep load_sweep(const std::string& name, std::span<const Enrolled> known) {
 
 namespace {
 
-/// One `--set`. The numbers of the plan are not yet checked against each other.
+/// One `--set`. The numbers of the plan are checked later.
 void apply_setting(Sweep& sweep, std::string_view setting, std::span<const Enrolled> known) {
   const auto shown = "--set " + in_quotes(setting);
   const Place place{shown};

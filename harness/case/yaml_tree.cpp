@@ -28,8 +28,8 @@ bool is_refused_control(char c) {
   return (byte < 0x20 && c != '\t') || byte == 0x7F;
 }
 
-/// Holds what the parser cannot be trusted with: it reads a line at a time into memory, takes byte
-/// 4 for the end of the file, and turns bytes that are not UTF-8 into others.
+/// Refuses what the parser would mishandle: it reads whole lines into memory, takes byte 4 for the
+/// end of the file, and replaces bytes that are not UTF-8.
 void check_bytes(std::string_view text, std::string_view file, std::string_view what) {
   std::size_t line = 0;
   for (auto content : split(text, '\n')) {
@@ -45,7 +45,7 @@ void check_bytes(std::string_view text, std::string_view file, std::string_view 
              "remove it");
     }
   }
-  // After the lines: a line that is too long is the more precise message.
+  // After the lines: that a line is too long is the more precise message.
   if (text.size() > max_yaml_bytes) {
     refuse({file, 1}, fmt::format("more than {} bytes", max_yaml_bytes),
            fmt::format("a {} file no larger than that", what),
@@ -64,8 +64,8 @@ std::size_t line_of(const YAML::Mark& mark) {
   return static_cast<std::size_t>(std::max(mark.line, 0)) + 1;
 }
 
-/// Builds the tree of one document. Throwing from an event is what bounds the parser's recursion:
-/// every level that it descends announces itself here first.
+/// Builds the tree of one document. The parser announces every level here before it descends, so
+/// throwing from an event bounds its recursion.
 class TreeBuilder : public YAML::EventHandler {
  public:
   /// An enumeration inside a structure in yaml-cpp 0.7, a scoped one in later versions.
@@ -114,7 +114,7 @@ class TreeBuilder : public YAML::EventHandler {
   void OnMapEnd() override { close(); }
 
  private:
-  /// A list or mapping whose end was not read yet.
+  /// A list or mapping whose end has not been read yet.
   struct Open {
     TreeNode node;
     std::optional<TreeNode> key;  // read, and waiting for its value

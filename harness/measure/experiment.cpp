@@ -30,7 +30,7 @@ double slowest_of(const Launched& launched) {
   return most;
 }
 
-/// The clock as the slope of the sums over all writers.
+/// The clock, as the slope of the sums over all writers.
 double hertz_of_sums(const Launched& brief, const Launched& full) {
   double cycles = 0;
   double seconds = 0;

@@ -14,7 +14,7 @@ using Json = nlohmann::ordered_json;  // keys in the order of results/schema/REA
 
 constexpr std::size_t longest_quotation = 200;
 
-/// Ours are 6 deep. Who writes or frees a value goes as deep as it is, on the stack.
+/// Our records are 6 levels deep. Reading and freeing a value recurse as deep as it is nested.
 constexpr int deepest_json = 32;
 
 Json parsed(std::string_view text) {

@@ -16,9 +16,10 @@
 namespace strata {
 namespace {
 
-/// The format that this code writes. A run is completed only in the version that it was begun in.
+/// The format version that this code writes. A run is completed only in the version in which it was
+/// started.
 constexpr int schema_version = 3;
-/// The oldest version whose records it reads. In version 1 each line is a timed record, version 2
+/// The oldest version whose records it reads. In version 1 every line is a timed record; version 2
 /// has counts too.
 constexpr int oldest_record_version = 1;
 
@@ -79,7 +80,7 @@ std::uint32_t crc32(std::string_view text) {
 }
 
 constexpr std::string_view seal_key = ",\"crc32\":\"";
-/// What stands between the text of a record and the brace that ends its line.
+/// What stands between the text of a record and the brace that closes its line.
 std::string seal_of(std::string_view text) {
   return fmt::format("{}{:08x}\"", seal_key, crc32(text));
 }

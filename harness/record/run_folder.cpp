@@ -33,14 +33,15 @@ constexpr std::string_view measurements_file = "measurements.csv";
 
 constexpr mode_t file_mode = 0666;  // reduced by the umask
 
-// What a folder from elsewhere may make us read.
+// The most that a folder from elsewhere may make us read.
 constexpr std::size_t longest_line = std::size_t{8} << 20;  // as a worker's answer
 constexpr std::size_t most_context = std::size_t{256} << 20;
 constexpr off_t most_samples = off_t{16} << 30;
 
-/// Data of write() survives the death of any process and costs microseconds. Only fdatasync
-/// survives a crash of the machine (which a GPU can cause), but takes up to tens of milliseconds
-/// beside a case of 80: so a crash costs at most this much of a run.
+/// Data given to write() survive the death of any process and cost microseconds. Only fdatasync
+/// survives a crash of the machine (which a GPU can cause), but it takes up to tens of
+/// milliseconds, compared to about 80 ms for a case. This interval is the most of a run that a
+/// crash can cost.
 constexpr std::chrono::seconds sync_interval{5};
 
 constexpr std::string_view then_complete = "resume the run with strata run --resume";
@@ -81,7 +82,7 @@ template <class... Args>
 /// `bytes_of_it` describes the text in the message.
 void write_all(int fd, const std::filesystem::path& file, std::string_view text,
                const std::string& bytes_of_it) {
-  const IgnoredSignal over_the_limit{SIGXFSZ};  // else a limit on file sizes kills the process
+  const IgnoredSignal over_the_limit{SIGXFSZ};  // otherwise a limit on file sizes kills the process
   const auto done = write_some(fd, text);
   if (done == text.size()) return;
   const int error = errno;
@@ -116,8 +117,8 @@ struct stat status_of(int fd, const std::filesystem::path& file) {
   return status;
 }
 
-/// Gives the record in each whole line, and leaves out a torn last line. Returns the bytes of the
-/// whole lines.
+/// Passes on the record of each whole line and leaves out a truncated last line. Returns the bytes
+/// of the whole lines.
 off_t for_each_record(const std::filesystem::path& file,
                       const std::function<void(CaseRecord)>& take) {
   const UniqueFd fd = open_regular(file, O_RDONLY | O_NOFOLLOW, "the samples of a run");
@@ -168,7 +169,7 @@ bool is_done(const std::map<std::string, Status, std::less<>>& statuses, const s
 }  // namespace
 
 std::string utc_text(std::chrono::system_clock::time_point when) {
-  // Calendar arithmetic of <chrono>: gmtime would bring a static buffer, strftime the locale.
+  // Calendar arithmetic of <chrono>: gmtime uses a static buffer, and strftime the locale.
   const auto day = std::chrono::floor<std::chrono::days>(when);
   const std::chrono::year_month_day date{day};
   const std::chrono::hh_mm_ss time{std::chrono::floor<std::chrono::seconds>(when - day)};
@@ -191,7 +192,7 @@ RunFolder RunFolder::create(const std::filesystem::path& parent, RunContext cont
   try {
     folder.make(parent, std::move(context));
   } catch (const RunFolderError& error) {
-    // What is not yet a run cannot be completed.
+    // A folder that is not a run yet cannot be completed.
     std::error_code ignored;
     if (!folder.path_.empty()) std::filesystem::remove_all(folder.path_, ignored);
     std::string why = error.what();
@@ -219,7 +220,7 @@ void RunFolder::make(const std::filesystem::path& parent, RunContext context) {
   }
   path_ = parent / context.run;
   context_ = std::move(context);
-  open_samples(/*make=*/true);  // first: what has a context is a run
+  open_samples(/*make=*/true);  // written first: a folder with a context is a run
   write_context();
 }
 
@@ -438,7 +439,7 @@ RunCounts RunFolder::write_measurements() {
 
 RunCounts RunFolder::finish(RunState state, Facts after) {
   context_.state = state;
-  // Of a clock that was set back, too, a run ends after it began.
+  // Even if the clock was set back, a run ends after its start.
   context_.finished = std::max(utc_text(), context_.started);
   if (!after.empty()) context_.clocks_after = std::move(after);
   RunCounts counts;

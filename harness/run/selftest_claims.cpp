@@ -1,4 +1,4 @@
-// The claims themselves, as data: what is asked, of which cases, and what must come out.
+// The claims, as data: what is tested, on which cases, and what must come out.
 #include "harness/record/statistics.hpp"
 #include "harness/run/selftest.hpp"
 
@@ -42,7 +42,7 @@ struct Control {
   const char* subject = "";
   const char* mistake = "";
   const char* gate = "";
-  const char* absent = "";  ///< what it means where the gate passes, as it may on some chips
+  const char* absent = "";  ///< what it means if the gate passes, as it may on some chips
 };
 
 /// Of every device.

@@ -324,7 +324,7 @@ class SupervisionTest(unittest.TestCase):
                 process = self.start("--resume", str(whole.folder), "--device", "host")
                 _, err = process.communicate(timeout=PATIENCE)
                 self.assertEqual(process.returncode, 0, err)
-                self.assertRegex(err, rf"torn.*its {len(torn)} bytes are dropped")
+                self.assertRegex(err, rf"truncated.*its {len(torn)} bytes are dropped")
                 self.assertEqual(len(Run(whole.folder).lines()), 4)
                 self.assertEqual(len(Run(whole.folder).rows()), 4)
 
