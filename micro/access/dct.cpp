@@ -28,7 +28,7 @@ double cosine(std::uint32_t k) {
   return std::cos(std::numbers::pi / (period / 2) * (k % period));
 }
 
-/// In double precision, with all cosines or their magnitudes.
+/// In double precision, with all cosines or with their magnitudes.
 std::vector<double> transformed(std::span<const std::uint8_t> image, bool magnitudes) {
   std::vector<double> table(pixels);
   for (std::uint32_t at = 0; at < pixels; ++at) {
@@ -56,7 +56,7 @@ bool is_direct(Form form) {
   return form == Form::original || form == Form::seed_tool || form == Form::seed_hand;
 }
 
-/// Rows of the time, and of the terms of the plain sum over it.
+/// Rows of the time and of the terms of the direct sum per second.
 void add_term_rate(Experiment& experiment, double images) {
   const Value seconds = experiment.watch.back();
   experiment.rows.push_back(
@@ -132,10 +132,10 @@ std::vector<float> cosines() {
 }
 
 double cosine_error(Form form) {
-  // The CUDA C++ Programming Guide: __cosf is right to 2^-21.19 from -π to π. The angle, at most π,
-  // has two roundings.
+  // The CUDA C++ Programming Guide: the error of __cosf is at most 2^-21.19 from -π to π. The
+  // angle, at most π, is rounded twice.
   if (is_direct(form)) return std::exp2(-21.19) + 2 * std::numbers::pi * std::exp2(-24);
-  // cospif is right to 2 units in the last place; what the host rounds to half of one.
+  // cospif has an error of at most 2 ulp; the host rounds to half an ulp.
   return 2 * std::exp2(-24);
 }
 
@@ -147,7 +147,7 @@ Reference reference(std::span<const std::uint8_t> image, double cosine_error) {
   const double unit = std::exp2(-24);
   const double relative = roundings * unit / (1 - roundings * unit);
   for (double& bound : made.bounds) {
-    // Terms with factors that are off by so much, and their roundings; and the reference's own.
+    // The error of terms whose factors have this error, of their roundings, and of the reference.
     const double off = sum * cosine_error * (2 + cosine_error);
     bound = (bound + off) * relative + off + sum * std::exp2(-40);
   }
@@ -160,7 +160,7 @@ void check(const Reference& expected, std::span<const float> coefficients,
            std::span<const std::uint32_t> at, Tally& tally) {
   for (const std::uint32_t i : at) {
     const double error = std::abs(static_cast<double>(coefficients[i]) - expected.coefficients[i]);
-    tally.one(error <= expected.bounds[i]);  // false for what is no number
+    tally.one(error <= expected.bounds[i]);  // false for NaN
   }
 }
 
@@ -169,7 +169,7 @@ LaunchTraffic predicted(Form form, std::uint32_t images) {
   constexpr std::uint64_t sectors_of_image = pixels / sector_bytes;
   constexpr std::uint64_t sectors_of_result = pixels * sizeof(float) / sector_bytes;
   if (is_direct(form)) {
-    // All lanes read the same bytes. Blocks of 16 × 16: a warp's coefficients are of two rows.
+    // All lanes read the same bytes. In blocks of 16 × 16, a warp's coefficients lie in two rows.
     const std::uint64_t width = form == Form::original ? 1 : form == Form::seed_tool ? 4 : 16;
     return {.load_requests = warps * pixels / width,
             .load_sectors = warps * pixels / width,
@@ -177,15 +177,16 @@ LaunchTraffic predicted(Form form, std::uint32_t images) {
             .store_sectors = sectors_of_result};
   }
   if (form == Form::best) {
-    // Each of 128 blocks reads the image once, 512 bytes a warp; a thread has four coefficients.
+    // Each of 128 blocks reads the image once, 512 bytes a warp; a thread computes four
+    // coefficients.
     constexpr std::uint64_t blocks = 128;
     return {.load_requests = blocks * pixels / (16 * warp_lanes),
             .load_sectors = blocks * sectors_of_image,
             .store_requests = warps,
             .store_sectors = sectors_of_result};
   }
-  // Two products of matrices in 16 tiles of 64 × 64, each of which reads both sides in 16 steps of
-  // 16, a load of a thread a side: of bytes 8 rows of 16 a warp, of numbers two rows of 64.
+  // Two matrix products in 16 tiles of 64 × 64, each of which reads both sides in 16 steps of 16,
+  // one load a thread and side. A warp reads 8 rows of 16 bytes, or two rows of 64 numbers.
   constexpr std::uint64_t steps = 16 * 16;
   constexpr std::uint64_t warps_of_block = 8;
   constexpr std::uint64_t of_bytes = 8;
@@ -218,15 +219,15 @@ Experiment describe(Form form, std::uint32_t images) {
   return experiment;
 }
 
-// On a CPU a form transforms a part of the coefficients, as many as take some milliseconds, spread
-// over all; the separable one has them all.
+// On a CPU a form transforms some of the coefficients, spread over all of them: as many as take a
+// few milliseconds. The separable form transforms all of them.
 namespace {
 
-/// Coefficients of one core, by their places, and what they are made from.
+/// The coefficients of one core, by their positions, and what they are computed from.
 struct Job {
   const std::uint8_t* image = nullptr;
-  const float* cosines = nullptr;  ///< at (2x+1)u mod `period`; of Separable at x × side + u
-  float* rows = nullptr;           ///< of Separable: what the first pass leaves
+  const float* cosines = nullptr;  ///< at (2x+1)u mod `period`; for Separable at x × side + u
+  float* rows = nullptr;           ///< for Separable: the result of the first pass
   float* coefficients = nullptr;
   std::span<const std::uint32_t> at;
 };
@@ -251,7 +252,8 @@ template <class Cosine>
 
 void naively(const Job& job) {
   by_terms(job, [](std::uint32_t k) {
-    // Of a number that the compiler does not know to be the last one's: two cosines a term.
+    // The index is not known to the compiler to follow the last one, so each term takes two
+    // cosines.
     asm volatile("" : "+r"(k));
     return std::cos(static_cast<float>(from_minus_pi(k)) *
                     (std::numbers::pi_v<float> / (period / 2)));
@@ -262,9 +264,9 @@ void from_table(const Job& job) {
   by_terms(job, [&](std::uint32_t k) { return job.cosines[k % period]; });
 }
 
-constexpr std::uint32_t group_of_row = 16;  // coefficients: what the widest vectors hold
+constexpr std::uint32_t group_of_row = 16;  // coefficients: the width of the widest vectors
 
-/// As many coefficients of a row at once as a vector has lanes; the table is that of Separable.
+/// As many coefficients of a row at once as a vector has lanes; the table is the one of Separable.
 template <std::uint32_t lanes>
 [[gnu::always_inline]] inline int by_vectors(const Job& job) {
   using Numbers = VectorOf<float, lanes>;
@@ -287,7 +289,7 @@ template <std::uint32_t lanes>
   return 0;
 }
 
-/// As many columns at once, those of the places that are asked for, in two passes.
+/// As many columns at once, for the requested positions, in two passes.
 template <std::uint32_t lanes>
 [[gnu::always_inline]] inline int in_two_passes(const Job& job) {
   using Numbers = VectorOf<float, lanes>;
@@ -314,8 +316,8 @@ template <std::uint32_t lanes>
   return 0;
 }
 
-/// The places that a core transforms: of the separable form whole columns in groups, of vectors
-/// groups of a row, else single ones, all spread by an odd number.
+/// The positions that a core transforms: groups of whole columns (Separable), groups of a row
+/// (vectors) or single coefficients, spread by an odd step.
 std::vector<std::uint32_t> places_of(Form form, std::size_t rank, std::size_t cores) {
   std::vector<std::uint32_t> places;
   if (form == Form::separable) {
@@ -384,7 +386,8 @@ void run(Session& session) {
     }
     return std::uint64_t{0};
   });
-  // The host's own cosines of 32 bits are no worse than __cosf, and all forms have one reference.
+  // The host's own cosines of 32 bits are at least as exact as __cosf, and all forms share one
+  // reference.
   const auto& expected = session.cache().keep<Reference>(
       "dct", [&] { return reference(pixels_here, cosine_error(Form::original)); });
   slope.verify = [&](const Call&, std::span<const Stamp>, Tally& tally) {

@@ -19,7 +19,7 @@ std::optional<std::string> excluded(const Params& params, Backend backend) {
   if (of_cpu != (backend == Backend::host)) {
     return of_cpu ? "a CPU variant" : "a GPU variant";
   }
-  // Table II has one time for both.
+  // Table II gives one time for both.
   if (form == Form::seed_hand) return "the paper's hand-written kernel equals that of its tool";
   return std::nullopt;
 }

@@ -1,8 +1,8 @@
-// How many bytes would each generation of GPU move for each layout?
+// How many bytes does each generation of GPU move for each layout?
 //
 // Nothing is measured: the numbers follow from the addresses of one warp that reads 32 particles,
-// under the rules that harness/model/coalescing.hpp cites. They stand in a run so that its figures
-// can set them beside what the hardware did.
+// under the rules that harness/model/coalescing.hpp cites. They are part of a run so that its
+// figures can show them next to what the hardware did.
 #include "harness/case/error.hpp"
 #include "harness/measure/session.hpp"
 #include "harness/model/coalescing.hpp"

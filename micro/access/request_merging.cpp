@@ -13,10 +13,11 @@
 namespace strata::request_merging {
 namespace {
 
-/// What the window reads from the stamps, in this order.
+/// The window's values, computed from the stamps, in this order.
 enum Cell : std::size_t { first_load, other_loads, apart };
 
-/// Cycles of a load of the first SM, of the others in the median, and between them.
+/// Cycles of a load: of the first SM, the median of the others, and the cycles by which the others
+/// are later.
 Inside read_cells(const Launched& brief, const Launched& full) {
   const auto of_round = [&](const Stamp& stamp, unsigned mark) {
     const auto same = std::ranges::find(brief.stamps, stamp.tag, &Stamp::tag);
@@ -51,8 +52,8 @@ Row row(const char* quantity, Cell cell) {
           of_slope([cell](const Seen& seen) { return seen.inside.cells[cell]; })};
 }
 
-/// Of the sectors that missed L1, those that L2 was asked for; and whether L2 had them, and no more
-/// or fewer were asked for than one SM or all SMs want.
+/// The share of the sectors missed by L1 that was requested from L2; and the gate that L2 hit them
+/// and that one SM up to all SMs requested them.
 void judge_merging(Session& session, const Counted& counted, std::uint32_t sms) {
   const LoadCounts net = load_counts(counted.whole) - load_counts(counted.overhead);
   const double missed = net.sectors - net.l1_hit_sectors;

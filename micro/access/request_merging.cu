@@ -94,7 +94,7 @@ void run(Session& session) {
     cuda_check(cudaLaunchKernelEx(&config, meet, lines.data(), launched_rounds, delay,
                                   machine.device_stamps()));
   };
-  // The same loads bring the lines into the part of L2 that these SMs read through.
+  // The same loads bring the lines into the partition of L2 that these SMs read through.
   slope.prepare = [&](const Call&) { launch(rounds); };
   slope.launch = [&](const Call& call) { launch(call.length.rounds); };
   experiment.kernels = {code};

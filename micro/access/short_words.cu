@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(threads)
   for (unsigned p = 0; p < parts; ++p) {
 #pragma unroll
     for (unsigned w = 0; w < words_of(bytes); ++w) {
-      // One element needs no care for its neighbours.
+      // One element needs no regard for its neighbours.
       one[p][w] =
           bytes == element ? one[p][w] + two[p][w] : sum_of_elements(one[p][w], two[p][w], element);
     }
@@ -71,7 +71,7 @@ struct Matrices {
 
 constexpr int poison_byte = Output<std::uint32_t>::poison_byte;
 
-/// Holds C, which has landed, against the host's sums, word by word.
+/// Compares C, copied to the host, with the host's sums, word by word.
 void compare(std::span<const std::uint32_t> words, std::uint32_t element, Tally& tally) {
   std::atomic<std::size_t> different = 0;
   in_parallel(words.size(), [&](std::size_t first, std::size_t last) {
@@ -110,8 +110,8 @@ void run(Session& session) {
 
   Experiment experiment = describe(form);
   experiment.kernels = {reinterpret_cast<const void*>(kernel)};
-  // One addition alone, into a matrix that holds nothing of it; of no rounds, a kernel that reads
-  // and writes nothing.
+  // One addition alone, into a matrix that holds none of the result; with no rounds, a kernel that
+  // reads and writes nothing.
   const Slope alone{.launch =
                         [&](const Call& call) {
                           if (call.length.rounds > 0) {

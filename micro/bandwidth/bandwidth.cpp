@@ -14,11 +14,11 @@ namespace strata::bandwidth {
 namespace {
 
 constexpr double timed_cycles = 4e5;  // of a long launch: 0.2 ms, hundreds of timer steps
-constexpr double times_by_an_sm = 4;  // longer where a percent beyond the limit would be seen
+constexpr double times_by_an_sm = 4;  // longer where one percent over the limit must show
 constexpr std::uint32_t slope_parts = 5;
 constexpr std::uint64_t kibi = 1024;
 constexpr std::uint64_t mebi = kibi * kibi;
-/// A device cannot hold more; many hold less, and then the case is skipped.
+/// No device can hold more. Many hold less, and the case is then skipped.
 constexpr std::uint32_t most_threads_of_sm = 2048;
 constexpr std::uint32_t registers_of_sm = 65536;
 constexpr std::uint32_t other_registers = 16;  // addresses, counters, sums
@@ -26,7 +26,7 @@ constexpr std::uint32_t word_bytes = 4;
 
 std::optional<std::string> excludes_host(const Params& params) {
   if (params.at("level") == "shared") return "a CPU has no shared memory";
-  // A CPU has neither blocks nor vectors of a chosen width: it takes part once.
+  // A CPU has neither blocks nor selectable vector widths: it runs one of these cases.
   constexpr std::array only{std::pair{"width", "16"}, std::pair{"block_size", "512"},
                             std::pair{"blocks_per_sm", "2"}, std::pair{"in_flight", "4"}};
   for (const auto& [axis, value] : only) {
@@ -54,9 +54,9 @@ std::uint64_t down_to(std::uint64_t value, std::uint64_t multiple) {
   return value / multiple * multiple;
 }
 
-/// Cycles of a round, roughly: only the length of a launch hangs on it.
+/// Approximate cycles of a round; only the length of a launch depends on it.
 double cycles_of_round(const LaunchShape& shape, const GpuFacts& gpu) {
-  // Bytes a cycle that an SM gets from the level at most, and cycles that it waits.
+  // The most bytes a cycle that an SM gets from the level, and the cycles that it waits.
   double pace = 128;
   double latency = shape.level == Level::shared ? 35 : 45;
   if (shape.level == Level::l2) {
@@ -74,7 +74,7 @@ double cycles_of_round(const LaunchShape& shape, const GpuFacts& gpu) {
   return std::max(bytes / pace, latency);
 }
 
-/// Blocks that stay: whole passes, also in the short launch.
+/// Resident blocks: whole passes, in the short launch too.
 void plan_rounds(Plan& plan, const GpuFacts& gpu) {
   const std::uint32_t unit = slope_parts * plan.passes;
   const double rounds = times_by_an_sm * timed_cycles / cycles_of_round(plan.shape, gpu);
@@ -85,7 +85,7 @@ void plan_rounds(Plan& plan, const GpuFacts& gpu) {
                   .full = {.rounds = times * unit, .blocks = blocks}};
 }
 
-/// Shared memory that makes room for so many blocks on an SM and for no more.
+/// The shared memory a block requests so that exactly this many blocks fit on an SM.
 std::uint32_t filler(const LaunchShape& shape, const GpuFacts& gpu) {
   const std::uint64_t share = gpu.shared_per_sm / shape.blocks_per_sm;
   const std::uint64_t taken = shared_of_system + shared_of_kernel;
@@ -111,7 +111,7 @@ void plan_shared(Plan& plan, const GpuFacts& gpu) {
 
 void plan_l1(Plan& plan, const GpuFacts& gpu) {
   const LaunchShape& shape = plan.shape;
-  // Half of what there is: the first touch of a line is a miss, later ones must all be hits.
+  // Half of the capacity: the first touch of a line is a miss, all later ones must be hits.
   const std::uint64_t taken =
       std::uint64_t{shape.blocks_per_sm} * (shared_of_system + shared_of_kernel);
   const std::uint64_t l1_bytes = gpu.shared_per_sm - std::min(gpu.shared_per_sm / 2, taken);
@@ -128,7 +128,7 @@ void plan_l2(Plan& plan, const GpuFacts& gpu) {
   const std::uint64_t blocks = std::uint64_t{gpu.sms} * shape.blocks_per_sm;
   const std::uint64_t tile = shape.tile();
   const std::uint64_t all = blocks * tile * arrays_of(shape.operation);
-  // Half of L2 at most: lines of its other half are kept a second time in an SM's own.
+  // At most half of L2: an SM's own half keeps second copies of lines of the other.
   const std::uint64_t held = gpu.l2_bytes / 2 / tile;
   if (held == 0 || (all > gpu.l2_bytes / 2 && shape.operation != Operation::read)) {
     throw Skipped{"L2 is too small for the loads in flight"};
@@ -147,13 +147,13 @@ void plan_l2(Plan& plan, const GpuFacts& gpu) {
 
 void plan_dram(Plan& plan, const GpuFacts& gpu) {
   const LaunchShape& shape = plan.shape;
-  // A block of few bytes would be gone before the next one is there.
+  // A block of few bytes would end before the next one starts.
   constexpr std::uint64_t least_piece = 32 * kibi;
   const std::uint64_t tile = shape.tile();
   const std::uint64_t piece = std::max(least_piece, tile);
   constexpr std::uint32_t parts = 4;  // the short launch is a quarter of the long one
   const std::uint64_t unit = piece * parts;
-  // What one launch writes must be many times what L2 can keep back; what it reads was never in L2.
+  // What a launch writes must be many times what L2 can hold back; what it reads was never in L2.
   const std::uint64_t least = shape.operation == Operation::read ? 256 * mebi : 16 * gpu.l2_bytes;
   const double rate =
       static_cast<double>(shape.tile()) * shape.blocks_per_sm / cycles_of_round(shape, gpu);
@@ -176,12 +176,12 @@ void plan_dram(Plan& plan, const GpuFacts& gpu) {
   plan.dynamic_bytes = filler(shape, gpu);
 }
 
-/// Sum of all that one block reads.
+/// The sum of all that one block reads.
 std::uint32_t block_sum(const Plan& plan, std::uint32_t rounds, std::uint64_t block) {
   const AddressPattern& pattern = plan.pattern;
   const std::uint64_t region = block % pattern.pieces * pattern.block_base;
   std::uint32_t sum = 0;
-  // Whole tiles, one after the other, where the warps of a block stand side by side in them.
+  // Whole tiles, one after the other, in which the warps of a block lie side by side.
   const bool tiled = pattern.warp_base == 0 && pattern.span % plan.shape.tile() == 0 &&
                      pattern.advance % plan.shape.tile() == 0;
   const std::uint32_t warps = tiled ? 1 : plan.shape.warps();
@@ -301,7 +301,7 @@ std::uint32_t expected_shared_sum(const Plan& plan, const Length& length, std::u
 
 namespace {
 
-/// Bandwidth over what the level cannot exceed, where that is known: bytes a second of the chip, or
+/// Bandwidth as a share of the level's limit, where that is known: bytes a second of the chip, or
 /// bytes a cycle of an SM.
 std::optional<Row> share_of_limit(Level level, const GpuFacts& gpu) {
   Row row{.quantity = "share_of_limit", .unit = "1", .method = By::outside, .value = {}, .most = 1};
@@ -323,7 +323,7 @@ CountPlan count_plan(const Plan& plan, const GpuFacts& gpu) {
   const std::uint64_t accesses = bytes / (std::uint64_t{lanes} * shape.width);
   CountPlan counts{.length = full, .none = {.blocks = full.blocks}};
   if (shape.level == Level::shared) {
-    // A wavefront moves 128 bytes. Stray ones, of the system's own, are few.
+    // A wavefront moves 128 bytes. There are few stray ones from the system.
     constexpr double few = 1e-3;
     const auto expect = [&](const std::string& kind, std::uint32_t arrays) {
       const double requests = static_cast<double>(accesses) * arrays;
@@ -374,7 +374,8 @@ Experiment describe(const Plan& plan, const GpuFacts& gpu) {
   experiment.checked = "launch sums against the closed form";
   auto& verify = experiment.slopes.front().verify;
   if (reads) {
-    // The host takes a while to add up what is read: once for each length.
+    // The host takes a while to compute the sum of what is read, so it does so once for each
+    // length.
     verify =
         results_add_up_to([full_work = lengths.full.work, brief = expected_sum(plan, lengths.brief),
                            full = expected_sum(plan, lengths.full)](const Call& call) {
@@ -386,7 +387,7 @@ Experiment describe(const Plan& plan, const GpuFacts& gpu) {
   } else {
     experiment.checked = "written words against the closed form";
   }
-  // Asked for and not got, or given and not seen taken.
+  // Requested but not granted, or granted but no transaction seen.
   const double in_flight = double{4} * shape.blocks_per_sm * shape.block_size *
                            words_held(shape.operation, shape.width, shape.in_flight);
   experiment.constants = {{.quantity = "bytes_in_flight_per_sm",

@@ -12,7 +12,8 @@ namespace {
 
 struct Lanes {
   std::string_view capability;
-  std::array<int, 6> of;  ///< in the order of Arithmetic; 0: not in the guide, or guides disagree
+  /// In the order of Arithmetic; 0: not in the guide, or its editions disagree.
+  std::array<int, 6> of;
 };
 
 // 8.0: 256 results of __half2, 128 of __nv_bfloat162. 10.0: editions of the guide disagree on
@@ -34,7 +35,7 @@ std::optional<std::string> excludes(const Params& params, Backend backend) {
     if (const char* const why = why_not(arithmetic, form)) return why;
     return std::nullopt;
   }
-  // A CPU takes part once: with the form whose operands are there all the time.
+  // A CPU runs one of these cases: the form whose operands are always available.
   if (form != Form::steady || params.at("warps_per_sm") != "32") {
     return "a CPU has neither warps nor register banks";
   }
@@ -42,7 +43,7 @@ std::optional<std::string> excludes(const Params& params, Backend backend) {
   return std::nullopt;
 }
 
-/// The rows that both backends have, of the slope `index`, and their timers.
+/// The rows that both backends have for the slope `index`, and their timers.
 void add_common_rows(Experiment& experiment, std::size_t index) {
   add_both(experiment, "instruction_cycles", "cycle", index);
   experiment.rows.push_back(grid_time(index));
@@ -88,7 +89,7 @@ operations::Shape in_form(const Shape& shape) {
 }
 
 Experiment describe(const Shape& shape, const GpuFacts& gpu, std::span<const std::uint64_t> ends) {
-  constexpr double timed_seconds = 8e-3;  // of the long launch: regulators have seen the load
+  constexpr double timed_seconds = 8e-3;  // of the long launch: the clock has adapted to the load
   constexpr std::uint32_t counted_rounds = 16;
   const operations::Shape form = in_form(shape);
   const double of_round = double{1} * form.operation.body * shape.warps;
@@ -96,7 +97,7 @@ Experiment describe(const Shape& shape, const GpuFacts& gpu, std::span<const std
   const char* const rate =
       is_floating(shape.arithmetic) ? "flops_per_second" : "operations_per_second";
   const char* const unit = is_floating(shape.arithmetic) ? "FLOP/s" : "operation/s";
-  const double threads = static_cast<double>(gpu.sms) * warp_lanes;  // of a warp on each SM
+  const double threads = static_cast<double>(gpu.sms) * warp_lanes;  // of one warp on each SM
 
   Experiment experiment = operations::on_every_sm(
       form, gpu, ends, [](std::uint32_t rounds) { return std::uint64_t{rounds}; });
@@ -125,8 +126,8 @@ Experiment describe(const Shape& shape, const GpuFacts& gpu, std::span<const std
                               .samples = {of_cycle * of_instruction * median(hertz)}});
     };
   }
-  // A round more in both: only a launch that enters the loop sets up what the loop needs, and ptxas
-  // writes a constant there by an HFMA2.
+  // Both launches do one more round: only a launch that enters the loop prepares the loop's
+  // operands, and ptxas writes a constant there with an HFMA2.
   experiment.counts =
       operations::counts_of(form.operation, {.rounds = counted_rounds + 1}, {.rounds = 1},
                             counted_rounds * of_round * threads, "instruction");
@@ -164,8 +165,9 @@ Experiment describe(std::size_t cores, std::size_t lanes) {
 }
 
 // Every core squares and adds, x → x·x + c, in ten chains of its widest vectors: more than two
-// units with a latency of four cycles need. The map is chaotic, so that the ends prove the number
-// of steps. No limit stands beside: no CPU tells how many multiply-adds it can do in a cycle.
+// units with a latency of four cycles need. The map is chaotic, so the final values prove the
+// number of steps. There is no limit to compare with: no CPU reports how many multiply-adds it can
+// do in a cycle.
 namespace {
 
 #if defined(__x86_64__)
@@ -176,14 +178,14 @@ constexpr std::size_t chains = 10;
 constexpr std::uint64_t steps = 24;     // of each chain in a turn of the loop
 constexpr std::size_t most_lanes = 16;  // of a vector of 64 bytes
 
-/// On cache lines of its own: cores work on theirs at once.
+/// On cache lines of its own: all cores work at once.
 template <class Real>
 struct alignas(128) Vectors {
   std::array<Real, chains * most_lanes> x{};  // chain by chain
   std::array<Real, most_lanes> c{};
 };
 
-/// `n` turns of 24 steps. One asm statement: the source's options know no AVX, and a debug build
+/// `n` turns of 24 steps. One asm statement: the source is compiled without AVX, and a debug build
 /// would not keep vectors in registers.
 #define STRATA_SQUARES(name, Real, reg, bytes, multiply_add)                                      \
   void name(Vectors<Real>& v, std::uint64_t n) {                                                  \
@@ -221,9 +223,9 @@ Real start(std::uint32_t lane) {
 
 template <class Real>
 void measure_squares(Session& session) {
-  constexpr double timed_seconds = 2e-4;  // of a long run: less than the time between interrupts
+  constexpr double timed_seconds = 2e-4;  // of a long run: shorter than the time between interrupts
   constexpr std::uint32_t trial_turns = 1000;
-  constexpr double warm_seconds = 0.01;  // the core comes to the clock that it holds with vectors
+  constexpr double warm_seconds = 0.01;  // the core settles at the clock that it holds with vectors
   const bool wide = __builtin_cpu_supports("avx512f");
   if (!wide && (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))) {
     throw Skipped{"the CPU has no vector fused multiply-add"};
@@ -241,7 +243,7 @@ void measure_squares(Session& session) {
     at_start.c[i % lanes] = addend<Real>(lane);
   }
   std::vector<Vectors<Real>> cores(machine.cores());
-  // What the lanes that differ hold, one step at a time.
+  // The values of the lanes that differ, computed one step at a time.
   auto ends = operations::once_each([](std::uint32_t turns) {
     std::array<Real, distinct_lanes> x{};
     for (std::uint32_t lane = 0; lane < distinct_lanes; ++lane) {

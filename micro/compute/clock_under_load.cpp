@@ -29,7 +29,7 @@ float start(std::uint32_t row, std::uint32_t lane) {
   return operations::fraction<float>((row + 1) * distinct_lanes + lane) / 2;
 }
 
-/// A chain, and the sum behind its powers of two.
+/// A chain, and the sum of the powers of two that follows it.
 struct Chain {
   float x = 0;
   float sum = 0;
@@ -64,7 +64,7 @@ Chain chain_after(Mix mix, unsigned chain, std::uint32_t lane, std::uint32_t rou
 constexpr unsigned tall = 16;  // rows of a and of a product, and what both factors share
 constexpr unsigned wide = 8;   // columns of b and of a product
 constexpr int most_factor = 511;
-constexpr int most_step = 3;  // of a sum, in a pair of products
+constexpr int most_step = 3;  // of a sum, for a pair of products
 constexpr int most_start = 1 << 19;
 constexpr unsigned pairs_of_round = 8;
 static_assert(recipe_of(Mix::tensor).steps == 2 * products * pairs_of_round);
@@ -80,7 +80,7 @@ int number(std::uint32_t index, int most) {
 int a_at(unsigned row, unsigned k) {
   return number(tall * row + k, k == 0 ? most_step : most_factor);
 }
-/// What the second b of a product has beside the first one's with the sign changed, where k is 0.
+/// Where k is 0, the difference between the second b of a product and the negated first one.
 int besides(unsigned product, unsigned column) {
   return number(4000 + wide * product + column, 1);
 }
@@ -93,13 +93,13 @@ int start_of_sum(unsigned product, unsigned row, unsigned column) {
   return number(8000 + (tall * product + row) * wide + column, most_start);
 }
 
-/// Two numbers of half precision.
+/// Two numbers of half precision in one word.
 std::uint32_t both(int low, int high) {
   using operations::Half;
   return (Half::pack(low) & 0xFFFFU) | (Half::pack(high) & 0xFFFF0000U);
 }
 
-/// Where a lane's word of a sum stands, as mma.m16n8k16 has it.
+/// The position of a lane's word of a sum in the layout of mma.m16n8k16.
 struct Place {
   unsigned product;
   unsigned row;
@@ -110,7 +110,8 @@ Place place_of(unsigned word, std::uint32_t lane) {
   return {word / 4, lane / 4 + (in_product >= 2 ? 8 : 0), lane % 4 * 2 + in_product % 2};
 }
 
-/// The words of the tiles, as mma.m16n8k16 has them: of a its four quarters, of b its two halves.
+/// The words of the tiles in the layout of mma.m16n8k16: the four quarters of a, the two halves of
+/// b.
 std::uint32_t tile_word(unsigned word, std::uint32_t lane) {
   if (word < words_of_a) {
     const unsigned row = lane / 4 + word % 2 * 8;
@@ -137,7 +138,7 @@ WarpWords rows_for_lanes(unsigned rows, Word&& word) {
   return words;
 }
 
-/// Chains of multiply-adds, of the lanes that differ.
+/// Chains of multiply-adds of the lanes that differ.
 using Chains = std::array<std::array<Chain, distinct_lanes>, chains>;
 Chains chains_after(Mix mix, std::uint32_t rounds) {
   Chains all{};
@@ -149,12 +150,12 @@ Chains chains_after(Mix mix, std::uint32_t rounds) {
   return all;
 }
 
-/// Relative: of an approximation, and of the sum behind it.
+/// Relative: for an approximation and the sum that follows it.
 constexpr double tolerance = 2e-6;
 
-// --- What is made of a launch
+// --- What is computed from a launch
 
-constexpr double launch_seconds = 25e-3;  // the drawn power is the load's, not that of its start
+constexpr double launch_seconds = 25e-3;  // so that the drawn power is the load's, not its start's
 
 struct Point {
   double seconds = 0;  ///< the middle of a launch, by the timer that all SMs share
@@ -172,7 +173,7 @@ Point point_of(const Launched& launched) {
           median_hertz(launched)};
 }
 
-/// The median SM's cycles; as cells the clocks of the slowest writer and of the fastest.
+/// The median SM's cycles. The cells are the clocks of the slowest and the fastest writer.
 Window median_sm_and_ends() {
   Window window = median_sm(warps);
   window.read = [median = window.read](const Launched& brief, const Launched& full) {
@@ -191,14 +192,14 @@ Window median_sm_and_ends() {
   return window;
 }
 
-/// What came to be known while the load ran.
+/// What was recorded while the load ran.
 struct Watched {
   std::vector<Point> launches;                        ///< before the first sample
   Facts violations;                                   ///< before the first launch
   std::optional<std::vector<TimedReading>> readings;  ///< during the samples
 };
 
-/// The readings that were taken during the samples, or all where there is none of those.
+/// The readings taken during the samples, or all of them if there are none.
 const std::vector<TimedReading>& readings_of(Watched& watched, const Load& load,
                                              const Beside& beside) {
   if (!watched.readings) {
@@ -235,7 +236,7 @@ void tell_launches(Session& session, const std::vector<Point>& launches) {
   session.add_unrepeated(std::move(time), "a sample is one launch of a series that starts at rest");
 }
 
-/// Rows and facts of what NVML told.
+/// Rows and facts from NVML.
 void tell_readings(Session& session, const std::vector<TimedReading>& readings) {
   const auto row = [&](const char* quantity, const char* unit, const char* method,
                        std::vector<double> samples) {
@@ -279,7 +280,7 @@ Facts grown(const Facts& before, const Facts& after) {
 CountPlan counted_loads(const GpuFacts& gpu) {
   constexpr std::uint32_t rounds = 16;
   const std::uint64_t requests = std::uint64_t{gpu.sms} * warps * rounds * in_flight;
-  constexpr std::uint64_t sectors = 16;  // of a warp's 16 bytes a lane
+  constexpr std::uint64_t sectors = 16;  // of a warp that loads 16 bytes a lane
   return {.length = {.rounds = rounds},
           .loads = LoadPrediction{.requests = requests, .sectors = sectors * requests},
           .served_by = ServedBy::dram,
@@ -292,7 +293,8 @@ std::optional<CountPlan> counted_arithmetic(Mix mix, const GpuFacts& gpu) {
   if (recipe.fma == 0) return std::nullopt;
   const double turns = double{rounds} * warps * gpu.sms * recipe.steps;  // of warps, steps of them
   const double lanes = recipe.one_lane ? 1 : warp_lanes;
-  // A round more in both: only a launch that enters the loop sets up what the loop needs.
+  // Both launches do one more round: only a launch that enters the loop prepares the loop's
+  // operands.
   CountPlan plan{.length = {.rounds = rounds + 1},
                  .none = {.rounds = 1},
                  .expected = {{.quantity = "fp32_fma",
@@ -305,7 +307,8 @@ std::optional<CountPlan> counted_arithmetic(Mix mix, const GpuFacts& gpu) {
   return plan;
 }
 
-/// The multiply-adds of the first warp against the host's, and of every other its checksum.
+/// Compares the multiply-adds of the first warp with the host's, and every other warp by its
+/// checksum.
 auto verified(Mix mix, std::span<const std::uint64_t> ends) {
   const Rows rows = rows_of(mix);
   const auto is_approximate = [rows](std::size_t row) {
@@ -425,8 +428,8 @@ Experiment describe(const Load& load, const GpuFacts& gpu, const Beside& beside,
     Lengths lengths = lengths_by_trial(launch_seconds, of_round)(run);
     if (const std::uint32_t most = most_rounds(load.mix); lengths.full.rounds > most)
       lengths = fifth_and_whole(most, of_round);
-    // What the host needs to know of these lengths it works out now, and not while the device
-    // waits.
+    // The host computes the expected results of these lengths now, so that the device does not wait
+    // for them later.
     for (const Length& length : {lengths.brief, lengths.full})
       (void)run(length);
     watched->violations = beside.violations();

@@ -33,8 +33,9 @@ std::optional<std::string> excludes(const Params& params, Backend backend) {
   return std::nullopt;
 }
 
-/// From the last warp's start: the barrier before a pass (BAR.SYNC.DEFER_BLOCKING) lets a warp go
-/// on to its clock read, and stops it behind that, while others are still in the pass before.
+/// Starts at the last warp's start: the barrier before a pass (BAR.SYNC.DEFER_BLOCKING) lets a warp
+/// proceed to its clock read, and blocks it after that, while others are still in the previous
+/// pass.
 Passes passes_of(std::span<const Stamp> warps) {
   Passes seen;
   for (unsigned pass = 1; pass < passes; ++pass) {
@@ -49,7 +50,7 @@ Passes passes_of(std::span<const Stamp> warps) {
   return seen;
 }
 
-/// The median of all SMs, whose `warps` write one after the other.
+/// The median over all SMs, whose `warps` write consecutive stamps.
 double median_of(const Launched& launched, unsigned warps, double (Passes::*value)() const) {
   std::vector<double> of_sms;
   const std::span<const Stamp> stamps{launched.stamps};
@@ -58,7 +59,8 @@ double median_of(const Launched& launched, unsigned warps, double (Passes::*valu
   return median(of_sms);
 }
 
-/// Of the long launch alone. Cells: the bend, and a chain's operations in the shortest timed pass.
+/// From the long launch alone. Cells: the bend, and a chain's operations in the shortest timed
+/// pass.
 Window passes_of_median_sm(const Shape& shape) {
   return {.name = "passes of the median SM, from its last warp's start to its last warp's end",
           .read = [shape](const Launched& /*brief*/, const Launched& full) {
@@ -74,14 +76,14 @@ Window passes_of_median_sm(const Shape& shape) {
           }};
 }
 
-/// Of four rounds. The one that warms up is in the launch of none as well, and so taken off.
+/// Four rounds. The warm-up round is also in the launch without rounds, which is subtracted.
 std::optional<CountPlan> count_plan(const Shape& shape, const GpuFacts& gpu) {
   constexpr std::uint32_t rounds = 4;
   const operations::Operation& operation = shape.operation;
   const std::uint64_t of_warps =
       std::uint64_t{rounds} * operation.body * shape.warps * rounds_of_all_passes * gpu.sms;
   if (operation.space == operations::Space::global) {
-    // A ring of two sectors.
+    // The ring spans two sectors.
     constexpr std::uint64_t sectors =
         operations::distinct_lanes * sizeof(std::uint64_t) / sector_bytes;
     return CountPlan{.length = {.rounds = rounds},
@@ -135,7 +137,7 @@ std::uint32_t rounds_for(double cycles, double cycles_of_a_round) {
 Experiment describe(const Shape& shape, const GpuFacts& gpu, std::span<const std::uint64_t> ends) {
   constexpr double timed_cycles = 6e5;  // 0.3 ms: thousands of timer steps
   const operations::Operation& operation = shape.operation;
-  const double threads = static_cast<double>(gpu.sms) * warp_lanes;  // of a warp on each SM
+  const double threads = static_cast<double>(gpu.sms) * warp_lanes;  // of one warp on each SM
   Experiment experiment =
       operations::on_every_sm(shape, gpu, ends, [](std::uint32_t rounds) -> std::uint64_t {
         return 1 + std::uint64_t{rounds_of_all_passes} * rounds;
@@ -214,7 +216,7 @@ namespace {
 
 #if defined(__x86_64__)
 
-/// Has `slope` launch `ilp` chains of an operation.
+/// Makes `slope` launch `ilp` chains of an operation.
 template <class Op>
 void launch_chains(Slope& slope, HostMachine& machine, unsigned ilp) {
   host_operations::Words<typename Op::Word> starts{};

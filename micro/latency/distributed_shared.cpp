@@ -36,7 +36,7 @@ Experiment describe_bandwidth(const Shape& shape, unsigned blocks) {
   constexpr std::uint32_t parts = 5;  // of which a short launch has one
   const std::uint32_t of_round = shape.warps * chunk;
   const auto rounds = static_cast<std::uint32_t>(timed_cycles * usual_bytes_a_cycle / of_round);
-  // Odd: the sums over whole tiles, a power of two times, are the same of all tiles.
+  // Odd: the sums over whole tiles (a power of two of them) are the same for all tiles.
   const std::uint32_t in_short = (rounds / parts) | 1U;
   Experiment experiment = bandwidth_of(blocks, "bandwidth");
   experiment.slopes = {

@@ -34,7 +34,7 @@ std::optional<std::string> excluded(const Params& params, Backend backend) {
     return "the footprint is not a multiple of the stride, or has fewer than two slots";
   }
   if (footprint > most_bytes(space)) return "the footprint exceeds the address space";
-  // Writing a long chain takes one core long.
+  // A single core takes long to write a long chain.
   constexpr std::uint64_t most_dense_host = 256U << 20U;
   if (space == Space::memory && footprint > most_dense_host && !std::has_single_bit(footprint)) {
     return "large footprints are powers of two on the host";
@@ -46,7 +46,7 @@ void run(Session& session) {
   const auto footprint = number_of<std::uint64_t>(session.params(), "footprint");
   const auto stride = number_of<std::uint64_t>(session.params(), "stride");
   pointer_chase::require_memory(session, footprint);
-  // Small chains share a small room, so that a few of them do not take a gibibyte.
+  // Small chains share a small buffer, so that a few of them do not take a gibibyte.
   constexpr std::uint64_t small_room = 16U << 20U;
   const std::uint64_t bytes = footprint <= small_room ? small_room : std::bit_ceil(footprint);
   constexpr std::align_val_t page{4096};
@@ -102,12 +102,12 @@ Benchmark declare() {
 
 Preparation preparation_for(Space space, std::uint64_t footprint, std::uint64_t slots,
                             std::uint64_t l2_bytes, std::uint64_t cores) {
-  // A cache that drops lines at random keeps one in fifty of a walk over four times its size.
+  // A cache with random replacement keeps one in fifty lines of a walk over four times its size.
   constexpr std::uint64_t caches = 4;
   constexpr std::uint64_t l1_bytes = 256U << 10U;  // no SM has more to date
   constexpr std::uint64_t most_warm = 8192;        // a walk of two million cycles
   constexpr std::uint32_t few_warm = 64;
-  // Enough for every sample of a case to walk on where the last one ended.
+  // Enough that every sample of a case can continue where the last one ended.
   constexpr std::uint64_t links_of_one = 1U << 17U;
   constexpr std::uint64_t links_of_each = 1U << 13U;
   constexpr std::uint64_t links_of_mapped = 1U << 18U;
@@ -145,7 +145,8 @@ pointer_chase::Chase chase_of(const Setup& setup) {
   const std::uint64_t unit = setup.space == Space::texture ? sizeof(std::uint32_t) : 1;
   return {.word_at =
               [&setup, unit](std::uint64_t step) {
-                return setup.chain.address_at(step) / unit;  // of a texture the index of an element
+                // For a texture, the index of an element.
+                return setup.chain.address_at(step) / unit;
               },
           .walks = {setup.chain.cycle.slots(), setup.preparation.links, setup.cores},
           .walkers = setup.cores,
@@ -153,7 +154,7 @@ pointer_chase::Chase chase_of(const Setup& setup) {
 }
 
 Experiment describe(pointer_chase::Chase& chase, const Setup& setup, const GpuFacts& gpu) {
-  // Loads from memory differ more: twice as many.
+  // Loads from memory vary more, so twice as many are timed.
   Experiment experiment =
       pointer_chase::describe(chase, {.cycles = setup.preparation.cold ? 1e6 : 5e5});
   const Space space = setup.space;
@@ -173,7 +174,7 @@ Experiment describe(pointer_chase::Chase& chase, const Setup& setup, const GpuFa
   if (is_global(space)) {
     const std::uint64_t fetched =
         std::max<std::uint64_t>(1, gpu.l2_fetch_granularity.value_or(0) / sector_bytes);
-    // Bytes of memory that others read meanwhile weigh little beside those of so many loads.
+    // With so many loads, bytes that others read from memory meanwhile carry little weight.
     constexpr std::uint32_t loads_in_all = 1U << 13U;
     const std::uint32_t loads = std::max(loads_in_all / setup.cores, 1U << 11U);
     experiment.counts = pointer_chase::counts_of(chase, loads, fetched);

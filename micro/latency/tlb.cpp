@@ -1,7 +1,7 @@
-// On the host the caches see the same lines in pages of both sizes: only the translation differs.
-// Under a hypervisor that maps its memory in pages of 4 KiB the CPU caches such translations,
-// whatever the guest has, and both curves bend at one place; with shadow paging the hypervisor may
-// handle a miss itself, in microseconds.
+// On the host the caches see the same lines in pages of both sizes; only the translation differs.
+// Under a hypervisor that maps its memory in pages of 4 KiB the CPU caches translations of that
+// size, whatever the guest uses, and both curves bend at the same place. With shadow paging the
+// hypervisor may handle a miss itself, in microseconds.
 #include "micro/latency/tlb.hpp"
 
 #include "harness/case/choices.hpp"
@@ -42,7 +42,7 @@ std::optional<std::string> excluded(const Params& params, Backend backend) {
     if (stride != small_page && (allocation != huge_pages || stride != huge_page)) {
       return "on a CPU chains visit each page of 4 KiB, or each of 2 MiB";
     }
-    // Four times as many pages as the translations that a core keeps today.
+    // Four times as many pages as a core's TLB holds today.
     constexpr std::uint64_t most_slots = 1U << 13U;
     if (footprint > most_host_footprint || footprint / stride > most_slots) {
       return "writing the chain on a CPU would take too long";
@@ -50,13 +50,14 @@ std::optional<std::string> excluded(const Params& params, Backend backend) {
     return std::nullopt;
   }
   if (stride == small_page || footprint < least_footprint) return "less than a GPU's page";
-  // 32 MiB of lines: no more than the half of a large L2 that is next to an SM.
+  // 32 MiB of lines: at most the half of a large L2 that is next to an SM.
   constexpr std::uint64_t most_slots = 1U << 18U;
   if (footprint / stride > most_slots) return "L2 would not hold a line of each slot";
   return std::nullopt;
 }
 
-/// Addresses for the longest chain, on a boundary of huge pages; memory comes with the first touch.
+/// Address space for the longest chain, aligned to huge pages. Memory is allocated at the first
+/// touch.
 class Room {
  public:
   explicit Room(bool huge) : huge_{huge} {
@@ -68,7 +69,8 @@ class Room {
     return std::bit_cast<std::uintptr_t>(memory_.get());
   }
 
-  /// Throws Skipped where the first `used` bytes, all of them touched, are not in such pages.
+  /// Throws Skipped unless the first `used` bytes, all of them touched, are in pages of the
+  /// requested size.
   void verify(std::uint64_t used) {
     touched_ = std::max(touched_, (used + huge_page - 1) / huge_page * huge_page);
     const std::uint64_t in_huge = bytes_in_huge_pages();
@@ -80,7 +82,7 @@ class Room {
  private:
   static constexpr std::size_t bytes = most_host_footprint;
 
-  /// As the system counts them in the mappings that these addresses lie in.
+  /// As the system counts them in the mappings that contain these addresses.
   [[nodiscard]] std::uint64_t bytes_in_huge_pages() const {
     std::ifstream in{"/proc/self/smaps"};
     if (!in) throw Skipped{"the system does not report which pages it used"};
@@ -121,7 +123,7 @@ void run(Session& session) {
   pointer_chase::write_links(cycle.slots(), address_at);
   room.verify(footprint);
   session.fact("page_bytes", static_cast<std::int64_t>(huge ? huge_page : small_page));
-  // A hypervisor that keeps the tables itself may take microseconds for one translation.
+  // A hypervisor that maintains the page tables itself may take microseconds for one translation.
   pointer_chase::measure_chain(session, machine, cycle.slots(), address_at,
                                {.pilot = 512, .least_loads = 256});
   room.verify(footprint);

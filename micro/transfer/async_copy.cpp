@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint32_t rounds_unit = 5;  // of which a short launch has one
 constexpr double timed_cycles = 4e5;      // 0.2 ms, hundreds of timer steps
-constexpr double distant_cycles = 800;    // from asking for a tile until it is there
+constexpr double distant_cycles = 800;    // from requesting a tile until it has arrived
 
 std::optional<std::string> excludes(const Params& params, Backend) {
   const CopyCase wanted = case_of(params);
@@ -77,7 +77,7 @@ void require_capability(CopyMethod method, int of_chip, int of_code) {
 }
 
 Tiles tiles_for(std::uint32_t bytes, std::uint64_t footprint) {
-  constexpr std::uint32_t apart = 256;  // at most 128 bytes come with a miss, or a pair of lines
+  constexpr std::uint32_t apart = 256;  // a miss fetches at most 128 bytes, or a pair of lines
   const std::uint32_t pitch = std::max(bytes, apart);
   return {.bytes = bytes,
           .pitch = pitch,
@@ -98,7 +98,7 @@ Tiles tiles_of(const CopyCase& wanted, const GpuFacts& gpu) {
 }
 
 std::size_t shared_bytes(const CopyCase& wanted, const GpuFacts& gpu) {
-  constexpr std::size_t static_bytes = 1024;  // more than the kernels' own, and the system's
+  constexpr std::size_t static_bytes = 1024;  // more than the kernels and the system use
   const std::size_t tiles =
       (wanted.is_latency() ? 1 : stages) + (wanted.is_distributed() ? 1U : 0U);
   std::size_t bytes = tiles * wanted.bytes;
@@ -164,8 +164,8 @@ Experiment describe(const CopyCase& wanted, const Tiles& tiles, unsigned blocks)
        .bytes = tiles.size(),
        .lengths = fifth_and_whole(rounds, 1),
        .writers = latency ? 1 : blocks,
-       // What lies between the reads of the two clocks cancels: after an eviction that may be the
-       // arrival of the instructions behind the first of them.
+       // Work between the readings of the two clocks cancels: after an eviction this may include
+       // fetching the instructions that follow the first of them.
        .window = slowest_writer_by_sums()}};
   add_both(experiment, latency ? "tile_latency" : "tile_cycles", "cycle");
   if (!latency) {

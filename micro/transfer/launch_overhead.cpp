@@ -36,11 +36,11 @@ Experiment describe(How how) {
                         .checked = "words that launches wrote against their numbers",
                         .partly_host_time = true,
                         .not_counted = "an empty launch has nothing to count"};
-  // A graph is one call, whatever is in it; where each launch is waited for, nothing is queued.
+  // A graph is one call, whatever it contains; where each launch is waited for, nothing is queued.
   if (how == How::stream) {
     experiment.rows.push_back({"call_seconds", "s", "wall_slope", number_at(2)});
   }
-  // Where each launch is waited for, all are alone.
+  // Where each launch is waited for, every launch is alone.
   if (how != How::synchronised) {
     experiment.rows.push_back({"alone_seconds", "s", "wall", by_itself});
   }

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::uint32_t word_bytes = sizeof(std::uint32_t);
 
-/// Of both ways at once: the share of the time in which both were under way is a sample's third
-/// number. Where one copy waits for the other, each has the link for itself.
+/// For copies in both directions at once: a sample's third number is the share of time in which
+/// both were under way. If one copy waits for the other, each has the link to itself.
 void judge_overlap(Session& session, const std::vector<Sample>& samples) {
   constexpr double least = 0.9;
   std::vector<double> shares(samples.size());
@@ -94,12 +94,12 @@ Experiment describe_loads(const Chain& chain) {
   Experiment experiment;
   const Slope slope{
       .verify = results_are([&chain](const Call& call) { return chain.after(call.length.rounds); }),
-      .start = Start::evicted,  // nor has this GPU a word of the chain
+      .start = Start::evicted,  // this GPU must not have cached a word of the chain, either
       .lengths = fifth_and_whole(long_loads, 1),
       .writers = 1,
       .window = slowest_writer_by_sums()};
   experiment.slopes = {slope, slope};
-  // The clock of both together.
+  // The clock over both slopes.
   const Value hertz = [](const Sample& sample) {
     const Inside& cached = sample.slopes[0].inside;
     const Inside& uncached = sample.slopes[1].inside;
