@@ -382,7 +382,7 @@ void run(Session& session) {
       if (form == Form::table || form == Form::all_cores) from_table(job);
       if (form == Form::vectors) (void)vector_code.run(job);
       if (form == Form::separable) (void)pass_code.run(job);
-      asm volatile("" : : : "memory");  // no pass can be left out
+      asm volatile("" : : : "memory");  // the compiler can drop no pass
     }
     return std::uint64_t{0};
   });

@@ -100,7 +100,7 @@ void measure_on_cpu(Session& session, const std::function<void(const Rows&)>& wo
   const Image image = image_of(session.params(), cpus.size() * l2_bytes);
   if (session.param("form") != forms.name_of(Form::all_cores)) cpus.resize(1);
   HostMachine machine{cpus};
-  // What all forms of an image read.
+  // The image that all forms read.
   const auto& from = session.cache().keep<std::vector<std::uint8_t>>(
       "image " + session.param("size"), [&] { return pixels_of(image); });
   std::vector<std::uint8_t> to(image.bytes());
@@ -120,7 +120,7 @@ void measure_on_cpu(Session& session, const std::function<void(const Rows&)>& wo
                     .last = row(rank + 1)};
     for (std::uint32_t pass = 0; pass < call.length.rounds; ++pass) {
       work(mine);
-      asm volatile("" : : : "memory");  // no pass can be left out
+      asm volatile("" : : : "memory");  // the compiler can drop no pass
     }
     return std::uint64_t{0};
   });

@@ -13,7 +13,7 @@
 namespace strata::short_words {
 namespace {
 
-/// C = A + B, a group of `parts` accesses a thread.
+/// C = A + B, one group of `parts` accesses per thread.
 template <unsigned element, unsigned bytes, unsigned parts>
 __global__ void __launch_bounds__(threads)
     add(const char* a, const char* b, char* c, std::uint32_t thread_step,

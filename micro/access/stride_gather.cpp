@@ -281,7 +281,7 @@ Sectors sectors_of(const Shape& shape, std::uint64_t loads, std::uint64_t fetche
   if (shape.pattern == Pattern::gather) {
     sectors.distinct = whole * shape.locality * shape.width / sector_bytes;
     if (rest > 0) sectors.distinct += different_sectors(shape, rest);
-    sectors.fetched = sectors.distinct;  // a window is read whole
+    sectors.fetched = sectors.distinct;  // every sector of a window is read
   } else {
     sectors.distinct = distinct_pieces(shape, loads, sector_bytes);
     sectors.fetched =
@@ -291,7 +291,7 @@ Sectors sectors_of(const Shape& shape, std::uint64_t loads, std::uint64_t fetche
 }
 
 double sectors_per_load(const Shape& shape) {
-  constexpr std::uint32_t enough = 1U << 15U;  // the mean of so many is right to a thousandth
+  constexpr std::uint32_t enough = 1U << 15U;  // the mean of this many is within 0.1 %
   const std::uint32_t loads = std::min(shape.window_loads(), enough);
   return static_cast<double>(sectors_asked(shape, loads)) / loads;
 }

@@ -101,7 +101,7 @@ void run(Session& session) {
   const SweepPlan plan = plan_for(shape, gpu, resident_blocks(code, threads));
   CudaMachine machine{session, 0, CudaMachine::Stamps::merged_by_sm};
   const cudaStream_t stream = machine.stream().get();
-  using Pool = DeviceBuffer<std::uint32_t>;  // that all cases share
+  using Pool = DeviceBuffer<std::uint32_t>;  // shared by all cases
   const Pool& pool = session.cache().keep<Pool>("stride_gather", [&] {
     Pool made{(pool_bytes(gpu) + most_misaligned) / sizeof(std::uint32_t)};
     fill(made.data(), made.size(), array_words, stream);

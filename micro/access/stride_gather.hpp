@@ -1,18 +1,19 @@
-// How much of the bandwidth of a level is left to bytes that are wanted, when they lie apart, off
-// the alignment, or anywhere?
+// What share of a level's bandwidth is left for the wanted bytes if they are strided, misaligned or
+// scattered?
 //
-// The whole chip reads data that lie in L2, or in memory and nowhere else, a warp-load of 32
-// elements after the other. Element n of a pass is read by lane n mod 32 of load n ÷ 32, and it is
+// All SMs read data that are in L2, or only in memory, one warp-load of 32 elements after another.
+// Lane n mod 32 of load n ÷ 32 reads element n of a pass, which is
 //   strided     element n × stride of the array;
-//   misaligned  element n + misalignment: neighbouring loads share a sector, but no whole line;
-//   gather      one of the `locality` elements of window n ÷ locality, each of them once, in an
-//               order that looks random. It is computed, eight integer instructions a load: what
-//               they cost, a locality of 32 shows beside a stride of 1.
-// Loads bypass L1 (ld.global.cg): each asks L2 for every sector that it touches. Data in L2 are cut
-// into a piece for each block, which stays and goes round it. From memory blocks come and go, each
-// piece is read once. L2 answers loads of one GPC that ask for one sector at about the same time as
-// one (request_merging), so the loads of a window are dealt out to warps far from each other, and
-// what a warp has in flight is of different windows.
+//   misaligned  element n + misalignment: adjacent loads share a sector, but no whole line;
+//   gather      one of the `locality` elements of window n ÷ locality, each once, in a
+//               pseudo-random order. Computing it takes eight integer instructions a load; the
+//               comparison of a locality of 32 with a stride of 1 shows their cost.
+// Loads bypass L1 (ld.global.cg), so each requests from L2 every sector that it touches. Data in L2
+// are divided into one piece per block; the block is resident and reads its piece repeatedly. Data
+// in memory are read by many more blocks than are resident at once, each piece once. L2 merges
+// requests of one GPC for the same sector that arrive at about the same time (request_merging), so
+// the loads of a window are distributed over warps far apart, and the loads that a warp has in
+// flight belong to different windows.
 #pragma once
 
 #include "harness/case/benchmark.hpp"

@@ -1,18 +1,20 @@
 // How many bytes a second does each level of memory deliver and take, and how many must be in
 // flight for that?
 //
-// The whole chip reads, writes, copies, adds (triad) or updates arrays that lie at one level. Bytes
-// count as BabelStream counts them: each array that is touched once, one updated in place twice.
-//   shared  each warp goes round a piece of its block's shared memory that nobody else touches;
-//   l1      all warps go round one piece of memory that fits every L1 (ld.global.ca);
-//   l2      reads bypass L1 (ld.global.cg); each block goes round a piece of its own: L2 answers
-//           SMs that ask for one sector at about the same time as one (request_merging);
-//   dram    blocks come and go, each with a contiguous piece that is touched once, of a range many
-//           times the size of L2: the fastest form known. The rest of shared memory is taken, so
-//           that as many blocks are resident as the case says.
-// Inside the time beside the accesses: half an addition for each word read, one for each word
-// written or updated, and about five instructions for the address of each round; a warp-load of 16
-// bytes a lane leaves an SM 16 slots for issue, one of 4 bytes leaves 4.
+// All SMs read, write, copy, add (triad) or update arrays at one level. Bytes are counted as in
+// BabelStream: each array that is accessed counts once, one that is updated in place twice.
+//   shared  each warp goes repeatedly over a piece of its block's shared memory that no other warp
+//           uses;
+//   l1      all warps repeatedly read one piece of memory that fits into every L1 (ld.global.ca);
+//   l2      reads bypass L1 (ld.global.cg); each block repeatedly accesses its own piece, because L2
+//           merges requests of SMs for the same sector that arrive at about the same time
+//           (request_merging);
+//   dram    each block accesses one contiguous piece once, and the range is many times the size of
+//           L2: the fastest form known. Blocks reserve the rest of shared memory, so that exactly
+//           as many are resident as the case says.
+// The time includes, besides the accesses, half an addition for each word read, one for each word
+// written or updated, and about five instructions for each round's address. A warp-load of 16 bytes
+// a lane leaves an SM 16 issue slots, one of 4 bytes leaves 4.
 #pragma once
 
 #include "harness/case/benchmark.hpp"

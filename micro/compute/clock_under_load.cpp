@@ -39,7 +39,7 @@ struct Chain {
 Chain chain_after(Mix mix, unsigned chain, std::uint32_t lane, std::uint32_t rounds) {
   const Recipe recipe = recipe_of(mix);
   const float c = addend(lane);
-  std::vector<char> squares;  // of a turn, what the chain does: a square or a power
+  std::vector<char> squares;  // each step of a turn: a square or a power
   for (unsigned p = 0; p < recipe.steps; ++p) {
     for (unsigned j = 0; j < recipe.fma; ++j) {
       if ((p * recipe.fma + j) % chains == chain) squares.push_back(1);
@@ -291,7 +291,7 @@ std::optional<CountPlan> counted_arithmetic(Mix mix, const GpuFacts& gpu) {
   constexpr std::uint32_t rounds = 16;
   const Recipe recipe = recipe_of(mix);
   if (recipe.fma == 0) return std::nullopt;
-  const double turns = double{rounds} * warps * gpu.sms * recipe.steps;  // of warps, steps of them
+  const double turns = double{rounds} * warps * gpu.sms * recipe.steps;  // steps of warps
   const double lanes = recipe.one_lane ? 1 : warp_lanes;
   // Both launches do one more round: only a launch that enters the loop prepares the loop's
   // operands.
@@ -385,7 +385,7 @@ WarpWords expected_ends(Mix mix, std::uint32_t rounds) {
 
 std::uint32_t most_rounds(Mix mix) {
   if (rows_of(mix).mma == 0) return std::numeric_limits<std::uint32_t>::max();
-  constexpr int whole = 1 << 23;  // half of what single precision has
+  constexpr int whole = 1 << 23;  // half of the integers that single precision represents
   constexpr int of_product = static_cast<int>(tall) * most_factor * (most_factor + 1);
   return (whole - of_product - most_start) / (most_step * static_cast<int>(pairs_of_round));
 }

@@ -1,20 +1,20 @@
-// Which clock do the SMs hold under which load, what does the driver say of it, and what power does
-// it take?
+// Which clock do the SMs hold under which load, which clock does the driver report, and how much
+// power is drawn?
 //
-// Every SM runs 16 warps of one mix of instructions, launch after launch of 25 ms, from rest: first
-// for `seconds`, each launch a point of the clock over time, then for the samples. The kernel's
-// clock is %clock64 over %globaltimer of every warp; meanwhile a thread of the host asks NVML for
-// its clock, the power drawn and the reasons for a lower clock. The driver may report a clock that
-// no SM has: cycles and seconds are right then, but not a rate that was made of one of them and the
-// driver's clock. Data are random: numbers that repeat draw less power. Between two launches the
-// device waits about 0.1 ms for the host.
-//   fma              x → x·x + c, eight chains a warp: a chaotic map, which never comes to rest
+// Every SM runs 16 warps of one instruction mix in launches of 25 ms, from rest: first for
+// `seconds`, where each launch gives a point of the clock over time, then for the samples. The
+// kernel's clock is %clock64 over %globaltimer of every warp. Meanwhile a host thread queries NVML
+// for its clock, the power drawn and the reasons for a lower clock. The driver may report a clock
+// that no SM has: then cycles and seconds are right, but a rate computed from one of them and the
+// driver's clock is not. Data are random, because repetitive data draw less power. Between two
+// launches the device waits about 0.1 ms for the host.
+//   fma              x → x·x + c, eight chains a warp: a chaotic map, which never settles
 //   idle_lanes       the same in one lane of each warp
 //   mufu             a power of two for each of those multiply-adds, and a sum
-//   tensor           products of 16×16 and 16×8 numbers of half precision (mma.sync), added up in
-//                    single precision: whole numbers, so that no bit is lost and the end is known
+//   tensor           products of 16×16 and 16×8 half-precision numbers (mma.sync), accumulated in
+//                    single precision; all are integers, so that sums are exact and can be checked
 //   fma_tensor       four multiply-adds for each product
-//   fma_tensor_mufu  and a power of two and a sum
+//   fma_tensor_mufu  the same with a power of two and a sum
 //   memory           16 bytes a lane, eight at once, from a range many times the size of L2
 #pragma once
 

@@ -1,15 +1,17 @@
 // The operations of a CPU core whose cost is measured: operations.hpp, written for x86-64.
 //
-// A loop is one asm statement: with one for each operation g++ 12 keeps neighbouring floats in one
-// register of integers between them. Where a GPU has an operation of the same name, numbers and
-// host step are those of operations.hpp. All are scalar; floating point is of AVX (VEX).
+// A loop is one asm statement: with one statement per operation, g++ 12 packs two neighbouring
+// floats into one integer register between statements. Where a GPU has an operation of the same
+// name, operands and host step are those of operations.hpp. All operations are scalar; floating
+// point uses AVX (VEX).
 //
-// A type says, beside what operations.hpp asks of it:
-//   instructions        what an operation is
-//   sets                sets of operands that alternate: integers have registers for one
-//   run<ilp>(x, of, n)  n turns of the loop with `ilp` chains side by side
-//   refreshes           a chain would settle at a number that some units are quick with: each turn
-//                       ends by flipping bits of x (those of a), one more instruction in 24
+// Besides what operations.hpp requires, a type has:
+//   instructions        the instructions of an operation
+//   sets                alternating sets of operands: integers have registers for one
+//   run<ilp>(x, of, n)  n iterations of the loop with `ilp` chains side by side
+//   refreshes           the chain would settle at a number for which some units are faster, so each
+//                       iteration ends by flipping bits of x (those of a), one more instruction
+//                       in 24
 #pragma once
 
 #include "micro/compute/operations.hpp"
@@ -29,9 +31,10 @@ inline constexpr std::uint32_t steps = 24;
 template <class W>
 using Words = std::array<W, most_chains>;
 
-// The assembler repeats an operation on \x, with operands \a and \b in turn, for each chain and
-// each step. AT&T's order: sources first. `kind`: of the registers; `last`: what a turn ends with,
-// for each chain; `second`: operands of every second step; then those that there are.
+// The assembler repeats an operation on \x, with alternating operands \a and \b, for each chain and
+// each step. AT&T syntax: sources first. `kind`: the registers' constraint; `last`: what each chain
+// does at the end of an iteration; `second`: the operands of every second step; then the input
+// operands of the asm statement.
 #if defined(__x86_64__)
 #define STRATA_EACH(text)                                                                         \
   ".irp x, %[x0]\n\t" text "\n\t.endr\n\t.if %c[ilp] > 1\n\t.irp x, %[x1], %[x2], %[x3]\n\t" text \
@@ -84,7 +87,7 @@ STRATA_SAME(Fadd, STRATA_FLOATS("vaddss", "vaddss \\a, \\x, \\x"))
 STRATA_SAME(Fmul, STRATA_FLOATS("vmulss", "vmulss \\a, \\x, \\x"))
 STRATA_SAME(Ffma, STRATA_FLOATS("vfmadd213ss", "vfmadd213ss \\b, \\a, \\x"))
 STRATA_SAME(Fmnmx, STRATA_FLOATS("vminss, vmaxss", "vminss \\a, \\x, \\x\n\tvmaxss \\b, \\x, \\x"))
-/// 1/x: a division, there being no instruction of its own.
+/// 1/x: a division, because there is no instruction for it.
 STRATA_SAME(RcpIeee, STRATA_FLOATS("vdivss", "vdivss \\x, \\a, \\x"))
 STRATA_SAME(SqrtIeee, STRATA_REFRESHED("vsqrtss", "vsqrtss \\x, \\x, \\x"))
 struct RcpApprox : operations::RcpApprox {
@@ -195,7 +198,7 @@ template <class Op>
   return Op::operands(chain % operations::distinct_lanes).start;
 }
 
-/// What it holds after `turns` of the loop, step by step.
+/// The chain's value after `turns` iterations of the loop, computed step by step.
 template <class Op>
 [[nodiscard]] typename Op::Word expected_end(std::uint32_t chain, std::uint64_t turns) {
   using operations::bits;

@@ -1,13 +1,13 @@
 // The operations whose cost is measured: in PTX, and the same on the host, bit for bit, so that the
 // end of a chain can be checked. A new operation is a type here and its name in `Operations`:
 //   about               its Operation
-//   Word                what the chain carries
-//   run                 steps of a chain that take one set of operands before the other's turn
-//   operands(lane)      the start of a chain, and two sets of operands that alternate, so that
-//                       nothing folds two neighbours into one
-//   step(x, a, b)       the operation on the host; or step_all, where lanes meet
-//   STRATA_PTX          on the device, %0 being x, %1 a and %2 b; the comment names the SASS
-// Operands are of the lane, not of the warp: those of the warp would go through the uniform pipe.
+//   Word                the type of the chain's value
+//   run                 consecutive steps with one set of operands before the other set is used
+//   operands(lane)      the start of a chain and two alternating sets of operands, so that the
+//                       compiler cannot fold two neighbouring steps into one
+//   step(x, a, b)       the operation on the host; or step_all, if lanes exchange values
+//   STRATA_PTX          on the device: %0 is x, %1 is a and %2 is b; the comment names the SASS
+// Operands differ between lanes: uniform ones would go through the uniform datapath.
 #pragma once
 
 #include "harness/case/error.hpp"
@@ -187,7 +187,7 @@ struct Imnmx : MinMax<std::uint32_t> {
 
 // --- 32-bit integers
 
-/// What most integer operations start from: all bits in use, and odd.
+/// Operands of most integer operations: all bits in use, and odd.
 struct OnWords : Plain<std::uint32_t> {
   static Operands<Word> operands(std::uint32_t lane) {
     const auto word = [lane](std::uint32_t which) { return hashed_word(8 * lane + which) | 1U; };
@@ -415,7 +415,8 @@ struct SharedLoad : Ring<std::uint32_t> {
   STRATA_PTX("r", "ld.shared.u32 %0, [%0];", "memory")  // LDS R, [R]
 };
 
-/// All lanes read the same word: constant memory serves one address at a time. Code: the kernel's.
+/// All lanes read the same word, since constant memory serves one address at a time. The kernel has
+/// its code.
 struct ConstantLoad : Ring<std::uint32_t> {
   static constexpr Operation about{.name = "load_constant", .body = 256, .space = Space::constant};
   static Operands<Word> operands(std::uint32_t /*lane*/) { return Ring::operands(5); }
@@ -438,7 +439,7 @@ using Operations =
          RcpIeee, RsqrtApprox, SqrtApprox, SqrtIeee, CosApprox, Exp2Approx, Dadd, Dmul, Dfma, Hfma2,
          Bfma2, Shuffle, Vote, Barrier, SharedLoad, ConstantLoad, GlobalLoad>;
 
-/// What use.template operator()<Op>() returns for the operation of that name, or out_of_range.
+/// Returns use.template operator()<Op>() for the operation of that name. Throws std::out_of_range.
 template <class Use, class First, class... Rest>
 auto with_named(std::string_view name, List<First, Rest...> /*all*/, Use&& use) {
   if (First::about.name == name) return use.template operator()<First>();
@@ -449,7 +450,7 @@ auto with_named(std::string_view name, List<First, Rest...> /*all*/, Use&& use) 
   }
 }
 
-// --- What the host expects
+// --- Expected values, computed by the host
 
 template <class Op>
 using Lanes = std::array<typename Op::Word, distinct_lanes>;
@@ -475,7 +476,7 @@ void advance(Lanes<Op>& x, const LaneOperands<Op>& of, std::size_t set) {
   }
 }
 
-/// What the chains of the first lanes hold after `steps` operations.
+/// The values of the first lanes' chains after `steps` operations.
 template <class Op>
 [[nodiscard]] Lanes<Op> expected_ends(std::uint64_t steps) {
   constexpr std::uint64_t turn = 2 * Op::run;  // each set once

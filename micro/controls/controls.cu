@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(mistake == Mistake::spilled ? 1024 : 32)
     [[maybe_unused]] std::uint64_t to = at;
     for (std::uint32_t i = 0; i < loads; ++i) {
       to = *reinterpret_cast<const std::uint64_t*>(to);
-      consume(i);  // the loop stays, and the time that it takes
+      consume(i);  // the compiler keeps the loop, which takes time
     }
   } else {
     walk<access>(at, loads);

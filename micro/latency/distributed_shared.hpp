@@ -1,11 +1,11 @@
 // What does it cost to read the shared memory of another SM of the cluster?
 //
-// `latency`: one thread follows a random chain of words in the shared memory of the block that
-// stands `distance` further on in its cluster (0: in its own, by the same instruction), each load
-// taking its address from the one before it. Nothing else is inside: words hold addresses as the
-// thread uses them. `bandwidth`: every block of as many clusters as fit reads the memory of the
-// block `distance` further on, 16 bytes a lane and four loads of each thread under way; a block on
-// an SM. Neighbours by rank are often the two SMs of a TPC.
+// `latency`: one thread follows a random chain of words in the shared memory of the block that is
+// `distance` ranks further on in its cluster (0: in its own, with the same instruction). Each load
+// takes its address from the one before it; words are addresses, so the time contains nothing else.
+// `bandwidth`: in as many clusters as fit, one block per SM, every block reads the memory of the
+// block `distance` ranks further on, 16 bytes a lane, with four loads of each thread in flight.
+// Blocks of adjacent ranks are often on the two SMs of one TPC.
 #pragma once
 
 #include "harness/case/benchmark.hpp"

@@ -1,19 +1,21 @@
 // Is L2 one cache or two, and what does it cost to reach the other half?
 //
-// Where L2 has two partitions, each line has its home in one; the other may hold a copy, so that
-// repeated loads show nothing. An atomic operation is executed at home: each SM exchanges the word
-// of each of some hundred lines many times. A word holds its own address: what comes back is where
-// the next exchange goes. The exchange itself cancels in the difference of far and near, and the
-// differences tell which lines and SMs are of one side.
+// If L2 has two partitions, each line has its home in one of them, and the other may hold a copy, so
+// that repeated loads show no difference. Atomic operations are executed at the line's home:
+// therefore each SM exchanges one word of each of a few hundred lines many times. A word holds its
+// own address, so the result of an exchange is the address of the next. In the difference of far and
+// near the cost of the exchange itself cancels, and the differences tell which lines and SMs are on
+// the same side.
 //
-// Loads are timed one by one, from the clock before a load until its value can be used: each
-// follows an exchange of its word, which leaves the line in its home and a copy nowhere. The time
-// of the same code without the load is taken off. Were a copy nearer, the far loads would be as
-// quick as the near ones: gate `model` asks half of what crossing costs an exchange, of each SM.
+// Loads are timed one by one, from a clock reading before the load until its value can be used. Each
+// follows an exchange of its word, which leaves the line at its home without a copy elsewhere. The
+// time of the same code without the load is subtracted. If a copy were nearer, far loads would be as
+// fast as near ones: the gate `model` requires, for each SM, at least half of an exchange's cost of
+// crossing.
 //
-// Memory lies behind one half or the other as well. For loads that it serves, all SMs first read
-// four times what L2 holds; then each SM, one after the other, loads one of the lines, whose page
-// was touched before. The lines being few, that is done again for each load.
+// Memory, too, is attached to one half or the other. To time loads that memory serves, all SMs first
+// read four times the size of L2; then the SMs, one after the other, each load one of the lines,
+// whose page was touched before. Since there are few lines, the sweep is repeated for each load.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -29,7 +31,7 @@ namespace strata::l2_partition {
 [[nodiscard]] Benchmark declare();
 
 inline constexpr std::uint32_t lines = 256;
-inline constexpr std::uint64_t room_bytes = std::uint64_t{16} << 20U;  ///< they are spread over
+inline constexpr std::uint64_t room_bytes = std::uint64_t{16} << 20U;  ///< over which the lines are spread
 inline constexpr std::uint32_t turn = 4;                               ///< unrolled exchanges
 inline constexpr std::uint32_t brief_turns = 2;  ///< of each line in the short launch
 inline constexpr std::uint32_t full_turns = 6;

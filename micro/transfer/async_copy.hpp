@@ -1,20 +1,20 @@
-// What does it cost to bring a tile into shared memory, by each way that the chip has?
+// What does it cost to copy a tile into shared memory, with each method that the chip has?
 //
-// `registers`: threads load from global memory and store to shared memory, 16 bytes each time.
-// `cp_async_4`, `_8`, `_16`: without a register between (cp.async, compute capability 8.0). `bulk`:
-// one thread asks the copy engine of the SM for the whole tile (cp.async.bulk, 9.0). `tensor`: the
-// same by coordinates (cp.async.bulk.tensor, 9.0); a tile is a row, or as many rows of 1 KiB as it
-// has. `distributed`: threads load from the shared memory of another block of their cluster and
+// `registers`: threads load from global memory and store to shared memory, 16 bytes at a time.
+// `cp_async_4`, `_8`, `_16`: threads copy without a register (cp.async, compute capability 8.0).
+// `bulk`: one thread requests the whole tile from the SM's copy engine (cp.async.bulk, 9.0).
+// `tensor`: the same by coordinates (cp.async.bulk.tensor, 9.0); a tile is one row, or several rows
+// of 1 KiB. `distributed`: threads load from the shared memory of another block of their cluster and
 // store to their own (ld.shared::cluster, 9.0).
 //
-// `latency`: one block, one tile at a time, from the first instruction that asks for it until all
-// threads may read it; a word of it is needed to find the next, so that nothing overlaps. Inside
-// the number: the load of that word and the barriers that keep a tile from being overwritten while
-// it is read. `bandwidth`: a block on every SM, several tiles on their way at once (for `registers`
-// and `distributed` only what a thread has registers for), and a barrier for each tile.
+// `latency`: one block copies one tile at a time, from the first instruction that requests it until
+// all threads may read it. A word of each tile is needed to find the next, so nothing overlaps. The
+// time includes the load of that word and the barriers that keep a tile from being overwritten while
+// it is read. `bandwidth`: one block on every SM with several tiles in flight (for `registers` and
+// `distributed` only as many as a thread has registers for), and a barrier for each tile.
 //
-// Loads bypass L1 where the instruction can (16 bytes); tiles are visited such that those that
-// cannot find nothing of theirs in it.
+// Loads bypass L1 where the instruction can (16 bytes). The other loads visit tiles in an order in
+// which L1 holds nothing of the next tile.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -96,7 +96,7 @@ struct Tiles {
 };
 /// The matrix that a tensor map describes: a tile is several whole rows of it.
 struct Rows {
-  std::uint32_t bytes = 0;      ///< of a row that are of the tile: at most 256 words
+  std::uint32_t bytes = 0;      ///< of the tile in a row: at most 256 words
   std::uint32_t pitch = 0;      ///< from a row to the next
   std::uint32_t of_a_tile = 1;  ///< rows
 };
@@ -110,7 +110,7 @@ inline constexpr std::uint32_t widest_row = 1024;
 /// what a miss fetches.
 [[nodiscard]] Tiles tiles_for(std::uint32_t bytes, std::uint64_t footprint);
 [[nodiscard]] Tiles tiles_of(const CopyCase& wanted, const GpuFacts& gpu);
-/// Words of the array that all tiles are of.
+/// Words of the array that contains all tiles.
 [[nodiscard]] std::size_t array_words(const GpuFacts& gpu);
 
 /// Dynamic shared memory of a block: its tiles, plus padding if all SMs are used, so that no SM
