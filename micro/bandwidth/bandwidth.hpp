@@ -6,8 +6,8 @@
 //   shared  each warp goes repeatedly over a piece of its block's shared memory that no other warp
 //           uses;
 //   l1      all warps repeatedly read one piece of memory that fits into every L1 (ld.global.ca);
-//   l2      reads bypass L1 (ld.global.cg); each block repeatedly accesses its own piece, because L2
-//           merges requests of SMs for the same sector that arrive at about the same time
+//   l2      reads bypass L1 (ld.global.cg); each block goes repeatedly over its own piece, because
+//           L2 merges requests of SMs for the same sector that arrive at about the same time
 //           (request_merging);
 //   dram    each block accesses one contiguous piece once, and the range is many times the size of
 //           L2: the fastest form known. Blocks reserve the rest of shared memory, so that exactly

@@ -1,21 +1,22 @@
 // Is L2 one cache or two, and what does it cost to reach the other half?
 //
-// If L2 has two partitions, each line has its home in one of them, and the other may hold a copy, so
-// that repeated loads show no difference. Atomic operations are executed at the line's home:
+// If L2 has two partitions, each line has its home in one of them, and the other may hold a copy,
+// so that repeated loads show no difference. Atomic operations are executed at the line's home:
 // therefore each SM exchanges one word of each of a few hundred lines many times. A word holds its
-// own address, so the result of an exchange is the address of the next. In the difference of far and
-// near the cost of the exchange itself cancels, and the differences tell which lines and SMs are on
-// the same side.
+// own address, so the result of an exchange is the address of the next. In the difference of far
+// and near the cost of the exchange itself cancels, and the differences tell which lines and SMs
+// are on the same side.
 //
-// Loads are timed one by one, from a clock reading before the load until its value can be used. Each
-// follows an exchange of its word, which leaves the line at its home without a copy elsewhere. The
-// time of the same code without the load is subtracted. If a copy were nearer, far loads would be as
-// fast as near ones: the gate `model` requires, for each SM, at least half of an exchange's cost of
-// crossing.
+// Loads are timed one by one, from a clock reading before the load until its value can be used.
+// Each follows an exchange of its word, which leaves the line at its home without a copy elsewhere.
+// The time of the same code without the load is subtracted. If a copy were nearer, far loads would
+// be as fast as near ones: the gate `model` requires, for each SM, at least half of an exchange's
+// cost of crossing.
 //
-// Memory, too, is attached to one half or the other. To time loads that memory serves, all SMs first
-// read four times the size of L2; then the SMs, one after the other, each load one of the lines,
-// whose page was touched before. Since there are few lines, the sweep is repeated for each load.
+// Memory, too, is attached to one half or the other. To time loads that memory serves, all SMs
+// first read four times the size of L2; then the SMs, one after the other, each load one of the
+// lines, whose page was touched before. Since there are few lines, the sweep is repeated for each
+// load.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -31,7 +32,7 @@ namespace strata::l2_partition {
 [[nodiscard]] Benchmark declare();
 
 inline constexpr std::uint32_t lines = 256;
-inline constexpr std::uint64_t room_bytes = std::uint64_t{16} << 20U;  ///< over which the lines are spread
+inline constexpr std::uint64_t room_bytes = std::uint64_t{16} << 20U;  ///< that the lines span
 inline constexpr std::uint32_t turn = 4;                               ///< unrolled exchanges
 inline constexpr std::uint32_t brief_turns = 2;  ///< of each line in the short launch
 inline constexpr std::uint32_t full_turns = 6;

@@ -110,8 +110,8 @@ struct Angle {
 inline constexpr std::array<Angle, 5> angles{
     {{0, 65536, 0}, {15, 63303, 16962}, {30, 56756, 32768}, {45, 46341, 46341}, {90, 0, 65536}}};
 
-/// The rotation of an image by one of `angles`, or its inverse. Throws std::invalid_argument for another
-/// angle.
+/// The rotation of an image by one of `angles`, or its inverse. Throws std::invalid_argument for
+/// another angle.
 [[nodiscard]] constexpr Rotation rotation_by(const Image& image, std::uint32_t degrees, bool back) {
   const auto* const angle = std::ranges::find(angles, degrees, &Angle::degrees);
   if (angle == angles.end()) throw std::invalid_argument{"no such angle"};

@@ -25,8 +25,8 @@
 
 namespace strata {
 
-/// How a launch divides its columns and rows: into blocks of threads, each of which processes several
-/// columns and rows.
+/// How a launch divides its columns and rows: into blocks of threads, each of which processes
+/// several columns and rows.
 struct Tiling {
   std::uint32_t block_x = 32;
   std::uint32_t block_y = 8;
@@ -131,9 +131,9 @@ class LaneTrace {
   LaunchTraffic sum_;
 };
 
-/// Calls body(memory, x, y) for every thread of a launch over `width` × `height`, in CUDA's order: x
-/// and y are the thread's indices in the whole launch. One host thread runs all threads of a warp.
-/// `memory()` makes the memory of a host thread; warp(memory) is called after each warp, and
+/// Calls body(memory, x, y) for every thread of a launch over `width` × `height`, in CUDA's order:
+/// x and y are the thread's indices in the whole launch. One host thread runs all threads of a
+/// warp. `memory()` makes the memory of a host thread; warp(memory) is called after each warp, and
 /// done(memory) after the host thread's last one.
 template <class MakeMemory, class Body, class Warp, class Done>
 void for_each_warp(const Tiling& tiling, std::uint32_t width, std::uint32_t height,

@@ -4,14 +4,15 @@
 // `cp_async_4`, `_8`, `_16`: threads copy without a register (cp.async, compute capability 8.0).
 // `bulk`: one thread requests the whole tile from the SM's copy engine (cp.async.bulk, 9.0).
 // `tensor`: the same by coordinates (cp.async.bulk.tensor, 9.0); a tile is one row, or several rows
-// of 1 KiB. `distributed`: threads load from the shared memory of another block of their cluster and
-// store to their own (ld.shared::cluster, 9.0).
+// of 1 KiB. `distributed`: threads load from the shared memory of another block of their cluster
+// and store to their own (ld.shared::cluster, 9.0).
 //
 // `latency`: one block copies one tile at a time, from the first instruction that requests it until
 // all threads may read it. A word of each tile is needed to find the next, so nothing overlaps. The
-// time includes the load of that word and the barriers that keep a tile from being overwritten while
-// it is read. `bandwidth`: one block on every SM with several tiles in flight (for `registers` and
-// `distributed` only as many as a thread has registers for), and a barrier for each tile.
+// time includes the load of that word and the barriers that keep a tile from being overwritten
+// while it is read. `bandwidth`: one block on every SM with several tiles in flight (for
+// `registers` and `distributed` only as many as a thread has registers for), and a barrier for each
+// tile.
 //
 // Loads bypass L1 where the instruction can (16 bytes). The other loads visit tiles in an order in
 // which L1 holds nothing of the next tile.
