@@ -21,7 +21,7 @@ __device__ __forceinline__ float fast_rsqrt(float x) {
 
 /// In standard C++: a square root and a division, both rounded according to IEEE 754.
 struct Plain {
-  static constexpr unsigned square_roots = 0;  ///< not one special function a pair
+  static constexpr unsigned square_roots = 0;  ///< special functions are not one per pair
   __device__ static __forceinline__ float inverse(float x) { return 1.0F / sqrtf(x); }
 };
 
@@ -178,8 +178,8 @@ struct Work {
   std::uint32_t total;
   float softening_squared;
   float time_step;
-  std::uint32_t begin;  ///< first body of a system that is computed,
-  std::uint32_t end;  ///< and the end of the range: a part of the bodies if several GPUs share them
+  std::uint32_t begin;  ///< first body of each system that is computed
+  std::uint32_t end;    ///< end of that range, which is shorter if several GPUs share a system
 };
 inline Work work_of(const Step& step) {
   return {

@@ -12,7 +12,7 @@
 namespace strata::nbody {
 namespace {
 
-/// As they were added, in whatever order.
+/// In the order in which they were added, which is not defined.
 std::vector<Rung>& enrolled_rungs() {
   static std::vector<Rung> all;
   return all;

@@ -21,9 +21,9 @@ namespace strata::nbody::pair_ring {
 inline constexpr std::uint32_t lanes = 32;
 inline constexpr std::uint32_t half = lanes / 2;
 
-/// Turns of one tile with one group.
+/// Consecutive turns of one tile with one group.
 struct Turns {
-  std::uint32_t group;  ///< of the system
+  std::uint32_t group;  ///< index in the system
   std::uint32_t begin;
   std::uint32_t end;
   float weight;  ///< of its pairs

@@ -30,14 +30,14 @@ using PullsOf = std::vector<Pull> (*)(const Bodies&);
 /// One time step of all systems, or one evaluation of their accelerations.
 struct Step {
   const float* from = nullptr;    ///< bodies, in the layout of the case
-  float* to = nullptr;            ///< galaxies: where the moved bodies go, in the same layout
+  float* to = nullptr;            ///< galaxies: the moved bodies, in the same layout
   float* acceleration = nullptr;  ///< three arrays of `total` numbers, x y z: the result of single
                                   ///< and gravit, and a scratch buffer if bodies move
   std::uint32_t systems = 1;
   std::uint32_t bodies = 0;  ///< of each system
   float softening_squared = 0;
   float time_step = 0;
-  std::size_t number = 0;  ///< of the steps of a sample: 0 is the first
+  std::size_t number = 0;  ///< index of the step in a sample
 
   [[nodiscard]] std::uint32_t total() const { return systems * bodies; }
   [[nodiscard]] bool moves() const { return to != nullptr; }
@@ -148,11 +148,11 @@ struct RungCase {
   std::size_t steps = 1;  ///< of a sample
   Verification verified;  ///< of one step, before the samples
   unsigned sms = 0;
-  double square_roots = 0;              ///< of a step, one a thread; 0: not one for each pair
-  std::function<Error()> error_at_end;  ///< of the accelerations; bodies that do not move
-  Conserved before;                     ///< bodies that move
+  double square_roots = 0;              ///< per step, one per thread; 0: not one for each pair
+  std::function<Error()> error_at_end;  ///< of the accelerations; for bodies that do not move
+  Conserved before;                     ///< for bodies that move
   std::function<Conserved()> after;
-  Facts facts;  ///< beside those that every rung has
+  Facts facts;  ///< besides those of every rung
 };
 
 /// Has the last sample judged by the contents of `buffers`. All arguments must live until then.
@@ -170,9 +170,9 @@ void judge_last_sample(RungCase& which, const StepBuffers<Buffer>& buffers,
   }
 }
 
-/// Numbers of a sample: seconds of all its steps by the outer timer (events; the system's clock)
-/// and by the inner one (the timer that all SMs share; the core's counter), the core's clock, and,
-/// on a GPU, seconds of the caller.
+/// Numbers of a sample: seconds of all its steps by the outer timer (GPU: events; CPU: the system's
+/// clock) and by the inner one (GPU: the timer that all SMs share; CPU: the core's counter), the
+/// core's clock, and, on a GPU, seconds of the caller.
 [[nodiscard]] Experiment describe(const RungCase& which);
 
 /// For several GPUs. Numbers of a sample: seconds by the host's clock from the common start to the

@@ -34,7 +34,7 @@ struct RungKernel {
   /// Launches the step, and nothing else: no copies, no waiting. The caller checks for errors.
   std::function<void(const Step&, cudaStream_t)> launch;
   const void* kernel = nullptr;  ///< the main kernel
-  unsigned threads = 0;          ///< of its blocks
+  unsigned threads = 0;          ///< per block
   /// Reciprocal square roots of a step, one per thread; 0 if they are not one per pair.
   double square_roots = 0;
   /// For the last step; waits for it. `blocks`: of the main launch, if the problem alone does not
@@ -60,7 +60,7 @@ void measure_rung(Session& session, const Rung& rung, MakeRungKernel make);
 using DeviceSteps = StepBuffers<DeviceBuffer<float>>;
 /// Restores the bodies and poisons the outputs. Waits.
 inline void restore(DeviceSteps& steps, const Stream& stream) {
-  constexpr int poison = 0xFF;  // all bits set: not a number
+  constexpr int poison = 0xFF;  // all bits set: NaN
   cuda_check(cudaMemcpyAsync(steps.from.data(), steps.begin.data(), steps.from.size_bytes(),
                              cudaMemcpyDeviceToDevice, stream.get()));
   steps.to.poison(poison, stream.get());
@@ -117,7 +117,7 @@ inline RungKernel tile_kernel(void (*kernel)(Work), unsigned block, unsigned squ
           .square_roots = problem.systems * padded * padded * square_roots};
 }
 
-/// The same in the layout of the case: kernel.operator()<L, moves>() is its code.
+/// The same in the layout of the case, with the code that kernel.operator()<L, moves>() returns.
 template <class Kernel>
 RungKernel tile_kernel_in_layout(const Session& session, const Problem& problem,
                                  unsigned square_roots, Kernel kernel) {

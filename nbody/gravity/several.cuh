@@ -92,7 +92,7 @@ __device__ __forceinline__ void walk(const Work& work) {
   }
 }
 
-/// The kernel step_of.operator()<per_thread, warps, moves>(), by the case's axes.
+/// The kernel step_of.operator()<per_thread, warps, moves>() for the values of the case's axes.
 template <class StepOf>
 RungKernel kernel_of(const Session& session, const Problem& problem, StepOf step_of) {
   const auto per_thread = static_cast<unsigned>(session.whole("per_thread"));
@@ -103,7 +103,7 @@ RungKernel kernel_of(const Session& session, const Problem& problem, StepOf step
                              : step_of.template operator()<n, w, false>();
     });
   });
-  const unsigned bodies = lanes * per_thread;  // of a block
+  const unsigned bodies = lanes * per_thread;  // per block
   return {.launch =
               [=](const Step& step, cudaStream_t stream) {
                 const dim3 grid{blocks_for(step.bodies, bodies), step.systems};

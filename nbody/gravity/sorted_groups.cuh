@@ -14,16 +14,16 @@ namespace strata::nbody::tensor {
 /// The inputs for the scale of a system and the limit of its masses.
 struct Survey {
   float mass;
-  int exponents;  ///< sum of all positive radii,
-  int groups;     ///< and their number
+  int exponents;  ///< sum of the exponents of all positive radii
+  int groups;     ///< number of positive radii
 };
 
-/// Systems are padded to whole tiles with bodies without mass, each at the place of the system's
-/// last one.
+/// Systems are padded to whole tiles with massless bodies at the position of the system's last
+/// body.
 struct Groups {
-  float4* bodies;         ///< place and mass
-  float4* spheres;        ///< centre of mass and radius of each group,
-  float* masses;          ///< and its mass
+  float4* bodies;         ///< position and mass
+  float4* spheres;        ///< centre of mass and radius of each group
+  float* masses;          ///< of the groups
   float4* accelerations;  ///< 0, to be accumulated into
   std::uint32_t* order;   ///< original index of each body; systems are not padded
   Survey* surveys;        ///< of each system

@@ -1,14 +1,14 @@
-// Gravity by tensor cores, as far as a host can do it: bodies as numbers of half precision, which
-// groups of bodies are far enough apart for them, and the order that makes groups small.
+// Gravity on tensor cores, the host part: bodies as half-precision numbers, the condition under
+// which groups of bodies are far enough apart for them, and the order that keeps groups small.
 //
-// Tensor cores multiply numbers of half precision, 11 bits, and add up in single precision. So a
-// coordinate is a high piece and a low one, x = h + l, and of x_i x_j the products h h, h l and l h
-// are taken. r² = |i|² + |j|² − 2 i·j is then one product of two rows of 16 pieces.
+// Tensor cores multiply half-precision numbers (11 bits) and accumulate in single precision. So a
+// coordinate is split into a high and a low piece, x = h + l, and of x_i x_j the products h h, h l
+// and l h are computed. r² = |i|² + |j|² − 2 i·j is then one product of two rows of 16 pieces.
 //
-// r⁻³ has only 11 bits. Of two groups of bodies it is split into f₀, that of their centres, whose
-// part is added in single precision from the groups' moments, and r⁻³ − f₀, which is small where
-// the groups are far apart. Its rounding falls either way from pair to pair. Groups that are too
-// near for that are computed in single precision.
+// r⁻³ has only 11 bits. For two groups of bodies it is therefore split into f₀, the value for their
+// centres, whose part is added in single precision from the groups' moments, and r⁻³ − f₀, which is
+// small if the groups are far apart. The sign of its rounding error varies from pair to pair.
+// Groups too near for that are computed in single precision.
 #pragma once
 
 #include "harness/model/layout.hpp"
@@ -42,7 +42,7 @@ STRATA_HD inline float to_half(float x) {
   std::uint32_t magnitude = word & ~sign;
   if (magnitude > infinite) return x;
   if (magnitude < least_normal) {
-    // Multiples of 2^-24, which is the unit of the last place of numbers from 0.5 to 1.
+    // Subnormal halves are multiples of 2^-24, the unit in the last place from 0.5 to 1.
     const float sum = std::bit_cast<float>(magnitude) + 0.5F;
     magnitude = std::bit_cast<std::uint32_t>(sum - 0.5F);
   } else {
@@ -128,13 +128,13 @@ STRATA_HD inline float distance_of(const Sphere& a, const Sphere& b) {
 #endif
 }
 
-/// Smallest r² + ε², scaled: r⁻³ is then below 2^15.75, and 65504 the largest number.
+/// Smallest r² + ε², scaled: r⁻³ is then below 2^15.75, and the largest half is 65504.
 inline constexpr float least_square = 6.9e-4F;
 /// Smallest radius, scaled. The bodies of a smaller group, and of all at the same place, would
 /// share one rounding error.
 inline constexpr float least_radius = 0x1p-9F;
-/// Largest distances of both groups from the common centre, scaled: the pieces of their squares
-/// are far below 65504.
+/// Bound of the distances of both groups from the common centre, scaled: the pieces of their
+/// squares are far below 65504.
 inline constexpr float most_reach = 1024;
 /// Maximum error of r² over the square of the distances of both bodies from the centre. Low pieces
 /// are accurate to 2^-22 of the coordinate, l l is left out: 6 × 2^-22 |i||j| together. The squares
@@ -146,9 +146,9 @@ inline constexpr float relative_square_error = 0x1p-8F;
 /// The quantities that decide whether groups may be computed in tensor form.
 struct Apart {
   float smallest_radius;
-  float distance;  ///< of the groups' centres,
-  float radii;     ///< and the sum of their radii
-  float reach;     ///< distances of both from the centre of the coordinates, and `radii`
+  float distance;  ///< between the groups' centres
+  float radii;     ///< sum of the groups' radii
+  float reach;     ///< their distances from the centre of the coordinates, plus `radii`
 };
 /// `ratio`: the minimum of `distance` over `radii`. From 1 on no two bodies touch, but at 1 the
 /// forces on single bodies are off by up to 8e-3.
@@ -159,7 +159,7 @@ STRATA_HD inline bool is_far(const Apart& of, float ratio, float softening_squar
          least * (scale * scale) >= least_square && scale * of.reach <= most_reach &&
          least * relative_square_error >= square_error * (of.reach * of.reach);
 }
-/// Of two groups, with coordinates about `centre`.
+/// For two groups, with coordinates relative to `centre`.
 STRATA_HD inline Apart apart(const Sphere& a, const Sphere& b, const Sphere& centre) {
   const float radii = a.radius + b.radius;
   return {fminf(a.radius, b.radius), distance_of(a, b), radii,
@@ -171,7 +171,7 @@ struct Hull {
   Sphere centres;
   float smallest_radius;
   float largest_radius;
-  float reach;  ///< largest distance of a group's centre from that of the coordinates
+  float reach;  ///< largest distance of a group's centre from the centre of the coordinates
 };
 /// `at(g)`: the sphere of group g of the tile.
 template <class At>
@@ -234,18 +234,18 @@ struct Cut {
   std::uint32_t tiles;
   std::uint32_t tiles_of_set;  ///< whose coordinates are relative to one centre
   std::uint32_t sets;
-  std::uint32_t words;       ///< of a group: a bit for each other
+  std::uint32_t words;       ///< per group, with one bit for each other group
   std::uint32_t chunk;       ///< maximum number of tiles with which a block interacts
   std::uint32_t shares = 1;  ///< of several GPUs, over which the sets are distributed in turn,
   std::uint32_t share = 0;   ///< and the number of this one
 
-  /// Sets of this share.
+  /// Number of sets of this share.
   [[nodiscard]] STRATA_HD std::uint32_t own_sets() const {
     return (sets + shares - 1 - share) / shares;
   }
-  /// Tiles of this share, the last set filled up.
+  /// Number of tiles of this share, the last set filled up.
   [[nodiscard]] STRATA_HD std::uint32_t own_tiles() const { return own_sets() * tiles_of_set; }
-  /// The tile that is the n-th of those; `tiles` or more for what fills up the last set.
+  /// The n-th of those tiles; `tiles` or more for those that fill up the last set.
   [[nodiscard]] STRATA_HD std::uint32_t own_tile(std::uint32_t n) const {
     return (n / tiles_of_set * shares + share) * tiles_of_set + n % tiles_of_set;
   }
@@ -332,7 +332,7 @@ STRATA_HD inline std::uint32_t place_on_curve(std::uint32_t x, std::uint32_t y, 
 STRATA_HD inline std::uint32_t cell_of(float coordinate, float low, float edge, unsigned bits) {
   const auto cells = static_cast<float>(1U << bits);
   const float at = (coordinate - low) / edge * cells;
-  return at >= 0 ? static_cast<std::uint32_t>(fminf(at, cells - 1)) : 0;  // not a number: 0
+  return at >= 0 ? static_cast<std::uint32_t>(fminf(at, cells - 1)) : 0;  // NaN: 0
 }
 
 }  // namespace strata::nbody::tensor

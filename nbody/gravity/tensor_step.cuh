@@ -52,7 +52,7 @@ struct OtherSums {
 };
 
 struct SharedStep {
-  /// Queues the sums of this share's pairs.
+  /// Queues the summation of this share's pairs.
   std::function<void(const Step&, cudaStream_t)> add_pairs;
   /// Queues the end of the step for bodies `begin` to `end` (exclusive) of each system. The sums of
   /// all GPUs must be complete.

@@ -1,15 +1,16 @@
 // The pairs of far groups on tensor cores: distances, sums for one side, and, transposed, sums for
-// the other. tensor_pieces.hpp says what the numbers are.
+// the other. tensor_pieces.hpp explains the numbers.
 //
-// A warp has the 64 bodies of a group in registers, as the rows of four products, and meets 16
-// others at a time, as their columns. Of each block of 16 × 16 pairs:
-//   two mma                      r² of 16 × 8 pairs each, from 16 pieces a body
-//   eight roots a lane           r⁻³ − f₀: seven by the special function unit, one by multiply-adds
+// A warp holds the 64 bodies of a group in registers, as the rows of four products. It processes 16
+// other bodies at a time, as their columns. Each block of 16 × 16 pairs takes
+//   two mma                      r² of 16 × 8 pairs each, from 16 pieces per body
+//   eight roots per lane         r⁻³ − f₀: seven by the special function unit, one by multiply-adds
 //   one mma                      sums for the rows: r⁻³ times the moments of the columns
 //   four movmatrix and one mma   sums for the columns
-// What a lane holds of one product is what it hands to the next. Distances of the next block, roots
-// of this one and sums of the one before stand side by side in the code, so that none waits for
-// another; ptxas still moves them, within the turn of the inner loop.
+// A lane's part of one product's result is its part of the next one's operands. The code
+// interleaves the distances of the next block, the roots of this one and the sums of the previous
+// one, so that none waits for another; ptxas still moves them within an iteration of the inner
+// loop.
 #pragma once
 
 #include "nbody/gravity/sorted_groups.cuh"
@@ -44,7 +45,7 @@ struct Pairs {
   uint4* distances;  ///< pieces of all bodies for each centre, in the order of the lanes
   uint2* moments;
   float softening_squared;
-  float ratio;               ///< of is_far()
+  float ratio;               ///< argument of is_far()
   std::uint32_t bodies;      ///< of a system
   std::uint32_t far_blocks;  ///< of a system in this share, before those with near groups
   std::uint32_t near_parts;  ///< warps that share the near groups of one group
@@ -132,7 +133,7 @@ __device__ __forceinline__ void meet(Rows& rows, const uint4* distances, const u
                                      float* to_columns, unsigned lane, unsigned which, float f0,
                                      float own_moment) {
   constexpr int last = products - 1;
-  constexpr int by_multiply_adds = 1;  // of eight roots
+  constexpr int by_multiply_adds = 1;  // roots, of eight
   float sums[products][4] = {};
   float columns[4] = {0, 0, 0, 0};
   float squares[8];
@@ -149,7 +150,8 @@ __device__ __forceinline__ void meet(Rows& rows, const uint4* distances, const u
   uint2 moment = moments[at];
   multiply(squares, rows.pieces[0], column.x, column.y);
   multiply(squares + 4, rows.pieces[0], column.z, column.w);
-  float* to = to_columns + loaded * 4;  // nothing was summed before the first step
+  float* to =
+      to_columns + loaded * 4;  // the first step has no previous sums: they go to the spare words
   float base_before = 0;
   float base = 0;
   bool more = true;
@@ -243,7 +245,7 @@ struct Shared {
   float4 bodies[2][loaded];
   float4 spheres[2][loaded / group_bodies];
   float masses[2][loaded / group_bodies];
-  float sums[2][warps][loaded * 4 + 64];  ///< for them, of each warp
+  float sums[2][warps][loaded * 4 + 64];  ///< for the source bodies, one set per warp
 };
 
 /// Makes rows of a tile's bodies, one group per warp. `buffer`: 12 words per body.
@@ -298,8 +300,8 @@ __device__ __forceinline__ void columns_of(const Pairs& all) {
   const float3 at = scaled(body, centre, scale.length);
   const auto distance = distance_pieces<false>(at.x, at.y, at.z, scale.softening_squared);
   const auto moment = moment_pieces(at.x, at.y, at.z, body.w * scale.mass);
-  // Lane 4 g + t has pieces 2 t, 2 t + 1 and 8 + 2 t, 9 + 2 t of columns g and 8 + g, and of the
-  // moments number g of columns 2 t, 2 t + 1, 8 + 2 t and 9 + 2 t.
+  // Lane 4 g + t holds pieces 2 t, 2 t + 1 and 8 + 2 t, 9 + 2 t of columns g and 8 + g, and moment
+  // g of columns 2 t, 2 t + 1, 8 + 2 t and 9 + 2 t.
   const unsigned step = threadIdx.x / 16;
   const unsigned g = threadIdx.x % 8;
   const unsigned upper = threadIdx.x / 8 % 2;
@@ -373,11 +375,11 @@ __device__ __forceinline__ void sums_of_far(const Pairs& all) {
       copy_async<4>(&shared.masses[to][threadIdx.x], masses + other);
     }
   };
-  const auto far_groups = [&](std::uint32_t n) {  // four bits
+  const auto far_groups = [&](std::uint32_t n) {  // returns four bits
     const std::uint32_t other = place(n) / group_bodies;
     return far[other / 32] >> other % 32 & 0xFU;
   };
-  // Moment `t` of a group about the centre: m x, m y, m z or m.
+  // Moment `t` of a group relative to the centre: m x, m y, m z or m.
   const auto moment = [&](const float4& sphere, float mass) {
     const float3 at = scaled(sphere, centre, scale.length);
     return scale.mass * mass * (t == 3 ? 1.0F : t == 0 ? at.x : t == 1 ? at.y : at.z);
@@ -497,7 +499,7 @@ __device__ __forceinline__ void sums_of_near(const Pairs& all, std::uint32_t nea
   const float4 me[2] = {bodies[group * group_bodies], bodies[group * group_bodies + lanes]};
   Acceleration total[2];
   std::uint32_t skip = job % all.near_parts;
-  for (std::uint32_t first = 0; first < real; first += lanes * lanes) {  // a word a lane
+  for (std::uint32_t first = 0; first < real; first += lanes * lanes) {  // one word per lane
     const std::uint32_t word = first / lanes + lane;
     const unsigned there = groups_there(word * lanes, real);
     const unsigned mine = there != 0 ? ~far[word] & there : 0;

@@ -1,4 +1,4 @@
-// The cores are those of rung openmp, by the harness's own threads.
+// Uses the same cores as rung openmp, but the harness's own threads.
 #include "nbody/gravity/host/host_rung.hpp"
 
 namespace strata::nbody::cpu_soa {

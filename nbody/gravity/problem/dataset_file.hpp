@@ -1,22 +1,22 @@
-// A file of bodies: as they were generated, or as a program left them after some steps.
+// A file of bodies, as they were generated, or as a program left them after some steps.
 //
-// All numbers are little-endian, floats are IEEE 754 of 32 bits. The header has 80 bytes:
+// All numbers are little-endian; floats are 32-bit IEEE 754. The header has 80 bytes:
 //
 //   byte  type  what
 //      0  8 × char  "STRATANB"
-//      8  u32   0x01020304: the order of the bytes
+//      8  u32   0x01020304: byte-order mark
 //     12  u32   version of this format: 1
 //     16  u32   systems
-//     20  u32   bodies of each system; of all systems together at most 2^29
-//     24  u32   floats of a body: 6 where every mass is 1, else 7
-//     28  u32   steps that the bodies have been moved since they were generated
+//     20  u32   bodies per system; at most 2^29 in all systems together
+//     24  u32   floats per body: 6 if every mass is 1, otherwise 7
+//     28  u32   steps by which the bodies have been moved since they were generated
 //     32  f32   squared softening length
 //     36  f32   time step
-//     40  u64   seed that they were generated from
-//     48  32 bytes  SHA-256 of the whole file, these 32 bytes taken as 0
+//     40  u64   seed from which they were generated
+//     48  32 bytes  SHA-256 of the whole file with these 32 bytes set to 0
 //
-// Then body by body, system by system: px py pz vx vy vz, and the mass where there are 7. All are
-// finite. Nothing follows. Host only.
+// The bodies follow, system by system: px py pz vx vy vz, and the mass if there are 7 floats. All
+// numbers are finite. The file ends after the last body. Host only.
 #pragma once
 
 #include "harness/case/dataset_file.hpp"

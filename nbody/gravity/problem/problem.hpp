@@ -1,5 +1,5 @@
 // The bodies of a rung: which problem, how many, their positions and masses. They are generated
-// here, from a seed, the same on every machine; dataset_file.hpp has files of them. Host only.
+// here from a seed, identically on every machine; dataset_file.hpp stores them in files. Host only.
 #pragma once
 
 #include "harness/case/enum_words.hpp"
@@ -19,11 +19,11 @@
 
 namespace strata::nbody {
 
-/// What is computed.
+/// The kind of problem.
 ///   galaxies  S independent systems, each body of mass 1; each step accelerates and moves them
 ///             (Papadouli, Markovitsis, Sanchez Cabrera 2026: S = 32)
 ///   single    one system with masses; accelerations only (CUDA Handbook 14, GPU Gems 3 ch. 31)
-///   gravit    one system; from the copy to the device to the copy back (Siegel et al. 2009, IV)
+///   gravit    one system, timed with the copies to and from the device (Siegel et al. 2009, IV)
 enum class Kind { galaxies, single, gravit };
 constexpr auto words_of(Kind /*unused*/) {
   return std::to_array<std::string_view>({"galaxies", "single", "gravit"});
@@ -69,7 +69,7 @@ struct Bodies {
   [[nodiscard]] float at(Field f, std::size_t i) const { return field(f)[i]; }
   bool operator==(const Bodies&) const = default;
 };
-/// So many bodies, all numbers 0.
+/// Bodies whose numbers are all 0.
 [[nodiscard]] Bodies empty_bodies(std::uint32_t systems, std::uint32_t bodies);
 
 /// Positions uniform in the unit cube, velocities uniform in ±0.5; masses 1 (galaxies) or uniform

@@ -1,4 +1,4 @@
-// The reference of every rung: the plain double sum, in double precision. Host only.
+// The reference for every rung: the plain double sum in double precision. Host only.
 //
 //   a_i = Σ_j m_j (r_j − r_i) / (|r_j − r_i|² + ε²)^(3/2)        (CUDA Handbook, eq. 14-1 ff.)
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace strata::nbody {
 
-/// Accelerations in double precision, x y z, and the potential Σ_j −m_j/√(r² + ε²), j ≠ i.
+/// Acceleration (x, y, z) and potential Σ_j −m_j/√(r² + ε²), j ≠ i, in double precision.
 struct Pull {
   std::array<double, 3> acceleration{};
   double potential = 0;
@@ -22,7 +22,7 @@ struct Pull {
 /// For body i, from all bodies of its system.
 [[nodiscard]] Pull reference_pull(const Bodies& bodies, std::size_t i);
 
-/// Of every body, on all CPUs.
+/// For every body, computed on all CPUs.
 [[nodiscard]] std::vector<Pull> reference_pulls(const Bodies& bodies);
 
 /// Errors of computed accelerations.

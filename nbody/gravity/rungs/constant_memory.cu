@@ -1,5 +1,5 @@
-// Constant memory holds 4032 bodies, so a step is a copy and a launch for each such piece of a
-// system, and the accelerations are added up in global memory.
+// Constant memory holds 4032 bodies. A step therefore consists of a copy and a launch for each such
+// piece of a system, and accelerations are accumulated in global memory.
 #include "nbody/gravity/rung_kernels.cuh"
 
 namespace strata::nbody::constant_memory {
@@ -20,7 +20,8 @@ const Rung story{
 
 #if defined(__CUDACC__)
 constexpr unsigned unroll = 32;
-constexpr std::uint32_t piece = 65536 / sizeof(float4) - 64;  // room for the kernel's own constants
+constexpr std::uint32_t piece =
+    65536 / sizeof(float4) - 64;  // leaves room for the kernel's own constants
 
 __constant__ float4 others[piece];
 

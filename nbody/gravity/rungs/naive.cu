@@ -1,5 +1,5 @@
-// One launch for each system and step, and another that moves the bodies: the straight translation
-// of the serial program (Papadouli et al. 2026, before their first step; Siegel et al. 2009, IV).
+// One launch for each system and step, and another that moves the bodies: a direct translation of
+// the serial program (Papadouli et al. 2026, before their first step; Siegel et al. 2009, IV).
 #include "nbody/gravity/rung_kernels.cuh"
 
 namespace strata::nbody::naive {

@@ -1,4 +1,4 @@
-// The layouts are steps of this rung: soa and soaoas are the ladder's.
+// The layouts are steps of this rung: soa and soaoas belong to the ladder.
 #include "nbody/gravity/rung_kernels.cuh"
 
 namespace strata::nbody::one_launch {

@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(usual_block) step_of(Work work) {
 RungKernel make(const Session&, const Problem& problem) {
   RungKernel kernel =
       tile_kernel(problem.moves() ? step_of<true> : step_of<false>, usual_block, 0, problem);
-  kernel.square_roots = problem.interactions();  // no tile is filled up
+  kernel.square_roots = problem.interactions();  // no tile is padded
   return kernel;
 }
 #endif

@@ -1,7 +1,7 @@
-// A float4 is read into four registers that begin at a multiple of four, so x of one body and x of
-// another are in the same of the two banks, and so are y and z, and a subtraction may have to read
-// them one after the other. Here the tile holds the mass first, and every coordinate is one
-// register further on. On an H200 that is worth 4 %: far less than a cycle for each subtraction.
+// A float4 is read into four registers that begin at a multiple of four. So the x of one body and
+// the x of another are in the same of the two register banks, and so are y and z: a subtraction may
+// have to read them one after the other. Here the tile stores the mass first, which shifts every
+// coordinate by one register. On an H200 that is worth 4 %: far less than a cycle per subtraction.
 #include "nbody/gravity/several.cuh"
 
 namespace strata::nbody::register_banks {

@@ -1,5 +1,5 @@
-// Systems are shared out among the GPUs, or the bodies of a single one: each GPU finds the pulls
-// upon its part of them (fleet.cuh).
+// Systems are distributed over the GPUs, or the bodies of a single system: each GPU computes the
+// accelerations of its own bodies (fleet.cuh).
 #include "nbody/gravity/fleet.cuh"
 #include "nbody/gravity/several.cuh"
 

@@ -1,4 +1,4 @@
-// Each lane loads one body of 32; then the warp passes them round, four shuffles for each.
+// Each lane loads one body of 32; then the warp rotates them, with four shuffles for each.
 #include "nbody/gravity/rung_kernels.cuh"
 
 namespace strata::nbody::warp_shuffle {
