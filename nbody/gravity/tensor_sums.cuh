@@ -150,8 +150,7 @@ __device__ __forceinline__ void meet(Rows& rows, const uint4* distances, const u
   uint2 moment = moments[at];
   multiply(squares, rows.pieces[0], column.x, column.y);
   multiply(squares + 4, rows.pieces[0], column.z, column.w);
-  float* to =
-      to_columns + loaded * 4;  // the first step has no previous sums: they go to the spare words
+  float* to = to_columns + loaded * 4;  // the first step has no previous sums: to the spare words
   float base_before = 0;
   float base = 0;
   bool more = true;

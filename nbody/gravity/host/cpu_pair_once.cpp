@@ -29,8 +29,8 @@ const Rung story{
     .layouts = {"soa"}};
 
 constexpr std::size_t tile = 16;
-constexpr std::size_t chunk =
-    128;  // bodies that a core takes at a time; also the terms in a sum of reactions
+/// Bodies that a core takes at a time, and terms in a sum of reactions.
+constexpr std::size_t chunk = 128;
 constexpr std::size_t piece = 1024;  // bodies whose fields and sums (28 KiB) stay in L1 together
 
 struct Sums {
@@ -127,9 +127,8 @@ struct Code {
   float scale;       ///< factor of all strengths
 };
 
-constexpr std::size_t page = 1024;  // numbers in 4 KiB
-constexpr std::size_t apart =
-    9 * tile;  // nine cache lines, in numbers: the offset of adjacent arrays
+constexpr std::size_t page = 1024;       // numbers in 4 KiB
+constexpr std::size_t apart = 9 * tile;  // nine cache lines between adjacent arrays, in numbers
 
 /// Arrays in which equal indices are nine cache lines apart within their pages (4K aliasing). With
 /// equal offsets, a load would wait for pending stores to the other arrays, because a core first

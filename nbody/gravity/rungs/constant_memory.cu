@@ -20,8 +20,7 @@ const Rung story{
 
 #if defined(__CUDACC__)
 constexpr unsigned unroll = 32;
-constexpr std::uint32_t piece =
-    65536 / sizeof(float4) - 64;  // leaves room for the kernel's own constants
+constexpr std::uint32_t piece = 65536 / sizeof(float4) - 64;  // 1 KiB for the kernel's constants
 
 __constant__ float4 others[piece];
 
