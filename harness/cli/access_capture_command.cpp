@@ -1,4 +1,4 @@
-// strata access capture: runs a program and has its launches written as launch files.
+// strata access capture: runs a program and writes its launches as launch files.
 #include "harness/case/error.hpp"
 #include "harness/case/ignored_signal.hpp"
 #include "harness/case/subprocess.hpp"
@@ -38,7 +38,7 @@ struct CaptureOptions {
   std::uint64_t megabytes = 64;
 };
 
-/// What the library told of a program.
+/// What the library reported about a program.
 struct Told {
   bool has_begun = false;
   std::vector<std::string> launches;
@@ -59,7 +59,7 @@ void note(const std::string& line, Told& told) {
   take("failed ", told.failures);
 }
 
-/// Where a program lies, as a shell would look for it.
+/// Path of a program, found as a shell finds it.
 std::optional<fs::path> find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) {
     return ::access(name.c_str(), X_OK) == 0 ? std::optional<fs::path>{name} : std::nullopt;
@@ -72,7 +72,7 @@ std::optional<fs::path> find_program(const std::string& name) {
   return std::nullopt;
 }
 
-/// The library beside this executable. Throws CountersUnavailable where this machine cannot use it.
+/// The library next to this executable. Throws CountersUnavailable if this machine cannot use it.
 fs::path capture_library() {
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
@@ -82,7 +82,7 @@ fs::path capture_library() {
         "cannot capture launches: this build has no libstrata_capture.so, which needs CUPTI",
         "rebuild where a CUDA compiler (nvcc) and CUPTI are installed"};
   }
-  // The driver says nothing of a library that it cannot load.
+  // The driver is silent about a library that it cannot load.
   void* const library = ::dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const why = ::dlerror();
@@ -102,7 +102,7 @@ void check_folder(const std::string& out) {
   }
 }
 
-/// The folder, made. Throws UsageError.
+/// Creates the folder and returns its path. Throws UsageError.
 fs::path made_folder(const std::string& out) {
   std::error_code error;
   fs::path folder = fs::absolute(out, error);
@@ -114,7 +114,7 @@ fs::path made_folder(const std::string& out) {
   return folder;
 }
 
-/// How a program ended: "exited with status 3"; empty where all was well.
+/// How a program ended: "exited with status 3"; empty after success.
 std::string ending_of(int status) {
   if (WIFEXITED(status)) {
     const int code = WEXITSTATUS(status);
@@ -123,7 +123,7 @@ std::string ending_of(int status) {
   return fmt::format("was killed by signal {}", WTERMSIG(status));
 }
 
-/// Runs the program on this terminal until it ends, while its library tells what it does.
+/// Runs the program on this terminal until it ends, while its library reports its progress.
 Told run_program(const CaptureOptions& options, const fs::path& library, const fs::path& folder,
                  std::string& ending) {
   std::array<int, 2> ends{};
@@ -132,7 +132,7 @@ Told run_program(const CaptureOptions& options, const fs::path& library, const f
   }
   const UniqueFd channel{ends[0]};
   UniqueFd theirs{ends[1]};
-  // Past the descriptors that programs count on, and the only one that they inherit of us.
+  // Above the descriptors that programs rely on; the only one that they inherit from strata.
   constexpr int far = 200;
   const UniqueFd inherited{::fcntl(theirs.get(), F_DUPFD, far)};  // NOLINT: fcntl is variadic
   theirs.reset();
@@ -148,7 +148,7 @@ Told run_program(const CaptureOptions& options, const fs::path& library, const f
   std::vector<std::string> words = options.program;
   auto argv = argument_vector(words);
   auto envp = argument_vector(environment);
-  const IgnoredSignal interrupt{SIGINT};  // it is the program's: what it wrote until then stays
+  const IgnoredSignal interrupt{SIGINT};  // only for the program: its files are kept
   posix_spawnattr_t attributes{};
   (void)::posix_spawnattr_init(&attributes);
   sigset_t defaults{};

@@ -1,5 +1,4 @@
-// strata access: what the addresses of CUDA kernels ask of memory, from their PTX, without a
-// device.
+// strata access: the memory requests of CUDA kernels, from their PTX, without a device.
 #include "harness/access/evaluate.hpp"
 #include "harness/access/inputs.hpp"
 #include "harness/access/launch_file.hpp"
@@ -51,7 +50,7 @@ struct AccessOptions {
   Names command;
 };
 
-/// Paths below the working folder are told from there.
+/// Paths below the working folder become relative to it.
 std::string from_here(const std::string& file) {
   std::error_code ignored;
   const std::string here = fs::current_path(ignored).string() + '/';
@@ -59,15 +58,15 @@ std::string from_here(const std::string& file) {
   return plain.starts_with(here) ? plain.substr(here.size()) : plain;
 }
 
-/// What became of counting.
+/// The state of counting.
 struct CountingState {
   std::string chip;
-  std::string absent;  ///< why nothing can be counted; empty where it can be
+  std::string absent;  ///< why nothing can be counted; empty if it can
   std::string mend;
-  bool is_failed = false;  ///< some launch was not
+  bool is_failed = false;  ///< some launch was not counted
 };
 
-/// A launch that is run on the host, and what was found of it.
+/// A launch that is run on the host, and its results.
 struct Evaluated {
   std::string file;
   access::Launch launch;
@@ -75,7 +74,8 @@ struct Evaluated {
   double seconds = 0;
 };
 
-/// What a device moves in these launches; nothing where it cannot be had: the rest stands without.
+/// Counts what a device moves in these launches. Empty if counting is not possible: the analysis
+/// goes on without it.
 std::vector<access::CountedLaunch> count(const AccessOptions& options,
                                          std::span<const ptx::Module> modules,
                                          const std::vector<Evaluated>& launches,
@@ -98,7 +98,7 @@ std::vector<access::CountedLaunch> count(const AccessOptions& options,
   return {};
 }
 
-/// Says what went wrong with a launch, and gives why it was not counted; empty where it was.
+/// Prints what went wrong with a launch, and returns why it was not counted; empty if it was.
 std::string not_counted(const std::string& file, const access::CountedLaunch* counted,
                         const CountingState& counting, bool runs) {
   if (!runs) return "not counted: --run was not given";
@@ -111,7 +111,7 @@ std::string not_counted(const std::string& file, const access::CountedLaunch* co
   return why;
 }
 
-/// Puts what a device recorded in the place of what the evaluation could not tell.
+/// Replaces accesses that the evaluation could not determine by those that a device recorded.
 void replace(std::vector<access::Access>& accesses, const std::vector<access::Access>& traced) {
   for (const auto& one : traced) {
     std::erase_if(accesses, [&](const access::Access& old) {
@@ -122,11 +122,11 @@ void replace(std::vector<access::Access>& accesses, const std::vector<access::Ac
   std::ranges::stable_sort(accesses, {}, &access::Access::instruction);
 }
 
-/// Whether what the host cannot tell of an access may be recorded.
+/// Whether a device may record what the host cannot determine about an access.
 bool can_be_traced(const access::Access& access) {
   switch (access.doubt) {
     case access::Doubt::none:
-    case access::Doubt::apart:       // another copy of the kernel may run otherwise
+    case access::Doubt::apart:       // another copy of the kernel may run differently
     case access::Doubt::misaligned:  // the device refuses it
     case access::Doubt::width:
       return false;
@@ -135,7 +135,7 @@ bool can_be_traced(const access::Access& access) {
   }
 }
 
-/// Has a device record the accesses of launches that are not exact.
+/// Lets a device record the accesses that are not exact.
 void trace(const AccessOptions& options, std::span<const ptx::Module> modules,
            const std::vector<Generation>& generations, std::vector<Evaluated>& launches,
            CountingState& counting) {
@@ -157,7 +157,7 @@ void trace(const AccessOptions& options, std::span<const ptx::Module> modules,
         access::trace_launches(modules, requests, generations, options.device,
                                std::chrono::seconds{options.seconds}, options.megabytes << 20U);
   } catch (const CountersUnavailable&) {
-    return;  // count() has told why
+    return;  // count() has printed why
   } catch (const DeviceUnavailable&) {
     return;
   }
@@ -179,7 +179,7 @@ void trace(const AccessOptions& options, std::span<const ptx::Module> modules,
   }
 }
 
-/// The kernels that were asked for, with what is proved of them.
+/// The selected kernels and what is proved about them.
 access::Report report_of(const AccessOptions& options, std::span<const std::string> names,
                          std::span<const ptx::Module> modules, CountingState& counting) {
   access::Report report;
@@ -221,7 +221,7 @@ access::Report report_of(const AccessOptions& options, std::span<const std::stri
     if (!place.contains({launch.module, launch.kernel})) continue;
     launches.push_back({.file = file, .launch = std::move(launch)});
   }
-  // By module: a worker reads each once.
+  // By module, because a worker reads each one once.
   std::ranges::stable_sort(launches, {}, [](const Evaluated& one) { return one.launch.module; });
   const auto counted = count(options, modules, launches, counting);
   for (auto& one : launches) {
@@ -251,7 +251,7 @@ access::Report report_of(const AccessOptions& options, std::span<const std::stri
   return report;
 }
 
-/// The device that counted, else the host, which evaluated.
+/// The device that counted; otherwise the host, which evaluated.
 DeviceMessage recorded_device(const AccessOptions& options) {
   const auto ask = [](const std::string& device) {
     return probe({.arguments = {"strata", "worker", "--device", device, "--probe"}});
@@ -259,7 +259,7 @@ DeviceMessage recorded_device(const AccessOptions& options) {
   try {
     if (options.run) return ask(options.device);
   } catch (const DeviceUnavailable&) {
-    // count() has told why.
+    // count() has printed why.
   }
   return ask("host");
 }
@@ -323,7 +323,7 @@ std::string record(const AccessOptions& options, const access::Report& report,
                      counts.valid_rows + counts.invalid_rows, folder.path().string());
 }
 
-/// What --out needs.
+/// Checks what --out requires.
 void check_out(const AccessOptions& options) {
   if (options.out.empty()) return;
   if (options.launches.empty()) {

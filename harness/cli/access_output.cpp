@@ -199,7 +199,7 @@ bool begins_character(char c) {
   return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
 }
 
-/// Columns that a text takes: characters, not bytes.
+/// Width of a text in characters, not bytes.
 std::size_t width_of(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count_if(text, begins_character));
 }
@@ -213,7 +213,7 @@ std::size_t bytes_of_first(std::string_view text, std::size_t characters) {
   return at;
 }
 
-/// `text` in so many columns; of a longer one the beginning.
+/// `text` padded to `columns`; a longer text is cut at its end.
 std::string padded(std::string_view text, std::size_t columns, bool to_right = false) {
   const std::size_t width = width_of(text);
   if (width > columns) return std::string{text.substr(0, bytes_of_first(text, columns - 1))} + "…";
@@ -221,7 +221,7 @@ std::string padded(std::string_view text, std::size_t columns, bool to_right = f
   return to_right ? fill + std::string{text} : std::string{text} + fill;
 }
 
-/// Words of `text` in lines of the page's width, each indented; what is longer than a line is cut.
+/// `text` wrapped to lines of the page's width, each indented; a longer word is cut.
 std::string wrapped(std::string_view text, std::size_t indent) {
   std::string out;
   std::string line;
@@ -286,7 +286,7 @@ std::string span_text(const std::optional<Span>& span) {
   return fmt::format("{}–{}", span->least, span->most);
 }
 
-/// A line of a table, and what is said below it.
+/// A line of a table, and the notes below it.
 struct Line {
   std::string source;
   std::string opcode;
@@ -297,7 +297,7 @@ struct Line {
   bool operator==(const Line&) const = default;
 };
 
-/// In a column of ten characters.
+/// Fits into a column of ten characters.
 std::string number_text(std::uint64_t number) {
   constexpr std::uint64_t most = 9'999'999'999;
   return number <= most ? std::to_string(number)
@@ -308,7 +308,7 @@ std::string ratio_text(double moved, double ideal) {
   return ideal > 0 ? fmt::format("{:.2f}", moved / ideal) : "";
 }
 
-/// Of a proof: numbers of one request.
+/// For a proof: the numbers of one request.
 Line line_of(const ReportRow& one) {
   const AccessProof& proof = one.row.proof;
   Line line{.source = one.row.places.empty() ? fmt::format("PTX:{}", one.row.ptx_line)
@@ -336,7 +336,7 @@ Line line_of(const ReportRow& one) {
   return line;
 }
 
-/// Of a launch: sums over all of it, a line for each generation.
+/// For a launch: sums over all of it, one line per generation.
 std::vector<Line> lines_of(const Report& report, const KernelReport& kernel,
                            const ExactTraffic& exact) {
   const Access& access = exact.access;
@@ -400,7 +400,7 @@ void print_line(std::string& out, const Line& line, std::size_t times) {
     out += wrapped(one_line(note), 4);
 }
 
-/// What the rows of a kernel take for granted, each once.
+/// The premises of a kernel's rows, each once.
 void print_premises(std::string& out, const KernelReport& kernel) {
   std::vector<std::string> assumed;
   std::vector<std::string> conditions;
@@ -421,7 +421,7 @@ void print_premises(std::string& out, const KernelReport& kernel) {
   }
 }
 
-/// What launches moved as ptxas optimises the kernel, of each space in which it has accesses.
+/// What launches moved in the code that ptxas optimises, for each space that the kernel accesses.
 void print_optimised(std::string& out, const KernelReport& kernel) {
   for (std::size_t l = 0; l < kernel.launches.size(); ++l) {
     const ReportedLaunch& launch = kernel.launches[l];
@@ -460,7 +460,7 @@ void print_kernel(std::string& out, const Report& report, const KernelReport& ke
     for (const auto& exact : one.exact)
       std::ranges::move(lines_of(report, kernel, exact), std::back_inserter(blocks.back()));
   }
-  // Copies of a loop that was unrolled say the same.
+  // Copies from an unrolled loop have the same text.
   for (auto block = blocks.begin(); block != blocks.end();) {
     const auto other =
         std::find_if(block, blocks.end(), [&](const auto& b) { return b != *block; });
@@ -488,7 +488,7 @@ std::string list_text(const std::vector<std::string>& items) {
   return fmt::format("{}", fmt::join(items, "; "));
 }
 
-/// What a row says beside the instruction.
+/// The columns of a row besides the instruction.
 struct CsvNumbers {
   std::string method;
   Space space = Space::generic;
@@ -502,7 +502,7 @@ struct CsvNumbers {
   std::string ratio = {};
 };
 
-/// With the numbers of `requests` requests.
+/// Fills in the numbers of `requests` requests.
 CsvNumbers numbered(CsvNumbers row, std::uint64_t requests, const Span& moved,
                     std::uint64_t ideal) {
   row.requests = std::to_string(requests);
@@ -523,7 +523,7 @@ CsvNumbers csv_of_proof(const AccessProof& proof) {
   return numbered(row, 1, *proof.parts, proof.ideal);
 }
 
-/// A row for shared memory, and one for each generation of the others; one without numbers where
+/// One row for shared memory, one per generation for other spaces; a single row without numbers if
 /// there are none.
 std::vector<CsvNumbers> csv_of_launch(const Report& report, const KernelReport& kernel,
                                       const ExactTraffic& exact) {
@@ -632,7 +632,7 @@ Json location_json(std::string_view file, std::uint32_t line, std::uint32_t colu
   return location;
 }
 
-/// The rule that a row breaks, and in which words; nothing for a row that breaks none.
+/// The rule that a row breaks, and the message; nothing if it breaks none.
 std::optional<std::pair<std::size_t, std::string>> finding_of(const Report& report,
                                                               const ReportRow& one) {
   const AccessProof& proof = one.row.proof;
@@ -714,7 +714,7 @@ void add_launch(KernelReport& kernel, const ptx::Kernel& code, ReportedLaunch la
                                              ? std::string{}
                                              : describe_hidden(code, access.hidden_by)});
     if (counted == nullptr) continue;
-    // What moved nothing is not told: none of its warps came there, or no lane of them took part.
+    // Accesses that moved nothing are not reported: no warp reached them, or no lane took part.
     if (const auto why = counted->not_counted.find(access.instruction);
         why != counted->not_counted.end()) {
       found->exact.back().not_counted = why->second;

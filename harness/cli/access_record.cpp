@@ -27,7 +27,7 @@ constexpr const char* of_access = "kernel_access";
 constexpr const char* of_launch = "kernel_launch";
 constexpr const char* model_gate = "model";
 
-/// `text` as a word of a case id. What is long ends in a digest of all of it.
+/// `text` as a word of a case id. A long text ends in a digest of the whole.
 std::string word_of(std::string_view text) {
   constexpr std::size_t longest = 80;
   constexpr std::size_t bytes_of_digest = 4;
@@ -48,7 +48,7 @@ std::string word_of(std::string_view text) {
   return word;
 }
 
-/// The name without its parameters and what it returns: "void scale<4>(float*)" is "scale<4>".
+/// The name without parameters and return type: "void scale<4>(float*)" is "scale<4>".
 std::string_view without_parameters(std::string_view name) {
   if (name.ends_with(')')) {
     std::size_t at = name.size();
@@ -63,7 +63,7 @@ std::string_view without_parameters(std::string_view name) {
   return name.starts_with(returned) ? name.substr(returned.size()) : name;
 }
 
-/// Gives each text its word; a word that another one has gets a number behind it.
+/// Gives each text its own word; a word that is already taken gets a number appended.
 class Words {
  public:
   std::string of(std::string_view text) {
@@ -78,7 +78,7 @@ class Words {
   std::set<std::string> taken_;
 };
 
-/// "inlined.cu-35+40": the line, then those that it was inlined to.
+/// "inlined.cu-35+40": the line, then those into which it was inlined.
 std::string line_word(const Row& row) {
   if (row.places.empty()) return fmt::format("PTX-{}", row.ptx_line);
   const Place& own = row.places.front();
@@ -111,7 +111,7 @@ Facts facts_of(const Row& row, const ExactTraffic& exact) {
   return facts;
 }
 
-/// What both accesses move: exact, and counted, where both are.
+/// Sums what both accesses move: exact, and counted if both were.
 void add(ExactTraffic& all, const ExactTraffic& one) {
   Access& sum = all.access;
   sum.warps += one.access.warps;
@@ -180,7 +180,7 @@ std::vector<Measurement> counts(Space space, const CountedAccess& counted) {
   return rows;
 }
 
-/// The whole kernel's, in which ptxas may have merged accesses and left some out.
+/// For the whole kernel, in which ptxas may have merged or removed accesses.
 Measurement of_optimised(Space space, const CountedAccess& counted) {
   const bool is_shared = space == Space::shared;
   return one(is_shared ? "optimised_wavefronts" : "optimised_sectors",
@@ -188,7 +188,7 @@ Measurement of_optimised(Space space, const CountedAccess& counted) {
              moved_in(space, counted));
 }
 
-/// What cannot be told of an access; empty where it has a prediction.
+/// Why an access has no prediction; empty if it has one.
 std::string unpredicted(const ExactTraffic& exact, std::size_t generation) {
   if (!exact.access.is_exact()) return doubt_text(exact);
   if (exact.predicted(generation)) return {};
@@ -200,7 +200,7 @@ std::string uncounted(const KernelReport& kernel, const ExactTraffic& exact) {
   return "not counted: " + one_line(exact.not_counted);
 }
 
-/// The prediction.
+/// Adds the prediction.
 CaseRecord predicted(const KernelReport& kernel, const ExactTraffic& exact, std::size_t generation,
                      CaseRecord record) {
   const std::string why_not = unpredicted(exact, generation);
@@ -222,7 +222,7 @@ CaseRecord predicted(const KernelReport& kernel, const ExactTraffic& exact, std:
   return record;
 }
 
-/// What a device counted.
+/// Adds what a device counted.
 CaseRecord counted(const ExactTraffic& exact, std::size_t generation, CaseRecord record) {
   record.phase = Phase::counting;
   record.status = Status::measured;

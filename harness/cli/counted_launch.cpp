@@ -20,8 +20,8 @@ CountedAccess counts_of(const InstructionCounts& one) {
           .local_sectors = count(sass::local_sectors)};
 }
 
-/// Calls `take` with each machine instruction that moved something, and the instruction of the
-/// kernel that it was made of.
+/// Calls `take` with each machine instruction that moved something, and the kernel instruction from
+/// which it was compiled.
 template <class Take>
 void each_access(const CodeCounts& code, const Take& take) {
   for (const auto& one : code.counts) {
@@ -33,17 +33,16 @@ void each_access(const CodeCounts& code, const Take& take) {
   }
 }
 
-/// Registers that ptxas keeps in local memory for want of room are no access of an instruction of
-/// another space.
+/// Registers that ptxas spills to local memory are not accesses of an instruction of another space.
 bool is_spill(const ptx::Instruction& instruction, const CountedAccess& counted) {
   const bool is_local_only = counted.sectors + counted.tags + counted.wavefronts == 0;
   const ptx::Space space = instruction.space();
   return is_local_only && space != ptx::Space::local && space != ptx::Space::generic;
 }
 
-/// What no execution of a plain load or store can have moved: a lane's bytes, at a multiple of
-/// their number, lie in one sector, and take at most a pass for each word. Empty where all is
-/// possible.
+/// Returns what no execution of a plain load or store can have moved: the bytes of a lane, aligned
+/// to their number, are in one sector, and take at most one wavefront per word. Empty if everything
+/// is possible.
 std::string impossible(const ptx::Instruction& instruction, const CountedAccess& counted) {
   if (instruction.opcode != "ld" && instruction.opcode != "st") return {};
   constexpr std::uint64_t lanes = 32;

@@ -1,5 +1,5 @@
-// strata counters: sets, metrics of a chip and the number of passes. Needs no GPU
-// where a chip is named.
+// strata counters: sets, metrics of a chip, and the number of passes. Needs no GPU if a chip is
+// named.
 #include "harness/case/error.hpp"
 #include "harness/case/text.hpp"
 #include "harness/cli/commands.hpp"
@@ -18,7 +18,7 @@ namespace {
 
 struct CountersOptions {
   std::vector<std::string> wanted;
-  std::string chip;  ///< empty: that of the device
+  std::string chip;  ///< empty: the chip of the device
   std::string device = "auto";
   bool all_chips = false;
   std::string format = "table";
@@ -30,9 +30,9 @@ constexpr std::string_view flag = "counters";  // begins the messages
 /// The selection resolved on one chip.
 struct ChipReport {
   std::string chip;
-  std::string unavailable;  ///< why the library cannot describe it; empty: it can
+  std::string unavailable;  ///< why the library cannot describe it; empty if it can
   std::vector<ResolvedSet> sets;
-  std::size_t passes = 0;  ///< for all of it and the set "memory", which is part of every plan
+  std::size_t passes = 0;  ///< for all of it and the set "memory", which every plan contains
 };
 
 // --- what was asked for ---
@@ -45,7 +45,7 @@ struct Asked {
 Asked what_is_asked(const std::vector<std::string>& wanted) {
   Asked asked{.selection = {.wanted = wanted.empty() ? counter_set_names() : wanted}};
   if (wanted.empty()) {
-    // The set that every plan holds first, then by name.
+    // The set that every plan contains first, then by name.
     std::ranges::stable_partition(asked.selection.wanted,
                                   [](const std::string& name) { return name == memory_set; });
   }
@@ -117,7 +117,7 @@ std::string passes(std::size_t count) {
   return fmt::format("{} pass{}", count, count == 1 ? "" : "es");
 }
 
-/// The metric, marked when it is not the first choice, or the missing ones.
+/// The metric, marked if it is not the first choice; or the missing ones.
 std::string stand_in(const ResolvedQuantity& quantity) {
   if (!quantity.choice) return fmt::format("absent: {}", metric_names(quantity.asked));
   return quantity.metric() + (*quantity.choice == 0 ? "" : " (fallback)");
@@ -129,8 +129,8 @@ std::string as_code(std::string_view name) {
 
 using Row = std::vector<std::string>;
 
-/// As "markdown", as "csv", or as a table: without `head`, its columns as wide as their widest
-/// cell; the last is left as it is.
+/// As "markdown", as "csv", or as a table. A table has no `head`, and its columns are as wide as
+/// their widest cell, except the last.
 void print_rows(std::string_view format, const Row& head, const std::vector<Row>& rows,
                 std::string_view indent = "") {
   if (format == "markdown") {

@@ -1,4 +1,4 @@
-// strata ladder: what the rungs of the ladders say of themselves.
+// strata ladder: the stories of the rungs.
 #include "harness/case/story.hpp"
 #include "harness/case/text.hpp"
 #include "harness/cli/commands.hpp"

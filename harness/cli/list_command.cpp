@@ -1,4 +1,4 @@
-// What the benchmarks say of themselves: to people, and to the analysis.
+// The declarations of the benchmarks, for people and for the analysis.
 #include "harness/case/controls.hpp"
 #include "harness/case/story.hpp"
 #include "harness/case/sweep.hpp"
@@ -132,7 +132,7 @@ std::string describe_benchmarks(const std::vector<Case>& cases) {
   for (const Ladder& one : ladders()) {
     const bool asked =
         std::ranges::any_of(cases, [&](const Case& which) { return which.suite == one.suite; });
-    if (!asked || one.suite == "nbody") continue;  // whose rungs say more than their stories
+    if (!asked || one.suite == "nbody") continue;  // its rungs have more than their stories
     for (const Story& story : one.stories) {
       described["ladders"][one.suite].push_back({{"name", story.name},
                                                  {"backend", to_string(story.backend)},

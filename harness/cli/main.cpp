@@ -16,7 +16,7 @@ namespace strata {
 namespace {
 
 int fail(ExitCode code, std::string_view what) {
-  // Not fmt::print, which throws when stderr is closed.
+  // Not fmt::print, which throws if stderr is closed.
   (void)std::fputs(fmt::format("strata: {}\n", one_line(what)).c_str(), stderr);
   return static_cast<int>(code);
 }

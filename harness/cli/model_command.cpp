@@ -33,7 +33,7 @@ struct ModelOptions {
   std::string permutation;
 };
 
-/// The pattern that was asked for, else null: lane k reads element offset + stride × (place of k).
+/// The requested pattern; otherwise null. Lane k reads element offset + stride × (position of k).
 Json pattern_of(const ModelOptions& options) {
   if (!options.width) {
     if (options.stride || options.offset || !options.permutation.empty()) {
@@ -80,8 +80,8 @@ Json counts_of(const SequenceTraffic& traffic) {
           {"repeated_share", traffic.repeated_share()}};
 }
 
-/// What every format shows: `pattern`, unless layouts were asked for; the generations, and a
-/// prediction for each of them and the pattern, or each layout and field set.
+/// The content of every format: the pattern, unless layouts were requested; the generations; and a
+/// prediction for each generation and pattern, or each layout and field set.
 Json document_of(const ModelOptions& options) {
   Json document{{"schema_version", 1}};
   const Json pattern = pattern_of(options);
@@ -122,8 +122,8 @@ Json document_of(const ModelOptions& options) {
   return document;
 }
 
-/// A line of the table. One load repeats nothing and has no layout: a pattern has no column for
-/// those.
+/// A line of the table. A pattern has no column for repeated sectors and layouts, because one load
+/// has neither.
 void print_line(bool is_pattern, const std::array<std::string, 11>& cells) {
   constexpr std::array<int, 11> widths{12, 9, 9, 8, 9, 9, 7, 8, 7, 8, 10};
   for (std::size_t c = 0; c < cells.size(); ++c) {
@@ -191,7 +191,7 @@ void print_table(const Json& document) {
   }
 }
 
-/// Nothing for null, the shortest text for a real number.
+/// Empty for null; the shortest text for a real number.
 std::string csv_value(const Json& value) {
   if (value.is_null()) return {};
   if (value.is_string()) return csv_field(value.get<std::string>());

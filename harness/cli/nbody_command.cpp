@@ -1,4 +1,4 @@
-// strata nbody: the bodies of the ladder as files, and the ladder itself, with no device.
+// strata nbody: files of bodies, and the ladder itself, without a device.
 #include "harness/case/regular_file.hpp"
 #include "harness/case/text.hpp"
 #include "harness/cli/commands.hpp"
@@ -28,13 +28,13 @@ using nbody::Dataset;
 
 struct NbodyOptions {
   std::string problem = "galaxies";
-  std::optional<std::uint32_t> systems;  ///< default: that of the problem; the same for bodies
+  std::optional<std::uint32_t> systems;  ///< default: that of the problem; likewise for bodies
   std::optional<std::uint32_t> bodies;
   std::uint64_t seed = 2009;
   std::string file;
-  std::string other;  ///< what the file is compared with, or where the result goes
+  std::string other;  ///< the file to compare with, or the result
   std::uint32_t steps = 0;
-  /// A plain program in single precision ends 80 steps of 32 × 4096 bodies within 5e-5.
+  /// A simple single-precision program is within 5e-5 after 80 steps of 32 × 4096 bodies.
   double tolerance = 2e-4;
   bool overwrite = false;
 };
@@ -75,7 +75,7 @@ std::string summary(const Dataset& dataset) {
                      dataset.bodies.bodies, dataset.seed, dataset.steps);
 }
 
-/// Whatever is wrong with the target is said before the work that makes the data.
+/// Reports errors of the target before computing the data.
 void write(const std::string& file, bool overwrite, const std::function<Dataset()>& make) {
   const auto existing = overwrite ? Existing::replace : Existing::keep;
   check_target(file, existing);
@@ -118,12 +118,12 @@ std::string header_differences(const Dataset& one, const Dataset& other) {
   return joined(words);
 }
 
-/// Whether the vectors from field `x` on are those of the reference, and prints how far they are
-/// from them: a distance over the root mean square length of all of the reference's, so that one
-/// tolerance fits places and velocities of any scale.
+/// Whether the vectors from field `x` on agree with those of the reference, and prints their
+/// distance: relative to the root mean square length of all reference vectors, so that one
+/// tolerance fits positions and velocities of any scale.
 bool agree(std::string_view what, const Bodies& bodies, const Bodies& reference, Field x,
            double tolerance) {
-  // The squared length of the reference's vector, or of its distance from that of `bodies`.
+  // The squared length of the reference's vector, or of its difference from that of `bodies`.
   const auto squared = [&](std::size_t i, bool of_distance) {
     double sum = 0;
     for (int c = 0; c < 3; ++c) {
@@ -137,7 +137,7 @@ bool agree(std::string_view what, const Bodies& bodies, const Bodies& reference,
   double whole = 0;
   for (std::size_t i = 0; i < reference.total(); ++i)
     whole += squared(i, false);
-  // All at the origin, or at rest: every difference counts as it is.
+  // If all are at the origin, or at rest, differences are absolute.
   const double scale = whole > 0 ? std::sqrt(whole / static_cast<double>(reference.total())) : 1;
   const auto name = [&](std::size_t i) {
     return fmt::format("body {} of system {}", i % bodies.bodies, i / bodies.bodies);
@@ -184,7 +184,7 @@ ExitCode verify(const NbodyOptions& options) {
 
 // --- trimmed-mean ---
 
-/// One number a line; lines without anything are passed over.
+/// One number per line; blank lines are skipped.
 std::vector<double> numbers_in(const std::string& name, std::istream& stream) {
   std::vector<double> numbers;
   constexpr std::size_t most_numbers = 10'000'000;
@@ -214,7 +214,7 @@ std::vector<double> numbers_in(const std::string& name, std::istream& stream) {
 }
 
 void trimmed_mean(const NbodyOptions& options) {
-  constexpr std::size_t dropped = 2;  // at each end: Papadouli et al. 2026, of their 36
+  constexpr std::size_t dropped = 2;  // at each end, as in Papadouli et al. 2026, of their 36
   const bool from_stdin = options.file.empty() || options.file == "-";
   const std::string name = from_stdin ? "standard input" : options.file;
   constexpr std::size_t most_bytes = std::size_t{1} << 29U;

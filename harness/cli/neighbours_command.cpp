@@ -1,4 +1,4 @@
-// strata neighbours: files of agents and of their neighbours, with no device.
+// strata neighbours: files of agents and their neighbours, without a device.
 #include "harness/case/error.hpp"
 #include "harness/case/text.hpp"
 #include "harness/cli/commands.hpp"
@@ -30,7 +30,7 @@ struct NeighboursOptions {
   std::optional<float> radius;
   std::uint64_t seed = 2008;
   std::string file;
-  std::string other;  ///< what the file is compared with, or where the result goes
+  std::string other;  ///< the file to compare with, or the result
   std::uint32_t steps = 0;
   double tolerance = 1e-6;
   bool overwrite = false;
@@ -73,7 +73,7 @@ std::string summary(const AgentData& data) {
                                      : "without neighbours");
 }
 
-/// Whatever is wrong with the target is said before the work that makes the data.
+/// Reports errors of the target before computing the data.
 void write(const std::string& file, bool overwrite, const std::function<AgentData()>& make) {
   const auto existing = overwrite ? Existing::replace : Existing::keep;
   check_target(file, existing);
@@ -115,7 +115,7 @@ std::string header_differences(const AgentData& one, const AgentData& other) {
   return joined(words);
 }
 
-/// Whether every place is that of the reference, to a part of the world's extent.
+/// Whether every position equals the reference's within `tolerance` of the world's extent.
 bool same_places(const AgentData& data, const AgentData& reference, double tolerance) {
   std::size_t differing = 0;
   std::string first;
@@ -141,13 +141,13 @@ bool same_places(const AgentData& data, const AgentData& reference, double toler
   return differing == 0;
 }
 
-/// Whether every agent has the neighbours that the reference says.
+/// Whether every agent has the neighbours of the reference.
 bool same_neighbours(const AgentData& data, const AgentData& reference) {
   if (!data.neighbours || !reference.neighbours) {
     print_note("neighbours", "not compared: one of the files has no neighbours");
     return true;
   }
-  // At places of a moved file a pair within rounding of the reach may count or not.
+  // In a moved file, a pair whose distance is within rounding of the reach may count or not.
   constexpr double rounding = 0x1p-20;
   const std::size_t wrong = neighbours::agents_with_wrong_neighbours(
       neighbours::places_of(reference.agents),

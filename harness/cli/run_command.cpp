@@ -29,14 +29,14 @@ struct RunOptions {
   std::vector<std::string> settings;
   std::string out = "runs";
   std::string resume;
-  std::vector<std::string> counters;  ///< empty: auto, or those of the resumed run
+  std::vector<std::string> counters;  ///< empty: auto, or the counters of the resumed run
   bool dry_run = false;
   bool quiet = false;
   bool anonymous = false;
   std::vector<std::string> command;
 };
 
-// Not fmt::print, which throws when the pipe is closed: that does not end the run.
+// Not fmt::print, which throws if the pipe is closed: that must not end the run.
 void say(const std::string& line) {
   (void)std::fputs((line + '\n').c_str(), stdout);
   (void)std::fflush(stdout);
@@ -45,7 +45,7 @@ void tell(const std::string& line) {
   (void)std::fputs(("strata: " + one_line(line) + '\n').c_str(), stderr);
 }
 
-/// `task`: nothing, "--probe", "--count" or "--trace".
+/// `task`: empty, "--probe", "--count" or "--trace".
 ChildCommand worker_on(const std::string& device, const std::string& task = {},
                        const CounterSelection& counters = {}) {
   ChildCommand command{.arguments = {"strata", "worker", "--device", device}};
@@ -63,7 +63,7 @@ bool can_count(const CountersInfo& counters) {
   return !counters.plan.chip.empty();
 }
 
-/// Asks a worker for the device, and for the state of these counters on it before timing. Throws
+/// Asks a worker for the device and for the state of these counters on it, before timing. Throws
 /// UsageError for a selection with unknown names.
 DeviceMessage ask(const std::string& device, const std::vector<std::string>& asked,
                   const CounterSelection& counters) {
@@ -83,8 +83,8 @@ DeviceMessage ask(const std::string& device, const std::vector<std::string>& ask
   return answer;
 }
 
-/// One line for whoever asked for counts that cannot be had. Nobody asked the CPU for any by asking
-/// for nothing.
+/// Prints one line if requested counters are unavailable. Without a request, the CPU's are not
+/// expected.
 void tell_of_absent_counters(const RunOptions& options, const CountersInfo& counters,
                              Backend backend) {
   const bool by_default = counters.asked == std::vector<std::string>{counters_auto};
@@ -100,8 +100,7 @@ bool is_same_counting(const CounterPlan& then, const CounterPlan& now) {
   return std::ranges::equal(then.quantities, now.quantities, {}, meaning, meaning);
 }
 
-/// The cases of the sweep on this backend, in canonical order. Throws UsageError when there are
-/// none.
+/// The cases of the sweep on this backend, in canonical order. Throws UsageError if there are none.
 std::vector<Case> cases_of(const Sweep& sweep, Backend backend, const std::string& expression) {
   auto cases = expand(sweep, backend, benchmarks());
   const auto all = cases.size();
@@ -117,13 +116,13 @@ std::vector<Case> cases_of(const Sweep& sweep, Backend backend, const std::strin
       expression, all, sweep.name, to_string(backend))};
 }
 
-/// What tells this machine or its user from others, and no measurement needs.
+/// Removes what identifies this machine or its user and is not needed by a measurement.
 void leave_out_names(RunContext& context) {
   context.command = {"strata", "run", "--anonymous"};
   context.device.uuid = hidden_uuid(context.device.uuid);
   context.device.facts.erase("pci_bus_id");
   context.sweep.file = std::filesystem::path{context.sweep.file}.filename().string();
-  // Names of files are among what was asked for.
+  // Requested counters may be names of files.
   for (auto& asked : context.counters.asked)
     asked = std::filesystem::path{asked}.filename().string();
 }
@@ -163,7 +162,7 @@ std::string fact_in_words(const Facts& facts, std::string_view name) {
   return std::visit([](const auto& value) { return fmt::format("{}", value); }, found->second);
 }
 
-/// Records of different code, or of one machine in two states, are not one run.
+/// Refuses to mix records of different code, or of a machine in two states, in one run.
 void check_same_ground(const RunFolder& folder) {
   const auto require = [&](std::string_view what, const std::string& then, const std::string& now,
                            const std::string& mend) {
@@ -210,12 +209,12 @@ std::string counting_in_words(const RunCounts& counts, const CountersInfo& count
 
 ExitCode finish(const RunSummary& summary, const RunFolder& folder, bool quiet) {
   const auto& c = summary.counts;
-  // Without --quiet the progress has shown them as they came.
+  // Without --quiet the progress display has shown them already.
   for (const auto& failure : summary.failures) {
     if (quiet) tell("failed: " + failure);
   }
   const auto rows = c.valid_rows + c.invalid_rows;
-  // A run is whole without: its numbers wait in the folder.
+  // The summary is optional: the run folder is complete without it.
   const bool wanted = !quiet && rows > 0 && summary.state != RunState::interrupted;
   if (wanted && !say_first_numbers(folder.path().string())) {
     tell(
@@ -235,8 +234,8 @@ ExitCode finish(const RunSummary& summary, const RunFolder& folder, bool quiet) 
   return summary.exit_code;
 }
 
-/// The counter sets that a run was begun with, beside `memory`. Where nothing could be counted
-/// then: those that its cases want.
+/// The counter sets with which a run was started, besides `memory`. If nothing could be counted
+/// then: those that its cases use.
 std::vector<std::string> wanted_by(const RunFolder& folder) {
   std::vector<std::string> sets = folder.context().counters.plan.sets;
   if (!sets.empty()) {
@@ -248,7 +247,7 @@ std::vector<std::string> wanted_by(const RunFolder& folder) {
   return wanted_counter_sets(names, benchmarks_and_controls());
 }
 
-/// `counts`: the counters that the context names can be had.
+/// `counts`: whether the counters named in the context are available.
 RunSummary supervise_in(RunFolder& folder, const std::string& device, std::vector<Case> cases,
                         bool counts, bool quiet) {
   Progress progress{quiet ? ProgressOptions{} : progress_on(STDERR_FILENO)};
@@ -261,16 +260,16 @@ RunSummary supervise_in(RunFolder& folder, const std::string& device, std::vecto
   } else if (!counters.reason.empty()) {
     how.note = counters.reason;
   }
-  // Who wants no profiler wants none that records either.
+  // Without counters, no profiler records phases either.
   if (counters.state != CountersInfo::State::not_asked) {
-    // Asked for any device, it may be the CPU, which needs no profiler.
+    // "auto" may select the CPU, which needs no profiler.
     const bool on_host = folder.context().backend == Backend::host;
     how.tracer = worker_on(on_host ? "host" : device, "--trace");
   }
   return supervise(how, folder, progress);
 }
 
-/// Whether the counters of the run are available now; updates the context. Throws UsageError when
+/// Whether the counters of the run are available now; updates the context. Throws UsageError if
 /// their names have changed their meaning.
 bool can_still_count(const RunOptions& options, const std::string& device, RunFolder& folder) {
   RunContext context = folder.context();
@@ -323,7 +322,7 @@ ExitCode resume(const RunOptions& options) {
   const std::string device =
       options.device != "auto" ? options.device : (on_host ? "host" : "cuda");
   const DeviceIdentity& known = folder.context().device;
-  // The GPU of an anonymous run must be asked for its name.
+  // For an anonymous run the name of the GPU must be queried.
   const bool has_name = on_host || !known.uuid.starts_with("sha256-");
   const DeviceLock lock =
       DeviceLock::acquire(has_name ? known : probe(worker_on(device, "--probe")).identity);
@@ -373,8 +372,8 @@ RecordedRun record_run(const std::function<Sweep(Backend)>& sweep_on, const std:
   const std::vector<Enrolled>& known = benchmarks_and_controls();
   (void)parse_device_request(device);
   const auto asked = parse_counters({});
-  // What the sweep wants depends on the device, and is asked for at once: every set that some case
-  // of it may want.
+  // The counters of the sweep depend on the device, so one query requests every set that some case
+  // may use.
   std::vector<std::string> names;
   for (const Backend backend : {Backend::cuda, Backend::host}) {
     for (const SweepEntry& entry : sweep_on(backend).entries)
@@ -421,7 +420,7 @@ void add_run(CLI::App& app, int& status, const std::vector<std::string>& command
       "name, user or environment.\nWith --anonymous it omits UUID and bus address, and your own "
       "words and paths in the command line and\nthe sweep file.");
   sub->callback([sub, options, &status] {
-    // For the rest of the process: stdout's buffer is flushed again at exit.
+    // Until the process ends, because stdout is flushed again at exit.
     (void)std::signal(SIGPIPE, SIG_IGN);
     const bool resumes = sub->count("--resume") > 0;
     for (const char* name : {"sweep", "--filter", "--set", "--out", "--counters", "--anonymous"}) {

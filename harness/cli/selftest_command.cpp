@@ -1,5 +1,5 @@
-// strata selftest: is what this device is said to be what the harness measures, and does it notice
-// when an experiment is wrong?
+// strata selftest: does the harness measure the known properties of this device, and does it detect
+// wrong experiments?
 #include "harness/case/controls.hpp"
 #include "harness/case/enum_words.hpp"
 #include "harness/case/error.hpp"
@@ -28,7 +28,7 @@ using Kind = Claim::Kind;
 struct SelftestOptions {
   std::string device = "auto";
   std::string out;   ///< empty: the run is not kept
-  std::string json;  ///< empty: none is written
+  std::string json;  ///< empty: not written
   bool quiet = false;
   std::vector<std::string> command;
 };
@@ -89,7 +89,7 @@ void write_json(const std::string& file, const RecordedRun& run, double seconds,
   require_written(out, file);
 }
 
-/// A folder that goes with the last who holds it.
+/// A temporary folder, removed with its last owner.
 std::pair<fs::path, Finally> temporary_folder() {
   std::string name = (fs::temp_directory_path() / "strata-selftest-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr) {
@@ -102,7 +102,7 @@ std::pair<fs::path, Finally> temporary_folder() {
 }
 
 ExitCode selftest(const SelftestOptions& options) {
-  if (!options.json.empty()) {  // to say so now, not after the measurement
+  if (!options.json.empty()) {  // to fail now, not after the measurement
     std::ofstream file{options.json, std::ios::app};
     require_written(file, options.json);
   }
