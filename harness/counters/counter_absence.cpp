@@ -17,7 +17,7 @@
 namespace strata {
 namespace {
 
-// Remedies that more than one situation has, or one that CUPTI has no result for.
+// Remedies that several situations share, or that belong to no CUPTI result.
 namespace mend {
 constexpr const char* tool_around =
     "start strata without nsys, ncu, cuda-gdb or another CUDA tool around it, or let ncu count: "
@@ -41,7 +41,7 @@ constexpr std::string_view only_administrators =
 constexpr const char* old_api =
     "something in this process uses an old CUPTI profiling API, which excludes the new one";
 
-/// CUPTI's other results are read beside the environment.
+/// Other CUPTI results are interpreted with the environment.
 constexpr CuptiCause causes[]{
     {8, "CUPTI_ERROR_OUT_OF_MEMORY", "CUPTI is out of memory",
      "free memory of host and GPU: nvidia-smi lists who holds it"},
@@ -86,7 +86,7 @@ constexpr CuptiCause causes[]{
     {46, "CUPTI_ERROR_INVALID_CHIP_NAME", "this CUPTI does not know the chip", mend::new_chip},
 };
 
-// Those that the code below asks for.
+// The results that the code below uses.
 constexpr int not_initialized = 15;          // CUPTI_ERROR_NOT_INITIALIZED
 constexpr int insufficient_privileges = 35;  // CUPTI_ERROR_INSUFFICIENT_PRIVILEGES
 constexpr int mps = 31;
@@ -103,7 +103,7 @@ std::string_view value_of(std::string_view text, const std::string& key) {
   return {};
 }
 
-/// The whole text of a file of /proc; empty when it cannot be read.
+/// The whole text of a file in /proc; empty if it cannot be read.
 std::string text_of(const char* file) {
   std::ifstream in{file};
   return {std::istreambuf_iterator<char>{in}, std::istreambuf_iterator<char>{}};
@@ -114,21 +114,21 @@ bool is_present(const std::filesystem::path& path) {
   return std::filesystem::exists(path, error);
 }
 
-/// Empty when not set.
+/// Empty if it is not set.
 std::string variable(const char* name) {
   const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
   return value == nullptr ? "" : value;
 }
 
-/// Does the driver keep counters for administrators? "0": no; empty: it does not say.
+/// Whether the driver restricts counters to administrators: "1" or "0"; empty if it does not say.
 std::string_view admin_only(const CounterEnvironment& environment) {
   return value_of(environment.driver_parameters, "RmProfilingAdminOnly");
 }
 
-/// Does this process have the rights of an administrator? Its effective capabilities decide, where
-/// they can be read.
+/// Whether this process has administrator rights: decided by its effective capabilities, if they
+/// can be read.
 bool is_administrator(const CounterEnvironment& environment) {
-  // linux/capability.h. The driver asks for the first; from version 565 on, the second will do.
+  // From linux/capability.h. The driver requires the first; since version 565 the second suffices.
   constexpr unsigned cap_sys_admin = 21;
   constexpr unsigned cap_perfmon = 38;
   const auto digits = value_of(environment.process_status, "CapEff");
@@ -142,8 +142,8 @@ bool is_administrator(const CounterEnvironment& environment) {
   return ((mask >> cap_sys_admin | mask >> cap_perfmon) & 1U) != 0;
 }
 
-/// Why this process is no administrator. The remedies: NVIDIA, "ERR_NVGPUCTRPERM: Permission issue
-/// with Performance Counters".
+/// Why this process is not an administrator. The remedies: NVIDIA, "ERR_NVGPUCTRPERM: Permission
+/// issue with Performance Counters".
 Absence unprivileged(const CounterEnvironment& environment) {
   if (environment.container) {
     return {"this container lacks CAP_SYS_ADMIN",
@@ -174,7 +174,7 @@ Absence explain_privileges(const CounterEnvironment& environment) {
   return {fmt::format("{}{}", only_administrators, who), unprivileged(environment).mend};
 }
 
-/// The likely cause by the environment, for a code that does not name one.
+/// The likely cause according to the environment, for a code that does not name one.
 std::optional<Absence> explain_by_environment(const CounterEnvironment& environment) {
   const std::string& kernel = environment.kernel_version;
   if (environment.wsl_graphics || kernel.find("microsoft") != std::string::npos ||

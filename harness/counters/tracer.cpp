@@ -18,7 +18,7 @@ void MarkTracer::begin() {
 }
 
 void MarkTracer::begin_piece(void* queue, Activity what) {
-  if (pieces_.empty()) zero_ = now();  // the device is idle: it gets there at once
+  if (pieces_.empty()) zero_ = now();  // the device is idle and reaches the mark at once
   pieces_.push_back(std::move(what));
   device_->put(queue);
 }
