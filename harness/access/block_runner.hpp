@@ -224,8 +224,8 @@ class BlockRunner {
   std::vector<Stop> stops_;  ///< of warps_: why each stopped
   DeviceMemory* live_ = nullptr;
   bool finds_races_ = false;
-  std::uint32_t barriers_ = 0;  ///< barriers completed by the block
-  /// For lanes at a bar.red: their number, and for how many the predicate holds.
+  std::uint32_t barriers_ = 0;  ///< that the block came to
+  /// Of lanes that come to a bar.red: how many, and of how many the predicate holds.
   struct Votes {
     std::uint32_t all = 0;
     std::uint32_t holding = 0;

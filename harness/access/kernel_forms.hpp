@@ -80,7 +80,7 @@ struct LoopForms {
 
 class KernelForms {
  public:
-  /// All arguments must outlive this. Accepts every module that was read.
+  /// All three must outlive this. Throws nothing for any module that was read.
   KernelForms(const ptx::Module& module, const ptx::Kernel& kernel, const ControlFlow& flow);
 
   /// The address of a memory operand of an instruction.
@@ -93,7 +93,7 @@ class KernelForms {
                                 unsigned bits);
   /// Nearest first, at most 64.
   [[nodiscard]] std::vector<Guard> guards(std::uint32_t block) const;
-  /// The conditions that are not proved by facts at the block.
+  /// Those conditions that nothing known at the block proves.
   [[nodiscard]] std::vector<Condition> open_conditions(ConditionSet conditions,
                                                        std::uint32_t block);
 

@@ -59,7 +59,8 @@ Form form_of(const Params& params) {
 }
 
 std::vector<Expectation> predicted(const Form& form) {
-  // All warps have the same traffic: each begins at a multiple of 32 groups or of a sector.
+  // All warps are alike: each begins at a multiple of the 32 groups, or of the sector, that hold
+  // it.
   const std::uint32_t parts = form.group / form.access();
   std::uint64_t sectors = 0;
   for (std::uint32_t part = 0; part < parts; ++part) {

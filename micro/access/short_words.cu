@@ -13,7 +13,7 @@
 namespace strata::short_words {
 namespace {
 
-/// C = A + B, one group of `parts` accesses per thread.
+/// C = A + B, a group of `parts` accesses a thread.
 template <unsigned element, unsigned bytes, unsigned parts>
 __global__ void __launch_bounds__(threads)
     add(const char* a, const char* b, char* c, std::uint32_t thread_step,
@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(threads)
   for (unsigned p = 0; p < parts; ++p) {
 #pragma unroll
     for (unsigned w = 0; w < words_of(bytes); ++w) {
-      // One element needs no regard for its neighbours.
+      // One element needs no care for its neighbours.
       one[p][w] =
           bytes == element ? one[p][w] + two[p][w] : sum_of_elements(one[p][w], two[p][w], element);
     }
@@ -110,8 +110,8 @@ void run(Session& session) {
 
   Experiment experiment = describe(form);
   experiment.kernels = {reinterpret_cast<const void*>(kernel)};
-  // One addition alone, into a matrix that holds none of the result; with no rounds, a kernel that
-  // reads and writes nothing.
+  // One addition alone, into a matrix that holds nothing of it; of no rounds, a kernel that reads
+  // and writes nothing.
   const Slope alone{.launch =
                         [&](const Call& call) {
                           if (call.length.rounds > 0) {
