@@ -34,7 +34,7 @@ std::optional<std::uint64_t> combined_as(const Instruction& one, std::uint64_t b
   return std::nullopt;
 }
 
-/// What atom and red leave (PTX ISA 9.0, 9.7.13.6 and 9.7.13.7); none where that is not known here.
+/// The result of atom and red (PTX ISA 9.0, 9.7.13.6 and 9.7.13.7); nothing for unknown operations.
 std::optional<std::uint64_t> combined(const Instruction& one, std::uint64_t before, std::uint64_t b,
                                       std::uint64_t c) {
   if (one.has("exch")) return b;
@@ -98,7 +98,7 @@ void BlockRunner::fail_hidden(const Warp& warp, const Step& step, std::uint32_t 
   fail(warp, step, mask, fmt::format("{} depends on {}", what, describe_hidden(kernel, cause)));
 }
 
-/// Where bytes of a lane's address lie on the host; fails where they are not allocated.
+/// The host location of bytes at a lane's address; fails if they are not allocated.
 BlockRunner::Place BlockRunner::place_of(Warp& warp, const Step& step, Space space, unsigned lane,
                                          std::uint64_t address, unsigned bytes) {
   const auto outside = [&] {
@@ -120,12 +120,12 @@ BlockRunner::Place BlockRunner::place_of(Warp& warp, const Step& step, Space spa
   return {.values = values};
 }
 
-/// Two warps touch a byte of shared memory between the same barriers, and one of them writes it. Of
-/// atomics alone the order does not matter.
+/// Fails if two warps access a byte of shared memory between the same barriers and one of them
+/// writes it. The order of atomics among themselves does not matter.
 void BlockRunner::look_for_race(const Warp& warp, const Step& step, const Place& place,
                                 unsigned bytes, Touch touch) {
   if (!finds_races_ || place.in != &shared_) return;
-  // A stamp: the barriers so far, and the warp, or that there are several, or atomics.
+  // A stamp: the number of barriers so far, and the warp, or a mark for several warps or atomics.
   constexpr std::uint32_t several = 62;
   constexpr std::uint32_t atomics = 63;
   const auto stamp_of = [&](std::uint32_t who) { return (barriers_ + 1) << 6U | who; };
@@ -150,7 +150,7 @@ void BlockRunner::look_for_race(const Warp& warp, const Step& step, const Place&
   }
 }
 
-/// Most warps access one allocation: it is looked up once.
+/// Most warps access a single allocation, so it is looked up once.
 void BlockRunner::open_window(std::uint32_t mask, unsigned width) {
   window_ = {.begin = ~std::uint64_t{0}};
   for_lanes(mask, [&](unsigned lane) {
@@ -226,7 +226,7 @@ void BlockRunner::act_in_lane(Warp& warp, const Step& step, unsigned lane, Space
   }
 }
 
-/// An atomic instruction, of what was found `before`.
+/// An atomic instruction on the value `before`.
 void BlockRunner::combine_in_lane(const Warp& warp, const Step& step, unsigned lane,
                                   const Place& place, std::uint64_t before) const {
   const WarpState& state = warp.state;
@@ -260,7 +260,7 @@ void BlockRunner::put_in_lane(Warp& warp, const Step& step, unsigned lane, unsig
   std::memcpy(place.values, &bits, bytes);
 }
 
-/// cp.async: of `size` bytes those are read, the others are 0.
+/// cp.async: the first `size` bytes are read, the others are 0.
 void BlockRunner::copy_in_lane(Warp& warp, const Step& step, unsigned lane, std::uint64_t address) {
   const MemoryStep& memory = program_.memory[step.detail];
   const std::uint32_t bit = std::uint32_t{1} << lane;

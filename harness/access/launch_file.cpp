@@ -30,8 +30,8 @@ constexpr unsigned pointer_bytes = 8;
 /// The windows of shared and local memory begin here (program.hpp).
 constexpr std::uint64_t end_of_memory = std::uint64_t{1} << 46U;
 
-/// A whole number, decimal or 0x…, with a sign or not, as the bits of two's complement; nothing
-/// where the text is none, or where `bytes` bytes cannot hold it, signed or unsigned.
+/// An integer, decimal or 0x…, with an optional sign, as two's complement; nothing for other text,
+/// or if it does not fit into `bytes` bytes, signed or unsigned.
 std::optional<std::uint64_t> whole_bits(std::string_view text, unsigned bytes) {
   const bool negative = text.starts_with('-');
   std::string_view digits = text.substr(negative ? 1 : 0);
@@ -48,7 +48,7 @@ std::optional<std::uint64_t> whole_bits(std::string_view text, unsigned bytes) {
   return (~value + 1) & most;
 }
 
-/// The bits of a number with a point or an exponent, of 4 or 8 bytes.
+/// The bits of a number with a point or an exponent, in 4 or 8 bytes.
 std::optional<std::uint64_t> real_bits(const std::string& text, unsigned bytes) {
   if (text.empty() || text.find_first_of("xX") != std::string::npos) return std::nullopt;
   if (text.find_first_of(" \t") != std::string::npos) return std::nullopt;
@@ -150,7 +150,7 @@ class Reader {
   }
 
  private:
-  /// Where the address of a buffer belongs among the parameters.
+  /// The position of a buffer's address in the parameters.
   struct NamedPointer {
     std::uint64_t at = 0;
     std::string of;  ///< the buffer's name
@@ -161,7 +161,7 @@ class Reader {
   [[nodiscard]] const ptx::Module& module() const { return modules_[launch_.module]; }
   [[nodiscard]] const ptx::Kernel& kernel() const { return module().kernels[launch_.kernel]; }
 
-  /// Whether a module is of the input that the file names: as it was given, or by its last name.
+  /// Whether a module is from the input that the file names: by its full path, or by its file name.
   [[nodiscard]] bool is_meant(std::size_t module) const {
     if (input_.empty() || inputs_.empty()) return true;
     const std::string& name = inputs_[module];
@@ -209,7 +209,7 @@ class Reader {
       }
     }
     const auto& found = exact.empty() ? matching : exact;
-    // Processes of one program load the same module.
+    // Processes of one program load identical modules.
     const auto is_copy = [&](const Found& one) {
       const auto& first = found.front();
       return one.kernel == first.kernel && modules_[one.module].text == modules_[first.module].text;
@@ -287,7 +287,7 @@ class Reader {
     }
   }
 
-  /// "param_0" of "KERNEL_param_0"; else the whole name.
+  /// "param_0" of "KERNEL_param_0"; otherwise the whole name.
   [[nodiscard]] std::string short_name(const ptx::Symbol& param) const {
     std::string_view name = param.name;
     if (name.starts_with(kernel().name) && name.substr(kernel().name.size()).starts_with('_')) {
@@ -384,7 +384,8 @@ class Reader {
     read_buffer(node, param.offset, name);
   }
 
-  /// Loads of the parameter by the kernel: how it is typed there, as parameters have no types here.
+  /// The types with which the kernel loads the parameter, because PTX parameters have no types of
+  /// their own here.
   [[nodiscard]] bool is_loaded_as_real(const ptx::Symbol& param) const {
     return std::ranges::any_of(kernel().instructions, [&](const ptx::Instruction& one) {
       if (one.opcode != "ld" || one.operands.size() < 2) return false;
@@ -428,7 +429,7 @@ class Reader {
     unsigned bytes;
     std::uint64_t bits;
   };
-  /// Of "u32 1920", "f32 1.5", "b64 0x…".
+  /// Parses "u32 1920", "f32 1.5", "b64 0x…".
   [[nodiscard]] static std::optional<TypedBits> typed_bits(const std::string& text) {
     const auto parts = split(text, ' ');
     if (parts.size() != 2 || parts[0].size() < 2) return std::nullopt;
@@ -466,7 +467,7 @@ class Reader {
     }
   }
 
-  /// A field of a struct, of which some bytes are `taken`.
+  /// Writes a field of a struct, in which some bytes are `taken`.
   void read_field(const TreeNode& field, const ptx::Symbol& param, const std::string& name,
                   std::vector<bool>& taken) {
     const auto at = whole_bits(field.key, 8);
@@ -597,7 +598,7 @@ class Reader {
     return found;
   }
 
-  /// Variables of the module: all have an address, and those that the file names a content.
+  /// Variables of the module: each has an address; those that the file names also have a content.
   void read_symbols(const TreeNode* node) {
     Names names;
     for (std::uint32_t i = 0; i < module().symbols.size(); ++i) {
@@ -643,7 +644,7 @@ class Reader {
     Place place;
     std::uint64_t align = default_alignment;
     std::uint64_t offset = 0;
-    std::uint64_t address = 0;  ///< 0: where there is room
+    std::uint64_t address = 0;  ///< 0: anywhere
   };
 
   void place_buffers() {
@@ -668,7 +669,7 @@ class Reader {
       if (one.address != 0) continue;
       Buffer buffer = one.buffer;
       for (bool moved = true; moved;) {
-        // No more aligned than was asked for.
+        // Not more aligned than requested.
         buffer.address = (cursor + 2 * one.align - 1) / (2 * one.align) * (2 * one.align) +
                          one.align + one.offset;
         moved = false;
@@ -736,7 +737,7 @@ std::uint64_t Fill::read(std::uint64_t offset, unsigned count) const {
     const auto within = static_cast<unsigned>((offset + done) % element);
     std::uint64_t number = index;
     if (kind == Kind::random) {
-      constexpr std::uint64_t step = 0x9E3779B97F4A7C15U;  // of the generator's state
+      constexpr std::uint64_t step = 0x9E3779B97F4A7C15U;  // increment of the generator's state
       number = SplitMix{seed + index * step}.next();
       if (below != 0) {
         __extension__ using Wide = unsigned __int128;

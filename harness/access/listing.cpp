@@ -15,10 +15,10 @@
 namespace strata::access {
 namespace {
 
-/// Places of an inlining chain that are kept; a text may claim any number of them.
+/// Maximum length of a kept inlining chain; a text may claim any.
 constexpr std::size_t most_places = 32;
 
-/// Why no model follows an access to memory; empty for what is none, or is followed.
+/// Why an access to memory has no model; empty if it has one, or is not an access.
 std::string_view why_unmodelled(const ptx::Instruction& one) {
   using Reason = std::pair<std::string_view, std::string_view>;
   constexpr std::array reasons{
@@ -59,7 +59,7 @@ std::vector<Place> places_of(const ptx::Module& module, const ptx::Kernel& kerne
 }  // namespace
 
 std::string readable(std::string_view name) {
-  // A name may refer to parts of itself, and those to others: what it stands for can double with
+  // A mangled name may refer to parts of itself, and those to others: its expansion can double with
   // every few letters.
   constexpr std::size_t longest = 4096;
   constexpr int most_references = 32;

@@ -129,7 +129,7 @@ Token Lexer::scan() {
   const char c = text_[at_];
   const char after = at_ + 1 < text_.size() ? text_[at_ + 1] : '\0';
   if (is_digit(c)) return token_to(number, end_of_number(text_, at_));
-  // "%4" is what is left of a division by 4.
+  // "%4" is the remainder operator and a 4.
   if (is_in_name(c) || (c == '%' && is_in_name(after) && !is_digit(after)))
     return token_to(word, end_of_name(text_, at_ + 1));
   if (c == '.' && is_in_name(after)) return token_to(dotted, end_of_dotted(text_, at_));
