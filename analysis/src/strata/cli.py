@@ -1,7 +1,7 @@
 """The command `python -m strata`: report, roofline, summary, compare, validate, export, import.
 
-Exit codes: 0 done; 1 something is slower (compare), or above its roof (roofline); 2 bad input or
-usage, with one line on the standard error that says why.
+Exit codes: 0 success; 1 something is slower (compare), or above its roof (roofline); 2 bad input or
+usage, with one line on standard error that says why.
 """
 
 import sys
@@ -75,7 +75,7 @@ def report(
     """Write report.html, and a file for each figure and table."""
     loaded = [anonymous(run) if unnamed else run for run in map(load_run, runs)]
     folder = _folder(out, runs, "report")
-    from strata.report import page  # brings matplotlib: half a second that only this needs
+    from strata.report import page  # imports matplotlib: half a second that only this command needs
 
     path = page.write(loaded, folder, headings=not bare)
     for run in loaded:
@@ -251,7 +251,7 @@ def bring_in(
 
 
 def _say(text: str, *, err: bool = False) -> None:
-    """Writes to the terminal, or wherever: nothing of a run or a name controls it."""
+    """Write to standard output; no text of a run or a name can control the terminal."""
     typer.echo(visible(text), err=err)
 
 
@@ -261,7 +261,7 @@ def _fail(message: str) -> NoReturn:
 
 
 def _print_table(run: Run) -> None:
-    """The headlines: drawn on a terminal, plain columns elsewhere."""
+    """Print the headlines: drawn on a terminal, plain columns elsewhere."""
     table = headlines.table(run)
     title = one_line(f"{run.context.device.name} ({run.context.run})")
     if sys.stdout.isatty():
@@ -271,7 +271,7 @@ def _print_table(run: Run) -> None:
 
 
 def _print_map(runs: Sequence[Run]) -> None:
-    """The map of devices of one kind, in letters that the terminal has."""
+    """Print the map of devices of one kind, in letters that the terminal supports."""
     refuse_repeated(runs)
     if len({run.context.backend for run in runs}) > 1:
         _fail("found runs of a GPU and of a CPU; expected one kind, with the same levels")
@@ -280,7 +280,7 @@ def _print_map(runs: Sequence[Run]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command; leaves through SystemExit, with one line for what cannot be used."""
+    """Run the command; ends with SystemExit, after one line about unusable input."""
     try:
         app(args=arguments, prog_name="python -m strata")
     except RunError as error:
