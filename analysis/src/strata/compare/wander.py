@@ -144,7 +144,7 @@ class Laws(NamedTuple):
         return np.asarray(np.hypot(self.scales * own, self.shift * together))
 
     def chances(self, changes: Vector) -> Vector:
-        """How often each row moves at least as far as its change, to either side."""
+        """The probability that each row moves at least as far as its change, either way."""
         low, high = np.full_like(changes, _GRID[0]), np.zeros_like(changes)
         sizes = np.abs(changes)
         return np.exp(_bisected(low, high, 28, lambda chance: self.reach(np.exp(chance)) > sizes))

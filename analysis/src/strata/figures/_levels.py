@@ -89,9 +89,9 @@ class Drawing:
         return HEAD + len(self._lines(level)) + parts + FOOT
 
     def _band(self, levels: Sequence[Level], top: float) -> list[c.Layer]:
-        """The boxes of a depth, one below the other, as tall as there is room.
+        """The boxes of one depth, one below the other, as tall as there is room.
 
-        They begin a little left of those inside, words where these end.
+        They begin slightly to the left of the inner boxes; their text begins where those end.
         """
         inner, start = self.last, LEAST * 2 ** (INDENT * top / INSET)
         left = inner if self.layers else start

@@ -1,4 +1,4 @@
-"""What does it cost to bring a tile into shared memory, by each way to do it?"""
+"""What does it cost to copy a tile into shared memory, with each method?"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -40,7 +40,7 @@ def items(run: Run) -> Sequence[Row]:
 
 
 def chart(rows: Sequence[Row]) -> c.Chart:
-    """Latency above bandwidth; a column for each place that tiles come from."""
+    """Latency above bandwidth; one column per source of tiles."""
     several = len({row.text("cluster") for row in rows if row.text("method") == "distributed"}) > 1
     looks = {}
     for row in rows:

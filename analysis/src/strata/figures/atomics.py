@@ -1,4 +1,4 @@
-"""What do lanes pay for wanting the same word? Latency and rate of every atomic operation."""
+"""What does contention cost? Latency and rate of every atomic operation."""
 
 from collections.abc import Mapping, Sequence
 from operator import attrgetter, methodcaller
@@ -53,14 +53,14 @@ def items(run: Run) -> Sequence[Row]:
 
 
 def _line(row: Row) -> str:
-    """The name of the line on which a mark stands."""
+    """The name of the line of a mark."""
     name = OPERATIONS.get(row.text("operation"), row.text("operation"))
     silent = ", no return" if row.backend == "host" else ", red"
     return name if row.text("returns", "yes") == "yes" else name + silent
 
 
 def chart(rows: Sequence[Row]) -> c.Chart:
-    """Spaces beneath each other, latency beside rate; the targets of an operation on one line."""
+    """Spaces one below the other, latency beside rate; targets of an operation share a line."""
     backend = rows[0].backend
     by_operation = sorted(rows, key=lambda row: rank(row.text("operation"), tuple(OPERATIONS)))
     lines, looks = list(dict.fromkeys(map(_line, by_operation))), TARGETS[backend]

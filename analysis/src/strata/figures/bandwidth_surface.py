@@ -1,4 +1,4 @@
-"""How many bytes must be in flight on an SM before a level of memory gives all that it can?"""
+"""How many bytes must be in flight on an SM to reach the full bandwidth of a level?"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,9 +26,10 @@ TERA = 1e12
 
 
 class Spot(NamedTuple):
-    """The bandwidth of one shape of launch; `limit` is in B/s, None where nobody knows one.
+    """The bandwidth of one launch shape; `limit` is in B/s, None if unknown.
 
-    `little` is what its bytes in flight allow of reads at the latency of the level, in B/s, if any.
+    `little` is the read bandwidth that its bytes in flight allow at the latency of the level, in
+    B/s, if known.
     """
 
     level: str
@@ -58,13 +59,13 @@ def items(run: Run) -> Sequence[Spot]:
 
 
 def best(spots: Sequence[Spot]) -> list[Spot]:
-    """The best valid spot of each number of bytes in flight, ascending."""
+    """The best valid spot for each number of bytes in flight, ascending."""
     valid = sorted((s for s in spots if s.row.valid), key=lambda s: (s.in_flight, s.row.value))
     return list({spot.in_flight: spot for spot in valid}.values())
 
 
 def chart(spots: Sequence[Spot]) -> c.Chart:
-    """Bandwidth against bytes in flight, a panel a level."""
+    """Bandwidth against bytes in flight, one panel per level."""
 
     def panel(level: str, here: Sequence[Spot]) -> c.Panel:
         limits = sorted(spot.limit for spot in here if spot.limit)

@@ -1,7 +1,7 @@
-"""How many bytes move for each byte that is used, in each layout, on each generation of GPU?
+"""How many bytes move for each used byte, in each layout, on each GPU generation?
 
-What Figures 10 and 11 of Siegel et al. 2009 saw as time, said as traffic: by the rules of their
-8800 GTX (compute capability 1.0) and of those after; here the hardware's count stands beside.
+Figures 10 and 11 of Siegel et al. 2009 show this as time; here it is traffic, by the rules of their
+8800 GTX (compute capability 1.0) and of later generations, with the hardware's counts beside.
 """
 
 from collections.abc import Sequence

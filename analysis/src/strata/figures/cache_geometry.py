@@ -1,4 +1,4 @@
-"""How large is each cache, how long are its lines, and does anybody say the same?"""
+"""How large is each cache, how long are its lines, and do other sources agree?"""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -45,13 +45,13 @@ def found(one: CaseRows) -> Row:
 
 
 def name(one: CaseRows) -> str:
-    """The property, and of how much shared memory where that is not the default."""
+    """The property, and the amount of shared memory if that is not the default."""
     shared = f", {one.count('carveout')}{SPACE}KiB shared" if one.count("carveout") else ""
     return PROPERTIES[one.text("property")] + shared
 
 
 def exact(value: float) -> str:
-    """A size as exactly as a line of it: 230.62 KiB, 128 B."""
+    """A size with the precision of a line: 230.62 KiB, 128 B."""
     if value < 1024:
         return size(round(value))
     scale, unit = (2**20, "MiB") if value >= 2**20 else (2**10, "KiB")
@@ -59,14 +59,14 @@ def exact(value: float) -> str:
 
 
 def words(one: CaseRows) -> str:
-    """The size, and who says which."""
+    """The size and its sources."""
     row = one.row("reported")
     said = f"  ({REPORTERS.get(row.method, 'driver')}: {exact(row.value)})" if row else ""
     return exact(found(one).value) + said
 
 
 def chart(cases: Sequence[CaseRows]) -> c.Chart:
-    """Dots with the interval of the change, an upright stroke for what is reported."""
+    """Dots with the interval of the change; vertical strokes for reported values."""
     numbered = list(enumerate(cases))
 
     def mark(at: tuple[int, CaseRows]) -> c.Mark:

@@ -1,4 +1,4 @@
-"""Which clock do the SMs hold under which load, beside the driver's, and at what power?"""
+"""Which clock do the SMs hold under each load, what does the driver report, at what power?"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ LIMIT = c.Look(c.GREY, line="--", width=0.9)
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """A case; `limit` is the most power that the device may draw, in W."""
+    """A case; `limit` is the power limit of the device, in W."""
 
     case: CaseRows
     row: Row
@@ -46,7 +46,7 @@ def items(run: Run) -> Sequence[Load]:
 
 
 def chart(found: Sequence[Load]) -> c.Chart:
-    """Clocks left, power right; a line of the list for each mix."""
+    """Clocks left, power right; one line of the list per mix."""
     mixes = [mix for mix in MIXES if any(one.case.text("mix") == mix for one in found)]
     durations = sorted({one.after for one in found})
     ends = [durations[0], durations[-1]][: len(durations)]

@@ -17,7 +17,7 @@ APART = 1.05
 
 
 def items(run: Run) -> Sequence[Row]:
-    """Latencies, then bandwidths by warps, by the clock inside the kernel; the own block first."""
+    """Latencies, then bandwidths by warps, by the clock in the kernel; the own block first."""
 
     def place(row: Row) -> tuple[object, ...]:
         axes = [row.count(axis) or 0 for axis in ("warps", "distance", "cluster")]
@@ -28,7 +28,7 @@ def items(run: Run) -> Sequence[Row]:
 
 
 def distance(row: Row) -> int:
-    """How far on in the cluster the block stands that is read; 0 is the own."""
+    """The distance in the cluster to the block that is read; 0 is the own block."""
     return row.count("distance") or 0
 
 

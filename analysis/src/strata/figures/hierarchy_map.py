@@ -1,4 +1,4 @@
-"""What are the levels of this device's memory: how large, how far, how fast?"""
+"""How large, how far and how fast are the memory levels of this device?"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -25,17 +25,17 @@ class Item:
 
     @property
     def row(self) -> Row | None:
-        """The row behind it; a fact has none."""
+        """The row of the number; None for a fact."""
         return self.number.row
 
     @property
     def valid(self) -> bool:
-        """Whether it is there."""
+        """Whether the number exists."""
         return self.number.source != "missing"
 
 
 def items(run: Run) -> Sequence[Item]:
-    """Every number of every level, those that are missing too; none without a measured one."""
+    """Every number of every level, including missing ones; none if nothing was measured."""
     found = hierarchy(run)
     if not found.measured:
         return ()
@@ -54,7 +54,7 @@ def _maps(found: Sequence[Item]) -> list[Hierarchy]:
 
 
 def chart(found: Sequence[Item]) -> c.Chart:
-    """The device to the scale of its sizes, below it what is beside it, and why numbers lack."""
+    """The device to scale; below it what is beside it, and why numbers are missing."""
     maps = _maps(found)
     of = Drawing(maps)
     names = [_name(one, maps) for one in maps] if len(maps) > 1 else []

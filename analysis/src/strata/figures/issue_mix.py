@@ -1,6 +1,6 @@
 """What does an instruction of another unit cost a scheduler among multiply-adds?
 
-The slot that any instruction needs is one cycle.
+The issue slot that any instruction needs is one cycle.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ def cost(one: CaseRows) -> Row:
 
 
 def chart(cases: Sequence[CaseRows]) -> c.Chart:
-    """A line for each partner, and one for the slot of an instruction."""
+    """A line for each partner, and one for the issue slot."""
     order = list(LOOKS)
 
     def marked(one: CaseRows) -> c.Mark:

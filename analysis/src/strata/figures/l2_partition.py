@@ -1,6 +1,6 @@
-"""Which half of L2 is whose, and what does crossing cost?
+"""Which SMs and lines belong to which half of L2, and what does crossing cost?
 
-An SM's samples stand in the order of its number; there are none where L2 is one cache.
+The samples are SMs in the order of their numbers; there are none if L2 is one cache.
 """
 
 from collections import Counter
@@ -23,7 +23,7 @@ BIN = 4.0
 
 
 class Core(NamedTuple):
-    """One SM: cycles of its exchanges, the share of the lines that are near it, and the rows."""
+    """One SM: cycles of its exchanges, the share of lines near it, and the rows."""
 
     sm: int
     near: float
@@ -33,29 +33,29 @@ class Core(NamedTuple):
 
     @property
     def row(self) -> Row:
-        """The row of the far lines; that of the near ones is of the same case."""
+        """The row of the far lines; that of the near ones is from the same case."""
         return self.rows["far_cycles"]
 
     @property
     def drawn(self) -> list[Row]:
-        """The rows of the case that are drawn."""
+        """The drawn rows of the case."""
         names = ("near_cycles", "far_cycles", "near_share")
         return [self.rows[name] for name in names if name in self.rows]
 
     @property
     def valid(self) -> bool:
-        """Whether all that is drawn is."""
+        """Whether everything drawn is valid."""
         return all(row.valid for row in self.drawn)
 
     @property
     def crossing(self) -> Row | None:
-        """What crossing costs, where it and the two that are compared are valid."""
+        """The cost of crossing, if it and the two compared rows are valid."""
         rows = [self.rows.get(f"{way}_cycles") for way in ("crossing", "near", "far")]
         return rows[0] if all(row and row.valid for row in rows) else None
 
 
 def items(run: Run) -> Sequence[Core]:
-    """The SMs of the one case, where it found two sides."""
+    """The SMs of the single case, if it found two sides."""
     rows = {row.quantity: row for row in run.of("l2_partition")}
     if not {"near_cycles", "far_cycles"} <= rows.keys():
         return ()
@@ -67,7 +67,7 @@ def items(run: Run) -> Sequence[Core]:
 
 
 def chart(cores: Sequence[Core]) -> c.Chart:
-    """SM by SM, and beside it how many; beneath, where it was found, the side of each."""
+    """SM by SM, with a histogram beside it; below, the side of each, if it was found."""
     first, count = cores[0], len(cores)
     each: list[c.Layer] = []
     many: list[c.Layer] = []
@@ -131,7 +131,7 @@ def _caption(cores: Sequence[Core]) -> str:
 
 
 def _loads(rows: dict[str, Row]) -> str:
-    """What loads from L2 take, and from memory, where they were timed."""
+    """Latencies of loads from L2 and from memory, if they were timed."""
 
     def both(kind: str) -> list[str]:
         found = [rows.get(f"{side}_{kind}_cycles") for side in LINES]
@@ -152,7 +152,7 @@ def _loads(rows: dict[str, Row]) -> str:
 
 
 def label(core: Core) -> str:
-    """What of the case is not valid, said once, of the first SM."""
+    """The invalid parts of the case, reported once, for the first SM."""
     drawn = [] if core.sm else core.drawn
     return "; ".join(f"{row.quantity} ({row.reasons})" for row in drawn if not row.valid)
 

@@ -1,4 +1,4 @@
-"""What does a step of each rung spend its time on, and how much of that was predicted?"""
+"""What does a step of each rung spend its time on, and how much of it was predicted?"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,19 +25,19 @@ APART = 0.19
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A phase of the best case of a rung: as it was traced, as it was predicted, or both."""
+    """A phase of the best case of a rung: traced, predicted, or both."""
 
     step: Step
     phase: str
 
     @property
     def row(self) -> Row | None:
-        """What was traced; None of a phase that did not occur."""
+        """The traced row; None for a phase that did not occur."""
         return self.step.phases.get(self.phase)
 
     @property
     def predicted(self) -> float | None:
-        """Seconds of a step; None where there is no rule for the phase."""
+        """Predicted seconds of a step; None without a rule for the phase."""
         return self.step.predicted.get(self.phase)
 
     @property
@@ -52,13 +52,13 @@ class Part:
 
 
 def rung_of(step: Step) -> str:
-    """`neighbours_host_grid` as people write it: host grid."""
+    """`neighbours_host_grid` as shown: host grid."""
     row = step.first
     return row.benchmark.removeprefix(f"{row.suite}_").replace("_", " ")
 
 
 def items(run: Run) -> Sequence[Part]:
-    """The phases of every rung at every place that it has, in the order of the ladder."""
+    """The phases of every rung at each of its places, in ladder order."""
     ladders = run.context.ladders.values()
     order = [story.name for ladder in ladders for story in ladder]
     found = best(steps(run))
@@ -79,7 +79,7 @@ def items(run: Run) -> Sequence[Part]:
 def _stacked(
     parts: Sequence[Part], place: float, apart: float
 ) -> Iterator[tuple[str, bool, c.Mark]]:
-    """The marks of a rung: by phase, and whether as it was predicted."""
+    """The marks of a rung, by phase, traced or predicted."""
     ends = {True: 0.0, False: 0.0}
     for part in parts:
         row = part.row
@@ -106,7 +106,7 @@ def _words(step: Step) -> str:
 
 
 def _title(step: Step) -> str:
-    """The choices of a place; of a question its answer: `shown`, or nothing."""
+    """The words of a place; an axis with the answer `yes` by its name, `no` not at all."""
     words = [
         f"{axis} {units.count(int(value))}" if value.isdecimal()
         else axis if value == "yes" else value
@@ -117,9 +117,9 @@ def _title(step: Step) -> str:
 
 
 def _panel(parts: Sequence[Part]) -> c.Panel:
-    """Of each rung two bars: traced, and beneath it predicted, with what is left of the first.
+    """Two bars per rung: traced, and below it predicted, with the unexplained rest.
 
-    Where nothing is predicted there is one bar.
+    One bar where nothing is predicted.
     """
     apart = APART if any(part.step.predicted for part in parts) else 0.0
     rungs = list(grouped(parts, lambda part: part.rung).values())
@@ -153,7 +153,7 @@ def _panel(parts: Sequence[Part]) -> c.Panel:
 
 
 def chart(parts: Sequence[Part]) -> c.Chart:
-    """A panel for each place; bars from zero in the order of the ladder."""
+    """One panel per place; bars from zero in ladder order."""
     panels = [_panel(here) for here in grouped(parts, lambda part: part.step.place).values()]
     heights = [len(panel.places.names or ()) + 1.3 for panel in panels]
     return c.Chart(

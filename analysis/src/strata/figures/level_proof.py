@@ -1,6 +1,7 @@
-"""Which level of memory served the reads that each case says it times?
+"""Which memory level served the reads of each case, compared with the level that it claims?
 
-A case that claims L2 should find nothing in L1 (but what its layout touches twice), all in L2.
+A case that claims L2 should hit nothing in L1 (except what its layout touches twice), and all in
+L2.
 """
 
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ JITTER = 0.1
 
 
 def chart(shares: Sequence[Share]) -> c.Chart:
-    """A panel for each level that cases claim, a strip for each layout, a mark for each case."""
+    """One panel per claimed level, one strip per layout, one mark per case."""
     looks = c.layout_looks((share.layout for share in shares), line="", size=3.4, alpha=0.8)
     names = ordered((share.name for share in shares), SHARES)
     levels = c.grouped(shares, lambda share: share.level)

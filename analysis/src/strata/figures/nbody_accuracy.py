@@ -1,4 +1,4 @@
-"""How right is each rung of n-body, and how right must it be?"""
+"""How accurate is each rung of n-body, and how accurate must it be?"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +13,7 @@ LEAST = 1e-9
 
 
 def chart(points: Sequence[Accuracy]) -> c.Chart:
-    """A mark for each case, a stroke for what is allowed, in the colour of the problem."""
+    """One mark per case, with a stroke for the bound, in the colour of the problem."""
     rungs = list(dict.fromkeys(one.rung for one in sorted(points, key=lambda one: one.order)))
     by_problem = c.grouped(points, lambda one: one.problem)
     step = 0.5 / len(by_problem)

@@ -1,4 +1,4 @@
-"""How far does one axis of a rung go: bodies in a turn of the loop, threads of a block, GPUs?
+"""What does one axis of a rung gain: unrolled bodies, threads of a block, GPUs?
 
 Siegel, Ributzka and Li (2009, IV) and Table 14.2 of the CUDA Handbook, redone.
 """
@@ -26,12 +26,12 @@ RATES = c.Axis("interactions (10¹²/s)", zero=True)
 
 
 def _from_one(run: Run, rung: str, axis: str) -> list[AxisPoint]:
-    """Of problems whose least value of the axis is 1."""
+    """Problems whose least value of the axis is 1."""
     return [one for one in along(run, rung, axis) if one.first.count(axis) == 1]
 
 
 def unrolled(run: Run) -> list[AxisPoint]:
-    """The gains of unrolling, which are valid where both rates are."""
+    """The gains of unrolling, valid if both rates are."""
     found = _from_one(run, "unrolled", "unroll")
     rows = [structs.replace(one.row, valid=one.row.valid and one.first.valid) for one in found]
     return [one._replace(row=row) for one, row in zip(found, rows, strict=True)]
@@ -42,7 +42,7 @@ def _lines(
     mark: Callable[[AxisPoint], c.Mark | None],
     words: Callable[[AxisPoint], str] = lambda one: size_words(one.row),
 ) -> list[c.Layer]:
-    """A line in its band for each problem, of the points that have a mark."""
+    """One line per problem in its band, of the points with a mark."""
     firsts = {one.problem: one for one in reversed(found)}
     known = [(problem, look) for problem, look in c.PROBLEM_LOOK.items() if problem in firsts]
     looks = {problem: (words(firsts[problem]), look) for problem, look in known}
@@ -50,7 +50,7 @@ def _lines(
 
 
 def unroll_chart(found: Sequence[AxisPoint]) -> c.Chart:
-    """A line for each problem; open marks for what was published."""
+    """One line per problem; open marks for published values."""
     layers = _lines(
         found,
         lambda one: c.mark(one.value, one.row, one.first.value),
@@ -73,7 +73,7 @@ def _rates(found: Sequence[AxisPoint]) -> list[c.Layer]:
 
 
 def block_chart(found: Sequence[AxisPoint]) -> c.Chart:
-    """The rate, and beneath it the occupancy where it was counted: a line for each problem."""
+    """The rate, and below it the occupancy if counted: one line per problem."""
     sizes = sorted({one.value for one in found})
     places = c.Axis("threads of a block, and bodies of a tile", "log2", ticks=sizes)
     rows = [[c.Panel(_rates(found), places, RATES)]]
@@ -97,7 +97,7 @@ def _block_caption(found: Sequence[AxisPoint]) -> str:
 
 
 def gpu_chart(found: Sequence[AxisPoint]) -> c.Chart:
-    """A column for each rung: the rate, and beneath it the efficiency; dotted: the ideal."""
+    """One column per rung: the rate, and below it the efficiency; dotted: ideal."""
     counts = sorted({one.value for one in found})
     places = c.Axis("GPUs", limits=(counts[0] - 0.3, counts[-1] + 0.3), ticks=counts)
     columns = grouped(found, lambda one: one.row.benchmark)

@@ -1,6 +1,6 @@
-"""What does each step bring to Gravit, from the copy to the GPU to the copy back?
+"""What does each step gain for Gravit, including the copies to and from the GPU?
 
-Siegel, Ributzka and Li (2009, Fig. 12), redone: levels of optimisation at several problem sizes.
+Siegel, Ributzka and Li (2009, Fig. 12), redone: optimisation levels at several problem sizes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,9 +35,9 @@ OPEN = (replace(c.THEIRS, marker="P"), replace(c.THEIRS, marker="D"))
 
 
 def gains(points: Sequence[Copied]) -> Mapping[str, Sequence[tuple[int, float]]]:
-    """Speed over the paper's first GPU code by rung: particles, and how many times as fast.
+    """Speed-up over the paper's first GPU code by rung: particles, and the factor.
 
-    Copies included, valid steps alone; empty without that code.
+    Including copies, valid steps only; empty without that code.
     """
     valid = [point for point in points if point.row.valid]
     base = {point.bodies: point.row.value for point in valid if point.rung == GRAVIT_BASE}
@@ -49,7 +49,7 @@ def gains(points: Sequence[Copied]) -> Mapping[str, Sequence[tuple[int, float]]]
 
 
 def chart(points: Sequence[Copied]) -> c.Chart:
-    """The time of a step, how much of it is not the kernel, and the speed over the first code."""
+    """The time of a step, the part outside the kernel, and the speed-up over the first code."""
     times, shares = [], []
     faster = gains(points)
     ends = (min(point.bodies for point in points), max(point.bodies for point in points))
@@ -67,9 +67,9 @@ def chart(points: Sequence[Copied]) -> c.Chart:
         shares.append(c.Series(share, LOOKS[rung]))
     sizes: list[int] = []
     for size in sorted({point.bodies for point in points}):
-        if not sizes or size >= 1.4 * sizes[-1]:  # apart enough for their labels
+        if not sizes or size >= 1.4 * sizes[-1]:  # far enough apart for their labels
             sizes.append(size)
-    # Theirs stand at the left of all: nobody knows their numbers of particles.
+    # Published values are at the left edge: their numbers of particles are unknown.
     edge = ends[0] / wide**0.14
     reach = ((edge if faster else ends[0]) / wide**0.1, ends[1] * wide**0.1)
     places = c.Axis("particles", "log", reach, ticks=sizes, text=short)

@@ -1,4 +1,4 @@
-"""Does each step of a report on two K80 still pay, in interactions a second and in seconds?
+"""Does each step of a report on two K80 GPUs still pay off, in rates and in seconds?
 
 Figures 1 and 2 of Papadouli, Markovitsis and Sanchez Cabrera (2026), redone.
 """
@@ -26,31 +26,31 @@ class Pair(NamedTuple):
 
     @property
     def better(self) -> float:
-        """How many times faster we are, whether the value is a rate or a time."""
+        """Our speed-up over theirs, for rates and for times."""
         ratio = self.row.value / self.theirs
         return ratio if self.row.unit == "1/s" else 1 / ratio
 
 
 def _like(run: Run) -> Sequence[seeds.ThessalyStep]:
-    """The steps, but several GPUs by one alone."""
+    """The steps, with several GPUs by one of them alone."""
     return [one for one in seeds.thessaly(run) if not (one.row and unshared(one.row))]
 
 
 def rates(run: Run) -> Sequence[Pair]:
-    """The steps that were redone, in interactions a second."""
+    """The redone steps, in interactions per second."""
     steps = [(one, one.row) for one in _like(run)]
     return [Pair(one, row, one.rate) for one, row in steps if row and row.minimum > 0]
 
 
 def all_times(run: Run) -> Sequence[Pair]:
-    """The steps that were redone with the report's systems: seconds of all that it timed."""
+    """The redone steps with the report's systems: seconds of everything that it timed."""
     steps = [(one, one.step_time) for one in _like(run)]
     known = [(one, row) for one, row in steps if row and row.minimum > 0]
     return [Pair(one, times(row, seeds.THESSALY_TIMED_STEPS), one.seconds) for one, row in known]
 
 
 def chart(pairs: Sequence[Pair], label: str, scale: float) -> c.Chart:
-    """Theirs open, ours filled, joined; how far apart at the right."""
+    """Theirs open, ours filled, joined by lines, with the factor at the right."""
     grey = c.Look(colour=c.GREY, width=0.8)
     theirs, own, joined, beside = [], [], [], []
     for place, pair in enumerate(pairs):
@@ -72,7 +72,7 @@ def chart(pairs: Sequence[Pair], label: str, scale: float) -> c.Chart:
 
 
 def _name(pair: Pair) -> str:
-    """The report's step, and beneath it the rung that redoes it."""
+    """The report's step, and below it the rung that redoes it."""
     four = pair.step.hardware == seeds.FOUR
     name, many = pair.step.name, gpus(pair.row)
     shared = f", {many} GPU{'s' if many > 1 else ''}" if four else ""

@@ -1,4 +1,4 @@
-"""How long is a load under way, and how much does each level give: here, and on other GPUs?"""
+"""What are the latency and bandwidth of each level, here and on other GPUs?"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -52,7 +52,7 @@ def _cited(marks: Sequence[Mark]) -> str:
 
 
 def _chart(marks: Sequence[Mark], panels: Mapping[str, tuple[str, str]]) -> c.Chart:
-    """The run's own GPU on top, generations a little apart, their names beside the last panel."""
+    """The run's own GPU at the top, generations slightly apart, names beside the last panel."""
     generations = c.grouped(marks, attrgetter("generation"))
     lines: dict[str, float] = {}
     beside, guides, first = [], [], 0.0
@@ -109,7 +109,7 @@ def _figure(
     marks: Callable[[Run, Sequence[str]], Sequence[Mark]],
     caption: str, *, order: int,
 ) -> Figure[Mark]:  # fmt: skip
-    """The figure of these panels; its sources and their doubts come behind the caption."""
+    """The figure of these panels; sources and their doubts follow the caption."""
 
     def full_caption(marks: Sequence[Mark]) -> str:
         doubted = c.grouped((mark for mark in marks if mark.doubt), attrgetter("doubt"))

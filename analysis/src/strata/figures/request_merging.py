@@ -1,6 +1,6 @@
-"""How many requests reach L2 when several SMs ask for the same line?
+"""How many requests reach L2 when several SMs request the same line?
 
-Beside what was counted stands a model: up to four SMs share a request.
+Beside the counts, a model: up to four SMs share a request.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ MODEL = c.Look(c.GREY, line="-", width=0.8)
 
 
 class Point(NamedTuple):
-    """One case: the share of its requests that L2 saw, and the cycles between the loads."""
+    """One case: the share of its requests that L2 received, and the cycles between the loads."""
 
     sms: int
     delay: int
@@ -36,17 +36,17 @@ class Point(NamedTuple):
 
     @property
     def valid(self) -> bool:
-        """Whether both are."""
+        """Whether both are valid."""
         return self.row.valid and self.apart.valid
 
 
 def modelled(sms: int) -> float:
-    """The share where up to four SMs that load at once share a request."""
+    """The share if up to four SMs that load simultaneously share a request."""
     return ceil(sms / SHARERS) / sms
 
 
 def items(run: Run) -> Sequence[Point]:
-    """The cases that were counted, by SMs and by delay."""
+    """The counted cases, by SMs and by delay."""
     points = (
         Point(case.count("sms"), case.count("delay"), share, apart, case)
         for case in by_case(run.of("request_merging"))
@@ -57,13 +57,13 @@ def items(run: Run) -> Sequence[Point]:
 
 
 def later(points: Sequence[Point]) -> dict[int, list[Point]]:
-    """The points of each number of SMs that did not only load at once."""
+    """The points of each number of SMs with several delays."""
     by_sms = c.grouped(points, lambda one: one.sms)
     return {sms: here for sms, here in by_sms.items() if any(one.delay for one in here)}
 
 
 def chart(points: Sequence[Point]) -> c.Chart:
-    """All at once, by the number of SMs; beside it by the cycles between the loads."""
+    """Simultaneous loads by the number of SMs; beside them by the cycles between the loads."""
 
     def marked(place: float, one: Point) -> c.Mark:
         return c.Mark(place, 100 * one.row.value, valid=one.valid, row=one.row)

@@ -24,7 +24,7 @@ CITED = f"Siegel et al. 2009 {reference.cite('siegel2009gravit')}"
 
 
 def gains_chart(gains: Sequence[LayoutGain]) -> c.Chart:
-    """Bars from zero, aos at 1; open marks for what the paper prints."""
+    """Bars from zero, with aos at 1; open marks for values printed in the paper."""
 
     def mark(gain: LayoutGain) -> c.Mark:
         place = GAINING.index(gain.layout) + BESIDE[gain.how]

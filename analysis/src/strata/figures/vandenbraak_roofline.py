@@ -1,7 +1,7 @@
-"""How near do matrix additions come to what memory allows, coalesced and grouped, or not?
+"""How close do matrix additions come to the memory limit, coalesced and grouped, or not?
 
-Figure 3 of van den Braak, Mesman and Corporaal (2010), drawn again with this GPU's roofs and
-kernels; beside them what the paper's Table II and section VI-C print for a GeForce 8800 GT.
+Figure 3 of van den Braak, Mesman and Corporaal (2010), redrawn with this GPU's roofs and kernels,
+beside the values of the paper's Table II and section VI-C for a GeForce 8800 GT.
 """
 
 from collections.abc import Iterator, Sequence
@@ -41,9 +41,9 @@ stars, white, grey and black), and seconds from its section VI-C."""
 
 
 class Item(NamedTuple):
-    """A kernel or a roof: additions per byte, and additions in a second, here and as `published`.
+    """A kernel or a roof: additions per byte, and additions per second, here and `published`.
 
-    A roof of arithmetic has no intensity; one of bandwidth has the rate of one addition per byte.
+    An arithmetic roof has no intensity; a bandwidth roof has the rate at one addition per byte.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Item(NamedTuple):
 
     @property
     def is_roof(self) -> bool:
-        """Whether it bounds the others."""
+        """Whether it is a roof."""
         return not self.look.marker
 
 
@@ -76,7 +76,7 @@ def items(run: Run) -> Sequence[Item]:
 
 
 def _roofs(run: Run) -> Iterator[Item]:
-    """What arithmetic and DRAM allow, and what is left of DRAM for a word of each sector."""
+    """The limits of arithmetic and DRAM, and of DRAM with one used word per sector."""
     if best := own_cost(run.of("instruction_cost"), "iadd3", chain=False):
         of_case = [row for row in run.of("instruction_cost") if row.case == best.case]
         rates = [row for row in of_case if row.quantity == "operation_rate"]

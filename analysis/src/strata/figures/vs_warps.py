@@ -1,6 +1,6 @@
-"""How much does each layout deliver as more warps share an SM, and how long does a read then take?
+"""What bandwidth does each layout reach with more warps per SM, and how long do reads take?
 
-Useful are the bytes of the fields that were asked for (28 or 16 a particle), not what moved. Where
+Useful bytes are those of the requested fields (28 or 16 per particle), not the moved ones. Where
 the time begins to grow in proportion to the warps, the layout has saturated the level.
 """
 
@@ -23,7 +23,7 @@ DODGE = 0.06
 
 
 def chart(points: Sequence[Point]) -> c.Chart:
-    """Sets of fields beneath each other, levels beside each other, a line for each layout.
+    """Sets of fields one below the other, levels side by side, one line per layout.
 
     Bandwidths are linear from zero, so that a plateau looks like one; times are logarithmic, so
     that saturation is a slope of one.
@@ -58,7 +58,7 @@ def chart(points: Sequence[Point]) -> c.Chart:
 
 
 def _most(points: Sequence[Point]) -> dict[str, float]:
-    """How far up bands of a bandwidth are drawn: little beyond the best median of their level."""
+    """The upper end of bandwidth bands: slightly above the best median of their level."""
     known = [p for p in points if p.row.valid and p.row.quantity == "useful_bandwidth"]
     by_level = c.grouped(known, attrgetter("level"))
     return {level: BEYOND * max(p.row.value for p in here) for level, here in by_level.items()}

@@ -1,4 +1,4 @@
-"""A run folder of what another tool measured: schema version 2, complete, every gate unverified."""
+"""A run folder of another tool's measurements: schema version 2, complete, gates unverified."""
 
 import hashlib
 import json
@@ -29,10 +29,10 @@ UNKNOWN = "unknown"
 
 
 class Found(Struct, frozen=True):
-    """One case as a file has it, before it has an id of its own.
+    """One case as in the file, before it has an id of its own.
 
-    `name` tells cases apart; `measurements` were timed, `counted` were counted. `reason` says why
-    it was not measured; it is empty where it was.
+    `name` identifies the case; `measurements` were timed, `counted` were counted. `reason` says why
+    it was not measured; empty if it was.
     """
 
     name: str
@@ -48,10 +48,10 @@ class Found(Struct, frozen=True):
 
 
 class Imported(Struct, frozen=True):
-    """What a file says of itself, its device and its cases.
+    """The contents of a file: about itself, its device and its cases.
 
-    `started` is UTC as records have it, None where the file does not tell; `context` holds what
-    else the file knows of the parts `strata`, `device`, `host` and `counters` of context.json.
+    `started` is UTC in the format of records, None if the file does not say; `context` is what else
+    the file knows for the parts `strata`, `device`, `host` and `counters` of context.json.
     """
 
     tool: str
@@ -63,18 +63,18 @@ class Imported(Struct, frozen=True):
 
 
 def slug(text: str) -> str:
-    """`text` as a run folder names devices: lower case, words joined by hyphens."""
+    """`text` as in names of run folders: lower case, words joined by hyphens."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or UNKNOWN
 
 
 def name(text: str) -> str:
-    """`text` as a name of ours: lower case, words joined by underscores, a letter first."""
+    """`text` as a name: lower case, words joined by underscores, beginning with a letter."""
     words = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
     return words if re.match(r"[a-z]", words) else f"x_{words}".rstrip("_")
 
 
 def word(text: str) -> str:
-    """`text` as a value of a parameter: what is no letter, digit or one of `._+-` is a hyphen."""
+    """`text` as a parameter value: letters, digits and `._+-` remain, the rest become hyphens."""
     return re.sub(r"[^A-Za-z0-9._+-]+", "-", text).strip("-") or "-"
 
 
@@ -101,7 +101,7 @@ def write(imported: Imported, file: Path, text: str, folder: Path, *, force: boo
 
 
 def _lines(imported: Imported, file: Path, started: str) -> Iterator[Json]:
-    """The lines of samples.jsonl; cases that would have the same id get a number each."""
+    """The lines of samples.jsonl; cases with equal ids get a number each."""
     detail = f"from {file.name} by {imported.tool}, not checked by our gates"
     seen = Gate("import", "unverified", detail)
     taken: set[str] = set()
@@ -124,12 +124,12 @@ def _lines(imported: Imported, file: Path, started: str) -> Iterator[Json]:
 
 
 def _context(imported: Imported, file: Path, run: str, digest: str) -> Json:
-    """What context.json holds; what the file does not tell is as in `BLANK`."""
+    """The content of context.json; what the file does not tell is as in `BLANK`."""
     context: Json = json.loads(resource("strata.interop", "blank.json"))
     context |= {"run": run, "command": ["strata", "import", file.name], "backend": imported.backend}
     if imported.started:
         context |= dict.fromkeys(("started", "finished"), imported.started)
-    # Of its own file, so that no two imports pass for kernels of the same source.
+    # The digest of its own file, so that no two imports seem to have the same kernel source.
     context["strata"]["source_digest"] = f"import-{digest}"
     context["device"] |= {"slug": slug(imported.device), "name": imported.device}
     of_file = {"file": file.name, "digest": f"sha256:{digest}"}
