@@ -79,7 +79,7 @@ def word(text: str) -> str:
 
 
 def write(imported: Imported, file: Path, text: str, folder: Path, *, force: bool) -> Path:
-    """Write the run of the `text` in `file` below `folder`, whole or not at all; its path."""
+    """Write the run of the `text` in `file` below `folder`, whole or not at all; return a path."""
     digest = hashlib.sha256(text.encode()).hexdigest()
     when = re.sub(r"[-:]|\.\d+", "", imported.started) if imported.started else "undated"
     run = folder / f"{slug(imported.device)}-{when}-{digest[:7]}"

@@ -147,7 +147,7 @@ class AxisPoint(NamedTuple):
 
     @property
     def efficiency(self) -> float | None:
-        """Of so many times the rate of one; None where one of both is invalid."""
+        """The gain over the ideal multiple of the single rate; None if either is invalid."""
         return self.gain / self.value if self.row.valid and self.first.valid else None
 
 

@@ -160,9 +160,9 @@ class Change:
 
     @property
     def unexplained(self) -> float | None:
-        """Measured over the product of the known factors: all of it that was not counted.
+        """The measured gain over the product of the known factors; all of it without counts.
 
-        None where no factor is known, as on a CPU.
+        None if no factor is known, as on a CPU.
         """
         return self.measured / math.prod(self.factors.values()) if self.factors else None
 

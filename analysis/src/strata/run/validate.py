@@ -1,7 +1,7 @@
-"""Check a run folder against its contract beyond what loading it already demands.
+"""Check a run folder against its contract beyond what loading already requires.
 
-`measurements.csv` must be what `samples.jsonl` gives, row for row, and the folder, the context and
-the samples must speak of the same run.
+`measurements.csv` must equal the rows of `samples.jsonl`, and the folder, the context and the
+samples must belong to the same run.
 """
 
 import math
@@ -27,9 +27,9 @@ TOLERANCE = 1e-12
 
 
 def findings(run: Run) -> tuple[str, ...]:
-    """What breaks the contract, one line each; empty when the run keeps it.
+    """Violations of the contract, one line each; empty if there are none.
 
-    Raises `RunError` where the table cannot be read.
+    Raises `RunError` if the table cannot be read.
     """
     run = run.recorded
     told = [
@@ -39,7 +39,7 @@ def findings(run: Run) -> tuple[str, ...]:
 
 
 def refuse_repeated(runs: Sequence[Run]) -> None:
-    """Raises `RunError` where one of `runs` is given twice."""
+    """Raises `RunError` if one of `runs` is given twice."""
     names = Counter(run.context.run for run in runs)
     for run in runs:
         if names[name := run.context.run] > 1:
@@ -48,11 +48,11 @@ def refuse_repeated(runs: Sequence[Run]) -> None:
 
 
 def refuse_unusable(run: Run) -> None:
-    """Raises `RunError` for a run that loads, but that nothing should be drawn from.
+    """Raises `RunError` for a run that loads, but is not suitable for conclusions.
 
-    Without a row there is nothing to show. A run that says it is complete and lacks cases was cut
-    off after it was written, and a page would not tell; a table with rows of other runs or devices
-    is no longer the table of these samples. What else `findings` finds, a page can name.
+    Without a row there is nothing to show. A run that claims to be complete but lacks cases was
+    truncated after it was written, which a page would not show; a table with rows of other runs or
+    devices is no longer the table of these samples. Other `findings` can be named on a page.
     """
     run = run.recorded
     for name, found, expected, mend in chain(_cases(run), _rows(run)):
