@@ -281,7 +281,7 @@ def _measurement(metric: str, readings: Sequence[Reading]) -> Measurement:
     """A quantity by our name if there is one and the number needs no conversion to it."""
     quantity, unit = metric, readings[0].unit
     known = known_metrics().get(metric)
-    # ncu has used "warp" for instructions, but never for bytes.
+    # ncu's names of counts vary ("warp" for instructions), those of physical units do not.
     if known and (unit == known["unit"] or not {unit, known["unit"]} & PHYSICAL):
         quantity, unit = known["name"], known["unit"]
     samples = tuple(reading.value for reading in readings)
