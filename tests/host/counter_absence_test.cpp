@@ -167,7 +167,7 @@ struct EnvironmentRow {
   const char* mend;
 };
 
-TEST(CounterAbsence, WhoMayNotReadCountersIsKnownBeforeAnythingIsTried) {
+TEST(CounterAbsence, AMissingPermissionIsKnownBeforeTheTrial) {
   const std::vector<EnvironmentRow> rows{
       {admin_only, no_capabilities, user, false, "this user is not an administrator",
        "run as root"},
@@ -202,7 +202,7 @@ TEST(CounterAbsence, WhoMayNotReadCountersIsKnownBeforeAnythingIsTried) {
   }
 }
 
-TEST(CounterAbsence, WhatOnlyMakesCountersUnlikelyIsLeftToTheTrial) {
+TEST(CounterAbsence, UnlikelyCountersAreLeftToTheTrial) {
   EXPECT_FALSE(explain_environment(with_mig(true)).has_value());
   EXPECT_FALSE(explain_environment(under_wsl()).has_value());
   EXPECT_FALSE(explain_environment(under_mps()).has_value());

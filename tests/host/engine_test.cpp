@@ -141,7 +141,7 @@ TEST(EngineOrder, TouchesTheDeclaredBytes) {
   EXPECT_EQ(bench.machine.touched.size(), 40U);
 }
 
-TEST(EngineOrder, LetsNoLaunchFindWhatAnotherLeft) {
+TEST(EngineOrder, HidesTheResultsOfOneLaunchFromTheNext) {
   Bench bench{3};
   bench.experiment.slopes = {bench.slope(), bench.slope()};
   bench.measure();
@@ -811,7 +811,7 @@ TEST(EngineGates, JudgeResultsThatAreRightWithinABound) {
   EXPECT_EQ(details(false, {}), "nothing:failed ");
 }
 
-TEST(EngineGates, AreNoneThatTheExperimentDoesNotAskFor) {
+TEST(EngineGates, AreOnlyThoseThatTheExperimentRequests) {
   Bench bench;
   bench.experiment.slopes = {bench.slope()};
   bench.measure();
@@ -1017,7 +1017,7 @@ TEST(EngineCounts, RowsOfEachLoadOrNone) {
   EXPECT_EQ(none.verdicts(), "model:passed level:passed result:passed ");
 }
 
-TEST(EngineCounts, RowsOfWhatCameFromMemoryAndFromBehindWhichHalfOfL2) {
+TEST(EngineCounts, RowsOfBytesFromMemoryByHalfOfL2) {
   CountBench counting;
   counting.plan().rows = LoadRows::per_load;
   counting.plan().length.rounds = 1'000'000;

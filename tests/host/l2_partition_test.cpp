@@ -113,12 +113,12 @@ TEST(L2Split, WantsBothSmsAndLinesInTwoGroups) {
   }
 }
 
-TEST(L2Split, SaysNothingOfAMatrixThatIsTooSmallOrFlat) {
+TEST(L2Split, FindsNoSplitInASmallOrFlatMatrix) {
   EXPECT_FALSE(split({.rows = 2, .columns = 64, .cells = std::vector<double>(128, 300)}).two);
   EXPECT_FALSE(split({.rows = 16, .columns = 16, .cells = std::vector<double>(256, 300)}).two);
 }
 
-TEST(L2Split, SaysNothingOfOneSlowCellWhichIsAsSlowAnywhere) {
+TEST(L2Split, FindsNoSplitInASingleSlowCell) {
   Matrix m{.rows = 16, .columns = 16, .cells = std::vector<double>(256, 300)};
   m.row(5)[9] = 400;
   const Split found = split(m);
