@@ -1,15 +1,15 @@
-// What the files of generated data have in common, whichever ladder they belong to: their first
-// bytes, the checksum over all of them, and that nobody ever sees half of one. Host only.
+// The common parts of files of generated data, for all ladders: their first bytes, the checksum
+// over the whole file, and atomic writing. Host only.
 //
 // All numbers are little-endian.
 //
 //   byte  type  what
 //      0  8 × char  "STRATANB"
-//      8  u32   0x01020304: the order of the bytes
+//      8  u32   0x01020304: byte-order mark
 //     12  u32   version: 1 holds bodies (strata nbody), 2 agents (strata neighbours)
-//     48  32 bytes  SHA-256 of the whole file, these 32 bytes taken as 0
+//     48  32 bytes  SHA-256 of the whole file with these 32 bytes set to 0
 //
-// What else a header holds, and what follows it, its version says.
+// The version defines the rest of the header and what follows it.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@
 
 namespace strata {
 
-/// The first bytes of every such file, as they lie in it.
+/// The first bytes of every such file, in its byte layout.
 struct DatasetStart {
   std::array<char, 8> magic{'S', 'T', 'R', 'A', 'T', 'A', 'N', 'B'};
   std::uint32_t byte_order = 0x01020304;

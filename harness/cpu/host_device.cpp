@@ -1,5 +1,5 @@
-// The CPU as a device: what it is made of, how it is doing, and what `strata doctor` says of it.
-// And from what a user asked for to the device of either kind.
+// The CPU as a device: its properties, its conditions, and its diagnosis for `strata doctor`. Also
+// opens the device of either kind that a user requested.
 #include "harness/case/error.hpp"
 #include "harness/case/text.hpp"
 #include "harness/cpu/topology.hpp"
@@ -24,7 +24,7 @@
 namespace strata {
 namespace {
 
-/// Whether this CPU and its system offer vector instruction sets; empty where there are none.
+/// Vector instruction sets of this CPU and its system; empty if there are none.
 Facts vector_sets() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
@@ -46,7 +46,7 @@ std::optional<std::string> governor(int cpu) {
   return in >> name ? std::optional{name} : std::nullopt;
 }
 
-/// The fastest "cpu MHz" of /proc/cpuinfo: the other cores may be asleep.
+/// The highest "cpu MHz" in /proc/cpuinfo, because other cores may be asleep.
 std::optional<double> reported_clock_hertz() {
   std::ifstream in{"/proc/cpuinfo"};
   double megahertz = 0;
@@ -59,8 +59,8 @@ std::optional<double> reported_clock_hertz() {
   return megahertz > 0 ? std::optional{megahertz * 1e6} : std::nullopt;
 }
 
-/// Ticks of the counter for one addition that waits for the one before: the least of some pieces,
-/// as a piece that an interrupt or another process cut in two says nothing of the core's clock.
+/// Counter ticks per dependent addition: the minimum over several pieces, because an interrupted
+/// piece does not show the core's clock.
 double ticks_per_add() {
   constexpr int pieces = 16;
   constexpr int adds = 1 << 16;
@@ -77,7 +77,7 @@ double ticks_per_add() {
   return static_cast<double>(least) / adds;
 }
 
-/// Keeps a core busy until its clock and the counter hold still, and says how that went.
+/// Keeps a core busy until its clock and the counter are stable, and reports the result.
 Facts settle_core() {
   double adding = 0;
   const Settled settled = settle(0.1, 1, [&] {
@@ -141,7 +141,7 @@ class HostDevice final : public Device {
  private:
   int cpu_;
   DeviceIdentity identity_;
-  Facts settled_;  // empty before
+  Facts settled_;  // empty before settling
 };
 
 /// "32 KiB", "1.5 MiB".
@@ -245,7 +245,7 @@ std::unique_ptr<Device> open_device(const DeviceRequest& request) {
     return open_cuda_device(request.ordinal);
   } catch (const DeviceUnavailable&) {
     if (request.kind == DeviceRequest::Kind::cuda) throw;
-    return open_host_device();  // `strata doctor` says why there is no GPU
+    return open_host_device();  // `strata doctor` explains a missing GPU
   }
 }
 

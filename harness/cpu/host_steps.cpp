@@ -11,7 +11,7 @@
 namespace strata {
 namespace {
 
-constexpr double sample_seconds = 1e-2;  // a sample lasts as long, or one step
+constexpr double sample_seconds = 1e-2;  // duration of a sample, or of one step if that is longer
 constexpr double most_steps = 65536;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A GPU as the runner sees it, and what `strata doctor` says of the CUDA side of this machine.
+// A GPU as the runner uses it, and the diagnosis of CUDA on this machine for `strata doctor`.
 #include "harness/case/error.hpp"
 #include "harness/case/text.hpp"
 #include "harness/counters/counter_absence.hpp"
@@ -34,7 +34,7 @@ std::string visible_devices() {
 
 using enum Finding::State;
 
-/// Why there is no device, and what to do about it; `what` is what is asked about.
+/// Why there is no device, and the remedy; `what` is the diagnosed item.
 Finding explain(cudaError_t status, const std::string& what) {
   int driver = 0;
   int runtime = 0;
@@ -81,7 +81,7 @@ Finding explain(cudaError_t status, const std::string& what) {
   throw DeviceUnavailable{device + ": " + why.detail + "; " + why.mend};
 }
 
-/// Sizes, limits and versions: what can be asked without a context.
+/// Sizes, limits and versions that are available without a context.
 Facts describe(int ordinal, const cudaDeviceProp& properties) {
   Facts facts;
   const auto attribute = [&](cudaDeviceAttr which) -> std::optional<std::int64_t> {
@@ -112,7 +112,7 @@ Facts describe(int ordinal, const cudaDeviceProp& properties) {
   facts["ecc"] = properties.ECCEnabled != 0;
   facts["integrated"] = properties.integrated != 0;
 
-  // The runtime gives peak clocks in kHz, and nothing or 0 where it does not know.
+  // The runtime reports peak clocks in kHz, and nothing or 0 if it does not know.
   constexpr double kilo = 1e3;
   const auto number = [&](cudaDeviceAttr which) {
     return static_cast<double>(attribute(which).value_or(0));
@@ -138,7 +138,7 @@ Facts describe(int ordinal, const cudaDeviceProp& properties) {
   return facts;
 }
 
-/// What needs the context of the current device.
+/// Facts that need the context of the current device.
 void describe_context(Facts& facts) {
   std::size_t granularity = 0;
   if (cudaDeviceGetLimit(&granularity, cudaLimitMaxL2FetchGranularity) == cudaSuccess) {
@@ -153,7 +153,7 @@ void describe_context(Facts& facts) {
   }
 }
 
-/// The current device, which works.
+/// The current device, which is usable.
 class CudaDevice final : public Device {
  public:
   CudaDevice(int ordinal, const cudaDeviceProp& properties)
@@ -204,7 +204,7 @@ class CudaDevice final : public Device {
 
   void end_case() override {
     range_.reset();
-    // Whatever the case left running belongs to it: its error too.
+    // Work that the case left running belongs to it, including its error.
     remember(cudaDeviceSynchronize());
     remember(cudaGetLastError());
   }
@@ -212,21 +212,21 @@ class CudaDevice final : public Device {
   [[nodiscard]] std::string poisoned() override { return poison_; }
 
  private:
-  /// Keeps the first error after which nothing can run.
+  /// Stores the first error after which nothing can run.
   void remember(cudaError_t status) {
     if (poison_.empty() && is_sticky(status)) {
       poison_ = fmt::format("{}: {}", cudaGetErrorName(status), cudaGetErrorString(status));
     }
   }
 
-  /// As it is now; absent on a device that is lost.
+  /// The present value; absent on a lost device.
   void add_sm_clock(Facts& facts, const char* name) {
     try {
       facts[name] = measure_sm_clock(stream_.get(), step_nanoseconds_);
     } catch (const CudaError& error) {
       remember(error.code());
     } catch (const std::exception&) {
-      // A timer that stands still: no fact.
+      // A timer that does not advance gives no fact.
     }
   }
 
@@ -235,7 +235,7 @@ class CudaDevice final : public Device {
   Stream stream_;
   std::uint64_t step_nanoseconds_;
   std::optional<SettledClock> settled_;
-  Finally range_;  // for profilers: the case
+  Finally range_;  // the case, for profilers
   std::string poison_;
 };
 
@@ -336,7 +336,7 @@ std::unique_ptr<Device> open_cuda_device(int ordinal) {
   cudaDeviceProp properties{};
   cudaError_t status = cudaGetDeviceProperties(&properties, ordinal);
   if (status == cudaSuccess) status = cudaSetDevice(ordinal);
-  if (status == cudaSuccess) status = cudaFree(nullptr);  // makes the context, if nothing has
+  if (status == cudaSuccess) status = cudaFree(nullptr);  // creates the context, if needed
   if (status != cudaSuccess) unavailable(name, status);
   try {
     return std::make_unique<CudaDevice>(ordinal, properties);
@@ -362,7 +362,7 @@ std::vector<Finding> diagnose_cuda() {
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status != cudaSuccess) {
     findings.push_back(explain(status, "CUDA"));
-    // With a driver whose GPUs CUDA cannot use, this one still speaks.
+    // With a driver whose GPUs CUDA cannot use, this still reports.
     const NvmlDevice nvml{""};
     const auto version = nvml.driver_version();
     findings.push_back(

@@ -1,4 +1,4 @@
-// Stands in for the CUDA part in a build without it.
+// Stand-in for the CUDA part in a build without it.
 #include "harness/case/error.hpp"
 #include "harness/counters/tracer.hpp"
 #include "harness/record/device.hpp"
