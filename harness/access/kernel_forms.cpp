@@ -181,7 +181,7 @@ std::vector<std::int64_t> KernelForms::multiples_of(FormId form, FormId other) c
   return multiples;
 }
 
-/// Uses either the facts with conditions or those without.
+/// With the facts that need conditions, or those that need none.
 KernelForms::Proof KernelForms::narrowed(std::uint32_t block, FormId form, Proof proof,
                                          bool with_conditions) {
   unsigned asked = 0;

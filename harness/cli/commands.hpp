@@ -80,7 +80,8 @@ struct RecordedRun {
 /// The same for benchmarks that are not registered.
 [[nodiscard]] std::string describe_benchmarks(const std::vector<Benchmark>& benchmarks);
 
-/// Prints `text`, wrapped between words at the page width, in a column next to `label`.
+/// Prints `text` in lines of a page's width, broken between words, beside `label`, which stands in
+/// a column of its own.
 void print_note(std::string_view label, std::string_view text);
 
 }  // namespace strata

@@ -73,7 +73,7 @@ std::string summary(const AgentData& data) {
                                      : "without neighbours");
 }
 
-/// Reports errors of the target before computing the data.
+/// Whatever is wrong with the target is said before the work that makes the data.
 void write(const std::string& file, bool overwrite, const std::function<AgentData()>& make) {
   const auto existing = overwrite ? Existing::replace : Existing::keep;
   check_target(file, existing);

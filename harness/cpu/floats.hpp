@@ -39,7 +39,7 @@ using Floats = VectorOf<float, lanes>;
 [[STRATA_AVX2]] inline void approximate_rsqrt(Floats<avx2_lanes>& x) {
   x = _mm256_rsqrt_ps(x);
 }
-/// Replaces each x by √x.
+/// Each replaces x by √x.
 [[STRATA_AVX512]] inline void square_root(Floats<avx512_lanes>& x) {
   x = _mm512_maskz_sqrt_ps(0xFFFF, x);
 }

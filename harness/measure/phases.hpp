@@ -31,11 +31,11 @@ inline constexpr const char* copy_within_name = "cudaMemcpyDeviceToDevice";
 /// "_ZN6strata5countEj" is "count".
 [[nodiscard]] std::string kernel_function(const std::string& linker_name);
 
-/// The work queued on the device, by its records or as counted by the program.
+/// What went to the device's queue, as its records or whoever queued it say.
 struct Queued {
   std::uint64_t copies = 0;    ///< between host and device
-  std::uint64_t bytes = 0;     ///< bytes of those copies
-  std::uint64_t launches = 0;  ///< launches of kernels and fills
+  std::uint64_t bytes = 0;     ///< of them
+  std::uint64_t launches = 0;  ///< of kernels and fills
   bool operator==(const Queued&) const = default;
 };
 

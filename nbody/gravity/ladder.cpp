@@ -12,7 +12,7 @@
 namespace strata::nbody {
 namespace {
 
-/// In the order in which they were added, which is not defined.
+/// As they were added, in whatever order.
 std::vector<Rung>& enrolled_rungs() {
   static std::vector<Rung> all;
   return all;

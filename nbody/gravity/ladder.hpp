@@ -114,8 +114,8 @@ namespace detail {
 /// Adds a rung to the ladder and to the benchmarks, before main.
 bool add_to_ladder(const Rung& rung, Benchmark (*declare)(), Body body);
 
-/// `make`: a Body; or the function that prepares the rung, which the backend's measure_rung takes;
-/// or null if this build lacks the code: every build knows every rung.
+/// `make`: a Body; or what prepares the rung, which measure_rung of its backend takes; or null,
+/// where a build lacks the code: every build knows every rung.
 template <const Rung& story, auto make>
 bool enrol_rung() {
   using Make = std::remove_const_t<decltype(make)>;

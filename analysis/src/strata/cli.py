@@ -280,7 +280,7 @@ def _print_map(runs: Sequence[Run]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command; ends with SystemExit, after one line about unusable input."""
+    """Run the command; leaves through SystemExit, with one line for what cannot be used."""
     try:
         app(args=arguments, prog_name="python -m strata")
     except RunError as error:

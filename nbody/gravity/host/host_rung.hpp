@@ -38,19 +38,19 @@ using MakeHostKernel = HostKernel (*)(Vectors);
 /// Verifies a rung, then times it.
 void measure_rung(Session& session, const Rung& rung, MakeHostKernel make);
 
-/// One of the threads that compute a step.
+/// One thread among those that compute a step.
 struct ThreadRank {
   std::size_t rank = 0;
   std::size_t size = 1;
-  ThreadTeam* team = nullptr;  ///< null for a single thread
+  ThreadTeam* team = nullptr;  ///< null: it is alone
 
   void wait_for_all() const noexcept {
     if (team != nullptr) team->meet();
   }
 };
 
-/// Every core computes its part of each step by part(step, thread). An exception there ends the
-/// process, because the other threads would wait forever at the next barrier.
+/// Every core does its part of each step: part(step, thread) computes it. An exception there ends
+/// the process: the other threads would wait for ever at the next barrier.
 template <class Part>
 void run_on_all_cores(std::span<const Step> steps, ThreadTeam& team, const Part& part) {
   (void)team.run([&](std::size_t rank) noexcept {

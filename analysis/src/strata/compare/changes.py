@@ -174,7 +174,7 @@ def _flagged(judged: Sequence[J]) -> tuple[J, ...]:
 
 
 def better(row: Row) -> Better:
-    """Whether lower or higher is better: times, cycles: lower; rates: higher; others: neither."""
+    """Times and cycles are better lower, rates of any kind higher; sizes, shares, clocks no way."""
     if row.unit in ("s", "cycle", "tsc_cycle"):
         return "lower"
     rate = row.unit.endswith(("/s", "/cycle", "/tsc_cycle")) or row.quantity == "share_of_limit"
@@ -266,7 +266,7 @@ def _unfit(before: Row, after: Row) -> str:
 
 
 def _family(run: Run) -> Callable[[Row], families.Key]:
-    """The key of a row's family; the level is the case's own, or the one that served the chase."""
+    """What names the family of a row; a level is the case's own, or by what served the chase."""
     chased = atlas.served(run)
 
     def key(row: Row) -> families.Key:
