@@ -2,8 +2,8 @@
 """Prepares the manual for MkDocs, and checks its links.
 
     docs_site.py --check          names each broken relative link of the manual
-    docs_site.py PROGRAM FOLDER   writes the pages into FOLDER, with one page for each benchmark that
-                                  PROGRAM, a built strata, declares
+    docs_site.py PROGRAM FOLDER   writes the pages into FOLDER, with one page for each
+                                  benchmark that PROGRAM, a built strata, declares
 
 Links to other pages stay links, images are copied, and files or folders that are not pages are only
 named, so the site opens offline from a disk. Exit status: 0, 1 a link is broken, 2 bad input.
