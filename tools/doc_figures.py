@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Draws the figures of README and the manual anew, as `strata report` draws them.
+"""Redraws the figures of README and the manual as `strata report` draws them.
 
-A figure `results/report/DEVICE/NAME.png` is of the run that docs/runs.csv gives NAME to, else of
-the first run of that device there. Needs the analysis: PYTHONPATH=analysis/src. Exit status: 0, 1
-a run lacks a figure, 2 bad input.
+A figure `results/report/DEVICE/NAME.png` is of the run that docs/runs.csv assigns to NAME,
+otherwise of the first run of that device there. Needs the analysis: PYTHONPATH=analysis/src. Exit
+status: 0, 1 a run lacks a figure, 2 bad input.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def shown(root: Path) -> list[tuple[str, str]]:
 
 
 def run_of(root: Path, device: str, name: str) -> str | None:
-    """The folder of the run that a figure is of, below results; None where there is none."""
+    """The folder of the run of a figure, below results; None if there is none."""
     with (root / "docs/runs.csv").open(newline="", encoding="utf-8") as file:
         runs = [line for line in csv.DictReader(file) if line["folder"].startswith(f"{device}/")]
     given = [line["folder"] for line in runs if name in line["figures"].split()]

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Holds every measured number of README and the manual to the recorded row that it comes from.
+"""Checks every measured number of README and the manual against its recorded row.
 
-    doc_numbers.py           names each number that is not what its row says, and each without a row
+    doc_numbers.py           names each number that differs from its row, and each without a row
     doc_numbers.py --write   rewrites the numbers from their rows
 
-A number stands between `<!--row:RUN.NAME-->` and `<!--/row-->`. docs/numbers.csv says what a name
-is, docs/runs.csv which folder a run is, and whether its rows are judged by the rules of today. The
-text keeps its decimals, and has its unit or not. A number with a measured unit outside of a marker,
-or a decimal one in a table, needs an entry in docs/given.csv, with what it is.
+A number is written between `<!--row:RUN.NAME-->` and `<!--/row-->`. docs/numbers.csv defines the
+names; docs/runs.csv defines the folder of each run, and whether today's rules judge its rows. The
+text keeps its decimals, with or without a unit. A number with a measured unit outside a marker, or
+a decimal number in a table, needs an entry in docs/given.csv that says what it is.
 
-Needs the analysis: PYTHONPATH=analysis/src. Exit status: 0 all hold, 1 some do not, 2 bad input.
+Needs the analysis: PYTHONPATH=analysis/src. Exit status: 0 all agree, 1 some differ, 2 bad input.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class BadInputError(Exception):
 
 @dataclass(frozen=True)
 class Wrong:
-    """A text that its row does not bear out, and where it stands."""
+    """A text that differs from its row, and its place."""
 
     where: str
     said: str
@@ -77,7 +77,7 @@ class Wrong:
 
 @dataclass(frozen=True)
 class Numbers:
-    """What the names of docs/numbers.csv are in each of the recorded runs."""
+    """The values of the names of docs/numbers.csv in each recorded run."""
 
     root: Path
     names: Mapping[str, Mapping[str, str]]
@@ -90,7 +90,7 @@ class Numbers:
         return cls(root, names, {line["run"]: line for line in table(root / "docs/runs.csv")})
 
     def run(self, name: str) -> strata.Run:
-        """The run of that name, judged by the rules of truth of today or as it was recorded."""
+        """The run of that name, judged by today's plausibility rules or as it was recorded."""
         if name not in self.runs:
             known = ", ".join(self.runs)
             raise BadInputError(f"run {name!r} is not in docs/runs.csv; expected one of {known}")
@@ -101,7 +101,7 @@ class Numbers:
         return run.recorded if self.runs[name]["rows"] == "recorded" else run
 
     def value(self, run: str, name: str) -> float:
-        """The number in base units, or a ratio where it is one."""
+        """The number in base units, or as a ratio."""
         if name not in self.names:
             raise BadInputError(f"{name!r} is not in docs/numbers.csv")
         line = self.names[name]
@@ -148,7 +148,7 @@ class Numbers:
         ]
 
     def _of_atlas(self, run: str, line: Mapping[str, str]) -> Sequence[float]:
-        """What stands for a level in the report, too: `method` is a function of `atlas`."""
+        """The value for a level as in the report: `method` is a function of `atlas`."""
         found = getattr(atlas, line["method"])(self.run(run))
         if line["params"]:
             found = found.get(line["params"])
@@ -157,7 +157,7 @@ class Numbers:
         return [] if found is None else [found.value if isinstance(found, strata.Row) else found]
 
     def text(self, run: str, name: str, like: str) -> str:
-        """The number as `like` writes it: its decimals, and its unit where it has one."""
+        """The number in the format of `like`: its decimals, and its unit if it has one."""
         unit = self.names[name]["unit"] if name in self.names else ""
         value = self.value(run, name)
         if unit not in SCALES:
@@ -171,7 +171,7 @@ class Numbers:
 
 
 def _published(_run: str, line: Mapping[str, str]) -> Sequence[float]:
-    """What others published: `method` is a table of `strata.reference`."""
+    """Published values: `method` is a table of `strata.reference`."""
     wanted = dict(part.split("=", 1) for part in line["params"].split(";") if part)
     return [
         getattr(one, line["quantity"])
@@ -203,7 +203,7 @@ def rewritten(text: str, numbers: Numbers) -> str:
 
 
 def differing(name: str, text: str, numbers: Numbers) -> Iterator[Wrong]:
-    """The marked numbers that are not what their rows say, and the marks that are none."""
+    """The marked numbers that differ from their rows, and invalid markers."""
     for match in MARKED.finditer(text):
         row = numbers.text(match[1], match[2], match[3])
         if row != match[3]:
@@ -218,7 +218,7 @@ def differing(name: str, text: str, numbers: Numbers) -> Iterator[Wrong]:
 
 
 def loose(name: str, text: str, given: Sequence[Mapping[str, str]]) -> Iterator[Wrong]:
-    """Numbers with a measured unit that neither a row nor docs/given.csv stands for."""
+    """Numbers with a measured unit and neither a row nor an entry in docs/given.csv."""
     bare = MARKED.sub(lambda m: HELD + m[3].lstrip("-0123456789.e") + _lines(m[3]), text)
     for entry in given:
         if entry["file"] == name:
@@ -238,13 +238,13 @@ def _lines(text: str) -> str:
 
 
 def _given(text: str) -> re.Pattern[str]:
-    """What an entry of docs/given.csv covers."""
+    """The texts that an entry of docs/given.csv covers."""
     whole = re.escape(text.removesuffix(REST)).replace("\\ ", r"\s")
     return re.compile(whole + (r".*?(?=\n\n|\Z)" if text.endswith(REST) else ""), re.DOTALL)
 
 
 def needless(root: Path, given: Sequence[Mapping[str, str]]) -> Iterator[Wrong]:
-    """Entries of docs/given.csv that no text has, or that do not say what the number is."""
+    """Entries of docs/given.csv that match no text, or lack an explanation."""
     for line in given:
         where = f"docs/given.csv: {line['file']}"
         text = (root / line["file"]).read_text(encoding="utf-8")
@@ -255,7 +255,7 @@ def needless(root: Path, given: Sequence[Mapping[str, str]]) -> Iterator[Wrong]:
 
 
 def check(numbers: Numbers) -> list[Wrong]:
-    """All that does not hold."""
+    """Everything that does not agree."""
     root = numbers.root
     given = table(root / "docs/given.csv")
     found = [*needless(root, given)]

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Lays the manual out for MkDocs, and holds its links.
+"""Prepares the manual for MkDocs, and checks its links.
 
-    docs_site.py --check          names each relative link of the manual that leads nowhere
-    docs_site.py PROGRAM FOLDER   writes the pages into FOLDER; PROGRAM is a built strata, whose
-                                  declarations of benchmarks become a page each
+    docs_site.py --check          names each broken relative link of the manual
+    docs_site.py PROGRAM FOLDER   writes the pages into FOLDER, with one page for each
+                                  benchmark that PROGRAM, a built strata, declares
 
-A link to another page stays a link, an image is copied, and a file or folder that is no page is
-named instead: the site opens from a disk that has nothing else. Exit status: 0, 1 a link leads
-nowhere, 2 bad input.
+Links to other pages stay links, images are copied, and files or folders that are not pages are only
+named, so the site opens offline from a disk. Exit status: 0, 1 a link is broken, 2 bad input.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ pre code { font-size: 0.85rem; }
 
 @dataclass(frozen=True)
 class Broken:
-    """A link that leads nowhere, and what was expected."""
+    """A broken link, and what was expected."""
 
     page: str
     line: int
@@ -69,7 +68,7 @@ class Broken:
 
 @dataclass(frozen=True)
 class Declared:
-    """What a program says of one of its benchmarks, or of a rung: a name and its fields."""
+    """A benchmark or rung declared by a program: a name and its fields."""
 
     head: str
     fields: tuple[tuple[str, str], ...]
@@ -79,13 +78,13 @@ class Declared:
 
 
 def pages(root: Path) -> dict[str, str]:
-    """Every page of the manual by its path, and its name in the site."""
+    """Every page of the manual by its path, with its name in the site."""
     own = {f"docs/{path.name}": path.name for path in sorted((root / "docs").glob("*.md"))}
     return {name: page for name, page in ELSEWHERE.items() if (root / name).exists()} | own
 
 
 def anchors(text: str) -> set[str]:
-    """The headings of a page as links name them."""
+    """The anchors of the headings of a page."""
     found: dict[str, int] = {}
     for match in HEADING.finditer(FENCED.sub("", text)):
         bare = LINK.sub(lambda link: link["text"], match[1]).replace("`", "").lower()
@@ -95,8 +94,8 @@ def anchors(text: str) -> set[str]:
 
 
 def on_links(text: str, change: Callable[[re.Match[str], int], str]) -> str:
-    """The text with each link outside of code changed; `change` is told the line."""
-    parts = FENCED.split(text)  # Code is every second part.
+    """The text with each link outside code changed; `change` also gets the line."""
+    parts = FENCED.split(text)  # Every second part is code.
     for i in range(0, len(parts), 2):
         part, first = parts[i], 1 + sum(before.count("\n") for before in parts[:i])
         new, at = "", 0
@@ -114,7 +113,7 @@ def is_away(to: str) -> bool:
 
 
 def why_broken(root: Path, page: str, to: str) -> str:
-    """What is expected of a link that leads nowhere; nothing of one that is right."""
+    """What was expected of a broken link; nothing for a valid one."""
     path, _, anchor = to.partition("#")
     target = posixpath.normpath(posixpath.join(posixpath.dirname(page), path)) if path else page
     if target.startswith("..") or not (root / target).exists():
@@ -128,7 +127,7 @@ def why_broken(root: Path, page: str, to: str) -> str:
 
 
 def broken(root: Path) -> Iterator[Broken]:
-    """The links of the manual that lead nowhere. Nothing is asked of the network."""
+    """The broken links of the manual. Does not use the network."""
     found: list[Broken] = []
     for page in pages(root):
 
@@ -142,7 +141,7 @@ def broken(root: Path) -> Iterator[Broken]:
 
 
 def declared(listing: str) -> list[Declared]:
-    """The blocks that `strata list` and `strata ladder` print; a field goes on when indented."""
+    """The blocks printed by `strata list` and `strata ladder`; indented lines continue a field."""
     found: list[Declared] = []
     for block in re.split(r"\n\s*\n", listing.strip()):
         head, *rest = block.splitlines()
@@ -208,7 +207,7 @@ class Layout:
         self._root, self._into, self._pages = root, into, pages(root)
 
     def image(self, path: str) -> str:
-        """Copies an image, once, and says where it lies in the site."""
+        """Copies an image, once, and returns its place in the site."""
         name = f"images/{posixpath.basename(posixpath.dirname(path))}-{posixpath.basename(path)}"
         (self._into / "images").mkdir(exist_ok=True)
         shutil.copyfile(self._root / path, self._into / name)
@@ -234,12 +233,12 @@ class Layout:
         return on_links("".join(parts), change)
 
     def figures(self, name: str) -> dict[str, str]:
-        """The figures of recorded runs that have the name of a benchmark, and their devices."""
+        """The figures of recorded runs with the name of a benchmark, and their devices."""
         found = sorted((self._root / "results/report").glob(f"*/{name}.png"))
         return {self.image(str(path.relative_to(self._root))): path.parent.name for path in found}
 
     def write(self, listing: str, ladders: str) -> int:
-        """Writes all pages; gives the number of the benchmarks."""
+        """Writes all pages; returns the number of benchmarks."""
         benchmarks = declared(listing)
         stories = {story.head.partition(" ")[0]: story for story in declared(ladders)}
         (self._into / "benchmarks").mkdir(parents=True)

@@ -3,22 +3,22 @@
 
     tools/mutate.py [AREA|NAME...] [--jobs N]
 
-An area is a file tests/mutants/AREA.toml, and each table in it changes one place of one file:
+An area is a file tests/mutants/AREA.toml. Each table in it changes one place of one file:
 
     [ties_are_kept]
     file = "harness/record/statistics.cpp"
-    from = 'a < b'          # occurs exactly once in the file; three quotes hold several lines
+    from = 'a < b'          # occurs exactly once in the file; three quotes allow several lines
     to = 'a <= b'
     gtest = "Statistics.*"  # a filter; or pytest = "tests/analysis/test_x.py", ctest = "code.ptx",
                             # access = "AccessRecord.*": a filter of access_tests; and
                             # neighbours, of neighbours_tests
-    survives = "why no test can notice"  # only of a mutant that is equivalent
+    survives = "why no test can notice"  # only for an equivalent mutant
 
-Keys above the first table hold for each mutant without its own. Names of several tests have blanks
-between them. What is built: host_tests of the preset host for gtest, access_tests of it for access,
-neighbours_tests of it for neighbours, ptx of the preset cuda for ctest. Each job works in a copy of
-the tree below build/mutants and keeps its build folder there: a later run compiles little.
-tests/analysis/test_mutants.py holds that each mutant still fits the sources.
+Keys above the first table apply to each mutant without its own. Names of several tests are
+separated by blanks. What is built: host_tests of the preset host for gtest, access_tests of it for
+access, neighbours_tests of it for neighbours, ptx of the preset cuda for ctest. Each job works in a
+copy of the tree below build/mutants and keeps its build folder there, so that a later run compiles
+little. tests/analysis/test_mutants.py checks that each mutant still fits the sources.
 
 Exit status: 0 every mutant is killed or explained; 1 one survived, was killed although explained,
 or is in error (does not apply, does not build); 2 bad input, or a test fails without any mutant.
@@ -47,7 +47,7 @@ GTESTS = {"gtest": "host_tests", "access": "access_tests", "neighbours": "neighb
 RUNNERS = ("pytest", *GTESTS, "ctest")
 KEYS = {"file", "from", "to", "survives", *RUNNERS}
 VERDICTS = ("killed", "explained", "survived", "error")
-PATIENCE = "300"  # seconds; a test that takes longer has noticed
+PATIENCE = "300"  # seconds; a test that takes longer has noticed the mutant
 CONFIGURE = {
     "host": ["-DSTRATA_WERROR=OFF"],  # a mutant may leave a name unused
     "cuda": ["-DSTRATA_WERROR=OFF", "-DCMAKE_CUDA_ARCHITECTURES=90-real"],
@@ -94,7 +94,7 @@ def mutants(root: Path) -> list[Mutant]:
 
 
 class Tree:
-    """A copy of the sources in which things may be changed."""
+    """A copy of the sources that may be changed."""
 
     def __init__(self, folder: Path, cores: int) -> None:
         self.folder, self.cores = folder, cores
@@ -109,11 +109,11 @@ class Tree:
             copy = folder / name
             copy.parent.mkdir(parents=True, exist_ok=True)
             if not (copy.is_file() and filecmp.cmp(ROOT / name, copy, shallow=False)):
-                shutil.copy(ROOT / name, copy)  # newer than what was built of a mutant
+                shutil.copy(ROOT / name, copy)  # newer than the build of a mutant
 
     def run(self, *command: str, patience: str = PATIENCE) -> tuple[int, str]:
         launcher = {"CMAKE_CXX_COMPILER_LAUNCHER": "ccache"} if shutil.which("ccache") else {}
-        # Compiled modules stay away: changed twice in a second, one looks unchanged.
+        # No compiled modules: a module changed twice in a second looks unchanged.
         own = launcher | {
             "PYTHONPATH": f"{self.folder}/analysis/src",
             "PYTHONDONTWRITEBYTECODE": "1",
@@ -164,7 +164,7 @@ class Tree:
 
 
 def table(verdicts: Sequence[tuple[Mutant, str]]) -> Iterator[str]:
-    """How many of each verdict, by area."""
+    """The number of each verdict, by area."""
     yield f"{'area':20}{'mutants':>10}" + "".join(f"{verdict:>10}" for verdict in VERDICTS)
     for area in [*sorted({one.area for one, _ in verdicts}), "all"]:
         found = Counter(verdict for one, verdict in verdicts if area in (one.area, "all"))

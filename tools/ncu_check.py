@@ -3,11 +3,11 @@
 
 A few cases are counted twice: by `strata run --counters`, and by ncu around `strata bench
 --counters external`, which launches the same work in the same state, inside an NVTX range. Counts
-of requests, sectors and instructions that the kernel itself decides must be identical; what depends
-on time or on other traffic, such as hits and bytes from memory, must agree within 0.5 %, or within
-twice what several runs of Strata itself differ by.
+of requests, sectors and instructions that depend only on the kernel must be identical. Counts that
+depend on time or on other traffic, such as hits and bytes from memory, must agree within 0.5 %, or
+within twice the variation between several runs of Strata itself.
 
-Exit status: 0 all agree; 1 some do not; 2 bad input; 3 nothing can be counted here.
+Exit status: 0 all agree; 1 some differ; 2 bad input; 3 nothing can be counted here.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from typing import Any
 
 AGREE, DISAGREE, BAD_INPUT, CANNOT_COUNT = 0, 1, 2, 3
 
-#: Of the larger value, for what is not exact.
+#: Relative to the larger value, for inexact counts.
 TOLERANCE = 0.005
 SECTOR_BYTES = 32
 
@@ -54,22 +54,22 @@ DEFAULT_CASES = (
     r"/coalescing/.*misalignment=0/permutation=random/stride=2/width=8$",
 )
 
-#: Decided by the instructions of the kernel and the addresses of its loads, whatever else goes on.
+#: Determined by the kernel's instructions and load addresses, independent of other work.
 EXACT = re.compile(
     r"(l1tex__t_(requests|sectors)_(?!.*_lookup_)"
     r"|sm(sp)?__(sass_)?(thread_)?inst_executed"
     r"|sm(sp)?__(ctas|warps|threads)_launched)"
     r".*\.sum$"
 )
-#: Traffic behind L1, and hits: a few sectors of it are somebody else's, or of another moment. Where
-#: nearly all of a case is served before that level, the few are all that there is, so they are held
-#: against what the case asked of L1.
+#: Traffic beyond L1, and hits: a few sectors of it are from other work or another time. If nearly
+#: everything in a case is served before that level, those few are all that there is, so they are
+#: compared relative to the requests to L1.
 TRAFFIC = re.compile(r"(lts__t_sectors|dram__|fbpa__|l1tex__t_sectors_.*_lookup_).*\.sum$")
-#: What others, ncu itself among them, read and write in memory meanwhile: up to 41 KiB were seen.
+#: Memory traffic of other work, including ncu itself: up to 41 KiB were observed.
 FROM_MEMORY = re.compile(r"(dram__|fbpa__).*bytes.*\.sum$")
 STRAY_BYTES = 64 * 1024
 ASKED_OF_L1 = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
-#: ncu scales units for readers unless it is told not to.
+#: ncu scales units for readability unless told otherwise.
 SCALED = re.compile(r"[KMGT](byte|sector|request|inst|cycle)")
 
 
@@ -120,7 +120,7 @@ class Comparison:
 
 
 def parse_reading(text: str) -> Reading | None:
-    """A number with thousands separators; nothing for "n/a" and what else is no number."""
+    """A number with thousands separators; nothing for "n/a" and other text."""
     try:
         number = Decimal(text.replace(",", "").strip())
     except InvalidOperation:
@@ -132,9 +132,9 @@ def parse_reading(text: str) -> Reading | None:
 
 
 def parse_raw_page(text: str) -> list[Kernel]:
-    """The kernels of `ncu --csv --page raw`, in the order of their launch.
+    """The kernels of `ncu --csv --page raw`, in launch order.
 
-    Lines of ncu itself ("==PROF== …") may stand before, between and after the rows.
+    Lines of ncu itself ("==PROF== …") may appear before, between and after the rows.
     """
     rows = list(csv.reader(line for line in text.splitlines() if line.startswith('"')))
     start = next((i for i, row in enumerate(rows) if "ID" in row and "Kernel Name" in row), None)
@@ -171,10 +171,10 @@ def refuse_scaled_units(units: Mapping[str, str]) -> None:
 
 
 def kernels_of_cases(kernels: Sequence[Kernel], cases: Sequence[str]) -> dict[str, Kernel]:
-    """The kernel of each case that is to be compared: the last of its two.
+    """The kernel to compare for each case: the last of its two.
 
-    A case launches its kernel twice: with nothing to read, which is its overhead, and then with all
-    of its work. The case is told by the NVTX range around it, or else by the order of launch.
+    A case launches its kernel twice: with nothing to read, which gives its overhead, and then with
+    all of its work. The case is identified by the NVTX range, otherwise by the order of launches.
     """
     by_range = {case: [k for k in kernels if f":{case}:" in k.ranges] for case in cases}
     if sum(len(found) for found in by_range.values()) != len(kernels):
@@ -190,7 +190,7 @@ def kernels_of_cases(kernels: Sequence[Kernel], cases: Sequence[str]) -> dict[st
 
 
 def allowed_difference(metric: str, inside: float, outside: Reading, asked_of_l1: float) -> float:
-    """How far the two may be apart, in the unit of the metric."""
+    """The allowed difference of the two, in the unit of the metric."""
     if EXACT.match(metric):
         return 0.0
     scale = max(abs(inside), abs(outside.value))
@@ -202,10 +202,10 @@ def allowed_difference(metric: str, inside: float, outside: Reading, asked_of_l1
 
 
 def compare(case: str, inside: Sequence[Mapping[str, float]], outside: Kernel) -> list[Comparison]:
-    """Every metric that both have; `inside` has an element for each run of Strata.
+    """Compares every common metric; `inside` has one element per run of Strata.
 
-    What differs from run to run of Strata itself, such as the sectors that cross between the halves
-    of L2, which depends on where an allocation happened to land, may differ as much from ncu.
+    Counts that vary between runs of Strata itself may differ as much from ncu; for example the
+    sectors that cross between the halves of L2, which depend on the address of an allocation.
     """
     comparisons = []
     for metric in inside[0]:

@@ -4,7 +4,7 @@
 
 namespace strata::access {
 
-/// What an instruction does to memory.
+/// The kind of memory access of an instruction.
 enum class AccessKind : std::uint8_t { load, store, atomic, reduction, copy, matrix };
 
 }  // namespace strata::access

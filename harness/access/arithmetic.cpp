@@ -15,7 +15,8 @@ using Bits = std::uint64_t;
 
 // --- from values to lanes ------------------------------------------------------------------------
 
-/// What is unknown of a result: lanes with an unknown source, and those that PTX leaves open.
+/// Marks the unknown lanes of a result: those with an unknown source, and those that PTX leaves
+/// undefined.
 void note_unknown(WarpState& warp, const Step& step, std::uint32_t mask, unsigned sources,
                   std::uint32_t open = 0) {
   const std::uint32_t to = step.to[0];
@@ -31,7 +32,7 @@ void note_unknown(WarpState& warp, const Step& step, std::uint32_t mask, unsigne
   warp.hide(to, hidden, cause);
 }
 
-/// F::of(a, b, c, extra) in each lane, of F::sources operands.
+/// Computes F::of(a, b, c, extra) in each lane, with F::sources operands.
 template <class F>
 void each(WarpState& warp, const Step& step, std::uint32_t mask) {
   const Bits* const a = warp.value(step.from[0]);
@@ -40,7 +41,7 @@ void each(WarpState& warp, const Step& step, std::uint32_t mask) {
   Bits* const to = warp.value(step.to[0]);
   const Bits extra = step.extra;
   if (mask == all_lanes) {
-    // A result may stand where a source stood: the same lanes, then, and never others.
+    // A result may overwrite a source, but only in the same lane.
 #if !defined(__clang__)
 #pragma GCC ivdep
 #endif
@@ -54,7 +55,7 @@ void each(WarpState& warp, const Step& step, std::uint32_t mask) {
   note_unknown(warp, step, mask, F::sources);
 }
 
-/// The same where PTX leaves some results open: F::is_open(a, b, c, extra).
+/// The same if PTX leaves some results undefined: F::is_open(a, b, c, extra).
 template <class F>
 void each_defined(WarpState& warp, const Step& step, std::uint32_t mask) {
   const Bits* const a = warp.value(step.from[0]);
@@ -238,8 +239,8 @@ T leaving(T value, const Flavour& flavour) {
   return value;
 }
 
-/// Whether it is open which NaN a computation gives: of .f32 only sums, products and quotients make
-/// the one that PTX names.
+/// False if PTX does not define which NaN the computation gives. For .f32, only sums, products and
+/// quotients give the canonical one.
 template <class Compute>
 inline constexpr bool names_nan = true;
 
@@ -337,7 +338,7 @@ struct HyperbolicTangent {
     return std::tanh(a);
   }
 };
-struct RealLeast {  // the other one, where one is no number; -0 is less than 0
+struct RealLeast {  // the other operand if one is NaN; -0 is less than 0
   template <class T>
   static T of(T a, T b, T) {
     if (std::isnan(a)) return b;
@@ -416,7 +417,7 @@ struct RealFromAny {
   static Bits of(Bits a, Bits, Bits, Bits extra) { return bits_of(value(a, extra)); }
 };
 
-/// From one integer to another: Step::extra masks the register, which may be wider than To.
+/// Converts between integers: Step::extra masks the register, which may be wider than To.
 template <class To, class From, bool saturates>
 struct WholeFromWhole {
   static constexpr unsigned sources = 1;
@@ -494,7 +495,8 @@ bool compared(Compare how, T a, T b) {
   return false;
 }
 
-/// Step::extra of a comparison: Compare, then 4 bits of how a predicate is combined, then flush.
+/// Step::extra of a comparison: Compare, then 4 bits for the combination with a predicate, then
+/// flush.
 enum class Combine : std::uint8_t { none, with_and, with_or, with_xor };
 
 struct Truth {
@@ -509,7 +511,7 @@ Truth combined(Combine how, const Truth& a, const Truth& b) {
   switch (how) {
     case Combine::none:
       return a;
-    case Combine::with_and:  // known where either is known to be false
+    case Combine::with_and:  // known if either is known to be false
       result.unknown = hidden & (a.bits | a.unknown) & (b.bits | b.unknown);
       result.bits = a.bits & b.bits;
       break;
@@ -591,7 +593,7 @@ void set_predicate(WarpState& warp, const Step& step, std::uint32_t mask) {
   write_predicate(warp, step.to_predicate, truth, mask);
 }
 
-/// set: all ones, or 1.0, where it holds.
+/// set: all ones, or 1.0, if the comparison holds.
 template <class T, Compare how>
 void set_value(WarpState& warp, const Step& step, std::uint32_t mask) {
   const std::uint32_t bits = compare_lanes<T, how>(
@@ -604,8 +606,8 @@ void set_value(WarpState& warp, const Step& step, std::uint32_t mask) {
   note_unknown(warp, step, mask, 2);
 }
 
-/// Step::extra: a Combine; from[0] and from[1] are predicates, with bits that say which of them is
-/// negated and which is the constant `false` instead.
+/// Step::extra: a Combine; from[0] and from[1] are predicates, with bits for a negated one and for
+/// the constant `false`.
 void combine_predicates(WarpState& warp, const Step& step, std::uint32_t mask) {
   const auto source = [&](unsigned s) -> Truth {
     const bool negated = (step.extra & negated_predicate << s) != 0;
@@ -628,7 +630,7 @@ void select(WarpState& warp, const Step& step, std::uint32_t mask) {
   std::uint32_t hidden = mask & ((chosen.bits & hidden_a) | (~chosen.bits & hidden_b));
   std::uint32_t cause =
       (mask & chosen.bits & hidden_a) != 0 ? warp.cause[step.from[0]] : warp.cause[step.from[1]];
-  // Either value will do where both are the same.
+  // An unknown choice does not matter if both values are equal.
   std::uint32_t open = mask & chosen.unknown;
   for (unsigned lane = 0; open != 0 && lane < lanes; ++lane) {
     const std::uint32_t bit = 1U << lane;
@@ -645,7 +647,7 @@ void select(WarpState& warp, const Step& step, std::uint32_t mask) {
 
 // --- vectors of registers ------------------------------------------------------------------------
 
-/// mov.b64 %rd1, {%r1, %r2}: Step::extra is the bits of a part.
+/// mov.b64 %rd1, {%r1, %r2}: Step::extra is the number of bits of a part.
 void pack(WarpState& warp, const Step& step, std::uint32_t mask) {
   unsigned parts = 0;
   while (parts < step.from.size() && step.from.at(parts) != no_slot)
@@ -682,7 +684,7 @@ void unpack(WarpState& warp, const Step& step, std::uint32_t mask) {
 
 // --- which of them an opcode means ---------------------------------------------------------------
 
-/// what.operator()<T>() for the integer of a type; null for another.
+/// what.operator()<T>() for an integer type; null for other types.
 template <class What>
 Run for_integer(Type type, const What& what) {
   switch (type) {
@@ -902,7 +904,7 @@ std::optional<Compare> compare_of(const ptx::Instruction& one) {
   return found->second;
 }
 
-/// what.operator()<T, how>() of a comparison.
+/// what.operator()<T, how>() for a comparison.
 template <class T, class What>
 Run for_compare(Compare how, const What& what) {
   switch (how) {
@@ -1038,7 +1040,7 @@ Recipe convert(const ptx::Instruction& one, Type result) {
     }
     return recipe;
   }
-  // An integer is as wide as its register, by its sign.
+  // An integer has the width of its register and the sign of its type.
   const bool from_real = is_real(from);
   if (!from_real) {
     const unsigned width = std::max(ptx::bytes_of(result), ptx::bytes_of(to));
@@ -1090,7 +1092,7 @@ void test_window(WarpState& warp, const Step& step, std::uint32_t mask) {
   Truth truth{.unknown = warp.unknown[step.from[0]] & mask, .cause = warp.cause[step.from[0]]};
   for (unsigned lane = 0; lane < lanes; ++lane) {
     const Bits at = warp.value(step.from[0])[lane];
-    // Of global memory, extra is 0: whatever is below the windows.
+    // For global memory, extra is 0: everything below the windows.
     const bool inside =
         step.extra == 0 ? at < shared_window : at >= step.extra && at - step.extra < window_bytes;
     if (inside) truth.bits |= 1U << lane;

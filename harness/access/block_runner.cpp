@@ -17,7 +17,7 @@ std::uint32_t lane_bit(unsigned lane) {
   return std::uint32_t{1} << lane;
 }
 
-/// Calls act(lane) for each lane of the mask, the lowest first.
+/// Calls act(lane) for each lane of the mask in ascending order.
 template <class Act>
 void for_lanes(std::uint32_t mask, const Act& act) {
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1)
@@ -238,18 +238,18 @@ bool BlockRunner::resume() {
     is_waiting = is_waiting || stops_[w] == Stop::barrier;
   }
   if (std::ranges::count(stops_, Stop::paused) > 0) return false;
-  // All came to the barrier; a warp that ended counts as having come.
+  // All warps reached the barrier; a warp that ended counts as arrived.
   ++barriers_;
   votes_ = std::exchange(voting_, {});
   std::ranges::replace(stops_, Stop::barrier, Stop::paused);
   return !is_waiting;
 }
 
-// One case a kind of step.
+// One case per kind of step.
 // NOLINTNEXTLINE(readability-function-cognitive-complexity)
 BlockRunner::Stop BlockRunner::advance(Warp& warp) {
   WarpState& state = warp.state;
-  constexpr std::uint32_t turn = 1U << 16U;  // steps, after which the next warp has its turn
+  constexpr std::uint32_t turn = 1U << 16U;  // steps before the next warp has its turn
   for (std::uint32_t steps = 0; !warp.paths.empty(); ++steps) {
     if (live_ != nullptr && steps == turn) return Stop::paused;
     Path& path = warp.paths.back();
@@ -279,7 +279,7 @@ BlockRunner::Stop BlockRunner::advance(Warp& warp) {
     }
     if (slopes_ != nullptr) {
       slopes_->step(state, at, mask);
-      if (slopes_->reach() == 0) return Stop::done;  // the rest would tell nothing
+      if (slopes_->reach() == 0) return Stop::done;  // the rest would not be used
     }
     switch (step.kind) {
       case StepKind::plain:
@@ -318,9 +318,9 @@ BlockRunner::Stop BlockRunner::advance(Warp& warp) {
         ++path.step;
         break;
       case StepKind::barrier:
-        // Only where all lanes come together is it known what lies before it and what behind.
+        // The order before and after a barrier is known only if all lanes reach it together.
         if (mask != warp.live || open != 0 || (mask & warp.maybe) != 0) {
-          if (live_ != nullptr) fail(warp, step, warp.live & ~mask, "not all lanes come to it");
+          if (live_ != nullptr) fail(warp, step, warp.live & ~mask, "not all lanes reach it");
           shared_is_hidden_ = true;
           ++path.step;
           break;
@@ -358,13 +358,13 @@ BlockRunner::Stop BlockRunner::advance(Warp& warp) {
       case StepKind::activemask:
         for_lanes(mask, [&](unsigned lane) { state.value(step.to[0])[lane] = mask; });
         state.unknown[step.to[0]] &= ~mask;
-        // Whether a lane whose way is unknown is here is unknown, too.
+        // Whether a lane on an unknown path is here is unknown, too.
         if (warp.has_lost && mask != warp.live) state.hide(step.to[0], mask, warp.lost_cause);
         hide_results(warp, step, open, cause);
         ++path.step;
         break;
       case StepKind::hide:
-        if (live_ != nullptr && mask != 0) fail(warp, step, mask, "it is not modelled");
+        if (live_ != nullptr && mask != 0) fail(warp, step, mask, "not modelled");
         hide_results(warp, step, mask | open, step.instruction);
         ++path.step;
         break;
@@ -402,7 +402,7 @@ void BlockRunner::part(Warp& warp, const Step& step,
     warp.paths.back().step = stays;
     return;
   }
-  // What is left of the path waits for all ways, unless that is where it goes to anyway.
+  // The rest of the path waits for all branches, unless it goes there anyway.
   Path& path = warp.paths.back();
   if (path.reconverge == reconverge) {
     warp.paths.pop_back();
@@ -415,8 +415,8 @@ void BlockRunner::part(Warp& warp, const Step& step,
   }
 }
 
-/// Lanes leave the loops that `step` is in and the place where all of its lanes meet is not: they
-/// go on from `to`, and wait there for those that stay.
+/// Lanes leave all loops around `step` that do not contain the point where all of its lanes meet:
+/// they continue at `to`, and wait there for those that stay.
 void BlockRunner::leave(Warp& warp, const Step& step, std::uint32_t to, std::uint32_t mask) {
   const auto is_in = [&](std::uint32_t loop, std::uint32_t at) {
     std::uint32_t inner = program_.steps[at].loop;
@@ -430,7 +430,7 @@ void BlockRunner::leave(Warp& warp, const Step& step, std::uint32_t to, std::uin
        outer = program_.loop_parents[outer])
     loop = outer;
   auto& paths = warp.paths;
-  // Ways within the loop lie above the way that came into it.
+  // Paths in the loop are above the path that entered it.
   std::size_t first = paths.size() - 1;
   while (first > 0 && is_in(loop, paths[first - 1].step))
     --first;
@@ -449,7 +449,7 @@ void BlockRunner::leave(Warp& warp, const Step& step, std::uint32_t to, std::uin
   }
 }
 
-/// The lanes whose way is unknown go to where all meet.
+/// Moves lanes on an unknown path to the point where all meet.
 void BlockRunner::set_aside(Warp& warp, std::uint32_t at, std::uint32_t open, std::uint32_t cause) {
   const Step& step = program_.steps[at];
   lose_track(warp, at, open, cause);
@@ -461,7 +461,7 @@ void BlockRunner::set_aside(Warp& warp, std::uint32_t at, std::uint32_t open, st
     warp.paths.back().step = step.all_meet;
     return;
   }
-  // The others are a way of their own.
+  // The other lanes form a path of their own.
   Path others = warp.paths.back();
   others.mask &= ~open;
   if (others.reconverge == step.all_meet) {
@@ -497,7 +497,7 @@ void BlockRunner::indexed(Warp& warp, std::uint32_t at, std::uint32_t mask, std:
       {at + 1, warp.paths.back().mask & ~mask & ~open}};
   for_lanes(mask & ~hidden, [&](unsigned lane) {
     const std::uint64_t index = warp.state.value(targets.index)[lane];
-    // Beyond the list nothing is said of where it leads.
+    // An index beyond the list leads to an undefined target.
     if (index >= targets.targets.size()) {
       lost |= lane_bit(lane);
       if (cause == ptx::no_index) cause = step.instruction;
@@ -523,7 +523,7 @@ const Region& BlockRunner::region(std::uint32_t at) {
   return *kept;
 }
 
-/// Lanes of `open` went some way from this branch to where all meet again.
+/// Lanes of `open` took an unknown path from this branch to the point where all meet again.
 void BlockRunner::lose_track(Warp& warp, std::uint32_t at, std::uint32_t open,
                              std::uint32_t cause) {
   const Region& between = region(at);
@@ -566,9 +566,9 @@ void BlockRunner::hide_results(Warp& warp, const Step& step, std::uint32_t mask,
 
 // --- between lanes -------------------------------------------------------------------------------
 
-/// The lanes that an instruction names must come to it at once, each of them named: otherwise what
-/// it does, and which lanes go on together, is undefined. Where they are not known, they are taken
-/// to be those that come.
+/// An instruction's named lanes must reach it together, and every lane that reaches it must be
+/// named; otherwise its effect, and which lanes continue together, is undefined. If the named lanes
+/// are unknown, they are assumed to be those that arrive.
 void BlockRunner::come_together(Warp& warp, const Step& step, std::uint32_t mask,
                                 std::uint32_t open) {
   const WarpState& state = warp.state;
@@ -581,7 +581,7 @@ void BlockRunner::come_together(Warp& warp, const Step& step, std::uint32_t mask
   });
   const std::uint32_t missing = named & warp.live & ~mask;
   if (live_ != nullptr && (missing | unnamed) != 0) {
-    fail(warp, step, missing | unnamed, "not all lanes come to it that it names, or others do");
+    fail(warp, step, missing | unnamed, "it is not reached by exactly the lanes that it names");
   }
   if (missing != 0 || (state.unknown[step.from[0]] & mask) != 0) shared_is_hidden_ = true;
   if ((missing & ~open) == 0 && unnamed == 0) return;
@@ -615,7 +615,7 @@ void BlockRunner::vote(Warp& warp, const Step& step, std::uint32_t mask) {
   }
 }
 
-/// bar.red: lanes of all warps vote, and each is told when all have come.
+/// bar.red: lanes of all warps vote, and each gets the result when all have arrived.
 void BlockRunner::vote_of_block(const Warp& warp, const Step& step, std::uint32_t mask) {
   const auto& source = warp.state.predicates[step.from_predicate];
   if ((source.unknown & mask) != 0) {
@@ -702,7 +702,7 @@ void BlockRunner::shuffle(Warp& warp, const Step& step, std::uint32_t mask) {
     if (!valid) from = lane;
     if (valid) in_range |= lane_bit(lane);
     const std::uint32_t bit = lane_bit(from & 31U);
-    // Of a lane that is not here, or not asked, nothing is said.
+    // The value of a lane that is absent, or not named, is undefined.
     if ((mask & bit) == 0 || (warp.maybe & bit) != 0 || (members & bit) == 0) {
       hidden |= lane_bit(lane);
     } else if ((hidden_values & bit) != 0) {
@@ -750,7 +750,7 @@ void BlockRunner::doubt(std::uint32_t memory, Space space, Doubt why, std::uint3
 Space BlockRunner::space_of(Space written, std::uint64_t address) const {
   if (written != Space::generic) return written;
   if (address < shared_window) {
-    // Constants lie among the buffers.
+    // Constant memory is among the buffers.
     const auto next = std::ranges::upper_bound(launch_.buffers, address, {}, &Buffer::address);
     if (next != launch_.buffers.begin() && std::prev(next)->space == Space::constant &&
         std::prev(next)->contains(address, 1)) {
@@ -799,7 +799,7 @@ void BlockRunner::memory(Warp& warp, std::uint32_t at, std::uint32_t mask, std::
   question(warp, step, memory, asking);
   if (asking.why != Doubt::none) {
     doubt(step.detail, memory.space, asking.why, asking.cause);
-    // What it may write in another block is not followed.
+    // Writes that another block may see are not followed.
     if (slopes_ != nullptr && memory.writes && program_.needs_buffers) slopes_->give_up();
   } else if (asking.reading != 0) {
     account_by_space(at, memory, asking.reading);
@@ -820,7 +820,7 @@ void BlockRunner::memory(Warp& warp, std::uint32_t at, std::uint32_t mask, std::
   take_effect(warp, step, memory, asking);
 }
 
-/// Whether anything of the access is in doubt, and which lanes of a copy read.
+/// Determines whether anything about the access is in doubt, and which lanes of a copy read.
 void BlockRunner::question(const Warp& warp, const Step& step, const MemoryStep& memory,
                            Asking& asking) {
   const WarpState& state = warp.state;
@@ -872,7 +872,7 @@ void BlockRunner::account_by_space(std::uint32_t at, const MemoryStep& memory,
   }
 }
 
-/// What the access does to what is known.
+/// Updates what is known after the access.
 void BlockRunner::take_effect(Warp& warp, const Step& step, const MemoryStep& memory,
                               const Asking& asking) {
   const std::uint32_t any = asking.mask | asking.open;
@@ -904,7 +904,7 @@ void BlockRunner::account(std::uint32_t at, const MemoryStep& memory, Space spac
     high = std::max(high, access.addresses[lane]);
     all |= access.addresses[lane];
   });
-  // Local memory is laid out by words, shared memory by banks: both by the offset.
+  // Local memory is arranged in words, shared memory in banks; both depend on the offset.
   if ((all & (access.width - 1)) != 0) {
     doubt(step.detail, space, Doubt::misaligned, step.instruction);
     if (slopes_ != nullptr) slopes_->give_up();
@@ -941,7 +941,7 @@ void BlockRunner::account(std::uint32_t at, const MemoryStep& memory, Space spac
   }
 }
 
-/// Tells the slopes where the lanes' bytes lie, and in what.
+/// Passes the address range of the lanes to the slopes, and the space or buffer that contains it.
 void BlockRunner::follow_access(std::uint32_t at, Space space, const LaneAccess& access,
                                 std::uint64_t low, std::uint64_t high) {
   std::uint64_t begin = 0;
@@ -958,7 +958,7 @@ void BlockRunner::follow_access(std::uint32_t at, Space space, const LaneAccess&
   slopes_->access(at, access.mask, low, high + access.width, begin, end);
 }
 
-/// Words of local memory lie across the lanes: word w of lane l is word 32 w + l of the warp's.
+/// Local memory interleaves the words of lanes: word w of lane l is word 32 w + l of the warp.
 void BlockRunner::add_local(AccessTally& of, const LaneAccess& access) const {
   std::array<std::uint64_t, lanes> moved{};
   const unsigned part = std::min(access.width, 4U);
@@ -1012,7 +1012,7 @@ bool BlockRunner::read(Warp& warp, Space space, unsigned lane, std::uint64_t add
 void BlockRunner::load_values(Warp& warp, const Step& step, const MemoryStep& memory,
                               std::uint32_t mask) {
   WarpState& state = warp.state;
-  // A result may stand where the address stood: addresses_ holds all of them already.
+  // A result may overwrite the address: addresses_ already holds all of them.
   for (unsigned e = 0; e < memory.elements && e < step.to.size(); ++e) {
     const std::uint32_t to = step.to.at(e);
     if (to == no_slot) continue;
@@ -1044,7 +1044,7 @@ void BlockRunner::note_store(std::uint64_t address, unsigned bytes) {
   }
 }
 
-/// A store of unknown address stays in the buffers that its pointer was made from.
+/// A store to an unknown address stays in the buffers of the pointers from which it was computed.
 void BlockRunner::note_any_store(std::uint32_t memory) {
   if (!program_.needs_buffers || reaches_any_[memory]) return;
   reaches_any_[memory] = true;
@@ -1057,12 +1057,12 @@ void BlockRunner::note_any_store(std::uint32_t memory) {
     written_[buffer] = true;
 }
 
-/// Writes bytes [at, at + bytes), as far as they lie before `end`.
+/// Writes bytes [at, at + bytes) that are before `end`.
 void BlockRunner::put(Bytes& to, std::uint64_t at, std::uint64_t end, std::uint64_t bits,
                       unsigned bytes, bool known) const {
   for (unsigned b = 0; b < bytes && at + b < end; ++b) {
     const auto value = static_cast<std::uint8_t>(b < 8 ? bits >> (8 * b) : 0);
-    // Two lanes that write other values to one place: PTX does not say which one stays.
+    // If two lanes write different values to one place, PTX does not define which one remains.
     const bool again = to.written_by[at + b] == stores_;
     const bool agrees = !again || (to.known[at + b] != 0 && to.values[at + b] == value);
     to.known[at + b] = known && agrees ? 1 : 0;
@@ -1071,7 +1071,7 @@ void BlockRunner::put(Bytes& to, std::uint64_t at, std::uint64_t end, std::uint6
   }
 }
 
-/// What a lane stores; it is known where the lane is `sure` to do so.
+/// Stores a lane's value; it is known if the lane is `sure` to store.
 void BlockRunner::put_lane(const WarpState& state, const Step& step, const MemoryStep& memory,
                            unsigned lane, bool sure, Bytes& to, std::uint64_t at,
                            std::uint64_t end) const {
@@ -1086,7 +1086,7 @@ void BlockRunner::put_lane(const WarpState& state, const Step& step, const Memor
   }
 }
 
-/// Lanes of `mask` may write, those of `sure` do.
+/// Lanes of `mask` may store, those of `sure` do.
 void BlockRunner::store_values(Warp& warp, const Step& step, const MemoryStep& memory,
                                std::uint32_t mask, std::uint32_t sure) {
   const WarpState& state = warp.state;

@@ -1,4 +1,4 @@
-// Runs the blocks of a launch, one after the other, and sums up what their warps ask of memory.
+// Runs the blocks of a launch, one after the other, and sums up the memory requests of their warps.
 #pragma once
 
 #include "harness/access/device_memory.hpp"
@@ -17,7 +17,7 @@
 
 namespace strata::access {
 
-/// An access of one instruction in one space, as it comes in.
+/// The accesses of one instruction in one space, accumulated during the run.
 struct AccessTally {
   AccessTally(RequestModel model, std::span<const Generation> generations)
       : requests{model, generations} {}
@@ -28,41 +28,41 @@ struct AccessTally {
   std::uint64_t doubtful = 0;
   Doubt doubt = Doubt::none;
   std::uint32_t hidden_by = ptx::no_index;
-  std::uint64_t doubted_in = ~std::uint64_t{0};  ///< the first block
+  std::uint64_t doubted_in = ~std::uint64_t{0};  ///< the first block in doubt
   RequestCounter requests;
 };
 
 inline constexpr std::size_t space_count = 7;
 using Tallies = std::array<std::unique_ptr<AccessTally>, space_count>;  ///< by ptx::Space
 
-/// An access of a warp in which nothing is in doubt.
+/// An access of a warp without any doubt.
 struct ObservedAccess {
   std::uint32_t instruction = 0;
-  ptx::Space space = ptx::Space::generic;  ///< as it is written
+  ptx::Space space = ptx::Space::generic;  ///< as written in the PTX
   std::uint32_t mask = 0;
   std::array<std::uint64_t, lanes> addresses{};
-  std::array<std::array<std::uint64_t, lanes>, 8> stored{};  ///< of a store: by element
-  bool is_known = true;  ///< all that is stored; only what is compiled whole is
+  std::array<std::array<std::uint64_t, lanes>, 8> stored{};  ///< for stores: by element
+  bool is_known = true;  ///< everything stored; only in programs compiled whole
 };
 
-/// As a register of `register_bytes` holds what a load brought.
+/// The loaded value as a register of `register_bytes` holds it.
 [[nodiscard]] std::uint64_t loaded(std::uint64_t bits, const MemoryStep& memory,
                                    unsigned register_bytes);
-/// Where the generic addresses of a space begin.
+/// The first generic address of a space.
 [[nodiscard]] std::uint64_t window_of(ptx::Space space);
 
 class BlockRunner {
  public:
-  /// All must outlive it. `trusted`: by buffer, whether what lies in it is known. `spend(n)` is
-  /// told of every so many instructions, and throws when there were too many.
+  /// All arguments must outlive it. `trusted`: by buffer, whether its content is known. `spend(n)`
+  /// is called after n more instructions, and throws if there were too many.
   BlockRunner(const ptx::Module& module, const Launch& launch, const Program& program,
               std::span<const Generation> generations, const std::vector<bool>& trusted,
               std::function<void(std::uint64_t)> spend);
 
-  /// Counts the block as often as there are blocks like it.
+  /// Runs the block, and counts it `times` times for the blocks like it.
   void run(std::uint64_t block, std::uint64_t times = 1);
-  /// The same bit by bit: resume() runs each warp to a barrier, its end or for some time, and is
-  /// true when the block is done.
+  /// The same in steps: resume() runs each warp to a barrier, to its end, or for some time, and
+  /// returns true when the block is done.
   void begin(std::uint64_t block, std::uint64_t times = 1);
   [[nodiscard]] bool resume();
   /// From here on accesses take effect in `memory`, and nothing is counted (execute.hpp). The
@@ -71,10 +71,10 @@ class BlockRunner {
     live_ = &memory;
     finds_races_ = finds_races;
   }
-  /// Has `slopes` follow the blocks that are run; what they ask for then means nothing.
+  /// Lets `slopes` follow the blocks that are run; the counted requests are then meaningless.
   void follow(Slopes& slopes) { slopes_ = &slopes; }
 
-  /// Has `observe` told of accesses as they come.
+  /// Calls `observe` for every access.
   void observe(std::function<void(const ObservedAccess&)> observe) {
     observe_ = std::move(observe);
   }
@@ -83,11 +83,11 @@ class BlockRunner {
   [[nodiscard]] const std::vector<bool>& read_buffers() const { return read_; }
   [[nodiscard]] const std::vector<bool>& written_buffers() const { return written_; }
   [[nodiscard]] std::uint64_t instructions() const { return instructions_; }
-  /// Lanes that took part in them, where accesses take effect.
+  /// Lanes that took part in them, if accesses take effect.
   [[nodiscard]] std::uint64_t active_lanes() const { return active_lanes_; }
 
  private:
-  /// Lanes on their way to `reconverge`.
+  /// Lanes that run towards `reconverge`.
   struct Path {
     std::uint32_t step = 0;
     std::uint32_t reconverge = 0;
@@ -97,7 +97,7 @@ class BlockRunner {
     std::vector<std::uint8_t> values;
     std::vector<std::uint8_t> known;
     std::vector<std::uint32_t> written_by;  ///< the store that wrote a byte last, by number
-    /// Which warp wrote or read a byte last, and between which barriers; only where races are
+    /// The warp that last wrote or read a byte, and between which barriers; only if races are
     /// looked for.
     std::vector<std::uint32_t> writers;
     std::vector<std::uint32_t> readers;
@@ -110,26 +110,26 @@ class BlockRunner {
     std::uint32_t live = 0;
     std::uint32_t maybe = 0;  ///< lanes that may have ended
     std::uint32_t maybe_cause = ptx::no_index;
-    bool has_lost = false;  ///< some lane went a way that is unknown
+    bool has_lost = false;  ///< some lane took an unknown path
     std::uint32_t lost_cause = ptx::no_index;
-    bool is_apart = false;  ///< lanes did not come together that an instruction named
+    bool is_apart = false;  ///< lanes named by an instruction did not reach it together
     std::uint32_t apart_cause = ptx::no_index;
-    bool has_voted = false;  ///< at a bar.red, and is to be told
+    bool has_voted = false;  ///< it waits at a bar.red for the result
     Bytes local;             ///< of the lanes, one after the other
   };
   enum class Stop : std::uint8_t { done, barrier, paused };
 
-  /// An access as it comes: lanes that do it and that may do it, and what is known of it.
+  /// An access during the run: lanes that perform it or may perform it, and what is known about it.
   struct Asking {
     std::uint32_t mask = 0;
-    std::uint32_t open = 0;    ///< whether they do is unknown
-    std::uint32_t hidden = 0;  ///< of either: the address is unknown
+    std::uint32_t open = 0;    ///< lanes of which it is unknown
+    std::uint32_t hidden = 0;  ///< lanes of either whose address is unknown
     std::uint32_t reading = 0;
     Doubt why = Doubt::none;
     std::uint32_t cause = ptx::no_index;
   };
 
-  /// Bytes on the host: those of `in` from `at` on, or of global memory, where `in` is null.
+  /// Bytes on the host: those of `in` from `at` on, or of global memory if `in` is null.
   struct Place {
     std::uint8_t* values = nullptr;
     Bytes* in = nullptr;
@@ -220,8 +220,8 @@ class BlockRunner {
   std::uint64_t unspent_ = 0;
   std::uint64_t active_lanes_ = 0;
 
-  std::vector<Warp> warps_;  ///< one, or all of a block where they pass values
-  std::vector<Stop> stops_;  ///< of warps_: where each stands
+  std::vector<Warp> warps_;  ///< one, or all of a block if they exchange values
+  std::vector<Stop> stops_;  ///< of warps_: why each stopped
   DeviceMemory* live_ = nullptr;
   bool finds_races_ = false;
   std::uint32_t barriers_ = 0;  ///< that the block came to
@@ -231,8 +231,8 @@ class BlockRunner {
     std::uint32_t holding = 0;
   };
   Votes voting_;
-  Votes votes_;  ///< at the barrier that was last complete
-  /// Global memory that all lanes of an access lie in; null where that is not one allocation.
+  Votes votes_;  ///< of the last completed barrier
+  /// The global memory that contains all lanes of an access; null if that is not one allocation.
   struct Window {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
@@ -242,7 +242,7 @@ class BlockRunner {
   std::uint64_t block_ = 0;
   std::uint64_t times_ = 1;
   Slopes* slopes_ = nullptr;
-  Extent place_;  ///< of the block in the grid, from 0 on
+  Extent place_;  ///< index of the block in the grid
   Bytes shared_;
   bool shared_is_hidden_ = false;  ///< until the block ends
   std::uint32_t stores_ = 0;

@@ -21,12 +21,12 @@ namespace strata::access {
 namespace {
 
 constexpr std::size_t word_bytes = 8;
-/// No allocation of a device begins so low; small numbers need not be asked for.
+/// No device allocation has a lower address, so smaller numbers need no query.
 constexpr std::uint64_t least_address = std::uint64_t{1} << 16U;
-/// Of an address its remainder by this is kept, so that it lies in banks and lines as it did.
+/// The remainder of addresses modulo this is kept, so that banks and lines stay the same.
 constexpr std::uint64_t alignment = std::uint64_t{1} << 16U;
 
-/// The number whose lowest byte comes first.
+/// Reads a little-endian number.
 std::uint64_t number_of(const std::vector<std::uint8_t>& bytes, std::size_t at, std::size_t count) {
   std::uint64_t number = 0;
   for (std::size_t b = 0; b < count; ++b)
@@ -54,7 +54,8 @@ std::string hex_text(const std::vector<std::uint8_t>& bytes) {
   return text;
 }
 
-/// How a buffer is called in a launch file: by the parameter, or the part of one, that begins it.
+/// Name of a buffer in a launch file: that of the parameter, or part of one, that points to its
+/// beginning.
 std::string name_of(const SeenPointer& pointer, bool is_field) {
   std::string name = "param_" + std::to_string(pointer.parameter);
   return is_field ? name + '+' + std::to_string(pointer.at) : name;
@@ -106,7 +107,8 @@ class Writer {
     return text + (content.empty() ? "" : ", " + content) + '}';
   }
 
-  /// All of a struct: its addresses, and what lies between them in the widest numbers that fit.
+  /// All fields of a struct: its addresses, and the bytes between them as the widest numbers that
+  /// fit.
   [[nodiscard]] std::string fields(const std::vector<std::uint8_t>& bytes,
                                    const std::vector<const SeenPointer*>& pointers) const {
     std::string text = "fields:";
@@ -125,7 +127,7 @@ class Writer {
   const SeenLaunch& launch_;
   const SeenMemory& memory_;
   const ContentWords& content_;
-  std::map<std::size_t, const SeenPointer*> first_;  ///< by buffer: who begins it
+  std::map<std::size_t, const SeenPointer*> first_;  ///< by buffer: the pointer to its beginning
 };
 
 template <class T>
@@ -139,7 +141,7 @@ constexpr std::uint32_t wrapper_magic = 0x466243b1;
 constexpr std::uint32_t fatbin_magic = 0xba55ed50;
 
 std::size_t elf_bytes(const char* image) {
-  constexpr std::size_t section_table = 0x28;  // of a header of 64 bits
+  constexpr std::size_t section_table = 0x28;  // in a 64-bit header
   constexpr std::size_t entry_size = 0x3a;
   constexpr std::size_t entry_count = 0x3c;
   return read_at<std::uint64_t>(image + section_table) +
@@ -147,8 +149,8 @@ std::size_t elf_bytes(const char* image) {
              read_at<std::uint16_t>(image + entry_count);
 }
 
-/// A header with the bytes behind it, and entries: a kind, the bytes of their own header and those
-/// of what it describes.
+/// A fat binary is a header followed by entries; each entry has a kind, its own header size, and
+/// the size of its content.
 std::optional<ModuleImage> fatbin_at(const char* image) {
   constexpr std::size_t header_size = 6;
   constexpr std::size_t content_size = 8;
@@ -171,7 +173,7 @@ std::optional<ModuleImage> fatbin_at(const char* image) {
   return made;
 }
 
-/// Whether it begins as PTX does: with comments, if any, and then `.version`.
+/// Whether it begins like PTX: optional comments, then `.version`.
 bool is_ptx(const char* text) {
   for (;;) {
     text += std::strspn(text, " \t\r\n");
@@ -195,8 +197,8 @@ SeenMemory memory_of(const SeenLaunch& launch, const FindMemory& find) {
     std::uint64_t address;
   };
   std::vector<Word> words;
-  std::map<std::uint64_t, MemoryRange> ranges;    // by their first byte
-  std::map<std::uint64_t, std::uint64_t> lowest;  // of the same: what a parameter holds
+  std::map<std::uint64_t, MemoryRange> ranges;    // by start address
+  std::map<std::uint64_t, std::uint64_t> lowest;  // likewise: the lowest address in a parameter
   for (std::size_t p = 0; p < launch.parameters.size(); ++p) {
     const auto& bytes = launch.parameters[p];
     for (std::size_t at = 0; at + word_bytes <= bytes.size(); at += word_bytes) {
@@ -258,7 +260,7 @@ std::string file_word(const std::string& kernel) {
   const std::unique_ptr<char, decltype(&std::free)> readable{
       abi::__cxa_demangle(kernel.c_str(), nullptr, nullptr, &status), &std::free};
   std::string name = status == 0 && readable ? readable.get() : kernel;
-  // What stands in brackets, and what stands before the last name outside of them.
+  // The text in brackets, and the text before the last name outside them.
   std::string word;
   int depth = 0;
   for (const char c : name) {
@@ -293,7 +295,7 @@ std::optional<ModuleImage> module_at(const void* image) {
   const auto* bytes = static_cast<const char*>(image);
   using Kind = ModuleImage::Kind;
   if (read_at<std::uint32_t>(bytes) == wrapper_magic) {
-    constexpr std::size_t data = 8;  // behind the magic number and the version
+    constexpr std::size_t data = 8;  // after the magic number and the version
     bytes = read_at<const char*>(bytes + data);
     if (bytes == nullptr) return std::nullopt;
   }
@@ -324,7 +326,7 @@ std::string write_new_file(const std::string& path, std::string_view bytes) {
   const auto failed = [&](int error) {
     return path + ": " + std::generic_category().message(error);
   };
-  const IgnoredSignal over_the_limit{SIGXFSZ};  // else a limit on file sizes kills the program
+  const IgnoredSignal over_the_limit{SIGXFSZ};  // otherwise a file-size limit kills the program
   const UniqueFd fd{::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)};  // NOLINT
   if (!fd) return failed(errno);
   if (write_some(fd.get(), bytes) == bytes.size()) return {};

@@ -21,7 +21,7 @@ bool is_branch(const Instruction& one) {
   return one.opcode == "bra" || one.opcode == "brx";
 }
 
-/// Where the branch may lead: places of labels.
+/// The possible targets of a branch: positions of labels.
 std::vector<std::uint32_t> targets_of(const Kernel& kernel, const Instruction& branch) {
   std::vector<std::uint32_t> targets;
   const auto add = [&](const Operand& operand) {
@@ -37,7 +37,7 @@ std::vector<std::uint32_t> targets_of(const Kernel& kernel, const Instruction& b
   return targets;
 }
 
-/// Cuts the instructions into blocks: at labels that are branched to, and behind branches.
+/// Splits the instructions into blocks: at labels that are branch targets, and after branches.
 void cut(const Kernel& kernel, ControlFlow& flow) {
   const std::size_t count = kernel.instructions.size();
   std::vector<bool> begins(count + 1, false);
@@ -58,7 +58,7 @@ void cut(const Kernel& kernel, ControlFlow& flow) {
   }
 }
 
-/// Joins the blocks.
+/// Connects the blocks.
 void join(const Kernel& kernel, ControlFlow& flow) {
   const auto count = static_cast<std::uint32_t>(kernel.instructions.size());
   for (std::uint32_t at = 0; at < flow.blocks.size(); ++at) {
@@ -78,7 +78,7 @@ void join(const Kernel& kernel, ControlFlow& flow) {
     if (last != nullptr && is_branch(*last)) {
       std::ranges::for_each(targets_of(kernel, *last), lead_to);
     }
-    // Each once, and in order: the first is kept.
+    // Removes duplicates and keeps the order.
     auto& all = block.successors;
     const std::size_t first = goes_on && !all.empty() && all.front() == at + 1 ? 1 : 0;
     std::sort(all.begin() + static_cast<std::ptrdiff_t>(first), all.end());
@@ -97,7 +97,7 @@ struct Walk {
   std::vector<std::uint32_t> parent;
 };
 
-/// Depth first, without recursion: a hostile text may have a million blocks in a row.
+/// Depth first, without recursion, because a hostile text may have a million blocks in a row.
 Walk walk(std::span<const std::vector<std::uint32_t>> successors, std::uint32_t root) {
   Walk result{.preorder = {root},
               .postorder = {},
@@ -131,14 +131,14 @@ Graph reversed(std::span<const std::vector<std::uint32_t>> successors) {
   return result;
 }
 
-/// A forest that answers for the vertex of least semidominator on the way up from another one.
+/// A forest that finds the vertex with the least semidominator on the path up from another vertex.
 class Forest {
  public:
   explicit Forest(std::size_t size) : above_(size, no_index), label_(size) {
     std::iota(label_.begin(), label_.end(), 0U);
   }
   void link(std::uint32_t parent, std::uint32_t child) { above_[child] = parent; }
-  /// `key`: semidominators, in numbers of a walk.
+  /// `key`: semidominators, numbered by a walk.
   std::uint32_t least(std::uint32_t vertex, const std::vector<std::uint32_t>& key) {
     if (above_[vertex] == no_index) return vertex;
     std::vector<std::uint32_t>& way = way_;
@@ -159,7 +159,7 @@ class Forest {
   std::vector<std::uint32_t> way_;
 };
 
-/// Post-dominators by `edges`, whose last vertex is the exit.
+/// Post-dominators along `edges`, whose last vertex is the exit.
 std::vector<std::uint32_t> post_dominators(const Graph& edges) {
   const auto exit = static_cast<std::uint32_t>(edges.size() - 1);
   auto result = immediate_dominators(reversed(edges), exit);
@@ -186,7 +186,7 @@ void find_meetings(const Kernel& kernel, ControlFlow& flow) {
   flow.meeting = post_dominators(going_on);
 }
 
-/// When a walk of the tree of dominators enters and leaves each block.
+/// Records when a traversal of the dominator tree enters and leaves each block.
 void number_tree(ControlFlow& flow) {
   Graph children(flow.blocks.size());
   for (const std::uint32_t at : flow.order) {
@@ -205,8 +205,8 @@ void number_tree(ControlFlow& flow) {
   }
 }
 
-/// Finds natural loops, the inner ones first: a block that has a loop already stands for the
-/// outermost loop that it is in.
+/// Finds natural loops, inner ones first: a block that is already in a loop represents its
+/// outermost loop so far.
 class Loops {
  public:
   explicit Loops(ControlFlow& flow) : flow_{flow} {}
@@ -221,7 +221,8 @@ class Loops {
       std::vector<std::uint32_t> latches;
       for (const std::uint32_t from : flow_.blocks[header].predecessors) {
         if (place[from] == no_index || place[from] < place[header]) continue;
-        // An edge back to what does not dominate it enters a cycle at a second place.
+        // A back edge to a block that does not dominate its source enters a cycle at a second
+        // place.
         if (flow_.dominates(header, from))
           latches.push_back(from);
         else
@@ -241,7 +242,7 @@ class Loops {
     while (!open.empty()) {
       std::uint32_t block = open.back();
       open.pop_back();
-      if (flow_.dominator[block] == no_index && block != 0) continue;  // cannot be reached
+      if (flow_.dominator[block] == no_index && block != 0) continue;  // unreachable
       if (flow_.loop_of[block] == no_index) {
         flow_.loop_of[block] = loop;
       } else {
@@ -285,7 +286,7 @@ class Loops {
 
 std::vector<std::uint32_t> immediate_dominators(
     std::span<const std::vector<std::uint32_t>> successors, std::uint32_t root) {
-  // Lengauer and Tarjan 1979, with path compression: no graph takes it more than m log n.
+  // Lengauer and Tarjan 1979, with path compression: at most m log n for any graph.
   const Walk way = walk(successors, root);
   const Graph predecessors = reversed(successors);
   std::vector<std::uint32_t> number(successors.size(), no_index);

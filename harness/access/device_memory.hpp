@@ -1,4 +1,4 @@
-// The memory of a device, for kernels that run on the host.
+// The device memory of kernels that run on the host.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@ class DeviceMemory {
  public:
   virtual ~DeviceMemory() = default;
 
-  /// Where bytes [address, address + bytes) of global memory lie on the host; null unless all of
-  /// them are allocated, in one piece.
+  /// The host address of bytes [address, address + bytes) of global memory; null unless all of them
+  /// are allocated, in one piece.
   [[nodiscard]] virtual std::uint8_t* at(std::uint64_t address, std::uint64_t bytes) = 0;
 
  protected:

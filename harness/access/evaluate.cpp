@@ -18,7 +18,7 @@ namespace {
 
 using ptx::Space;
 
-/// Adds up what runners found.
+/// Sums the results of runners.
 class Sums {
  public:
   Sums(const Program& program, std::size_t generations, std::size_t buffers)
@@ -42,7 +42,7 @@ class Sums {
     instructions_ += runner.instructions();
   }
 
-  /// Takes the buffers that are written from `trusted`; true where one of them was read.
+  /// Removes written buffers from `trusted`; true if one of them was read.
   [[nodiscard]] bool distrust(std::vector<bool>& trusted) const {
     bool again = false;
     for (std::size_t b = 0; b < read_.size(); ++b) {
@@ -107,7 +107,7 @@ class Sums {
       access.space = space;
       access.width = memory.width();
       if (space != Space::shared && space != Space::constant) access.traffic.resize(generations_);
-      // Wherever a generic address may lead, some of it is not known.
+      // A doubtful generic access makes all spaces that it may access doubtful.
       if (access.doubt == Doubt::none && generic.access.doubt != Doubt::none) {
         access.doubt = generic.access.doubt;
         access.hidden_by = generic.access.hidden_by;
@@ -146,7 +146,7 @@ class Evaluator {
     Evaluation evaluation;
     evaluation.blocks = launch_.grid.count();
     evaluation.warps = evaluation.blocks * ((launch_.block.count() + lanes - 1) / lanes);
-    // What the kernel turns out to write is not known after all; each round trusts fewer.
+    // Buffers that the kernel writes are not known after all, so each round trusts fewer.
     for (;;) {
       Sums sums{program_, options_.generations.size(), launch_.buffers.size()};
       run_blocks(trusted, sums);
@@ -166,13 +166,13 @@ class Evaluator {
       return;
     }
     refuse({module_.kernels[launch_.kernel].name},
-           fmt::format("more than {} instructions of warps", options_.budget),
+           fmt::format("more than {} warp instructions", options_.budget),
            "a launch that ends within the budget",
-           "launch fewer blocks, or look for a loop that does not end");
+           "launch fewer blocks, or check for an endless loop");
   }
 
-  /// Blocks of one row of the grid that a thread takes at once: fewer and fewer, so that all
-  /// threads end together.
+  /// Blocks of one row of the grid that a thread takes at a time: ever fewer, so that all threads
+  /// finish together.
   struct Run {
     std::uint64_t first = 0;
     std::uint64_t end = 0;
@@ -221,14 +221,14 @@ class Evaluator {
     if (failure) std::rethrow_exception(failure);
   }
 
-  /// A thread's own part.
+  /// The state of one thread.
   struct Worker {
     Worker(Evaluator& evaluator, const std::vector<bool>& trusted)
         : runner{evaluator.runner(trusted)},
           scout{evaluator.runner(trusted)},
           slopes{evaluator.module_.kernels[evaluator.launch_.kernel], evaluator.program_,
                  evaluator.launch_},
-          // Values that pass from block to block by other ways than registers are not followed.
+          // Values that pass between blocks other than in registers are not followed.
           reuses{evaluator.options_.reuses_blocks && !evaluator.program_.needs_shared &&
                  !evaluator.program_.needs_local} {
       scout.follow(slopes);
@@ -240,8 +240,8 @@ class Evaluator {
         const std::uint64_t left = end - first;
         std::uint64_t alike = std::min(left, patience);
         std::uint64_t period = alike;
-        // A block is run once more for what it has in common with the next ones: worth it where
-        // there are some.
+        // A block is run a second time to compare it with the following ones, which pays off only
+        // if there are some.
         constexpr std::uint64_t least = 4;
         if (reuses && left >= least && patience == 1) {
           slopes.begin();
@@ -267,7 +267,7 @@ class Evaluator {
     Slopes slopes;
     bool reuses;
     std::uint64_t blocks_run = 0;
-    std::uint64_t patience = 1;  ///< blocks to run before the next are compared
+    std::uint64_t patience = 1;  ///< blocks to run before the next comparison
     std::uint64_t waits = 1;
     static constexpr std::uint64_t most_wait = 64;
   };
@@ -285,7 +285,7 @@ class Evaluator {
   std::atomic<std::uint64_t> spent_ = 0;
   std::uint64_t blocks_run_ = 0;
   std::mutex taking_;
-  std::uint64_t next_ = 0;  ///< block that nobody took yet
+  std::uint64_t next_ = 0;  ///< next block to take
 };
 
 }  // namespace
@@ -312,26 +312,27 @@ std::string_view describe(Doubt doubt) {
     case Doubt::none:
       return "exact";
     case Doubt::address:
-      return "an address is not known";
+      return "address is unknown";
     case Doubt::guard:
-      return "its guard is not known";
+      return "guard is unknown";
     case Doubt::path:
-      return "whether threads come here is not known";
+      return "it is unknown which threads reach this instruction";
     case Doubt::ended:
-      return "whether threads ended before is not known";
+      return "it is unknown which threads have exited";
     case Doubt::apart:
-      return "threads that an instruction names do not come to it together: what it does, and "
-             "which of them go on together, is undefined";
+      return "some threads of an instruction's mask do not reach it together: its result, and "
+             "which "
+             "threads continue together, is undefined";
     case Doubt::misaligned:
-      return "an address is no multiple of the width";
+      return "misaligned address";
     case Doubt::width:
-      return "how much a thread asks for is not known";
+      return "access size is unknown";
   }
   return {};
 }
 
 std::string describe_hidden(const ptx::Kernel& kernel, std::uint32_t instruction) {
-  if (instruction >= kernel.instructions.size()) return "a register that nothing wrote";
+  if (instruction >= kernel.instructions.size()) return "an uninitialised register";
   const ptx::Instruction& one = kernel.instructions[instruction];
   std::string text{one.opcode};
   for (const auto& modifier : one.modifiers)
@@ -340,13 +341,13 @@ std::string describe_hidden(const ptx::Kernel& kernel, std::uint32_t instruction
     switch (role_of(one)) {
       case Role::load:
         return one.space() == Space::param ? "the launch file does not give this parameter"
-                                           : "what it loads is not known";
+                                           : "loaded value is unknown";
       case Role::atomic:
-        return "what it returns is not known";
+        return "returned value is unknown";
       case Role::unmodelled:
-        return "it is not modelled";
+        return "not modelled";
       default:
-        return "its result is not known";
+        return "result is unknown";
     }
   };
   return fmt::format("{} of line {}: {}", text, one.line, why());

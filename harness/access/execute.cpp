@@ -34,7 +34,7 @@ std::optional<std::uint64_t> combined_as(const Instruction& one, std::uint64_t b
   return std::nullopt;
 }
 
-/// What atom and red leave (PTX ISA 9.0, 9.7.13.6 and 9.7.13.7); none where that is not known here.
+/// The result of atom and red (PTX ISA 9.0, 9.7.13.6 and 9.7.13.7); nothing for unknown operations.
 std::optional<std::uint64_t> combined(const Instruction& one, std::uint64_t before, std::uint64_t b,
                                       std::uint64_t c) {
   if (one.has("exch")) return b;
@@ -95,10 +95,10 @@ void BlockRunner::fail(const Warp& warp, const Step& step, std::uint32_t mask,
 void BlockRunner::fail_hidden(const Warp& warp, const Step& step, std::uint32_t mask,
                               std::string_view what, std::uint32_t cause) const {
   const ptx::Kernel& kernel = module_.kernels[launch_.kernel];
-  fail(warp, step, mask, fmt::format("{} hangs on {}", what, describe_hidden(kernel, cause)));
+  fail(warp, step, mask, fmt::format("{} depends on {}", what, describe_hidden(kernel, cause)));
 }
 
-/// Where bytes of a lane's address lie on the host; fails where they are not allocated.
+/// The host location of bytes at a lane's address; fails if they are not allocated.
 BlockRunner::Place BlockRunner::place_of(Warp& warp, const Step& step, Space space, unsigned lane,
                                          std::uint64_t address, unsigned bytes) {
   const auto outside = [&] {
@@ -120,12 +120,12 @@ BlockRunner::Place BlockRunner::place_of(Warp& warp, const Step& step, Space spa
   return {.values = values};
 }
 
-/// Two warps touch a byte of shared memory between the same barriers, and one of them writes it. Of
-/// atomics alone the order does not matter.
+/// Fails if two warps access a byte of shared memory between the same barriers and one of them
+/// writes it. The order of atomics among themselves does not matter.
 void BlockRunner::look_for_race(const Warp& warp, const Step& step, const Place& place,
                                 unsigned bytes, Touch touch) {
   if (!finds_races_ || place.in != &shared_) return;
-  // A stamp: the barriers so far, and the warp, or that there are several, or atomics.
+  // A stamp: the number of barriers so far, and the warp, or a mark for several warps or atomics.
   constexpr std::uint32_t several = 62;
   constexpr std::uint32_t atomics = 63;
   const auto stamp_of = [&](std::uint32_t who) { return (barriers_ + 1) << 6U | who; };
@@ -140,7 +140,7 @@ void BlockRunner::look_for_race(const Warp& warp, const Step& step, const Place&
     std::uint32_t& reader = shared_.readers[at];
     if (is_another(writer, combines ? stamp_of(atomics) : mine) ||
         (touch != Touch::read && is_another(reader, mine))) {
-      fail(warp, step, 0, "another warp touches the same shared memory before the next barrier");
+      fail(warp, step, 0, "another warp accesses the same shared memory before the next barrier");
     }
     if (touch == Touch::read) {
       reader = is_another(reader, mine) ? stamp_of(several) : mine;
@@ -150,7 +150,7 @@ void BlockRunner::look_for_race(const Warp& warp, const Step& step, const Place&
   }
 }
 
-/// Most warps access one allocation: it is looked up once.
+/// Most warps access a single allocation, so it is looked up once.
 void BlockRunner::open_window(std::uint32_t mask, unsigned width) {
   window_ = {.begin = ~std::uint64_t{0}};
   for_lanes(mask, [&](unsigned lane) {
@@ -169,13 +169,13 @@ void BlockRunner::act(Warp& warp, const Step& step, std::uint32_t mask) {
   if (hidden != 0) {
     fail_hidden(warp, step, hidden, "the address", state.cause[memory.address]);
   }
-  if (memory.kind == AccessKind::matrix) fail(warp, step, mask, "it is not modelled");
+  if (memory.kind == AccessKind::matrix) fail(warp, step, mask, "not modelled");
   const std::uint64_t wrap = memory.short_address ? 0xFFFFFFFFU : ~std::uint64_t{0};
   for_lanes(mask, [&](unsigned lane) {
     addresses_[lane] = (state.value(memory.address)[lane] + memory.offset) & wrap;
     if (addresses_[lane] % memory.width() == 0) return;
     fail(warp, step, std::uint32_t{1} << lane,
-         fmt::format("{:#x} is no multiple of {} bytes", addresses_[lane], memory.width()));
+         fmt::format("{:#x} is not a multiple of {} bytes", addresses_[lane], memory.width()));
   });
   if (memory.kind == AccessKind::load && memory.space == Space::param) {
     return load_values(warp, step, memory, mask);
@@ -201,7 +201,7 @@ void BlockRunner::act_in_lane(Warp& warp, const Step& step, unsigned lane, Space
   Touch touch = memory.kind == AccessKind::store ? Touch::write : Touch::read;
   if (is_atomic) touch = Touch::combine;
   if (bytes == 0 || bytes > 8 || (is_atomic && memory.elements > 1)) {
-    fail(warp, step, bit, "it is not modelled");
+    fail(warp, step, bit, "not modelled");
   }
   for (unsigned e = 0; e < memory.elements; ++e) {
     const Place place =
@@ -216,7 +216,7 @@ void BlockRunner::act_in_lane(Warp& warp, const Step& step, unsigned lane, Space
     const bool known = place.in == nullptr ||
                        std::ranges::all_of(std::span{place.in->known}.subspan(place.at, bytes),
                                            [](std::uint8_t is) { return is != 0; });
-    if (is_atomic && !known) fail(warp, step, bit, "it combines with what nothing wrote");
+    if (is_atomic && !known) fail(warp, step, bit, "it combines with an uninitialised value");
     if (is_atomic) combine_in_lane(warp, step, lane, place, before);
     const std::uint32_t to = step.to.at(e);
     if (to == no_slot) continue;
@@ -226,7 +226,7 @@ void BlockRunner::act_in_lane(Warp& warp, const Step& step, unsigned lane, Space
   }
 }
 
-/// An atomic instruction, of what was found `before`.
+/// An atomic instruction on the value `before`.
 void BlockRunner::combine_in_lane(const Warp& warp, const Step& step, unsigned lane,
                                   const Place& place, std::uint64_t before) const {
   const WarpState& state = warp.state;
@@ -239,7 +239,7 @@ void BlockRunner::combine_in_lane(const Warp& warp, const Step& step, unsigned l
   };
   const Instruction& one = module_.kernels[launch_.kernel].instructions[step.instruction];
   const auto after = combined(one, before, operand(step.from[0]), operand(step.from[1]));
-  if (!after) fail(warp, step, bit, "it is not modelled");
+  if (!after) fail(warp, step, bit, "not modelled");
   std::memcpy(place.values, &*after, program_.memory[step.detail].element_bytes);
 }
 
@@ -254,13 +254,13 @@ void BlockRunner::put_in_lane(Warp& warp, const Step& step, unsigned lane, unsig
   if (place.in != nullptr)
     return put(*place.in, place.at, place.in->values.size(), bits, bytes, known);
   if (!known) {
-    fail_hidden(warp, step, std::uint32_t{1} << lane, "what it stores",
+    fail_hidden(warp, step, std::uint32_t{1} << lane, "the stored value",
                 from == no_slot ? ptx::no_index : warp.state.cause[from]);
   }
   std::memcpy(place.values, &bits, bytes);
 }
 
-/// cp.async: of `size` bytes those are read, the others are 0.
+/// cp.async: the first `size` bytes are read, the others are 0.
 void BlockRunner::copy_in_lane(Warp& warp, const Step& step, unsigned lane, std::uint64_t address) {
   const MemoryStep& memory = program_.memory[step.detail];
   const std::uint32_t bit = std::uint32_t{1} << lane;
@@ -289,7 +289,7 @@ Executed execute(const ptx::Module& module, const Launch& launch, const Program&
   const auto spend = [&](std::uint64_t instructions) {
     spent += instructions;
     if (spent <= options.budget) return;
-    throw ExecutionFault{fmt::format("{}: more than {} instructions of warps",
+    throw ExecutionFault{fmt::format("{}: more than {} warp instructions",
                                      module.kernels[launch.kernel].name, options.budget)};
   };
   const std::uint64_t blocks = launch.grid.count();

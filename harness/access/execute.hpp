@@ -1,13 +1,12 @@
-// A kernel, run whole on the host for what it leaves in memory: an oracle for code that no device
-// is there to run, or for one kernel that must do what another does.
+// Runs a whole kernel on the host for its results in memory: an oracle for code for which no device
+// is available, or for a kernel that must have the same results as another.
 //
-// Warps run as evaluate.hpp says, one after the other, and from barrier to barrier; approximations
-// (`rsqrt.approx`) are the host's functions, so their last bits are not a device's. What PTX leaves
-// undefined is refused instead of chosen: a value that nothing wrote where a branch, an address or
-// global memory hangs on it; a barrier that some lanes of a warp do not reach; lanes that write
-// different values to one word of shared memory at once; an access outside of what is allocated.
-// What the order of warps decides goes unseen but for races in shared memory, which may be asked
-// for.
+// Warps run as in evaluate.hpp, one after the other, from barrier to barrier. Approximations
+// (`rsqrt.approx`) are functions of the host, so their last bits differ from a device's. What PTX
+// leaves undefined is an error: an uninitialised value that affects a branch, an address or global
+// memory; a barrier that some lanes of a warp do not reach; lanes that write different values to
+// one word of shared memory at once; an access outside allocated memory. Results that depend on the
+// order of warps are not detected, except for races in shared memory on request.
 #pragma once
 
 #include "harness/access/device_memory.hpp"
@@ -20,30 +19,29 @@
 
 namespace strata::access {
 
-/// The launch cannot go on: "KERNEL, ld.global.f32 of line 120: …", in one line.
+/// The launch cannot continue: "KERNEL, ld.global.f32 of line 120: …", in one line.
 class ExecutionFault : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
 struct ExecuteOptions {
-  /// Most instructions of warps.
+  /// Maximum number of warp instructions.
   std::uint64_t budget = std::uint64_t{1} << 36U;
-  /// All blocks are there at once, so that they may wait for one another; else each may wait for
-  /// those of lower number alone.
+  /// All blocks are resident at once and may wait for one another. Otherwise each may wait only for
+  /// blocks of lower number.
   bool cooperative = false;
-  /// Refuses shared memory that two warps touch between the same barriers, where one of them
-  /// writes.
+  /// Refuses shared memory that two warps access between the same barriers if one of them writes.
   bool finds_races = false;
 };
 
-/// What was run: PTX's instructions, of which machine code has about as many.
+/// What was run, in PTX instructions; machine code has about as many.
 struct Executed {
-  std::uint64_t instructions = 0;  ///< of warps
-  std::uint64_t lanes = 0;         ///< that took part in them, summed
+  std::uint64_t instructions = 0;  ///< warp instructions
+  std::uint64_t lanes = 0;         ///< sum of the lanes that took part in them
 };
 
-/// Runs the launch of a program that was compiled for Part::results. Throws ExecutionFault.
+/// Runs the launch of a program compiled for Part::results. Throws ExecutionFault.
 Executed execute(const ptx::Module& module, const Launch& launch, const Program& program,
                  DeviceMemory& memory, const ExecuteOptions& options = {});
 

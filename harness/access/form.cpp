@@ -49,7 +49,7 @@ std::size_t mixed(std::size_t hash, uint64_t value) {
   return hash * 0xff51afd7ed558ccdULL;
 }
 
-/// The power of two that divides a number: 2^32 for 0 and for more.
+/// The largest power of two that divides a number, at most 2^32; 2^32 for 0.
 constexpr uint64_t most_divisor = uint64_t{1} << 32U;
 uint64_t power_in(int64_t value) {
   if (value == 0) return most_divisor;
@@ -145,7 +145,7 @@ std::uint32_t Forms::product(std::vector<AtomId>& factors) {
   return id;
 }
 
-/// Sorted by product, no product twice, no coefficient 0: made so here.
+/// Stores a form in canonical order: terms sorted by product, no product twice, no coefficient 0.
 FormId Forms::store(int64_t constant, std::vector<Term>& terms) {
   std::ranges::sort(terms, {}, &Term::product);
   std::size_t kept = 0;
@@ -194,7 +194,8 @@ FormId Forms::store(int64_t constant, std::vector<Term>& terms) {
   return id;
 }
 
-/// d · (x / d) + x % d is x, and x − x % d is d · (x / d), times whatever. no_form: there is none.
+/// Simplifies d · (x / d) + x % d to x, and x − x % d to d · (x / d), times any factor. no_form:
+/// not applicable.
 FormId Forms::join_division(int64_t constant, const std::vector<Term>& terms) {
   const auto divided = [&](const Term& term, AtomKind kind) -> const Atom* {
     const auto factors = factors_of(term);
@@ -298,7 +299,7 @@ FormId Forms::leaf(AtomKind kind, std::uint32_t which, const Interval& range, ui
                          .range = range}));
 }
 
-/// Fills in size and depth of an atom with operands.
+/// Sets size and depth of an atom with operands.
 FormId Forms::compound(Atom atom) {
   atom.size = 1;
   for (std::size_t i = 0; i < atom.operand_count; ++i) {
@@ -393,7 +394,7 @@ FormId Forms::modulo_power(FormId a, unsigned bits) {
     const Int128 rest = floor_mod(value, all);
     return narrow(rest >= all / 2 ? rest - all : rest);
   };
-  // A remainder modulo a multiple of 2^bits is congruent to what it is a remainder of.
+  // A remainder modulo a multiple of 2^bits is congruent to its dividend.
   const FormId form = modulo(a, small, all);
   return form == no_form ? no_form : reread(form, bits, false);
 }
@@ -457,7 +458,7 @@ FormId Forms::divided_exactly(FormId form, int64_t by) {
   return store(forms_[form].constant / by, terms);
 }
 
-/// (n · q + r) / n is q where r is less than n, for a divisor n of one atom. no_form: it is not so.
+/// (n · q + r) / n is q if r is less than n, for a divisor n of one atom. no_form: not applicable.
 FormId Forms::without_divisor(FormId a, FormId b) {
   const auto atom = only_atom(b);
   if (!atom) return no_form;
@@ -490,7 +491,7 @@ FormId Forms::quotient(FormId a, FormId b, const Interval& range) {
     return *by > 0 ? quotient_by(a, *by, known)
                    : quotient_by(scale(a, -1), -*by, Interval{0, 0} - known);
   }
-  const bool is_whole = range_of(b).low >= 0 && known.low >= 0;  // by 0, there is no quotient
+  const bool is_whole = range_of(b).low >= 0 && known.low >= 0;  // division by 0 has no quotient
   if (is_whole) {
     if (const FormId shorter = without_divisor(a, b); shorter != no_form) return shorter;
   }
@@ -531,7 +532,7 @@ FormId Forms::quotient_by(FormId a, int64_t by, const Interval& known) {
                                 .range = values}));
 }
 
-/// Of what has no multiple of the divisor in it. no_form: it is as short as it can be.
+/// For a dividend without multiples of the divisor. no_form: it cannot be simplified.
 FormId Forms::shorter_quotient(FormId inside, int64_t by, const Interval& range) {
   const auto shared = static_cast<int64_t>(common(terms_of(inside), static_cast<uint64_t>(by)));
   if (shared > 1) {
@@ -540,7 +541,7 @@ FormId Forms::shorter_quotient(FormId inside, int64_t by, const Interval& range)
     return quotient(divided_exactly(less, shared), constant(by / shared),
                     {floor_div(range.low, shared), floor_div(range.high, shared)});
   }
-  // A part that is less than what all others are multiples of changes nothing.
+  // A part that is less than a common divisor of all others changes nothing.
   for (const int64_t g : divisors_shared(inside, by)) {
     const Parts parts = small_part(inside, g);
     if (parts.chosen == no_form || parts.others == no_form) continue;
@@ -548,7 +549,7 @@ FormId Forms::shorter_quotient(FormId inside, int64_t by, const Interval& range)
       return quotient(divided_exactly(parts.chosen, g), constant(by / g));
     }
   }
-  // A quotient of a quotient is one.
+  // Combines a quotient of a quotient.
   const FormId plain = subtract(inside, constant(forms_[inside].constant));
   const auto atom = only_atom(plain);
   if (!atom || atoms_[*atom].kind != AtomKind::quotient) return no_form;
@@ -562,7 +563,8 @@ FormId Forms::shorter_quotient(FormId inside, int64_t by, const Interval& range)
   return quotient(numerator, constant(*first * by));
 }
 
-/// The greatest common divisors of `by` and a coefficient, or all of them: from the largest to 2.
+/// The greatest common divisors of `by` and each coefficient, and all of them: from the largest to
+/// 2.
 std::vector<int64_t> Forms::divisors_shared(FormId form, int64_t by) const {
   const auto terms = terms_of(form);
   const auto most = static_cast<uint64_t>(by);
@@ -570,13 +572,13 @@ std::vector<int64_t> Forms::divisors_shared(FormId form, int64_t by) const {
   for (const Term& term : terms)
     divisors.push_back(static_cast<int64_t>(common({&term, 1}, most)));
   std::ranges::sort(divisors, std::greater{});
-  // Not that of ranges, which clang 14 cannot read.
+  // Not std::ranges::unique, which clang 14 cannot compile.
   divisors.erase(std::unique(divisors.begin(), divisors.end()), divisors.end());
   std::erase(divisors, 1);
   return divisors;
 }
 
-/// What are multiples of g, with as much of the constant; and the rest.
+/// The part that is a multiple of g, with as much of the constant as possible, and the rest.
 Forms::Parts Forms::small_part(FormId form, int64_t g) {
   const Parts parts = parted(form, [&](const Term& term) { return term.coefficient % g == 0; });
   const auto rest = narrow(floor_mod(forms_[form].constant, g));
@@ -584,7 +586,8 @@ Forms::Parts Forms::small_part(FormId form, int64_t g) {
           add(parts.others, constant(rest))};
 }
 
-/// The coefficients modulo a number; remainders inside that it divides go.
+/// Reduces the coefficients modulo a number; inner remainders whose divisor is a multiple of it are
+/// removed.
 FormId Forms::modulo(FormId a, const std::function<int64_t(Int128)>& small, Int128 all) {
   FormId form = constant(small(forms_[a].constant));
   const std::vector<Term> terms{terms_of(a).begin(), terms_of(a).end()};
@@ -633,7 +636,7 @@ FormId Forms::remainder_by(FormId a, int64_t by, const Interval& known) {
     return narrow(is_wide && rest > by / 2 ? rest - by : rest);
   };
   FormId form = modulo(a, small, by);
-  // What came out of an inner remainder may add up to more.
+  // The dividend of an inner remainder may exceed the modulus again.
   if (form != no_form) form = modulo(form, small, by);
   if (form == no_form || range_of(form).within({0, by - 1})) return form;
   for (const int64_t g : divisors_shared(form, by)) {
@@ -769,8 +772,7 @@ FormId Forms::either(FormId a, FormId b) {
                    .range = {0, 1}});
 }
 
-/// With a number that all bits, or runs of them, are the same in. no_form: there is nothing
-/// simpler.
+/// Bit operations with a number whose bits are all equal, or form runs. no_form: not applicable.
 FormId Forms::masked(AtomKind kind, FormId a, FormId b) {
   const auto mask = constant_of(b);
   if (!mask) return no_form;
@@ -785,7 +787,7 @@ FormId Forms::masked(AtomKind kind, FormId a, FormId b) {
   if (!is_and) return no_form;
   const auto zeros = static_cast<unsigned>(std::countr_zero(static_cast<uint64_t>(*mask)));
   if (range_of(a).within({0, (Int128{1} << zeros) - 1})) return constant(0);
-  // A run of ones is a difference of remainders.
+  // A run of ones is the difference of two remainders.
   const auto low = static_cast<int64_t>(power_in(*mask));
   const Int128 above = Int128{*mask} + low;
   if (above == 0) return subtract(a, remainder(a, constant(low)));
@@ -793,7 +795,7 @@ FormId Forms::masked(AtomKind kind, FormId a, FormId b) {
   return subtract(remainder(a, constant(narrow(above))), remainder(a, constant(low)));
 }
 
-/// Whether no bit can be 1 in both.
+/// Whether no bit can be 1 in both operands.
 bool Forms::are_apart(FormId a, FormId b) {
   const auto none = [](const Atom&) { return uint64_t{1}; };
   const auto is_below = [&](FormId low, FormId high) {
@@ -802,7 +804,8 @@ bool Forms::are_apart(FormId a, FormId b) {
   if (is_below(b, a) || is_below(a, b)) return true;
   const auto mask = constant_of(b);
   if (!mask || *mask <= 0 || *mask >= (int64_t{1} << 32U)) return false;
-  // Ones where a sum has none: between its multiples of a power of two and the rest.
+  // The mask covers bits at which the sum has none: between its multiples of a power of two and the
+  // rest.
   const auto above = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(*mask) + 1));
   const Parts parts = small_part(a, above);
   const Int128 most = Int128{static_cast<int64_t>(power_in(*mask))} - 1;
@@ -1034,7 +1037,7 @@ std::optional<Int128> Forms::evaluate(FormId form, const AtomValues& values) con
 std::string Forms::factor_text(FormId form, const AtomNames& names) const {
   std::string plain = text(form, names);
   const bool is_number = constant_of(form).value_or(-1) >= 0;
-  if (is_number || only_atom(form)) return plain;  // atoms bring their own brackets
+  if (is_number || only_atom(form)) return plain;  // atoms have their own brackets
   return "(" + plain + ")";
 }
 
@@ -1084,7 +1087,7 @@ std::string Forms::atom_text(AtomId id, const AtomNames& names) const {
   }
 }
 
-/// Without its sign, and without one of its factors.
+/// The text of a term without its sign, and without one of its factors.
 std::string Forms::term_text(const Term& term, const AtomNames& names,
                              std::optional<AtomId> left_out) const {
   std::string out;
@@ -1101,7 +1104,7 @@ std::string Forms::term_text(const Term& term, const AtomNames& names,
   return out;
 }
 
-/// The largest coefficient that divides another one, too; 1 if there is none.
+/// The largest coefficient that also divides another one; 1 if there is none.
 int64_t Forms::shared_coefficient(std::span<const Term> terms) {
   int64_t best = 1;
   for (const Term& term : terms) {
@@ -1112,7 +1115,7 @@ int64_t Forms::shared_coefficient(std::span<const Term> terms) {
   return best;
 }
 
-/// Whether the term is a pointer, or the place of a variable.
+/// Whether the term is a pointer or the address of a variable.
 bool Forms::is_address(const Term& term) const {
   const auto factors = factors_of(term);
   if (term.coefficient != 1 || factors.size() != 1) return false;
@@ -1125,7 +1128,7 @@ bool Forms::has_factor(const Term& term, AtomId factor) const {
   return factors.size() > 1 && std::ranges::count(factors, factor) > 0;
 }
 
-/// The factor that most terms have beside others.
+/// The factor that most terms share, in addition to other factors.
 std::optional<AtomId> Forms::shared_factor(std::span<const Term> terms) const {
   std::optional<AtomId> shared;
   std::ptrdiff_t most = 1;
@@ -1149,7 +1152,7 @@ struct Piece {
   bool is_minus = false;
 };
 
-/// What is added first, then what is taken away.
+/// Positive terms first, then negative ones.
 std::string sum_of(std::vector<Piece> pieces) {
   std::stable_partition(pieces.begin(), pieces.end(),
                         [](const Piece& piece) { return !piece.is_minus; });
@@ -1165,7 +1168,7 @@ std::string sum_of(std::vector<Piece> pieces) {
   return out;
 }
 
-/// Takes out of `terms` those that are chosen.
+/// Removes the chosen terms from `terms` and returns them.
 template <class Chosen>
 std::vector<Term> taken(std::vector<Term>& terms, const Chosen& is_chosen) {
   std::vector<Term> found;
@@ -1176,7 +1179,7 @@ std::vector<Term> taken(std::vector<Term>& terms, const Chosen& is_chosen) {
 
 }  // namespace
 
-/// The factor times what it is multiplied by; takes those terms out.
+/// The factor times the sum of the other factors; removes those terms.
 std::string Forms::bracket_text(std::vector<Term>& terms, AtomId factor,
                                 const AtomNames& names) const {
   std::vector<Piece> inner;
@@ -1186,7 +1189,7 @@ std::string Forms::bracket_text(std::vector<Term>& terms, AtomId factor,
   return atom_text(factor, names) + "·(" + sum_of(std::move(inner)) + ")";
 }
 
-/// Brackets what terms have in common, largest common coefficient first, then common factors.
+/// Factors out common coefficients, largest first, then common factors.
 std::string Forms::sum_text(int64_t constant, std::vector<Term> terms,
                             const AtomNames& names) const {
   std::vector<Piece> pieces;
@@ -1236,7 +1239,7 @@ std::string Forms::condition_text(const Atom& atom, bool truth, const AtomNames&
   };
   if (atom.kind == AtomKind::both) return two(truth ? "and" : "or");
   if (atom.kind == AtomKind::either) return two(truth ? "or" : "and");
-  // Left what is added, right what is taken away.
+  // Positive terms on the left, negative ones on the right.
   std::vector<Term> left;
   std::vector<Term> right;
   for (Term term : terms_of(atom.operands[0])) {

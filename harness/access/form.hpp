@@ -1,6 +1,6 @@
-// Symbolic whole numbers: sums of products of indices, parameters and what cannot be folded into
-// them, with exact arithmetic. A form has one integer value for each thread; registers are compared
-// with it modulo two to the power of their bits, by who knows the widths (values.hpp).
+// Symbolic integers: sums of products of indices, parameters and values that cannot be expressed by
+// them, with exact arithmetic. A form has one integer value per thread. Registers equal it modulo
+// 2^bits; the caller knows the widths (kernel_forms.hpp).
 #pragma once
 
 #include "harness/access/ptx.hpp"
@@ -22,7 +22,7 @@ namespace strata::access {
 // NOLINTNEXTLINE(modernize-use-using): a using cannot be an extension
 __extension__ typedef __int128 Int128;
 
-/// From low to high, both included. Bounds past ±unbounded count as none.
+/// From low to high, both included. Bounds beyond ±unbounded count as none.
 struct Interval {
   Int128 low = 0;
   Int128 high = 0;
@@ -39,39 +39,39 @@ inline constexpr Interval everything{-unbounded, unbounded};
 [[nodiscard]] Interval operator+(const Interval& a, const Interval& b);
 [[nodiscard]] Interval operator-(const Interval& a, const Interval& b);
 [[nodiscard]] Interval operator*(const Interval& a, const Interval& b);
-/// What both hold; `a` where they have nothing in common, which is code that never runs.
+/// The intersection; `a` if it is empty, which means code that never runs.
 [[nodiscard]] Interval both_of(const Interval& a, const Interval& b);
 
 using FormId = std::uint32_t;
 using AtomId = std::uint32_t;
-/// In place of a form that is too large or has coefficients past 64 bits. Whatever is made of it is
-/// no form either.
+/// Replaces a form that is too large or has coefficients beyond 64 bits. Every result of it is no
+/// form either.
 inline constexpr FormId no_form = 0xffffffff;
 
-/// Factors of the products. Up to `hidden` they are what a launch or the memory tells; the others
-/// have operands.
+/// Factors of the products. Up to `hidden` their values come from a launch or from memory; the
+/// others have operands.
 enum class AtomKind : std::uint8_t {
   special,    ///< which: ptx::Special
   parameter,  ///< which: symbol; place: byte in it
-  symbol,     ///< address of a variable; which: symbol
-  counter,    ///< iterations that this pass through loop `which` has completed
-  last_pass,  ///< that number in the pass that left loop `which`
-  warp,       ///< number of a warp; which: the role that prove.cpp gives it
-  hidden,     ///< which: what values.hpp keeps about it
-  table,      ///< part of parameter `which` at the byte that the operand tells
+  symbol,     ///< the address of a variable; which: symbol
+  counter,    ///< iterations of loop `which` completed so far
+  last_pass,  ///< that number in the last iteration of loop `which`
+  warp,       ///< number of a warp; which: its role in prove.cpp
+  hidden,     ///< which: index of its Hidden in kernel_forms.hpp
+  table,      ///< part of parameter `which` at the byte given by the operand
   quotient,   ///< of operands 0 and 1, rounded down
   remainder,  ///< of operands 0 and 1, with the divisor's sign
   truncated_quotient,
   truncated_remainder,
-  power,  ///< 2 to the power of the operand, which is from 0 to 62
+  power,  ///< 2 to the power of the operand, from 0 to 62
   minimum,
   maximum,
-  select,    ///< operand 1 where operand 0 is 1, else operand 2
-  negative,  ///< 1 where the operand is below 0, else 0
-  zero,      ///< 1 where the operand is 0, else 0
-  both,      ///< of two numbers that are 0 or 1
+  select,    ///< operand 1 if operand 0 is 1, otherwise operand 2
+  negative,  ///< 1 if the operand is below 0, otherwise 0
+  zero,      ///< 1 if the operand is 0, otherwise 0
+  both,      ///< both of two numbers that are 0 or 1
   either,
-  bit_and,  ///< of two's complements without end
+  bit_and,  ///< on infinite two's complements
   bit_or,
   bit_xor
 };
@@ -95,12 +95,11 @@ struct Term {
   std::int64_t coefficient = 0;
 };
 
-/// Values of the atoms without operands; nothing where one is not known.
+/// Values of the atoms without operands; nothing for unknown ones.
 using AtomValues = std::function<std::optional<Int128>(const Atom&)>;
 using AtomNames = std::function<std::string(const Atom&)>;
 
-/// All forms of a kernel. Equal forms have equal numbers; what is larger than the limits is
-/// no_form.
+/// All forms of a kernel. Equal forms have equal ids; forms beyond the limits are no_form.
 class Forms {
  public:
   static constexpr std::size_t most_terms = 64;
@@ -121,7 +120,7 @@ class Forms {
   [[nodiscard]] FormId subtract(FormId a, FormId b);
   [[nodiscard]] FormId multiply(FormId a, FormId b);
   [[nodiscard]] FormId scale(FormId a, std::int64_t by);
-  /// A form that is congruent modulo 2^bits, with small coefficients.
+  /// A form congruent modulo 2^bits, with small coefficients.
   [[nodiscard]] FormId modulo_power(FormId a, unsigned bits);
   /// As modulo_power, with whole-register atoms read as signed or unsigned: as the range wants.
   [[nodiscard]] FormId reread(FormId a, unsigned bits, bool is_signed);
@@ -149,12 +148,11 @@ class Forms {
   [[nodiscard]] const Atom& atom(AtomId id) const { return atoms_[id]; }
   [[nodiscard]] FormId form_of(AtomId id);
   [[nodiscard]] FormId form_of(const Term& term);
-  /// The atom that the form is, times 1, plus 0.
+  /// The atom if the form is that atom, times 1, plus 0.
   [[nodiscard]] std::optional<AtomId> only_atom(FormId form) const;
   [[nodiscard]] const Interval& range_of(FormId form) const { return forms_[form].range; }
   [[nodiscard]] Interval range_of(const Term& term) const;
-  /// A power of two, at most 2^32, that divides the value. Of addresses, who lays them
-  /// tells (`alignment`).
+  /// A power of two, at most 2^32, that divides the value. `alignment` gives that of addresses.
   [[nodiscard]] std::uint64_t divisor_of(
       FormId form, const std::function<std::uint64_t(const Atom&)>& alignment) const;
 
@@ -171,11 +169,12 @@ class Forms {
   using Replaced = std::unordered_map<AtomId, FormId>;
   [[nodiscard]] FormId replace(FormId form, const Replacement& by, Replaced& replaced);
 
-  /// The integer; nothing where an atom is not known, a divisor is 0 or 128 bits are not enough.
+  /// The integer value; nothing if an atom is unknown, a divisor is 0, or it exceeds 128 bits.
   [[nodiscard]] std::optional<Int128> evaluate(FormId form, const AtomValues& values) const;
   /// "4·(blockIdx.x·blockDim.x + threadIdx.x)".
   [[nodiscard]] std::string text(FormId form, const AtomNames& names) const;
-  /// Of a predicate; of its opposite, if not `truth`: "blockIdx.x·blockDim.x + threadIdx.x < n".
+  /// Text of a predicate, or of its opposite if not `truth`: "blockIdx.x·blockDim.x + threadIdx.x <
+  /// n".
   [[nodiscard]] std::string predicate_text(FormId form, bool truth, const AtomNames& names) const;
 
  private:
@@ -194,7 +193,7 @@ class Forms {
   [[nodiscard]] FormId store(std::int64_t constant, std::vector<Term>& terms);
   [[nodiscard]] FormId join_division(std::int64_t constant, const std::vector<Term>& terms);
   [[nodiscard]] FormId compound(Atom atom);
-  /// Some terms of a form and the others, without its constant.
+  /// Some terms of a form and the other terms, without its constant.
   struct Parts {
     FormId chosen = no_form;
     FormId others = no_form;
@@ -238,7 +237,7 @@ class Forms {
   std::vector<Product> products_;
   std::vector<AtomId> factors_;
   std::vector<Atom> atoms_;
-  // Numbers by hash; what they stand for is compared by who asks.
+  // Ids by hash; callers compare the contents.
   std::unordered_multimap<std::size_t, FormId> form_index_;
   std::unordered_multimap<std::size_t, std::uint32_t> product_index_;
   std::unordered_multimap<std::size_t, AtomId> atom_index_;

@@ -28,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Gone, with all that is in it, when its owner is.
+/// A folder that is removed with its contents at the end of its lifetime.
 class PrivateFolder {
  public:
   PrivateFolder() {
@@ -64,7 +64,7 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// Where a tool is: in PATH, or in a toolkit that PATH does not name. A path stays what it is.
+/// The path of a tool: on the PATH, or in a toolkit that is not on it. A given path is unchanged.
 std::optional<std::string> find_tool(const std::string& name) {
   const auto may_run = [](const std::string& path) {
     std::error_code ignored;
@@ -82,7 +82,7 @@ std::optional<std::string> find_tool(const std::string& name) {
   }
   folders.emplace_back("/usr/local/cuda/bin");
   for (const auto& folder : folders) {
-    // An empty part of PATH is the working folder: nothing there is a toolkit.
+    // An empty part of PATH means the working folder, which contains no toolkit.
     const std::string file = fmt::format("{}/{}", folder, name);
     if (!folder.empty() && may_run(file)) return file;
   }
@@ -92,10 +92,10 @@ std::optional<std::string> find_tool(const std::string& name) {
 struct Outcome {
   bool succeeded = false;
   std::string ending;  ///< "nvcc exited with status 1"
-  std::string output;  ///< stdout and stderr, at most as many bytes as were asked for
+  std::string output;  ///< stdout and stderr, up to the requested number of bytes
 };
 
-/// Moves what has been written to `out`, and drops what is too much.
+/// Moves available output to `out`, and drops the excess.
 void drain(int fd, std::string& out, std::size_t most) {
   std::array<char, 1U << 16U> block{};
   for (;;) {
@@ -106,8 +106,8 @@ void drain(int fd, std::string& out, std::size_t most) {
   }
 }
 
-/// Runs a tool to its end, or kills it and what it started. A signal that would end this process
-/// ends the tool first, and the folder goes.
+/// Runs a tool to its end, or kills it with its children. A signal that would end this process ends
+/// the tool first, and the folder is removed.
 Outcome run_tool(const std::string& tool, std::vector<std::string> words,
                  std::chrono::seconds patience, std::size_t most_output,
                  std::optional<PrivateFolder>& folder) {
@@ -128,7 +128,7 @@ Outcome run_tool(const std::string& tool, std::vector<std::string> words,
     while (!ended && stop_signal == 0) {
       constexpr int milliseconds = 20;
       pollfd output{.fd = child.output(), .events = POLLIN, .revents = 0};
-      // What has closed its output may still run.
+      // A process that has closed its output may still run.
       if (::poll(&output, 1, milliseconds) > 0 && (output.revents & POLLIN) == 0) ::usleep(1000);
       drain(child.output(), outcome.output, most_output);
       ended = child.ended();
@@ -137,7 +137,7 @@ Outcome run_tool(const std::string& tool, std::vector<std::string> words,
     drain(child.output(), outcome.output, most_output);
     outcome.succeeded = child.succeeded();
     outcome.ending =
-        ended.value_or(fmt::format("{} did not end within {} s", name, patience.count()));
+        ended.value_or(fmt::format("{} did not finish within {} s", name, patience.count()));
   }
   if (const int signal = stop_signal.exchange(0); signal != 0) {
     folder.reset();
@@ -147,7 +147,7 @@ Outcome run_tool(const std::string& tool, std::vector<std::string> words,
   return outcome;
 }
 
-/// Passes on what a tool said.
+/// Forwards the output of a tool.
 void pass_on(std::string_view lines) {
   (void)std::fwrite(lines.data(), 1, lines.size(), stderr);
   if (!lines.empty() && !lines.ends_with('\n')) (void)std::fputc('\n', stderr);
@@ -157,7 +157,7 @@ std::string text_of(const fs::path& file) {
   return read_regular(file, 0, "PTX, a CUDA source or a binary with PTX", ptx::max_ptx_bytes);
 }
 
-constexpr std::size_t most_complaints = 1U << 16U;  // bytes of a compiler's
+constexpr std::size_t most_complaints = 1U << 16U;  // bytes of compiler output
 
 std::string compile(const fs::path& file, const Tools& tools) {
   std::string compiler = tools.compiler;
@@ -165,7 +165,7 @@ std::string compile(const fs::path& file, const Tools& tools) {
   const auto found = find_tool(compiler);
   if (!found) {
     refuse({file.native()}, fmt::format("there is no {} to compile it", in_quotes(compiler)),
-           "nvcc or clang++ in PATH", "install a CUDA toolkit, or give the .ptx file");
+           "nvcc or clang++ on the PATH", "install a CUDA toolkit, or give the .ptx file");
   }
   std::optional<PrivateFolder> folder{std::in_place};
   const std::string out = (folder->path() / "out.ptx").string();
@@ -179,14 +179,14 @@ std::string compile(const fs::path& file, const Tools& tools) {
     if (!tools.architecture.empty()) words.push_back("-arch=" + tools.architecture);
   }
   words.insert(words.end(), tools.flags.begin(), tools.flags.end());
-  // A name with a dash in front would be taken for a flag.
+  // A name that begins with a dash would be taken for a flag.
   const bool is_like_a_flag = file.native().starts_with('-');
   words.insert(words.end(), {"-o", out, is_like_a_flag ? "./" + file.string() : file.string()});
   const Outcome outcome = run_tool(*found, words, tools.patience, most_complaints, folder);
   if (!outcome.succeeded) {
     pass_on(outcome.output);
     refuse({file.native()}, outcome.ending, "CUDA C++ that compiles",
-           "mend what the lines above name, or add what it needs with --flag");
+           "fix the errors above, or pass missing flags with --flag");
   }
   return text_of(out);
 }
@@ -194,8 +194,8 @@ std::string compile(const fs::path& file, const Tools& tools) {
 std::vector<std::string> unpack(const fs::path& file, const Tools& tools) {
   const auto tool = find_tool("cuobjdump");
   if (!tool) {
-    refuse({file.native()}, "is a binary, and there is no cuobjdump to look into it",
-           "cuobjdump in PATH", "install a CUDA toolkit, or give the .ptx file");
+    refuse({file.native()}, "is a binary, and there is no cuobjdump to extract its PTX",
+           "cuobjdump on the PATH", "install a CUDA toolkit, or give the .ptx file");
   }
   std::optional<PrivateFolder> folder{std::in_place};
   const Outcome outcome = run_tool(*tool, {"-ptx", fs::absolute(file).string()}, tools.patience,
@@ -203,17 +203,17 @@ std::vector<std::string> unpack(const fs::path& file, const Tools& tools) {
   auto texts = texts_in_dump(outcome.output);
   if (!outcome.succeeded) {
     pass_on(std::string_view{outcome.output}.substr(0, most_complaints));
-    refuse({file.native()}, outcome.ending, "a binary that holds PTX",
+    refuse({file.native()}, outcome.ending, "a binary that contains PTX",
            "compile it with -gencode arch=compute_90,code=compute_90");
   }
   if (texts.empty()) {
-    refuse({file.native()}, "holds no PTX, only machine code if any", "a binary that holds PTX",
+    refuse({file.native()}, "contains no PTX", "a binary that contains PTX",
            "compile it with -gencode arch=compute_90,code=compute_90");
   }
   return texts;
 }
 
-/// An ELF file, a fat binary or an archive of them, by its first bytes.
+/// Whether the first bytes are those of an ELF file, a fat binary or an archive of them.
 bool is_binary(const fs::path& file) {
   const UniqueFd fd = open_regular(file, O_RDONLY, "PTX, a CUDA source or a binary with PTX");
   std::array<char, 8> start{};
@@ -229,10 +229,10 @@ bool is_binary(const fs::path& file) {
 }  // namespace
 
 Assembly unoptimised(std::string_view entry, std::uint64_t threads) {
-  constexpr std::uint64_t registers = 65536;  // of a block, by compute capability 7.5 and later
-  constexpr std::uint64_t most = 255;         // of a thread
-  constexpr std::uint64_t step = 8;           // they are given out in such steps,
-  constexpr std::uint64_t together = 128;     // to so many threads together
+  constexpr std::uint64_t registers = 65536;  // per block, since compute capability 7.5
+  constexpr std::uint64_t most = 255;         // per thread
+  constexpr std::uint64_t step = 8;           // allocated in steps of this size
+  constexpr std::uint64_t together = 128;     // for this many threads together
   const std::uint64_t given = (threads + together - 1) / together * together;
   const std::uint64_t fit = registers / std::max(given, together) / step * step;
   return {.entry = std::string{entry},
@@ -244,7 +244,7 @@ std::string assemble(std::string_view ptx, std::string_view name, const Tools& t
                      const Assembly& assembly) {
   const auto tool = find_tool("ptxas");
   if (!tool) {
-    refuse({name}, "there is no ptxas to make machine code of it", "ptxas in PATH",
+    refuse({name}, "there is no ptxas to assemble it", "ptxas on the PATH",
            "install a CUDA toolkit");
   }
   std::optional<PrivateFolder> folder{std::in_place};
@@ -262,8 +262,8 @@ std::string assemble(std::string_view ptx, std::string_view name, const Tools& t
       run_tool(*tool, std::move(words), tools.patience, most_complaints, folder);
   if (!outcome.succeeded) {
     pass_on(outcome.output);
-    refuse({name}, outcome.ending, "PTX that ptxas takes for " + tools.architecture,
-           "mend what the lines above name");
+    refuse({name}, outcome.ending, "PTX that ptxas accepts for " + tools.architecture,
+           "fix the errors above");
   }
   return read_regular(out, 0, "a cubin", ptx::max_ptx_bytes);
 }

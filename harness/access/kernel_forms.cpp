@@ -17,10 +17,10 @@ using ptx::Operand;
 using ptx::Special;
 using ptx::Type;
 
-constexpr std::size_t most_conditions = 16;  // of one value
+constexpr std::size_t most_conditions = 16;  // per value
 constexpr unsigned most_facts_asked = 24;
 constexpr std::size_t most_guards = 64;
-/// A coefficient past this belongs to a hash, which is meant to wrap around.
+/// A larger coefficient belongs to a hash, which is meant to wrap around.
 constexpr std::int64_t most_plain_coefficient = std::int64_t{1} << 24U;
 
 unsigned width_in_bits(Type type) {
@@ -168,7 +168,7 @@ void KernelForms::add_facts(std::uint32_t block, const Meaning& predicate, bool 
   }
 }
 
-/// By what to multiply `other` so that taking it from `form` cancels a term: each once.
+/// The factors of `other` with which subtracting it from `form` cancels a term, each once.
 std::vector<std::int64_t> KernelForms::multiples_of(FormId form, FormId other) const {
   std::vector<std::int64_t> multiples;
   for (const Term& term : forms_.terms_of(other)) {
@@ -230,7 +230,7 @@ KernelForms::Exact KernelForms::exact(std::uint32_t block, const Meaning& meanin
     return term.coefficient < most_plain_coefficient && term.coefficient > -most_plain_coefficient;
   };
   if (const auto number = forms_.constant_of(form); number && bits < 64) {
-    // As written it was of the other sign: the factor that stands for a division by 11, say.
+    // As written it had the opposite sign: the factor that replaces a division by 11, for example.
     const std::int64_t all = std::int64_t{1} << bits;
     const std::int64_t read = (*number % all + all) % all;
     const FormId reread = forms_.constant(is_signed && read >= all / 2 ? read - all : read);
@@ -238,7 +238,7 @@ KernelForms::Exact KernelForms::exact(std::uint32_t block, const Meaning& meanin
   }
   const bool looks_meant = std::ranges::all_of(forms_.terms_of(form), is_plain);
   const bool goes_below = !is_signed && forms_.range_of(form).low < 0;
-  // What would hold for one value at most is no condition.
+  // A condition that holds for one value at most is useless.
   const bool never_fits = proof.range.high <= wanted.low || proof.range.low >= wanted.high;
   const bool may_wrap =
       bits < 64 && (!looks_meant || never_fits || (goes_below && otherwise == Otherwise::wrap));
@@ -289,7 +289,7 @@ Meaning KernelForms::guard(std::uint32_t instruction) {
 
 namespace {
 
-/// Where a guarded branch leads when it is taken; no_index for ret, exit and trap.
+/// The target of a guarded branch; no_index for ret, exit and trap.
 std::uint32_t taken_block(const ptx::Kernel& kernel, const ControlFlow& flow,
                           const Instruction& branch) {
   if (branch.opcode != "bra" || branch.operands.empty() ||
@@ -372,7 +372,7 @@ unsigned KernelForms::bits_of(ValueId value) const {
   return bits == 0 || bits > 64 ? 64 : bits;
 }
 
-/// What a block outside of loops reads of values that were made in them.
+/// Values that a block outside loops reads from inside them.
 FormId KernelForms::carried_out(FormId form, std::uint32_t from, std::uint32_t to) {
   for (std::uint32_t loop = flow_.loop_of[from]; loop != no_index && form != no_form;
        loop = flow_.loops[loop].parent) {
@@ -416,7 +416,7 @@ Meaning KernelForms::read_value(ValueId value, std::uint32_t block) {
       meaning.conditions = united(meaning.conditions, loops_[l].conditions);
     }
   }
-  // Conditions on a pass are conditions on the last one, too.
+  // Conditions on an iteration are conditions on the last one, too.
   std::vector<std::uint32_t> kept;
   const std::vector<std::uint32_t> all = sets_[meaning.conditions];
   ConditionSet moved = 0;
@@ -456,14 +456,14 @@ bool KernelForms::is_made_of_invariants(ValueId value, std::uint32_t loop, unsig
   });
   if (!all) return false;
   evaluate(value);
-  // A clock, or what memory holds, may be another one in the next pass.
+  // A clock, or a value in memory, may differ in the next iteration.
   return !forms_.mentions(meanings_[value].form, [&](const Atom& atom) {
     return atom.kind == AtomKind::hidden &&
            flow_.is_in(loop, ssa_[hidden_[atom.which].value].block);
   });
 }
 
-/// Follows additions from what a latch brings back to the phi.
+/// Follows additions from the value of a latch back to the phi.
 bool KernelForms::find_step(ValueId from, ValueId phi, std::uint32_t loop, Step& step,
                             unsigned depth) {
   if (from == phi) return true;
@@ -501,7 +501,7 @@ bool KernelForms::find_step(ValueId from, ValueId phi, std::uint32_t loop, Step&
   return false;
 }
 
-/// Adds an operand to the step, if it is the same in every pass.
+/// Adds an operand to the step if it is loop-invariant.
 bool KernelForms::take_step(std::uint32_t instruction, std::size_t operand, std::uint32_t loop,
                             bool is_minus, Step& into) {
   const Operand& one = kernel_.instructions[instruction].operands[operand];
@@ -529,7 +529,7 @@ Meaning KernelForms::sum_of(const Step& step, std::uint32_t header) {
   return sum;
 }
 
-/// start + passes × step, if the phi is that.
+/// start + iterations × step, if the phi has that form.
 std::optional<KernelForms::Recurrence> KernelForms::recurrence_of(ValueId phi) {
   const std::uint32_t block = ssa_[phi].block;
   const std::uint32_t loop = flow_.loop_of[block];
@@ -558,7 +558,7 @@ std::optional<KernelForms::Recurrence> KernelForms::recurrence_of(ValueId phi) {
   return found;
 }
 
-/// The value of the phi, modulo two to the power of its bits.
+/// The value of the phi, modulo 2^bits.
 Meaning KernelForms::value_of(const Recurrence& one, std::uint32_t loop) {
   const LoopForms& known = loops_[loop];
   const FormId form = forms_.add(one.start.form, forms_.multiply(known.counter, one.step.form));
@@ -572,7 +572,7 @@ void KernelForms::solve_header(std::uint32_t block) {
   loops_[loop].line = end > 0 ? line_of(end - 1) : 0;
   std::vector<Recurrence> recurrences;
   for (const ValueId phi : ssa_.defined_in(block)) {
-    // Nothing tells what registers hold before the first instruction.
+    // Registers are undefined before the first instruction.
     if (ssa_[phi].kind != Value::Kind::phi || block == 0) continue;
     if (auto found = recurrence_of(phi)) recurrences.push_back(*found);
   }
@@ -587,7 +587,7 @@ void KernelForms::solve_header(std::uint32_t block) {
 
 namespace {
 
-/// The comparison of a setp: "lt" for lo, "" for none that has an order.
+/// The comparison of a setp: "lt" for lo, "" for comparisons without an order.
 std::string_view relation_of(const Instruction& setp) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 10> words{{{"eq", "eq"},
                                                                                  {"ne", "ne"},
@@ -607,7 +607,8 @@ std::string_view relation_of(const Instruction& setp) {
 
 }  // namespace
 
-/// What the loop goes on with, if `block` asks it once in each pass and leaves the loop otherwise.
+/// The test with which the loop continues, if `block` evaluates it once per iteration and otherwise
+/// leaves the loop.
 std::optional<KernelForms::Test> KernelForms::test_of(std::uint32_t loop, std::uint32_t block,
                                                       std::span<const Recurrence> recurrences) {
   const auto is_above = [&](std::uint32_t latch) { return flow_.dominates(block, latch); };
@@ -635,7 +636,7 @@ std::optional<KernelForms::Test> KernelForms::test_of(std::uint32_t loop, std::u
   for (const std::size_t side : {1U, 2U}) {
     auto test = test_on(loop, at, side, recurrences);
     if (!test) continue;
-    // The relation with the tested number on the left, true where the loop goes on.
+    // The relation with the tested number on the left, true if the loop continues.
     const std::string_view word = relation_of(setp);
     const bool goes_on_if_true = stays_if_taken != branch.guard_negated;
     if (word.empty()) return std::nullopt;
@@ -652,7 +653,7 @@ std::optional<KernelForms::Test> KernelForms::test_of(std::uint32_t loop, std::u
   return std::nullopt;
 }
 
-/// With operand `side` of the setp as the number that is tested.
+/// Uses operand `side` of the setp as the tested number.
 std::optional<KernelForms::Test> KernelForms::test_on(std::uint32_t loop, std::uint32_t setp,
                                                       std::size_t side,
                                                       std::span<const Recurrence> recurrences) {
@@ -683,8 +684,8 @@ std::optional<KernelForms::Test> KernelForms::test_on(std::uint32_t loop, std::u
   return std::nullopt;
 }
 
-/// Until a number is reached: (bound − start − ahead) ÷ step passes come before the last one, which
-/// must come out even.
+/// Until a number is reached: (bound − start − ahead) ÷ step iterations precede the last one; the
+/// division must have no remainder.
 std::optional<KernelForms::Passes> KernelForms::passes_until_equal(const Test& test,
                                                                    std::uint32_t header) {
   const unsigned bits = test.of->bits;
@@ -706,7 +707,7 @@ std::optional<KernelForms::Passes> KernelForms::passes_until_equal(const Test& t
                 .carried = {}};
 }
 
-/// While a number is less than a bound. What goes down is mirrored at 0.
+/// While a number is less than a bound. A decreasing number is mirrored at 0.
 std::optional<KernelForms::Passes> KernelForms::passes_while_less(const Test& test,
                                                                   std::uint32_t header) {
   const unsigned bits = test.of->bits;
@@ -724,7 +725,7 @@ std::optional<KernelForms::Passes> KernelForms::passes_while_less(const Test& te
   const FormId limit =
       forms_.add(forms_.scale(bound.form, sign), forms_.constant(test.allows_equal ? 1 : 0));
   if (step == no_form || forms_.range_of(step).low < 1) return std::nullopt;
-  // No number that is tested or carried over passes the end of the register's range.
+  // No tested or carried number exceeds the range of its register.
   const FormId less_than_step = forms_.subtract(step, forms_.constant(1));
   const FormId reach = forms_.add(limit, less_than_step);
   const FormId reach_carried = forms_.subtract(reach, ahead);
@@ -787,8 +788,8 @@ void KernelForms::count_passes(std::uint32_t loop, std::span<const Recurrence> r
 // ---------------------------------------------------------------------------------------------
 // Where paths meet.
 
-/// Through which successor of the block `top` the edge from `from` to `join` is come to, if it is
-/// one alone.
+/// The successor of block `top` through which the edge from `from` to `join` is reached, if there
+/// is only one.
 std::optional<std::uint32_t> KernelForms::arm_of(std::uint32_t top, std::uint32_t from,
                                                  std::uint32_t join) const {
   for (const std::uint32_t successor : flow_.blocks[top].successors) {
@@ -801,7 +802,7 @@ std::optional<std::uint32_t> KernelForms::arm_of(std::uint32_t top, std::uint32_
   return std::nullopt;
 }
 
-/// Which of the values that come in over these edges: told by the branches that part the ways.
+/// Selects among the values from these edges by the branches that separate them.
 Meaning KernelForms::gated(std::vector<std::pair<std::uint32_t, Meaning>> inputs,
                            std::uint32_t join, unsigned depth) {
   Meaning same = inputs.front().second;
@@ -812,7 +813,7 @@ Meaning KernelForms::gated(std::vector<std::pair<std::uint32_t, Meaning>> inputs
   }
   if (is_same) return same;
   if (depth > 6) return {};
-  // The nearest block that all edges have passed.
+  // The nearest block on the path of all edges.
   std::uint32_t top = inputs.front().first;
   const auto is_above = [&](const auto& input) { return flow_.dominates(top, input.first); };
   while (top != no_index && !std::ranges::all_of(inputs, is_above))
@@ -837,7 +838,7 @@ Meaning KernelForms::gated(std::vector<std::pair<std::uint32_t, Meaning>> inputs
           united(predicate.conditions, united(first.conditions, second.conditions))};
 }
 
-/// A selection whose range takes in what the predicate says of either side.
+/// A selection whose range uses what the predicate implies for either side.
 FormId KernelForms::chosen(std::uint32_t block, FormId predicate, FormId yes, FormId no) {
   if (predicate == no_form || yes == no_form || no == no_form) return no_form;
   const auto given = [&](FormId form, bool truth) {
@@ -889,7 +890,7 @@ FormId KernelForms::special(Special which) {
     if (is_required) return {std::max(required, 1U), std::max(required, 1U)};
     const auto& most = kernel_.most_block;
     Int128 limit = axis == 2 ? 64 : 1024;
-    // .maxntid limits the product alone: a block of other sides may be launched.
+    // .maxntid limits only the product: blocks of other shapes may be launched.
     if (most[0] != 0) {
       Int128 product = 1;
       for (const std::uint32_t side : most)
@@ -950,7 +951,7 @@ Meaning KernelForms::operand(std::uint32_t instruction, const Operand& operand, 
       return {special(operand.special), 0};
     case Operand::Kind::symbol: {
       const ptx::Symbol& symbol = module_.symbols[operand.index];
-      // Shared memory of a block is less than a megabyte, a window of its own.
+      // A block has less than a megabyte of shared memory, in its own window.
       const Interval range = symbol.space == ptx::Space::shared
                                  ? Interval{0, (Int128{1} << 20U) - 1}
                                  : register_range(64, false);
@@ -970,7 +971,7 @@ Meaning KernelForms::operand(std::uint32_t instruction, const Operand& operand, 
 }
 
 Meaning KernelForms::address(std::uint32_t instruction, const Operand& operand_of) {
-  // A list in brackets: of tensor copies and textures, which are not addresses in memory.
+  // A list in brackets belongs to tensor copies and textures; its items are not memory addresses.
   if (!operand_of.items.empty()) return {};
   const Operand base{.kind = operand_of.kind,
                      .special = operand_of.special,
@@ -980,7 +981,7 @@ Meaning KernelForms::address(std::uint32_t instruction, const Operand& operand_o
   if (meaning.form == no_form) return {};
   if (operand_of.kind == Operand::Kind::reg &&
       width_in_bits(kernel_.registers[operand_of.index].type) == 32) {
-    // An address of 32 bits, of shared memory as a rule, is a number of its own.
+    // A 32-bit address, usually in shared memory, is a number of its own.
     const Exact number =
         exact(flow_.block_of[instruction], meaning, 32, false, Otherwise::condition);
     meaning = {number.form, number.conditions};
@@ -1108,7 +1109,7 @@ Meaning KernelForms::compared(const Value& value, const Instruction& instruction
                   result, with);
 }
 
-/// Of two predicates; of the first alone for "not".
+/// Combines two predicates; "not" uses only the first.
 Meaning KernelForms::combined(std::string_view word, const Meaning& a, const Meaning& b) {
   const ConditionSet conditions = united(a.conditions, b.conditions);
   if (word == "not") return {forms_.opposite(a.form), a.conditions};
@@ -1136,13 +1137,13 @@ Meaning KernelForms::converted(const Value& value, const Instruction& instructio
     return {forms_.modulo_power(number.form, register_bits), number.conditions};
   }
   if (to_bits == register_bits) return {forms_.modulo_power(in.form, to_bits), in.conditions};
-  // Into a wider register: cut off, then extended.
+  // Into a wider register: truncated, then extended.
   const Exact number = exact(block, {forms_.modulo_power(in.form, to_bits), in.conditions}, to_bits,
                              is_signed(to), Otherwise::wrap);
   return {number.form, number.conditions};
 }
 
-/// Of `mov`, which takes vectors apart and puts them together.
+/// mov, which also packs and unpacks vectors.
 Meaning KernelForms::moved(ValueId id, const Instruction& instruction) {
   const Value& value = ssa_[id];
   const auto& operands = instruction.operands;
@@ -1208,8 +1209,8 @@ Meaning KernelForms::multiplied(const Value& value, const Instruction& instructi
   return {forms_.modulo_power(product.form, width), product.conditions};
 }
 
-/// What a shift by a number that is not known multiplies or divides by, while the number is less
-/// than the bits of the register.
+/// The factor or divisor of a shift by an unknown distance, which must be less than the bits of the
+/// register.
 Meaning KernelForms::power_of(std::uint32_t block, const Meaning& amount, unsigned bits) {
   const Exact by = exact(block, amount, 32, false, Otherwise::condition);
   const Interval wanted{0, std::min(bits, 32U) - 1};
@@ -1310,7 +1311,7 @@ Meaning KernelForms::rearranged(const Value& value, const Instruction& instructi
     if (!fits(from, count)) return {};
     FormId form = forms_.quotient(below(in.a.form, *from + *count),
                                   forms_.constant(std::int64_t{1} << *from));
-    if (in.is_signed && *count > 0) {  // the highest bit counts negative
+    if (in.is_signed && *count > 0) {  // the highest bit is negative
       const FormId highest =
           forms_.quotient(form, forms_.constant(std::int64_t{1} << (*count - 1)));
       form = forms_.subtract(form, forms_.scale(highest, std::int64_t{1} << *count));
@@ -1331,7 +1332,7 @@ Meaning KernelForms::rearranged(const Value& value, const Instruction& instructi
   FormId sum = forms_.constant(0);
   for (unsigned place = 0; place < 4; ++place) {
     const auto from = static_cast<unsigned>(*selector >> (4 * place) & 15);
-    if (from > 7) return {};  // a sign, repeated
+    if (from > 7) return {};  // a replicated sign
     const FormId up_to = below(from < 4 ? in.a.form : in.b.form, std::int64_t{8} * (from % 4 + 1));
     const FormId byte =
         forms_.quotient(up_to, forms_.constant(std::int64_t{1} << (8 * (from % 4))));
@@ -1373,7 +1374,8 @@ Meaning KernelForms::computed(const Value& value, const Instruction& instruction
   in.a = operand(value.instruction, operands[1], in.bits);
   in.b =
       is_unary ? Meaning{forms_.constant(0), 0} : operand(value.instruction, operands[2], in.bits);
-  // The sign of 64 bits alone is too large for a form; of a number without one it leaves nothing.
+  // The weight of a 64-bit sign is too large for a form. For a non-negative number it does not
+  // matter.
   constexpr Int128 sign = Int128{1} << 63U;
   if (opcode == "and" && operands[2].kind == Operand::Kind::integer &&
       operands[2].bits == static_cast<std::uint64_t>(sign) && in.a.form != no_form &&
@@ -1499,7 +1501,7 @@ std::string KernelForms::name(const Atom& atom) const {
       const ptx::Symbol& symbol = module_.symbols[atom.which];
       std::string plain{symbol.name};
       if (plain.starts_with("_Z")) {
-        // A variable of C++: its own name says enough.
+        // A C++ variable: its own name suffices.
         int status = 0;
         const std::unique_ptr<char, decltype(&std::free)> readable{
             abi::__cxa_demangle(plain.c_str(), nullptr, nullptr, &status), &std::free};
@@ -1511,7 +1513,7 @@ std::string KernelForms::name(const Atom& atom) const {
         }
       }
       std::string_view name = plain;
-      // A compiler numbers parameters behind the kernel's name, which says nothing here.
+      // Compilers number parameters after the kernel's name, which is redundant here.
       if (symbol.name.starts_with(kernel_.name) && symbol.name.size() > kernel_.name.size() + 1) {
         name = symbol.name.substr(kernel_.name.size() + 1);
       }

@@ -1,11 +1,11 @@
-// The forms of a kernel's registers: what integer instructions make of indices and parameters, with
-// the recurrences of loops solved as start + passes × step (chains of recurrences: Bachmann, Wang,
-// Zima, ISSAC 1994).
+// The forms of a kernel's registers: the results of integer instructions as functions of indices
+// and parameters. Recurrences of loops are solved as start + iterations × step (chains of
+// recurrences: Bachmann, Wang, Zima, ISSAC 1994).
 //
-// A register of w bits is congruent to its form modulo 2^w, always. Where an instruction needs the
-// number itself (a conversion to more bits, a shift to the right, a comparison), the form must lie
-// in the range of the register: that is proved from ranges and from the branches that lead there,
-// or it becomes a condition of everything made from it.
+// A register of w bits always equals its form modulo 2^w. Where an instruction needs the number
+// itself (a conversion to more bits, a shift to the right, a comparison), the form must be in the
+// range of the register. That is proved from ranges and from the branches that lead there;
+// otherwise it becomes a condition of every result.
 #pragma once
 
 #include "harness/access/control_flow.hpp"
@@ -25,40 +25,40 @@
 
 namespace strata::access {
 
-/// What hides a value.
+/// Why a value has no form.
 enum class Reason : std::uint8_t {
   load,
   atomic,
   call,
-  other_lanes,  ///< a shuffle, a vote: what other lanes hold
+  other_lanes,  ///< from other lanes, by a shuffle or a vote
   floating,     ///< floating-point numbers
-  special,      ///< a register of the hardware that no launch tells: a clock, the SM's number
-  paths,        ///< several paths meet, and no one branch tells them apart
-  loop,         ///< changes from pass to pass by more than a constant step
-  operation,    ///< an instruction that is not followed
+  special,      ///< a hardware register that no launch determines: a clock, the SM's number
+  paths,        ///< several paths meet, and no single branch separates them
+  loop,         ///< changes between iterations by more than a constant step
+  operation,    ///< an instruction that is not analysed
   size,         ///< the form would be too large
   undefined     ///< read before it is written
 };
 [[nodiscard]] std::string_view describe(Reason reason);
 
-/// What is known of an atom of kind `hidden`.
+/// The properties of an atom of kind `hidden`.
 struct Hidden {
   Reason reason = Reason::undefined;
   ValueId value = no_value;
-  std::uint32_t instruction = no_index;  ///< that makes it; of a phi: the first of its block
+  std::uint32_t instruction = no_index;  ///< that defines it; for a phi, the first one of its block
   bool has_left_loop = false;  ///< read behind the loop that defines it, where lanes may have left
                                ///< in different passes
 };
 
-/// `form` lies in `range`.
+/// `form` is in `range`.
 struct Condition {
   FormId form = no_form;
   Interval range;
 };
-/// Into KernelForms::conditions(); 0 is the empty one.
+/// Index of a set in KernelForms; 0 is the empty set.
 using ConditionSet = std::uint32_t;
 
-/// What a value is, while its conditions hold.
+/// The form of a value while its conditions hold.
 struct Meaning {
   FormId form = no_form;
   ConditionSet conditions = 0;
@@ -70,12 +70,12 @@ struct Guard {
   std::uint32_t instruction = 0;  ///< the branch
 };
 
-/// What is known of a loop.
+/// The properties of a loop.
 struct LoopForms {
-  FormId counter = no_form;     ///< passes that are completed
-  FormId last = no_form;        ///< the same, in the pass that leaves
-  ConditionSet conditions = 0;  ///< without which neither counter nor last is in its range
-  std::uint32_t line = 0;       ///< of the source, else of the PTX text
+  FormId counter = no_form;     ///< completed iterations
+  FormId last = no_form;        ///< the same, in the last iteration
+  ConditionSet conditions = 0;  ///< conditions under which counter and last are in their ranges
+  std::uint32_t line = 0;       ///< of the source, otherwise of the PTX text
 };
 
 class KernelForms {
@@ -85,13 +85,13 @@ class KernelForms {
 
   /// The address of a memory operand of an instruction.
   [[nodiscard]] Meaning address(std::uint32_t instruction, const ptx::Operand& operand);
-  /// Of the guard of an instruction: 1 where it runs.
+  /// The guard of an instruction: 1 where it runs.
   [[nodiscard]] Meaning guard(std::uint32_t instruction);
   [[nodiscard]] Meaning of(ValueId value) const { return meanings_[value]; }
-  /// What the instruction reads in an operand, modulo 2^bits.
+  /// The value that the instruction reads from an operand, modulo 2^bits.
   [[nodiscard]] Meaning operand(std::uint32_t instruction, const ptx::Operand& operand,
                                 unsigned bits);
-  /// Nearest first, 64 at the most.
+  /// Nearest first, at most 64.
   [[nodiscard]] std::vector<Guard> guards(std::uint32_t block) const;
   /// Those conditions that nothing known at the block proves.
   [[nodiscard]] std::vector<Condition> open_conditions(ConditionSet conditions,
@@ -104,7 +104,7 @@ class KernelForms {
   [[nodiscard]] const ControlFlow& flow() const { return flow_; }
   [[nodiscard]] const Hidden& hidden(std::uint32_t number) const { return hidden_[number]; }
   [[nodiscard]] std::span<const Hidden> all_hidden() const { return hidden_; }
-  /// Blocks of the loop that a way out of it begins at.
+  /// Blocks of the loop from which it can be left.
   [[nodiscard]] std::span<const std::uint32_t> exiting(std::uint32_t loop) const {
     return exiting_[loop];
   }
@@ -115,17 +115,17 @@ class KernelForms {
   }
   [[nodiscard]] ConditionSet united(ConditionSet a, ConditionSet b);
 
-  /// Of a special register, as an index of a launch; no_form where no launch tells it.
+  /// A special register as an index of a launch; no_form if no launch determines it.
   [[nodiscard]] FormId special(ptx::Special which);
   /// "threadIdx.x", "param_0", "loop@31": for Forms::text.
   [[nodiscard]] std::string name(const Atom& atom) const;
   /// "n ≤ 2147483647".
   [[nodiscard]] std::string text(const Condition& condition) const;
-  /// The line of the source of an instruction, else of the PTX text.
+  /// The source line of an instruction, otherwise its line in the PTX text.
   [[nodiscard]] std::uint32_t line_of(std::uint32_t instruction) const;
 
  private:
-  /// `form` lies in `range` wherever the block runs and the conditions hold.
+  /// `form` is in `range` wherever the block runs and the conditions hold.
   struct Fact {
     FormId form = no_form;
     Interval range;
@@ -150,17 +150,17 @@ class KernelForms {
     Interval range;
   };
   struct Step {
-    std::vector<std::pair<ValueId, bool>> values = {};  ///< and whether they are taken away
+    std::vector<std::pair<ValueId, bool>> values = {};  ///< and whether they are subtracted
     FormId constant = 0;
   };
-  /// A phi that is start + passes × step.
+  /// A phi that equals start + iterations × step.
   struct Recurrence {
     ValueId phi = no_value;
     unsigned bits = 0;
     Meaning start;
     Meaning step;
   };
-  /// A loop goes on while the recurrence + ahead is less than the bound (or more, or not equal).
+  /// A loop continues while recurrence + ahead is less than the bound (or more, or not equal).
   struct Test {
     const Recurrence* of = nullptr;
     Meaning ahead;
@@ -171,7 +171,7 @@ class KernelForms {
     bool allows_equal = false;
     bool is_signed = false;
   };
-  /// Passes before the last one, while the conditions hold; what the recurrence lies in.
+  /// Iterations before the last one, while the conditions hold, and the range of the recurrence.
   struct Passes {
     FormId last = no_form;
     Int128 most = 0;
@@ -260,10 +260,10 @@ class KernelForms {
   std::vector<Meaning> meanings_;
   std::vector<bool> is_known_;
   std::vector<Hidden> hidden_;
-  std::unordered_map<std::uint32_t, std::uint32_t> left_;  // hidden in a loop → read behind it
+  std::unordered_map<std::uint32_t, std::uint32_t> left_;  // hidden in a loop → read after it
   std::vector<LoopForms> loops_;
   std::unordered_map<std::uint64_t, bool> invariant_;  // by loop and value
-  std::vector<std::vector<std::uint32_t>> exiting_;    // blocks with a way out, by loop
+  std::vector<std::vector<std::uint32_t>> exiting_;    // blocks with an exit, by loop
   std::vector<Condition> conditions_;
   std::unordered_multimap<FormId, std::uint32_t> condition_index_;
   std::vector<std::vector<std::uint32_t>> sets_;

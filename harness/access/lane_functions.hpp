@@ -1,5 +1,5 @@
-// Single values as PTX's instructions compute them (PTX ISA 9.0, 9.7.1 to 9.7.9). Integers wrap
-// around; shifts clamp; what PTX leaves open is `undefined`.
+// PTX's instructions on single values (PTX ISA 9.0, 9.7.1 to 9.7.9). Integers wrap around; shifts
+// clamp; results that PTX does not define are `undefined`.
 #pragma once
 
 #include "harness/access/warp_state.hpp"
@@ -30,7 +30,7 @@ template <class T>
 template <class T>
 [[nodiscard]] std::uint64_t bits_of(T value) {
   if constexpr (std::same_as<T, float>) {
-    constexpr std::uint32_t not_a_number = 0x7FFFFFFF;  // the only one that PTX makes of .f32
+    constexpr std::uint32_t not_a_number = 0x7FFFFFFF;  // the only NaN that PTX generates for .f32
     return std::isnan(value) ? not_a_number : std::bit_cast<std::uint32_t>(value);
   } else if constexpr (std::same_as<T, double>) {
     return std::bit_cast<std::uint64_t>(value);
@@ -58,7 +58,7 @@ template <class T>
 template <class T>
 using Unsigned = std::make_unsigned_t<T>;
 
-/// Unsigned, and no narrower than int: what T's wrapping arithmetic is done in.
+/// Unsigned, and at least as wide as int: the type for T's wrapping arithmetic.
 template <class T>
 using Wrapping = std::conditional_t<sizeof(T) < 4, std::uint32_t, Unsigned<T>>;
 
@@ -165,7 +165,7 @@ struct Magnitude {
   }
 };
 
-/// The distance of a shift is 32 bits wide and clamped to the width of what is shifted.
+/// Shift distances have 32 bits and are clamped to the width of the operand.
 struct ShiftLeft {
   template <class T>
   static constexpr T of(T a, std::uint32_t by) {
@@ -192,7 +192,7 @@ struct LeadingZeros {
     return static_cast<std::uint32_t>(std::countl_zero(a));
   }
 };
-/// The place of the highest bit that is not as the sign; all ones without one.
+/// Position of the highest bit that differs from the sign; all ones if there is none.
 struct HighestBit {
   template <class T>
   static constexpr std::uint32_t of(T a) {
@@ -200,7 +200,7 @@ struct HighestBit {
     return static_cast<std::uint32_t>(std::bit_width(wanted)) - 1U;
   }
 };
-/// The shift that brings it to the top.
+/// The shift that moves it to the top.
 struct HighestBitShift {
   template <class T>
   static constexpr std::uint32_t of(T a) {
@@ -228,7 +228,7 @@ struct ExtractBits {
     if (length == 0) return 0;
     const bool fill = std::is_signed_v<T> && (all >> std::min(first + length - 1, top) & 1U) != 0;
     const auto shifted = static_cast<Unsigned<T>>(first > top ? 0U : all >> first);
-    // Bits that exist: not beyond the top of `a`, nor beyond the field.
+    // Existing bits: not beyond the top of `a`, nor beyond the field.
     const unsigned present = std::min(length, first > top ? 0U : bits_in<T> - first);
     if (present >= bits_in<T>) return static_cast<T>(shifted);
     const auto mask = static_cast<Unsigned<T>>((Wide{1} << present) - 1);
@@ -236,7 +236,7 @@ struct ExtractBits {
   }
 };
 
-/// bmsk: `length` bits from `first` on.
+/// bmsk: `length` bits starting at `first`.
 [[nodiscard]] constexpr std::uint32_t mask_of(std::uint32_t first, std::uint32_t length,
                                               bool wraps) {
   const std::uint64_t from = wraps ? first & 31U : std::min(first, 32U);
@@ -244,7 +244,7 @@ struct ExtractBits {
   return static_cast<std::uint32_t>(((std::uint64_t{1} << count) - 1) << from);
 }
 
-/// Of two lanes' values.
+/// Combines the values of two lanes.
 [[nodiscard]] constexpr std::uint32_t reduced(Reduction by, std::uint32_t a, std::uint32_t b) {
   const auto less = [&] { return static_cast<std::int32_t>(a) < static_cast<std::int32_t>(b); };
   switch (by) {
@@ -342,17 +342,18 @@ template <class A, class B>
   return c;
 }
 
-/// How a result of floating point is rounded, in the words of <cfenv>.
+/// Rounding of floating-point results, in the terms of <cfenv>.
 enum class Rounding : std::uint8_t { nearest, zero, down, up };
 
-/// compute(a, b, c) with a rounding of its own.
+/// compute(a, b, c) with the given rounding.
 template <class T, class From, class Compute>
 [[nodiscard]] T rounded(Rounding rounding, const Compute& compute, From a, From b = {},
                         From c = {}) {
   if (rounding == Rounding::nearest) return compute(a, b, c);
   constexpr std::array modes{FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
   const int before = std::fegetround();
-  // Volatile: else the compiler may compute before the mode is set, or after.
+  // Volatile, because otherwise the compiler may compute before the mode is set or after it is
+  // reset.
   volatile From x = a;
   volatile From y = b;
   volatile From z = c;
@@ -369,8 +370,8 @@ template <class T>
   return subnormal ? std::copysign(T{0}, value) : value;
 }
 
-/// A floating-point number as a whole one: clamped to its range; what is no number becomes 0, or
-/// of 64 bits on either side the top bit alone.
+/// Converts a floating-point number to an integer, clamped to its range. NaN becomes 0, or the top
+/// bit alone if either type has 64 bits.
 template <class To, class From>
 [[nodiscard]] To whole_of(From value) {
   if (std::isnan(value)) {

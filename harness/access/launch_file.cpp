@@ -30,8 +30,8 @@ constexpr unsigned pointer_bytes = 8;
 /// The windows of shared and local memory begin here (program.hpp).
 constexpr std::uint64_t end_of_memory = std::uint64_t{1} << 46U;
 
-/// A whole number, decimal or 0x…, with a sign or not, as the bits of two's complement; nothing
-/// where the text is none, or where `bytes` bytes cannot hold it, signed or unsigned.
+/// An integer, decimal or 0x…, with an optional sign, as two's complement; nothing for other text,
+/// or if it does not fit into `bytes` bytes, signed or unsigned.
 std::optional<std::uint64_t> whole_bits(std::string_view text, unsigned bytes) {
   const bool negative = text.starts_with('-');
   std::string_view digits = text.substr(negative ? 1 : 0);
@@ -48,7 +48,7 @@ std::optional<std::uint64_t> whole_bits(std::string_view text, unsigned bytes) {
   return (~value + 1) & most;
 }
 
-/// The bits of a number with a point or an exponent, of 4 or 8 bytes.
+/// The bits of a number with a point or an exponent, in 4 or 8 bytes.
 std::optional<std::uint64_t> real_bits(const std::string& text, unsigned bytes) {
   if (text.empty() || text.find_first_of("xX") != std::string::npos) return std::nullopt;
   if (text.find_first_of(" \t") != std::string::npos) return std::nullopt;
@@ -68,8 +68,7 @@ std::uint64_t number_of(const TreeNode& node, std::string_view name, std::uint64
                         std::uint64_t most) {
   const auto bits = node.is_text() ? whole_bits(node.text, 8) : std::nullopt;
   if (bits && !node.text.starts_with('-') && *bits >= least && *bits <= most) return *bits;
-  node.refuse_as(name, fmt::format("a whole number from {} to {}", least, most),
-                 "write such a number");
+  node.refuse_as(name, fmt::format("an integer from {} to {}", least, most), "write such a number");
 }
 
 std::uint64_t number_or(const TreeNode& mapping, std::string_view key, std::uint64_t otherwise,
@@ -80,15 +79,15 @@ std::uint64_t number_or(const TreeNode& mapping, std::string_view key, std::uint
 
 /// One to three numbers, each at most `most`.
 Extent extent_of(const TreeNode& node, std::string_view name, const Extent& most) {
-  const std::string expected = fmt::format(
-      "1 to 3 whole numbers, at least 1 and at most {}, {}, {}", most.x, most.y, most.z);
+  const std::string expected =
+      fmt::format("1 to 3 integers, at least 1 and at most {}, {}, {}", most.x, most.y, most.z);
   const std::array limits{most.x, most.y, most.z};
   std::array<std::uint32_t, 3> numbers{1, 1, 1};
   const auto read = [&](const TreeNode& one, std::size_t which) {
     const auto bits = one.is_text() ? whole_bits(one.text, 8) : std::nullopt;
     if (!bits || *bits < 1 || *bits > limits.at(which)) {
       one.refuse_as(fmt::format("{}.{}", name, "xyz"[which]), expected,
-                    fmt::format("write '{}: [16, 8]', say", name));
+                    fmt::format("write '{}: [16, 8]', for example", name));
     }
     numbers.at(which) = static_cast<std::uint32_t>(*bits);
   };
@@ -96,7 +95,7 @@ Extent extent_of(const TreeNode& node, std::string_view name, const Extent& most
     read(node, 0);
   } else {
     if (node.kind != NodeKind::list || node.items.empty() || node.items.size() > numbers.size()) {
-      node.refuse_as(name, expected, fmt::format("write '{}: [16, 8]', say", name));
+      node.refuse_as(name, expected, fmt::format("write '{}: [16, 8]', for example", name));
     }
     for (std::size_t i = 0; i < node.items.size(); ++i)
       read(node.items[i], i);
@@ -117,7 +116,8 @@ std::vector<std::uint8_t> bytes_of_hex(const TreeNode& node) {
     good = std::from_chars(begin, begin + 2, byte, 16).ptr == begin + 2;
     bytes.push_back(byte);
   }
-  if (!good) node.refuse_as("hex", "pairs of hexadecimal digits", "write hex: '80 07 00 00', say");
+  if (!good)
+    node.refuse_as("hex", "pairs of hexadecimal digits", "write hex: '80 07 00 00', for example");
   return bytes;
 }
 
@@ -140,7 +140,7 @@ class Reader {
                      "arguments", "symbols"},
                     launch_schema);
     choose_input(root.find("input"));
-    choose_kernel(root.need("kernel", "the name of a kernel, or an expression that one matches"));
+    choose_kernel(root.need("kernel", "a kernel name, or a regular expression that matches one"));
     read_shape(root);
     read_arguments(root);
     read_symbols(root.find("symbols"));
@@ -150,7 +150,7 @@ class Reader {
   }
 
  private:
-  /// Where the address of a buffer belongs among the parameters.
+  /// The position of a buffer's address in the parameters.
   struct NamedPointer {
     std::uint64_t at = 0;
     std::string of;  ///< the buffer's name
@@ -161,7 +161,7 @@ class Reader {
   [[nodiscard]] const ptx::Module& module() const { return modules_[launch_.module]; }
   [[nodiscard]] const ptx::Kernel& kernel() const { return module().kernels[launch_.kernel]; }
 
-  /// Whether a module is of the input that the file names: as it was given, or by its last name.
+  /// Whether a module is from the input that the file names: by its full path, or by its file name.
   [[nodiscard]] bool is_meant(std::size_t module) const {
     if (input_.empty() || inputs_.empty()) return true;
     const std::string& name = inputs_[module];
@@ -170,9 +170,9 @@ class Reader {
 
   void choose_input(const TreeNode* node) {
     if (node == nullptr) return;
-    constexpr std::string_view mend = "write its name, or leave it out";
+    constexpr std::string_view mend = "write its name, or omit it";
     if (!node->is_text() || node->text.empty()) {
-      node->refuse_as("input", "the name of a file that is given", mend);
+      node->refuse_as("input", "the name of an input file", mend);
     }
     input_ = node->text;
     for (std::size_t m = 0; m < modules_.size(); ++m) {
@@ -182,9 +182,9 @@ class Reader {
   }
 
   void choose_kernel(const TreeNode& node) {
-    constexpr std::string_view expected = "the name of a kernel, or an expression that one matches";
+    constexpr std::string_view expected = "a kernel name, or a regular expression that matches one";
     if (!node.is_text() || node.text.empty()) {
-      node.refuse_as("kernel", expected, "write the name that the PTX has");
+      node.refuse_as("kernel", expected, "write the name as in the PTX");
     }
     struct Found {
       std::size_t module;
@@ -209,7 +209,7 @@ class Reader {
       }
     }
     const auto& found = exact.empty() ? matching : exact;
-    // Processes of one program load the same module.
+    // Processes of one program load identical modules.
     const auto is_copy = [&](const Found& one) {
       const auto& first = found.front();
       return one.kernel == first.kernel && modules_[one.module].text == modules_[first.module].text;
@@ -227,22 +227,22 @@ class Reader {
     };
     if (found.empty()) {
       node.refuse_as("kernel", names.empty() ? "a PTX file with kernels" : shown(names),
-                     "name one of the kernels");
+                     "use one of the kernels");
     }
     node.refuse_as("kernel",
                    fmt::format("one kernel, not {}: {}", found.size(),
                                shown(exact.empty() ? matched_names : Names{node.text})),
-                   "say more of its name, or which input it is of");
+                   "write more of its name, or name its input");
   }
 
   void read_shape(const TreeNode& root) {
-    constexpr std::string_view shape = "1 to 3 whole numbers";
+    constexpr std::string_view shape = "1 to 3 integers";
     const auto& block = root.need("block", shape);
     launch_.grid = extent_of(root.need("grid", shape), "grid", {0x7FFFFFFF, 65535, 65535});
     launch_.block = extent_of(block, "block", {most_threads, most_threads, 64});
     if (launch_.block.count() > most_threads) {
       refuse(block.place, fmt::format("a block of {} threads", launch_.block.count()),
-             fmt::format("at most {}", most_threads), "make the block smaller");
+             fmt::format("at most {}", most_threads), "use a smaller block");
     }
     const auto as_extent = [](const std::array<std::uint32_t, 3>& three) {
       return Extent{std::max(three[0], 1U), std::max(three[1], 1U), std::max(three[2], 1U)};
@@ -257,7 +257,7 @@ class Reader {
         kernel().most_block[0] != 0 && launch_.block.count() > most) {
       refuse(block.place, fmt::format("a block of {} threads", launch_.block.count()),
              fmt::format("at most {}, for which the kernel was compiled", most),
-             "make the block smaller");
+             "use a smaller block");
     }
     read_cluster(root.find("cluster"), as_extent(kernel().cluster), text_of);
     launch_.dynamic_shared = number_or(root, "dynamic_shared", 0, 0, most_dynamic_shared);
@@ -278,7 +278,7 @@ class Reader {
     }
     if (c.count() > most_cluster_blocks) {
       refuse(node->place, fmt::format("a cluster of {} blocks", c.count()),
-             fmt::format("at most {}", most_cluster_blocks), "make the cluster smaller");
+             fmt::format("at most {}", most_cluster_blocks), "use a smaller cluster");
     }
     const Extent& g = launch_.grid;
     if (g.x % c.x != 0 || g.y % c.y != 0 || g.z % c.z != 0) {
@@ -287,7 +287,7 @@ class Reader {
     }
   }
 
-  /// "param_0" of "KERNEL_param_0"; else the whole name.
+  /// "param_0" of "KERNEL_param_0"; otherwise the whole name.
   [[nodiscard]] std::string short_name(const ptx::Symbol& param) const {
     std::string_view name = param.name;
     if (name.starts_with(kernel().name) && name.substr(kernel().name.size()).starts_with('_')) {
@@ -313,7 +313,7 @@ class Reader {
       refuse({file_, std::max<std::size_t>(place.line, 1)},
              fmt::format("no argument for {}", names[which]),
              fmt::format("one for each of {} parameters: {}", names.size(), joined(names)),
-             "add it; 'unknown' is one");
+             "add it; 'unknown' is allowed");
     };
     if (node == nullptr || node->kind == NodeKind::nothing) {
       if (!indices.empty()) missing(0);
@@ -331,8 +331,8 @@ class Reader {
       return;
     }
     if (node->kind != NodeKind::mapping) {
-      node->refuse_as("arguments", "a list, or a mapping by the names of the parameters",
-                      "write '- {bytes: 4096, fill: zero}', say, for each parameter");
+      node->refuse_as("arguments", "a list, or a mapping by parameter name",
+                      "write '- {bytes: 4096, fill: zero}', for example, for each parameter");
     }
     std::vector<bool> given(names.size());
     for (const auto& item : node->items) {
@@ -345,7 +345,7 @@ class Reader {
       }
       if (which == names.size()) {
         refuse(item.key_place, fmt::format("the kernel has no parameter {}", in_quotes(item.key)),
-               joined(names), did_you_mean(item.key, names, "name one of these"));
+               joined(names), did_you_mean(item.key, names, "use one of these"));
       }
       if (given[which]) {
         refuse(item.key_place, fmt::format("{} twice", names[which]), "each parameter once",
@@ -379,12 +379,13 @@ class Reader {
     if (param.bytes != pointer_bytes) {
       refuse(node.place, fmt::format("a buffer for {}, of {} bytes", name, param.bytes),
              "a parameter of 8 bytes, which holds a pointer",
-             "give a number, or a struct with 'fields'");
+             "use a number, or a struct with 'fields'");
     }
     read_buffer(node, param.offset, name);
   }
 
-  /// Loads of the parameter by the kernel: how it is typed there, as parameters have no types here.
+  /// The types with which the kernel loads the parameter, because PTX parameters have no types of
+  /// their own here.
   [[nodiscard]] bool is_loaded_as_real(const ptx::Symbol& param) const {
     return std::ranges::any_of(kernel().instructions, [&](const ptx::Instruction& one) {
       if (one.opcode != "ld" || one.operands.size() < 2) return false;
@@ -412,7 +413,7 @@ class Reader {
     }
     auto bits = whole_bits(node.text, bytes);
     if (bits && !node.text.starts_with("0x") && is_loaded_as_real(param)) {
-      refuse(node.place, fmt::format("the whole number {} for {}", node.text, name),
+      refuse(node.place, fmt::format("the integer {} for {}", node.text, name),
              "a floating-point number, as the kernel loads it",
              fmt::format("write {}.0, or its bits as 0x…", node.text));
     }
@@ -428,7 +429,7 @@ class Reader {
     unsigned bytes;
     std::uint64_t bits;
   };
-  /// Of "u32 1920", "f32 1.5", "b64 0x…".
+  /// Parses "u32 1920", "f32 1.5", "b64 0x…".
   [[nodiscard]] static std::optional<TypedBits> typed_bits(const std::string& text) {
     const auto parts = split(text, ' ');
     if (parts.size() != 2 || parts[0].size() < 2) return std::nullopt;
@@ -461,34 +462,34 @@ class Reader {
     std::vector<bool> taken(param.bytes);
     for (const auto& field :
          fields->filled(NodeKind::mapping, "fields", "a mapping from offsets to typed values",
-                        "write fields: {0: u32 1920}, say")) {
+                        "write fields: {0: u32 1920}, for example")) {
       read_field(field, param, name, taken);
     }
   }
 
-  /// A field of a struct, of which some bytes are `taken`.
+  /// Writes a field of a struct, in which some bytes are `taken`.
   void read_field(const TreeNode& field, const ptx::Symbol& param, const std::string& name,
                   std::vector<bool>& taken) {
     const auto at = whole_bits(field.key, 8);
     if (!at || field.key.starts_with('-')) {
       refuse(field.key_place, fmt::format("the field {}", in_quotes(field.key)),
-             "its offset in bytes", "write a whole number");
+             "its offset in bytes", "write an integer");
     }
     const auto typed = field.is_text() ? typed_bits(field.text) : std::nullopt;
     if (!typed && field.kind != NodeKind::mapping) {
       field.refuse_as(fmt::format("the field at {}", *at),
-                      "a typed value or a buffer, as u32 1920, f32 1.5 or {bytes: 4096}",
+                      "a typed value or a buffer, such as u32 1920, f32 1.5 or {bytes: 4096}",
                       "write one of these");
     }
     const unsigned bytes = typed ? typed->bytes : pointer_bytes;
     if (*at > param.bytes || param.bytes - *at < bytes) {
       refuse(field.key_place, fmt::format("{} bytes at {} of {}", bytes, *at, name),
-             fmt::format("a field within its {} bytes", param.bytes), "mend the offset");
+             fmt::format("a field within its {} bytes", param.bytes), "correct the offset");
     }
     for (unsigned b = 0; b < bytes; ++b) {
       if (taken[*at + b]) {
         refuse(field.key_place, fmt::format("byte {} of {} twice", *at + b, name),
-               "fields that do not overlap", "mend the offset");
+               "fields that do not overlap", "correct the offset");
       }
       taken[*at + b] = true;
     }
@@ -516,12 +517,12 @@ class Reader {
     Placing placing{.buffer = std::move(buffer), .place = node.place};
     placing.align = number_or(node, "align", default_alignment, 1, std::uint64_t{1} << 32U);
     if (!std::has_single_bit(placing.align)) {
-      node.find("align")->refuse_as("align", "a power of two", "write 256, say");
+      node.find("align")->refuse_as("align", "a power of two", "write 256, for example");
     }
     placing.offset = number_or(node, "offset", 0, 0, most_buffer_bytes);
     if (const auto* const address = node.find("address")) {
       if (node.find("align") != nullptr || node.find("offset") != nullptr) {
-        refuse(address->place, "an address beside align or offset", "one way to say where it lies",
+        refuse(address->place, "an address beside align or offset", "one way to give the address",
                "remove the others");
       }
       placing.address = number_of(*address, "address", 1, end_of_memory - placing.buffer.bytes);
@@ -550,13 +551,13 @@ class Reader {
         fill.kind = Fill::Kind::random;
         fill.seed = *seed;
       } else if (how->text != "unknown") {
-        how->refuse_as("fill", expected, "write fill: zero, say");
+        how->refuse_as("fill", expected, "write fill: zero, for example");
       }
     }
     const auto only = [&](const char* key, bool allowed, const char* of) {
       const auto* const one = node.find(key);
       if (one != nullptr && !allowed) {
-        refuse(one->place, fmt::format("'{}' without such a fill", key), of, "remove it");
+        refuse(one->place, fmt::format("'{}' does not apply to this fill", key), of, "remove it");
       }
     };
     const bool random = fill.kind == Fill::Kind::random;
@@ -587,7 +588,7 @@ class Reader {
   [[nodiscard]] std::vector<std::uint8_t> file_bytes(const TreeNode& node,
                                                      std::uint64_t bytes) const {
     if (!node.is_text() || node.text.empty()) {
-      node.refuse_as("file", "the name of a file", "write file: data.bin, say");
+      node.refuse_as("file", "the name of a file", "write file: data.bin, for example");
     }
     const auto path = std::filesystem::path{file_}.parent_path() / node.text;
     const std::string text = read_regular(path, 0, "a file of bytes", most_file_bytes);
@@ -597,7 +598,7 @@ class Reader {
     return found;
   }
 
-  /// Variables of the module: all have an address, and those that the file names a content.
+  /// Variables of the module: each has an address; those that the file names also have a content.
   void read_symbols(const TreeNode* node) {
     Names names;
     for (std::uint32_t i = 0; i < module().symbols.size(); ++i) {
@@ -614,7 +615,7 @@ class Reader {
           node != nullptr && node->kind == NodeKind::mapping ? node->find(symbol.name) : nullptr;
       if (given != nullptr) {
         if (given->kind != NodeKind::mapping) {
-          given->refuse_as(symbol.name, "what it holds, as {fill: zero} or {file: data.bin}",
+          given->refuse_as(symbol.name, "its contents, as {fill: zero} or {file: data.bin}",
                            "write one of these");
         }
         given->allow_keys("a variable", {"fill", "element", "below", "file", "hex"});
@@ -629,8 +630,8 @@ class Reader {
     }
     if (node == nullptr) return;
     for (const auto& item : node->filled(NodeKind::mapping, "symbols",
-                                         "a mapping from names of variables to what they hold",
-                                         "write symbols: {weights: {fill: zero}}, say")) {
+                                         "a mapping from variable names to their contents",
+                                         "write symbols: {weights: {fill: zero}}, for example")) {
       if (std::ranges::count(names, item.key) > 0) continue;
       refuse(item.key_place, fmt::format("the module has no variable {}", in_quotes(item.key)),
              names.empty() ? "none: it has no variable in memory" : joined(names),
@@ -643,7 +644,7 @@ class Reader {
     Place place;
     std::uint64_t align = default_alignment;
     std::uint64_t offset = 0;
-    std::uint64_t address = 0;  ///< 0: where there is room
+    std::uint64_t address = 0;  ///< 0: anywhere
   };
 
   void place_buffers() {
@@ -657,7 +658,7 @@ class Reader {
                            buffer.address >= other.address + other.bytes;
         if (apart) continue;
         refuse(one.place, fmt::format("{} overlaps {}", buffer.name, other.name),
-               "buffers apart from each other",
+               "buffers that do not overlap",
                fmt::format("change an address, or write {{of: {}, at: BYTES}}", other.name));
       }
       placed.push_back(std::move(buffer));
@@ -668,7 +669,7 @@ class Reader {
       if (one.address != 0) continue;
       Buffer buffer = one.buffer;
       for (bool moved = true; moved;) {
-        // No more aligned than was asked for.
+        // Not more aligned than requested.
         buffer.address = (cursor + 2 * one.align - 1) / (2 * one.align) * (2 * one.align) +
                          one.align + one.offset;
         moved = false;
@@ -684,7 +685,7 @@ class Reader {
       cursor = buffer.address + buffer.bytes + address_gap;
       if (cursor > end_of_memory) {
         refuse({file_, std::max<std::size_t>(one.place.line, 1)}, "buffers that are too large",
-               fmt::format("less than {} TiB of them", end_of_memory >> 40U), "lower their bytes");
+               fmt::format("less than {} TiB in total", end_of_memory >> 40U), "lower their bytes");
       }
       placed.push_back(std::move(buffer));
     }
@@ -700,7 +701,7 @@ class Reader {
           names.push_back(one.name);
         refuse(pointer.place, fmt::format("no buffer {}", in_quotes(pointer.of)),
                names.empty() ? "a parameter with a buffer" : joined(names),
-               did_you_mean(pointer.of, names, "name the parameter that has it"));
+               did_you_mean(pointer.of, names, "use the parameter that has it"));
       }
       write(pointer.at, found->address + pointer.offset, pointer_bytes);
       const auto index = static_cast<std::size_t>(found - launch_.buffers.begin());
@@ -736,7 +737,7 @@ std::uint64_t Fill::read(std::uint64_t offset, unsigned count) const {
     const auto within = static_cast<unsigned>((offset + done) % element);
     std::uint64_t number = index;
     if (kind == Kind::random) {
-      constexpr std::uint64_t step = 0x9E3779B97F4A7C15U;  // of the generator's state
+      constexpr std::uint64_t step = 0x9E3779B97F4A7C15U;  // increment of the generator's state
       number = SplitMix{seed + index * step}.next();
       if (below != 0) {
         __extension__ using Wide = unsigned __int128;

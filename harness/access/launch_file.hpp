@@ -1,5 +1,5 @@
-// What a launch gives a kernel: its shape, the bytes of its parameters, and the memory that they
-// point to. docs/access_launch.md has the format of the file.
+// The inputs of a kernel launch: its shape, the bytes of its parameters, and the memory to which
+// they point. docs/access_launch.md describes the file format.
 #pragma once
 
 #include "harness/access/ptx.hpp"
@@ -13,7 +13,7 @@
 
 namespace strata::access {
 
-/// Blocks of a grid, threads of a block, blocks of a cluster.
+/// Blocks in a grid, threads in a block, or blocks in a cluster.
 struct Extent {
   std::uint32_t x = 1;
   std::uint32_t y = 1;
@@ -22,18 +22,19 @@ struct Extent {
   bool operator==(const Extent&) const = default;
 };
 
-/// What lies in a buffer when the kernel starts. No byte is stored that follows from its place.
+/// The content of a buffer when the kernel starts. Bytes that follow from their position are not
+/// stored.
 struct Fill {
   enum class Kind : std::uint8_t { unknown, zero, random, iota, bytes };
   Kind kind = Kind::unknown;
-  std::uint64_t seed = 0;   ///< of random: element i is number i of SplitMix64, its low bytes …
-  std::uint64_t below = 0;  ///< … or, unless this is 0, scaled to less than it
-  unsigned element = 4;     ///< bytes of an element of random and iota: 1, 2, 4 or 8
-  std::vector<std::uint8_t> bytes = {};  ///< what a file or `hex` gave; 0 behind their end
+  std::uint64_t seed = 0;   ///< random: element i is number i of SplitMix64, its low bytes …
+  std::uint64_t below = 0;  ///< … or, if this is not 0, scaled to less than it
+  unsigned element = 4;     ///< bytes per element of random and iota: 1, 2, 4 or 8
+  std::vector<std::uint8_t> bytes = {};  ///< from a file or `hex`; 0 after their end
 
-  /// The byte at `offset`; 0 where the fill is unknown.
+  /// The byte at `offset`; 0 if the fill is unknown.
   [[nodiscard]] std::uint8_t byte(std::uint64_t offset) const;
-  /// Up to 8 bytes from `offset` on, the first of them lowest.
+  /// Up to 8 bytes starting at `offset`, in little-endian order.
   [[nodiscard]] std::uint64_t read(std::uint64_t offset, unsigned count) const;
 };
 
@@ -44,13 +45,13 @@ struct Buffer {
   std::uint64_t bytes = 0;
   Fill fill = {};
   ptx::Space space = ptx::Space::global;  ///< or constant
-  std::uint32_t symbol = ptx::no_index;   ///< into Module::symbols, of a variable
+  std::uint32_t symbol = ptx::no_index;   ///< for a variable: into Module::symbols
   [[nodiscard]] bool contains(std::uint64_t at, std::uint64_t count) const {
     return at >= address && at - address < bytes && bytes - (at - address) >= count;
   }
 };
 
-/// Among the parameters: the address of a buffer, plus so many bytes.
+/// A pointer in the parameters: the address of a buffer plus an offset.
 struct Pointer {
   std::uint64_t at = 0;    ///< into Launch::params
   std::size_t buffer = 0;  ///< into Launch::buffers
@@ -58,43 +59,43 @@ struct Pointer {
 };
 
 struct Launch {
-  std::size_t module = 0;    ///< of the modules that were given
-  std::uint32_t kernel = 0;  ///< into its kernels
+  std::size_t module = 0;    ///< index of the module
+  std::uint32_t kernel = 0;  ///< index of the kernel in it
   Extent grid = {};
   Extent block = {};
   Extent cluster = {};
-  bool is_clustered = false;  ///< the file, or the kernel, says so
+  bool is_clustered = false;  ///< set by the file or the kernel
   std::uint64_t dynamic_shared = 0;
   std::vector<std::uint8_t> params = {};        ///< bytes of the parameters, by Symbol::offset
   std::vector<std::uint8_t> params_known = {};  ///< 1 for each byte that the file gives
-  std::vector<Buffer> buffers = {};             ///< by address, wide gaps between them
-  /// Where the blocks of a cooperative launch meet: a word of its size and one of the barrier, as
-  /// <cooperative_groups/details/driver_abi.h> has them; 0 unless somebody gives it.
+  std::vector<Buffer> buffers = {};             ///< by address, with wide gaps between them
+  /// The workspace of a cooperative launch: a word with its size and one for the barrier, as in
+  /// <cooperative_groups/details/driver_abi.h>; 0 unless it is provided.
   std::uint64_t grid_workspace = 0;
-  std::vector<Pointer> pointers = {};  ///< what differs where buffers lie elsewhere
+  std::vector<Pointer> pointers = {};  ///< values that depend on the addresses of buffers
 };
 
-/// Where the first buffer lies, and the least distance from the end of one to the next. An address
-/// that wrapped around, or left its buffer, thus lies in none.
+/// The address of the first buffer, and the minimum gap between buffers. An address that wrapped
+/// around, or left its buffer, is therefore in none.
 inline constexpr std::uint64_t first_address = std::uint64_t{1} << 40U;
 inline constexpr std::uint64_t address_gap = std::uint64_t{1} << 33U;
 inline constexpr std::uint64_t default_alignment = 256;
 
-/// Most threads of a block, blocks of a cluster, bytes of a file that fills a buffer, bytes of a
-/// buffer.
+/// Limits: threads per block, blocks per cluster, dynamic shared memory, bytes of a file that fills
+/// a buffer, bytes of a buffer.
 inline constexpr std::uint64_t most_threads = 1024;
 inline constexpr std::uint64_t most_cluster_blocks = 16;
 inline constexpr std::uint64_t most_dynamic_shared = 227U << 10U;
 inline constexpr std::uint64_t most_file_bytes = std::uint64_t{1} << 30U;
 inline constexpr std::uint64_t most_buffer_bytes = std::uint64_t{1} << 40U;
 
-/// Reads a launch of one kernel of `modules`. `file` names it in messages, and the files that it
-/// refers to lie beside it. `names` are those of the modules, of which the file may choose one;
-/// without them any is the one that it means. Throws UsageError "FILE:LINE: …".
+/// Reads a launch of one kernel of `modules`. `file` names it in messages; the files to which it
+/// refers are relative to its folder. `names` are the names of the modules, from which the file may
+/// select one. Throws UsageError "FILE:LINE: …".
 [[nodiscard]] Launch parse_launch(std::string_view text, const std::string& file,
                                   std::span<const ptx::Module> modules,
                                   std::span<const std::string> names = {});
-/// The same of a regular file.
+/// The same for a regular file.
 [[nodiscard]] Launch read_launch(const std::string& file, std::span<const ptx::Module> modules,
                                  std::span<const std::string> names = {});
 

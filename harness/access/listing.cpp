@@ -15,24 +15,25 @@
 namespace strata::access {
 namespace {
 
-/// Places of an inlining chain that are kept; a text may claim any number of them.
+/// Maximum length of a kept inlining chain; a text may claim any.
 constexpr std::size_t most_places = 32;
 
-/// Why no model follows an access to memory; empty for what is none, or is followed.
+/// Why an access to memory has no model; empty if it has one, or is not an access.
 std::string_view why_unmodelled(const ptx::Instruction& one) {
   using Reason = std::pair<std::string_view, std::string_view>;
-  constexpr std::array reasons{Reason{"tex", "a texture"},
-                               Reason{"tld4", "a texture"},
-                               Reason{"suld", "a surface"},
-                               Reason{"sust", "a surface"},
-                               Reason{"sured", "a surface"},
-                               Reason{"wgmma", "a matrix in shared memory that a descriptor names"},
-                               Reason{"tcgen05", "the memory of tensor cores"},
-                               Reason{"wmma", "a matrix whose elements the hardware deals out"},
-                               Reason{"multimem", "memory of several devices at once"}};
+  constexpr std::array reasons{
+      Reason{"tex", "a texture"},
+      Reason{"tld4", "a texture"},
+      Reason{"suld", "a surface"},
+      Reason{"sust", "a surface"},
+      Reason{"sured", "a surface"},
+      Reason{"wgmma", "a matrix in shared memory that a descriptor names"},
+      Reason{"tcgen05", "the memory of tensor cores"},
+      Reason{"wmma", "a matrix whose elements the hardware distributes over lanes"},
+      Reason{"multimem", "memory of several devices at once"}};
   const bool has_address = std::ranges::any_of(one.operands, &ptx::Operand::address);
   if (one.opcode == "cp" && one.has("bulk") && has_address) {
-    return "a copy in bulk, which one thread asks for";
+    return "a bulk copy, requested by one thread";
   }
   if (one.opcode == "wgmma" && !one.has("mma_async")) return {};
   if (one.opcode == "wmma" && !one.has("load") && !one.has("store")) return {};
@@ -58,7 +59,7 @@ std::vector<Place> places_of(const ptx::Module& module, const ptx::Kernel& kerne
 }  // namespace
 
 std::string readable(std::string_view name) {
-  // A name may refer to parts of itself, and those to others: what it stands for can double with
+  // A mangled name may refer to parts of itself, and those to others: its expansion can double with
   // every few letters.
   constexpr std::size_t longest = 4096;
   constexpr int most_references = 32;
@@ -113,7 +114,7 @@ std::vector<Row> list_accesses(const ptx::Module& module, std::uint32_t kernel) 
                .space = proof.space,
                .width = proof.width,
                .address = proof.address,
-               .reason = "in a function that is called: its parameters may differ between lanes"};
+               .reason = "in a called function, whose parameters may differ between lanes"};
     }
     rows.push_back({.proof = std::move(proof),
                     .opcode = opcode_text(one),

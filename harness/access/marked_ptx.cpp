@@ -9,7 +9,7 @@
 namespace strata::access {
 namespace {
 
-/// `.loc` and `.file` name lines of a source that nobody asks for here, and our own file's number.
+/// `.loc` and `.file` refer to source lines that are not needed here, and use our file's number.
 bool is_source_line(std::string_view line) {
   const auto begin = line.find_first_not_of(" \t");
   if (begin == std::string_view::npos) return false;

@@ -1,5 +1,5 @@
-// PTX in which every instruction has a source line of its own, so that what is counted of a machine
-// instruction leads back to the instruction of PTX that it was made from.
+// PTX in which every instruction has its own source line, so that the counts of a machine
+// instruction can be attributed to the PTX instruction from which it was compiled.
 #pragma once
 
 #include "harness/access/ptx.hpp"
@@ -13,18 +13,19 @@
 
 namespace strata::access {
 
-/// An instruction, by its place in a module.
+/// An instruction, by its position in a module.
 struct InstructionPlace {
   std::uint32_t kernel = 0;
   std::uint32_t instruction = 0;
   bool operator==(const InstructionPlace&) const = default;
 };
 
-/// Where in a module's text the statement of an instruction begins: at its guard, if it has one.
+/// Position in a module's text at which the statement of an instruction begins: at its guard, if it
+/// has one.
 [[nodiscard]] std::size_t begin_of(std::string_view text, const ptx::Instruction& instruction);
 
 /// The module's text without its own source lines, and with `.loc 1 MARK 0` before every
-/// instruction. Marks count from 1 on, through all kernels in their order.
+/// instruction. Marks count from 1, through all kernels in order.
 struct MarkedPtx {
   std::string text;
   std::vector<std::uint32_t> first_marks;  ///< of each kernel, then one past the last

@@ -17,14 +17,14 @@ bool is_one_of(std::string_view word, const std::array<std::string_view, count>&
   return std::ranges::find(words, word) != words.end();
 }
 
-/// Beyond this block's memory, or by an engine of its own.
+/// Accesses beyond this block's memory, or by a separate engine.
 bool is_remote(const Instruction& one) {
   constexpr std::array<std::string_view, 4> words{"shared::cluster", "async", "bulk", "mmio"};
   return std::ranges::any_of(one.modifiers,
                              [&](std::string_view m) { return is_one_of(m, words); });
 }
 
-/// The block's whole barrier: `bar.sync 0;`, `barrier.sync 0;`, without a count of threads.
+/// The barrier of the whole block: `bar.sync 0;`, `barrier.sync 0;`, without a count of threads.
 bool is_whole_barrier(const Instruction& one) {
   return one.has("sync") && one.operands.size() == 1 &&
          one.operands.front().kind == Kind::integer && one.operands.front().bits == 0;
@@ -37,8 +37,8 @@ Role role_of_copy(const Instruction& one) {
   return plain ? Role::copy : Role::unmodelled;
 }
 
-/// Results of an instruction whose results are hidden. Only these write one operand for certain; of
-/// any other the second one may be a predicate that is written, too ("%r1|%p1").
+/// Number of results of an instruction whose results are hidden. Only these certainly write one
+/// operand; for any other the second operand may be a written predicate, too ("%r1|%p1").
 unsigned hidden_results(const Instruction& one) {
   constexpr std::array<std::string_view, 36> single{
       "sin",  "cos",  "ex2",  "lg2",   "tanh", "rsqrt",    "rcp",   "sqrt",  "div",
@@ -50,7 +50,7 @@ unsigned hidden_results(const Instruction& one) {
 
 }  // namespace
 
-// One case a kind of instruction.
+// One case per kind of instruction.
 // NOLINTNEXTLINE(readability-function-cognitive-complexity)
 Role role_of(const Instruction& one) {
   constexpr std::array<std::string_view, 8> hints{"membar",  "fence",        "nanosleep",
@@ -90,7 +90,8 @@ Role role_of(const Instruction& one) {
   if (one.opcode == "bra") return Role::branch;
   if (one.opcode == "brx") return Role::indexed;
   if (one.opcode == "ret" || one.opcode == "exit") return Role::exit;
-  // A trap ends the launch: what follows it does not matter, and a guarded one is taken not to be.
+  // A trap ends the launch, so what follows does not matter; a guarded trap is assumed not to be
+  // taken.
   if (one.opcode == "trap") return one.guard == ptx::no_index ? Role::exit : Role::nothing;
   if (one.opcode == "ld" || one.opcode == "ldu") {
     return is_remote(one) || one.operands.size() < 2 ? Role::unmodelled : Role::load;
@@ -167,7 +168,7 @@ const Operand* address_of(const Instruction& one) {
 Registers registers_of(const Instruction& one) {
   Registers all;
   const unsigned results = results_of(one);
-  // The reader bounds how deep operands nest.
+  // The reader limits how deeply operands nest.
   // NOLINTNEXTLINE(misc-no-recursion)
   const auto add = [&](const auto& self, const Operand& operand, bool written,
                        bool address) -> void {

@@ -25,14 +25,14 @@ using ptx::Space;
 using ptx::Type;
 using Kind = Operand::Kind;
 
-constexpr std::uint64_t most_shared = 228U << 10U;  // of a block, the reserve included
-constexpr std::uint64_t most_local = 512U << 10U;   // of a thread
+constexpr std::uint64_t most_shared = 228U << 10U;  // per block, including the reserve
+constexpr std::uint64_t most_local = 512U << 10U;   // per thread
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t align) {
   return align <= 1 ? value : (value + align - 1) / align * align;
 }
 
-/// A function of the runtime that touches no memory of the kernel.
+/// A runtime function that does not access the kernel's memory.
 bool is_harmless_call(const ptx::Module& module, const Instruction& one) {
   return std::ranges::any_of(one.operands, [&](const Operand& operand) {
     if (operand.kind != Kind::function) return false;
@@ -48,7 +48,7 @@ std::string text_of(const Instruction& one) {
   return text;
 }
 
-/// Marks the instructions on which an address, a guard or a branch hangs.
+/// Marks the instructions that affect an address, a guard or a branch.
 class Slice {
  public:
   Slice(const ptx::Kernel& kernel, const ControlFlow& flow,
@@ -90,7 +90,7 @@ class Slice {
   [[nodiscard]] const Registers& registers(std::uint32_t i) const { return registers_[i]; }
 
   std::vector<bool> needed;
-  std::vector<bool> passes_value;  ///< of loads and stores: what they move is needed
+  std::vector<bool> passes_value;  ///< for loads and stores: the value is needed
   bool needs_shared = false;
   bool needs_local = false;
   bool needs_buffers = false;
@@ -111,8 +111,8 @@ class Slice {
     }
   }
 
-  /// The branches that decide whether a block is reached at all (Ferrante, Ottenstein and Warren
-  /// 1987): of an edge, the blocks on the way up from its end to where its lanes meet.
+  /// The branches that control whether a block is reached (Ferrante, Ottenstein and Warren 1987):
+  /// for an edge, the blocks on the path up from its end to where its lanes meet.
   void find_controllers() {
     const std::size_t count = flow_.blocks.size();
     controllers_.resize(count);
@@ -121,7 +121,7 @@ class Slice {
         continue;
       }
       const std::uint32_t meet = meeting_[block];
-      // Where no way leads to the end nothing is known of who controls what.
+      // If no path leads to the end, control dependences are unknown.
       if (meet == no_index) everywhere_.push_back(block);
       for (const std::uint32_t to : flow_.blocks[block].successors) {
         for (std::uint32_t up = to; up != meet && up < count; up = meeting_[up])
@@ -143,7 +143,7 @@ class Slice {
     }
   }
 
-  /// What the instruction moves is needed; false where it was known before.
+  /// Marks the value of the instruction as needed; false if it already was.
   bool need_moved(std::uint32_t i) {
     const bool moves = roles_[i] == Role::load || roles_[i] == Role::store;
     if (!moves || passes_value[i]) return false;
@@ -152,7 +152,7 @@ class Slice {
     return true;
   }
 
-  /// Of a load: so are the stores that may have put its value there.
+  /// For a load, also the stores that may have written its value.
   void need_value(std::uint32_t i) {
     if (!need_moved(i) || roles_[i] != Role::load) return;
     const Space space = kernel_.instructions[i].space();
@@ -173,13 +173,13 @@ class Slice {
     }
   }
 
-  /// Which lanes come to an instruction is needed, and which should, whatever else it does.
+  /// Marks what determines which lanes reach an instruction, and which should.
   void come_together(std::uint32_t i, const Operand& members) {
     if (members.kind == Kind::reg) need_register(members.index);
     reach(i);
   }
 
-  /// What decides whether a lane comes to an instruction is needed.
+  /// Marks what determines whether a lane reaches an instruction.
   void reach(std::uint32_t i) {
     const std::uint32_t guard = kernel_.instructions[i].guard;
     if (guard != no_index) need_register(guard);
@@ -276,11 +276,11 @@ class Compiler {
  private:
   // --- memory ---
 
-  /// Variables of shared and of local memory that the kernel names, one after the other.
+  /// Places the variables of shared and local memory that the kernel uses, one after the other.
   void lay_out() {
     const std::vector<bool> named = named_symbols();
     addresses_.assign(module_.symbols.size(), std::nullopt);
-    // What the system keeps to itself from compute capability 8.0 on.
+    // Reserved by the system since compute capability 8.0.
     constexpr std::uint64_t reserved = 1024;
     constexpr unsigned first_with_reserve = 80;
     program_.shared_begin = target_of(module_) >= first_with_reserve ? reserved : 0;
@@ -322,7 +322,7 @@ class Compiler {
   void hold_to(std::uint64_t bytes, std::uint64_t most, std::string_view space) const {
     if (bytes <= most) return;
     refuse({kernel_.name}, fmt::format("{} bytes of {} memory", bytes, space),
-           fmt::format("at most {}, as the hardware has", most),
+           fmt::format("at most {} on this hardware", most),
            "lower dynamic_shared, or launch another kernel");
   }
 
@@ -337,7 +337,7 @@ class Compiler {
 
   [[nodiscard]] std::vector<bool> named_symbols() const {
     std::vector<bool> named(module_.symbols.size());
-    // The reader bounds how deep operands nest.
+    // The reader limits how deeply operands nest.
     // NOLINTNEXTLINE(misc-no-recursion)
     const auto name = [&](const auto& self, const Operand& operand) -> void {
       if (operand.kind == Kind::symbol) named[operand.index] = true;
@@ -475,7 +475,7 @@ class Compiler {
                                        : static_cast<std::uint32_t>(kernel_.instructions.size());
   }
 
-  /// Where the lanes of a branch meet again: instructions.
+  /// Where the lanes of a branch meet again, as instructions.
   void meet(Step& step) const {
     const std::uint32_t block = flow_.block_of[step.instruction];
     step.reconverge = begin_of(meetings_.staying[block]);
@@ -516,7 +516,7 @@ class Compiler {
         add(i, StepKind::barrier);
         return;
       case Role::warp_sync:
-        return;  // compile() has it, as all that lanes come to together
+        return;  // compile() handles it as everything that lanes reach together
       case Role::vote:
         return vote(i);
       case Role::reduce:
@@ -587,7 +587,7 @@ class Compiler {
     return is_predicate(operand) ? slot_of_register(operand.index) : no_slot;
   }
 
-  /// Everything that the instruction writes becomes unknown.
+  /// All results of the instruction become unknown.
   void hide(std::uint32_t i, const Registers& registers) {
     std::size_t at = 0;
     while (at < registers.written.size()) {
@@ -596,13 +596,13 @@ class Compiler {
         const std::uint32_t r = registers.written[at];
         const bool predicate = kernel_.registers[r].type == Type::pred;
         if (predicate && step.to_predicate != no_slot) break;
-        // No reference into the steps is held across this: slots do not add steps.
+        // No reference into the steps is held across this call; slots do not add steps.
         (predicate ? step.to_predicate : step.to.at(k)) = slot_of_register(r);
       }
     }
   }
 
-  /// Sums that an assembler may fuse with a product: of neither is said how it is rounded.
+  /// Sums that an assembler may fuse with a product: the rounding of both is undefined.
   void find_sums_of_products() {
     const auto is_loose = [](const Instruction& one, std::string_view opcode) {
       const bool real = one.type() == Type::f32 || one.type() == Type::f64;
@@ -615,7 +615,7 @@ class Compiler {
       return std::any_of(one.operands.begin() + 1, one.operands.end(),
                          [&](const Operand& o) { return o.kind == Kind::reg && product[o.index]; });
     };
-    // A copy of a product is one, too.
+    // A copy of a product is a product, too.
     for (bool more = true; more;) {
       more = false;
       for (const auto& one : kernel_.instructions) {
@@ -661,7 +661,7 @@ class Compiler {
     program_.steps.back() = made;
   }
 
-  /// False where a result is of another kind than the instruction gives.
+  /// False if a result has another kind than the instruction produces.
   bool bind_results(Step& made, const Instruction& one, const Recipe& recipe) {
     const Operand& result = one.operands.front();
     if (recipe.gives_predicate) {
@@ -679,7 +679,7 @@ class Compiler {
     return result.kind == Kind::sink || made.to[0] != no_slot;
   }
 
-  /// False for what is neither a predicate nor a constant.
+  /// False for an operand that is neither a predicate nor a constant.
   bool bind_predicate(Step& made, const Operand& source, unsigned s) {
     const bool is_constant = source.kind == Kind::integer;
     if (!is_constant && !is_predicate(source)) return false;
@@ -692,7 +692,7 @@ class Compiler {
     return true;
   }
 
-  /// False where a source is of another kind than the instruction takes.
+  /// False if a source has another kind than the instruction takes.
   bool bind_sources(Step& made, const Instruction& one, const Recipe& recipe) {
     for (unsigned s = 0; s < recipe.sources; ++s) {
       const Operand& source = one.operands[recipe.results + s];
@@ -729,7 +729,7 @@ class Compiler {
     meet(step);
   }
 
-  /// A branch of which nothing is known ends its lanes, and says so.
+  /// A branch with unknown targets ends its lanes and is reported.
   void lost(std::uint32_t i) {
     program_.unmodelled.push_back({i, text_of(kernel_.instructions[i]), true, true});
     program_.buffers_hidden_by = program_.shared_hidden_by = i;
@@ -752,7 +752,7 @@ class Compiler {
     program_.indexed.push_back(std::move(made));
   }
 
-  /// A branch around nothing that matters: to where its lanes meet.
+  /// A branch around unneeded code: goes to where its lanes meet.
   void pass_by(std::uint32_t i) {
     const Instruction& one = kernel_.instructions[i];
     Step step{.kind = StepKind::branch, .instruction = i};
@@ -797,7 +797,7 @@ class Compiler {
     step.extra = one.has("up") ? 0U : one.has("down") ? 1U : one.has("bfly") ? 2U : 3U;
   }
 
-  /// A parameter at a place that the text says: a constant of the launch. False for another place.
+  /// A parameter at a constant position is a constant of the launch. False for other positions.
   bool load_param(std::uint32_t i) {
     const Instruction& one = kernel_.instructions[i];
     const Operand& from = one.operands[1];
@@ -887,7 +887,7 @@ class Compiler {
     return {&operand, 1};
   }
 
-  /// Registers that a load fills.
+  /// The destination registers of a load.
   void bind_loaded(Step& bound, MemoryStep& made, const Operand& result) {
     const auto items = items_of(result);
     for (std::size_t k = 0; k < items.size() && k < bound.to.size(); ++k) {
@@ -899,19 +899,19 @@ class Compiler {
     }
   }
 
-  /// What a store takes.
+  /// The source operands of a store.
   void bind_stored(Step& bound, const Operand& source, Type type, std::uint32_t i) {
     const auto items = items_of(source);
     for (std::size_t k = 0; k < items.size() && k < bound.from.size(); ++k)
       bound.from.at(k) = slot_of(items[k], type, i);
   }
 
-  /// cp.async's last operand: how many bytes are read, or a predicate that says that none are.
+  /// cp.async's last operand: how many bytes are read, or a predicate under which none are.
   std::uint32_t copied_size(const Operand& operand, std::uint32_t i) {
     if (is_predicate(operand) || operand.address) return constant(0, i);
     if (kernel_.instructions[i].has("L2::cache_hint") && operand.kind == Kind::reg &&
         ptx::bytes_of(kernel_.registers[operand.index].type) == 8) {
-      return no_slot;  // the policy of a cache
+      return no_slot;  // a cache policy
     }
     return slot_of(operand, Type::u32, i);
   }
@@ -923,7 +923,7 @@ class Compiler {
   Meetings meetings_;
   Program program_;
   std::vector<std::optional<std::uint64_t>> addresses_;  ///< of symbols
-  std::vector<std::uint32_t> first_step_;                ///< at or behind an instruction
+  std::vector<std::uint32_t> first_step_;                ///< at or after an instruction
   std::vector<bool> may_fuse_;
   bool for_results_ = false;
   std::unordered_map<std::uint32_t, std::uint32_t> registers_;
@@ -939,7 +939,7 @@ Program compile(const ptx::Module& module, const Launch& launch, Part part) {
 
 namespace {
 
-/// Where a step may lead.
+/// Possible successors of a step.
 std::vector<std::uint32_t> next_of(const Program& program, std::uint32_t at) {
   const Step& one = program.steps[at];
   std::vector<std::uint32_t> next;
@@ -954,7 +954,7 @@ std::vector<std::uint32_t> next_of(const Program& program, std::uint32_t at) {
 }  // namespace
 
 Region region_of(const Program& program, std::uint32_t step) {
-  // Steps from both ways of the branch to where its lanes meet again.
+  // Steps on both sides of the branch, up to where its lanes meet again.
   const std::uint32_t meet = program.steps[step].all_meet;
   Region region;
   std::vector<bool> seen(program.steps.size());
@@ -984,7 +984,7 @@ Region region_of(const Program& program, std::uint32_t step) {
 
 namespace {
 
-/// Follows an address back to the pointers that it is made from.
+/// Follows an address back to the pointers from which it is computed.
 class Pointers {
  public:
   Pointers(const ptx::Module& module, const Launch& launch)
@@ -1044,7 +1044,7 @@ class Pointers {
     } else if (role == Role::load && one.space() == Space::param) {
       add_params(one);
     } else {
-      // A pointer that was loaded leads anywhere; 32 bits are none.
+      // A loaded pointer may point anywhere; a 32-bit value is not a pointer.
       const bool loads = role == Role::load || role == Role::atomic;
       anything_ = !loads || ptx::bytes_of(one.type()) >= 8;
     }

@@ -1,5 +1,5 @@
-// A kernel as the evaluation runs it: the instructions on which some address, guard or branch
-// hangs, decoded, with a slot for each register, constant and special register.
+// A kernel as the evaluation runs it: the instructions that affect an address, a guard or a branch,
+// decoded, with a slot for each register, constant and special register.
 #pragma once
 
 #include "harness/access/access_kind.hpp"
@@ -18,18 +18,18 @@ namespace strata::access {
 struct MemoryStep {
   AccessKind kind = AccessKind::load;
   ptx::Space space = ptx::Space::generic;
-  unsigned elements = 1;  ///< each to or from a register
+  unsigned elements = 1;  ///< each in a register
   unsigned element_bytes = 4;
-  bool extends_sign = false;   ///< of a load, to the width of its register
+  bool extends_sign = false;   ///< for loads, to the width of the register
   bool short_address = false;  ///< the address wraps around at 32 bits
   std::array<std::uint8_t, 8> register_bytes = {};
   std::uint32_t address = no_slot;
   std::uint64_t offset = 0;
-  std::uint32_t to_address = no_slot;  ///< of a copy: where in shared memory
+  std::uint32_t to_address = no_slot;  ///< for copies: the address in shared memory
   std::uint64_t to_offset = 0;
-  std::uint32_t size = no_slot;  ///< of a copy: the bytes that are read, or ignored; or none
-  unsigned matrices = 0;         ///< of ldmatrix and stmatrix
-  bool passes_value = false;     ///< its content is needed: of a load's registers, of a store's
+  std::uint32_t size = no_slot;  ///< for copies: the bytes read, or ignored; or none
+  unsigned matrices = 0;         ///< for ldmatrix and stmatrix
+  bool passes_value = false;     ///< its value is needed: the registers of a load, or of a store
   bool writes = false;
 
   [[nodiscard]] unsigned width() const { return elements * element_bytes; }
@@ -41,20 +41,20 @@ struct IndexedBranch {
   std::vector<std::uint32_t> targets;
 };
 
-/// What lies between a branch and where its lanes meet again: what becomes unknown when nobody
-/// knows which way they went.
+/// What is between a branch and the point where its lanes meet again: it becomes unknown if the
+/// path of some lanes is unknown.
 struct Region {
-  std::vector<std::uint32_t> values;      ///< slots that are written
-  std::vector<std::uint32_t> predicates;  ///< slots that are written
+  std::vector<std::uint32_t> values;      ///< slots written
+  std::vector<std::uint32_t> predicates;  ///< slots written
   std::vector<std::uint32_t> memory;      ///< steps that access memory
   bool may_exit = false;
   bool has_barrier = false;
 };
 
-/// An instruction whose accesses nothing here knows.
+/// An instruction whose accesses are not modelled.
 struct Unmodelled {
   std::uint32_t instruction = 0;
-  std::string why;  ///< "ldmatrix…": in words, for a report
+  std::string why;  ///< for a report: "ldmatrix…"
   bool may_write_global = false;
   bool may_write_shared = false;
 };
@@ -65,14 +65,14 @@ struct Program {
   std::vector<IndexedBranch> indexed;
   std::vector<Unmodelled> unmodelled;
 
-  std::vector<std::uint32_t> loop_parents;  ///< by loop: the one around it
+  std::vector<std::uint32_t> loop_parents;  ///< by loop: the enclosing one
 
   std::uint32_t value_slots = 0;
   std::uint32_t predicate_slots = 0;
   struct Constant {
     std::uint32_t slot = no_slot;
     std::uint64_t bits = 0;
-    std::uint32_t hidden_by = ptx::no_index;  ///< an instruction: the value is not known
+    std::uint32_t hidden_by = ptx::no_index;  ///< the instruction that makes the value unknown
   };
   std::vector<Constant> constants;
   struct SpecialSlot {
@@ -80,36 +80,36 @@ struct Program {
     ptx::Special special = ptx::Special::other;
   };
   std::vector<SpecialSlot> specials;
-  std::vector<std::uint32_t> registers;  ///< slots of registers, which are unknown at the start
+  std::vector<std::uint32_t> registers;  ///< slots of registers, unknown at the start
 
   std::uint64_t shared_begin = 0;  ///< the first address of the block's own shared memory
   std::uint64_t shared_end = 0;
   std::uint64_t local_bytes = 0;
-  /// Values pass through these on their way to an address, a guard or a branch.
+  /// Whether values that affect an address, a guard or a branch pass through these.
   bool needs_shared = false;
   bool needs_local = false;
   bool needs_buffers = false;
-  /// Not null: an instruction after which nothing is known of shared memory, or of buffers.
+  /// If set: an instruction after which the content of shared memory, or of buffers, is unknown.
   std::uint32_t shared_hidden_by = ptx::no_index;
   std::uint32_t buffers_hidden_by = ptx::no_index;
 };
 
-/// What of a kernel is compiled.
+/// Which part of a kernel is compiled.
 enum class Part : std::uint8_t {
-  addresses,   ///< that on which an address, a guard or a branch hangs
-  everything,  ///< all whose result PTX defines to the bit
-  /// All, for its results: approximations as the host has them, sums and products rounded one by
-  /// one, parameters read when it runs, so that the program serves any launch with as much shared
-  /// memory and with variables in the same places.
+  addresses,   ///< what affects an address, a guard or a branch
+  everything,  ///< everything whose result PTX defines exactly
+  /// Everything, for its results: approximations by the host's functions, sums and products rounded
+  /// one by one, parameters read at run time, so that the program serves any launch with the same
+  /// amount of shared memory and the same addresses of variables.
   results
 };
 [[nodiscard]] Program compile(const ptx::Module& module, const Launch& launch, Part part);
 
-/// What lies between the branch `step` and where its lanes meet again.
+/// What is between the branch `step` and the point where its lanes meet again.
 [[nodiscard]] Region region_of(const Program& program, std::uint32_t step);
 
-/// The buffers that a memory instruction can reach by the pointers that its address is computed
-/// from. Empty: any.
+/// The buffers that a memory instruction can access through the pointers from which its address is
+/// computed. Empty: any.
 [[nodiscard]] std::vector<std::uint32_t> reachable_buffers(const ptx::Module& module,
                                                            const Launch& launch,
                                                            std::uint32_t instruction);

@@ -22,43 +22,44 @@ using ptx::Operand;
 using ptx::Space;
 using ptx::Special;
 
-/// What cudaMalloc promises.
+/// Guaranteed by cudaMalloc.
 constexpr std::uint64_t pointer_alignment = 256;
-/// Threads of a block, at the most.
+/// Maximum threads per block.
 constexpr std::uint32_t most_block_threads = 1024;
-/// Roles of atoms of kind `warp`: its number along x in the block, and how many there are.
+/// Roles of atoms of kind `warp`: the warp's number along x in the block, and the number of warps.
 constexpr std::uint32_t warp_number = 0;
 constexpr std::uint32_t warp_count = 1;
-constexpr std::uint32_t warp_case = 2;  // and what a case leaves open of a number
-/// Remainders that are told apart.
+constexpr std::uint32_t warp_case = 2;  // the part of a number that a case leaves open
+/// Maximum number of remainders that are distinguished.
 constexpr std::int64_t most_cases = 128;
-/// Choices of all lanes that are told apart, one within the other.
+/// Maximum nesting of choices common to all lanes.
 constexpr unsigned most_choices = 4;
-/// A parameter that sets lanes apart, where no launch tells it: a length of rows is long and even.
+/// Assumed value of a parameter that separates lanes, if no launch gives it: rows are long and of
+/// even length.
 constexpr std::int64_t usual_length = 4096;
-/// Threads of a block along x.
+/// Assumed threads of a block along x.
 constexpr std::int64_t usual_block = 256;
-/// Of a block, a row of threads or a pass, beside the first.
+/// Assumed index of a block, a row of threads or an iteration other than the first.
 constexpr std::int64_t usual_index = 3;
-/// Where the lanes of a pattern lie, so that no offset makes an address negative.
+/// Base address of patterns, so that no offset makes an address negative.
 constexpr std::uint64_t far_away = std::uint64_t{1} << 62U;
 
-/// The lanes of one warp, or of all warps where they are alike.
+/// The lanes of one warp, or of all warps if they are alike.
 struct WarpShape {
   std::array<bool, warp_lanes> is_in_block{};
-  /// By special register (tid_x to tid_z, laneid, ntid_x): what it is in each lane.
+  /// By special register (tid_x to tid_z, laneid, ntid_x): its value in each lane.
   std::vector<std::pair<Special, std::array<FormId, warp_lanes>>> values = {};
   std::array<Forms::Replaced, warp_lanes> replaced = {};
 };
 
-/// Addresses of a warp: those of lane 0, and how far the others are from it.
+/// Addresses of a warp: that of lane 0, and the distances of the others from it.
 struct Pattern {
   bool is_constant = false;
   std::array<std::int64_t, warp_lanes> offsets{};
   FormId first = no_form;
-  FormId second = no_form;  ///< what lane 1 adds
-  FormId apart = no_form;   ///< what the first lane adds that adds no constant
-  bool is_linear = false;   ///< lane l adds l times what lane 1 adds
+  FormId second = no_form;  ///< distance of lane 1
+  FormId apart = no_form;   ///< the first distance that is not constant
+  bool is_linear = false;   ///< the distance of lane l is l times that of lane 1
 };
 
 enum class Lane : std::uint8_t { on, off, open };
@@ -67,7 +68,7 @@ bool is_on(Lane lane) {
   return lane != Lane::off;
 }
 
-/// What was counted over all that an address may be.
+/// Counts over all possible addresses.
 struct Tally {
   Span parts{~std::uint64_t{0}, 0};
   std::uint64_t ideal = 0;
@@ -151,7 +152,7 @@ class Prover {
   [[nodiscard]] bool inputs_vary(const Hidden& hidden);
   [[nodiscard]] bool is_for_all_lanes(const Hidden& hidden);
   [[nodiscard]] bool varies(FormId form);
-  /// What was made after all was looked at is not known.
+  /// Atoms created after the analysis are not known, so they vary.
   [[nodiscard]] bool is_varying(std::uint32_t hidden) const {
     return hidden >= is_varying_.size() || is_varying_[hidden];
   }
@@ -204,22 +205,22 @@ class Prover {
   KernelForms& kernel_;
   Forms& forms_;
   std::vector<WarpShape> shapes_;
-  std::size_t given_ = 0;  // shapes that stand for all warps; behind them: each warp for itself
-  bool is_even_ = false;   // the block is assumed to be a multiple of 32 threads across
+  std::size_t given_ = 0;  // shapes that represent all warps; after them one per warp
+  bool is_even_ = false;   // the block's width is assumed to be a multiple of 32 threads
   std::vector<bool> is_varying_;
   std::vector<bool> last_pass_varies_;
   std::map<std::pair<FormId, std::size_t>, Pattern> patterns_;
   std::map<std::pair<FormId, std::size_t>, std::array<Lane, warp_lanes>> lanes_;
   std::unordered_map<FormId, std::vector<IndexStep>> steps_;
-  // Of addresses without their constants: where the bytes that are asked for begin and end.
+  // By address without its constant: the first and last byte accessed.
   std::unordered_map<FormId, std::pair<std::int64_t, std::int64_t>> reach_;
-  std::unordered_map<std::uint32_t, std::uint64_t> last_place_;  // in a parameter, of an address
+  std::unordered_map<std::uint32_t, std::uint64_t> last_place_;  // last address in a parameter
 };
 
 void Prover::make_shapes() {
   using enum Special;
   const auto& required = kernel_.kernel().required_block;
-  // No block is larger; what the text requires beyond that cannot be launched.
+  // No block is larger; a larger requirement in the text cannot be launched.
   const std::uint32_t x = std::min(required[0], most_block_threads);
   const std::uint32_t y = std::clamp(required[1], 1U, most_block_threads);
   const std::uint32_t z = std::clamp(required[2], 1U, most_block_threads);
@@ -271,8 +272,8 @@ void Prover::make_shapes() {
   given_ = shapes_.size();
 }
 
-/// Where one shape stands for all warps: the same with their numbers along x, for addresses that
-/// the bits of the number reach.
+/// If one shape represents all warps: adds a shape for each warp number along x, for addresses that
+/// depend on the bits of that number.
 void Prover::make_single_warps() {
   const bool is_for_all = given_ == 1 && !forms_.constant_of(shapes_[0].values[0].second[0]);
   if (shapes_.size() > given_ || !is_for_all) return;
@@ -333,7 +334,7 @@ const Pattern& Prover::pattern_of(FormId form, std::size_t shape) {
   return patterns_.emplace(std::pair{form, shape}, pattern).first->second;
 }
 
-/// Whether lanes of a warp may have different values of it, as far as is known now.
+/// Whether lanes of a warp may have different values of the form, as far as is known now.
 bool Prover::varies(FormId form) {
   if (form == no_form) return true;
   const auto differs = [&](const Atom& atom) {
@@ -356,8 +357,7 @@ bool Prover::branch_varies(std::uint32_t block) {
   return from.successors.size() > 1 && varies(kernel_.guard(from.end - 1).form);
 }
 
-/// Whether lanes may come to a join, or to a loop's header, by different ways or with different
-/// values.
+/// Whether lanes may reach a join, or a loop's header, on different paths or with different values.
 bool Prover::phi_varies(const Value& phi) {
   const ControlFlow& flow = kernel_.flow();
   const std::uint32_t top = flow.dominator[phi.block];
@@ -366,7 +366,7 @@ bool Prover::phi_varies(const Value& phi) {
     std::uint32_t at = flow.blocks[phi.block].predecessors[p];
     if (!is_reachable(flow, at)) continue;
     if (varies(kernel_.of(phi.inputs[p]).form)) return true;
-    if (flow.dominates(phi.block, at)) continue;  // comes back to a loop's header
+    if (flow.dominates(phi.block, at)) continue;  // back edge to a loop's header
     for (; at != top && at != no_index; at = flow.dominator[at]) {
       if (branch_varies(at)) return true;
     }
@@ -374,7 +374,7 @@ bool Prover::phi_varies(const Value& phi) {
   return false;
 }
 
-/// Whether a register of the hardware differs between the lanes of a warp.
+/// Whether a hardware register differs between the lanes of a warp.
 bool Prover::special_varies(Special which) {
   switch (which) {
     case Special::lanemask_eq:
@@ -392,7 +392,7 @@ bool Prover::special_varies(Special which) {
 bool Prover::operands_vary(const Value& value, bool is_shuffle) {
   const Instruction& instruction = kernel_.kernel().instructions[value.instruction];
   if (is_shuffle) {
-    // What every lane gets does not follow from what it gives, but from whom it asks.
+    // Each lane's result depends on the lane from which it reads, not on its own value.
     const Operand& source = instruction.operands[written_operands(instruction) + 1];
     return varies(kernel_.operand(value.instruction, source, 32).form);
   }
@@ -427,7 +427,7 @@ bool Prover::inputs_vary(const Hidden& hidden) {
          operands_vary(value, true);
 }
 
-/// Whether lanes of a warp get the same from what goes between them.
+/// Whether lanes of a warp get the same result from an exchange between lanes.
 bool Prover::is_for_all_lanes(const Hidden& hidden) {
   const Value& value = kernel_.ssa()[hidden.value];
   const Instruction& instruction = kernel_.kernel().instructions[value.instruction];
@@ -437,7 +437,7 @@ bool Prover::is_for_all_lanes(const Hidden& hidden) {
     return true;
   }
   if (instruction.opcode != "shfl" || !instruction.has("idx") || value.operand != 0) return false;
-  // From one lane of the whole warp; which one must be the same for all, asked later.
+  // Reads from one lane of the whole warp; whether that lane is the same for all is checked later.
   const std::size_t sources = written_operands(instruction);
   if (instruction.operands.size() < sources + 3) return false;
   const Operand& segments = instruction.operands[sources + 2];
@@ -445,10 +445,11 @@ bool Prover::is_for_all_lanes(const Hidden& hidden) {
   return clamp.form != no_form && forms_.constant_of(clamp.form) == std::int64_t{31};
 }
 
-/// Takes all for the same in a warp, and lets what contradicts that spread until nothing changes.
+/// Assumes that all values are equal in a warp, and propagates contradictions until nothing
+/// changes.
 void Prover::find_varying() {
   const ControlFlow& flow = kernel_.flow();
-  // Asked once before, so that everything that is hidden has its number.
+  // Evaluated once before, so that every hidden value has its number.
   const auto& instructions = kernel_.kernel().instructions;
   for (std::uint32_t i = 0; i < instructions.size(); ++i) {
     if (!is_reachable(flow, flow.block_of[i])) continue;
@@ -470,7 +471,7 @@ void Prover::find_varying() {
   }
 }
 
-/// Whether more was found to vary.
+/// Whether more values were found to vary.
 bool Prover::spread() {
   bool has_changed = false;
   for (std::uint32_t loop = 0; loop < last_pass_varies_.size(); ++loop) {
@@ -617,7 +618,7 @@ std::string Prover::hidden_reason(FormId form) {
   return reason;
 }
 
-/// An index out of memory usually leads anywhere.
+/// An index loaded from memory usually points anywhere.
 void Prover::find_scattered(AccessProof& access) {
   forms_.visit(access.meaning.form, [&](AtomId id) {
     const Atom& atom = forms_.atom(id);
@@ -663,7 +664,7 @@ std::uint64_t Prover::alignment(const Atom& atom, std::optional<AtomId> base) co
   return is_base && atom.kind == AtomKind::parameter ? pointer_alignment : 1;
 }
 
-/// The words for other uses of the indices, where one is sure.
+/// The advice for other uses of the indices, if one is certain.
 std::string remedy_of(const AccessProof& access, const Pattern& pattern) {
   const auto width = static_cast<std::int64_t>(access.width);
   const auto across = std::ranges::find(access.steps, "threadIdx.x", &IndexStep::index);
@@ -708,7 +709,7 @@ void Prover::add_conditions(AccessProof& access, ConditionSet conditions, std::u
   }
 }
 
-/// Switches off what the guard does; whether some lane that is on is left open.
+/// Disables lanes for which the guard is false; returns whether some enabled lane is left open.
 bool take_part(const std::array<Lane, warp_lanes>& told, std::array<Lane, warp_lanes>& lanes) {
   bool is_open = false;
   for (unsigned lane = 0; lane < warp_lanes; ++lane) {
@@ -726,7 +727,7 @@ std::vector<Guard> Prover::guards_of(const AccessProof& access) const {
   return guards;
 }
 
-/// Lanes of one shape that take part, as far as the guards tell.
+/// Lanes of one shape that take part, as far as the guards determine it.
 Prover::Lanes Prover::lanes_in(const std::vector<Guard>& guards, std::size_t shape) {
   Lanes lanes{};
   for (unsigned lane = 0; lane < warp_lanes; ++lane)
@@ -739,7 +740,7 @@ Prover::Lanes Prover::lanes_in(const std::vector<Guard>& guards, std::size_t sha
   return lanes;
 }
 
-/// Which lanes of each shape take part, as far as the guards tell.
+/// Lanes of each shape that take part, as far as the guards determine it.
 std::vector<Prover::Lanes> Prover::who_takes_part(AccessProof& access, std::uint32_t block) {
   const std::vector<Guard> guards = guards_of(access);
   std::vector<Lanes> lanes;
@@ -766,7 +767,7 @@ std::vector<Prover::Lanes> Prover::who_takes_part(AccessProof& access, std::uint
   return lanes;
 }
 
-/// A pointer among the terms; other numbers of 8 bytes are not one.
+/// A pointer among the terms; other 8-byte numbers are not pointers.
 std::optional<AtomId> Prover::base_of(FormId form) const {
   std::optional<AtomId> base;
   for (const Term& term : forms_.terms_of(form)) {
@@ -783,8 +784,8 @@ std::optional<AtomId> Prover::base_of(FormId form) const {
   return base;
 }
 
-/// Counts the parts of a warp for every address that its first lane may have, modulo what matters.
-/// False: the lanes are not at constant distances.
+/// Counts the parts of a warp for every possible address of its first lane, modulo the relevant
+/// unit. False if the lanes are not at constant distances.
 bool Prover::count(FormId form, std::size_t shape, const Lanes& lanes, const AccessProof& access,
                    Tally& tally) {
   const FormId moving = forms_.subtract(form, forms_.constant(forms_.offset_of(form)));
@@ -812,7 +813,7 @@ bool Prover::count(FormId form, std::size_t shape, const Lanes& lanes, const Acc
     const auto is_aligned = [&](const auto& address) {
       return !address || *address % access.width == 0;
     };
-    // The hardware refuses others.
+    // The hardware refuses unaligned addresses.
     if (std::ranges::all_of(warp.addresses, is_aligned)) tally.add(warp, is_shared);
   }
   if (tally.parts == before || tally.parts.least == tally.parts.most) return true;
@@ -822,7 +823,7 @@ bool Prover::count(FormId form, std::size_t shape, const Lanes& lanes, const Acc
   return true;
 }
 
-/// The terms that name no lane.
+/// The terms that do not depend on the lane.
 FormId Prover::shared_part(FormId form) {
   FormId sum = forms_.constant(0);
   const std::vector<Term> terms{forms_.terms_of(form).begin(), forms_.terms_of(form).end()};
@@ -834,7 +835,7 @@ FormId Prover::shared_part(FormId form) {
   return sum;
 }
 
-/// The divisor of a division that names lanes, if it is small enough; 0 of any other atom.
+/// The divisor of a division that depends on lanes, if it is small enough; 0 for any other atom.
 std::int64_t Prover::divisor_in(const Atom& atom) const {
   if (atom.kind != AtomKind::quotient && atom.kind != AtomKind::remainder) return 0;
   const auto by = forms_.constant_of(atom.operands[1]);
@@ -843,8 +844,8 @@ std::int64_t Prover::divisor_in(const Atom& atom) const {
   return forms_.mentions(atom.operands[0], is_lane) ? *by : 0;
 }
 
-/// Where lanes are told apart by a division of (lane + u), u the same in all: the form for each
-/// remainder that u may have. Empty: there is no such u, or more than one.
+/// If lanes are distinguished by a division of (lane + u), with the same u in all lanes: the form
+/// for each possible remainder of u. Empty if there is no such u, or more than one.
 std::vector<FormId> Prover::cases_of(FormId form, Tally& tally) {
   std::vector<AtomId> divided;
   forms_.visit(form, [&](AtomId id) {
@@ -882,7 +883,7 @@ std::vector<FormId> Prover::cases_of(FormId form, Tally& tally) {
   return cases;
 }
 
-/// A selection in which lanes differ, though all of them choose alike.
+/// A selection with lane-dependent values that all lanes choose alike.
 std::optional<AtomId> Prover::chosen_by_all(FormId form, std::size_t shape) {
   std::vector<AtomId> selections;
   forms_.visit(form, [&](AtomId id) {
@@ -899,7 +900,7 @@ std::optional<AtomId> Prover::chosen_by_all(FormId form, std::size_t shape) {
   return found == selections.end() ? std::nullopt : std::optional{*found};
 }
 
-/// Whether the lanes of a warp have the same number, whatever hides in it.
+/// Whether the lanes of a warp have the same value, even if it is hidden.
 bool Prover::is_same_in_all(FormId form, std::size_t shape) {
   if (form == no_form) return false;
   const Pattern& pattern = pattern_of(form, shape);
@@ -909,13 +910,12 @@ bool Prover::is_same_in_all(FormId form, std::size_t shape) {
 
 // NOLINTBEGIN(misc-no-recursion): most_choices and the depth of forms end it
 
-/// Counts the parts of a warp one way or another: at constant distances, in sectors of their own,
-/// by the remainders of what all lanes share, by what all choose, warp by warp. False: in none of
-/// these ways.
+/// Counts the parts of a warp by one of several methods: constant distances, separate sectors,
+/// remainders of a common value, common choices, warp by warp. False if none applies.
 bool Prover::count_cases(FormId form, std::size_t shape, const Lanes& lanes,
                          const AccessProof& access, Tally& tally, unsigned depth) {
   if (count(form, shape, lanes, access, tally)) return true;
-  // Neighbours in sectors of their own, whatever the distance.
+  // Neighbouring lanes in separate sectors, at any distance.
   const FormId moving = forms_.subtract(form, forms_.constant(forms_.offset_of(form)));
   const Pattern pattern = pattern_of(moving, shape);
   const bool is_far = pattern.is_linear && pattern.second != no_form &&
@@ -966,7 +966,7 @@ bool Prover::count_cases(FormId form, std::size_t shape, const Lanes& lanes,
   return true;
 }
 
-/// All take the one, or all the other.
+/// All lanes take the same operand.
 std::optional<FormId> Prover::agreed_extreme(const Atom& atom, std::size_t shape) {
   const FormId apart = forms_.subtract(atom.operands[0], atom.operands[1]);
   if (apart == no_form) return std::nullopt;
@@ -977,7 +977,7 @@ std::optional<FormId> Prover::agreed_extreme(const Atom& atom, std::size_t shape
                        atom.operands[takes_less ? 1 : 0]);
 }
 
-/// Whether the dividends of a warp lie so far apart that its lanes cannot have one quotient.
+/// Whether the dividends of a warp are so far apart that its lanes cannot have the same quotient.
 bool Prover::must_part(const Atom& division, std::size_t shape) {
   if (forms_.range_of(division.operands[1]).low < 1) return false;
   const Pattern pattern = pattern_of(division.operands[0], shape);
@@ -993,7 +993,7 @@ bool Prover::must_part(const Atom& division, std::size_t shape) {
   });
 }
 
-/// The quotient of the first lane for all, and the remainder that it leaves.
+/// Uses the quotient of the first lane for all, and the remainder that it leaves.
 std::optional<FormId> Prover::agreed_division(const Atom& atom, std::size_t shape, Agreed& agreed) {
   if (divisor_in(atom) != 0 || !is_same_in_all(atom.operands[1], shape) || must_part(atom, shape)) {
     return std::nullopt;
@@ -1014,7 +1014,7 @@ std::optional<FormId> Prover::agreed_division(const Atom& atom, std::size_t shap
   return forms_.subtract(dividend, forms_.multiply(atom.operands[1], first));
 }
 
-/// What stands for an atom where lanes agree on it; nothing where they need not.
+/// The replacement of an atom if lanes agree on it; nothing otherwise.
 std::optional<FormId> Prover::agreed_atom(AtomId id, std::size_t shape, Agreed& agreed) {
   const Atom atom = forms_.atom(id);
   const FormId whole = forms_.form_of(id);
@@ -1044,8 +1044,8 @@ std::optional<FormId> Prover::agreed_atom(AtomId id, std::size_t shape, Agreed& 
   return instead;
 }
 
-/// The form where lanes agree on divisions by what is not known: on the row of an image, or on how
-/// often to go around a loop. They do, unless a multiple of the divisor lies between them.
+/// The form if lanes agree on divisions by unknown numbers, such as the row of an image or the
+/// number of iterations. They agree unless a multiple of the divisor lies between them.
 FormId Prover::agreeing(FormId form, std::size_t shape, Agreed& agreed) {
   Forms::Replaced replaced;
   return forms_.replace(
@@ -1054,7 +1054,7 @@ FormId Prover::agreeing(FormId form, std::size_t shape, Agreed& agreed) {
 
 // NOLINTEND(misc-no-recursion)
 
-/// Counts the parts of a warp whose lanes agree, and says on what.
+/// Counts the parts of a warp whose lanes agree, and records the assumption.
 bool Prover::count_agreeing(FormId form, std::size_t shape, const Lanes& lanes, AccessProof& access,
                             Tally& tally) {
   Agreed agreed;
@@ -1072,8 +1072,8 @@ bool Prover::count_agreeing(FormId form, std::size_t shape, const Lanes& lanes, 
   return true;
 }
 
-/// What a launch tells of an address: the numbers among the parameters, and sizes of block and
-/// grid.
+/// What a launch determines in an address: the numbers among the parameters, and the sizes of block
+/// and grid.
 std::vector<AtomId> Prover::lengths_of(FormId form) const {
   using enum Special;
   std::vector<AtomId> lengths;
@@ -1091,7 +1091,7 @@ std::vector<AtomId> Prover::lengths_of(FormId form) const {
   return lengths;
 }
 
-/// Its indices but for those that tell lanes apart.
+/// Its indices, except those that distinguish lanes.
 std::vector<AtomId> Prover::indices_of(FormId form) const {
   std::vector<AtomId> indices;
   forms_.visit(form, [&](AtomId id) {
@@ -1103,7 +1103,7 @@ std::vector<AtomId> Prover::indices_of(FormId form) const {
   return indices;
 }
 
-/// What the accesses of the kernel tell of the arrays that they reach.
+/// What the kernel's accesses imply about their arrays.
 void Prover::note_arrays(const std::vector<AccessProof>& all) {
   for (const AccessProof& access : all) {
     const FormId form = access.meaning.form;
@@ -1126,8 +1126,8 @@ void Prover::note_arrays(const std::vector<AccessProof>& all) {
   }
 }
 
-/// The usual number: where a structure holds a pointer and, behind it, strides, the last one is
-/// that of neighbouring elements, which lie side by side; any other parameter is a length.
+/// The usual value: if a structure has a pointer followed by strides, the last one is the stride of
+/// adjacent elements, which are contiguous; any other parameter is a length.
 std::int64_t Prover::usual_number(AtomId parameter, FormId moving) const {
   const Atom& asked = forms_.atom(parameter);
   if (asked.kind == AtomKind::special &&
@@ -1146,8 +1146,8 @@ std::int64_t Prover::usual_number(AtomId parameter, FormId moving) const {
   return reach == reach_.end() ? usual_length : reach->second.second - reach->second.first;
 }
 
-/// What a verdict that depends would be with usual numbers for what a launch tells. What it still
-/// depends on then are indices, all of which a launch has: some requests need more, some do not.
+/// A dependent verdict with usual values for what a launch determines. If it then still depends on
+/// indices, all of which occur in a launch, some requests need more and some do not.
 void Prover::judge_as_usual(AccessProof& access) {
   const FormId form = access.meaning.form;
   const FormId moving = forms_.subtract(form, forms_.constant(forms_.offset_of(form)));
@@ -1191,7 +1191,7 @@ void Prover::judge_as_usual(AccessProof& access) {
   access.usual_where = fmt::format("{}", fmt::join(where, ", "));
 }
 
-/// What is said where lanes are not at constant distances.
+/// The reason if lanes are not at constant distances.
 void Prover::explain_distance(AccessProof& access, const Pattern& pattern, FormId form) const {
   access.verdict = Verdict::depends;
   access.parts.reset();
@@ -1209,10 +1209,10 @@ void Prover::explain_distance(AccessProof& access, const Pattern& pattern, FormI
                                access.width / static_cast<std::uint64_t>(coefficient));
 }
 
-/// What the verdict takes for granted.
+/// The assumptions of the verdict.
 void Prover::assume(AccessProof& access) const {
   const FormId form = access.meaning.form;
-  // Whoever asks for threadIdx.y takes it for the same in all lanes.
+  // A kernel that uses threadIdx.y assumes that it is the same in all lanes.
   const auto is_thread = [this](const Atom& atom) {
     return is_lane_atom(atom) || (atom.kind == AtomKind::special &&
                                   (atom.which == static_cast<std::uint32_t>(Special::tid_y) ||
@@ -1272,7 +1272,7 @@ void Prover::judge(AccessProof& access) {
   judge_lanes(access, lanes);
 }
 
-/// The verdict on an address that nothing hides.
+/// The verdict for an address that is not hidden.
 void Prover::judge_lanes(AccessProof& access, const std::vector<Lanes>& lanes) {
   const FormId form = access.meaning.form;
   Tally tally;

@@ -52,8 +52,8 @@ constexpr std::array type_words{TypeWord{"pred", Type::pred, 0},
                                 TypeWord{"samplerref", Type::other, 0},
                                 TypeWord{"surfref", Type::other, 0}};
 
-/// The type that a modifier names, without its dot; `none` for one that names none. Those of fewer
-/// bits and of packed numbers ("e4m3x2", "s4", "u8x4") are `other`.
+/// The type named by a modifier, without its dot; `none` if it names none. Narrower and packed
+/// types ("e4m3x2", "s4", "u8x4") are `other`.
 Type type_of(std::string_view word) {
   for (const auto& one : type_words) {
     if (one.word == word) return one.type;
@@ -89,7 +89,7 @@ std::optional<Space> space_of(std::string_view word) {
   return std::nullopt;
 }
 
-/// "%tid.x" and its like; nothing for what is no special register of PTX 9.2.
+/// "%tid.x" and others; nothing for a name that is not a special register of PTX 9.2.
 std::optional<Special> special_of(std::string_view name) {
   using enum Special;
   static const std::unordered_map<std::string_view, Special> known{
@@ -157,7 +157,7 @@ std::optional<Special> special_of(std::string_view name) {
 
 // ---- names and their scopes ----
 
-/// Names that end with the block that declares them. Blocks may hide names of those around them.
+/// Names, scoped by the block that declares them. Inner blocks may hide outer names.
 template <class Value>
 class Names {
  public:
@@ -192,14 +192,14 @@ class Names {
   std::vector<std::pair<std::string_view, std::optional<Found>>> hidden_;
 };
 
-/// What a name stands for. Of a register in four parts (".v4"), the first of them.
+/// The meaning of a name. For a register in four parts (".v4"), the first of them.
 struct Named {
   Kind kind = Kind::none;
   std::uint32_t index = no_index;
   unsigned parts = 1;
 };
 
-/// `%r<12>`: its registers are made when they are first named.
+/// `%r<12>`: its registers are created when first used.
 struct Range {
   Type type = Type::none;
   unsigned parts = 1;
@@ -207,7 +207,7 @@ struct Range {
   std::unordered_map<std::uint64_t, std::uint32_t> made;
 };
 
-/// A block, for its labels.
+/// A block, as the scope of its labels.
 struct Block {
   std::uint32_t around = no_index;
   std::size_t names = 0;
@@ -239,7 +239,7 @@ struct LabelFound {
   std::vector<Token> targets = {};  ///< of `.branchtargets`
 };
 
-/// Of an entry PTX has 32764; a function may return a structure.
+/// PTX allows 32764 for an entry; a function may return a structure.
 constexpr std::uint64_t max_parameter_bytes = 1U << 20U;
 constexpr std::uint64_t max_variable_bytes = std::uint64_t{1} << 48U;
 
@@ -248,7 +248,7 @@ struct Declared {
   Space space = Space::generic;
   Type type = Type::none;
   unsigned parts = 1;
-  std::uint64_t align = 0;  ///< 0: that of its type
+  std::uint64_t align = 0;  ///< 0: the alignment of its type
   bool is_pointer = false;
 };
 
@@ -326,7 +326,7 @@ class Reader {
   std::uint64_t initial_bytes_ = 0;
 
   Names<Named> names_;
-  Names<std::uint32_t> range_names_;  // by what stands before the number
+  Names<std::uint32_t> range_names_;  // by the text before the number
   std::vector<Range> ranges_;
   std::unordered_map<std::string_view, std::uint32_t> functions_;
   std::unordered_map<std::string_view, std::size_t> debug_labels_;  // into debug_strings
@@ -335,10 +335,10 @@ class Reader {
   std::uint32_t kernel_ = no_index;  // into Module::kernels, once it has a name
   Kernel now_;
   std::vector<Block> blocks_;
-  std::vector<std::uint32_t> open_;  // those of them that are open, the innermost last
+  std::vector<std::uint32_t> open_;  // open blocks, the innermost last
   std::unordered_map<LabelKey, LabelFound, LabelHash> labels_;
   std::vector<LabelUse> uses_;
-  std::size_t depth_ = 0;  // of lists within lists
+  std::size_t depth_ = 0;  // nesting depth of lists
   std::uint32_t location_ = no_index;
   using Position = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
   std::map<Position, std::uint32_t> last_location_;
@@ -365,8 +365,8 @@ void Reader::count_part() {
 void Reader::go_deeper() {
   if (++depth_ <= max_ptx_depth) return;
   lexer_.refuse_at(lexer_.peek().line,
-                   fmt::format("more than {} lists or blocks within each other", max_ptx_depth),
-                   "fewer", "give PTX as a compiler writes it");
+                   fmt::format("more than {} nested lists or blocks", max_ptx_depth), "fewer",
+                   "give compiler-generated PTX");
 }
 
 std::uint32_t Reader::small_number(std::string_view expected) {
@@ -375,7 +375,7 @@ std::uint32_t Reader::small_number(std::string_view expected) {
   const Constant number = take_constant(lexer_);
   if (number.is_real() || number.bits > std::numeric_limits<std::int32_t>::max()) {
     lexer_.refuse_at(token.line, in_quotes(token.text) + " is out of range", expected,
-                     "give PTX as a compiler writes it");
+                     "give compiler-generated PTX");
   }
   return static_cast<std::uint32_t>(number.bits);
 }
@@ -385,7 +385,7 @@ void Reader::run() {
   bool is_extern = false;
   while (lexer_.peek().kind != Token::Kind::end) {
     const Token token = lexer_.peek();
-    if (token.kind == Token::Kind::word) {  // a label of debug information
+    if (token.kind == Token::Kind::word) {  // label of debug information
       (void)lexer_.take();
       lexer_.need(":");
       continue;
@@ -427,14 +427,14 @@ void Reader::run() {
 }
 
 void Reader::read_version() {
-  constexpr std::string_view mend = "give a .ptx file, as nvcc -ptx writes it";
+  constexpr std::string_view mend = "give a .ptx file, as written by nvcc -ptx";
   const Token first = lexer_.peek();
   if (!lexer_.take_if(".version")) {
     const bool empty = first.kind == Token::Kind::end;
     lexer_.refuse_at(first.line, empty ? "nothing" : in_quotes(first.text),
-                     "'.version', with which PTX begins", mend);
+                     "'.version', at the start of PTX", mend);
   }
-  const Token number = lexer_.need(Token::Kind::number, "the version of PTX, such as 9.0");
+  const Token number = lexer_.need(Token::Kind::number, "the PTX version, such as 9.0");
   const auto parts = split(number.text, '.');
   const auto major = whole_number(parts.front());
   const auto minor = whole_number(parts.back());
@@ -443,7 +443,7 @@ void Reader::read_version() {
     return part && *part >= 0 && *part <= largest;
   };
   if (parts.size() != 2 || !fits(major, most) || !fits(minor, 9)) {
-    lexer_.refuse_at(number.line, in_quotes(number.text), "the version of PTX, such as 9.0", mend);
+    lexer_.refuse_at(number.line, in_quotes(number.text), "the PTX version, such as 9.0", mend);
   }
   module_.version = static_cast<unsigned>(*major * 10 + *minor);
   if (module_.version > newest_ptx) {
@@ -465,12 +465,12 @@ void Reader::read_file() {
   const std::uint32_t number = small_number("the number of a file");
   if (number > most_files) {
     lexer_.refuse_at(place.line, fmt::format("file number {}", number),
-                     fmt::format("at most {}", most_files), "give PTX as a compiler writes it");
+                     fmt::format("at most {}", most_files), "give compiler-generated PTX");
   }
   const Token name = lexer_.need(Token::Kind::quoted, "the name of a file");
   if (module_.files.size() <= number) module_.files.resize(number + 1);
   module_.files[number] = name.text.substr(1, name.text.size() - 2);
-  while (lexer_.take_if(","))  // when it was changed, and its size
+  while (lexer_.take_if(","))  // modification time and size
     (void)take_constant(lexer_);
 }
 
@@ -511,21 +511,21 @@ void Reader::read_alias() {
   lexer_.need(";");
   const auto found = functions_.find(meant.text);
   if (found == functions_.end()) {
-    lexer_.refuse_at(meant.line, in_quotes(meant.text) + " is not declared", "a function above",
-                     "give the whole file");
+    lexer_.refuse_at(meant.line, in_quotes(meant.text) + " is not declared",
+                     "a function declared above", "give the complete file");
   }
   functions_[name.text] = found->second;
 }
 
 void Reader::pass_over_directive() {
-  // Most end with their line, some with a semicolon.
+  // Most end at the end of the line, some with a semicolon.
   const std::uint32_t line = lexer_.take().line;
   while (lexer_.peek().kind != Token::Kind::end && lexer_.peek().line == line) {
     if (lexer_.take().is(";")) return;
   }
 }
 
-/// Passes over "(…)", whatever is in it.
+/// Skips "(…)" with any content.
 void Reader::pass_over_brackets() {
   lexer_.need("(");
   for (std::size_t open = 1; open > 0;) {
@@ -545,7 +545,7 @@ void Reader::pass_to(std::string_view sign) {
 
 // ---- declarations ----
 
-/// Takes a word that stands between the space and the name.
+/// Reads a word between the space and the name.
 bool Reader::take_declaration_word(Declared& declared) {
   if (lexer_.peek().kind != Token::Kind::dotted) return false;
   const Token token = lexer_.take();
@@ -556,11 +556,11 @@ bool Reader::take_declaration_word(Declared& declared) {
     const std::uint32_t align = small_number("an alignment in bytes");
     if (!std::has_single_bit(align)) {
       lexer_.refuse_at(token.line, fmt::format("an alignment of {}", align), "a power of two",
-                       "give PTX as a compiler writes it");
+                       "give compiler-generated PTX");
     }
     if (!declared.is_pointer) declared.align = align;
   } else if (word == "ptr") {
-    // What follows is of that to which it points.
+    // What follows describes the pointed-to memory.
     declared.is_pointer = true;
   } else if (word == "v2" || word == "v4" || word == "v8") {
     declared.parts = static_cast<unsigned>(word[1] - '0');
@@ -586,7 +586,7 @@ void Reader::read_variables(Space space, bool is_extern) {
   lexer_.need(";");
 }
 
-/// Reads the name, its dimensions and its initialiser; returns its place in Module::symbols.
+/// Reads the name, its dimensions and its initialiser; returns its index in Module::symbols.
 std::uint32_t Reader::read_variable(const Declared& declared, bool is_extern) {
   const Token name = lexer_.need(Token::Kind::word, "the name of a variable");
   const std::uint64_t element = std::uint64_t{bytes_of(declared.type)} * declared.parts;
@@ -604,7 +604,7 @@ std::uint32_t Reader::read_variable(const Declared& declared, bool is_extern) {
     if (!symbol.initial_is_known) symbol.initial = {};
   }
   count_part();
-  // Declared as extern first, and then defined: it is one.
+  // An extern declaration and a later definition are the same variable.
   if (kernel_ == no_index) {
     if (const auto* found = names_.find(name.text);
         found != nullptr && found->value.kind == Kind::symbol) {
@@ -618,7 +618,7 @@ std::uint32_t Reader::read_variable(const Declared& declared, bool is_extern) {
   return index;
 }
 
-/// Elements of an array; 0 of one without its first size.
+/// Number of elements of an array; 0 if its first size is missing.
 std::uint64_t Reader::read_dimensions(std::vector<std::uint64_t>& dimensions) {
   std::uint64_t all = 1;
   while (lexer_.take_if("[")) {
@@ -628,8 +628,8 @@ std::uint64_t Reader::read_dimensions(std::vector<std::uint64_t>& dimensions) {
     dimensions.push_back(size);
     count_part();
     if (size > max_variable_bytes || all * size > max_variable_bytes) {
-      lexer_.refuse_at(first.line, "an array that is larger than any memory", "one that fits",
-                       "give PTX as a compiler writes it");
+      lexer_.refuse_at(first.line, "an array that exceeds the address space", "a smaller array",
+                       "give compiler-generated PTX");
     }
     all *= size;
   }
@@ -678,7 +678,7 @@ void Reader::read_value(const Declared& declared, std::uint64_t at, Symbol& symb
   const std::uint32_t line = lexer_.peek().line;
   std::optional<Constant> value;
   if (begins_constant(lexer_.peek())) value = take_constant(lexer_);
-  // An address: a name, generic(name), or 0xff00(name), which is a byte of it. Or what describes a
+  // An address: a name, generic(name), or 0xff00(name), which is one byte of it. Or a property of a
   // texture: addr_mode_0 = wrap.
   if (!value || lexer_.peek().is("(")) {
     symbol.initial_is_known = false;
@@ -713,18 +713,18 @@ void Reader::read_registers() {
   const Declared declared = read_declaration();
   if (declared.type == Type::none) {
     lexer_.refuse_at(line, "a register without a type", "one, such as .b32",
-                     "give PTX as a compiler writes it");
+                     "give compiler-generated PTX");
   }
   do {
     const Token name = lexer_.need(Token::Kind::word, "the name of a register");
     if (lexer_.take_if("<")) {
       const Token count = lexer_.peek();
-      // Not a constant expression, of which '>' might be a part.
+      // Not read as a constant expression, which could contain the '>'.
       const auto number =
           whole_number(lexer_.need(Token::Kind::number, "a number of registers").text);
       if (!number) {
         lexer_.refuse_at(count.line, in_quotes(count.text), "a number of registers",
-                         "give PTX as a compiler writes it");
+                         "give compiler-generated PTX");
       }
       lexer_.need(">");
       range_names_.declare(name.text, static_cast<std::uint32_t>(ranges_.size()), open_.size());
@@ -740,7 +740,7 @@ void Reader::read_registers() {
   } while (lexer_.take_if(","));
 }
 
-/// Returns the first of as many registers as it has parts.
+/// Creates one register per part; returns the first.
 std::uint32_t Reader::make_register(std::string_view name, Type type, unsigned parts) {
   const auto first = static_cast<std::uint32_t>(now_.registers.size());
   for (unsigned part = 0; part < parts; ++part) {
@@ -754,12 +754,12 @@ std::uint32_t Reader::make_register(std::string_view name, Type type, unsigned p
 
 void Reader::read_function(bool is_entry) {
   now_ = Kernel{.entry = is_entry, .line = lexer_.peek().line};
-  // What is declared from here on ends with the function.
+  // Declarations from here on end with the function.
   const std::size_t names = names_.mark();
   const std::size_t ranges = range_names_.mark();
   const auto first_symbol = static_cast<std::ptrdiff_t>(module_.symbols.size());
   read_limits();
-  if (lexer_.peek().is("(")) (void)read_params();  // what it returns
+  if (lexer_.peek().is("(")) (void)read_params();  // return values
   const Token name = lexer_.need(Token::Kind::word, "the name of a function");
   now_.name = name.text;
   const std::uint32_t index = enter_function(name);
@@ -773,7 +773,7 @@ void Reader::read_function(bool is_entry) {
   if (lexer_.peek().is("{")) {
     if (module_.kernels[index].defined) {
       lexer_.refuse_at(name.line, in_quotes(name.text) + " is defined twice",
-                       "one definition of a name", "give PTX as a compiler writes it");
+                       "one definition per name", "give compiler-generated PTX");
     }
     now_.defined = true;
     read_body();
@@ -788,7 +788,7 @@ void Reader::read_function(bool is_entry) {
   ranges_.clear();
 }
 
-/// The place of the function in Module::kernels, where it may stand since a declaration.
+/// The index of the function in Module::kernels, possibly from an earlier declaration.
 std::uint32_t Reader::enter_function(const Token& name) {
   const auto next = static_cast<std::uint32_t>(module_.kernels.size());
   const auto [place, is_new] = functions_.try_emplace(name.text, next);
@@ -817,7 +817,7 @@ std::vector<std::uint32_t> Reader::read_params() {
       if (offset > max_parameter_bytes) {
         lexer_.refuse_at(lexer_.peek().line,
                          fmt::format("parameters of more than {} bytes", max_parameter_bytes),
-                         "fewer", "give PTX as a compiler writes it");
+                         "fewer", "give compiler-generated PTX");
       }
       params.push_back(index);
     }
@@ -827,7 +827,7 @@ std::vector<std::uint32_t> Reader::read_params() {
   return params;
 }
 
-/// Directives beside the name and the parameters of a function: ".maxntid 256, 1, 1".
+/// Directives of a function besides its name and parameters: ".maxntid 256, 1, 1".
 void Reader::read_limits() {
   while (lexer_.peek().kind == Token::Kind::dotted) {
     const Token word = lexer_.take();
@@ -836,7 +836,7 @@ void Reader::read_limits() {
       continue;
     }
     if (lexer_.peek().is("(")) {
-      if (!word.is(".attribute")) break;  // what the function returns
+      if (!word.is(".attribute")) break;  // return values of the function
       pass_over_brackets();
       continue;
     }
@@ -909,7 +909,7 @@ std::uint32_t Reader::read_guard() {
   if (!found || found->kind != Kind::reg) refuse_undeclared(name);
   if (now_.registers[found->index].type != Type::pred) {
     lexer_.refuse_at(name.line, in_quotes(name.text) + " guards an instruction", "a predicate",
-                     "give PTX as a compiler writes it");
+                     "give compiler-generated PTX");
   }
   return found->index;
 }
@@ -972,7 +972,7 @@ void Reader::read_location() {
   last_location_[at] = location_;
 }
 
-/// What follows "name:": an instruction, or a list of labels or of functions.
+/// Reads what follows "name:": an instruction, or a list of labels or functions.
 void Reader::read_label(const Token& name) {
   LabelFound found{.label = static_cast<std::uint32_t>(now_.labels.size())};
   if (lexer_.take_if(".branchtargets")) {
@@ -988,8 +988,8 @@ void Reader::read_label(const Token& name) {
   now_.labels.push_back(
       {.name = name.text, .instruction = static_cast<std::uint32_t>(now_.instructions.size())});
   if (!labels_.try_emplace({open_.back(), name.text}, std::move(found)).second) {
-    lexer_.refuse_at(name.line, "a second label " + in_quotes(name.text), "one in each block",
-                     "give PTX as a compiler writes it");
+    lexer_.refuse_at(name.line, "a second label " + in_quotes(name.text), "one per block",
+                     "give compiler-generated PTX");
   }
 }
 
@@ -1024,13 +1024,14 @@ void Reader::read_instruction(const Token& opcode, std::uint32_t guard, bool neg
   const std::size_t target = is_branch ? 0 : 1;
   if ((is_branch || opcode.is("brx")) &&
       (instruction.operands.size() <= target || instruction.operands[target].kind != Kind::label)) {
-    lexer_.refuse_at(opcode.line, "a branch to what is no label", "a label or a list of labels",
-                     "give PTX as a compiler writes it");
+    lexer_.refuse_at(opcode.line, "a branch to something other than a label",
+                     "a label or a list of labels", "give compiler-generated PTX");
   }
   now_.instructions.push_back(std::move(instruction));
 }
 
-/// Labels may be used above their place, and are those of the innermost block that has them.
+/// Resolves labels, which may be used before they are defined and belong to the innermost block
+/// that has them.
 void Reader::settle_labels() {
   for (const auto& use : uses_) {
     Operand& operand = now_.instructions[use.instruction].operands[use.operand];
@@ -1039,8 +1040,7 @@ void Reader::settle_labels() {
     const bool is_list = now_.instructions[use.instruction].opcode == "brx";
     if (is_list == found.targets.empty()) {
       lexer_.refuse_at(use.name.line, in_quotes(use.name.text) + " is of the other kind",
-                       is_list ? "a list of labels" : "a label",
-                       "give PTX as a compiler writes it");
+                       is_list ? "a list of labels" : "a label", "give compiler-generated PTX");
     }
     if (!is_list) continue;
     operand.kind = Kind::vector;
@@ -1133,8 +1133,8 @@ Operand Reader::read_address() {
 
 // NOLINTEND(misc-no-recursion)
 
-/// A register, a variable with what is added to it, a function, a special register; any other name
-/// must turn out to be a label.
+/// A register, a variable with an offset, a function, a special register; any other name must later
+/// prove to be a label.
 Operand Reader::read_name() {
   const Token name = lexer_.need(Token::Kind::word, "a name");
   if (name.is("_")) return {.kind = Kind::sink};
@@ -1170,7 +1170,7 @@ Operand Reader::read_name() {
   return {.kind = Kind::label};
 }
 
-/// What the innermost declaration of the name made of it. Makes the register of a range.
+/// The innermost declaration of the name. Creates the register of a range.
 std::optional<Named> Reader::find_name(std::string_view name) {
   const auto* named = names_.find(name);
   std::uint64_t number = 0;
@@ -1202,7 +1202,7 @@ const Names<std::uint32_t>::Found* Reader::find_range(std::string_view name,
     if (digit < '0' || digit > '9') break;
     value += static_cast<std::uint64_t>(digit - '0') * place;
     place *= 10;
-    if (digit == '0' && digits > 1) continue;  // "%r012" is none
+    if (digit == '0' && digits > 1) continue;  // "%r012" is not a register of a range
     const auto* found = range_names_.find(name.substr(0, name.size() - digits));
     if (found == nullptr || value >= ranges_[found->value].count) continue;
     if (best != nullptr && best->depth >= found->depth) continue;
@@ -1213,9 +1213,10 @@ const Names<std::uint32_t>::Found* Reader::find_range(std::string_view name,
 }
 
 void Reader::refuse_undeclared(const Token& name) const {
-  lexer_.refuse_at(name.line, in_quotes(name.text) + " is not declared",
-                   "a register, a variable, a function or a label of this block or one around it",
-                   "give the whole file");
+  lexer_.refuse_at(
+      name.line, in_quotes(name.text) + " is not declared",
+      "a register, a variable, a function or a label of this block or an enclosing one",
+      "give the complete file");
 }
 
 }  // namespace
@@ -1279,7 +1280,7 @@ unsigned Instruction::vector_width() const {
 
 Module read(std::string text, std::string_view file, std::size_t most_parts) {
   if (text.size() > max_ptx_bytes) {
-    refuse({file}, fmt::format("has more than {} bytes", max_ptx_bytes), "a smaller PTX text",
+    refuse({file}, fmt::format("has more than {} bytes", max_ptx_bytes), "a smaller PTX file",
            "compile fewer kernels into one file");
   }
   std::size_t line_start = 0;
@@ -1287,16 +1288,16 @@ Module read(std::string text, std::string_view file, std::size_t most_parts) {
     if (text[at] == '\n') line_start = at + 1;
     if (text[at] == '\0') {
       refuse({file, line_of(text, at)}, "a NUL", "PTX, which is text",
-             "give a .ptx file, as nvcc -ptx writes it");
+             "give a .ptx file, as written by nvcc -ptx");
     }
     if (at - line_start == max_ptx_line) {
       refuse({file, line_of(text, at)}, fmt::format("a line of more than {} bytes", max_ptx_line),
-             "shorter lines", "give PTX as a compiler writes it");
+             "shorter lines", "give compiler-generated PTX");
     }
   }
   if (const auto at = find_invalid_utf8(text)) {
     refuse({file, line_of(text, *at)}, "bytes that are not UTF-8", "PTX, which is text",
-           "give a .ptx file, as nvcc -ptx writes it");
+           "give a .ptx file, as written by nvcc -ptx");
   }
   Module module;
   module.text.assign(text.begin(), text.end());

@@ -1,6 +1,5 @@
-// PTX as a compiler writes it, read into numbered registers and instructions (PTX ISA 9.0, chapters
-// 4, 5 and 11). What an instruction does is not known here: that is evaluate.hpp's and form.hpp's
-// business.
+// Reads compiler-generated PTX into numbered registers and instructions (PTX ISA 9.0, chapters 4, 5
+// and 11). The meaning of instructions is defined elsewhere: see evaluate.hpp and form.hpp.
 #pragma once
 
 #include <array>
@@ -44,10 +43,10 @@ enum class Type : std::uint8_t {
 /// Bytes of a value; 0 for pred, none and other.
 [[nodiscard]] unsigned bytes_of(Type type);
 [[nodiscard]] bool is_signed(Type type);
-/// Of 8 to 64 bits; those of type b are, too.
+/// True for integers of 8 to 64 bits, including type b.
 [[nodiscard]] bool is_integer(Type type);
 
-/// Registers that the hardware fills.
+/// Special registers, set by the hardware.
 enum class Special : std::uint8_t {
   tid_x,
   tid_y,
@@ -93,7 +92,7 @@ enum class Special : std::uint8_t {
 
 inline constexpr std::uint32_t no_index = 0xffffffff;
 
-/// A member that leaves its owner an aggregate, and keeps it from being copied.
+/// A member that makes its owner move-only but leaves it an aggregate.
 struct MoveOnly {
   MoveOnly() = default;
   MoveOnly(const MoveOnly&) = delete;
@@ -120,7 +119,7 @@ struct Operand {
   };
   Kind kind = Kind::none;
   bool negated = false;  ///< `!%p1`
-  bool address = false;  ///< in brackets: a reg, symbol or integer, plus `offset`
+  bool address = false;  ///< in brackets: a register, symbol or integer, plus `offset`
   Special special = Special::other;
   std::uint32_t index = no_index;   ///< reg: into Kernel::registers; symbol: into Module::symbols;
                                     ///< function: into Module::kernels; label: into Kernel::labels
@@ -131,28 +130,30 @@ struct Operand {
   [[no_unique_address]] MoveOnly no_copies = {};
 };
 
-/// A source position: the file's number in Module::files, and where it was inlined to, if it was.
+/// A source position: the index of the file in Module::files, and the place into which it was
+/// inlined, if any.
 struct Location {
   std::uint32_t file = 0;
   std::uint32_t line = 0;
   std::uint32_t column = 0;
-  std::string_view function = {};       ///< of an inlined call, as mangled; else empty
+  std::string_view function = {};       ///< of an inlined call, mangled; otherwise empty
   std::uint32_t inlined_at = no_index;  ///< into Kernel::locations
 };
 
 struct Instruction {
-  std::string_view opcode = {};                  ///< "ld": refers to Module::text
+  std::string_view opcode = {};                  ///< "ld": a view of Module::text
   std::vector<std::string_view> modifiers = {};  ///< "global", "nc", "v4", "f32"
   std::uint32_t guard = no_index;                ///< the predicate register of `@%p1`
   bool guard_negated = false;                    ///< `@!%p1`
-  std::vector<Operand> operands = {};  ///< destination first, as written; `%p1|%p2` is two
-  std::uint32_t line = 0;              ///< of the PTX text, from 1 on
+  std::vector<Operand> operands = {};  ///< destination first, as written; `%p1|%p2` are two
+  std::uint32_t line = 0;              ///< line in the PTX text, from 1
   std::uint32_t location = no_index;   ///< into Kernel::locations
 
   [[nodiscard]] bool has(std::string_view modifier) const;
-  /// The last type among the modifiers: of `cvt.u64.u32`, u32. `type(1)` is the one before it.
+  /// The last type among the modifiers: u32 for `cvt.u64.u32`. `type(1)` is the one before it.
   [[nodiscard]] Type type(unsigned from_last = 0) const;
-  /// Of ld, st, atom, red, …: the first that is written, else generic; of tex, suld, …: texture.
+  /// For ld, st, atom, red, …: the first space that is written, otherwise generic; for tex, suld,
+  /// …: texture.
   [[nodiscard]] Space space() const;
   /// Elements of a vector access: 1, 2, 4 or 8.
   [[nodiscard]] unsigned vector_width() const;
@@ -173,34 +174,34 @@ struct Label {
 struct Symbol {
   std::string_view name = {};
   Space space = Space::generic;
-  std::uint64_t bytes = 0;  ///< 0: extern, of a size that the launch tells
+  std::uint64_t bytes = 0;  ///< 0: extern, with a size that the launch determines
   std::uint64_t align = 1;
-  std::uint64_t element = 1;  ///< bytes of a scalar in it: `mov.u64 %rd1, table[5]` takes five
+  std::uint64_t element = 1;  ///< bytes per scalar: `mov.u64 %rd1, table[5]` adds five of them
   std::vector<std::uint8_t> initial = {};  ///< its first bytes, where they are written as numbers;
                                            ///< those after them are 0
-  bool initial_is_known = true;     ///< false: the initialiser holds addresses, and is not read
-  std::uint32_t kernel = no_index;  ///< of a param or a variable inside a kernel: whose
-  std::uint64_t offset = 0;         ///< of a param: from the first byte of the parameters
+  bool initial_is_known = true;     ///< false: the initialiser contains addresses and is not read
+  std::uint32_t kernel = no_index;  ///< for a param or a variable inside a kernel: its kernel
+  std::uint64_t offset = 0;         ///< for a param: byte offset in the parameters
 };
 
 struct Kernel {
   std::string_view name = {};
-  bool entry = false;    ///< .entry; else .func
-  bool defined = false;  ///< false: only declared, or the other name of a function
+  bool entry = false;                      ///< .entry; otherwise .func
+  bool defined = false;                    ///< false: only declared, or an alias of a function
   std::vector<std::uint32_t> params = {};  ///< into Module::symbols
   std::vector<Register> registers = {};
   std::vector<Label> labels = {};
   std::vector<Location> locations = {};
   std::vector<Instruction> instructions = {};
-  std::array<std::uint32_t, 3> required_block = {};  ///< .reqntid; 0: not said
-  std::array<std::uint32_t, 3> most_block = {};      ///< .maxntid; 0: not said
-  std::array<std::uint32_t, 3> cluster = {};         ///< .reqnctapercluster; 0: not said
+  std::array<std::uint32_t, 3> required_block = {};  ///< .reqntid; 0: absent
+  std::array<std::uint32_t, 3> most_block = {};      ///< .maxntid; 0: absent
+  std::array<std::uint32_t, 3> cluster = {};         ///< .reqnctapercluster; 0: absent
   std::uint32_t line = 0;                            ///< of the PTX text
 };
 
 struct Module {
-  std::vector<char> text = {};           ///< what the views refer to; a move keeps its place
-  std::vector<char> debug_strings = {};  ///< .debug_str: what Location::function refers to
+  std::vector<char> text = {};           ///< target of the views; a move keeps its address
+  std::vector<char> debug_strings = {};  ///< .debug_str: target of Location::function
   unsigned version = 0;                  ///< 90 of `.version 9.0`
   std::string_view target = {};          ///< "sm_90a"
   std::vector<std::string> files =
@@ -216,20 +217,20 @@ struct Module {
   ~Module() = default;
 };
 
-/// Largest text, longest line (a table of a megabyte is one), deepest nesting, most parts
-/// (instructions, operands, modifiers and declarations: some 500 MB) and newest `.version` that are
-/// read.
+/// Limits: largest text, longest line (a table of a megabyte is one line), deepest nesting, most
+/// parts (instructions, operands, modifiers and declarations: about 500 MB), and newest `.version`.
 inline constexpr std::size_t max_ptx_bytes = 256U << 20U;
 inline constexpr std::size_t max_ptx_line = 8U << 20U;
 inline constexpr std::size_t max_ptx_depth = 64;
 inline constexpr std::size_t max_ptx_parts = 8U << 20U;
 inline constexpr unsigned newest_ptx = 99;
-/// The newest version whose special registers are known; of later ones others are Special::other.
+/// The newest version whose special registers are known; unknown ones of later versions are
+/// Special::other.
 inline constexpr unsigned known_ptx = 92;
 
-/// Reads a module. Throws UsageError "FILE:LINE: …" for what is not PTX, a newer version, a NUL, a
-/// name without a declaration, a line or text over the limits. What it reads but does not know (an
-/// opcode, a directive, a modifier) it keeps or passes over.
+/// Reads a module. Throws UsageError "FILE:LINE: …" for text that is not PTX, a newer version, a
+/// NUL, a name without a declaration, and a line or text over the limits. Valid but unknown
+/// opcodes, directives and modifiers are kept or skipped.
 [[nodiscard]] Module read(std::string text, std::string_view file,
                           std::size_t most_parts = max_ptx_parts);
 

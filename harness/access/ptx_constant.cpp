@@ -74,7 +74,7 @@ std::optional<Constant> of_real_text(std::string_view text) {
   return of_real(value);
 }
 
-/// A binary operator and how tightly it binds.
+/// A binary operator and its precedence.
 struct Operator {
   std::string_view sign;
   int tightness;
@@ -99,14 +99,14 @@ std::optional<Constant> apply_real(std::string_view sign, double a, double b) {
   return std::nullopt;
 }
 
-/// Of division and remainder: nothing where they have no value.
+/// Quotient or remainder; nothing if undefined.
 std::optional<std::uint64_t> divided(bool remainder, bool is_unsigned, std::uint64_t a,
                                      std::uint64_t b) {
   if (b == 0) return std::nullopt;
   if (is_unsigned) return remainder ? a % b : a / b;
   const auto left = static_cast<std::int64_t>(a);
   const auto right = static_cast<std::int64_t>(b);
-  if (right == -1) return remainder ? 0 : 0 - a;  // the least number has no opposite
+  if (right == -1) return remainder ? 0 : 0 - a;  // the least number has no negative
   return static_cast<std::uint64_t>(remainder ? left % right : left / right);
 }
 
@@ -117,7 +117,7 @@ std::uint64_t shifted_right(bool is_unsigned, std::uint64_t a, std::uint64_t pla
   return ~(~a >> places);
 }
 
-/// Of two integers; `is_unsigned`: either is.
+/// Compares two integers; `is_unsigned` if either is.
 Constant compared(std::string_view sign, bool is_unsigned, std::uint64_t a, std::uint64_t b) {
   const bool is_less =
       is_unsigned ? a < b : static_cast<std::int64_t>(a) < static_cast<std::int64_t>(b);
@@ -180,11 +180,11 @@ class Expression {
   void go_deeper() {
     if (++depth_ <= max_ptx_depth) return;
     lexer_.refuse_at(lexer_.peek().line, "an expression nested too deeply",
-                     "at most " + std::to_string(max_ptx_depth) + " parts within each other",
+                     "at most " + std::to_string(max_ptx_depth) + " nested parts",
                      "write the number");
   }
 
-  /// Takes the next binary operator that binds at least so tightly. Its signs come one by one.
+  /// Reads the next binary operator of at least this precedence. Its characters arrive one by one.
   std::optional<Operator> take_operator(int tightness) {
     if (lexer_.peek().kind != Token::Kind::sign) return std::nullopt;
     for (const auto& one : operators) {
@@ -212,7 +212,7 @@ class Expression {
   }
 
   Constant unary() {
-    // In a loop: a line may hold as many signs as it likes.
+    // In a loop, because a line may contain any number of signs.
     std::string signs;
     while (lexer_.peek().kind == Token::Kind::sign &&
            std::string_view{"+-!~"}.find(lexer_.peek().text) != std::string_view::npos) {

@@ -76,7 +76,7 @@ void Lexer::need(std::string_view what) {
 void Lexer::unexpected(std::string_view expected) const {
   const bool ended = next_.kind == Token::Kind::end;
   refuse_at(next_.line, ended ? "the text ends" : in_quotes(next_.text), expected,
-            ended ? "give the whole file" : "give PTX as a compiler writes it");
+            ended ? "give the complete file" : "give compiler-generated PTX");
 }
 
 void Lexer::refuse_at(std::uint32_t line, std::string_view found, std::string_view expected,
@@ -106,7 +106,7 @@ void Lexer::pass_over_space() {
     } else if (text_.substr(at_).starts_with("/*")) {
       const auto end = text_.find("*/", at_ + 2);
       if (end == std::string_view::npos) {
-        refuse_at(line_, "a comment without its end", "'*/'", "give the whole file");
+        refuse_at(line_, "an unterminated comment", "'*/'", "give the complete file");
       }
       line_ += static_cast<std::uint32_t>(std::ranges::count(text_.substr(at_, end - at_), '\n'));
       at_ = end + 2;
@@ -129,15 +129,14 @@ Token Lexer::scan() {
   const char c = text_[at_];
   const char after = at_ + 1 < text_.size() ? text_[at_ + 1] : '\0';
   if (is_digit(c)) return token_to(number, end_of_number(text_, at_));
-  // "%4" is what is left of a division by 4.
+  // "%4" is the remainder operator and a 4.
   if (is_in_name(c) || (c == '%' && is_in_name(after) && !is_digit(after)))
     return token_to(word, end_of_name(text_, at_ + 1));
   if (c == '.' && is_in_name(after)) return token_to(dotted, end_of_dotted(text_, at_));
   if (c == '"') {
     const auto stop = text_.find_first_of("\"\n", at_ + 1);
     if (stop == std::string_view::npos || text_[stop] == '\n') {
-      refuse_at(line_, "a quotation without its end", "'\"' on the same line",
-                "give the whole file");
+      refuse_at(line_, "an unterminated string", "'\"' on the same line", "give the complete file");
     }
     return token_to(quoted, stop + 1);
   }

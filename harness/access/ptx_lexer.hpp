@@ -1,4 +1,4 @@
-// The words of a PTX text, one after the other. Comments and white space are passed over.
+// The tokens of a PTX text. Comments and white space are skipped.
 #pragma once
 
 #include <cstddef>
@@ -31,18 +31,18 @@ class Lexer {
   Lexer(std::string_view text, std::string_view file);
 
   [[nodiscard]] const Token& peek() const { return next_; }
-  /// Throws UsageError for a comment or a quotation without its end.
+  /// Throws UsageError for an unterminated comment or string.
   Token take();
-  /// True, and takes it, when `what` comes next.
+  /// Consumes the next token and returns true if it is `what`.
   bool take_if(std::string_view what);
-  /// Takes what must come next.
+  /// Returns the next token, which must be of this kind.
   Token need(Token::Kind kind, std::string_view expected);
   void need(std::string_view what);
   /// The next character and the one after it: "<<" are two tokens.
   [[nodiscard]] std::string_view two_signs() const;
-  /// True where the next token begins at the very end of `token`.
+  /// True if the next token begins directly after `token`.
   [[nodiscard]] bool touches(const Token& token) const;
-  /// Throws UsageError for the next token: it is not what was expected.
+  /// Throws UsageError: the next token is not what was expected.
   [[noreturn]] void unexpected(std::string_view expected) const;
   /// Throws UsageError "FILE:LINE: …".
   [[noreturn]] void refuse_at(std::uint32_t line, std::string_view found, std::string_view expected,
@@ -51,7 +51,7 @@ class Lexer {
  private:
   void pass_over_space();
   Token scan();
-  /// The token that reaches to `end`.
+  /// The token that ends at `end`.
   Token token_to(Token::Kind kind, std::size_t end);
 
   std::string_view text_;

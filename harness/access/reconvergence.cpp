@@ -28,8 +28,8 @@ class Finder {
   }
 
  private:
-  /// Without the branches that take lanes away; where that leaves no way out of a loop, with those
-  /// that the loop ends by.
+  /// Removes the branches that end lanes; if a loop then has no exit, keeps the branches that end
+  /// it.
   [[nodiscard]] Graph without_ends(std::uint32_t end) const {
     const std::uint32_t exit = flow_.exit();
     Graph edges(flow_.blocks.size() + 1);
@@ -52,7 +52,7 @@ class Finder {
     return edges;
   }
 
-  /// Edges out of a loop that has others at its header or its latches.
+  /// Edges that leave a loop that also has exits at its header or its latches.
   void find_leaving(std::vector<std::uint32_t>& leaving) const {
     const auto leaves = [&](std::uint32_t at, std::uint32_t to) {
       return !only_ends(to) && !flow_.is_in(flow_.loop_of[at], to);
@@ -73,7 +73,7 @@ class Finder {
     }
   }
 
-  /// Post-dominators by these edges, whose last vertex is the exit; where it is not reached, those
+  /// Post-dominators along these edges, whose last vertex is the exit; if it is unreachable, those
   /// of `otherwise`.
   [[nodiscard]] std::vector<std::uint32_t> met(const Graph& edges,
                                                const std::vector<std::uint32_t>& otherwise) const {

@@ -1,4 +1,4 @@
-// Where the lanes of a warp that part at a branch meet again.
+// Where the lanes of a warp reconverge after a branch.
 #pragma once
 
 #include "harness/access/control_flow.hpp"
@@ -9,17 +9,17 @@
 
 namespace strata::access {
 
-/// By block: where lanes that part at its end meet again, as far as they do not end before. A
-/// branch to the kernel's end takes its lanes away, as a guarded ret does, and does not keep the
-/// others from meeting. ControlFlow::exit() where all end.
+/// By block: where lanes that diverge at its end meet again, unless they end before. A branch to
+/// the kernel's end removes its lanes, as a guarded ret does, and does not keep the others from
+/// meeting. ControlFlow::exit() if all end.
 struct Meetings {
-  /// Where all of them meet, whichever way they go: post-dominators but for ends.
+  /// Where all of them meet on any path: post-dominators, ignoring ends.
   std::vector<std::uint32_t> all;
-  /// Where those meet that stay in the loop. A compiler lets lanes that leave a loop from its
-  /// middle (break) leave the meetings within it, too, so that they do not keep the others from
-  /// meeting: BREAK of compute capability 7.0 and later.
+  /// Where the lanes that stay in the loop meet. A compiler lets lanes that leave a loop from its
+  /// middle (break) also leave the meeting points within it, so that they do not keep the others
+  /// from meeting: BREAK since compute capability 7.0.
   std::vector<std::uint32_t> staying;
-  /// The successor by which lanes leave a loop from its middle; no_index without one.
+  /// The successor by which lanes leave a loop from its middle; no_index if there is none.
   std::vector<std::uint32_t> leaving;
 };
 [[nodiscard]] Meetings meetings(const ptx::Kernel& kernel, const ControlFlow& flow);

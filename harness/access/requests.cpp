@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t widest = 32;
 
-/// Numbers of the blocks of `size` bytes that some lanes touch, and how many there are.
+/// Indices of the `size`-byte blocks that lanes access, and their number.
 template <std::uint64_t size>
 std::uint64_t touched(const LaneAccess& access, std::uint32_t mask) {
   std::array<std::uint64_t, warp_lanes> blocks{};
@@ -30,7 +30,7 @@ std::uint64_t touched(const LaneAccess& access, std::uint32_t mask) {
   return static_cast<std::uint64_t>(std::unique(blocks.data(), end) - blocks.data());
 }
 
-/// Where the lowest lane begins.
+/// The lowest address.
 std::uint64_t lowest(const LaneAccess& access) {
   std::uint64_t least = ~std::uint64_t{0};
   for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1)
@@ -46,7 +46,7 @@ WarpAccess general(const LaneAccess& access) {
   return made;
 }
 
-/// The most distinct elements that the lanes want of one of `places` groups of banks.
+/// The largest number of distinct elements that lanes access in one of `places` groups of banks.
 std::uint64_t bank_degree(const std::array<std::uint64_t, warp_lanes>& elements, std::uint32_t mask,
                           unsigned places) {
   std::array<std::array<std::uint64_t, warp_lanes>, shared_banks> wanted;  // NOLINT: by `count`
@@ -64,7 +64,7 @@ std::uint64_t bank_degree(const std::array<std::uint64_t, warp_lanes>& elements,
   return most;
 }
 
-/// Has every lane the element of the lane whose number differs in `bit`, as far as both take part?
+/// Whether every lane has the element of the lane whose number differs in `bit`, if both take part.
 bool lanes_agree(const std::array<std::uint64_t, warp_lanes>& elements, std::uint32_t mask,
                  unsigned bit) {
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
@@ -136,7 +136,7 @@ Traffic lane_traffic(Generation generation, const LaneAccess& access) {
 
 std::uint64_t lane_wavefronts(const LaneAccess& access) {
   const std::uint64_t width = std::max<std::uint64_t>(access.width, bank_bytes);
-  // As many lanes as fill a wavefront when each asks for other bytes than the rest.
+  // As many lanes as fill a wavefront if all access different bytes.
   const auto group = static_cast<unsigned>(wavefront_bytes / width);
   std::array<std::uint64_t, warp_lanes> elements{};
   for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
@@ -165,7 +165,7 @@ RequestCounter::RequestCounter(RequestModel model, std::span<const Generation> g
 
 void RequestCounter::add(const LaneAccess& access, std::uint64_t times) {
   if (access.mask == 0) return;
-  // From the line of the lowest lane on; lanes that take no part are as if they were 0.
+  // Relative to the line of the lowest lane; lanes that take no part are set to 0.
   const auto first = static_cast<unsigned>(std::countr_zero(access.mask));
   const std::uint64_t line = access.addresses[first] / line_bytes * line_bytes;
   std::array<std::uint64_t, warp_lanes> offsets;  // NOLINT: every element is written
@@ -193,7 +193,7 @@ void RequestCounter::add(const LaneAccess& access, std::uint64_t times) {
 
 void RequestCounter::settle(const Pattern& pattern, RequestSums& sums) const {
   if (pattern.times == 0) return;
-  // Addresses below the first lane's line wrapped around; with room below them they do not.
+  // Addresses below the first lane's line wrapped around; the added room prevents that.
   constexpr std::uint64_t room = std::uint64_t{1} << 62U;
   std::array<std::uint64_t, warp_lanes> addresses = pattern.offsets;
   for (auto& address : addresses)

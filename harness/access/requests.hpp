@@ -1,5 +1,5 @@
-// What the accesses of warps ask of the memory system, summed up as they come: the numbers of
-// harness/model/coalescing.hpp, by a way that is fast for what kernels mostly do.
+// The memory requests of warps' accesses, summed during a run: the numbers of
+// harness/model/coalescing.hpp, computed in a way that is fast for common patterns.
 #pragma once
 
 #include "harness/access/access_kind.hpp"
@@ -12,52 +12,52 @@
 
 namespace strata::access {
 
-/// One access of a warp: lanes of `mask` ask for `width` bytes each.
+/// One access of a warp: lanes of `mask` access `width` bytes each.
 struct LaneAccess {
   unsigned width = 4;  ///< 1, 2, 4, 8, 16, or 32; addresses are multiples of it
   std::uint32_t mask = 0;
   const std::uint64_t* addresses = nullptr;  ///< of 32 lanes
 };
 
-/// As strata::traffic of the same access. Of 32 bytes a lane, which 7.x has not yet: as 7.x takes
-/// the other widths, one request, whatever generation is asked for.
+/// As strata::traffic for the same access. With 32 bytes per lane, which 7.x does not support, it
+/// is one request under the rules of 7.x, whatever generation is requested.
 [[nodiscard]] Traffic lane_traffic(Generation generation, const LaneAccess& access);
 
-/// As strata::shared_wavefronts; lanes that ask for less than a word ask for the word.
+/// As strata::shared_wavefronts; lanes that access less than a word access the whole word.
 [[nodiscard]] std::uint64_t lane_wavefronts(const LaneAccess& access);
 
-/// The fewest sectors that could bring the distinct bytes of one access: as many as hold them when
-/// they lie side by side from the beginning of a sector on. A byte that several lanes ask for
-/// counts once. Of shared memory likewise, in wavefronts of 128 bytes.
+/// The fewest sectors that can hold the distinct bytes of one access: as many as they need when
+/// they are contiguous from a sector boundary. A byte that several lanes access counts once. For
+/// shared memory the same in wavefronts of 128 bytes.
 [[nodiscard]] std::uint64_t fewest_sectors(std::uint64_t distinct_bytes);
 [[nodiscard]] std::uint64_t fewest_wavefronts(std::uint64_t distinct_bytes);
 
-/// Sectors that as many bytes touch when they lie side by side from `begin` on: an access that
-/// needs more than those of its lowest lane is uncoalesced.
+/// Sectors that this many contiguous bytes touch from `begin` on: an access that needs more than
+/// that from its lowest lane is uncoalesced.
 [[nodiscard]] std::uint64_t contiguous_sectors(std::uint64_t begin, std::uint64_t distinct_bytes);
 
-/// Distinct bytes that the lanes ask for.
+/// Distinct bytes that the lanes access.
 [[nodiscard]] std::uint64_t distinct_bytes(const LaneAccess& access);
 
-/// Which numbers of an access are wanted.
+/// Which numbers of an access are computed.
 enum class RequestModel : std::uint8_t { global, shared };
 
 struct RequestSums {
-  std::vector<Traffic> traffic;     ///< global: by the asked generations
+  std::vector<Traffic> traffic;     ///< global: by the requested generations
   std::uint64_t ideal_sectors = 0;  ///< global
   std::uint64_t contiguous_sectors = 0;
   std::uint64_t wavefronts = 0;  ///< shared
   std::uint64_t ideal_wavefronts = 0;
 };
 
-/// Sums up accesses. What an access asks for hangs on its addresses from the beginning of a line of
-/// 128 bytes on, so that accesses which are alike but for whole lines are worked out once.
+/// Sums up accesses. The requests of an access depend on its addresses relative to a 128-byte line,
+/// so accesses that differ only by whole lines are computed once.
 class RequestCounter {
  public:
   RequestCounter(RequestModel model, std::span<const Generation> generations);
-  /// Adds `times` accesses that are alike.
+  /// Adds `times` equal accesses.
   void add(const LaneAccess& access, std::uint64_t times = 1);
-  /// All that was added.
+  /// The sum of all added accesses.
   [[nodiscard]] RequestSums sums() const;
 
  private:
@@ -77,8 +77,8 @@ class RequestCounter {
   RequestSums sums_;
 };
 
-/// Adds an access of global or shared memory. ldmatrix and stmatrix pass through the banks once for
-/// each matrix.
+/// Adds an access of global or shared memory. ldmatrix and stmatrix take one access of the banks
+/// for each matrix.
 void add_access(RequestCounter& requests, AccessKind kind, const LaneAccess& access,
                 std::uint64_t times = 1);
 

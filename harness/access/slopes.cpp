@@ -18,7 +18,7 @@ std::uint64_t ones(unsigned bits) {
   return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
 }
 
-/// The low bits as a number with a sign.
+/// The low bits as a signed number.
 std::int64_t with_sign(std::uint64_t value, unsigned bits) {
   if (bits >= 64) return static_cast<std::int64_t>(value);
   const std::uint64_t low = value & ones(bits);
@@ -46,7 +46,7 @@ Slopes::Slopes(const ptx::Kernel& kernel, const Program& program, const Launch& 
   }
 }
 
-// One case an opcode.
+// One case per opcode.
 // NOLINTNEXTLINE(readability-function-cognitive-complexity)
 Slopes::Meaning Slopes::meaning_of(const ptx::Instruction& one, const Step& step) {
   const Type type = one.type();
@@ -198,7 +198,7 @@ void Slopes::step(const WarpState& warp, std::uint32_t at, std::uint32_t mask) {
   }
 }
 
-/// What lies at an address that moves is another value in every block.
+/// The value at an address that moves differs in every block.
 void Slopes::memory_step(const Step& step, unsigned lane) {
   const MemoryStep& memory = program_.memory[step.detail];
   const auto changes = [&](std::uint32_t slot) {
@@ -223,7 +223,7 @@ void Slopes::plain_step(const WarpState& warp, const Step& step, const Meaning& 
   }
 }
 
-// One case a rule.
+// One case per rule.
 // NOLINTNEXTLINE(readability-function-cognitive-complexity)
 Slopes::Line Slopes::result(const WarpState& warp, const Step& step, const Meaning& meaning,
                             unsigned lane) {
@@ -252,7 +252,7 @@ Slopes::Line Slopes::result(const WarpState& warp, const Step& step, const Meani
     moves = moves || lines.at(i).slope != 0;
     wild = wild || lines.at(i).wild;
   }
-  // An unknown operand makes the result unknown, in all blocks; but for a choice.
+  // An unknown operand makes the result unknown in all blocks, except for a selection.
   if (unknown && meaning.rule != Rule::select) return {};
   if (wild && meaning.rule != Rule::select) return {.wild = true};
   if (!moves && meaning.rule != Rule::select) return {};
@@ -290,7 +290,7 @@ Slopes::Line Slopes::result(const WarpState& warp, const Step& step, const Meani
         in_range(1);
       }
       const auto part = [&](unsigned moving, unsigned still) {
-        // Of a wide product exact, else modulo the width.
+        // Exact for a wide product, otherwise modulo the width.
         return static_cast<std::uint64_t>(Whole{slope(moving)} * exact(still));
       };
       std::uint64_t made = part(0, 1) + part(1, 0);
@@ -319,7 +319,7 @@ Slopes::Line Slopes::result(const WarpState& warp, const Step& step, const Meani
     case Rule::bit_or: {
       if (slope(0) != 0 && slope(1) != 0) return {.wild = true};
       const unsigned moving = slope(0) != 0 ? 0 : 1;
-      // Bits below the lowest one of the growth do not change: what is put there adds nothing.
+      // Bits below the lowest bit of the growth do not change: inserting them adds nothing.
       const auto grows = static_cast<std::uint64_t>(slope(moving));
       const std::uint64_t low = (grows & (~grows + 1)) - 1;
       return {.slope = slope(moving), .wild = (values.at(1 - moving) & ~low) != 0};
@@ -342,7 +342,7 @@ Slopes::Line Slopes::result(const WarpState& warp, const Step& step, const Meani
       const std::uint64_t count = values[2] & 0xFFU;
       const bool fixed = lines[1].slope == 0 && lines[2].slope == 0;
       if (!fixed || at >= meaning.bits || count == 0) return {.wild = true};
-      // Below the field nothing may be carried into it, and nothing out of it.
+      // No carry may enter the field from below or leave it.
       const Whole top = Whole{1} << std::min<std::uint64_t>(at + count, meaning.bits);
       const std::int64_t grows = slope(0);
       if (grows % (std::int64_t{1} << std::min<std::uint64_t>(at, 62)) != 0) return {.wild = true};
@@ -362,7 +362,7 @@ Slopes::Line Slopes::result(const WarpState& warp, const Step& step, const Meani
     case Rule::select: {
       const auto& chosen = warp.predicates[step.from_predicate];
       if ((chosen.unknown >> lane & 1U) != 0) {
-        // It is known only where both sides are the same.
+        // It is known only if both sides are equal.
         if (moves || wild) give_up();
         return {};
       }

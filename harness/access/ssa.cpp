@@ -12,7 +12,7 @@ namespace {
 using ptx::Instruction;
 using ptx::Operand;
 
-/// Opcodes without a destination, whatever their modifiers.
+/// Opcodes without a destination, with any modifiers.
 constexpr std::array<std::string_view, 23> without_destination{"st",
                                                                "red",
                                                                "bra",
@@ -37,12 +37,12 @@ constexpr std::array<std::string_view, 23> without_destination{"st",
                                                                "griddepcontrol",
                                                                "stackrestore"};
 
-/// Opcodes that write a register with one modifier alone.
+/// Opcodes that write a register only with one modifier.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> only_with{
     {{"bar", "red"}, {"barrier", "red"}, {"tcgen05", "ld"}, {"wgmma", "mma_async"}}};
 
-/// The sources of an instruction that may write a predicate beside its result (`%r1|%p1`); 0: it
-/// does not.
+/// Number of sources of an instruction that may also write a predicate (`%r1|%p1`); 0 if it does
+/// not.
 std::size_t sources_of(const Instruction& one) {
   if (one.opcode == "setp") return one.has("and") || one.has("or") || one.has("xor") ? 3 : 2;
   if (one.opcode == "shfl") return one.has("sync") ? 4 : 3;
@@ -51,7 +51,7 @@ std::size_t sources_of(const Instruction& one) {
   return one.opcode == "lop3" ? 5 : 0;
 }
 
-/// Steps of placing phis: some hundred megabytes, and a second.
+/// Maximum steps of placing phis: a few hundred megabytes, and a second.
 constexpr std::size_t most_work = std::size_t{1} << 24U;
 
 bool is_memory(const Instruction& instruction) {
@@ -68,7 +68,7 @@ std::size_t written_operands(const Instruction& instruction) {
   for (const auto& [word, modifier] : only_with) {
     if (word == opcode) return instruction.has(modifier) ? 1 : 0;
   }
-  // What a call returns comes first, in brackets, if it comes in registers.
+  // A call's results come first, in brackets, if they are in registers.
   if (opcode == "call") return instruction.operands[0].kind == Operand::Kind::vector ? 1 : 0;
   if (std::ranges::count(without_destination, opcode) > 0) return 0;
   if (opcode == "tex" || opcode == "tld4" || opcode == "suld") {
@@ -97,7 +97,7 @@ void Ssa::find_writers() {
   }
 }
 
-/// Calls `need` for what an address, or the way to one, hangs on directly.
+/// Calls `need` for the direct inputs of addresses and control flow.
 template <class Need>
 void see_roots(const Instruction& instruction, const Need& need) {
   constexpr std::array<std::string_view, 4> ways{"bra", "brx", "ret", "exit"};
@@ -125,7 +125,7 @@ void Ssa::find_needed() {
     open.pop_back();
     for (const std::uint32_t writer : writers_[reg]) {
       const Instruction& instruction = kernel_.instructions[writer];
-      // What is loaded, or comes out of a call, is not looked into; where from is needed anyway.
+      // The value of a load or a call is not followed, but its address is needed.
       if (!is_memory(instruction)) {
         for_each_read(instruction, need);
       } else if (instruction.guard != ptx::no_index) {
@@ -135,7 +135,7 @@ void Ssa::find_needed() {
   }
 }
 
-/// Where the dominance of each block ends; nothing if there is too much of it.
+/// The dominance frontier of each block; nothing if they are too large.
 std::optional<std::vector<std::vector<std::uint32_t>>> Ssa::frontiers(std::size_t& work) const {
   std::vector<std::vector<std::uint32_t>> frontier(flow_.blocks.size());
   for (std::uint32_t b = 0; b < flow_.blocks.size(); ++b) {
@@ -159,7 +159,7 @@ void Ssa::place_phis() {
   const auto frontier = frontiers(work);
   std::vector<std::uint32_t> seen(flow_.blocks.size(), ptx::no_index);
   for (std::uint32_t reg = 0; reg < kernel_.registers.size(); ++reg) {
-    // One definition reaches all its reads, in code that reads nothing before it is written.
+    // A single definition reaches all its reads, in code that reads nothing uninitialised.
     if (!is_needed_[reg] || writers_[reg].size() < 2) continue;
     if (!frontier || work > most_work) return follow_single_writers();
     std::vector<std::uint32_t> open;
@@ -179,7 +179,7 @@ void Ssa::place_phis() {
   }
 }
 
-/// In code that is tangled beyond what a compiler makes.
+/// For code more tangled than compilers generate.
 void Ssa::follow_single_writers() {
   for (auto& places : phi_places_)
     places.clear();
@@ -188,7 +188,7 @@ void Ssa::follow_single_writers() {
   }
 }
 
-/// What the walk over the tree of dominators knows.
+/// State of the traversal of the dominator tree.
 struct Ssa::Walk {
   struct Change {
     std::uint32_t reg = 0;
@@ -259,7 +259,7 @@ void Ssa::rename() {
   for (const std::uint32_t b : flow_.order) {
     if (flow_.dominator[b] != no_index) children[flow_.dominator[b]].push_back(b);
   }
-  // Number 0 stands for what nothing defines.
+  // Value 0 represents undefined registers.
   values_.emplace_back();
   Walk walk{.now = std::vector<ValueId>(kernel_.registers.size(), 0),
             .changes = {},

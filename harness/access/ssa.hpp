@@ -1,5 +1,5 @@
-// Static single assignment over those registers of a kernel that addresses, guards and branches
-// need: which definition each read sees (Cytron et al., TOPLAS 13(4), 1991).
+// Static single assignment for the registers of a kernel that affect addresses, guards and
+// branches: which definition each read sees (Cytron et al., TOPLAS 13(4), 1991).
 #pragma once
 
 #include "harness/access/control_flow.hpp"
@@ -16,25 +16,25 @@ namespace strata::access {
 using ValueId = std::uint32_t;
 inline constexpr ValueId no_value = 0xffffffff;
 
-/// What a register holds from one definition on.
+/// The value of a register from one definition on.
 struct Value {
   enum class Kind : std::uint8_t { undefined, phi, instruction };
   Kind kind = Kind::undefined;
   std::uint32_t reg = 0;  ///< into Kernel::registers
   std::uint32_t block = 0;
-  std::uint32_t instruction = 0;     ///< that defines it
-  std::uint32_t operand = 0;         ///< of the instruction: which of its destinations, and which
-  std::uint32_t item = 0;            ///< element of a vector
-  ValueId before = no_value;         ///< of a guarded definition: what stays where the guard is off
-  std::vector<ValueId> inputs = {};  ///< of a phi: one for each predecessor of the block
+  std::uint32_t instruction = 0;     ///< the defining instruction
+  std::uint32_t operand = 0;         ///< index of the destination operand
+  std::uint32_t item = 0;            ///< and of the element, if that is a vector
+  ValueId before = no_value;         ///< for a guarded definition: the value if the guard is false
+  std::vector<ValueId> inputs = {};  ///< for a phi: one per predecessor of the block
 };
 
-/// Whether some thread may come to the block.
+/// Whether the block is reachable.
 [[nodiscard]] inline bool is_reachable(const ControlFlow& flow, std::uint32_t block) {
   return block == 0 || flow.dominator[block] != no_index;
 }
 
-/// How many of the leading operands an instruction writes. What is not known writes its first
+/// How many of the leading operands an instruction writes. Unknown instructions write their first
 /// operand.
 [[nodiscard]] std::size_t written_operands(const ptx::Instruction& instruction);
 
@@ -47,11 +47,11 @@ class Ssa {
   /// `flow` is that of `kernel`; both must outlive this.
   Ssa(const ptx::Kernel& kernel, const ControlFlow& flow);
 
-  /// What `instruction` reads of a register that it reads: no_value where that is not followed.
+  /// The value that `instruction` reads from a register; no_value if that is not followed.
   [[nodiscard]] ValueId read(std::uint32_t instruction, std::uint32_t reg) const;
   [[nodiscard]] std::span<const Value> values() const { return values_; }
   [[nodiscard]] const Value& operator[](ValueId id) const { return values_[id]; }
-  /// Of a block, phis first, then in the order of the instructions.
+  /// Values defined in a block: phis first, then in the order of the instructions.
   [[nodiscard]] std::span<const ValueId> defined_in(std::uint32_t block) const {
     return defined_[block];
   }

@@ -24,8 +24,8 @@ namespace {
 using ptx::Operand;
 using ptx::Space;
 
-constexpr unsigned oldest_version = 62;                 // of PTX: that of activemask
-constexpr std::uint32_t most_instructions = 1U << 24U;  // the byte above tells a space
+constexpr unsigned oldest_version = 62;                 // PTX version that has activemask
+constexpr std::uint32_t most_instructions = 1U << 24U;  // the next byte holds the space
 constexpr std::uint32_t shared_tag = 1;
 constexpr std::uint32_t local_tag = 2;
 constexpr unsigned tag_shift = 24;
@@ -33,7 +33,7 @@ constexpr unsigned tag_shift = 24;
 constexpr std::array parameters{std::pair{"records", "u64"}, std::pair{"counts", "u64"},
                                 std::pair{"capacity", "u32"}};
 
-/// Where a character stands outside of comments, from `at` on.
+/// Position of a character outside comments, from `at` on.
 std::size_t find_code(std::string_view text, char wanted, std::size_t at) {
   for (; at < text.size(); ++at) {
     const std::string_view rest = text.substr(at);
@@ -48,12 +48,12 @@ std::size_t find_code(std::string_view text, char wanted, std::size_t at) {
   throw std::logic_error{fmt::format("the PTX has no {}", wanted)};
 }
 
-/// Pieces of text, by where they are put in.
+/// Pieces of text by insertion position.
 using Insertions = std::multimap<std::size_t, std::string>;
 
-/// Registers: %strata_d0 the address of this thread's count, %strata_d1 that of its next record,
-/// %strata_d2 from one to the next; %strata_r0 how many there is room for, %strata_r1 how many were
-/// asked for. The others hold nothing between two accesses.
+/// Registers: %strata_d0 is the address of this thread's count, %strata_d1 that of its next record,
+/// %strata_d2 the distance between its records; %strata_r0 is the capacity, %strata_r1 the number
+/// of attempted records. The others hold nothing between two accesses.
 std::string prologue(std::string_view kernel) {
   return fmt::format(R"(
 .reg .pred %strata_p<3>;
@@ -110,12 +110,12 @@ const Operand* recorded_operand(const ptx::Instruction& one) {
   return role_of(one) == Role::copy ? &one.operands[1] : address_of(one);
 }
 
-/// The space that it lies in.
+/// The space of that address.
 Space recorded_space(const ptx::Instruction& one) {
   return role_of(one) == Role::copy ? Space::global : one.space();
 }
 
-/// Why an instruction is not traced; empty where it is.
+/// Why an instruction is not traced; empty if it is.
 std::string why_untraced(const ptx::Kernel& kernel, const ptx::Instruction& one) {
   switch (role_of(one)) {
     case Role::load:
@@ -125,10 +125,10 @@ std::string why_untraced(const ptx::Kernel& kernel, const ptx::Instruction& one)
     case Role::matrix:
       break;
     case Role::copy:
-      if (one.operands.size() > 3) return "how much it copies is told by an operand";
+      if (one.operands.size() > 3) return "its size is an operand";
       break;
     default:
-      return "it is no access that is modelled";
+      return "it is not a modelled access";
   }
   const Operand* const address = recorded_operand(one);
   const Space space = recorded_space(one);
@@ -138,22 +138,22 @@ std::string why_untraced(const ptx::Kernel& kernel, const ptx::Instruction& one)
   const bool is_plain = address->kind == Operand::Kind::reg ||
                         address->kind == Operand::Kind::symbol ||
                         address->kind == Operand::Kind::integer;
-  if (!is_plain) return "its address is none that is known here";
+  if (!is_plain) return "its address cannot be computed here";
   if (address->kind == Operand::Kind::reg) {
     const unsigned bytes = ptx::bytes_of(kernel.registers[address->index].type);
-    if (bytes != 4 && bytes != 8) return "its address is none that is known here";
+    if (bytes != 4 && bytes != 8) return "its address cannot be computed here";
   }
   return {};
 }
 
-/// Lanes whose addresses are those of rows of ldmatrix and stmatrix.
+/// Lanes whose addresses are row addresses of ldmatrix and stmatrix.
 std::uint32_t rows_of_matrices(const ptx::Instruction& one) {
   constexpr unsigned rows = 8;
   const unsigned matrices = one.has("x4") ? 4 : one.has("x2") ? 2 : 1;
   return matrices == 4 ? 0xFFFFFFFFU : (1U << (rows * matrices)) - 1;
 }
 
-/// Puts the address into %strata_d3.
+/// Computes the address in %strata_d3.
 std::string take_address(const ptx::Module& module, const ptx::Kernel& kernel,
                          const Operand& address) {
   switch (address.kind) {
@@ -162,7 +162,7 @@ std::string take_address(const ptx::Module& module, const ptx::Kernel& kernel,
       if (ptx::bytes_of(from.type) == 8) {
         return fmt::format("add.s64 %strata_d3, {}, {};\n", from.name, address.offset);
       }
-      // It wraps around as the address does.
+      // Wraps around like the address.
       return fmt::format("add.s32 %strata_r2, {}, {};\ncvt.u64.u32 %strata_d3, %strata_r2;\n",
                          from.name, static_cast<std::int32_t>(address.offset));
     }
@@ -209,7 +209,8 @@ std::string record(const ptx::Module& module, const ptx::Kernel& kernel, std::ui
 }
 
 void put_parameters(std::string_view text, const ptx::Kernel& kernel, Insertions& into) {
-  // It may be declared before: what is meant is the last `.entry` before its first instruction.
+  // The kernel may be declared earlier: its definition is the last `.entry` before its first
+  // instruction.
   const std::size_t first = begin_of(text, kernel.instructions.front());
   const std::size_t name = text.find(kernel.name, text.rfind(".entry", first));
   const std::size_t body = find_code(text, '{', name);
@@ -223,7 +224,7 @@ void put_parameters(std::string_view text, const ptx::Kernel& kernel, Insertions
     into.emplace(find_code(head, ')', after_name),
                  (kernel.params.empty() ? "" : ",") + declared + '\n');
   } catch (const std::logic_error&) {
-    into.emplace(after_name, " (" + declared + ")\n");  // a kernel may be without a list
+    into.emplace(after_name, " (" + declared + ")\n");  // a kernel may have no parameter list
   }
   into.emplace(body + 1, prologue(kernel.name));
 }
@@ -236,7 +237,7 @@ void raise_version(std::string_view text, unsigned version, std::string& out) {
   out.replace(number, end - number, fmt::format("{}.{}", oldest_version / 10, oldest_version % 10));
 }
 
-/// The rows of one warp: each lane's records, from the first that is not yet told.
+/// The rows of one warp: the records of each lane that have not been returned yet.
 class WarpRecords {
  public:
   WarpRecords(const Records& records, std::uint64_t first_thread, unsigned threads)
@@ -272,13 +273,13 @@ class WarpRecords {
             .tag = static_cast<std::uint32_t>(what >> (32U + tag_shift))};
   }
   [[noreturn]] void refuse() const {
-    throw std::runtime_error{fmt::format(
-        "the records of threads {} to {} do not fit together: lanes that asked together did not "
-        "all record it",
-        first_, first_ + threads_ - 1)};
+    throw std::runtime_error{
+        fmt::format("the records of threads {} to {} are inconsistent: lanes that accessed "
+                    "together did not all record it",
+                    first_, first_ + threads_ - 1)};
   }
 
-  /// A lane to whose next access all of its lanes have come: `lane`, or one that it waits for.
+  /// A lane whose next access all of its lanes have reached: `lane`, or one for which it waits.
   [[nodiscard]] unsigned ready_from(unsigned lane) const {
     std::uint32_t waiting = 0;
     for (;;) {
@@ -297,7 +298,7 @@ class WarpRecords {
     }
   }
 
-  /// Of generic addresses an access for each space that the lanes reach.
+  /// Generic addresses give one access for each space.
   void take(unsigned lane, std::vector<RecordedAccess>& to) {
     const Record own = head(lane);
     constexpr std::array spaces{Space::generic, Space::shared, Space::local};
@@ -331,13 +332,13 @@ void check_room(const Records& records) {
   const auto most = std::ranges::max_element(records.counts);
   if (most == records.counts.end() || *most <= records.capacity) return;
   throw std::runtime_error{fmt::format(
-      "thread {} recorded {} accesses, and there is room for {} of each; {} MiB would hold them: "
-      "raise --megabytes, or launch fewer blocks",
+      "thread {} recorded {} accesses, but there is room for only {} per thread; {} MiB would "
+      "suffice: raise --megabytes, or launch fewer blocks",
       std::distance(records.counts.begin(), most), *most, records.capacity,
       (records.counts.size() * (*most * record_bytes + record_count_bytes) >> 20U) + 1)};
 }
 
-/// Gives the accesses of each warp in turn.
+/// Returns the accesses of each warp in turn.
 void for_each_warp(const Records& records,
                    const std::function<void(const std::vector<RecordedAccess>&)>& take) {
   check_room(records);
@@ -360,7 +361,7 @@ class TracedSums {
   TracedSums(const ptx::Kernel& kernel, std::span<const Generation> generations)
       : kernel_{kernel}, generations_{generations} {}
 
-  /// `like` is the access as the evaluation has it.
+  /// `like` is the access in the evaluation.
   void add(const Access& like, const RecordedAccess& one) {
     const ptx::Instruction& instruction = kernel_.instructions[one.instruction];
     if (one.space == Space::local) {
@@ -378,7 +379,7 @@ class TracedSums {
     add_access(sum.requests, like.kind, access);
   }
 
-  /// What no warp came to is known as well.
+  /// Accesses that no warp reached are known as well.
   void add_none(const Access& like) {
     const auto first = sums_.lower_bound({like.instruction, Space::generic});
     const bool is_there = first != sums_.end() && first->first.first == like.instruction;
@@ -421,7 +422,7 @@ class TracedSums {
   const ptx::Kernel& kernel_;
   std::span<const Generation> generations_;
   std::map<std::pair<std::uint32_t, Space>, Sum> sums_;
-  std::set<std::uint32_t> lost_;  ///< some of whose lanes reach local memory
+  std::set<std::uint32_t> lost_;  ///< with lanes that access local memory
 };
 
 }  // namespace
@@ -462,15 +463,16 @@ TracedLaunch traced_launch(const ptx::Module& module, const ptx::Module& traced,
   constexpr std::uint64_t least = record_bytes + record_count_bytes;
   if (bytes / least < threads) {
     refuse({kernel.name},
-           fmt::format("{} threads, of which {} MiB hold no record each", threads, bytes >> 20U),
-           fmt::format("room for a record of each: {} MiB", (threads * least >> 20U) + 1),
+           fmt::format("{} threads, for which {} MiB are too few for one record each", threads,
+                       bytes >> 20U),
+           fmt::format("room for one record each: {} MiB", (threads * least >> 20U) + 1),
            "raise --megabytes, or launch fewer blocks");
   }
   TracedLaunch made{.launch = std::move(launch)};
   const std::uint64_t capacity = (bytes / threads - record_count_bytes) / record_bytes;
   made.capacity = static_cast<std::uint32_t>(std::min<std::uint64_t>(capacity, 0xFFFFFFFFU));
   Launch& to = made.launch;
-  // Variables have moved up by the parameters that came before them.
+  // The indices of variables have grown by the parameters inserted before them.
   for (Buffer& buffer : to.buffers) {
     if (buffer.symbol == ptx::no_index) continue;
     const ptx::Symbol& was = module.symbols[buffer.symbol];
@@ -490,7 +492,7 @@ TracedLaunch traced_launch(const ptx::Module& module, const ptx::Module& traced,
     }
     return symbol.offset;
   };
-  // Behind all others, which stay in the order of their addresses.
+  // After all others, which stay in the order of their addresses.
   const auto add = [&](std::size_t parameter, std::uint64_t size) {
     const std::uint64_t end =
         to.buffers.empty() ? first_address : to.buffers.back().address + to.buffers.back().bytes;

@@ -1,4 +1,4 @@
-// Registers of one warp, lane by lane, and what a decoded instruction does to them.
+// The registers of one warp, lane by lane, and the effect of decoded instructions on them.
 #pragma once
 
 #include "harness/access/ptx.hpp"
@@ -13,15 +13,15 @@ namespace strata::access {
 inline constexpr unsigned lanes = 32;
 inline constexpr std::uint32_t all_lanes = 0xFFFFFFFF;
 
-// Windows of the generic address space, above all buffers of a launch. Addresses of shared and
-// local memory, and of parameters, are offsets from them.
+// Windows of the generic address space, above all buffers of a launch. Addresses in shared, local
+// and parameter memory are offsets in them.
 inline constexpr std::uint64_t window_bytes = std::uint64_t{1} << 32U;
 inline constexpr std::uint64_t shared_window = std::uint64_t{1} << 46U;
 inline constexpr std::uint64_t local_window = shared_window + window_bytes;
 inline constexpr std::uint64_t param_window = local_window + window_bytes;
 
-/// Values of up to 64 bits, zero-extended, and predicates, of all lanes. What a lane holds is
-/// known, or hangs on something that is not; then `cause` is the instruction that hid it first.
+/// Values of up to 64 bits, zero-extended, and predicates, of all lanes. A lane's value is known,
+/// or depends on something unknown; then `cause` is the first instruction that made it unknown.
 struct WarpState {
   /// Slot s holds lanes [32 s, 32 s + 32).
   std::vector<std::uint64_t> values;
@@ -29,7 +29,7 @@ struct WarpState {
   std::vector<std::uint32_t> cause;
 
   struct Predicate {
-    std::uint32_t bits = 0;  ///< 0 where unknown
+    std::uint32_t bits = 0;  ///< 0 if unknown
     std::uint32_t unknown = all_lanes;
     std::uint32_t cause = ptx::no_index;
   };
@@ -57,28 +57,28 @@ struct WarpState {
 };
 
 struct Step;
-/// Does a step to the lanes of `mask`.
+/// Executes a step for the lanes of `mask`.
 using Run = void (*)(WarpState&, const Step&, std::uint32_t mask);
 
-/// What a step is to the one that runs it.
+/// How the runner treats a step.
 enum class StepKind : std::uint8_t {
-  plain,    ///< Step::run does it
-  branch,   ///< to `target` where the guard holds
+  plain,    ///< executed by Step::run
+  branch,   ///< to `target` if the guard holds
   indexed,  ///< brx.idx: to one of several targets
-  exit,     ///< lanes are done
-  memory,   ///< Step::memory says what it asks for
+  exit,     ///< lanes end
+  memory,   ///< described by Program::memory
   barrier,  ///< of the block
   warp_sync,
   vote,
   reduce,
   shuffle,
   activemask,
-  hide,  ///< nothing is known of what it does: its destinations become unknown
+  hide,  ///< its effect is unknown: its destinations become unknown
 };
 
 inline constexpr std::uint32_t no_slot = 0xFFFFFFFF;
 
-/// What redux combines lanes by: Step::extra of a reduce.
+/// The operation of redux: Step::extra of a reduce.
 enum class Reduction : std::uint8_t { add, least, most, signed_least, signed_most, all, any, odd };
 
 /// A decoded instruction.
@@ -96,7 +96,7 @@ struct Step {
   std::uint32_t to_second_predicate = no_slot;
   std::uint32_t from_predicate = no_slot;
   bool from_negated = false;
-  std::uint64_t extra = 0;       ///< of `run`: a table, a mode
+  std::uint64_t extra = 0;       ///< for `run`: a table, a mode
   std::uint32_t target = 0;      ///< of a branch: a step
   std::uint32_t reconverge = 0;  ///< of a branch: the step where lanes that stay in its loop meet
   std::uint32_t all_meet = 0;    ///< of a branch: the step where all of its lanes meet

@@ -41,11 +41,11 @@ void check_words(const Benchmark& benchmark, const std::string& what,
 /// Checks what case ids, sweeps and settings rely on.
 void check(const Benchmark& benchmark) {
   if (!is_canonical_word(benchmark.suite) || !is_canonical_word(benchmark.name))
-    refuse_declaration(benchmark, "its suite or name cannot stand in a case id");
-  // --set reads "plan.KEY" as the plan's and cuts "BENCHMARK.AXIS" at the first dot.
+    refuse_declaration(benchmark, "its suite or name is not allowed in a case id");
+  // --set reads "plan.KEY" as a key of the plan and cuts "BENCHMARK.AXIS" at the first dot.
   if (benchmark.name == "plan" || benchmark.name.find('.') != std::string::npos) {
     refuse_declaration(benchmark,
-                       "its name is 'plan' or holds a dot, which a setting could not tell apart");
+                       "its name is 'plan' or contains a dot, which --set could not distinguish");
   }
   std::vector<std::string> names;
   for (const auto& axis : benchmark.axes) {
@@ -58,13 +58,13 @@ void check(const Benchmark& benchmark) {
     if (axis.defaults.empty()) refuse_declaration(benchmark, what + " has no defaults");
     for (const auto& value : axis.defaults) {
       if (axis.canonical(value) != value)
-        refuse_declaration(benchmark, what + " does not have its default " + in_quotes(value));
+        refuse_declaration(benchmark, what + " does not include its default " + in_quotes(value));
     }
   }
   check_words(benchmark, "its list of axes", names);
 }
 
-/// Two functions are told apart by their type, and by their address where they are plain functions.
+/// Functions differ by their type and, if they are plain functions, by their address.
 bool same_rule(const Benchmark& a, const Benchmark& b) {
   using Plain = std::optional<std::string> (*)(const Params&, Backend);
   if (a.excludes.target_type() != b.excludes.target_type()) return false;
@@ -99,7 +99,7 @@ std::optional<std::string> Axis::canonical(std::string_view text) const {
 
 std::string Axis::describe() const {
   if (!choices.empty()) return joined(choices);
-  return "a whole number from " + std::to_string(minimum) + " to " + std::to_string(maximum);
+  return "an integer from " + std::to_string(minimum) + " to " + std::to_string(maximum);
 }
 
 const Axis* Benchmark::axis(std::string_view axis_name) const {
@@ -134,8 +134,9 @@ const Enrolled* find_benchmark(std::string_view name, std::span<const Enrolled> 
 namespace detail {
 
 bool enrol(Benchmark (*declare)(), Backend backend, Body body) {
-  // `declare` is not called yet: static objects that it uses may not be initialised.
-  if (registry().closed) throw std::logic_error{"a benchmark was enrolled after the list was read"};
+  // `declare` is not called yet, because static objects that it uses may not be initialised.
+  if (registry().closed)
+    throw std::logic_error{"a benchmark was registered after the list was read"};
   registry().entries.push_back({declare, backend, body});
   return true;
 }
@@ -148,10 +149,10 @@ std::vector<Enrolled> merge(const std::vector<Enrolment>& entries) {
     auto& enrolled = by_name.try_emplace(declared.name, Enrolled{declared}).first->second;
     if (const auto field = difference(enrolled.benchmark, declared); !field.empty())
       refuse_declaration(declared, "its declarations differ in '" + field + "'");
-    if (body == nullptr) continue;  // a declaration alone
+    if (body == nullptr) continue;  // only a declaration
     auto& slot = backend == Backend::cuda ? enrolled.cuda : enrolled.host;
     if (slot != nullptr)
-      refuse_declaration(declared, "enrolled twice for " + std::string{to_string(backend)});
+      refuse_declaration(declared, "registered twice for " + std::string{to_string(backend)});
     slot = body;
   }
   std::vector<Enrolled> all;

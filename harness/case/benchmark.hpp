@@ -13,7 +13,7 @@ namespace strata {
 
 class Session;
 
-/// A named list of values: `choices` in canonical order, or all whole numbers within bounds.
+/// A named list of values: `choices` in canonical order, or all integers within bounds.
 struct Axis {
   std::string name;
   std::string meaning;
@@ -22,9 +22,9 @@ struct Axis {
   long long maximum = 0;
   std::vector<std::string> defaults;  ///< used when a sweep does not name the axis
 
-  /// The canonical form of `text`; nothing for a value that the axis does not have.
+  /// The canonical form of `text`; empty for a value that the axis does not have.
   [[nodiscard]] std::optional<std::string> canonical(std::string_view text) const;
-  /// For messages: "aos, soa, …" or "a whole number from 1 to 64".
+  /// For messages: "aos, soa, …" or "an integer from 1 to 64".
   [[nodiscard]] std::string describe() const;
   bool operator==(const Axis&) const = default;
 };
@@ -42,14 +42,14 @@ struct Benchmark {
   std::string name;
   std::string question;
   std::vector<Axis> axes;  ///< outermost first: the most expensive to change
-  /// How many leading axes determine the data a case reads. Cases that agree in them share their
+  /// Number of leading axes that determine the data of a case. Cases that agree in them share their
   /// data through the cache, and are counted in one session.
   std::size_t data_axes = 0;
   /// Counter sets that its gates need besides `memory`, counted with --counters auto.
   std::vector<std::string> counter_sets = {};
   std::vector<Quantity> quantities;
   double seconds_per_case = 0.1;  ///< rough cost, for estimates
-  /// Why a combination of values is not a case; nothing when it is one. May be empty.
+  /// Why a combination of values is not a case; empty if it is one. May be null.
   std::function<std::optional<std::string>(const Params&, Backend)> excludes;
 
   [[nodiscard]] const Axis* axis(std::string_view name) const;

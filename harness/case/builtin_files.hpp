@@ -6,7 +6,7 @@
 
 namespace strata {
 
-// Name and text of the files that this executable carries; the functions are generated.
+// Names and texts of the files embedded in this executable; the functions are generated.
 using NamedText = std::pair<std::string_view, std::string_view>;
 [[nodiscard]] std::span<const NamedText> builtin_sweeps();        ///< sweeps/*.yaml
 [[nodiscard]] std::span<const NamedText> builtin_counter_sets();  ///< harness/counters/sets/*.yaml

@@ -18,7 +18,7 @@ std::string to_string(const Params& params) {
 }
 
 bool is_canonical_word(std::string_view text) {
-  // Not std::isalnum, which asks the locale.
+  // Not std::isalnum: it depends on the locale.
   constexpr std::string_view allowed =
       "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ._+-";
   return !text.empty() && text.find_first_not_of(allowed) == std::string_view::npos;
@@ -44,7 +44,7 @@ std::optional<Case> Case::from_id(std::string_view id) {
     if (words.size() != 2 || !std::ranges::all_of(words, is_canonical_word)) return std::nullopt;
     which.params.emplace(words[0], words[1]);
   }
-  if (which.id() != id) return std::nullopt;  // unsorted or doubled: not how an id is written
+  if (which.id() != id) return std::nullopt;  // unsorted or duplicate: not how an id is written
   return which;
 }
 

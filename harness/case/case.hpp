@@ -11,7 +11,7 @@
 
 namespace strata {
 
-/// Where a benchmark runs: a CUDA device, or the CPU that hosts this process.
+/// Where a benchmark runs: on a CUDA device, or on the CPU of this process.
 enum class Backend { cuda, host };
 
 /// The words of case ids and of the `backend` column.
@@ -37,7 +37,7 @@ struct Case {
 
   /// suite/benchmark/backend/key=value/…: canonical and stable across machines.
   [[nodiscard]] std::string id() const;
-  /// The inverse of id(); nothing for text that is not the id of a case.
+  /// The inverse of id(); empty if the text is not a case id.
   [[nodiscard]] static std::optional<Case> from_id(std::string_view id);
   bool operator==(const Case&) const = default;
 };

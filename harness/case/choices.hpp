@@ -1,4 +1,4 @@
-// The values of an axis, named once: their names make the axis, their types the kernels.
+// The values of an axis, named once: the axis uses their names, the kernels their types.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -40,7 +40,7 @@ struct Choices {
       texts.emplace_back(name);
     return texts;
   }
-  /// Throws std::invalid_argument for a name that is none of them.
+  /// Throws std::invalid_argument for an unknown name.
   [[nodiscard]] constexpr T of(std::string_view text) const {
     for (const auto& [name, value] : all) {
       if (text == name) return value;
@@ -62,7 +62,7 @@ struct Choices {
 template <class First, class... Rest>
 Choices(First, Rest...) -> Choices<typename First::second_type, 1 + sizeof...(Rest)>;
 
-/// The values of an enumeration that counts from 0, by their names in its order.
+/// The values of an enumeration that counts from 0, by name, in order.
 template <class Enum, class... Names>
 [[nodiscard]] constexpr auto choices_of(Names... names) {
   return [&]<std::size_t... values>(std::index_sequence<values...>) {
@@ -71,7 +71,7 @@ template <class Enum, class... Names>
   (std::index_sequence_for<Names...>{});
 }
 
-/// An axis of the whole numbers from `minimum` to `maximum`.
+/// An axis of the integers from `minimum` to `maximum`.
 [[nodiscard]] inline Axis number_axis(const std::string& name, const std::string& meaning,
                                       long long minimum, long long maximum,
                                       const std::vector<std::string>& defaults) {
@@ -83,17 +83,17 @@ template <class Enum, class... Names>
           .defaults = defaults};
 }
 
-/// The whole number that `params` give an axis. Throws std::out_of_range when they give none.
+/// The integer value of an axis. Throws std::out_of_range if it is not one.
 template <class T>
 [[nodiscard]] T number_of(const Params& params, std::string_view axis) {
   const auto found = params.find(axis);
   const auto value = found == params.end() ? std::nullopt : whole_number(found->second);
-  if (!value) throw std::out_of_range{"no whole number for axis " + std::string{axis}};
+  if (!value) throw std::out_of_range{"no integer for axis " + std::string{axis}};
   return static_cast<T>(*value);
 }
 
-/// Calls use.template operator()<v>() for the one of `values` that is `value`, so that a number of
-/// the run time chooses among kernels. Throws std::logic_error when it is none of them.
+/// Calls use.template operator()<v>() for the one of `values` that equals `value`, so that a
+/// run-time number selects a kernel. Throws std::logic_error if there is none.
 template <auto... values, class Value, class Use>
 decltype(auto) with_value(const Value& value, Use&& use) {
   using Result = std::common_type_t<decltype(use.template operator()<values>())...>;

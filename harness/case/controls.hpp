@@ -1,5 +1,5 @@
-// Experiments that are wrong on purpose: benchmarks of a suite that no list and no sweep has, which
-// `strata selftest` alone asks for.
+// Experiments with deliberate mistakes: benchmarks that are in no list and no sweep, and that only
+// `strata selftest` runs.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -11,7 +11,7 @@ namespace strata {
 
 inline constexpr std::string_view controls_suite = "controls";
 
-/// As benchmarks(), which leaves the controls out, with them.
+/// Like benchmarks(), which omits the controls, but with them.
 [[nodiscard]] const std::vector<Enrolled>& benchmarks_and_controls();
 
 }  // namespace strata

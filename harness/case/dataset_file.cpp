@@ -25,9 +25,9 @@ constexpr std::string_view magic = "STRATANB";
 constexpr std::uint32_t byte_order_swapped = 0x04030201;
 constexpr std::uint32_t newest_version = 2;
 
-/// What to do with a file of another version than is asked for.
+/// How to fix a file whose version is not the requested one.
 std::string_view mend_version(std::uint32_t version) {
-  if (version > newest_version) return "read it with the strata that wrote it, which is newer";
+  if (version > newest_version) return "read it with the newer strata that wrote it";
   if (version == 2) return "it holds agents: use strata neighbours";
   if (version == 1) return "it holds bodies: use strata nbody";
   return make_dataset_again;
@@ -71,11 +71,11 @@ void check_target(const std::filesystem::path& file, Existing existing) {
   const auto status = std::filesystem::symlink_status(file, error);
   if (!std::filesystem::exists(status)) return;
   if (!std::filesystem::is_regular_file(status)) {
-    refuse({file.string()}, "is no plain file", "the name of a new file", "choose another name");
+    refuse({file.string()}, "is not a regular file", "the name of a new file", "use another name");
   }
   if (existing == Existing::keep) {
-    refuse({file.string()}, "is there already", "the name of a new file",
-           "choose another name, or say --overwrite");
+    refuse({file.string()}, "exists already", "the name of a new file",
+           "use another name, or --overwrite");
   }
 }
 
@@ -90,16 +90,16 @@ void write_sealed(const std::filesystem::path& file, std::string bytes, Existing
   const auto give_up = [&](std::string_view what, int error) {
     std::error_code ignored;
     std::filesystem::remove(temporary, ignored);
-    throw std::runtime_error{
-        fmt::format("{}: {}: {}; choose a place that you may write to, with room",
-                    one_line(file.string()), what, std::generic_category().message(error))};
+    throw std::runtime_error{fmt::format("{}: {}: {}; use a writable place with enough space",
+                                         one_line(file.string()), what,
+                                         std::generic_category().message(error))};
   };
   const UniqueFd fd = create_anew(temporary);
   if (!fd) give_up("cannot be written", errno);
   if (write_some(fd.get(), bytes) != bytes.size()) give_up("cannot be written", errno);
   std::error_code error;
   std::filesystem::rename(temporary, file, error);
-  if (error) give_up("cannot be given its name", error.value());
+  if (error) give_up("cannot be renamed", error.value());
 }
 
 void read_sealed(
@@ -111,17 +111,17 @@ void read_sealed(
   const UniqueFd fd = open_regular(file, O_RDONLY, kind.what);
   const auto found = std::filesystem::file_size(file, error);
   const std::uint64_t size = error ? 0 : found;
-  // The header first: what it says must agree with the size.
+  // The header comes first: its contents must agree with the file's size.
   std::string start(kind.header_bytes, '\0');
   start.resize(static_cast<std::size_t>(
       std::max<ssize_t>(::pread(fd.get(), start.data(), start.size(), 0), 0)));
   check_dataset_start(kind, start, size, name);
   check_header(start, size);
-  // Mapped: a large file that is not what it says takes no memory that others would miss.
+  // Mapped, so that a large invalid file does not use memory that other processes need.
   void* const mapped =
       ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd.get(), 0);
   if (mapped == MAP_FAILED)
-    refuse({name}, "cannot be read to its end", "a whole file", "copy it again");
+    refuse({name}, "cannot be read completely", "a complete file", "copy it again");
   const Finally unmap = finally([mapped, size] { (void)::munmap(mapped, size); });
   char* const first = static_cast<char*>(mapped);
   const std::string_view bytes{first, size};
@@ -129,8 +129,8 @@ void read_sealed(
   std::copy_n(first + dataset_digest_at, digest.size(), digest.begin());
   std::fill_n(first + dataset_digest_at, digest.size(), '\0');
   if (sha256(bytes) != digest) {
-    refuse({name}, "its checksum is not that of what it holds", "a file as it was written",
-           "it is damaged: copy it again, or make it again");
+    refuse({name}, "its checksum does not match its contents", "an unmodified file",
+           "it is damaged: copy it again, or generate it again");
   }
   take(bytes);
 }

@@ -1,5 +1,5 @@
-// The words that files, flags and messages use for the values of an enumeration, said once, in
-// order, by the words_of() beside its declaration.
+// The words for the values of an enumeration in files, flags and messages, defined once, in order,
+// by words_of() beside its declaration.
 #pragma once
 
 #include <algorithm>

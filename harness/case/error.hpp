@@ -7,11 +7,12 @@ namespace strata {
 
 /// Exit status of the process.
 enum class ExitCode : int {
-  success = 0,       ///< every case measured, or skipped for a stated reason
-  failed = 1,        ///< some case failed
-  usage = 2,         ///< bad flag, bad input file
-  no_device = 3,     ///< no usable device for what was asked
-  interrupted = 130  ///< SIGINT or SIGTERM; the run folder is complete up to then and resumes
+  success = 0,    ///< every case measured, or skipped for a stated reason
+  failed = 1,     ///< some case failed
+  usage = 2,      ///< bad flag, bad input file
+  no_device = 3,  ///< no usable device for the request
+  interrupted =
+      130  ///< SIGINT or SIGTERM; the run folder is complete up to then and can be resumed
 };
 
 /// Bad input: what() is one line with the place, what was found, what was expected, and a remedy.

@@ -81,10 +81,10 @@ std::function<bool(const std::string&)> matcher(std::string_view flag,
   for (const char c : expression) {
     digits = c >= '0' && c <= '9' ? digits + 1 : 0;
     if (digits > longest_number)
-      refuse({shown}, "a number too large", "at most 9 digits in a row", "shorten it");
+      refuse({shown}, "a number that is too large", "at most 9 digits in a row", "shorten it");
   }
   if (nests_look_aheads(expression)) {
-    refuse({shown}, "a look-ahead inside another", "look-aheads side by side: (?!a)(?!b)",
+    refuse({shown}, "a nested look-ahead", "separate look-aheads: (?!a)(?!b)",
            "write them one after the other");
   }
   auto flags = std::regex::ECMAScript | std::regex::nosubs;
@@ -98,7 +98,7 @@ std::function<bool(const std::string&)> matcher(std::string_view flag,
     } catch (const std::regex_error& error) {
       refuse({shown}, one_line(error.what()),
              "an ECMAScript regular expression without back-references",
-             "correct it; a character that stands for itself may need a '\\' before it");
+             "correct it; a literal special character needs a '\\' before it");
     }
   };
   return [refusing, pattern = refusing([&] {

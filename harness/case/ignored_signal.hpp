@@ -4,8 +4,8 @@
 
 namespace strata {
 
-/// Handles a signal while it lives, then restores the handler that was there before. A signal that
-/// is ignored stays so: nohup and background jobs of shells rely on that.
+/// Handles a signal during its lifetime, then restores the previous handler. An ignored signal
+/// stays ignored: nohup and background jobs of shells rely on that.
 class HandledSignal {
  public:
   HandledSignal(int signal, void (*handler)(int)) : signal_{signal} {

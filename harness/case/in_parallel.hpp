@@ -8,9 +8,9 @@
 
 namespace strata {
 
-/// Splits 0 … count - 1 into one contiguous piece for each CPU, calls work(first, last) for each in
-/// its own thread, and returns when all are done. `work` must not throw. A piece has at least
-/// `least` elements, so that small arrays start no threads.
+/// Splits 0 … count - 1 into one contiguous piece per CPU, calls work(first, last) for each in its
+/// own thread, and returns when all are done. `work` must not throw. A piece has at least `least`
+/// elements, so that small arrays start no threads.
 template <class Work>
 void in_parallel(std::size_t count, const Work& work, std::size_t least = std::size_t{1} << 14U) {
   const std::size_t threads =

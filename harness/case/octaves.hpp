@@ -1,4 +1,4 @@
-// Whole numbers evenly spaced on a logarithmic axis: the sizes of a sweep.
+// Integers evenly spaced on a logarithmic axis: the sizes of a sweep.
 #pragma once
 
 #include <cmath>

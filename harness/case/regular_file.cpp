@@ -15,20 +15,20 @@ namespace {
 
 [[noreturn]] void refuse_file(const std::filesystem::path& file, std::string_view found,
                               std::string_view what) {
-  refuse({file.native()}, found, what, "give a regular file that you may open");
+  refuse({file.native()}, found, what, "give a readable regular file");
 }
 
 std::string unreadable(int error) {
   return fmt::format("cannot be read ({})", std::generic_category().message(error));
 }
 
-/// The next bytes of the file, at most as many as `block` holds; none at its end.
+/// The next bytes of the file, at most `block.size()`; empty at its end.
 std::string_view next_block(const UniqueFd& fd, const std::filesystem::path& file,
                             std::string& block) {
   for (;;) {
     const auto count = ::read(fd.get(), block.data(), block.size());
     if (count >= 0) return std::string_view{block}.substr(0, static_cast<std::size_t>(count));
-    if (errno != EINTR) refuse_file(file, unreadable(errno), "a file that can be read");
+    if (errno != EINTR) refuse_file(file, unreadable(errno), "a readable file");
   }
 }
 
@@ -59,7 +59,7 @@ std::string read_regular(const std::filesystem::path& file, int flags, std::stri
     text += part;
     if (text.size() > most) {
       refuse({file.native()}, fmt::format("has more than {} bytes", most),
-             fmt::format("{} no larger than that", what), "give a smaller one");
+             fmt::format("{} no larger than that", what), "use a smaller one");
     }
   }
   return text;

@@ -1,5 +1,5 @@
-// SHA-256 (FIPS 180-4). Our own, because no library that offers it is on every machine that builds
-// this, and a digest of a small file needs no speed.
+// SHA-256 (FIPS 180-4). Our own, because no library that has it is on every machine that builds
+// this, and the digest of a small file needs no speed.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ inline constexpr std::array<std::uint32_t, sha_block> sha_constants = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-/// Takes all whole blocks off the front of `bytes`, into the state.
+/// Consumes all complete blocks of `bytes` into the state.
 inline void absorb_blocks(ShaState& state, std::string_view& bytes) {
   for (; bytes.size() >= sha_block; bytes.remove_prefix(sha_block)) {
     std::array<std::uint32_t, sha_block> w{};

@@ -10,7 +10,7 @@ struct Told {
   std::string_view order;
   std::vector<Story> stories;
 };
-/// By suite; the stories as they were added, in whatever order.
+/// Stories by suite, in the order in which they were added.
 std::map<std::string, Told, std::less<>>& told() {
   static std::map<std::string, Told, std::less<>> all;
   return all;

@@ -1,6 +1,5 @@
-// What the rungs of a ladder say of themselves. A ladder is a chain of benchmarks under one
-// reference, each of which changes one thing of the one before it; every suite may have one. Host
-// only.
+// Stories of ladders. A ladder is a chain of benchmarks with one reference, each of which changes
+// one thing of the one before it; every suite may have one. Host only.
 #pragma once
 
 #include "harness/case/case.hpp"
@@ -21,12 +20,12 @@ struct Story {
   std::string before;       ///< the rung that it changes; empty for the first of a backend
   std::string question;     ///< that it answers
   std::string change;       ///< the one thing that is new
-  std::string source;       ///< who did it first, and where they say so
-  std::string expectation;  ///< of its effect, and of what is counted
+  std::string source;       ///< who did it first, and where it is published
+  std::string expectation;  ///< of its effect, and of its counts
   bool operator==(const Story&) const = default;
 };
 
-/// That of a rung, whatever else the rung says.
+/// The story of a rung, without its other members.
 template <class Rung>
 [[nodiscard]] Story story_of(const Rung& rung) {
   return {.name = rung.name,
@@ -38,7 +37,7 @@ template <class Rung>
           .expectation = rung.expectation};
 }
 
-/// A work that several rungs follow; called with the place where it says so.
+/// A work that several rungs follow; call it with the place in the work.
 struct Source {
   const char* work;
   [[nodiscard]] std::string operator()(const char* place) const {
@@ -61,8 +60,8 @@ void sort_as_listed(Rungs& rungs, std::string_view order) {
                            [&](const auto& rung) { return order.find("," + rung.name + ","); });
 }
 
-/// What prepares the rungs that this executable holds, by the rung's name: a map for each type of
-/// such functions, of which every ladder has its own for each backend.
+/// The functions that prepare the rungs of this executable, by rung name: one map per type of
+/// function, which each ladder and backend has separately.
 template <class Make>
 [[nodiscard]] std::map<std::string, Make, std::less<>>& makers() {
   static std::map<std::string, Make, std::less<>> all;

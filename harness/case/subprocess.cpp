@@ -28,8 +28,8 @@ namespace {
   throw std::system_error{error, std::generic_category(), what};
 }
 
-/// Moves a descriptor out of the way of those that the child gets as 0 to 3: one of ours may have
-/// such a number when we were started with stdin or stdout closed.
+/// Moves a descriptor out of the range 0 to 3, which the child's own take: ours may lie there if we
+/// were started with stdin or stdout closed.
 UniqueFd out_of_the_way(UniqueFd fd) {
   constexpr int lowest = 10;
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): fcntl has no other form
@@ -45,10 +45,10 @@ struct Pipe {
 
 Pipe make_pipe() {
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail(errno, "making a pipe");
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail(errno, "creating a pipe");
   UniqueFd read{ends[0]};
   UniqueFd write{ends[1]};
-  // Only our end: while the parent is slow, the worker must block, not lose messages.
+  // Only our end: while the parent is slow, the worker must block instead of losing messages.
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): fcntl has no other form
   if (::fcntl(read.get(), F_SETFL, O_NONBLOCK) != 0) fail(errno, "preparing a pipe");
   return {out_of_the_way(std::move(read)), out_of_the_way(std::move(write))};
@@ -58,7 +58,7 @@ Pipe make_pipe() {
 /// block until the worker reads.
 UniqueFd file_with(std::string_view text) {
   UniqueFd fd{::memfd_create("strata-orders", MFD_CLOEXEC)};
-  if (!fd) fail(errno, "making a file for a child's input");
+  if (!fd) fail(errno, "creating a file for a child's input");
   if (write_some(fd.get(), text) != text.size()) fail(errno, "writing a child's input");
   if (::lseek(fd.get(), 0, SEEK_SET) != 0) fail(errno, "rewinding a child's input");
   return out_of_the_way(std::move(fd));
@@ -111,7 +111,7 @@ Subprocess::Subprocess(const ChildCommand& command, std::string_view input) : wh
   constexpr int flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP;
   check(::posix_spawnattr_setflags(&attributes, static_cast<short>(flags)));
   std::vector<std::string> words = command.arguments;
-  std::vector<std::string> variables = command.environment;  // the first of a name is the one
+  std::vector<std::string> variables = command.environment;  // the first variable of a name counts
   for (char** variable = environ; *variable != nullptr; ++variable)
     variables.emplace_back(*variable);
   // Not fork: where a library of this process has threads, only a child that execs at once is safe.

@@ -17,13 +17,13 @@ namespace strata {
 /// The descriptor on which a worker answers.
 inline constexpr int worker_channel_fd = 3;
 
-/// What a child runs, without a shell: as it stands, a worker. /proc/self/exe is this executable
-/// even after its file was replaced.
+/// The command of a child, run without a shell; by default a worker. /proc/self/exe is this
+/// executable even after its file was replaced.
 struct ChildCommand {
   std::string executable = "/proc/self/exe";
   std::vector<std::string> arguments;  ///< argv, its name included: {"strata", "worker", …}
-  std::vector<std::string> environment = {};  ///< beside ours: "TMPDIR=/tmp/x"
-  std::string what = "worker";                ///< it is, when it tells how it ended
+  std::vector<std::string> environment = {};  ///< in addition to ours: "TMPDIR=/tmp/x"
+  std::string what = "worker";                ///< name in messages about its end
 };
 
 /// `words` as exec takes them: pointers into them, then a null.
@@ -33,8 +33,8 @@ struct ChildCommand {
 /// The destructor kills the group and waits for the child.
 class Subprocess {
  public:
-  /// Starts `command` with default signal handlers; `input` is the whole of its stdin.
-  /// Throws std::system_error.
+  /// Starts `command` with default signal handlers; `input` is its whole stdin. Throws
+  /// std::system_error.
   Subprocess(const ChildCommand& command, std::string_view input);
 
   Subprocess(const Subprocess&) = delete;
@@ -54,14 +54,14 @@ class Subprocess {
   [[nodiscard]] bool succeeded() const { return status_ == 0; }
   /// Waits at most `patience` for its end.
   [[nodiscard]] std::optional<std::string> wait(std::chrono::milliseconds patience);
-  /// Kills the group and returns how the child ended; nothing when it is still there after 10 s (a
+  /// Kills the group and returns how the child ended; empty if it is still alive after 10 s (a
   /// thread stuck inside a driver).
   [[nodiscard]] std::optional<std::string> end();
 
  private:
   pid_t pid_ = -1;
   std::string what_;
-  std::optional<int> status_;  ///< as waitpid tells it
+  std::optional<int> status_;  ///< as returned by waitpid
   std::optional<std::string> ending_;
   UniqueFd channel_;
   UniqueFd output_;

@@ -33,8 +33,8 @@ using Names = std::vector<std::string>;
 
 // --- names and values ---
 
-/// The one of `all` that is called `name`. Throws UsageError, with the names that there are, after
-/// "`no_such` 'NAME'"; `none` stands for an empty list of them.
+/// The element of `all` that is called `name`. Throws UsageError "`no_such` 'NAME'" followed by the
+/// available names; `none` replaces an empty list.
 template <class All, class NameOf>
 const auto& known_name(const Place& place, std::string_view name, const All& all, NameOf name_of,
                        std::string_view no_such, std::string_view none,
@@ -113,17 +113,17 @@ struct PlanField {
 
 constexpr double just_below_one = 1 - std::numeric_limits<double>::epsilon() / 2;
 constexpr std::string_view some_seconds = "a number of seconds above 0 and up to 86400";
-// The caps keep a slip of the keyboard from asking for a year; 6 samples are the fewest that have a
-// 95 % interval of the median.
+// The limits keep a typing error from asking for a year; 6 samples are the fewest with a 95 %
+// interval of the median.
 constexpr std::array<PlanField, 7> plan_fields{
-    {{"warmups", &Plan::warmups, 0, 1000, "a whole number from 0 to 1000"},
-     {"min_samples", &Plan::min_samples, 6, 100000, "a whole number from 6 to 100000"},
-     {"max_samples", &Plan::max_samples, 6, 100000, "a whole number from 6 to 100000"},
+    {{"warmups", &Plan::warmups, 0, 1000, "an integer from 0 to 1000"},
+     {"min_samples", &Plan::min_samples, 6, 100000, "an integer from 6 to 100000"},
+     {"max_samples", &Plan::max_samples, 6, 100000, "an integer from 6 to 100000"},
      {"relative_half_width", &Plan::relative_half_width, 0, just_below_one,
       "a number above 0 and below 1"},
      {"seconds_per_case", &Plan::seconds_per_case, 0, 86400, some_seconds},
      {"time_limit", &Plan::time_limit, 0, 86400, some_seconds},
-     {"visits", &Plan::visits, 1, 100, "a whole number from 1 to 100"}}};
+     {"visits", &Plan::visits, 1, 100, "an integer from 1 to 100"}}};
 
 const PlanField& known_plan_field(const Place& place, std::string_view key) {
   return known_name(place, key, plan_fields, &PlanField::name, "plan has no key", "",
@@ -142,29 +142,29 @@ void set_plan_field(const Place& place, Plan& plan, const PlanField& field, std:
     double number = 0;
     const char* const end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, number);
-    // Written so that nan is refused too.
+    // Written so that NaN is refused too.
     if (error == std::errc{} && stop == end && number > field.least && number <= field.most) {
       plan.*std::get<double Plan::*>(field.member) = number;
       return;
     }
   }
   refuse(place, fmt::format("{} is {}", field.name, in_quotes(text)), field.expected,
-         "correct it or leave it out");
+         "correct it or omit it");
 }
 
-/// Checks the numbers of a plan against each other.
+/// Checks the numbers of a plan for consistency.
 void check_plan(const Place& place, const Plan& plan) {
   if (plan.max_samples < plan.min_samples) {
     refuse(
         place,
         fmt::format("max_samples {} is below min_samples {}", plan.max_samples, plan.min_samples),
-        "max_samples no smaller than min_samples", "raise max_samples or lower min_samples");
+        "max_samples of at least min_samples", "raise max_samples or lower min_samples");
   }
   if (plan.time_limit <= plan.seconds_per_case) {
     refuse(place,
-           fmt::format("time_limit {} is no longer than seconds_per_case {}", plan.time_limit,
+           fmt::format("time_limit {} is not longer than seconds_per_case {}", plan.time_limit,
                        plan.seconds_per_case),
-           "a time_limit that leaves room for the sampling", "raise time_limit");
+           "a time_limit that leaves room for sampling", "raise time_limit");
   }
 }
 
@@ -175,13 +175,13 @@ using Kind = TreeNode::Kind;
 Plan read_plan(const TreeNode& node) {
   Plan plan;
   for (const auto& item : node.filled(Kind::mapping, "plan", "keys with numbers",
-                                      "write plan: {min_samples: 7} or leave it out")) {
+                                      "write plan: {min_samples: 7} or omit it")) {
     const auto& field = known_plan_field(item.key_place, item.key);
     if (item.kind != Kind::word) {
       refuse(item.place,
              fmt::format("{} is {}{}", field.name, item.describe(),
                          item.is_text() ? " in quotes" : ""),
-             field.expected, "write the number as it is");
+             field.expected, "write the number without quotes");
     }
     set_plan_field(item.place, plan, field, item.text);
   }
@@ -189,7 +189,7 @@ Plan read_plan(const TreeNode& node) {
   return plan;
 }
 
-/// The values of an axis of whole numbers that are given as a range, evenly spread by octaves.
+/// The values of an axis of whole numbers given as a range, evenly spaced by octaves.
 Names read_range(const Axis& axis, const TreeNode& node) {
   constexpr std::uint64_t most_number = std::uint64_t{1} << 60U;
   constexpr std::uint64_t most_per_octave = 64;
@@ -198,15 +198,14 @@ Names read_range(const Axis& axis, const TreeNode& node) {
   const auto whole = [](const TreeNode& item, std::uint64_t most) {
     const auto value = item.kind == Kind::word ? whole_number(item.text) : std::nullopt;
     if (!value || *value < 1 || static_cast<std::uint64_t>(*value) > most) {
-      item.refuse_as(item.key, fmt::format("a whole number from 1 to {}", most),
-                     "write the number as it is");
+      item.refuse_as(item.key, fmt::format("an integer from 1 to {}", most),
+                     "write the number without quotes");
     }
     return static_cast<std::uint64_t>(*value);
   };
-  const auto from = whole(node.need("from", "the least value"), most_number);
+  const auto from = whole(node.need("from", "the smallest value"), most_number);
   const auto to = whole(node.need("to", "the largest value"), most_number);
-  const auto per_octave =
-      whole(node.need("per_octave", "how many values from one to its double"), most_per_octave);
+  const auto per_octave = whole(node.need("per_octave", "values per octave"), most_per_octave);
   const auto* const factor = node.find("multiple_of");
   const auto multiple = factor == nullptr ? 1 : whole(*factor, most_number);
   std::vector<TreeNode> values;
@@ -215,7 +214,7 @@ Names read_range(const Axis& axis, const TreeNode& node) {
     values.push_back({.kind = Kind::word, .place = node.place, .text = number});
   if (values.empty()) {
     refuse(node.place, fmt::format("the range of axis {} is empty", axis.name),
-           "'from' no more than 'to', and a multiple of 'multiple_of' between them",
+           "'from' of at most 'to', and a multiple of 'multiple_of' between them",
            "correct one of them");
   }
   return canonical_values(axis, values);
@@ -231,21 +230,22 @@ Names read_values(const Axis& axis, const TreeNode& node) {
   if (is_range && axis.choices.empty()) return read_range(axis, node);
   return canonical_values(
       axis, node.filled(Kind::list, "axis " + axis.name, "a list of values",
-                        fmt::format("write {}: [{}], or leave it out for that default", axis.name,
+                        fmt::format("write {}: [{}], or omit it for that default", axis.name,
                                     joined(axis.defaults))));
 }
 
 SweepEntry read_entry(const TreeNode& node, std::span<const Enrolled> known) {
   if (node.kind != Kind::mapping) {
     refuse(node.place, fmt::format("{} as an entry of cases", node.describe()),
-           "'- benchmark: NAME', then 'axes:' if wanted",
+           "'- benchmark: NAME', optionally followed by 'axes:'",
            node.is_text() ? fmt::format("write '- benchmark: {}'", one_line(node.text))
-                          : std::string{"write it so"});
+                          : std::string{"write it like that"});
   }
   node.allow_keys("an entry of cases", {"benchmark", "axes"});
-  const auto& name = node.need("benchmark", "the name of one");
+  const auto& name = node.need("benchmark", "the name of a benchmark");
   if (!name.is_text()) {
-    name.refuse_as("benchmark", "the name of one", "write 'benchmark: NAME', one entry for each");
+    name.refuse_as("benchmark", "the name of a benchmark",
+                   "write 'benchmark: NAME', one entry for each");
   }
   const auto& benchmark = known_benchmark(name.place, name.text, known);
   SweepEntry entry{.benchmark = benchmark.name, .axes = {}};
@@ -253,7 +253,7 @@ SweepEntry read_entry(const TreeNode& node, std::span<const Enrolled> known) {
   if (axes == nullptr) return entry;
   for (const auto& item :
        axes->filled(Kind::mapping, "axes", "axis names, each with its list of values",
-                    "leave 'axes' out to take every axis at its defaults")) {
+                    "omit 'axes' to take the defaults of every axis")) {
     const auto& axis = known_axis(item.key_place, item.key, benchmark);
     entry.axes.emplace_back(axis.name, read_values(axis, item));
   }
@@ -269,7 +269,7 @@ const Names& values_on(const Axis& axis, const SweepEntry& entry) {
   return axis.defaults;
 }
 
-/// For each axis, the place of the value in the axis's canonical order.
+/// For each axis, the index of the value in the axis's canonical order.
 using Point = std::vector<long long>;
 
 long long place_on(const Axis& axis, const std::string& value) {
@@ -285,7 +285,7 @@ std::string value_at(const Axis& axis, long long place) {
                               : axis.choices[static_cast<std::size_t>(place)];
 }
 
-/// Adds every combination of the values of an entry.
+/// Adds every combination of an entry's values.
 void add_points(const Benchmark& benchmark, const SweepEntry& entry, std::set<Point>& points) {
   std::vector<Point> product{{}};
   for (const auto& axis : benchmark.axes) {
@@ -311,7 +311,7 @@ Sweep parse_sweep(std::string_view text, const std::string& file, std::span<cons
   constexpr std::string_view name_is = "1 to 64 letters, digits, '.', '_', '+' or '-'";
   const auto& name = root.need("name", name_is);
   if (!name.is_text() || !is_canonical_word(name.text) || name.text.size() > longest)
-    name.refuse_as("name", name_is, "give it such a name");
+    name.refuse_as("name", name_is, "change the name");
   sweep.name = name.text;
   if (const auto* const plan = root.find("plan")) sweep.plan = read_plan(*plan);
   constexpr std::string_view cases_are = "a list of entries '- benchmark: NAME'";
@@ -340,12 +340,12 @@ Sweep load_sweep(const std::string& name, std::span<const Enrolled> known) {
   refuse({name.empty() ? std::string_view{"''"} : std::string_view{name}},
          fmt::format("tried it as a file: {}", found),
          fmt::format("a sweep file, or one of the built-in sweeps {}", joined(names)),
-         did_you_mean(name, names, "give the path of a file that is there"));
+         did_you_mean(name, names, "give the path of an existing file"));
 }
 
 namespace {
 
-/// One `--set`. The numbers of the plan are not yet checked against each other.
+/// One `--set`. The numbers of the plan are checked later.
 void apply_setting(Sweep& sweep, std::string_view setting, std::span<const Enrolled> known) {
   const auto shown = "--set " + in_quotes(setting);
   const Place place{shown};
@@ -413,7 +413,7 @@ std::vector<Case> expand(const Sweep& sweep, Backend backend, std::span<const En
     asked += points_of_entry;
     if (asked > max_sweep_points) {
       refuse({sweep.file}, fmt::format("more than {} combinations of values", max_sweep_points),
-             "a sweep that ends", "list fewer values or split the sweep");
+             "a finite sweep", "list fewer values or split the sweep");
     }
     add_points(enrolled->benchmark, entry, points[entry.benchmark]);
   }

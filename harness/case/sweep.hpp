@@ -28,7 +28,7 @@ struct Sweep {
   std::vector<SweepEntry> entries;
 };
 
-/// Most combinations of values in a sweep, excluded ones included: seven hours at 0.1 s each.
+/// Maximum combinations of values in a sweep, excluded ones included: seven hours at 0.1 s each.
 inline constexpr std::size_t max_sweep_points = 1 << 18;
 
 /// Reads a sweep from YAML text. Throws UsageError "FILE:LINE: found; expected …; remedy". Only the
@@ -36,19 +36,19 @@ inline constexpr std::size_t max_sweep_points = 1 << 18;
 [[nodiscard]] Sweep parse_sweep(std::string_view text, const std::string& file,
                                 std::span<const Enrolled> known);
 
-/// Reads the file `name`, else the built-in sweep of that name. Throws UsageError.
+/// Reads the file `name`, or else the built-in sweep of that name. Throws UsageError.
 [[nodiscard]] Sweep load_sweep(const std::string& name, std::span<const Enrolled> known);
 
 /// Applies each `--set benchmark.axis=a,b` to every entry of the benchmark, or `--set
-/// plan.key=number` to the plan, whose numbers need only agree in the end: their order is free.
+/// plan.key=number` to the plan. Only the final plan must be consistent, so their order is free.
 /// Throws UsageError and leaves the sweep unchanged.
 void apply_settings(Sweep& sweep, const std::vector<std::string>& settings,
                     std::span<const Enrolled> known);
 
-/// The cases on `backend`, each once, whatever the order in the file: benchmarks by name, axes in
-/// declaration order, values in canonical order, without what is excluded or has no body here.
-/// Throws UsageError for more than max_sweep_points combinations, std::invalid_argument for a sweep
-/// that was not checked against these benchmarks.
+/// The cases on `backend`, each once, independent of the order in the file: benchmarks by name,
+/// axes in declaration order, values in canonical order, without excluded cases and those without a
+/// body here. Throws UsageError for more than max_sweep_points combinations, std::invalid_argument
+/// for a sweep that was not checked against these benchmarks.
 [[nodiscard]] std::vector<Case> expand(const Sweep& sweep, Backend backend,
                                        std::span<const Enrolled> known);
 
@@ -58,7 +58,8 @@ void apply_settings(Sweep& sweep, const std::vector<std::string>& settings,
 [[nodiscard]] std::vector<std::string> wanted_counter_sets(const Sweep& sweep,
                                                            std::span<const Enrolled> known);
 
-/// Keeps the cases in whose id the expression is found. Throws UsageError for a bad expression.
+/// Keeps the cases whose id contains a match of the expression. Throws UsageError for a bad
+/// expression.
 [[nodiscard]] std::vector<Case> filter(std::vector<Case> cases, const std::string& expression);
 
 }  // namespace strata

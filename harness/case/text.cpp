@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t shown_characters = 48;  // of quoted text
 constexpr std::size_t longest_name = 64;      // longer words are not compared
 
-/// One character at the start of a text.
+/// One character at the start of a text, and how many bytes it takes.
 struct Character {
   std::size_t bytes = 0;  // 0: not UTF-8
   std::uint32_t code = 0;

@@ -1,4 +1,4 @@
-// Checking text that people typed, showing it in messages, and refusing it.
+// Checking user input, showing it in messages, and refusing it.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 namespace strata {
 
 /// Offset of the first byte that is not part of well-formed UTF-8 (no overlong form, no surrogate,
-/// nothing past U+10FFFF), or nothing.
+/// nothing past U+10FFFF); empty if there is none.
 [[nodiscard]] std::optional<std::size_t> find_invalid_utf8(std::string_view text);
 
 /// The line, counted from 1, that holds the byte at `offset`.
@@ -30,7 +30,7 @@ namespace strata {
 /// "a, b, c".
 [[nodiscard]] std::string joined(std::span<const std::string> words);
 
-/// The number in canonical notation: no sign but '-', no leading zero. Nothing for other text.
+/// The number in canonical notation: no sign but '-', no leading zero. Empty for other text.
 [[nodiscard]] std::optional<long long> whole_number(std::string_view text);
 
 /// "folder/file.cpp:12 in void f()", independent of the build folder. Takes the parts of a
@@ -38,14 +38,15 @@ namespace strata {
 [[nodiscard]] std::string place_text(std::string_view file, unsigned line,
                                      std::string_view function);
 
-/// The least number of insertions, deletions, replacements and swaps of neighbours from a to b.
+/// Minimum number of insertions, deletions, replacements and swaps of adjacent characters from a to
+/// b.
 [[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The name that was most likely meant by `word`; nothing when none is close.
+/// The name that `word` most likely means; empty if none is close.
 [[nodiscard]] std::optional<std::string> nearest_name(std::string_view word,
                                                       std::span<const std::string> names);
 
-/// "did you mean 'NAME'?" where one of `names` is near `word`, else `otherwise`.
+/// "did you mean 'NAME'?" if one of `names` is close to `word`, otherwise `otherwise`.
 [[nodiscard]] std::string did_you_mean(std::string_view word, std::span<const std::string> names,
                                        std::string_view otherwise);
 
@@ -62,7 +63,7 @@ struct Place {
 /// Longest accepted expression.
 inline constexpr std::size_t max_expression_length = 1000;
 
-/// Tells whether some part of a text matches an ECMAScript regular expression without
+/// Tests whether a text contains a match of an ECMAScript regular expression without
 /// back-references. `flag` ("--filter") begins the messages. Throws UsageError, as its result may,
 /// for an expression that is malformed, too long or too large to match.
 [[nodiscard]] std::function<bool(const std::string&)> matcher(std::string_view flag,

@@ -9,7 +9,7 @@
 
 namespace strata {
 
-/// Owns a file descriptor, closes it at the end. −1 is none.
+/// Owns a file descriptor and closes it at the end. −1 is none.
 class UniqueFd {
  public:
   UniqueFd() = default;
@@ -26,7 +26,7 @@ class UniqueFd {
   [[nodiscard]] int get() const { return fd_; }
   [[nodiscard]] explicit operator bool() const { return fd_ >= 0; }
   void reset(int fd = -1) {
-    // A failed close says nothing that can be mended here: whoever needs the bytes on disk syncs.
+    // A failed close cannot be handled here: code that needs the bytes on disk syncs.
     if (fd_ >= 0) (void)::close(fd_);
     fd_ = fd;
   }
@@ -35,13 +35,13 @@ class UniqueFd {
   int fd_ = -1;
 };
 
-/// The number of bytes written; when not all of them, errno is the reason.
+/// The number of bytes written; if fewer than all, errno is the reason.
 inline std::size_t write_some(int fd, std::string_view text) {
   std::size_t done = 0;
   while (done < text.size()) {
     const auto count = ::write(fd, text.data() + done, text.size() - done);
     if (count < 0 && errno == EINTR) continue;
-    if (count == 0) errno = EIO;  // never for a file; but then errno would be an old one
+    if (count == 0) errno = EIO;  // never for a file; but errno would be stale then
     if (count <= 0) break;
     done += static_cast<std::size_t>(count);
   }

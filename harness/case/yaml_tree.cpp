@@ -28,8 +28,8 @@ bool is_refused_control(char c) {
   return (byte < 0x20 && c != '\t') || byte == 0x7F;
 }
 
-/// Holds what the parser cannot be trusted with: it reads a line at a time into memory, takes byte
-/// 4 for the end of the file, and turns bytes that are not UTF-8 into others.
+/// Refuses what the parser would mishandle: it reads whole lines into memory, takes byte 4 for the
+/// end of the file, and replaces bytes that are not UTF-8.
 void check_bytes(std::string_view text, std::string_view file, std::string_view what) {
   std::size_t line = 0;
   for (auto content : split(text, '\n')) {
@@ -45,7 +45,7 @@ void check_bytes(std::string_view text, std::string_view file, std::string_view 
              "remove it");
     }
   }
-  // After the lines: a line that is too long is the more precise message.
+  // After the lines: that a line is too long is the more precise message.
   if (text.size() > max_yaml_bytes) {
     refuse({file, 1}, fmt::format("more than {} bytes", max_yaml_bytes),
            fmt::format("a {} file no larger than that", what),
@@ -64,8 +64,8 @@ std::size_t line_of(const YAML::Mark& mark) {
   return static_cast<std::size_t>(std::max(mark.line, 0)) + 1;
 }
 
-/// Builds the tree of one document. Throwing from an event is what bounds the parser's recursion:
-/// every level that it descends announces itself here first.
+/// Builds the tree of one document. The parser announces every level here before it descends, so
+/// throwing from an event bounds its recursion.
 class TreeBuilder : public YAML::EventHandler {
  public:
   /// An enumeration inside a structure in yaml-cpp 0.7, a scoped one in later versions.
@@ -81,7 +81,7 @@ class TreeBuilder : public YAML::EventHandler {
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (started_) {
       refuse(at(mark), fmt::format("more after the end of the {}", what_), "one YAML document",
-             "put it in a file of its own, or mend the indentation");
+             "put it in a separate file, or correct the indentation");
     }
     started_ = true;
   }
@@ -114,7 +114,7 @@ class TreeBuilder : public YAML::EventHandler {
   void OnMapEnd() override { close(); }
 
  private:
-  /// A list or mapping whose end was not read yet.
+  /// A list or mapping whose end has not been read yet.
   struct Open {
     TreeNode node;
     std::optional<TreeNode> key;  // read, and waiting for its value
@@ -125,8 +125,7 @@ class TreeBuilder : public YAML::EventHandler {
 
   void check(const YAML::Mark& mark, std::string_view tag, YAML::anchor_t anchor) const {
     if (anchor != 0) {
-      refuse(at(mark), "an anchor or alias", "every value written where it stands",
-             "write the value out");
+      refuse(at(mark), "an anchor or alias", "every value written out", "write the value out");
     }
     if (tag.empty() || tag == "?" || tag == "!") return;
     refuse(at(mark), fmt::format("the tag {}", in_quotes(tag)), "a plain value", "remove the tag");
@@ -134,8 +133,8 @@ class TreeBuilder : public YAML::EventHandler {
 
   void open(const YAML::Mark& mark, Kind kind) {
     if (open_.size() == deepest) {
-      refuse(at(mark), fmt::format("more than {} values inside each other", deepest),
-             fmt::format("a {}, which needs 5", what_), "take out what is nested");
+      refuse(at(mark), fmt::format("more than {} nested values", deepest),
+             fmt::format("a {}, which needs 5", what_), "remove the nesting");
     }
     if (wants_key()) refuse_key(at(mark), kind == Kind::list ? "a list" : "a mapping");
     open_.push_back({.node = {.kind = kind, .place = at(mark)}});
@@ -164,8 +163,8 @@ class TreeBuilder : public YAML::EventHandler {
     if (wants_key()) {
       if (!node.is_text()) refuse_key(node.place, node.describe());
       if (!parent.keys.insert(node.text).second) {
-        refuse(node.place, fmt::format("the key {} a second time", in_quotes(node.text)),
-               "each key once", "remove one of them");
+        refuse(node.place, fmt::format("a second key {}", in_quotes(node.text)), "each key once",
+               "remove one of them");
       }
       parent.key = std::move(node);
       return;
@@ -252,7 +251,7 @@ TreeNode parse_yaml_tree(std::string_view text, std::string_view file, std::stri
     }  // a second document is refused when it starts
   } catch (const YAML::Exception& error) {
     refuse({file, line_of(error.mark)}, "YAML that cannot be read: " + one_line(error.msg),
-           "well-formed YAML", "mend the indentation, quotes or brackets there");
+           "well-formed YAML", "correct the indentation, quotes or brackets there");
   }
   return builder.take();
 }

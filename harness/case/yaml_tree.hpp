@@ -1,4 +1,4 @@
-// A YAML file as a tree that knows its lines. It may be refused for its bytes, before the YAML
+// A YAML file as a tree that knows its lines. It can be refused for its bytes, before the YAML
 // parser sees them, or event by event, so that neither depth nor aliases can grow.
 #pragma once
 
@@ -11,12 +11,12 @@
 
 namespace strata {
 
-/// Largest file and longest line that are read, in bytes.
+/// Largest file and longest line, in bytes.
 inline constexpr std::size_t max_yaml_bytes = 1 << 20;
 inline constexpr std::size_t max_yaml_line = 1 << 14;
 
-/// A value of the file, and its key when it is a member of a mapping. What it lacks is refused by a
-/// UsageError with the file and the line.
+/// A value of the file, with its key if it is a member of a mapping. Missing or wrong members are
+/// refused with a UsageError that names file and line.
 struct TreeNode {
   enum class Kind { nothing, word, quoted_text, list, mapping };
   Kind kind = Kind::nothing;
@@ -36,13 +36,13 @@ struct TreeNode {
 
   /// The value of a required key; `expected` describes it.
   [[nodiscard]] const TreeNode& need(std::string_view wanted, std::string_view expected) const;
-  /// The items of what must be of this kind and not empty.
+  /// The items of a node that must be of this kind and not empty.
   [[nodiscard]] const std::vector<TreeNode>& filled(Kind wanted, std::string_view name,
                                                     std::string_view expected,
                                                     std::string_view mend) const;
   /// Refuses a key that is not one of `allowed`; `what` names the mapping.
   void allow_keys(std::string_view what, const std::vector<std::string>& allowed) const;
-  /// Refuses a root that is no mapping of these keys with `schema`, the first of them, at
+  /// Refuses a root that is not a mapping of these keys with `schema`, the first of them, at
   /// `version`.
   void check_root(std::string_view what, const std::vector<std::string>& allowed,
                   int version) const;

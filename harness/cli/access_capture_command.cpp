@@ -1,4 +1,4 @@
-// strata access capture: runs a program and has its launches written as launch files.
+// strata access capture: runs a program and writes its launches as launch files.
 #include "harness/case/error.hpp"
 #include "harness/case/ignored_signal.hpp"
 #include "harness/case/subprocess.hpp"
@@ -38,7 +38,7 @@ struct CaptureOptions {
   std::uint64_t megabytes = 64;
 };
 
-/// What the library told of a program.
+/// What the library reported about a program.
 struct Told {
   bool has_begun = false;
   std::vector<std::string> launches;
@@ -59,7 +59,7 @@ void note(const std::string& line, Told& told) {
   take("failed ", told.failures);
 }
 
-/// Where a program lies, as a shell would look for it.
+/// Path of a program, found as a shell finds it.
 std::optional<fs::path> find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) {
     return ::access(name.c_str(), X_OK) == 0 ? std::optional<fs::path>{name} : std::nullopt;
@@ -72,23 +72,23 @@ std::optional<fs::path> find_program(const std::string& name) {
   return std::nullopt;
 }
 
-/// The library beside this executable. Throws CountersUnavailable where this machine cannot use it.
+/// The library next to this executable. Throws CountersUnavailable if this machine cannot use it.
 fs::path capture_library() {
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
   fs::path file = self.parent_path() / "libstrata_capture.so";
   if (!fs::exists(file, error)) {
     throw CountersUnavailable{
-        "launches cannot be captured: this build has no libstrata_capture.so, which needs CUPTI",
-        "build again where a CUDA compiler (nvcc) and CUPTI are installed"};
+        "cannot capture launches: this build has no libstrata_capture.so, which needs CUPTI",
+        "rebuild where a CUDA compiler (nvcc) and CUPTI are installed"};
   }
-  // The driver says nothing of a library that it cannot load.
+  // The driver is silent about a library that it cannot load.
   void* const library = ::dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const why = ::dlerror();
-    throw CountersUnavailable{fmt::format("launches cannot be captured: {}",
-                                          why == nullptr ? "an unknown error" : one_line(why)),
-                              "install CUPTI, or build again where it lies now"};
+    throw CountersUnavailable{fmt::format("cannot capture launches: {}",
+                                          why == nullptr ? "unknown error" : one_line(why)),
+                              "install CUPTI, or rebuild with its present location"};
   }
   (void)::dlclose(library);
   return file;
@@ -97,24 +97,24 @@ fs::path capture_library() {
 void check_folder(const std::string& out) {
   std::error_code error;
   if (fs::exists(out, error) && !fs::is_empty(out, error)) {
-    refuse({"--out"}, in_quotes(out) + " is not empty", "a folder that is new or empty",
-           "give another, or remove it");
+    refuse({"--out"}, in_quotes(out) + " is not empty", "a new or empty folder",
+           "use another folder, or remove it");
   }
 }
 
-/// The folder, made. Throws UsageError.
+/// Creates the folder and returns its path. Throws UsageError.
 fs::path made_folder(const std::string& out) {
   std::error_code error;
   fs::path folder = fs::absolute(out, error);
   fs::create_directories(folder, error);
   if (error) {
-    refuse({"--out"}, fmt::format("{} cannot be made: {}", in_quotes(out), error.message()),
-           "a folder that can be written to", "give another");
+    refuse({"--out"}, fmt::format("cannot create {}: {}", in_quotes(out), error.message()),
+           "a writable folder", "give another");
   }
   return folder;
 }
 
-/// How a program ended: "exited with status 3"; empty where all was well.
+/// How a program ended: "exited with status 3"; empty after success.
 std::string ending_of(int status) {
   if (WIFEXITED(status)) {
     const int code = WEXITSTATUS(status);
@@ -123,7 +123,7 @@ std::string ending_of(int status) {
   return fmt::format("was killed by signal {}", WTERMSIG(status));
 }
 
-/// Runs the program on this terminal until it ends, while its library tells what it does.
+/// Runs the program on this terminal until it ends, while its library reports its progress.
 Told run_program(const CaptureOptions& options, const fs::path& library, const fs::path& folder,
                  std::string& ending) {
   std::array<int, 2> ends{};
@@ -132,7 +132,7 @@ Told run_program(const CaptureOptions& options, const fs::path& library, const f
   }
   const UniqueFd channel{ends[0]};
   UniqueFd theirs{ends[1]};
-  // Past the descriptors that programs count on, and the only one that they inherit of us.
+  // Above the descriptors that programs rely on; the only one that they inherit from strata.
   constexpr int far = 200;
   const UniqueFd inherited{::fcntl(theirs.get(), F_DUPFD, far)};  // NOLINT: fcntl is variadic
   theirs.reset();
@@ -148,7 +148,7 @@ Told run_program(const CaptureOptions& options, const fs::path& library, const f
   std::vector<std::string> words = options.program;
   auto argv = argument_vector(words);
   auto envp = argument_vector(environment);
-  const IgnoredSignal interrupt{SIGINT};  // it is the program's: what it wrote until then stays
+  const IgnoredSignal interrupt{SIGINT};  // only for the program: its files are kept
   posix_spawnattr_t attributes{};
   (void)::posix_spawnattr_init(&attributes);
   sigset_t defaults{};
@@ -162,7 +162,7 @@ Told run_program(const CaptureOptions& options, const fs::path& library, const f
   (void)::posix_spawnattr_destroy(&attributes);
   if (error != 0) {
     refuse({options.program.front()}, std::generic_category().message(error),
-           "a program that can be run", "look at its path and permissions");
+           "an executable program", "check its path and permissions");
   }
   Told told;
   LineReader reader;
@@ -191,8 +191,8 @@ ExitCode capture(const CaptureOptions& options) {
   const std::string& name = options.program.front();
   const auto program = find_program(name);
   if (!program) {
-    refuse({name}, "no such program, or none that may be run", "a program that uses CUDA",
-           "look at its path and permissions");
+    refuse({name}, "no such program, or not executable", "a program that uses CUDA",
+           "check its path and permissions");
   }
   check_folder(options.out);
   const fs::path library = capture_library();
@@ -208,9 +208,10 @@ ExitCode capture(const CaptureOptions& options) {
   if (!ending.empty()) fmt::print(stderr, "strata: {} {}\n", one_line(name), ending);
   if (!told.failures.empty()) return ExitCode::failed;
   if (told.launches.empty()) {
-    refuse({name}, told.has_begun ? "launched no kernel" : "made no call of CUDA's driver",
-           "a program that launches kernels",
-           "give it the arguments with which it does; what it launches as a graph is not captured");
+    refuse(
+        {name}, told.has_begun ? "launched no kernel" : "made no CUDA driver call",
+        "a program that launches kernels",
+        "pass the arguments with which it launches them; launches into a graph are not captured");
   }
   const auto in_folder = [&](const std::string& file) {
     return (fs::path{options.out} / file).string();
@@ -231,22 +232,22 @@ ExitCode capture(const CaptureOptions& options) {
 void add_access_capture(CLI::App& app, int& status) {
   const auto options = std::make_shared<CaptureOptions>();
   auto* sub = app.add_subcommand(
-      "capture",
-      "run a program, and write a launch file of each kernel and shape that it launches");
-  sub->add_option("PROGRAM", options->program, "the program and its arguments, behind --")
+      "capture", "run a program and write a launch file for each kernel and launch shape");
+  sub->add_option("PROGRAM", options->program, "the program and its arguments, after --")
       ->required()
       ->type_name("-- PROGRAM ARGS…");
-  option(sub, "--out", options->out, "a new folder for launch files, content and modules", "DIR");
+  option(sub, "--out", options->out, "new folder for launch files, buffer contents and modules",
+         "DIR");
   option(sub, "--megabytes", options->megabytes,
-         "how much content of its buffers goes beside a launch file, the smallest first", "MIB")
+         "buffer contents to save with each launch file, smallest buffers first", "MIB")
       ->check(CLI::Range(0, 1 << 14))
       ->capture_default_str();
   sub->footer(
-      "The program runs as it is, with a library that the driver loads into it. Buffers are "
-      "written as\nthey are before the launch; of larger ones nothing is known. The last line that "
-      "it prints is the\ncommand that reads what was captured.\n"
-      "Exit status: 0; 1 where the program or a file failed; 2 bad input; 3 no CUPTI.\n"
-      "Example: strata access capture --out captured -- ./program --size 1000");
+      "Runs an unmodified program with a library that the driver loads into it. Buffers are saved "
+      "as they\nare before the launch; contents above --megabytes are left out. The last line of "
+      "output is the\ncommand that analyses what was captured.\nExit status: 0; 1 the program or a "
+      "file failed; 2 bad input; 3 no CUPTI.\nExample: strata access capture --out captured -- "
+      "./program --size 1000");
   sub->callback([options, &status] { status = static_cast<int>(capture(*options)); });
 }
 

@@ -1,5 +1,4 @@
-// strata access: what the addresses of CUDA kernels ask of memory, from their PTX, without a
-// device.
+// strata access: the memory requests of CUDA kernels, from their PTX, without a device.
 #include "harness/access/evaluate.hpp"
 #include "harness/access/inputs.hpp"
 #include "harness/access/launch_file.hpp"
@@ -51,7 +50,7 @@ struct AccessOptions {
   Names command;
 };
 
-/// Paths below the working folder are told from there.
+/// Paths below the working folder become relative to it.
 std::string from_here(const std::string& file) {
   std::error_code ignored;
   const std::string here = fs::current_path(ignored).string() + '/';
@@ -59,15 +58,15 @@ std::string from_here(const std::string& file) {
   return plain.starts_with(here) ? plain.substr(here.size()) : plain;
 }
 
-/// What became of counting.
+/// The state of counting.
 struct CountingState {
   std::string chip;
-  std::string absent;  ///< why nothing can be counted; empty where it can be
+  std::string absent;  ///< why nothing can be counted; empty if it can
   std::string mend;
-  bool is_failed = false;  ///< some launch was not
+  bool is_failed = false;  ///< some launch was not counted
 };
 
-/// A launch that is run on the host, and what was found of it.
+/// A launch that is run on the host, and its results.
 struct Evaluated {
   std::string file;
   access::Launch launch;
@@ -75,7 +74,8 @@ struct Evaluated {
   double seconds = 0;
 };
 
-/// What a device moves in these launches; nothing where it cannot be had: the rest stands without.
+/// Counts what a device moves in these launches. Empty if counting is not possible: the analysis
+/// goes on without it.
 std::vector<access::CountedLaunch> count(const AccessOptions& options,
                                          std::span<const ptx::Module> modules,
                                          const std::vector<Evaluated>& launches,
@@ -93,25 +93,25 @@ std::vector<access::CountedLaunch> count(const AccessOptions& options,
   } catch (const DeviceUnavailable& absence) {
     counting.absent = one_line(absence.what());
   }
-  fmt::print(stderr, "strata: nothing is counted: {}{}{}\n", counting.absent,
+  fmt::print(stderr, "strata: nothing was counted: {}{}{}\n", counting.absent,
              counting.mend.empty() ? "" : "; ", counting.mend);
   return {};
 }
 
-/// Says what went wrong with a launch, and gives why it was not counted; empty where it was.
+/// Prints what went wrong with a launch, and returns why it was not counted; empty if it was.
 std::string not_counted(const std::string& file, const access::CountedLaunch* counted,
                         const CountingState& counting, bool runs) {
   if (!runs) return "not counted: --run was not given";
   if (counted == nullptr) return "not counted: " + counting.absent;
   for (const auto& buffer : counted->overrun)
-    fmt::print(stderr, "strata: {}: the kernel wrote around {}\n", file, in_quotes(buffer));
+    fmt::print(stderr, "strata: {}: the kernel wrote outside {}\n", file, in_quotes(buffer));
   if (counted->failure.empty()) return {};
   const std::string why = "not counted: " + one_line(counted->failure);
   fmt::print(stderr, "strata: {}: {}\n", file, why);
   return why;
 }
 
-/// Puts what a device recorded in the place of what the evaluation could not tell.
+/// Replaces accesses that the evaluation could not determine by those that a device recorded.
 void replace(std::vector<access::Access>& accesses, const std::vector<access::Access>& traced) {
   for (const auto& one : traced) {
     std::erase_if(accesses, [&](const access::Access& old) {
@@ -122,11 +122,11 @@ void replace(std::vector<access::Access>& accesses, const std::vector<access::Ac
   std::ranges::stable_sort(accesses, {}, &access::Access::instruction);
 }
 
-/// Whether what the host cannot tell of an access may be recorded.
+/// Whether a device may record what the host cannot determine about an access.
 bool can_be_traced(const access::Access& access) {
   switch (access.doubt) {
     case access::Doubt::none:
-    case access::Doubt::apart:       // another copy of the kernel may run otherwise
+    case access::Doubt::apart:       // another copy of the kernel may run differently
     case access::Doubt::misaligned:  // the device refuses it
     case access::Doubt::width:
       return false;
@@ -135,7 +135,7 @@ bool can_be_traced(const access::Access& access) {
   }
 }
 
-/// Has a device record the accesses of launches that are not exact.
+/// Lets a device record the accesses that are not exact.
 void trace(const AccessOptions& options, std::span<const ptx::Module> modules,
            const std::vector<Generation>& generations, std::vector<Evaluated>& launches,
            CountingState& counting) {
@@ -157,7 +157,7 @@ void trace(const AccessOptions& options, std::span<const ptx::Module> modules,
         access::trace_launches(modules, requests, generations, options.device,
                                std::chrono::seconds{options.seconds}, options.megabytes << 20U);
   } catch (const CountersUnavailable&) {
-    return;  // count() has told why
+    return;  // count() has printed why
   } catch (const DeviceUnavailable&) {
     return;
   }
@@ -174,13 +174,12 @@ void trace(const AccessOptions& options, std::span<const ptx::Module> modules,
     const access::Launch& launch = traced[i]->launch;
     const auto& kernel = modules[launch.module].kernels[launch.kernel];
     for (const auto& one : answer.left_out)
-      say(fmt::format("line {} of the PTX is ", kernel.instructions[one.instruction].line),
-          one.why);
+      say(fmt::format("PTX line {} is ", kernel.instructions[one.instruction].line), one.why);
     replace(traced[i]->evaluation.accesses, answer.accesses);
   }
 }
 
-/// The kernels that were asked for, with what is proved of them.
+/// The selected kernels and what is proved about them.
 access::Report report_of(const AccessOptions& options, std::span<const std::string> names,
                          std::span<const ptx::Module> modules, CountingState& counting) {
   access::Report report;
@@ -213,8 +212,8 @@ access::Report report_of(const AccessOptions& options, std::span<const std::stri
   }
   if (report.kernels.empty() && !all.empty()) {
     refuse({"--kernel"}, "no kernel matches " + in_quotes(options.kernel),
-           "an expression that some name matches",
-           did_you_mean(options.kernel, all, "leave it out for all"));
+           "a regular expression that matches a name",
+           did_you_mean(options.kernel, all, "omit it for all kernels"));
   }
   std::vector<Evaluated> launches;
   for (const auto& file : options.launches) {
@@ -222,7 +221,7 @@ access::Report report_of(const AccessOptions& options, std::span<const std::stri
     if (!place.contains({launch.module, launch.kernel})) continue;
     launches.push_back({.file = file, .launch = std::move(launch)});
   }
-  // By module: a worker reads each once.
+  // By module, because a worker reads each one once.
   std::ranges::stable_sort(launches, {}, [](const Evaluated& one) { return one.launch.module; });
   const auto counted = count(options, modules, launches, counting);
   for (auto& one : launches) {
@@ -252,7 +251,7 @@ access::Report report_of(const AccessOptions& options, std::span<const std::stri
   return report;
 }
 
-/// The device that counted, else the host, which evaluated.
+/// The device that counted; otherwise the host, which evaluated.
 DeviceMessage recorded_device(const AccessOptions& options) {
   const auto ask = [](const std::string& device) {
     return probe({.arguments = {"strata", "worker", "--device", device, "--probe"}});
@@ -260,7 +259,7 @@ DeviceMessage recorded_device(const AccessOptions& options) {
   try {
     if (options.run) return ask(options.device);
   } catch (const DeviceUnavailable&) {
-    // count() has told why.
+    // count() has printed why.
   }
   return ask("host");
 }
@@ -279,8 +278,8 @@ std::string record(const AccessOptions& options, const access::Report& report,
   const DeviceMessage device = recorded_device(options);
   const auto records = access::records_of(report, device.backend);
   if (records.empty()) {
-    refuse({"--out"}, "no access in these launches", "a launch of a kernel that was asked for",
-           "look at --kernel and --launch");
+    refuse({"--out"}, "these launches have no accesses", "a launch of a selected kernel",
+           "check --kernel and --launch");
   }
   SweepInfo sweep{.name = "access",
                   .file = one_line(fmt::format("{}", fmt::join(options.files, " "))),
@@ -324,16 +323,16 @@ std::string record(const AccessOptions& options, const access::Report& report,
                      counts.valid_rows + counts.invalid_rows, folder.path().string());
 }
 
-/// What --out needs.
+/// Checks what --out requires.
 void check_out(const AccessOptions& options) {
   if (options.out.empty()) return;
   if (options.launches.empty()) {
-    refuse({"--out"}, "no launch", "rows of a launch", "give --launch FILE.yaml");
+    refuse({"--out"}, "no launch", "a launch to record", "give --launch FILE.yaml");
   }
   const auto names = chosen_generations(options.generations, {"7.x"});
   if (std::ranges::none_of(
           names, [](const auto& name) { return generation_from(name) == Generation::cc7; })) {
-    refuse({"--out"}, "no rules of 7.x", "the rules of the devices that count",
+    refuse({"--out"}, "the rules of 7.x are missing", "the rules of devices that can count",
            "add 7.x to --generation");
   }
 }
@@ -341,7 +340,7 @@ void check_out(const AccessOptions& options) {
 ExitCode run(const AccessOptions& options) {
   if (options.most && !(*options.most > 0)) {
     refuse({"--most"}, fmt::format("{} is out of range", *options.most), "a number above 0",
-           "give 2, say");
+           "use 2, for example");
   }
   check_out(options);
   Names names;
@@ -379,52 +378,52 @@ void add_access(CLI::App& app, int& status, const std::vector<std::string>& comm
   const auto options = std::make_shared<AccessOptions>();
   options->command = command;
   auto* sub = app.add_subcommand(
-      "access", "say what each line of a CUDA kernel asks of memory; needs no device");
-  sub->add_option("FILES", options->files, "PTX, CUDA sources, or binaries that hold PTX");
+      "access", "analyse the memory accesses of a CUDA kernel, line by line; needs no GPU");
+  sub->add_option("FILES", options->files, "PTX files, CUDA sources, or binaries that contain PTX");
   option(sub, "--kernel", options->kernel, "only kernels whose name matches", "RE");
-  option(sub, "--launch", options->launches,
-         "count every warp of this launch; may be given several times", "FILE.yaml");
-  option(sub, "--generation", options->generations,
-         "count by the rules of these generations, such as 7.x or 3.5 (default 7.x)", "NAMES")
+  option(sub, "--launch", options->launches, "evaluate every warp of this launch; repeatable",
+         "FILE.yaml");
+  option(
+      sub, "--generation", options->generations,
+      "evaluate launches by the rules of these GPU generations, such as 7.x or 3.5 (default 7.x)",
+      "NAMES")
       ->delimiter(',');
   option(sub, "--format", options->format, "output format")
       ->check(CLI::IsMember({"table", "csv", "json", "sarif"}));
   option(sub, "--most", options->most,
-         "exit with 1 where an access moves more than so many times what its bytes need", "TIMES");
+         "exit with status 1 if an access moves more than TIMES what its bytes need", "TIMES");
   sub->add_flag("--run", options->run,
-                "run each launch on a device, and set what each instruction moved beside it; "
-                "record the addresses that the host cannot tell")
+                "run each launch on a GPU and count what each instruction moves; record addresses "
+                "that cannot be computed on the host")
       ->needs("--launch");
-  option(sub, "--device", options->device, "the device of --run", "cuda:N");
-  option(sub, "--seconds", options->seconds, "how long a launch of --run may take", "SECONDS")
+  option(sub, "--device", options->device, "device for --run", "cuda:N");
+  option(sub, "--seconds", options->seconds, "time limit of a launch with --run", "SECONDS")
       ->check(CLI::Range(1, 3600))
       ->capture_default_str();
   option(sub, "--megabytes", options->megabytes,
-         "room for what --run records of a launch: 16 bytes for each access of a thread", "MIB")
+         "memory for the addresses that --run records per launch: 16 bytes per access and thread",
+         "MIB")
       ->check(CLI::Range(1, 1 << 14))
       ->capture_default_str();
   option(sub, "--out", options->out,
-         "make a run folder in this folder: rows for strata report and strata compare", "DIR");
+         "write a run folder in DIR, for strata report and strata compare", "DIR");
   option(sub, "--compiler", options->tools.compiler,
-         "what compiles CUDA sources (default nvcc, else clang++)", "NAME");
-  option(sub, "--flag", options->tools.flags, "passed on to the compiler; as --flag=-Iinclude",
+         "compiler for CUDA sources (default nvcc, else clang++)", "NAME");
+  option(sub, "--flag", options->tools.flags, "flag for the compiler, as in --flag=-Iinclude",
          "FLAG");
-  option(sub, "--arch", options->tools.architecture, "what it compiles for, such as sm_90",
+  option(sub, "--arch", options->tools.architecture, "target architecture, such as sm_90",
          "TARGET");
   sub->footer(
-      "Without --launch each address is followed as a sum of indices and parameters, and what is "
-      "said\n"
-      "of it holds for every launch. With it, every warp of the launch is run on the host.\n"
-      "Exit status: 0; 1 with --most, where some access moves more, and with --run, where a "
-      "kernel\n"
-      "fails; 2 bad input.\n"
-      "Examples: strata access kernel.cu --flag=-std=c++20\n"
-      "          strata access kernel.ptx --launch launch.yaml --format sarif --most 2");
+      "Without --launch, each address is followed symbolically, and the results hold for every "
+      "launch.\nWith --launch, every warp of the launch is evaluated on the host.\nExit status: 0; "
+      "1 an access exceeds --most, or a kernel fails with --run; 2 bad input.\nExamples: strata "
+      "access kernel.cu --flag=-std=c++20\n          strata access kernel.ptx --launch launch.yaml "
+      "--format sarif --most 2");
   add_access_capture(*sub, status);
   sub->callback([sub, options, &status] {
     if (!sub->get_subcommands().empty()) return;
     if (options->files.empty()) {
-      refuse({"FILES"}, "none", "PTX, CUDA sources, or binaries that hold PTX",
+      refuse({"FILES"}, "none", "PTX files, CUDA sources, or binaries that contain PTX",
              "see strata access --help");
     }
     status = static_cast<int>(run(*options));

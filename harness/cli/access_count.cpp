@@ -65,7 +65,7 @@ KernelLaunch on_device(const ptx::Module& module, const Launch& launch, std::str
     LaunchMemory memory{.bytes = buffer.bytes, .address = buffer.address};
     bytes += buffer.bytes;
     if (bytes > most_memory) {
-      throw UsageError{fmt::format("{} GiB of buffers; at most {} GiB are launched with",
+      throw UsageError{fmt::format("{} GiB of buffers; a launch may have at most {} GiB",
                                    bytes >> 30U, most_memory >> 30U)};
     }
     memory.content = content_of(buffer);
@@ -113,14 +113,14 @@ CountedLaunch counted_of(const Message& said) {
   return counted;
 }
 
-/// The modules of a job, each read when a launch asks for it; the launches of one follow each
-/// other.
+/// The modules of a job. Each is read when a launch needs it; the launches of a module are
+/// consecutive.
 class JobModules {
  public:
-  // In brackets, or the list would become the first item of another.
+  // Parentheses: braces would make the list the first element of another list.
   JobModules(const Message& job, int ordinal) : texts_(job.at("modules")), ordinal_{ordinal} {}
 
-  /// That of a request, the only one here.
+  /// The module of a request, as the only element.
   const std::vector<ptx::Module>& of(const Message& request) {
     const std::size_t index = request.at("module");
     if (module_.empty() || index != index_) {
@@ -159,7 +159,7 @@ class Counter {
     const MarkedPtx& marked = modules_.marked();
     const Launch launch = read_launch(request.at("file"), module);
     const ptx::Kernel& kernel = module.front().kernels[launch.kernel];
-    // Of all its kernels alone this one: CUPTI takes memory for what a cubin holds.
+    // Contains this kernel only, because CUPTI allocates memory for everything in a cubin.
     const bool is_optimised = request.at("is_optimised");
     const Assembly assembly = is_optimised ? Assembly{.entry = std::string{kernel.name}}
                                            : unoptimised(kernel.name, launch.block.count());
@@ -179,8 +179,8 @@ class Counter {
   }
 
  private:
-  /// In the context of the launches before, or in a new one where CUPTI does not count there: it
-  /// may run out of memory, count nothing, or add what it counted before.
+  /// Counts in the context of the previous launches, or in a new one if CUPTI fails there: it may
+  /// run out of memory, count nothing, or add earlier counts.
   [[nodiscard]] KernelCounts count(const KernelLaunch& launch, std::uint64_t warps) {
     const bool is_first = !has_counted_;
     if (!is_first && !renews_) {
@@ -188,7 +188,7 @@ class Counter {
         KernelCounts counted = count_kernel(ordinal_, launch, wanted_);
         if (is_whole(counted, warps)) return counted;
       } catch (const std::runtime_error&) {
-        // What is wrong with the kernel itself, the next try says again.
+        // The next try reports errors of the kernel itself.
       }
       renews_ = true;
     }
@@ -198,11 +198,11 @@ class Counter {
     if (is_first) tells_begin_ = warps_begun(counted.instructions) == warps;
     if (is_whole(counted, warps)) return counted;
     throw std::runtime_error{
-        fmt::format("CUPTI's counts cannot be right: its kernel has {} warps, and {} began", warps,
+        fmt::format("CUPTI's counts are inconsistent: the kernel has {} warps, but {} began", warps,
                     warps_begun(counted.instructions))};
   }
 
-  /// Whether these are the counts of one launch of so many warps, and of all of it.
+  /// Whether these are the complete counts of a single launch with `warps` warps.
   [[nodiscard]] bool is_whole(const KernelCounts& counted, std::uint64_t warps) const {
     return tells_begin_ ? warps_begun(counted.instructions) == warps
                         : is_anything_counted(counted.instructions);
@@ -280,10 +280,10 @@ class Tracer {
   [[nodiscard]] std::vector<Access> record(const ptx::Module& module, const std::string& text,
                                            Launch launch, const std::vector<Access>& wanted) const {
     const std::uint32_t kernel = launch.kernel;
-    const ptx::Module traced = ptx::read(text, "the PTX that records");
-    // Lanes meet where they do when it is counted.
+    const ptx::Module traced = ptx::read(text, "the recording PTX");
+    // Lanes reconverge as in the counted code.
     const std::string cubin =
-        assemble(text, "the PTX that records", modules_.tools(),
+        assemble(text, "the recording PTX", modules_.tools(),
                  unoptimised(traced.kernels[kernel].name, launch.block.count()));
     const TracedLaunch run = traced_launch(module, traced, std::move(launch), bytes_);
     const auto bytes =
@@ -306,13 +306,14 @@ class Tracer {
   std::vector<Generation> generations_;
 };
 
-/// The lines of a worker as they come; the last one tells how it ended.
+/// The lines of a worker as they arrive; the last one reports how it ended.
 class Worker {
  public:
   Worker(const std::string& device, const Message& job)
       : child_{{.arguments = {"strata", "access-worker", "--device", device}}, job.dump()} {}
 
-  /// Nothing after the last line, or after `patience` without one: why() says which.
+  /// The next line. Nothing after the last line, or after `patience` without one: why() tells
+  /// which.
   std::optional<Message> next(std::chrono::seconds patience) {
     const auto deadline = std::chrono::steady_clock::now() + patience;
     std::optional<std::string> ended;
@@ -325,7 +326,7 @@ class Worker {
       }
       if (ended && is_drained) break;
       if (std::chrono::steady_clock::now() > deadline) {
-        ended = fmt::format("no end within {} s", patience.count());
+        ended = fmt::format("it did not finish within {} s", patience.count());
         break;
       }
       constexpr int milliseconds = 20;
@@ -384,12 +385,12 @@ bool is_same_launch(const Message& one, const Message& other) {
   return one.at("module") == other.at("module") && one.at("file") == other.at("file");
 }
 
-/// Whether a worker ends with this.
+/// Whether this is the last line of a worker.
 bool is_end(const Message& said) {
   return said.contains("failed") || said.contains("unavailable") || said.contains("no_device");
 }
 
-/// Why there is no answer; empty where there is one.
+/// Why there is no answer; empty if there is one.
 std::string failure_of(const Message& said) {
   for (const char* const key : {"failed", "refused", "unavailable"}) {
     if (const auto why = said.find(key); why != said.end()) return *why;
@@ -404,15 +405,15 @@ void throw_absence(const Message& said, bool is_any_answered) {
   }
 }
 
-/// What workers say to each request, in its order. One that ends costs no other launch its answer,
-/// and is followed by the next. Where it had answered others before, the request that it ended with
-/// is not to blame yet: it is the first of the next one. If that answers it, no later worker gets
-/// more requests than the one that ended had answered.
+/// The answers to all requests, in their order. A worker that ends costs no other launch its
+/// answer: another worker follows. If it had answered other requests before, the one at which it
+/// ended is not blamed yet, but becomes the first of the next worker. If that one answers it, later
+/// workers get at most as many requests as the ended one had answered.
 std::vector<Message> replies(Message job, const std::vector<Message>& requests,
                              const std::string& device, std::chrono::seconds patience) {
   std::vector<Message> all;
   std::size_t most = requests.size();
-  std::size_t answered_before = 0;  // by the worker that ended with the next request
+  std::size_t answered_before = 0;  // by the worker that ended at the next request
   bool is_any_answered = false;
   while (all.size() < requests.size()) {
     const auto first = requests.begin() + static_cast<std::ptrdiff_t>(all.size());
@@ -433,7 +434,7 @@ std::vector<Message> replies(Message job, const std::vector<Message>& requests,
       if (answered > 0) break;
       throw_absence(*said, is_any_answered);
       all.push_back(*said);
-      // It would fail the same way again.
+      // The same launch would fail again.
       while (all.size() < requests.size() &&
              is_same_launch(requests[all.size()], requests[all.size() - 1]))
         all.push_back(*said);
@@ -519,7 +520,7 @@ void add_access_worker(CLI::App& app) {
       for (const auto& request : job.at("launches")) {
         try {
           say(worker_of.answer(request));
-        } catch (const UsageError& error) {  // what is wrong with this launch is not with others
+        } catch (const UsageError& error) {  // this launch is at fault, not the others
           say({{"refused", error.what()}});
         }
       }

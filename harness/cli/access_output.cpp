@@ -199,7 +199,7 @@ bool begins_character(char c) {
   return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
 }
 
-/// Columns that a text takes: characters, not bytes.
+/// Width of a text in characters, not bytes.
 std::size_t width_of(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count_if(text, begins_character));
 }
@@ -213,7 +213,7 @@ std::size_t bytes_of_first(std::string_view text, std::size_t characters) {
   return at;
 }
 
-/// `text` in so many columns; of a longer one the beginning.
+/// `text` padded to `columns`; a longer text is cut at its end.
 std::string padded(std::string_view text, std::size_t columns, bool to_right = false) {
   const std::size_t width = width_of(text);
   if (width > columns) return std::string{text.substr(0, bytes_of_first(text, columns - 1))} + "…";
@@ -221,7 +221,7 @@ std::string padded(std::string_view text, std::size_t columns, bool to_right = f
   return to_right ? fill + std::string{text} : std::string{text} + fill;
 }
 
-/// Words of `text` in lines of the page's width, each indented; what is longer than a line is cut.
+/// `text` wrapped to lines of the page's width, each indented; a longer word is cut.
 std::string wrapped(std::string_view text, std::size_t indent) {
   std::string out;
   std::string line;
@@ -286,7 +286,7 @@ std::string span_text(const std::optional<Span>& span) {
   return fmt::format("{}–{}", span->least, span->most);
 }
 
-/// A line of a table, and what is said below it.
+/// A line of a table, and the notes below it.
 struct Line {
   std::string source;
   std::string opcode;
@@ -297,7 +297,7 @@ struct Line {
   bool operator==(const Line&) const = default;
 };
 
-/// In a column of ten characters.
+/// Fits into a column of ten characters.
 std::string number_text(std::uint64_t number) {
   constexpr std::uint64_t most = 9'999'999'999;
   return number <= most ? std::to_string(number)
@@ -308,7 +308,7 @@ std::string ratio_text(double moved, double ideal) {
   return ideal > 0 ? fmt::format("{:.2f}", moved / ideal) : "";
 }
 
-/// Of a proof: numbers of one request.
+/// For a proof: the numbers of one request.
 Line line_of(const ReportRow& one) {
   const AccessProof& proof = one.row.proof;
   Line line{.source = one.row.places.empty() ? fmt::format("PTX:{}", one.row.ptx_line)
@@ -336,7 +336,7 @@ Line line_of(const ReportRow& one) {
   return line;
 }
 
-/// Of a launch: sums over all of it, a line for each generation.
+/// For a launch: sums over all of it, one line per generation.
 std::vector<Line> lines_of(const Report& report, const KernelReport& kernel,
                            const ExactTraffic& exact) {
   const Access& access = exact.access;
@@ -374,9 +374,8 @@ std::vector<Line> lines_of(const Report& report, const KernelReport& kernel,
     notes.push_back(doubt_text(exact));
   }
   if (access.outside > 0) {
-    notes.push_back(
-        fmt::format("{} accesses of lanes lie outside of the buffers, the first at {:#x}",
-                    access.outside, access.first_outside));
+    notes.push_back(fmt::format("{} lane accesses outside the buffers, the first at {:#x}",
+                                access.outside, access.first_outside));
   }
   return lines;
 }
@@ -401,7 +400,7 @@ void print_line(std::string& out, const Line& line, std::size_t times) {
     out += wrapped(one_line(note), 4);
 }
 
-/// What the rows of a kernel take for granted, each once.
+/// The premises of a kernel's rows, each once.
 void print_premises(std::string& out, const KernelReport& kernel) {
   std::vector<std::string> assumed;
   std::vector<std::string> conditions;
@@ -422,7 +421,7 @@ void print_premises(std::string& out, const KernelReport& kernel) {
   }
 }
 
-/// What launches moved as ptxas optimises the kernel, of each space in which it has accesses.
+/// What launches moved in the code that ptxas optimises, for each space that the kernel accesses.
 void print_optimised(std::string& out, const KernelReport& kernel) {
   for (std::size_t l = 0; l < kernel.launches.size(); ++l) {
     const ReportedLaunch& launch = kernel.launches[l];
@@ -461,7 +460,7 @@ void print_kernel(std::string& out, const Report& report, const KernelReport& ke
     for (const auto& exact : one.exact)
       std::ranges::move(lines_of(report, kernel, exact), std::back_inserter(blocks.back()));
   }
-  // Copies of a loop that was unrolled say the same.
+  // Copies from an unrolled loop have the same text.
   for (auto block = blocks.begin(); block != blocks.end();) {
     const auto other =
         std::find_if(block, blocks.end(), [&](const auto& b) { return b != *block; });
@@ -489,7 +488,7 @@ std::string list_text(const std::vector<std::string>& items) {
   return fmt::format("{}", fmt::join(items, "; "));
 }
 
-/// What a row says beside the instruction.
+/// The columns of a row besides the instruction.
 struct CsvNumbers {
   std::string method;
   Space space = Space::generic;
@@ -503,7 +502,7 @@ struct CsvNumbers {
   std::string ratio = {};
 };
 
-/// With the numbers of `requests` requests.
+/// Fills in the numbers of `requests` requests.
 CsvNumbers numbered(CsvNumbers row, std::uint64_t requests, const Span& moved,
                     std::uint64_t ideal) {
   row.requests = std::to_string(requests);
@@ -524,7 +523,7 @@ CsvNumbers csv_of_proof(const AccessProof& proof) {
   return numbered(row, 1, *proof.parts, proof.ideal);
 }
 
-/// A row for shared memory, and one for each generation of the others; one without numbers where
+/// One row for shared memory, one per generation for other spaces; a single row without numbers if
 /// there are none.
 std::vector<CsvNumbers> csv_of_launch(const Report& report, const KernelReport& kernel,
                                       const ExactTraffic& exact) {
@@ -618,10 +617,10 @@ constexpr std::array rules{
     Rule{"uncoalesced", "warning",
          "An access to global memory moves more sectors than its bytes need."},
     Rule{"bank-conflict", "warning",
-         "An access to shared memory passes through the banks more often than its bytes need."},
-    Rule{"outside", "error", "An access lies outside of the buffers of its launch."},
+         "An access to shared memory needs more wavefronts than its bytes do."},
+    Rule{"outside", "error", "An access lies outside the buffers of its launch."},
     Rule{"unknown-address", "note",
-         "The address cannot be followed, so that nothing is said of it."}};
+         "The address cannot be followed, so nothing is known about this access."}};
 
 Json location_json(std::string_view file, std::uint32_t line, std::uint32_t column,
                    std::string_view message = {}) {
@@ -633,7 +632,7 @@ Json location_json(std::string_view file, std::uint32_t line, std::uint32_t colu
   return location;
 }
 
-/// The rule that a row breaks, and in which words; nothing for a row that breaks none.
+/// The rule that a row breaks, and the message; nothing if it breaks none.
 std::optional<std::pair<std::size_t, std::string>> finding_of(const Report& report,
                                                               const ReportRow& one) {
   const AccessProof& proof = one.row.proof;
@@ -642,8 +641,7 @@ std::optional<std::pair<std::size_t, std::string>> finding_of(const Report& repo
   };
   for (const auto& exact : one.exact) {
     if (exact.access.outside == 0) continue;
-    return found(2, fmt::format("{}: {} accesses of lanes lie outside of the buffers, the first at "
-                                "{:#x}",
+    return found(2, fmt::format("{}: {} lane accesses outside the buffers, the first at {:#x}",
                                 one.row.opcode, exact.access.outside, exact.access.first_outside));
   }
   const bool is_shared = proof.space == Space::shared;
@@ -716,7 +714,7 @@ void add_launch(KernelReport& kernel, const ptx::Kernel& code, ReportedLaunch la
                                              ? std::string{}
                                              : describe_hidden(code, access.hidden_by)});
     if (counted == nullptr) continue;
-    // What moved nothing is not told: none of its warps came there, or no lane of them took part.
+    // Accesses that moved nothing are not reported: no warp reached them, or no lane took part.
     if (const auto why = counted->not_counted.find(access.instruction);
         why != counted->not_counted.end()) {
       found->exact.back().not_counted = why->second;
@@ -751,10 +749,9 @@ std::string table_of(const Report& report) {
                              counted(over, "moves", "move"), shortest(report.most)),
                  0);
   out += wrapped(
-      "Moved: sectors of 32 bytes, or passes through the banks of shared memory; of a proof, by "
-      "one "
-      "request of a whole warp. Ideal: as many as its bytes need side by side. ÷: moved, at the "
-      "least, over ideal. Proofs follow the rules of compute capability 7.x and later.",
+      "Moved: 32-byte sectors, or wavefronts of shared memory; for a proof, of one request of a "
+      "full warp. Ideal: what the same bytes need when contiguous. ÷: moved (at least) over ideal. "
+      "Proofs follow the rules of compute capability 7.x and later.",
       0);
   return out;
 }

@@ -1,4 +1,4 @@
-// What `strata access` found, and the ways to show it.
+// The results of `strata access`, and the formats that show them.
 #pragma once
 
 #include "harness/access/evaluate.hpp"
@@ -13,20 +13,20 @@
 
 namespace strata::access {
 
-/// What a launch asks of memory in one row.
+/// The memory requests of a launch in one row.
 struct ExactTraffic {
   std::size_t launch = 0;  ///< into KernelReport::launches
   Access access;
-  std::string hidden_by = {};                 ///< in words, where it is not exact
-  std::optional<CountedAccess> counted = {};  ///< on a device, in code that is not optimised
-  std::string not_counted = {};               ///< why not, where the launch was
+  std::string hidden_by = {};                 ///< in words, if it is not exact
+  std::optional<CountedAccess> counted = {};  ///< on a device, in unoptimised code
+  std::string not_counted = {};               ///< why not, if its launch was counted
 
-  /// What is predicted by the rules of 7.x, at index `generation` of the traffic: sectors of global
-  /// and local memory, passes through the banks of shared memory. Nothing where it is not exact.
+  /// The prediction by the rules of 7.x, which is at index `generation` of the traffic: sectors of
+  /// global and local memory, wavefronts of shared memory. Nothing if it is not exact.
   [[nodiscard]] std::optional<std::uint64_t> predicted(std::size_t generation) const;
-  /// The same as the device moved it; nothing where it was not counted.
+  /// The same as counted on the device; nothing if it was not counted.
   [[nodiscard]] std::optional<std::uint64_t> moved() const;
-  /// Whether these two are there and equal.
+  /// Whether both exist and are equal.
   [[nodiscard]] bool is_as_predicted(std::size_t generation) const;
 };
 
@@ -34,17 +34,17 @@ struct ReportRow {
   Row row;
   std::vector<ExactTraffic> exact = {};
 
-  /// Sectors, or passes through the banks, over the fewest that could do: of the launches where
-  /// they tell, the most; else what every launch moves at the least. Nothing where neither knows.
+  /// Sectors, or wavefronts, over the fewest possible: the largest ratio of the launches that have
+  /// one; otherwise the least ratio that is proved for every launch. Nothing if neither is known.
   [[nodiscard]] std::optional<double> moved_over_ideal() const;
 };
 
 /// A launch file that was run on the host, and perhaps on a device.
 struct ReportedLaunch {
   std::string file;
-  double seconds = 0;            ///< that the host took to evaluate it
-  std::string not_counted = {};  ///< why a device did not count it; empty where one did
-  std::optional<CountedAccess> optimised = {};  ///< all of it, as ptxas optimises the kernel
+  double seconds = 0;                           ///< the host's time for the evaluation
+  std::string not_counted = {};                 ///< why a device did not count it; empty if one did
+  std::optional<CountedAccess> optimised = {};  ///< whole launch, optimised by ptxas
 };
 
 struct KernelReport {
@@ -59,22 +59,22 @@ struct KernelReport {
 struct Report {
   std::vector<Generation> generations;  ///< of exact numbers
   std::vector<KernelReport> kernels = {};
-  double most = 2;  ///< moved_over_ideal() above which a row stands out
+  double most = 2;  ///< rows with a larger moved_over_ideal() are findings
 };
 
-/// Puts the traffic of a launch beside the rows of its kernel. With `counted`, each row gets what a
-/// device moved.
+/// Adds the traffic of a launch to the rows of its kernel. With `counted`, each row also gets what
+/// a device moved.
 void add_launch(KernelReport& kernel, const ptx::Kernel& code, ReportedLaunch launch,
                 const Evaluation& evaluation, const CountedLaunch* counted = nullptr);
 
-/// Where the rules of the devices that can count, 7.x, stand among those asked for; behind the last
-/// one where they were not asked for.
+/// Index of 7.x, the rules of devices that can count, among the requested generations; past the
+/// last one if they were not requested.
 [[nodiscard]] std::size_t newest_of(const Report& report);
 
-/// What the device moved of a space: sectors, or wavefronts of shared memory.
+/// What the device moved in a space: sectors, or wavefronts of shared memory.
 [[nodiscard]] std::uint64_t moved_in(ptx::Space space, const CountedAccess& counted);
 
-/// "sectors", or "wavefronts" of shared memory: what accesses of the space are counted in.
+/// The unit of accesses of a space: "sectors", or "wavefronts" of shared memory.
 [[nodiscard]] std::string_view unit_of(ptx::Space space);
 [[nodiscard]] std::string_view name_of(ptx::Space space);
 [[nodiscard]] std::string_view name_of(AccessKind kind);
@@ -86,10 +86,11 @@ void add_launch(KernelReport& kernel, const ptx::Kernel& code, ReportedLaunch la
 [[nodiscard]] std::string doubt_text(const ExactTraffic& exact);
 
 [[nodiscard]] std::string table_of(const Report& report);
-/// RFC 4180: a row for each proof, and for each exact number of each generation.
+/// RFC 4180: one row per proof, and one per exact number and generation.
 [[nodiscard]] std::string csv_of(const Report& report);
 [[nodiscard]] std::string json_of(const Report& report);
-/// SARIF 2.1.0: what moves more than it needs, what is not known, and what lies outside of memory.
+/// SARIF 2.1.0: accesses that move more than they need, accesses that are not known, and accesses
+/// outside memory.
 [[nodiscard]] std::string sarif_of(const Report& report, std::string_view version);
 
 }  // namespace strata::access

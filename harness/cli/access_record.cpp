@@ -27,7 +27,7 @@ constexpr const char* of_access = "kernel_access";
 constexpr const char* of_launch = "kernel_launch";
 constexpr const char* model_gate = "model";
 
-/// `text` as a word of a case id. What is long ends in a digest of all of it.
+/// `text` as a word of a case id. A long text ends in a digest of the whole.
 std::string word_of(std::string_view text) {
   constexpr std::size_t longest = 80;
   constexpr std::size_t bytes_of_digest = 4;
@@ -48,7 +48,7 @@ std::string word_of(std::string_view text) {
   return word;
 }
 
-/// The name without its parameters and what it returns: "void scale<4>(float*)" is "scale<4>".
+/// The name without parameters and return type: "void scale<4>(float*)" is "scale<4>".
 std::string_view without_parameters(std::string_view name) {
   if (name.ends_with(')')) {
     std::size_t at = name.size();
@@ -63,7 +63,7 @@ std::string_view without_parameters(std::string_view name) {
   return name.starts_with(returned) ? name.substr(returned.size()) : name;
 }
 
-/// Gives each text its word; a word that another one has gets a number behind it.
+/// Gives each text its own word; a word that is already taken gets a number appended.
 class Words {
  public:
   std::string of(std::string_view text) {
@@ -78,7 +78,7 @@ class Words {
   std::set<std::string> taken_;
 };
 
-/// "inlined.cu-35+40": the line, then those that it was inlined to.
+/// "inlined.cu-35+40": the line, then those into which it was inlined.
 std::string line_word(const Row& row) {
   if (row.places.empty()) return fmt::format("PTX-{}", row.ptx_line);
   const Place& own = row.places.front();
@@ -111,7 +111,7 @@ Facts facts_of(const Row& row, const ExactTraffic& exact) {
   return facts;
 }
 
-/// What both accesses move: exact, and counted, where both are.
+/// Sums what both accesses move: exact, and counted if both were.
 void add(ExactTraffic& all, const ExactTraffic& one) {
   Access& sum = all.access;
   sum.warps += one.access.warps;
@@ -180,7 +180,7 @@ std::vector<Measurement> counts(Space space, const CountedAccess& counted) {
   return rows;
 }
 
-/// The whole kernel's, in which ptxas may have merged accesses and left some out.
+/// For the whole kernel, in which ptxas may have merged or removed accesses.
 Measurement of_optimised(Space space, const CountedAccess& counted) {
   const bool is_shared = space == Space::shared;
   return one(is_shared ? "optimised_wavefronts" : "optimised_sectors",
@@ -188,11 +188,11 @@ Measurement of_optimised(Space space, const CountedAccess& counted) {
              moved_in(space, counted));
 }
 
-/// What cannot be told of an access; empty where it has a prediction.
+/// Why an access has no prediction; empty if it has one.
 std::string unpredicted(const ExactTraffic& exact, std::size_t generation) {
   if (!exact.access.is_exact()) return doubt_text(exact);
   if (exact.predicted(generation)) return {};
-  return fmt::format("no model counts accesses of {} memory", name_of(exact.access.space));
+  return fmt::format("accesses to {} memory are not modelled", name_of(exact.access.space));
 }
 
 std::string uncounted(const KernelReport& kernel, const ExactTraffic& exact) {
@@ -200,7 +200,7 @@ std::string uncounted(const KernelReport& kernel, const ExactTraffic& exact) {
   return "not counted: " + one_line(exact.not_counted);
 }
 
-/// The prediction.
+/// Adds the prediction.
 CaseRecord predicted(const KernelReport& kernel, const ExactTraffic& exact, std::size_t generation,
                      CaseRecord record) {
   const std::string why_not = unpredicted(exact, generation);
@@ -222,7 +222,7 @@ CaseRecord predicted(const KernelReport& kernel, const ExactTraffic& exact, std:
   return record;
 }
 
-/// What a device counted.
+/// Adds what a device counted.
 CaseRecord counted(const ExactTraffic& exact, std::size_t generation, CaseRecord record) {
   record.phase = Phase::counting;
   record.status = Status::measured;
@@ -313,16 +313,16 @@ std::vector<CountedQuantity> counted_quantities() {
                            .set = {},
                            .additive = true};
   };
-  return {quantity("executed", sass::executed, "instruction", "executions of it by warps"),
+  return {quantity("executed", sass::executed, "instruction", "executions by warps"),
           quantity("sectors", sass::sectors, "sector", "sectors of global memory"),
-          quantity("tags", sass::tags, "1", "tags that global accesses look up in L1"),
-          quantity("wavefronts", sass::wavefronts, "wavefront", "passes through the banks"),
+          quantity("tags", sass::tags, "1", "tag lookups of global accesses in L1"),
+          quantity("wavefronts", sass::wavefronts, "wavefront", "wavefronts of shared memory"),
           quantity("sectors", sass::local_sectors, "sector", "sectors of local memory"),
-          quantity("optimised_sectors", sass::sectors, "sector", "of the kernel as it really runs"),
+          quantity("optimised_sectors", sass::sectors, "sector", "sectors of the optimised kernel"),
           quantity("optimised_wavefronts", sass::wavefronts, "wavefront",
-                   "of the kernel as it really runs"),
+                   "wavefronts of the optimised kernel"),
           quantity("optimised_sectors", sass::local_sectors, "sector",
-                   "of the kernel as it really runs, spilled registers included")};
+                   "sectors of the optimised kernel, including spilled registers")};
 }
 
 std::vector<Benchmark> declarations_of(const std::vector<CaseRecord>& records) {
@@ -332,22 +332,22 @@ std::vector<Benchmark> declarations_of(const std::vector<CaseRecord>& records) {
       values[record.which.benchmark][axis].insert(value);
   }
   const std::vector<Quantity> quantities{
-      {"requests", "executions by warps with a lane that takes part"},
-      {"sectors", "of 32 bytes, that these requests move"},
-      {"ideal_sectors", "the fewest that could hold the bytes asked for"},
-      {"wavefronts", "passes through the banks of shared memory"},
-      {"ideal_wavefronts", "the fewest that could"},
-      {"executed", "executions by warps, with and without lanes"},
-      {"tags", "looked up in L1"},
-      {"optimised_sectors", "sectors, as ptxas optimises the kernel"},
-      {"optimised_wavefronts", "wavefronts, as ptxas optimises the kernel"}};
+      {"requests", "executions by warps with an active lane"},
+      {"sectors", "32-byte sectors that these requests move"},
+      {"ideal_sectors", "minimum number of sectors for the requested bytes"},
+      {"wavefronts", "wavefronts of shared memory"},
+      {"ideal_wavefronts", "minimum number of wavefronts for the requested bytes"},
+      {"executed", "executions by warps, with and without active lanes"},
+      {"tags", "tag lookups in L1"},
+      {"optimised_sectors", "sectors of the optimised kernel"},
+      {"optimised_wavefronts", "wavefronts of the optimised kernel"}};
   const std::map<std::string, std::string> meanings{
       {"kernel", "its name"},
       {"launch", "the launch file"},
-      {"line", "of the source, then those that it was inlined to"},
-      {"instruction", "of the PTX"},
+      {"line", "source line, followed by the lines that it was inlined into"},
+      {"instruction", "PTX instruction"},
       {"space", "of memory"},
-      {"nth", "of several such instructions of a line"}};
+      {"nth", "number among equal instructions of a line"}};
   std::vector<Benchmark> declared;
   for (const auto& [name, axes] : values) {
     Benchmark one{.suite = suite,

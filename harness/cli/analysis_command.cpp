@@ -21,15 +21,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The value of an environment variable; empty where it is not set.
+/// The value of an environment variable; empty if it is not set.
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
 
 /// The command that calls the analysis package; adds the package to PYTHONPATH. The interpreter is
-/// the one that the set-up chose: STRATA_PYTHON, else the environment beside the sources, else what
-/// PATH has.
+/// the one that the set-up chose: STRATA_PYTHON, otherwise the environment next to the sources,
+/// otherwise the one on the PATH.
 std::vector<std::string> call_of(const std::vector<std::string>& arguments) {
   const auto is_there = [](const fs::path& path) {
     std::error_code ignored;
@@ -45,7 +45,7 @@ std::vector<std::string> call_of(const std::vector<std::string>& arguments) {
   std::string python = variable("STRATA_PYTHON");
   const fs::path own = source / ".venv" / "bin" / "python";
   if (python.empty()) python = is_there(own) ? own.string() : "python3";
-  // -P: a strata.py or jinja2.py in the working folder is nobody's to run.
+  // -P: a strata.py or jinja2.py in the working folder must not be run.
   std::vector<std::string> words{python, "-P", "-m", "strata"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   return words;
@@ -56,9 +56,9 @@ std::vector<std::string> call_of(const std::vector<std::string>& arguments) {
 void add_analysis(CLI::App& app) {
   constexpr std::array<std::pair<const char*, const char*>, 7> forwarded{
       {{"report", "figures, tables and one HTML page of a run"},
-       {"roofline", "attained FLOP/s under the ceilings measured in the run"},
-       {"compare", "what changed between runs; generations side by side"},
-       {"summary", "the most important numbers of a run"},
+       {"roofline", "kernels under the ceilings that the run measured"},
+       {"compare", "what changed between runs; differences between devices"},
+       {"summary", "the most important results of a run"},
        {"validate", "check a run folder against its schema"},
        {"export", "convert a run to Google Benchmark's JSON, Parquet or CSV"},
        {"import", "convert Google Benchmark's JSON or Nsight Compute's CSV to a run"}}};
@@ -72,8 +72,8 @@ void add_analysis(CLI::App& app) {
       auto words = call_of(arguments);
       (void)::execvp(words[0].c_str(), argument_vector(words).data());
       throw UsageError{
-          fmt::format("cannot start {}: {}; `make setup` makes the Python environment, "
-                      "STRATA_PYTHON names another",
+          fmt::format("cannot start {}: {}; run `make setup` to create the Python environment, or "
+                      "set STRATA_PYTHON",
                       words[0], std::strerror(errno))};
     });
   }

@@ -43,8 +43,8 @@ void add_context(Device& device) {
   }
 }
 
-/// What --counters asks for, opened before the device; null when the cases are to be timed. Throws
-/// CountersUnavailable.
+/// The counters that --counters selects, opened before the device; null if the cases are to be
+/// timed. Throws CountersUnavailable.
 std::unique_ptr<CounterSource> open_asked_counters(const BenchOptions& options, const Sweep& sweep,
                                                    const DeviceRequest& device) {
   if (options.counters.empty()) return nullptr;
@@ -57,12 +57,12 @@ std::unique_ptr<CounterSource> open_asked_counters(const BenchOptions& options, 
   }
   if (asked.size() == 1) return open_external_counters();
   throw UsageError{
-      "bench: --counters external cannot be combined with others: the outside profiler chooses "
+      "bench: --counters external cannot be combined with others: the external profiler chooses "
       "what is counted"};
 }
 
-/// The quantity that stands for the time of a case: the whole grid's, else the first one in
-/// seconds, else the wall time of the case.
+/// The quantity that represents the time of a case: that of the whole grid, otherwise the first one
+/// in seconds, otherwise the wall time of the case.
 double seconds_of(const CaseRecord& record) {
   const Measurement* best = nullptr;
   for (const auto& m : record.measurements) {
@@ -72,8 +72,8 @@ double seconds_of(const CaseRecord& record) {
   return best == nullptr ? record.seconds : median(best->samples);
 }
 
-/// Hands a case to Google Benchmark: its manual time, a counter for each quantity ("quantity" where
-/// one method has it, else "quantity:method"), and why a row is invalid.
+/// Passes a case to Google Benchmark: its manual time, a counter for each quantity ("quantity" if
+/// one method has it, otherwise "quantity:method"), and why a row is invalid.
 void report(const CaseRecord& record, benchmark::State& state) {
   state.SetIterationTime(seconds_of(record));
   std::string reasons;
@@ -102,7 +102,7 @@ ExitCode bench(const BenchOptions& options, std::vector<std::string> words) {
   Sweep sweep = load_sweep(options.sweep, benchmarks());
   apply_settings(sweep, options.settings, benchmarks());
   const auto request = parse_device_request(options.device);
-  std::unique_ptr<Device> device;  // opened last, left last: the profiler holds on to it
+  std::unique_ptr<Device> device;  // opened last, destroyed last: the profiler uses it
   const auto counters = open_asked_counters(options, sweep, request);
   device = open_device(request);
   if (counters) {
@@ -111,7 +111,7 @@ ExitCode bench(const BenchOptions& options, std::vector<std::string> words) {
     }
     counters->attach();
   }
-  std::optional<DeviceLock> lock;  // who only lists names measures nothing
+  std::optional<DeviceLock> lock;  // listing names measures nothing
   if (!lists) lock = DeviceLock::acquire(device->identity());
   const auto cases = expand(sweep, device->backend(), benchmarks());
   add_context(*device);
@@ -155,14 +155,15 @@ ExitCode bench(const BenchOptions& options, std::vector<std::string> words) {
 void add_bench(CLI::App& app, int& status) {
   const auto options = std::make_shared<BenchOptions>();
   auto* sub = app.add_subcommand(
-      "bench", "run the same cases as a Google Benchmark program: every --benchmark_* flag works");
+      "bench",
+      "run the same cases as a Google Benchmark program; accepts every --benchmark_* flag");
   sub->allow_extras();
-  option(sub, "--sweep", options->sweep, "sweep that names the cases");
+  option(sub, "--sweep", options->sweep, "sweep with the cases");
   option(sub, "--device", options->device, "auto, cuda:N or host");
-  option(sub, "--set", options->settings, "as for run", "NAME.KEY=VALUE");
+  option(sub, "--set", options->settings, "as for strata run", "NAME.KEY=VALUE");
   option(sub, "--counters", options->counters,
-         "count the cases instead of timing them: as for run, or external: run the work for an "
-         "outside profiler (ncu --nvtx --nvtx-include counted/)",
+         "count the cases instead of timing them, as for strata run; or external: run the work for "
+         "an external profiler (ncu --nvtx --nvtx-include counted/)",
          "LIST");
   sub->callback([=, &status] {
     auto words = sub->remaining();

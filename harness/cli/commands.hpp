@@ -1,5 +1,5 @@
-// The subcommands. Each adds itself and its flags to `app`; parsing a command line that chooses it
-// runs it, and leaves in `status` the exit status of the process.
+// The subcommands. Each adds itself and its flags to `app`. Parsing a command line that selects it
+// runs it, and stores the exit status of the process in `status`.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -38,13 +38,13 @@ void add_access_worker(CLI::App& app);
 void add_nbody(CLI::App& app, int& status);
 void add_neighbours(CLI::App& app, int& status);
 void add_ladder(CLI::App& app);
-/// Prints the story of every rung. Throws UsageError for a suite that has no ladder.
+/// Prints the story of every rung. Throws UsageError for a suite without a ladder.
 void print_ladder(const std::string& suite);
-/// Those of `python -m strata`, which replaces this process.
+/// The subcommands of `python -m strata`, which replaces this process.
 void add_analysis(CLI::App& app);
 
-/// Adds an option to a subcommand: of a list each value needs the flag again, of a text the default
-/// is shown.
+/// Adds an option to a subcommand. For a list, each value needs the flag again; for a text, the
+/// help shows the default.
 template <class App, class T>
 auto* option(App* sub, const char* flag, T& value, const char* what, const char* type = nullptr) {
   auto* added = sub->add_option(flag, value, what);
@@ -56,28 +56,28 @@ auto* option(App* sub, const char* flag, T& value, const char* what, const char*
   return added;
 }
 
-/// What a run left behind.
+/// The results of a run.
 struct RecordedRun {
   std::filesystem::path folder;
   RunContext context;
   RunState state = RunState::complete;
 };
-/// Measures, and counts where counters can be had, the cases of the sweep that `sweep_on` gives for
-/// the device's backend; controls may be among them. The run folder is made in `out`.
+/// Measures the cases of the sweep that `sweep_on` returns for the device's backend, and counts
+/// them if counters are available; controls may be among them. Creates the run folder in `out`.
 [[nodiscard]] RecordedRun record_run(const std::function<Sweep(Backend)>& sweep_on,
                                      const std::string& device, const std::string& out,
                                      const std::vector<std::string>& command, bool quiet);
 
-/// Prints the most important numbers of a run. False when the analysis package does not start or
-/// cannot read the run.
+/// Prints the most important numbers of a run. Returns false if the analysis package does not start
+/// or cannot read the run.
 [[nodiscard]] bool say_first_numbers(const std::string& run);
 
-/// What benchmarks and rungs say of themselves, for context.json, where the analysis reads it: a
-/// JSON object with `benchmarks`, the declarations of those that `cases` are of, by name; where one
-/// is of suite nbody, `rungs`, that ladder in its order; and `ladders`, by suite the stories of the
-/// other ladders that cases are of (results/schema/README.md).
+/// The declarations of benchmarks and rungs for context.json, where the analysis reads them: a JSON
+/// object with `benchmarks`, by name those of `cases`; `rungs`, the ladder in its order, if a case
+/// is of suite nbody; and `ladders`, by suite the stories of the other ladders
+/// (results/schema/README.md).
 [[nodiscard]] std::string describe_benchmarks(const std::vector<Case>& cases);
-/// The same of benchmarks that are not enrolled.
+/// The same for benchmarks that are not registered.
 [[nodiscard]] std::string describe_benchmarks(const std::vector<Benchmark>& benchmarks);
 
 /// Prints `text` in lines of a page's width, broken between words, beside `label`, which stands in

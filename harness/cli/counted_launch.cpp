@@ -20,8 +20,8 @@ CountedAccess counts_of(const InstructionCounts& one) {
           .local_sectors = count(sass::local_sectors)};
 }
 
-/// Calls `take` with each machine instruction that moved something, and the instruction of the
-/// kernel that it was made of.
+/// Calls `take` with each machine instruction that moved something, and the kernel instruction from
+/// which it was compiled.
 template <class Take>
 void each_access(const CodeCounts& code, const Take& take) {
   for (const auto& one : code.counts) {
@@ -33,17 +33,16 @@ void each_access(const CodeCounts& code, const Take& take) {
   }
 }
 
-/// Registers that ptxas keeps in local memory for want of room are no access of an instruction of
-/// another space.
+/// Registers that ptxas spills to local memory are not accesses of an instruction of another space.
 bool is_spill(const ptx::Instruction& instruction, const CountedAccess& counted) {
   const bool is_local_only = counted.sectors + counted.tags + counted.wavefronts == 0;
   const ptx::Space space = instruction.space();
   return is_local_only && space != ptx::Space::local && space != ptx::Space::generic;
 }
 
-/// What no execution of a plain load or store can have moved: a lane's bytes, at a multiple of
-/// their number, lie in one sector, and take at most a pass for each word. Empty where all is
-/// possible.
+/// Returns what no execution of a plain load or store can have moved: the bytes of a lane, aligned
+/// to their number, are in one sector, and take at most one wavefront per word. Empty if everything
+/// is possible.
 std::string impossible(const ptx::Instruction& instruction, const CountedAccess& counted) {
   if (instruction.opcode != "ld" && instruction.opcode != "st") return {};
   constexpr std::uint64_t lanes = 32;
@@ -53,8 +52,8 @@ std::string impossible(const ptx::Instruction& instruction, const CountedAccess&
   const auto over = [&](std::uint64_t moved, std::uint64_t most_of_one, const char* unit) {
     if (moved <= counted.executed * most_of_one) return std::string{};
     return fmt::format(
-        "the counts cannot be right: {} {} in {} executions, each of which moves {} at most", moved,
-        unit, counted.executed, most_of_one);
+        "inconsistent counts: {} {} in {} executions, each of which moves at most {}", moved, unit,
+        counted.executed, most_of_one);
   };
   std::string sectors = over(counted.sectors, lanes, "sectors");
   if (!sectors.empty()) return sectors;
@@ -101,7 +100,7 @@ void count_accesses(const CodeCounts& code, const ptx::Kernel& kernel,
     if (number == 1) continue;
     launch.accesses.erase(instruction);
     launch.not_counted[instruction] =
-        fmt::format("ptxas makes {} accesses of it, a loop perhaps", number);
+        fmt::format("ptxas turned it into {} accesses, possibly a loop", number);
   }
   std::erase_if(launch.accesses, [&](const auto& one) {
     const std::string why = impossible(kernel.instructions[one.first], one.second);
@@ -111,7 +110,7 @@ void count_accesses(const CodeCounts& code, const ptx::Kernel& kernel,
   const std::set<std::uint32_t> present{lines.begin(), lines.end()};
   for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i) {
     if (!present.contains(code.marked.first_marks[code.kernel] + i))
-      launch.not_counted[i] = "ptxas leaves it out, as what is never reached or never used";
+      launch.not_counted[i] = "ptxas removed it as unreachable or unused";
   }
 }
 

@@ -1,4 +1,4 @@
-// What a device counted of a launch, put back to the accesses of its PTX.
+// A device's counts of a launch, attributed to the accesses of its PTX.
 #pragma once
 
 #include "harness/access/marked_ptx.hpp"
@@ -15,7 +15,7 @@
 
 namespace strata::access {
 
-/// The metrics of CUPTI that CountedAccess is made of.
+/// The CUPTI metrics behind CountedAccess.
 namespace sass {
 inline constexpr std::string_view executed = "smsp__sass_inst_executed";
 inline constexpr std::string_view sectors = "smsp__sass_sectors_mem_global";
@@ -28,24 +28,25 @@ inline constexpr std::string_view local_sectors = "smsp__sass_sectors_mem_local"
 struct CountedAccess {
   std::uint64_t executed = 0;    ///< by a warp
   std::uint64_t sectors = 0;     ///< of global memory
-  std::uint64_t tags = 0;        ///< of L1, looked up
+  std::uint64_t tags = 0;        ///< tag lookups in L1
   std::uint64_t wavefronts = 0;  ///< of shared memory
   std::uint64_t local_sectors = 0;
   CountedAccess& operator+=(const CountedAccess& other);
 };
 
 struct CountedLaunch {
-  /// By instruction of the kernel, in code that is not optimised. What moved nothing is not here.
+  /// By instruction of the kernel, in unoptimised code. Instructions that moved nothing are
+  /// missing.
   std::map<std::uint32_t, CountedAccess> accesses = {};
-  /// Why nothing can be said of an access: it has no machine instruction, or several.
+  /// Why an access has no counts: it has no machine instruction, or several.
   std::map<std::uint32_t, std::string> not_counted = {};
-  std::optional<CountedAccess> optimised = {};  ///< the whole kernel, as ptxas optimises it
-  std::vector<std::string> overrun = {};        ///< buffers around which the kernel wrote
+  std::optional<CountedAccess> optimised = {};  ///< the whole kernel, optimised by ptxas
+  std::vector<std::string> overrun = {};        ///< buffers with overwritten guards
   std::string chip = {};                        ///< "GH100": whose counters
-  std::string failure = {};                     ///< why no access was counted; empty: they were
+  std::string failure = {};                     ///< why no access was counted; empty if they were
 };
 
-/// Counts of a kernel's machine code, which was made of `marked`.
+/// Counts of a kernel's machine code, which was compiled from `marked`.
 struct CodeCounts {
   const MarkedPtx& marked;
   std::uint32_t kernel;
@@ -56,18 +57,18 @@ constexpr std::uint64_t warps_of(std::uint64_t threads) {
   return (threads + 31) / 32;
 }
 
-/// Executions of the first machine instruction, to which none jumps back: as many as warps were
-/// launched, where the counts are those of one launch.
+/// Executions of the first machine instruction, to which no branch leads: the number of warps
+/// launched, if the counts are those of one launch.
 [[nodiscard]] std::uint64_t warps_begun(std::span<const InstructionCounts> counts);
 
-/// Whether anything was counted: no launch executes nothing.
+/// Whether anything was counted: every launch executes something.
 [[nodiscard]] bool is_anything_counted(std::span<const InstructionCounts> counts);
 
-/// All of them. What was inlined from other functions is theirs.
+/// The sum over all instructions, including those inlined from other functions.
 [[nodiscard]] CountedAccess sum_of(const CodeCounts& code);
 
 /// CountedLaunch::accesses and not_counted, for code in which ptxas merged and moved nothing.
-/// `lines`: the marks that its machine instructions have, each where it stands.
+/// `lines`: the mark of each machine instruction, by position.
 void count_accesses(const CodeCounts& code, const ptx::Kernel& kernel,
                     std::span<const std::uint32_t> lines, CountedLaunch& launch);
 

@@ -1,5 +1,5 @@
-// strata counters: sets, metrics of a chip and the number of passes. Needs no GPU
-// where a chip is named.
+// strata counters: sets, metrics of a chip, and the number of passes. Needs no GPU if a chip is
+// named.
 #include "harness/case/error.hpp"
 #include "harness/case/text.hpp"
 #include "harness/cli/commands.hpp"
@@ -18,7 +18,7 @@ namespace {
 
 struct CountersOptions {
   std::vector<std::string> wanted;
-  std::string chip;  ///< empty: that of the device
+  std::string chip;  ///< empty: the chip of the device
   std::string device = "auto";
   bool all_chips = false;
   std::string format = "table";
@@ -30,9 +30,9 @@ constexpr std::string_view flag = "counters";  // begins the messages
 /// The selection resolved on one chip.
 struct ChipReport {
   std::string chip;
-  std::string unavailable;  ///< why the library cannot describe it; empty: it can
+  std::string unavailable;  ///< why the library cannot describe it; empty if it can
   std::vector<ResolvedSet> sets;
-  std::size_t passes = 0;  ///< for all of it and the set "memory", which is part of every plan
+  std::size_t passes = 0;  ///< for all of it and the set "memory", which every plan contains
 };
 
 // --- what was asked for ---
@@ -45,7 +45,7 @@ struct Asked {
 Asked what_is_asked(const std::vector<std::string>& wanted) {
   Asked asked{.selection = {.wanted = wanted.empty() ? counter_set_names() : wanted}};
   if (wanted.empty()) {
-    // The set that every plan holds first, then by name.
+    // The set that every plan contains first, then by name.
     std::ranges::stable_partition(asked.selection.wanted,
                                   [](const std::string& name) { return name == memory_set; });
   }
@@ -98,14 +98,14 @@ std::string chip_here(const std::string& device) {
   const auto request = parse_device_request(device);
   if (request.kind == DeviceRequest::Kind::host) {
     throw UsageError{
-        "--device host: the counters of a CPU are not read; expected cuda:N; or name "
-        "a chip with --chip"};
+        "--device host: CPU counters are not supported; expected cuda:N, or a chip given with "
+        "--chip"};
   }
   try {
     return chip_of_device(request.ordinal);
   } catch (const DeviceUnavailable& absent) {
     throw DeviceUnavailable{
-        fmt::format("{}; name a chip instead: --all-chips, or --chip with one of {}", absent.what(),
+        fmt::format("{}; give a chip instead: --all-chips, or --chip with one of {}", absent.what(),
                     joined(known_chips()))};
   }
 }
@@ -117,7 +117,7 @@ std::string passes(std::size_t count) {
   return fmt::format("{} pass{}", count, count == 1 ? "" : "es");
 }
 
-/// The metric, marked when it is not the first choice, or the missing ones.
+/// The metric, marked if it is not the first choice; or the missing ones.
 std::string stand_in(const ResolvedQuantity& quantity) {
   if (!quantity.choice) return fmt::format("absent: {}", metric_names(quantity.asked));
   return quantity.metric() + (*quantity.choice == 0 ? "" : " (fallback)");
@@ -129,8 +129,8 @@ std::string as_code(std::string_view name) {
 
 using Row = std::vector<std::string>;
 
-/// As "markdown", as "csv", or as a table: without `head`, its columns as wide as their widest
-/// cell; the last is left as it is.
+/// As "markdown", as "csv", or as a table. A table has no `head`, and its columns are as wide as
+/// their widest cell, except the last.
 void print_rows(std::string_view format, const Row& head, const std::vector<Row>& rows,
                 std::string_view indent = "") {
   if (format == "markdown") {
@@ -166,7 +166,7 @@ void print_rows(std::string_view format, const Row& head, const std::vector<Row>
 void print_chip(const ChipReport& report, const std::string& format) {
   const bool markdown = format == "markdown";
   if (markdown) {
-    fmt::print("# Counters of {}\n\nAll of this, with `{}`: {}.\n", report.chip, memory_set,
+    fmt::print("# Counters of {}\n\nAll together, with `{}`: {}.\n", report.chip, memory_set,
                passes(report.passes));
   } else {
     fmt::print("{}\n", report.chip);
@@ -184,7 +184,7 @@ void print_chip(const ChipReport& report, const std::string& format) {
     }
     print_rows(format, {"quantity", "unit", "metric", "meaning"}, rows, "  ");
   }
-  if (!markdown) fmt::print("\nall of this, with {}: {}\n", memory_set, passes(report.passes));
+  if (!markdown) fmt::print("\nall together, with {}: {}\n", memory_set, passes(report.passes));
 }
 
 // --- many chips ---
@@ -240,18 +240,16 @@ void print_differences(const std::vector<ChipReport>& reports) {
   std::vector<Row> rows;
   for (const auto& [key, chips] : differences)
     rows.push_back({key.first, key.second, joined(chips)});
-  fmt::print("\n## Absent, or counted by a fallback\n\n");
+  fmt::print("\n## Missing, or counted by a fallback\n\n");
   print_rows("markdown", {"quantity", "counted as", "on"}, rows);
 }
 
 void print_chips_markdown(const std::vector<ChipReport>& reports) {
   fmt::print(
-      "# What each chip can count\n\n"
-      "Made by `strata counters --all-chips --format markdown` with {}, which needs no GPU for "
-      "it.\n"
-      "Numbers are passes: how often a piece of work runs so that the set is counted once; (−n) "
-      "says that the\nchip does not have n of its quantities. Each set stands alone in its column; "
-      "the last holds all of them.\n\n",
+      "# What each chip can count\n\nMade by `strata counters --all-chips --format markdown` with "
+      "{}, without a GPU. Numbers are passes: how\noften the work runs to count the set once. (−n) "
+      "means that the chip lacks n of its quantities. Each\ncolumn is one set alone; the last "
+      "column is all sets together.\n\n",
       catalogue_version());
   print_passes(reports, "markdown");
   print_differences(reports);
@@ -264,7 +262,7 @@ void print_chips_markdown(const std::vector<ChipReport>& reports) {
     for (const auto& [asked, choice] : quantities)
       rows.push_back(
           {as_code(asked.name), asked.unit, asked.meaning, as_code(metric_names(asked))});
-    print_rows("markdown", {"quantity", "unit", "meaning", "metrics, the first that there is"},
+    print_rows("markdown", {"quantity", "unit", "meaning", "metrics, in order of preference"},
                rows);
   }
 }
@@ -330,8 +328,8 @@ void list_metrics(MetricCatalogue& catalogue, const CountersOptions& options) {
   }
   if (rows.empty()) {
     throw UsageError{
-        fmt::format("--metrics {}: no metric of {} matches; expected an expression "
-                    "that some of its {} names match; '.' matches all",
+        fmt::format("--metrics {}: no metric of {} matches; expected a regular expression that "
+                    "matches some of its {} names; '.' matches all",
                     in_quotes(options.metrics), catalogue.chip(), catalogue.base_metrics().size())};
   }
   Row head{"metric", "unit", "meaning"};
@@ -366,7 +364,7 @@ void describe_counters(const CountersOptions& options) {
   if (options.format == "json") return print_json(reports);
   if (!options.all_chips) return print_chip(reports.front(), options.format);
   if (options.format == "markdown") return print_chips_markdown(reports);
-  fmt::print("passes to count each set alone (−n: quantities that the chip does not have)\n\n");
+  fmt::print("passes to count each set alone (−n: quantities that the chip lacks)\n\n");
   print_passes(reports, options.format);
 }
 
@@ -375,11 +373,11 @@ void describe_counters(const CountersOptions& options) {
 void add_counters(CLI::App& app) {
   const auto options = std::make_shared<CountersOptions>();
   auto* sub = app.add_subcommand(
-      "counters", "list what a chip can count: sets, metrics, passes; needs no GPU with --chip");
+      "counters", "list what a chip can count: sets, metrics, passes; with --chip it needs no GPU");
   sub->add_option("wanted", options->wanted,
-                  "counter sets, files of sets or metrics; default: every set")
+                  "counter sets, files of sets, or metrics; default: every set")
       ->type_name("SET|FILE|METRIC");
-  auto* chip = option(sub, "--chip", options->chip, "chip to describe: GH100, …", "NAME");
+  auto* chip = option(sub, "--chip", options->chip, "chip to describe, such as GH100", "NAME");
   auto* device = option(sub, "--device", options->device, "device to describe: auto or cuda:N");
   auto* all_chips =
       sub->add_flag("--all-chips", options->all_chips, "describe every chip that CUPTI knows");
@@ -387,8 +385,7 @@ void add_counters(CLI::App& app) {
   all_chips->excludes(chip)->excludes(device);
   option(sub, "--format", options->format, "output format")
       ->check(CLI::IsMember({"table", "csv", "json", "markdown"}));
-  option(sub, "--metrics", options->metrics,
-         "list instead the metrics of the chip whose names match", "RE")
+  option(sub, "--metrics", options->metrics, "list the chip's metrics whose names match", "RE")
       ->excludes(all_chips);
   sub->callback([options] { describe_counters(*options); });
 }

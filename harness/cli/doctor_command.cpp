@@ -28,7 +28,7 @@ void diagnose() {
   fmt::print("strata {}, commit {}{}, {} build, {}{}\n", build.version,
              build.commit.empty() ? "unknown" : build.commit, build.dirty ? " (changed since)" : "",
              build.build_type, build.compiler,
-             build.cuda_compiler.empty() ? ", no CUDA part" : ", " + build.cuda_compiler);
+             build.cuda_compiler.empty() ? ", without CUDA" : ", " + build.cuda_compiler);
   auto cuda = diagnose_cuda();
   const auto counters = diagnose_counters();
   cuda.insert(cuda.end(), counters.begin(), counters.end());
@@ -45,7 +45,7 @@ void diagnose() {
 }  // namespace
 
 void add_doctor(CLI::App& app) {
-  app.add_subcommand("doctor", "what can be measured here, and what is missing")
+  app.add_subcommand("doctor", "show what can be measured here, and what is missing")
       ->callback(diagnose);
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// The generation of "9.0" or "9.x", or nothing.
+/// The generation of "9.0" or "9.x"; nothing for other texts.
 std::optional<Generation> of_capability(std::string_view text) {
   const auto dot = text.find('.');
   if (dot == std::string_view::npos) return std::nullopt;
@@ -21,7 +21,7 @@ std::optional<Generation> of_capability(std::string_view text) {
   if (!major || !minor || *major < 1 || *major > 99 || *minor < 0 || *minor > 9) {
     return std::nullopt;
   }
-  if (*major == 4 || (*major == 1 && any)) return std::nullopt;  // there is no 4.x; 1.x are two
+  if (*major == 4 || (*major == 1 && any)) return std::nullopt;  // no 4.x; 1.x are two
   return generation_of(static_cast<int>(*major), static_cast<int>(*minor));
 }
 

@@ -8,17 +8,16 @@
 
 namespace strata {
 
-/// The generations that were asked for by their names or by compute capabilities ("9.0", "8.x"), in
-/// their order; all of `otherwise` when nothing was, all that there are when it is empty. Throws
-/// UsageError.
+/// The generations requested by name or compute capability ("9.0", "8.x"), in their order. Without
+/// a request `otherwise`, or all if that is empty. Throws UsageError.
 [[nodiscard]] std::vector<std::string> chosen_generations(
     std::vector<std::string> asked, const std::vector<std::string>& otherwise = {});
 
-/// The names of `known` that were asked for, in the order of `known`; all when nothing was. Throws
-/// UsageError for one that there is not; `mend` helps where none is near.
+/// The requested names, in the order of `known`; all if none was requested. Throws UsageError for a
+/// name that does not exist; `mend` is the hint if none is similar.
 [[nodiscard]] std::vector<std::string> chosen(std::string_view option,
                                               const std::vector<std::string>& asked,
                                               std::vector<std::string> known,
-                                              std::string_view mend = "leave it out for all");
+                                              std::string_view mend = "omit it for all");
 
 }  // namespace strata

@@ -1,4 +1,4 @@
-// strata ladder: what the rungs of the ladders say of themselves.
+// strata ladder: the stories of the rungs.
 #include "harness/case/story.hpp"
 #include "harness/case/text.hpp"
 #include "harness/cli/commands.hpp"
@@ -32,7 +32,7 @@ void print_summary(const std::vector<Ladder>& all) {
     print_note(ladder.suite, fmt::format("{} rungs on a CPU, {} on a GPU", rungs(Backend::host),
                                          rungs(Backend::cuda)));
   }
-  fmt::print("strata ladder SUITE tells a ladder rung by rung.\n");
+  fmt::print("strata ladder SUITE prints a ladder rung by rung.\n");
 }
 
 }  // namespace
@@ -54,9 +54,9 @@ void print_ladder(const std::string& suite) {
 
 void add_ladder(CLI::App& app) {
   const auto suite = std::make_shared<std::string>();
-  auto* sub = app.add_subcommand(
-      "ladder", "list the rungs of a ladder: their change, their source, the expected gain");
-  sub->add_option("suite", *suite, "the ladder; default: which ones there are")->type_name("SUITE");
+  auto* sub =
+      app.add_subcommand("ladder", "list the rungs of a ladder: change, source and expected gain");
+  sub->add_option("suite", *suite, "the ladder; default: list the ladders")->type_name("SUITE");
   sub->callback([suite] {
     if (suite->empty()) {
       print_summary(ladders());

@@ -1,4 +1,4 @@
-// What the benchmarks say of themselves: to people, and to the analysis.
+// The declarations of the benchmarks, for people and for the analysis.
 #include "harness/case/controls.hpp"
 #include "harness/case/story.hpp"
 #include "harness/case/sweep.hpp"
@@ -103,9 +103,10 @@ Declaration ladder() {
 
 void add_list(CLI::App& app) {
   const auto options = std::make_shared<ListOptions>();
-  auto* sub = app.add_subcommand("list", "list the benchmarks: question, axes, quantities, cost");
+  auto* sub =
+      app.add_subcommand("list", "list the benchmarks: question, axes, quantities and cost");
   option(sub, "--cases", options->cases, "list the case ids of this sweep instead", "SWEEP");
-  option(sub, "--backend", options->backend, "backend of those cases")
+  option(sub, "--backend", options->backend, "backend of these cases")
       ->check(CLI::IsMember({"cuda", "host"}));
   sub->callback([options] { list(*options); });
 }
@@ -131,7 +132,7 @@ std::string describe_benchmarks(const std::vector<Case>& cases) {
   for (const Ladder& one : ladders()) {
     const bool asked =
         std::ranges::any_of(cases, [&](const Case& which) { return which.suite == one.suite; });
-    if (!asked || one.suite == "nbody") continue;  // whose rungs say more than their stories
+    if (!asked || one.suite == "nbody") continue;  // its rungs have more than their stories
     for (const Story& story : one.stories) {
       described["ladders"][one.suite].push_back({{"name", story.name},
                                                  {"backend", to_string(story.backend)},

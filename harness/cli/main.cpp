@@ -16,7 +16,7 @@ namespace strata {
 namespace {
 
 int fail(ExitCode code, std::string_view what) {
-  // Not fmt::print, which throws when stderr is closed.
+  // Not fmt::print, which throws if stderr is closed.
   (void)std::fputs(fmt::format("strata: {}\n", one_line(what)).c_str(), stderr);
   return static_cast<int>(code);
 }
@@ -50,7 +50,7 @@ void add_worker(CLI::App& app, int& status) {
 }
 
 int command(int argc, char** argv) {
-  CLI::App app{"Measures the memory hierarchy of a GPU, or of the CPU where there is none.",
+  CLI::App app{"Measures the memory hierarchy of a GPU, or of the CPU if there is no GPU.",
                "strata"};
   const BuildInfo& build = build_info();
   app.set_version_flag("--version",
@@ -59,8 +59,8 @@ int command(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer(
       "Exit status: 0 all cases measured or skipped for a stated reason; 1 some case failed; 2 bad "
-      "input;\n3 no usable device for what was asked; 130 interrupted (the run folder resumes).\n"
-      "First steps: strata doctor; strata run quick; strata report RUN");
+      "input;\n3 no usable device; 130 interrupted (the run folder can be resumed).\nFirst steps: "
+      "strata doctor; strata run quick; strata report RUN");
   int status = 0;
   add_doctor(app);
   add_list(app);

@@ -33,31 +33,31 @@ struct ModelOptions {
   std::string permutation;
 };
 
-/// The pattern that was asked for, else null: lane k reads element offset + stride × (place of k).
+/// The requested pattern; otherwise null. Lane k reads element offset + stride × (position of k).
 Json pattern_of(const ModelOptions& options) {
   if (!options.width) {
     if (options.stride || options.offset || !options.permutation.empty()) {
       refuse({"strata model"}, "a pattern without its width", "--width BYTES beside --stride",
-             "add --width 4, say");
+             "add --width 4, for example");
     }
     return nullptr;
   }
   if (!options.layouts.empty() || !options.fields.empty()) {
     refuse({"strata model"}, "both a pattern and a layout", "--width or --layout and --fields",
-           "ask for one at a time");
+           "give one of them");
   }
   if (std::ranges::count(std::array{1, 2, 4, 8, 16}, *options.width) == 0) {
-    refuse({"--width"}, fmt::format("no lane reads {} bytes at once", *options.width),
-           "1, 2, 4, 8 or 16", "read the element in parts of such a width");
+    refuse({"--width"}, fmt::format("no lane can read {} bytes at once", *options.width),
+           "1, 2, 4, 8 or 16", "read the element in parts of one of these widths");
   }
   const Names order = options.permutation.empty() ? Names{} : Names{options.permutation};
   const std::string permutation =
-      chosen("--permutation", order, permutations.names(), "name one of these").front();
+      chosen("--permutation", order, permutations.names(), "use one of these").front();
   const auto elements = [](std::string_view option, long long number) {
     constexpr long long most = std::numeric_limits<std::uint32_t>::max();
     if (number < 0 || number > most) {
       refuse({option}, fmt::format("{} is out of range", number),
-             fmt::format("a whole number from 0 to {}", most), "give another number");
+             fmt::format("an integer from 0 to {}", most), "use another number");
     }
     return static_cast<std::uint64_t>(number);
   };
@@ -80,8 +80,8 @@ Json counts_of(const SequenceTraffic& traffic) {
           {"repeated_share", traffic.repeated_share()}};
 }
 
-/// What every format shows: `pattern`, unless layouts were asked for; the generations, and a
-/// prediction for each of them and the pattern, or each layout and field set.
+/// The content of every format: the pattern, unless layouts were requested; the generations; and a
+/// prediction for each generation and pattern, or each layout and field set.
 Json document_of(const ModelOptions& options) {
   Json document{{"schema_version", 1}};
   const Json pattern = pattern_of(options);
@@ -122,8 +122,8 @@ Json document_of(const ModelOptions& options) {
   return document;
 }
 
-/// A line of the table. One load repeats nothing and has no layout: a pattern has no column for
-/// those.
+/// A line of the table. A pattern has no column for repeated sectors and layouts, because one load
+/// has neither.
 void print_line(bool is_pattern, const std::array<std::string, 11>& cells) {
   constexpr std::array<int, 11> widths{12, 9, 9, 8, 9, 9, 7, 8, 7, 8, 10};
   for (std::size_t c = 0; c < cells.size(); ++c) {
@@ -167,21 +167,21 @@ void print_table(const Json& document) {
                p["stride"].dump(),
                p["permutation"] == "identity"   ? "k"
                : p["permutation"] == "reversed" ? "(31 − k)"
-                                                : "(place of k in a random order)");
+                                                : "(position of k in a random order)");
   } else {
     fmt::print("What a warp asks of memory to read 32 particles\n\n");
   }
   print_predictions(document);
   fmt::print("\n");
   print_note("requests",
-             "what the pipeline takes one by one; sectors (32 bytes) and lines (128) "
-             "count again in each request that touches them");
+             "memory requests of the pipeline; sectors (32 bytes) and lines (128) count again in "
+             "each request that touches them");
   print_note("used", is_pattern ? "distinct bytes that some lane asked for"
-                                : "bytes of the wanted fields: padding is moved, not used");
+                                : "bytes of the wanted fields; padding is moved, but not used");
   if (!is_pattern) {
     print_note("repeated",
-               "sectors that an earlier load of the same read touched: a cache next to "
-               "the warp spares them, where there is one for loads: on 2.x, and from 6.0 on");
+               "sectors that an earlier load of the same read touched; a cache that serves loads "
+               "saves them (2.x, and 6.0 and later)");
   }
   for (const auto& one : document["generations"]) {
     const auto text = [&](const char* key) { return one[key].get<std::string>(); };
@@ -191,7 +191,7 @@ void print_table(const Json& document) {
   }
 }
 
-/// Nothing for null, the shortest text for a real number.
+/// Empty for null; the shortest text for a real number.
 std::string csv_value(const Json& value) {
   if (value.is_null()) return {};
   if (value.is_string()) return csv_field(value.get<std::string>());
@@ -225,26 +225,27 @@ void print_csv(const Json& document) {
 void add_model(CLI::App& app) {
   const auto options = std::make_shared<ModelOptions>();
   auto* sub = app.add_subcommand(
-      "model", "predict the traffic of a warp's reads on each GPU generation; needs no device");
+      "model",
+      "predict the memory traffic of a warp's reads for each GPU generation; needs no GPU");
   option(sub, "--layout", options->layouts, "only these particle layouts", "NAMES")->delimiter(',');
-  option(sub, "--fields", options->fields, "only these field sets", "NAMES")->delimiter(',');
+  option(sub, "--fields", options->fields, "only these sets of fields", "NAMES")->delimiter(',');
   option(sub, "--generation", options->generations,
          "only these generations: names, or compute capabilities such as 9.0", "NAMES")
       ->delimiter(',');
-  option(sub, "--width", options->width,
-         "predict one load instead of layouts: bytes that each lane reads", "BYTES");
+  option(sub, "--width", options->width, "predict one load instead of layouts: bytes per lane",
+         "BYTES");
   option(sub, "--stride", options->stride,
-         "distance between neighbouring lanes, in elements (default 1)", "ELEMENTS");
+         "distance between adjacent lanes, in elements (default 1)", "ELEMENTS");
   option(sub, "--offset", options->offset, "first element (default 0)", "ELEMENTS");
-  option(sub, "--permutation", options->permutation,
-         "order of the lanes: identity, reversed or random", "ORDER");
+  option(sub, "--permutation", options->permutation, "lane order: identity, reversed or random",
+         "ORDER");
   option(sub, "--format", options->format, "output format")
       ->check(CLI::IsMember({"table", "csv", "json"}));
   sub->footer(
-      "The prediction applies the published rules of each compute capability to the addresses;\n"
-      "the table cites them. Counts are for a warp that reads 32 particles, or for one load.\n"
-      "Examples: strata model --generation 1.0-1.1,9.0 --fields all\n"
-      "          strata model --width 4 --stride 2 --offset 1");
+      "Applies the published coalescing rules of each compute capability to the addresses; the "
+      "table cites\nthem. Counts are for a warp that reads 32 particles, or for one "
+      "load.\nExamples: strata model --generation 1.0-1.1,9.0 --fields all\n          strata model "
+      "--width 4 --stride 2 --offset 1");
   sub->callback([options] {
     const Json document = document_of(*options);
     if (options->format == "csv") return print_csv(document);

@@ -1,4 +1,4 @@
-// strata nbody: the bodies of the ladder as files, and the ladder itself, with no device.
+// strata nbody: files of bodies, and the ladder itself, without a device.
 #include "harness/case/regular_file.hpp"
 #include "harness/case/text.hpp"
 #include "harness/cli/commands.hpp"
@@ -28,13 +28,13 @@ using nbody::Dataset;
 
 struct NbodyOptions {
   std::string problem = "galaxies";
-  std::optional<std::uint32_t> systems;  ///< default: that of the problem; the same for bodies
+  std::optional<std::uint32_t> systems;  ///< default: that of the problem; likewise for bodies
   std::optional<std::uint32_t> bodies;
   std::uint64_t seed = 2009;
   std::string file;
-  std::string other;  ///< what the file is compared with, or where the result goes
+  std::string other;  ///< the file to compare with, or the result
   std::uint32_t steps = 0;
-  /// A plain program in single precision ends 80 steps of 32 × 4096 bodies within 5e-5.
+  /// A simple single-precision program is within 5e-5 after 80 steps of 32 × 4096 bodies.
   double tolerance = 2e-4;
   bool overwrite = false;
 };
@@ -51,7 +51,7 @@ nbody::Problem problem_of(const NbodyOptions& options) {
                                               [](const auto& one) { return to_string(one.kind); });
   if (found == usual.end()) {
     refuse({"--problem"}, "there is no " + in_quotes(options.problem), "galaxies, single, gravit",
-           "name one of these");
+           "use one of these");
   }
   const nbody::Problem problem{.kind = found->kind,
                                .systems = options.systems.value_or(found->systems),
@@ -59,7 +59,7 @@ nbody::Problem problem_of(const NbodyOptions& options) {
                                .seed = options.seed};
   if (problem.kind != nbody::Kind::galaxies && problem.systems != 1) {
     refuse({"--systems"}, fmt::format("{} systems of {}", problem.systems, options.problem),
-           "1, as that problem is one system", "leave it out, or say --problem galaxies");
+           "1, because this problem is one system", "omit it, or use --problem galaxies");
   }
   if (problem.total() == 0 || problem.total() > nbody::most_bodies) {
     refuse({"strata nbody generate"},
@@ -118,12 +118,12 @@ std::string header_differences(const Dataset& one, const Dataset& other) {
   return joined(words);
 }
 
-/// Whether the vectors from field `x` on are those of the reference, and prints how far they are
-/// from them: a distance over the root mean square length of all of the reference's, so that one
-/// tolerance fits places and velocities of any scale.
+/// Whether the vectors from field `x` on agree with those of the reference, and prints their
+/// distance: relative to the root mean square length of all reference vectors, so that one
+/// tolerance fits positions and velocities of any scale.
 bool agree(std::string_view what, const Bodies& bodies, const Bodies& reference, Field x,
            double tolerance) {
-  // The squared length of the reference's vector, or of its distance from that of `bodies`.
+  // The squared length of the reference's vector, or of its difference from that of `bodies`.
   const auto squared = [&](std::size_t i, bool of_distance) {
     double sum = 0;
     for (int c = 0; c < 3; ++c) {
@@ -137,7 +137,7 @@ bool agree(std::string_view what, const Bodies& bodies, const Bodies& reference,
   double whole = 0;
   for (std::size_t i = 0; i < reference.total(); ++i)
     whole += squared(i, false);
-  // All at the origin, or at rest: every difference counts as it is.
+  // If all are at the origin, or at rest, differences are absolute.
   const double scale = whole > 0 ? std::sqrt(whole / static_cast<double>(reference.total())) : 1;
   const auto name = [&](std::size_t i) {
     return fmt::format("body {} of system {}", i % bodies.bodies, i / bodies.bodies);
@@ -165,12 +165,12 @@ bool agree(std::string_view what, const Bodies& bodies, const Bodies& reference,
 ExitCode verify(const NbodyOptions& options) {
   if (!std::isfinite(options.tolerance) || options.tolerance < 0) {
     refuse({"--tolerance"}, fmt::format("{} is out of range", options.tolerance),
-           "a finite number from 0 on", "give another number");
+           "a finite number, 0 or more", "use another number");
   }
   const Dataset dataset = nbody::read_dataset(options.file);
   const Dataset other = nbody::read_dataset(options.other);
   if (const std::string different = header_differences(dataset, other); !different.empty()) {
-    print_note("header", "not of one dataset: they differ in " + different);
+    print_note("header", "belong to different datasets: they differ in " + different);
     return ExitCode::failed;
   }
   print_note("header", "the same: " + summary(dataset));
@@ -184,7 +184,7 @@ ExitCode verify(const NbodyOptions& options) {
 
 // --- trimmed-mean ---
 
-/// One number a line; lines without anything are passed over.
+/// One number per line; blank lines are skipped.
 std::vector<double> numbers_in(const std::string& name, std::istream& stream) {
   std::vector<double> numbers;
   constexpr std::size_t most_numbers = 10'000'000;
@@ -199,31 +199,31 @@ std::vector<double> numbers_in(const std::string& name, std::istream& stream) {
     double number = 0;
     const auto [stop, error] = std::from_chars(line.data() + begin, line.data() + end, number);
     if (error != std::errc{} || stop != line.data() + end || !std::isfinite(number)) {
-      refuse({name, at}, in_quotes(line) + " is no finite number", "one number a line",
-             "give the times or rates alone");
+      refuse({name, at}, in_quotes(line) + " not a finite number", "one number per line",
+             "pass only the times or rates");
     }
     if (numbers.size() == most_numbers)
-      refuse({name, at}, "more numbers than that", std::to_string(most_numbers), "give fewer");
+      refuse({name, at}, "too many numbers", std::to_string(most_numbers), "give fewer");
     numbers.push_back(number);
   }
   if (!stream.eof()) {
-    refuse({name}, "a line that is too long", "one number a line", "give the times or rates alone");
+    refuse({name}, "line too long", "one number per line", "pass only the times or rates");
   }
-  if (stream.bad()) refuse({name}, "cannot be read", "one number a line", "name another file");
+  if (stream.bad()) refuse({name}, "cannot be read", "one number per line", "give another file");
   return numbers;
 }
 
 void trimmed_mean(const NbodyOptions& options) {
-  constexpr std::size_t dropped = 2;  // at each end: Papadouli et al. 2026, of their 36
+  constexpr std::size_t dropped = 2;  // at each end, as in Papadouli et al. 2026, of their 36
   const bool from_stdin = options.file.empty() || options.file == "-";
   const std::string name = from_stdin ? "standard input" : options.file;
   constexpr std::size_t most_bytes = std::size_t{1} << 29U;
   std::istringstream file;
-  if (!from_stdin) file.str(read_regular(name, 0, "a file with one number a line", most_bytes));
+  if (!from_stdin) file.str(read_regular(name, 0, "a file with one number per line", most_bytes));
   std::vector<double> numbers = numbers_in(name, from_stdin ? std::cin : file);
   if (numbers.size() <= 2 * dropped) {
-    refuse({name}, fmt::format("too few numbers, {}", numbers.size()), "five or more, one a line",
-           "measure more often");
+    refuse({name}, fmt::format("too few numbers, {}", numbers.size()),
+           "at least five, one per line", "measure more often");
   }
   std::ranges::sort(numbers);
   const auto kept = std::span<const double>{numbers}.subspan(dropped, numbers.size() - 2 * dropped);
@@ -242,7 +242,7 @@ void trimmed_mean(const NbodyOptions& options) {
   print_note("median",
              fmt::format("{:.6g}, 95 % interval {}: of all {}", median(numbers),
                          interval ? fmt::format("{:.6g} to {:.6g}", interval->low, interval->high)
-                                  : "unknown, which takes six",
+                                  : "unknown, it needs six",
                          numbers.size()));
 }
 
@@ -251,10 +251,11 @@ void trimmed_mean(const NbodyOptions& options) {
 void add_nbody(CLI::App& app, int& status) {
   const auto options = std::make_shared<NbodyOptions>();
   auto* group = app.add_subcommand(
-      "nbody", "the n-body ladder: list its rungs; generate, move and compare files of bodies");
+      "nbody",
+      "list the rungs of the n-body ladder; generate, integrate and compare files of bodies");
   group->require_subcommand(1);
   const auto add_overwrite = [&](CLI::App* sub) {
-    sub->add_flag("--overwrite", options->overwrite, "replace an existing file");
+    sub->add_flag("--overwrite", options->overwrite, "overwrite an existing file");
   };
 
   auto* sub =
@@ -266,13 +267,13 @@ void add_nbody(CLI::App& app, int& status) {
   option(sub, "--seed", options->seed, "seed of the generator: the same seed gives the same bodies")
       ->check(refuse_no_seed)
       ->capture_default_str();
-  option(sub, "file", options->file, "file to write", "FILE")->required();
+  option(sub, "file", options->file, "output file", "FILE")->required();
   add_overwrite(sub);
   sub->callback([options] { generate(*options); });
 
   sub = group->add_subcommand("reference", "integrate the bodies of a file in double precision");
   option(sub, "file", options->file, "file of bodies", "FILE")->required();
-  option(sub, "out", options->other, "file to write", "OUT")->required();
+  option(sub, "out", options->other, "output file", "OUT")->required();
   option(sub, "--steps", options->steps, "number of time steps")->required();
   add_overwrite(sub);
   sub->callback([options] { reference(*options); });
@@ -281,20 +282,23 @@ void add_nbody(CLI::App& app, int& status) {
       "verify",
       "compare two files of bodies: header, positions, velocities; exit status 1 if they differ");
   option(sub, "file", options->file, "file of bodies", "FILE")->required();
-  option(sub, "reference", options->other, "file of the expected bodies", "REFERENCE")->required();
+  option(sub, "reference", options->other,
+         "file of reference bodies, for example from strata nbody reference", "REFERENCE")
+      ->required();
   option(sub, "--tolerance", options->tolerance,
-         "largest distance of a body from its reference, relative to the root mean square of all "
-         "reference positions (or velocities)")
+         "largest allowed distance of a body from its reference, relative to the root mean square "
+         "of all reference positions (or velocities)")
       ->capture_default_str();
   sub->callback([options, &status] { status = static_cast<int>(verify(*options)); });
 
   sub = group->add_subcommand(
       "trimmed-mean",
-      "mean of a list of numbers without its two highest and lowest, and the median");
-  option(sub, "file", options->file, "one number a line; default: standard input", "FILE");
+      "mean of a list of numbers without the two highest and two lowest, and the median");
+  option(sub, "file", options->file, "file with one number per line; default: standard input",
+         "FILE");
   sub->callback([options] { trimmed_mean(*options); });
 
-  group->add_subcommand("ladder", "list every rung: its change, its source, the expected gain")
+  group->add_subcommand("ladder", "list every rung: change, source and expected gain")
       ->callback([] { print_ladder("nbody"); });
 }
 

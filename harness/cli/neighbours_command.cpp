@@ -1,4 +1,4 @@
-// strata neighbours: files of agents and of their neighbours, with no device.
+// strata neighbours: files of agents and their neighbours, without a device.
 #include "harness/case/error.hpp"
 #include "harness/case/text.hpp"
 #include "harness/cli/commands.hpp"
@@ -30,7 +30,7 @@ struct NeighboursOptions {
   std::optional<float> radius;
   std::uint64_t seed = 2008;
   std::string file;
-  std::string other;  ///< what the file is compared with, or where the result goes
+  std::string other;  ///< the file to compare with, or the result
   std::uint32_t steps = 0;
   double tolerance = 1e-6;
   bool overwrite = false;
@@ -40,7 +40,7 @@ template <class Enum>
 Enum named(const char* of, const std::string& text) {
   const auto value = enum_from<Enum>(text);
   if (!value) {
-    refuse({of}, "there is no " + in_quotes(text), one_of_words<Enum>(), "name one of these");
+    refuse({of}, "there is no " + in_quotes(text), one_of_words<Enum>(), "use one of these");
   }
   return *value;
 }
@@ -55,7 +55,7 @@ neighbours::Problem problem_of(const NeighboursOptions& options) {
   if (options.radius) {
     if (!(*options.radius > 0)) {
       refuse({"--radius"}, fmt::format("the reach is {}", *options.radius),
-             "a finite number above 0", "give another reach");
+             "a finite number above 0", "use another reach");
     }
     problem.radius_squared = *options.radius * *options.radius;
   }
@@ -115,7 +115,7 @@ std::string header_differences(const AgentData& one, const AgentData& other) {
   return joined(words);
 }
 
-/// Whether every place is that of the reference, to a part of the world's extent.
+/// Whether every position equals the reference's within `tolerance` of the world's extent.
 bool same_places(const AgentData& data, const AgentData& reference, double tolerance) {
   std::size_t differing = 0;
   std::string first;
@@ -141,13 +141,13 @@ bool same_places(const AgentData& data, const AgentData& reference, double toler
   return differing == 0;
 }
 
-/// Whether every agent has the neighbours that the reference says.
+/// Whether every agent has the neighbours of the reference.
 bool same_neighbours(const AgentData& data, const AgentData& reference) {
   if (!data.neighbours || !reference.neighbours) {
-    print_note("neighbours", "not compared: one of the files has none");
+    print_note("neighbours", "not compared: one of the files has no neighbours");
     return true;
   }
-  // At places of a moved file a pair within rounding of the reach may count or not.
+  // In a moved file, a pair whose distance is within rounding of the reach may count or not.
   constexpr double rounding = 0x1p-20;
   const std::size_t wrong = neighbours::agents_with_wrong_neighbours(
       neighbours::places_of(reference.agents),
@@ -155,20 +155,21 @@ bool same_neighbours(const AgentData& data, const AgentData& reference) {
       neighbours::only_nearest(reference.problem.kind), *reference.neighbours,
       [&](std::size_t i) { return data.neighbours->of(i); }, data.steps == 0 ? 0 : rounding);
   print_note("neighbours",
-             wrong == 0 ? fmt::format("all {} agents have theirs", data.agents.size())
-                        : fmt::format("{} of {} agents have others", wrong, data.agents.size()));
+             wrong == 0
+                 ? fmt::format("all {} agents have the same neighbours", data.agents.size())
+                 : fmt::format("{} of {} agents have other neighbours", wrong, data.agents.size()));
   return wrong == 0;
 }
 
 ExitCode verify(const NeighboursOptions& options) {
   if (!std::isfinite(options.tolerance) || options.tolerance < 0) {
     refuse({"--tolerance"}, fmt::format("{} is out of range", options.tolerance),
-           "a finite number from 0 on", "give another number");
+           "a finite number, 0 or more", "use another number");
   }
   const AgentData data = neighbours::read_agents(options.file);
   const AgentData other = neighbours::read_agents(options.other);
   if (const std::string different = header_differences(data, other); !different.empty()) {
-    print_note("header", "not of one dataset: they differ in " + different);
+    print_note("header", "belong to different datasets: they differ in " + different);
     return ExitCode::failed;
   }
   print_note("header", "the same: " + summary(other));
@@ -182,10 +183,10 @@ ExitCode verify(const NeighboursOptions& options) {
 void add_neighbours(CLI::App& app, int& status) {
   const auto options = std::make_shared<NeighboursOptions>();
   auto* group = app.add_subcommand(
-      "neighbours", "agents and their neighbours: generate, search and compare files of them");
+      "neighbours", "generate files of agents, find their neighbours, compare files");
   group->require_subcommand(1);
   const auto add_overwrite = [&](CLI::App* sub) {
-    sub->add_flag("--overwrite", options->overwrite, "replace an existing file");
+    sub->add_flag("--overwrite", options->overwrite, "overwrite an existing file");
   };
 
   auto* sub =
@@ -194,19 +195,20 @@ void add_neighbours(CLI::App& app, int& status) {
   option(sub, "--spread", options->spread, "uniform or clustered", "NAME");
   option(sub, "--agents", options->agents, "number of agents")->capture_default_str();
   option(sub, "--world", options->world,
-         "radius of the sphere of boids (default 50), edge of the cube of others (density 1)");
-  option(sub, "--radius", options->radius, "who is nearer is a neighbour (boids: √18, others: 2)");
+         "radius of the sphere for boids (default 50), edge of the cube otherwise (density 1)");
+  option(sub, "--radius", options->radius,
+         "agents closer than this are neighbours (boids: √18, others: 2)");
   option(sub, "--seed", options->seed, "seed of the generator: the same seed gives the same agents")
       ->check(refuse_no_seed)
       ->capture_default_str();
-  option(sub, "file", options->file, "file to write", "FILE")->required();
+  option(sub, "file", options->file, "output file", "FILE")->required();
   add_overwrite(sub);
   sub->callback([options] { generate(*options); });
 
   sub = group->add_subcommand(
       "reference", "move the agents of a file and find their neighbours, in double precision");
   option(sub, "file", options->file, "file of agents", "FILE")->required();
-  option(sub, "out", options->other, "file to write", "OUT")->required();
+  option(sub, "out", options->other, "output file", "OUT")->required();
   option(sub, "--steps", options->steps, "number of time steps before the search")
       ->capture_default_str();
   add_overwrite(sub);
@@ -214,11 +216,12 @@ void add_neighbours(CLI::App& app, int& status) {
 
   sub = group->add_subcommand(
       "verify",
-      "compare two files of agents: header, places, neighbours; exit status 1 if they differ");
+      "compare two files of agents: header, positions, neighbours; exit status 1 if they differ");
   option(sub, "file", options->file, "file of agents", "FILE")->required();
-  option(sub, "reference", options->other, "file of the expected agents", "REFERENCE")->required();
+  option(sub, "reference", options->other, "file of reference agents", "REFERENCE")->required();
   option(sub, "--tolerance", options->tolerance,
-         "largest distance of an agent from its reference, relative to the extent of the world")
+         "largest allowed distance of an agent from its reference, relative to the extent of the "
+         "world")
       ->capture_default_str();
   sub->callback([options, &status] { status = static_cast<int>(verify(*options)); });
 }

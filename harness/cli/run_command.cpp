@@ -29,14 +29,14 @@ struct RunOptions {
   std::vector<std::string> settings;
   std::string out = "runs";
   std::string resume;
-  std::vector<std::string> counters;  ///< empty: auto, or those of the resumed run
+  std::vector<std::string> counters;  ///< empty: auto, or the counters of the resumed run
   bool dry_run = false;
   bool quiet = false;
   bool anonymous = false;
   std::vector<std::string> command;
 };
 
-// Not fmt::print, which throws when the pipe is closed: that does not end the run.
+// Not fmt::print, which throws if the pipe is closed: that must not end the run.
 void say(const std::string& line) {
   (void)std::fputs((line + '\n').c_str(), stdout);
   (void)std::fflush(stdout);
@@ -45,7 +45,7 @@ void tell(const std::string& line) {
   (void)std::fputs(("strata: " + one_line(line) + '\n').c_str(), stderr);
 }
 
-/// `task`: nothing, "--probe", "--count" or "--trace".
+/// `task`: empty, "--probe", "--count" or "--trace".
 ChildCommand worker_on(const std::string& device, const std::string& task = {},
                        const CounterSelection& counters = {}) {
   ChildCommand command{.arguments = {"strata", "worker", "--device", device}};
@@ -63,7 +63,7 @@ bool can_count(const CountersInfo& counters) {
   return !counters.plan.chip.empty();
 }
 
-/// Asks a worker for the device, and for the state of these counters on it before timing. Throws
+/// Asks a worker for the device and for the state of these counters on it, before timing. Throws
 /// UsageError for a selection with unknown names.
 DeviceMessage ask(const std::string& device, const std::vector<std::string>& asked,
                   const CounterSelection& counters) {
@@ -76,15 +76,15 @@ DeviceMessage ask(const std::string& device, const std::vector<std::string>& ask
     // A profiler that crashes its process must not end the run: ask again without it.
     answer = probe(worker_on(device, "--probe"));
     answer.counters = {.state = CountersInfo::State::unavailable,
-                       .reason = fmt::format("the profiler cannot be tried: {}", error.what()),
-                       .mend = "strata doctor says more"};
+                       .reason = fmt::format("cannot test the profiler: {}", error.what()),
+                       .mend = "see strata doctor"};
   }
   answer.counters.asked = asked;
   return answer;
 }
 
-/// One line for whoever asked for counts that cannot be had. Nobody asked the CPU for any by asking
-/// for nothing.
+/// Prints one line if requested counters are unavailable. Without a request, the CPU's are not
+/// expected.
 void tell_of_absent_counters(const RunOptions& options, const CountersInfo& counters,
                              Backend backend) {
   const bool by_default = counters.asked == std::vector<std::string>{counters_auto};
@@ -100,8 +100,7 @@ bool is_same_counting(const CounterPlan& then, const CounterPlan& now) {
   return std::ranges::equal(then.quantities, now.quantities, {}, meaning, meaning);
 }
 
-/// The cases of the sweep on this backend, in canonical order. Throws UsageError when there are
-/// none.
+/// The cases of the sweep on this backend, in canonical order. Throws UsageError if there are none.
 std::vector<Case> cases_of(const Sweep& sweep, Backend backend, const std::string& expression) {
   auto cases = expand(sweep, backend, benchmarks());
   const auto all = cases.size();
@@ -117,13 +116,13 @@ std::vector<Case> cases_of(const Sweep& sweep, Backend backend, const std::strin
       expression, all, sweep.name, to_string(backend))};
 }
 
-/// What tells this machine or its user from others, and no measurement needs.
+/// Removes what identifies this machine or its user and is not needed by a measurement.
 void leave_out_names(RunContext& context) {
   context.command = {"strata", "run", "--anonymous"};
   context.device.uuid = hidden_uuid(context.device.uuid);
   context.device.facts.erase("pci_bus_id");
   context.sweep.file = std::filesystem::path{context.sweep.file}.filename().string();
-  // Names of files are among what was asked for.
+  // Requested counters may be names of files.
   for (auto& asked : context.counters.asked)
     asked = std::filesystem::path{asked}.filename().string();
 }
@@ -163,21 +162,21 @@ std::string fact_in_words(const Facts& facts, std::string_view name) {
   return std::visit([](const auto& value) { return fmt::format("{}", value); }, found->second);
 }
 
-/// Records of different code, or of one machine in two states, are not one run.
+/// Refuses to mix records of different code, or of a machine in two states, in one run.
 void check_same_ground(const RunFolder& folder) {
   const auto require = [&](std::string_view what, const std::string& then, const std::string& now,
                            const std::string& mend) {
     if (then == now) return;
-    throw UsageError{fmt::format("{}: was begun with {} ({} then, {} now); {}, or start a new run",
-                                 folder.path().string(), what, in_quotes(then), in_quotes(now),
-                                 mend)};
+    throw UsageError{
+        fmt::format("{}: was started with {} ({} then, {} now); {}, or start a new run",
+                    folder.path().string(), what, in_quotes(then), in_quotes(now), mend)};
   };
   const BuildInfo& then = folder.context().strata;
   const BuildInfo& now = build_info();
   const std::string build =
       fmt::format("build commit {} again", then.commit.empty() ? "unknown" : one_line(then.commit));
   require("other kernel sources", then.source_digest, now.source_digest, build);
-  const std::string same_build = "complete it with the executable that began it";
+  const std::string same_build = "resume it with the executable that started it";
   require("another build type", then.build_type, now.build_type, same_build);
   require("another compiler", then.compiler, now.compiler, same_build);
   require("another CUDA compiler", then.cuda_compiler, now.cuda_compiler, same_build);
@@ -186,7 +185,7 @@ void check_same_ground(const RunFolder& folder) {
 
   const HostInfo& before = folder.context().host;
   const HostInfo here = describe_host();
-  const std::string same_machine = "complete it on the same machine, with the same cores";
+  const std::string same_machine = "resume it on the same machine, with the same cores";
   require("another CPU", before.cpu, here.cpu, same_machine);
   require("other cores", std::to_string(before.cores), std::to_string(here.cores), same_machine);
   require("another limit on CPU time", fact_in_words(before.more, "cpu_limit"),
@@ -197,7 +196,7 @@ void check_same_ground(const RunFolder& folder) {
 
 /// "751 counted in 9.1 s (timing took 26.0 s)", or why not.
 std::string counting_in_words(const RunCounts& counts, const CountersInfo& counters) {
-  if (counters.state == CountersInfo::State::not_asked) return "not counted: not asked for";
+  if (counters.state == CountersInfo::State::not_asked) return "not counted: not requested";
   if (counters.plan.quantities.empty()) return "not counted: " + counters.reason;
   std::string text = fmt::format("{} counted in {:.1f} s (timing took {:.1f} s)", counts.counted,
                                  counters.counting_seconds, counters.timing_seconds);
@@ -210,16 +209,16 @@ std::string counting_in_words(const RunCounts& counts, const CountersInfo& count
 
 ExitCode finish(const RunSummary& summary, const RunFolder& folder, bool quiet) {
   const auto& c = summary.counts;
-  // Without --quiet the progress has shown them as they came.
+  // Without --quiet the progress display has shown them already.
   for (const auto& failure : summary.failures) {
     if (quiet) tell("failed: " + failure);
   }
   const auto rows = c.valid_rows + c.invalid_rows;
-  // A run is whole without: its numbers wait in the folder.
+  // The summary is optional: the run folder is complete without it.
   const bool wanted = !quiet && rows > 0 && summary.state != RunState::interrupted;
   if (wanted && !say_first_numbers(folder.path().string())) {
     tell(
-        "no summary here: the analysis package does not start; `make setup` installs what it "
+        "no summary: the analysis package does not start; run `make setup` to install what it "
         "needs");
   }
   say(fmt::format(
@@ -229,14 +228,14 @@ ExitCode finish(const RunSummary& summary, const RunFolder& folder, bool quiet) 
       rows == 0 ? 0.0 : 100.0 * static_cast<double>(c.valid_rows) / static_cast<double>(rows),
       summary.seconds, counting_in_words(c, folder.context().counters)));
   if (summary.state == RunState::interrupted) {
-    say("interrupted; complete it with: strata run --resume " + folder.path().string());
+    say("interrupted; resume it with: strata run --resume " + folder.path().string());
   }
   say(folder.path().string());
   return summary.exit_code;
 }
 
-/// The counter sets that a run was begun with, beside `memory`. Where nothing could be counted
-/// then: those that its cases want.
+/// The counter sets with which a run was started, besides `memory`. If nothing could be counted
+/// then: those that its cases use.
 std::vector<std::string> wanted_by(const RunFolder& folder) {
   std::vector<std::string> sets = folder.context().counters.plan.sets;
   if (!sets.empty()) {
@@ -248,7 +247,7 @@ std::vector<std::string> wanted_by(const RunFolder& folder) {
   return wanted_counter_sets(names, benchmarks_and_controls());
 }
 
-/// `counts`: the counters that the context names can be had.
+/// `counts`: whether the counters named in the context are available.
 RunSummary supervise_in(RunFolder& folder, const std::string& device, std::vector<Case> cases,
                         bool counts, bool quiet) {
   Progress progress{quiet ? ProgressOptions{} : progress_on(STDERR_FILENO)};
@@ -261,16 +260,16 @@ RunSummary supervise_in(RunFolder& folder, const std::string& device, std::vecto
   } else if (!counters.reason.empty()) {
     how.note = counters.reason;
   }
-  // Who wants no profiler wants none that records either.
+  // Without counters, no profiler records phases either.
   if (counters.state != CountersInfo::State::not_asked) {
-    // Asked for any device, it may be the CPU, which needs no profiler.
+    // "auto" may select the CPU, which needs no profiler.
     const bool on_host = folder.context().backend == Backend::host;
     how.tracer = worker_on(on_host ? "host" : device, "--trace");
   }
   return supervise(how, folder, progress);
 }
 
-/// Whether the counters of the run are available now; updates the context. Throws UsageError when
+/// Whether the counters of the run are available now; updates the context. Throws UsageError if
 /// their names have changed their meaning.
 bool can_still_count(const RunOptions& options, const std::string& device, RunFolder& folder) {
   RunContext context = folder.context();
@@ -284,8 +283,8 @@ bool can_still_count(const RunOptions& options, const std::string& device, RunFo
     tell_of_absent_counters(options, now, context.backend);
   } else if (!then.plan.quantities.empty() && !is_same_counting(then.plan, now.plan)) {
     throw UsageError{
-        fmt::format("{}: was begun with other counters than --counters {} stands for now; put the "
-                    "sets back as they were, or start a new run",
+        fmt::format("{}: was started with other counters than --counters {} now selects; restore "
+                    "the sets, or start a new run",
                     folder.path().string(), fmt::join(then.asked, ","))};
   }
   if (counts && then.state == CountersInfo::State::counted) {
@@ -307,13 +306,13 @@ ExitCode print_ids(const std::vector<Case>& cases) {
 
 ExitCode resume(const RunOptions& options) {
   if (options.resume.empty())
-    throw UsageError{"--resume: no name; expected the folder of a run, which strata run printed"};
+    throw UsageError{"--resume: no name; expected the run folder that strata run printed"};
   RunFolder folder = RunFolder::open_for_resume(options.resume);
   if (std::ranges::any_of(folder.cases(), [](const Case& of) { return of.suite == "access"; })) {
-    throw UsageError{fmt::format(
-        "{}: holds accesses of kernels, which are recorded at once; expected a run of strata run; "
-        "run strata access again",
-        folder.path().string())};
+    throw UsageError{
+        fmt::format("{}: was written by strata access, which cannot be resumed; expected a run of "
+                    "strata run; run strata access again",
+                    folder.path().string())};
   }
   check_same_ground(folder);
   if (!folder.repair().empty()) tell(folder.repair());
@@ -323,7 +322,7 @@ ExitCode resume(const RunOptions& options) {
   const std::string device =
       options.device != "auto" ? options.device : (on_host ? "host" : "cuda");
   const DeviceIdentity& known = folder.context().device;
-  // The GPU of an anonymous run must be asked for its name.
+  // For an anonymous run the name of the GPU must be queried.
   const bool has_name = on_host || !known.uuid.starts_with("sha256-");
   const DeviceLock lock =
       DeviceLock::acquire(has_name ? known : probe(worker_on(device, "--probe")).identity);
@@ -373,8 +372,8 @@ RecordedRun record_run(const std::function<Sweep(Backend)>& sweep_on, const std:
   const std::vector<Enrolled>& known = benchmarks_and_controls();
   (void)parse_device_request(device);
   const auto asked = parse_counters({});
-  // What the sweep wants depends on the device, and is asked for at once: every set that some case
-  // of it may want.
+  // The counters of the sweep depend on the device, so one query requests every set that some case
+  // may use.
   std::vector<std::string> names;
   for (const Backend backend : {Backend::cuda, Backend::host}) {
     for (const SweepEntry& entry : sweep_on(backend).entries)
@@ -397,37 +396,37 @@ void add_run(CLI::App& app, int& status, const std::vector<std::string>& command
   const auto options = std::make_shared<RunOptions>();
   options->command = command;
   auto* sub = app.add_subcommand(
-      "run", "measure a sweep in isolated workers; an interrupted run can be resumed");
-  option(sub, "sweep", options->sweep, "sweep file, or one of: quick, default, full", "SWEEP");
+      "run", "measure a sweep in isolated worker processes; an interrupted run can be resumed");
+  option(sub, "sweep", options->sweep, "sweep file, or quick, default or full", "SWEEP");
   option(sub, "--device", options->device, "auto, cuda:N or host");
-  option(sub, "--filter", options->filter, "measure only the cases whose id matches", "RE");
+  option(sub, "--filter", options->filter, "measure only cases whose id matches", "RE");
   option(sub, "--set", options->settings,
          "replace an axis or a plan value: layout_read.layout=aos,soa, plan.max_samples=9",
          "NAME.KEY=VALUE");
-  option(sub, "--out", options->out, "folder in which the run folder is created", "DIR");
-  option(sub, "--resume", options->resume, "complete this run folder", "RUN");
+  option(sub, "--out", options->out, "folder in which to create the run folder", "DIR");
+  option(sub, "--resume", options->resume, "resume this run folder", "RUN");
   option(sub, "--counters", options->counters,
-         "what to count after the timing: auto, none (which leaves out phases of steps, too), or a "
-         "comma-separated list of counter sets, files of sets and raw metrics",
+         "what to count after timing: auto, none (also omits the phases of steps), or a "
+         "comma-separated list of counter sets, files of sets and metrics",
          "LIST");
-  sub->add_flag("--dry-run", options->dry_run, "print the cases and their estimated cost");
-  sub->add_flag("--quiet", options->quiet, "show no progress");
+  sub->add_flag("--dry-run", options->dry_run,
+                "print the cases and their estimated cost, and exit");
+  sub->add_flag("--quiet", options->quiet, "do not show progress");
   sub->add_flag("--anonymous", options->anonymous,
-                "leave out of context.json what names this machine or its user");
+                "omit what identifies this machine or its user from context.json");
   sub->footer(
-      "The run folder records the command line, the sweep, the device with its UUID and its place "
-      "on\nthe bus, the CPU, its kernel and the build of strata; no host name, user or "
-      "environment.\nWith --anonymous it has neither UUID nor place, and of the command line and "
-      "the sweep file no\nwords or folders of yours.");
+      "The run folder records the command line, the sweep, the device with its UUID and bus "
+      "address, the\nCPU, the kernel version and the build of strata. It does not record host "
+      "name, user or environment.\nWith --anonymous it omits UUID and bus address, and your own "
+      "words and paths in the command line and\nthe sweep file.");
   sub->callback([sub, options, &status] {
-    // For the rest of the process: stdout's buffer is flushed again at exit.
+    // Until the process ends, because stdout is flushed again at exit.
     (void)std::signal(SIGPIPE, SIG_IGN);
     const bool resumes = sub->count("--resume") > 0;
     for (const char* name : {"sweep", "--filter", "--set", "--out", "--counters", "--anonymous"}) {
       if (!resumes || sub->count(name) == 0) continue;
-      throw UsageError{fmt::format(
-          "{}: a run is completed as it was begun, with its own cases and counters; leave it out",
-          name)};
+      throw UsageError{
+          fmt::format("{}: a resumed run keeps its cases and counters; omit this option", name)};
     }
     status = static_cast<int>(resumes ? resume(*options) : run(*options));
   });

@@ -1,11 +1,11 @@
-// The seeds that the generators of all ladders take.
+// The seeds of all generators.
 #pragma once
 
 #include <string>
 
 namespace strata {
 
-/// For CLI11's check: why `text` is no seed, or nothing.
+/// For CLI11's check: why `text` is not a seed; empty if it is.
 [[nodiscard]] std::string refuse_no_seed(const std::string& text);
 
 }  // namespace strata

@@ -1,5 +1,5 @@
-// strata selftest: is what this device is said to be what the harness measures, and does it notice
-// when an experiment is wrong?
+// strata selftest: does the harness measure the known properties of this device, and does it detect
+// wrong experiments?
 #include "harness/case/controls.hpp"
 #include "harness/case/enum_words.hpp"
 #include "harness/case/error.hpp"
@@ -28,16 +28,16 @@ using Kind = Claim::Kind;
 struct SelftestOptions {
   std::string device = "auto";
   std::string out;   ///< empty: the run is not kept
-  std::string json;  ///< empty: none is written
+  std::string json;  ///< empty: not written
   bool quiet = false;
   std::vector<std::string> command;
 };
 
 constexpr std::array<std::pair<Kind, const char*>, 3> headings{
     {{Kind::known_answer, "Known answers"},
-     {Kind::control, "Experiments that are wrong on purpose"},
+     {Kind::control, "Experiments with deliberate mistakes"},
      {Kind::same_twice,
-      "The same measured twice: intervals apart, and a percent between medians"}}};
+      "Repeated measurements: intervals apart, and medians at least a percent apart"}}};
 
 const char* verdict_of(Kind kind, Proof proof) {
   if (proof == Proof::unproved) return "NOT PROVED";
@@ -61,7 +61,7 @@ void print(std::span<const Claim> claims, std::span<const Outcome> outcomes) {
 }
 
 void require_written(std::ofstream& out, const std::string& file) {
-  if (!out.flush()) throw UsageError{fmt::format("--json {}: it cannot be written", file)};
+  if (!out.flush()) throw UsageError{fmt::format("--json {}: cannot be written", file)};
 }
 
 void write_json(const std::string& file, const RecordedRun& run, double seconds,
@@ -89,7 +89,7 @@ void write_json(const std::string& file, const RecordedRun& run, double seconds,
   require_written(out, file);
 }
 
-/// A folder that goes with the last who holds it.
+/// A temporary folder, removed with its last owner.
 std::pair<fs::path, Finally> temporary_folder() {
   std::string name = (fs::temp_directory_path() / "strata-selftest-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr) {
@@ -102,7 +102,7 @@ std::pair<fs::path, Finally> temporary_folder() {
 }
 
 ExitCode selftest(const SelftestOptions& options) {
-  if (!options.json.empty()) {  // to say so now, not after the measurement
+  if (!options.json.empty()) {  // to fail now, not after the measurement
     std::ofstream file{options.json, std::ios::app};
     require_written(file, options.json);
   }
@@ -138,14 +138,14 @@ void add_selftest(CLI::App& app, int& status, const std::vector<std::string>& co
   const auto options = std::make_shared<SelftestOptions>();
   options->command = command;
   auto* sub = app.add_subcommand(
-      "selftest", "known answers, and wrong experiments that must be caught, on this device");
+      "selftest", "check known answers, and that deliberate mistakes are caught, on this device");
   option(sub, "--device", options->device, "auto, cuda:N or host");
-  option(sub, "--json", options->json, "write the table to this file as well", "FILE");
-  option(sub, "--out", options->out, "keep the run that it judges, in this folder", "DIR");
-  sub->add_flag("--quiet", options->quiet, "show no progress");
+  option(sub, "--json", options->json, "also write the table to this file", "FILE");
+  option(sub, "--out", options->out, "keep the judged run in this folder", "DIR");
+  sub->add_flag("--quiet", options->quiet, "do not show progress");
   sub->footer(
-      "Exit status: 0 every claim is proved; 1 one is refuted, or a wrong experiment not caught; 3 "
-      "this\ndevice cannot prove all of them: no counters, or it was not at rest.");
+      "Exit status: 0 every claim is proved; 1 a claim is refuted, or a mistake was not caught; 3 "
+      "some claim\ncannot be proved here, because there are no counters or the device was busy.");
   sub->callback([options, &status] { status = static_cast<int>(selftest(*options)); });
 }
 

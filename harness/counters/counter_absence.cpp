@@ -17,21 +17,21 @@
 namespace strata {
 namespace {
 
-// Remedies that more than one situation has, or one that CUPTI has no result for.
+// Remedies that several situations share, or that belong to no CUPTI result.
 namespace mend {
 constexpr const char* tool_around =
     "start strata without nsys, ncu, cuda-gdb or another CUDA tool around it, or let ncu count: "
     "strata bench --counters external";
 constexpr const char* legacy =
-    "leave out the library that uses CUPTI's old event or metric API (LD_PRELOAD or "
-    "CUDA_INJECTION64_PATH brings it in)";
+    "remove the library that uses CUPTI's old event or metric API (loaded by LD_PRELOAD or "
+    "CUDA_INJECTION64_PATH)";
 // CUPTI, "Special Configurations": isolated compute instances can be profiled, shared ones cannot.
 constexpr const char* mig =
     "use a compute instance as large as its GPU instance, or turn MIG off: nvidia-smi -mig 0";
-constexpr const char* new_chip = "build with a newer CUDA toolkit, whose CUPTI knows the chip";
+constexpr const char* new_chip = "rebuild with a newer CUDA toolkit, whose CUPTI knows the chip";
 constexpr const char* library =
-    "have the loader find the libcupti of the CUDA toolkit that this was built with (see "
-    "LD_LIBRARY_PATH), or build again";
+    "make the loader find the libcupti of the CUDA toolkit of this build (see LD_LIBRARY_PATH), or "
+    "rebuild";
 constexpr const char* no_gpu =
     "count on a machine with an NVIDIA GPU: strata doctor says what is missing here";
 }  // namespace mend
@@ -39,53 +39,54 @@ constexpr const char* no_gpu =
 constexpr std::string_view only_administrators =
     "the driver lets only administrators read hardware counters";
 constexpr const char* old_api =
-    "something in this process uses an old profiling API of CUPTI, which rules the new one out";
+    "something in this process uses an old CUPTI profiling API, which excludes the new one";
 
-/// CUPTI's other results are read beside the environment.
+/// Other CUPTI results are interpreted with the environment.
 constexpr CuptiCause causes[]{
-    {8, "CUPTI_ERROR_OUT_OF_MEMORY", "CUPTI found no memory for the counters",
+    {8, "CUPTI_ERROR_OUT_OF_MEMORY", "CUPTI is out of memory",
      "free memory of host and GPU: nvidia-smi lists who holds it"},
-    {9, "CUPTI_ERROR_HARDWARE", "the GPU's performance monitor answered with an error",
-     "see the kernel's log (dmesg) for lines with Xid, and load the driver again"},
+    {9, "CUPTI_ERROR_HARDWARE", "the GPU's performance monitor reported an error",
+     "look for Xid lines in the kernel log (dmesg), and reload the driver"},
     {10, "CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT",
      "libcupti expects other structures than this build has", mend::library},
-    {11, "CUPTI_ERROR_API_NOT_IMPLEMENTED", "this libcupti lacks a call that counting needs",
+    {11, "CUPTI_ERROR_API_NOT_IMPLEMENTED", "this libcupti lacks a function that counting needs",
      mend::library},
     {23, "CUPTI_ERROR_DISABLED", "another profiler in this process has disabled CUPTI",
      mend::tool_around},
     {26, "CUPTI_ERROR_HARDWARE_BUSY", "another profiler holds the hardware counters of this GPU",
-     "end the other profiler: dcgmi profile --pause where DCGM watches the GPU, else the ncu or "
+     "end the other profiler: dcgmi profile --pause if DCGM monitors the GPU, otherwise the ncu or "
      "nsys that holds it"},
     {31, "CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_WITH_MPS",
      "the GPU is used through MPS, which shares it with other processes",
-     "end MPS while counting: echo quit | nvidia-cuda-mps-control"},
+     "stop MPS while counting: echo quit | nvidia-cuda-mps-control"},
     {33, "CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED",
      "this virtual GPU (vGPU) cannot be profiled",
-     "use a GPU that is passed through whole, or a type of vGPU that can be profiled"},
+     "use a passed-through GPU, or a vGPU type that supports profiling"},
     {36, "CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED", old_api, mend::legacy},
     {38, "CUPTI_ERROR_LEGACY_PROFILER_NOT_SUPPORTED", old_api, mend::legacy},
     {39, "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED",
-     "this process runs under another CUDA tool, and CUPTI serves one at a time",
+     "this process runs under another CUDA tool, and CUPTI serves only one at a time",
      mend::tool_around},
     {40, "CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES",
-     "the hypervisor does not let this virtual GPU (vGPU) be profiled",
-     "have the hypervisor allow it: the vGPU's plugin parameter enable_profiling=1"},
+     "the hypervisor does not allow profiling of this virtual GPU (vGPU)",
+     "ask the hypervisor to allow it: the vGPU's plugin parameter enable_profiling=1"},
     {41, "CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED",
-     "confidential computing is on, which closes the hardware counters",
+     "confidential computing is on, which disables hardware counters",
      "put the GPU into the developer mode of confidential computing (devtools), or turn it off"},
     {42, "CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED", "this GPU is a mining processor (CMP)",
      "use another GPU: mining processors have no counters"},
-    {43, "CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED",
-     "this slice of a GPU (MIG) shares its counters with others", mend::mig},
+    {43, "CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED", "this MIG slice shares its counters with others",
+     mend::mig},
     {44, "CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED", "this GPU is part of an SLI group",
      "turn SLI off in the driver's settings"},
-    {45, "CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED", "the driver gives no hardware counters under WSL",
+    {45, "CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED",
+     "the driver provides no hardware counters under WSL",
      "allow GPU performance counters to all users in the NVIDIA Control Panel of Windows "
-     "(Developer), or measure on a Linux of its own"},
+     "(Developer), or measure on native Linux"},
     {46, "CUPTI_ERROR_INVALID_CHIP_NAME", "this CUPTI does not know the chip", mend::new_chip},
 };
 
-// Those that the code below asks for.
+// The results that the code below uses.
 constexpr int not_initialized = 15;          // CUPTI_ERROR_NOT_INITIALIZED
 constexpr int insufficient_privileges = 35;  // CUPTI_ERROR_INSUFFICIENT_PRIVILEGES
 constexpr int mps = 31;
@@ -102,7 +103,7 @@ std::string_view value_of(std::string_view text, const std::string& key) {
   return {};
 }
 
-/// The whole text of a file of /proc; empty when it cannot be read.
+/// The whole text of a file in /proc; empty if it cannot be read.
 std::string text_of(const char* file) {
   std::ifstream in{file};
   return {std::istreambuf_iterator<char>{in}, std::istreambuf_iterator<char>{}};
@@ -113,21 +114,21 @@ bool is_present(const std::filesystem::path& path) {
   return std::filesystem::exists(path, error);
 }
 
-/// Empty when not set.
+/// Empty if it is not set.
 std::string variable(const char* name) {
   const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
   return value == nullptr ? "" : value;
 }
 
-/// Does the driver keep counters for administrators? "0": no; empty: it does not say.
+/// Whether the driver restricts counters to administrators: "1" or "0"; empty if it does not say.
 std::string_view admin_only(const CounterEnvironment& environment) {
   return value_of(environment.driver_parameters, "RmProfilingAdminOnly");
 }
 
-/// Does this process have the rights of an administrator? Its effective capabilities decide, where
-/// they can be read.
+/// Whether this process has administrator rights: decided by its effective capabilities, if they
+/// can be read.
 bool is_administrator(const CounterEnvironment& environment) {
-  // linux/capability.h. The driver asks for the first; from version 565 on, the second will do.
+  // From linux/capability.h. The driver requires the first; since version 565 the second suffices.
   constexpr unsigned cap_sys_admin = 21;
   constexpr unsigned cap_perfmon = 38;
   const auto digits = value_of(environment.process_status, "CapEff");
@@ -141,20 +142,20 @@ bool is_administrator(const CounterEnvironment& environment) {
   return ((mask >> cap_sys_admin | mask >> cap_perfmon) & 1U) != 0;
 }
 
-/// Why this process is no administrator. The remedies: NVIDIA, "ERR_NVGPUCTRPERM: Permission issue
-/// with Performance Counters".
+/// Why this process is not an administrator. The remedies: NVIDIA, "ERR_NVGPUCTRPERM: Permission
+/// issue with Performance Counters".
 Absence unprivileged(const CounterEnvironment& environment) {
   if (environment.container) {
     return {"this container lacks CAP_SYS_ADMIN",
-            "start the container with --cap-add=SYS_ADMIN and be root in it, or load the host's "
-            "driver with NVreg_RestrictProfilingToAdminUsers=0"};
+            "start the container with --cap-add=SYS_ADMIN and as root, or load the host's driver "
+            "with NVreg_RestrictProfilingToAdminUsers=0"};
   }
   if (environment.effective_user == 0) {
-    return {"this root lacks CAP_SYS_ADMIN",
+    return {"this root user lacks CAP_SYS_ADMIN",
             "run with the capability CAP_SYS_ADMIN, or load the driver with "
             "NVreg_RestrictProfilingToAdminUsers=0"};
   }
-  return {"this user is none",
+  return {"this user is not an administrator",
           "run as root, or load the driver with NVreg_RestrictProfilingToAdminUsers=0 (an option "
           "of the kernel module nvidia)"};
 }
@@ -162,16 +163,18 @@ Absence unprivileged(const CounterEnvironment& environment) {
 Absence explain_privileges(const CounterEnvironment& environment) {
   if (admin_only(environment) == "0") {
     return {
-        "permission to read hardware counters is refused, although the driver's "
-        "parameters give it to every user (RmProfilingAdminOnly: 0)",
-        "ask whoever runs the machine that holds the GPU to allow profiling there"};
+        "permission to read hardware counters is denied, although the driver's parameters grant it "
+        "to every user (RmProfilingAdminOnly: 0)",
+        "ask the owner of the machine that holds the GPU to allow profiling"};
   }
   if (auto denied = explain_environment(environment)) return *std::move(denied);
-  const char* who = environment.container ? ", and to the host this container's user is none" : "";
+  const char* who = environment.container
+                        ? ", and on the host this container's user is not an administrator"
+                        : "";
   return {fmt::format("{}{}", only_administrators, who), unprivileged(environment).mend};
 }
 
-/// The likely cause by the environment, for a code that does not name one.
+/// The likely cause according to the environment, for a code that does not name one.
 std::optional<Absence> explain_by_environment(const CounterEnvironment& environment) {
   const std::string& kernel = environment.kernel_version;
   if (environment.wsl_graphics || kernel.find("microsoft") != std::string::npos ||
@@ -179,15 +182,15 @@ std::optional<Absence> explain_by_environment(const CounterEnvironment& environm
     return absence_of(wsl_device);
   }
   if (environment.mig.value_or(false)) {
-    return Absence{"the GPU is cut by MIG, and this slice shares its counters with others",
+    return Absence{"the GPU is partitioned by MIG, and this slice shares its counters with others",
                    mend::mig};
   }
   if (environment.driver_cuda_version > 0 &&
       environment.driver_cuda_version < environment.cupti_cuda_version) {
-    return Absence{fmt::format("the NVIDIA driver knows CUDA {} only, this CUPTI is of CUDA {}",
+    return Absence{fmt::format("the NVIDIA driver supports CUDA {} only, this CUPTI is of CUDA {}",
                                cuda_version_text(environment.driver_cuda_version),
                                cuda_version_text(environment.cupti_cuda_version)),
-                   "update the driver, or build with the CUDA toolkit that the driver belongs to"};
+                   "update the driver, or build with the CUDA toolkit of the driver"};
   }
   if (environment.mps) return absence_of(mps);
   return std::nullopt;
@@ -264,18 +267,18 @@ Absence explain_chip(std::string_view chip, int cupti_cuda_version,
 
 std::optional<Absence> explain_library(unsigned built_for, unsigned found) {
   if (found >= built_for) return std::nullopt;
-  return Absence{fmt::format("libcupti does not fit: version {} was loaded, this build needs {}",
+  return Absence{fmt::format("libcupti does not match: version {} was loaded, this build needs {}",
                              found, built_for),
                  mend::library};
 }
 
 Absence no_cupti_in_this_build(bool without_cuda) {
   if (without_cuda) {
-    return {"this build has no CUDA part",
-            "build again where a CUDA compiler (nvcc) and CUPTI are installed"};
+    return {"this build is without CUDA",
+            "rebuild where a CUDA compiler (nvcc) and CUPTI are installed"};
   }
   return {"this build has no CUPTI",
-          "build again where the CUDA toolkit has CUPTI (libcupti and cupti_range_profiler.h)"};
+          "rebuild where the CUDA toolkit has CUPTI (libcupti and cupti_range_profiler.h)"};
 }
 
 Absence no_gpu_to_count_on(std::string_view detail) {

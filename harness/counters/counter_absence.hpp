@@ -1,6 +1,6 @@
-// Why hardware counters cannot be read here, and what a person can do about it. Pure functions over
-// codes and texts, without any CUPTI header, so that every situation can be tested on any machine.
-// ABSENCE.md has every remedy: a test holds them equal.
+// Why hardware counters cannot be read here, and what a user can do about it. Pure functions of
+// codes and texts, without CUPTI headers, so that every situation can be tested on any machine.
+// ABSENCE.md lists every remedy; a test compares the two.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ struct Absence {
 /// A result of CUPTI (cupti_result.h of CUDA 13.0) that names its cause.
 struct CuptiCause {
   int code;
-  std::string_view name;  ///< CUPTI's: a test holds codes and names equal to the library's
+  std::string_view name;  ///< in CUPTI; a test compares codes and names with the library
   const char* reason;
   const char* mend;
 };
@@ -28,9 +28,9 @@ struct CuptiCause {
 /// Empty for a result that names no cause.
 [[nodiscard]] std::optional<Absence> absence_of(int code);
 
-/// The remedy where nobody says what is wrong.
+/// The remedy for unknown causes.
 inline constexpr const char* unclear_mend =
-    "see the kernel's log (dmesg), and whether ncu can read counters here";
+    "check the kernel log (dmesg), and whether ncu can read counters here";
 
 /// The properties of this process and machine that decide whether counters can be read.
 struct CounterEnvironment {
@@ -39,40 +39,40 @@ struct CounterEnvironment {
   std::string kernel_version;     ///< text of /proc/version
   unsigned effective_user = 0;    ///< 0: root
   bool container = false;
-  bool wsl_graphics = false;    ///< /dev/dxg is there
-  bool mps = false;             ///< a control daemon of MPS has its pipe here
+  bool wsl_graphics = false;    ///< /dev/dxg exists
+  bool mps = false;             ///< the MPS control daemon has its pipe here
   std::string injection;        ///< CUDA_INJECTION64_PATH: the library that a profiler injects
-  std::optional<bool> mig;      ///< of the device, from NVML; empty: not known
-  int driver_cuda_version = 0;  ///< 1000 × major + 10 × minor; 0: not known
-  int cupti_cuda_version = 0;   ///< of the CUDA toolkit that this CUPTI belongs to; 0: not known
+  std::optional<bool> mig;      ///< of the device, from NVML; empty: unknown
+  int driver_cuda_version = 0;  ///< 1000 × major + 10 × minor; 0: unknown
+  int cupti_cuda_version = 0;   ///< of the CUDA toolkit of this CUPTI; 0: unknown
 };
-/// Of this process; leaves out what needs a device or a driver (mig, both versions).
+/// Reads the environment of this process, except what needs a device or a driver (mig, both
+/// versions).
 [[nodiscard]] CounterEnvironment read_environment();
 
-/// Why counters are certain to fail, before anything is tried. MIG, WSL, MPS and an older driver
-/// only make failure likely: for them the trial decides, and explain_counters() then names them.
+/// Why counters are certain to fail, before a trial. MIG, WSL, MPS and an older driver only make
+/// failure likely: then the trial decides, and explain_counters() names them.
 [[nodiscard]] std::optional<Absence> explain_environment(const CounterEnvironment& environment);
 
-/// A call of CUPTI that answered `code`, which CUPTI calls `name` and which is not success. A code
-/// that says little is read beside the environment: MIG, WSL, MPS or an older driver is then named
-/// as the likely cause.
+/// The cause of a CUPTI call that returned `code`, which CUPTI calls `name` and which is not
+/// success. An unspecific code is interpreted with the environment: MIG, WSL, MPS or an older
+/// driver is then named as the likely cause.
 [[nodiscard]] Absence explain_counters(int code, std::string_view name, std::string_view call,
                                        const CounterEnvironment& environment = {});
 
-/// CUDA's versions as people write them: 13000 → "13.0".
+/// A CUDA version as text: 13000 → "13.0".
 [[nodiscard]] std::string cuda_version_text(int version);
 
-/// A chip that is not among those that this CUPTI, of that toolkit, knows.
+/// For a chip that this CUPTI, of the given toolkit, does not know.
 [[nodiscard]] Absence explain_chip(std::string_view chip, int cupti_cuda_version,
                                    std::span<const std::string> known);
 
-/// A libcupti older than the one that this program was built for, by their cuptiGetVersion; empty
-/// when it fits.
+/// For a libcupti older than the one of this build, by their cuptiGetVersion; empty if it fits.
 [[nodiscard]] std::optional<Absence> explain_library(unsigned built_for, unsigned found);
 
-/// This build has no CUPTI or, `without_cuda`, no CUDA part at all.
+/// For a build without CUPTI or, `without_cuda`, without any CUDA part.
 [[nodiscard]] Absence no_cupti_in_this_build(bool without_cuda);
-/// There is no GPU to count on; `detail` is the reason in one line.
+/// For a machine without a GPU to count on; `detail` is the reason in one line.
 [[nodiscard]] Absence no_gpu_to_count_on(std::string_view detail);
 
 }  // namespace strata

@@ -37,7 +37,7 @@ bool is_line(const TreeNode& node) {
 std::string read_line(const TreeNode& mapping, std::string_view key) {
   const auto expected = fmt::format("one line of at most {} bytes", longest_line);
   const auto& node = mapping.need(key, expected);
-  if (!is_line(node)) node.refuse_as(key, expected, "write it so");
+  if (!is_line(node)) node.refuse_as(key, expected, "use one line");
   return node.text;
 }
 
@@ -51,22 +51,23 @@ SetQuantity read_quantity(const TreeNode& node) {
   const auto& name = node.need("name", expected);
   if (!name.is_text() || !is_canonical_word(name.text) || name.text.size() > longest_name ||
       is_raw_metric(name.text)) {
-    name.refuse_as("name", expected, "give it such a name");
+    name.refuse_as("name", expected, "change the name");
   }
   SetQuantity quantity{.name = name.text,
                        .unit = read_line(node, "unit"),
                        .meaning = read_line(node, "meaning"),
                        .metrics = {}};
-  constexpr std::string_view metrics_are = "a list of metrics, the best first";
+  constexpr std::string_view metrics_are = "a list of metrics, in order of preference";
   for (const auto& item :
        node.need("metrics", metrics_are)
            .filled(Kind::list, "metrics", metrics_are, "write metrics: [l1tex__t_bytes.sum]")) {
     if (!is_line(item) || !is_raw_metric(item.text)) {
-      refuse(item.place, fmt::format("{} among the metrics of {}", item.describe(), name.text),
-             "names like l1tex__t_bytes.sum", "'strata counters --metrics RE' shows them");
+      refuse(item.place, fmt::format("{} in the metrics of {}", item.describe(), name.text),
+             "names like l1tex__t_bytes.sum", "'strata counters --metrics RE' lists them");
     }
     if (find(quantity.metrics, item.text, &NamedMetric::name) != nullptr) {
-      refuse(item.place, fmt::format("metric {} of {} twice", in_quotes(item.text), name.text),
+      refuse(item.place,
+             fmt::format("metric {} of {} appears twice", in_quotes(item.text), name.text),
              "each metric once", "remove one of them");
     }
     quantity.metrics.push_back({.name = item.text, .line = item.place.line});
@@ -85,7 +86,7 @@ bool names_a_file(std::string_view name) {
   const Names near = catalogue.nearest(metric);
   refuse(place, fmt::format("{} metric '{}'", who_has, one_line(metric)),
          "a name with its rollup, like l1tex__t_bytes.sum",
-         near.empty() ? "'strata counters --metrics RE' shows the names"
+         near.empty() ? "'strata counters --metrics RE' lists the names"
                       : fmt::format("did you mean {}'{}'?", near.size() > 1 ? "one of " : "",
                                     fmt::join(near, "', '")));
 }
@@ -128,8 +129,8 @@ void add_raw(CounterPlan& plan, const std::string& metric, MetricCatalogue& cata
                   metric, catalogue);
   }
   if (!catalogue.passes(std::span{&metric, 1})) {
-    refuse({flag}, fmt::format("'{}' is known and cannot be counted on {}", metric, plan.chip),
-           "a metric that hardware counters give", "leave it out");
+    refuse({flag}, fmt::format("'{}' exists, but cannot be counted on {}", metric, plan.chip),
+           "a metric of hardware counters", "omit it");
   }
   if (find(plan.quantities, metric, &CountedQuantity::metric) != nullptr) return;
   plan.quantities.push_back({.name = metric,
@@ -159,13 +160,14 @@ CounterSet parse_counter_set(std::string_view text, const std::string& file) {
                  .file = file,
                  .title = read_line(root, "title")};
   constexpr std::string_view quantities_are = "a list of entries '- name: …'";
-  for (const auto& item : root.need("quantities", quantities_are)
-                              .filled(Kind::list, "quantities", quantities_are,
-                                      "add at least one, each with its '- '")) {
+  for (const auto& item :
+       root.need("quantities", quantities_are)
+           .filled(Kind::list, "quantities", quantities_are, "add at least one, each with '- '")) {
     auto quantity = read_quantity(item);
     if (find(set.quantities, quantity.name, &SetQuantity::name) != nullptr) {
-      refuse(item.find("name")->place, fmt::format("quantity {} twice", in_quotes(quantity.name)),
-             "each name once", "rename or remove one of them");
+      refuse(item.find("name")->place,
+             fmt::format("quantity {} appears twice", in_quotes(quantity.name)), "each name once",
+             "rename or remove one of them");
     }
     set.quantities.push_back(std::move(quantity));
   }
@@ -190,9 +192,9 @@ CounterSet load_counter_set(const std::string& name, std::string_view flag) {
   }
   const auto names = counter_set_names();
   refuse({flag}, fmt::format("no counter set {}", in_quotes(name)),
-         fmt::format("one of {}, a file of one (*.yaml) or a metric with its rollup (….sum)",
+         fmt::format("one of {}, a set file (*.yaml) or a metric with its rollup (….sum)",
                      joined(names)),
-         did_you_mean(name, names, "'strata counters' shows them"));
+         did_you_mean(name, names, "'strata counters' lists the sets"));
 }
 
 Names ResolvedSet::metrics() const {
@@ -237,7 +239,8 @@ ResolvedSet resolve_set(const CounterSet& set, MetricCatalogue& catalogue) {
       if (!catalogue.passes(std::span{&metric, 1})) uncountable.insert(metric);
     }
     if (uncountable.size() == known) {
-      refuse({set.file}, fmt::format("these cannot be counted together on {}", catalogue.chip()),
+      refuse({set.file},
+             fmt::format("these metrics cannot be counted together on {}", catalogue.chip()),
              "metrics that can", "split the set");
     }
   }
@@ -266,8 +269,8 @@ CounterPlan resolve(const CounterSelection& selection, MetricCatalogue& catalogu
   }
   const auto passes = catalogue.passes(metrics);
   if (!passes) {
-    refuse({flag}, fmt::format("these cannot be counted together on {}", plan.chip),
-           "metrics that can", "ask for fewer at once");
+    refuse({flag}, fmt::format("these metrics cannot be counted together on {}", plan.chip),
+           "metrics that can", "request fewer at once");
   }
   plan.passes = *passes;
   return plan;
@@ -275,7 +278,7 @@ CounterPlan resolve(const CounterSelection& selection, MetricCatalogue& catalogu
 
 Names parse_counters(const Names& flags) {
   constexpr std::string_view expected =
-      "auto, none, or names of counter sets, files of sets (*.yaml) and metrics, joined by commas";
+      "auto, none, or a comma-separated list of counter sets, set files (*.yaml) and metrics";
   constexpr std::string_view mend = "strata counters lists the sets";
   if (flags.empty()) return {counters_auto};
   Names asked;
@@ -283,7 +286,7 @@ Names parse_counters(const Names& flags) {
     for (const auto name : split(flag, ',')) {
       if (name.empty()) refuse({"--counters " + in_quotes(flag)}, "an empty name", expected, mend);
       if (std::ranges::find(asked, name) != asked.end()) {
-        throw UsageError{fmt::format("--counters {}: named twice", in_quotes(name))};
+        throw UsageError{fmt::format("--counters {}: given twice", in_quotes(name))};
       }
       asked.emplace_back(name);
     }

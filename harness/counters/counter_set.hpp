@@ -1,5 +1,5 @@
-// What a chip can count, by a library that needs no such chip; counter sets, files that map
-// quantities to the metrics of chips; and what --counters selects of both.
+// What a chip can count, according to a library that does not need the chip; counter sets, which
+// are files that map quantities to metrics of chips; and the selections of --counters.
 #pragma once
 
 #include "harness/counters/counters.hpp"
@@ -21,9 +21,9 @@ class MetricCatalogue {
 
   /// "GH100".
   [[nodiscard]] virtual const std::string& chip() const = 0;
-  /// Nothing when this chip has no such metric, or the name lacks its rollup (".sum").
+  /// Nothing if this chip has no such metric, or the name lacks its rollup (".sum").
   [[nodiscard]] virtual std::optional<MetricFacts> find(const std::string& metric) = 0;
-  /// True when some other chip that the library knows has the metric.
+  /// True if another chip that the library knows has the metric.
   [[nodiscard]] virtual bool known_elsewhere(const std::string& metric) = 0;
   /// At most three complete names (with rollup) close to `metric`, nearest first.
   [[nodiscard]] virtual std::vector<std::string> nearest(const std::string& metric) = 0;
@@ -48,7 +48,7 @@ class MetricCatalogue {
 /// The chip of a CUDA device of this machine. Throws DeviceUnavailable when there is none.
 [[nodiscard]] std::string chip_of_device(int ordinal);
 
-/// Values of --counters: `memory` and the sets that the benchmarks of the sweep need besides, where
+/// Values of --counters: `memory` and the other sets that the benchmarks of the sweep use, if
 /// available; and nothing.
 inline constexpr const char* counters_auto = "auto";
 inline constexpr const char* counters_none = "none";
@@ -79,7 +79,7 @@ struct SetQuantity {
 
 /// The contents of a counter set file.
 struct CounterSet {
-  std::string name;  ///< of the file, without its ending
+  std::string name;  ///< of the file, without its extension
   std::string file;  ///< as the user named it; for messages
   bool built_in = false;
   std::string title;  ///< one line
@@ -105,7 +105,7 @@ inline constexpr std::string_view memory_set = "memory";
 struct ResolvedQuantity {
   SetQuantity asked;
   std::optional<std::size_t> choice;  ///< index into asked.metrics; nothing: the chip has none
-  /// Throws std::bad_optional_access where there is none.
+  /// Throws std::bad_optional_access if there is none.
   [[nodiscard]] const std::string& metric() const { return asked.metrics[choice.value()].name; }
 };
 

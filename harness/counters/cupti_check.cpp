@@ -19,8 +19,8 @@
 namespace strata {
 namespace {
 
-/// Of the CUDA toolkit, 1000 × major + 10 × minor. CUPTI counts its versions by toolkit since 13.0:
-/// 130001 is CUDA 13.0 Update 1; 0 for an older one.
+/// Version of the CUDA toolkit, 1000 × major + 10 × minor. CUPTI's version follows the toolkit
+/// since 13.0: 130001 is CUDA 13.0 Update 1. 0 for an older CUPTI.
 int cuda_version_of(std::uint32_t cupti) {
   constexpr std::uint32_t first = 130000;
   if (cupti < first) return 0;
@@ -50,7 +50,7 @@ bool start_driver() {
 const char* cupti_error_name(CUptiResult code) noexcept {
   const char* name = nullptr;
   if (cuptiGetResultString(code, &name) != CUPTI_SUCCESS || name == nullptr) {
-    return "an error that this CUPTI has no name for";
+    return "an error without a name in this CUPTI";
   }
   return name;
 }
@@ -105,7 +105,8 @@ std::optional<Absence> explain_support(const CUpti_Profiler_DeviceSupported_Para
                    "use a GPU of compute capability 7.5 or later"};
   }
   if (refused(flags.isSupported)) {
-    return Absence{"CUPTI says that this device cannot be profiled, and not why", unclear_mend};
+    return Absence{"CUPTI reports that this device cannot be profiled, without a reason",
+                   unclear_mend};
   }
   return std::nullopt;
 }
@@ -119,7 +120,7 @@ void start_cupti(int ordinal) {
 }
 
 std::string chip_of_device(int ordinal) {
-  // Without a driver that is started, CUPTI has no devices to name.
+  // Until the driver is started, CUPTI has no devices.
   int count = 0;
   if (!start_driver() || cudaGetDeviceCount(&count) != cudaSuccess) {
     (void)cudaGetLastError();  // expected on a machine without a GPU
@@ -130,13 +131,13 @@ std::string chip_of_device(int ordinal) {
     throw DeviceUnavailable{
         fmt::format("there is no cuda:{} here; the last GPU is cuda:{}", ordinal, count - 1)};
   }
-  // Before this, asking for the chip of a device that is there ends the process (CUPTI 13.0).
+  // Without this, querying the chip of an existing device ends the process (CUPTI 13.0).
   start_cupti(ordinal);
   auto params =
       CUPTI_PARAMS(CUpti_Device_GetChipName, .deviceIndex = static_cast<std::size_t>(ordinal));
   const auto code = cuptiDeviceGetChipName(&params);
   if (code != CUPTI_SUCCESS || params.pChipName == nullptr) {
-    throw CountersUnavailable{fmt::format("CUPTI does not say which chip cuda:{} is ({})", ordinal,
+    throw CountersUnavailable{fmt::format("CUPTI does not report the chip of cuda:{} ({})", ordinal,
                                           cupti_error_name(code)),
                               "update the CUDA toolkit if the GPU is newer than it"};
   }

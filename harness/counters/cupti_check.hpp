@@ -1,4 +1,4 @@
-// Calls of CUPTI: a failure is an exception that names the error and the place.
+// CUPTI calls: a failure throws an exception that names the error and the call site.
 #pragma once
 
 #include "harness/counters/counter_absence.hpp"
@@ -24,7 +24,7 @@ class CuptiError : public std::runtime_error {
   CUptiResult code_;
 };
 
-/// Throws CuptiError unless `status` is CUPTI_SUCCESS. Wrappers pass on their caller's place.
+/// Throws CuptiError unless `status` is CUPTI_SUCCESS. Wrappers pass on their caller's location.
 inline void cupti_check(CUptiResult status,
                         const std::source_location& where = std::source_location::current()) {
   if (status != CUPTI_SUCCESS) throw CuptiError{status, where};
@@ -41,29 +41,30 @@ Params cupti_call(CUptiResult (*function)(Params*), Params params,
 /// For destructors: reports on stderr, never throws.
 void cupti_release(CUptiResult status, const char* what) noexcept;
 
-/// read_environment(), and what CUPTI, the driver and NVML say: mig and both versions. Needs no
-/// context and makes none.
+/// read_environment() plus what CUPTI, the driver and NVML report: mig and both versions. Does not
+/// need or create a context.
 [[nodiscard]] CounterEnvironment counter_environment(int ordinal);
 
-/// Throws CountersUnavailable, which says why a call of CUPTI answered `code`.
+/// Throws CountersUnavailable with the reason why a CUPTI call returned `code`.
 [[noreturn]] void counters_unavailable(CUptiResult code, std::string_view call, int ordinal);
 
-/// Empty when the device supports profiling, or when CUPTI does not know.
+/// Empty if the device supports profiling, or if CUPTI does not know.
 [[nodiscard]] std::optional<Absence> explain_support(
     const CUpti_Profiler_DeviceSupported_Params& flags);
 
-/// Starts the driver, then CUPTI: in this order, and before whoever opens the device makes the
-/// context. Doing it again does nothing. Throws CountersUnavailable.
+/// Starts the driver, then CUPTI: in this order, and before the device is opened, which creates the
+/// context. Later calls do nothing. Throws CountersUnavailable.
 void start_cupti(int ordinal);
 
 }  // namespace strata
 
-/// The parameters of a call of CUPTI, which wants to be told their size: CUPTI_PARAMS(
-/// CUpti_RangeProfiler_Start, .pRangeProfilerObject = object).
+/// The parameters of a CUPTI call, with their size filled in:
+/// CUPTI_PARAMS(CUpti_RangeProfiler_Start, .pRangeProfilerObject = object).
 #define CUPTI_PARAMS(name, ...)                          \
   name##_Params {                                        \
     .structSize = name##_Params_STRUCT_SIZE, __VA_ARGS__ \
   }
 
-/// Calls `function` with them and gives them back: they hold the answer. Throws CuptiError.
+/// Calls `function` with these parameters and returns them, since they contain its results. Throws
+/// CuptiError.
 #define CUPTI_CALL(function, name, ...) cupti_call(function, CUPTI_PARAMS(name, __VA_ARGS__))

@@ -15,7 +15,7 @@
 namespace strata {
 namespace {
 
-/// One part of a unit as CUPTI writes it ("l2_sector"), as this project does.
+/// The short form of one part of a CUPTI unit, such as "l2_sector".
 std::string short_unit(const std::string& part) {
   static const std::map<std::string, std::string> forms{
       {"byte", "B"},
@@ -24,7 +24,7 @@ std::string short_unit(const std::string& part) {
       {"percent", "%"},
       {"l2_sector", "sector"},
       {"gpc_cycle", "cycle"},
-      {"gpc_cyclewarp", "warp*cycle"},  // CUPTI writes products without a sign
+      {"gpc_cyclewarp", "warp*cycle"},  // CUPTI writes products without an operator
       {"", "1"}};
   const auto found = forms.find(part);
   return found == forms.end() ? part : found->second;
@@ -81,19 +81,19 @@ std::unique_ptr<MetricCatalogue> open_catalogue(const std::string& chip) {
 
 void CuptiHost::Deinitialize::operator()(CUpti_Profiler_Host_Object* object) const noexcept {
   auto params = CUPTI_PARAMS(CUpti_Profiler_Host_Deinitialize, .pHostObject = object);
-  cupti_release(cuptiProfilerHostDeinitialize(&params), "closing a description of a chip");
+  cupti_release(cuptiProfilerHostDeinitialize(&params), "closing a chip description");
 }
 
 CuptiHost::CuptiHost(std::string chip) : chip_{std::move(chip)} {
   const auto known = known_chips();
   if (std::ranges::find(known, chip_) == known.end()) {
     refuse({"chip " + in_quotes(chip_)}, "CUPTI knows no such chip", "one of " + joined(known),
-           did_you_mean(chip_, known, "name one of these"));
+           did_you_mean(chip_, known, "use one of these"));
   }
   try {
     asked_ = open();
   } catch (const CuptiError& error) {
-    throw CountersUnavailable{fmt::format("CUPTI lists the chip {} and cannot describe it ({})",
+    throw CountersUnavailable{fmt::format("CUPTI lists the chip {} but cannot describe it ({})",
                                           chip_, cupti_error_name(error.code())),
                               ""};
   }
@@ -120,7 +120,7 @@ std::optional<MetricFacts> CuptiHost::properties(const std::string& name) const 
 }
 
 std::optional<MetricFacts> CuptiHost::find(const std::string& metric) {
-  // CUPTI describes a name without rollup too, and then refuses to count it.
+  // CUPTI also describes names without a rollup, but then refuses to count them.
   if (base_of(metric) == metric) return std::nullopt;
   return properties(metric);
 }
@@ -132,7 +132,7 @@ bool CuptiHost::known_elsewhere(const std::string& metric) {
     try {
       return chip != chip_ && CuptiHost{chip}.find(metric).has_value();
     } catch (const CountersUnavailable&) {
-      return false;  // a chip that cannot be described has no say
+      return false;  // a chip that cannot be described is ignored
     }
   });
   elsewhere_.emplace(metric, found);
@@ -152,7 +152,7 @@ std::vector<std::string> CuptiHost::nearest(const std::string& metric) {
   std::ranges::sort(candidates);
   std::vector<std::string> names;
   for (const auto& [distance, name] : candidates) {
-    // Of a name that is right, the rollups; of others, the one that was asked for or the first.
+    // For a correct name all its rollups; for other names the requested rollup or the first one.
     for (const auto& ending :
          {metric.substr(base.size()), std::string{".sum"}, std::string{".ratio"},
           std::string{".avg.pct_of_peak_sustained_elapsed"}, std::string{".avg"}}) {
@@ -180,8 +180,8 @@ const std::vector<std::string>& CuptiHost::base_metrics() {
 }
 
 std::vector<std::uint8_t> CuptiHost::config_image(std::span<const std::string> metrics) {
-  // One name that it does not like, and an object answers CUPTI_ERROR_UNKNOWN ever after: each list
-  // gets an object of its own.
+  // After one unknown name, an object returns CUPTI_ERROR_UNKNOWN for everything, so each list gets
+  // a new object.
   auto object = open();
   auto image = config_image_of(*object, metrics);
   configured_ = std::move(object);

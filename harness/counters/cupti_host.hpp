@@ -1,5 +1,5 @@
-// The half of CUPTI that needs neither a GPU nor a driver: what a chip can count, the image that
-// tells the hardware to count it, and the numbers out of the image that comes back.
+// The part of CUPTI that needs neither GPU nor driver: what a chip can count, the configuration
+// image that programs the hardware, and the evaluation of counter data images.
 #pragma once
 
 #include "harness/counters/counter_set.hpp"
@@ -10,7 +10,7 @@ struct CUpti_Profiler_Host_Object;
 
 namespace strata {
 
-/// The names as CUPTI takes them: it never writes through the pointers.
+/// The names as pointers for CUPTI, which never writes through them.
 [[nodiscard]] std::vector<const char*> pointers(std::span<const std::string> names);
 
 /// CUPTI's description of one chip, for the range profiler.
@@ -29,11 +29,11 @@ class CuptiHost final : public MetricCatalogue {
     return properties(base_metric).value();
   }
 
-  /// What cuptiRangeProfilerSetConfig wants. Throws CuptiError for a metric that the chip does not
-  /// have or metrics that cannot be counted together; the next call works all the same.
+  /// The configuration image for cuptiRangeProfilerSetConfig. Throws CuptiError for a metric that
+  /// the chip does not have or metrics that cannot be counted together; later calls still work.
   [[nodiscard]] std::vector<std::uint8_t> config_image(std::span<const std::string> metrics);
 
-  /// What range `range` of a decoded counter data image says of each metric. Throws CuptiError.
+  /// The value of each metric in range `range` of a decoded counter data image. Throws CuptiError.
   [[nodiscard]] std::vector<double> evaluate(std::span<const std::uint8_t> counter_data,
                                              std::size_t range,
                                              std::span<const std::string> metrics);
@@ -48,10 +48,10 @@ class CuptiHost final : public MetricCatalogue {
   [[nodiscard]] std::optional<MetricFacts> properties(const std::string& name) const;
 
   std::string chip_;
-  Object asked_;       // for questions about names: those do no harm to it
-  Object configured_;  // the metrics of the last config_image() were added to it
+  Object asked_;       // for queries of names, which do not change it
+  Object configured_;  // holds the metrics of the last config_image()
   std::vector<std::string> base_metrics_;
-  std::map<std::string, bool, std::less<>> elsewhere_;  // metric → some other chip has it
+  std::map<std::string, bool, std::less<>> elsewhere_;  // metric → whether another chip has it
 };
 
 }  // namespace strata

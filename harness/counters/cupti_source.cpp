@@ -1,7 +1,7 @@
 // Counting in this process: CUPTI's range profiler with ranges that we mark and passes that we run
-// ourselves ("user ranges, user replay"). The profiler's own replay would save and restore what a
-// kernel writes, and with it disturb the very caches that are counted; here every pass begins with
-// the preparation that the timed runs have.
+// ("user ranges, user replay"). The profiler's own replay would save and restore what a kernel
+// writes and so disturb the caches that are counted. Here every pass begins with the same
+// preparation as the timed runs.
 #include "harness/counters/cupti_check.hpp"
 #include "harness/counters/cupti_host.hpp"
 #include "harness/cuda/cuda_check.hpp"
@@ -42,7 +42,7 @@ struct Disable {
 };
 using RangeProfiler = std::unique_ptr<CUpti_RangeProfiler_Object, Disable>;
 
-/// Switched on for the current context.
+/// The range profiler, enabled for the current context.
 RangeProfiler enable_profiler() {
   const auto current = driver_function<decltype(&cuCtxGetCurrent)>("cuCtxGetCurrent", 4000);
   CUcontext context = nullptr;
@@ -70,8 +70,8 @@ std::vector<std::string> range_names(const std::vector<std::uint8_t>& image) {
   return names;
 }
 
-/// A session has a price whatever is counted in it: on an H200 39 ms for each pass, nearly all of
-/// it for starting the pass, where a walk and all that is around it takes 2. Hence passes().
+/// A session costs time whatever it counts: on an H200 39 ms per pass, nearly all of it to start
+/// the pass; a walk with everything around it takes 2 ms. Hence passes().
 class CuptiSource final : public CounterSource, public CounterPasses {
  public:
   CuptiSource(int ordinal, const std::string& chip, const CounterSelection& selection)
@@ -84,12 +84,12 @@ class CuptiSource final : public CounterSource, public CounterPasses {
     const auto nothing = [] {};
     try {
       profiler_ = enable_profiler();
-      // Some refusals come only when something is counted: permission, another profiler.
+      // Some refusals appear only when something is counted: permission, another profiler.
       (void)count(
           std::vector<CountedRange>{{.name = "trial", .prepare = nothing, .work = nothing}});
     } catch (const CuptiError& error) {
       profiler_.reset();
-      counters_unavailable(error.code(), "a trial of the range profiler", ordinal_);
+      counters_unavailable(error.code(), "a test of the range profiler", ordinal_);
     }
   }
 
@@ -114,7 +114,7 @@ class CuptiSource final : public CounterSource, public CounterPasses {
     if (profiler_ == nullptr) throw std::logic_error{"counters are not attached"};
     if (most_ranges > capacity) {
       throw std::logic_error{
-          fmt::format("{} ranges in a session; {} are the most", most_ranges, capacity)};
+          fmt::format("{} ranges in a session; at most {} are possible", most_ranges, capacity)};
     }
     names_.clear();
     if (configured_ != now_) begin_anew();
@@ -136,10 +136,10 @@ class CuptiSource final : public CounterSource, public CounterPasses {
                .pRangeProfilerObject = profiler_.get());
   }
 
-  /// The device is idle at both ends of the range: nothing else is counted in it.
+  /// The device is idle at both ends of the range, so nothing else is counted.
   void run(const CountedRange& range) override {
-    // CUPTI does not recover from a pass that ends within a range, not even by being switched off
-    // and on again: whatever throws below leaves it broken.
+    // CUPTI does not recover from a pass that ends within a range, even if it is disabled and
+    // enabled again: any exception below leaves it broken.
     broken_ = true;
     range.prepare();
     cuda_check(cudaDeviceSynchronize());
@@ -168,7 +168,7 @@ class CuptiSource final : public CounterSource, public CounterPasses {
     }
     const auto names = range_names(now_->image);
     if (names.size() != names_.size()) {
-      throw std::runtime_error{fmt::format("the profiler kept {} of {} ranges, without a word",
+      throw std::runtime_error{fmt::format("the profiler kept {} of {} ranges without an error",
                                            names.size(), names_.size())};
     }
     std::map<std::string, Counts, std::less<>> counted;
@@ -189,11 +189,11 @@ class CuptiSource final : public CounterSource, public CounterPasses {
     CounterPlan plan;
     std::vector<std::string> metrics;
     std::vector<std::uint8_t> config;
-    std::vector<std::uint8_t> image;  // the profiler writes to it as long as it lives
+    std::vector<std::uint8_t> image;  // the profiler writes to it during its whole lifetime
   };
 
-  /// A profiler that was configured for some metrics takes no image of others (CUPTI 13.0: error
-  /// 999 when the image is initialised): for these it is switched off and on again.
+  /// A profiler configured for some metrics accepts no image of others (CUPTI 13.0: error 999 when
+  /// the image is initialised). For new metrics it is therefore disabled and enabled again.
   void begin_anew() {
     if (configured_ != nullptr) {
       profiler_.reset();
@@ -210,7 +210,7 @@ class CuptiSource final : public CounterSource, public CounterPasses {
     configured_ = now_;
   }
 
-  /// Made once: the profiler keeps pointers into it.
+  /// Created once, because the profiler keeps pointers into it.
   Chosen& chosen(const std::vector<std::string>& wanted) {
     const auto [place, is_new] = chosen_.try_emplace(wanted);
     Chosen& made = place->second;
@@ -223,9 +223,9 @@ class CuptiSource final : public CounterSource, public CounterPasses {
     return made;
   }
 
-  /// Ranges that every session has room for. The profiler makes its room when it is configured for
-  /// the first time: a later session that asks for more loses the ranges beyond, and the count of
-  /// dropped ranges stays 0 (CUPTI 13.0).
+  /// Maximum ranges per session. The profiler allocates its memory when it is first configured: a
+  /// later session that requests more loses the excess ranges, and the count of dropped ranges
+  /// stays 0 (CUPTI 13.0).
   static constexpr std::uint32_t capacity = 256;
 
   int ordinal_;
@@ -233,7 +233,7 @@ class CuptiSource final : public CounterSource, public CounterPasses {
   std::map<std::vector<std::string>, Chosen> chosen_;
   Chosen* now_;
   Chosen* configured_ = nullptr;              // the plan of the current configuration
-  std::set<std::string, std::less<>> names_;  // of the session: the profiler keeps pointers to them
+  std::set<std::string, std::less<>> names_;  // of the session; the profiler keeps pointers to them
   RangeProfiler profiler_;
   bool broken_ = false;
 };
@@ -242,16 +242,16 @@ Finding absent(std::string what, const Absence& absence) {
   return {Finding::State::absent, std::move(what), absence.reason, absence.mend};
 }
 
-/// A trial on one GPU, all that a worker does before its first case: permission, another profiler
-/// and a shared slice show for certain in a trial alone. Where the set that proves levels can be
-/// counted, a run can be.
+/// A trial on one GPU that does what a worker does before its first case: only a trial proves
+/// permission and the absence of another profiler or a shared slice. If the set that proves levels
+/// can be counted, a run can be.
 Finding diagnose(int ordinal) {
   const auto what = fmt::format("cuda:{} counters", ordinal);
   try {
     const auto source = open_counters({.kind = DeviceRequest::Kind::cuda, .ordinal = ordinal},
                                       {.wanted = {std::string{memory_set}}});
     cudaError_t status = cudaSetDevice(ordinal);
-    if (status == cudaSuccess) status = cudaFree(nullptr);  // makes the context, if nothing has
+    if (status == cudaSuccess) status = cudaFree(nullptr);  // creates the context, if needed
     if (status != cudaSuccess) {
       (void)cudaGetLastError();
       return absent(what, no_gpu_to_count_on(cudaGetErrorString(status)));
@@ -259,17 +259,17 @@ Finding diagnose(int ordinal) {
     source->attach();
     const CounterPlan& plan = source->plan();
     auto detail =
-        fmt::format("{}, a trial was counted; set {}: {} quantities in {} pass{}", plan.chip,
+        fmt::format("{}, a test was counted; set {}: {} quantities in {} pass{}", plan.chip,
                     memory_set, plan.quantities.size(), plan.passes, plan.passes == 1 ? "" : "es");
     if (!plan.absent.empty()) {
-      detail += fmt::format(", {} that this chip does not have", plan.absent.size());
+      detail += fmt::format(", {} missing on this chip", plan.absent.size());
     }
     return {Finding::State::ok, what, std::move(detail), ""};
   } catch (const CountersUnavailable& unavailable) {
     return absent(what, {unavailable.what(), unavailable.mend});
   } catch (const std::exception& error) {
-    return {Finding::State::warning, what, fmt::format("the trial failed: {}", error.what()),
-            "see the kernel's log (dmesg)"};
+    return {Finding::State::warning, what, fmt::format("the test failed: {}", error.what()),
+            "check the kernel log (dmesg)"};
   }
 }
 
@@ -278,15 +278,15 @@ Finding diagnose(int ordinal) {
 std::unique_ptr<CounterSource> open_counters(const DeviceRequest& device,
                                              const CounterSelection& selection) {
   if (device.kind == DeviceRequest::Kind::host) {
-    throw CountersUnavailable{no_gpu_to_count_on("the counters of a CPU are not read")};
+    throw CountersUnavailable{no_gpu_to_count_on("CPU counters are not supported")};
   }
   load_modules_eagerly();
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
     (void)cudaGetLastError();
-    throw CountersUnavailable{no_gpu_to_count_on("CUDA sees none; strata doctor says why")};
+    throw CountersUnavailable{no_gpu_to_count_on("CUDA sees no GPU; see strata doctor")};
   }
-  std::uint32_t loaded = 0;  // older than any, if it cannot even say so
+  std::uint32_t loaded = 0;  // older than any version, if the query fails
   (void)cuptiGetVersion(&loaded);
   if (const auto misfit = explain_library(CUPTI_API_VERSION, loaded)) {
     throw CountersUnavailable{*misfit};
@@ -297,7 +297,7 @@ std::unique_ptr<CounterSource> open_counters(const DeviceRequest& device,
   check_support(device.ordinal);
   const std::string chip = chip_of_device(device.ordinal);
   if (const auto known = known_chips(); std::ranges::find(known, chip) == known.end()) {
-    // A chip too new for the loaded CUPTI is no mistake of the user's.
+    // A chip too new for the loaded CUPTI is not an error of the user.
     throw CountersUnavailable{explain_chip(chip, environment.cupti_cuda_version, known)};
   }
   return std::make_unique<CuptiSource>(device.ordinal, chip, selection);

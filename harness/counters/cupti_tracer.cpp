@@ -1,5 +1,5 @@
-// What a GPU did and when, by CUPTI's activity records: kernels, copies and fills, each with its
-// begin and its end.
+// What a GPU did and when, from CUPTI's activity records: kernels, copies and fills with their
+// begin and end times.
 #include "harness/counters/counters.hpp"
 #include "harness/counters/cupti_check.hpp"
 #include "harness/counters/tracer.hpp"
@@ -40,12 +40,12 @@ Activity::Of of_copy(std::uint8_t kind) {
   }
 }
 
-/// CUPTI calls back without any data of ours, from a thread of its own: hence one collection for
-/// the process, as there is one CUPTI.
+/// CUPTI's callbacks carry no data of ours and come from its own thread, so there is one collection
+/// per process, as there is one CUPTI.
 class Collection {
  public:
   static Collection& the() {
-    // Never destroyed: CUPTI may hand over a last buffer while the process ends.
+    // Never destroyed, because CUPTI may deliver a last buffer while the process ends.
     static Collection* const all = new Collection;  // NOLINT(cppcoreguidelines-owning-memory)
     return *all;
   }
@@ -58,7 +58,7 @@ class Collection {
       keep(*record);
     if (status != CUPTI_ERROR_MAX_LIMIT_REACHED && status_ == CUPTI_SUCCESS) status_ = status;
   }
-  /// All since the last time. Throws CuptiError where a buffer could not be read.
+  /// All records since the last call. Throws CuptiError if a buffer could not be read.
   std::vector<Activity> take_all() {
     const std::lock_guard lock{mutex_};
     cupti_check(std::exchange(status_, CUPTI_SUCCESS));
@@ -100,11 +100,11 @@ class Collection {
   CUptiResult status_ = CUPTI_SUCCESS;
 };
 
-// What CUPTI calls must not throw: without a buffer it drops records, and counts those.
+// A CUPTI callback must not throw. Without a buffer CUPTI drops records, and counts them.
 void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* bytes, std::size_t* records) {
   *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(alignment, buffer_bytes));
   *bytes = *buffer == nullptr ? 0 : buffer_bytes;
-  *records = 0;  // as many as there is room for
+  *records = 0;  // 0: as many as fit
 }
 void CUPTIAPI take_buffer(CUcontext /*context*/, std::uint32_t /*stream*/, std::uint8_t* buffer,
                           std::size_t /*bytes*/, std::size_t valid) {
@@ -125,11 +125,11 @@ class CuptiTracer final : public Tracer {
   CuptiTracer& operator=(CuptiTracer&&) = delete;
   ~CuptiTracer() override {
     for (const auto kind : kinds)
-      cupti_release(cuptiActivityDisable(kind), "switching the records off");
+      cupti_release(cuptiActivityDisable(kind), "disabling activity records");
   }
 
   [[nodiscard]] const char* method() const override { return "cupti_activity"; }
-  /// 0 where CUPTI has no time: asked while something ends, it must not throw; end() does.
+  /// 0 if CUPTI has no time. Destructors call this, so it must not throw; end() does.
   [[nodiscard]] std::int64_t now() const override {
     std::uint64_t nanoseconds = 0;
     return cuptiGetTimestamp(&nanoseconds) == CUPTI_SUCCESS ? when(nanoseconds) : 0;
@@ -146,14 +146,14 @@ class CuptiTracer final : public Tracer {
     if (dropped > 0) throw std::runtime_error{fmt::format("CUPTI dropped {} records", dropped)};
     for (const Activity& one : all) {
       if (one.begin > 0 && one.begin <= one.end) continue;
-      throw std::runtime_error{"CUPTI recorded a piece of work without its times"};
+      throw std::runtime_error{"CUPTI recorded an operation without its times"};
     }
     return all;
   }
 
  private:
-  /// Brings all records here, and says how many were lost since the last time. The device is idle,
-  /// so every record is complete: a forced flush would give others as well.
+  /// Collects all records and returns how many were lost since the last call. The device is idle,
+  /// so every record is complete; a forced flush would also return incomplete ones.
   static std::size_t flush() {
     cupti_check(cuptiActivityFlushAll(0));
     std::size_t dropped = 0;
@@ -161,7 +161,7 @@ class CuptiTracer final : public Tracer {
     return dropped;
   }
 
-  // Concurrent: the other kind lets no two kernels overlap.
+  // Concurrent, because the other kind serialises kernels.
   static constexpr std::array kinds{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
                                     CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET};
 };
@@ -173,7 +173,7 @@ std::unique_ptr<Tracer> open_device_tracer(int ordinal) {
   try {
     return std::make_unique<CuptiTracer>();
   } catch (const CuptiError& error) {
-    counters_unavailable(error.code(), "switching the activity records on", ordinal);
+    counters_unavailable(error.code(), "enabling activity records", ordinal);
   }
 }
 

@@ -1,5 +1,5 @@
-// A source for a profiler outside of this process: the same work as in-process counting does, once,
-// inside an NVTX range that the profiler can tell from the preparations.
+// A source for a profiler outside this process. It runs the same work as in-process counting, once,
+// in an NVTX range that the profiler can distinguish from the preparations.
 #include "harness/case/finally.hpp"
 #include "harness/counters/counters.hpp"
 #include "harness/cuda/cuda_check.hpp"
@@ -14,15 +14,15 @@ class ExternalCounters final : public CounterSource {
  public:
   [[nodiscard]] const CounterPlan& plan() const override { return plan_; }
 
-  /// Whether anybody counts cannot be told from here.
+  /// Whether a profiler counts is not known here.
   void attach() override {}
 
   [[nodiscard]] std::optional<std::vector<Counts>> count(
       std::span<const CountedRange> ranges) override {
     for (const CountedRange& range : ranges) {
       if (range.prepare) range.prepare();
-      cuda_check(cudaDeviceSynchronize());  // nothing of the preparation reaches into the range
-      (void)nvtxRangePushA("counted");      // ncu --nvtx --nvtx-include "counted/" names it
+      cuda_check(cudaDeviceSynchronize());  // the preparation ends before the range
+      (void)nvtxRangePushA("counted");      // selected by ncu --nvtx --nvtx-include "counted/"
       const Finally pop = finally([] { (void)nvtxRangePop(); });
       range.work();
       cuda_check(cudaDeviceSynchronize());

@@ -24,7 +24,7 @@
 namespace strata {
 namespace {
 
-constexpr std::size_t guard_bytes = 4096;  // on either side of a piece of memory
+constexpr std::size_t guard_bytes = 4096;  // on either side of a buffer
 constexpr std::uint8_t guard_value = 0xA5;
 
 std::vector<std::uint8_t> content_of(const LaunchMemory& memory, std::size_t index) {
@@ -36,7 +36,7 @@ std::vector<std::uint8_t> content_of(const LaunchMemory& memory, std::size_t ind
   return content;
 }
 
-/// Memory at an address of the remainder that was asked for, between its guards.
+/// Memory between guards, at an address with the requested remainder.
 class GuardedMemory {
  public:
   GuardedMemory(const LaunchMemory& memory, std::size_t index)
@@ -73,7 +73,7 @@ class GuardedMemory {
   std::size_t begin_ = 0;
 };
 
-/// The kernel of a cubin, loaded, with its memory.
+/// The loaded kernel of a cubin, with its memory.
 class LoadedKernel {
  public:
   explicit LoadedKernel(const KernelLaunch& launch)
@@ -114,7 +114,7 @@ class LoadedKernel {
     cuda_check(cudaDeviceSynchronize());
   }
 
-  /// What lies in memory of this index, which is no variable's.
+  /// Contents of the memory with this index, which is not a variable.
   [[nodiscard]] std::vector<std::uint8_t> content_of(std::size_t wanted) const {
     const auto found =
         std::ranges::find(memory_, wanted, [](const auto& one) { return one.first; });
@@ -168,7 +168,7 @@ std::vector<CUpti_SassMetrics_MetricDetails> metrics_of(const std::string& chip)
 
 constexpr std::uint64_t bytes_of_instruction = 16;  // since compute capability 7.0
 
-/// Bytes of a kernel's machine code in a cubin, which is an ELF file; 0 where it has none.
+/// Bytes of a kernel's machine code in a cubin, an ELF file; 0 if there is none.
 std::uint64_t bytes_of_code(const std::string& cubin, const std::string& function) {
   const auto read = [&]<class Header>(std::uint64_t at, Header header) {
     if (at < cubin.size() && cubin.size() - at >= sizeof header) {
@@ -190,7 +190,7 @@ std::uint64_t bytes_of_code(const std::string& cubin, const std::string& functio
   return 0;
 }
 
-/// Some metrics of the instructions of whatever is launched between begin and end.
+/// SASS metrics of the instructions of everything launched between begin and end.
 class SassMetrics {
  public:
   SassMetrics(int ordinal, const std::string& chip, const std::vector<std::string>& metrics)
@@ -214,16 +214,16 @@ class SassMetrics {
                      .enableLazyPatching = 1);
     disable_ = finally([] {
       auto params = CUPTI_PARAMS(CUpti_SassMetricsDisable, .ctx = nullptr);
-      cupti_release(cuptiSassMetricsDisable(&params), "switching SASS metrics off");
+      cupti_release(cuptiSassMetricsDisable(&params), "disabling SASS metrics");
     });
   }
 
-  /// By bytes from the function's first.
+  /// The counts by byte offset in the function.
   [[nodiscard]] std::map<std::uint64_t, std::map<std::string, std::uint64_t>> of(
       const std::string& function) const {
     const auto how = CUPTI_CALL(cuptiSassMetricsGetDataProperties,
                                 CUpti_SassMetricsGetDataProperties, .ctx = nullptr);
-    // How many instances a record has is said with one number for all metrics; zeros are left.
+    // CUPTI reports the instances of a record as one number for all metrics; unused entries stay 0.
     const std::size_t instances = how.numOfInstances * names_.size();
     const std::size_t count = how.numOfPatchedInstructionRecords;
     std::vector<CUpti_SassMetrics_InstanceValue> values(count * instances);
@@ -257,7 +257,7 @@ class SassMetrics {
 }  // namespace
 
 std::string architecture_of(int ordinal, const std::string& target) {
-  (void)chip_of_device(ordinal);  // says that there is none
+  (void)chip_of_device(ordinal);  // throws if there is none
   cuda_check(cudaSetDevice(ordinal));
   const std::string own =
       fmt::format("sm_{}{}", device_attribute(cudaDevAttrComputeCapabilityMajor),
@@ -277,11 +277,11 @@ KernelCounts count_kernel(int ordinal, const KernelLaunch& launch,
                           const std::vector<std::string>& metrics) {
   const std::string chip = chip_of_device(ordinal);
   cuda_check(cudaSetDevice(ordinal));
-  cuda_check(cudaFree(nullptr));  // makes the context, in which CUPTI patches
+  cuda_check(cudaFree(nullptr));  // creates the context in which CUPTI patches
   KernelCounts counted{.chip = chip, .instructions = {}, .overrun = {}};
-  std::string_view call = "switching CUPTI's SASS metrics on";
+  std::string_view call = "enabling CUPTI's SASS metrics";
   try {
-    // As CUPTI's documentation has it, a module is unloaded when its patching is over.
+    // As CUPTI's documentation requires, the module is unloaded after patching ends.
     std::optional<LoadedKernel> kernel;
     const SassMetrics patched{ordinal, chip, metrics};
     kernel.emplace(launch);

@@ -1,4 +1,4 @@
-// Replaces the counters, the tracer and the metrics of chips in a build without CUPTI.
+// Stand-in for the counters, the tracer and the chip metrics in a build without CUPTI.
 #include "harness/counters/counter_set.hpp"
 #include "harness/counters/tracer.hpp"
 #include "harness/record/build_info.hpp"

@@ -1,4 +1,4 @@
-// Replaces the source for outside profilers in a build without CUDA.
+// Stand-in for the source for outside profilers in a build without CUDA.
 #include "harness/counters/counters.hpp"
 
 std::unique_ptr<strata::CounterSource> strata::open_external_counters() {

@@ -1,4 +1,4 @@
-// Replaces the counts of single launches in a build without CUPTI.
+// Stand-in for the counts of single launches in a build without CUPTI.
 #include "harness/counters/counter_absence.hpp"
 #include "harness/counters/counters.hpp"
 #include "harness/counters/kernel_counts.hpp"

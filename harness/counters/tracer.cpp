@@ -18,7 +18,7 @@ void MarkTracer::begin() {
 }
 
 void MarkTracer::begin_piece(void* queue, Activity what) {
-  if (pieces_.empty()) zero_ = now();  // the device is idle: it gets there at once
+  if (pieces_.empty()) zero_ = now();  // the device is idle and reaches the mark at once
   pieces_.push_back(std::move(what));
   device_->put(queue);
 }
@@ -31,7 +31,7 @@ std::vector<Activity> MarkTracer::end() {
   std::vector<Activity> all = Tracer::end();
   const std::vector<std::int64_t> reached = device_->nanoseconds();
   if (reached.size() != 2 * pieces_.size()) {
-    throw std::runtime_error{"a piece of work has no mark at its end"};
+    throw std::runtime_error{"an operation has no end mark"};
   }
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
     pieces_[i].begin = zero_ + reached[2 * i];

@@ -1,5 +1,4 @@
-// Who records what ran when: the host's own marks here, and what the device did where a profiler
-// records it.
+// Records of what ran when: the host's own marks, and the device's work if a profiler records it.
 #pragma once
 
 #include "harness/case/enum_words.hpp"
@@ -15,7 +14,7 @@
 
 namespace strata {
 
-/// What a part of a step is for; `idle` is what no record covers.
+/// The purpose of a part of a step; `idle` is time that no record covers.
 enum class StepPhase : std::uint8_t { allocate, copy_in, build, search, sum, move, copy_out, idle };
 constexpr auto words_of(StepPhase /*unused*/) {
   return std::to_array<std::string_view>(
@@ -27,15 +26,15 @@ inline constexpr std::size_t step_phases = words_of(StepPhase{}).size();
 struct Activity {
   enum class Of : std::uint8_t { kernel, fill, copy_in, copy_out, copy_within, host };
   Of of = Of::kernel;
-  std::string kernel = {};           ///< as the linker knows it
-  StepPhase host = StepPhase::idle;  ///< of work on the host: what it is for
+  std::string kernel = {};           ///< mangled name
+  StepPhase host = StepPhase::idle;  ///< for work on the host: its purpose
   std::int64_t begin = 0;
   std::int64_t end = 0;
   std::uint64_t bytes = 0;     ///< of copies
   std::uint64_t launches = 1;  ///< of kernels, where it stands for several
 };
 
-/// Records the marks of the host, all of one thread at a time. For a device it is derived from.
+/// Records the marks of the host, at most one thread at a time. Derived classes add a device.
 class Tracer {
  public:
   Tracer() = default;
@@ -49,15 +48,15 @@ class Tracer {
   [[nodiscard]] virtual const char* method() const { return "host_clock"; }
   /// Nanoseconds of the clock of the records.
   [[nodiscard]] virtual std::int64_t now() const;
-  /// Forgets what was recorded. The device is idle.
+  /// Discards earlier records. The device is idle.
   virtual void begin() { marks_.clear(); }
-  /// What was recorded since then. The device is idle. Throws std::runtime_error where something
-  /// was lost.
+  /// Returns the records since begin(). The device is idle. Throws std::runtime_error if records
+  /// were lost.
   [[nodiscard]] virtual std::vector<Activity> end() { return std::exchange(marks_, {}); }
 
   void mark(Activity of_host) { marks_.push_back(std::move(of_host)); }
-  /// What goes into the device's `queue` from here on is a piece of such work, up to end_piece().
-  /// Only who keeps no records of the device's needs to be told.
+  /// Work put into the device's `queue` from here to end_piece() is one piece of kind `what`. Only
+  /// a tracer without records of the device needs this.
   virtual void begin_piece(void* /*queue*/, Activity /*what*/) {}
   virtual void end_piece(void* /*queue*/) {}
 
@@ -65,7 +64,7 @@ class Tracer {
   std::vector<Activity> marks_;
 };
 
-/// Points in the queue of a device, each with the time at which the device got there.
+/// Marks in the queue of a device, each with the time at which the device reached it.
 class DeviceMarks {
  public:
   DeviceMarks() = default;
@@ -75,17 +74,17 @@ class DeviceMarks {
   DeviceMarks& operator=(DeviceMarks&&) = delete;
   virtual ~DeviceMarks() = default;
 
-  /// Forgets all.
+  /// Removes all marks.
   virtual void clear() = 0;
-  /// Puts one behind the others.
+  /// Appends a mark.
   virtual void put(void* queue) = 0;
-  /// Of each, in their order: nanoseconds since the first. All were reached.
+  /// Nanoseconds of each mark since the first, in order. All must have been reached.
   [[nodiscard]] virtual std::vector<std::int64_t> nanoseconds() = 0;
 };
 
-/// Stands in for a profiler's records: marks around every piece of work that the program queues. It
-/// sees neither what somebody else queues nor what a graph consists of, each mark costs the queue
-/// some time, and the clocks of host and device are as far apart as the first mark took.
+/// Replaces a profiler's records by marks around every piece of work that the program queues. It
+/// does not see other programs' work or the parts of a graph, each mark costs the queue some time,
+/// and the clocks of host and device differ by the time that the first mark took.
 class MarkTracer final : public Tracer {
  public:
   explicit MarkTracer(std::unique_ptr<DeviceMarks> marks) : device_{std::move(marks)} {}
@@ -98,11 +97,11 @@ class MarkTracer final : public Tracer {
 
  private:
   std::unique_ptr<DeviceMarks> device_;
-  std::vector<Activity> pieces_;  ///< whose times are told at the end
-  std::int64_t zero_ = 0;         ///< when the first mark was put, by now()
+  std::vector<Activity> pieces_;  ///< whose times become known at the end
+  std::int64_t zero_ = 0;         ///< now() at the first mark
 };
 
-/// Queues a piece of work of a device. Without a tracer it only does that.
+/// Queues a piece of device work, marked if there is a tracer.
 template <class Work>
 void queue_piece(Tracer* tracer, void* queue, Activity what, Work&& work) {
   if (tracer != nullptr) tracer->begin_piece(queue, std::move(what));
@@ -110,7 +109,7 @@ void queue_piece(Tracer* tracer, void* queue, Activity what, Work&& work) {
   if (tracer != nullptr) tracer->end_piece(queue);
 }
 
-/// What the host does while this lives is for `phase`. Without a tracer it does nothing.
+/// Marks the host's work during its lifetime as `phase`. Without a tracer it does nothing.
 class HostPhase {
  public:
   HostPhase(Tracer* tracer, StepPhase phase)
@@ -134,7 +133,7 @@ class HostPhase {
 /// Records what a GPU does. Call it before the device is opened. Throws CountersUnavailable. The
 /// implementation is a link-time choice: CUPTI, or a stand-in that reports its absence.
 [[nodiscard]] std::unique_ptr<Tracer> open_device_tracer(int ordinal);
-/// CUDA's events. Throws DeviceUnavailable in a build without CUDA.
+/// Device marks by CUDA events. Throws DeviceUnavailable in a build without CUDA.
 [[nodiscard]] std::unique_ptr<DeviceMarks> open_device_marks();
 
 }  // namespace strata

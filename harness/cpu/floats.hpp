@@ -1,5 +1,5 @@
-// One source for a kernel in AVX2 and in AVX-512, chosen when the program runs. x86-64 only;
-// elsewhere, and on a CPU without fused multiply-adds on vectors, it is skipped. Host only.
+// One source for a kernel in AVX2 and in AVX-512, selected at run time. x86-64 only; elsewhere, and
+// on a CPU without vector fused multiply-adds, the case is skipped. Host only.
 //
 // A kernel is a struct with `template <unsigned lanes> static void run(…)`, always inlined: its
 // arithmetic on Floats<lanes> (the compiler's own vectors) is compiled for each.
@@ -20,7 +20,7 @@
 #define STRATA_AVX2 gnu::target("avx2,fma")
 #define STRATA_AVX512 gnu::target("avx512f,avx2,fma")
 
-// Vectors as arguments would be passed differently with and without AVX; here all are inlined.
+// The calling convention of vectors differs with and without AVX, so everything here is inlined.
 #pragma GCC diagnostic ignored "-Wpsabi"
 
 namespace strata {
@@ -32,7 +32,7 @@ template <unsigned lanes>
 using Floats = VectorOf<float, lanes>;
 
 #if defined(__x86_64__)
-/// Each replaces x by 1/√x to 14 bits (AVX-512) or 12 (AVX2).
+/// Replaces each x by 1/√x to 14 bits (AVX-512) or 12 (AVX2).
 [[STRATA_AVX512]] inline void approximate_rsqrt(Floats<avx512_lanes>& x) {
   x = _mm512_maskz_rsqrt14_ps(0xFFFF, x);  // g++ 12 warns of the form without a mask
 }
@@ -84,13 +84,13 @@ template <class Kernel, class... Arguments>
 }
 #endif
 
-/// The kernel as these vectors run it. Throws Skipped where there are none.
+/// The kernel for these vectors. Throws Skipped if there are none.
 template <class Kernel, class... Arguments>
 [[nodiscard]] auto kernel_for([[maybe_unused]] Vectors have) -> void (*)(Arguments...) {
 #if defined(__x86_64__)
   if (have == Vectors::avx512) return run_avx512<Kernel, Arguments...>;
   if (have == Vectors::avx2) return run_avx2<Kernel, Arguments...>;
-  throw Skipped{"the CPU has no fused multiply-adds on vectors"};
+  throw Skipped{"the CPU has no vector fused multiply-add"};
 #else
   throw Skipped{"the instructions are written for x86-64"};
 #endif

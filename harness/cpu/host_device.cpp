@@ -1,5 +1,5 @@
-// The CPU as a device: what it is made of, how it is doing, and what `strata doctor` says of it.
-// And from what a user asked for to the device of either kind.
+// The CPU as a device: its properties, its conditions, and its diagnosis for `strata doctor`. Also
+// opens the device of either kind that a user requested.
 #include "harness/case/error.hpp"
 #include "harness/case/text.hpp"
 #include "harness/cpu/topology.hpp"
@@ -24,7 +24,7 @@
 namespace strata {
 namespace {
 
-/// Whether this CPU and its system offer vector instruction sets; empty where there are none.
+/// Vector instruction sets of this CPU and its system; empty if there are none.
 Facts vector_sets() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
@@ -46,7 +46,7 @@ std::optional<std::string> governor(int cpu) {
   return in >> name ? std::optional{name} : std::nullopt;
 }
 
-/// The fastest "cpu MHz" of /proc/cpuinfo: the other cores may be asleep.
+/// The highest "cpu MHz" in /proc/cpuinfo, because other cores may be asleep.
 std::optional<double> reported_clock_hertz() {
   std::ifstream in{"/proc/cpuinfo"};
   double megahertz = 0;
@@ -59,8 +59,8 @@ std::optional<double> reported_clock_hertz() {
   return megahertz > 0 ? std::optional{megahertz * 1e6} : std::nullopt;
 }
 
-/// Ticks of the counter for one addition that waits for the one before: the least of some pieces,
-/// as a piece that an interrupt or another process cut in two says nothing of the core's clock.
+/// Counter ticks per dependent addition: the minimum over several pieces, because an interrupted
+/// piece does not show the core's clock.
 double ticks_per_add() {
   constexpr int pieces = 16;
   constexpr int adds = 1 << 16;
@@ -77,7 +77,7 @@ double ticks_per_add() {
   return static_cast<double>(least) / adds;
 }
 
-/// Keeps a core busy until its clock and the counter hold still, and says how that went.
+/// Keeps a core busy until its clock and the counter are stable, and reports the result.
 Facts settle_core() {
   double adding = 0;
   const Settled settled = settle(0.1, 1, [&] {
@@ -141,7 +141,7 @@ class HostDevice final : public Device {
  private:
   int cpu_;
   DeviceIdentity identity_;
-  Facts settled_;  // empty before
+  Facts settled_;  // empty before settling
 };
 
 /// "32 KiB", "1.5 MiB".
@@ -171,7 +171,7 @@ Finding diagnose_cores(const HostInfo& host) {
   const auto limit = host.more.find("cpu_limit");
   if (limit == host.more.end()) return {ok, "CPU", detail, {}};
   const double cpus = std::get<double>(limit->second);
-  detail += fmt::format(", of whose time a control group grants {:g}", cpus);
+  detail += fmt::format(", limited to {:g} CPUs by a control group", cpus);
   if (cpus >= host.cores) return {ok, "CPU", detail, {}};
   return {warning, "CPU", detail,
           "measurements on all cores are throttled: raise the limit of the container"};
@@ -184,24 +184,24 @@ Finding diagnose_caches(const HostInfo& host) {
       sizes.push_back(fmt::format("L{} {}", cache.level, size_text(cache.bytes)));
   }
   if (!sizes.empty()) return {ok, "CPU caches", joined(sizes), {}};
-  return {absent, "CPU caches", "the system does not tell their sizes",
-          "cases that need a cache's size are skipped"};
+  return {absent, "CPU caches", "the system does not report their sizes",
+          "cases that need a cache size are skipped"};
 }
 
 Finding diagnose_counter() {
   const std::string rate = fmt::format("{:.1f} MHz, ", tsc_hertz() / 1e6);
   if (has_invariant_tsc()) return {ok, "CPU counter", rate + "constant rate", {}};
-  return {warning, "CPU counter", rate + "not said to tick at a constant rate",
+  return {warning, "CPU counter", rate + "constant rate not guaranteed",
           "cycles on this CPU are not comparable between clocks"};
 }
 
 Finding diagnose_load(const HostInfo& host) {
   constexpr double busy = 0.5;  // of one core
   const auto load = load_average();
-  if (!load) return {absent, "CPU load", "the system does not tell it", {}};
+  if (!load) return {absent, "CPU load", "the system does not report it", {}};
   const std::string detail = fmt::format("load average {:g} on {}", *load, cores_text(host.cores));
   if (*load < busy) return {ok, "CPU load", detail, {}};
-  return {warning, "CPU load", detail, "other work disturbs measurements of the CPU: end it first"};
+  return {warning, "CPU load", detail, "other work disturbs CPU measurements: end it first"};
 }
 
 }  // namespace
@@ -217,9 +217,9 @@ std::vector<Finding> diagnose_host() {
   if (const auto name = governor(allowed_cpus().front()); name == "performance") {
     findings.push_back({ok, "CPU governor", *name, {}});
   } else if (name) {
-    findings.push_back({warning, "CPU governor", *name,
-                        "clocks may move while measuring; the performance governor holds them, if "
-                        "you may set it"});
+    findings.push_back(
+        {warning, "CPU governor", *name,
+         "clocks may change during measurements; the performance governor holds them constant"});
   }
   return findings;
 }
@@ -236,7 +236,7 @@ DeviceRequest parse_device_request(const std::string& text) {
     const auto read = std::from_chars(text.data() + prefix.size(), end, numbered.ordinal);
     if (read.ec == std::errc{} && read.ptr == end && numbered.ordinal >= 0) return numbered;
   }
-  throw UsageError{"there is no device " + in_quotes(text) + ": say auto, cuda, cuda:N or host"};
+  throw UsageError{"there is no device " + in_quotes(text) + ": use auto, cuda, cuda:N or host"};
 }
 
 std::unique_ptr<Device> open_device(const DeviceRequest& request) {
@@ -245,7 +245,7 @@ std::unique_ptr<Device> open_device(const DeviceRequest& request) {
     return open_cuda_device(request.ordinal);
   } catch (const DeviceUnavailable&) {
     if (request.kind == DeviceRequest::Kind::cuda) throw;
-    return open_host_device();  // `strata doctor` says why there is no GPU
+    return open_host_device();  // `strata doctor` explains a missing GPU
   }
 }
 

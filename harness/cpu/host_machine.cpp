@@ -12,11 +12,11 @@
 namespace strata {
 namespace {
 
-// The replacement rule of the last level is not known. Were it random, a sweep of twice the cache
-// would spare a fifth of the lines, one of four times a fiftieth.
+// The replacement policy of the last level is unknown. If it were random, a sweep of twice the
+// cache would spare a fifth of the lines, one of four times a fiftieth.
 constexpr std::size_t caches = 4;
 constexpr std::size_t least_bytes = std::size_t{8} << 20U;
-constexpr std::size_t shortest_line = 64;  // bytes: longer ones are read twice
+constexpr std::size_t shortest_line = 64;  // bytes; longer lines are read twice
 
 std::size_t largest_cache_bytes() {
   constexpr std::int64_t unknown = std::int64_t{64} << 20U;
@@ -44,7 +44,7 @@ void HostEviction::evict() const {
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < words_.size(); i += shortest_line / sizeof words_[0])
     sum += words_[i];
-  asm volatile("" : : "r"(sum) : "memory");  // the reads have a use
+  asm volatile("" : : "r"(sum) : "memory");  // the reads are needed
 }
 
 double HostMachine::work_on(std::size_t rank, const MarkingWork& work, const Call& call) {

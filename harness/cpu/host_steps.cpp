@@ -11,7 +11,7 @@
 namespace strata {
 namespace {
 
-constexpr double sample_seconds = 1e-2;  // a sample lasts as long, or one step
+constexpr double sample_seconds = 1e-2;  // duration of a sample, or of one step if that is longer
 constexpr double most_steps = 65536;
 
 }  // namespace
@@ -20,9 +20,8 @@ void require_time_for_samples(const Plan& plan, double seconds, const char* what
   const int samples = plan.warmups + plan.min_samples;
   const double all = seconds * samples;
   if (all <= plan.time_limit / 2) return;
-  throw Skipped{
-      fmt::format("{} samples of {} would take {:.0f} s of the {:.0f} s that a case may take",
-                  samples, what, all, plan.time_limit)};
+  throw Skipped{fmt::format("{} samples of {} would take {:.0f} s; the limit of a case is {:.0f} s",
+                            samples, what, all, plan.time_limit)};
 }
 
 std::size_t steps_of_sample(const Plan& plan, const std::function<double()>& seconds_of_step) {

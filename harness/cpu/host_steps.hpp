@@ -1,5 +1,4 @@
-// How the steps of a simulation are timed on a CPU: how many a sample has, and by which clocks.
-// Host only.
+// Timing of simulation steps on a CPU: the number of steps per sample, and the clocks. Host only.
 #pragma once
 
 #include "harness/case/plan.hpp"
@@ -11,17 +10,17 @@
 
 namespace strata {
 
-/// Throws Skipped where the samples that the plan asks for, of so many seconds each, could not be
-/// taken in time. `what` a sample is: "one step".
+/// Throws Skipped if the samples of the plan, of `seconds` each, cannot be taken in time. `what` is
+/// the content of a sample: "one step".
 void require_time_for_samples(const Plan& plan, double seconds, const char* what);
 
-/// How many steps a sample has; seconds_of_step() takes one. Throws Skipped where samples could not
-/// be taken in time.
+/// The number of steps in a sample; seconds_of_step() takes one. Throws Skipped if samples could
+/// not be taken in time.
 [[nodiscard]] std::size_t steps_of_sample(const Plan& plan,
                                           const std::function<double()>& seconds_of_step);
 
-/// What a launch of `machine` on one core took: seconds by the system's clock, as given, seconds by
-/// the core's counter, and the rate of that counter by the system's clock.
+/// The times of a launch of `machine` on one core: the given seconds by the system clock, seconds
+/// by the core's counter, and the rate of that counter by the system clock.
 [[nodiscard]] std::vector<double> by_both_clocks(const HostMachine& machine, double outer);
 
 }  // namespace strata

@@ -28,7 +28,7 @@ void relax() noexcept {
 #endif
 }
 
-constexpr std::size_t cache_line_bytes = 128;  // two lines: what neighbours prefetch together
+constexpr std::size_t cache_line_bytes = 128;  // two lines, prefetched together
 
 }  // namespace
 
@@ -37,21 +37,21 @@ Finally pin_to(int cpu) {
     throw std::system_error{error, std::generic_category(),
                             what + std::string{" CPU "} + std::to_string(cpu)};
   };
-  // Past the end of cpu_set_t the macro writes nothing, and the kernel would refuse an empty set.
+  // Beyond the end of cpu_set_t the macro writes nothing, and the kernel would refuse an empty set.
   if (cpu < 0 || cpu >= CPU_SETSIZE) fail(EINVAL, "cannot pin a thread to");
   cpu_set_t before{};
   if (sched_getaffinity(0, sizeof before, &before) != 0) {
-    fail(errno, "cannot tell where the thread may run, to pin it to");
+    fail(errno, "cannot read where the thread may run, to pin it to");
   }
   cpu_set_t only{};
   CPU_SET(static_cast<unsigned>(cpu), &only);
   if (sched_setaffinity(0, sizeof only, &only) != 0) fail(errno, "cannot pin a thread to");
-  // May fail when the CPUs allowed have changed meanwhile; the thread then stays where it is.
+  // May fail if the allowed CPUs have changed meanwhile; the thread then stays where it is.
   return finally([before] { (void)sched_setaffinity(0, sizeof before, &before); });
 }
 
 struct ThreadTeam::State {
-  /// What one thread leaves behind, on cache lines of its own.
+  /// The result of one thread, on its own cache lines.
   struct alignas(cache_line_bytes) Member {
     double began = 0;
     double ended = 0;
@@ -61,17 +61,17 @@ struct ThreadTeam::State {
   explicit State(std::size_t size) : members(size), busy{size} {}
 
   alignas(cache_line_bytes) std::atomic<std::size_t> arrived{0};  // threads at the barrier
-  alignas(cache_line_bytes) std::atomic<std::size_t> round{0};    // how often all of them have met
+  alignas(cache_line_bytes) std::atomic<std::size_t> round{0};    // number of completed barriers
   alignas(cache_line_bytes) std::vector<Member> members;
   std::atomic<std::size_t> busy;                           // the owner waits until it is 0
   const std::function<void(std::size_t)>* work = nullptr;  // written while no member is busy
   std::mutex mutex;
   std::condition_variable_any wake;   // members wait for a run
   std::uint64_t run = 0;              // guarded by mutex: number of runs
-  std::vector<std::jthread> threads;  // last: they stop before what they use goes
+  std::vector<std::jthread> threads;  // last, so that they stop before the members that they use
 
-  /// Waits until all threads of this run are here. Where there are more threads than CPUs at a time
-  /// (a limit on CPU time) spinning alone would keep the last one from arriving.
+  /// Waits until all threads of this run have arrived. If there are more threads than usable CPUs
+  /// (a limit on CPU time), spinning alone would keep the last one from arriving.
   void meet() noexcept {
     constexpr int spins_before_yield = 10'000;
     const std::size_t mine = round.load(std::memory_order_acquire);
@@ -124,7 +124,7 @@ struct ThreadTeam::State {
 };
 
 ThreadTeam::ThreadTeam(const std::vector<int>& cpus) {
-  if (cpus.empty()) throw std::invalid_argument{"a team of no threads"};
+  if (cpus.empty()) throw std::invalid_argument{"a team without threads"};
   state_ = std::make_shared<State>(cpus.size());
   for (std::size_t rank = 0; rank < cpus.size(); ++rank) {
     state_->threads.emplace_back(

@@ -1,4 +1,4 @@
-// Threads that stay on their CPUs, start together, and sleep in between.
+// Threads that stay on their CPUs, start together, and sleep between runs.
 #pragma once
 
 #include "harness/case/finally.hpp"
@@ -11,36 +11,36 @@
 
 namespace strata {
 
-/// The calling thread runs on `cpu` only, until the result goes, which it must in the same thread.
-/// Throws std::system_error that names the CPU when the system does not allow it.
+/// Pins the calling thread to `cpu` during the lifetime of the result, which must end in the same
+/// thread. Throws std::system_error that names the CPU if the system refuses.
 [[nodiscard]] Finally pin_to(int cpu);
 
-/// One thread on each of the CPUs given. They live as long as the team, so that a CPU's caches hold
-/// from one run to the next what its thread left there.
+/// One thread on each of the given CPUs. They live as long as the team, so that a CPU's caches keep
+/// their thread's data from one run to the next.
 class ThreadTeam {
  public:
-  /// Throws std::system_error when a thread cannot be pinned, std::invalid_argument for no CPUs.
+  /// Throws std::system_error if a thread cannot be pinned, std::invalid_argument for no CPUs.
   explicit ThreadTeam(const std::vector<int>& cpus);
 
   [[nodiscard]] std::size_t size() const noexcept;
 
-  /// Calls work(rank) in every thread, rank from 0 to size() - 1 in the order of the CPUs. All
+  /// Calls work(rank) in every thread, with rank from 0 to size() - 1 in the order of the CPUs. All
   /// threads are awake and wait in a spin barrier before the first call. Returns the seconds from
   /// the first thread's start to the last one's end. Rethrows the first exception in order of rank,
-  /// after all threads have ended. Not to be called by two threads at once, nor from within `work`.
+  /// after all threads have ended. Must not be called by two threads at once, nor within `work`.
   double run(const std::function<void(std::size_t)>& work);
 
-  /// From within `work`: returns when all threads have called it. It spins: between two pieces of
-  /// work there is no time to sleep.
+  /// For use within `work`: returns when all threads have called it. It spins, because there is no
+  /// time to sleep between two pieces of work.
   void meet() noexcept;
 
  private:
   struct State;
-  std::shared_ptr<State> state_;  // shared by nobody: it destroys what is not defined here
+  std::shared_ptr<State> state_;  // not shared: it can destroy a type that is incomplete here
 };
 
-/// An array of words for every core, from the start of a cache line on. Each core touches its own
-/// first, so that it is near it.
+/// An array of words for each core, beginning at a cache line. Each core touches its own array
+/// first, so that its memory is local.
 class CoreWords {
  public:
   /// `word(rank, i)` gives word `i` of a core.

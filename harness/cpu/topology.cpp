@@ -33,7 +33,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// The whole file, trimmed; empty when it cannot be read.
+/// The whole file, trimmed; empty if it cannot be read.
 std::string read_text(const fs::path& file) {
   std::ostringstream text;
   text << std::ifstream{file}.rdbuf();
@@ -99,19 +99,19 @@ std::vector<HostCache> caches_from_sysconf() {
   return caches;
 }
 
-/// The folder of a control group and all above it, up to where the hierarchy is mounted.
+/// The folder of a control group and all its parents, up to the mount point of the hierarchy.
 std::vector<fs::path> group_and_parents(const fs::path& mount, std::string_view group) {
   std::vector<fs::path> folders{mount};
   fs::path folder = mount;
   for (const auto& part : fs::path{group}.relative_path()) {
-    // A process outside its namespace's root sees "/../..": only the mount itself can be looked at.
+    // A process outside its namespace's root sees "/../..": only the mount itself is accessible.
     if (part == "..") return {mount};
     folders.push_back(folder /= part);
   }
   return folders;
 }
 
-/// CPUs' worth of time: "200000 100000" grants two. Nothing for "max 100000", or -1 in v1.
+/// CPU time in CPUs: "200000 100000" grants two. Nothing for "max 100000", or -1 in v1.
 std::optional<double> parse_cpu_max(const std::string& text) {
   const auto words = split(text, ' ');
   const auto granted = whole_number(words.front());
@@ -174,7 +174,7 @@ std::vector<int> allowed_cpus() {
       if (CPU_ISSET(cpu, &set)) cpus.push_back(static_cast<int>(cpu));
     }
   } else {
-    // More CPUs than the set has room for (EINVAL): all that are online.
+    // More CPUs than the set can hold (EINVAL): all online CPUs.
     const long online = sysconf(_SC_NPROCESSORS_ONLN);
     for (int cpu = 0; cpu < std::min<long>(online, CPU_SETSIZE); ++cpu)
       cpus.push_back(cpu);
@@ -216,7 +216,7 @@ std::optional<std::int64_t> data_cache_bytes(const std::vector<HostCache>& cache
 std::optional<double> cgroup_cpu_limit(const fs::path& root) {
   std::optional<double> least;
   const fs::path mount = root / "sys/fs/cgroup";
-  // A limit of a group above holds below as well.
+  // A limit of a parent group also applies below.
   const auto consider = [&](const fs::path& hierarchy, std::string_view group, const auto& quota) {
     for (const fs::path& folder : group_and_parents(hierarchy, group)) {
       const auto cpus = parse_cpu_max(quota(folder));

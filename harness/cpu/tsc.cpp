@@ -18,8 +18,8 @@ struct BothClocks {
   double seconds = 0;
 };
 
-/// Reads the counter before and after the clock, several times over, and keeps the reading that
-/// took least: an interrupt between the two would shift one against the other.
+/// Reads the counter before and after the clock, repeatedly, and keeps the shortest reading: an
+/// interrupt in between would shift one relative to the other.
 BothClocks stamp() {
   constexpr int tries = 16;
   BothClocks best;
@@ -42,7 +42,7 @@ TscCalibration calibrate() {
   BothClocks from = stamp();
   for (double& one : hertz) {
     while (monotonic_raw_seconds() - from.seconds < window_seconds) {
-      // Spins: a CPU that slept might wake with another clock.
+      // Spins, because a CPU that slept might wake with another clock.
     }
     const BothClocks to = stamp();
     one = (to.ticks - from.ticks) / (to.seconds - from.seconds);

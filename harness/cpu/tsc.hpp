@@ -1,4 +1,4 @@
-// The CPU's constant-rate counter and the clock that it is calibrated against.
+// The CPU's constant-rate counter and the clock against which it is calibrated.
 #pragma once
 
 #include <algorithm>
@@ -8,18 +8,19 @@
 
 namespace strata {
 
-/// Seconds of CLOCK_MONOTONIC_RAW: not steered by NTP. Only differences mean something.
+/// Seconds of CLOCK_MONOTONIC_RAW, which NTP does not adjust. Only differences are meaningful.
 [[nodiscard]] double monotonic_raw_seconds() noexcept;
 
-/// The counter, read in its place: all that comes before has finished, nothing after has begun.
-/// About 30 cycles on x86-64. Elsewhere than on x86-64 and aarch64: nanoseconds of the clock above.
+/// The counter, read in program order: everything before has finished, nothing after has begun.
+/// About 30 cycles on x86-64. On CPUs other than x86-64 and aarch64: nanoseconds of the clock
+/// above.
 [[nodiscard]] inline std::uint64_t tsc_now() noexcept {
 #if defined(__x86_64__)
   std::uint32_t low = 0;
   std::uint32_t high = 0;
-  // rdtscp waits for what is before it, but lets what follows begin early: the second fence is for
-  // that, the first for stores and for CPUs whose rdtscp waits less than promised. rcx receives the
-  // CPU number.
+  // rdtscp waits for earlier instructions, but lets later ones begin early: the second fence
+  // prevents that; the first is for stores and for CPUs whose rdtscp waits less than documented.
+  // rcx receives the CPU number.
   asm volatile("lfence\n\trdtscp\n\tlfence" : "=a"(low), "=d"(high) : : "rcx", "memory");
   return (static_cast<std::uint64_t>(high) << 32U) | low;
 #elif defined(__aarch64__)
@@ -34,30 +35,30 @@ namespace strata {
 #endif
 }
 
-/// How fast the counter ticks, and how sure that is, from windows of 10 ms of CLOCK_MONOTONIC_RAW.
+/// The rate of the counter and its uncertainty, from windows of 10 ms of CLOCK_MONOTONIC_RAW.
 struct TscCalibration {
   double hertz = 0;            ///< median of the windows
   double relative_spread = 0;  ///< (largest - smallest) ÷ median
 };
 
-/// The calibration of this process, made when first asked for.
+/// The calibration of this process, made on first use.
 [[nodiscard]] const TscCalibration& tsc_calibration();
 
-/// Ticks of tsc_now() a second.
+/// Ticks of tsc_now() per second.
 [[nodiscard]] inline double tsc_hertz() {
   return tsc_calibration().hertz;
 }
 
-/// True when the counter ticks at one rate whatever the core's clock and sleep states are.
+/// True if the counter's rate does not depend on the core's clock and sleep states.
 [[nodiscard]] bool has_invariant_tsc() noexcept;
 
-/// What bringing a clock to rest came to.
+/// The result of settling a clock.
 struct Settled {
-  bool steady = false;  ///< false: it still moved after the longest time
+  bool steady = false;  ///< false: it still changed after the longest time
   double seconds = 0;   ///< how long it took
 };
 /// Repeats `piece`, which keeps a device busy and returns an array of rates, until all of them have
-/// held within 1 % for `steady` seconds, for `longest` seconds at most.
+/// been within 1 % for `steady` seconds, for at most `longest` seconds.
 template <class Piece>
 Settled settle(double steady, double longest, const Piece& piece) {
   constexpr double bound = 0.01;

@@ -1,4 +1,4 @@
-// Which vector instructions a rung may use, and how it asks for none. Host only.
+// The vector instructions that a rung may use, and how it avoids them. Host only.
 #pragma once
 
 #include "harness/case/enum_words.hpp"
@@ -6,8 +6,8 @@
 #include <array>
 #include <string_view>
 
-// A compiler that knows how may put x, y and z into lanes of one vector. What is asked here is what
-// one number at a time costs.
+// Compilers may put x, y and z into lanes of one vector. Here the cost of scalar code is of
+// interest.
 #if defined(__GNUC__) && !defined(__clang__)
 #define STRATA_SCALAR [[gnu::noinline, gnu::optimize("no-tree-vectorize", "no-tree-slp-vectorize")]]
 #else
@@ -21,7 +21,7 @@ enum class Vectors { none, avx2, avx512 };
 constexpr auto words_of(Vectors /*unused*/) {
   return std::to_array<std::string_view>({"none", "avx2", "avx512"});
 }
-/// The widest that this CPU has: AVX-512 F, or AVX2 with FMA.
+/// The widest of this CPU: AVX-512 F, or AVX2 with FMA.
 [[nodiscard]] Vectors widest_vectors();
 
 }  // namespace strata

@@ -1,9 +1,9 @@
-// One source compiled for wider vectors, chosen when the program runs.
+// One source compiled for wider vectors, selected at run time.
 #pragma once
 
 namespace strata {
 
-/// A function and the vectors that it was compiled for.
+/// A function and the vectors for which it was compiled.
 template <class Result, class Job>
 struct VectorCode {
   Result (*run)(const Job&) = nullptr;
@@ -46,13 +46,13 @@ VectorCode<Result, Job> widest(Result (* /*source*/)(const Job&)) {
 
 }  // namespace detail
 
-/// A vector of so many numbers.
+/// A vector of that many numbers.
 template <class Number, unsigned lanes>
 using VectorOf = typename detail::Lanes<Number, lanes>::type;
 
-/// An always_inline function of one `const Job&`, for the widest vectors of this CPU: `wide` where
-/// they have 64 bytes, `middle` where they have 32, else `narrow`. No vector type may cross a
-/// function that is not inlined into it.
+/// An always_inline function of one `const Job&`, for the widest vectors of this CPU: `wide` for 64
+/// bytes, `middle` for 32, otherwise `narrow`. Vector types may only be passed to functions that
+/// are inlined into it.
 template <auto wide, auto middle = wide, auto narrow = middle>
 [[nodiscard]] auto widest() {
   return detail::widest<wide, middle, narrow>(wide);

@@ -1,8 +1,8 @@
-// Loads and stores of one chosen instruction each: the state space, the cache operator and the
-// width are the caller's, and nvcc neither splits, widens, drops nor reorders them. Every asm here
-// is volatile and clobbers memory. ptxas still does two things. It hoists a load whose address
-// never changes out of a loop: let the address depend on a kernel argument. It narrows a vector
-// load whose first or last words are unused: use every word.
+// Loads and stores, each with one chosen instruction: the caller selects the state space, the cache
+// operator and the width, and nvcc neither splits, widens, drops nor reorders them. Every asm here
+// is volatile and clobbers memory. ptxas still does two things: it hoists a load whose address
+// never changes out of a loop, so let the address depend on a kernel argument; and it narrows a
+// vector load whose first or last words are unused, so use every word.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,16 @@ namespace strata {
 enum class Access {
   global,              ///< LDG.E, STG.E
   global_ca,           ///< LDG.E.STRONG.SM: cached in L1 and L2
-  global_cg,           ///< LDG.E.STRONG.GPU: cached in L2, L1 is passed by
+  global_cg,           ///< LDG.E.STRONG.GPU: cached in L2, bypasses L1
   global_nc,           ///< LDG.E.CONSTANT: the read-only path through L1
-  global_volatile,     ///< LDG.E.STRONG.SYS: no cache of the GPU may answer for host memory
-  global_relaxed_sys,  ///< the same, as the memory model has it
+  global_volatile,     ///< LDG.E.STRONG.SYS: no GPU cache may serve host memory
+  global_relaxed_sys,  ///< the same, in terms of the memory model
   shared,              ///< LDS, STS
   shared_cluster,      ///< LD.E: the shared memory of another block of the cluster
-  generic,             ///< LD.E: whatever memory the pointer leads to
+  generic,             ///< LD.E: any memory
 };
 
-/// An address in shared memory is 32 bits wide (shared_address), any other a pointer.
+/// Addresses in shared memory have 32 bits (shared_address); others are pointers.
 constexpr bool is_shared(Access access) {
   return access == Access::shared || access == Access::shared_cluster;
 }
@@ -32,12 +32,12 @@ using LoadAddress = std::conditional_t<is_shared(access), std::uint32_t, const v
 template <Access access>
 using StoreAddress = std::conditional_t<is_shared(access), std::uint32_t, void*>;
 
-/// Registers that an access of so many bytes takes.
+/// Registers of an access of this width.
 constexpr unsigned words_of(unsigned bytes) {
   return bytes < 4 ? 1 : bytes / 4;
 }
 
-/// What stands between "ld" and the type.
+/// The part of the instruction between "ld" and the type.
 template <Access access>
 inline constexpr char suffix[] = ".global";
 template <>
@@ -57,13 +57,13 @@ inline constexpr char suffix<Access::shared_cluster>[] = ".shared::cluster";
 template <>
 inline constexpr char suffix<Access::generic>[] = "";
 
-/// The address of `at`, which lies in shared memory, in the window of shared memory.
+/// The address in the shared memory window of `at`, which is in shared memory.
 __device__ __forceinline__ std::uint32_t shared_address(const void* at) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(at));
 }
 
 /// Loads `bytes` bytes from `at` into w[0] to w[words_of(bytes) - 1]. One or two bytes fill the low
-/// end of a word of zeros. 32 bytes exist from sm_100 on; elsewhere the words are left as they are.
+/// end of a zero word. 32 bytes exist since sm_100; elsewhere the words are unchanged.
 template <Access access, unsigned bytes>
 __device__ __forceinline__ void load(std::uint32_t* w, LoadAddress<access> at) {
   static_assert(bytes == 4 || bytes == 8 || bytes == 16 ||
@@ -109,7 +109,7 @@ __device__ __forceinline__ void load(std::uint32_t* w, LoadAddress<access> at) {
   }
 }
 
-/// The same into floats, which then need no move from one kind of register to the other.
+/// The same into floats, without a move between kinds of registers.
 template <Access access, unsigned bytes>
 __device__ __forceinline__ void load(float* v, LoadAddress<access> at) {
   static_assert(bytes == 4 || (!is_shared(access) && (bytes == 8 || bytes == 16)));
@@ -138,7 +138,7 @@ __device__ __forceinline__ Word load_word(LoadAddress<access> at) {
   return word;
 }
 
-/// One step of a pointer chase: `at` becomes the address that is stored there.
+/// One step of a pointer chase: `at` becomes the address stored there.
 template <Access access>
 __device__ __forceinline__ void follow(std::uint64_t& at) {
   static_assert(!is_shared(access));
@@ -150,10 +150,10 @@ __device__ __forceinline__ void follow(std::uint32_t& at) {
   asm volatile("ld%1.u32 %0, [%0];" : "+r"(at) : "C"(suffix<access>) : "memory");
 }
 
-/// The word of constant memory `offset` bytes behind the beginning of `table`, a __constant__
-/// array. No PTX names the instruction: the empty asm keeps the load where it stands. Wanted: LDC
-/// R, c[0x3][R], where threads know the offset and the compiler does not; a uniform one would go by
-/// another cache (LDCU, ULDC).
+/// The word of constant memory at `offset` bytes in `table`, a __constant__ array. PTX does not
+/// name the instruction; the empty asm keeps the load in its place. Wanted: LDC R, c[0x3][R], for
+/// an offset that threads know and the compiler does not; a uniform one would use another cache
+/// (LDCU, ULDC).
 __device__ __forceinline__ std::uint32_t load_constant(const std::uint32_t* table,
                                                        std::uint32_t offset) {
   std::uint32_t word =
@@ -162,8 +162,8 @@ __device__ __forceinline__ std::uint32_t load_constant(const std::uint32_t* tabl
   return word;
 }
 
-/// Stores w[0] to w[words_of(bytes) - 1] to `at`, the low end of w[0] where `bytes` is 1 or 2. 32
-/// bytes exist from sm_100 on; elsewhere nothing is stored.
+/// Stores w[0] to w[words_of(bytes) - 1] to `at`; if `bytes` is 1 or 2, the low end of w[0]. 32
+/// bytes exist since sm_100; elsewhere nothing is stored.
 template <Access access, unsigned bytes>
 __device__ __forceinline__ void store(StoreAddress<access> at, const std::uint32_t* w) {
   static_assert(access == Access::global || access == Access::shared);

@@ -1,5 +1,5 @@
-// Owners of plain device memory, of page-locked host memory and of textures. Managed memory is not
-// offered: its page migrations happen inside whatever is being timed.
+// Owners of plain device memory, page-locked host memory and textures. Managed memory is not
+// offered, because its page migrations would happen inside the timed code.
 #pragma once
 
 #include "harness/case/error.hpp"
@@ -25,7 +25,7 @@ class Buffer {
  public:
   explicit Buffer(std::size_t count, const Where& where = Where::current()) : count_{count} {
     if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) {
-      throw std::length_error{"more elements than memory has addresses"};
+      throw std::length_error{"more elements than memory can address"};
     }
     void* at = nullptr;
     cuda_check(on_device ? cudaMalloc(&at, size_bytes()) : cudaMallocHost(&at, size_bytes()),
@@ -42,14 +42,14 @@ class Buffer {
   [[nodiscard]] std::size_t size_bytes() const noexcept { return count_ * sizeof(T); }
   [[nodiscard]] std::span<T> span() const noexcept requires(!on_device) { return {data(), size()}; }
 
-  // To and from any host memory: first wait for all work of the device, and return when the data
-  // are there. They are right after and before work on any stream, and belong outside timed
-  // regions. All copies throw std::length_error for another size.
+  // Copies to and from any host memory: they wait for all work of the device, and return when the
+  // data have arrived. They are correct after and before work on any stream, and belong outside
+  // timed regions. All copies throw std::length_error for another size.
   void upload(std::span<const T> host, const Where& where = Where::current()) requires on_device {
     require_same_size(host.size());
     cuda_check(cudaDeviceSynchronize(), where);
     cuda_check(cudaMemcpy(data(), host.data(), size_bytes(), cudaMemcpyHostToDevice), where);
-    // From pageable memory cudaMemcpy may return while the last piece is still on its way, and a
+    // From pageable memory cudaMemcpy may return before the last piece has arrived, and a
     // non-blocking stream would not wait for it.
     cuda_check(cudaDeviceSynchronize(), where);
   }
@@ -66,14 +66,14 @@ class Buffer {
   }
 
   /// Sets every byte to the low eight bits of `byte`, on `stream`, so that a kernel that writes
-  /// nothing cannot pass for one that wrote the right thing.
+  /// nothing cannot seem correct.
   void poison(int byte, cudaStream_t stream,
               const Where& where = Where::current()) requires on_device {
     cuda_check(cudaMemsetAsync(data(), byte, size_bytes(), stream), where);
   }
 
-  // Between page-locked and device memory: return at once. This buffer must live and keep still
-  // until the stream got there.
+  // Copies between page-locked and device memory that return at once. This buffer must exist and
+  // not move until the stream has reached them.
   void upload_to(const Buffer<T, true>& to, cudaStream_t stream,
                  const Where& where = Where::current()) const requires(!on_device) {
     require_same_size(to.size());
@@ -95,7 +95,7 @@ class Buffer {
     }
   };
   void require_same_size(std::size_t given) const {
-    if (given != count_) throw std::length_error{"a copy of another size than the buffer"};
+    if (given != count_) throw std::length_error{"the size of the copy differs from the buffer"};
   }
 
   std::unique_ptr<T, Free> data_;
@@ -108,12 +108,12 @@ using DeviceBuffer = Buffer<T, true>;
 template <class T>
 using PinnedBuffer = Buffer<T, false>;
 
-/// A linear texture of 32-bit words over memory that is not its own.
+/// A linear texture of 32-bit words over memory that it does not own.
 struct WordTexture {
   cudaTextureObject_t object = 0;
   Finally destroy;
 };
-/// Throws Skipped where a texture cannot have so many words.
+/// Throws Skipped if a texture cannot have that many words.
 [[nodiscard]] inline WordTexture word_texture(void* data, std::uint64_t bytes) {
   const int most = device_attribute(cudaDevAttrMaxTexture1DLinearWidth);
   if (bytes / sizeof(std::uint32_t) > static_cast<std::uint64_t>(most)) {

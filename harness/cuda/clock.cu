@@ -17,14 +17,13 @@
 namespace strata {
 namespace {
 
-constexpr unsigned blocks_per_sm = 2;  // placement is the hardware's: most SMs get one or more
-constexpr const char* stands_still = "the global timer of the device does not move";
-constexpr unsigned step_values = 257;  // 256 steps: one that a hiccup widened cannot be all
-constexpr std::uint64_t patience = 200'000'000;  // cycles, 0.1 s: a timer that stands still ends
+constexpr unsigned blocks_per_sm = 2;  // the hardware places blocks: most SMs get at least one
+constexpr const char* stands_still = "the device's global timer does not advance";
+constexpr unsigned step_values = 257;  // 256 steps, so that not all can be widened by a disturbance
+constexpr std::uint64_t patience = 200'000'000;  // cycles, 0.1 s: in case a timer stops
 
-/// The first distinct values of the global timer that one thread sees; `seen` of them. A step is
-/// seen as it is only by a loop that reads faster than the timer moves, hence nothing but a compare
-/// in it.
+/// The first `seen` distinct values of the global timer in one thread. The loop must read faster
+/// than the timer advances to see each step, so it contains only a comparison.
 __global__ void watch_timer(std::uint64_t* values, unsigned* seen) {
   const std::uint64_t began = cycles_now();
   std::uint64_t last = global_nanoseconds();
@@ -39,7 +38,7 @@ __global__ void watch_timer(std::uint64_t* values, unsigned* seen) {
   *seen = count;
 }
 
-/// What both clocks counted over one stretch of work.
+/// The counts of both clocks over the same piece of work.
 struct Counted {
   std::uint64_t cycles;
   std::uint64_t nanoseconds;
@@ -49,8 +48,8 @@ struct CountedOnSm {
   std::uint32_t sm;
 };
 
-/// Waits until the global timer has just moved: both ends of a stretch are cut at a step, so that
-/// what is left of the step's width in the quotient is the time of one read.
+/// Waits for a step of the global timer: both ends of a measurement are at a step, so that the
+/// error of the quotient is the time of one read.
 __device__ std::uint64_t next_step(std::uint64_t began) {
   const std::uint64_t before = global_nanoseconds();
   std::uint64_t now = before;
@@ -59,7 +58,7 @@ __device__ std::uint64_t next_step(std::uint64_t began) {
   return now;
 }
 
-/// One thread a block counts its SM's cycles over at least `nanoseconds` of the global timer.
+/// One thread per block counts its SM's cycles over at least `nanoseconds` of the global timer.
 __global__ void compare_clocks(std::uint64_t nanoseconds, CountedOnSm* records) {
   const std::uint64_t began = cycles_now();
   const std::uint64_t first = next_step(began);
@@ -75,9 +74,9 @@ constexpr unsigned threads = 512;
 constexpr std::uint64_t piece_nanoseconds = 4'000'000;  // thousands of steps of the coarsest timer
 constexpr std::uint64_t spin_patience = 40'000'000;     // cycles, as above
 
-/// Multiplies and adds for `nanoseconds`. Eight independent chains keep the pipe full; each is the
-/// map x -> x² + c, which for c = -1.9 never comes to rest and stays below 2: values that repeat
-/// would draw less power and let the clock stand higher than work does.
+/// Runs multiply-adds for `nanoseconds`. Eight independent chains keep the pipe full; each is the
+/// map x -> x² + c, which for c = -1.9 never settles and stays below 2: repeating values would draw
+/// less power and allow a higher clock than real work.
 __global__ void __launch_bounds__(threads)
     spin(std::uint64_t nanoseconds, float c, Counted* counted, float* sink) {
   float x[8];
@@ -100,11 +99,11 @@ __global__ void __launch_bounds__(threads)
   float sum = 0;
   for (const float value : x)
     sum += value;
-  if (sum > 100.0F) *sink = sum;  // never, but nobody tells the compiler
+  if (sum > 100.0F) *sink = sum;  // never true, but unknown to the compiler
   if (threadIdx.x == 0) counted[blockIdx.x] = {cycles - start, now - began};
 }
 
-/// What `count` blocks leave behind when `launch` has launched them.
+/// The results of `count` blocks launched by `launch`.
 template <class T, class Launch>
 std::vector<T> left_by(unsigned count, cudaStream_t stream, const Launch& launch) {
   DeviceBuffer<T> left{count};
@@ -119,7 +118,7 @@ unsigned blocks_for_all_sms() {
   return blocks_per_sm * static_cast<unsigned>(device_attribute(cudaDevAttrMultiProcessorCount));
 }
 
-/// The median of the clocks in `all`; 0 where no timer moved.
+/// The median of the clocks in `all`; 0 if no timer advanced.
 double median_hertz(const std::vector<Counted>& all) {
   std::vector<double> hertz;
   for (const auto& [cycles, nanoseconds] : all) {
@@ -149,7 +148,7 @@ std::uint64_t measure_global_timer_step(cudaStream_t stream) {
 double measure_sm_clock(cudaStream_t stream, std::uint64_t step_nanoseconds) {
   constexpr std::uint64_t shortest = 100'000;  // 0.1 ms: reading the timer is then below 0.1 %
   const unsigned blocks = blocks_for_all_sms();
-  std::map<std::uint32_t, Counted> by_sm;  // each has one vote, however many blocks it ran
+  std::map<std::uint32_t, Counted> by_sm;  // one value per SM, however many blocks it ran
   for (const auto& [counted, sm] : left_by<CountedOnSm>(blocks, stream, [&](CountedOnSm* left) {
          compare_clocks<<<blocks, 1, 0, stream>>>(std::max(shortest, 100 * step_nanoseconds), left);
        })) {

@@ -1,4 +1,4 @@
-// Clusters of blocks, which reach each other's shared memory (compute capability 9.0).
+// Clusters of blocks, which access each other's shared memory (compute capability 9.0).
 #pragma once
 
 #include "harness/case/error.hpp"
@@ -13,7 +13,7 @@
 
 namespace strata {
 
-/// Of this cluster: which block this is.
+/// The rank of this block in its cluster.
 __device__ __forceinline__ std::uint32_t rank_in_cluster() {
 #if __CUDA_ARCH__ >= 900
   return cuda::ptx::get_sreg_cluster_ctarank();
@@ -22,7 +22,7 @@ __device__ __forceinline__ std::uint32_t rank_in_cluster() {
 #endif
 }
 
-/// All threads of all blocks of the cluster, and what they wrote before.
+/// Waits for all threads of all blocks of the cluster, and for their earlier writes.
 __device__ __forceinline__ void synchronize_cluster() {
 #if __CUDA_ARCH__ >= 900
   cuda::ptx::barrier_cluster_arrive(cuda::ptx::sem_release);
@@ -30,7 +30,7 @@ __device__ __forceinline__ void synchronize_cluster() {
 #endif
 }
 
-/// The address, to all of the cluster, of what block `rank` has at `at`.
+/// The address, valid in the whole cluster, of `at` in block `rank`.
 __device__ __forceinline__ std::uint32_t of_block(std::uint32_t at, std::uint32_t rank) {
   std::uint32_t there = at;
 #if __CUDA_ARCH__ >= 900
@@ -48,7 +48,7 @@ __device__ __forceinline__ T* of_block(T* at, std::uint32_t rank) {
   return there;
 }
 
-/// A launch of so many blocks in clusters; `attribute` lives as long as what is returned.
+/// A launch of that many blocks in clusters; `attribute` must live as long as the result.
 [[nodiscard]] inline cudaLaunchConfig_t launch_config(unsigned blocks, unsigned threads,
                                                       unsigned cluster, std::size_t shared,
                                                       cudaStream_t stream,
@@ -63,9 +63,9 @@ __device__ __forceinline__ T* of_block(T* at, std::uint32_t rank) {
           .numAttrs = cluster > 1 ? 1U : 0U};
 }
 
-/// Blocks in clusters that are at work at once, no more than `sms`. A cluster lives within a group
-/// of SMs, whose number need not divide by its size: not every SM may have a place in one. Throws
-/// Skipped where none fits.
+/// Number of blocks in clusters that run at once, at most `sms`. A cluster is confined to a group
+/// of SMs whose number need not be a multiple of its size, so some SMs may have no place in one.
+/// Throws Skipped if none fits.
 template <class Kernel>
 [[nodiscard]] unsigned blocks_in_clusters(Kernel kernel, unsigned threads, unsigned cluster,
                                           std::size_t shared, unsigned sms) {

@@ -10,7 +10,7 @@
 
 namespace strata {
 bool is_sticky(cudaError_t code) noexcept {
-  // Nothing is promised after cudaErrorUnknown, and a new process costs a second.
+  // After cudaErrorUnknown nothing is guaranteed, and a new process costs a second.
   constexpr std::array fatal{cudaErrorECCUncorrectable,
                              cudaErrorNvlinkUncorrectable,
                              cudaErrorContained,

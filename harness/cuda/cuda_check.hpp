@@ -1,5 +1,5 @@
-// Every CUDA call goes through cuda_check: a failure is an exception that names the error and the
-// place, and knows whether anything can still run in this process.
+// Every CUDA call goes through cuda_check: a failure throws an exception that names the error and
+// the call site, and knows whether this process can continue.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,7 +10,7 @@
 
 namespace strata {
 
-/// The place of a call. Wrappers pass on their caller's.
+/// The location of a call. Wrappers pass on their caller's.
 using Where = std::source_location;
 
 /// True for an error that has destroyed the context: every later call in this process fails with
@@ -32,11 +32,11 @@ inline void cuda_check(cudaError_t status, const Where& where = Where::current()
   if (status != cudaSuccess) throw CudaError{status, where};
 }
 
-/// For destructors: reports on stderr, never throws. A runtime that is unloading and a context that
-/// is already lost are no news: whoever lost it has said so.
+/// For destructors: reports on stderr, never throws. An unloading runtime and a lost context are
+/// not reported, because the loss was reported before.
 void cuda_release(cudaError_t status, const char* what) noexcept;
 
-/// Of the current device.
+/// An attribute of the current device.
 [[nodiscard]] inline int device_attribute(cudaDeviceAttr which) {
   int device = 0;
   int value = 0;
@@ -45,16 +45,17 @@ void cuda_release(cudaError_t status, const char* what) noexcept;
   return value;
 }
 
-/// Kernels are loaded when the context is made, not at their first launch, which would be inside a
-/// measurement. Works only before the first CUDA call of the process. A user's own setting wins.
+/// Makes kernels load when the context is created, not at their first launch, which would be inside
+/// a measurement. Works only before the first CUDA call of the process. A setting of the user takes
+/// precedence.
 inline void load_modules_eagerly() {
-  // No other thread exists yet, in a worker or in the command that asks for a diagnosis.
+  // No other thread exists yet, in a worker or in the diagnosis command.
   (void)setenv("CUDA_MODULE_LOADING", "EAGER", 0);  // NOLINT(concurrency-mt-unsafe)
 }
 
-/// The driver's function `name`, as of CUDA version `since` (1000 × major + 10 × minor); null when
-/// there is none, or no driver: an executable that links libcuda does not even start without one.
-/// `Function` is decltype(&cuName).
+/// The driver's function `name`, as of CUDA version `since` (1000 × major + 10 × minor); null if it
+/// does not exist, or there is no driver: an executable that links libcuda does not start without
+/// one. `Function` is decltype(&cuName).
 template <class Function>
 [[nodiscard]] Function driver_function(const char* name, unsigned since) {
   void* symbol = nullptr;

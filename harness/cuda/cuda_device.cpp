@@ -1,4 +1,4 @@
-// A GPU as the runner sees it, and what `strata doctor` says of the CUDA side of this machine.
+// A GPU as the runner uses it, and the diagnosis of CUDA on this machine for `strata doctor`.
 #include "harness/case/error.hpp"
 #include "harness/case/text.hpp"
 #include "harness/counters/counter_absence.hpp"
@@ -34,7 +34,7 @@ std::string visible_devices() {
 
 using enum Finding::State;
 
-/// Why there is no device, and what to do about it; `what` is what is asked about.
+/// Why there is no device, and the remedy; `what` is the diagnosed item.
 Finding explain(cudaError_t status, const std::string& what) {
   int driver = 0;
   int runtime = 0;
@@ -49,29 +49,30 @@ Finding explain(cudaError_t status, const std::string& what) {
       if (driver == 0) {
         return say(
             "no NVIDIA driver is running here",
-            fmt::format("install one that knows CUDA {}, or measure the CPU with --device host",
+            fmt::format("install one that supports CUDA {}, or measure the CPU with --device host",
                         cuda_version_text(runtime)));
       }
-      return say(fmt::format("the NVIDIA driver knows CUDA {} only, this build needs {}",
+      return say(fmt::format("the NVIDIA driver supports CUDA {} only, this build needs {}",
                              cuda_version_text(driver), cuda_version_text(runtime)),
                  "update the driver, or build with an older CUDA toolkit");
     case cudaErrorNoDevice:
       return say(
           "the NVIDIA driver shows no GPU (CUDA_VISIBLE_DEVICES is " + visible_devices() + ")",
-          "see what nvidia-smi lists, and whether CUDA_VISIBLE_DEVICES hides it");
+          "check nvidia-smi, and whether CUDA_VISIBLE_DEVICES hides the GPU");
     case cudaErrorDevicesUnavailable:
     case cudaErrorDeviceAlreadyInUse:
-      return say("the GPU is busy or closed to this process (compute mode exclusive or prohibited)",
-                 "end the process that holds it (nvidia-smi lists it), or set the compute mode to "
-                 "default");
+      return say(
+          "the GPU is busy or not available to this process (compute mode exclusive or prohibited)",
+          "end the process that holds it (nvidia-smi lists it), or set the compute mode to "
+          "default");
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorUnsupportedPtxVersion:
       return say("this build has no code for this GPU",
-                 "build with its compute capability in CMAKE_CUDA_ARCHITECTURES");
+                 "add its compute capability to CMAKE_CUDA_ARCHITECTURES");
     default:
       return say(fmt::format("CUDA cannot be used: {} ({})", cudaGetErrorName(status),
                              cudaGetErrorString(status)),
-                 "see the output of nvidia-smi and the kernel's log");
+                 "check nvidia-smi and the kernel log");
   }
 }
 
@@ -80,7 +81,7 @@ Finding explain(cudaError_t status, const std::string& what) {
   throw DeviceUnavailable{device + ": " + why.detail + "; " + why.mend};
 }
 
-/// Sizes, limits and versions: what can be asked without a context.
+/// Sizes, limits and versions that are available without a context.
 Facts describe(int ordinal, const cudaDeviceProp& properties) {
   Facts facts;
   const auto attribute = [&](cudaDeviceAttr which) -> std::optional<std::int64_t> {
@@ -111,7 +112,7 @@ Facts describe(int ordinal, const cudaDeviceProp& properties) {
   facts["ecc"] = properties.ECCEnabled != 0;
   facts["integrated"] = properties.integrated != 0;
 
-  // The runtime gives peak clocks in kHz, and nothing or 0 where it does not know.
+  // The runtime reports peak clocks in kHz, and nothing or 0 if it does not know.
   constexpr double kilo = 1e3;
   const auto number = [&](cudaDeviceAttr which) {
     return static_cast<double>(attribute(which).value_or(0));
@@ -137,7 +138,7 @@ Facts describe(int ordinal, const cudaDeviceProp& properties) {
   return facts;
 }
 
-/// What needs the context of the current device.
+/// Facts that need the context of the current device.
 void describe_context(Facts& facts) {
   std::size_t granularity = 0;
   if (cudaDeviceGetLimit(&granularity, cudaLimitMaxL2FetchGranularity) == cudaSuccess) {
@@ -152,7 +153,7 @@ void describe_context(Facts& facts) {
   }
 }
 
-/// The current device, which works.
+/// The current device, which is usable.
 class CudaDevice final : public Device {
  public:
   CudaDevice(int ordinal, const cudaDeviceProp& properties)
@@ -203,7 +204,7 @@ class CudaDevice final : public Device {
 
   void end_case() override {
     range_.reset();
-    // Whatever the case left running belongs to it: its error too.
+    // Work that the case left running belongs to it, including its error.
     remember(cudaDeviceSynchronize());
     remember(cudaGetLastError());
   }
@@ -211,21 +212,21 @@ class CudaDevice final : public Device {
   [[nodiscard]] std::string poisoned() override { return poison_; }
 
  private:
-  /// Keeps the first error after which nothing can run.
+  /// Stores the first error after which nothing can run.
   void remember(cudaError_t status) {
     if (poison_.empty() && is_sticky(status)) {
       poison_ = fmt::format("{}: {}", cudaGetErrorName(status), cudaGetErrorString(status));
     }
   }
 
-  /// As it is now; absent on a device that is lost.
+  /// The present value; absent on a lost device.
   void add_sm_clock(Facts& facts, const char* name) {
     try {
       facts[name] = measure_sm_clock(stream_.get(), step_nanoseconds_);
     } catch (const CudaError& error) {
       remember(error.code());
     } catch (const std::exception&) {
-      // A timer that stands still: no fact.
+      // A timer that does not advance gives no fact.
     }
   }
 
@@ -234,7 +235,7 @@ class CudaDevice final : public Device {
   Stream stream_;
   std::uint64_t step_nanoseconds_;
   std::optional<SettledClock> settled_;
-  Finally range_;  // for profilers: the case
+  Finally range_;  // the case, for profilers
   std::string poison_;
 };
 
@@ -256,11 +257,11 @@ Finding diagnose_clocks(const std::string& what, const Facts& conditions, const 
     clocks += *persistence ? ", persistence mode on" : ", persistence mode off";
   }
   if (throttled != nullptr && *throttled) {
-    return {warning, what, clocks + ", held down by power or heat",
-            "nvidia-smi -q -d PERFORMANCE says by what"};
+    return {warning, what, clocks + ", throttled by power or heat",
+            "nvidia-smi -q -d PERFORMANCE shows the cause"};
   }
   if (persistence == nullptr || *persistence) return {ok, what, clocks, {}};
-  return {warning, what, clocks, "start-up is slower: nvidia-smi -pm 1 keeps the driver loaded"};
+  return {warning, what, clocks, "slow start-up: nvidia-smi -pm 1 keeps the driver loaded"};
 }
 
 void diagnose_device(int ordinal, std::vector<Finding>& findings) {
@@ -293,13 +294,13 @@ void diagnose_device(int ordinal, std::vector<Finding>& findings) {
   }
   if (!nvml.absence().empty()) {
     return add(" NVML", absent, nvml.absence(),
-               "clocks, power and throttling are not recorded without it");
+               "without it, clocks, power and throttling are not recorded");
   }
   add(" NVML", ok, "driver " + nvml.driver_version().value_or("unknown"));
   if (const auto* mig = fact<bool>(limits, "mig"); mig == nullptr || !*mig) {
     add(" MIG", ok, mig == nullptr ? "not a feature of this GPU" : "off");
   } else {
-    add(" MIG", warning, "on: this is a slice of a GPU, or a GPU cut in slices",
+    add(" MIG", warning, "on: this is a MIG slice, or a GPU divided into slices",
         "compare only with slices of the same size");
   }
   findings.push_back(diagnose_clocks(name + " clocks", nvml.conditions(), limits));
@@ -335,7 +336,7 @@ std::unique_ptr<Device> open_cuda_device(int ordinal) {
   cudaDeviceProp properties{};
   cudaError_t status = cudaGetDeviceProperties(&properties, ordinal);
   if (status == cudaSuccess) status = cudaSetDevice(ordinal);
-  if (status == cudaSuccess) status = cudaFree(nullptr);  // makes the context, if nothing has
+  if (status == cudaSuccess) status = cudaFree(nullptr);  // creates the context, if needed
   if (status != cudaSuccess) unavailable(name, status);
   try {
     return std::make_unique<CudaDevice>(ordinal, properties);
@@ -361,7 +362,7 @@ std::vector<Finding> diagnose_cuda() {
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status != cudaSuccess) {
     findings.push_back(explain(status, "CUDA"));
-    // With a driver whose GPUs CUDA cannot use, this one still speaks.
+    // With a driver whose GPUs CUDA cannot use, this still reports.
     const NvmlDevice nvml{""};
     const auto version = nvml.driver_version();
     findings.push_back(

@@ -11,8 +11,8 @@
 namespace strata {
 namespace {
 
-/// Waits until *word has come to `ticket`, and no longer than `patience` nanoseconds: whoever holds
-/// a gate and never opens it (a call that waits for the work behind it) must not hang the device.
+/// Waits until *word has reached `ticket`, for at most `patience` nanoseconds: a gate that is never
+/// opened (by a call that waits for the work behind it) must not hang the device.
 __global__ void hold(const std::uint32_t* word, std::uint32_t ticket, std::uint64_t patience,
                      std::uint32_t* lost) {
   const std::uint64_t began = global_nanoseconds();
@@ -26,9 +26,9 @@ __global__ void hold(const std::uint32_t* word, std::uint32_t ticket, std::uint6
   }
 }
 
-/// Holds work back in its stream until the host lets it go. The time between two events around it
-/// is then the device's alone: the calls that queue it have long returned when the first event
-/// happens. Shut and opened any number of times, one after the other.
+/// Holds work back in its stream until the host releases it. The time between two events around it
+/// is then only the device's, because the calls that queue it returned long before the first event.
+/// Can be shut and opened repeatedly, one after the other.
 class StartingGate {
  public:
   StartingGate() {
@@ -38,7 +38,7 @@ class StartingGate {
     seen_by_device_ = static_cast<std::uint32_t*>(seen);
   }
 
-  /// What is launched on `stream` from here on waits for open().
+  /// Work launched on `stream` from here on waits for open().
   void shut(const Stream& stream) {
     constexpr std::uint64_t patience = 200'000'000;
     ++ticket_;
@@ -49,15 +49,15 @@ class StartingGate {
     std::atomic_ref<std::uint32_t>{words_.span()[0]}.store(ticket_, std::memory_order_release);
   }
 
-  /// How often it was shut.
+  /// The number of times that it was shut.
   [[nodiscard]] std::uint32_t tickets() const { return ticket_; }
-  /// `queue`: no work after the first `before` times went before it was let go. To be asked when
-  /// nothing is on its way.
+  /// `queue`: after the first `before` times, no work ran before it was released. Call it only when
+  /// no work is in flight.
   [[nodiscard]] Gate gate(std::uint32_t before) const {
     const std::uint32_t lost = words_.span()[1];
     if (lost <= before) return {"queue", Verdict::passed, "all work was queued before it began"};
     return {"queue", Verdict::failed,
-            "the kernel that holds work back gave up waiting, last at " + std::to_string(lost) +
+            "the kernel that holds back the work timed out, last at " + std::to_string(lost) +
                 " of " + std::to_string(ticket_)};
   }
 
@@ -71,7 +71,7 @@ constexpr Stamp blank_stamp{.cycles = {~0ULL}, .nanoseconds = {~0ULL}};
 
 }  // namespace
 
-/// What all cases of a device share: made once, since opening them costs more than a short case.
+/// State shared by all cases of a device, created once because that costs more than a short case.
 struct CudaMachine::Tools {
   Stream stream;
   Event begin;

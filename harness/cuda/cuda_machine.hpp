@@ -1,5 +1,5 @@
-// The engine's view of a CUDA device: one stream, events around launches, a gate that holds them,
-// stamps and outputs that are poisoned before a launch and brought to the host after it.
+// The engine's view of a CUDA device: one stream, events around launches, a gate that holds them
+// back, and stamps and outputs that are poisoned before a launch and copied to the host after it.
 #pragma once
 
 #include "harness/cuda/buffer.hpp"
@@ -18,7 +18,7 @@
 
 namespace strata {
 
-/// What a launch leaves in device memory beside its stamps.
+/// Output of a launch in device memory, besides its stamps.
 template <class T>
 class Output {
  public:
@@ -39,16 +39,16 @@ class CudaMachine final : public Machine {
  public:
   enum class Stamps { by_writer, merged_by_sm };
 
-  /// With room for the stamps of `writers`; merged by SM, `writers` is not needed, and stamps()
-  /// holds those of the SMs that took part.
+  /// With room for the stamps of `writers`. If they are merged by SM, `writers` is not used, and
+  /// stamps() holds those of the SMs that took part.
   CudaMachine(Session& session, std::size_t writers, Stamps stamps = Stamps::by_writer);
 
-  /// Everything is launched on this stream.
+  /// The stream of all launches.
   [[nodiscard]] const Stream& stream() const;
-  /// Where the kernel writes its stamps, in device memory.
+  /// Device memory for the stamps of a kernel.
   [[nodiscard]] Stamp* device_stamps() const { return stamps_.data(); }
-  /// Device memory for `count` elements that a launch writes, held as long as the machine. Not
-  /// `poisoned` where the benchmark lays what a launch starts from.
+  /// Device memory for `count` elements that a launch writes, owned by the machine. Not `poisoned`
+  /// if the benchmark initialises it before each launch.
   template <class T>
   Output<T>& output(std::size_t count, bool poisoned = true) {
     const auto made = std::make_shared<Output<T>>(count);
@@ -57,19 +57,19 @@ class CudaMachine final : public Machine {
     return *made;
   }
 
-  /// Captures `work`, which launches on the stream, so often into one graph. Each call replays it
-  /// and returns the seconds of one repetition: the host takes no part from one to the next. What
-  /// was launched has not come to the host: land() brings it.
+  /// Captures `work`, which launches on the stream, repeatedly into one graph. Each call replays
+  /// the graph and returns the seconds of one repetition, without the host between repetitions.
+  /// Outputs are not copied to the host: land() does that.
   [[nodiscard]] std::function<double()> replays(int repetitions, const std::function<void()>& work);
 
-  /// Seconds of work that the host has a part in. Nothing is poisoned, nothing lands: poison() and
-  /// land() are the benchmark's to call. What is `around` it counts for the caller alone.
+  /// Seconds of work in which the host takes part. Nothing is poisoned or copied: the benchmark
+  /// calls poison() and land(). Work in `around` counts only for the caller.
   [[nodiscard]] BothSides time_both_sides(const std::function<void()>& work, bool held,
                                           const Around& around = {});
-  /// Seconds of the caller, with no event beside the work.
+  /// Seconds of the caller, without events around the work.
   [[nodiscard]] double time_caller(const std::function<void()>& work);
 
-  /// More than L2 holds, for a kernel that displaces L2 within its launch (sweep.cuh).
+  /// A buffer larger than L2, for a kernel that evicts L2 within its launch (sweep.cuh).
   [[nodiscard]] const DeviceBuffer<uint4>& words_to_sweep();
 
   [[nodiscard]] const TimerNames& names() const override;
@@ -92,12 +92,12 @@ class CudaMachine final : public Machine {
   Session& session_;
   Tools& tools_;
   bool held_ = false;
-  std::uint32_t held_before_;  // by earlier cases
+  std::uint32_t held_before_;  // shut by earlier cases
   DeviceBuffer<Stamp> stamps_;
   PinnedBuffer<Stamp> stamps_host_;
-  std::optional<PinnedBuffer<Stamp>> blank_;  // merged stamps start from it
+  std::optional<PinnedBuffer<Stamp>> blank_;  // initial value of merged stamps
   std::vector<Stamp> landed_stamps_;
-  using OnStream = std::function<void(cudaStream_t)>;  // of an output, which they own
+  using OnStream = std::function<void(cudaStream_t)>;  // for an output, which they own
   std::vector<OnStream> poisons_;
   std::vector<OnStream> landings_;
 };

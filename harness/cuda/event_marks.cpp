@@ -27,8 +27,8 @@ class EventMarks final : public DeviceMarks {
   }
 
  private:
-  std::vector<Event> events_;  ///< kept: making one costs more than putting it
-  std::size_t count_ = 0;      ///< of them, those in use
+  std::vector<Event> events_;  ///< reused: creating one costs more than recording it
+  std::size_t count_ = 0;      ///< the number in use
 };
 
 }  // namespace

@@ -18,7 +18,7 @@ unsigned blocks_for(std::uint64_t count) {
   return static_cast<unsigned>(std::clamp<std::uint64_t>((count + threads - 1) / threads, 1, most));
 }
 
-/// Calls visit(i) for all i below `count`, in some thread of the grid.
+/// Calls visit(i) for all i below `count`, each in one thread of the grid.
 template <class Visit>
 __device__ __forceinline__ void for_each_index(std::uint64_t count, Visit&& visit) {
   const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x;
@@ -48,26 +48,26 @@ __global__ void compare_and_write(std::uint32_t* words, std::uint64_t count, Lin
   if (wrong != 0) atomicAdd(different, wrong);
 }
 
-// Twice the cache would do for a replacement rule that drops the oldest line. The rule is not
-// published; were it random, a sweep of twice the cache would spare a fifth of the lines, one of
-// four times a fiftieth. Four times 60 MB takes 60 us to read.
+// Twice the cache size would suffice if the oldest line were replaced. The replacement policy is
+// not published; if it were random, a sweep of twice the cache would spare a fifth of the lines,
+// one of four times a fiftieth. Reading four times 60 MB takes 60 us.
 constexpr std::size_t caches = 4;
-constexpr std::size_t least_bytes = std::size_t{32} << 20U;  // a device that reports no L2 size
+constexpr std::size_t least_bytes = std::size_t{32} << 20U;  // for a device that reports no L2 size
 
-// The chip may have its L2 in two halves, each holding copies for its own SMs. Eight laps, each
-// with the pieces handed to other blocks, leave a line unread by one of the halves once in a
+// The L2 may have two halves, each with copies for its own SMs. With eight laps, in each of which
+// the pieces are assigned to other blocks, the chance that one half never reads a line is one in a
 // hundred.
 constexpr unsigned touch_laps = 8;
 
-constexpr unsigned blocks_per_sm = 4;  // 2048 threads: a full SM wherever an SM holds that many
+constexpr unsigned blocks_per_sm = 4;  // 2048 threads: a full SM on chips that hold that many
 
-/// Reads `count` quads `laps` times. The sum of all is stored if it is one value in 2^32, so the
-/// reads are needed and none writes.
+/// Reads `count` quads `laps` times. The sum is stored if it equals one value in 2^32, so the reads
+/// are needed but nothing is written.
 __global__ void __launch_bounds__(threads)
     sweep(const uint4* data, std::size_t count, unsigned laps, std::uint32_t* sink) {
   std::uint32_t sum = 0;
   for (unsigned lap = 0; lap < laps; ++lap) {
-    // Neighbouring blocks tend to sit on neighbouring SMs: laps jump by an odd share of the grid.
+    // Adjacent blocks tend to run on adjacent SMs, so laps are offset by an odd share of the grid.
     sum ^= sweep_piece(data, count, (blockIdx.x + lap * (gridDim.x / 3 + 1)) % gridDim.x);
   }
   keep_loads(sum, sink);
@@ -126,11 +126,11 @@ Eviction::Eviction()
       blocks_{blocks_per_sm *
               static_cast<unsigned>(device_attribute(cudaDevAttrMultiProcessorCount))} {
   sink_.poison(0, nullptr);
-  // Words that look random: neither the memory nor the wires see a run of zeros.
+  // Pseudo-random words, so that neither the memory nor the wires see a run of zeros.
   fill(reinterpret_cast<std::uint32_t*>(buffer_.data()), buffer_.size_bytes() / 4, HashedWords{},
        nullptr);
-  // The end of the buffer is dirty in L2 now: two sweeps write it back, whatever the replacement
-  // rule.
+  // The end of the buffer is dirty in L2 now; two sweeps write it back under any replacement
+  // policy.
   evict(nullptr);
   evict(nullptr);
   cuda_check(cudaDeviceSynchronize());  // users' streams do not wait for the default stream
@@ -143,7 +143,7 @@ void Eviction::evict(cudaStream_t stream) const {
 
 void Eviction::touch(const void* data, std::size_t bytes, cudaStream_t stream) const {
   if (bytes == 0) return;
-  // Whole quads: allocations begin and end with one.
+  // Whole quads, because allocations begin and end with one.
   constexpr std::uintptr_t quad = sizeof(uint4);
   const auto at = reinterpret_cast<std::uintptr_t>(data);
   const std::uintptr_t first = at / quad;

@@ -1,4 +1,4 @@
-// Device memory that is mapped by hand at an address range of its own.
+// Device memory mapped explicitly at its own address range.
 #pragma once
 
 #include "harness/case/error.hpp"
@@ -22,12 +22,13 @@ CUresult call(const char* name, Arguments... arguments) {
   return function == nullptr ? CUDA_ERROR_NOT_FOUND : function(arguments...);
 }
 
-/// The same, which must succeed.
+/// The same for calls that must succeed.
 template <class Function, class... Arguments>
 void need(const char* name, Arguments... arguments) {
   const CUresult status = call<Function>(name, arguments...);
   if (status == CUDA_SUCCESS) return;
-  if (status == CUDA_ERROR_NOT_FOUND) throw Skipped{"the driver cannot map memory by hand"};
+  if (status == CUDA_ERROR_NOT_FOUND)
+    throw Skipped{"the driver does not support virtual memory management"};
   throw Skipped{std::string{name} + " failed with error " + std::to_string(status)};
 }
 
@@ -41,7 +42,7 @@ void need(const char* name, Arguments... arguments) {
 
 }  // namespace mapping
 
-/// Granularity of such memory, in bytes; 0 where the driver does not say.
+/// Granularity of such memory, in bytes; 0 if the driver does not say.
 [[nodiscard]] inline std::uint64_t mapping_granularity(CUmemAllocationGranularity_flags which) {
   const CUmemAllocationProp properties = mapping::device_memory();
   std::size_t bytes = 0;
@@ -50,15 +51,15 @@ void need(const char* name, Arguments... arguments) {
   return status == CUDA_SUCCESS ? bytes : 0;
 }
 
-/// Owns one piece of device memory and the one range of addresses at which it is mapped. Waits for
-/// the device before it unmaps: nothing may still read it.
+/// Owns one piece of device memory and its mapped address range. Waits for the device before it
+/// unmaps, because work may still read it.
 class MappedMemory {
  public:
-  /// `bytes`, rounded down to the recommended granularity. Throws Skipped where the driver cannot,
-  /// or does not.
+  /// `bytes`, rounded down to the recommended granularity. Throws Skipped if the driver does not
+  /// support or refuses it.
   explicit MappedMemory(std::uint64_t bytes) {
     const std::uint64_t unit = mapping_granularity(CU_MEM_ALLOC_GRANULARITY_RECOMMENDED);
-    if (unit == 0) throw Skipped{"the driver names no granularity of memory"};
+    if (unit == 0) throw Skipped{"the driver reports no memory granularity"};
     size_ = bytes / unit * unit;
     const CUmemAllocationProp properties = mapping::device_memory();
     CUmemGenericAllocationHandle handle = 0;
@@ -87,7 +88,7 @@ class MappedMemory {
  private:
   std::uint64_t size_ = 0;
   CUdeviceptr address_ = 0;
-  Finally created_;  // undone from the last to the first
+  Finally created_;  // undone in reverse order
   Finally reserved_;
   Finally mapped_;
 };

@@ -1,4 +1,4 @@
-// Stands in for the CUDA part in a build without it.
+// Stand-in for the CUDA part in a build without it.
 #include "harness/case/error.hpp"
 #include "harness/counters/tracer.hpp"
 #include "harness/record/device.hpp"
@@ -8,10 +8,9 @@ namespace strata {
 std::vector<Finding> diagnose_cuda() {
   return {{.state = Finding::State::absent,
            .what = "CUDA",
-           .detail = "this build has no CUDA part",
-           .mend =
-               "build again where a CUDA compiler (nvcc) is on the PATH, or measure the CPU with "
-               "--device host"}};
+           .detail = "this build is without CUDA",
+           .mend = "rebuild where a CUDA compiler (nvcc) is on the PATH, or measure the CPU with "
+                   "--device host"}};
 }
 
 [[noreturn]] static void unavailable() {

@@ -11,8 +11,8 @@
 namespace strata {
 namespace {
 
-// NVML's own header is not in every toolkit, so what is used of it is declared here, as the
-// library's documented and unchanging interface has it.
+// NVML's header is not in every toolkit, so the parts that we use are declared here according to
+// the library's documented, stable interface.
 using Result = int;
 using Handle = void*;
 constexpr Result success = 0;
@@ -29,12 +29,12 @@ constexpr int kind_unsigned = 1;
 /// nvmlFieldValue_t.
 struct FieldValue {
   unsigned field = 0;
-  unsigned scope = 0;  // the GPU, without a CPU on its module
+  unsigned scope = 0;  // the GPU only, without the CPU of its module
   long long timestamp = 0;
   long long latency = 0;
   int kind = 0;
   Result result = 0;
-  unsigned long long value = 0;  // of a union: what it holds is `kind`
+  unsigned long long value = 0;  // a union, discriminated by `kind`
 };
 static_assert(sizeof(FieldValue) == 40);
 
@@ -60,7 +60,7 @@ struct Library {
     return nullptr;
   }
 
-  /// What a function writes behind its last argument; nothing where it is absent or refuses.
+  /// The output of a function through its last argument; nothing if it is missing or fails.
   template <class Value, class... Arguments>
   [[nodiscard]] std::optional<Value> ask(std::initializer_list<const char*> names,
                                          Arguments... arguments) const {
@@ -79,7 +79,7 @@ struct Library {
     }
     return std::string{text.data()};
   }
-  /// What the device draws at this moment, in milliwatts.
+  /// The present power draw in milliwatts.
   [[nodiscard]] std::optional<unsigned> power_now(Handle device) const {
     FieldValue power{.field = field_power_instant};
     const auto function = find<Result(Handle, int, FieldValue*)>({"nvmlDeviceGetFieldValues"});
@@ -87,15 +87,15 @@ struct Library {
         power.kind != kind_unsigned) {
       return std::nullopt;
     }
-    return static_cast<unsigned>(power.value);  // its first half: nothing writes the other
+    return static_cast<unsigned>(power.value);  // its first half: the other is never written
   }
-  /// Why the clock is lower than it could be. Renamed with driver 535; old names go on for now.
+  /// The reasons for a reduced clock. Renamed with driver 535; old names still work.
   [[nodiscard]] std::optional<unsigned long long> reasons(Handle device) const {
     return ask<unsigned long long>(
         {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"},
         device);
   }
-  /// The current one of a pair of modes, the other of which is pending.
+  /// The current mode of a pair of current and pending.
   [[nodiscard]] std::optional<unsigned> mode(const char* name, Handle device) const {
     unsigned current = 0;
     return ask<unsigned>({name}, device, &current) ? std::optional{current} : std::nullopt;
@@ -106,9 +106,9 @@ std::string_view without_prefix(std::string_view uuid) {
   return uuid.starts_with("GPU-") || uuid.starts_with("MIG-") ? uuid.substr(4) : uuid;
 }
 
-/// The device of that UUID and how NVML writes it.
+/// The device with that UUID, and the UUID in NVML's format.
 std::pair<Handle, std::string> find_device(const Library& nvml, const std::string& digits) {
-  // By name first: a slice of a GPU (MIG) has a UUID but no index.
+  // By UUID first, because a slice of a GPU (MIG) has a UUID but no index.
   for (const std::string& name : {"GPU-" + digits, "MIG-" + digits}) {
     if (const auto device = nvml.ask<Handle>({"nvmlDeviceGetHandleByUUID"}, name.c_str())) {
       return {*device, name};
@@ -119,14 +119,14 @@ std::pair<Handle, std::string> find_device(const Library& nvml, const std::strin
   for (unsigned i = 0; i < count; ++i) {
     const auto device =
         nvml.ask<Handle>({"nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex"}, i);
-    if (!device) continue;  // a GPU that this process may not see
+    if (!device) continue;  // a GPU invisible to this process
     const auto name = nvml.ask_text("nvmlDeviceGetUUID", *device);
     if (name && without_prefix(*name) == digits) return {*device, *name};
   }
   return {nullptr, {}};
 }
 
-/// Adds the fact where it is known.
+/// Adds the fact if it is known.
 template <class Value, class Convert>
 void add(Facts& facts, const char* name, const std::optional<Value>& value,
          const Convert& convert) {
@@ -148,7 +148,8 @@ std::string uuid_digits(std::span<const char, 16> bytes) {
   return text;
 }
 
-// Not unloaded before the process ends: the driver's library has C++ inside that does not clean up.
+// Not unloaded before the process ends, because the driver's library contains C++ code that does
+// not clean up.
 NvmlDevice::NvmlDevice(std::string_view uuid, const std::string& library) {
   const Library nvml{dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)};
   if (nvml.handle == nullptr) {
@@ -228,7 +229,7 @@ Facts NvmlDevice::violations() const {
   Facts facts;
   if (device_ == nullptr) return facts;
   const Library nvml{library_};
-  // By number of nvmlPerfPolicyType_t.
+  // Indexed by nvmlPerfPolicyType_t.
   for (const auto& [name, policy] : {std::pair{"power_violation_seconds", 0},
                                      {"thermal_violation_seconds", 1},
                                      {"board_limit_violation_seconds", 3},

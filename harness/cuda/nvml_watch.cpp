@@ -22,7 +22,7 @@ void NvmlWatch::read_until(const std::stop_token& stop, std::chrono::millisecond
       readings_.push_back({.seconds = seconds(), .reading = device_.reading()});
     } while (!woken_.wait_for(lock, stop, pause, [&] { return stop.stop_requested(); }));
   } catch (const std::exception&) {
-    // No room for another reading: those that are there stand.
+    // No memory for another reading: the existing ones are kept.
   }
 }
 

@@ -1,4 +1,4 @@
-// Asks NVML again and again, on a thread of its own, while kernels run.
+// Polls NVML in its own thread while kernels run.
 #pragma once
 
 #include "harness/cuda/nvml.hpp"
@@ -11,7 +11,7 @@
 
 namespace strata {
 
-/// A reading, and when it was taken.
+/// A reading and its time.
 struct TimedReading {
   double seconds = 0;  ///< since the watch began
   NvmlReading reading;
@@ -19,11 +19,12 @@ struct TimedReading {
 
 class NvmlWatch {
  public:
-  /// Reads at once and then with so long a pause between two readings. `device` outlives the watch.
+  /// Reads at once and then repeatedly, with that pause between two readings. `device` must outlive
+  /// the watch.
   NvmlWatch(const NvmlDevice& device, std::chrono::milliseconds pause);
 
   [[nodiscard]] double seconds() const;  ///< since it began
-  /// Ends it, and gives what was read, in order. Of a device that NVML does not know: nothing.
+  /// Ends the watch and returns the readings in order; none for a device unknown to NVML.
   [[nodiscard]] std::vector<TimedReading> stop();
 
  private:
@@ -34,8 +35,8 @@ class NvmlWatch {
   Clock::time_point began_ = Clock::now();
   std::mutex mutex_;
   std::condition_variable_any woken_;
-  std::vector<TimedReading> readings_;  // the thread's until it has ended
-  std::jthread thread_;                 // last: it ends before what it uses
+  std::vector<TimedReading> readings_;  // used only by the thread until it ends
+  std::jthread thread_;                 // last, so that it ends before the members that it uses
 };
 
 }  // namespace strata

@@ -1,4 +1,4 @@
-// How many blocks of a kernel an SM holds, and how to make it hold exactly so many.
+// How many blocks of a kernel an SM holds, and how to set that number.
 #pragma once
 
 #include "harness/cuda/cuda_check.hpp"
@@ -17,7 +17,7 @@ inline void allow_shared_bytes(const void* kernel, std::size_t bytes) {
                                   static_cast<int>(bytes)));
 }
 
-/// Percent of the SM's memory that shared memory takes; the rest is L1. A hint to the driver.
+/// Percentage of the SM's memory used as shared memory; the rest is L1. A hint to the driver.
 inline void prefer_carveout(const void* kernel, int percent) {
   cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, percent));
 }
@@ -33,8 +33,8 @@ inline void prefer_l1(const void* kernel) {
   return static_cast<std::uint32_t>(blocks);
 }
 
-/// Leaves to shared memory what `wanted` blocks of the kernel need, `static_bytes` of each beside
-/// the dynamic ones, and all else to L1. Returns how many blocks the SM then holds.
+/// Gives shared memory what `wanted` blocks of the kernel need (`static_bytes` each, plus the
+/// dynamic ones), and the rest to L1. Returns how many blocks the SM then holds.
 [[nodiscard]] inline std::uint32_t make_room(const void* kernel, unsigned threads,
                                              std::uint32_t wanted, std::size_t dynamic_bytes,
                                              std::size_t static_bytes,
@@ -46,11 +46,11 @@ inline void prefer_l1(const void* kernel) {
   return resident_blocks(kernel, threads, dynamic_bytes);
 }
 
-/// Lets `kernel` ask for so much dynamic shared memory that no two of its blocks fit on one SM, and
-/// returns that number of bytes: as many blocks as there are SMs then have an SM each.
+/// Sets the dynamic shared memory of `kernel` so that no two of its blocks fit on one SM, and
+/// returns that number of bytes: with as many blocks as SMs, each SM then has one.
 [[nodiscard]] inline std::size_t bytes_to_be_alone(const void* kernel) {
   constexpr int beyond_half = 1024;
-  constexpr int own = 256;  // more than any kernel that asks for this declares
+  constexpr int own = 256;  // more than the static memory of any kernel that uses this
   const int bytes =
       std::min(device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) / 2 + beyond_half,
                device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - own);

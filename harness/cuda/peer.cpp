@@ -21,15 +21,15 @@ std::string slug_of(int device) {
   return "cuda:" + std::to_string(device);
 }
 
-/// Throws Skipped where `here` has no direct way to the memory of `there`.
+/// Throws Skipped if `here` cannot directly access the memory of `there`.
 void require_way(int here, int there) {
   int reachable = 0;
   cuda_check(cudaDeviceCanAccessPeer(&reachable, here, there));
   if (reachable != 0) return;
-  throw Skipped{slug_of(here) + " has no direct way to the memory of " + slug_of(there)};
+  throw Skipped{slug_of(here) + " cannot access the memory of " + slug_of(there)};
 }
 
-/// Throws Skipped where another run measures the device.
+/// Throws Skipped if another run measures the device.
 DeviceLock locked(int device) {
   cudaDeviceProp properties{};
   cuda_check(cudaGetDeviceProperties(&properties, device));
@@ -39,7 +39,7 @@ DeviceLock locked(int device) {
                                 .uuid = "GPU-" + uuid_digits(properties.uuid.bytes),
                                 .facts = {}});
   } catch (const DeviceUnavailable& held) {
-    throw Skipped{std::string{"another GPU is not free: "} + held.what()};
+    throw Skipped{std::string{"another GPU is busy: "} + held.what()};
   }
 }
 
@@ -56,7 +56,7 @@ Finally peer_access(int there) {
   const cudaError_t status = cudaDeviceEnablePeerAccess(there, 0);
   if (status == cudaErrorPeerAccessAlreadyEnabled) {
     (void)cudaGetLastError();
-    return {};  // someone else's, who will end it
+    return {};  // enabled elsewhere, and disabled there
   }
   cuda_check(status);
   return finally([here = device_now(), there] {
@@ -70,7 +70,7 @@ Finally peer_access(int there) {
 
 Peer::Peer() : here_{device_now()} {
   const int count = static_cast<int>(GpuTeam::visible());
-  if (count < 2) throw Skipped{"this process sees one GPU, and a peer is another one"};
+  if (count < 2) throw Skipped{"peer copies need a second GPU, and this process sees one"};
   there_ = (here_ + 1) % count;
   require_way(here_, there_);
   cudaDeviceProp properties{};
@@ -167,7 +167,7 @@ BothSides GpuTeam::time(const Part& work, const Part& before, const Part& after)
 void GpuTeam::join(std::size_t rank) {
   Member& mine = members_[rank];
   mine.joined.record(mine.stream);
-  meeting_->arrive_and_wait();  // an event can be waited for once it was recorded
+  meeting_->arrive_and_wait();  // an event must be recorded before it can be waited for
   for (const Member& other : members_) {
     if (&other != &mine) other.joined.hold_back(mine.stream);
   }

@@ -5,9 +5,9 @@
 
 namespace strata {
 
-/// The sum of `value` over each group of `lanes` neighbouring lanes, in every lane. All 32 lanes
-/// call it. The loop over offsets is by hand: cub::WarpReduce shuffles down and leaves the sum in
-/// one lane, and the contracts count these butterflies.
+/// The sum of `value` over each group of `lanes` adjacent lanes, in every lane. All 32 lanes must
+/// call it. Written by hand because cub::WarpReduce shuffles down and leaves the sum in one lane,
+/// and the contracts count these butterflies.
 template <unsigned lanes = 32, class Word>
 __device__ __forceinline__ Word warp_sum(Word value) {
   static_assert(lanes == 32 || lanes == 16 || lanes == 8 || lanes == 4 || lanes == 2);
@@ -16,8 +16,9 @@ __device__ __forceinline__ Word warp_sum(Word value) {
   return value;
 }
 
-/// The sum of `value` over the block, in its first warp. All threads call it, in whole warps. Every
-/// thread's value is there when it returns: a clock read behind it follows all loads of the block.
+/// The sum of `value` over the block, in its first warp. All threads must call it, in whole warps.
+/// It returns after the values of all threads have arrived, so a later clock reading follows all
+/// loads of the block.
 __device__ __forceinline__ std::uint32_t block_sum(std::uint32_t value) {
   constexpr unsigned lanes = 32;
   __shared__ std::uint32_t sums[lanes];
@@ -32,7 +33,7 @@ __device__ __forceinline__ std::uint32_t block_sum(std::uint32_t value) {
   return all;
 }
 
-/// Makes loads needed whose sum nobody asks for, and writes nothing: `sink` gets the sum if that is
+/// Makes loads needed whose sum is not used, without writing: `sink` gets the sum only if it equals
 /// one value in 2^32.
 __device__ __forceinline__ void keep_loads(std::uint32_t sum, std::uint32_t* sink) {
   if (sum == 0xA5C3F00DU) *sink = sum;

@@ -1,4 +1,4 @@
-// A stamp of every SM, before work of many launches and after it: stamped_steps() reads them.
+// A stamp of every SM before and after the work of many launches, for stamped_steps().
 #pragma once
 
 #include "harness/cuda/stamps.cuh"
@@ -6,8 +6,8 @@
 namespace strata {
 namespace {
 
-/// Every SM that runs one of these blocks stores both clocks as this mark of its stamp. In each
-/// file that launches it a kernel of its own, so that the file's contract holds it.
+/// Every SM that runs one of these blocks stores both clocks as this mark of its stamp. Each file
+/// that launches it has its own kernel, so that the file's contract covers it.
 __global__ void stamp(Stamp* stamps, unsigned mark) {
   const std::uint32_t sm = sm_id();
   if (sm >= most_sms) __trap();

@@ -1,6 +1,6 @@
-// Reading the device's clocks from a kernel, and what it leaves behind of them (stamp.hpp). A
-// reading is one instruction, in the order written: the asm is volatile and clobbers memory, so the
-// compiler moves no access across it.
+// Reads the device's clocks in a kernel, and stores them as stamps (stamp.hpp). A reading is one
+// instruction, in program order: the asm is volatile and clobbers memory, so the compiler moves no
+// access across it.
 #pragma once
 
 #include "harness/measure/stamp.hpp"
@@ -9,36 +9,36 @@
 
 namespace strata {
 
-/// This SM's cycle counter, all 64 bits. Wanted: CS2R R, SR_CLOCKLO (64 bit), 2 cycles between two
-/// of them; the 32-bit %clock compiles to S2UR or CS2R.32, costs more and wraps after two seconds.
-/// The counters of two SMs have no common origin: subtract only values that one SM gave.
+/// This SM's 64-bit cycle counter. Wanted: CS2R R, SR_CLOCKLO (64 bit), 2 cycles apart; the 32-bit
+/// %clock compiles to S2UR or CS2R.32, costs more and wraps after two seconds. The counters of two
+/// SMs have no common origin: subtract only values of the same SM.
 __device__ __forceinline__ std::uint64_t cycles_now() {
   std::uint64_t cycles;
   asm volatile("mov.u64 %0, %%clock64;" : "=l"(cycles) : : "memory");
   return cycles;
 }
 
-/// Nanoseconds of a timer that all SMs share. It moves in steps (measure_global_timer_step): take
-/// it over a hundred steps or more. Wanted: one 64-bit read of SR_GLOBALTIMERLO.
+/// Nanoseconds of a timer that all SMs share. It advances in steps (measure_global_timer_step), so
+/// use it over at least a hundred steps. Wanted: one 64-bit read of SR_GLOBALTIMERLO.
 __device__ __forceinline__ std::uint64_t global_nanoseconds() {
   std::uint64_t nanoseconds;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(nanoseconds) : : "memory");
   return nanoseconds;
 }
 
-/// The SM that this thread runs on. Wanted: S2R R, SR_VIRTUALSMID.
+/// The number of the SM of this thread. Wanted: S2R R, SR_VIRTUALSMID.
 __device__ __forceinline__ std::uint32_t sm_id() {
   std::uint32_t id;
   asm volatile("mov.u32 %0, %%smid;" : "=r"(id));
   return id;
 }
 
-/// Makes the clock read that follows wait until `value` is there: a load only marks its register as
-/// pending. Here a trap hangs on the value, so issue stops until it is known, and neither compiler
-/// may move another volatile instruction across what may end the kernel. An asm that only names the
-/// value as an input, or an and with zero, is folded away by ptxas and leaves an L1 hit at 3 cycles
-/// instead of 32. The value 2^32 - 1 must be impossible: the kernel ends with a sticky error when
-/// it comes. Wanted: ISETP P, R, -1; @P BPT.TRAP.
+/// Makes the next clock reading wait until `value` has arrived: a load only marks its register as
+/// pending. Here a trap depends on the value, so issue stops until it is known, and the compiler
+/// may not move another volatile instruction across a possible end of the kernel. An asm that only
+/// names the value as an input, or an and with zero, is folded away by ptxas, and an L1 hit then
+/// appears to take 3 cycles instead of 32. The value 2^32 - 1 must be impossible, because it ends
+/// the kernel with a sticky error. Wanted: ISETP P, R, -1; @P BPT.TRAP.
 __device__ __forceinline__ void consume(std::uint32_t value) {
   asm volatile(
       "{ .reg .pred impossible;\n\t"
@@ -49,13 +49,13 @@ __device__ __forceinline__ void consume(std::uint32_t value) {
       : "memory");
 }
 
-/// Both clocks at once.
+/// Both clocks.
 struct Reading {
   std::uint64_t cycles = 0;
   std::uint64_t nanoseconds = 0;
 };
 
-/// The inner clock is nearest to the work.
+/// The inner clock is read closest to the work.
 __device__ __forceinline__ Reading reading_before() {
   Reading reading;
   reading.nanoseconds = global_nanoseconds();
@@ -69,8 +69,8 @@ __device__ __forceinline__ Reading reading_after() {
   return reading;
 }
 
-/// Stores a stamp of one writer. After the clocks: a store among the accesses of others waits for
-/// room in their queue.
+/// Stores the stamp of one writer. Call it after the clock readings, because a store among the
+/// accesses of other warps waits for room in their queue.
 __device__ __forceinline__ void leave(Stamp* stamp, const Reading& begin, const Reading& end,
                                       std::uint64_t result) {
   stamp->cycles[0] = begin.cycles;
@@ -81,12 +81,12 @@ __device__ __forceinline__ void leave(Stamp* stamp, const Reading& begin, const 
   stamp->core = sm_id();
 }
 
-/// SMs that stamps can be merged for.
+/// Maximum number of SMs whose stamps can be merged.
 inline constexpr std::uint32_t most_sms = 512;
 
-/// Merges what one block did into the stamp of its SM: from the first start to the last end, the
-/// sum of the results, the number of blocks as the tag. `stamps` has one for each of most_sms, and
-/// its place says which SM it is of.
+/// Merges the results of one block into the stamp of its SM: first start, last end, sum of the
+/// results, and the number of blocks as the tag. `stamps` has one element for each of most_sms,
+/// indexed by SM.
 __device__ __forceinline__ void merge(Stamp* stamps, const Reading& begin, const Reading& end,
                                       std::uint32_t result) {
   const std::uint32_t sm = sm_id();

@@ -1,4 +1,4 @@
-// How a kernel reads a large array past L1 at the rate of memory: what displaces L2 and fills it.
+// Reads a large array past L1 at memory speed: evicts L2 or fills it.
 #pragma once
 
 #include "harness/cuda/access.cuh"
@@ -8,11 +8,11 @@
 
 namespace strata {
 
-inline constexpr unsigned sweep_loads = 8;  ///< quads that a thread asks for at once
+inline constexpr unsigned sweep_loads = 8;  ///< quads that a thread has in flight
 
-/// Reads the piece with number `turn` of `count` quads that are divided evenly among the blocks of
-/// the grid: contiguous pieces come closest to the memory's rate. All threads of the block call it.
-/// Gives a fold of what this thread read.
+/// Reads piece `turn` of `count` quads, which are divided evenly among the blocks of the grid:
+/// contiguous pieces come closest to the memory's rate. All threads of the block must call it.
+/// Returns a fold of the words that this thread read.
 __device__ __forceinline__ std::uint32_t sweep_piece(const uint4* data, std::size_t count,
                                                      unsigned turn) {
   constexpr unsigned words = 4;

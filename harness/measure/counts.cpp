@@ -40,42 +40,44 @@ bool about(double value, double expected, double bound = level_bound) {
   return std::abs(value - expected) <= bound;
 }
 
-/// Which level served the loads, as parts of what was asked of it. Of a divided L2 the half that an
-/// SM is joined to is asked, and asks the other half for lines of its memory, of which it may keep
-/// copies: what it missed came from the far half, or from memory behind either.
+/// Which level served the loads, as shares. Where L2 has two halves, an SM asks the half that it is
+/// attached to; that half asks the other for lines of the other's memory and may keep copies. A
+/// miss of the near half was therefore served by the far half or by memory behind either.
 struct Served {
-  double l1 = 0;                     ///< of the sectors asked of L1: found there
-  double reached = 0;                ///< sectors asked of L2 ÷ sectors that L1 missed
-  double near = 0;                   ///< of what L2 would fetch if it held nothing: found
-  std::optional<double> far_memory;  ///< of the same: came from memory behind the other half
-  double fetched_bytes = 0;          ///< that L2 would fetch if it held nothing
+  double l1 = 0;                     ///< of the sectors requested from L1: hits
+  double reached = 0;                ///< sectors requested from L2 ÷ sectors that L1 missed
+  double near = 0;                   ///< of what an empty L2 would fetch: hits
+  std::optional<double> far_memory;  ///< of the same: served by memory behind the far half
+  double fetched_bytes = 0;          ///< what an empty L2 would fetch
   std::optional<double> given;       ///< bytes read from memory ÷ fetched_bytes
 
   [[nodiscard]] double missed() const { return 1 - near; }
-  /// By how much the traffic of others can make `given` wrong.
+  /// The largest error that other traffic can cause in `given`.
   [[nodiscard]] double stray() const { return share(stray_bytes, fetched_bytes); }
-  /// L2 answers requests of several SMs for one sector, close in time, as one, and then what it
-  /// served is less than what the SMs received.
+  /// L2 merges requests of several SMs for one sector that are close in time; it then serves fewer
+  /// sectors than the SMs receive.
   [[nodiscard]] bool all_reached_l2() const { return about(reached, 1); }
-  /// Others only add to it; to nothing they may also add less than to what was taken off.
+  /// Other traffic only adds bytes. Where nothing is expected, it may also add less than was
+  /// subtracted.
   [[nodiscard]] bool given_is(double expected) const {
     if (!given) return true;
     const double above = std::max(level_bound, stray());
     const double below = about(expected, 0) ? above : level_bound;
     return *given <= expected + above && *given >= expected - below;
   }
-  /// Memory gave what L2 missed, and half of it came from behind the far half, as half of the lines
-  /// do: else the far half had some of it.
+  /// Memory delivered everything that L2 missed, and half of that came from behind the far half, as
+  /// half of the lines do. Otherwise the far half had hits.
   [[nodiscard]] bool no_far_hits() const {
     constexpr double of_lines = 0.5;
-    constexpr double chance = 0.03;  // in a few thousand loads
+    constexpr double chance = 0.03;  // over a few thousand loads
     return (!given || *given >= missed() - level_bound) &&
            (!far_memory || *far_memory >= (of_lines - chance) * missed());
   }
 };
 
 Served served(const LoadCounts& net, const LoadPrediction& predicted) {
-  // L2 counts a miss for each sector that it fetches, also for the neighbour that nobody asked for.
+  // L2 counts a miss for every sector that it fetches, including the neighbour that nobody
+  // requested.
   const double fetched_of_asked =
       predicted.fetched_sectors == 0
           ? 1
@@ -93,13 +95,14 @@ Served served(const LoadCounts& net, const LoadPrediction& predicted) {
   return all;
 }
 
-/// "L2 had 0.50 % of it, memory behind its far half 49.80 %, memory gave 99.60 %"
+/// "L2 hit 0.50 % of it, memory behind the far half of L2 served 49.80 %, memory delivered 99.60 %"
 std::string past_l1_of(const Served& all) {
-  std::string text = fmt::format("L2 had {:.2f} % of it", percent * all.near);
+  std::string text = fmt::format("L2 hit {:.2f} % of it", percent * all.near);
   if (all.far_memory) {
-    text += fmt::format(", memory behind its far half {:.2f} %", percent * *all.far_memory);
+    text += fmt::format(", memory behind the far half of L2 served {:.2f} %",
+                        percent * *all.far_memory);
   }
-  if (all.given) text += fmt::format(", memory gave {:.2f} %", percent * *all.given);
+  if (all.given) text += fmt::format(", memory delivered {:.2f} %", percent * *all.given);
   return text;
 }
 
@@ -135,7 +138,7 @@ class Rows {
 void report_past_l1(Rows& rows, const Served& all) {
   rows.counted("l2_hit_share", "1", all.near);
   if (all.far_memory) rows.counted("dram_far_share", "1", *all.far_memory);
-  // Above 1 are bytes that others read.
+  // Above 1, others read the rest.
   if (all.given && all.stray() <= level_bound && *all.given <= 1 + level_bound) {
     rows.counted("dram_share", "1", *all.given);
   }
@@ -157,7 +160,7 @@ void report_reads(Rows& rows, const CountPlan& plan, const LoadCounts& net) {
   if (claimed != ServedBy::l1) report_past_l1(rows, all);
 }
 
-/// Of loads of one lane each.
+/// For loads of one lane each.
 void report_single_loads(Rows& rows, const CountPlan& plan, const LoadCounts& net) {
   rows.counted("requests_per_load", "request", net.requests / plan.reads);
   rows.modelled("requests_per_load", "request", 1);
@@ -165,13 +168,13 @@ void report_single_loads(Rows& rows, const CountPlan& plan, const LoadCounts& ne
   rows.modelled("sectors_per_load", "sector", 1);
   const Served all = served(net, *plan.loads);
   rows.counted("l1_hit_share", "1", all.l1);
-  // Beside loads that stay in L1 next to nothing reaches L2: a share of it would be noise.
+  // Loads that stay in L1 send next to nothing to L2: a share of that would be noise.
   if (net.l2_sectors <= level_bound * net.sectors) return;
   rows.counted("l2_missed_sectors_per_load", "sector", net.l2_miss_sectors / net.l2_sectors);
   if (all.near >= -level_bound) report_past_l1(rows, all);
 }
 
-/// L2 misses more than one for each sector where it fetches a sector's neighbour with it.
+/// More than one miss per sector means that L2 fetches a neighbouring sector along.
 void report_requests(Rows& rows, const CountPlan& plan, const LoadCounts& net) {
   if (net.requests > 0) rows.counted("sectors_per_request", "sector", net.sectors / net.requests);
   rows.modelled(
@@ -198,9 +201,9 @@ void report_expected(Rows& rows, const CountPlan& plan, const Counted& counted,
   }
 }
 
-/// `level` of data in memory whose sectors are asked for several times: memory gives each that
-/// differs once at least, and none more often than L2 misses it; hits of its far half are misses of
-/// the near one.
+/// Gate `level` for data in memory whose sectors are requested several times: memory delivers each
+/// distinct sector at least once and no more often than L2 misses it. Hits of the far half are
+/// misses of the near one.
 Gate shared_level_gate(const LoadPrediction& predicted, const LoadCounts& net) {
   const Served all = served(net, predicted);
   bool held = all.all_reached_l2() && about(all.l1, 0);
@@ -209,14 +212,15 @@ Gate shared_level_gate(const LoadPrediction& predicted, const LoadCounts& net) {
                   percent * all.l1, percent * all.reached);
   if (!all.given) {
     return {"level", held ? Verdict::unverified : Verdict::failed,
-            detail + ", and what memory gave was not counted"};
+            detail + ", and memory traffic was not counted"};
   }
   const double distinct = static_cast<double>(predicted.distinct_sectors) * bytes_of_sector;
   const double missed = net.l2_miss_sectors * bytes_of_sector;
   held = held && *net.dram_bytes >= (1 - level_bound) * distinct &&
          *net.dram_bytes <= (1 + level_bound) * missed + stray_bytes;
   detail += fmt::format(
-      ", memory gave {:.2f} % of those that differ and {:.2f} % of what L2 missed (bound {:.0f} %)",
+      ", memory delivered {:.2f} % of the distinct sectors and {:.2f} % of what L2 missed (bound "
+      "{:.0f} %)",
       percent * *net.dram_bytes / distinct, percent * share(*net.dram_bytes, missed),
       percent * level_bound);
   return verdict_of("level", held, detail);
@@ -240,8 +244,8 @@ std::optional<double> Counted::net(std::string_view quantity) const {
 
 std::optional<Counted> count(Session& session, const CountedWork& work) {
   CounterSource* source = session.counters();
-  if (source == nullptr) throw std::logic_error{"count: the session does not count"};
-  // The work comes last, so that the caller finds what it left behind.
+  if (source == nullptr) throw std::logic_error{"count: this session does not count"};
+  // The work comes last, so that the caller can inspect what it left in memory.
   const std::array<CountedRange, 2> ranges{
       CountedRange{.name = "overhead", .prepare = work.prepare, .work = work.overhead},
       CountedRange{.name = "work", .prepare = work.prepare, .work = work.work}};
@@ -255,7 +259,7 @@ std::optional<Counted> count(Session& session, const CountedWork& work) {
         fmt::format("{} ranges were counted, not {}", counted->size(), ranges.size())};
   }
   Counted result{.whole = std::move(counted->back()), .overhead = std::move(counted->front())};
-  if (result.whole.empty()) throw Skipped{"counted by a profiler outside"};
+  if (result.whole.empty()) throw Skipped{"counted by an external profiler"};
   if (work.check) work.check();
   for (const auto& quantity : source->plan().quantities) {
     if (const auto value = count_of(result.whole, quantity.name)) {
@@ -271,8 +275,8 @@ std::optional<Counted> count(Session& session, const CountedWork& work) {
 LoadCounts load_counts(const Counts& counts) {
   const auto need = [&](std::string_view quantity) {
     if (const auto value = count_of(counts, quantity)) return *value;
-    throw std::runtime_error{
-        fmt::format("{} was not counted; the level of a load cannot be told without it", quantity)};
+    throw std::runtime_error{fmt::format(
+        "{} was not counted; the level of a load cannot be determined without it", quantity)};
   };
   return {.requests = need("l1_load_requests"),
           .sectors = need("l1_load_sectors"),
@@ -332,7 +336,7 @@ Gate level_found(const LoadPrediction& predicted, const LoadCounts& net, bool pa
   const Served all = served(net, predicted);
   std::string detail = fmt::format("L1 served {:.2f} %", percent * all.l1);
   if (past_l1 && all.l1 > 0) {
-    return {"level", Verdict::failed, detail + ": these loads pass L1 by"};
+    return {"level", Verdict::failed, detail + ": these loads bypass L1"};
   }
   if (about(all.l1, 1)) return {"level", Verdict::passed, detail};
   detail +=
@@ -344,7 +348,7 @@ Gate level_found(const LoadPrediction& predicted, const LoadCounts& net, bool pa
   if (about(all.l1, 0) && about(all.near, 1)) return {"level", Verdict::passed, detail};
   if (about(all.l1, 0) && about(all.near, 0)) {
     if (all.no_far_hits()) return {"level", Verdict::passed, detail};
-    return level_unverified("the far half of L2 had some of it: " + detail);
+    return level_unverified("the far half of L2 held part of it: " + detail);
   }
   return level_unverified("several levels served the loads: " + detail);
 }
@@ -362,8 +366,8 @@ Gate store_level_gate(const StorePrediction& stores, const Counted& counted) {
     held =
         held && (to_dram ? *out >= (1 - level_bound) * bytes - static_cast<double>(stores.l2_bytes)
                          : *out <= level_bound * bytes || *out <= stray_bytes);
-    detail += fmt::format(", {:.2f} % of them went on to memory{}", percent * *out / bytes,
-                          to_dram ? " (all but what L2 may keep back)" : "");
+    detail += fmt::format(", {:.2f} % of them reached memory{}", percent * *out / bytes,
+                          to_dram ? " (except what L2 may retain)" : "");
   }
   detail += fmt::format(" (bound {:.0f} %)", percent * level_bound);
   return verdict_of("level", held, detail);

@@ -21,7 +21,7 @@ namespace {
 constexpr mode_t for_every_user = 0666;
 
 int open_lock_file(const std::filesystem::path& file, int flags) {
-  // O_NOFOLLOW: /tmp is anybody's, and a link laid there must not make us write elsewhere.
+  // O_NOFOLLOW: anybody can write to /tmp, and a link there must not make us write elsewhere.
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): open has no other form
   return ::open(file.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, for_every_user);
 }
@@ -29,7 +29,7 @@ int open_lock_file(const std::filesystem::path& file, int flags) {
 /// An existing file is opened without O_CREAT: with it, Linux refuses other users' files in a
 /// sticky folder (fs.protected_regular). Read-only is enough to lock it.
 UniqueFd open_or_make(const std::filesystem::path& file) {
-  constexpr int attempts = 3;  // somebody may make or remove the file between two of our calls
+  constexpr int attempts = 3;  // another process may create or remove the file between our calls
   for (int i = 0; i < attempts; ++i) {
     for (const int mode : {O_RDWR, O_RDONLY}) {
       if (UniqueFd fd{open_lock_file(file, mode)}) return fd;
@@ -37,7 +37,7 @@ UniqueFd open_or_make(const std::filesystem::path& file) {
     }
     if (errno != ENOENT) return {};
     if (UniqueFd fd{open_lock_file(file, O_RDWR | O_CREAT | O_EXCL)}) {
-      (void)::fchmod(fd.get(), for_every_user);  // the umask took the others' part away
+      (void)::fchmod(fd.get(), for_every_user);  // the umask removed the permissions of others
       return fd;
     }
     if (errno != EEXIST) return {};
@@ -77,7 +77,8 @@ DeviceLock DeviceLock::acquire(const DeviceIdentity& device, const std::filesyst
   lock.path_ = folder / fmt::format("strata-{}.lock", file_word(key));
   lock.fd_ = open_or_make(lock.path_);
   if (!lock.fd_ || !is_regular(lock.fd_.get())) {
-    const std::string why = lock.fd_ ? "not a plain file" : std::generic_category().message(errno);
+    const std::string why =
+        lock.fd_ ? "not a regular file" : std::generic_category().message(errno);
     throw DeviceUnavailable{fmt::format(
         "{}: cannot tell whether another run measures {} now: {} ({}); remove that file, "
         "or set TMPDIR to a folder of yours",
@@ -90,12 +91,12 @@ DeviceLock DeviceLock::acquire(const DeviceIdentity& device, const std::filesyst
                                           std::generic_category().message(errno))};
     }
     throw DeviceUnavailable{
-        fmt::format("{} ({}) is being measured by {}; wait for it to end: two runs at once would "
-                    "measure each other (lock {})",
+        fmt::format("{} ({}) is being measured by {}; wait until it ends, because simultaneous "
+                    "runs disturb each other (lock {})",
                     device.slug, device.name, holder(lock.fd_.get()), lock.path_.string())};
   }
-  // Only for the message above. It cannot be written into another user's read-only file: then the
-  // message names no process, and the lock holds all the same.
+  // The process number only serves the message above. Another user's read-only file cannot take it:
+  // the message then names no process, and the lock still holds.
   const std::string pid = fmt::format("{}\n", ::getpid());
   if (::ftruncate(lock.fd_.get(), 0) == 0) {
     [[maybe_unused]] const auto written = ::pwrite(lock.fd_.get(), pid.data(), pid.size(), 0);

@@ -1,4 +1,4 @@
-// One run at a time on one device: two that share it measure each other.
+// One run at a time per device: simultaneous runs disturb each other.
 #pragma once
 
 #include "harness/case/unique_fd.hpp"
@@ -8,12 +8,12 @@
 
 namespace strata {
 
-/// Holds a device for this process until destroyed or the process ends, however it ends: the lock
-/// is the kernel's, so the file that stays behind is never stale.
+/// Holds a device for this process until destroyed or the process ends in any way. The lock is the
+/// kernel's, so a leftover file is never stale.
 class DeviceLock {
  public:
   /// Locks <folder>/strata-<uuid or slug>.lock. Throws DeviceUnavailable, in one line: which
-  /// process holds the device, or why the file cannot be used and how to mend that.
+  /// process holds the device, or why the file cannot be used and how to fix that.
   [[nodiscard]] static DeviceLock acquire(
       const DeviceIdentity& device,
       const std::filesystem::path& folder = std::filesystem::temp_directory_path());

@@ -50,7 +50,7 @@ std::vector<Value> watched(const Experiment& experiment) {
   return values;
 }
 
-/// Of each number its own median over several observations.
+/// The median of each number over several observations.
 Sample medians(const std::vector<Sample>& several) {
   Sample middle = several.front();
   const auto take = [&](auto&& number) {
@@ -79,7 +79,8 @@ std::span<const Stamp> stamps_of(const Machine& machine, const Slope& slope) {
   return slope.writers == 0 ? machine.stamps() : machine.stamps().first(slope.writers);
 }
 
-/// The state that a launch starts from, with nothing of an earlier one left to pass for its own.
+/// The state that a launch starts from. Nothing of an earlier launch may be left to pass for its
+/// result.
 void make_ready(Machine& machine, const Slope& slope, const Call& call,
                 const std::function<void(const Call&)>& prepare) {
   if (prepare) prepare(call);
@@ -92,7 +93,7 @@ void verify(const Machine& machine, const Slope& slope, const Call& call, Tally&
   if (slope.verify) slope.verify(call, stamps_of(machine, slope), tally);
 }
 
-/// Launches the slopes of an experiment: the subject of the protocol.
+/// Launches the slopes of an experiment, as the protocol requires.
 class Launches {
  public:
   Launches(Machine& machine, Experiment& experiment)
@@ -145,8 +146,7 @@ class Launches {
     for (const Slope& slope : experiment_.slopes) {
       const Launched brief = run(slope, slope.lengths.brief);
       Launched full = run(slope, slope.lengths.full);
-      // Where launches end by themselves, an interrupted long one may have done less than a short
-      // one.
+      // Where a launch ends by itself, an interrupted long one may have done less than a short one.
       if (slope.work_done) full.length.work = std::max(full.length.work, brief.length.work + 1);
       Seen one{.inside = slope.window.read(brief, full), .full_seconds = full.seconds};
       one.seconds = (full.seconds - brief.seconds) / (full.length.work - brief.length.work);
@@ -218,7 +218,7 @@ Gate gate_of(const Unproved& unproved, std::span<const Stamp> stamps, const std:
   return {unproved.gate, Verdict::unverified, why};
 }
 
-/// The core's clock as the driver has it; 0 where it reports none.
+/// The core clock that the driver reports; 0 if it reports none.
 double reported_hertz(Session& session, const Experiment& experiment) {
   if (!experiment.has_clock) return 0;
   return (experiment.reported_hertz ? experiment.reported_hertz()
@@ -273,7 +273,7 @@ void report(Session& session, const TimerNames& names, const Experiment& experim
     session.fact(std::string{step_fact},
                  median(seen.series(experiment.whole_sample)) / experiment.trace->steps);
   }
-  // First of all: the driver lets go of the clock soon after the last launch.
+  // This comes first, because the driver lowers the clock soon after the last launch.
   const double reported = reported_hertz(session, experiment);
   const auto hertz = experiment.has_clock
                          ? seen.series(experiment.core_hertz.value_or(
@@ -346,7 +346,7 @@ void measure(Session& session, Machine& machine, Experiment& experiment) {
     if (!experiment.trace) throw Skipped{"its steps have no phases"};
     trace_phases(session, *tracer, *experiment.trace, [&] {
       if (experiment.prepare) experiment.prepare();
-      machine.land();  // what the preparation queued is no part of the sample
+      machine.land();  // work that the preparation queued is not part of the sample
     });
     return;
   }

@@ -30,7 +30,7 @@ double slowest_of(const Launched& launched) {
   return most;
 }
 
-/// The clock as the slope of the sums over all writers.
+/// The clock, as the slope of the sums over all writers.
 double hertz_of_sums(const Launched& brief, const Launched& full) {
   double cycles = 0;
   double seconds = 0;
@@ -264,7 +264,7 @@ StampedSteps stamped_steps(std::span<const Stamp> stamps) {
     if (before == none || after == 0) continue;
     hertz.push_back(cycles_of(stamp) / seconds_of(stamp));
   }
-  if (hertz.empty()) throw std::runtime_error{"no SM left both stamps"};
+  if (hertz.empty()) throw std::runtime_error{"no SM wrote both stamps"};
   return {.seconds = static_cast<double>(last - first) * nano, .core_hertz = median(hertz)};
 }
 

@@ -18,14 +18,14 @@ namespace strata {
 namespace {
 
 constexpr double nano = 1e-9;
-constexpr int traced_samples = 7;  // the fewest that have an interval, and one more
+constexpr int traced_samples = 7;  // the fewest with an interval, plus one
 
 /// "void a::(anonymous namespace)::f<(b::c)0>(d, e)" → "f".
 std::string function_in(std::string text) {
   constexpr std::string_view unnamed = "(anonymous namespace)::";
   for (auto at = text.find(unnamed); at != std::string::npos; at = text.find(unnamed))
     text.erase(at, unnamed.size());
-  std::string plain;  // outside of all brackets
+  std::string plain;  // outside all brackets
   int depth = 0;
   for (const char c : text) {
     if (c == '(' && depth == 0) break;
@@ -48,7 +48,7 @@ std::string name_of(const Activity& one) {
   }
 }
 
-/// Nothing for what no phase was declared for.
+/// Nothing for a kernel without a declared phase.
 std::optional<StepPhase> phase_of(const Activity& one, std::span<const KernelPhase> kernels) {
   if (one.of == Activity::Of::host) return one.host;
   if (one.of == Activity::Of::copy_in) return StepPhase::copy_in;
@@ -58,7 +58,7 @@ std::optional<StepPhase> phase_of(const Activity& one, std::span<const KernelPha
   return found->phase;
 }
 
-/// What the records say was queued, of copies those that are `counted`.
+/// The queued work according to the records; only those copies that are `counted`.
 template <class Counted>
 Queued queued_in(std::span<const Activity> records, const Counted& counted) {
   Queued all;
@@ -73,7 +73,7 @@ Queued queued_in(std::span<const Activity> records, const Counted& counted) {
   return all;
 }
 
-/// A record as a stretch of the sample.
+/// A record as an interval of the sample.
 struct Stretch {
   std::int64_t begin = 0;
   std::int64_t end = 0;
@@ -81,12 +81,12 @@ struct Stretch {
   StepPhase phase = StepPhase::idle;
 };
 
-/// Whose time it is where both run.
+/// Priority if several run at once.
 bool goes_before(const Stretch& one, const Stretch& other) {
   return std::pair{!one.on_host, one.begin} > std::pair{!other.on_host, other.begin};
 }
 
-/// Adds nanoseconds by phase. Between two ends of stretches the same ones run.
+/// Adds nanoseconds by phase. Between two consecutive ends of intervals, the same ones run.
 void add_up(const std::vector<Stretch>& stretches, Divided& all) {
   std::vector<std::int64_t> ends;
   for (const Stretch& one : stretches)
@@ -170,15 +170,14 @@ Gate phases_gate(std::span<const Divided> samples, double steps, double timed_st
   const double step = median(series(samples, &Divided::seconds)) / steps;
   const double outside = median(series(samples, [](const Divided& one) { return one.outside; }));
   if (timed_step <= 0) {
-    return {"phases", Verdict::unverified, "the step that was timed is not known"};
+    return {"phases", Verdict::unverified, "the timed step is unknown"};
   }
   const double most = timed_step < brief ? bound_of_brief : bound;
   const double off = std::max(std::abs(step / timed_step - 1), outside / steps / timed_step);
   if (off <= most) gate.verdict = Verdict::passed;
   gate.detail = fmt::format(
-      "phases and idle come to {:.4g} s a step, {:.3f} of the timed one (bound {:g} %); {:.2g} s "
-      "of "
-      "records lie outside",
+      "phases and idle time add up to {:.4g} s per step, {:.3f} of the timed step (bound {:g} %); "
+      "records outside the sample: {:.2g} s",
       step, step / timed_step, 100 * most, outside / steps);
   return gate;
 }

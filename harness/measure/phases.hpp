@@ -1,5 +1,5 @@
-// What the time of a step goes into: allocation, copies, work on the host, kernels, and what
-// nothing covers. Host only: from records of what ran when to seconds by phase.
+// The time of a step by phase: allocation, copies, work on the host, kernels, and idle time. Host
+// only: converts records of what ran when into seconds by phase.
 #pragma once
 
 #include "harness/counters/tracer.hpp"
@@ -18,8 +18,8 @@ namespace strata {
 
 class Session;
 
-/// Which phase a kernel belongs to, by the name of its function: "step_of". Fills and copies within
-/// the device are called `fill_name` and `copy_within_name`.
+/// The phase of a kernel by the name of its function: "step_of". Fills and copies within the device
+/// are called `fill_name` and `copy_within_name`.
 struct KernelPhase {
   std::string function;
   StepPhase phase = StepPhase::search;
@@ -41,11 +41,11 @@ struct Queued {
 
 /// A traced sample.
 struct Divided {
-  std::array<std::int64_t, step_phases> nanoseconds{};  ///< by phase; they add up to the sample
-  double outside = 0;                ///< seconds of records that lie before the sample's begin
-  std::vector<std::string> unknown;  ///< functions that no phase was declared for, once each
+  std::array<std::int64_t, step_phases> nanoseconds{};  ///< by phase; their sum is the sample
+  double outside = 0;                ///< seconds of records before the begin of the sample
+  std::vector<std::string> unknown;  ///< functions without a declared phase, once each
   Queued queued;
-  Queued queued_in;  ///< its copies to the device alone
+  Queued queued_in;  ///< only its copies to the device
 
   [[nodiscard]] double of(StepPhase phase) const {
     return static_cast<double>(nanoseconds[static_cast<std::size_t>(phase)]) * 1e-9;
@@ -53,29 +53,28 @@ struct Divided {
   [[nodiscard]] double seconds() const;
 };
 
-/// Divides a sample of `seconds`, which ended with the last of its records. Where several ran at
-/// once, the device's counts, not the host's behind it; of two on one side the one that began
-/// later, so that a part of the host's work may stand within the whole of it. What an unknown
-/// kernel took is nobody's: it is idle.
+/// Divides a sample of `seconds` that ended with the last of its records. If several ran at once,
+/// the device takes precedence over the host; of two on one side the later one, so that a part of
+/// the host's work may be inside the whole. Time of an unknown kernel is idle time.
 [[nodiscard]] Divided divide(std::span<const Activity> records,
                              std::span<const KernelPhase> kernels, double seconds);
 
-/// What is traced of a case.
+/// The traced parts of a case.
 struct TracePlan {
-  std::function<double()> run;  ///< takes a sample: its seconds by the timer of the case's rate
+  std::function<double()> run;  ///< takes a sample; returns its seconds
   std::vector<KernelPhase> kernels;
-  double steps = 1;                        ///< of a sample
-  std::function<std::size_t()> different;  ///< results of the last sample that are wrong
-  std::optional<Queued> queued;            ///< in a sample, as who queued it counted
+  double steps = 1;                        ///< in a sample
+  std::function<std::size_t()> different;  ///< wrong results of the last sample
+  std::optional<Queued> queued;            ///< in a sample, as counted by the program
 };
 
-/// `phases`: phases and idle make up the step as it was timed, within 3 %, or 10 % of a step below
-/// a millisecond, and every kernel has a phase. Unverified where the timed step is 0.
+/// `phases`: phases and idle time add up to the timed step within 3 %, or 10 % for a step below a
+/// millisecond, and every kernel has a phase. Unverified if the timed step is 0.
 [[nodiscard]] Gate phases_gate(std::span<const Divided> samples, double steps, double timed_step);
 
-/// Traces some samples, each after prepare(), which leaves the device idle, and adds to the session
-/// a row for each phase that occurs, what was queued, and the gates of both. Throws
-/// std::runtime_error where results are wrong.
+/// Traces several samples, each after prepare(), which leaves the device idle, and adds to the
+/// session a row for each phase that occurs, the queued work, and the gates of both. Throws
+/// std::runtime_error if results are wrong.
 void trace_phases(Session& session, Tracer& tracer, const TracePlan& plan,
                   const std::function<void()>& prepare);
 

@@ -1,5 +1,6 @@
-// The order in which a case is measured: warm up and throw away, then prepare, observe, keep, until
-// the stopping rule is met. A template over the subject, so that a fake can pin the order down.
+// The order in which a case is measured: discard warm-ups, then prepare, observe and keep until the
+// stopping rule is met. A template over the subject, so that a test can check the order with a
+// fake.
 #pragma once
 
 #include "harness/case/plan.hpp"
@@ -17,7 +18,7 @@
 namespace strata {
 
 /// Something that can be put into its starting state and observed once. An observation may hold
-/// several numbers; `watched` names those that the stopping rule looks at.
+/// several numbers; `watched` selects those for the stopping rule.
 template <class S>
 concept Subject = requires(S& subject) {
   subject.prepare();
@@ -63,8 +64,8 @@ struct Collection {
   });
 }
 
-/// Samples `subject` by `plan`. Every kept observation follows its own prepare(); no warm-up is
-/// kept; at least min_samples are, whatever the time.
+/// Samples `subject` by `plan`. Every kept observation follows its own prepare(). Warm-ups are not
+/// kept. At least min_samples are kept, however long they take.
 template <Subject S, std::invocable Now = std::chrono::steady_clock::time_point (*)()>
 auto collect(S& subject, const Plan& plan, Now&& now = &std::chrono::steady_clock::now) {
   using Observation = decltype(subject.observe());

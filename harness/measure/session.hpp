@@ -16,11 +16,11 @@
 
 namespace strata {
 
-/// What a worker keeps between cases, so that neighbours on the outer axes share their data.
+/// Data that a worker keeps between cases, so that cases that differ only in inner axes share them.
 class Cache {
  public:
-  /// The object made for `key`, made now when the last one was made for another key: only one is
-  /// held, so a benchmark's data sets never add up.
+  /// The object for `key`, made now if the last one was for another key. Only one is held, so that
+  /// data sets do not accumulate.
   template <class T, class Make>
   T& keep(const std::string& key, Make&& make) {
     if (key_ != key || !std::any_cast<std::shared_ptr<T>>(&held_)) {
@@ -31,7 +31,7 @@ class Cache {
     }
     return **std::any_cast<std::shared_ptr<T>>(&held_);
   }
-  /// The one T of this device, made on first use and held as long as the device is open.
+  /// The one T of this device, made on first use and held until the device is closed.
   template <class T>
   T& shared() {
     auto& slot = shared_[std::type_index{typeid(T)}];
@@ -45,15 +45,15 @@ class Cache {
   std::any held_;
 };
 
-/// Whether a case is counted or traced now, and if not, what is to be said of its level.
+/// Whether a case is counted or traced now; if not, the detail of its level gate.
 struct Counting {
   CounterSource* source = nullptr;  ///< null: the case is timed, or traced
-  std::string note = "counters were not asked for";
+  std::string note = "counters were not requested";
   Tracer* tracer = nullptr;  ///< null: the case is timed, or counted
-  double timed_step = 0;     ///< seconds, of a case that is traced
+  double timed_step = 0;     ///< seconds per step, when tracing
 };
 
-/// All that a benchmark may see of the outside world. It prints nothing and keeps no globals.
+/// All that a benchmark may access. It prints nothing and keeps no globals.
 class Session {
  public:
   Session(const Plan& plan, Device& device, Cache& cache, CaseRecord& record,
@@ -64,14 +64,14 @@ class Session {
   [[nodiscard]] Device& device() { return device_; }
   [[nodiscard]] Cache& cache() { return cache_; }
 
-  /// Null while the case is timed. Else the benchmark does its work under this source and reports
-  /// what was counted, nothing timed.
+  /// Null while the case is timed. Otherwise the benchmark does its work under this source and
+  /// reports counts only.
   [[nodiscard]] CounterSource* counters() const { return counting_.source; }
   /// Null unless the case is traced.
   [[nodiscard]] Tracer* tracer() const { return counting_.tracer; }
-  /// Seconds of a step of the case that is traced, as it was timed; 0 where that is not known.
+  /// Seconds per timed step of the traced case; 0 if unknown.
   [[nodiscard]] double timed_step() const { return counting_.timed_step; }
-  /// The counts of the case come later: what it said now is dropped, and it is run again then.
+  /// The counts of the case come later: its present results are dropped, and it is run again then.
   void wait_for_counts() { is_waiting_ = true; }
   [[nodiscard]] bool is_waiting() const { return is_waiting_; }
   /// Why a timed case has no counts: the detail of its level gate.
@@ -81,19 +81,19 @@ class Session {
   [[nodiscard]] const Params& params() const { return record_.which.params; }
   /// The value of an axis. Throws std::out_of_range for an axis that the benchmark did not declare.
   [[nodiscard]] const std::string& param(std::string_view axis) const;
-  /// Of an axis of whole numbers. Throws std::out_of_range for a value that is none.
+  /// Of an integer axis. Throws std::out_of_range for a value that is not an integer.
   [[nodiscard]] long long whole(std::string_view axis) const;
-  /// The same, as an int, which it must fit.
+  /// The same as an int. Throws std::out_of_range if it does not fit.
   [[nodiscard]] int integer(std::string_view axis) const;
 
   void add(Measurement m) { record_.measurements.push_back(std::move(m)); }
-  /// The same of samples that are no repetitions, so that their spread is no noise: `they_are` says
-  /// what they are instead.
+  /// The same for samples that are not repetitions, so that their spread is not noise: `they_are`
+  /// says what they are instead.
   void add_unrepeated(Measurement m, const std::string& they_are) {
     m.noise.detail = they_are;
     add(std::move(m));
   }
-  /// Adds a gate that passed where `holds`, and else failed.
+  /// Adds a gate that passed if `holds`, and failed otherwise.
   void judge(const std::string& gate, bool holds, const std::string& detail) {
     add(Gate{gate, holds ? Verdict::passed : Verdict::failed, detail});
   }

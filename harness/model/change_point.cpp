@@ -15,27 +15,27 @@ namespace {
 
 constexpr std::size_t least_behind = 3;  // positions: two may be outliers
 
-/// A whole number in [0, bound), the same with every standard library: distributions differ.
+/// An integer in [0, bound), the same with every standard library; standard distributions differ.
 std::size_t below(std::mt19937_64& random, std::size_t bound) {
   return static_cast<std::size_t>(random() % bound);
 }
 
-/// Rank of each value, from 1 on; equal ones share the mean of theirs.
+/// Rank of each value, from 1; equal values share the mean of their ranks.
 std::vector<double> midranks(std::span<const double> values) {
   std::vector<double> sorted{values.begin(), values.end()};
   std::ranges::sort(sorted);
   std::vector<double> ranks;
   for (const double value : values) {
-    // Not std::ranges::equal_range: clang 14 cannot read libstdc++'s subrange
+    // Not std::ranges::equal_range: clang 14 cannot compile libstdc++'s subrange.
     const auto [first, last] = std::equal_range(sorted.begin(), sorted.end(), value);
     ranks.push_back(static_cast<double>(first - sorted.begin() + 1 + (last - sorted.begin())) / 2);
   }
   return ranks;
 }
 
-/// The largest standardised Mann-Whitney statistic of all splits, signed so that a rise is
-/// positive: pairs across the split that rise less pairs that fall, ÷ what ranks in random order
-/// scatter by.
+/// The largest standardised Mann-Whitney statistic over all splits, signed so that a rise is
+/// positive: rising minus falling pairs across the split, divided by the standard deviation for
+/// random order.
 double largest_rise(const std::vector<double>& ranks) {
   const auto n = static_cast<double>(ranks.size());
   double sum = 0;
@@ -44,7 +44,7 @@ double largest_rise(const std::vector<double>& ranks) {
     sum += ranks[i - 1];
     const auto k = static_cast<double>(i);
     const double rising = k * (n + 1) - 2 * sum;
-    most = std::max(most, rising / std::sqrt(k * (n - k)));  // a common factor orders nothing
+    most = std::max(most, rising / std::sqrt(k * (n - k)));  // a common factor is left out
   }
   return most;
 }
@@ -65,8 +65,8 @@ std::vector<double> medians_of(std::span<const ScanPoint> scan) {
   return medians;
 }
 
-/// The split that the fewest positions contradict, the first of several: `before`, `against`, and
-/// the level by which they were judged.
+/// The split contradicted by the fewest positions, the first of several: `before`, `against`, and
+/// the level of comparison.
 ChangePoint best_split(std::span<const ScanPoint> scan, const ChangeRule& rule) {
   if (rule.baseline == 0 || rule.baseline > scan.size()) {
     throw std::invalid_argument{"a scan needs positions before the change"};
@@ -77,13 +77,13 @@ ChangePoint best_split(std::span<const ScanPoint> scan, const ChangeRule& rule) 
   ChangePoint best{.level = median(first)};
   for (double& sample : first)
     sample = std::abs(sample - best.level);
-  // Five standard deviations of a normal distribution, from the median absolute deviation of all
-  // that was observed there: a shift that scatter alone makes once in millions.
+  // Five standard deviations of a normal distribution, estimated from the median absolute deviation
+  // of all observations there: noise exceeds that once in millions.
   best.least_shift = std::max(rule.least_shift, 5 * 1.4826 * median(first));
 
   const auto medians = medians_of(scan);
   const auto is_away = [&](double value) { return value - best.level > best.least_shift; };
-  // With nothing before it, every position at the level contradicts.
+  // With nothing before it, every position at the level contradicts the split.
   auto against = static_cast<std::size_t>(
       std::ranges::count_if(medians, [&](double value) { return !is_away(value); }));
   best.against = against;
@@ -96,7 +96,7 @@ ChangePoint best_split(std::span<const ScanPoint> scan, const ChangeRule& rule) 
   return best;
 }
 
-/// The ends of the middle 95 % of `before`, when the samples of each position are drawn anew.
+/// The ends of the middle 95 % of `before` when the samples of each position are resampled.
 std::pair<std::size_t, std::size_t> interval_of_place(std::span<const ScanPoint> scan,
                                                       const ChangeRule& rule) {
   constexpr std::size_t draws = 200;
@@ -181,8 +181,8 @@ std::vector<std::size_t> rise_of_each_repetition(std::span<const ScanPoint> scan
 std::string describe(const ChangePoint& change) {
   // In the order of the enumeration.
   static constexpr std::array what{"a change", "no change",
-                                   "a change before the positions that were looked at",
-                                   "a change at the end of the positions that were looked at",
+                                   "a change before the examined positions",
+                                   "a change at the end of the examined positions",
                                    "a change that several positions contradict"};
   return fmt::format("{} (confidence {:.4f}, {} positions against it)",
                      what.at(static_cast<std::size_t>(change.outcome)), change.confidence,

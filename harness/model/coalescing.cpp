@@ -15,7 +15,7 @@ using Lanes = std::span<const std::optional<std::uint64_t>>;
 constexpr unsigned half_warp = 16;
 constexpr std::uint64_t smallest_transaction = 32;
 
-// In the order of the enumeration. SOURCES.md says what was decided where sources differ or are
+// In the order of the enumeration. SOURCES.md records the decisions where sources differ or are
 // silent.
 constexpr std::array<GenerationInfo, 6> rules{{
     {Generation::cc1_0, "1.0-1.1", "G80, G92: 8800 GTX",
@@ -30,27 +30,27 @@ constexpr std::array<GenerationInfo, 6> rules{{
      "CUDA C Programming Guide 4.2, F.3.2.2 and Figure F-1; van den Braak et al. 2010, III-A"},
     {Generation::cc2, "2.x", "Fermi: GTX 480",
      "A load is one request, two with 8-byte words, four with 16-byte words; each 128-byte line of "
-     "a "
-     "request is one transaction through L1 (compiled to cache in L2 alone: each 32-byte sector).",
+     "a request is one transaction through L1 (if compiled to cache in L2 only: each 32-byte "
+     "sector).",
      "CUDA C Programming Guide 4.2, F.4.2 and Figure F-1"},
     {Generation::cc3, "3.x", "Kepler: K40",
-     "Requests as 2.x; global loads pass L1 by, so each 32-byte sector of a request is one "
+     "Requests as 2.x; global loads bypass L1, so each 32-byte sector of a request is one "
      "transaction.",
      "CUDA C Programming Guide 4.2, F.4.2 and F.5.2; Kepler Tuning Guide, L1 Cache"},
     {Generation::cc5, "5.x-6.x", "Maxwell, Pascal: P100",
-     "Requests as 3.x; each 32-byte sector of a request is one transaction, whether L1 may keep it "
-     "or not.",
+     "Requests as 3.x; each 32-byte sector of a request is one transaction, whether or not L1 may "
+     "cache it.",
      "CUDA C++ Programming Guide 13.0, 20.4.2 and 20.5.2; CUDA C++ Best Practices Guide 12.4, "
      "9.2.1"},
     {Generation::cc7, "7.x", "Volta and later: V100, H200",
      "A load is one request at every width; each distinct 32-byte sector of the whole warp is one "
      "transaction.",
-     "CUDA C++ Best Practices Guide 12.4, 9.2.1; one request a load: counted on an H200"},
+     "CUDA C++ Best Practices Guide 12.4, 9.2.1; one request per load: counted on an H200"},
 }};
 
 void check(const WarpAccess& access) {
   if (access.width > 16 || !std::has_single_bit(access.width)) {
-    throw std::invalid_argument("no lane reads " + std::to_string(access.width) +
+    throw std::invalid_argument("no lane can read " + std::to_string(access.width) +
                                 " bytes at once; expected 1, 2, 4, 8 or 16");
   }
   for (const auto& address : access.addresses) {
@@ -66,7 +66,7 @@ std::uint64_t active(Lanes lanes) {
       std::ranges::count_if(lanes, [](const auto& address) { return address.has_value(); }));
 }
 
-/// The aligned blocks of `size` bytes that the lanes touch, each once. No word lies in two of them,
+/// The aligned blocks of `size` bytes that the lanes access, each once. No word spans two of them,
 /// because words are aligned and no block is smaller than a word.
 std::vector<std::uint64_t> blocks(Lanes lanes, std::uint64_t size) {
   std::vector<std::uint64_t> touched;
@@ -83,7 +83,7 @@ struct Moved {
   std::uint64_t bytes = 0;
 };
 
-/// 1.0 and 1.1: does lane k read word k of an aligned segment? For 16-byte words that is two
+/// 1.0 and 1.1: whether lane k reads word k of an aligned segment. For 16-byte words that is two
 /// consecutive segments of 128 bytes, so it need not begin at a multiple of 256.
 bool in_sequence(Lanes half, unsigned width) {
   if (width < 4) return false;
@@ -106,7 +106,7 @@ Moved move_1_0(Lanes half, unsigned width) {
 }
 
 /// 1.2 and 1.3. The guide serves the segment of the lowest active lane, then that of the lowest
-/// lane that is left, and so on; the order changes neither number nor size.
+/// remaining lane, and so on; the order does not change number or size.
 Moved move_1_2(Lanes half, unsigned width) {
   const std::uint64_t segment = width == 1 ? 32 : width == 2 ? 64 : 128;
   Moved moved;
@@ -135,7 +135,7 @@ Moved move(Generation generation, Lanes request, unsigned width) {
   return {touched, touched * size};
 }
 
-/// The lanes that the pipeline takes at once, where some of them takes part.
+/// The groups of lanes that the pipeline takes at once, if some of their lanes take part.
 std::vector<Lanes> requests_of(Generation generation, const WarpAccess& access) {
   std::size_t size = warp_lanes;
   if (generation <= Generation::cc1_2) {
@@ -151,7 +151,7 @@ std::vector<Lanes> requests_of(Generation generation, const WarpAccess& access) 
   return requests;
 }
 
-/// The most distinct words that the lanes want of one bank.
+/// The largest number of distinct words that the lanes access in one bank.
 std::uint64_t bank_degree(Lanes lanes, unsigned width) {
   std::array<std::set<std::uint64_t>, shared_banks> words;
   for (const auto& address : lanes) {
@@ -163,7 +163,7 @@ std::uint64_t bank_degree(Lanes lanes, unsigned width) {
   return std::ranges::max(words, {}, &std::set<std::uint64_t>::size).size();
 }
 
-/// Has every lane the address of the lane whose number differs in `bit`, as far as both take part?
+/// Whether every lane has the address of the lane whose number differs in `bit`, if both take part.
 /// Two groups of such lanes are served as one.
 bool lanes_agree(Lanes lanes, std::size_t bit) {
   for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
@@ -224,7 +224,7 @@ Traffic traffic(Generation generation, const WarpAccess& access) {
     sum.sectors += blocks(request, sector_bytes).size();
     sum.lines += blocks(request, line_bytes).size();
   }
-  // A pass hands at most 128 bytes to the lanes, even where several lanes get the same ones.
+  // A wavefront delivers at most 128 bytes to the lanes, even if several lanes get the same ones.
   if (generation == Generation::cc7) {
     sum.wavefronts = (active(access.addresses) * access.width + line_bytes - 1) / line_bytes;
   }
@@ -246,7 +246,7 @@ SequenceTraffic traffic(Generation generation, std::span<const WarpAccess> acces
       for (const std::uint64_t sector : blocks(request, sector_bytes))
         sum.repeated_sectors += seen.contains(sector) ? 1 : 0;
     }
-    // Only now: what another request of the same access touches is not an earlier access.
+    // Only now, because another request of the same access is not an earlier access.
     for (const std::uint64_t sector : blocks(access.addresses, sector_bytes))
       seen.insert(sector);
   }
@@ -260,7 +260,7 @@ std::uint64_t shared_wavefronts(const WarpAccess& access) {
                                 std::to_string(access.width)};
   }
   const Lanes warp{access.addresses};
-  // As many lanes as fill a wavefront when each reads other bytes than the rest.
+  // As many lanes as fill a wavefront if all read different bytes.
   const std::size_t group = wavefront_bytes / access.width;
   std::uint64_t wavefronts = 0;
   for (std::size_t first = 0; first < warp.size(); first += 2 * group) {

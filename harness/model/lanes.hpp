@@ -1,5 +1,5 @@
-// The accesses of a warp: which element each lane reads, by a stride and an order of the lanes, or
-// by the layout of particles.
+// The accesses of a warp: the element that each lane reads, by a stride and an order of the lanes,
+// or by a particle layout.
 #pragma once
 
 #include "harness/case/choices.hpp"
@@ -17,12 +17,12 @@
 
 namespace strata {
 
-/// Who reads what within the warp; the elements that are read stay the same.
+/// The order of the lanes; the elements that are read stay the same.
 enum class Permutation { identity, reversed, random };
 inline constexpr auto permutations = choices_of<Permutation>("identity", "reversed", "random");
 
-/// Element of each lane, counted from an aligned origin: (place of the lane) × stride +
-/// misalignment. The random order is one of its own, the same on every machine.
+/// Element of each lane, relative to an aligned origin: (position of the lane) × stride +
+/// misalignment. The random order is the same on every machine.
 [[nodiscard]] inline std::array<std::uint64_t, warp_lanes> lane_elements(std::uint64_t stride,
                                                                          std::uint64_t misalignment,
                                                                          Permutation permutation) {
@@ -30,8 +30,8 @@ inline constexpr auto permutations = choices_of<Permutation>("identity", "revers
   std::iota(places.begin(), places.end(), 0U);
   if (permutation == Permutation::reversed) std::ranges::reverse(places);
   if (permutation == Permutation::random) {
-    // Fisher and Yates by hand: std::shuffle differs between libraries. The bias of a remainder is
-    // 2^-27 at most.
+    // Fisher and Yates by hand, because std::shuffle differs between libraries. The bias of a
+    // remainder is at most 2^-27.
     constexpr std::uint32_t seed = 32;
     std::mt19937 generator{seed};
     for (std::uint32_t i = warp_lanes - 1; i > 0; --i)
@@ -52,12 +52,12 @@ inline constexpr auto permutations = choices_of<Permutation>("identity", "revers
 }
 
 /// The loads of a warp whose lane k reads the wanted fields of particle `first_particle` + k, in
-/// the order of L::reads; reads without wanted fields are left out. `particles` is how many the
-/// storage holds: lanes beyond it take no part. `base` is the byte address of the storage and a
-/// multiple of 256, as every allocation is.
+/// the order of L::reads; reads without wanted fields are left out. `particles` is the number of
+/// particles in the storage; lanes beyond it take no part. `base` is the byte address of the
+/// storage and a multiple of 256, as for every allocation.
 ///
-/// With a multiple of 32 for both counts, each group of 32 particles of a storage asks for the same
-/// traffic: every array and every block then begins at a line of 128 bytes.
+/// If both counts are multiples of 32, each group of 32 particles has the same traffic, because
+/// every array and every block then begins at a 128-byte line.
 template <Layout L, class Fields>
 [[nodiscard]] std::vector<WarpAccess> warp_reads(std::size_t first_particle, std::size_t particles,
                                                  std::uint64_t base) {
@@ -76,9 +76,9 @@ template <Layout L, class Fields>
   return accesses;
 }
 
-/// What a warp asks for to read the wanted fields of 32 particles: a group that stands for all.
-/// Here bytes_used are those of the wanted fields alone, 28 or 16 a particle: a padding word, or a
-/// velocity that a wide load brings along, is moved and not used.
+/// The traffic of a warp that reads the wanted fields of 32 particles: one group represents all.
+/// bytes_used are only those of the wanted fields, 28 or 16 per particle: a padding word, or a
+/// velocity in a wide load, is moved but not used.
 template <Layout L, class Fields>
 [[nodiscard]] SequenceTraffic warp_read_traffic(Generation generation) {
   SequenceTraffic sum = traffic(generation, warp_reads<L, Fields>(0, warp_lanes, 0));

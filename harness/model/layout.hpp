@@ -1,10 +1,10 @@
-// How the seven floats of a particle lie in memory, and by which reads a thread gets them.
+// How the seven floats of a particle are stored, and with which reads a thread loads them.
 //
 // A layout is one type. Its reads are declared once; the kernels, the host readers and the models
-// derive the width and address of every access from that declaration and from nothing else.
+// derive the width and address of every access only from that declaration.
 //
 // Sources: Siegel, Ributzka, Li (2009), sections II-A to II-D, Figures 2 to 9, for aos, soa, aoas
-// and soaoas; aosoa32 is the usual blocked form with one warp to a block.
+// and soaoas; aosoa32 is the usual blocked form with one warp per block.
 #pragma once
 
 #include <algorithm>
@@ -40,13 +40,13 @@ struct Read {
   std::array<int, 4> fields{padding, padding, padding, padding};
 };
 
-/// `words` words that begin with these fields; padding is behind them.
+/// `words` words that begin with these fields, followed by padding.
 constexpr Read read_of(unsigned words, std::initializer_list<Field> fields) {
   Read read{.words = words};
   std::ranges::transform(fields, read.fields.begin(), [](Field f) { return static_cast<int>(f); });
   return read;
 }
-/// Seven 4-byte reads, one a field.
+/// Seven 4-byte reads, one per field.
 inline constexpr auto scalar_reads = [] {
   std::array<Read, field_count> reads;
   for (std::size_t f = 0; f < field_count; ++f)
@@ -54,9 +54,9 @@ inline constexpr auto scalar_reads = [] {
   return reads;
 }();
 
-/// A name, the reads of one particle, and where a read of particle `i` of `n` begins, in words from
+/// A name, the reads of one particle, and where read r of particle `i` of `n` begins, in words from
 /// the start of the storage, which has `words(n)` words. `first_word` takes any unsigned type:
-/// kernels pass 32 bits where that is enough, to keep the address arithmetic short.
+/// kernels pass 32 bits if that suffices, to keep the address arithmetic short.
 template <class L>
 concept Layout = requires(std::size_t r, std::size_t i, std::size_t n) {
   { L::name } -> std::convertible_to<std::string_view>;
@@ -65,7 +65,7 @@ concept Layout = requires(std::size_t r, std::size_t i, std::size_t n) {
   { L::first_word(r, i, n) } -> std::same_as<std::size_t>;
 };
 
-/// Array of structures, 28 bytes packed: seven 4-byte reads a particle, 28 bytes apart in a warp.
+/// Array of structures, 28 bytes packed: seven 4-byte reads per particle, 28 bytes apart in a warp.
 struct Aos {
   static constexpr std::string_view name = "aos";
   static constexpr auto reads = scalar_reads;
@@ -76,7 +76,7 @@ struct Aos {
   }
 };
 
-/// Structure of arrays: seven 4-byte reads, neighbours in a warp read neighbouring words.
+/// Structure of arrays: seven 4-byte reads; adjacent lanes read adjacent words.
 struct Soa {
   static constexpr std::string_view name = "soa";
   static constexpr auto reads = scalar_reads;
@@ -111,7 +111,7 @@ struct Soaoas {
   }
 };
 
-/// Blocks of 32 particles, field by field inside a block: a warp reads one whole line a field.
+/// Blocks of 32 particles, field by field inside a block: a warp reads one whole line per field.
 struct Aosoa32 {
   static constexpr std::string_view name = "aosoa32";
   static constexpr std::size_t lanes = 32;
@@ -125,16 +125,16 @@ struct Aosoa32 {
   }
 };
 
-/// Every layout there is: a new one is one type and its name here.
+/// All layouts: a new one is one type and its name here.
 using Layouts = std::tuple<Aos, Soa, Aoas, Soaoas, Aosoa32>;
 
-/// Which fields a kernel wants.
+/// The fields that a kernel wants.
 struct AllFields {
   static constexpr std::string_view name = "all";
   static constexpr unsigned count = 7;
   static constexpr bool wants(int) { return true; }
 };
-/// Position and mass: what a force needs, and what soaoas keeps together (Siegel, II-D).
+/// Position and mass: the fields for a force, which soaoas keeps together (Siegel, II-D).
 struct Posmass {
   static constexpr std::string_view name = "posmass";
   static constexpr unsigned count = 4;
@@ -144,15 +144,15 @@ struct Posmass {
 };
 using FieldSets = std::tuple<AllFields, Posmass>;
 
-/// The part of a read that is issued: `words` words from word `offset` of the read on.
+/// The issued part of a read: `words` words from word `offset` of the read on.
 struct Issue {
   unsigned offset = 0;
-  unsigned words = 0;  ///< 0: the read holds nothing that is wanted and is left out
+  unsigned words = 0;  ///< 0: the read has no wanted field and is left out
 };
 
-/// What is issued of read `r` of L when only `Fields` are wanted: the smallest aligned block of 1,
-/// 2 or 4 words that holds all wanted ones. Compilers narrow a vector load in the same way, so it
-/// is said here, where models can see it, and not left to them.
+/// The issued part of read `r` of L if only `Fields` are wanted: the smallest aligned block of 1, 2
+/// or 4 words with all wanted ones. Compilers narrow a vector load in the same way; it is explicit
+/// here so that models can see it.
 template <Layout L, class Fields>
 constexpr Issue issued(std::size_t r) {
   const Read& read = L::reads[r];
@@ -173,11 +173,11 @@ constexpr Issue issued(std::size_t r) {
   return {first / words * words, words};
 }
 
-/// Bytes of wanted fields in one particle: what "useful" means in useful bandwidth.
+/// Bytes of wanted fields per particle: "useful" in useful bandwidth.
 template <class Fields>
 inline constexpr std::size_t useful_bytes = 4 * Fields::count;
 
-/// Where field `f` of particle `i` lives: derived from the reads.
+/// The word of field `f` of particle `i`, derived from the reads.
 template <Layout L>
 constexpr std::size_t word_of(Field f, std::size_t i, std::size_t n) {
   for (std::size_t r = 0; r < L::reads.size(); ++r) {
@@ -202,8 +202,8 @@ std::vector<std::string> names_of() {
   return names;
 }
 
-/// Calls `visit.operator()<L, Fields>()` for the layout and field set of these names. False when
-/// there are none.
+/// Calls `visit.operator()<L, Fields>()` for the layout and field set of these names. Returns false
+/// if they do not exist.
 template <class Visit>
 bool with_layout(std::string_view layout, std::string_view fields, Visit&& visit) {
   bool found = false;

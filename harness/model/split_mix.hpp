@@ -5,7 +5,7 @@
 namespace strata {
 
 /// A small counter-based generator (SplitMix64, Steele et al. 2014): the same numbers from the same
-/// seed with every standard library, which std::uniform_int_distribution does not promise.
+/// seed with every standard library, which std::uniform_int_distribution does not guarantee.
 class SplitMix {
  public:
   explicit SplitMix(std::uint64_t seed) : state_{seed} {}

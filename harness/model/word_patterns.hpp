@@ -1,4 +1,4 @@
-// Arrays whose every word follows from its index: a device fills and checks them by itself, and the
+// Arrays in which every word follows from its index: a device fills and checks them alone, and the
 // host knows them without a copy.
 #pragma once
 
@@ -18,7 +18,7 @@ STRATA_HD constexpr std::uint32_t hashed_word(std::uint32_t index) {
   return h ^ (h >> 16U);
 }
 
-/// The sum of the words of element `element` of `width` bytes; of narrower elements than a word,
+/// The sum of the words of element `element` of `width` bytes; for elements narrower than a word,
 /// the element itself (little-endian).
 STRATA_HD constexpr std::uint32_t hashed_element(std::uint32_t element, std::uint32_t width) {
   if (width < 4) {
@@ -31,7 +31,7 @@ STRATA_HD constexpr std::uint32_t hashed_element(std::uint32_t element, std::uin
   return sum;
 }
 
-/// Hashed words as an array: every `step`-th of them from `first` on, of each the bits in `mask`.
+/// Hashed words as an array: every `step`-th of them starting at `first`, masked with `mask`.
 struct HashedWords {
   std::uint32_t step = 1;
   std::uint32_t first = 0;
@@ -42,8 +42,8 @@ struct HashedWords {
   }
 };
 
-/// Words that lie on a line: word i is i × slope + start, modulo 2^32. Sums over ranges of them are
-/// known without a loop, and what copies, triads and updates leave behind is a line again.
+/// Words on a line: word i is i × slope + start, modulo 2^32. Sums over ranges are known without a
+/// loop, and the results of copies, triads and updates are lines again.
 struct LinearWords {
   std::uint32_t slope = 0x9E3779B1U;
   std::uint32_t start = 0x7F4A7C15U;
@@ -51,13 +51,13 @@ struct LinearWords {
   [[nodiscard]] STRATA_HD constexpr std::uint32_t word(std::uint64_t i) const {
     return static_cast<std::uint32_t>(i) * slope + start;
   }
-  /// The line as it is seen from word `first` on.
+  /// The line relative to word `first`.
   [[nodiscard]] constexpr LinearWords from(std::uint64_t first) const {
     return {slope, word(first)};
   }
-  /// Of `count` words from word `first` on.
+  /// The sum of `count` words starting at `first`.
   [[nodiscard]] constexpr std::uint32_t sum(std::uint64_t first, std::uint64_t count) const {
-    // One of two neighbours is even: the product is halved without a remainder.
+    // One of two consecutive numbers is even, so the product is halved without a remainder.
     const std::uint64_t triangle =
         count % 2 == 0 ? count / 2 * (count - 1) : (count - 1) / 2 * count;
     return slope * static_cast<std::uint32_t>(first * count + triangle) +

@@ -1,4 +1,4 @@
-// What this executable was built from: written anew at every build.
+// The build of this executable; generated at every build.
 #pragma once
 
 #include "harness/record/run_folder.hpp"
@@ -9,7 +9,7 @@ namespace strata {
 
 [[nodiscard]] const BuildInfo& build_info();
 
-/// Where the sources were: the analysis package is looked for there first.
+/// Location of the sources, where the analysis package is looked up first.
 [[nodiscard]] std::string_view source_folder();
 
 }  // namespace strata

@@ -31,8 +31,8 @@ class Device {
   [[nodiscard]] virtual const DeviceIdentity& identity() const = 0;
   /// Current clocks, throttle reasons, power, temperature, ECC.
   [[nodiscard]] virtual Facts conditions() = 0;
-  /// The clock of the cores that the driver reports now, in Hz; nothing where it reports none.
-  /// Asked between cases: cheap, and nothing is launched for it.
+  /// The current core clock that the driver reports, in Hz; empty if it reports none. Queried
+  /// between cases: it is cheap, and launches nothing.
   [[nodiscard]] virtual std::optional<double> reported_clock() { return std::nullopt; }
   /// Properties of the timers: step of the global timer, TSC frequency, …
   [[nodiscard]] virtual Facts timer_facts() = 0;
@@ -41,7 +41,7 @@ class Device {
   /// Opens a named range for profilers and resets shared state (persisting L2) to its default.
   virtual void begin_case(const std::string& id) = 0;
   virtual void end_case() = 0;
-  /// Why this process can no longer use the device (a sticky error); empty when it can.
+  /// Why this process can no longer use the device (a sticky error); empty if it can.
   [[nodiscard]] virtual std::string poisoned() = 0;
 };
 
@@ -54,11 +54,11 @@ struct DeviceRequest {
 /// "auto", "cuda", "cuda:N" or "host". Throws UsageError.
 [[nodiscard]] DeviceRequest parse_device_request(const std::string& text);
 
-/// Opens the requested device; "any" is the first CUDA device, else the host. Throws
+/// Opens the requested device; "any" is the first CUDA device, or else the host. Throws
 /// DeviceUnavailable with the reason and a remedy in one line.
 [[nodiscard]] std::unique_ptr<Device> open_device(const DeviceRequest& request);
 
-/// A link-time choice: the CUDA library opens the device; a build without it throws
+/// Selected at link time: the CUDA library opens the device; a build without it throws
 /// DeviceUnavailable.
 [[nodiscard]] std::unique_ptr<Device> open_cuda_device(int ordinal);
 [[nodiscard]] std::unique_ptr<Device> open_host_device();
@@ -71,7 +71,7 @@ struct Finding {
   std::string mend;  ///< the remedy; may be empty
 };
 
-/// A link-time choice like open_cuda_device.
+/// Selected at link time, like open_cuda_device.
 [[nodiscard]] std::vector<Finding> diagnose_cuda();
 [[nodiscard]] std::vector<Finding> diagnose_host();
 

@@ -1,4 +1,4 @@
-// What is known of a device, as types: the only place that looks facts up by their names.
+// Typed facts of a device: the only place that looks facts up by name.
 #pragma once
 
 #include "harness/record/measurement.hpp"
@@ -18,15 +18,15 @@ struct GpuFacts {
   std::uint64_t l2_bytes = 0;
   std::uint64_t memory_bytes = 0;
   std::uint64_t shared_per_sm = 0;
-  std::uint64_t shared_per_block = 0;        ///< at most, opted into
+  std::uint64_t shared_per_block = 0;        ///< maximum after opting in
   std::optional<double> core_clock_peak;     ///< Hz
   std::optional<double> dram_pin_bandwidth;  ///< B/s
   std::optional<std::uint64_t> l2_fetch_granularity;
 };
-/// Throws Skipped that names a fact that the device does not report.
+/// Throws Skipped naming a fact that the device does not report.
 [[nodiscard]] GpuFacts gpu_facts(const Facts& facts);
 
-/// Sizes in bytes; what the system does not tell is absent.
+/// Sizes in bytes; absent if the system does not report them.
 struct CpuFacts {
   std::optional<std::uint64_t> l1_bytes;  ///< data
   std::optional<std::uint64_t> l2_bytes;
@@ -36,7 +36,7 @@ struct CpuFacts {
 };
 [[nodiscard]] CpuFacts cpu_facts(const Facts& facts);
 
-/// The size called `name` ("l2_bytes"). Throws Skipped where the system does not tell it.
+/// The size called `name` ("l2_bytes"). Throws Skipped if the system does not report it.
 [[nodiscard]] std::uint64_t need(const std::optional<std::uint64_t>& bytes, const char* name);
 
 }  // namespace strata

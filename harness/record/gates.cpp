@@ -29,13 +29,13 @@ Gate accuracy_gate(const Accuracy& a) {
           fmt::format("{} against double precision: root mean square {:.2g} (bound {:.2g}), "
                       "largest {:.2g} (bound {:.2g}){}",
                       a.what, a.rms, a.rms_bound, a.largest, a.largest_bound,
-                      a.finite ? "" : ", and some are no numbers")};
+                      a.finite ? "" : ", and some are not finite")};
 }
 
 Gate timer_gate(std::span<const double> first, const std::string& first_method,
                 std::span<const double> second, const std::string& second_method) {
   if (first.empty() || second.empty()) {
-    return {"timer", Verdict::unverified, "a second method gave no samples"};
+    return {"timer", Verdict::unverified, "a second method has no samples"};
   }
   const double a = median(first);
   const double b = median(second);
@@ -71,17 +71,17 @@ Gate level_unverified(const std::string& why) {
 
 Gate repeat_unverified() {
   return {"repeat", Verdict::unverified,
-          "part of the time is the host's: another run may differ by more than the interval says"};
+          "part of the time is the host's: results vary between runs beyond this interval"};
 }
 
 Gate spill_gate(std::size_t local_bytes, int registers) {
   return {"code", passed_if(local_bytes == 0),
-          fmt::format("{} registers a thread, {} bytes of local memory", registers, local_bytes)};
+          fmt::format("{} registers per thread, {} bytes of local memory", registers, local_bytes)};
 }
 
 Gate placement_gate(std::span<const std::uint32_t> core_of_warp, std::size_t expected_cores,
                     int expected_warps) {
-  if (core_of_warp.empty()) return {"placement", Verdict::failed, "no warp said where it ran"};
+  if (core_of_warp.empty()) return {"placement", Verdict::failed, "no warp reported where it ran"};
   std::map<std::uint32_t, int> on;
   for (const auto core : core_of_warp)
     ++on[core];
@@ -136,10 +136,11 @@ Gate limit_gate(const std::string& quantity, std::span<const double> samples, do
 Gate little_gate(double latency, double interval, double count) {
   const double in_flight = latency / interval;
   const bool held = std::abs(in_flight / count - 1) <= little_bound;
-  return {"little", held ? Verdict::passed : Verdict::unverified,
-          fmt::format("{:.5g} in flight by latency and rate, {:g} in truth (bound {:.0f} %){}",
-                      in_flight, count, 100 * little_bound,
-                      held ? "" : ": the latency is a median of those that were served first")};
+  return {
+      "little", held ? Verdict::passed : Verdict::unverified,
+      fmt::format("{:.5g} in flight by latency and rate, {:g} actual (bound {:.0f} %){}", in_flight,
+                  count, 100 * little_bound,
+                  held ? "" : ": the latency is a median over accesses that were served first")};
 }
 
 }  // namespace strata

@@ -16,7 +16,7 @@ inline constexpr double clock_bound = 0.02;  ///< the core clock holds within th
 /// `result`: every checked output equals its reference.
 [[nodiscard]] Gate result_gate(std::size_t checked, std::size_t different, const std::string& what);
 
-/// How far results are from a reference that they cannot equal bit for bit.
+/// Errors of results that cannot equal their reference bit for bit.
 struct Accuracy {
   std::string what;  ///< "accelerations"
   double rms = 0;    ///< root mean square of the errors ÷ that of the reference
@@ -25,7 +25,7 @@ struct Accuracy {
   double largest_bound = 0;
   bool finite = true;
 };
-/// `result`: every number is there, and right within the bounds.
+/// `result`: every number is finite and within the bounds.
 [[nodiscard]] Gate accuracy_gate(const Accuracy& accuracy);
 
 /// `timer`: the medians of two independent methods agree within `timer_bound` of the second.
@@ -36,48 +36,49 @@ struct Accuracy {
 [[nodiscard]] Gate clock_gate(std::span<const double> hertz);
 
 inline constexpr double driver_clock_bound = 0.02;
-/// `driver_clock`: the median of the kernel's clock is within `driver_clock_bound` of the one that
-/// the driver reported meanwhile. Unverified where it is not: cycles and seconds are both right,
-/// but one does not follow from the other by the driver's clock.
+/// `driver_clock`: the median of the kernel's clock is within `driver_clock_bound` of the clock
+/// that the driver reported meanwhile. Otherwise unverified: cycles and seconds are both right, but
+/// cannot be converted with the driver's clock.
 [[nodiscard]] Gate driver_clock_gate(std::span<const double> hertz, double reported);
 
-/// `level`: no counters say which level served the accesses.
+/// `level`: there are no counters to show which level served the accesses.
 [[nodiscard]] Gate level_unverified(const std::string& why);
 
 /// `repeat`: part of the time is the host's (memory, link, calls). Two runs on a shared host
-/// differed by up to 20 %, although each knew its median to 1 %.
+/// differed by up to 20 %, although each had an interval of 1 %.
 [[nodiscard]] Gate repeat_unverified();
 
 /// `code`: the kernel spills no registers.
 [[nodiscard]] Gate spill_gate(std::size_t local_bytes, int registers);
 
 /// `placement`: each of `expected_cores` cores ran `expected_warps` warps. `core_of_warp`: the core
-/// on which each warp found itself.
+/// that each warp reported.
 [[nodiscard]] Gate placement_gate(std::span<const std::uint32_t> core_of_warp,
                                   std::size_t expected_cores, int expected_warps);
 
 /// `noise`: half the 95 % interval of the median ÷ the median is within `bound`.
 [[nodiscard]] Gate noise_gate(std::span<const double> samples, double bound);
 
-/// `model`: work of n, 2n and 4n operations, `length` being n, costs in proportion within a cycle.
-/// `bends`: by how many cycles the second is off the line through the others.
+/// `model`: costs of n, 2n and 4n operations (`length` is n) are proportional within a cycle.
+/// `bends`: distance in cycles of the second from the line through the others.
 [[nodiscard]] Gate linear_gate(std::span<const double> bends, double length);
 
-/// The steps of the event timer in a launch of milliseconds: on an H200 chains at the limit of the
-/// banks took 0.006 to 0.021 % fewer cycles by events than there can be, and 0.005 % more by
-/// %clock64.
+/// Tolerance for the steps of the event timer in a launch of milliseconds: on an H200, chains at
+/// the limit of the banks took 0.006 to 0.021 % fewer cycles by events than possible, and 0.005 %
+/// more by %clock64.
 inline constexpr double limit_slack = 5e-4;
-/// `limit`: the 95 % interval of the median of `samples`, widened by how far the clock moved
-/// (`hertz`, may be empty) and by `limit_slack`, does not lie above `limit`, or below it where that
-/// is the least there can be.
+/// `limit`: the 95 % interval of the median of `samples`, widened by the clock's variation
+/// (`hertz`, may be empty) and by `limit_slack`, is not entirely above `limit`, or below it for a
+/// lower bound.
 enum class Bound : std::uint8_t { most, least };
 [[nodiscard]] Gate limit_gate(const std::string& quantity, std::span<const double> samples,
                               double limit, std::span<const double> hertz,
                               Bound bound = Bound::most);
 
 inline constexpr double little_bound = 0.05;
-/// `little`: latency ÷ interval is `count`, what is in flight, within `little_bound`. Unverified
-/// where it is not: the latency is then a median of operations that were served before others.
+/// `little`: latency ÷ interval equals `count`, the operations in flight, within `little_bound`.
+/// Otherwise unverified: the latency is then a median over operations that were served before
+/// others.
 [[nodiscard]] Gate little_gate(double latency, double interval, double count);
 
 }  // namespace strata

@@ -14,12 +14,12 @@ using Json = nlohmann::ordered_json;  // keys in the order of results/schema/REA
 
 constexpr std::size_t longest_quotation = 200;
 
-/// Ours are 6 deep. Who writes or frees a value goes as deep as it is, on the stack.
+/// Our records are 6 levels deep. Reading and freeing a value recurse as deep as it is nested.
 constexpr int deepest_json = 32;
 
 Json parsed(std::string_view text) {
   if (text.starts_with("\xEF\xBB\xBF"))
-    throw FormatError{"not JSON: begins with a byte order mark"};
+    throw FormatError{"not JSON: starts with a byte order mark"};
   return Json::parse(text, [](int depth, Json::parse_event_t /*event*/, const Json& /*value*/) {
     if (depth > deepest_json)
       throw FormatError{fmt::format("not JSON: more than {} levels deep", deepest_json)};
@@ -60,11 +60,10 @@ bool holds(const Json& value) {
 
 template <class T>
 void read(const Json& found, std::string_view place, T& value) {
-  constexpr std::string_view expected = std::is_same_v<T, bool>     ? "true or false"
-                                        : std::is_same_v<T, double> ? "a number"
-                                        : std::is_same_v<T, std::string>
-                                            ? "a string"
-                                            : "a whole number in range";
+  constexpr std::string_view expected = std::is_same_v<T, bool>          ? "true or false"
+                                        : std::is_same_v<T, double>      ? "a number"
+                                        : std::is_same_v<T, std::string> ? "a string"
+                                                                         : "an integer in range";
   if (!holds<T>(found)) refuse_value(place, expected, found);
   value = found.get<T>();
 }

@@ -1,8 +1,8 @@
-// JSON objects, written and read through one list of fields for each type, so that the two
-// directions cannot differ. Reading is strict: a value of another type, a number out of range or an
-// unknown word is refused with its place ("measurements[0].samples: expected numbers, found …").
-// nlohmann's own conversions would truncate 1.5 to 1 and take an unknown word for the first of its
-// enumeration; its headers stay in .cpp files.
+// JSON objects, read and written through one list of fields per type, so that both directions
+// agree. Reading is strict: a value of another type, a number out of range or an unknown word is
+// refused with its place ("measurements[0].samples: expected numbers, found …"). nlohmann's own
+// conversions would truncate 1.5 to 1 and map an unknown word to the first enumerator; its headers
+// stay in .cpp files.
 #pragma once
 
 #include "harness/case/enum_words.hpp"
@@ -20,7 +20,7 @@
 
 namespace strata {
 
-/// Text that is not what the format says, or a value that the format cannot hold.
+/// Text that violates the format, or a value that the format cannot hold.
 struct FormatError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -33,7 +33,7 @@ concept HasFields = requires(JsonFields& json, T& value) {
   fields(json, value);
 };
 
-/// One JSON object that is being read or written. Keys that nobody asks for are ignored.
+/// One JSON object that is being read or written. Unknown keys are ignored.
 class JsonFields {
  public:
   [[nodiscard]] static JsonFields writer();
@@ -44,16 +44,17 @@ class JsonFields {
   [[nodiscard]] std::string text(int indent) const;
 
   [[nodiscard]] bool reading() const;
-  /// The key is there and not null.
+  /// Whether the key exists and is not null.
   [[nodiscard]] bool has(const std::string& key) const;
   /// Throws FormatError "place: expected …, found …" for the value of a key.
   [[noreturn]] void refuse(const std::string& key, std::string_view expected) const;
   [[nodiscard]] std::vector<std::string> keys() const;
-  /// The object under a key; on writing, a new one, to be filled before the next field of this one.
+  /// The object under a key; when writing, a new one, to be filled before the next field of this
+  /// one.
   [[nodiscard]] JsonFields object(const std::string& key);
 
-  /// A field that must be there. Throws FormatError: on reading, for a key that is missing or a
-  /// value of another type; on writing, for a number that is not finite.
+  /// A required field. Throws FormatError: when reading, for a missing key or a value of another
+  /// type; when writing, for a number that is not finite.
   template <class T>
   void field(const std::string& key, T& value) {
     if constexpr (HasFields<T>) {
@@ -76,21 +77,22 @@ class JsonFields {
     for (std::size_t i = 0; i < items.size(); ++i)
       fields(items[i], values[i]);
   }
-  /// A field that is always written; where it is absent or null, reading leaves `value` as it is.
+  /// A field that is always written; if it is absent or null, reading leaves `value` unchanged.
   template <class T>
   void optional(const std::string& key, T& value) {
     if (!reading() || has(key)) field(key, value);
   }
-  /// The same, and not written where it is empty.
+  /// The same, but not written if empty.
   template <class T>
   void unless_empty(const std::string& key, T& value) {
     if (reading() ? has(key) : !value.empty()) field(key, value);
   }
-  /// Text that is null, or absent, where it is empty.
+  /// Text that is null or absent if empty.
   void text_or_null(const std::string& key, std::string& value);
-  /// Members kept as they are: `members` is empty or the text of an object with some of `keys`.
+  /// Members kept verbatim: `members` is empty or the text of an object with some of `keys`.
   void verbatim(const std::vector<std::string>& keys, std::string& members);
-  /// Every key that was not asked for. Throws FormatError for a fact named like another field.
+  /// All keys that were not read as fields. Throws FormatError for a fact with the name of another
+  /// field.
   void other_fields(Facts& facts);
 
  private:

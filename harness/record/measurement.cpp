@@ -8,7 +8,7 @@
 namespace strata {
 namespace {
 
-/// Puts a gate of the counting phase beside the gates of the timing phase.
+/// Merges a gate of the counting phase with the gates of the timing phase.
 void merge_gate(std::vector<Gate>& gates, const Gate& counted) {
   const auto timed = std::ranges::find(gates, counted.name, &Gate::name);
   if (timed == gates.end()) {

@@ -13,8 +13,8 @@
 
 namespace strata {
 
-/// How a number came about: timed by events or a clock, counted by hardware counters, modelled on
-/// the host, taken from the literature, reported by the driver or the system.
+/// Provenance of a number: timed by events or a clock, counted by hardware counters, modelled on
+/// the host, taken from the literature, or reported by the driver or the system.
 enum class Provenance { timed, counted, modelled, published, reported };
 constexpr auto words_of(Provenance /*unused*/) {
   return std::to_array<std::string_view>({"timed", "counted", "modelled", "published", "reported"});
@@ -45,15 +45,15 @@ struct Measurement {
   Provenance provenance = Provenance::timed;
   std::string method;           ///< "clock64_slope", "event_slope", …
   std::vector<double> samples;  ///< in the order taken, unfiltered, finite
-  /// Judged after the case, unless a benchmark says why its samples show none.
+  /// Judged after the case, unless a benchmark says why its samples have no noise.
   Gate noise{"noise", Verdict::not_applicable, ""};
-  std::vector<std::size_t> visits{};  ///< how many samples each visit took; empty: there was one
+  std::vector<std::size_t> visits{};  ///< samples per visit; empty: there was one
 };
 
 /// Whether it is a valid name of a quantity or a method (results/schema).
 [[nodiscard]] bool is_row_name(std::string_view text);
 inline constexpr const char* row_names_are =
-    "names a quantity or a method: a letter first, then letters, digits, _ and .";
+    "names a quantity or a method: a letter, then letters, digits, _ and .";
 
 /// A quantity that hardware counters can count on the chip at hand.
 struct CountedQuantity {
@@ -61,23 +61,23 @@ struct CountedQuantity {
   std::string metric;    ///< the chip's: "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
   std::string unit;      ///< "sector", "B", "1", …
   std::string meaning;   ///< one line
-  std::string set;       ///< the counter set that asked for it; empty for a raw metric
+  std::string set;       ///< the counter set that requested it; empty for a raw metric
   bool additive = true;  ///< counts of parts add up to the count of the whole (sums; not ratios)
 };
 
 /// What is counted in a run, and how.
 struct CounterPlan {
   std::string chip;               ///< "GH100"
-  std::vector<std::string> sets;  ///< names, as asked for
+  std::vector<std::string> sets;  ///< names, as requested
   std::vector<CountedQuantity> quantities;
   std::vector<std::string> absent;  ///< "set.quantity: this chip has none of …", one line each
-  std::size_t passes = 0;           ///< how often a piece of work runs at most to be counted once
+  std::size_t passes = 0;           ///< most runs of the work that are needed to count it once
 };
 
-/// A case is timed first, in a process without a profiler; then counted where possible; last, where
-/// its steps have phases, traced.
+/// A case is timed first, in a process without a profiler, then counted where possible, and traced
+/// last if its steps have phases.
 enum class Phase { timing, counting, tracing };
-/// What samples.jsonl calls the kinds of lines.
+/// The kinds of lines in samples.jsonl.
 constexpr auto words_of(Phase /*unused*/) {
   return std::to_array<std::string_view>({"case", "counts", "trace"});
 }
@@ -91,7 +91,7 @@ constexpr auto words_of(Status /*unused*/) {
 struct CaseRecord {
   Case which;
   Phase phase = Phase::timing;
-  int visit = 1;  ///< the how-manieth time that the case was timed in this run
+  int visit = 1;  ///< number of the visit in this run
   Status status = Status::failed;
   std::string reason;   ///< why it was skipped or failed; empty when measured
   std::string started;  ///< UTC, ISO 8601
@@ -100,24 +100,27 @@ struct CaseRecord {
   std::vector<Gate> gates;
   std::vector<Measurement> measurements;
 
-  /// Neither a gate of the case nor the noise gate of `m` failed.
+  /// Whether neither a gate of the case nor the noise gate of `m` failed.
   [[nodiscard]] bool is_valid(const Measurement& m) const;
   /// "gate: detail" of each failed or unverified gate of `m`, joined by "; ".
   [[nodiscard]] std::string reasons(const Measurement& m) const;
 };
 
-/// The record of a case that was timed again: timed samples follow those of the visits before, and
-/// a gate that failed once stays failed. Where the later visit was not measured nothing changes.
+/// The record of a case that was timed again: timed samples are appended to those of earlier
+/// visits, and a gate that failed once stays failed. A later visit that was not measured changes
+/// nothing.
 [[nodiscard]] CaseRecord revisited(const CaseRecord& before, const CaseRecord& later);
 
 /// The record of a case that was timed and then counted. A gate of the counting phase replaces the
-/// unverified one of its name; one that failed in either phase stays failed. Where counting failed
-/// or was skipped, an unverified level gate gets the reason. A case without timings is unchanged.
+/// unverified one of the same name; a gate that failed in either phase stays failed. If counting
+/// failed or was skipped, an unverified level gate gets the reason. A case without timings is
+/// unchanged.
 [[nodiscard]] CaseRecord merged(const CaseRecord& timed, const CaseRecord& counted);
 
-/// The record of a case that was then traced: the rows and facts of the trace follow. Its gates
-/// judge its own rows alone: one that failed becomes their failed noise gate, the others join those
-/// of the case. A trace that is not measured adds the gate `phases`, unverified for its reason.
+/// The record of a case that was then traced: the rows and facts of the trace are appended. Its
+/// gates judge only its own rows: a failed one becomes their failed noise gate, the others join
+/// those of the case. A trace that was not measured adds the gate `phases`, unverified with its
+/// reason.
 [[nodiscard]] CaseRecord with_trace(CaseRecord record, const CaseRecord& trace);
 
 }  // namespace strata

@@ -1,4 +1,4 @@
-// measurements.csv: one row for each quantity of each measured case, derived from the records.
+// measurements.csv: one row per quantity of each measured case, derived from the records.
 #pragma once
 
 #include "harness/record/measurement.hpp"
@@ -18,7 +18,7 @@ namespace strata {
 [[nodiscard]] std::string csv_header();
 
 /// The rows of one case, each with its line end, in the order of measurement; none for a case that
-/// was not measured and for a quantity without finite samples.
+/// was not measured or a quantity without finite samples.
 [[nodiscard]] std::string csv_rows(std::string_view run, std::string_view device,
                                    const CaseRecord& record);
 

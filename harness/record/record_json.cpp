@@ -16,9 +16,10 @@
 namespace strata {
 namespace {
 
-/// The format that this code writes. A run is completed only in the version that it was begun in.
+/// The format version that this code writes. A run is completed only in the version in which it was
+/// started.
 constexpr int schema_version = 3;
-/// The oldest version whose records it reads. In version 1 each line is a timed record, version 2
+/// The oldest version whose records it reads. In version 1 every line is a timed record; version 2
 /// has counts too.
 constexpr int oldest_record_version = 1;
 
@@ -56,7 +57,7 @@ void check(const CaseRecord& record) {
              record.phase == Phase::counting ? "counts" : "what was traced");
     }
     if (!rows.emplace(m.quantity, m.method).second)
-      refuse("{} by {} twice in one case", m.quantity, m.method);
+      refuse("{} by {} appears twice in one case", m.quantity, m.method);
   }
 }
 
@@ -79,7 +80,7 @@ std::uint32_t crc32(std::string_view text) {
 }
 
 constexpr std::string_view seal_key = ",\"crc32\":\"";
-/// What stands between the text of a record and the brace that ends its line.
+/// What stands between the text of a record and the brace that closes its line.
 std::string seal_of(std::string_view text) {
   return fmt::format("{}{:08x}\"", seal_key, crc32(text));
 }
@@ -204,7 +205,7 @@ void fields(JsonFields& json, Case& which) {
   for (const auto& [name, value] : which.params)
     words.insert(words.end(), {name, value});
   const auto bad = std::ranges::find_if_not(words, is_canonical_word);
-  if (bad != words.end()) refuse("'{}' cannot stand in a case id", *bad);
+  if (bad != words.end()) refuse("'{}' is not allowed in a case id", *bad);
 }
 
 void fields(JsonFields& json, CaseRecord& record) {
@@ -220,12 +221,13 @@ void fields(JsonFields& json, CaseRecord& record) {
   if (version == 2 && record.phase == Phase::tracing) json.refuse("kind", "case or counts");
   if (json.reading() || record.visit != 1) json.optional("visit", record.visit);
   if (record.visit < 1 || (record.visit > 1 && record.phase != Phase::timing)) {
-    json.refuse("visit", "a number from 1 on, of a line of kind case");
+    json.refuse("visit", "an integer of at least 1, in a line of kind case");
   }
   std::string id = record.which.id();
   json.field("case", id);
   fields(json, record.which);
-  if (id != record.which.id()) json.refuse("case", record.which.id() + " as its parameters say");
+  if (id != record.which.id())
+    json.refuse("case", record.which.id() + " as its parameters require");
   json.field("status", record.status);
   json.field("reason", record.reason);
   json.field("started", record.started);
@@ -268,7 +270,7 @@ void fields(JsonFields& json, RunContext& context) {
   int version = schema_version;
   json.field("schema_version", version);
   if (version != schema_version) {
-    refuse("schema version {}: this build completes runs of version {} only", version,
+    refuse("schema version {}: this build resumes runs of version {} only", version,
            schema_version);
   }
   json.field("run", context.run);

@@ -33,17 +33,18 @@ constexpr std::string_view measurements_file = "measurements.csv";
 
 constexpr mode_t file_mode = 0666;  // reduced by the umask
 
-// What a folder from elsewhere may make us read.
+// The most that a folder from elsewhere may make us read.
 constexpr std::size_t longest_line = std::size_t{8} << 20;  // as a worker's answer
 constexpr std::size_t most_context = std::size_t{256} << 20;
 constexpr off_t most_samples = off_t{16} << 30;
 
-/// Data of write() survives the death of any process and costs microseconds. Only fdatasync
-/// survives a crash of the machine (which a GPU can cause), but takes up to tens of milliseconds
-/// beside a case of 80: so a crash costs at most this much of a run.
+/// Data given to write() survive the death of any process and cost microseconds. Only fdatasync
+/// survives a crash of the machine (which a GPU can cause), but it takes up to tens of
+/// milliseconds, compared to about 80 ms for a case. This interval is the most of a run that a
+/// crash can cost.
 constexpr std::chrono::seconds sync_interval{5};
 
-constexpr std::string_view then_complete = "complete the run with strata run --resume";
+constexpr std::string_view then_complete = "resume the run with strata run --resume";
 
 std::string how_to_mend(int error) {
   const auto then_resume = [](const std::string& mend) {
@@ -58,11 +59,11 @@ std::string how_to_mend(int error) {
     case EACCES:
     case EPERM:
     case EROFS:
-      return "choose a folder that you may write to (--out)";
+      return "choose a writable folder (--out)";
     case EIO:
-      return then_resume("the disk or its network failed; look at the kernel's log");
+      return then_resume("the disk or its network failed; check the kernel log");
     case EPIPE:
-      return "whoever reads it is gone; write to a plain file";
+      return "the reader has exited; write to a regular file";
     default:
       return then_resume("mend that");
   }
@@ -81,7 +82,7 @@ template <class... Args>
 /// `bytes_of_it` describes the text in the message.
 void write_all(int fd, const std::filesystem::path& file, std::string_view text,
                const std::string& bytes_of_it) {
-  const IgnoredSignal over_the_limit{SIGXFSZ};  // else a limit on file sizes kills the process
+  const IgnoredSignal over_the_limit{SIGXFSZ};  // otherwise a limit on file sizes kills the process
   const auto done = write_some(fd, text);
   if (done == text.size()) return;
   const int error = errno;
@@ -92,14 +93,14 @@ void sync(int fd, const std::filesystem::path& file) {
   // EINVAL, EROFS: a kind of file that cannot be synced. Anything else is lost data: network file
   // systems and quotas report it here first.
   if (::fdatasync(fd) != 0 && errno != EINVAL && errno != EROFS)
-    fail(file, "cannot be brought to the disk", errno);
+    fail(file, "cannot be synchronised to disk", errno);
 }
 
 /// Replaces the content of a file atomically: no reader sees half of the new one.
 void replace_file(const std::filesystem::path& target, std::string_view text) {
   const auto fresh = target.parent_path() / fmt::format(".{}.new", target.filename().string());
   const UniqueFd fd = create_anew(fresh);
-  if (!fd) fail(fresh, "cannot be made", errno);
+  if (!fd) fail(fresh, "cannot be created", errno);
   try {
     write_all(fd.get(), target, text, fmt::format("{} bytes", text.size()));
     sync(fd.get(), target);
@@ -112,12 +113,12 @@ void replace_file(const std::filesystem::path& target, std::string_view text) {
 
 struct stat status_of(int fd, const std::filesystem::path& file) {
   struct stat status {};
-  if (::fstat(fd, &status) != 0) fail(file, "cannot be looked at", errno);
+  if (::fstat(fd, &status) != 0) fail(file, "cannot be examined", errno);
   return status;
 }
 
-/// Gives the record in each whole line, and leaves out a torn last line. Returns the bytes of the
-/// whole lines.
+/// Passes on the record of each whole line and leaves out a truncated last line. Returns the bytes
+/// of the whole lines.
 off_t for_each_record(const std::filesystem::path& file,
                       const std::function<void(CaseRecord)>& take) {
   const UniqueFd fd = open_regular(file, O_RDONLY | O_NOFOLLOW, "the samples of a run");
@@ -151,8 +152,7 @@ std::vector<Case> cases_of(const SweepInfo& sweep, const std::filesystem::path& 
     auto which = Case::from_id(id);
     if (!which) {
       refuse_run(
-          "{}: sweep.cases holds '{}'; expected the id of a case: "
-          "suite/benchmark/backend/key=value/…",
+          "{}: sweep.cases holds '{}'; expected a case id: suite/benchmark/backend/key=value/…",
           file.string(), id);
     }
     cases.push_back(std::move(*which));
@@ -169,7 +169,7 @@ bool is_done(const std::map<std::string, Status, std::less<>>& statuses, const s
 }  // namespace
 
 std::string utc_text(std::chrono::system_clock::time_point when) {
-  // Calendar arithmetic of <chrono>: gmtime would bring a static buffer, strftime the locale.
+  // Calendar arithmetic of <chrono>: gmtime uses a static buffer, and strftime the locale.
   const auto day = std::chrono::floor<std::chrono::days>(when);
   const std::chrono::year_month_day date{day};
   const std::chrono::hh_mm_ss time{std::chrono::floor<std::chrono::seconds>(when - day)};
@@ -192,7 +192,7 @@ RunFolder RunFolder::create(const std::filesystem::path& parent, RunContext cont
   try {
     folder.make(parent, std::move(context));
   } catch (const RunFolderError& error) {
-    // What is not yet a run cannot be completed.
+    // A folder that is not a run yet cannot be completed.
     std::error_code ignored;
     if (!folder.path_.empty()) std::filesystem::remove_all(folder.path_, ignored);
     std::string why = error.what();
@@ -209,18 +209,18 @@ void RunFolder::make(const std::filesystem::path& parent, RunContext context) {
   cases_ = cases_of(context.sweep, context_file);
   std::error_code error;
   std::filesystem::create_directories(parent, error);
-  if (error) fail(parent, "cannot be made", error.value());
+  if (error) fail(parent, "cannot be created", error.value());
   const std::string name = run_name(context);
   context.run = name;
   // create_directory() succeeds for one process only, even when two runs start in one second.
   for (int next = 2; !std::filesystem::create_directory(parent / context.run, error); ++next) {
     if (error && error != std::errc::file_exists)
-      fail(parent / context.run, "cannot be made", error.value());
+      fail(parent / context.run, "cannot be created", error.value());
     context.run = fmt::format("{}-{}", name, next);
   }
   path_ = parent / context.run;
   context_ = std::move(context);
-  open_samples(/*make=*/true);  // first: what has a context is a run
+  open_samples(/*make=*/true);  // written first: a folder with a context is a run
   write_context();
 }
 
@@ -231,9 +231,8 @@ RunFolder RunFolder::open_for_resume(const std::filesystem::path& run) {
   const auto file = folder.path_ / context_file;
   std::error_code error;
   if (!std::filesystem::exists(std::filesystem::symlink_status(file, error))) {
-    refuse_run(
-        "{}: not the folder of a run: it has no {}; expected a folder that strata run printed",
-        run.string(), context_file);
+    refuse_run("{}: not a run folder: it has no {}; expected a folder that strata run printed",
+               run.string(), context_file);
   }
   try {
     folder.context_ =
@@ -245,11 +244,11 @@ RunFolder RunFolder::open_for_resume(const std::filesystem::path& run) {
   check_each_once(folder.context_.sweep.cases, file);
   for (const auto name : {samples_file, measurements_file}) {
     if (!std::filesystem::exists(folder.path_ / fmt::format("{}.gz", name), error)) continue;
-    refuse_run("{}: its {} is packed; expected all of its files unpacked: gunzip -r {}",
-               run.string(), name, folder.path_.string());
+    refuse_run("{}: its {} is compressed; expected uncompressed files: gunzip -r {}", run.string(),
+               name, folder.path_.string());
   }
   if (const std::string now = utc_text(); now < folder.context_.started) {
-    refuse_run("{}: was begun at {}, but the clock of this machine says {}; set the clock",
+    refuse_run("{}: was started at {}, but the clock of this machine says {}; set the clock",
                run.string(), folder.context_.started, now);
   }
   const auto samples = folder.path_ / samples_file;
@@ -264,15 +263,15 @@ RunFolder RunFolder::open_for_resume(const std::filesystem::path& run) {
   folder.written_ = for_each_record(samples, [&](const CaseRecord& record) {
     const std::string id = record.which.id();
     if (!planned.contains(id)) {
-      refuse_run("{}: {} is no case of the sweep in {}; remove its lines, or start a new run",
+      refuse_run("{}: {} is not a case of the sweep in {}; remove its lines, or start a new run",
                  samples.string(), id, context_file);
     }
     folder.note_status(record);
   });
   if (folder.written_ != size) {
     folder.repair_ = fmt::format(
-        "{}: the last line was torn when the run was cut off; its {} bytes are left out, and its "
-        "case will be measured again",
+        "{}: the last line was truncated when the run was interrupted; its {} bytes are dropped, "
+        "and its case will be measured again",
         samples.string(), size - folder.written_);
   }
   folder.reopened_ = true;
@@ -284,7 +283,7 @@ void RunFolder::open_samples(bool make) {
   samples_ = make ? UniqueFd{::open(file.c_str(),  // NOLINT: open has no other form
                                     O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, file_mode)}
                   : open_regular(file, O_RDWR | O_APPEND | O_NOFOLLOW, "the samples of a run");
-  if (!samples_) fail(file, "cannot be made", errno);
+  if (!samples_) fail(file, "cannot be created", errno);
   if (status_of(samples_.get(), file).st_nlink > 1)
     refuse_run("{}: has another name too (a hard link); copy the run and resume the copy",
                file.string());
@@ -300,9 +299,9 @@ void RunFolder::check_samples() const {
   const bool same = ::lstat(file.c_str(), &named) == 0 && named.st_dev == ours.st_dev &&
                     named.st_ino == ours.st_ino;
   if (same && ours.st_size == written_) return;
-  throw RunFolderError{
-      fmt::format("{}: was {} while this run wrote it; lines are lost: find out by whom, then {}",
-                  file.string(), same ? "changed" : "replaced", then_complete)};
+  throw RunFolderError{fmt::format(
+      "{}: was {} while this run wrote it, and lines are lost: find out what did it, then {}",
+      file.string(), same ? "changed" : "replaced", then_complete)};
 }
 
 std::vector<Case> RunFolder::remaining() const {
@@ -373,7 +372,7 @@ void RunFolder::start() {
   if (!reopened_) return;
   const auto samples = path_ / samples_file;
   if (!repair_.empty() && ::ftruncate(samples_.get(), written_) != 0)
-    fail(samples, "its torn last line cannot be cut off", errno);
+    fail(samples, "cannot truncate its last line", errno);
   context_.resumed.push_back(utc_text());
   context_.state = RunState::running;
   context_.finished.clear();
@@ -440,7 +439,7 @@ RunCounts RunFolder::write_measurements() {
 
 RunCounts RunFolder::finish(RunState state, Facts after) {
   context_.state = state;
-  // Of a clock that was set back, too, a run ends after it began.
+  // Even if the clock was set back, a run ends after its start.
   context_.finished = std::max(utc_text(), context_.started);
   if (!after.empty()) context_.clocks_after = std::move(after);
   RunCounts counts;

@@ -1,5 +1,5 @@
 // The folder of one run: context.json, samples.jsonl, measurements.csv. Each finished case is one
-// whole line, written before the next begins, and survives however the run ends.
+// complete line, written before the next case begins, and survives any end of the run.
 #pragma once
 
 #include "harness/case/case.hpp"
@@ -28,7 +28,7 @@ struct RunFolderError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The fact of a timed case whose steps have phases: the seconds that one took.
+/// Fact of a timed case whose steps have phases: seconds per step.
 inline constexpr std::string_view step_fact = "step_seconds";
 
 /// How this executable was built.
@@ -50,7 +50,7 @@ struct HostCache {
   std::string kind;  ///< "data", "instruction" or "unified"
   std::int64_t bytes = 0;
   std::int64_t line_bytes = 0;
-  int shared_by = 0;  ///< logical cores that share it; 0 when not known
+  int shared_by = 0;  ///< logical cores that share it; 0 if unknown
 };
 
 /// The machine around the device.
@@ -61,17 +61,17 @@ struct HostInfo {
   std::string kernel;
   std::int64_t memory_bytes = 0;
   std::vector<HostCache> caches;
-  Facts more;  ///< further keys of the same object; none of those above
+  Facts more;  ///< further keys of the same object
 };
 
 /// The expanded sweep of the run.
 struct SweepInfo {
   std::string name;
   std::string file;
-  std::string text;    ///< of its file; empty in a run of an older build
-  std::string digest;  ///< "sha256:…" of that text, in a run of an older build; else empty
+  std::string text;    ///< text of its file; empty in a run of an older build
+  std::string digest;  ///< "sha256:…" of that text, in a run of an older build; otherwise empty
   Plan plan;
-  std::vector<std::string> cases;  ///< ids, in the order in which they run
+  std::vector<std::string> cases;  ///< ids, in the order of the run
 };
 
 /// The outcome of counting in a run.
@@ -79,12 +79,12 @@ struct CountersInfo {
   enum class State {
     counted,      ///< the counting phase ran; each case has its own outcome
     not_asked,    ///< --counters none
-    unavailable,  ///< for `reason`: no access to counters, or the run ended before counting
+    unavailable,  ///< see `reason`: no access to counters, or the run ended before counting
     external      ///< counted by another process
   };
   std::vector<std::string> asked;  ///< the value of --counters: "auto", "none", or names
   State state = State::not_asked;
-  std::string reason;           ///< empty when counted or not asked
+  std::string reason;           ///< empty when counted or not requested
   std::string mend;             ///< the remedy; may be empty
   CounterPlan plan;             ///< empty where counters could not be opened
   double counting_seconds = 0;  ///< wall time of the counting phase, over all sessions of the run
@@ -101,15 +101,15 @@ constexpr auto words_of(RunState /*unused*/) {
 
 /// The contents of context.json.
 struct RunContext {
-  std::string run;  ///< name of the folder; RunFolder::create gives it
+  std::string run;  ///< name of the folder, given by RunFolder::create
   BuildInfo strata;
-  std::string started;               ///< UTC; RunFolder::create fills it in when empty
+  std::string started;               ///< UTC; set by RunFolder::create if empty
   std::string finished;              ///< UTC; empty (null in the file) until the run has ended
   std::vector<std::string> resumed;  ///< UTC: when the run was resumed
   RunState state = RunState::running;
   std::vector<std::string> command;
   Backend backend = Backend::host;
-  DeviceIdentity device;  ///< no fact may be called slug, name or uuid
+  DeviceIdentity device;  ///< facts may not be called slug, name or uuid
   HostInfo host;
   Facts libraries;  ///< driver, runtime, CUPTI, …
   SweepInfo sweep;
@@ -117,11 +117,11 @@ struct RunContext {
   Facts clocks_before;
   Facts clocks_after;
   Facts timer;
-  /// The JSON of describe_benchmarks(), kept as it is; empty in a run of an older harness.
+  /// The JSON of describe_benchmarks(), verbatim; empty in a run of an older harness.
   std::string declarations;
 };
 
-/// "2026-11-21T01:02:03Z", whatever the locale and the time zone.
+/// "2026-11-21T01:02:03Z", independent of the locale and the time zone.
 [[nodiscard]] std::string utc_text(
     std::chrono::system_clock::time_point when = std::chrono::system_clock::now());
 
@@ -134,10 +134,10 @@ struct RunCounts {
   std::size_t skipped = 0;
   std::size_t failed = 0;
   std::size_t missing = 0;  ///< cases of the sweep without a record
-  std::size_t counted = 0;  ///< of the measured ones, as are the next three
+  std::size_t counted = 0;  ///< of the measured ones, like the next three
   std::size_t counting_skipped = 0;
   std::size_t counting_failed = 0;
-  std::size_t uncounted = 0;   ///< counting was never tried
+  std::size_t uncounted = 0;   ///< counting was never attempted
   std::size_t valid_rows = 0;  ///< of the merged records
   std::size_t invalid_rows = 0;
 };
@@ -150,60 +150,60 @@ class RunFolder {
   /// the folder exists, appends the next free of -2, -3, … to the name.
   [[nodiscard]] static RunFolder create(const std::filesystem::path& parent, RunContext context);
 
-  /// Opens a run to complete it; changes nothing. Throws UsageError when `run` is not a run folder,
-  /// has another schema version, is damaged before its last line, holds cases that are not its own,
-  /// begins after now, is being written by another process, or where a file in it is a link or no
-  /// regular file: the folder may come from anywhere.
+  /// Opens a run to resume it; changes nothing. Throws UsageError if `run` is not a run folder, has
+  /// another schema version, is damaged before its last line, holds cases of another sweep, begins
+  /// in the future or is being written by another process, or if a file in it is a link or not a
+  /// regular file. The folder is untrusted.
   [[nodiscard]] static RunFolder open_for_resume(const std::filesystem::path& run);
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] const RunContext& context() const { return context_; }
-  /// What start() will repair, in one line; empty when nothing.
+  /// What start() will repair, in one line; empty if nothing.
   [[nodiscard]] const std::string& repair() const { return repair_; }
 
   /// Every case of the sweep, in its order.
   [[nodiscard]] const std::vector<Case>& cases() const { return cases_; }
   /// The cases of the sweep without a record, and those that failed.
   [[nodiscard]] std::vector<Case> remaining() const;
-  /// The measured cases with fewer visits than the plan asks for, but for those that take long.
+  /// The measured cases with fewer visits than the plan requires, except those that take long.
   [[nodiscard]] std::vector<Case> unvisited() const;
   /// How often the case was measured.
   [[nodiscard]] int visits_of(const std::string& id) const;
   /// The measured cases that were not counted, and those whose counting failed.
   [[nodiscard]] std::vector<Case> uncounted() const;
-  /// The same of tracing, of the cases that said what a step takes.
+  /// The same for tracing, of the cases that recorded the seconds of a step.
   [[nodiscard]] std::vector<Case> untraced() const;
-  /// Seconds of a step, by case id, of the cases whose steps have phases: what was timed.
+  /// Seconds of a timed step, by case id, of the cases whose steps have phases.
   [[nodiscard]] const Facts& steps() const { return steps_; }
   /// Case id → status of its last timed record.
   [[nodiscard]] const std::map<std::string, Status, std::less<>>& statuses() const {
     return statuses_;
   }
 
-  /// Cuts off an incomplete last line of a reopened run, and marks it as running, and resumed now.
-  /// Call it before the first append().
+  /// Truncates an incomplete last line of a reopened run, and marks the run as running and resumed
+  /// now. Call it before the first append().
   void start();
 
   /// Appends one line to samples.jsonl: all of it or, with an exception, nothing. Throws
-  /// FormatError for a record that the format cannot hold, RunFolderError where somebody else
-  /// changed or replaced the file.
+  /// FormatError for a record that the format cannot hold, RunFolderError if the file was changed
+  /// or replaced by someone else.
   void append(const CaseRecord& record);
 
   /// Replaces the context, and context.json atomically.
   void update(RunContext context);
 
-  /// Writes measurements.csv anew from samples.jsonl.
+  /// Regenerates measurements.csv from samples.jsonl.
   RunCounts write_measurements();
 
-  /// Ends the run: writes measurements.csv, then context.json with this state, the time and, where
-  /// there are any, the conditions `after`.
+  /// Ends the run: writes measurements.csv, then context.json with this state, the time and, if
+  /// given, the conditions `after`.
   RunCounts finish(RunState state, Facts after);
 
  private:
   RunFolder() = default;
   void make(const std::filesystem::path& parent, RunContext context);
   void open_samples(bool make);
-  /// Throws RunFolderError unless samples.jsonl holds what was written to it, no more and no less.
+  /// Throws RunFolderError unless samples.jsonl holds exactly what was written to it.
   void check_samples() const;
   void write_context();
   void note_status(const CaseRecord& record);
@@ -216,12 +216,12 @@ class RunFolder {
   std::string repair_;
   bool reopened_ = false;
   UniqueFd samples_;
-  off_t written_ = 0;  ///< bytes of whole lines
+  off_t written_ = 0;  ///< bytes of complete lines
   std::map<std::string, Status, std::less<>> statuses_;
-  std::map<std::string, int, std::less<>> visits_;      ///< measured since its first visit
-  std::set<std::string, std::less<>> long_;             ///< cases that are visited once
-  std::map<std::string, Status, std::less<>> counted_;  ///< the same of counts since then
-  std::map<std::string, Status, std::less<>> traced_;   ///< and of traces
+  std::map<std::string, int, std::less<>> visits_;      ///< measured since the first visit
+  std::set<std::string, std::less<>> long_;             ///< cases with a single visit
+  std::map<std::string, Status, std::less<>> counted_;  ///< counted since then
+  std::map<std::string, Status, std::less<>> traced_;   ///< traced since then
   Facts steps_;
   std::chrono::steady_clock::time_point synced_;
 };

@@ -13,7 +13,7 @@
 namespace strata {
 namespace {
 
-/// Sorting numbers that do not compare is undefined; a median of them would be a wrong number.
+/// Sorting NaNs is undefined behaviour, and a median of them would be wrong.
 std::vector<double> sorted(std::span<const double> samples) {
   for (std::size_t i = 0; i < samples.size(); ++i) {
     if (std::isfinite(samples[i])) continue;
@@ -61,10 +61,10 @@ std::size_t median_interval_rank(std::size_t n, double confidence) {
   if (!(confidence > 0 && confidence < 1)) {
     throw std::invalid_argument{fmt::format("no interval of confidence {}", confidence)};
   }
-  // The slack is for a confidence that some rank meets exactly.
+  // The tolerance is for a confidence that a rank reaches exactly.
   constexpr double slack = 1e-12;
   const double allowed = (1 - confidence) / 2 + slack;  // below the rank, and as much above
-  // By logarithms: C(n, i) overflows and 2^-n underflows from n of about 1000 on.
+  // With logarithms: from n of about 1000 on, C(n, i) overflows and 2^-n underflows.
   const auto size = static_cast<double>(n);
   double logarithm = -size * std::numbers::ln2;  // of P(B = rank)
   double tail = 0;                               // P(B < rank)

@@ -15,10 +15,10 @@
 namespace strata {
 namespace {
 
-/// A benchmark that reports nothing, or a number that is no number, is broken: it says so here.
+/// A benchmark that reports nothing or a NaN is broken, and the record says so.
 std::string defect_of(const CaseRecord& record) {
   const bool counting = record.phase == Phase::counting;
-  // Where somebody else counts, a check of the code or of the model may be all that there is.
+  // Where an outside profiler counts, a check of the code or of the model may be all that there is.
   if (record.measurements.empty() && (!counting || record.gates.empty())) {
     return "the benchmark reported no quantity";
   }

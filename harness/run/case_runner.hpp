@@ -1,4 +1,4 @@
-// One case, from its parameters to its record. Whatever a benchmark throws ends its case, not the
+// One case, from its parameters to its record. An exception of a benchmark ends its case, not the
 // run.
 #pragma once
 
@@ -11,15 +11,14 @@
 
 namespace strata {
 
-/// Times `which` on `device`, or counts it when `counting` has a source, or traces it when that has
-/// a tracer: measured, skipped or
-/// failed with the reason, the noise gate of every timed quantity filled in. Nothing where the
-/// source gives the counts later: the case is to be run again then.
+/// Times `which` on `device`, counts it if `counting` has a source, or traces it if that has a
+/// tracer. The result is measured, skipped or failed with the reason, and has the noise gate of
+/// every timed quantity. Empty if the source gives the counts later: run the case again then.
 [[nodiscard]] std::optional<CaseRecord> run_case_or_wait(const Case& which, const Plan& plan,
                                                          Device& device, Cache& cache,
                                                          const Counting& counting);
 
-/// The same, timed or with a source that counts at once.
+/// The same, timed or with a source that counts immediately.
 [[nodiscard]] inline CaseRecord run_case(const Case& which, const Plan& plan, Device& device,
                                          Cache& cache, const Counting& counting = {}) {
   return run_case_or_wait(which, plan, device, cache, counting).value();

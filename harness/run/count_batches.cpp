@@ -19,7 +19,7 @@
 namespace strata {
 namespace {
 
-/// Ranges that a case may count; what a session has room for follows from it.
+/// Ranges that a case may count; they decide how much room a session needs.
 constexpr std::size_t most_ranges_of_a_case = 4;
 
 /// What decides whether two cases read the same data.
@@ -34,7 +34,7 @@ std::vector<std::string> data_of(const Case& which) {
   return words;
 }
 
-/// What a benchmark wants of what the source was opened with.
+/// The sets that a benchmark wants, of those that the source was opened with.
 std::vector<std::string> sets_of(const std::string& benchmark,
                                  const std::vector<std::string>& opened) {
   auto sets = selection_of({counters_auto},
@@ -46,13 +46,14 @@ std::vector<std::string> sets_of(const std::string& benchmark,
   return sets;
 }
 
-/// The source that a case sees: it hands its ranges to the session, or what they counted back.
+/// The source that a case sees: it passes the case's ranges to the session, or returns what the
+/// session counted.
 class BatchedSource final : public CounterSource {
  public:
   BatchedSource(const CounterSource& source, CounterPasses& passes)
       : source_{source}, passes_{passes} {}
 
-  /// The case that runs next, by its place in the batch.
+  /// The case that runs next, by its index in the batch.
   void turn_to(std::size_t index) { index_ = index; }
   void deliver(std::map<std::string, Counts, std::less<>> results) {
     results_ = std::move(results);
@@ -64,8 +65,8 @@ class BatchedSource final : public CounterSource {
   [[nodiscard]] std::optional<std::vector<Counts>> count(
       std::span<const CountedRange> ranges) override {
     if (ranges.size() > most_ranges_of_a_case) {
-      throw std::logic_error{fmt::format("a case counts {} ranges; {} are the most", ranges.size(),
-                                         most_ranges_of_a_case)};
+      throw std::logic_error{fmt::format("a case counts {} ranges; at most {} are possible",
+                                         ranges.size(), most_ranges_of_a_case)};
     }
     if (!results_) {
       for (const auto& range : ranges)
@@ -78,8 +79,9 @@ class BatchedSource final : public CounterSource {
       range.work();
       const auto found = results_->find(name_of(range));
       if (found == results_->end()) {
-        throw std::runtime_error{fmt::format("the profiler counted no range '{}', only {} others",
-                                             name_of(range), results_->size())};
+        throw std::runtime_error{
+            fmt::format("the profiler did not count range '{}', only {} others", name_of(range),
+                        results_->size())};
       }
       counted.push_back(found->second);
     }
@@ -103,7 +105,7 @@ void count_batch(std::span<const Case> cases, const Plan& plan, Device& device, 
   BatchedSource batched{source, passes};
   std::vector<bool> finished(cases.size());
   const auto stopped = [&] { return passes.broken() || events.stop(); };
-  // A turn of every case that has no record yet.
+  // One turn of every case that has no record yet.
   const auto run_cases = [&] {
     for (std::size_t i = 0; i < cases.size() && !stopped(); ++i) {
       if (finished[i]) continue;
@@ -111,7 +113,7 @@ void count_batch(std::span<const Case> cases, const Plan& plan, Device& device, 
       batched.turn_to(i);
       const auto record =
           run_case_or_wait(cases[i], plan, device, cache, {.source = &batched, .note = {}});
-      if (!record) continue;  // its counts are still to come
+      if (!record) continue;  // its counts follow
       finished[i] = true;
       events.end(*record);
     }

@@ -14,7 +14,7 @@
 namespace strata {
 namespace {
 
-constexpr double redraw_seconds = 0.1;  // faster is unreadable and costs the machine that measures
+constexpr double redraw_seconds = 0.1;  // faster is unreadable and takes time from the measurements
 constexpr double log_seconds = 5;       // between two lines of a log
 constexpr double quiet_seconds = 30;    // after this long in one case a log gets a line
 constexpr std::size_t deciles = 10;
@@ -59,7 +59,7 @@ ProgressOptions progress_on(int fd) {
 }
 
 Progress::~Progress() {
-  // An exception may have passed by: the next text must not continue our line.
+  // An exception may have interrupted the line: the next text must start a new one.
   if (drawn_) options_.write("\n");
 }
 
@@ -87,7 +87,7 @@ void Progress::begin_case(const Case& which) {
 void Progress::end_case(const CaseRecord& record) {
   ++done_;
   auto& cost = costs_[record.which.benchmark];
-  // The estimate for the remaining cases includes the worker's overhead, and leaves out hangs and
+  // The estimate for the remaining cases includes the worker's overhead and leaves out hangs and
   // skips, which do not repeat.
   if (record.status == Status::measured) {
     cost.seconds += current_.empty() ? record.seconds : options_.now() - case_started_;
@@ -155,7 +155,7 @@ std::string Progress::line() const {
 }
 
 void Progress::draw() {
-  // The last column stays free: a character there makes some terminals wrap at once.
+  // The last column stays free: some terminals wrap at once after a character there.
   const auto room = static_cast<std::size_t>(std::max(1, options_.width() - 1));
   std::string text = line();
   constexpr std::string_view cut = "...";
@@ -164,7 +164,7 @@ void Progress::draw() {
   if (!current_.empty() && text.size() + gap + worth_showing <= room) {
     const std::size_t space = room - text.size() - gap;
     text.append(gap, ' ');
-    // The end of an id tells neighbours apart.
+    // Ids of neighbouring cases differ at their end.
     text += current_.size() <= space
                 ? current_
                 : fmt::format("{}{}", cut, current_.substr(current_.size() - space + cut.size()));

@@ -22,8 +22,8 @@ struct ProgressOptions {
   std::function<int()> width = [] { return 80; };    ///< columns of the terminal
 };
 
-/// Progress on `fd`, in the terminal style when it is a terminal that can move its cursor, else in
-/// the log style. Failed writes are ignored: progress never ends a run.
+/// Progress on `fd`, in the terminal style if it is a terminal that can move its cursor, otherwise
+/// in the log style. Failed writes are ignored: progress never ends a run.
 [[nodiscard]] ProgressOptions progress_on(int fd);
 
 /// Shows the progress of one sweep, phase by phase, between start() and finish().
@@ -41,7 +41,7 @@ class Progress {
   void start(std::span<const Case> cases, std::size_t done = 0, std::string phase = {});
   void begin_case(const Case& which);
   void end_case(const CaseRecord& record);
-  /// Prints a separate line above the progress line, in every style but `none`.
+  /// Prints a separate line above the progress line, in every style except `none`.
   void note(const std::string& text);
   /// Redraws; call it about once a second.
   void tick();
@@ -77,7 +77,7 @@ class Progress {
   std::size_t failed_ = 0;
   std::size_t skipped_ = 0;
   std::size_t invalid_ = 0;
-  bool drawn_ = false;  ///< a terminal line stands unfinished
+  bool drawn_ = false;  ///< the terminal line is unfinished
 };
 
 }  // namespace strata

@@ -27,21 +27,21 @@ std::string told(const Gate& gate) {
   return gate.name + ": " + gate.detail;
 }
 
-/// Why nothing can be said of a case, where nothing can.
+/// Why a case cannot be judged, if it cannot.
 std::optional<Shown> without_result(const CaseRecord& record) {
   if (record.status == Status::measured) return std::nullopt;
   return Shown{record.status == Status::failed ? Proof::failed : Proof::unproved, record.reason};
 }
 
-/// A gate that speaks against the case: of its conditions, or of what it claims.
+/// A gate against the case: one of its conditions, or of what it claims.
 Shown refuted(const Gate& gate) {
   return {is_of_conditions(gate.name) ? Proof::unproved : Proof::failed, told(gate)};
 }
 
-/// Why the row of a case is no number, where it is none.
+/// Why the row of a case gives no number, if it gives none.
 std::optional<Shown> without_row(const CaseRecord& record, const Measurement* row) {
   if (row == nullptr) {
-    // Counted rows are absent where nothing is counted, and then a gate says why.
+    // Where nothing is counted there are no counted rows, and a gate says why.
     for (const Gate& gate : record.gates) {
       if (gate.verdict == Verdict::unverified) return Shown{Proof::unproved, told(gate)};
     }
@@ -66,7 +66,7 @@ double value_of(const Measurement& row) {
 }
 
 bool is_alarm(const Measurement& one, const Measurement& other) {
-  constexpr double least_change = 0.01;  // what `strata compare` calls a change at the least
+  constexpr double least_change = 0.01;  // the least change that `strata compare` reports
   const auto [a, of_a] = centre_of(one.samples, one.visits);
   const auto [b, of_b] = centre_of(other.samples, other.visits);
   if (!of_a || !of_b) return false;
@@ -80,7 +80,7 @@ std::optional<Shown> without_number(const CaseRecord& record, const RowName& row
   return without_row(record, find_row(record, row));
 }
 
-/// What the gate of an experiment with a mistake proves, beside that of the one without.
+/// What the gate of an experiment with a mistake proves, next to the gate of the one without.
 Shown told_apart(const Gate* without, const Gate* with, const std::string& absent) {
   if (without == nullptr || with == nullptr) return {Proof::unproved, "there is no such gate"};
   if (without->verdict == Verdict::failed) {
@@ -96,10 +96,10 @@ Shown told_apart(const Gate* without, const Gate* with, const std::string& absen
   return {Proof::failed, "passed " + told(*with)};
 }
 
-/// Of each series of repetitions the first half beside the second.
+/// The first half of each series of repetitions next to the second.
 std::vector<std::pair<const CaseRecord*, const CaseRecord*>> pairs_of(
     std::span<const CaseRecord> records) {
-  // In the order of repetition: as text, 10 would come before 2.
+  // By number: as text, 10 would come before 2.
   std::map<std::string, std::map<int, const CaseRecord*>> series;
   for (const CaseRecord& record : records) {
     Params rest = record.which.params;
@@ -186,7 +186,7 @@ Judge caught_by(const std::string& gate, const std::string& absent) {
       if (auto none = without_result(record)) return *none;
       (record.which.params.at("mistake") == "none" ? right : wrong) = &record;
     }
-    if (right == nullptr || wrong == nullptr) return {Proof::unproved, "it was not tried"};
+    if (right == nullptr || wrong == nullptr) return {Proof::unproved, "it was not run"};
     return told_apart(find_gate(*right, gate), find_gate(*wrong, gate), absent);
   };
 }
@@ -228,7 +228,7 @@ Judge rarely_alarms(const RowName& row) {
     }
     const std::size_t most = most_alarms(compared);
     const std::string seen = fmt::format("{} of {} pairs ({} allowed)", alarms, compared, most);
-    // Where many are invalid the device was not at rest, and the others may be off as well.
+    // Where many cases are invalid, the device was disturbed, and the others may be wrong as well.
     if (4 * compared < 3 * pairs || compared == 0) return {Proof::unproved, seen + "; " + reason};
     return {alarms <= most ? Proof::held : Proof::failed, seen};
   };

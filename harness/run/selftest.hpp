@@ -1,6 +1,6 @@
-// What `strata selftest` claims: known answers, experiments that are wrong on purpose and the gate
-// that catches each, and how often the same measured twice looks different. A claim is judged from
-// the records of a run, so what it proves is what every run does. Host only.
+// The claims of `strata selftest`: known answers, experiments with deliberate mistakes and the gate
+// that catches each, and how often repeated measurements differ. A claim is judged from the records
+// of an ordinary run. Host only.
 #pragma once
 
 #include "harness/case/sweep.hpp"
@@ -15,8 +15,8 @@
 
 namespace strata {
 
-/// Whether the records bear a claim out. `unproved`: they neither do nor speak against it, for want
-/// of counters, of an instruction, or of a device at rest: a gate kept the number out.
+/// Whether the records support a claim. `unproved`: they neither support nor refute it, because
+/// counters or an instruction are missing, or a gate rejected the number on a busy device.
 enum class Proof { held, failed, unproved };
 constexpr auto words_of(Proof /*unused*/) {
   return std::to_array<std::string_view>({"held", "failed", "unproved"});
@@ -24,7 +24,7 @@ constexpr auto words_of(Proof /*unused*/) {
 
 struct Shown {
   Proof proof = Proof::unproved;
-  std::string seen;  ///< numbers, what the gate said, or why nothing is proved
+  std::string seen;  ///< numbers, the gate's detail, or why nothing is proved
 };
 using Judge = std::function<Shown(std::span<const CaseRecord>)>;
 
@@ -40,7 +40,7 @@ constexpr auto words_of(Claim::Kind /*unused*/) {
   return std::to_array<std::string_view>({"known_answer", "control", "same_twice"});
 }
 
-/// A gate that fails where the device was not at rest, and not where the number would be wrong.
+/// Whether a gate fails because the device was busy, and not because the number is wrong.
 [[nodiscard]] bool is_of_conditions(std::string_view gate);
 
 /// A row of a case.
@@ -48,28 +48,27 @@ struct RowName {
   std::string quantity;
   std::string method;
 };
-/// Each record has the row, valid, within what `expected` gives for its parameters.
+/// Each record has the row, valid and within `expected` for its parameters.
 [[nodiscard]] Judge value_is(const RowName& row,
                              const std::function<Interval(const Params&)>& expected);
-/// Of two records: the row of the one ÷ (the row of the other × a fact of the one × `times`).
+/// For two records: the row of one ÷ (the row of the other × a fact of the first × `times`).
 [[nodiscard]] Judge ratio_is(const RowName& over, const RowName& under, const std::string& fact,
                              double times, Interval expected);
 /// Each record passed all of these gates.
 [[nodiscard]] Judge gates_pass(const std::vector<std::string>& gates);
-/// Of two records, in whichever order: the gate passed where parameter `mistake` is "none", and
-/// failed in the other. `absent`: what it means when it passed there too, where a chip may not have
-/// what the mistake is made with.
+/// For two records, in either order: the gate passed where parameter `mistake` is "none", and
+/// failed in the other. `absent`: what it means if it passed there too, on chips that lack the
+/// feature of the mistake.
 [[nodiscard]] Judge caught_by(const std::string& gate, const std::string& absent = {});
-/// Records that differ in parameter `repeat` alone, in two halves: the medians of a pair are
-/// alarmingly different when their 95 % intervals lie apart and they differ by a percent or more,
-/// which no comparison calls a change. No more pairs are than chance allows, were every interval
-/// one of 95 %.
+/// Records that differ only in parameter `repeat`, in two halves. A pair is an alarm if its 95 %
+/// intervals do not overlap and its medians differ by at least a percent, the smallest change of a
+/// comparison. Held if there are no more alarms than chance allows for 95 % intervals.
 [[nodiscard]] Judge rarely_alarms(const RowName& row);
-/// Held where all are.
+/// Held if all are.
 [[nodiscard]] Judge all_of(const std::vector<Judge>& judges);
 
-/// The most alarms of `pairs` that chance gives once in a thousand or more: two intervals of 95 %
-/// that lie apart have at least one that misses.
+/// The maximum number of alarms in `pairs` that chance gives with a probability of at least one in
+/// a thousand: if two 95 % intervals do not overlap, at least one misses.
 [[nodiscard]] std::size_t most_alarms(std::size_t pairs);
 
 /// The claims of this kind of device.

@@ -1,4 +1,4 @@
-// The claims themselves, as data: what is asked, of which cases, and what must come out.
+// The claims, as data: what is tested, on which cases, and what must come out.
 #include "harness/record/statistics.hpp"
 #include "harness/run/selftest.hpp"
 
@@ -42,7 +42,7 @@ struct Control {
   const char* subject = "";
   const char* mistake = "";
   const char* gate = "";
-  const char* absent = "";  ///< what it means where the gate passes, as it may on some chips
+  const char* absent = "";  ///< what it means if the gate passes, as it may on some chips
 };
 
 /// Of every device.
@@ -57,13 +57,13 @@ constexpr std::initializer_list<Control> of_all{
 constexpr std::initializer_list<Control> of_gpu{
     {"a 32-bit clock, in a launch that outlasts it", "chain", "clock_32", "timer"},
     {"a kernel that spills", "chain", "spilled", "code"},
-    {"warm L2 sold as DRAM", "dram_reads", "warm_l2_as_dram", "level"},
-    {"a persisting carve-out, which no eviction empties, sold as DRAM", "dram_reads",
+    {"warm L2 claimed as DRAM", "dram_reads", "warm_l2_as_dram", "level"},
+    {"a persisting L2 carve-out, which eviction does not empty, claimed as DRAM", "dram_reads",
      "persisting_carve_out", "level"},
-    {"near L2 sold as far", "l2_chain", "near_l2_as_far", "model"},
-    {"far L2 sold as near", "l2_chain", "far_l2_as_near", "level", "L2 is one cache here"},
-    {"requests that all SMs share, sold as traffic of L2", "l2_reads", "merged_requests", "level",
-     "this chip merges no requests"},
+    {"near L2 claimed as far", "l2_chain", "near_l2_as_far", "model"},
+    {"far L2 claimed as near", "l2_chain", "far_l2_as_near", "level", "L2 is one cache here"},
+    {"requests that all SMs share, claimed as L2 traffic", "l2_reads", "merged_requests", "level",
+     "this chip does not merge requests"},
 };
 
 void add(std::vector<Claim>& claims, std::initializer_list<Control> controls) {
@@ -83,7 +83,7 @@ Claim same_twice(const std::string& what, const Values& subjects, int repeats, c
                      .axes = {{"subject", subjects},
                               {"mistake", {"none"}},
                               {"repeat", counted(1, repeats)}}}},
-          .expected = "no more alarms than chance gives 95 % intervals",
+          .expected = "no more alarms than chance gives for 95 % intervals",
           .judge = rarely_alarms(row)};
 }
 
@@ -96,11 +96,11 @@ std::vector<Claim> claims_of_host() {
   std::vector<Claim> claims;
   claims.push_back({.what = "a chain of known length in L1 ends where it must, by two timers",
                     .cases = {{.benchmark = "timer_check", .axes = {{"residency", {"l1"}}}}},
-                    .expected = "gates result and timer pass, 1 to 10 cycles a load",
+                    .expected = "gates result and timer pass, 1 to 10 cycles per load",
                     .judge = all_of({value_is({"load_cycles", "tsc_slope"}, from_to(1, 10)),
                                      gates_pass({"result", "timer"})})});
   claims.push_back(
-      {.what = "a multiplication in a chain takes 3 cycles of the core",
+      {.what = "a dependent multiplication takes 3 core cycles",
        .cases = operation("imul"),
        .expected = "2.94 to 3.06",
        .judge = value_is({"operation_core_cycles", "over_dependent_adds"}, from_to(2.94, 3.06))});
@@ -110,7 +110,7 @@ std::vector<Claim> claims_of_host() {
        .expected = "0.98 to 1.02 cycles of its own clock",
        .judge = value_is({"operation_core_cycles", "over_dependent_adds"}, from_to(0.98, 1.02))});
   claims.push_back(
-      {.what = "7 loads of words 28 B apart, and 7 of words side by side (by the model)",
+      {.what = "7 loads of words 28 B apart, and 7 of adjacent words (by the model)",
        .cases =
            {{.benchmark = "layout_traffic",
              .axes = {{"generation", {"7.x"}}, {"layout", {"aos", "soa"}}, {"fields", {"all"}}}}},
@@ -120,17 +120,17 @@ std::vector<Claim> claims_of_host() {
          return Interval{sectors, sectors};
        })});
   claims.push_back(
-      {.what = "no core does more than two vectors of multiply-adds a cycle",
+      {.what = "no core does more than two vector multiply-adds per cycle",
        .cases =
            {{.benchmark = "ceilings",
              .axes = {{"arithmetic", {"fp32"}}, {"form", {"steady"}}, {"warps_per_sm", {"32"}}}},
             operation("iadd").front()},
-       .expected = "0.2 to 1.1 of the peak of lanes and clock",
+       .expected = "0.2 to 1.1 of the peak by lanes and clock",
        .judge = ratio_is({"flops_per_second_of_one_core", "monotonic_slope"},
                          {"core_clock", "dependent_adds"}, "operations_of_an_instruction",
                          /*times=*/2, {0.2, 1.1})});
   add(claims, of_all);
-  claims.push_back(same_twice("the same chain measured twice is the same", {"chain"}, 32,
+  claims.push_back(same_twice("two measurements of the same chain agree", {"chain"}, 32,
                               {"load_cycles", "tsc_slope"}));
   return claims;
 }
@@ -150,12 +150,12 @@ std::vector<Claim> claims_of_gpu() {
   claims.push_back(
       {.what = "a chain of known length in L1 ends where it must, by three timers",
        .cases = {{.benchmark = "timer_check", .axes = {{"residency", {"l1"}}}}},
-       .expected = "1 request a load, 20 to 60 cycles, gates result, timer and level pass",
+       .expected = "1 request per load, 20 to 60 cycles, gates result, timer and level pass",
        .judge = all_of({value_is({"requests_per_read", "cupti_net"}, from_to(1, 1)),
                         value_is({"load_cycles", "clock64_slope"}, from_to(20, 60)),
                         gates_pass({"result", "timer", "level"})})});
   claims.push_back(
-      {.what = "a multiply-add in a chain takes 4 cycles",
+      {.what = "a dependent multiply-add takes 4 cycles",
        .cases = {{.benchmark = "instruction_cost",
                   .axes = {{"operation", {"ffma"}}, {"ilp", {"1"}}, {"warps_per_sm", {"1"}}}}},
        .expected = "3.96 to 4.1",
@@ -164,7 +164,7 @@ std::vector<Claim> claims_of_gpu() {
       {.benchmark = "bank_conflicts",
        .axes = {
            {"operation", {"load"}}, {"pattern", {"stride"}}, {"width", {"4"}}, {"stride", to_32}}}};
-  claims.push_back({.what = "lanes that meet in a bank 1, 2, … 32 at a time: so many wavefronts",
+  claims.push_back({.what = "lanes that conflict in a bank 1, 2, … 32 ways need as many wavefronts",
                     .cases = conflicts,
                     .expected = "1, 2, 4, 8, 16, 32",
                     .judge = value_is({"shared_load_wavefronts_per_access", "cupti_net"},
@@ -172,7 +172,7 @@ std::vector<Claim> claims_of_gpu() {
                                         return Interval{stride_of(params), stride_of(params)};
                                       })});
   claims.push_back(
-      {.what = "and so many cycles of the SM",
+      {.what = "and as many cycles of the SM",
        .cases = conflicts,
        .expected = "1, 2, 4, 8, 16, 32 within 2 %",
        .judge = value_is({"warp_access_cycles", "clock64_slope"}, [](const Params& params) {
@@ -180,8 +180,7 @@ std::vector<Claim> claims_of_gpu() {
          return Interval{(1 - bound) * stride_of(params), (1 + bound) * stride_of(params)};
        })});
   claims.push_back(
-      {.what =
-           "words 1, 2, … 32 apart: 4 sectors a request for each word of the stride, 32 at most",
+      {.what = "words 1, 2, … 32 apart: 4 sectors per request times the stride, 32 at most",
        .cases = {{.benchmark = "coalescing",
                   .axes = {{"width", {"4"}},
                            {"stride", to_32},
@@ -202,7 +201,7 @@ std::vector<Claim> claims_of_gpu() {
   const std::vector<SweepEntry> flops{
       {.benchmark = "ceilings",
        .axes = {{"arithmetic", {"fp32"}}, {"form", {"steady"}}, {"warps_per_sm", {"32"}}}}};
-  claims.push_back({.what = "multiply-adds reach the roof of lanes and clock, and none passes it",
+  claims.push_back({.what = "multiply-adds reach the peak by lanes and clock, and none exceeds it",
                     .cases = flops,
                     .expected = "0.95 to 1.003 of it",
                     .judge = value_is({"share_of_limit", "event_slope"}, from_to(0.95, 1.003))});
@@ -212,9 +211,9 @@ std::vector<Claim> claims_of_gpu() {
                     .judge = gates_pass({"clock"})});
   add(claims, of_all);
   add(claims, of_gpu);
-  claims.push_back(same_twice("the same chains measured twice are the same", {"chain", "l2_chain"},
+  claims.push_back(same_twice("two measurements of the same chains agree", {"chain", "l2_chain"},
                               16, {"load_cycles", "event_slope"}));
-  claims.push_back(same_twice("the same reads measured twice are the same", {"l2_reads"}, 16,
+  claims.push_back(same_twice("two measurements of the same reads agree", {"l2_reads"}, 16,
                               {"bandwidth", "event_slope"}));
   return claims;
 }

@@ -26,7 +26,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// --- being told to stop ---
+// --- signals ---
 
 // A signal handler reaches nothing but globals.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
@@ -45,8 +45,8 @@ bool is_stopping() {
 
 // --- a worker ---
 
-/// A worker process with its messages, its last output on stdout and stderr, which may explain how
-/// it died, and the time that it has.
+/// A worker process with its messages, its last output on stdout and stderr, which may explain its
+/// death, and its deadline.
 class Worker {
  public:
   Worker(const ChildCommand& command, std::string_view input, double seconds)
@@ -61,33 +61,33 @@ class Worker {
                 std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>{seconds});
   }
   [[nodiscard]] double allowance() const { return allowance_; }
-  /// Only when there was nothing to read: this process may have been stopped (Ctrl-Z) while the
+  /// Only after there was nothing to read: this process may have been stopped (Ctrl-Z) while the
   /// answer was in the pipe.
   [[nodiscard]] bool is_late(const LineReader::Batch& batch) const {
     return batch.bytes == 0 && Clock::now() >= deadline_;
   }
 
-  /// The lines that came until the deadline, or within one tick, or until a signal; without waiting
-  /// for them once `stopping`.
+  /// The lines that arrive before the deadline, the next tick or a signal; does not wait once
+  /// `stopping`.
   LineReader::Batch read(bool stopping = false) {
-    // How often the progress line is drawn, and a dead worker is looked for.
+    // How often the progress line is drawn and a dead worker is looked for.
     constexpr std::chrono::milliseconds tick{500};
     const auto left = stopping ? Clock::duration{} : deadline_ - Clock::now();
     const auto longest = std::clamp<Clock::duration>(left, {}, tick);
     const auto time = std::chrono::ceil<std::chrono::milliseconds>(longest).count();
-    // A negative descriptor never has anything.
+    // poll() ignores a negative descriptor.
     std::array watched{
         pollfd{.fd = process_.channel(), .events = POLLIN, .revents = 0},
         pollfd{.fd = silent_ ? -1 : process_.output(), .events = POLLIN, .revents = 0}};
     (void)::poll(watched.data(), watched.size(), static_cast<int>(time));
     read_output();
     auto batch = reader_.read(process_.channel());
-    // When the worker is dead and its child still holds the pipe, this kills the child.
+    // Kills a child of a dead worker that still holds the pipe.
     if (batch.bytes == 0 && !batch.closed) (void)process_.ended();
     return batch;
   }
 
-  /// How it ended, after its channel was closed.
+  /// How the worker ended, once its channel is closed.
   [[nodiscard]] std::string ending() {
     // The pipe may close a moment before the process is gone.
     constexpr std::chrono::seconds moment{2};
@@ -103,8 +103,8 @@ class Worker {
         process_.pid())};
   }
 
-  /// Forgets the output before the last read(). Newer output may belong to the next case: two pipes
-  /// have no common order.
+  /// Forgets the output that was there before the last read(). Newer output may belong to the next
+  /// case, because two pipes have no common order.
   void forget_output() { output_.erase(0, std::exchange(old_, 0)); }
   /// "; last output: …" in one line, or nothing.
   [[nodiscard]] std::string last_output() {
@@ -147,25 +147,25 @@ void set_counted(CountersInfo& counters) {
   counters.mend.clear();
 }
 
-/// What a phase does to a case.
+/// How a phase runs a case.
 const char* verb_of(Phase phase) {
   return phase == Phase::timing ? "timed" : phase == Phase::counting ? "counted" : "traced";
 }
-/// What the notes of a phase begin with.
+/// The prefix of a phase's notes.
 const char* gerund_of(Phase phase) {
   return phase == Phase::timing ? "" : phase == Phase::counting ? "counting: " : "tracing: ";
 }
 
-/// One phase of a sweep: the same cases, the same care, whether they are timed, counted or traced.
+/// One phase of a sweep. Timing, counting and tracing run the same cases with the same care.
 struct Supervision {
   const SuperviseOptions& options;
   Phase phase;
   RunFolder& folder;
   Progress& progress;
-  bool again = false;  ///< the cases were timed before
+  bool again = false;  ///< the cases were timed earlier
   std::deque<Case> pending = {};
-  int fruitless = 0;                           ///< workers in a row that began no case
-  std::optional<RefusedMessage> gave_up = {};  ///< why counting did; timing never does
+  int fruitless = 0;                           ///< consecutive workers that began no case
+  std::optional<RefusedMessage> gave_up = {};  ///< why counting stopped; timing never does
   std::chrono::duration<double> spent{0};
   Facts conditions_after = {};
   std::vector<std::string> failures = {};
@@ -183,7 +183,7 @@ struct Supervision {
   }
   [[nodiscard]] bool is_unfinished() const { return !pending.empty() && !gave_up; }
 
-  /// Throws DeviceUnavailable for another device than the one that the run was begun on.
+  /// Throws DeviceUnavailable if the device is not the one that the run was started on.
   void check_device(const DeviceMessage& message) {
     RunContext context = folder.context();
     if (context.device.slug.empty()) {
@@ -191,11 +191,11 @@ struct Supervision {
     } else if (const std::string& uuid = context.device.uuid;
                context.device.slug != message.identity.slug ||
                (uuid != message.identity.uuid && uuid != hidden_uuid(message.identity.uuid))) {
-      throw DeviceUnavailable{fmt::format(
-          "the run {} was begun on {} ({}), but the device here is {} ({}); one run is one device: "
-          "start a new run",
-          context.run, context.device.slug, context.device.uuid, message.identity.slug,
-          message.identity.uuid)};
+      throw DeviceUnavailable{
+          fmt::format("the run {} was started on {} ({}), but the device here is {} ({}); one run "
+                      "is one device: start a new run",
+                      context.run, context.device.slug, context.device.uuid, message.identity.slug,
+                      message.identity.uuid)};
     }
     if (context.host.cpu.empty()) context.host = message.host;
     if (context.libraries.empty()) context.libraries = message.libraries;
@@ -205,7 +205,7 @@ struct Supervision {
     folder.update(std::move(context));
   }
 
-  /// Writes the record of a finished case, before anything else happens.
+  /// Writes the record of a finished case before anything else happens.
   void keep(CaseRecord record) {
     if (again) record.visit = folder.visits_of(record.which.id()) + 1;
     folder.append(record);
@@ -225,18 +225,18 @@ struct Supervision {
     progress.end_case(record);
   }
 
-  /// A worker died before it began a case.
+  /// Handles a worker that died before it began a case.
   void nothing_begun(const std::optional<RefusedMessage>& refusal, const std::string& how) {
-    // One may be bad luck: another process was still leaving the device.
+    // One such death may be chance: another process was still leaving the device.
     constexpr int patience = 2;
     if (++fruitless < patience) return;
     const std::string why = "two workers in a row died before any case: " + how;
     if (phase != Phase::timing) {
-      gave_up = refusal.value_or(RefusedMessage{why, "strata doctor says more"});
+      gave_up = refusal.value_or(RefusedMessage{why, "see strata doctor"});
       return;
     }
     if (refusal) throw DeviceUnavailable{refusal->reason};
-    throw SupervisionError{why + "; strata doctor says more"};
+    throw SupervisionError{why + "; see strata doctor"};
   }
 };
 
@@ -248,7 +248,7 @@ class WorkerWatch {
 
   void run() {
     for (;;) {
-      // Checked before reading, so that every record sent until now is still kept.
+      // Checked before reading, so that every record that was already sent is kept.
       const bool stopping = is_stopping();
       const auto batch = worker_.read(stopping);
       for (const auto& line : batch.lines) {
@@ -264,7 +264,7 @@ class WorkerWatch {
         return lost(fmt::format("{} {:g} s",
                                 stage_ == Stage::starting ? "worker did not open its device within"
                                 : stage_ == Stage::measuring ? "time limit: no result after"
-                                                             : "worker did not go on within",
+                                                             : "worker did not continue within",
                                 worker_.allowance()));
       }
       all_.progress.tick();
@@ -279,7 +279,7 @@ class WorkerWatch {
     worker_.allow(allowance);
   }
 
-  /// How the line breaks the protocol; empty when it does not.
+  /// How the line violates the protocol; empty if it does not.
   std::string receive(const LineReader::Line& line) {
     if (stage_ == Stage::leaving) return {};
     if (line.too_long) return fmt::format("a line of more than {} bytes", line.text.size());
@@ -303,12 +303,12 @@ class WorkerWatch {
   }
 
   std::string receive(const BeginMessage& message) {
-    // Cases that are counted together take turns in each pass: the last that began is at work.
+    // Cases that are counted together take turns in each pass: the one that began last is running.
     if (in_flight_ && all_.phase != Phase::counting) {
       return fmt::format("{} begins within another case", message.id);
     }
     const auto found = std::ranges::find(all_.pending, message.id, &Case::id);
-    if (found == all_.pending.end()) return fmt::format("{} begins unasked", message.id);
+    if (found == all_.pending.end()) return fmt::format("{} begins unrequested", message.id);
     in_flight_ = *found;
     began_ = utc_text();
     began_at_ = Clock::now();
@@ -326,12 +326,13 @@ class WorkerWatch {
       return fmt::format("a record of {}, which is not being measured", record.which.id());
     }
     if (record.phase != all_.phase) {
-      return fmt::format("{} was {}, which was not asked for", record.which.id(),
+      return fmt::format("{} was {}, which was not requested", record.which.id(),
                          verb_of(record.phase));
     }
     in_flight_.reset();
     all_.keep(record);
-    // After the last case its end message is to come: the device's conditions after the sweep.
+    // After the last case, its end message is still to come: the device's conditions after the
+    // sweep.
     const bool last = message.fatal || all_.pending.empty();
     enter(message.fatal ? Stage::leaving : Stage::between,
           last ? all_.options.end_allowance : all_.options.plan.time_limit);
@@ -385,9 +386,9 @@ std::size_t measured_in(const RunFolder& folder) {
       folder.statuses(), Status::measured, [](const auto& entry) { return entry.second; }));
 }
 
-/// Times every case of the folder as often as the plan says. Each visit has a worker of its own,
-/// and a whole sweep lies between two of them: what a process finds once and keeps, such as where
-/// its data lie, differs between visits as it does between runs.
+/// Times every case of the folder as many times as the plan says. Each visit has its own worker,
+/// and a whole sweep lies between two visits: what a process decides once and keeps, such as the
+/// location of its data, differs between visits as it does between runs.
 void visit_again(Supervision& timing) {
   timing.again = true;
   for (int visit = 2; visit <= timing.options.plan.visits && !timing.is_unfinished(); ++visit) {
@@ -399,7 +400,7 @@ void visit_again(Supervision& timing) {
   }
 }
 
-/// Counts the measured cases that have no counts, and records the outcome.
+/// Counts the measured cases that have no counts yet, and records the outcome.
 void count_what_was_timed(Supervision& counting) {
   RunFolder& folder = counting.folder;
   if (const auto cases = folder.uncounted(); !cases.empty()) {
@@ -419,7 +420,8 @@ void count_what_was_timed(Supervision& counting) {
   folder.update(std::move(context));
 }
 
-/// Traces the measured cases whose steps have phases. Where nobody can, each says why.
+/// Traces the measured cases whose steps have phases. Where tracing is not possible, each case says
+/// why.
 void trace_what_was_timed(Supervision& tracing) {
   RunFolder& folder = tracing.folder;
   const auto cases = folder.untraced();
@@ -440,7 +442,7 @@ void trace_what_was_timed(Supervision& tracing) {
 }  // namespace
 
 std::string hidden_uuid(const std::string& uuid) {
-  constexpr std::size_t enough = 8;  // bytes: of a random text of 16
+  constexpr std::size_t enough = 8;  // bytes: a UUID has 16
   if (uuid.empty()) return {};
   std::string text = "sha256-";
   const auto digest = sha256(uuid);
@@ -502,7 +504,7 @@ RunSummary supervise(const SuperviseOptions& options, RunFolder& folder, Progres
 
 DeviceMessage probe(const ChildCommand& command, double seconds) {
   const auto unanswered = [](const std::string& why) {
-    return DeviceUnavailable{"the device cannot be asked: " + why};
+    return DeviceUnavailable{"cannot query the device: " + why};
   };
   Worker worker{command, "", seconds};
   for (;;) {

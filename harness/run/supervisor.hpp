@@ -1,7 +1,7 @@
-// Runs a sweep in worker processes, so that a crash, a hang or a poisoned device costs one case,
-// not the run. This process never uses CUDA: it starts workers and records their answers. All cases
-// are timed first, then counted by separate workers, then traced by others where their steps have
-// phases.
+// Runs a sweep in worker processes, so that a crash, a hang or a sticky device error costs one
+// case, not the run. This process never uses CUDA: it starts workers and records their answers. All
+// cases are timed first, then counted by separate workers, then traced by others if their steps
+// have phases.
 #pragma once
 
 #include "harness/case/error.hpp"
@@ -31,43 +31,46 @@ struct SuperviseOptions {
   std::string note = Counting{}.note;   ///< for the level gate of a timed case
   std::optional<ChildCommand> counter;  ///< {"strata", "worker", "--count", …}; none: no counting
   std::optional<ChildCommand> tracer;   ///< {"strata", "worker", "--trace", …}; none: no tracing
-  // Seconds for a worker: to open its device and let it settle; for its first case, which loads
-  // code and data, beyond plan.time_limit; to exit after its last message.
+  // Seconds that a worker may take: to open its device and let it settle; for its first case, which
+  // loads code and data, in addition to plan.time_limit; to exit after its last message.
   double start_allowance = 120;
   double first_case_allowance = 5;
   double end_allowance = 10;
 };
 
 struct RunSummary {
-  RunCounts counts;  ///< of the whole run folder, earlier sessions of a resumed run included
+  RunCounts counts;  ///< of the whole run folder, including earlier sessions of a resumed run
   RunState state = RunState::complete;
   double seconds = 0;                 ///< wall time of this call
   std::vector<std::string> failures;  ///< of this call: "case id: reason", or "…: counting: reason"
   ExitCode exit_code = ExitCode::success;  ///< success, failed or interrupted
 };
 
-/// Times options.cases, one worker at a time, then again what the plan visits more than once, then
-/// counts every measured case of the folder that has no counts yet, and traces those that said what
-/// a step takes. Writes each record to `folder` as it arrives and, however the sweep ends,
-/// measurements.csv and context.json at the end. A worker that dies, exceeds the time limit or
-/// breaks the protocol costs the case in flight, which is recorded as failed with the reason; the
-/// next worker gets the remaining cases. SIGINT, SIGTERM and SIGHUP (unless ignored) end the sweep
-/// as interrupted after the current record; a second signal ends the process at once. Without
-/// access to counters no case fails: when two counting workers in a row begin no case, the context
-/// says why counters are unavailable; of tracing workers, each case is recorded as not traced, with
-/// the reason. Throws, with the folder marked aborted: DeviceUnavailable
-/// when the device refused twice in a row or is not the one that the run was begun on;
-/// SupervisionError when two timing workers in a row died before any case, or a worker cannot be
-/// killed; RunFolderError.
+/// Times options.cases, one worker at a time, again for further visits of the plan; then counts
+/// every measured case of the folder without counts, and traces those that recorded the seconds of
+/// a step. Writes each record to `folder` as it arrives and, however the sweep ends,
+/// measurements.csv and context.json at the end.
+///
+/// A worker that dies, exceeds the time limit or breaks the protocol costs the case in flight,
+/// which is recorded as failed with the reason; the next worker gets the remaining cases. SIGINT,
+/// SIGTERM and SIGHUP (unless ignored) end the sweep as interrupted after the current record; a
+/// second signal ends the process at once. Without access to counters no case fails: if two
+/// counting workers in a row begin no case, the context says why counters are unavailable; for
+/// tracing workers, each case is recorded as not traced, with the reason.
+///
+/// Throws, with the folder marked aborted: DeviceUnavailable if the device refused twice in a row
+/// or is not the one of the run; SupervisionError if two timing workers in a row died before any
+/// case, or a worker cannot be killed; RunFolderError.
 [[nodiscard]] RunSummary supervise(const SuperviseOptions& options, RunFolder& folder,
                                    Progress& progress);
 
-/// What an anonymous run says in place of a UUID: the same for the same device, and nothing else.
+/// Replaces the UUID in an anonymous run: the same text for the same device, without further
+/// information.
 [[nodiscard]] std::string hidden_uuid(const std::string& uuid);
 
 /// Asks a short-lived worker ({"strata", "worker", "--probe", …}) for its device. Throws
-/// DeviceUnavailable with the worker's reason, with how it died, or when it does not answer within
-/// `seconds`; UsageError when what was to be counted has unknown names.
+/// DeviceUnavailable with the worker's reason, with how it died, or if it does not answer within
+/// `seconds`; UsageError if the selection of counters has unknown names.
 [[nodiscard]] DeviceMessage probe(const ChildCommand& worker, double seconds = 120);
 
 }  // namespace strata

@@ -39,7 +39,7 @@ std::unique_ptr<Device> open_or_refuse(const DeviceRequest& request) {
   }
 }
 
-/// Why a step towards counting failed; nothing when it went well.
+/// Why a step towards counting failed; empty if it succeeded.
 template <class Step>
 std::optional<RefusedMessage> failure_of(Step&& step) {
   try {
@@ -50,7 +50,7 @@ std::optional<RefusedMessage> failure_of(Step&& step) {
   } catch (const UsageError& error) {
     return RefusedMessage{.reason = error.what(), .mend = {}, .bad_selection = true};
   } catch (const std::exception& error) {
-    return RefusedMessage{error.what()};  // counters never end a run, whatever is wrong with them
+    return RefusedMessage{error.what()};  // a problem with the counters never ends a run
   }
 }
 
@@ -63,7 +63,7 @@ std::unique_ptr<Tracer> open_tracer(const DeviceRequest& device) {
   }
 }
 
-/// Runs the cases on a device that was introduced. Returns the exit status of the process.
+/// Runs the cases on a device that has been announced. Returns the exit status of the process.
 int run_cases(const WorkerJob& job, Device& device, Counting counting, bool by_benchmark) {
   bool fatal = false;
   Cache cache;
@@ -89,7 +89,8 @@ int run_cases(const WorkerJob& job, Device& device, Counting counting, bool by_b
       events.end(run_case(which, job.plan, device, cache, counting));
     }
   }
-  // Nothing on a poisoned device can be freed: destructors would only add their own failures.
+  // Nothing can be freed on a device after a sticky error: destructors would only report further
+  // failures.
   if (fatal) std::_Exit(static_cast<int>(ExitCode::failed));
   send(EndMessage{device.conditions()});
   return 0;
@@ -100,7 +101,7 @@ int run_cases(const WorkerJob& job, Device& device, Counting counting, bool by_b
 int answer_probe(const DeviceRequest& request, const CounterSelection& selection) {
   become_worker();
   const bool counting = !selection.wanted.empty();
-  std::unique_ptr<Device> device;  // opened last, left last: the profiler holds on to it
+  std::unique_ptr<Device> device;  // opened last, closed last: the profiler keeps hold of it
   std::unique_ptr<CounterSource> counters;
   std::optional<RefusedMessage> failure;
   if (counting) {
@@ -118,7 +119,7 @@ int answer_probe(const DeviceRequest& request, const CounterSelection& selection
   if (failure) {
     message.counters.reason = failure->reason;
     message.counters.mend = failure->mend;
-    // Asked for any device, it is the CPU for want of a GPU: that is why.
+    // Asked for any device, it falls back to the CPU if there is no GPU: this is why.
     if (request.kind == DeviceRequest::Kind::any && device->backend() == Backend::host) {
       message.counters.reason = host_has_no_counters;
       message.counters.mend.clear();
@@ -134,7 +135,7 @@ int run_job(const DeviceRequest& request, const std::optional<CounterSelection>&
             bool traced) {
   become_worker();
   const WorkerJob job = read_job();
-  std::unique_ptr<Device> device;  // opened last, left last: the profiler holds on to it
+  std::unique_ptr<Device> device;  // opened last, closed last: the profiler keeps hold of it
   std::unique_ptr<CounterSource> counters;
   std::unique_ptr<Tracer> tracer;
   std::optional<RefusedMessage> failure;
@@ -149,7 +150,7 @@ int run_job(const DeviceRequest& request, const std::optional<CounterSelection>&
     send(*failure);
     return 0;
   }
-  if (!counters) device->settle();  // a clock that moves changes no count
+  if (!counters) device->settle();  // a changing clock changes no count
   send(introduce(*device));
   return run_cases(job, *device,
                    {.source = counters.get(), .note = job.note, .tracer = tracer.get()},

@@ -42,7 +42,7 @@ static void fields(JsonFields& json, CaseMessage& message) {
     json.field("record", message.record);
   } catch (const FormatError& error) {
     if (json.reading()) throw;
-    // The case must not be lost with the number that it cannot have.
+    // The case must not be lost because one of its numbers is invalid.
     const CaseRecord& told = message.record;
     CaseRecord failed{.which = told.which,
                       .phase = told.phase,
@@ -57,7 +57,7 @@ static void fields(JsonFields& json, EndMessage& message) {
   json.optional("conditions", message.conditions);
 }
 
-/// Makes it an empty message of this kind. False when there is none.
+/// Resets it to an empty message of this kind. False if there is no such kind.
 template <class... Message>
 static bool become(std::variant<Message...>& message, std::string_view kind) {
   return ((kind == Message::kind && (message = Message{}, true)) || ...);

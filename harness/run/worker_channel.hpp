@@ -1,5 +1,5 @@
-// The messages between parent and worker: one JSON object a line. The parent writes one line to the
-// worker's stdin; the worker answers on descriptor 3, so that output of libraries on stdout or
+// The messages between parent and worker: one JSON object per line. The parent writes one line to
+// the worker's stdin; the worker answers on descriptor 3, so that output of libraries on stdout or
 // stderr cannot be mistaken for an answer.
 #pragma once
 
@@ -20,7 +20,7 @@ struct WorkerJob {
   Plan plan;
   std::vector<Case> cases;
   std::string note;  ///< why a timed case has no counts (Counting::note)
-  Facts steps;       ///< by id of a case that is traced: seconds of a step as it was timed
+  Facts steps;       ///< by id of a traced case: seconds per timed step
 };
 
 void fields(JsonFields& json, WorkerJob& job);
@@ -36,15 +36,15 @@ struct DeviceMessage {
   Facts timer;
   HostInfo host;
   Facts libraries;
-  CountersInfo counters;  ///< of a probe: the plan of those asked for, or why they cannot be had
+  CountersInfo counters;  ///< of a probe: the counter plan, or why counters are unavailable
 };
 
 /// Sent instead, as the last message, when the device or the counters cannot be used.
 struct RefusedMessage {
   static constexpr std::string_view kind = "refused";
   std::string reason;
-  std::string mend;            ///< what a person can do about it; empty when nothing
-  bool bad_selection = false;  ///< what was to be counted has unknown names
+  std::string mend;            ///< the remedy; empty if none
+  bool bad_selection = false;  ///< the selection of counters has unknown names
 };
 
 /// Work on this case starts now. A crash before its record, or before the next BeginMessage where
@@ -54,7 +54,7 @@ struct BeginMessage {
   std::string id;
 };
 
-/// The case is finished. Fatal: this process can no longer use the device and exits.
+/// The case is finished. `fatal`: this process can no longer use the device and exits.
 struct CaseMessage {
   static constexpr std::string_view kind = "case";
   CaseRecord record;
@@ -70,15 +70,15 @@ struct EndMessage {
 using WorkerMessage =
     std::variant<DeviceMessage, RefusedMessage, BeginMessage, CaseMessage, EndMessage>;
 
-/// A case record that the format cannot hold (a sample that is not finite, …) is written as a
-/// failed one whose reason says so.
+/// A case record that the format cannot hold (a sample that is not finite, …) is written as failed,
+/// with the reason.
 void fields(JsonFields& json, WorkerMessage& message);
 
-/// The worker's side: writes one message to the parent, whole. Throws std::system_error when the
+/// The worker's side: writes one complete message to the parent. Throws std::system_error when the
 /// parent is gone.
 void send(const WorkerMessage& message);
 
-/// What a non-blocking descriptor has to give now: a few MiB at most, so that no writer can block
+/// What a non-blocking descriptor has to read now: a few MiB at most, so that no writer can block
 /// the caller.
 struct Available {
   std::string text;

@@ -19,27 +19,27 @@ constexpr Choices widths{std::pair{"4", 4U}, std::pair{"8", 8U}, std::pair{"16",
 std::optional<std::string> excluded(const Params& params, Backend /*backend*/) {
   const Sharing sharing = sharings.of(params.at("pattern"));
   if (sharing != Sharing::none && stores.of(params.at("operation"))) {
-    return "lanes that store to one word leave nobody knows what";
+    return "lanes that store to one word leave an undefined result";
   }
   if (sharing == Sharing::all && params.at("stride") != "1") return "one element has no stride";
   return std::nullopt;
 }
 
-/// First word of the element of a lane, from where the pattern starts.
+/// First word of the element that a lane accesses, relative to the start of the pattern.
 std::uint32_t first_word(const Pattern& pattern, std::uint32_t lane) {
   return pattern.elements.at(lane) * (pattern.width / word_bytes);
 }
 
-/// The multiple of `unit` that takes about `cycles`, given what one takes; at least `unit`.
+/// The multiple of `unit`, at least one, that takes about `cycles` if one takes `of_one`.
 std::uint32_t multiple_for(double cycles, double of_one, std::uint32_t unit) {
   return unit * std::max(1U, static_cast<std::uint32_t>(cycles / (of_one * unit)));
 }
 
 CountPlan count_plan(const Pattern& pattern, std::uint64_t wavefronts, unsigned sms,
                      std::size_t slope) {
-  // The counter of stores shows up to this many more for each store than its conflicts make, and
-  // another number in every run: 0.08 on an H200 where a store has one wavefront, and less the more
-  // it has. Loads are counted exactly.
+  // The counter of stores reads up to this many wavefronts more for each store than its conflicts
+  // make, and differs between runs: 0.08 on an H200 for stores of one wavefront, less for stores of
+  // more. Loads are counted exactly.
   constexpr double stray_store_wavefronts = 0.1;
   constexpr std::uint32_t rounds = 32;
   const double accesses = double{accesses_per_round} * warps_per_sm * rounds * sms;
@@ -66,18 +66,21 @@ Benchmark declare() {
       .suite = "micro",
       .name = "bank_conflicts",
       .question = "What does a bank conflict in shared memory cost?",
-      .axes = {stores.axis("operation", "what the warp does"),
-               sharings.axis("pattern",
-                             "every lane an element, neighbours one element, or all lanes one"),
-               widths.axis("width", "bytes of an element"),
-               number_axis("stride", "elements from one to the next", 1, max_stride, strides)},
+      .axes =
+          {stores.axis("operation", "what the warp does"),
+           sharings.axis(
+               "pattern",
+               "one element per lane, adjacent lanes to one element, or one element for all lanes"),
+           widths.axis("width", "bytes of an element"),
+           number_axis("stride", "elements from one to the next", 1, max_stride, strides)},
       .counter_sets = {"shared"},
-      .quantities = {{"shared_load_latency", "cycles of a load whose address the last one gave"},
-                     {"warp_access_cycles", "SM cycles of a warp's access where SMs are full"},
-                     {"sm_bandwidth", "bytes that lanes asked for, of an SM"},
-                     {"bandwidth", "the same of all SMs, by time"},
+      .quantities = {{"shared_load_latency",
+                      "cycles of a load whose address depends on the previous load"},
+                     {"warp_access_cycles", "SM cycles of a warp's access on full SMs"},
+                     {"sm_bandwidth", "bytes requested by lanes, per SM"},
+                     {"bandwidth", "the same for all SMs, by time"},
                      {"wavefronts_per_access", "by the bank model"},
-                     {"core_clock", "clock of the core while it worked"}},
+                     {"core_clock", "clock of the core during the work"}},
       .seconds_per_case = 0.015,
       .excludes = excluded};
 }
@@ -115,7 +118,7 @@ Windows windows_for(const Pattern& pattern) {
 }
 
 std::uint32_t expected_chain(const Pattern& pattern, const Windows& windows, std::uint32_t loads) {
-  std::array<std::uint32_t, max_windows> beside{};  // the words that come along in each window
+  std::array<std::uint32_t, max_windows> beside{};  // sums of the wide elements' other words
   for (std::uint32_t window = 0; window < windows.count; ++window) {
     for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
       const std::uint32_t word = window * (windows.bytes / word_bytes) + first_word(pattern, lane);
@@ -165,7 +168,7 @@ std::uint32_t rounds_for(double cycles, std::uint64_t wavefronts) {
 }
 
 std::uint32_t loads_for(double cycles, std::uint64_t wavefronts) {
-  constexpr double without_conflict = 28;  // about; a conflict adds one or two cycles
+  constexpr double without_conflict = 28;  // approximate; a conflict adds one or two cycles
   return multiple_for(cycles, without_conflict + 2 * static_cast<double>(wavefronts), 5 * unroll);
 }
 
@@ -203,7 +206,7 @@ Experiment describe(const Pattern& pattern, const GpuFacts& gpu) {
   experiment.rows.push_back({"bandwidth", "B/s", By::outside, per_second(bytes * gpu.sms, many)});
   experiment.constants = {{"wavefronts_per_access", "wavefront", Provenance::modelled, "bank_model",
                            static_cast<double>(wavefronts)}};
-  experiment.checked = "sums of warps against the host's";
+  experiment.checked = "warp sums against the host's";
   experiment.placement = Placement{.cores = gpu.sms, .per_core = int{warps_per_sm}};
   experiment.unproved = {.gate = "model"};
   experiment.counts = count_plan(pattern, wavefronts, gpu.sms, many);

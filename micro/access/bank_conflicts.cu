@@ -18,7 +18,7 @@ namespace {
 constexpr unsigned threads = warps_per_sm * warp_lanes;
 
 /// One load after the other, in one warp. The first word of an element is the address of the lane's
-/// element in the next window; the others, of wide elements, come along and are added up beside.
+/// element in the next window; the other words of wide elements are added up.
 template <unsigned width>
 __global__ void __launch_bounds__(warp_lanes)
     follow(const __grid_constant__ Pattern pattern, const __grid_constant__ Windows windows,
@@ -94,8 +94,8 @@ __global__ void __launch_bounds__(threads, 1)
   if (lane == 0) leave(stamps + blockIdx.x * warps_per_sm + warp, begin, end, sum);
 }
 
-/// Stores of many warps. The clock is read when the last one has been issued, which is a few
-/// wavefronts early: in the short launch as in the long one.
+/// Stores of many warps. The clock is read once the last store has been issued, a few wavefronts
+/// early, in the short launch as in the long one.
 template <unsigned width>
 __global__ void __launch_bounds__(threads, 1)
     write(const __grid_constant__ Pattern pattern, std::uint32_t rounds, std::uint32_t advance,

@@ -17,21 +17,21 @@ Benchmark declare() {
       .suite = "micro",
       .name = "coalescing",
       .question =
-          "How many sectors does a warp-load move, and what does it cost, for each "
-          "pattern of addresses?",
-      .axes = {listed_axis("width", "bytes that each lane reads", {"1", "2", "4", "8", "16"}),
+          "How many sectors does a warp-load move, and what does it cost, for each address "
+          "pattern?",
+      .axes = {listed_axis("width", "bytes per lane", {"1", "2", "4", "8", "16"}),
                number_axis("stride", "elements from one lane to the next", 1, max_stride,
                            {"1", "2", "4", "8", "16", "32"}),
-               number_axis("misalignment", "elements from the start of a line to the first lane's",
-                           0, max_misalignment, {"0"}),
-               permutations.axis("permutation", "order of the lanes within the warp",
-                                 {"identity"})},
-      .quantities = {{"warp_load_cycles", "SM cycles of a warp-load where the chip is full"},
-                     {"grid_time", "the whole launch, start-up included"},
-                     {"useful_bandwidth", "bytes that lanes asked for a second"},
-                     {"sector_bandwidth", "bytes of the sectors moved a second, by the model"},
-                     {"core_clock", "clock of the core while it read"},
-                     {"sectors_per_request", "counted beside modelled"}},
+               number_axis("misalignment",
+                           "elements from the start of a line to the first lane's element", 0,
+                           max_misalignment, {"0"}),
+               permutations.axis("permutation", "lane order within the warp", {"identity"})},
+      .quantities = {{"warp_load_cycles", "SM cycles of a warp-load on a full chip"},
+                     {"grid_time", "duration of the whole launch, including start-up"},
+                     {"useful_bandwidth", "requested bytes per second"},
+                     {"sector_bandwidth", "bytes of the moved sectors per second, by the model"},
+                     {"core_clock", "clock of the core during the reads"},
+                     {"sectors_per_request", "counted and modelled"}},
       .seconds_per_case = 0.02,
       .excludes = {}};
 }
@@ -51,7 +51,7 @@ WarpAccess load_of(const Pattern& pattern) {
 
 namespace {
 
-/// Windows of which L2 holds the lines that are read.
+/// Windows whose lines L2 holds.
 std::uint64_t windows_held(const Pattern& pattern, const GpuFacts& gpu) {
   const std::uint64_t lines = traffic(Generation::cc7, load_of(pattern)).lines;
   return gpu.l2_bytes / 3 / (lines * line_bytes);
@@ -108,7 +108,7 @@ Experiment describe(const Pattern& pattern, const GpuFacts& gpu) {
   const Windows windows = windows_for(pattern, gpu);
   const std::uint32_t rounds = 5 * std::max(1U, rounds_for(timed_cycles, load.sectors, warps) / 5);
   const std::vector<std::uint32_t> order = order_of(windows);
-  // Warps that read the same windows have the same sum.
+  // All warps that read the same windows have the same sum.
   std::vector<std::uint32_t> sums;
   for (std::uint32_t warp = 0; warp * loads_per_round < windows.count; ++warp)
     sums.push_back(expected_sum(pattern, windows, order, warp));
@@ -131,7 +131,7 @@ Experiment describe(const Pattern& pattern, const GpuFacts& gpu) {
   experiment.checked = "warp sums against the host's";
   experiment.placement = Placement{.cores = gpu.sms, .per_core = static_cast<int>(warps)};
   experiment.unproved = {.gate = "level"};
-  // Enough rounds that stray traffic, of others who use the device, is little.
+  // Enough rounds that the traffic of other processes is negligible.
   constexpr std::uint32_t counted = 32;
   const std::uint64_t loads = std::uint64_t{gpu.sms} * warps * loads_per_round * counted;
   experiment.counts = CountPlan{

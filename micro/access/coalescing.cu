@@ -27,7 +27,7 @@ struct Elements {
   std::uint32_t of[warp_lanes];
 };
 
-/// The words of an element, added up. Past L1, which has other rules.
+/// The sum of an element's words. The load bypasses L1, which follows other rules.
 template <unsigned width>
 __device__ __forceinline__ std::uint32_t element_sum(const char* at) {
   std::uint32_t w[4] = {};
@@ -88,7 +88,7 @@ void run(Session& session) {
   if (windows.size() > places.bytes()) {
     throw std::logic_error{"the windows of a pattern do not fit into the array"};
   }
-  // All patterns read the same array, which lies at each of the places.
+  // All patterns read the same array; each of the places holds a copy.
   using Field = DeviceBuffer<std::uint32_t>;
   const Field& field = session.cache().keep<Field>("coalescing", [&] {
     const std::size_t words = places.bytes() / sizeof(std::uint32_t);

@@ -1,11 +1,11 @@
-// How many sectors does a warp-load move, and what does it cost, for each pattern of addresses?
+// How many sectors does a warp-load move, and what does it cost, for each address pattern?
 //
-// Every warp of a full chip reads windows of an array from L2, all lanes by one load at a time; the
-// pattern says which element of the window each lane reads. The loads bypass L1 (ld.global.cg), so
-// each asks L2 for every sector that it touches. No two loads in flight share a window: L2 would
-// answer both as one (request_merging). The coalescing model says how many sectors a load asks for;
-// the hardware counts them. Inside the time, but issued beside the loads: an integer addition for
-// each word read and for each address.
+// Every warp of a full chip reads windows of an array from L2, with one load of all lanes at a
+// time. The pattern determines which element of the window each lane reads. The loads bypass L1
+// (ld.global.cg), so each requests every sector that it touches from L2. No two loads in flight
+// share a window, because L2 would answer both as one (request_merging). The coalescing model
+// predicts the sectors of a load, and the hardware counts them. The time also includes, issued
+// beside the loads, an integer addition for each word read and for each address.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -22,7 +22,7 @@ namespace strata::coalescing {
 
 [[nodiscard]] Benchmark declare();
 
-/// Loads of a warp in one round, all in flight together; each from a window of its own.
+/// Loads of a warp per round, all in flight together; each from a separate window.
 inline constexpr std::uint32_t loads_per_round = 4;
 /// Warps of an SM. Where loads take many lines, fewer warps have as much in flight.
 inline constexpr std::uint32_t most_warps = 32;
@@ -41,23 +41,25 @@ struct Pattern {
 /// One load of it, from a window that starts a line.
 [[nodiscard]] WarpAccess load_of(const Pattern& pattern);
 
-/// Where the windows of a pattern lie.
+/// Positions of the windows of a pattern.
 struct Windows {
   std::uint32_t count = 0;  ///< a multiple of loads_per_round
-  std::uint32_t bytes = 0;  ///< from one to the next: whole lines, and an odd number of them
+  std::uint32_t bytes = 0;  ///< distance of windows: whole lines, and an odd number of them
   [[nodiscard]] constexpr std::uint64_t size() const { return std::uint64_t{count} * bytes; }
 };
-/// Warps of an SM, a power of two: as many as have windows of their own in a third of L2, in lines
-/// that are read. There is room for a second copy of each line in the other half of L2.
+/// Warps of an SM, a power of two: as many as have separate windows in a third of L2, counted in
+/// the lines that are read. This leaves room for a second copy of each line in the other half of
+/// L2.
 [[nodiscard]] std::uint32_t warps_for(const Pattern& pattern, const GpuFacts& gpu);
-/// One window for each load of a round of all warps, as close as they can be. With few windows far
-/// apart the fullest slice of L2, another one in each process, would decide how long all take. An
-/// L2 that has no room for those of the fewest warps holds fewer, which warps share.
+/// One window for each load of a round of all warps, as close together as possible. A few windows
+/// far apart would make the fullest slice of L2, which differs between processes, determine the
+/// time. If L2 has no room for the windows of the fewest warps, there are fewer windows, which
+/// warps share.
 [[nodiscard]] Windows windows_for(const Pattern& pattern, const GpuFacts& gpu);
 
-/// The windows in random order, always the same: load `load` of a round of warp `warp` reads the
-/// one at turn_of(warp, load, count). Were they in order, the rate would hang on which SM the
-/// hardware gives which block, and that changes from run to run.
+/// The windows in random but fixed order: load `load` of a round of warp `warp` reads window
+/// turn_of(warp, load, count). In sequential order, the rate would depend on the assignment of
+/// blocks to SMs, which changes between runs.
 [[nodiscard]] std::vector<std::uint32_t> order_of(const Windows& windows);
 [[nodiscard]] constexpr std::uint32_t turn_of(std::uint32_t warp, std::uint32_t load,
                                               std::uint32_t windows) {
@@ -68,11 +70,11 @@ struct Windows {
 [[nodiscard]] std::uint32_t expected_sum(const Pattern& pattern, const Windows& windows,
                                          std::span<const std::uint32_t> order, std::uint32_t warp);
 
-/// Rounds of `warps` warps of an SM that take about `cycles`: a load takes an SM at least a cycle
-/// for each two sectors, or four.
+/// Rounds of `warps` warps of an SM that take about `cycles`: a load takes an SM at least one cycle
+/// per two sectors, or four cycles.
 [[nodiscard]] std::uint32_t rounds_for(double cycles, std::uint64_t sectors, std::uint32_t warps);
 
-/// The case as the engine measures it, but for the launch: unit of work is a warp-load of an SM.
+/// The case as the engine measures it, except the launch; per warp-load of an SM.
 [[nodiscard]] Experiment describe(const Pattern& pattern, const GpuFacts& gpu);
 
 }  // namespace strata::coalescing

@@ -28,7 +28,7 @@ double cosine(std::uint32_t k) {
   return std::cos(std::numbers::pi / (period / 2) * (k % period));
 }
 
-/// In double precision, with all cosines or their magnitudes.
+/// In double precision, with all cosines or with their magnitudes.
 std::vector<double> transformed(std::span<const std::uint8_t> image, bool magnitudes) {
   std::vector<double> table(pixels);
   for (std::uint32_t at = 0; at < pixels; ++at) {
@@ -56,7 +56,7 @@ bool is_direct(Form form) {
   return form == Form::original || form == Form::seed_tool || form == Form::seed_hand;
 }
 
-/// Rows of the time, and of the terms of the plain sum over it.
+/// Rows of the time and of the terms of the direct sum per second.
 void add_term_rate(Experiment& experiment, double images) {
   const Value seconds = experiment.watch.back();
   experiment.rows.push_back(
@@ -73,7 +73,7 @@ std::optional<std::string> excluded(const Params& params, Backend backend) {
   const bool of_both = form == Form::separable;
   const bool of_cpu = !of_both && form > Form::separable;
   if (!of_both && of_cpu != (backend == Backend::host)) {
-    return of_cpu ? "a form of a CPU" : "a form of a GPU";
+    return of_cpu ? "a CPU variant" : "a GPU variant";
   }
   if (!sizes.of(params.at("size"))) return std::nullopt;
   if (backend == Backend::host) return "a CPU transforms one image";
@@ -87,21 +87,24 @@ Benchmark declare() {
   return {
       .suite = "micro",
       .name = "dct",
-      .question = "What do short words and their grouping cost a cosine transform by direct sums?",
-      .axes = {sizes.axis("size", "one image of 256 × 256, or a batch beyond four times L2"),
+      .question =
+          "What do short words and their grouping cost in a cosine transform by direct sums?",
+      .axes = {sizes.axis("size", "one image of 256 × 256, or a batch of more than four times L2"),
                forms.axis("form",
-                          "of the kernel: as the seed had it before its tool, after, by hand, as "
-                          "one would write that sum today, and in two passes; on a CPU the sum "
-                          "with cosines computed, from a table, on all cores, with vectors")},
+                          "of the kernel: as in the paper before its tool, after its tool, by "
+                          "hand, as written today, and in two passes; on a CPU the sum with "
+                          "computed cosines, with a table, on all cores, with vectors")},
       .data_axes = 1,
       .counter_sets = {"flops", "issue", "shared"},
-      .quantities = {{"kernel_time", "one transform; of a part of the coefficients, for all"},
+      .quantities = {{"kernel_time",
+                      "duration of one transform; if only part of the coefficients is computed, "
+                      "scaled to all"},
                      {"useful_bandwidth", "bytes of the image and its coefficients over that time"},
-                     {"term_rate", "terms of the plain sum over that time"},
+                     {"term_rate", "terms of the direct sum over that time"},
                      {"core_clock", "clock of the core between the transforms"},
-                     {"l1_load_requests_per_launch", "counted beside modelled"},
-                     {"l1_load_sectors_per_launch", "counted beside modelled"},
-                     {"l1_store_sectors_per_launch", "counted beside modelled"}},
+                     {"l1_load_requests_per_launch", "counted and modelled"},
+                     {"l1_load_sectors_per_launch", "counted and modelled"},
+                     {"l1_store_sectors_per_launch", "counted and modelled"}},
       .seconds_per_case = 1,
       .excludes = excluded};
 }
@@ -129,10 +132,10 @@ std::vector<float> cosines() {
 }
 
 double cosine_error(Form form) {
-  // The CUDA C++ Programming Guide: __cosf is right to 2^-21.19 from -π to π. The angle, at most π,
-  // has two roundings.
+  // The CUDA C++ Programming Guide: the error of __cosf is at most 2^-21.19 from -π to π. The
+  // angle, at most π, is rounded twice.
   if (is_direct(form)) return std::exp2(-21.19) + 2 * std::numbers::pi * std::exp2(-24);
-  // cospif is right to 2 units in the last place; what the host rounds to half of one.
+  // cospif has an error of at most 2 ulp; the host rounds to half an ulp.
   return 2 * std::exp2(-24);
 }
 
@@ -144,7 +147,7 @@ Reference reference(std::span<const std::uint8_t> image, double cosine_error) {
   const double unit = std::exp2(-24);
   const double relative = roundings * unit / (1 - roundings * unit);
   for (double& bound : made.bounds) {
-    // Terms with factors that are off by so much, and their roundings; and the reference's own.
+    // The error of terms whose factors have this error, of their roundings, and of the reference.
     const double off = sum * cosine_error * (2 + cosine_error);
     bound = (bound + off) * relative + off + sum * std::exp2(-40);
   }
@@ -157,7 +160,7 @@ void check(const Reference& expected, std::span<const float> coefficients,
            std::span<const std::uint32_t> at, Tally& tally) {
   for (const std::uint32_t i : at) {
     const double error = std::abs(static_cast<double>(coefficients[i]) - expected.coefficients[i]);
-    tally.one(error <= expected.bounds[i]);  // false for what is no number
+    tally.one(error <= expected.bounds[i]);  // false for NaN
   }
 }
 
@@ -166,7 +169,7 @@ LaunchTraffic predicted(Form form, std::uint32_t images) {
   constexpr std::uint64_t sectors_of_image = pixels / sector_bytes;
   constexpr std::uint64_t sectors_of_result = pixels * sizeof(float) / sector_bytes;
   if (is_direct(form)) {
-    // All lanes read the same bytes. Blocks of 16 × 16: a warp's coefficients are of two rows.
+    // All lanes read the same bytes. In blocks of 16 × 16, a warp's coefficients lie in two rows.
     const std::uint64_t width = form == Form::original ? 1 : form == Form::seed_tool ? 4 : 16;
     return {.load_requests = warps * pixels / width,
             .load_sectors = warps * pixels / width,
@@ -174,15 +177,16 @@ LaunchTraffic predicted(Form form, std::uint32_t images) {
             .store_sectors = sectors_of_result};
   }
   if (form == Form::best) {
-    // Each of 128 blocks reads the image once, 512 bytes a warp; a thread has four coefficients.
+    // Each of 128 blocks reads the image once, 512 bytes a warp; a thread computes four
+    // coefficients.
     constexpr std::uint64_t blocks = 128;
     return {.load_requests = blocks * pixels / (16 * warp_lanes),
             .load_sectors = blocks * sectors_of_image,
             .store_requests = warps,
             .store_sectors = sectors_of_result};
   }
-  // Two products of matrices in 16 tiles of 64 × 64, each of which reads both sides in 16 steps of
-  // 16, a load of a thread a side: of bytes 8 rows of 16 a warp, of numbers two rows of 64.
+  // Two matrix products in 16 tiles of 64 × 64, each of which reads both sides in 16 steps of 16,
+  // one load a thread and side. A warp reads 8 rows of 16 bytes, or two rows of 64 numbers.
   constexpr std::uint64_t steps = 16 * 16;
   constexpr std::uint64_t warps_of_block = 8;
   constexpr std::uint64_t of_bytes = 8;
@@ -202,7 +206,7 @@ launch_series::Series series_of(Form form, std::uint32_t images) {
 Experiment describe(Form form, std::uint32_t images) {
   Experiment experiment = launch_series::on_gpu(bytes_of(images), series_of(form, images));
   add_term_rate(experiment, images);
-  experiment.checked = "coefficients within the bound of their roundings";
+  experiment.checked = "coefficients within their rounding bound";
   const LaunchTraffic asked = predicted(form, images);
   const auto number = [](std::uint64_t count) { return static_cast<double>(count); };
   experiment.counts = CountPlan{
@@ -215,15 +219,15 @@ Experiment describe(Form form, std::uint32_t images) {
   return experiment;
 }
 
-// On a CPU a form transforms a part of the coefficients, as many as take some milliseconds, spread
-// over all; the separable one has them all.
+// On a CPU a form transforms some of the coefficients, spread over all of them: as many as take a
+// few milliseconds. The separable form transforms all of them.
 namespace {
 
-/// Coefficients of one core, by their places, and what they are made from.
+/// The coefficients of one core, by their positions, and what they are computed from.
 struct Job {
   const std::uint8_t* image = nullptr;
-  const float* cosines = nullptr;  ///< at (2x+1)u mod `period`; of Separable at x × side + u
-  float* rows = nullptr;           ///< of Separable: what the first pass leaves
+  const float* cosines = nullptr;  ///< at (2x+1)u mod `period`; for Separable at x × side + u
+  float* rows = nullptr;           ///< for Separable: the result of the first pass
   float* coefficients = nullptr;
   std::span<const std::uint32_t> at;
 };
@@ -248,7 +252,8 @@ template <class Cosine>
 
 void naively(const Job& job) {
   by_terms(job, [](std::uint32_t k) {
-    // Of a number that the compiler does not know to be the last one's: two cosines a term.
+    // The index is not known to the compiler to follow the last one, so each term takes two
+    // cosines.
     asm volatile("" : "+r"(k));
     return std::cos(static_cast<float>(from_minus_pi(k)) *
                     (std::numbers::pi_v<float> / (period / 2)));
@@ -259,9 +264,9 @@ void from_table(const Job& job) {
   by_terms(job, [&](std::uint32_t k) { return job.cosines[k % period]; });
 }
 
-constexpr std::uint32_t group_of_row = 16;  // coefficients: what the widest vectors hold
+constexpr std::uint32_t group_of_row = 16;  // coefficients: the width of the widest vectors
 
-/// As many coefficients of a row at once as a vector has lanes; the table is that of Separable.
+/// As many coefficients of a row at once as a vector has lanes; the table is the one of Separable.
 template <std::uint32_t lanes>
 [[gnu::always_inline]] inline int by_vectors(const Job& job) {
   using Numbers = VectorOf<float, lanes>;
@@ -284,7 +289,7 @@ template <std::uint32_t lanes>
   return 0;
 }
 
-/// As many columns at once, those of the places that are asked for, in two passes.
+/// As many columns at once, for the requested positions, in two passes.
 template <std::uint32_t lanes>
 [[gnu::always_inline]] inline int in_two_passes(const Job& job) {
   using Numbers = VectorOf<float, lanes>;
@@ -311,8 +316,8 @@ template <std::uint32_t lanes>
   return 0;
 }
 
-/// The places that a core transforms: of the separable form whole columns in groups, of vectors
-/// groups of a row, else single ones, all spread by an odd number.
+/// The positions that a core transforms: groups of whole columns (Separable), groups of a row
+/// (vectors) or single coefficients, spread by an odd step.
 std::vector<std::uint32_t> places_of(Form form, std::size_t rank, std::size_t cores) {
   std::vector<std::uint32_t> places;
   if (form == Form::separable) {
@@ -377,11 +382,12 @@ void run(Session& session) {
       if (form == Form::table || form == Form::all_cores) from_table(job);
       if (form == Form::vectors) (void)vector_code.run(job);
       if (form == Form::separable) (void)pass_code.run(job);
-      asm volatile("" : : : "memory");  // no pass can be left out
+      asm volatile("" : : : "memory");  // the compiler can drop no pass
     }
     return std::uint64_t{0};
   });
-  // The host's own cosines of 32 bits are no worse than __cosf, and all forms have one reference.
+  // The host's own cosines of 32 bits are at least as exact as __cosf, and all forms share one
+  // reference.
   const auto& expected = session.cache().keep<Reference>(
       "dct", [&] { return reference(pixels_here, cosine_error(Form::original)); });
   slope.verify = [&](const Call&, std::span<const Stamp>, Tally& tally) {
@@ -398,7 +404,7 @@ void run(Session& session) {
   };
   slope.size = launch_series::pairs_by_trial(experiment, slope.lengths);
   experiment.slopes = {slope};
-  experiment.checked = "coefficients within the bound of their roundings";
+  experiment.checked = "coefficients within their rounding bound";
   experiment.facts = [&](const Experiment&) {
     return Facts{{"share_of_coefficients", share},
                  {"instructions", std::string{form == Form::vectors     ? vector_code.instructions

@@ -27,7 +27,8 @@ __global__ void __launch_bounds__(best_threads) best(const char* image, float* c
   four_at_once(image, coefficients, shared);
 }
 
-/// Images are layers of the grid; a batch is transformed again where there are more layers.
+/// Images are layers of the grid; where there are more layers than images, a batch is transformed
+/// again.
 __global__ void __launch_bounds__(pass_threads)
     along_rows(const char* images, const float* cosines, float* rows, std::uint32_t count) {
   __shared__ __align__(16) PassShared shared;
@@ -49,7 +50,7 @@ __global__ void __launch_bounds__(pass_threads)
   });
 }
 
-/// A batch, on the device alone.
+/// A batch, in device memory only.
 struct Batch {
   explicit Batch(std::uint32_t images)
       : from{std::size_t{images} * pixels / sizeof(std::uint32_t)},
@@ -99,7 +100,7 @@ void transform(Form form, const Batch& batch, std::uint32_t images, std::uint32_
   cuda_check(cudaGetLastError());
 }
 
-/// Images spread over a batch whose every coefficient is compared.
+/// Images spread over the batch. Every coefficient of them is compared.
 constexpr std::uint32_t compared = 8;
 
 void run(Session& session) {
@@ -126,8 +127,8 @@ void run(Session& session) {
       check(reference(image(number), cosine_error(form)), landed.span(), all, tally);
     }
   };
-  // Poison is no number, which every bound refuses. What is taken off its counts is a
-  // kernel that reads and writes nothing.
+  // The poison is NaN, which every tolerance refuses. The counts of a kernel that reads and writes
+  // nothing are subtracted.
   const Slope alone{
       .launch =
           [&](const Call& call) {

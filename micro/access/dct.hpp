@@ -1,13 +1,14 @@
 // What do the loads of a cosine transform cost, when every coefficient is a sum over all pixels?
 //
-// Van den Braak, Mesman and Corporaal (2010) transformed an image of 256 × 256 bytes as a whole.
-// The seed prints no formula. Here coefficient (u, v) is the sum of pixel (x, y) ×
-// cos(π(2x+1)u/512) × cos(π(2y+1)v/512) over all pixels, 2^32 terms in all, without a factor in
-// front: `original` with a thread a coefficient and a load a byte, `seed_tool` with one load of
-// four bytes, `seed_hand` with one of sixteen through the read-only path, which took the texture
-// cache's place. `best` is still that sum; `separable` transforms rows, then columns.
+// Van den Braak, Mesman and Corporaal (2010) transformed an image of 256 × 256 bytes as a whole,
+// and print no formula. Here coefficient (u, v) is the sum of pixel (x, y) × cos(π(2x+1)u/512) ×
+// cos(π(2y+1)v/512) over all pixels, 2^32 terms in all, without a normalisation factor: `original`
+// with one thread per coefficient and one load per byte, `seed_tool` with one load of four bytes,
+// `seed_hand` with one of sixteen through the read-only path, which replaced the texture cache.
+// `best` is still that sum; `separable` transforms rows, then columns.
 //
-// `large` is a batch of images beyond four times L2, of which a direct sum would take too long.
+// `large` is a batch of images of more than four times L2, for which a direct sum would take too
+// long.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -29,7 +30,7 @@ inline constexpr double terms = static_cast<double>(pixels) * pixels;
 /// cos(π k / 512) has this period in k.
 inline constexpr std::uint32_t period = 4 * side;
 
-/// The number of the same cosine from -period/2 on, for an angle from -π to π.
+/// The index of the same cosine, from -period/2, for an angle from -π to π.
 STRATA_HD constexpr std::int32_t from_minus_pi(std::uint32_t k) {
   return static_cast<std::int32_t>((k % period) ^ (period / 2)) -
          static_cast<std::int32_t>(period / 2);
@@ -59,26 +60,26 @@ inline constexpr auto forms =
 /// The cosine of k × π/512 for k = (2x+1)u, at x × side + u.
 [[nodiscard]] std::vector<float> cosines();
 
-/// What a coefficient is in double precision, and by how much one of a kernel may differ.
+/// A coefficient in double precision, and the allowed difference of a kernel's.
 struct Reference {
   std::vector<double> coefficients;
   std::vector<double> bounds;
 };
-/// The bound is derived: `cosine_error` is the largest of a factor; each term has at most two
-/// roundings, and 256 of a row and 256 rows are added one after the other, in 32 bits. Coefficient
-/// (0, 0) is exact: all of its sums are whole numbers below 2^24.
+/// The bound is derived: `cosine_error` is the largest error of a factor; each term has at most two
+/// roundings, and 256 of a row and 256 rows are added sequentially, in 32 bits. Coefficient (0, 0)
+/// is exact: all its sums are integers below 2^24.
 [[nodiscard]] Reference reference(std::span<const std::uint8_t> image, double cosine_error);
 /// Of a form's cosines, the angle's rounding included.
 [[nodiscard]] double cosine_error(Form form);
 
-/// Holds the coefficients `at` of a result against the reference.
+/// Compares the coefficients `at` of a result with the reference.
 void check(const Reference& expected, std::span<const float> coefficients,
            std::span<const std::uint32_t> at, Tally& tally);
 
-/// What a launch of a form of a GPU asks for.
+/// Requests of a launch of a GPU form.
 [[nodiscard]] LaunchTraffic predicted(Form form, std::uint32_t images);
 
-/// How often the transform is made in either of two series.
+/// How often the transform is done in each of two series.
 [[nodiscard]] launch_series::Series series_of(Form form, std::uint32_t images);
 
 /// The case on a GPU.

@@ -1,6 +1,6 @@
-// The cosine transform by direct sums as one would write it today: a thread has four coefficients
-// of a column, so that a pixel times its cosine across serves four terms. The image comes 16 bytes
-// a load, 8 rows at a time, and is converted once a block; cosines across lie in shared memory.
+// The cosine transform by direct sums as written today: a thread has four coefficients of a column,
+// so that a pixel times its horizontal cosine serves four terms. The image is read 16 bytes per
+// load, 8 rows at a time, and converted once per block; horizontal cosines are in shared memory.
 #pragma once
 
 #include "harness/cuda/access.cuh"
@@ -12,10 +12,10 @@ inline constexpr unsigned best_threads = 128;  // 32 columns, 4 groups of rows
 inline constexpr unsigned best_columns = 32;
 inline constexpr unsigned best_rows = 16;  // of a block; 4 of a thread
 inline constexpr unsigned rows_at_once = 8;
-/// Four numbers more a column: 16-byte loads of 8 lanes then meet all banks once.
+/// Four more numbers per column: 16-byte loads of 8 lanes then use all banks once.
 inline constexpr unsigned best_pitch = side + 4;
 
-/// Right to two units in the last place.
+/// Accurate to two units in the last place.
 __device__ __forceinline__ float exact_cosine(std::uint32_t k) {
   return cospif(static_cast<float>(from_minus_pi(k)) * (1.0F / (period / 2)));
 }

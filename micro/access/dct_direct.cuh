@@ -1,6 +1,6 @@
-// The cosine transform as a thread a coefficient, each a sum over all pixels: `width` bytes a load.
-// 1 is the seed's original, 4 what its tool makes of it; by hand it takes 16, by the read-only
-// path. Blocks of 16 × 16 are our choice.
+// The cosine transform with one thread per coefficient, each a sum over all pixels: `width` bytes
+// per load. 1 is the paper's original, 4 the result of its tool; its hand-written version takes 16,
+// through the read-only path. Blocks of 16 × 16 are our choice.
 #pragma once
 
 #include "harness/cuda/access.cuh"
@@ -12,7 +12,7 @@ namespace strata::dct {
 
 inline constexpr unsigned direct_side = 16;
 
-/// Wanted: one MUFU.COS.
+/// Expected: one MUFU.COS.
 __device__ __forceinline__ float hardware_cosine(std::uint32_t k) {
   constexpr float step = std::numbers::pi_v<float> / (period / 2);
   return __cosf(static_cast<float>(from_minus_pi(k)) * step);

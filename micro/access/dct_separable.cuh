@@ -1,5 +1,5 @@
-// The cosine transform in two passes, rows and then columns: two products of matrices, in tiles of
-// 64 × 64 that a block makes from strips of 16, of which each thread has 4 × 4 numbers.
+// The cosine transform in two passes, rows and then columns: two matrix products, in tiles of 64 ×
+// 64 that a block computes from strips of 16, of which each thread has 4 × 4 numbers.
 #pragma once
 
 #include "harness/cuda/access.cuh"
@@ -12,7 +12,7 @@ inline constexpr unsigned pass_tile = 64;
 inline constexpr unsigned pass_strip = 16;
 
 struct PassShared {
-  float left[pass_strip][pass_tile];  ///< by its place along the sum, then by row of the tile
+  float left[pass_strip][pass_tile];  ///< by position along the sum, then by row of the tile
   float right[pass_strip][pass_tile];
 };
 
@@ -41,7 +41,7 @@ __device__ __forceinline__ void take_bytes(const char* image, std::uint32_t firs
     strip[at + i][mine] = static_cast<float>(word >> (8 * i) & 0xFFU);
 }
 
-/// The tile of this block: `take(first, shared)` brings both strips of a step.
+/// The tile of this block: `take(first, shared)` loads both strips of a step.
 template <class Take>
 __device__ __forceinline__ void product(float* to, PassShared& shared, const Take& take) {
   const std::uint32_t across = 4 * (threadIdx.x % 16);

@@ -17,10 +17,10 @@ std::optional<std::string> excluded(const Params& params, Backend backend) {
   const Form form = forms.of(params.at("form"));
   const bool of_cpu = form == Form::scalar || form == Form::vectors || form == Form::all_cores;
   if (of_cpu != (backend == Backend::host)) {
-    return of_cpu ? "a form of a CPU" : "a form of a GPU";
+    return of_cpu ? "a CPU variant" : "a GPU variant";
   }
-  // Table II has one time for both.
-  if (form == Form::seed_hand) return "the seed's kernel by hand is that of its tool";
+  // Table II gives one time for both.
+  if (form == Form::seed_hand) return "the paper's hand-written kernel equals that of its tool";
   return std::nullopt;
 }
 
@@ -31,27 +31,27 @@ Benchmark declared(const std::string& name, const std::string& question, bool ro
       .suite = "micro",
       .name = name,
       .question = question,
-      .axes = {sizes.axis("size", "1920 × 1080 as the seed had it, or beyond four times L2")},
+      .axes = {sizes.axis("size", "1920 × 1080 as in the paper, or more than four times L2")},
       .data_axes = 1,
       .counter_sets = {"flops", "issue", "shared"},
-      .quantities = {{"kernel_time", "one image, where others go before it and follow"},
+      .quantities = {{"kernel_time", "duration of one image in a series"},
                      {"useful_bandwidth", "bytes of the image and of its result over that time"},
                      {"core_clock", "clock of the core between the images"},
-                     {"l1_load_requests_per_launch", "counted beside modelled"},
-                     {"l1_load_sectors_per_launch", "counted beside modelled"},
-                     {"l1_store_sectors_per_launch", "counted beside modelled"}},
+                     {"l1_load_requests_per_launch", "counted and modelled"},
+                     {"l1_load_sectors_per_launch", "counted and modelled"},
+                     {"l1_store_sectors_per_launch", "counted and modelled"}},
       .seconds_per_case = 0.5,
       .excludes = excluded};
   if (rotates) {
     std::vector<std::string> degrees;
     for (const Angle& angle : angles)
       degrees.push_back(std::to_string(angle.degrees));
-    benchmark.axes.push_back(listed_axis("angle", "degrees by which the image is turned", degrees));
+    benchmark.axes.push_back(listed_axis("angle", "rotation angle in degrees", degrees));
   }
-  benchmark.axes.push_back(forms.axis(
-      "form",
-      "of the kernel: as the seed had it before its tool, after, by hand, and as one would write "
-      "it today; on a CPU one core, the same with vectors, and all cores"));
+  benchmark.axes.push_back(
+      forms.axis("form",
+                 "of the kernel: as in the paper before its tool, after its tool, by hand, and as "
+                 "written today; on a CPU one core, one core with vectors, and all cores"));
   return benchmark;
 }
 
@@ -100,7 +100,7 @@ void measure_on_cpu(Session& session, const std::function<void(const Rows&)>& wo
   const Image image = image_of(session.params(), cpus.size() * l2_bytes);
   if (session.param("form") != forms.name_of(Form::all_cores)) cpus.resize(1);
   HostMachine machine{cpus};
-  // What all forms of an image read.
+  // The image that all forms read.
   const auto& from = session.cache().keep<std::vector<std::uint8_t>>(
       "image " + session.param("size"), [&] { return pixels_of(image); });
   std::vector<std::uint8_t> to(image.bytes());
@@ -120,7 +120,7 @@ void measure_on_cpu(Session& session, const std::function<void(const Rows&)>& wo
                     .last = row(rank + 1)};
     for (std::uint32_t pass = 0; pass < call.length.rounds; ++pass) {
       work(mine);
-      asm volatile("" : : : "memory");  // no pass can be left out
+      asm volatile("" : : : "memory");  // the compiler can drop no pass
     }
     return std::uint64_t{0};
   });

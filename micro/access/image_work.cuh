@@ -1,4 +1,4 @@
-// Launches the body of a form over an image, and measures it.
+// Launches the body of a form on an image, and measures it.
 #pragma once
 
 #include "harness/cuda/access.cuh"
@@ -16,7 +16,7 @@ class DeviceBytes {
  public:
   __device__ DeviceBytes(const char* from, char* to) : from_{from}, to_{to} {}
 
-  // Declared for both sides as the bodies are; the host has memories of its own.
+  // Declared for both sides like the bodies; the host has separate memories.
   template <unsigned bytes>
   STRATA_HD void load(unsigned /*slot*/, std::uint32_t* words, std::uint64_t at) const {
 #if defined(__CUDA_ARCH__)
@@ -48,15 +48,15 @@ struct Images {
   std::vector<std::uint8_t> pixels;
 };
 
-/// A form, and how it is launched.
+/// A form, and its launch.
 template <class What>
 struct Kernel {
   void (*code)(const char*, char*, What) = nullptr;
   Tiling tiling;
 };
 
-/// `what_of(image)` is what the kernel is told beside its memory, traffic(image) what one launch
-/// asks for.
+/// `what_of(image)` gives the kernel's arguments besides its memory, traffic(image) the requests of
+/// one launch.
 template <class What, class Make, class Predict>
 void measure_on_gpu(Session& session, const Kernel<What>& kernel, const Make& what_of,
                     const Predict& traffic, const Check& check) {
@@ -78,7 +78,7 @@ void measure_on_gpu(Session& session, const Kernel<What>& kernel, const Make& wh
                                             reinterpret_cast<char*>(images.to.data()), what);
     cuda_check(cudaGetLastError());
   };
-  // What is taken off its counts is a kernel that reads and writes nothing.
+  // A kernel that reads and writes nothing; its counts are subtracted.
   const Slope alone{.launch =
                         [&](const Call& call) {
                           if (call.length.rounds > 0) {

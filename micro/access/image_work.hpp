@@ -1,8 +1,8 @@
-// What benchmarks of one image share: forms and sizes, and what is said of a case on a GPU and on a
-// CPU. An image is read once and one of its size is written.
+// Shared parts of benchmarks on one image: forms and sizes, and the description of a case on a GPU
+// and on a CPU. An image is read once and an image of the same size is written.
 //
-// On a GPU a launch does the work several times over, a layer of its grid each: what a launch costs
-// is in none of the times, and small images fill the chip. On a CPU cores share the rows.
+// On a GPU a launch does the work several times, one layer of its grid each: launch overhead is in
+// none of the times, and small images fill the chip. On a CPU cores share the rows.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -27,30 +27,30 @@ inline constexpr auto forms = choices_of<Form>("original", "seed_tool", "seed_ha
                                                "scalar", "vectors", "all_cores");
 inline constexpr Choices sizes{std::pair{"seed", false}, std::pair{"large", true}};
 
-/// A benchmark with the axes `form`, `size` and, where it rotates, `angle`.
+/// A benchmark with the axes `form`, `size` and, for rotations, `angle`.
 [[nodiscard]] Benchmark declared(const std::string& name, const std::string& question,
                                  bool rotates);
 
 /// The image of a case, where `cache` bytes are those of the L2, on a CPU of all cores together.
-/// `large` is beyond four of it.
+/// `large` is more than four times that.
 [[nodiscard]] Image image_of(const Params& params, std::uint64_t cache);
 
-/// Enough of an image for a gigabyte of traffic or more, in either of two series.
+/// Layers of an image for at least a gigabyte of traffic, in each of two series.
 [[nodiscard]] launch_series::Series series_of(const Image& image);
 
-/// The case on a GPU, of which `traffic` is that of one layer.
+/// The case on a GPU, where `traffic` is that of one layer.
 [[nodiscard]] Experiment describe(const Image& image, const LaunchTraffic& traffic);
 
-/// The bytes of an image, made by all CPUs.
+/// The bytes of an image, generated on all CPUs.
 [[nodiscard]] std::vector<std::uint8_t> pixels_of(const Image& image);
 
 inline constexpr std::uint8_t poison = 0xA5;
 
-/// Holds `to` against what must have become of `from`, whose places that nothing wrote hold poison.
+/// Compares `to` with the expected result for `from`; positions that nothing wrote hold poison.
 using Check = std::function<void(const Image& image, std::span<const std::uint8_t> from,
                                  std::span<const std::uint8_t> to, Tally& tally)>;
 
-/// Counts in `tally` whether each pixel of `to` is right(x, y).
+/// Counts in `tally` whether right(x, y) holds for each pixel of `to`.
 template <class Right>
 void check_each(const Image& image, Tally& tally, const Right& right) {
   std::atomic<std::size_t> different = 0;
@@ -79,7 +79,7 @@ struct Rows {
   std::uint32_t last = 0;
 };
 
-/// Measures a form of a CPU: `work` does some rows.
+/// Measures a CPU form: `work` processes some rows.
 void measure_on_cpu(Session& session, const std::function<void(const Rows&)>& work,
                     const std::string& instructions, const Check& check);
 

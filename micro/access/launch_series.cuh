@@ -11,8 +11,8 @@
 
 namespace strata::launch_series {
 
-/// `alone` is one launch from a state that holds nothing of its result, verified: it is counted, or
-/// made after the last timed one. work(n) queues n times the work.
+/// `alone` is one launch from a state without any of its results, verified: it is counted, or made
+/// after the last timed one. work(n) queues the work n times.
 inline void measure_series(Session& session, CudaMachine& machine, Experiment& experiment,
                            const Slope& alone, const Series& series,
                            const std::function<void(std::uint32_t)>& work) {
@@ -27,9 +27,9 @@ inline void measure_series(Session& session, CudaMachine& machine, Experiment& e
   const auto few_in_graph = machine.replays(1, few);
   const auto many_in_graph = machine.replays(1, many);
   const std::uint64_t step = measure_global_timer_step(stream);
-  // Each series starts behind work that is not in it: what that leaves in L2, words not yet written
-  // back above all, is what the later ones of a series find. Else the first one differs from the
-  // others, and more so behind a pause than not, and the slope has it.
+  // Each series starts after untimed work. What that leaves in L2, above all dirty lines, is what
+  // the later launches of a series find. Otherwise the first launch would differ from the others,
+  // more so after a pause, and the slope would include it.
   const auto behind_another = [&](const auto& seconds) {
     machine.launch(few);
     return seconds();

@@ -1,5 +1,5 @@
-// What a kernel takes when others of its kind go before it and follow it: one more in a series,
-// less all that starting a launch costs. Rows and timers of kernels that are timed whole.
+// The time of a kernel in a series of equal launches: the time of one more launch, without launch
+// overhead. Rows and timers of kernels that are timed as a whole.
 #pragma once
 
 #include "harness/measure/experiment.hpp"
@@ -12,14 +12,13 @@
 
 namespace strata::launch_series {
 
-/// How often the work is done in the shorter series of two, and in the longer one.
+/// How often the work is done in the shorter and the longer series.
 struct Series {
   std::uint32_t few = 1;
   std::uint32_t many = 3;
 };
 
-/// Rows of the seconds that the work takes by two timers, and of the bandwidth of its `bytes` by
-/// the outer one.
+/// Rows of the work's seconds by two timers, and of the bandwidth of its `bytes` by the outer one.
 [[nodiscard]] inline Experiment described(double bytes, const Value& first,
                                           const Method& first_method, const Value& second,
                                           const Method& second_method) {
@@ -60,7 +59,7 @@ struct Series {
   return experiment;
 }
 
-/// For Slope::size: the slope's own lengths, and so many pairs of runs in a sample, of which the
+/// For Slope::size: the slope's own lengths, and as many pairs of runs per sample, of which the
 /// median counts, as take a hundredth of a second.
 [[nodiscard]] inline std::function<Lengths(const std::function<Launched(const Length&)>&)>
 pairs_by_trial(Experiment& experiment, const Lengths& lengths) {
@@ -68,7 +67,7 @@ pairs_by_trial(Experiment& experiment, const Lengths& lengths) {
     constexpr double sample_seconds = 1e-2;
     constexpr int least_pairs = 3;
     constexpr int most_pairs = 7;
-    (void)trial(lengths.brief);  // fetches the code
+    (void)trial(lengths.brief);  // loads the code
     const double seconds =
         trial(lengths.brief).seconds * (lengths.brief.rounds + lengths.full.rounds);
     experiment.pairs =

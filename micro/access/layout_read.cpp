@@ -27,20 +27,21 @@ std::optional<std::string> excluded(const Params& params, Backend backend) {
   const auto warps = number_of<long long>(params, "warps_per_sm");
   const auto block = number_of<long long>(params, "block_size");
   if (block % 32 != 0 || warps * 32 % block != 0) {
-    return "warps_per_sm is not a whole number of blocks";
+    return "warps_per_sm is not a multiple of the warps of a block";
   }
   if (backend == Backend::host) {
     if (block != 32) return "a CPU core has no blocks: it is measured at block_size 32";
     return std::nullopt;
   }
-  if (params.at("residency") == "l3") return "a GPU has no third level of cache";
+  if (params.at("residency") == "l3") return "a GPU has no L3";
   const long long blocks = warps * 32 / block;
   if (blocks > 32) return "no GPU holds more than 32 blocks on an SM";
   if (params.at("cores") == "one" && blocks != 1) return "only one block can be kept on one SM";
   return std::nullopt;
 }
 
-/// Cycles of each core from the first start of its warps to the last end; median of the cores.
+/// Cycles of each core from the first start of its warps to the last end; the median over the
+/// cores.
 double span_of_a_core(const Launched& launched) {
   struct Span {
     std::uint64_t first = std::numeric_limits<std::uint64_t>::max();
@@ -59,9 +60,9 @@ double span_of_a_core(const Launched& launched) {
   return median(spans);
 }
 
-/// Of the warps' own cycles of a read, in the timed parts of the long launch, the median and the
-/// 5th and 95th percentile. The outer timer is held against the slowest warp's whole launches. The
-/// cell: cycles in which an SM reads once with each of its warps.
+/// The warps' own cycles of a read in the timed parts of the long launch: median, 5th and 95th
+/// percentile. The outer timer is compared with the whole launch of the slowest warp. A cell holds
+/// the cycles in which an SM performs one read with each of its warps.
 Window median_warp(const Shape& shape, bool alone) {
   return {.name = "median warp; the slowest for the outer timer",
           .read = [shape, alone](const Launched& brief, const Launched& full) {
@@ -80,8 +81,8 @@ Window median_warp(const Shape& shape, bool alone) {
           }};
 }
 
-/// Nobody counts hits while the clock runs, but two warps of an SM that read the same groups surely
-/// had some: where they started tells.
+/// Hits are not counted while the clock runs. But two warps of an SM that read the same groups must
+/// have had some, and their start positions tell whether they did.
 auto l1_hits_seen(const Walks& walks, std::uint32_t reads) {
   return [&walks, reads](std::span<const Stamp> stamps) -> std::optional<std::string> {
     std::map<std::uint32_t, std::vector<std::uint32_t>> on;
@@ -108,34 +109,32 @@ Benchmark declare() {
   return {
       .suite = "micro",
       .name = "layout_read",
-      .question = "What does each layout of a particle cost to read, from each level?",
-      .axes = {listed_axis("layout", "how the seven floats of a particle lie in memory",
-                           names_of<Layouts>()),
-               levels.axis("residency", "the level that holds the particles (l3: CPU only)"),
-               listed_axis("cores", "one or all SMs (cuda), CPU cores (host)", {"one", "all"},
-                           {"all"}),
-               listed_axis("fields", "all seven fields, or position and mass",
-                           names_of<FieldSets>()),
-               number_axis("block_size", "threads in a block (host: always 32)", 32, 1024,
-                           {"32", "128", "256", "1024"}),
-               number_axis("warps_per_sm",
-                           "warps resident on each SM (host: dependent chains that a core "
-                           "interleaves)",
-                           1, 64, {"1", "2", "4", "8", "16", "32", "48", "64"})},
+      .question = "What does it cost to read a particle in each layout, from each level?",
+      .axes =
+          {listed_axis("layout", "memory layout of a particle's seven floats", names_of<Layouts>()),
+           levels.axis("residency", "the level that holds the particles (l3: CPU only)"),
+           listed_axis("cores", "one or all SMs (cuda), CPU cores (host)", {"one", "all"}, {"all"}),
+           listed_axis("fields", "all seven fields, or position and mass", names_of<FieldSets>()),
+           number_axis("block_size", "threads per block (host: always 32)", 32, 1024,
+                       {"32", "128", "256", "1024"}),
+           number_axis("warps_per_sm",
+                       "resident warps per SM (host: dependent chains that a core interleaves)", 1,
+                       64, {"1", "2", "4", "8", "16", "32", "48", "64"})},
       .data_axes = 2,  // layout, residency
       .quantities = {{"warp_read_cycles",
-                      "cycles from the start of a warp's read to its sum, median of warps"},
-                     {"warp_read_cycles_p5", "the same, 5th percentile of warps"},
-                     {"warp_read_cycles_p95", "the same, 95th percentile of warps"},
+                      "cycles from the start of a warp's read to its sum, median over warps"},
+                     {"warp_read_cycles_p5", "the same, 5th percentile over warps"},
+                     {"warp_read_cycles_p95", "the same, 95th percentile over warps"},
                      {"warp_read_cycles_slowest",
-                      "of the slowest warp by both timers, where one warp is alone"},
-                     {"warp_read_time", "warp_read_cycles by the clock at that moment"},
+                      "cycles of the slowest warp by both timers, where one warp is alone"},
+                     {"warp_read_time",
+                      "warp_read_cycles as time, by the clock measured in the launch"},
                      {"arithmetic_cycles",
-                      "the part of a warp-read that is sum and address, not load"},
-                     {"grid_time", "the whole walk of all warps, start-up included"},
-                     {"useful_bandwidth", "bytes of wanted fields a second, start-up cancelled"},
-                     {"reads_per_second", "particles read a second, start-up cancelled"},
-                     {"core_clock", "clock of the core while it read"}},
+                      "the part of a warp-read spent on sums and addresses, not loads"},
+                     {"grid_time", "duration of the whole launch, including start-up"},
+                     {"useful_bandwidth", "bytes of wanted fields per second, start-up cancelled"},
+                     {"reads_per_second", "particles read per second, start-up cancelled"},
+                     {"core_clock", "clock of the core during the reads"}},
       .seconds_per_case = 0.06,
       .excludes = excluded};
 }
@@ -161,31 +160,32 @@ std::vector<float> words_of(const ParticleChain& chain, const std::string& layou
 std::uint32_t groups_at(Level level, const GpuFacts& gpu) {
   constexpr std::uint64_t in_every_l1 = std::uint64_t{32} * 1024;  // of every GPU since Volta
   if (level == Level::l1) return groups_in(in_every_l1);
-  // Of a chip whose L2 has two partitions, each comes to hold all of it: four fifths of a
-  // partition. The more groups there are, the fewer warps of a GPC meet by chance.
+  // On a chip whose L2 has two partitions, each comes to hold all of the data, so four fifths of
+  // one partition. The more groups there are, the less often warps of a GPC meet by chance.
   if (level == Level::l2) return groups_in(gpu.l2_bytes / 5 * 2);
-  if (level == Level::l3) throw Skipped{"a GPU has no third level of cache"};
+  if (level == Level::l3) throw Skipped{"a GPU has no L3"};
   // Between two visits of a group, 16 times the L2 of an H200 is read.
   const std::uint64_t footprint = std::uint64_t{max_groups} * group_bytes;
   if (gpu.memory_bytes < 4 * footprint) throw Skipped{"less than 4 GiB of device memory"};
-  if (gpu.l2_bytes * 4 > footprint) throw Skipped{"the L2 is too large for the chain"};
+  if (gpu.l2_bytes * 4 > footprint) throw Skipped{"L2 is too large for the chain"};
   return groups_in(footprint);
 }
 
 Shape shape_on_gpu(const Point& point, const GpuFacts& gpu, std::uint32_t groups) {
-  // Roughly, in cycles: what a read costs a warp alone, and each warp where the SM is full.
+  // Roughly, in cycles: what a read costs a lone warp, and each warp of a full SM.
   const bool l1 = point.level == Level::l1;
   const bool l2 = point.level == Level::l2;
-  // Of the loads of 48 warps 1.2 % met on an H100, of 64 warps 1.5 %, of 32 warps 0.8 % at most.
-  constexpr int merges = 9;  // major compute capability since which L2 answers them as one
+  // Share of loads that met another one on an H100: at most 0.8 % with 32 warps, 1.2 % with 48,
+  // 1.5 % with 64.
+  constexpr int merges = 9;  // since this major compute capability L2 merges them into one
   constexpr std::uint32_t most_warps = 32;
   if (l2 && point.cores > 1 && gpu.major >= merges && point.warps > most_warps) {
     throw Skipped{
-        fmt::format("loads of {} warps on every SM meet in L2 by chance, and it answers over 1 % "
-                    "of them as one",
+        fmt::format("with {} warps on every SM, loads meet in L2 by chance, and it answers over 1 "
+                    "% of them as one",
                     point.warps)};
   }
-  // Of a launch: hundreds of steps of the coarsest timer. In L1 a read may take a third of that.
+  // Of a launch: hundreds of steps of the coarsest timer. In L1 a read may take a third of this.
   const double timed_seconds = l1 ? 1.2e-3 : 4e-4;
   const double latency = l1 ? 110 : l2 ? 400 : 900;
   const double each_warp = l1 ? 12 : l2 ? 18 : 55;
@@ -211,7 +211,7 @@ Shape shape_for(double reads, std::uint32_t warmup, std::uint64_t most, std::uin
   while (first > unroll && of(first).total() > most)
     first -= unroll;
   if (of(first).total() > most) {
-    throw Skipped{fmt::format("a launch of {} reads at least would read something twice after {}",
+    throw Skipped{fmt::format("a launch of at least {} reads would read something twice after {}",
                               of(first).total(), most)};
   }
   return of(first);
@@ -265,7 +265,7 @@ Walks walks_of(const Point& point, const ParticleChain& chain) {
     if (shift > spare_groups(point.level, point.cores)) {
       throw std::logic_error{"layout_read: too few rings of half the groups"};
     }
-    // Of random orders two in three have a ring of half the groups.
+    // Two in three random orders have a ring of half the groups.
     if (Ring ring = chain.shifted(shift); 2 * ring.groups() >= chain.groups()) {
       walks.rings.push_back(std::move(ring));
     }
@@ -322,7 +322,7 @@ Experiment describe(const Point& point, const Shape& shape, const ParticleChain&
     experiment.rows.push_back({"warp_read_cycles_slowest", "cycle", By::outside, outside});
     experiment.timers = {{slowest, By::inside, outside, By::outside}};
   } else {
-    // Warps overlap, and the slowest one is no longer what the outer timer ends with.
+    // Warps overlap, and the outer timer no longer ends with the slowest one.
     experiment.timers_apart = "two methods are compared for single warps";
   }
   experiment.watch = {cycles_of(reads), outside};
@@ -380,9 +380,8 @@ Experiment describe_on_gpu(const Point& point, const GpuFacts& gpu, const Shape&
 }
 
 // On a CPU a "warp" is a group of 32 particles that one core reads at once, and `warps_per_sm` is
-// the number of independent chains that the core interleaves: one shows the latency, more of them
-// how much of it the core hides. Cycles are those of the time-stamp counter. Levels are the CPU's
-// own.
+// the number of independent chains that the core interleaves: one shows the latency, more show how
+// much of it the core hides. Cycles are those of the time-stamp counter. Levels are the CPU's own.
 namespace {
 
 constexpr std::uint32_t unroll = 1;
@@ -393,8 +392,8 @@ using Lanes = std::array<std::uint32_t, group_size>;
 
 using Vector [[gnu::vector_size(16)]] = float;
 
-/// The horizontal sums of four vectors, one in each element: a 4 by 4 transpose, added up on the
-/// way.
+/// The horizontal sums of four vectors, one in each element: a 4 by 4 transpose with additions on
+/// the way.
 [[gnu::always_inline]] inline Vector sums_of(Vector a, Vector b, Vector c, Vector d) {
   const Vector ab =
       __builtin_shufflevector(a, b, 0, 4, 1, 5) + __builtin_shufflevector(a, b, 2, 6, 3, 7);
@@ -403,7 +402,7 @@ using Vector [[gnu::vector_size(16)]] = float;
   return __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
 }
 
-/// A whole read of four words, with 0 where nothing is wanted: one load and a mask.
+/// A whole read of four words, with 0 for those that are not wanted: one load and a mask.
 template <class L, class Fields, std::size_t r>
 [[gnu::always_inline]] inline Vector read_vector(const float* at) {
   using Mask [[gnu::vector_size(16)]] = std::int32_t;
@@ -417,9 +416,9 @@ template <class L, class Fields, std::size_t r>
   return std::bit_cast<Vector>(bits & mask);
 }
 
-/// Adds read r of 32 particles, `stride` words apart from `at` on, to the sums of their lanes.
-/// Vector reads are added up four particles at a time; of single words, neighbouring lanes are
-/// independent, so the compiler makes vectors of them where the stride allows.
+/// Adds read r of 32 particles, `stride` words apart starting at `at`, to the sums of their lanes.
+/// Vector reads are added up four particles at a time; single words of neighbouring lanes are
+/// independent, so the compiler vectorizes them where the stride allows it.
 template <class L, class Fields, std::size_t r, std::size_t stride>
 [[gnu::always_inline]] inline void add_read(const float* at, std::array<float, group_size>& sum) {
   constexpr Issue issue = issued<L, Fields>(r);
@@ -459,7 +458,7 @@ template <class L, class Fields>
   }
   (std::make_index_sequence<L::reads.size()>{});
 
-  // Every lane names the same next group; their mean depends on all of them.
+  // Every lane names the same next group; the mean depends on all of them.
   std::uint32_t next = 0;
   for (std::uint32_t lane = 0; lane < group_size; ++lane) {
     const auto bits = std::bit_cast<std::uint32_t>(sum[lane] + mantissa_bias);
@@ -491,8 +490,8 @@ std::uint32_t groups_at(Level level, const CpuFacts& cpu) {
   if (level == Level::l1) return groups_in(need(cpu.l1_bytes, "l1d_bytes") / 2);
   if (level == Level::l2) return groups_in(need(cpu.l2_bytes, "l2_bytes") / 2);
   if (level == Level::l3) return groups_in(need(cpu.l3_bytes, "l3_bytes") / 4);
-  // Eight times the last level, or what the chain can hold: between two visits of a group nothing
-  // of it is left.
+  // Eight times the last level, or as much as the chain can hold, so that nothing of a group is
+  // left in a cache at its next visit.
   const std::uint64_t last = cpu.l3_bytes ? *cpu.l3_bytes : need(cpu.l2_bytes, "l2_bytes");
   const std::uint64_t footprint = std::min(8 * last, std::uint64_t{max_groups} * group_bytes);
   if (footprint < 3 * last) throw Skipped{"the last-level cache is too large for the chain"};
@@ -535,7 +534,7 @@ void run(Session& session) {
     cores[i / point.warps].positions.push_back(positions[i]);
 
   constexpr std::uint32_t warmup = 8;
-  // What a read of one chain costs, roughly: only the length of a launch hangs on it.
+  // The approximate cost of a read of one chain; only the length of a launch depends on it.
   constexpr std::array<double, 4> ticks_of_level{100, 150, 350, 1200};
   const double ticks = ticks_of_level.at(static_cast<std::size_t>(point.level));
   const Shape shape = shape_for(reads_for(timed_seconds, tsc_hertz(), ticks, ticks, point.warps),
@@ -567,7 +566,7 @@ void run(Session& session) {
       sum += lane_weight(lane) * core.sums[lane];
     return std::uint64_t{sum};
   });
-  // A launch goes on where the last one ended, so the data are where they were.
+  // A launch continues where the last one ended, so the data are already in their level.
   slope.verify = results_are([&](const Call& call, std::size_t rank) {
     const std::uint32_t reads = shape.at(call.length).total();
     std::uint32_t sum = 0;
@@ -577,7 +576,7 @@ void run(Session& session) {
     }
     return std::uint64_t{sum};
   });
-  // One whole lap first: what fits into the level is there from then on.
+  // One whole lap first: what fits into the level stays there.
   slope.size = [&, lengths = slope.lengths](const auto& launch) {
     (void)launch(Length{.rounds = chain.groups() / point.warps + 1, .work = 1});
     return lengths;

@@ -1,6 +1,6 @@
 // Each warp follows one chain: the sum of a group's 32 particles says which group comes next. One
 // loop reads all four parts, so that they run the same instructions, and the slope between the two
-// timed ones holds nothing but reads.
+// timed parts contains nothing but reads.
 #include "harness/case/error.hpp"
 #include "harness/cuda/access.cuh"
 #include "harness/cuda/cuda_machine.hpp"
@@ -17,16 +17,17 @@
 namespace strata::layout_read {
 namespace {
 
-/// Where each read of particle 0 begins: a pointer for each array of the layout.
+/// The address of each read of particle 0: a pointer for each array of the layout.
 struct Arrays {
   const float* first[field_count];
 };
 
-/// Address of word `offset` of read r of particle i. From particle 0 to particle i it is the same
-/// way in every array, below 2^32 bytes.
+/// Address of word `offset` of read r of particle i. The distance from particle 0 to particle i is
+/// the same in every array, below 2^32 bytes.
 template <class L, std::size_t r, unsigned offset>
 __device__ __forceinline__ const float* address(const Arrays& arrays, std::uint32_t i) {
-  // Else it lies a fixed way behind the first read, which the load's own offset covers.
+  // Otherwise it lies at a fixed distance from the first read, which the load's immediate offset
+  // covers.
   constexpr bool own_array = L::template first_word<std::size_t>(r, 0, group_size) !=
                              L::template first_word<std::size_t>(r, 0, 2 * group_size);
   constexpr auto read = static_cast<std::uint32_t>(r);
@@ -37,8 +38,8 @@ __device__ __forceinline__ const float* address(const Arrays& arrays, std::uint3
                                         way * static_cast<std::uint32_t>(sizeof(float)));
 }
 
-/// Issues read r of particle i into `loaded`. Not from memory: the address itself is the first
-/// word, so the arithmetic before and after the load keeps its place in the chain, and the other
+/// Issues read r of particle i into `loaded`. Without `from_memory`, the address itself is the
+/// first word, so that the arithmetic around the load keeps its place in the chain, and the other
 /// words are `filler`, which the caller holds in a register.
 template <class L, class Fields, bool from_memory, std::size_t r>
 __device__ __forceinline__ void issue_read(float* loaded, const Arrays& arrays, std::uint32_t i,
@@ -93,17 +94,17 @@ __device__ __forceinline__ std::uint32_t read_particle_bits(const Arrays& arrays
   return __float_as_uint(tree_sum<L, Fields, 0, Fields::count>(loaded) + mantissa_bias);
 }
 
-/// Particle `place` behind the first of a group in place. Wanted: one LEA or IMAD, not three.
+/// The particle at `place` after the first of a group. Wanted: one LEA or IMAD, not three.
 __device__ __forceinline__ std::uint32_t particle_at(std::uint32_t group, std::uint32_t place) {
   asm("mad.lo.u32 %0, %0, 4, %1;" : "+r"(group) : "r"(place));
   return group;
 }
 
-/// Where walks begin. A warp takes the next start of the SM that it finds itself on: no rule says
-/// which block goes to which SM, and the warps of an SM must start far apart.
+/// Where walks begin. A warp takes the next start of the SM on which it runs: nothing defines which
+/// block runs on which SM, and the warps of an SM must start far apart.
 struct Starts {
-  const RingStart* starts;  // `warps` for the first SM, then for the next
-  std::uint32_t* taken;     // how many of an SM's starts are taken; zeros before a walk
+  const RingStart* starts;  // `warps` for the first SM, then for the next ones
+  std::uint32_t* taken;     // how many of an SM's starts are taken; zero before a walk
   std::uint32_t sms;
   std::uint32_t warps;  // of an SM
 };
@@ -135,7 +136,7 @@ __global__ void __launch_bounds__(1024)
   const std::uint32_t start = take_start(starts, lane);
   const RingStart from = starts.starts[start];
   std::uint32_t group = from.group << noise_bits;
-  const std::uint32_t place = from.shift * group_size + lane;  // behind a group's first particle
+  const std::uint32_t place = from.shift * group_size + lane;  // after a group's first particle
   std::uint32_t sum = 0;
   std::uint64_t cycles = 0;
   consume(group);
@@ -203,7 +204,7 @@ void measure(Session& session, Level level) {
     without_loads = walk<L, Fields, false>;
   });
   const std::uint32_t blocks = point.blocks_per_sm();
-  // A block takes a little shared memory even when it asks for none.
+  // A block takes a little shared memory even if it requests none.
   const auto reserved =
       static_cast<std::size_t>(device_attribute(cudaDevAttrReservedSharedMemoryPerBlock));
   const auto* const code = reinterpret_cast<const void*>(kernel);

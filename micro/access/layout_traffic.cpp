@@ -1,8 +1,8 @@
-// How many bytes would each generation of GPU move for each layout?
+// How many bytes does each generation of GPU move for each layout?
 //
 // Nothing is measured: the numbers follow from the addresses of one warp that reads 32 particles,
-// under the rules that harness/model/coalescing.hpp cites. They stand in a run so that its figures
-// can set them beside what the hardware did.
+// under the rules that harness/model/coalescing.hpp cites. They are part of a run so that its
+// figures can show them next to what the hardware did.
 #include "harness/case/error.hpp"
 #include "harness/measure/session.hpp"
 #include "harness/model/coalescing.hpp"
@@ -24,19 +24,18 @@ Benchmark declare() {
   return {
       .suite = "micro",
       .name = "layout_traffic",
-      .question = "How many bytes would each generation of GPU move for each layout?",
+      .question = "How many bytes does each GPU generation move for each layout?",
       .axes = {listed_axis("generation",
                            "compute capabilities that share their rules for global memory", names),
                *read.axis("layout"), *read.axis("fields")},
-      .quantities = {{"requests_per_read",
-                      "what the memory pipeline takes one by one, to read 32 particles"},
-                     {"transactions_per_read", "with memory, of whatever size"},
-                     {"sectors_per_read", "of 32 bytes, each once in each request"},
-                     {"lines_per_read", "of 128 bytes, each once in each request"},
+      .quantities = {{"requests_per_read", "memory requests of the pipeline to read 32 particles"},
+                     {"transactions_per_read", "memory transactions of any size"},
+                     {"sectors_per_read", "32-byte sectors, each once per request"},
+                     {"lines_per_read", "128-byte lines, each once per request"},
                      {"repeated_sectors_per_read",
-                      "of the sectors: touched by an earlier load of the same read"},
-                     {"bytes_moved_per_read", "by the transactions"},
-                     {"bytes_used_per_read", "of the wanted fields"},
+                      "sectors that an earlier load of the same read touched"},
+                     {"bytes_moved_per_read", "bytes moved by the transactions"},
+                     {"bytes_used_per_read", "bytes of the wanted fields"},
                      {"moved_over_used", "bytes moved ÷ bytes used"}},
       .seconds_per_case = 0.0001,
       .excludes = {}};

@@ -13,14 +13,15 @@
 namespace strata::request_merging {
 namespace {
 
-/// What the window reads from the stamps, in this order.
+/// The window's values, computed from the stamps, in this order.
 enum Cell : std::size_t { first_load, other_loads, apart };
 
-/// Cycles of a load of the first SM, of the others in the median, and between them.
+/// Cycles of a load: of the first SM, the median of the others, and the cycles by which the others
+/// are later.
 Inside read_cells(const Launched& brief, const Launched& full) {
   const auto of_round = [&](const Stamp& stamp, unsigned mark) {
     const auto same = std::ranges::find(brief.stamps, stamp.tag, &Stamp::tag);
-    if (same == brief.stamps.end()) throw std::runtime_error{"a block left no stamp"};
+    if (same == brief.stamps.end()) throw std::runtime_error{"a block wrote no stamp"};
     return (static_cast<double>(stamp.cycles[mark]) - static_cast<double>(same->cycles[mark])) /
            (full.length.rounds - brief.length.rounds);
   };
@@ -51,8 +52,8 @@ Row row(const char* quantity, Cell cell) {
           of_slope([cell](const Seen& seen) { return seen.inside.cells[cell]; })};
 }
 
-/// Of the sectors that missed L1, those that L2 was asked for; and whether L2 had them, and no more
-/// or fewer were asked for than one SM or all SMs want.
+/// The share of the sectors missed by L1 that was requested from L2; and the gate that L2 hit them
+/// and that one SM up to all SMs requested them.
 void judge_merging(Session& session, const Counted& counted, std::uint32_t sms) {
   const LoadCounts net = load_counts(counted.whole) - load_counts(counted.overhead);
   const double missed = net.sectors - net.l1_hit_sectors;
@@ -63,8 +64,8 @@ void judge_merging(Session& session, const Counted& counted, std::uint32_t sms) 
   session.judge("level",
                 net.l1_hit_sectors <= level_bound * net.sectors && l2_missed <= level_bound &&
                     asked <= 1 + level_bound && asked * sms >= 1 - level_bound,
-                fmt::format("L1 served {:.0f} sectors; L2 was asked for {:.2f} % of the {:.0f} "
-                            "that missed it, and missed {:.2f} % of those",
+                fmt::format("L1 served {:.0f} sectors; L2 received {:.2f} % of the {:.0f} that "
+                            "missed it, and missed {:.2f} % of those",
                             net.l1_hit_sectors, 100 * asked, missed, 100 * l2_missed));
 }
 
@@ -80,15 +81,16 @@ Benchmark declare() {
                                1000,
                                {"0", "10", "20", "30", "40", "50", "60", "70", "80", "90", "100",
                                 "120", "140", "160", "200"})},
-          .quantities = {{"first_load_cycles", "of the SM that loads first"},
-                         {"other_load_cycles", "of the SMs that load later, median of them"},
-                         {"delay_cycles", "from the first load to the others, as it came about"},
-                         {"core_clock", "clock of the core meanwhile"},
-                         {"l2_sectors_per_missed_sector",
-                          "that L2 was asked for, over what missed L1: 1 where nothing is merged"}},
+          .quantities =
+              {{"first_load_cycles", "latency of the SM that loads first"},
+               {"other_load_cycles", "latency of the SMs that load later, median over them"},
+               {"delay_cycles", "cycles from the first load to the others, as measured"},
+               {"core_clock", "clock of the core during the loads"},
+               {"l2_sectors_per_missed_sector",
+                "sectors that L2 received over those that missed L1: 1 where nothing is merged"}},
           .seconds_per_case = 0.05,
           .excludes = [](const Params&, Backend backend) -> std::optional<std::string> {
-            if (backend == Backend::host) return "cores of a CPU ask their L2 alone";
+            if (backend == Backend::host) return "CPU cores do not share L2 requests";
             return std::nullopt;
           }};
 }
@@ -112,7 +114,7 @@ Experiment describe(std::uint32_t sms, std::uint32_t delay) {
                      row("delay_cycles", apart)};
   experiment.timers_apart = "single loads are shorter than a step of any other timer";
   experiment.watch = {experiment.rows[0].value, experiment.rows[1].value};
-  experiment.checked = "sums of SMs against the host's";
+  experiment.checked = "SM sums against the host's";
   experiment.placement = Placement{.cores = sms};
   experiment.unproved = {.gate = "level"};
   const std::uint64_t loads = std::uint64_t{sms} * rounds;

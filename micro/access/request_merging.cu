@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(lanes)
 
 void run(Session& session) {
   const GpuFacts gpu = gpu_facts(session.device().identity().facts);
-  if (gpu.major < 9) throw Skipped{"clusters of blocks came with compute capability 9.0"};
+  if (gpu.major < 9) throw Skipped{"thread block clusters need compute capability 9.0"};
   const auto sms = number_of<std::uint32_t>(session.params(), "sms");
   const auto delay = number_of<std::uint32_t>(session.params(), "delay");
   const auto* const code = reinterpret_cast<const void*>(meet);
@@ -94,7 +94,7 @@ void run(Session& session) {
     cuda_check(cudaLaunchKernelEx(&config, meet, lines.data(), launched_rounds, delay,
                                   machine.device_stamps()));
   };
-  // The same loads bring the lines into the part of L2 that these SMs read through.
+  // The same loads bring the lines into the partition of L2 that these SMs read through.
   slope.prepare = [&](const Call&) { launch(rounds); };
   slope.launch = [&](const Call& call) { launch(call.length.rounds); };
   experiment.kernels = {code};

@@ -14,7 +14,7 @@
 namespace strata::rotation {
 namespace {
 
-/// Some rows, and where their pixels go.
+/// Some rows and the destinations of their pixels.
 struct Job {
   image_work::Rows rows;
   Rotation rotation;
@@ -41,7 +41,7 @@ void by_pixel(const Job& job) {
   }
 }
 
-/// As many places at once as a vector has lanes; bytes still move one by one.
+/// As many positions at once as a vector has lanes; bytes still move one by one.
 template <Way way, std::uint32_t lanes>
 [[gnu::always_inline]] inline int by_vectors(const Job& job) {
   using Numbers = VectorOf<std::int32_t, lanes>;
@@ -55,7 +55,7 @@ template <Way way, std::uint32_t lanes>
   }
   for (std::uint32_t y = job.rows.first; y < job.rows.last; ++y) {
     for (std::uint32_t x = 0; x < image.width; x += lanes) {
-      // Places of a row before the shift, which do not wrap around.
+      // Positions of a row before the shift, which do not wrap around.
       const auto c = static_cast<std::uint32_t>(rotation.cosine);
       const auto s = static_cast<std::uint32_t>(rotation.sine);
       const std::uint32_t from_x = c * x - s * y + static_cast<std::uint32_t>(rotation.from_x);
@@ -73,7 +73,7 @@ template <Way way, std::uint32_t lanes>
   return 0;
 }
 
-/// Forward: which places some pixel goes to, and which hold the pixel of one that does.
+/// For `forward`: which positions some pixel goes to, and which hold such a pixel.
 class Arrivals {
  public:
   Arrivals(const Turn& turn, std::span<const std::uint8_t> from, std::span<const std::uint8_t> to)

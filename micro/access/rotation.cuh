@@ -11,7 +11,7 @@ namespace strata::rotation {
 
 using Code = void (*)(const char*, char*, Turn);
 
-/// Each benchmark has kernels of its own of the bodies, which its contract finds by its namespace:
+/// Each benchmark has its own kernels of the bodies, which its contract finds by namespace:
 /// kernel_of.operator()<Form>().
 template <Way way, class KernelOf>
 void run_on_gpu(Session& session, const KernelOf& kernel_of) {

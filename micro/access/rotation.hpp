@@ -1,11 +1,11 @@
-// What do short words and their grouping cost where one side of a copy lies askew: a rotation?
+// What do short words and their grouping cost if one side of a copy is rotated?
 //
-// Two ways, as van den Braak, Mesman and Corporaal (2010) had them. Forward: each pixel is read
-// once and put where it goes, so that some places are written twice and some never. Backward: each
-// place is written once, with the pixel that it comes from, or with 0. The seed prints no formula:
-// here images turn about their middle, to the nearest pixel, by numbers of 1/65536.
+// Two ways, as in van den Braak, Mesman and Corporaal (2010). Forward: each pixel is read once and
+// written to its target, so that some positions are written twice and some never. Backward: each
+// position is written once, with its source pixel, or with 0. The paper prints no formula: here
+// images are rotated about their centre, to the nearest pixel, with fixed-point numbers of 1/65536.
 //
-// A file has each form, of both ways.
+// There is one file per form, for both ways.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -21,10 +21,10 @@ namespace rotation {
 
 enum class Way : std::uint8_t { forward, backward };
 
-/// What a kernel is told.
+/// Arguments of a kernel.
 struct Turn {
   Image image;
-  Rotation rotation;  ///< backward it is the one that leads back
+  Rotation rotation;  ///< backward: the inverse rotation
 };
 [[nodiscard]] constexpr Turn turn_by(Way way, const Image& image, std::uint32_t degrees) {
   return {image, rotation_by(image, degrees, way == Way::backward)};
@@ -32,8 +32,8 @@ struct Turn {
 [[nodiscard]] Turn turn_of(Way way, const Image& image, const Params& params);
 
 /// Each of `count` pixels of a thread, the first at (x, y) and the next ones `step` further right:
-/// all loads, then all stores. What would leave the image is not loaded: a compiler puts the only
-/// load of a thread behind that question in any case.
+/// all loads, then all stores. Pixels that would leave the image are not loaded: a compiler would
+/// place the only load of a thread after that test anyway.
 template <Way way, unsigned count, class Memory>
 STRATA_HD void turn_pixels(Memory& memory, const Turn& turn, std::uint32_t x, std::uint32_t y,
                            std::uint32_t step) {
@@ -58,11 +58,11 @@ STRATA_HD void turn_pixels(Memory& memory, const Turn& turn, std::uint32_t x, st
   }
 }
 
-/// What a launch of a form of a GPU asks for.
+/// Requests of a launch of a GPU form.
 [[nodiscard]] LaunchTraffic predicted(Way way, image_work::Form form, const Turn& turn);
 
-/// Forward: every place of `to` that some pixel of `from` goes to holds one of these, any other
-/// poison. Backward: every place holds the pixel that it comes from, or 0.
+/// Forward: every position of `to` that some pixel of `from` maps to holds one of these, any other
+/// holds poison. Backward: every position holds its source pixel, or 0.
 [[nodiscard]] image_work::Check check_of(Way way, std::uint32_t degrees);
 
 /// A case on a CPU.

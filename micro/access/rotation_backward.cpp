@@ -12,10 +12,10 @@ STRATA_BENCHMARK(declare, host, run);
 }  // namespace
 
 Benchmark declare() {
-  return image_work::declared(
-      "rotation_backward",
-      "What does a rotation cost that writes each pixel once, and fetches it from where it was?",
-      /*rotates=*/true);
+  return image_work::declared("rotation_backward",
+                              "What does a rotation cost that writes each pixel once, and reads it "
+                              "from its source position?",
+                              /*rotates=*/true);
 }
 
 }  // namespace strata::rotation_backward

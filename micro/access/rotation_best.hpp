@@ -1,6 +1,6 @@
-// A rotation as one would write it today: each access of a warp takes a tile of 8 × 4 pixels, which
-// lies in few lines however it is turned, and a thread has four of them on their way at once. Wider
-// accesses on the straight side would stretch the tiles, and the askew side asks for more lines.
+// A rotation as written today: each access of a warp takes a tile of 8 × 4 pixels, which lies in
+// few lines at any angle, and a thread has four of them in flight. Wider accesses on the straight
+// side would stretch the tiles, and the rotated side would touch more lines.
 #pragma once
 
 #include "micro/access/rotation.hpp"
@@ -10,7 +10,7 @@ namespace strata::rotation {
 template <Way way>
 struct Best {
   static constexpr std::uint32_t tile = 8;
-  static constexpr std::uint32_t tiles = 4;  ///< of a thread, side by side
+  static constexpr std::uint32_t tiles = 4;  ///< per thread, adjacent
   static constexpr Tiling tiling{.block_x = tile, .block_y = 32, .columns = tiles};
 
   template <class Memory>

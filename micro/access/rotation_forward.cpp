@@ -14,7 +14,7 @@ STRATA_BENCHMARK(declare, host, run);
 Benchmark declare() {
   return image_work::declared(
       "rotation_forward",
-      "What does a rotation cost that reads each pixel once, and puts it where it goes?",
+      "What does a rotation cost that reads each pixel once, and writes it to its target position?",
       /*rotates=*/true);
 }
 

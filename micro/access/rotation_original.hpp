@@ -1,4 +1,4 @@
-// A rotation as the seed had it first: a thread a pixel. Blocks of 16 × 16 are our choice.
+// A rotation as originally in the paper: one thread per pixel. Blocks of 16 × 16 are our choice.
 #pragma once
 
 #include "micro/access/rotation.hpp"

@@ -1,4 +1,4 @@
-// A rotation as the seed's tool makes it: four threads in one. Forward it reads four pixels as one
+// A rotation as made by the paper's tool: four threads in one. Forward it reads four pixels as one
 // word; backward it writes four.
 #pragma once
 

@@ -1,6 +1,6 @@
-// Samples of a case are taken at several places of device memory, one after the other. Where data
-// lie decides how evenly they fall on the slices of L2: an H200 showed up to 7 % between two runs
-// whose array lay at other addresses, though neither run saw it.
+// Samples of a case are taken at several places in device memory, in turn. The placement of data
+// decides how evenly they fall on the slices of L2: an H200 showed up to 7 % between two runs whose
+// arrays had different addresses, though neither run could see it.
 #pragma once
 
 #include <algorithm>
@@ -12,13 +12,13 @@ class SamplePlaces {
  public:
   static constexpr std::uint64_t most = 16;
 
-  /// As many as `room` bytes hold, of `bytes` each, rounded up to whole pages of their own.
+  /// As many as fit into `room` bytes, of `bytes` each, rounded up to whole pages.
   explicit constexpr SamplePlaces(std::uint64_t bytes, std::uint64_t room = ~std::uint64_t{0})
       : bytes_{(bytes + page - 1) / page * page},
         count_{std::clamp<std::uint64_t>(room / bytes_, 1, most)} {}
 
   [[nodiscard]] constexpr std::uint64_t bytes() const { return bytes_; }
-  /// From the first place to the one at which the data of this sample begin.
+  /// Offset from the first place to that of this sample.
   [[nodiscard]] constexpr std::uint64_t offset() const { return now_ * bytes_; }
   constexpr void next() { now_ = (now_ + 1) % count_; }
 

@@ -31,18 +31,19 @@ Benchmark declare() {
   return {
       .suite = "micro",
       .name = "short_words",
-      .question = "What do uncoalesced accesses and short words cost a matrix addition?",
-      .axes = {listed_axis("element", "bytes of an element of the matrices", {"1", "2", "4"}),
-               orders.axis("order",
-                           "whether neighbouring threads, or turns of a CPU's loop, take "
-                           "neighbouring elements"),
-               listed_axis("group", "bytes of neighbouring elements that a thread, or turn, takes",
-                           {"1", "2", "4", "8", "16"}),
-               accesses.axis("access", "one access for each element of a group, or one for all")},
-      .quantities = {{"kernel_time", "one addition of the matrices, a GPU's start-up included"},
+      .question = "What do uncoalesced accesses and short words cost in a matrix addition?",
+      .axes =
+          {listed_axis("element", "bytes of a matrix element", {"1", "2", "4"}),
+           orders.axis(
+               "order",
+               "whether adjacent threads, or iterations of a CPU's loop, take adjacent elements"),
+           listed_axis("group", "adjacent bytes that a thread, or iteration, takes",
+                       {"1", "2", "4", "8", "16"}),
+           accesses.axis("access", "one access for each element of a group, or one for all")},
+      .quantities = {{"kernel_time", "duration of one matrix addition, including a GPU's start-up"},
                      {"useful_bandwidth", "bytes of the three matrices over that time"},
                      {"core_clock", "clock of the core between the additions"},
-                     {"l1_load_sectors_per_launch", "counted beside modelled"}},
+                     {"l1_load_sectors_per_launch", "counted and modelled"}},
       .seconds_per_case = 0.1,
       .excludes = [](const Params& params, Backend backend) -> std::optional<std::string> {
         const char* const why = why_not(form_of(params), backend);
@@ -93,15 +94,15 @@ Experiment describe_host(std::uint64_t bytes, double tick_hertz) {
   return experiment;
 }
 
-// On a CPU every core adds its own matrices, 6 MiB together, more than most L2 hold. Elements are
-// added row by row (coalesced) or column by column, a row apart (uncoalesced). `apart` is a loop
-// over the elements of a group inside the other one: along a row they follow each other anyway. A
-// row has an odd number of lines, so that a column spreads over all sets of the caches.
+// On a CPU every core adds its own matrices, 6 MiB together, more than most L2 caches hold.
+// Elements are added row by row (coalesced) or column by column, a row apart (uncoalesced). `apart`
+// is an inner loop over the elements of a group: along a row they are adjacent anyway. A row has an
+// odd number of lines, so that a column spreads over all sets of the caches.
 //
-// The barrier behind every store keeps the compiler from grouping neighbours by itself: each
-// element, or group that is taken together, is one load of A, one of B and one store, each of its
-// width, with -O2 and with -O3. Two elements of 8 bits are added in the halves of a general
-// register: an instruction that loads 16 bits into a vector keeps the rest of it, so that each load
+// The barrier after every store keeps the compiler from grouping neighbours by itself: each
+// element, or group that is accessed together, is one load of A, one of B and one store, each of
+// its width, with -O2 and with -O3. Two elements of 8 bits are added in the halves of a general
+// register: an instruction that loads 16 bits into a vector keeps the rest of it, so each load
 // would wait for the last addition.
 namespace {
 
@@ -111,7 +112,7 @@ constexpr std::size_t host_bytes = rows * row_bytes;     // of a matrix of a cor
 constexpr std::size_t host_words = host_bytes / sizeof(std::uint32_t);
 constexpr std::uint32_t poison = 0xA5A5A5A5U;
 
-/// What one access takes: an element, or some of them in a vector.
+/// The type of one access: an element, or several of them in a vector.
 template <class Element, std::size_t bytes>
 struct AccessOf {
   using Type [[gnu::vector_size(bytes), gnu::may_alias]] = Element;
@@ -129,7 +130,7 @@ struct AccessOf<std::uint8_t, 2> {
 template <class Element, std::size_t bytes>
 [[gnu::always_inline]] inline void add_one(const std::byte* a, const std::byte* b, std::byte* c) {
   using Access = typename AccessOf<Element, bytes>::Type;
-  // By std::memcpy some of the vectors would come through a general register.
+  // With std::memcpy some of the vectors would pass through a general register.
   // NOLINTBEGIN(cppcoreguidelines-pro-type-reinterpret-cast)
   const Access one = *reinterpret_cast<const Access*>(a);
   const Access two = *reinterpret_cast<const Access*>(b);
@@ -145,7 +146,7 @@ template <class Element, std::size_t bytes>
   asm volatile("" : : : "memory");
 }
 
-/// A group of elements, by accesses of `bytes` each.
+/// A group of elements, in accesses of `bytes` each.
 template <class Element, std::size_t group, std::size_t bytes>
 [[gnu::always_inline]] inline void add_group(const std::byte* a, const std::byte* b, std::byte* c) {
 #pragma GCC unroll 16
@@ -178,7 +179,7 @@ void by_columns(const std::byte* a, const std::byte* b, std::byte* c, std::uint3
 Addition addition_for(const Form& form) {
   const auto of = [&]<class Element, std::size_t group>() -> Addition {
     if constexpr (group < sizeof(Element)) {
-      throw std::logic_error{"no group is less than an element"};
+      throw std::logic_error{"no group is smaller than an element"};
     } else {
       if (form.coalesced) return by_rows<Element, group, group>;
       return form.together ? by_columns<Element, group, group>
@@ -192,13 +193,13 @@ Addition addition_for(const Form& form) {
   });
 }
 
-/// Word `i` of A and, behind it, of B of a core; those of C are 0.
+/// Word `i` of A and, after it, of B of a core; the words of C are 0.
 std::uint32_t source(std::size_t rank, std::size_t i) {
   return i < 2 * host_words ? hashed_word(static_cast<std::uint32_t>(rank * 2 * host_words + i))
                             : 0;
 }
 
-/// Holds the first `count` words of each core against those that `expected(rank, i)` says.
+/// Compares the first `count` words of each core with `expected(rank, i)`.
 template <class Words, class Expected>
 void compare(ThreadTeam& team, std::size_t count, Tally& tally, const Words& words,
              const Expected& expected) {
@@ -244,7 +245,7 @@ void run(Session& session) {
   };
   slope.size = launch_series::pairs_by_trial(experiment, slope.lengths);
   experiment.slopes = {slope};
-  // A and B are as they were.
+  // A and B must be unchanged.
   experiment.conclude = [&](Session&, const std::vector<Sample>&) {
     compare(team, 2 * host_words, experiment.tally, a_of, source);
   };

@@ -52,7 +52,7 @@ Kernel kernel_of(bool together) {
   if constexpr (why_not(apart, Backend::cuda) == nullptr) {
     if (!together) return add<element, element, group / element>;
   }
-  throw std::logic_error{"no kernel takes such groups"};
+  throw std::logic_error{"no kernel for such groups"};
 }
 
 Kernel kernel_for(const Form& form) {
@@ -71,7 +71,7 @@ struct Matrices {
 
 constexpr int poison_byte = Output<std::uint32_t>::poison_byte;
 
-/// Holds C, which has landed, against the host's sums, word by word.
+/// Compares C, copied to the host, with the host's sums, word by word.
 void compare(std::span<const std::uint32_t> words, std::uint32_t element, Tally& tally) {
   std::atomic<std::size_t> different = 0;
   in_parallel(words.size(), [&](std::size_t first, std::size_t last) {

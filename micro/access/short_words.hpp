@@ -1,12 +1,12 @@
 // What do uncoalesced accesses and short words cost on this GPU? Van den Braak, Mesman and
-// Corporaal (2010) asked it of a GPU of 2008, with a matrix addition.
+// Corporaal (2010) measured it on a GPU of 2008, with a matrix addition.
 //
-// C = A + B, a thread an element, in the two orders of their Fig. 6: neighbouring threads take
-// neighbouring elements (coalesced, 6b), or elements as far apart as there are blocks (6a).
-// Elements of 8, 16 and 32 bits, and groups of them: a thread takes a group of neighbours element
-// by element (apart) or by one vector access (together): their intra-thread grouping. Timed is one
-// launch more among several. On a CPU the order is that of a loop, row by row or column by column,
-// and a group is what one turn of the loop takes.
+// C = A + B, one thread per element, in the two orders of their Fig. 6: adjacent threads take
+// adjacent elements (coalesced, 6b), or elements as far apart as there are blocks (6a). Elements
+// have 8, 16 and 32 bits. A thread takes a group of adjacent elements one by one (apart) or with
+// one vector access (together): their intra-thread grouping. The time is that of one more launch
+// among several. On a CPU the order is that of a loop, row by row or column by column, and a group
+// is what one iteration takes.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -22,13 +22,13 @@ namespace strata::short_words {
 
 inline constexpr std::uint32_t threads = 256;  // of a block
 inline constexpr std::uint64_t matrix_bytes = 128U << 20U;
-/// Of A, whose words are those of one array of hashed words; B's follow them.
+/// Of A, which is an array of hashed words; B's follow them.
 inline constexpr std::uint32_t matrix_words = matrix_bytes / sizeof(std::uint32_t);
 
-/// What the axes set; sizes in bytes.
+/// Values of the axes; sizes in bytes.
 struct Form {
   std::uint32_t element = 4;
-  std::uint32_t group = 4;  ///< that a thread takes
+  std::uint32_t group = 4;  ///< per thread
   bool together = true;     ///< by one access to each matrix
   bool coalesced = true;
 
@@ -36,25 +36,25 @@ struct Form {
     return static_cast<std::uint32_t>(matrix_bytes / group / threads);
   }
   [[nodiscard]] constexpr std::uint32_t access() const { return together ? group : element; }
-  /// From the group of a thread, or block, to that of the next.
+  /// Distance from the group of a thread, or block, to that of the next.
   [[nodiscard]] constexpr std::uint32_t thread_step() const { return coalesced ? 1 : blocks(); }
   [[nodiscard]] constexpr std::uint32_t block_step() const { return coalesced ? threads : 1; }
 };
 [[nodiscard]] Form form_of(const Params& params);
 
-/// Why a form has no meaning, or null: kernels are compiled for the others.
+/// Why a form is not possible, or null: kernels are compiled for the others.
 [[nodiscard]] constexpr const char* why_not(const Form& form, Backend backend) {
-  if (form.group < form.element) return "a group is one element or more";
+  if (form.group < form.element) return "a group is at least one element";
   if (form.together) return nullptr;
-  if (form.group == form.element) return "one element is not taken apart";
+  if (form.group == form.element) return "a single element cannot be split";
   if (backend == Backend::host && form.coalesced) {
-    return "along a row the elements of a group follow each other anyway";
+    return "along a row, the elements of a group are adjacent anyway";
   }
   return nullptr;
 }
 
-/// The sum, element by element, of words that hold elements of `element` bytes; nothing is carried
-/// from one element into the next.
+/// The sum, element by element, of words that hold elements of `element` bytes, without carries
+/// between elements.
 [[nodiscard]] constexpr std::uint32_t sum_of_elements(std::uint32_t a, std::uint32_t b,
                                                       std::uint32_t element) {
   const std::uint32_t top = element == 1 ? 0x80808080U : element == 2 ? 0x80008000U : 0x80000000U;

@@ -19,8 +19,8 @@ void by_pixel(const image_work::Rows& rows) {
   }
 }
 
-/// As many pixels of a row at once as a vector holds numbers of 16 bits; the last ones again where
-/// a row ends.
+/// As many pixels of a row at once as a vector holds 16-bit numbers; the last vector of a row
+/// overlaps the one before.
 template <std::uint32_t lanes>
 [[gnu::always_inline]] inline int by_vectors(const image_work::Rows& rows) {
   using Bytes = VectorOf<std::uint8_t, lanes>;
@@ -69,8 +69,9 @@ STRATA_BENCHMARK(declare, host, run);
 }  // namespace
 
 Benchmark declare() {
-  return image_work::declared(
-      "sobel", "What do short words and their grouping cost an edge detector?", /*rotates=*/false);
+  return image_work::declared("sobel",
+                              "What do short words and their grouping cost in an edge detector?",
+                              /*rotates=*/false);
 }
 
 void check(const Image& image, std::span<const std::uint8_t> from, std::span<const std::uint8_t> to,

@@ -1,6 +1,6 @@
-// Sobel as one would write it today: a thread takes 16 columns and 8 rows. It reads each row once,
-// 16 bytes at a time and ahead of its use, keeps three rows in registers, and computes with pairs
-// of 16-bit floating-point numbers, which hold every number that occurs: none is beyond 2048.
+// Sobel as written today: a thread takes 16 columns and 8 rows. It reads each row once, 16 bytes at
+// a time and ahead of its use, keeps three rows in registers, and computes with pairs of 16-bit
+// floating-point numbers, which represent every value exactly: none exceeds 2048.
 #pragma once
 
 #include "micro/pattern/image.hpp"
@@ -80,21 +80,22 @@ constexpr std::uint32_t bytes_of(const Pair* gx, const Pair* gy) {
 struct Best {
   static constexpr std::uint32_t columns = 16;
   static constexpr std::uint32_t rows = 8;
-  static constexpr unsigned ahead = 4;  ///< rows on their way beside the one that is used
+  static constexpr unsigned ahead = 4;  ///< rows in flight beside the one that is used
   static constexpr Tiling tiling{.block_x = 32, .block_y = 4, .columns = columns, .rows = rows};
 
-  /// Sixteen bytes of a row, and the one to either side.
+  /// Sixteen bytes of a row, and one on each side.
   struct Raw {
     std::uint32_t words[4];
     std::uint32_t left;
     std::uint32_t right;
   };
-  /// The same in pairs: the last of `pairs[0]` and the first of `pairs[9]` are those to the sides.
+  /// The same in pairs: the last of `pairs[0]` and the first of `pairs[9]` are the bytes on the
+  /// sides.
   struct Line {
     Pair pairs[10];
   };
 
-  /// Outside the image the nearest byte stands for one that is not there.
+  /// Outside the image, the nearest byte replaces a missing one.
   template <class Memory>
   STRATA_HD static void fetch(Memory& memory, const Image& image, std::uint32_t x, std::uint32_t y,
                               unsigned slot, Raw& raw) {

@@ -1,5 +1,5 @@
-// Sobel as the seed had it first: a thread a pixel, which reads its eight neighbours byte by byte.
-// Blocks of 16 × 16 are our choice; the seed does not say.
+// Sobel as originally in the paper: one thread per pixel, which reads its eight neighbours byte by
+// byte. Blocks of 16 × 16 are our choice; the paper does not give the size.
 #pragma once
 
 #include "micro/pattern/image.hpp"

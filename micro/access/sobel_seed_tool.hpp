@@ -1,4 +1,4 @@
-// Sobel as the seed's tool makes it: four threads in one. Of each of three rows it reads the four
+// Sobel as made by the paper's tool: four threads in one. Of each of three rows it reads the four
 // aligned bytes as one word and the bytes beside them one by one, and it writes one word.
 #pragma once
 

@@ -42,13 +42,13 @@ std::optional<std::string> excluded(const Params& params, Backend backend) {
     return "only gather has a locality";
   }
   const bool gpu = backend == Backend::cuda;
-  if (gpu && shape.level == Level::l3) return "a GPU has no third level";
-  if (!gpu && shape.width != 4) return "a CPU reads words of 4 bytes here";
-  if (!gpu && misaligned) return "a word of a CPU never lies across lines";
+  if (gpu && shape.level == Level::l3) return "a GPU has no L3";
+  if (!gpu && shape.width != 4) return "a CPU reads 4-byte words here";
+  if (!gpu && misaligned) return "a word of a CPU never crosses a line";
   return std::nullopt;
 }
 
-/// Different sectors of each of the first loads of a pass, added up.
+/// Distinct sectors of each of the first loads of a pass, added up.
 std::uint64_t sectors_asked(const Shape& shape, std::uint32_t loads) {
   std::atomic<std::uint64_t> asked = 0;
   in_parallel(loads, [&](std::size_t first, std::size_t last) {
@@ -66,7 +66,7 @@ std::uint64_t sectors_asked(const Shape& shape, std::uint32_t loads) {
   return asked;
 }
 
-/// Different ones of a part of a window.
+/// Distinct sectors of a part of a window.
 std::uint64_t different_sectors(const Shape& shape, std::uint32_t loads) {
   std::vector<bool> seen(std::uint64_t{shape.locality} * shape.width / sector_bytes);
   for (std::uint32_t n = 0; n < loads * lanes; ++n)
@@ -74,8 +74,8 @@ std::uint64_t different_sectors(const Shape& shape, std::uint32_t loads) {
   return static_cast<std::uint64_t>(std::ranges::count(seen, true));
 }
 
-/// Aligned pieces of memory of that many bytes that the first loads of a pass touch, each counted
-/// once, where elements lie in order.
+/// Aligned pieces of memory of `bytes` bytes that the first loads of a pass touch, each counted
+/// once, where elements are read in order.
 std::uint64_t distinct_pieces(const Shape& shape, std::uint64_t loads, std::uint64_t bytes) {
   const auto piece = [&](std::uint32_t n) { return element_of(shape, n) * shape.width / bytes; };
   std::uint64_t each = 1;
@@ -85,12 +85,12 @@ std::uint64_t distinct_pieces(const Shape& shape, std::uint64_t loads, std::uint
   return loads * each - (piece(lanes - 1) == piece(lanes) && loads > 0 ? loads - 1 : 0);
 }
 
-/// Lines of which one load takes its elements, without those of its neighbours.
+/// Lines from which one load takes its elements, not counting its neighbours' lines.
 std::uint64_t lines_of_load(const Shape& shape) {
   return std::min<std::uint64_t>(lanes, shape.load_span() / line_bytes);
 }
 
-/// Of the first `loads` loads of a window, each element times 2 × lane + 1.
+/// Over the first `loads` loads of a window, the sum of each element times 2 × lane + 1.
 std::uint32_t sum_in_window(const Shape& shape, std::uint32_t loads) {
   std::atomic<std::uint32_t> sum = 0;
   in_parallel(loads, [&](std::size_t first, std::size_t last) {
@@ -110,7 +110,7 @@ Length length_of(const SweepPlan& plan, std::uint32_t blocks, std::uint32_t roun
   return length;
 }
 
-/// Whether loads share sectors: each block has its own piece of what does not.
+/// Whether loads share sectors. Where they do not, each block has its own piece.
 bool shares_sectors(const Shape& shape) {
   return shape.window_loads() > 1;
 }
@@ -124,8 +124,8 @@ std::uint32_t spread_over(std::uint32_t count) {
   return multiplier;
 }
 
-/// Loads in order, those of a warp side by side; or each warp and flight a run of a load each
-/// round, dealt out among `group` blocks.
+/// Loads in order, with those of a warp side by side; or each warp and flight takes a run of a load
+/// each round, dealt out among `group` blocks.
 AddressPattern pattern_for(const SweepPlan& plan, std::uint32_t group) {
   constexpr std::uint32_t warps = threads / lanes;
   const std::uint32_t flights = flights_of(plan.shape.width);
@@ -151,27 +151,27 @@ void plan_l2(SweepPlan& plan, const GpuFacts& gpu, std::uint32_t most_blocks) {
   const Shape& shape = plan.shape;
   const std::uint32_t round = loads_of_round(shape.width);
   if (shares_sectors(shape)) {
-    // Of more in flight than L2 can serve at once, more meet; of fewer blocks each goes through
+    // With more loads in flight than L2 can serve at once, more meet; with fewer blocks, each reads
     // longer runs, which hold whole windows.
     constexpr double bytes_in_flight = 32 * 1024;
     const double of_block = sectors_per_load(shape) * double{sector_bytes} * round;
     most_blocks =
         std::clamp(static_cast<std::uint32_t>(bytes_in_flight / of_block), 1U, most_blocks);
   }
-  // A third of L2: there is room for a second copy of each line in its other half.
+  // A third of L2 leaves room for a second copy of each line in its other half.
   const std::uint64_t held = gpu.l2_bytes / 3 / (lines_of_load(shape) * line_bytes);
   const std::uint64_t rounds_of_sm = held / (std::uint64_t{gpu.sms} * round);
-  if (rounds_of_sm == 0) throw Skipped{"L2 is too small for what would be in flight"};
-  // Powers of two, so that whole windows lie in what they make up.
+  if (rounds_of_sm == 0) throw Skipped{"L2 is too small for the loads in flight"};
+  // Powers of two, so that the buffers hold whole windows.
   plan.blocks_per_sm = static_cast<std::uint32_t>(
       std::bit_floor(std::min<std::uint64_t>(rounds_of_sm, most_blocks)));
   const auto rounds = static_cast<std::uint32_t>(std::bit_floor(rounds_of_sm / plan.blocks_per_sm));
   plan.loads_of_block = rounds * round;
   plan.pass = length_of(plan, gpu.sms * plan.blocks_per_sm, rounds);
   if (plan.loads(plan.pass) % shape.window_loads() != 0) {
-    throw Skipped{"no whole number of windows of that locality makes up what L2 holds"};
+    throw Skipped{"windows of that locality do not evenly divide what L2 holds"};
   }
-  constexpr double bytes_of_cycle = 40;  // roughly: only the length of a launch hangs on it
+  constexpr double bytes_of_cycle = 40;  // rough: only the length of a launch depends on it
   constexpr double cycles_of_round = 500;
   const double bytes = static_cast<double>(plan.loads(plan.pass)) * sectors_per_load(shape) *
                        static_cast<double>(sector_bytes);
@@ -185,7 +185,7 @@ void plan_l2(SweepPlan& plan, const GpuFacts& gpu, std::uint32_t most_blocks) {
 
 void plan_dram(SweepPlan& plan, const GpuFacts& gpu, std::uint32_t most_blocks) {
   const Shape& shape = plan.shape;
-  constexpr std::uint64_t many = 4;  // times L2: what is read, by the lines that it lies in
+  constexpr std::uint64_t many = 4;  // times L2: what is read, counted in whole lines
   const auto sectors = static_cast<std::uint64_t>(sectors_per_load(shape));
   const std::uint64_t line_slots = lines_of_load(shape) * line_bytes;
   const std::uint64_t wanted = std::bit_ceil(
@@ -195,7 +195,7 @@ void plan_dram(SweepPlan& plan, const GpuFacts& gpu, std::uint32_t most_blocks) 
       std::uint64_t{shape.locality} * shape.width > pool_bytes(gpu)) {
     throw Skipped{"device memory is too small beside L2, or for such a window"};
   }
-  // A block of few bytes would be gone before the next one is there.
+  // A block of few bytes would end before the next one starts.
   constexpr std::uint64_t least_piece = 32U << 10U;
   const std::uint32_t round = loads_of_round(shape.width);
   const std::uint64_t bytes_of_round = round * sectors * sector_bytes;
@@ -208,7 +208,7 @@ void plan_dram(SweepPlan& plan, const GpuFacts& gpu, std::uint32_t most_blocks) 
   plan.lengths = {.brief = length_of(plan, blocks / memory_parts, rounds),
                   .full = length_of(plan, blocks, rounds)};
   plan.pass = plan.lengths.full;
-  // Blocks that are resident together: a window is in L2 from its first load to its last.
+  // Blocks that are resident together: a window stays in L2 from its first load to its last.
   plan.pattern = pattern_for(
       plan, std::min(std::bit_floor(gpu.sms * plan.blocks_per_sm), plan.lengths.brief.blocks));
 }
@@ -223,32 +223,31 @@ Benchmark declare() {
       .suite = "micro",
       .name = "stride_gather",
       .question =
-          "How much of a level's bandwidth is left to wanted bytes that lie apart, off the "
-          "alignment, or anywhere?",
+          "How much of a level's bandwidth remains for strided, misaligned or scattered accesses?",
       .axes = {levels.axis("level", "where the data lie (l3: CPU only)"),
-               patterns.axis("pattern", "how elements follow one another"),
+               patterns.axis("pattern", "strided, misaligned or random order of the elements"),
                listed_axis("width", "bytes of an element (host: always 4)", {"4", "8", "16"},
                            {"4", "16"}),
-               number_axis("stride", "strided: elements from one to the next (else 1)", 1,
+               number_axis("stride", "strided: elements from one to the next (otherwise 1)", 1,
                            max_stride, {"1", "2", "4", "8", "16", "32", "64"}),
                number_axis("misalignment",
-                           "misaligned: elements from a line's start to the first (else 0)", 0,
+                           "misaligned: elements from a line's start to the first (otherwise 0)", 0,
                            max_misalignment, {"0", "1", "4", "8"}),
                listed_axis(
-                   "locality", "gather: elements of the window that a load draws from (else 32)",
+                   "locality",
+                   "gather: size of the window from which a load picks its elements (otherwise 32)",
                    localities,
                    {"32", "128", "512", "4096", "32768", "1048576", "16777216", "268435456"})},
-      .quantities = {{"useful_bandwidth", "wanted bytes a second, start-up cancelled"},
+      .quantities = {{"useful_bandwidth", "wanted bytes per second, start-up cancelled"},
                      {"useful_bandwidth_per_sm",
-                      "wanted bytes of an SM (host: of a core) in a cycle, by each timer"},
+                      "wanted bytes per cycle of an SM (host: of a core), by each timer"},
                      {"requested_bandwidth",
-                      "bytes of the sectors that loads ask L2 for a second, by the model; what "
-                      "memory gives is less where L2 has a sector from an earlier load"},
-                     {"grid_time", "the whole long launch, start-up included"},
-                     {"core_clock", "clock of the core meanwhile"},
-                     {"sectors_per_request", "of a warp-load, counted beside modelled"},
-                     {"memory_bytes_per_used_byte",
-                      "bytes read from memory for each that is wanted"}},
+                      "bytes of the sectors that loads request from L2 per second, by the model; "
+                      "memory delivers less where L2 holds a sector from an earlier load"},
+                     {"grid_time", "duration of the whole long launch, including start-up"},
+                     {"core_clock", "clock of the core during the loads"},
+                     {"sectors_per_request", "per warp-load, counted and modelled"},
+                     {"memory_bytes_per_used_byte", "bytes read from memory per wanted byte"}},
       .seconds_per_case = 0.03,
       .excludes = excluded};
 }
@@ -282,7 +281,7 @@ Sectors sectors_of(const Shape& shape, std::uint64_t loads, std::uint64_t fetche
   if (shape.pattern == Pattern::gather) {
     sectors.distinct = whole * shape.locality * shape.width / sector_bytes;
     if (rest > 0) sectors.distinct += different_sectors(shape, rest);
-    sectors.fetched = sectors.distinct;  // a window is read whole
+    sectors.fetched = sectors.distinct;  // every sector of a window is read
   } else {
     sectors.distinct = distinct_pieces(shape, loads, sector_bytes);
     sectors.fetched =
@@ -292,13 +291,14 @@ Sectors sectors_of(const Shape& shape, std::uint64_t loads, std::uint64_t fetche
 }
 
 double sectors_per_load(const Shape& shape) {
-  constexpr std::uint32_t enough = 1U << 15U;  // the mean of so many is right to a thousandth
+  constexpr std::uint32_t enough = 1U << 15U;  // the mean of this many is within 0.1 %
   const std::uint32_t loads = std::min(shape.window_loads(), enough);
   return static_cast<double>(sectors_asked(shape, loads)) / loads;
 }
 
 std::uint32_t sum_of_loads(const Shape& shape, std::uint64_t loads) {
-  // Each window reads what the one before does, so many words further on: their sums lie on a line.
+  // Each window reads the same pattern as the one before, some words further on: the sums of
+  // windows lie on a line.
   const std::uint32_t window = shape.window_loads();
   const std::uint64_t further = std::uint64_t{shape.locality} * shape.stride * shape.words();
   const std::uint64_t whole = loads / window;
@@ -334,7 +334,7 @@ Experiment describe(const SweepPlan& plan, const SamplePlaces& places) {
   experiment.slopes = {{.verify = results_add_up_to(sum_of),
                         .start = in_l2 ? Start::as_left : Start::evicted,
                         .lengths = plan.lengths}};
-  experiment.checked = "sums of launches against the host's";
+  experiment.checked = "launch sums against the host's";
   constexpr std::uint32_t warps = threads / lanes;
   if (in_l2) {
     experiment.placement = {.cores = plan.sms,
@@ -373,10 +373,9 @@ CountPlan counts_of(const SweepPlan& plan, const GpuFacts& gpu) {
 
 // On a CPU every core reads words of its own array, one at a time. Each run continues where the
 // last one ended, and with a stride of more than a line each pass begins one line further on than
-// the last: the line of a word is read again only after the whole array was visited. The size of
-// the array decides the level: half of a core's L2; a quarter of its share of L3, or four times its
-// L2 where that is less; two to four times L3. A word of a CPU never crosses a line: nothing is
-// misaligned.
+// the last: a line is read again only after the whole array was visited. The array's size decides
+// the level: half of a core's L2; a quarter of its share of L3, or four times its L2 where that is
+// less; two to four times L3. A word never crosses a line on a CPU: nothing is misaligned.
 namespace {
 
 constexpr double timed_seconds = 2e-4;  // of a long run: shorter than the time between interrupts
@@ -398,15 +397,15 @@ template <class Word>
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-/// Which elements of an array of `words` words, a power of two, come one after the other for ever.
+/// The endless order in which elements of an array of `words` words, a power of two, are read.
 struct Order {
   Shape shape;
   std::uint64_t words = 0;
 
   /// Elements of a pass.
   [[nodiscard]] std::uint64_t pass() const { return words / shape.stride; }
-  /// The sum of `of(first, count)` over the stretches that `count` ordinals from `cursor` on are
-  /// made of; `first` is an element (strided), or a number whose place is looked up (gather).
+  /// The sum of `of(first, count)` over the contiguous pieces of the `count` ordinals from `cursor`
+  /// on; `first` is an element (strided) or a number whose place is looked up (gather).
   template <class Of>
   [[nodiscard]] std::uint32_t over_stretches(std::uint64_t cursor, std::uint64_t count,
                                              const Of& of) const {
@@ -451,7 +450,7 @@ struct Order {
   }
 };
 
-/// Words of the array of a core: a power of two of them.
+/// Words of a core's array: a power of two.
 std::uint64_t words_for(Level level, std::size_t cores, const CpuFacts& cpu) {
   constexpr std::uint64_t word = sizeof(std::uint32_t);
   const auto l2_bytes = [&] { return need(cpu.l2_bytes, "l2_bytes"); };
@@ -460,7 +459,7 @@ std::uint64_t words_for(Level level, std::size_t cores, const CpuFacts& cpu) {
     return std::bit_floor(std::min(need(cpu.l3_bytes, "l3_bytes") / 4 / cores, 4 * l2_bytes()) /
                           word);
   }
-  constexpr std::uint64_t times = 2;  // at least: less than twice as much, being a power of two
+  constexpr std::uint64_t times = 2;  // at least; rounded up to a power of two: less than 4
   const std::uint64_t last = cpu.l3_bytes ? *cpu.l3_bytes : l2_bytes();
   const std::uint64_t words = std::bit_ceil(times * last / cores / word);
   if (words * word * cores > need(cpu.memory_bytes, "memory_bytes") / 4) {
@@ -469,7 +468,7 @@ std::uint64_t words_for(Level level, std::size_t cores, const CpuFacts& cpu) {
   return words;
 }
 
-/// The arrays of all cores, which the cases of a level share.
+/// The arrays of all cores, shared by the cases of a level.
 struct Arrays {
   CoreWords words;
   double start = 0;  ///< of the last case, as a share of a pass
@@ -492,14 +491,14 @@ void run(Session& session) {
   const CpuFacts cpu = cpu_facts(session.device().identity().facts);
   const Order order{.shape = shape, .words = words_for(shape.level, cpus.size(), cpu)};
   if (shape.pattern == Pattern::gather && shape.locality > order.words) {
-    throw Skipped{"no window of that locality lies in an array of that level"};
+    throw Skipped{"no window of that locality fits in an array of that level"};
   }
   HostMachine machine{cpus};
   auto& arrays = session.cache().keep<Arrays>("stride_gather/" + session.param("level"), [&] {
     return Arrays{CoreWords{*machine.team(), order.words,
                             [](std::size_t, std::size_t i) { return array_words.word(i); }}};
   });
-  // Each case begins far from where others did, whose words may still be near.
+  // Each case begins far from where others did, whose words may still be cached.
   constexpr double golden = 0.6180339887498949;
   arrays.start = std::fmod(arrays.start + golden, 1);
   std::uint64_t begin = 0;
@@ -519,7 +518,7 @@ void run(Session& session) {
   slope.size = decide_lengths;
   experiment.slopes = {slope};
   experiment.pairs = pairs;
-  experiment.checked = "sums of cores against the host's";
+  experiment.checked = "core sums against the host's";
   experiment.unproved = {.gate = "level", .why = "no hardware counters on the host"};
   experiment.facts = [bytes =
                           order.words * cpus.size() * sizeof(std::uint32_t)](const Experiment&) {

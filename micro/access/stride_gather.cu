@@ -25,7 +25,7 @@ struct Sweep {
   std::uint32_t turn = 0;  ///< block b takes piece b + turn
 };
 
-/// Wanted: one IMAD.WIDE.U32. Of a multiplication in C++ ptxas adds up the upper halves as well.
+/// Wanted: one IMAD.WIDE.U32. For a C++ multiplication, ptxas also adds up the upper halves.
 __device__ __forceinline__ const char* address_of(const char* data, std::uint32_t n,
                                                   std::uint32_t step) {
   const char* at;
@@ -80,12 +80,12 @@ __global__ void __launch_bounds__(threads, wanted_blocks)
     offset += round_step;
     if (offset >= pattern.lap) offset -= pattern.lap;
   }
-  // The sum needs every value that the block read, and the clock is read behind it.
+  // The sum needs every value that the block read, and the clock is read after it.
   const std::uint32_t all = block_sum(sum * (2 * lane + 1));
   if (threadIdx.x == 0) merge(stamps, begin, reading_after(), all);
 }
 
-/// Behind the last element of an aligned pass there is room for the largest misalignment.
+/// After the last element of an aligned pass there is room for the largest misalignment.
 constexpr std::uint64_t most_misaligned = max_misalignment * 16;
 
 void run(Session& session) {
@@ -101,7 +101,7 @@ void run(Session& session) {
   const SweepPlan plan = plan_for(shape, gpu, resident_blocks(code, threads));
   CudaMachine machine{session, 0, CudaMachine::Stamps::merged_by_sm};
   const cudaStream_t stream = machine.stream().get();
-  using Pool = DeviceBuffer<std::uint32_t>;  // that all cases share
+  using Pool = DeviceBuffer<std::uint32_t>;  // shared by all cases
   const Pool& pool = session.cache().keep<Pool>("stride_gather", [&] {
     Pool made{(pool_bytes(gpu) + most_misaligned) / sizeof(std::uint32_t)};
     fill(made.data(), made.size(), array_words, stream);
@@ -125,8 +125,8 @@ void run(Session& session) {
   Slope& slope = experiment.slopes[0];
   slope.launch = [&](const Call& call) { launch(call.length, 0); };
   if (in_l2) {
-    // Eight laps, each with the pieces handed to other blocks: an SM reads through its own half of
-    // L2, and either half may come to serve any piece.
+    // Eight laps, each with the pieces assigned to other blocks: an SM reads through its own half
+    // of L2, and either half may come to serve any piece.
     slope.prepare = [&](const Call&) {
       constexpr std::uint32_t laps = 8;
       const std::uint32_t blocks = plan.pass.blocks;

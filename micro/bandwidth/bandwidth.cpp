@@ -14,11 +14,11 @@ namespace strata::bandwidth {
 namespace {
 
 constexpr double timed_cycles = 4e5;  // of a long launch: 0.2 ms, hundreds of timer steps
-constexpr double times_by_an_sm = 4;  // longer where a percent beyond the limit would be seen
+constexpr double times_by_an_sm = 4;  // longer where one percent over the limit must show
 constexpr std::uint32_t slope_parts = 5;
 constexpr std::uint64_t kibi = 1024;
 constexpr std::uint64_t mebi = kibi * kibi;
-/// A device cannot hold more; many hold less, and then the case is skipped.
+/// No device can hold more. Many hold less, and the case is then skipped.
 constexpr std::uint32_t most_threads_of_sm = 2048;
 constexpr std::uint32_t registers_of_sm = 65536;
 constexpr std::uint32_t other_registers = 16;  // addresses, counters, sums
@@ -26,7 +26,7 @@ constexpr std::uint32_t word_bytes = 4;
 
 std::optional<std::string> excludes_host(const Params& params) {
   if (params.at("level") == "shared") return "a CPU has no shared memory";
-  // A CPU has neither blocks nor vectors of a chosen width: it takes part once.
+  // A CPU has neither blocks nor selectable vector widths: it runs one of these cases.
   constexpr std::array only{std::pair{"width", "16"}, std::pair{"block_size", "512"},
                             std::pair{"blocks_per_sm", "2"}, std::pair{"in_flight", "4"}};
   for (const auto& [axis, value] : only) {
@@ -45,7 +45,7 @@ std::optional<std::string> excludes(const Params& params, Backend backend) {
   if (threads > most_threads_of_sm) return "no SM holds that many threads";
   const std::uint32_t held = words_held(shape.operation, shape.width, shape.in_flight);
   if (threads * (held + other_registers) > registers_of_sm) {
-    return "no SM has the registers for that much in flight";
+    return "no SM has the registers for that many loads in flight";
   }
   return std::nullopt;
 }
@@ -54,9 +54,9 @@ std::uint64_t down_to(std::uint64_t value, std::uint64_t multiple) {
   return value / multiple * multiple;
 }
 
-/// Cycles of a round, roughly: only the length of a launch hangs on it.
+/// Approximate cycles of a round; only the length of a launch depends on it.
 double cycles_of_round(const LaunchShape& shape, const GpuFacts& gpu) {
-  // Bytes a cycle that an SM gets from the level at most, and cycles that it waits.
+  // The most bytes a cycle that an SM gets from the level, and the cycles that it waits.
   double pace = 128;
   double latency = shape.level == Level::shared ? 35 : 45;
   if (shape.level == Level::l2) {
@@ -74,7 +74,7 @@ double cycles_of_round(const LaunchShape& shape, const GpuFacts& gpu) {
   return std::max(bytes / pace, latency);
 }
 
-/// Blocks that stay: whole passes, also in the short launch.
+/// Resident blocks: whole passes, in the short launch too.
 void plan_rounds(Plan& plan, const GpuFacts& gpu) {
   const std::uint32_t unit = slope_parts * plan.passes;
   const double rounds = times_by_an_sm * timed_cycles / cycles_of_round(plan.shape, gpu);
@@ -85,7 +85,7 @@ void plan_rounds(Plan& plan, const GpuFacts& gpu) {
                   .full = {.rounds = times * unit, .blocks = blocks}};
 }
 
-/// Shared memory that makes room for so many blocks on an SM and for no more.
+/// The shared memory a block requests so that exactly this many blocks fit on an SM.
 std::uint32_t filler(const LaunchShape& shape, const GpuFacts& gpu) {
   const std::uint64_t share = gpu.shared_per_sm / shape.blocks_per_sm;
   const std::uint64_t taken = shared_of_system + shared_of_kernel;
@@ -101,7 +101,7 @@ void plan_shared(Plan& plan, const GpuFacts& gpu) {
       std::uint64_t{shape.warps()} * shape.chunk() * arrays_of(shape.operation);
   const auto chunks =
       static_cast<std::uint32_t>(std::min(filler(shape, gpu) / of_warps, most_chunks));
-  if (chunks == 0) throw Skipped{"shared memory is too small for what would be in flight"};
+  if (chunks == 0) throw Skipped{"shared memory is too small for the loads in flight"};
   const std::uint32_t span = chunks * shape.chunk();
   plan.pattern = {.warp_base = span, .span = span, .advance = shape.chunk() % span};
   plan.passes = chunks;
@@ -111,12 +111,12 @@ void plan_shared(Plan& plan, const GpuFacts& gpu) {
 
 void plan_l1(Plan& plan, const GpuFacts& gpu) {
   const LaunchShape& shape = plan.shape;
-  // Half of what there is: the first touch of a line is a miss, later ones must all be hits.
+  // Half of the capacity: the first touch of a line is a miss, all later ones must be hits.
   const std::uint64_t taken =
       std::uint64_t{shape.blocks_per_sm} * (shared_of_system + shared_of_kernel);
   const std::uint64_t l1_bytes = gpu.shared_per_sm - std::min(gpu.shared_per_sm / 2, taken);
   const std::uint64_t span = down_to(std::min(l1_bytes / 2, 64 * kibi), shape.chunk());
-  if (span < 2ULL * shape.chunk()) throw Skipped{"L1 is too small for what would be in flight"};
+  if (span < 2ULL * shape.chunk()) throw Skipped{"L1 is too small for the loads in flight"};
   plan.pattern = {.span = static_cast<std::uint32_t>(span),
                   .warp_step = shape.chunk(),
                   .advance = shape.chunk()};
@@ -128,10 +128,10 @@ void plan_l2(Plan& plan, const GpuFacts& gpu) {
   const std::uint64_t blocks = std::uint64_t{gpu.sms} * shape.blocks_per_sm;
   const std::uint64_t tile = shape.tile();
   const std::uint64_t all = blocks * tile * arrays_of(shape.operation);
-  // Half of L2 at most: lines of its other half are kept a second time in an SM's own.
+  // At most half of L2: an SM's own half keeps second copies of lines of the other.
   const std::uint64_t held = gpu.l2_bytes / 2 / tile;
   if (held == 0 || (all > gpu.l2_bytes / 2 && shape.operation != Operation::read)) {
-    throw Skipped{"L2 is too small for what would be in flight"};
+    throw Skipped{"L2 is too small for the loads in flight"};
   }
   const std::uint64_t pieces = std::min(blocks, held);
   const auto tiles = static_cast<std::uint32_t>(std::max<std::uint64_t>(gpu.l2_bytes / 4 / all, 1));
@@ -147,13 +147,13 @@ void plan_l2(Plan& plan, const GpuFacts& gpu) {
 
 void plan_dram(Plan& plan, const GpuFacts& gpu) {
   const LaunchShape& shape = plan.shape;
-  // A block of few bytes would be gone before the next one is there.
+  // A block of few bytes would end before the next one starts.
   constexpr std::uint64_t least_piece = 32 * kibi;
   const std::uint64_t tile = shape.tile();
   const std::uint64_t piece = std::max(least_piece, tile);
   constexpr std::uint32_t parts = 4;  // the short launch is a quarter of the long one
   const std::uint64_t unit = piece * parts;
-  // What one launch writes must be many times what L2 can keep back; what it reads was never in L2.
+  // What a launch writes must be many times what L2 can hold back; what it reads was never in L2.
   const std::uint64_t least = shape.operation == Operation::read ? 256 * mebi : 16 * gpu.l2_bytes;
   const double rate =
       static_cast<double>(shape.tile()) * shape.blocks_per_sm / cycles_of_round(shape, gpu);
@@ -176,12 +176,12 @@ void plan_dram(Plan& plan, const GpuFacts& gpu) {
   plan.dynamic_bytes = filler(shape, gpu);
 }
 
-/// Sum of all that one block reads.
+/// The sum of all that one block reads.
 std::uint32_t block_sum(const Plan& plan, std::uint32_t rounds, std::uint64_t block) {
   const AddressPattern& pattern = plan.pattern;
   const std::uint64_t region = block % pattern.pieces * pattern.block_base;
   std::uint32_t sum = 0;
-  // Whole tiles, one after the other, where the warps of a block stand side by side in them.
+  // Whole tiles, one after the other, in which the warps of a block lie side by side.
   const bool tiled = pattern.warp_base == 0 && pattern.span % plan.shape.tile() == 0 &&
                      pattern.advance % plan.shape.tile() == 0;
   const std::uint32_t warps = tiled ? 1 : plan.shape.warps();
@@ -205,28 +205,27 @@ Benchmark declare() {
       .suite = "micro",
       .name = "bandwidth",
       .question =
-          "How many bytes a second does each level of memory move, and how many must be in flight "
+          "How many bytes per second does each memory level move, and how many must be in flight "
           "for that?",
       .axes = {levels.axis("level", "where the arrays lie (shared: GPU only; l3: CPU only)"),
-               operations.axis("operation", "what is done with them"),
-               listed_axis("width", "bytes of an access of a thread (host: always 16)",
+               operations.axis("operation", "memory operation"),
+               listed_axis("width", "bytes per access of a thread (host: always 16)",
                            {"4", "8", "16", "32"}, {"16"}),
-               listed_axis("block_size", "threads in a block (host: always 512)",
+               listed_axis("block_size", "threads per block (host: always 512)",
                            {"128", "256", "512", "1024"}, {"512"}),
-               listed_axis("blocks_per_sm", "blocks resident on each SM (host: always 2)",
+               listed_axis("blocks_per_sm", "resident blocks per SM (host: always 2)",
                            {"1", "2", "4", "8", "16"}, {"2"}),
-               listed_axis("in_flight",
-                           "accesses to each array that a thread has under way (host: always 4)",
+               listed_axis("in_flight", "accesses in flight per thread and array (host: always 4)",
                            {"1", "2", "4", "8", "16"}, {"4", "8"})},
       .data_axes = 0,
       .counter_sets = {"shared"},
-      .quantities =
-          {{"bandwidth", "bytes moved a second, start-up cancelled"},
-           {"bandwidth_per_sm", "bytes of an SM (host: of a core) in a cycle, by each timer"},
-           {"bytes_in_flight_per_sm", "under way at once at the most, by the shape of the launch"},
-           {"share_of_limit", "bandwidth over what the level cannot exceed, where that is known"},
-           {"grid_time", "the whole long launch, start-up included"},
-           {"core_clock", "clock of the core meanwhile"}},
+      .quantities = {{"bandwidth", "bytes moved per second, start-up cancelled"},
+                     {"bandwidth_per_sm",
+                      "bytes per cycle of an SM (host: of a core), by each timer"},
+                     {"bytes_in_flight_per_sm", "maximum bytes in flight, by the launch shape"},
+                     {"share_of_limit", "bandwidth over the limit of the level, where it is known"},
+                     {"grid_time", "duration of the whole long launch, including start-up"},
+                     {"core_clock", "clock of the core during the work"}},
       .seconds_per_case = 0.03,
       .excludes = excludes};
 }
@@ -244,7 +243,7 @@ LaunchShape shape_of(const Params& params) {
 Plan plan_for(const LaunchShape& shape, const GpuFacts& gpu) {
   constexpr std::uint32_t widest_before_10 = 16;
   if (shape.width > widest_before_10 && gpu.major < 10) {
-    throw Skipped{"accesses of 32 bytes came with compute capability 10.0"};
+    throw Skipped{"32-byte accesses need compute capability 10.0"};
   }
   Plan plan{.shape = shape};
   if (shape.level == Level::shared) plan_shared(plan, gpu);
@@ -302,7 +301,7 @@ std::uint32_t expected_shared_sum(const Plan& plan, const Length& length, std::u
 
 namespace {
 
-/// Bandwidth over what the level cannot exceed, where that is known: bytes a second of the chip, or
+/// Bandwidth as a share of the level's limit, where that is known: bytes a second of the chip, or
 /// bytes a cycle of an SM.
 std::optional<Row> share_of_limit(Level level, const GpuFacts& gpu) {
   Row row{.quantity = "share_of_limit", .unit = "1", .method = By::outside, .value = {}, .most = 1};
@@ -324,7 +323,7 @@ CountPlan count_plan(const Plan& plan, const GpuFacts& gpu) {
   const std::uint64_t accesses = bytes / (std::uint64_t{lanes} * shape.width);
   CountPlan counts{.length = full, .none = {.blocks = full.blocks}};
   if (shape.level == Level::shared) {
-    // A wavefront moves 128 bytes. Stray ones, of the system's own, are few.
+    // A wavefront moves 128 bytes. There are few stray ones from the system.
     constexpr double few = 1e-3;
     const auto expect = [&](const std::string& kind, std::uint32_t arrays) {
       const double requests = static_cast<double>(accesses) * arrays;
@@ -372,10 +371,11 @@ Experiment describe(const Plan& plan, const GpuFacts& gpu) {
                                                             : Start::as_left,
                         .bytes = footprint,
                         .lengths = lengths}};
-  experiment.checked = "sums of launches against the closed form";
+  experiment.checked = "launch sums against the closed form";
   auto& verify = experiment.slopes.front().verify;
   if (reads) {
-    // The host takes a while to add up what is read: once for each length.
+    // The host takes a while to compute the sum of what is read, so it does so once for each
+    // length.
     verify =
         results_add_up_to([full_work = lengths.full.work, brief = expected_sum(plan, lengths.brief),
                            full = expected_sum(plan, lengths.full)](const Call& call) {
@@ -385,9 +385,9 @@ Experiment describe(const Plan& plan, const GpuFacts& gpu) {
     verify = results_add_up_to(
         [plan](const Call& call) { return expected_shared_sum(plan, call.length, call.salt); });
   } else {
-    experiment.checked = "words that were written, against the closed form";
+    experiment.checked = "written words against the closed form";
   }
-  // Asked for and not got, or given and not seen taken.
+  // Requested but not granted, or granted but no transaction seen.
   const double in_flight = double{4} * shape.blocks_per_sm * shape.block_size *
                            words_held(shape.operation, shape.width, shape.in_flight);
   experiment.constants = {{.quantity = "bytes_in_flight_per_sm",

@@ -32,7 +32,7 @@ struct Arrays {
   const char* other;
 };
 
-/// The load that reaches a level: through L1, past it, or from shared memory.
+/// The load that reads from a level: through L1, past it, or from shared memory.
 constexpr Access load_from(Level level) {
   if (level == Level::shared) return Access::shared;
   return level == Level::l1 ? Access::global_ca : Access::global_cg;
@@ -41,9 +41,9 @@ constexpr Access store_to(Level level) {
   return level == Level::shared ? Access::shared : Access::global;
 }
 
-/// The largest block that has room for the registers that a round's words take. ptxas aims at the
-/// blocks that it is told of: left alone it keeps to 32 registers, adds up the first words before
-/// it loads the last ones, and less is in flight than the case says.
+/// The largest block that has room for a round's words in registers. ptxas optimises for the block
+/// size that it is told: without one it keeps to 32 registers and adds up the first words before it
+/// loads the last ones, and less is in flight than the case says.
 constexpr int largest_block(unsigned held) {
   return held <= 32 ? 1024 : (held <= 64 ? 512 : 256);
 }
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(largest_block(words_held(operation, width, fli
   std::conditional_t<level == Level::shared, std::uint32_t, const char*> from;
   std::conditional_t<level == Level::shared, std::uint32_t, const char*> other;
   if constexpr (level == Level::shared) {
-    // All arrays lie one after the other on one line; block_base is 0.
+    // All arrays lie one after the other and their values on one line; block_base is 0.
     constexpr std::uint32_t count = arrays_of(operation);
     constexpr std::uint32_t second = count > 1;
     auto* const all = reinterpret_cast<std::uint32_t*>(memory);
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(largest_block(words_held(operation, width, fli
     other = arrays.other + inside;
   }
   std::uint32_t offset = warp * pattern.warp_step % pattern.span;
-  // What a write leaves at the first of a round's words; the others follow at fixed distances.
+  // What a write leaves in the first of a round's words; the others follow at fixed distances.
   const std::uint32_t value_here = static_cast<std::uint32_t>(inside / 4) * data.slope + salt;
 
   std::uint32_t sum = 0;
@@ -129,8 +129,8 @@ __global__ void __launch_bounds__(largest_block(words_held(operation, width, fli
     offset += pattern.advance;
     if (offset >= pattern.span) offset -= pattern.span;
   }
-  // Every value that was read is in the sum of its warp, or in a store; the clock is read after the
-  // barrier that every warp reaches behind that.
+  // Every value that was read is in its warp's sum or in a store; the clock is read after the
+  // barrier that follows.
   std::uint32_t all = block_sum(sum);
   Reading end;
   if (threadIdx.x == 0) end = reading_after();
@@ -149,7 +149,7 @@ using Kernel = void (*)(Arrays, AddressPattern, std::uint32_t, std::uint32_t, Li
                         Stamp*);
 
 Kernel kernel_for(const LaunchShape& shape) {
-  // Memory is read by the same instructions as L2.
+  // Memory is read with the same instructions as L2.
   const Level near = shape.level == Level::dram ? Level::l2 : shape.level;
   return with_value<Level::shared, Level::l1, Level::l2>(near, [&]<Level level>() {
     using enum Operation;
@@ -168,14 +168,15 @@ Kernel kernel_for(const LaunchShape& shape) {
   });
 }
 
-/// The memory that all cases share. Words lie on a line unless it is new, or a case wrote to it.
+/// The memory that all cases share. Values lie on a line unless the memory is new or a case wrote
+/// to it.
 struct Pool {
   DeviceBuffer<std::uint32_t> words;
   WordCheck check;
   bool dirty = true;
 };
 
-/// Makes room for the blocks of the plan, and for no more of them where blocks come and go.
+/// Makes room for exactly the blocks of the plan where blocks are not resident.
 void place_blocks(const void* kernel, Plan& plan, const GpuFacts& gpu) {
   const LaunchShape& shape = plan.shape;
   const auto resident = [&](std::uint32_t dynamic_bytes) {
@@ -187,9 +188,9 @@ void place_blocks(const void* kernel, Plan& plan, const GpuFacts& gpu) {
       throw Skipped{"the SM cannot hold that many blocks of this kernel"};
     }
   } else if (resident(0) == shape.blocks_per_sm) {
-    plan.dynamic_bytes = 0;  // the threads are as many as the SM can have: no filler
+    plan.dynamic_bytes = 0;  // as many threads as fit on the SM: no filler
   } else if (resident(plan.dynamic_bytes) != shape.blocks_per_sm) {
-    throw Skipped{"the SM cannot be made to hold that many blocks and no more"};
+    throw Skipped{"the SM cannot be limited to exactly that many blocks"};
   }
 }
 
@@ -220,7 +221,7 @@ void run(Session& session) {
         static_cast<std::uint32_t>(plan.array_bytes), machine.device_stamps());
   };
   if (!slope.verify) {
-    // The array that is written to: laid now and, after each launch, again.
+    // The array that is written: initialised here and again after each launch.
     const Line before = shape.operation == Operation::update ? Line{} : poison;
     const auto lay = [=](const Call&) {
       fill(words, plan.array_bytes / sizeof(std::uint32_t), before, stream);
@@ -231,7 +232,7 @@ void run(Session& session) {
       const Line after = written(plan, call.length, call.salt);
       pool.check.verify_and_refill(words, plan.words(call.length), after, before, tally, stream);
     };
-    // What a writer left is not what the next pass over the same work starts from.
+    // After a writer, the next pass over the same work starts from other data.
     experiment.counts->prepare = lay;
   }
   experiment.kernels = {reinterpret_cast<const void*>(kernel)};

@@ -1,18 +1,20 @@
 // How many bytes a second does each level of memory deliver and take, and how many must be in
 // flight for that?
 //
-// The whole chip reads, writes, copies, adds (triad) or updates arrays that lie at one level. Bytes
-// count as BabelStream counts them: each array that is touched once, one updated in place twice.
-//   shared  each warp goes round a piece of its block's shared memory that nobody else touches;
-//   l1      all warps go round one piece of memory that fits every L1 (ld.global.ca);
-//   l2      reads bypass L1 (ld.global.cg); each block goes round a piece of its own: L2 answers
-//           SMs that ask for one sector at about the same time as one (request_merging);
-//   dram    blocks come and go, each with a contiguous piece that is touched once, of a range many
-//           times the size of L2: the fastest form known. The rest of shared memory is taken, so
-//           that as many blocks are resident as the case says.
-// Inside the time beside the accesses: half an addition for each word read, one for each word
-// written or updated, and about five instructions for the address of each round; a warp-load of 16
-// bytes a lane leaves an SM 16 slots for issue, one of 4 bytes leaves 4.
+// All SMs read, write, copy, add (triad) or update arrays at one level. Bytes are counted as in
+// BabelStream: each array that is accessed counts once, one that is updated in place twice.
+//   shared  each warp goes repeatedly over a piece of its block's shared memory that no other warp
+//           uses;
+//   l1      all warps repeatedly read one piece of memory that fits into every L1 (ld.global.ca);
+//   l2      reads bypass L1 (ld.global.cg); each block goes repeatedly over its own piece, because
+//           L2 merges requests of SMs for the same sector that arrive at about the same time
+//           (request_merging);
+//   dram    each block accesses one contiguous piece once, and the range is many times the size of
+//           L2: the fastest form known. Blocks reserve the rest of shared memory, so that exactly
+//           as many are resident as the case says.
+// The time includes, besides the accesses, half an addition for each word read, one for each word
+// written or updated, and about five instructions for each round's address. A warp-load of 16 bytes
+// a lane leaves an SM 16 issue slots, one of 4 bytes leaves 4.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -47,7 +49,7 @@ inline constexpr auto operations =
   if (operation == Operation::update) return 1;
   return arrays_read(operation) + arrays_written(operation);
 }
-/// Words that a round of a thread has under way, each in a register.
+/// Words that a thread has in flight per round, each in a register.
 [[nodiscard]] constexpr std::uint32_t words_held(Operation operation, std::uint32_t width,
                                                  std::uint32_t in_flight) {
   return std::max(1U, arrays_read(operation)) * in_flight * width / 4;
@@ -55,34 +57,34 @@ inline constexpr auto operations =
 
 inline constexpr std::uint32_t lanes = 32;
 
-/// What the axes set.
+/// Values of the axes.
 struct LaunchShape {
   Level level = Level::dram;
   Operation operation = Operation::read;
   std::uint32_t width = 16;         ///< bytes of an access of a lane
   std::uint32_t block_size = 512;   ///< threads
   std::uint32_t blocks_per_sm = 2;  ///< resident
-  std::uint32_t in_flight = 4;      ///< accesses to each array that a thread has under way
+  std::uint32_t in_flight = 4;      ///< accesses to each array in flight per thread
 
   [[nodiscard]] constexpr std::uint32_t warps() const { return block_size / lanes; }
-  /// Bytes of one array that a warp, and a block, takes in a round.
+  /// Bytes of one array per round of a warp, and of a block.
   [[nodiscard]] constexpr std::uint32_t chunk() const { return in_flight * lanes * width; }
   [[nodiscard]] constexpr std::uint32_t tile() const { return warps() * chunk(); }
 };
 [[nodiscard]] LaunchShape shape_of(const Params& params);
 
-/// Why there is no kernel for a shape, or null. Decides which kernels are compiled, which cases
+/// Why there is no kernel for a shape, or null. Determines which kernels are compiled, which cases
 /// exist, and what `strata list` shows.
 [[nodiscard]] constexpr const char* no_kernel(Level level, Operation operation, std::uint32_t width,
                                               std::uint32_t in_flight) {
-  if (level == Level::l3) return "a GPU has no third level";
+  if (level == Level::l3) return "a GPU has no L3";
   if (level == Level::l1 && operation != Operation::read) {
-    return "L1 passes every store on to L2: only reads are its own";
+    return "L1 passes every store on to L2: only reads stay in it";
   }
-  if (level == Level::shared && width > 16) return "shared memory is accessed by 16 bytes at most";
-  // ptxas puts the first sum before the fifth load.
+  if (level == Level::shared && width > 16) return "shared memory accesses have at most 16 bytes";
+  // ptxas places the first sum before the fifth load.
   if (level == Level::shared && in_flight > 4) {
-    return "shared memory answers before more than 4 accesses of a thread are under way";
+    return "shared memory answers before a thread has more than 4 accesses in flight";
   }
   if (operation != Operation::read && (in_flight == 2 || in_flight > 8)) {
     return "operations that write have 1, 4 or 8 accesses in flight";
@@ -90,31 +92,31 @@ struct LaunchShape {
   return nullptr;
 }
 
-/// How the warps of a launch go over each array; all in bytes. A warp's region starts at
-/// (block mod pieces) × block_base + warp × warp_base and has `span` bytes. Within it the warp
-/// begins at warp × warp_step mod span and goes on by `advance` after each round; where the region
-/// ends, it starts again.
+/// How the warps of a launch traverse each array; all in bytes. A warp's region starts at (block
+/// mod pieces) × block_base + warp × warp_base and has `span` bytes. Within it the warp begins at
+/// warp × warp_step mod span and advances by `advance` after each round; at the end of the region
+/// it starts again.
 struct AddressPattern {
   std::uint64_t block_base = 0;
   std::uint32_t warp_base = 0;
   std::uint32_t span = 0;
   std::uint32_t warp_step = 0;
   std::uint32_t advance = 0;
-  std::uint32_t pieces =
-      ~0U;  ///< fewer than blocks: readers share them where L2 has room for no more
+  std::uint32_t pieces = ~0U;  ///< fewer than blocks: readers share them if L2 has no room for more
 };
 
-/// Everything about a case that is decided before it runs.
+/// Everything about a case that is decided in advance.
 struct Plan {
   LaunchShape shape;
   AddressPattern pattern;
-  Lengths lengths;                  ///< unit of work: a byte moved by each SM
-  std::uint32_t passes = 1;         ///< rounds after which a writer has been everywhere once
+  Lengths lengths;                  ///< work is bytes moved by each SM
+  std::uint32_t passes = 1;         ///< rounds after which a writer has visited everything once
   std::uint64_t array_bytes = 0;    ///< of each array; at level shared, of each block's
-  std::uint32_t dynamic_bytes = 0;  ///< shared memory of a block: its arrays, or what keeps other
-                                    ///< blocks from becoming resident
+  std::uint32_t dynamic_bytes = 0;  ///< shared memory of a block: its arrays, or padding that keeps
+                                    ///< other blocks from becoming resident
 
-  /// Bytes of one array that a launch goes over, and bytes that it moves, as BabelStream counts.
+  /// Bytes of one array that a launch traverses, and bytes that it moves, counted as in
+  /// BabelStream.
   [[nodiscard]] std::uint64_t bytes_of_array(const Length& length) const {
     return std::uint64_t{length.blocks} * length.rounds * shape.tile();
   }
@@ -122,8 +124,8 @@ struct Plan {
     return bytes_of_array(length) *
            (arrays_read(shape.operation) + arrays_written(shape.operation));
   }
-  /// Words of the array that is written to which a launch touches: in device memory, or in one
-  /// block's shared memory.
+  /// Words of the written array that a launch touches: in device memory, or in one block's shared
+  /// memory.
   [[nodiscard]] std::uint64_t words(const Length& length) const {
     const bool shared = shape.level == Level::shared;
     return (shared ? array_bytes : std::uint64_t{length.blocks} * pattern.span) / 4;
@@ -135,34 +137,34 @@ struct Plan {
 [[nodiscard]] inline std::uint64_t pool_bytes(const GpuFacts& gpu) {
   return std::min(std::uint64_t{2} << 30U, gpu.memory_bytes / 4);
 }
-/// Throws Skipped where the device cannot hold the shape or what it has in flight.
+/// Throws Skipped if the device cannot hold the shape or the loads in flight.
 [[nodiscard]] Plan plan_for(const LaunchShape& shape, const GpuFacts& gpu);
 
-/// Bytes of shared memory that each kernel needs for itself, and that the system takes of each
+/// Bytes of shared memory that each kernel needs for itself, and that the system reserves per
 /// block: left free.
 inline constexpr std::uint32_t shared_of_kernel = 256;
 inline constexpr std::uint32_t shared_of_system = 1024;
 
-/// What the arrays hold, which follow one another: a line, and a line again after every operation.
-/// The first is written to, the next are read from; an update and a read have the first only.
+/// Contents of the arrays, which are contiguous: a line, and a line again after every operation.
+/// The first is written, the next are read; an update and a read use only the first.
 using Line = LinearWords;
-/// What memory holds that nothing was written to since it was last checked.
+/// Contents of memory that was not written since it was last checked.
 inline constexpr Line poison{.slope = 0, .start = 0xA5A5A5A5U};
-/// What an update adds to each word, and what a triad multiplies its second array by.
+/// The number that an update adds to each word, and the factor of a triad's second array.
 inline constexpr std::uint32_t update_step = 0x3C6EF372U;
 inline constexpr std::uint32_t triad_factor = 3;
 
-/// What the array that is written to holds after a launch.
+/// Contents of the written array after a launch.
 [[nodiscard]] Line written(const Plan& plan, const Length& length, std::uint32_t salt);
 
-/// What a reading launch adds up over all of its threads.
+/// The sum of a reading launch over all of its threads.
 [[nodiscard]] std::uint32_t expected_sum(const Plan& plan, const Length& length);
-/// What all threads of a launch that writes to shared memory report: word j of the array that was
-/// written to, times 2 j + 1, added up over words and blocks.
+/// The result of a launch that writes to shared memory, over all threads: word j of the written
+/// array times 2 j + 1, summed over words and blocks.
 [[nodiscard]] std::uint32_t expected_shared_sum(const Plan& plan, const Length& length,
                                                 std::uint32_t salt);
 
-/// The case as the engine measures it on a GPU, but for its launches.
+/// The case as the engine measures it on a GPU, except its launches.
 [[nodiscard]] Experiment describe(const Plan& plan, const GpuFacts& gpu);
 
 }  // namespace strata::bandwidth

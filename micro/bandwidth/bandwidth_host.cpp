@@ -1,7 +1,6 @@
-// Every core works on arrays of its own, with the widest vectors that it has. What is a level is
-// decided by how large they are: half of a core's L1 or L2; a quarter of its share of L3, or four
-// times its L2 where that is less; four times L3. Loops are plain; what a core keeps in flight is
-// its own business.
+// Every core works on its own arrays, with its widest vectors. The arrays' size decides the level:
+// half of a core's L1 or L2; a quarter of its share of L3, or four times its L2 where that is less;
+// four times L3. Loops are plain; the core decides how much it keeps in flight.
 #include "harness/case/error.hpp"
 #include "harness/cpu/host_machine.hpp"
 #include "harness/cpu/thread_team.hpp"
@@ -25,8 +24,8 @@ constexpr int many_pairs = 11;  // of runs in a sample, of which the median coun
 constexpr std::uint32_t parts = 5;  // the short run has one of these
 constexpr std::uint64_t group_words = 64;
 
-/// The part of a core's arrays that a run goes over. Uncached, the short run is one pass over a
-/// fifth, far from where the long one begins and ends: it is marked by its one block.
+/// The part of a core's arrays that a run covers. Where nothing is cached, the short run is one
+/// pass over a fifth, far from where the long one begins and ends; its one block marks it.
 struct Range {
   std::uint64_t first = 0;
   std::uint64_t words = 0;
@@ -49,9 +48,9 @@ struct Job {
   std::uint32_t salt = 0;
 };
 
-/// Does the job and returns the sum of what was read where nothing is written. All on local
-/// vectors, so that no vector type crosses a function. A `Vector` must fit into one register of
-/// the CPU, or GCC takes it apart by way of the stack.
+/// Does the job and returns the sum of what was read where nothing is written. Works on local
+/// vectors only, so that no vector type crosses a function. A `Vector` must fit into one register
+/// of the CPU; otherwise GCC splits it through the stack.
 template <Operation operation, class Vector>
 [[gnu::always_inline]] inline std::uint32_t
 work(  // NOLINT(readability-function-cognitive-complexity)
@@ -86,7 +85,7 @@ work(  // NOLINT(readability-function-cognitive-complexity)
         if constexpr (operation != Operation::read) std::memcpy(job.to + at, &one, sizeof one);
       }
     }
-    // What was written may be read and what was read may change: no pass can be left out.
+    // What was written may be read and what was read may change, so the compiler can drop no pass.
     asm volatile("" : : "r"(job.from), "r"(job.to) : "memory");
   }
   Vector all{};
@@ -116,13 +115,13 @@ std::uint64_t words_for(Level level, Operation operation, std::size_t cores, con
     }
     all = times * last / cores;
   }
-  const std::uint64_t unit = parts * group_words;  // also a part is whole groups
+  const std::uint64_t unit = parts * group_words;  // a part consists of whole groups, too
   const std::uint64_t words = all / sizeof(std::uint32_t) / arrays_of(operation) / unit * unit;
   return std::max(words, unit);
 }
 
-/// By a trial where the arrays are cached. Short runs are taken several times for a sample.
-/// `work`: bytes that a core moves in a pass.
+/// Found by a trial where the arrays are cached. Short runs are repeated for a sample. `work`:
+/// bytes that a core moves in a pass.
 Lengths decide_lengths(const std::function<Launched(const Length&)>& run, bool cached, double work,
                        int& pairs) {
   if (!cached) {
@@ -151,7 +150,7 @@ void run(Session& session) {
   });
   HostMachine machine{cpus};
   ThreadTeam& team = *machine.team();
-  // The arrays of every core, each one after the other on one line of words.
+  // The arrays of every core, one after the other, with words on one line.
   const CoreWords cores{team, words * arrays_of(operation),
                         [](std::size_t, std::size_t i) { return Line{}.word(i); }};
 
@@ -170,14 +169,14 @@ void run(Session& session) {
                   .salt = call.salt + static_cast<std::uint32_t>(range.first) * Line{}.slope})};
   });
   if (operation == Operation::read) {
-    experiment.checked = "sums of cores against the closed form";
+    experiment.checked = "core sums against the closed form";
     slope.verify = results_are([&](const Call& call) {
       const Range range = range_of(call.length, words);
       const std::uint32_t sum = call.length.rounds * Line{}.sum(range.first, range.words);
       return std::uint64_t{sum};
     });
   } else {
-    experiment.checked = "words that were written, against the closed form";
+    experiment.checked = "written words against the closed form";
     slope.verify = [&](const Call& call, std::span<const Stamp>, Tally& tally) {
       const Range range = range_of(call.length, words);
       const Line line = written(plan, call.length, call.salt);

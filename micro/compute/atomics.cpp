@@ -15,7 +15,7 @@
 namespace strata::atomics {
 namespace {
 
-/// The rows of both backends. `quantity`: what an operation of a worker costs, in parts of `scale`.
+/// The rows of both backends. `quantity`: the cost of a worker's operation, times `scale`.
 Experiment described(const Variant& variant, const char* quantity, double scale, double workers,
                      double of_an_instruction) {
   Experiment experiment;
@@ -29,7 +29,8 @@ Experiment described(const Variant& variant, const char* quantity, double scale,
   return experiment;
 }
 
-/// The number that a word stands for; of a float that is no whole number, one that nothing is.
+/// The number that a word stands for. A float that is not a whole number becomes one that no check
+/// accepts.
 std::uint64_t number_of(Operation operation, std::uint64_t word) {
   if (operation != Operation::add_float) return word;
   const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(word));
@@ -37,7 +38,7 @@ std::uint64_t number_of(Operation operation, std::uint64_t word) {
   return whole ? static_cast<std::uint64_t>(value) : ~std::uint64_t{0};
 }
 
-/// What sums are of: words, or of exchanges their hashes.
+/// What is summed: the words themselves or, for exchanges, their hashes.
 std::uint64_t summed(Operation operation, std::uint64_t word) {
   return operation == Operation::exch_int ? hashed_word(static_cast<std::uint32_t>(word)) : word;
 }
@@ -56,20 +57,21 @@ Benchmark declare() {
   return {
       .suite = "micro",
       .name = "atomics",
-      .question = "What does an atomic operation cost, and what when others want its word?",
-      .axes = {spaces.axis("space", "where the words lie"),
+      .question = "What does an atomic operation cost, alone and under contention?",
+      .axes = {spaces.axis("space", "memory level of the words"),
                operations.axis("operation", "addition, compare and swap, or exchange"),
-               returning.axis("returns", "whether the old value comes back (atom) or not (red)"),
+               returning.axis("returns", "whether the old value is returned (atom) or not (red)"),
                targets.axis("target",
-                            "one word for all lanes (cores of a CPU), one for each warp, one for "
-                            "each core on shared lines, or one for each")},
-      .quantities = {{"atomic_latency",
-                      "cycles of a warp's, or lone core's, operation that needs the last one"},
-                     {"warp_atomic_cycles", "SM cycles of a warp's operation where SMs are full"},
-                     {"core_atomic_cycles", "cycles of a core's operation where all are at work"},
-                     {"atomics_per_cycle", "operations of lanes, of an SM; of a core of a CPU"},
-                     {"atomic_rate", "operations of lanes, of all SMs; of all cores of a CPU"},
-                     {"core_clock", "clock of the core while it worked"}},
+                            "one word for all lanes (cores of a CPU), one per warp, one per core "
+                            "on shared lines, or one per lane")},
+      .quantities =
+          {{"atomic_latency",
+            "cycles of an operation of one warp, or one core, that needs the previous result"},
+           {"warp_atomic_cycles", "SM cycles of a warp's operation on full SMs"},
+           {"core_atomic_cycles", "cycles of a core's operation with all cores at work"},
+           {"atomics_per_cycle", "operations of lanes per SM; per core of a CPU"},
+           {"atomic_rate", "operations of lanes on all SMs; on all cores of a CPU"},
+           {"core_clock", "clock of the core during the work"}},
       .seconds_per_case = 0.04,
       .excludes = [](const Params& params, Backend backend) -> std::optional<std::string> {
         if (const char* const why = why_not(variant_of(params), backend)) return why;
@@ -117,7 +119,7 @@ Places Places::of_threads(const Variant& variant, const LaunchShape& shape) {
 }
 
 Places Places::of_cores(const Variant& variant, std::size_t cores) {
-  if (variant.target == Target::warp) throw std::logic_error{"a target that no core has"};
+  if (variant.target == Target::warp) throw std::logic_error{"no core has that target"};
   const auto of_lines = static_cast<std::uint32_t>(core_pitch / width_of(variant.operation));
   const std::uint32_t pitch = variant.target == Target::same   ? 0
                               : variant.target == Target::line ? 1
@@ -153,11 +155,11 @@ Compare comparison(Operation operation, std::uint32_t chains, const Places& plac
         word += done(worker) / chains * operands[worker];
         tally.one(left[worker] == static_cast<std::uint32_t>(operands[worker]));
       } else if (operation == Operation::exch_int) {
-        // All values are somewhere: what a worker holds does not lie in its word.
+        // Every value is somewhere: what a worker holds is missing from its word.
         word += operands[worker] - left[worker];
       } else {
         word += std::uint64_t{left[worker]} * swap_step;
-        // Alone it tries, loses, and wins with what the word turned out to be.
+        // A lone worker tries, loses, and wins with the value that it found.
         if (target.size() == 1 && chains == 1) tally.one(left[worker] == done(worker) / 2);
       }
     }
@@ -169,7 +171,7 @@ Compare comparison(Operation operation, std::uint32_t chains, const Places& plac
 
 std::uint32_t operations_for(Operation operation, const Places& places, std::uint32_t unit,
                              double seconds, double seconds_each) {
-  constexpr double least_each = 5e-9;  // no chip is as fast: keeps the number in bounds
+  constexpr double least_each = 5e-9;  // no chip is as fast: bounds the number of operations
   constexpr std::uint32_t largest_operand = 2;
   auto most = static_cast<std::uint32_t>(seconds / std::max(seconds_each, least_each));
   if (operation == Operation::add_float) {
@@ -190,13 +192,13 @@ Experiment describe(const Variant& variant, unsigned sms) {
     slope.size =
         sized(variant.operation, Places::of_threads(variant, shape), unroll, timed_seconds);
     slope.writers = shape.warps();
-    // What lies between the readings of the two clocks cancels.
+    // Work between the readings of the two clocks cancels.
     slope.window = slowest_writer_by_sums();
     slope.held = true;
   }
-  experiment.checked = "words and what threads hold against the host's";
+  experiment.checked = "words and per-thread results against the host's";
   experiment.placement = Placement{.cores = sms, .per_core = int{warps_per_sm}};
-  experiment.not_counted = "no counter is held against a model of atomics";
+  experiment.not_counted = "atomics have no model of counters";
   experiment.facts = [](const Experiment& measured) {
     const auto rounds = [](const Slope& slope) { return std::int64_t{slope.lengths.full.rounds}; };
     Facts facts{{"operations", rounds(measured.slopes.back())}};
@@ -218,20 +220,21 @@ Experiment describe_host(const Variant& variant, std::size_t cores) {
     slope.size = sized(variant.operation, places, turn, timed_seconds);
     if (alone) slope.writers = 1;
   }
-  experiment.checked = "words and what cores hold against what they did";
+  experiment.checked = "words and per-core results against the operations done";
   experiment.facts = [](const Experiment& measured) {
     return Facts{{"operations", std::int64_t{measured.slopes.back().lengths.full.rounds}}};
   };
   return experiment;
 }
 
-// Cores use std::atomic_ref: `lock xadd`, `lock add` where nothing is returned, `xchg` and
-// `lock cmpxchg` by the disassembly, each of which orders all memory accesses anyway, so that only
-// relaxed ones are timed. All cores go on until the first has done its operations, so that none
-// finishes alone and uncontended.
+// Cores use std::atomic_ref; according to the disassembly, `lock xadd`, `lock add` where nothing is
+// returned, `xchg` and `lock cmpxchg`. Each of them orders all memory accesses anyway, so only
+// relaxed ones are timed. All cores continue until the first has done its operations, so that none
+// finishes alone and without contention.
 namespace {
 
-/// The old value of the word, which `operand` is added to, put into, or compared with.
+/// Returns the old value of the word. `operand` is added to it, stored into it, or compared with
+/// it.
 template <Operation operation>
 [[gnu::always_inline]] inline Word<operation> update(Word<operation>& word,
                                                      Word<operation> operand) {
@@ -273,8 +276,8 @@ struct Held {
     } else if constexpr (returns) {
       word = (old & zero) | operand;
     }
-    // The word at `at` may be another one now: no two operations can be made one. And no count of
-    // wins can be put off.
+    // The word at `at` may have changed: the compiler can neither merge two operations nor postpone
+    // the count of wins.
     asm volatile("" : "+r"(wins) : : "memory");
   }
   [[nodiscard]] std::uint32_t left() const {
@@ -290,10 +293,10 @@ std::uint64_t operations_of(const Stamp& stamp) {
   return stamp.result >> half;
 }
 
-/// One chain of a core, each operation of which waits for what the one before it returned; or as
-/// many as go side by side. Each chain is a variable of its own: of an array the compiler keeps two
-/// elements in a register and takes them apart at every step. `is_zero` is 0, which the compiler
-/// does not know; `operations`: unless another core is done before.
+/// One chain of a core, in which each operation waits for the previous one's result, or `in_flight`
+/// chains side by side. Each chain is a variable of its own: with an array, the compiler keeps two
+/// elements in one register and separates them at every step. `is_zero` is 0, which the compiler
+/// does not know. Stops after `operations`, or once another core is done.
 template <Operation operation, bool returns, bool alone>
 std::uint64_t repeat(void* at, std::uint32_t core, std::uint64_t operations, std::uint64_t is_zero,
                      std::atomic<bool>& finished) {
@@ -324,7 +327,7 @@ std::uint64_t repeat(void* at, std::uint32_t core, std::uint64_t operations, std
   return done << half | left;
 }
 
-/// The loop of one chain where `alone`, else of several.
+/// The loop with one chain if `alone`, otherwise with several.
 auto loop_for(const Variant& variant, bool alone) {
   using enum Operation;
   using Loop = decltype(&repeat<add_int, true, true>);
@@ -350,13 +353,13 @@ void lay(std::byte* area, Operation operation, std::size_t words) {
   }
 }
 
-/// Alone on its lines.
+/// On cache lines of its own.
 template <class T>
 struct alignas(core_pitch) Alone {
   T value{};
 };
 
-/// The mean of the cores.
+/// The mean over the cores.
 double operations_done(std::span<const Stamp> stamps) {
   double all = 0;
   for (const Stamp& stamp : stamps)

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint32_t shared_bytes = block_threads * 8;
 
-/// What stands between "atom" or "red" and the operation.
+/// What follows "atom" or "red" in the instruction: its operation.
 template <StateSpace space>
 inline constexpr char in[8] = ".global";
 template <>
@@ -26,7 +26,8 @@ inline constexpr char in<StateSpace::shared>[8] = ".shared";
 #define STRATA_ATOM(text, kind, old, ...) \
   asm volatile(text : "=" kind(old) : "l"(at), __VA_ARGS__, "C"(in<space>) : "memory")
 
-/// The old value of the word at `at`, which `operand` is added to, put into, or compared with.
+/// Returns the old value of the word at `at`. `operand` is added to it, stored into it, or compared
+/// with it.
 template <StateSpace space, Operation operation>
 __device__ __forceinline__ Word<operation> update(std::uint64_t at, Word<operation> operand) {
   Word<operation> old;
@@ -48,7 +49,7 @@ __device__ __forceinline__ Word<operation> update(std::uint64_t at, Word<operati
 }
 #undef STRATA_ATOM
 
-/// The same without an old value, of additions.
+/// Additions that return no old value.
 template <StateSpace space, Operation operation>
 __device__ __forceinline__ void add_only(std::uint64_t at, Word<operation> operand) {
   if constexpr (operation == Operation::add_int) {
@@ -78,7 +79,8 @@ struct Work {
   std::uint32_t zero;        ///< 0, which only the host knows
 };
 
-/// `chains` operations of a lane in flight, each of which waits for what the one before returned.
+/// `chains` operations of a lane in flight, each of which waits for the previous result of its
+/// chain.
 template <StateSpace space, Operation operation, bool returns, std::uint32_t chains>
 __global__ void __launch_bounds__(block_threads, 1)
     repeat(const __grid_constant__ Work work, void* memory, std::uint32_t* left, Stamp* stamps) {
@@ -107,8 +109,9 @@ __global__ void __launch_bounds__(block_threads, 1)
   }
   Stamp* const mine = stamps + thread / warp_lanes;
   __syncthreads();
-  // Stamps stay in registers until the end: a store among the operations of other warps waits for
-  // room in the same queue, and what it holds is read by then, so that the clock behind it is late.
+  // Stamps stay in registers until the end: a store between the operations of other warps waits for
+  // room in the same queue, and since its operands are read there, the clock reading after it would
+  // be late.
   const Reading begin = reading_before();
 #pragma unroll 1
   for (std::uint32_t i = 0; i < work.operations; i += unroll) {
@@ -142,8 +145,9 @@ __global__ void __launch_bounds__(block_threads, 1)
       told += static_cast<std::uint32_t>(held[c].word);
     }
   }
-  // The last operations have come back, or have been done where nothing comes back. Anded with a
-  // number that ptxas knows, the impossible value would be one that ptxas knows to be impossible.
+  // By now the last operations have returned, or have been done if they return nothing. The mask
+  // must be unknown to ptxas: with a known one it could prove that the impossible value cannot
+  // occur.
   consume(told & work.zero);
   if constexpr (!returns && !shared) __threadfence();
   const Reading end = reading_after();
@@ -156,7 +160,7 @@ __global__ void __launch_bounds__(block_threads, 1)
   }
 }
 
-/// Lays the words that lanes are to work on into global memory.
+/// Initialises the words in global memory that lanes work on.
 template <Operation operation>
 __global__ void lay(void* words, std::uint32_t count) {
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -195,7 +199,7 @@ void run(Session& session) {
   const bool shared = variant.space == StateSpace::shared;
   CudaMachine machine{session, full.warps()};
   const cudaStream_t stream = machine.stream().get();
-  // In shared memory a block lays its words itself.
+  // In shared memory a block initialises its own words.
   auto& words = machine.output<std::uint64_t>(
       Places::of_threads(variant, full).words * width_of(variant.operation) / 8, shared);
   auto& left = machine.output<std::uint32_t>(full.threads());

@@ -1,12 +1,12 @@
-// What does an atomic operation cost, and what when others want the same word?
+// What does an atomic operation cost, alone and under contention?
 //
-// Two costs are timed: the latency of operations that need what the one before returned, in a warp
-// that has the chip to itself (a core alone), and the rate of 32 warps on every SM (of all cores).
-// Inside the latency that is not the atomic: a logic operation or addition that ties the operand to
-// the returned value (an exchange has none).
+// Two costs are timed: the latency of operations that need the previous result, in a warp that has
+// the chip to itself (a core alone), and the rate of 32 warps on every SM (of all cores). The
+// latency includes a logic operation or addition that ties the operand to the returned value (an
+// exchange has none).
 //
-// The result is exact in any order. Floats are small whole numbers; exchanges only move values
-// about, so that a sum over their hashes stays; of compare and swap the winners count themselves.
+// The result is exact in any order. Floats are small integers; exchanges only permute values, so
+// that the sum of their hashes is constant; for compare and swap the winners count themselves.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -32,12 +32,12 @@ enum class Operation { add_int, add_float, add_int64, cas_int, exch_int };
 inline constexpr auto operations =
     choices_of<Operation>("add_int", "add_float", "add_int64", "cas_int", "exch_int");
 /// Who shares a word: all workers that can reach it, the lanes of a warp, or nobody; cores then
-/// have words side by side on a `line`, or on lines of their own.
+/// have adjacent words on a `line`, or words on separate lines.
 enum class Target { same, warp, line, disjoint };
 inline constexpr auto targets = choices_of<Target>("same", "warp", "line", "disjoint");
 inline constexpr Choices returning{std::pair{"yes", true}, std::pair{"no", false}};
 
-/// What the axes set.
+/// Values of the axes.
 struct Variant {
   StateSpace space = StateSpace::shared;
   Target target = Target::disjoint;
@@ -56,34 +56,34 @@ struct Variant {
     if (variant.space == StateSpace::shared) return "a CPU has no shared memory";
     if (variant.target == Target::warp) return "a CPU has no warps";
     if (!variant.returns && variant.operation == Operation::add_float) {
-      return "a CPU adds floats by compare and swap, which needs what it returns";
+      return "a CPU adds floats by compare and swap, which needs the returned value";
     }
   } else if (variant.target == Target::line) {
-    return "words of lanes share lines where they are disjoint";
+    return "the words of lanes share lines where they are disjoint";
   }
   if (!variant.returns && !is_addition(variant.operation)) {
-    return "an exchange is there for what it returns";
+    return "an exchange is done for its returned value";
   }
   return nullptr;
 }
 
 inline constexpr std::uint32_t warps_per_sm = 32;
 inline constexpr std::uint32_t block_threads = warps_per_sm * warp_lanes;
-inline constexpr std::uint32_t in_flight = 4;  ///< chains of a lane where rates are timed
+inline constexpr std::uint32_t in_flight = 4;  ///< chains per lane where rates are timed
 inline constexpr std::uint32_t unroll = 8;     ///< operations between two branches of the loop
-/// Operations of a core between two looks at whether another one has finished.
+/// Operations of a core between two checks whether another core has finished.
 inline constexpr std::uint32_t turn = 8 * unroll;
-inline constexpr std::uint32_t warp_pitch = 128;  ///< from a warp's word to the next: a line
-/// From one core's word to the next: two lines, which are prefetched together.
+inline constexpr std::uint32_t warp_pitch = 128;  ///< distance between the words of warps: a line
+/// Distance between the words of cores: two lines, which are prefetched together.
 inline constexpr std::size_t core_pitch = 128;
 inline constexpr std::uint32_t swap_step = 0x9E3779B1U;   ///< added by a winning compare and swap
-inline constexpr std::uint32_t exact_floats = 1U << 24U;  ///< sums of whole floats below are whole
+inline constexpr std::uint32_t exact_floats = 1U << 24U;  ///< sums of integers below are exact
 
 [[nodiscard]] constexpr std::uint32_t width_of(Operation operation) {
   return operation == Operation::add_int64 ? 8 : 4;
 }
 
-/// What the word at `index` holds before anything happens, as a number.
+/// The initial number of the word at `index`.
 STRATA_HD constexpr std::uint64_t initial_word(Operation operation, std::uint32_t index) {
   if (operation == Operation::add_float) return 1 + index % 4;
   const std::uint32_t low = hashed_word(index);
@@ -91,7 +91,7 @@ STRATA_HD constexpr std::uint64_t initial_word(Operation operation, std::uint32_
   return std::uint64_t{hashed_word(~index)} << 32U | low;
 }
 
-/// What a worker's chain adds each time, or brings along to exchange or to compare with.
+/// The number that a worker's chain adds each time, or exchanges, or compares with.
 STRATA_HD constexpr std::uint64_t operand_of(Operation operation, std::uint32_t worker,
                                              std::uint32_t chain) {
   if (operation == Operation::add_float) return 1 + (worker + chain) % 2;
@@ -102,7 +102,7 @@ STRATA_HD constexpr std::uint64_t operand_of(Operation operation, std::uint32_t 
 
 template <Operation operation>
 using Word = std::conditional_t<operation == Operation::add_int64, std::uint64_t, std::uint32_t>;
-/// A number as the words of an operation hold it.
+/// A number in the representation of an operation's words.
 template <Operation operation>
 STRATA_HD constexpr Word<operation> word_of(std::uint64_t number) {
   if constexpr (operation == Operation::add_float) {
@@ -111,7 +111,7 @@ STRATA_HD constexpr Word<operation> word_of(std::uint64_t number) {
     return static_cast<Word<operation>>(number);
   }
 }
-/// The numbers in the first `count` words of `memory`.
+/// The numbers of the first `count` words of `memory`.
 [[nodiscard]] std::vector<std::uint64_t> numbers_in(const void* memory, Operation operation,
                                                     std::size_t count);
 
@@ -135,21 +135,21 @@ struct WordPitch {
 };
 [[nodiscard]] WordPitch pitch_of(const Variant& variant);
 
-/// Words that a launch leaves behind, those between targets too: block after block in shared
+/// Words that a launch touches, including those between targets: block after block in shared
 /// memory, of the grid in global memory, in pairs of lines on a CPU.
 struct Places {
   std::size_t words = 0;
-  std::size_t area = 0;               ///< words after which they are laid alike again
+  std::size_t area = 0;               ///< words after which the layout repeats
   std::vector<std::uint32_t> target;  ///< the word of each worker (thread or core)
 
   [[nodiscard]] static Places of_threads(const Variant& variant, const LaunchShape& shape);
   [[nodiscard]] static Places of_cores(const Variant& variant, std::size_t cores);
 };
 
-/// Holds words and workers against what they must be in the end, in whatever order they worked.
-/// `words`: as numbers. `left`: of each worker the sum over its chains of what they hold
-/// (exchanges: of the hashes; swaps: how often they won). `done`: the operations of a worker, all
-/// its chains together. Throws std::length_error for a result of another shape.
+/// Compares words and workers with their expected final state, whatever the order of the
+/// operations. `words`: as numbers. `left`: for each worker, the sum over its chains of what they
+/// hold (exchanges: of the hashes; swaps: the number of wins). `done`: the operations of a worker,
+/// all its chains together. Throws std::length_error for a result of another shape.
 using Compare =
     std::function<void(std::span<const std::uint64_t> words, std::span<const std::uint32_t> left,
                        const std::function<std::uint64_t(std::size_t)>& done, Tally&)>;
@@ -160,8 +160,8 @@ using Compare =
 [[nodiscard]] std::uint32_t operations_for(Operation operation, const Places& places,
                                            std::uint32_t unit, double seconds, double seconds_each);
 
-/// Where something is returned, the first slope is of a chain alone; the last is of all workers.
-/// Unit of work: an operation of a worker.
+/// If something is returned, the first slope is of a chain alone; the last is of all workers. Per
+/// operation of a worker.
 [[nodiscard]] Experiment describe(const Variant& variant, unsigned sms);
 [[nodiscard]] Experiment describe_host(const Variant& variant, std::size_t cores);
 

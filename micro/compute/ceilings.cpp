@@ -12,7 +12,8 @@ namespace {
 
 struct Lanes {
   std::string_view capability;
-  std::array<int, 6> of;  ///< in the order of Arithmetic; 0: not in the guide, or guides disagree
+  /// In the order of Arithmetic; 0: not in the guide, or its editions disagree.
+  std::array<int, 6> of;
 };
 
 // 8.0: 256 results of __half2, 128 of __nv_bfloat162. 10.0: editions of the guide disagree on
@@ -34,15 +35,15 @@ std::optional<std::string> excludes(const Params& params, Backend backend) {
     if (const char* const why = why_not(arithmetic, form)) return why;
     return std::nullopt;
   }
-  // A CPU takes part once: with the form whose operands are there all the time.
+  // A CPU runs one of these cases: the form whose operands are always available.
   if (form != Form::steady || params.at("warps_per_sm") != "32") {
-    return "a CPU has neither warps nor banks of registers";
+    return "a CPU has neither warps nor register banks";
   }
   if (arithmetic > Arithmetic::fp64) return "only these are peaks of every CPU";
   return std::nullopt;
 }
 
-/// The rows that both backends have, of the slope `index`, and their timers.
+/// The rows that both backends have for the slope `index`, and their timers.
 void add_common_rows(Experiment& experiment, std::size_t index) {
   add_both(experiment, "instruction_cycles", "cycle", index);
   experiment.rows.push_back(grid_time(index));
@@ -51,28 +52,28 @@ void add_common_rows(Experiment& experiment, std::size_t index) {
 }  // namespace
 
 Benchmark declare() {
-  return {
-      .suite = "micro",
-      .name = "ceilings",
-      .question = "How much arithmetic does the chip do in a second, and how much should it?",
-      .axes = {arithmetics.axis("arithmetic", "what the multiply-adds work on"),
-               forms.axis("form",
-                          "how the operands come: in other registers at each step, in the same "
-                          "ones for long, two of the three in one, or one of them for all lanes "
-                          "at once"),
-               listed_axis("warps_per_sm", "warps of the block on each SM", {"8", "16", "32"},
-                           {"16", "32"})},
-      .counter_sets = {"flops"},
-      .quantities = {{"flops_per_second", "floating-point operations, whole chip; and modelled"},
-                     {"flops_per_second_of_one_core", "host: the first core alone"},
-                     {"operations_per_second", "integer operations, whole chip; and modelled"},
-                     {"share_of_limit", "of what SMs, lanes and the clock held allow"},
-                     {"instruction_cycles",
-                      "SM cycles for an instruction of a warp (host: of a core)"},
-                     {"grid_time", "the whole launch, start-up included"},
-                     {"core_clock", "clock of the core under this load"}},
-      .seconds_per_case = 0.15,
-      .excludes = excludes};
+  return {.suite = "micro",
+          .name = "ceilings",
+          .question = "How much arithmetic does the chip do per second, and how much should it do?",
+          .axes = {arithmetics.axis("arithmetic", "data type of the multiply-adds"),
+                   forms.axis(
+                       "form",
+                       "operands: from different registers at each step, from the same ones for "
+                       "many steps, two of the three in one register, or one shared by all lanes"),
+                   listed_axis("warps_per_sm", "warps of the block on each SM", {"8", "16", "32"},
+                               {"16", "32"})},
+          .counter_sets = {"flops"},
+          .quantities = {{"flops_per_second",
+                          "floating-point operations, whole chip; measured and modelled"},
+                         {"flops_per_second_of_one_core", "host: the first core alone"},
+                         {"operations_per_second",
+                          "integer operations, whole chip; measured and modelled"},
+                         {"share_of_limit", "share of the limit by SMs, lanes and measured clock"},
+                         {"instruction_cycles", "SM cycles per warp instruction (host: per core)"},
+                         {"grid_time", "duration of the whole launch, including start-up"},
+                         {"core_clock", "clock of the core under this load"}},
+          .seconds_per_case = 0.15,
+          .excludes = excludes};
 }
 
 std::optional<int> lanes_per_sm(std::string_view capability, Arithmetic arithmetic) {
@@ -88,7 +89,7 @@ operations::Shape in_form(const Shape& shape) {
 }
 
 Experiment describe(const Shape& shape, const GpuFacts& gpu, std::span<const std::uint64_t> ends) {
-  constexpr double timed_seconds = 8e-3;  // of the long launch: regulators have seen the load
+  constexpr double timed_seconds = 8e-3;  // of the long launch: the clock has adapted to the load
   constexpr std::uint32_t counted_rounds = 16;
   const operations::Shape form = in_form(shape);
   const double of_round = double{1} * form.operation.body * shape.warps;
@@ -96,7 +97,7 @@ Experiment describe(const Shape& shape, const GpuFacts& gpu, std::span<const std
   const char* const rate =
       is_floating(shape.arithmetic) ? "flops_per_second" : "operations_per_second";
   const char* const unit = is_floating(shape.arithmetic) ? "FLOP/s" : "operation/s";
-  const double threads = static_cast<double>(gpu.sms) * warp_lanes;  // of a warp on each SM
+  const double threads = static_cast<double>(gpu.sms) * warp_lanes;  // of one warp on each SM
 
   Experiment experiment = operations::on_every_sm(
       form, gpu, ends, [](std::uint32_t rounds) { return std::uint64_t{rounds}; });
@@ -125,8 +126,8 @@ Experiment describe(const Shape& shape, const GpuFacts& gpu, std::span<const std
                               .samples = {of_cycle * of_instruction * median(hertz)}});
     };
   }
-  // A round more in both: only a launch that enters the loop sets up what the loop needs, and ptxas
-  // writes a constant there by an HFMA2.
+  // Both launches do one more round: only a launch that enters the loop prepares the loop's
+  // operands, and ptxas writes a constant there with an HFMA2.
   experiment.counts =
       operations::counts_of(form.operation, {.rounds = counted_rounds + 1}, {.rounds = 1},
                             counted_rounds * of_round * threads, "instruction");
@@ -153,7 +154,7 @@ Experiment describe(std::size_t cores, std::size_t lanes) {
       {"flops_per_second_of_one_core", "FLOP/s", By::outside, per_second(of_instruction, 0)}};
   add_common_rows(experiment, 1);
   experiment.watch = {cycles_of(1), outside_of(1)};
-  experiment.checked = "ends of chains against multiply-adds one at a time";
+  experiment.checked = "chain ends against multiply-adds computed one at a time";
   experiment.facts = [=](const Experiment& measured) {
     const double work = measured.slopes[1].lengths.full.work;
     return Facts{{"cores", static_cast<std::int64_t>(cores)},
@@ -164,8 +165,9 @@ Experiment describe(std::size_t cores, std::size_t lanes) {
 }
 
 // Every core squares and adds, x → x·x + c, in ten chains of its widest vectors: more than two
-// units with a latency of four cycles need. The map is chaotic, so that the ends prove the number
-// of steps. No limit stands beside: no CPU tells how many multiply-adds it can do in a cycle.
+// units with a latency of four cycles need. The map is chaotic, so the final values prove the
+// number of steps. There is no limit to compare with: no CPU reports how many multiply-adds it can
+// do in a cycle.
 namespace {
 
 #if defined(__x86_64__)
@@ -176,14 +178,14 @@ constexpr std::size_t chains = 10;
 constexpr std::uint64_t steps = 24;     // of each chain in a turn of the loop
 constexpr std::size_t most_lanes = 16;  // of a vector of 64 bytes
 
-/// On cache lines of its own: cores work on theirs at once.
+/// On cache lines of its own: all cores work at once.
 template <class Real>
 struct alignas(128) Vectors {
   std::array<Real, chains * most_lanes> x{};  // chain by chain
   std::array<Real, most_lanes> c{};
 };
 
-/// `n` turns of 24 steps. One asm statement: the source's options know no AVX, and a debug build
+/// `n` turns of 24 steps. One asm statement: the source is compiled without AVX, and a debug build
 /// would not keep vectors in registers.
 #define STRATA_SQUARES(name, Real, reg, bytes, multiply_add)                                      \
   void name(Vectors<Real>& v, std::uint64_t n) {                                                  \
@@ -221,12 +223,12 @@ Real start(std::uint32_t lane) {
 
 template <class Real>
 void measure_squares(Session& session) {
-  constexpr double timed_seconds = 2e-4;  // of a long run: less than the time between interrupts
+  constexpr double timed_seconds = 2e-4;  // of a long run: shorter than the time between interrupts
   constexpr std::uint32_t trial_turns = 1000;
-  constexpr double warm_seconds = 0.01;  // the core comes to the clock that it holds with vectors
+  constexpr double warm_seconds = 0.01;  // the core settles at the clock that it holds with vectors
   const bool wide = __builtin_cpu_supports("avx512f");
   if (!wide && (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))) {
-    throw Skipped{"the CPU has no fused multiply-adds on vectors"};
+    throw Skipped{"the CPU has no vector fused multiply-add"};
   }
   const auto squares = [&](Vectors<Real>& v, std::uint64_t n) {
     wide ? squares_avx512(v, n) : squares_avx2(v, n);
@@ -241,7 +243,7 @@ void measure_squares(Session& session) {
     at_start.c[i % lanes] = addend<Real>(lane);
   }
   std::vector<Vectors<Real>> cores(machine.cores());
-  // What the lanes that differ hold, one step at a time.
+  // The values of the lanes that differ, computed one step at a time.
   auto ends = operations::once_each([](std::uint32_t turns) {
     std::array<Real, distinct_lanes> x{};
     for (std::uint32_t lane = 0; lane < distinct_lanes; ++lane) {

@@ -14,7 +14,7 @@ using operations::from_bits;
 
 constexpr unsigned most_threads = most_warps_per_sm * warp_lanes;  // one block on each SM
 
-/// `Op`: an operation in a form. `uniform`: its two factors, where all lanes share them.
+/// `Op`: an operation in a form. `uniform`: its two factors if all lanes share them.
 template <class Op>
 __global__ void __launch_bounds__(most_threads)
     sustain(const std::uint64_t* values, std::uint64_t uniform_0, std::uint64_t uniform_1,
@@ -62,7 +62,7 @@ void run(Session& session) {
   const auto kernel = with_operation(shape, [&]<class Op>() { return &sustain<Op>; });
   const auto words = operation.words(chains);
   const DeviceBuffer<std::uint64_t> values{words};
-  // Lane 0's: where a form shares its factors, all lanes'.
+  // The values of lane 0; where a form shares its factors, those of all lanes.
   const std::uint64_t uniform_0 = words[std::size_t{chains} * warp_lanes];
   const std::uint64_t uniform_1 = words[std::size_t{chains + 1} * warp_lanes];
   CudaMachine machine{session, std::size_t{gpu.sms} * warps};

@@ -1,10 +1,10 @@
-// How much arithmetic can this chip do in a second, and how much should it?
+// How much arithmetic can this chip do per second, and how much should it do?
 //
 // Every SM runs warps with several chains of multiply-adds each, long enough that the clock settles
-// under this load. Beside it the limit: lanes of an SM × SMs × that clock. An SM's two register
-// banks cannot deliver three new operands in the time of one instruction; which form of operands
-// comes nearest depends on the chip, so that each is measured, and the ceiling is the best of them.
-// Inside the number that is no arithmetic: four instructions of the loop for every 512.
+// under this load. The limit is lanes of an SM × SMs × that clock. An SM's two register banks
+// cannot deliver three new operands in the time of one instruction. The best form of operands
+// depends on the chip, so each is measured, and the ceiling is the best of them. The number
+// includes four loop instructions per 512.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -17,7 +17,7 @@ namespace strata::ceilings {
 
 [[nodiscard]] Benchmark declare();
 
-/// What the multiply-adds work on.
+/// Data types of the multiply-adds.
 enum class Arithmetic : std::uint8_t { fp32, fp64, fp16x2, bf16x2, int32, int8_dp4a };
 inline constexpr auto arithmetics =
     choices_of<Arithmetic>("fp32", "fp64", "fp16x2", "bf16x2", "int32", "int8_dp4a");
@@ -27,20 +27,20 @@ using MultiplyAdds = std::tuple<operations::Ffma, operations::Dfma, operations::
 [[nodiscard]] constexpr bool is_floating(Arithmetic arithmetic) {
   return arithmetic < Arithmetic::int32;
 }
-/// Of one instruction of a thread: a multiply-add is two.
+/// Operations of one instruction of a thread: a multiply-add is two.
 [[nodiscard]] constexpr int operations_of_instruction(Arithmetic arithmetic) {
   constexpr std::array<int, 6> of{2, 2, 4, 4, 2, 8};
   return of.at(static_cast<std::size_t>(arithmetic));
 }
 
-/// How the operands come.
+/// Sources of the operands.
 enum class Form : std::uint8_t { alternating, steady, square, uniform };
 inline constexpr auto forms = choices_of<Form>("alternating", "steady", "square", "uniform");
 
-/// Why a GPU is not asked for the arithmetic in this form; null where it is, and a kernel exists.
+/// Why a GPU does not measure the arithmetic in this form; null if it does, and a kernel exists.
 [[nodiscard]] constexpr const char* why_not(Arithmetic arithmetic, Form form) {
   if (!is_floating(arithmetic) && form != Form::alternating) {
-    return "integers reach their peak with operands that alternate";
+    return "integers reach their peak with alternating operands";
   }
   if (form == Form::uniform && operations_of_instruction(arithmetic) > 2) {
     return "packed arithmetic takes its operands from the lanes' own registers";
@@ -48,7 +48,7 @@ inline constexpr auto forms = choices_of<Form>("alternating", "steady", "square"
   return nullptr;
 }
 
-/// a·x + b, other operands of the lane at each step: neighbours in the same step share them.
+/// a·x + b, with other operands of the lane at each step; chains in the same step share them.
 template <class Op>
 struct Alternating : Op {
   static constexpr unsigned chains = 4;
@@ -56,7 +56,8 @@ struct Alternating : Op {
   static constexpr bool is_uniform = false;
 };
 
-/// The same with operands that serve a hundred instructions of a warp before others take over.
+/// The same with operands that are used for a hundred instructions of a warp before others replace
+/// them.
 template <class Op>
 struct Steady : Op {
   static constexpr unsigned chains = 8;
@@ -64,8 +65,8 @@ struct Steady : Op {
   static constexpr bool is_uniform = false;
 };
 
-/// The same with a factor that all lanes share: it comes by way of a uniform register or constant
-/// memory, and two registers of the lane are left to read.
+/// The same with a factor that all lanes share: it is in a uniform register or constant memory,
+/// which leaves two registers of the lane to read.
 template <class Op>
 struct Uniform : Steady<Op> {
   static constexpr bool is_uniform = true;
@@ -76,7 +77,7 @@ struct Uniform : Steady<Op> {
   }
 };
 
-/// x·x − c with c from 17/16 to 19/16: two different registers. The chain comes to alternate
+/// x·x − c with c from 17/16 to 19/16: two different registers. The chain alternates in the end
 /// between two numbers, one near −1 and a small positive one.
 template <class Op>
 struct Square : Steady<Op> {
@@ -129,15 +130,15 @@ auto with_operation(const Shape& shape, Use&& use) {
 
 [[nodiscard]] operations::Shape in_form(const Shape& shape);
 
-/// Instructions of threads that an SM of this compute capability ("9.0") takes in a cycle, by the
-/// CUDA C++ Best Practices Guide 13, "Throughput of Native Arithmetic Instructions", which counts
-/// results: a packed instruction has two. Nothing for what the guide does not say.
+/// Instructions of threads per cycle of an SM of this compute capability ("9.0"), by the CUDA C++
+/// Best Practices Guide 13, "Throughput of Native Arithmetic Instructions", which counts results: a
+/// packed instruction has two. Empty if the guide gives none.
 [[nodiscard]] std::optional<int> lanes_per_sm(std::string_view capability, Arithmetic arithmetic);
 
-/// A launch leaves the first warp's `ends`. Unit of work: an instruction of a warp, on one SM.
+/// A launch leaves the first warp's `ends`. Per instruction of a warp, on one SM.
 [[nodiscard]] Experiment describe(const Shape& shape, const GpuFacts& gpu,
                                   std::span<const std::uint64_t> ends);
-/// Slopes of the first core alone, then of all `cores`. Unit of work: an instruction of a core.
+/// Slopes of the first core alone, then of all `cores`. Per instruction of a core.
 [[nodiscard]] Experiment describe(std::size_t cores, std::size_t lanes);
 
 }  // namespace strata::ceilings

@@ -1,4 +1,4 @@
-// What kernels that run chains of operations share.
+// Shared parts of kernels that run chains of operations.
 #pragma once
 
 #include "harness/cuda/reduce.cuh"
@@ -7,8 +7,8 @@
 
 namespace strata::operations {
 
-/// Waits for all chains: each word by its upper half, which no chain fills with ones (a test holds
-/// them to that).
+/// Waits for all chains: tests each word's upper half, which no chain fills with ones (a test
+/// ensures that).
 template <unsigned chains, class Word>
 __device__ __forceinline__ void wait_for(const Word (&x)[chains]) {
 #pragma unroll

@@ -1,6 +1,6 @@
-// Chains of dependent operations: what they start from and how a launch of them is verified. All
-// warps run the same chains, so that the ends of the first are held against the host's and the
-// checksum of every other against the first's. Words travel as their bits.
+// Chains of dependent operations: their start values, and the verification of their launches. All
+// warps run the same chains: the ends of the first warp are compared with the host's, and the
+// checksum of every other with the first's. Words are stored as bits.
 #pragma once
 
 #include "harness/measure/experiment.hpp"
@@ -38,7 +38,7 @@ template <class W>
   return std::bit_cast<W>(static_cast<BitsOf<W>>(word));
 }
 
-/// Rows for the lanes of a warp, of what `word` gives for a row and one of the lanes that differ.
+/// Rows for the lanes of a warp, of what `word` gives for a row and one of the distinct lanes.
 template <class Word>
 [[nodiscard]] WarpWords warp_rows(std::size_t rows, Word&& word) {
   WarpWords words;
@@ -56,13 +56,13 @@ template <class Real>
   return static_cast<Real>(1.0 + std::ldexp(mantissa, -digits));
 }
 
-/// What the end of chain `index` (of the warp) adds to the warp's checksum.
+/// The contribution of the end of chain `index` (of the warp) to the warp's checksum.
 STRATA_HD constexpr std::uint64_t checksum_part(std::uint64_t word, std::uint64_t index) {
   return (word + 0x9E3779B97F4A7C15U) * (2 * index + 1);
 }
 
-/// Calls `turn`, which changes `state`, so many times. Once a state comes back, whole periods are
-/// left out (Brent: the state to meet again is taken anew after 1, 2, 4… turns).
+/// Calls `turn`, which changes `state`, that many times. Once a state recurs, whole periods are
+/// skipped (Brent: the state to compare with is renewed after 1, 2, 4… turns).
 template <class State, class Turn>
 void repeat(State& state, std::uint64_t turns, Turn&& turn) {
   State earlier = state;
@@ -88,8 +88,8 @@ void repeat(State& state, std::uint64_t turns, Turn&& turn) {
   return std::abs(from_bits<float>(got) - right) <= tolerance * std::abs(right);
 }
 
-/// The ends of one warp, a row of lanes for each chain, against the host's: those of the lanes that
-/// differ, for each chain or for all of them alike. Gives the checksum of the warp.
+/// Compares the ends of one warp, a row of lanes per chain, with the host's: those of the distinct
+/// lanes, for each chain or for all of them alike. Returns the checksum of the warp.
 inline std::uint64_t check_ends(std::span<const std::uint64_t> ends, const WarpWords& wanted,
                                 double tolerance, Tally& tally) {
   std::uint64_t checksum = 0;
@@ -101,7 +101,7 @@ inline std::uint64_t check_ends(std::span<const std::uint64_t> ends, const WarpW
   return checksum;
 }
 
-/// What `wanted` gives for a number of rounds, asked once for each.
+/// The result of `wanted` for each number of rounds, computed once.
 template <class Wanted>
 [[nodiscard]] auto once_each(Wanted wanted) {
   using Result = std::invoke_result_t<Wanted, std::uint32_t>;
@@ -112,8 +112,8 @@ template <class Wanted>
   };
 }
 
-/// The verification of launches that leave the first warp's `ends` behind, and as a stamp's result
-/// the checksum of each warp. `wanted`: what so many rounds come to.
+/// The verification of launches that leave the first warp's `ends`, and the checksum of each warp
+/// as a stamp's result. `wanted`: the expected ends after that many rounds.
 template <class Wanted>
 [[nodiscard]] auto ends_verified(std::span<const std::uint64_t> ends, double tolerance,
                                  Wanted wanted) {
@@ -130,8 +130,8 @@ template <class Wanted>
   return tolerance == 0 ? "ends of chains, bit for bit" : "ends of chains, within the stated error";
 }
 
-/// Lengths by trials of `turns` turns on a CPU, for Slope::size; the least of five or more, which
-/// take `warm_seconds` together, is one that nothing disturbed. The long run takes about `seconds`.
+/// Lengths by trials of `turns` iterations on a CPU, for Slope::size; the fastest of at least five,
+/// which take `warm_seconds` together, is undisturbed. The long run takes about `seconds`.
 [[nodiscard]] inline auto lengths_by_least(double seconds, double work_of_turn, std::uint32_t turns,
                                            double warm_seconds) {
   return [=](const std::function<Launched(const Length&)>& run) {

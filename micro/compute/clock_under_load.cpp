@@ -29,7 +29,7 @@ float start(std::uint32_t row, std::uint32_t lane) {
   return operations::fraction<float>((row + 1) * distinct_lanes + lane) / 2;
 }
 
-/// A chain, and the sum behind its powers of two.
+/// A chain, and the sum of the powers of two that follows it.
 struct Chain {
   float x = 0;
   float sum = 0;
@@ -39,7 +39,7 @@ struct Chain {
 Chain chain_after(Mix mix, unsigned chain, std::uint32_t lane, std::uint32_t rounds) {
   const Recipe recipe = recipe_of(mix);
   const float c = addend(lane);
-  std::vector<char> squares;  // of a turn, what the chain does: a square or a power
+  std::vector<char> squares;  // each step of a turn: a square or a power
   for (unsigned p = 0; p < recipe.steps; ++p) {
     for (unsigned j = 0; j < recipe.fma; ++j) {
       if ((p * recipe.fma + j) % chains == chain) squares.push_back(1);
@@ -64,7 +64,7 @@ Chain chain_after(Mix mix, unsigned chain, std::uint32_t lane, std::uint32_t rou
 constexpr unsigned tall = 16;  // rows of a and of a product, and what both factors share
 constexpr unsigned wide = 8;   // columns of b and of a product
 constexpr int most_factor = 511;
-constexpr int most_step = 3;  // of a sum, in a pair of products
+constexpr int most_step = 3;  // of a sum, for a pair of products
 constexpr int most_start = 1 << 19;
 constexpr unsigned pairs_of_round = 8;
 static_assert(recipe_of(Mix::tensor).steps == 2 * products * pairs_of_round);
@@ -80,7 +80,7 @@ int number(std::uint32_t index, int most) {
 int a_at(unsigned row, unsigned k) {
   return number(tall * row + k, k == 0 ? most_step : most_factor);
 }
-/// What the second b of a product has beside the first one's with the sign changed, where k is 0.
+/// Where k is 0, the difference between the second b of a product and the negated first one.
 int besides(unsigned product, unsigned column) {
   return number(4000 + wide * product + column, 1);
 }
@@ -93,13 +93,13 @@ int start_of_sum(unsigned product, unsigned row, unsigned column) {
   return number(8000 + (tall * product + row) * wide + column, most_start);
 }
 
-/// Two numbers of half precision.
+/// Two numbers of half precision in one word.
 std::uint32_t both(int low, int high) {
   using operations::Half;
   return (Half::pack(low) & 0xFFFFU) | (Half::pack(high) & 0xFFFF0000U);
 }
 
-/// Where a lane's word of a sum stands, as mma.m16n8k16 has it.
+/// The position of a lane's word of a sum in the layout of mma.m16n8k16.
 struct Place {
   unsigned product;
   unsigned row;
@@ -110,7 +110,8 @@ Place place_of(unsigned word, std::uint32_t lane) {
   return {word / 4, lane / 4 + (in_product >= 2 ? 8 : 0), lane % 4 * 2 + in_product % 2};
 }
 
-/// The words of the tiles, as mma.m16n8k16 has them: of a its four quarters, of b its two halves.
+/// The words of the tiles in the layout of mma.m16n8k16: the four quarters of a, the two halves of
+/// b.
 std::uint32_t tile_word(unsigned word, std::uint32_t lane) {
   if (word < words_of_a) {
     const unsigned row = lane / 4 + word % 2 * 8;
@@ -137,7 +138,7 @@ WarpWords rows_for_lanes(unsigned rows, Word&& word) {
   return words;
 }
 
-/// Chains of multiply-adds, of the lanes that differ.
+/// Chains of multiply-adds of the lanes that differ.
 using Chains = std::array<std::array<Chain, distinct_lanes>, chains>;
 Chains chains_after(Mix mix, std::uint32_t rounds) {
   Chains all{};
@@ -149,12 +150,12 @@ Chains chains_after(Mix mix, std::uint32_t rounds) {
   return all;
 }
 
-/// Relative: of an approximation, and of the sum behind it.
+/// Relative: for an approximation and the sum that follows it.
 constexpr double tolerance = 2e-6;
 
-// --- What is made of a launch
+// --- What is computed from a launch
 
-constexpr double launch_seconds = 25e-3;  // the drawn power is the load's, not that of its start
+constexpr double launch_seconds = 25e-3;  // so that the drawn power is the load's, not its start's
 
 struct Point {
   double seconds = 0;  ///< the middle of a launch, by the timer that all SMs share
@@ -172,7 +173,7 @@ Point point_of(const Launched& launched) {
           median_hertz(launched)};
 }
 
-/// The median SM's cycles; as cells the clocks of the slowest writer and of the fastest.
+/// The median SM's cycles. The cells are the clocks of the slowest and the fastest writer.
 Window median_sm_and_ends() {
   Window window = median_sm(warps);
   window.read = [median = window.read](const Launched& brief, const Launched& full) {
@@ -191,14 +192,14 @@ Window median_sm_and_ends() {
   return window;
 }
 
-/// What came to be known while the load ran.
+/// What was recorded while the load ran.
 struct Watched {
   std::vector<Point> launches;                        ///< before the first sample
   Facts violations;                                   ///< before the first launch
   std::optional<std::vector<TimedReading>> readings;  ///< during the samples
 };
 
-/// The readings that were taken during the samples, or all where there is none of those.
+/// The readings taken during the samples, or all of them if there are none.
 const std::vector<TimedReading>& readings_of(Watched& watched, const Load& load,
                                              const Beside& beside) {
   if (!watched.readings) {
@@ -230,11 +231,12 @@ void tell_launches(Session& session, const std::vector<Point>& launches) {
     time.samples.push_back(one.seconds - launches.front().seconds + launch_seconds / 2);
   }
   if (launches.empty()) return;
-  session.add_unrepeated(std::move(clock), "a sample is a launch, one after the other from rest");
-  session.add_unrepeated(std::move(time), "a sample is a launch, one after the other from rest");
+  session.add_unrepeated(std::move(clock),
+                         "a sample is one launch of a series that starts at rest");
+  session.add_unrepeated(std::move(time), "a sample is one launch of a series that starts at rest");
 }
 
-/// Rows and facts of what NVML told.
+/// Rows and facts from NVML.
 void tell_readings(Session& session, const std::vector<TimedReading>& readings) {
   const auto row = [&](const char* quantity, const char* unit, const char* method,
                        std::vector<double> samples) {
@@ -278,7 +280,7 @@ Facts grown(const Facts& before, const Facts& after) {
 CountPlan counted_loads(const GpuFacts& gpu) {
   constexpr std::uint32_t rounds = 16;
   const std::uint64_t requests = std::uint64_t{gpu.sms} * warps * rounds * in_flight;
-  constexpr std::uint64_t sectors = 16;  // of a warp's 16 bytes a lane
+  constexpr std::uint64_t sectors = 16;  // of a warp that loads 16 bytes a lane
   return {.length = {.rounds = rounds},
           .loads = LoadPrediction{.requests = requests, .sectors = sectors * requests},
           .served_by = ServedBy::dram,
@@ -289,9 +291,10 @@ std::optional<CountPlan> counted_arithmetic(Mix mix, const GpuFacts& gpu) {
   constexpr std::uint32_t rounds = 16;
   const Recipe recipe = recipe_of(mix);
   if (recipe.fma == 0) return std::nullopt;
-  const double turns = double{rounds} * warps * gpu.sms * recipe.steps;  // of warps, steps of them
+  const double turns = double{rounds} * warps * gpu.sms * recipe.steps;  // steps of warps
   const double lanes = recipe.one_lane ? 1 : warp_lanes;
-  // A round more in both: only a launch that enters the loop sets up what the loop needs.
+  // Both launches do one more round: only a launch that enters the loop prepares the loop's
+  // operands.
   CountPlan plan{.length = {.rounds = rounds + 1},
                  .none = {.rounds = 1},
                  .expected = {{.quantity = "fp32_fma",
@@ -304,7 +307,8 @@ std::optional<CountPlan> counted_arithmetic(Mix mix, const GpuFacts& gpu) {
   return plan;
 }
 
-/// The multiply-adds of the first warp against the host's, and of every other its checksum.
+/// Compares the multiply-adds of the first warp with the host's, and every other warp by its
+/// checksum.
 auto verified(Mix mix, std::span<const std::uint64_t> ends) {
   const Rows rows = rows_of(mix);
   const auto is_approximate = [rows](std::size_t row) {
@@ -331,21 +335,22 @@ Benchmark declare() {
   return {
       .suite = "micro",
       .name = "clock_under_load",
-      .question = "Which clock do the SMs hold under which load, and what does the driver say?",
-      .axes = {mixes.axis("mix", "what every SM does"),
-               load_seconds.axis("seconds", "of this load, from rest, before the first sample")},
+      .question = "Which clock do the SMs hold under each load, and what does the driver report?",
+      .axes = {mixes.axis("mix", "work of every SM"),
+               load_seconds.axis("seconds",
+                                 "duration of this load, from rest, before the first sample")},
       .counter_sets = {"flops", "issue"},
       .quantities = {{"core_clock", "clock of the SMs under this load"},
-                     {"slowest_clock", "of the warp whose SM had the slowest"},
-                     {"fastest_clock", "of the warp whose SM had the fastest"},
-                     {"driver_clock", "clock of the SMs that NVML reports meanwhile"},
-                     {"power", "drawn by the device meanwhile, as NVML reports it"},
-                     {"clock_since_start", "clock of the SMs, launch after launch from rest"},
-                     {"since_start", "the middle of each of those launches"},
-                     {"instruction_cycles", "SM cycles for an instruction of a warp"},
-                     {"instructions_per_second", "of warps, whole chip"},
+                     {"slowest_clock", "clock of the slowest SM, by its warp"},
+                     {"fastest_clock", "clock of the fastest SM, by its warp"},
+                     {"driver_clock", "SM clock that NVML reports during the load"},
+                     {"power", "power that NVML reports during the load"},
+                     {"clock_since_start", "SM clock of each launch from rest"},
+                     {"since_start", "mid-time of each of those launches"},
+                     {"instruction_cycles", "SM cycles per warp instruction"},
+                     {"instructions_per_second", "instructions of warps, whole chip"},
                      {"read_bandwidth", "memory: bytes read by the whole chip"},
-                     {"grid_time", "the whole launch, start-up included"}},
+                     {"grid_time", "duration of the whole launch, including start-up"}},
       .seconds_per_case = 1.3,
       .excludes = {}};
 }
@@ -380,7 +385,7 @@ WarpWords expected_ends(Mix mix, std::uint32_t rounds) {
 
 std::uint32_t most_rounds(Mix mix) {
   if (rows_of(mix).mma == 0) return std::numeric_limits<std::uint32_t>::max();
-  constexpr int whole = 1 << 23;  // half of what single precision has
+  constexpr int whole = 1 << 23;  // half of the integers that single precision represents
   constexpr int of_product = static_cast<int>(tall) * most_factor * (most_factor + 1);
   return (whole - of_product - most_start) / (most_step * static_cast<int>(pairs_of_round));
 }
@@ -423,8 +428,8 @@ Experiment describe(const Load& load, const GpuFacts& gpu, const Beside& beside,
     Lengths lengths = lengths_by_trial(launch_seconds, of_round)(run);
     if (const std::uint32_t most = most_rounds(load.mix); lengths.full.rounds > most)
       lengths = fifth_and_whole(most, of_round);
-    // What the host needs to know of these lengths it works out now, and not while the device
-    // waits.
+    // The host computes the expected results of these lengths now, so that the device does not wait
+    // for them later.
     for (const Length& length : {lengths.brief, lengths.full})
       (void)run(length);
     watched->violations = beside.violations();
@@ -460,7 +465,7 @@ Experiment describe(const Load& load, const GpuFacts& gpu, const Beside& beside,
                               : operations::what_was_checked(recipe.mufu > 0 ? tolerance : 0);
   experiment.placement = Placement{.cores = gpu.sms, .per_core = int{warps}};
   experiment.counts = memory ? counted_loads(gpu) : counted_arithmetic(load.mix, gpu);
-  experiment.not_counted = "no counter of this operation";
+  experiment.not_counted = "no counter for this operation";
   if (memory) experiment.unproved = {.gate = "level"};
   experiment.reported_hertz = [=]() -> std::optional<double> {
     const auto hertz = of_all(readings_of(*watched, load, beside), &NvmlReading::sm_hertz);

@@ -50,12 +50,12 @@ __global__ void __launch_bounds__(threads, 1)
   constexpr Recipe recipe = recipe_of(mix);
   constexpr Rows rows = rows_of(mix);
   static_assert(recipe.steps % (2 * products) == 0 && recipe.steps % chains == 0,
-                "all chains go on alike in a turn");
+                "all chains advance alike in one iteration");
   const std::uint32_t lane = threadIdx.x % warp_lanes;
   const auto word = [&](unsigned row) {
     return static_cast<std::uint32_t>(values[row * warp_lanes + lane]);
   };
-  float at[rows.all()];  // all that goes on, in the order of Rows
+  float at[rows.all()];  // everything that is in flight, in the order of Rows
 #pragma unroll
   for (unsigned row = 0; row < rows.all(); ++row)
     at[row] = __uint_as_float(word(row));
@@ -106,7 +106,8 @@ __global__ void __launch_bounds__(threads, 1)
     leave(stamps + (blockIdx.x * blockDim.x + threadIdx.x) / warp_lanes, begin, end, checksum);
 }
 
-/// From piece to piece, `turn_bytes` further each time; at the end of the range from its start on.
+/// From piece to piece, `turn_bytes` further each time; at the end of the range it continues at its
+/// start.
 __global__ void __launch_bounds__(threads, 1)
     walk(const char* range, std::uint32_t rounds, std::uint32_t turn_bytes,
          std::uint32_t range_bytes, Stamp* stamps) {
@@ -145,7 +146,7 @@ Kernel kernel_for(Mix mix) {
       mix, [&]<Mix one>() -> Kernel { return &work<one>; });
 }
 
-/// The host's part, with NVML.
+/// The host's part, which calls NVML.
 class Watcher {
  public:
   explicit Watcher(Session& session) : nvml_{session.device().identity().uuid} {

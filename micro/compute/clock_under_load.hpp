@@ -1,20 +1,20 @@
-// Which clock do the SMs hold under which load, what does the driver say of it, and what power does
-// it take?
+// Which clock do the SMs hold under which load, which clock does the driver report, and how much
+// power is drawn?
 //
-// Every SM runs 16 warps of one mix of instructions, launch after launch of 25 ms, from rest: first
-// for `seconds`, each launch a point of the clock over time, then for the samples. The kernel's
-// clock is %clock64 over %globaltimer of every warp; meanwhile a thread of the host asks NVML for
-// its clock, the power drawn and the reasons for a lower clock. The driver may report a clock that
-// no SM has: cycles and seconds are right then, but not a rate that was made of one of them and the
-// driver's clock. Data are random: numbers that repeat draw less power. Between two launches the
-// device waits about 0.1 ms for the host.
-//   fma              x → x·x + c, eight chains a warp: a chaotic map, which never comes to rest
+// Every SM runs 16 warps of one instruction mix in launches of 25 ms, from rest: first for
+// `seconds`, where each launch gives a point of the clock over time, then for the samples. The
+// kernel's clock is %clock64 over %globaltimer of every warp. Meanwhile a host thread queries NVML
+// for its clock, the power drawn and the reasons for a lower clock. The driver may report a clock
+// that no SM has: then cycles and seconds are right, but a rate computed from one of them and the
+// driver's clock is not. Data are random, because repetitive data draw less power. Between two
+// launches the device waits about 0.1 ms for the host.
+//   fma              x → x·x + c, eight chains a warp: a chaotic map, which never settles
 //   idle_lanes       the same in one lane of each warp
 //   mufu             a power of two for each of those multiply-adds, and a sum
-//   tensor           products of 16×16 and 16×8 numbers of half precision (mma.sync), added up in
-//                    single precision: whole numbers, so that no bit is lost and the end is known
+//   tensor           products of 16×16 and 16×8 half-precision numbers (mma.sync), accumulated in
+//                    single precision; all are integers, so that sums are exact and can be checked
 //   fma_tensor       four multiply-adds for each product
-//   fma_tensor_mufu  and a power of two and a sum
+//   fma_tensor_mufu  the same with a power of two and a sum
 //   memory           16 bytes a lane, eight at once, from a range many times the size of L2
 #pragma once
 
@@ -44,17 +44,17 @@ enum class Mix : std::uint8_t {
 };
 inline constexpr auto mixes = choices_of<Mix>("fma", "tensor", "memory", "idle_lanes", "mufu",
                                               "fma_tensor", "fma_tensor_mufu");
-/// How long the load runs before the first sample.
+/// Duration of the load before the first sample.
 inline constexpr Choices load_seconds{std::pair{"0.1", 0.1}, std::pair{"1", 1.0}};
 
 inline constexpr unsigned warps = 16;  ///< of the one block on each SM
 inline constexpr unsigned threads = warps * warp_lanes;
 
-/// What a step of the loop holds, and how many steps a turn.
+/// Contents of a loop step, and steps per iteration.
 struct Recipe {
   unsigned fma = 0;
   unsigned mma = 0;
-  unsigned mufu = 0;  ///< and the multiply-add that takes its result
+  unsigned mufu = 0;  ///< and the multiply-add that uses its result
   unsigned steps = 0;
   bool one_lane = false;
 
@@ -82,8 +82,8 @@ struct Recipe {
   return {};
 }
 
-/// Chains of a warp: of multiply-adds, of sums behind special functions, of products. Those that a
-/// mix lacks are left out.
+/// Chains of a warp: of multiply-adds, of sums after special functions, of products. A mix has only
+/// some of them.
 inline constexpr unsigned chains = 8;
 inline constexpr unsigned products = 4;
 struct Rows {
@@ -99,23 +99,24 @@ struct Rows {
           .mma = recipe.mma > 0 ? 4 * products : 0};
 }
 
-/// Words of a lane that lead a product: those of the 16×16 numbers, then for each product those of
-/// two times 16×8: by turns one is taken and the other, which is the first with the sign changed
-/// and a little besides, so that sums stay small and every pair of products moves them on.
+/// Words of a lane that a product uses: those of the 16×16 numbers, then for each product those of
+/// two times 16×8. One and the other are used alternately; the second is the first with the
+/// opposite sign and a small difference, so that sums stay small and every pair of products changes
+/// them.
 inline constexpr unsigned words_of_a = 4;
 inline constexpr unsigned words_of_b = 2;
 inline constexpr unsigned words_of_tiles = words_of_a + 2 * products * words_of_b;
 
-/// Row after row for the lanes of a warp: the starts of all chains, in the order of Rows; c; the
-/// words of the tiles.
+/// Row after row for the lanes of a warp: the start values of all chains, in the order of Rows; c;
+/// the words of the tiles.
 [[nodiscard]] operations::WarpWords device_words(Mix mix);
-/// What the chains come to, in the order of the starts.
+/// The end values of the chains, in the order of the starts.
 [[nodiscard]] operations::WarpWords expected_ends(Mix mix, std::uint32_t rounds);
-/// Beyond so many turns the sums of products leave the whole numbers that single precision has.
+/// After more iterations, the sums of products exceed the integers of single precision.
 [[nodiscard]] std::uint32_t most_rounds(Mix mix);
 
-/// Where the loads of `memory` go: in round r warp w of the grid reads piece (r mod turns) × warps
-/// of the grid + w, each once in a turn.
+/// Addresses of the loads of `memory`: in round r warp w of the grid reads piece (r mod turns) ×
+/// warps of the grid + w, each once per iteration.
 inline constexpr unsigned in_flight = 8;
 inline constexpr std::uint32_t piece_words = in_flight * warp_lanes * 4;
 struct Range {
@@ -130,10 +131,10 @@ struct Range {
 };
 [[nodiscard]] Range range_of(const GpuFacts& gpu);
 
-/// What the host does beside the launches.
+/// The host's work beside the launches.
 struct Beside {
   std::function<void()> rest;                           ///< waits while the device does nothing
-  std::function<void()> watch;                          ///< NVML is asked from now on
+  std::function<void()> watch;                          ///< NVML is queried from now on
   std::function<double()> elapsed;                      ///< seconds since
   std::function<std::vector<TimedReading>()> readings;  ///< all of them; ends the watch
   std::function<Facts()> violations;  ///< NVML's: seconds since the driver was loaded
@@ -144,8 +145,8 @@ struct Load {
   double seconds = 0.1;  ///< before the first sample
 };
 
-/// A launch leaves the first warp's `ends`, or the sum of each warp. Unit of work: an instruction
-/// of a warp that the mix is made of, on one SM.
+/// A launch leaves the first warp's `ends`, or the sum of each warp. Per warp instruction of the
+/// mix, on one SM.
 [[nodiscard]] Experiment describe(const Load& load, const GpuFacts& gpu, const Beside& beside,
                                   std::span<const std::uint64_t> ends);
 

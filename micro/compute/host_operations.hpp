@@ -1,15 +1,17 @@
 // The operations of a CPU core whose cost is measured: operations.hpp, written for x86-64.
 //
-// A loop is one asm statement: with one for each operation g++ 12 keeps neighbouring floats in one
-// register of integers between them. Where a GPU has an operation of the same name, numbers and
-// host step are those of operations.hpp. All are scalar; floating point is of AVX (VEX).
+// A loop is one asm statement: with one statement per operation, g++ 12 packs two neighbouring
+// floats into one integer register between statements. Where a GPU has an operation of the same
+// name, operands and host step are those of operations.hpp. All operations are scalar; floating
+// point uses AVX (VEX).
 //
-// A type says, beside what operations.hpp asks of it:
-//   instructions        what an operation is
-//   sets                sets of operands that alternate: integers have registers for one
-//   run<ilp>(x, of, n)  n turns of the loop with `ilp` chains side by side
-//   refreshes           a chain would settle at a number that some units are quick with: each turn
-//                       ends by flipping bits of x (those of a), one more instruction in 24
+// Besides what operations.hpp requires, a type has:
+//   instructions        the instructions of an operation
+//   sets                alternating sets of operands: integers have registers for one
+//   run<ilp>(x, of, n)  n iterations of the loop with `ilp` chains side by side
+//   refreshes           the chain would settle at a number for which some units are faster, so each
+//                       iteration ends by flipping bits of x (those of a), one more instruction
+//                       in 24
 #pragma once
 
 #include "micro/compute/operations.hpp"
@@ -22,16 +24,17 @@ namespace strata::host_operations {
 
 using operations::Operands;
 
-/// Chains side by side: more than two units with a latency of four cycles need.
+/// Independent chains: more than two units with a latency of four cycles need.
 inline constexpr unsigned most_chains = 10;
-/// Operations of each chain in a turn of the loop, which two instructions close.
+/// Operations of each chain per loop iteration, which two instructions close.
 inline constexpr std::uint32_t steps = 24;
 template <class W>
 using Words = std::array<W, most_chains>;
 
-// The assembler repeats an operation on \x, with operands \a and \b in turn, for each chain and
-// each step. AT&T's order: sources first. `kind`: of the registers; `last`: what a turn ends with,
-// for each chain; `second`: operands of every second step; then those that there are.
+// The assembler repeats an operation on \x, with alternating operands \a and \b, for each chain and
+// each step. AT&T syntax: sources first. `kind`: the registers' constraint; `last`: what each chain
+// does at the end of an iteration; `second`: the operands of every second step; then the input
+// operands of the asm statement.
 #if defined(__x86_64__)
 #define STRATA_EACH(text)                                                                         \
   ".irp x, %[x0]\n\t" text "\n\t.endr\n\t.if %c[ilp] > 1\n\t.irp x, %[x1], %[x2], %[x3]\n\t" text \
@@ -72,7 +75,7 @@ using Words = std::array<W, most_chains>;
   static constexpr std::size_t sets = 1;                  \
   STRATA_RUN("r", text, "", "%[a0], %[b0]", [a0] "r"(of.a[0]), [b0] "r"(of.b[0]))
 
-/// An operation that is otherwise the GPU's of that name.
+/// An operation that otherwise equals the GPU's of that name.
 #define STRATA_SAME(name, instructions) \
   struct name : operations::name {      \
     instructions                        \
@@ -84,12 +87,12 @@ STRATA_SAME(Fadd, STRATA_FLOATS("vaddss", "vaddss \\a, \\x, \\x"))
 STRATA_SAME(Fmul, STRATA_FLOATS("vmulss", "vmulss \\a, \\x, \\x"))
 STRATA_SAME(Ffma, STRATA_FLOATS("vfmadd213ss", "vfmadd213ss \\b, \\a, \\x"))
 STRATA_SAME(Fmnmx, STRATA_FLOATS("vminss, vmaxss", "vminss \\a, \\x, \\x\n\tvmaxss \\b, \\x, \\x"))
-/// 1/x: a division, there being no instruction of its own.
+/// 1/x: a division, because there is no instruction for it.
 STRATA_SAME(RcpIeee, STRATA_FLOATS("vdivss", "vdivss \\x, \\a, \\x"))
 STRATA_SAME(SqrtIeee, STRATA_REFRESHED("vsqrtss", "vsqrtss \\x, \\x, \\x"))
 struct RcpApprox : operations::RcpApprox {
 #if defined(__x86_64__)
-  /// Vendors approximate differently: the same instruction says what is right.
+  /// Vendors approximate differently: the same instruction gives the reference.
   static float step(float x, float a, float /*b*/) {
     return _mm_cvtss_f32(_mm_rcp_ss(_mm_set_ss(x + a)));
   }
@@ -108,7 +111,7 @@ struct RsqrtApprox : operations::RsqrtApprox {
 STRATA_SAME(Dadd, STRATA_FLOATS("vaddsd", "vaddsd \\a, \\x, \\x"))
 STRATA_SAME(Dmul, STRATA_FLOATS("vmulsd", "vmulsd \\a, \\x, \\x"))
 STRATA_SAME(Dfma, STRATA_FLOATS("vfmadd213sd", "vfmadd213sd \\b, \\a, \\x"))
-/// a/x, which comes to alternate between two numbers.
+/// a/x, which alternates between two numbers in the end.
 struct Ddiv : operations::Plain<double> {
   static constexpr operations::Operation about{.name = "ddiv"};
   static Operands<double> operands(std::uint32_t lane) {
@@ -129,20 +132,20 @@ struct Dsqrt : operations::Plain<double> {
 
 // --- 32-bit integers
 
-/// Also what a cycle of the core is told by: a dependent one takes one cycle on every CPU known.
-/// Between registers: an addition of a small constant may be done while instructions are renamed.
+/// Also used to measure core cycles: a dependent addition takes one cycle on every known CPU.
+/// Between registers, because an addition of a small constant may be done during renaming.
 struct Iadd : operations::OnWords {
   static constexpr operations::Operation about{.name = "iadd"};
   static Word step(Word x, Word a, Word /*b*/) { return x + a; }
   STRATA_INTEGERS("add", "addl \\a, \\x")
 };
 STRATA_SAME(Bitwise, STRATA_INTEGERS("and, xor", "andl \\a, \\x\n\txorl \\b, \\x"))
-/// By a constant: a number from a register takes longer on many CPUs, for the sake of flags.
+/// By a constant: a count in a register takes longer on many CPUs, because of flags.
 struct Shift : operations::Shift {
   static Word step(Word x, Word /*a*/, Word /*b*/) { return std::rotl(x, 7); }
   STRATA_INTEGERS("rol", "roll $7, \\x")
 };
-/// x > a ? b : a. The copy beside the choice waits for nothing.
+/// x > a ? b : a. The copy beside the selection waits for nothing.
 STRATA_SAME(Compare,
             STRATA_INTEGERS("cmp, mov, cmovb", "cmpl \\x, \\a\n\tmovl \\a, \\x\n\tcmovbl \\b, \\x"))
 STRATA_SAME(
@@ -167,7 +170,7 @@ STRATA_SAME(Imad, STRATA_INTEGERS("imul, add", "imull \\a, \\x\n\taddl \\b, \\x"
 using Operations =
     operations::List<Fadd, Fmul, Ffma, Fmnmx, Iadd, Bitwise, Shift, Compare, Imnmx, Imul, Imad,
                      RcpApprox, RcpIeee, RsqrtApprox, SqrtIeee, Dadd, Dmul, Dfma, Ddiv, Dsqrt>;
-/// Those that no GPU is asked for.
+/// Operations that are not measured on a GPU.
 inline constexpr auto of_host_only = operations::List<Iadd, Imul, Ddiv, Dsqrt>::names;
 
 template <class Op>
@@ -175,9 +178,9 @@ inline constexpr bool refreshes = requires {
   Op::refreshes;
 };
 
-/// What all chains share: the operands of the first lane. Where chains are refreshed, `a` has the
-/// bits that are flipped before a square root settles at 1: it is then near 2^64 or 2^-64 again
-/// (2^512 for doubles), with another mantissa.
+/// The operands that all chains share: those of the first lane. Where chains are refreshed, `a` has
+/// the bits that are flipped before a square root converges to 1: it is then near 2^64 or 2^-64
+/// again (2^512 for doubles), with another mantissa.
 template <class Op>
 [[nodiscard]] Operands<typename Op::Word> shared_operands() {
   using Word = typename Op::Word;
@@ -189,13 +192,13 @@ template <class Op>
   return of;
 }
 
-/// What chain `chain` starts from: chains have numbers of their own.
+/// Start value of chain `chain`: different for each chain.
 template <class Op>
 [[nodiscard]] typename Op::Word start_of(std::uint32_t chain) {
   return Op::operands(chain % operations::distinct_lanes).start;
 }
 
-/// What it holds after `turns` of the loop, step by step.
+/// The chain's value after `turns` iterations of the loop, computed step by step.
 template <class Op>
 [[nodiscard]] typename Op::Word expected_end(std::uint32_t chain, std::uint64_t turns) {
   using operations::bits;

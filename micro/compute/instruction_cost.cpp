@@ -20,21 +20,22 @@ std::optional<std::string> excludes(const Params& params, Backend backend) {
     return std::ranges::find(names, operation) != names.end();
   };
   if (backend == Backend::host) {
-    if (!is_among(host_operations::Operations::names)) return "no instruction of a CPU";
+    if (!is_among(host_operations::Operations::names)) return "a CPU has no such instruction";
     if (params.at("warps_per_sm") != "1") return "a CPU has no warps";
-    if (ilp == 2 || ilp == 8) return "a CPU runs 1 chain, 4, or as many as keep any unit busy";
+    if (ilp == 2 || ilp == 8) return "a CPU runs 1 chain, 4, or enough to keep every unit busy";
     return std::nullopt;
   }
   if (is_among(host_operations::of_host_only)) {
-    return "a GPU has no such instruction, or does more with one";
+    return "a GPU has no such instruction, or does more in one";
   }
   if (ilp == max_host_ilp) return "a CPU's number of chains";
   if (const char* why = why_not(operations::operation_named(operation).space, ilp)) return why;
   return std::nullopt;
 }
 
-/// From the last warp's start: the barrier before a pass (BAR.SYNC.DEFER_BLOCKING) lets a warp go
-/// on to its clock read, and stops it behind that, while others are still in the pass before.
+/// Starts at the last warp's start: the barrier before a pass (BAR.SYNC.DEFER_BLOCKING) lets a warp
+/// proceed to its clock read, and blocks it after that, while others are still in the previous
+/// pass.
 Passes passes_of(std::span<const Stamp> warps) {
   Passes seen;
   for (unsigned pass = 1; pass < passes; ++pass) {
@@ -49,7 +50,7 @@ Passes passes_of(std::span<const Stamp> warps) {
   return seen;
 }
 
-/// The median of all SMs, whose `warps` write one after the other.
+/// The median over all SMs, whose `warps` write consecutive stamps.
 double median_of(const Launched& launched, unsigned warps, double (Passes::*value)() const) {
   std::vector<double> of_sms;
   const std::span<const Stamp> stamps{launched.stamps};
@@ -58,9 +59,10 @@ double median_of(const Launched& launched, unsigned warps, double (Passes::*valu
   return median(of_sms);
 }
 
-/// Of the long launch alone. Cells: the bend, and a chain's operations in the shortest timed pass.
+/// From the long launch alone. Cells: the bend, and a chain's operations in the shortest timed
+/// pass.
 Window passes_of_median_sm(const Shape& shape) {
-  return {.name = "passes of the median SM, from its last warp's start to its last one's end",
+  return {.name = "passes of the median SM, from its last warp's start to its last warp's end",
           .read = [shape](const Launched& /*brief*/, const Launched& full) {
             const double work = full.length.work / rounds_of_all_passes;
             const double cycles = median_of(full, shape.warps, &Passes::slope) / work;
@@ -74,14 +76,14 @@ Window passes_of_median_sm(const Shape& shape) {
           }};
 }
 
-/// Of four rounds. The one that warms up is in the launch of none as well, and so taken off.
+/// Four rounds. The warm-up round is also in the launch without rounds, which is subtracted.
 std::optional<CountPlan> count_plan(const Shape& shape, const GpuFacts& gpu) {
   constexpr std::uint32_t rounds = 4;
   const operations::Operation& operation = shape.operation;
   const std::uint64_t of_warps =
       std::uint64_t{rounds} * operation.body * shape.warps * rounds_of_all_passes * gpu.sms;
   if (operation.space == operations::Space::global) {
-    // A ring of two sectors.
+    // The ring spans two sectors.
     constexpr std::uint64_t sectors =
         operations::distinct_lanes * sizeof(std::uint64_t) / sector_bytes;
     return CountPlan{.length = {.rounds = rounds},
@@ -104,25 +106,24 @@ Benchmark declare() {
       .suite = "micro",
       .name = "instruction_cost",
       .question =
-          "What does each operation cost: cycles until its result can be used, and how many "
-          "an SM does in a cycle?",
-      .axes = {listed_axis("operation", "what the chain is made of", names),
-               listed_axis(
-                   "ilp",
-                   "chains of a warp (host: of a core) side by side; 1 with one warp: latency",
-                   {"1", "2", "4", "8", std::to_string(max_host_ilp)},
-                   {"1", "4", std::to_string(max_host_ilp)}),
+          "What does each operation cost: cycles until its result can be used, and operations per "
+          "cycle of an SM?",
+      .axes = {listed_axis("operation", "operation in the chain", names),
+               listed_axis("ilp",
+                           "independent chains per warp (host: per core); 1 with one warp: latency",
+                           {"1", "2", "4", "8", std::to_string(max_host_ilp)},
+                           {"1", "4", std::to_string(max_host_ilp)}),
                listed_axis("warps_per_sm", "warps of the block on each SM (host: always 1)",
                            {"1", "2", "4", "8", "16", "32"}, {"1", "32"})},
       .counter_sets = {"flops"},
       .quantities =
           {{"operation_cycles",
-            "SM cycles of an operation of a warp; of one chain on one warp: its latency"},
-           {"operation_core_cycles", "host: cycles of the core, dependent additions for its clock"},
-           {"operation_time", "host: of one operation"},
-           {"operation_throughput", "operations of threads in a cycle of an SM (host: of a core)"},
-           {"operation_rate", "operations of threads in a second, whole chip (host: one core)"},
-           {"core_clock", "clock of the core while it worked"}},
+            "SM cycles per operation of a warp; with one chain on one warp: its latency"},
+           {"operation_core_cycles", "host: core cycles, from the clock of dependent additions"},
+           {"operation_time", "host: duration of one operation"},
+           {"operation_throughput", "operations of threads per cycle of an SM (host: of a core)"},
+           {"operation_rate", "operations of threads per second, whole chip (host: one core)"},
+           {"core_clock", "clock of the core during the work"}},
       .seconds_per_case = 0.02,
       .excludes = excludes};
 }
@@ -136,7 +137,7 @@ std::uint32_t rounds_for(double cycles, double cycles_of_a_round) {
 Experiment describe(const Shape& shape, const GpuFacts& gpu, std::span<const std::uint64_t> ends) {
   constexpr double timed_cycles = 6e5;  // 0.3 ms: thousands of timer steps
   const operations::Operation& operation = shape.operation;
-  const double threads = static_cast<double>(gpu.sms) * warp_lanes;  // of a warp on each SM
+  const double threads = static_cast<double>(gpu.sms) * warp_lanes;  // of one warp on each SM
   Experiment experiment =
       operations::on_every_sm(shape, gpu, ends, [](std::uint32_t rounds) -> std::uint64_t {
         return 1 + std::uint64_t{rounds_of_all_passes} * rounds;
@@ -201,7 +202,7 @@ Experiment describe_host(unsigned ilp) {
     experiment.rows.push_back(std::move(row));
   }
   experiment.watch = {cycles_of(1), outside_of(1), core_cycles};
-  experiment.checked = "ends of chains, of the additions beside them too";
+  experiment.checked = "chain ends, including the additions beside them";
   experiment.facts = [](const Experiment& measured) {
     return Facts{{"operations_of_long_run",
                   static_cast<std::int64_t>(measured.slopes[1].lengths.full.work)}};
@@ -215,7 +216,7 @@ namespace {
 
 #if defined(__x86_64__)
 
-/// Has `slope` launch `ilp` chains of an operation.
+/// Makes `slope` launch `ilp` chains of an operation.
 template <class Op>
 void launch_chains(Slope& slope, HostMachine& machine, unsigned ilp) {
   host_operations::Words<typename Op::Word> starts{};
@@ -247,7 +248,7 @@ void launch_chains(Slope& slope, HostMachine& machine, unsigned ilp) {
 
 void run(Session& session) {
   if (!__builtin_cpu_supports("avx") || !__builtin_cpu_supports("fma")) {
-    throw Skipped{"the CPU lacks AVX or fused multiply-adds"};
+    throw Skipped{"the CPU lacks AVX or fused multiply-add"};
   }
   HostMachine machine{allowed_cpus().front()};
   const auto ilp = static_cast<unsigned>(session.integer("ilp"));

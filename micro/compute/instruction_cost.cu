@@ -31,8 +31,9 @@ __device__ __forceinline__ void operate(typename Op::Word& x, typename Op::Word 
   }
 }
 
-/// Every warp runs `ilp` chains: a pass of one round to warm the instruction caches, then `rounds`,
-/// twice and four times as many, all in one loop, so that what the first pass fetched serves all.
+/// Every warp runs `ilp` chains: one round to warm the instruction caches, then passes of `rounds`,
+/// twice and four times as many, all in one loop, so that the instructions that the first pass
+/// fetched serve all.
 template <class Op, unsigned ilp>
 __global__ void __launch_bounds__(most_threads)
     chains(const std::uint64_t* values, const std::uint64_t* ring, std::uint32_t rounds,
@@ -86,8 +87,8 @@ __global__ void __launch_bounds__(most_threads)
     }
     operations::wait_for(x);
     const Reading end = reading_after();
-    // By every lane alike: a branch for one of them would leave ptxas in doubt whether the warp is
-    // still together, and a second version of each shuffle and vote beside the chain.
+    // Stored by every lane alike: with a branch for one lane, ptxas could not tell whether the warp
+    // has reconverged, and would add a second version of each shuffle and vote.
     mine->cycles[mark_of(pass)] = begin.cycles;
     mine->cycles[mark_of(pass) + 1] = end.cycles;
     mine->nanoseconds[0] = begin.nanoseconds;

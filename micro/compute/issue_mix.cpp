@@ -10,13 +10,13 @@ using operations::distinct_lanes;
 
 constexpr std::uint32_t last_place = (ring_words - 1) * sizeof(std::uint32_t);
 
-/// An address, as the bits of a subnormal number: such add like their bits, and as quickly.
+/// An address as the bits of a subnormal number: those add like integers, and as fast.
 float address(std::uint32_t place) {
   constexpr std::uint32_t width = sizeof(float);
   return std::bit_cast<float>(ring_address + place * width);
 }
 
-/// Brings the first place to the last, and so on, once the place is taken from it.
+/// Subtracting a place from it maps the first place to the last, and so on.
 float mirror() {
   return std::bit_cast<float>(2 * ring_address + last_place);
 }
@@ -24,9 +24,9 @@ float mirror() {
 /// What the chains of one lane work on.
 struct Words {
   std::array<float, chains> start{};
-  float answer = 0;                      ///< before the first partner's; without partners, always
-  std::array<float, 2> b{};              ///< of the first half of a loop and of the second
-  std::array<std::uint32_t, 2> added{};  ///< integer_add; the first, of shuffle: where from
+  float answer = 0;                      ///< before the first partner; without partners, always
+  std::array<float, 2> b{};              ///< in the first half of a loop and in the second
+  std::array<std::uint32_t, 2> added{};  ///< integer_add; for shuffle, the first is the source lane
 };
 
 Words words_of(Partner partner, std::uint32_t lane) {
@@ -39,7 +39,7 @@ Words words_of(Partner partner, std::uint32_t lane) {
   const auto number = [&](std::uint32_t which) {
     return operations::fraction<float>(of_lane * lane + which);
   };
-  // A sixteenth of a number at the most: the answer is near what was asked.
+  // At most a sixteenth of a number, so that the answer is close to the operand.
   const auto few = [&](std::uint32_t which) {
     return (hashed_word(of_lane * lane + which) >> 14U) | 1U;
   };
@@ -51,7 +51,7 @@ Words words_of(Partner partner, std::uint32_t lane) {
 
 using OfLanes = std::array<float, distinct_lanes>;
 
-/// All that a loop hands on to the next.
+/// The state at the end of a loop iteration, with which the next one starts.
 struct State {
   Ends x{};
   std::array<OfLanes, slots> answers{};
@@ -66,7 +66,7 @@ float answer_of(Partner partner, const OfLanes& x, std::size_t lane, const Words
     case Partner::shuffle:
       return x[(lane + 1) % distinct_lanes];
     case Partner::shared_load: {
-      const std::uint32_t offset = bits - ring_address;  // huge where it lies before the ring
+      const std::uint32_t offset = bits - ring_address;  // huge if it lies before the ring
       const bool inside = offset <= last_place && offset % sizeof(float) == 0;
       return inside ? mirror() : std::numeric_limits<float>::quiet_NaN();
     }
@@ -78,17 +78,18 @@ float answer_of(Partner partner, const OfLanes& x, std::size_t lane, const Words
   return words.answer;
 }
 
-/// Relative; 0: the host knows every bit.
+/// Relative; 0: the host computes the same bits.
 double tolerance_of(Partner partner) {
-  constexpr double of_approximation = 2e-6;  // a few units in the last place, which sum up
+  constexpr double of_approximation = 2e-6;  // a few units in the last place, which add up
   return partner == Partner::rsqrt ? of_approximation : 0;
 }
 
-/// Multiply-adds of threads, and partners that a counter knows.
+/// Multiply-adds of threads, and the partners that have a counter.
 CountPlan count_plan(Partner partner, unsigned size, const GpuFacts& gpu) {
   constexpr std::uint32_t rounds = 16;
   const double groups = double{rounds} * body / size * warps_of_sm * gpu.sms;  // of warps
-  // A round more in both: only a launch that enters the loop sets up what the loop needs.
+  // Both launches do one more round: only a launch that enters the loop prepares the loop's
+  // operands.
   CountPlan plan{.length = {.rounds = rounds + 1},
                  .none = {.rounds = 1},
                  .expected = {{.quantity = "fp32_fma", .predicted = groups * size * warp_lanes}},
@@ -108,16 +109,16 @@ Benchmark declare() {
   return {
       .suite = "micro",
       .name = "issue_mix",
-      .question = "What does an instruction of another unit cost a scheduler among multiply-adds?",
-      .axes = {partners.axis("partner", "what stands behind each group of multiply-adds"),
-               group_sizes.axis("multiply_adds", "of a group")},
+      .question =
+          "How many scheduler cycles does an instruction of another unit cost among multiply-adds?",
+      .axes = {partners.axis("partner", "instruction after each group of multiply-adds"),
+               group_sizes.axis("multiply_adds", "multiply-adds per group")},
       .counter_sets = {"flops", "shared", "issue"},
-      .quantities =
-          {{"group_cycles", "cycles of a scheduler for a group of one warp"},
-           {"multiply_add_cycles",
-            "cycles of a scheduler for a multiply-add of one warp, no partners among them"},
-           {"partner_cycles", "cycles of a group less those of its multiply-adds alone"},
-           {"core_clock", "clock of the core under this load"}},
+      .quantities = {{"group_cycles", "scheduler cycles of a group of one warp"},
+                     {"multiply_add_cycles",
+                      "scheduler cycles of a multiply-add of one warp, without partners"},
+                     {"partner_cycles", "cycles of a group minus those of its multiply-adds alone"},
+                     {"core_clock", "clock of the core under this load"}},
       .seconds_per_case = 0.1,
       .excludes = {}};
 }

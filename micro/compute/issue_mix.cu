@@ -12,7 +12,7 @@ namespace {
 
 constexpr unsigned threads = warps_of_sm * warp_lanes;
 
-/// What the partner makes of a chain's number.
+/// The partner's result for a chain's number.
 template <Partner partner>
 __device__ __forceinline__ float ask(float x, std::uint32_t first, std::uint32_t second) {
   float answer = 0;
@@ -28,7 +28,7 @@ __device__ __forceinline__ float ask(float x, std::uint32_t first, std::uint32_t
     // Wanted: LDS R, [R]
     asm volatile("ld.shared.f32 %0, [%1];" : "=f"(answer) : "r"(__float_as_uint(x)) : "memory");
   } else if constexpr (partner == Partner::integer_add) {
-    // Wanted: IADD3 R, R, R, R. One addition alone ptxas may do by a multiply-add.
+    // Wanted: IADD3 R, R, R, R. ptxas may turn a single addition into a multiply-add.
     std::uint32_t sum = 0;
     asm volatile("add.u32 %0, %1, %2;\n\tadd.u32 %0, %0, %3;"
                  : "=&r"(sum)
@@ -38,13 +38,13 @@ __device__ __forceinline__ float ask(float x, std::uint32_t first, std::uint32_t
   return answer;
 }
 
-/// Groups of `size` multiply-adds and a partner; without one the answers stay what they were.
+/// Groups of `size` multiply-adds and a partner; without a partner the answers do not change.
 template <Partner partner, unsigned size>
 __global__ void __launch_bounds__(threads)
     mix(const std::uint64_t* values, float a_0, float a_1, std::uint32_t rounds, Stamp* stamps,
         std::uint64_t* ends) {
   static_assert(body % (chains * size) == 0 && body / size % slots == 0, "loops are alike");
-  static_assert(size >= needed / 2, "an answer is taken before its slot is needed again");
+  static_assert(size >= needed / 2, "a result is used before its slot is needed again");
   extern __shared__ float room[];
   const std::uint32_t lane = threadIdx.x % warp_lanes;
   const auto word = [&](unsigned row) {

@@ -1,10 +1,11 @@
-// What does an instruction of another unit cost a scheduler that has multiply-adds to issue?
+// How many cycles does an instruction of another unit cost a scheduler that issues multiply-adds?
 //
-// On the whole chip eight warps a scheduler run groups of k multiply-adds and one partner, and the
-// multiply-adds alone: the additional time of a group is the cost of the partner, a cycle if it is
-// only issued. The compiler would gather the partners: each takes its operand from one of the
-// warp's two chains, and six multiply-adds later both take its result. One factor of a multiply-add
-// is the same for all lanes: only two registers are read, and warps do not wait for operands.
+// On the whole chip, eight warps per scheduler run groups of k multiply-adds and one partner, and
+// the multiply-adds alone. The additional time of a group is the cost of the partner, one cycle if
+// it is only issued. The compiler would move the partners together: to prevent that, each takes its
+// operand from one of the warp's two chains, and six multiply-adds later both use its result. One
+// factor of a multiply-add is the same for all lanes: only two registers are read, and warps do not
+// wait for operands.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -27,19 +28,19 @@ inline constexpr Choices group_sizes{std::pair{"4", 4U},   std::pair{"8", 8U},
                                      std::pair{"24", 24U}, std::pair{"48", 48U}};
 
 inline constexpr unsigned chains = 2;
-inline constexpr unsigned body = 384;      ///< multiply-adds of a loop: whole groups of every size
-inline constexpr unsigned needed = 6;      ///< multiply-adds from a partner's operand to its answer
-inline constexpr unsigned slots = 8;       ///< answers that may be under way
+inline constexpr unsigned body = 384;  ///< multiply-adds of a loop: whole groups of every size
+inline constexpr unsigned needed = 6;  ///< multiply-adds between a partner's operand and its result
+inline constexpr unsigned slots = 8;   ///< results that may be in flight
 inline constexpr unsigned schedulers = 4;  ///< of an SM, from Volta on
 inline constexpr unsigned warps_of_scheduler = 8;
 inline constexpr unsigned warps_of_sm = schedulers * warps_of_scheduler;  ///< one block
 
-/// The group whose answer multiply-add `position` of a loop takes as its addend, or -1.
+/// The group whose result multiply-add `position` of a loop takes as its addend, or -1.
 [[nodiscard]] STRATA_HD constexpr int answer_at(unsigned position, unsigned size) {
   const unsigned since = (position + body - needed) % body;
   return since % size < chains ? static_cast<int>(since / size) : -1;
 }
-/// Whether a partner stands behind multiply-add `position`.
+/// Whether a partner follows multiply-add `position`.
 [[nodiscard]] STRATA_HD constexpr bool asks_behind(unsigned position, unsigned size) {
   return position % size == chains - 1;
 }
@@ -48,8 +49,8 @@ inline constexpr unsigned warps_of_sm = schedulers * warps_of_scheduler;  ///< o
 using Factors = std::array<float, 2>;
 [[nodiscard]] Factors factors_of(Partner partner);
 
-/// Where in shared memory the loads go: beyond what a driver or a block may keep at its start. Each
-/// word there brings a chain of shared_load from one address of them to another.
+/// Shared-memory offset of the loads: beyond what a driver or a block may keep at its start. Each
+/// word there leads a chain of shared_load from one of these addresses to another.
 inline constexpr std::uint32_t ring_address = 8192;
 inline constexpr std::uint32_t ring_words = 8;
 
@@ -59,11 +60,11 @@ inline constexpr std::size_t rows = chains + 1 + 2 + 2;
 
 /// Chains, each of the lanes that differ.
 using Ends = std::array<std::array<float, operations::distinct_lanes>, chains>;
-/// What the chains come to. `asked`: whether partners stand among the multiply-adds.
+/// The end values of the chains. `asked`: whether there are partners among the multiply-adds.
 [[nodiscard]] Ends expected_ends(Partner partner, unsigned size, bool asked, std::uint64_t rounds);
 
-/// A launch leaves the first warp's `ends`. Unit of work: a group of one warp, on one scheduler.
-/// The last slope is of the groups with their partner, the first of the multiply-adds alone.
+/// A launch leaves the first warp's `ends`. Per group of one warp, on one scheduler. The last slope
+/// is that of the groups with their partner, the first of the multiply-adds alone.
 [[nodiscard]] Experiment describe(Partner partner, unsigned size, const GpuFacts& gpu,
                                   std::span<const std::uint64_t> ends);
 

@@ -1,13 +1,13 @@
 // The operations whose cost is measured: in PTX, and the same on the host, bit for bit, so that the
 // end of a chain can be checked. A new operation is a type here and its name in `Operations`:
 //   about               its Operation
-//   Word                what the chain carries
-//   run                 steps of a chain that take one set of operands before the other's turn
-//   operands(lane)      the start of a chain, and two sets of operands that alternate, so that
-//                       nothing folds two neighbours into one
-//   step(x, a, b)       the operation on the host; or step_all, where lanes meet
-//   STRATA_PTX          on the device, %0 being x, %1 a and %2 b; the comment names the SASS
-// Operands are of the lane, not of the warp: those of the warp would go through the uniform pipe.
+//   Word                the type of the chain's value
+//   run                 consecutive steps with one set of operands before the other set is used
+//   operands(lane)      the start of a chain and two alternating sets of operands, so that the
+//                       compiler cannot fold two neighbouring steps into one
+//   step(x, a, b)       the operation on the host; or step_all, if lanes exchange values
+//   STRATA_PTX          on the device: %0 is x, %1 is a and %2 is b; the comment names the SASS
+// Operands differ between lanes: uniform ones would go through the uniform datapath.
 #pragma once
 
 #include "harness/case/error.hpp"
@@ -22,19 +22,19 @@
 
 namespace strata::operations {
 
-/// Where an operation goes beside the registers.
+/// Where an operation goes besides the registers.
 enum class Space { none, shared, constant, global, barrier };
 
-/// What the host needs to know of an operation to launch and judge it, whatever its word is.
+/// What the host needs to launch and judge an operation, whatever its word type.
 struct Operation {
   std::string_view name;          ///< its word on the axis `operation`
   std::string_view counter = {};  ///< quantity of the set flops that counts it
-  /// Operations in the body of a loop: few enough for the instruction caches, enough that the
-  /// loop's own instructions (3 or 4, and a branch) are little.
+  /// Operations in the loop body: few enough for the instruction caches, and enough that the loop's
+  /// own instructions (3 or 4, and a branch) are negligible.
   std::uint32_t body = 512;
-  double tolerance = 0;  ///< relative; 0: the host knows every bit
+  double tolerance = 0;  ///< relative; 0: bit-exact
   Space space = Space::none;
-  int least_major = 0;                               ///< compute capability that knows it
+  int least_major = 0;                               ///< minimum compute capability
   WarpWords (*words)(unsigned chains) = nullptr;     ///< device_words, and below its expected_ends
   WarpWords (*ends)(std::uint64_t steps) = nullptr;  ///< of the lanes that differ, as bits
 };
@@ -142,9 +142,10 @@ struct Dmul : Multiply<double> {
   STRATA_PTX("d", "mul.rn.f64 %0, %0, %1;")  // DMUL
 };
 
-/// A multiply-add has three operands: more than the registers' two banks give in its time, unless
-/// its neighbours share some of them (the reuse cache). Nothing folds multiply-adds, so that the
-/// sets need not alternate at each step. Short enough that a chain has hardly come to rest.
+/// A multiply-add has three operands: more than the registers' two banks deliver in its time,
+/// unless adjacent ones share some of them (the reuse cache). The compiler cannot fold
+/// multiply-adds, so the sets need not alternate at each step. Short enough that a chain has hardly
+/// converged.
 inline constexpr std::uint32_t long_run = 16;
 
 template <class Real>
@@ -163,7 +164,7 @@ struct Dfma : MultiplyAdd<double> {
   STRATA_PTX("d", "fma.rn.f64 %0, %0, %1, %2;")  // DFMA
 };
 
-/// The lesser, then the greater: x goes to and fro between the two bounds.
+/// The minimum, then the maximum: x alternates between the two bounds.
 template <class W>
 struct MinMax : Plain<W> {
   static Operands<W> between(W low) {
@@ -186,7 +187,7 @@ struct Imnmx : MinMax<std::uint32_t> {
 
 // --- 32-bit integers
 
-/// What most integer operations start from: all bits in use, and odd.
+/// Operands of most integer operations: all bits in use, and odd.
 struct OnWords : Plain<std::uint32_t> {
   static Operands<Word> operands(std::uint32_t lane) {
     const auto word = [lane](std::uint32_t which) { return hashed_word(8 * lane + which) | 1U; };
@@ -194,7 +195,7 @@ struct OnWords : Plain<std::uint32_t> {
   }
 };
 
-/// ptxas makes one IADD3 of two additions, so that two additions are the operation.
+/// ptxas makes one IADD3 of two additions, so the operation is two additions.
 struct Iadd : OnWords {
   static constexpr Operation about{.name = "iadd3"};
   static Word step(Word x, Word a, Word b) { return x + a + b; }
@@ -218,7 +219,7 @@ struct Shift : Plain<std::uint32_t> {
   STRATA_PTX("r", "shf.l.wrap.b32 %0, %0, %0, %1;")
 };
 
-/// A comparison and the choice that follows from it: a predicate alone makes no chain.
+/// A comparison and the selection that follows from it: a predicate alone makes no chain.
 struct Compare : Plain<std::uint32_t> {
   static constexpr Operation about{.name = "compare_select", .body = 256};
   static Operands<Word> operands(std::uint32_t lane) {
@@ -250,8 +251,8 @@ struct Dp4a : OnWords {
   STRATA_PTX("r", "dp4a.u32.u32 %0, %1, %2, %0;")  // IDP.4A.U8.U8
 };
 
-// --- Special functions: the bits of an approximation are the chip's own, but a chain that
-// contracts settles where the function meets its argument, whatever the last bits of a step were.
+// --- Special functions: the bits of an approximation are specific to the chip, but a contracting
+// chain converges to the fixed point of the function, whatever the last bits of a step were.
 
 inline constexpr std::string_view xu = "xu_thread_instructions";
 
@@ -259,8 +260,8 @@ struct Special : Plain<float> {
   static Operands<float> operands(std::uint32_t lane) { return {.start = fraction<float>(lane)}; }
 };
 
-/// 1/(x + a), which settles between 0.4 and 0.7. Without the addition ptxas makes x of two
-/// reciprocals and drops both.
+/// 1/(x + a), which converges to between 0.4 and 0.7. Without the addition, ptxas cancels pairs of
+/// reciprocals.
 struct RcpApprox : Special {
   static constexpr Operation about{
       .name = "rcp_approx", .counter = xu, .body = 256, .tolerance = 1e-6};
@@ -269,7 +270,7 @@ struct RcpApprox : Special {
   STRATA_PTX("f", "add.ftz.f32 %0, %0, %1;\n\trcp.approx.ftz.f32 %0, %0;")  // FADD, MUFU.RCP
 };
 
-/// Settles at 1; so does the square root.
+/// Converges to 1; so does the square root.
 struct RsqrtApprox : Special {
   static constexpr Operation about{.name = "rsqrt_approx", .counter = xu, .tolerance = 1e-6};
   static float step(float x, float /*a*/, float /*b*/) { return 1 / std::sqrt(x); }
@@ -282,8 +283,8 @@ struct SqrtApprox : Special {
   STRATA_PTX("f", "sqrt.approx.ftz.f32 %0, %0;")  // MUFU.SQRT
 };
 
-/// The cosine stands for the sine: the same unit and range reduction, and it settles, at 0.739…,
-/// where an error of a step (2^-20.5) comes back at most threefold.
+/// The cosine represents the sine: the same unit and range reduction. It converges to 0.739…, where
+/// an error of a step (2^-20.5) is amplified at most threefold.
 struct CosApprox : Special {
   static constexpr Operation about{
       .name = "cos_approx", .counter = xu, .body = 256, .tolerance = 5e-6};
@@ -294,7 +295,7 @@ struct CosApprox : Special {
   STRATA_PTX("f", "cos.approx.ftz.f32 %0, %0;")  // FMUL by 1/2π, MUFU.COS
 };
 
-/// 2^-x, which settles at 0.641…
+/// 2^-x, which converges to 0.641…
 struct Exp2Approx : CosApprox {
   static constexpr Operation about{.name = "exp2_approx", .counter = xu, .tolerance = 1e-6};
   static float step(float x, float /*a*/, float /*b*/) { return std::exp2(-x); }
@@ -305,7 +306,7 @@ struct Exp2Approx : CosApprox {
              "ex2.approx.ftz.f32 %0, negative; }")
 };
 
-/// Correctly rounded: a short program around MUFU.RCP, with a call for numbers at the edges.
+/// Correctly rounded: a short program around MUFU.RCP, with a call for edge cases.
 struct RcpIeee : Plain<float> {
   static constexpr Operation about{.name = "rcp_ieee", .body = 32};
   static Operands<float> operands(std::uint32_t lane) {
@@ -367,11 +368,11 @@ struct Shuffle : Plain<std::uint32_t> {
   STRATA_PTX("r", "shfl.sync.idx.b32 %0, %0, %1, 0x181F, 0xFFFFFFFF;")
 };
 
-/// A vote needs a predicate, so that a comparison is part of the operation.
+/// A vote needs a predicate, so a comparison is part of the operation.
 struct Vote : Plain<std::uint32_t> {
   static constexpr Operation about{.name = "compare_vote", .body = 256};
   static Operands<Word> operands(std::uint32_t lane) {
-    // Lane 0 of eight votes against whatever comes, so that no ballot is all ones.
+    // Lane 0 of eight always votes against, so that no ballot is all ones.
     const bool votes = lane != 0;
     const std::uint32_t bound = hashed_word(lane);
     return {.start = hashed_word(lane + distinct_lanes),
@@ -392,14 +393,15 @@ struct Vote : Plain<std::uint32_t> {
              "vote.sync.ballot.b32 %0, less, 0xFFFFFFFF; }")
 };
 
-/// All warps of a block wait for each other; the chain carries nothing.
+/// All warps of a block wait for each other; the chain carries no data.
 struct Barrier : OnWords {
   static constexpr Operation about{.name = "barrier", .body = 128, .space = Space::barrier};
   static Word step(Word x, Word /*a*/, Word /*b*/) { return x; }
   STRATA_PTX("r", "bar.sync 0;", "memory")  // BAR.SYNC
 };
 
-// --- Loads: the loaded word is the address of the next. The host knows places in a ring of eight.
+// --- Loads: the loaded word is the address of the next. The host knows the positions in a ring of
+// eight.
 
 template <class W>
 struct Ring : Plain<W> {
@@ -413,7 +415,8 @@ struct SharedLoad : Ring<std::uint32_t> {
   STRATA_PTX("r", "ld.shared.u32 %0, [%0];", "memory")  // LDS R, [R]
 };
 
-/// All lanes read the same word: constant memory serves one address at a time. Code: the kernel's.
+/// All lanes read the same word, since constant memory serves one address at a time. The kernel has
+/// its code.
 struct ConstantLoad : Ring<std::uint32_t> {
   static constexpr Operation about{.name = "load_constant", .body = 256, .space = Space::constant};
   static Operands<Word> operands(std::uint32_t /*lane*/) { return Ring::operands(5); }
@@ -436,7 +439,7 @@ using Operations =
          RcpIeee, RsqrtApprox, SqrtApprox, SqrtIeee, CosApprox, Exp2Approx, Dadd, Dmul, Dfma, Hfma2,
          Bfma2, Shuffle, Vote, Barrier, SharedLoad, ConstantLoad, GlobalLoad>;
 
-/// What use.template operator()<Op>() returns for the operation of that name, or out_of_range.
+/// Returns use.template operator()<Op>() for the operation of that name. Throws std::out_of_range.
 template <class Use, class First, class... Rest>
 auto with_named(std::string_view name, List<First, Rest...> /*all*/, Use&& use) {
   if (First::about.name == name) return use.template operator()<First>();
@@ -447,7 +450,7 @@ auto with_named(std::string_view name, List<First, Rest...> /*all*/, Use&& use) 
   }
 }
 
-// --- What the host expects
+// --- Expected values, computed by the host
 
 template <class Op>
 using Lanes = std::array<typename Op::Word, distinct_lanes>;
@@ -473,7 +476,7 @@ void advance(Lanes<Op>& x, const LaneOperands<Op>& of, std::size_t set) {
   }
 }
 
-/// What the chains of the first lanes hold after `steps` operations.
+/// The values of the first lanes' chains after `steps` operations.
 template <class Op>
 [[nodiscard]] Lanes<Op> expected_ends(std::uint64_t steps) {
   constexpr std::uint64_t turn = 2 * Op::run;  // each set once
@@ -489,8 +492,8 @@ template <class Op>
   return x;
 }
 
-/// What goes to the device: the starts of `chains` chains, each a row of its own (equal chains of
-/// one word would be merged), then a and b of both sets.
+/// Data for the device: the starts of `chains` chains, each a separate row (equal chains of one
+/// word would be merged), then a and b of both sets.
 template <class Op>
 [[nodiscard]] WarpWords device_words(unsigned chains) {
   return warp_rows(chains + 4, [chains](std::size_t row, std::uint32_t lane) {
@@ -518,7 +521,7 @@ inline constexpr Operation operation_of = [] {
   return with_named(name, Operations{}, [&]<class Op>() { return operation_of<Op>; });
 }
 
-/// Throws Skipped where the chip has no such operation.
+/// Throws Skipped if the chip has no such operation.
 inline void need(const Operation& operation, const GpuFacts& gpu) {
   if (gpu.major >= operation.least_major) return;
   throw Skipped{"the operation needs compute capability " + std::to_string(operation.least_major) +
@@ -549,11 +552,11 @@ struct Shape {
                         .writers = std::size_t{gpu.sms} * shape.warps}};
   experiment.checked = what_was_checked(tolerance);
   experiment.placement = Placement{.cores = gpu.sms, .per_core = static_cast<int>(shape.warps)};
-  experiment.not_counted = "no counter of this operation";
+  experiment.not_counted = "no counter for this operation";
   return experiment;
 }
 
-/// What is counted of an operation, if it has a counter.
+/// The counts of an operation, if it has a counter.
 [[nodiscard]] inline std::optional<CountPlan> counts_of(const Operation& operation, Length length,
                                                         Length none, double predicted,
                                                         const char* unit) {

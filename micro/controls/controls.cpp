@@ -30,11 +30,11 @@ bool belongs(Subject subject, Mistake mistake) {
 std::optional<std::string> excludes(const Params& params, Backend backend) {
   const Subject subject = subjects.of(params.at("subject"));
   const Mistake mistake = mistakes.of(params.at("mistake"));
-  if (!belongs(subject, mistake)) return "the mistake is one of another subject";
+  if (!belongs(subject, mistake)) return "the mistake belongs to another subject";
   if (backend == Backend::cuda) return std::nullopt;
-  if (subject != Subject::chain) return "no counter tells the levels of a CPU apart";
+  if (subject != Subject::chain) return "no counter distinguishes the levels of a CPU";
   if (mistake == Mistake::spilled || mistake == Mistake::clock_32) {
-    return "the code and the clock of a CPU's benchmarks are judged by nobody";
+    return "no gate judges the code and the clock of a CPU benchmark";
   }
   return std::nullopt;
 }
@@ -49,7 +49,7 @@ Window across_two_clocks(const Window& window) {
           }};
 }
 
-/// Cycles that the loads took one by one, which the kernel left in mark 2.
+/// The sum of the cycles of single loads, which the kernel left in mark 2.
 Window sum_of_single_loads() {
   return {.name = "single loads", .read = [](const Launched& brief, const Launched& full) {
             const auto cycles = [](const Launched& launched) {
@@ -66,7 +66,7 @@ Window sum_of_single_loads() {
           }};
 }
 
-/// Long enough that the low half of the clock comes by its start.
+/// Long enough that the low half of the clock wraps around past its start.
 Lengths longer_than_32_bits(const std::function<Launched(const Length&)>& run) {
   constexpr double cycles = 1.2 * 4294967296.0;
   constexpr std::uint32_t pilot = 4096 * unroll;
@@ -81,13 +81,13 @@ Lengths longer_than_32_bits(const std::function<Launched(const Length&)>& run) {
 Benchmark declare() {
   return {.suite = std::string{controls_suite},
           .name = "control",
-          .question = "Is an experiment that is wrong on purpose caught?",
+          .question = "Is an experiment with a deliberate mistake caught?",
           .axes = {subjects.axis("subject", "what is measured"),
-                   mistakes.axis("mistake", "what is wrong with it"),
+                   mistakes.axis("mistake", "the mistake"),
                    number_axis("repeat", "the same again", 1, 1000, {"1"})},
           .quantities = {{"load_cycles", "cycles of one dependent load, by each timer"},
-                         {"bandwidth", "bytes read a second"},
-                         {"core_clock", "clock of the core meanwhile"}},
+                         {"bandwidth", "bytes read per second"},
+                         {"core_clock", "clock of the core during the work"}},
           .seconds_per_case = 0.05,
           .excludes = excludes};
 }
@@ -105,9 +105,9 @@ std::uint32_t first_slot(const Chain& chain, Mistake mistake, const Call& call) 
 }
 
 Experiment describe_chain(const Chain& chain, Subject subject, Mistake mistake) {
-  // No multiple of the slots: a walk that did not happen ends elsewhere.
+  // Not a multiple of the slots, so that a walk that did not happen ends elsewhere.
   constexpr std::uint32_t loads = 409 * 5 * unroll;
-  // Some hundred sectors more or less, as a launch brings by itself, are not a percent of these.
+  // So many that a few hundred stray sectors, as any launch causes, are less than a percent.
   constexpr std::uint32_t counted = 4 * loads;
   Experiment experiment;
   Slope& slope = experiment.slopes.emplace_back();
@@ -120,21 +120,21 @@ Experiment describe_chain(const Chain& chain, Subject subject, Mistake mistake) 
   if (mistake == Mistake::folded_dependency) slope.window = sum_of_single_loads();
   if (mistake == Mistake::clock_32) {
     slope.size = longer_than_32_bits;
-    experiment.samples = 1;  // of some seconds
-    experiment.not_counted = "what is wrong is the clock";
+    experiment.samples = 1;  // a few seconds
+    experiment.not_counted = "the mistake is in the clock";
   }
   add_both(experiment, "load_cycles", "cycle");
   experiment.checked = "chain ends against the cycle";
   experiment.unproved = {.gate = "level"};
   if (mistake == Mistake::clock_32) return experiment;
-  experiment.counts =
-      CountPlan{.length = {.rounds = counted},
-                .loads = LoadPrediction{.requests = counted, .sectors = counted},
-                .served_by = subject == Subject::chain ? ServedBy::l1 : ServedBy::l2,
-                .rows = LoadRows::per_load,
-                .reads = double{counted},
-                .memory_is_no_proof = true};  // others read as much beside a single thread
-  // L2 fetches two sectors from its other half where one is asked for.
+  experiment.counts = CountPlan{
+      .length = {.rounds = counted},
+      .loads = LoadPrediction{.requests = counted, .sectors = counted},
+      .served_by = subject == Subject::chain ? ServedBy::l1 : ServedBy::l2,
+      .rows = LoadRows::per_load,
+      .reads = double{counted},
+      .memory_is_no_proof = true};  // other traffic is as large as that of a single thread
+  // L2 fetches two sectors from its other half for each one requested.
   if (mistake == Mistake::near_l2_as_far) {
     constexpr double roughly = 0.5;
     experiment.counts->expected = {
@@ -144,7 +144,7 @@ Experiment describe_chain(const Chain& chain, Subject subject, Mistake mistake) 
 }
 
 Reads reads_for(Subject subject, Mistake mistake, const GpuFacts& gpu) {
-  // A quarter of L2, so that each half of it has room for all.
+  // A quarter of L2, so that each half has room for all of it.
   const std::uint64_t kept = gpu.l2_bytes / 4;
   const std::uint64_t times = subject == Subject::dram_reads ? 16 : 1;
   const std::uint64_t rounds = times * kept / gpu.sms / Reads::tile;

@@ -1,4 +1,4 @@
-// The kernels, and what is wrong with them.
+// The kernels and their deliberate mistakes.
 #include "harness/case/error.hpp"
 #include "harness/case/finally.hpp"
 #include "harness/cuda/access.cuh"
@@ -24,7 +24,7 @@ __device__ __forceinline__ std::uint32_t short_cycles_now() {
   return cycles;
 }
 
-/// Slot i lies at base + i * stride and holds the address of the next one.
+/// Slot i lies at base + i * stride and holds the address of the next slot.
 __global__ void link(std::uint64_t base, const __grid_constant__ Chain chain) {
   for (std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < chain.slots;
        i += gridDim.x * blockDim.x) {
@@ -43,8 +43,8 @@ __device__ __forceinline__ void walk(std::uint64_t& at, std::uint32_t loads) {
   }
 }
 
-/// One thread, from `first` on, after two laps that fill the cache. A block of 1024 threads has 64
-/// registers each: the mistake `spilled` keeps more words than that.
+/// One thread walks from `first` on, after two laps that fill the cache. A block of 1024 threads
+/// has 64 registers for each: the mistake `spilled` keeps more words than that.
 template <Access access, Mistake mistake>
 __global__ void __launch_bounds__(mistake == Mistake::spilled ? 1024 : 32)
     chase(std::uint64_t base, const __grid_constant__ Chain chain, std::uint32_t first,
@@ -62,7 +62,8 @@ __global__ void __launch_bounds__(mistake == Mistake::spilled ? 1024 : 32)
   Reading begin = reading_before();
   if constexpr (mistake == Mistake::clock_32) begin.cycles = short_cycles_now();
   if constexpr (mistake == Mistake::folded_dependency) {
-    // The address comes from the number of the load: nothing waits for the load between its clocks.
+    // The address is computed from the number of the load: nothing between the clock readings waits
+    // for the load.
     std::uint32_t slot = first;
 #pragma unroll 1
     for (std::uint32_t i = 0; i < loads; ++i) {
@@ -77,7 +78,7 @@ __global__ void __launch_bounds__(mistake == Mistake::spilled ? 1024 : 32)
     [[maybe_unused]] std::uint64_t to = at;
     for (std::uint32_t i = 0; i < loads; ++i) {
       to = *reinterpret_cast<const std::uint64_t*>(to);
-      consume(i);  // the loop stays, and the time that it takes
+      consume(i);  // the compiler keeps the loop, which takes time
     }
   } else {
     walk<access>(at, loads);
@@ -91,7 +92,7 @@ __global__ void __launch_bounds__(mistake == Mistake::spilled ? 1024 : 32)
   leave(stamp, begin, end, (at - base) / chain.stride);
   stamp->cycles[2] = single;
   if constexpr (mistake == Mistake::spilled) {
-    // By a factor that only the walk gives: the words cannot be added up before it.
+    // The factor is known only after the walk: the words cannot be added up before it.
     std::uint32_t sum = 0;
 #pragma unroll
     for (std::uint32_t k = 0; k < kept_words; ++k)
@@ -100,7 +101,7 @@ __global__ void __launch_bounds__(mistake == Mistake::spilled ? 1024 : 32)
   }
 }
 
-/// Every SM reads its piece, past L1, in rounds of 16 bytes for each thread.
+/// Every SM reads its piece, bypassing L1, in rounds of 16 bytes for each thread.
 __global__ void __launch_bounds__(Reads::threads)
     read(const char* data, const __grid_constant__ Reads reads, std::uint32_t rounds,
          Stamp* stamps) {
@@ -164,7 +165,7 @@ void measure_chain(Session& session, Subject subject, Mistake mistake) {
   measure(session, machine, experiment);
 }
 
-/// What the stream reads of `bytes` from `data` on persists in L2.
+/// Reads of the stream from `bytes` bytes at `data` persist in L2.
 void set_window(cudaStream_t stream, void* data, std::size_t bytes) {
   cudaStreamAttrValue value{};
   value.accessPolicyWindow = {.base_ptr = data,
@@ -175,17 +176,17 @@ void set_window(cudaStream_t stream, void* data, std::size_t bytes) {
   cuda_check(cudaStreamSetAttribute(stream, cudaStreamAttributeAccessPolicyWindow, &value));
 }
 
-/// What was set aside is let go when the next case begins.
+/// What was set aside is released when the next case begins.
 void unset_window(cudaStream_t stream) noexcept {
   cudaStreamAttrValue none{};
   cuda_release(cudaStreamSetAttribute(stream, cudaStreamAttributeAccessPolicyWindow, &none),
                "cudaStreamSetAttribute");
 }
 
-/// Sets as much of L2 aside as the array takes. Throws Skipped where that cannot be.
+/// Sets aside as much of L2 as the array takes. Throws Skipped if that is not possible.
 void carve_out(std::size_t bytes) {
   const auto most = static_cast<std::size_t>(device_attribute(cudaDevAttrMaxPersistingL2CacheSize));
-  if (most < bytes) throw Skipped{"the device sets no such part of L2 aside"};
+  if (most < bytes) throw Skipped{"the device cannot set aside such a part of L2"};
   cuda_check(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, most));
 }
 
@@ -203,7 +204,7 @@ void measure_reads(Session& session, Subject subject, Mistake mistake) {
                                                    reads, rounds, machine.device_stamps());
   };
   slope.launch = [&](const Call& call) { launch(call.length.rounds); };
-  // The loads themselves bring into L2 what is to be there.
+  // The same loads bring into L2 what must be there.
   if (subject == Subject::l2_reads || mistake == Mistake::persisting_carve_out) {
     slope.prepare = [&](const Call&) { launch(2 * reads.rounds_of_piece); };
   }

@@ -20,7 +20,8 @@ struct Slot {
   return at;
 }
 
-/// The counter, read wherever the CPU comes to it: nothing before it has finished.
+/// The counter, read at whatever point the CPU reaches it: earlier instructions need not have
+/// finished.
 std::uint64_t unfenced_tsc() {
 #if defined(__x86_64__)
   return __builtin_ia32_rdtsc();
@@ -51,7 +52,7 @@ void run(Session& session) {
   experiment.unproved.why = "no hardware counters on the host";
   experiment.counts.reset();
   experiment.not_counted = "no hardware counters on the host";
-  experiment.pairs = 5;  // most of them meet no interrupt
+  experiment.pairs = 5;  // most of them see no interrupt
   experiment.slopes[0].launch = machine.on_every_core(
       [&, mistake](std::size_t /*rank*/, const Call& call, Stamp& stamp) -> std::uint64_t {
         const Slot* at = &slots[first_slot(chain, mistake, call)];

@@ -1,6 +1,6 @@
-// On the host a step of the search counts with the fastest of several laps: disturbances only make
-// a core slower, and where the chain does not fit no lap is fast. Pages are as large as the system
-// gives them: neighbouring lines stay neighbours in a cache that goes by physical addresses.
+// On the host, a step of the search counts with the fastest of several laps: disturbances only slow
+// a core down, and where the chain does not fit no lap is fast. Pages are as large as the system
+// allows, so that neighbouring lines stay neighbours in a cache indexed by physical addresses.
 #include "micro/latency/cache_geometry.hpp"
 
 #include "harness/case/error.hpp"
@@ -17,28 +17,29 @@
 namespace strata::cache_geometry {
 namespace {
 
-constexpr double coarse_share = 0.01;    // of the whole rise is where the coarse change begins
-constexpr double least_rise = 0.05;      // of the hit's latency: less is no other level
-constexpr std::size_t window_first = 6;  // positions of a window that lie before the change
-constexpr unsigned few_repetitions = 3;  // of the windows before the last
+constexpr double coarse_share = 0.01;  // share of the whole rise at which the coarse change begins
+constexpr double least_rise = 0.05;    // share of the hit latency: less is not another level
+constexpr std::size_t window_first = 6;  // positions of a window before the change
+constexpr unsigned few_repetitions = 3;  // for all windows but the last
 constexpr std::uint64_t kibi = 1024;
 
 std::optional<std::string> excluded(const Params& params, Backend backend) {
   const auto property = properties.of(params.at("property"));
   const std::string& carveout = params.at("carveout");
   if (carveout != "0" && (property != Property::l1_size || backend == Backend::host)) {
-    return "only the L1 of a GPU shares its memory";
+    return "only a GPU's L1 shares its memory with shared memory";
   }
   if (backend == Backend::host && property != Property::l1_size && property != Property::l1_line &&
       property != Property::l2_size) {
-    return "a cache that a CPU has not, or that prefetchers hide";
+    return "a CPU does not have this cache, or prefetchers hide it";
   }
   return std::nullopt;
 }
 
 using Scan = std::vector<ScanPoint>;
 
-/// cycles(x, repetition) at each x: once for all, then again, so that no drift is along the scan.
+/// cycles(x, repetition) at each x: one pass over all x for each repetition, so that drift does not
+/// run along the scan.
 template <class Cycles>
 Scan scanned(std::span<const std::uint64_t> places, unsigned repetitions, Cycles&& cycles) {
   Scan scan;
@@ -70,7 +71,7 @@ std::vector<double> medians_of(std::span<const ScanPoint> scan) {
   throw Skipped{fmt::format("{} {}", describe(change), where)};
 }
 
-/// What is found is the position `bytes_of` the change: of all repetitions together, and of each.
+/// The result is the position `bytes_of` the change, of all repetitions together and of each.
 void estimate(Found& found, const ChangeRule& rule,
               std::uint64_t (*bytes_of)(const Scan& scan, std::size_t before)) {
   found.bytes = bytes_of(found.window, found.change.before);
@@ -79,9 +80,10 @@ void estimate(Found& found, const ChangeRule& rule,
     found.estimates.push_back(static_cast<double>(bytes_of(found.window, before)));
 }
 
-/// The change from `hit` to `miss`, of which the rule's least shift is a share; or throws Skipped.
+/// The change from `hit` to `miss`. The rule's least shift is a share of the difference. Throws
+/// Skipped if there is none.
 Found found_in(Scan window, double hit, double miss, ChangeRule rule, const std::string& where,
-               const char* unit = "cycles a load") {
+               const char* unit = "cycles per load") {
   Found found{.hit = hit, .miss = miss, .window = std::move(window)};
   rule.least_shift *= miss - hit;
   found.change = find_rise(found.window, rule);
@@ -124,19 +126,20 @@ Benchmark declare() {
   return {
       .suite = "micro",
       .name = "cache_geometry",
-      .question = "How large is each cache, how long are its lines, what does a miss bring in?",
-      .axes = {properties.axis("property", "what is looked for"),
-               listed_axis("carveout", "KiB of L1's memory that are set aside as shared memory",
+      .question =
+          "How large is each cache, how long are its lines, and how much does a miss fetch?",
+      .axes = {properties.axis("property", "property that is searched for"),
+               listed_axis("carveout", "KiB of L1's memory set aside as shared memory",
                            {"0", "8", "16", "32", "64", "96", "100", "132", "164", "196", "228"})},
-      .quantities = {{"size", "largest footprint all of whose loads hit, as one core walks it"},
+      .quantities = {{"size", "largest footprint whose loads all hit, from one core"},
                      {"line", "largest stride that touches every line"},
-                     {"sector", "bytes that a miss brings in"},
+                     {"sector", "bytes that a miss fetches"},
                      {"interval_low", "lower end of the 95 % interval"},
-                     {"interval_high", "upper end; of a size, one that no longer fits"},
-                     {"confidence", "1 − p of there being a change at all"},
-                     {"reported", "what the driver, the manual or the system says"},
+                     {"interval_high", "upper end; for a size, one that no longer fits"},
+                     {"confidence", "1 − p of a change existing at all"},
+                     {"reported", "value from the driver, the manual or the system"},
                      {"load_cycles", "cycles of a load that hits, by each timer"},
-                     {"core_clock", "clock of the core while it read"}},
+                     {"core_clock", "clock of the core during the reads"}},
       .seconds_per_case = 0.15,
       .excludes = excluded};
 }
@@ -157,12 +160,12 @@ std::optional<Carveouts> carveouts_of(std::string_view compute_capability) {
 }
 
 Found find_size(const Search& search, const LoadCycles& cycles, unsigned repetitions) {
-  constexpr std::uint64_t pieces = 12;  // of the bracket, in the window that closes in on it
-  constexpr std::uint64_t below = 9;    // more steps before the bracket,
-  constexpr std::uint64_t above = 7;    // and after it
-  constexpr int most_moves = 5;         // of a window that the change turned out to lie beside
-  constexpr unsigned per_octave = 4;    // of the search that finds the first bracket,
-  constexpr std::size_t first = 4;      // whose first positions hit
+  constexpr std::uint64_t pieces = 12;  // of the bracket, for the step of the next, narrower window
+  constexpr std::uint64_t below = 9;    // steps before the bracket
+  constexpr std::uint64_t above = 7;    // steps after it
+  constexpr int most_moves = 5;         // of a window, if the change lies outside it
+  constexpr unsigned per_octave = 4;    // of the search for the first bracket
+  constexpr std::size_t first = 4;      // positions of that search, which hit
   const auto scanned_at = [&](const std::vector<std::uint64_t>& footprints, unsigned times) {
     return scanned(footprints, times, [&](std::uint64_t bytes, unsigned r) {
       return cycles(bytes, search.stride, r);
@@ -172,7 +175,7 @@ Found find_size(const Search& search, const LoadCycles& cycles, unsigned repetit
   if (coarse.size() < 2 * first) throw Skipped{"too few footprints between the limits"};
   Scan scan = scanned_at(coarse, 1);
   const auto medians = medians_of(scan);
-  // The last window must be sure, this one less so.
+  // The last window needs high confidence, this one less.
   Found found = found_in(std::move(scan), median(std::span{medians}.first(first)),
                          median(std::span{medians}.last(3)),
                          {.baseline = first,
@@ -193,9 +196,9 @@ Found find_size(const Search& search, const LoadCycles& cycles, unsigned repetit
       footprints.push_back(bytes);
     if (footprints.size() < 2 * window_first) {
       throw Skipped{
-          fmt::format("a change that lies at the end of what is walked, {} bytes", search.most)};
+          fmt::format("a change at the end of the examined range, {} bytes", search.most)};
     }
-    // What a line that does not fit costs a lap, at the least; half of it is told from nothing.
+    // The least that a line that does not fit costs a lap. Half of it can be told from nothing.
     const double of_a_line =
         rise * static_cast<double>(search.stride) / static_cast<double>(fails) / 2;
     const double least = search.whole_laps ? of_a_line : coarse_share * rise;
@@ -212,7 +215,7 @@ Found find_size(const Search& search, const LoadCycles& cycles, unsigned repetit
                 fmt::format("between {} and {} bytes", footprints.front(), footprints.back()));
     }
     if (outcome == ChangeOutcome::none) {
-      // It is further up, and further each time.
+      // The change lies further up. Each move is larger than the last.
       const std::uint64_t by = (above * step) << static_cast<unsigned>(moves - 1);
       fits += by;
       fails += by;
@@ -240,13 +243,13 @@ std::vector<std::uint64_t> strides_of(std::uint64_t least, std::uint64_t most, s
 
 Found find_line(std::uint64_t footprint, std::span<const std::uint64_t> strides,
                 const LoadCycles& cycles, unsigned repetitions) {
-  // From the longest stride down, so that the scan rises: first those that leave lines out.
+  // From the longest stride down, so that the scan rises: strides that leave out lines come first.
   const std::vector<std::uint64_t> longest_first{strides.rbegin(), strides.rend()};
   Scan scan = scanned(longest_first, repetitions, [&](std::uint64_t stride, unsigned r) {
     return cycles(footprint / stride * stride, stride, r);
   });
   const auto medians = medians_of(scan);
-  // With strides far below a line most loads find the line that a neighbour brought.
+  // With strides far below a line most loads hit a line that an earlier neighbour fetched.
   constexpr double share = 0.05;
   Found found = found_in(
       std::move(scan), median(std::span{medians}.first(std::min(window_first, medians.size()))),
@@ -286,7 +289,7 @@ std::vector<ScanPoint> scan_of(const Neighbours& first,
 Found find_sector(std::vector<ScanPoint> scan) {
   const auto medians = medians_of(scan);
   const auto where = fmt::format("up to {:.0f} bytes on", scan.back().x);
-  // A load by itself hits or misses, and nothing is in between. The first words hit.
+  // A single load hits or misses, with nothing in between. The first words hit.
   constexpr double share = 0.25;
   Found found = found_in(std::move(scan), medians.front(),
                          median(std::span{medians}.last(medians.size() / 4)),
@@ -308,7 +311,7 @@ std::optional<Reported> reported(Property property, unsigned carveout_kib, const
   }
   const auto carveouts = carveouts_of(gpu.compute_capability);
   if (property != Property::l1_size || !carveouts) return std::nullopt;
-  // Where no carve-out is that small, the smallest there is.
+  // If no carve-out is that small, the smallest one.
   const auto shared = std::max(carveout_kib, carveouts->shared_kib.front());
   return Reported{.bytes = (carveouts->unified_kib - shared) * kibi, .by = guide};
 }
@@ -362,7 +365,7 @@ Experiment describe_trials(Property property, const Neighbours& plan, int launch
   Experiment experiment;
   experiment.samples = launches;
   experiment.core_hertz = number_at(plan.places());
-  experiment.checked = "sums of what was loaded";
+  experiment.checked = "sums of the loaded values";
   experiment.conclude = [=](Session& session, const std::vector<Sample>& samples) {
     std::vector<std::vector<double>> cycles;
     for (const Sample& one : samples)
@@ -382,10 +385,11 @@ using pointer_chase::HostSlot;
 
 constexpr std::uint64_t line_bytes = 64;
 
-/// Where the size of that cache is looked for: from well inside it, and beyond the one before it.
+/// The range that is searched for the size of a cache: from well inside it, and beyond the cache
+/// before it.
 Search search_for(Property property, const CpuFacts& cpu) {
   if (property != Property::l2_size) {
-    // The walk's own stack and the timer's page take a way of a few sets.
+    // The walk's own stack and the timer's page occupy a way of a few sets.
     constexpr double share_of_l1 = 0.02;
     return {.least = 8 * kibi,
             .most = 512 * kibi,
@@ -396,9 +400,10 @@ Search search_for(Property property, const CpuFacts& cpu) {
   const std::uint64_t expected = cpu.l2_bytes.value_or(kibi * kibi);
   constexpr std::uint64_t most_expected = 4 * kibi * kibi;
   if (expected > most_expected) throw Skipped{"writing chains of that size takes too long"};
-  // Beyond the reach of the first translations a load costs some cycles more; that is no miss.
+  // Beyond the reach of the first-level TLB a load costs a few cycles more; that is not a miss.
   constexpr double share_of_l2 = 0.05;
-  // Other cores' data and the pages' places blur the edge of an L2: no line's precision is claimed.
+  // Other cores' data and the placement of pages blur the edge of an L2, so the precision is less
+  // than a line.
   return {.least = std::max(expected / 16, 2 * cpu.l1_bytes.value_or(0)),
           .most = 3 * expected,
           .granule = std::max(expected / 32 / line_bytes, std::uint64_t{1}) * line_bytes,
@@ -413,7 +418,7 @@ void run(Session& session) {
   const Search where = search_for(property, cpu);
   const std::uint64_t bytes = 2 * where.most;  // a window may reach beyond the limit
   const auto memory = pointer_chase::host_memory(bytes, std::align_val_t{2 * kibi * kibi});
-  // A wish: without it the sizes beyond L1 are less sharp, and no less true.
+  // Optional: without huge pages the sizes beyond L1 are less sharp, but no less true.
   (void)madvise(memory.get(), bytes, MADV_HUGEPAGE);
   std::fill_n(memory.get(), bytes, std::byte{0xA5});
   HostMachine machine;
@@ -425,7 +430,7 @@ void run(Session& session) {
     pointer_chase::write_links(chain.cycle.slots(),
                                [&](std::uint64_t step) { return chain.address_at(step); });
   };
-  // All laps in one launch: between two launches the harness itself passes through L1.
+  // All laps in one launch: between two launches the harness itself uses L1.
   Slope walks = chains.experiment.slopes[0];
   std::uint32_t lap = 0;  // loads
   std::uint32_t laps = 0;
@@ -441,10 +446,10 @@ void run(Session& session) {
   });
   const auto fastest_lap = [&](std::uint64_t footprint, std::uint64_t stride, unsigned repetition) {
     constexpr std::uint64_t least_loads = 4096;      // far above the cost of reading the clock
-    constexpr std::uint64_t most_loads = 1U << 14U;  // of a long chain a part is enough
+    constexpr std::uint64_t most_loads = 1U << 14U;  // for a long chain a part of it is enough
     const std::uint64_t slots = footprint / stride;
     lap = pointer_chase::in_whole_turns(std::clamp(slots, least_loads, most_loads));
-    // Writing a long chain leaves what a lap leaves behind. A short one is walked once before.
+    // Writing a long chain leaves the caches as a lap does. A short one is walked once first.
     const bool is_long = slots > most_loads;
     laps = is_long ? 3 : 5;
     chains.lay(footprint, stride, repetition, /*warm=*/is_long ? 0 : lap);

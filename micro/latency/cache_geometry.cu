@@ -10,8 +10,8 @@ namespace {
 
 using pointer_chase::ChainMemory;
 
-constexpr std::uint64_t line = 128;  // a slot a line: chips' lines to date, and l1_line checks
-constexpr std::uint64_t l2s = 4;     // walked at most: far beyond any knee
+constexpr std::uint64_t line = 128;  // one slot per line, as on chips to date; l1_line verifies it
+constexpr std::uint64_t l2s = 4;     // the longest walk: far beyond any knee
 
 /// Splits the SM's memory for the walks through L1. Returns the shared memory of their launches.
 std::uint64_t split_l1(const GpuFacts& gpu, unsigned carveout_kib) {
@@ -29,7 +29,7 @@ std::uint64_t split_l1(const GpuFacts& gpu, unsigned carveout_kib) {
   return bytes;
 }
 
-/// A case: what all of them need.
+/// What all kinds of case need.
 struct Run {
   Session& session;
   Property property;
@@ -50,7 +50,8 @@ struct Run {
   }
 };
 
-/// Searches and times: `laps` before the clock is read, or 0 where a sample of the lines is enough.
+/// Searches, then times. `laps` are walked before the clock is read; 0 if a sample of the lines is
+/// enough.
 void search_and_time(Run& run, Chains& chains, const Search& where, const LineSearch& lines,
                      const void* kernel, std::uint32_t laps) {
   constexpr std::uint32_t few_warm = 64;
@@ -78,9 +79,9 @@ void measure_global(Run& run, Level level) {
   Chains chains{run.machine, memory.address()};
   chains.write = [&](const PermutedChain& chain) {
     const std::uint64_t slots = chain.cycle.slots();
-    if (slots * chain.stride > memory.size()) throw Skipped{"the search left its memory"};
+    if (slots * chain.stride > memory.size()) throw Skipped{"the search went out of bounds"};
     pointer_chase::write_links(chain, slots, run.stream);
-    if (is_l1) return;  // far smaller than L2, where it is now
+    if (is_l1) return;  // far smaller than L2, which holds it now
     run_untimed(run.machine, Start::evicted,
                 [&] { pointer_chase::visit_slots(memory, chain, run.stream); });
   };
@@ -99,7 +100,8 @@ void measure_global(Run& run, Level level) {
              .stride = line,
              .whole_laps = false};
   }
-  // The first stride beyond a line of 128 bytes leaves out a ninth (L1) or a fifth (L2) of them.
+  // The first stride beyond a line of 128 bytes leaves out a ninth (L1) or a fifth (L2) of the
+  // lines.
   const LineSearch lines{
       .least = 32, .most = 480, .step = is_l1 ? 16U : 32U, .parts = is_l1 ? 16U : 8U};
   search_and_time(run, chains, where, lines, reinterpret_cast<const void*>(kernel), is_l1 ? 1 : 0);
@@ -124,7 +126,7 @@ void measure_constant(Run& run) {
   search_and_time(run, chains, where, {}, reinterpret_cast<const void*>(follow_constant), 2);
 }
 
-/// Launches of trials by `launch(turn, cycles)`, each from `start`.
+/// Launches of trials with `launch(turn, cycles)`, each from `start`.
 template <class Launch>
 void measure_trials(Run& run, const Neighbours& plan, Start start, const void* kernel,
                     Launch&& launch) {
@@ -135,7 +137,7 @@ void measure_trials(Run& run, const Neighbours& plan, Start start, const void* k
                      .start = start};
   Experiment experiment =
       describe_trials(run.property, plan, run.session.plan().min_samples, run.said);
-  // The first launch meets code and translations for the first time, and is not kept.
+  // The first launch fetches code and translations, and is discarded.
   (void)launch_once(run.machine, trials, {}, experiment.tally);
   experiment.observe = [&] {
     const Launched seen = launch_once(run.machine, trials, {}, experiment.tally);
@@ -151,7 +153,7 @@ void measure_trials(Run& run, const Neighbours& plan, Start start, const void* k
 void measure_neighbours(Run& run, Level level) {
   const ChainMemory& memory = run.memory();
   const bool is_l1 = level == Level::l1;
-  // A place begins a page: no distance leaves it, and no two places are neighbours.
+  // A place begins a page: no distance leaves it, and no two places are adjacent.
   constexpr std::uint32_t page = 4096;
   const Neighbours plan{.distances = 64, .step = is_l1 ? 4U : 8U, .trials = 16, .spacing = page};
   char* const base = reinterpret_cast<char*>((memory.address() + page - 1) / page * page);
@@ -182,7 +184,7 @@ void measure_constant_neighbours(Run& run) {
 
 void run(Session& session) {
   if (session.counters() != nullptr) {
-    throw Skipped{"what is found is where levels change; no level is claimed"};
+    throw Skipped{"the search finds where levels change; it claims no level"};
   }
   Run run{.session = session,
           .property = properties.of(session.param("property")),

@@ -1,8 +1,9 @@
-// Walks: one thread, alone on its SM. L1 does not outlive a kernel, so the block's other threads
-// first bring the chain in and leave; the walker goes round once, to leave the cache as an endless
-// walk would, and once more to be timed. Chains for L2 are written, evicted and read once by the
-// walker's SM: of an L2 in two halves it finds the size that its SM sees. Neighbours: pairs of
-// loads at places untouched since the kernel began (L1) or since all was evicted (L2).
+// Chases: one thread, alone on its SM. L1 contents do not survive a kernel, so the block's other
+// threads first load the chain and exit; the walker goes around once, to leave the cache as an
+// endless chase would, and once more to be timed. Chains for L2 are written, evicted and read once
+// by the walker's SM: for an L2 in two halves, the result is the size that its SM sees. Neighbours:
+// pairs of loads at positions untouched since the kernel began (L1) or since everything was evicted
+// (L2).
 #pragma once
 
 #include "harness/cuda/access.cuh"
@@ -13,17 +14,17 @@
 
 namespace strata::cache_geometry {
 
-inline constexpr unsigned walk_threads = 256;  // bring a chain in, then one of them walks
+inline constexpr unsigned walk_threads = 256;  // load a chain, then one of them is timed
 inline constexpr std::uint64_t constant_line = 64;
 inline constexpr std::uint64_t kibi = 1024;
 
-/// Which cache answers: L1 and then L2, or L2 alone.
+/// The caches that answer: L1 and then L2, or L2 only.
 enum class Level { l1, l2 };
 constexpr Access access_of(Level level) {
   return level == Level::l1 ? Access::global_ca : Access::global_cg;
 }
 
-/// The first `brought` slots are brought in by the whole block, then one thread walks.
+/// The whole block loads the first `brought` slots, then one thread follows the chain.
 template <Level level>
 __global__ void __launch_bounds__(walk_threads)
     follow(const __grid_constant__ PermutedChain chain, std::uint64_t brought, std::uint64_t first,
@@ -39,18 +40,19 @@ __global__ void __launch_bounds__(walk_threads)
                             [](std::uint64_t& at) { strata::follow<access_of(level)>(at); });
 }
 
-inline constexpr std::uint64_t constant_bytes = 64 * kibi;  // CUDA has no more
+inline constexpr std::uint64_t constant_bytes = 64 * kibi;  // the maximum in CUDA
 inline constexpr std::size_t constant_words = constant_bytes / sizeof(std::uint32_t);
 static __constant__ std::uint32_t table[constant_words];
 
-/// Words are byte offsets into the table, which the load adds to the table's place by itself.
+/// Words are byte offsets into the table; the load itself adds the table's address.
 static __global__ void follow_constant(std::uint32_t begin, std::uint32_t warm, std::uint32_t loads,
                                        Stamp* stamp) {
   pointer_chase::timed_walk(begin, warm, loads, stamp,
                             [](std::uint32_t& at) { at = load_constant(table, at); });
 }
 
-/// The trials of one launch: cycles of each second load, 64 bits wide, or ptxas reads half a clock.
+/// The trials of one launch: cycles of each second load, 64 bits wide, because ptxas would
+/// otherwise read half a clock.
 template <Level level>
 __global__ void probe(const char* base, const __grid_constant__ Neighbours plan,
                       std::uint64_t* cycles, Stamp* stamp) {
@@ -70,8 +72,8 @@ __global__ void probe(const char* base, const __grid_constant__ Neighbours plan,
   leave(stamp, begin, reading_after(), sum);
 }
 
-/// The same for constant memory, whose first level is small: what other launches left there is
-/// displaced by walking through the upper half of the table, which no trial touches.
+/// The same for constant memory, whose first level is small: data of other launches are evicted by
+/// reading the upper half of the table, which no trial touches.
 static __global__ void probe_constant(const __grid_constant__ Neighbours plan,
                                       std::uint32_t displacing, std::uint32_t zero,
                                       std::uint64_t* cycles, Stamp* stamp) {
@@ -81,7 +83,7 @@ static __global__ void probe_constant(const __grid_constant__ Neighbours plan,
 #pragma unroll 1
   for (std::uint32_t i = 0; i < displacing; ++i) {
     constexpr std::uint32_t half = constant_bytes / 2;
-    // Each address needs the word before, though nothing of it.
+    // Each address depends on the previous word, but not on its value.
     other = load_constant(table, half + (i * constant_line) % half + (other & zero));
     consume(other);
   }

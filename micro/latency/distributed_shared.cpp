@@ -12,7 +12,7 @@ constexpr double timed_cycles = 1e6;  // of a long launch: 0.5 ms, hundreds of t
 std::optional<std::string> excludes(const Params& params, Backend backend) {
   if (backend == Backend::host) return "a CPU has no shared memory";
   const Shape shape = shape_of(params);
-  if (shape.distance >= shape.cluster) return "the cluster has no block that far on";
+  if (shape.distance >= shape.cluster) return "the cluster has no block at that distance";
   if (shape.measure == Measure::latency && shape.warps != 1) return "one thread follows the chain";
   return std::nullopt;
 }
@@ -36,7 +36,7 @@ Experiment describe_bandwidth(const Shape& shape, unsigned blocks) {
   constexpr std::uint32_t parts = 5;  // of which a short launch has one
   const std::uint32_t of_round = shape.warps * chunk;
   const auto rounds = static_cast<std::uint32_t>(timed_cycles * usual_bytes_a_cycle / of_round);
-  // Odd: the sums over whole tiles, a power of two times, are the same of all tiles.
+  // Odd: the sums over whole tiles (a power of two of them) are the same for all tiles.
   const std::uint32_t in_short = (rounds / parts) | 1U;
   Experiment experiment = bandwidth_of(blocks, "bandwidth");
   experiment.slopes = {
@@ -58,19 +58,19 @@ Benchmark declare() {
   return {
       .suite = "micro",
       .name = "distributed_shared",
-      .question = "What does it cost to read the shared memory of another SM of the cluster?",
-      .axes = {measures.axis("measure", "one load after the other, or as many as the SMs take"),
-               listed_axis("cluster", "blocks of a cluster, an SM each", {"2", "4", "8", "16"}),
-               listed_axis("distance", "how far on in the cluster the block stands that is read",
+      .question = "What does it cost to read the shared memory of another SM in the cluster?",
+      .axes = {measures.axis("measure", "one load after the other, or as many as the SMs sustain"),
+               listed_axis("cluster", "blocks per cluster, one per SM", {"2", "4", "8", "16"}),
+               listed_axis("distance", "distance in the cluster to the block that is read",
                            {"0", "1", "2", "4", "8"}),
-               listed_axis("warps", "of each block; latency: 1, of which one thread works",
+               listed_axis("warps", "threads per block; for latency 1, of which one thread works",
                            {"1", "2", "4", "8", "16", "32"}, {"1", "8", "32"})},
-      .quantities = {{"load_cycles", "cycles of a load whose address the last one brought"},
+      .quantities = {{"load_cycles", "cycles of a load whose address depends on the previous load"},
                      {"load_time", "the same in seconds"},
-                     {"bandwidth", "bytes read a second, all blocks"},
-                     {"bandwidth_per_sm", "bytes that each SM of a cluster reads in a cycle"},
-                     {"grid_time", "the whole long launch, start-up included"},
-                     {"core_clock", "clock of the core meanwhile"}},
+                     {"bandwidth", "bytes read per second, all blocks"},
+                     {"bandwidth_per_sm", "bytes per cycle that each SM of a cluster reads"},
+                     {"grid_time", "duration of the whole long launch, including start-up"},
+                     {"core_clock", "clock of the core during the loads"}},
       .seconds_per_case = 0.02,
       .excludes = excludes};
 }
@@ -97,7 +97,7 @@ std::uint32_t expected_sum(const Shape& shape, std::uint32_t rank, std::uint32_t
 Experiment describe(const Shape& shape, const Ring& ring, unsigned blocks) {
   Experiment experiment = shape.measure == Measure::latency ? describe_latency(ring)
                                                             : describe_bandwidth(shape, blocks);
-  experiment.not_counted = "the counter sets know nothing of another SM's shared memory";
+  experiment.not_counted = "the counter sets do not cover another SM's shared memory";
   experiment.facts = [blocks](const Experiment&) {
     return Facts{{"blocks", std::int64_t{blocks}}};
   };

@@ -11,12 +11,12 @@
 namespace strata::distributed_shared {
 namespace {
 
-/// The first thread of a cluster lays the chain into the memory of block `distance` and follows it.
-/// Wanted: LD.E.64, whose address is the last word.
+/// The first thread of a cluster writes the chain into the memory of block `distance` and follows
+/// it. Wanted: LD.E.64, whose address is the word loaded last.
 __global__ void follow_chain(const std::uint32_t* next, std::uint32_t first, std::uint32_t distance,
                              std::uint32_t loads, Stamp* stamp) {
   __shared__ std::uint64_t ring[slots];
-  synchronize_cluster();  // every block is there, and its memory
+  synchronize_cluster();  // every block has started, and its memory exists
   if (rank_in_cluster() == 0 && threadIdx.x == 0) {
     std::uint64_t* const there = of_block(ring, distance);
     for (std::uint32_t s = 0; s < slots; ++s)
@@ -33,7 +33,7 @@ __global__ void follow_chain(const std::uint32_t* next, std::uint32_t first, std
     const Reading end = reading_after();
     leave(stamp, begin, end, (at - reinterpret_cast<std::uint64_t>(there)) / sizeof at);
   }
-  synchronize_cluster();  // no block ends while it is read
+  synchronize_cluster();  // no block exits while its memory is read
 }
 
 /// Every block reads the tile of the block `distance` further on.
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(1024)
   const std::uint32_t all = block_sum(sum);
   const Reading end = reading_after();
   if (threadIdx.x == 0) leave(stamps + blockIdx.x, begin, end, all);
-  synchronize_cluster();  // no block ends while it is read
+  synchronize_cluster();  // no block exits while its memory is read
 }
 
 void run(Session& session) {
@@ -79,7 +79,7 @@ void run(Session& session) {
   cuda_check(cudaFuncGetAttributes(&attributes, code));
   constexpr int with_clusters = 90;
   if (10 * gpu.major + gpu.minor < with_clusters || attributes.binaryVersion < with_clusters) {
-    throw Skipped{"clusters came with compute capability 9.0"};
+    throw Skipped{"thread block clusters need compute capability 9.0"};
   }
   const unsigned threads = shape.warps * lanes;
   const std::size_t alone = bytes_to_be_alone(code);

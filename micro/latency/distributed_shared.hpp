@@ -1,11 +1,11 @@
 // What does it cost to read the shared memory of another SM of the cluster?
 //
-// `latency`: one thread follows a random chain of words in the shared memory of the block that
-// stands `distance` further on in its cluster (0: in its own, by the same instruction), each load
-// taking its address from the one before it. Nothing else is inside: words hold addresses as the
-// thread uses them. `bandwidth`: every block of as many clusters as fit reads the memory of the
-// block `distance` further on, 16 bytes a lane and four loads of each thread under way; a block on
-// an SM. Neighbours by rank are often the two SMs of a TPC.
+// `latency`: one thread follows a random chain of words in the shared memory of the block that is
+// `distance` ranks further on in its cluster (0: in its own, with the same instruction). Each load
+// takes its address from the one before it; words are addresses, so the time contains nothing else.
+// `bandwidth`: in as many clusters as fit, one block per SM, every block reads the memory of the
+// block `distance` ranks further on, 16 bytes a lane, with four loads of each thread in flight.
+// Blocks of adjacent ranks are often on the two SMs of one TPC.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -23,7 +23,7 @@ namespace strata::distributed_shared {
 enum class Measure { latency, bandwidth };
 inline constexpr auto measures = choices_of<Measure>("latency", "bandwidth");
 
-/// What the axes set.
+/// Values of the axes.
 struct Shape {
   Measure measure = Measure::latency;
   std::uint32_t cluster = 2;   ///< blocks
@@ -34,18 +34,17 @@ struct Shape {
 
 inline constexpr std::uint32_t lanes = 32;
 inline constexpr std::uint32_t width = 16;                       ///< bytes of an access of a lane
-inline constexpr std::uint32_t flights = 4;                      ///< accesses of a thread under way
-inline constexpr std::uint32_t chunk = flights * lanes * width;  ///< bytes of a warp in a round
+inline constexpr std::uint32_t flights = 4;                      ///< accesses of a thread in flight
+inline constexpr std::uint32_t chunk = flights * lanes * width;  ///< bytes of a warp per round
 inline constexpr std::uint32_t tile_bytes = 65536;               ///< that each block holds
 inline constexpr std::uint32_t tile_words = tile_bytes / sizeof(std::uint32_t);
 
-/// What the block of that rank holds; no two words of a cluster are alike.
+/// Contents of the block of that rank; all words of a cluster differ.
 [[nodiscard]] STRATA_HD constexpr LinearWords tile_of(std::uint32_t rank) {
   constexpr LinearWords all;
   return {all.slope, all.word(std::uint64_t{rank} * tile_words)};
 }
-/// What the block of that rank adds up. Its warps stand side by side and go through the tile, over
-/// and over.
+/// The sum of the block of that rank. Its warps are side by side and repeatedly traverse the tile.
 [[nodiscard]] std::uint32_t expected_sum(const Shape& shape, std::uint32_t rank,
                                          std::uint32_t rounds);
 
@@ -56,14 +55,14 @@ inline constexpr std::uint32_t unroll = 16;
 
 struct Ring {
   Ring();
-  /// The slot where `loads` loads lead.
+  /// The slot after `loads` loads.
   [[nodiscard]] std::uint32_t after(std::uint32_t loads) const { return order[loads % slots]; }
   std::vector<std::uint32_t> order;
   std::vector<std::uint32_t> next;  ///< of each slot
 };
 
-/// The case as the engine measures it on so many blocks, but for its launches. Unit of work: a load
-/// of the one thread, or a byte read by each block. `ring` must outlive the experiment.
+/// The case as the engine measures it on that many blocks, except its launches. Per load of the one
+/// thread, or per byte read by each block. `ring` must outlive the experiment.
 [[nodiscard]] Experiment describe(const Shape& shape, const Ring& ring, unsigned blocks);
 
 }  // namespace strata::distributed_shared

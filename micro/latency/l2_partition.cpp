@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t line_bytes = 128;
 constexpr std::uint64_t piece = room_bytes / lines;
 
-/// Takes off what a row and what a column have throughout.
+/// Subtracts what a whole row or a whole column has in common.
 void centre(Matrix& m) {
   std::vector<double> of_row(m.rows);
   std::vector<double> of_column(m.columns);
@@ -51,7 +51,8 @@ double normalise(std::vector<double>& v) {
   return length;
 }
 
-/// By power iteration: far from exact where two patterns are equally strong, which then are none.
+/// By power iteration. It is inexact where two patterns are equally strong, and then neither is a
+/// partition.
 Pattern pattern_of(const Matrix& m) {
   constexpr int turns = 24;
   Pattern result{.rows = std::vector<double>(m.rows), .columns = std::vector<double>(m.columns)};
@@ -93,7 +94,7 @@ double apart(std::vector<double> values) {
   return best / squares;
 }
 
-/// The cells of each row in another order.
+/// The cells of each row in random order.
 Matrix shuffled(Matrix m, std::uint32_t& state) {
   for (std::size_t r = 0; r < m.rows; ++r) {
     for (std::size_t c = m.columns - 1; c > 0; --c)
@@ -110,7 +111,7 @@ std::vector<std::size_t> by_sm(const Launched& launched) {
   return order;
 }
 
-/// Cycles of a unit of work, of the SM whose stamps are furthest apart.
+/// Cycles of a unit of work on the SM with the most.
 double slowest_of(const Launched& brief, const Launched& full) {
   const auto of_brief = by_sm(brief);
   const auto of_full = by_sm(full);
@@ -130,7 +131,8 @@ double slowest_of(const Launched& brief, const Launched& full) {
   return slowest;
 }
 
-/// Cycles of an access by each SM to each line, in the order of SMs: two launches fit together.
+/// Cycles of an access by each SM to each line, in the order of SMs, from two launches matched by
+/// SM.
 Inside read_cells(const Launched& brief, const Launched& full) {
   const auto of_brief = by_sm(brief);
   const auto of_full = by_sm(full);
@@ -147,8 +149,8 @@ Inside read_cells(const Launched& brief, const Launched& full) {
   return seen;
 }
 
-/// The same of exchanges, which are all that the long launch does beyond the short one: the slowest
-/// SM as its cells have it, for the outer timer to prove them.
+/// The same for exchanges, which are all that the long launch does beyond the short one: the
+/// slowest SM is computed from its cells, so that the outer timer proves them.
 Inside read_exchanges(const Launched& brief, const Launched& full) {
   Inside seen = read_cells(brief, full);
   seen.slowest = 0;
@@ -157,7 +159,7 @@ Inside read_exchanges(const Launched& brief, const Launched& full) {
   return seen;
 }
 
-/// The same of loads after sweeps: each line that an SM loads, it loads once.
+/// The same for loads after sweeps: an SM loads each of its lines once.
 Inside read_evicted(const Launched& brief, const Launched& full) {
   Inside seen{.slowest = slowest_of(brief, full), .hertz = median_hertz(full)};
   std::vector<double> loaded;
@@ -174,7 +176,7 @@ Inside read_evicted(const Launched& brief, const Launched& full) {
   return seen;
 }
 
-/// Of the cells of a slope in these samples.
+/// The cells of a slope, as medians over these samples.
 Matrix matrix_of(std::span<const Sample> samples, std::size_t slope) {
   std::vector<Matrix> matrices;
   for (const Sample& sample : samples) {
@@ -184,7 +186,7 @@ Matrix matrix_of(std::span<const Sample> samples, std::size_t slope) {
   return median_of(matrices);
 }
 
-/// Of each SM: its median over the lines of its side, over those of the other, and the difference.
+/// For each SM: its median over the lines of its side, over those of the other, and the difference.
 struct Sides {
   std::vector<double> near;
   std::vector<double> far;
@@ -224,14 +226,14 @@ void conclude(Session& session, const std::vector<Sample>& samples) {
   constexpr auto timed = Provenance::timed;
   constexpr auto modelled = Provenance::modelled;
   constexpr const char* method = "double_centred_split";
-  // A pattern that is there but falls into no two groups may be one of distances: no number then.
+  // A pattern that does not fall into two groups may be one of distances: then there is no number.
   if (found.two || found.p_value > p_bound) {
     session.add({"partitions", "1", modelled, method, {found.two ? 2.0 : 1.0}});
   }
   session.fact("p_value", found.p_value);
   session.fact("sms_apart", found.rows_apart);
   session.fact("lines_apart", found.columns_apart);
-  if (!found.two) return;  // near and far would be words without meaning
+  if (!found.two) return;  // without two sides, near and far mean nothing
 
   const Sides sides = sides_of(cycles, found);
   std::vector<double> share;
@@ -241,12 +243,12 @@ void conclude(Session& session, const std::vector<Sample>& samples) {
       beside += found.near(sm, line) ? 1 : 0;
     share.push_back(static_cast<double>(beside) / lines);
   }
-  // SMs of one side must agree: whoever finds the other side nearer belongs to neither.
+  // SMs of one side must agree: one that reaches the other side faster belongs to neither.
   const auto contrary =
       std::ranges::count_if(sides.crossing, [](double more) { return !(more > 0); });
   session.judge("model", contrary == 0,
                 std::to_string(contrary) + " of " + std::to_string(cycles.rows) +
-                    " SMs reach the lines of the other side as quickly as their own");
+                    " SMs reach the lines of the other side as fast as their own");
   const Sides of_loads = sides_of(matrix_of(samples, single_loads), found);
   std::size_t as_near = 0;
   for (std::size_t sm = 0; sm < cycles.rows; ++sm)
@@ -254,7 +256,7 @@ void conclude(Session& session, const std::vector<Sample>& samples) {
   session.judge("model", as_near == 0,
                 std::to_string(as_near) + " of " + std::to_string(cycles.rows) +
                     " SMs load lines of the other side as if a copy were near");
-  constexpr const char* samples_are = "a sample is an SM";
+  constexpr const char* samples_are = "one sample per SM";
   session.add_unrepeated({"near_cycles", "cycle", timed, method, sides.near}, samples_are);
   session.add_unrepeated({"far_cycles", "cycle", timed, method, sides.far}, samples_are);
   session.add_unrepeated({"crossing_cycles", "cycle", timed, method, sides.crossing}, samples_are);
@@ -264,7 +266,7 @@ void conclude(Session& session, const std::vector<Sample>& samples) {
     from_l2 += of_memory.near[sm] > of_loads.far[sm] ? 0 : 1;
   session.judge("model", from_l2 == 0,
                 std::to_string(from_l2) + " of " + std::to_string(cycles.rows) +
-                    " SMs load what was displaced from L2 as quickly as L2's other side gives it");
+                    " SMs load what was evicted from L2 as fast as from L2's other side");
   const Sides load = sides_by_sample(samples, single_loads, found);
   session.add({"near_load_cycles", "cycle", timed, "single_loads", load.near});
   session.add({"far_load_cycles", "cycle", timed, "single_loads", load.far});
@@ -272,7 +274,7 @@ void conclude(Session& session, const std::vector<Sample>& samples) {
   const Sides from_memory = sides_by_sample(samples, evicted_loads, found);
   session.add({"near_dram_cycles", "cycle", timed, "single_loads", from_memory.near});
   session.add({"far_dram_cycles", "cycle", timed, "single_loads", from_memory.far});
-  // Of a split, and not of time: they have no noise that a gate could bound.
+  // These describe the split and not time: they have no noise that a gate could bound.
   session.add({"near_share", "1", modelled, method, share});
   const auto right = static_cast<double>(std::ranges::count(found.row_side, true));
   const double left = static_cast<double>(cycles.rows) - right;
@@ -282,43 +284,40 @@ void conclude(Session& session, const std::vector<Sample>& samples) {
 }  // namespace
 
 Benchmark declare() {
-  return {.suite = "micro",
-          .name = "l2_partition",
-          .question = "Is L2 one cache or two, and what does it cost to reach the other half?",
-          .axes = {},
-          .quantities =
-              {{"partitions", "that lines and SMs fall into: 1 or 2"},
-               {"access_cycles", "an atomic exchange in L2, median of all SMs and lines"},
-               {"near_cycles",
-                "an atomic exchange in lines whose home is on the SM's side; a sample is an SM"},
-               {"far_cycles",
-                "an atomic exchange in lines whose home is on the other side; a sample is an SM"},
-               {"crossing_cycles",
-                "what the way to the other side and back adds to an exchange, of each SM"},
-               {"near_load_cycles",
-                "a load of a line whose home is on the SM's side, median of the SMs"},
-               {"far_load_cycles",
-                "a load of a line whose home is on the other side and that has no copy on "
-                "the SM's, median of the SMs"},
-               {"crossing_load_cycles",
-                "what the way to the other side and back adds to a load, median of the SMs"},
-               {"near_dram_cycles",
-                "a load that memory serves behind the SM's side of L2, median of the SMs"},
-               {"far_dram_cycles",
-                "a load that memory serves behind the other side, median of the SMs"},
-               {"near_share", "of the lines: those near an SM; a sample is an SM"},
-               {"sms_of_smaller_side", "SMs of the side that has fewer"},
-               {"fabric_sectors_per_access", "counted between the halves of L2"},
-               {"core_clock", "clock of the core meanwhile"}},
-          .seconds_per_case = 0.2,
-          .excludes = [](const Params&, Backend backend) -> std::optional<std::string> {
-            if (backend == Backend::host) return "the caches of a CPU have no such halves";
-            return std::nullopt;
-          }};
+  return {
+      .suite = "micro",
+      .name = "l2_partition",
+      .question = "Is L2 one cache or two, and what does it cost to reach the other half?",
+      .axes = {},
+      .quantities =
+          {{"partitions", "sides that lines and SMs belong to: 1 or 2"},
+           {"access_cycles", "an atomic exchange in L2, median over all SMs and lines"},
+           {"near_cycles",
+            "an atomic exchange in lines whose home is on the SM's side; one sample per SM"},
+           {"far_cycles",
+            "an atomic exchange in lines whose home is on the other side; one sample per SM"},
+           {"crossing_cycles", "extra cycles of an exchange on the other side, per SM"},
+           {"near_load_cycles", "a load of a line whose home is on the SM's side, median over SMs"},
+           {"far_load_cycles",
+            "a load of a line whose home is on the other side and that has no copy on the SM's "
+            "side, median over SMs"},
+           {"crossing_load_cycles", "extra cycles of a load on the other side, median over SMs"},
+           {"near_dram_cycles",
+            "a load served by memory behind the SM's side of L2, median over SMs"},
+           {"far_dram_cycles", "a load served by memory behind the other side, median over SMs"},
+           {"near_share", "share of lines near an SM; one sample per SM"},
+           {"sms_of_smaller_side", "SMs of the smaller side"},
+           {"fabric_sectors_per_access", "counted between the halves of L2"},
+           {"core_clock", "clock of the core during the work"}},
+      .seconds_per_case = 0.2,
+      .excludes = [](const Params&, Backend backend) -> std::optional<std::string> {
+        if (backend == Backend::host) return "the caches of a CPU have no such halves";
+        return std::nullopt;
+      }};
 }
 
 std::vector<std::uint64_t> offsets() {
-  // One line of each of as many equal pieces of the room.
+  // One line of each of `lines` equal pieces of the buffer.
   std::vector<std::uint64_t> result;
   result.reserve(lines);
   for (std::uint32_t i = 0; i < lines; ++i)
@@ -327,7 +326,7 @@ std::vector<std::uint64_t> offsets() {
 }
 
 std::vector<std::uint64_t> offsets_beside() {
-  // Of the neighbouring piece, half a piece on from the line there.
+  // In the neighbouring piece, half a piece after the line there.
   const std::vector<std::uint64_t> of_lines = offsets();
   std::vector<std::uint64_t> result;
   for (std::size_t i = 0; i < lines; ++i) {
@@ -357,7 +356,7 @@ Split split(const Matrix& cycles) {
   const Pattern pattern = pattern_of(centred);
   if (!(pattern.strength > 0)) return result;
   constexpr int times = 199;
-  constexpr double clearly = 0.95;  // one slow cell is nearly as strong wherever it is
+  constexpr double clearly = 0.95;  // one slow cell gives nearly the same strength anywhere
   int as_strong = 0;
   std::uint32_t state = 0;
   for (int i = 0; i < times; ++i) {
@@ -368,7 +367,8 @@ Split split(const Matrix& cycles) {
   result.p_value = (1.0 + as_strong) / (1.0 + times);
   result.rows_apart = apart(pattern.rows);
   result.columns_apart = apart(pattern.columns);
-  // A product of both weights above zero: slower than row and column alone would have it, so far.
+  // Where the product of both weights is positive, the access is slower than its row and column
+  // explain: the line is far.
   for (std::size_t r = 0; r < cycles.rows; ++r)
     result.row_side[r] = pattern.rows[r] > 0;
   for (std::size_t c = 0; c < cycles.columns; ++c)
@@ -379,7 +379,7 @@ Split split(const Matrix& cycles) {
 }
 
 Experiment describe(unsigned sms) {
-  // A unit of work is one access of each SM.
+  // A unit of work is one access by each SM.
   const auto length = [](std::uint32_t rounds, std::uint32_t accesses) {
     return Length{.rounds = rounds, .work = double{lines} * rounds * accesses};
   };
@@ -411,12 +411,12 @@ Experiment describe(unsigned sms) {
     experiment.watch.insert(experiment.watch.end(), {slowest, outside_of(slope)});
   }
   experiment.conclude = conclude;
-  experiment.checked = "words exchanged and loaded that hold their own address";
+  experiment.checked = "exchanged and loaded words that hold their own address";
   experiment.placement = Placement{.cores = sms};
   experiment.counts = CountPlan{.length = length(full_turns, turn)};
   experiment.counts->more = [sms](Session& session, const Counted& counted) {
     const auto crossed = counted.net("l2_fabric_sectors");
-    if (!crossed) throw Skipped{"the chip counts nothing between halves of L2"};
+    if (!crossed) throw Skipped{"the chip has no counter between the halves of L2"};
     const double accesses = double{full_turns} * turn * lines * sms;
     session.add({"fabric_sectors_per_access", "sector", Provenance::counted, "cupti_net",
                  std::vector{*crossed / accesses}});

@@ -12,22 +12,22 @@
 namespace strata::l2_partition {
 namespace {
 
-/// Puts its address into the word of each line, and into the one beside it.
+/// Writes each line's address into the line and into the word at its address beside.
 __global__ void settle(const std::uint64_t* line_addresses, const std::uint64_t* beside_addresses) {
   const std::uint64_t at = line_addresses[threadIdx.x];
   *reinterpret_cast<std::uint64_t*>(at) = at;
   *reinterpret_cast<std::uint64_t*>(beside_addresses[threadIdx.x]) = at;
 }
 
-/// The word holds its own address: what comes back is where the next exchange goes.
+/// The word holds its own address, so the result is the address of the next exchange.
 __device__ __forceinline__ void exchange(std::uint64_t& at) {
   // Wanted: ATOMG.E.EXCH.64
   asm volatile("atom.global.exch.b64 %0, [%0], %0;" : "+l"(at) : : "memory");
 }
 
-/// One thread of each SM goes over all lines, each from another one on, so that hardly ever two are
-/// at one line. `cell` gives the cycles of a line, which is known by its word and must come back. A
-/// stamp's result: how many lines did not give their address back.
+/// One thread of each SM visits all lines, each starting at another one, so that two SMs are hardly
+/// ever at the same line. `cell` returns the cycles of a line, which it finds by its word, and must
+/// leave `at` unchanged. A stamp's result is how many lines did not return their address.
 template <class Cell>
 __device__ __forceinline__ void go_over(const std::uint64_t* line_addresses, std::uint64_t* cycles,
                                         Stamp* stamps, const Cell& cell) {
@@ -48,7 +48,7 @@ __device__ __forceinline__ void go_over(const std::uint64_t* line_addresses, std
 __global__ void visit(const std::uint64_t* line_addresses, std::uint32_t turns,
                       std::uint64_t* cycles, Stamp* stamps) {
   go_over(line_addresses, cycles, stamps, [turns](std::uint64_t& at) {
-  // Once over, so that the page is known and the line has come.
+  // One visit first, so that the translation and the line are cached.
 #pragma unroll
     for (std::uint32_t u = 0; u < turn; ++u)
       exchange(at);
@@ -65,8 +65,8 @@ __global__ void visit(const std::uint64_t* line_addresses, std::uint32_t turns,
   });
 }
 
-/// Cycles from the clock before a load of the word at `at` until it is there, less those of the
-/// same code without the load.
+/// Cycles from the clock reading before a load of the word at `at` until the word arrives, minus
+/// those of the same code without the load.
 __device__ __forceinline__ std::uint64_t single_load(std::uint64_t& at) {
   consume(static_cast<std::uint32_t>(at));
   const std::uint64_t idle = cycles_now();
@@ -77,7 +77,7 @@ __device__ __forceinline__ std::uint64_t single_load(std::uint64_t& at) {
   return cycles_now() - begin - (begin - idle);
 }
 
-/// The same walk, in which a load follows each exchange. `cycles`: of the loads alone.
+/// The same walk with a load after each exchange. `cycles`: of the loads alone.
 __global__ void load_once_each(const std::uint64_t* line_addresses, std::uint32_t loads,
                                std::uint64_t* cycles, Stamp* stamps) {
   go_over(line_addresses, cycles, stamps, [loads](std::uint64_t& at) {
@@ -91,9 +91,9 @@ __global__ void load_once_each(const std::uint64_t* line_addresses, std::uint32_
   });
 }
 
-/// Before each load all SMs read `sweep`, which displaces every line from L2. Then one thread of
-/// each SM, one SM after the other, loads the next of its lines. `cycles`: of those loads alone;
-/// nothing is written for the lines that an SM does not load.
+/// Before each load all SMs read `sweep`, which evicts every line from L2. Then one thread of each
+/// SM, one SM after the other, loads the next of its lines. `cycles`: of those loads alone; nothing
+/// is written for lines that an SM does not load.
 __global__ void __launch_bounds__(sweepers)
     load_evicted(const std::uint64_t* line_addresses, const std::uint64_t* beside_addresses,
                  const uint4* sweep, std::size_t quads, std::uint32_t loads, std::uint64_t* cycles,
@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(sweepers)
     if (threadIdx.x == 0) {
       const std::uint32_t line = line_of(blockIdx.x, l);
       const std::uint64_t own = line_addresses[line];
-      // The page is known when the line is asked for.
+      // Caches the page's translation before the line is requested.
       std::uint64_t at = beside_addresses[line];
       follow<Access::global_cg>(at);
       consume(static_cast<std::uint32_t>(at));

@@ -20,10 +20,10 @@ std::uint64_t most_bytes(Space space) {
 std::optional<std::string> excluded(const Params& params, Backend backend) {
   const Space space = spaces.of(params.at("space"));
   if ((space == Space::memory) != (backend == Backend::host)) {
-    return "a GPU has windows of memory, a CPU has one";
+    return "a GPU has several address spaces, a CPU has one";
   }
   if (params.at("cores") != "one" && !is_global(space)) {
-    return "several cores share device memory, and walk it with plain loads";
+    return "several cores share device memory, and read it with plain loads";
   }
   const auto footprint = number_of<std::uint64_t>(params, "footprint");
   const auto stride = number_of<std::uint64_t>(params, "stride");
@@ -31,10 +31,10 @@ std::optional<std::string> excluded(const Params& params, Backend backend) {
     return "L2 answers loads of several cores as one where they meet on so few lines";
   }
   if (footprint % stride != 0 || footprint < 2 * stride) {
-    return "the footprint is no whole number of slots, two at least";
+    return "the footprint is not a multiple of the stride, or has fewer than two slots";
   }
-  if (footprint > most_bytes(space)) return "the window has no more room";
-  // Writing a long chain takes one core long.
+  if (footprint > most_bytes(space)) return "the footprint exceeds the address space";
+  // A single core takes long to write a long chain.
   constexpr std::uint64_t most_dense_host = 256U << 20U;
   if (space == Space::memory && footprint > most_dense_host && !std::has_single_bit(footprint)) {
     return "large footprints are powers of two on the host";
@@ -46,7 +46,7 @@ void run(Session& session) {
   const auto footprint = number_of<std::uint64_t>(session.params(), "footprint");
   const auto stride = number_of<std::uint64_t>(session.params(), "stride");
   pointer_chase::require_memory(session, footprint);
-  // Small chains share a small room, so that a few of them do not take a gibibyte.
+  // Small chains share a small buffer, so that a few of them do not take a gibibyte.
   constexpr std::uint64_t small_room = 16U << 20U;
   const std::uint64_t bytes = footprint <= small_room ? small_room : std::bit_ceil(footprint);
   constexpr std::align_val_t page{4096};
@@ -68,44 +68,46 @@ Benchmark declare() {
   return {
       .suite = "micro",
       .name = "latency_vs_footprint",
-      .question = "How long does a dependent load take, as its data grow from L1 to all of memory?",
-      .axes = {spaces.axis("space", "how the chain is loaded: through which window and caches"),
-               listed_axis("cores", "one SM walks, or every SM, each with one load in flight",
+      .question =
+          "How long does a dependent load take as its footprint grows from L1 to all of memory?",
+      .axes = {spaces.axis("space", "address space and caches through which the chain is loaded"),
+               listed_axis("cores", "one SM or all SMs, each with one load in flight",
                            {"one", "several"}, {"one"}),
                listed_axis("stride", "bytes from slot to slot",
                            {"32", "64", "128", "256", "512", "1024", "2048", "4096"}, {"128"}),
-               number_axis("footprint", "bytes that the chain spans", least_footprint,
+               number_axis("footprint", "footprint of the chain in bytes", least_footprint,
                            most_footprint,
                            texts_of(octaves(least_footprint, most_footprint, /*per_octave=*/8,
                                             /*multiple=*/128)))},
       .data_axes = 1,
-      .quantities = {{"load_cycles", "cycles of one dependent load; median of the SMs"},
+      .quantities = {{"load_cycles", "cycles of one dependent load; median over SMs"},
                      {"load_time", "the same in seconds"},
-                     {"load_cycles_nearest", "of the SM where it takes least"},
-                     {"load_cycles_farthest", "of the SM where it takes most"},
-                     {"core_clock", "clock of the core while it read"},
-                     {"footprint_over_l2", "footprint ÷ L2 as the driver reports it"},
+                     {"load_cycles_nearest", "cycles on the fastest SM"},
+                     {"load_cycles_farthest", "cycles on the slowest SM"},
+                     {"core_clock", "clock of the core during the reads"},
+                     {"footprint_over_l2", "footprint ÷ L2 size that the driver reports"},
                      {"footprint_over_shared_memory",
-                      "footprint ÷ shared memory of an SM as the driver reports it"},
-                     {"walked_before", "1: whole laps were walked before; 0: all was evicted"},
-                     {"l1_hit_share", "of the sectors asked of L1: found there"},
-                     {"l2_hit_share", "of the sectors asked of L2: found in the half asked"},
+                      "footprint ÷ shared memory per SM that the driver reports"},
+                     {"walked_before",
+                      "1: the chain was read completely before; 0: all of it was evicted"},
+                     {"l1_hit_share", "share of L1 sector lookups that hit"},
+                     {"l2_hit_share", "share of L2 sector lookups that hit in the half asked"},
                      {"l2_missed_sectors_per_load",
-                      "sectors that the half of L2 that was asked did not hold and fetched"},
+                      "share of sectors that missed in the half asked and were fetched"},
                      {"dram_share", "bytes read from memory ÷ bytes that L2 would fetch for all"},
-                     {"dram_far_share", "of the same: from memory behind the other half of L2"}},
+                     {"dram_far_share", "share fetched from memory behind the other half of L2"}},
       .seconds_per_case = 0.015,
       .excludes = excluded};
 }
 
 Preparation preparation_for(Space space, std::uint64_t footprint, std::uint64_t slots,
                             std::uint64_t l2_bytes, std::uint64_t cores) {
-  // A cache that drops lines at random keeps one in fifty of a walk over four times its size.
+  // A cache with random replacement keeps one in fifty lines of a walk over four times its size.
   constexpr std::uint64_t caches = 4;
   constexpr std::uint64_t l1_bytes = 256U << 10U;  // no SM has more to date
   constexpr std::uint64_t most_warm = 8192;        // a walk of two million cycles
   constexpr std::uint32_t few_warm = 64;
-  // Enough for every sample of a case to walk on where the last one ended.
+  // Enough that every sample of a case can continue where the last one ended.
   constexpr std::uint64_t links_of_one = 1U << 17U;
   constexpr std::uint64_t links_of_each = 1U << 13U;
   constexpr std::uint64_t links_of_mapped = 1U << 18U;
@@ -143,7 +145,8 @@ pointer_chase::Chase chase_of(const Setup& setup) {
   const std::uint64_t unit = setup.space == Space::texture ? sizeof(std::uint32_t) : 1;
   return {.word_at =
               [&setup, unit](std::uint64_t step) {
-                return setup.chain.address_at(step) / unit;  // of a texture the index of an element
+                // For a texture, the index of an element.
+                return setup.chain.address_at(step) / unit;
               },
           .walks = {setup.chain.cycle.slots(), setup.preparation.links, setup.cores},
           .walkers = setup.cores,
@@ -151,7 +154,7 @@ pointer_chase::Chase chase_of(const Setup& setup) {
 }
 
 Experiment describe(pointer_chase::Chase& chase, const Setup& setup, const GpuFacts& gpu) {
-  // Loads from memory differ more: twice as many.
+  // Loads from memory vary more, so twice as many are timed.
   Experiment experiment =
       pointer_chase::describe(chase, {.cycles = setup.preparation.cold ? 1e6 : 5e5});
   const Space space = setup.space;
@@ -171,15 +174,15 @@ Experiment describe(pointer_chase::Chase& chase, const Setup& setup, const GpuFa
   if (is_global(space)) {
     const std::uint64_t fetched =
         std::max<std::uint64_t>(1, gpu.l2_fetch_granularity.value_or(0) / sector_bytes);
-    // Bytes of memory that others read meanwhile weigh little beside those of so many loads.
+    // With so many loads, bytes that others read from memory meanwhile carry little weight.
     constexpr std::uint32_t loads_in_all = 1U << 13U;
     const std::uint32_t loads = std::max(loads_in_all / setup.cores, 1U << 11U);
     experiment.counts = pointer_chase::counts_of(chase, loads, fetched);
     experiment.counts->any_level = true;
     experiment.counts->past_l1 = space == Space::global_cg;
   } else {
-    experiment.not_counted = "no counter of set memory sees such loads";
-    experiment.unproved.why = "no counter tells the levels of such loads apart";
+    experiment.not_counted = "the memory set has no counter for such loads";
+    experiment.unproved.why = "no counter distinguishes the levels of such loads";
   }
   experiment.facts = [&setup, base = experiment.facts](const Experiment& done) {
     Facts facts = base(done);

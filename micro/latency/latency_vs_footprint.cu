@@ -1,5 +1,5 @@
-// A kernel of one thread a block, so that nothing else is in flight on the SM. The chain is written
-// by all SMs at once, each link from its number alone: 64 GiB need no walk by the host.
+// A kernel with one thread per block, so that nothing else is in flight on the SM. All SMs write
+// the chain at once, each link from its number alone: the host need not walk 64 GiB.
 #include "harness/case/error.hpp"
 #include "harness/cuda/cuda_machine.hpp"
 #include "harness/cuda/occupancy.hpp"
@@ -14,9 +14,9 @@ using pointer_chase::ChainMemory;
 using pointer_chase::timed_walk;
 using pointer_chase::write_links;
 
-constexpr unsigned shared_threads = 256;  // write the chain, then one of them walks
+constexpr unsigned shared_threads = 256;  // they write the chain, then one of them walks it
 
-/// Mapped memory is the host's, which may write at any time: no cache of the GPU may answer.
+/// Mapped memory belongs to the host, which may write at any time: no GPU cache may serve it.
 constexpr Access access_of(Space space) {
   if (space == Space::global_cg) return Access::global_cg;
   if (space == Space::global_nc) return Access::global_nc;
@@ -30,7 +30,8 @@ __global__ void follow(const __grid_constant__ PermutedChain chain, std::uint64_
              [](std::uint64_t& at) { strata::follow<access_of(space)>(at); });
 }
 
-/// Words are 32-bit addresses, written here: shared memory does not outlive a kernel. Base: 0.
+/// Words are 32-bit addresses, written by this kernel, because shared memory does not outlive a
+/// kernel. Base: 0.
 __global__ void __launch_bounds__(shared_threads)
     follow_shared(const __grid_constant__ PermutedChain chain, std::uint64_t first,
                   std::uint32_t warm, std::uint32_t loads, Stamp* stamps) {
@@ -51,7 +52,7 @@ __global__ void __launch_bounds__(shared_threads)
 constexpr std::size_t constant_words = most_constant / sizeof(std::uint32_t);
 __constant__ std::uint32_t table[constant_words];
 
-/// Words are byte offsets into the table, which the load adds to the table's place by itself.
+/// Words are byte offsets into the table, to which the load itself adds the table's address.
 __global__ void follow_constant(std::uint32_t begin, std::uint32_t warm, std::uint32_t loads,
                                 Stamp* stamps) {
   timed_walk(begin, warm, loads, stamps, [](std::uint32_t& at) { at = load_constant(table, at); });
@@ -130,8 +131,8 @@ void run(Session& session) {
     setup.chain.base = reinterpret_cast<std::uintptr_t>(mapped.data());
     write_links(setup.chain, links, stream);
   } else if (is_global(space) || space == Space::texture) {
-    run_untimed(machine, Start::evicted, [] {});  // what that takes is not free for chains
-    // A sweep of the caches takes no 64 GiB.
+    run_untimed(machine, Start::evicted, [] {});  // first: the sweep allocates memory
+    // A sweep of the caches does not need 64 GiB.
     memory = &pointer_chase::memory_for(session, "latency_vs_footprint", setup.footprint,
                                         std::uint64_t{1} << 30U, most_footprint);
     prefer_l1(kernel);
@@ -142,7 +143,8 @@ void run(Session& session) {
     }
   }
 
-  // From an empty cache: every page, or two laps: an endless walk finds what one leaves behind.
+  // From an empty cache: every page, or two laps. An endless walk finds what one lap leaves in the
+  // caches.
   const auto visit = [&] {
     if (setup.preparation.cold) {
       pointer_chase::visit_pages(*memory, setup.footprint, setup.cores, stream);
@@ -159,7 +161,7 @@ void run(Session& session) {
     } else {
       write_links(setup.chain, links, stream);
     }
-    run_untimed(machine, Start::evicted, visit);  // writes back what was written
+    run_untimed(machine, Start::evicted, visit);  // writes back dirty lines
   };
   if (setup.preparation.cold) {
     slope.prepare = [&](const Call& call) {

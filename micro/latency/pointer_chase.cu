@@ -12,7 +12,7 @@ constexpr unsigned write_threads = 256;
 constexpr unsigned write_blocks = 1024;
 constexpr unsigned visit_threads = 1024;
 
-/// Calls link(i) for the first `links` links of a chain, each in some thread of the grid.
+/// Calls link(i) for the first `links` links of a chain, each in one thread of the grid.
 template <class Link>
 __device__ __forceinline__ void for_each_link(std::uint64_t links, Link&& link) {
   const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x;
@@ -34,7 +34,7 @@ __global__ void write_elements(const __grid_constant__ PermutedChain chain, std:
   });
 }
 
-/// Each block reads a word at each place, `place(0)` to `place(count - 1)`.
+/// Each block reads the words at `place(0)` to `place(count - 1)`.
 template <class Place>
 __device__ __forceinline__ void visit_words(std::uint64_t count, std::uint32_t* sink,
                                             Place&& place) {
@@ -56,8 +56,8 @@ __global__ void __launch_bounds__(visit_threads)
               [&](std::uint64_t slot) { return chain.address_of(slot); });
 }
 
-/// Each block the steps that come before the first one of its walker. Walkers are `gap` steps
-/// apart; the remainder of a cycle that is no multiple of that is read by all blocks.
+/// Each block visits the steps that come before its walker's first one. Walkers are `gap` steps
+/// apart; if the cycle is not a multiple of that, all blocks read the remainder.
 __global__ void __launch_bounds__(visit_threads)
     visit_steps(const __grid_constant__ PermutedChain chain, std::uint64_t gap,
                 std::uint32_t* sink) {
@@ -112,7 +112,7 @@ void write_indices(const PermutedChain& chain, std::uint64_t links, std::uint64_
 
 void visit_pages(const ChainMemory& memory, std::uint64_t bytes, unsigned cores,
                  cudaStream_t stream) {
-  // What the GPU maps at once, as far as is known; where it maps more, pages are visited twice.
+  // The page size of the GPU as far as is known; where pages are larger, they are visited twice.
   const std::uint64_t step = std::min(std::uint64_t{2} << 20U, bytes);
   visit_every<<<cores, visit_threads, 0, stream>>>(memory.address(), step,
                                                    (bytes + step - 1) / step, memory.sink.data());

@@ -1,5 +1,5 @@
-// What every benchmark that follows a chain of loads shares: where its launches begin and end, how
-// long they are, and the rows and gates of what they show.
+// Shared by all benchmarks that follow a chain of loads: where launches begin and end, their
+// lengths, and their rows and gates.
 #pragma once
 
 #include "harness/measure/experiment.hpp"
@@ -15,7 +15,7 @@
 
 namespace strata::pointer_chase {
 
-/// Loads between two tests of a loop: every launch has a multiple of them.
+/// Loads between two tests of a loop: every launch has a multiple of this.
 inline constexpr std::uint32_t unroll = 16;
 
 /// Of fewer than 2^32 loads.
@@ -27,23 +27,24 @@ inline constexpr std::uint32_t unroll = 16;
   return {.rounds = loads, .work = static_cast<double>(loads)};
 }
 
-/// Launches whose difference takes about `cycles`, and a third of the `warm` loads at least, whose
-/// time varies. None has more than `most` with those: std::length_error where too few are left.
+/// Launches whose difference takes about `cycles`, and at least a third of the `warm` loads, whose
+/// time varies. None has more than `most` including those; throws std::length_error if too few
+/// remain.
 [[nodiscard]] inline Lengths lengths_for(double cycles, double cycles_of_load, std::uint32_t warm,
                                          std::uint64_t most) {
   constexpr double cap = 1U << 16U;
   const double wanted = std::max(cycles / std::max(cycles_of_load, 1.0), warm / 3.0);
-  // A quarter more than the difference is the long launch.
+  // The long launch is a quarter longer than the difference.
   const double room = most > warm ? static_cast<double>(most - warm) / 1.25 : 0;
   const auto turns = static_cast<std::uint32_t>(std::min({wanted, cap, room}) / unroll);
-  if (turns < 4) throw std::length_error{"the chain is too short for a walk that can be timed"};
+  if (turns < 4) throw std::length_error{"the chain is too short to be timed"};
   const std::uint32_t brief = turns / 4 * unroll;
   return {.brief = length_of(brief), .full = length_of(brief + turns * unroll)};
 }
 
 /// The chain of a case, and where each launch begins and must end. Must outlive its experiment.
 struct Chase {
-  /// What the load leaves behind that comes to stand at a step of the cycle: an address, an index.
+  /// The loaded value at a step of the cycle: an address or an index.
   std::function<std::uint64_t(std::uint64_t step)> word_at;
   CycleWalks walks;
   std::size_t walkers = 1;  ///< a core each
@@ -52,7 +53,7 @@ struct Chase {
   std::uint64_t begin = 0;  ///< word_at(first)
   std::uint32_t core = 0;   ///< of walker 0 in the last launch
 
-  /// From where the last launch ended.
+  /// Continues where the last launch ended.
   void go_on(const Call& call) { begin_at(walks.begin(loads_of(call))); }
   void begin_at(std::uint64_t step) {
     first = step;
@@ -77,15 +78,15 @@ struct Chase {
   return result;
 }
 
-/// How the lengths of launches are decided.
+/// How the lengths of launches are determined.
 struct Sizing {
   std::uint32_t pilot = 256;  ///< loads of a trial launch
   double cycles = 5e5;        ///< of the difference of the long launch and the short one
-  double least_loads = 0;     ///< in it, however long they take
+  double least_loads = 0;     ///< minimum loads in it, however long they take
 };
 
-/// Slope, rows and gates of a chase; the launch is the caller's. The outer timer waits for the last
-/// core, so where several walk it times the slowest of them.
+/// Slope, rows and gates of a chase; the caller makes the launch. The outer timer waits for the
+/// last core, so with several walkers it times the slowest.
 [[nodiscard]] inline Experiment describe(Chase& chase, const Sizing& sizing) {
   Experiment experiment;
   Slope& slope = experiment.slopes.emplace_back();
@@ -132,7 +133,7 @@ struct Sizing {
   return experiment;
 }
 
-/// `loads` of one lane by each walker: a request and a sector each. Where L2 holds none of it, it
+/// `loads` of one lane by each walker: a request and a sector each. If L2 holds none of it, it
 /// fetches `fetched` sectors for each.
 [[nodiscard]] inline CountPlan counts_of(const Chase& chase, std::uint32_t loads,
                                          std::uint64_t fetched = 1) {

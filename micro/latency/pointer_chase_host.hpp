@@ -1,4 +1,4 @@
-// A pointer chase on the host: the chain in memory, and its walks.
+// A pointer chase on the host: the chain in memory, and following it.
 #pragma once
 
 #include "harness/case/error.hpp"
@@ -50,7 +50,7 @@ void write_links(std::uint64_t slots, AddressAt&& address_at) {
   at->next = first;
 }
 
-/// Throws Skipped where a chain of so many bytes would leave others too little memory.
+/// Throws Skipped if a chain of that many bytes would leave too little memory for others.
 inline void require_memory(Session& session, std::uint64_t footprint) {
   const auto memory = cpu_facts(session.device().identity().facts).memory_bytes;
   if (memory && footprint > *memory / 4) {
@@ -86,7 +86,7 @@ using HostMemory = std::unique_ptr<std::byte, FreeAligned>;
   return experiment;
 }
 
-/// Measures the chain that write_links() wrote, after a lap: what can be kept is there by then.
+/// Measures the chain that write_links() wrote, after a lap, so that the caches hold what they can.
 template <class AddressAt>
 void measure_chain(Session& session, HostMachine& machine, std::uint64_t slots,
                    AddressAt&& address_at, const Sizing& sizing) {

@@ -32,10 +32,10 @@ void run(Session& session) {
 Benchmark declare() {
   return {.suite = "micro",
           .name = "timer_check",
-          .question = "Can the timers be believed? A dependent chain of loads that hit L1.",
+          .question = "Do the timers agree on a dependent chain of loads that hit L1?",
           .axes = {listed_axis("residency", "the level that holds the chain", {"l1"})},
           .quantities = {{"load_cycles", "cycles of one dependent load, by each timer"},
-                         {"core_clock", "clock of the core while it read"}},
+                         {"core_clock", "clock of the core during the reads"}},
           .seconds_per_case = 0.05,
           .excludes = {}};
 }
@@ -63,7 +63,7 @@ Experiment describe_gpu(const std::function<std::uint64_t(std::uint32_t step)>& 
   experiment.rows.push_back({"load_cycles", "cycle", "graph_slope", by_graph});
   experiment.timers.push_back({cycles_of(), By::inside, by_graph, "graph_slope"});
   experiment.watch = {cycles_of(), outside_of(), by_graph};
-  // Loads of one lane: a request and a sector each. The round that fills L1 is taken off.
+  // Loads of one lane: a request and a sector each. The round that fills L1 is subtracted.
   experiment.counts = CountPlan{.length = {.rounds = full},
                                 .loads = LoadPrediction{.requests = full, .sectors = full},
                                 .served_by = ServedBy::l1,

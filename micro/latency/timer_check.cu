@@ -1,5 +1,5 @@
-// A word holds the low half of the next word's address; the high half never changes, so that a
-// loaded word is the next address as it is and the chain holds LDG after LDG and no arithmetic.
+// A word holds the low half of the next word's address. The high half never changes, so a loaded
+// word is used as the next address directly, and the chain holds LDG after LDG without arithmetic.
 #include "harness/cuda/cuda_machine.hpp"
 #include "harness/cuda/stamps.cuh"
 #include "harness/measure/engine.hpp"
@@ -29,7 +29,7 @@ __global__ void follow(std::uint32_t first, std::uint32_t high, std::uint32_t lo
       }
     }
   };
-  chase(slots);  // fills L1, and comes back to where it began
+  chase(slots);  // fills L1 and returns to where it began
   consume(at);
   const Reading begin = reading_before();
   chase(loads);
@@ -58,7 +58,7 @@ void run(Session& session) {
   Experiment experiment =
       describe_gpu([&](std::uint32_t step) { return address_of(order[step % slots]); });
   Slope& slope = experiment.slopes[0];
-  // Each launch fills L1 itself: what is there does not survive from kernel to kernel.
+  // Each launch fills L1 itself: its contents do not survive from kernel to kernel.
   slope.launch = [&](const Call& call) {
     follow<<<1, 1, 0, machine.stream().get()>>>(address_of(order[0]), high, call.length.rounds,
                                                 machine.device_stamps());

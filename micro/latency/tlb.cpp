@@ -1,7 +1,7 @@
-// On the host the caches see the same lines in pages of both sizes: only the translation differs.
-// Under a hypervisor that maps its memory in pages of 4 KiB the CPU caches such translations,
-// whatever the guest has, and both curves bend at one place; with shadow paging the hypervisor may
-// handle a miss itself, in microseconds.
+// On the host the caches see the same lines in pages of both sizes; only the translation differs.
+// Under a hypervisor that maps its memory in pages of 4 KiB the CPU caches translations of that
+// size, whatever the guest uses, and both curves bend at the same place. With shadow paging the
+// hypervisor may handle a miss itself, in microseconds.
 #include "micro/latency/tlb.hpp"
 
 #include "harness/case/choices.hpp"
@@ -33,42 +33,44 @@ std::optional<std::string> excluded(const Params& params, Backend backend) {
   const auto footprint = number_of<std::uint64_t>(params, "footprint");
   const auto stride = number_of<std::uint64_t>(params, "stride");
   if (footprint % stride != 0 || footprint < 2 * stride) {
-    return "the footprint is no whole number of slots, two at least";
+    return "the footprint is not a multiple of the stride, or has fewer than two slots";
   }
   const std::string& allocation = params.at("allocation");
   const bool of_host = allocation == small_pages || allocation == huge_pages;
-  if (of_host != (backend == Backend::host)) return "a GPU has other pages than a CPU";
+  if (of_host != (backend == Backend::host)) return "a GPU and a CPU have different pages";
   if (backend == Backend::host) {
     if (stride != small_page && (allocation != huge_pages || stride != huge_page)) {
       return "on a CPU chains visit each page of 4 KiB, or each of 2 MiB";
     }
-    // Four times as many pages as the translations that a core keeps today.
+    // Four times as many pages as a core's TLB holds today.
     constexpr std::uint64_t most_slots = 1U << 13U;
     if (footprint > most_host_footprint || footprint / stride > most_slots) {
-      return "on a CPU the chain would take long to write";
+      return "writing the chain on a CPU would take too long";
     }
     return std::nullopt;
   }
   if (stride == small_page || footprint < least_footprint) return "less than a GPU's page";
-  // 32 MiB of lines: no more than the half of a large L2 that is next to an SM.
+  // 32 MiB of lines: at most the half of a large L2 that is next to an SM.
   constexpr std::uint64_t most_slots = 1U << 18U;
   if (footprint / stride > most_slots) return "L2 would not hold a line of each slot";
   return std::nullopt;
 }
 
-/// Addresses for the longest chain, on a boundary of huge pages; memory comes with the first touch.
+/// Address space for the longest chain, aligned to huge pages. Memory is allocated at the first
+/// touch.
 class Room {
  public:
   explicit Room(bool huge) : huge_{huge} {
     if (madvise(memory_.get(), bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE) != 0) {
-      throw Skipped{"the system does not let a program choose its pages"};
+      throw Skipped{"the system does not let a program choose its page size"};
     }
   }
   [[nodiscard]] std::uintptr_t address() const {
     return std::bit_cast<std::uintptr_t>(memory_.get());
   }
 
-  /// Throws Skipped where the first `used` bytes, all of them touched, are not in such pages.
+  /// Throws Skipped unless the first `used` bytes, all of them touched, are in pages of the
+  /// requested size.
   void verify(std::uint64_t used) {
     touched_ = std::max(touched_, (used + huge_page - 1) / huge_page * huge_page);
     const std::uint64_t in_huge = bytes_in_huge_pages();
@@ -80,10 +82,10 @@ class Room {
  private:
   static constexpr std::size_t bytes = most_host_footprint;
 
-  /// As the system counts them in the mappings that these addresses lie in.
+  /// As the system counts them in the mappings that contain these addresses.
   [[nodiscard]] std::uint64_t bytes_in_huge_pages() const {
     std::ifstream in{"/proc/self/smaps"};
-    if (!in) throw Skipped{"the system does not tell which pages it gave"};
+    if (!in) throw Skipped{"the system does not report which pages it used"};
     constexpr std::string_view counted = "AnonHugePages:";
     bool ours = false;
     std::uint64_t found = 0;
@@ -121,7 +123,7 @@ void run(Session& session) {
   pointer_chase::write_links(cycle.slots(), address_at);
   room.verify(footprint);
   session.fact("page_bytes", static_cast<std::int64_t>(huge ? huge_page : small_page));
-  // A hypervisor that keeps the tables itself may take microseconds for one translation.
+  // A hypervisor that maintains the page tables itself may take microseconds for one translation.
   pointer_chase::measure_chain(session, machine, cycle.slots(), address_at,
                                {.pilot = 512, .least_loads = 256});
   room.verify(footprint);
@@ -130,28 +132,28 @@ void run(Session& session) {
 }  // namespace
 
 Benchmark declare() {
-  return {.suite = "micro",
-          .name = "tlb",
-          .question =
-              "How much memory do the kept address translations cover, and what does a miss cost?",
-          .axes = {listed_axis(
-                       "allocation",
-                       "where the memory is from: cudaMalloc, or cuMemCreate mapped by hand; on "
-                       "the host pages of 4 KiB or of 2 MiB",
-                       {"malloc", "vmm", std::string{small_pages}, std::string{huge_pages}}),
-                   listed_axis("stride", "bytes from slot to slot, one load in each",
-                               {"4096", "65536", "2097152", "4194304", "33554432"},
-                               {"4096", "2097152"}),
-                   number_axis("footprint", "bytes that the chain spans", least_host_footprint,
-                               most_footprint, default_footprints())},
-          .data_axes = 1,
-          .quantities =
-              {{"load_cycles",
-                "cycles of one dependent load from L2 (host: of the caches), translation included"},
-               {"load_time", "the same in seconds"},
-               {"core_clock", "clock of the core while it read"}},
-          .seconds_per_case = 0.015,
-          .excludes = excluded};
+  return {
+      .suite = "micro",
+      .name = "tlb",
+      .question =
+          "How much memory do the cached address translations cover, and what does a miss cost?",
+      .axes = {listed_axis("allocation",
+                           "allocation of the memory: cudaMalloc, or cuMemCreate and explicit "
+                           "mapping; on the host pages of 4 KiB or of 2 MiB",
+                           {"malloc", "vmm", std::string{small_pages}, std::string{huge_pages}}),
+               listed_axis("stride", "bytes from slot to slot, one load in each",
+                           {"4096", "65536", "2097152", "4194304", "33554432"},
+                           {"4096", "2097152"}),
+               number_axis("footprint", "footprint of the chain in bytes", least_host_footprint,
+                           most_footprint, default_footprints())},
+      .data_axes = 1,
+      .quantities =
+          {{"load_cycles",
+            "cycles of one dependent load from L2 (host: from the caches), including translation"},
+           {"load_time", "the same in seconds"},
+           {"core_clock", "clock of the core during the reads"}},
+      .seconds_per_case = 0.015,
+      .excludes = excluded};
 }
 
 std::uint32_t warm_loads_for(std::uint64_t slots) {

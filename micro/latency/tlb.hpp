@@ -1,10 +1,10 @@
-// How much memory do the address translations that a device keeps cover, and what does a load cost
-// whose translation it has to fetch?
+// How much memory do a device's cached address translations cover, and what does a load cost whose
+// translation misses?
 //
 // One thread follows a chain with one word in each page-sized slot, in random order. On a GPU the
-// words pass L1 by and all of their lines stay in L2, spread over its sets: what changes with the
-// footprint is the translation alone. On a CPU the same places are visited in pages of 4 KiB and of
-// 2 MiB.
+// words bypass L1 and all their lines stay in L2, spread over its sets: only the translation
+// changes with the footprint. On a CPU the same positions are visited in pages of 4 KiB and of 2
+// MiB.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -19,7 +19,7 @@ namespace strata::tlb {
 
 inline constexpr std::uint64_t least_footprint = std::uint64_t{16} << 20U;
 inline constexpr std::uint64_t most_footprint = std::uint64_t{128} << 30U;
-/// On the host, where chains take memory of their own.
+/// On the host, whose chains allocate their own memory.
 inline constexpr std::uint64_t least_host_footprint = std::uint64_t{64} << 10U;
 inline constexpr std::uint64_t most_host_footprint = std::uint64_t{256} << 20U;
 inline constexpr std::string_view small_pages = "small_pages";
@@ -32,10 +32,10 @@ inline constexpr std::string_view huge_pages = "huge_pages";
   return index * stride + (index + index / lines_of_page) * line % stride;
 }
 
-/// The whole chain where that is short; the pages of a longer one were visited before.
+/// The whole chain if it is short; for a longer one, the pages were visited before.
 [[nodiscard]] std::uint32_t warm_loads_for(std::uint64_t slots);
 
-/// A chase on a GPU, from every page visited.
+/// A chase on a GPU, after every page was visited.
 [[nodiscard]] Experiment describe(pointer_chase::Chase& chase);
 
 }  // namespace strata::tlb

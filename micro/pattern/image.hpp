@@ -1,5 +1,5 @@
-// Grey images whose every byte follows from its place, and what is done to them, once for kernels,
-// hosts and references: Sobel's edges, and rotation by whole numbers of 1/65536 pixel.
+// Grey images in which each byte follows from its position, and the operations on them, shared by
+// kernels, host code and references: Sobel's edges, and rotation in 16.16 fixed point.
 #pragma once
 
 #include "harness/model/layout.hpp"
@@ -13,9 +13,9 @@
 
 namespace strata {
 
-/// Rows of bytes, one behind the other.
+/// Rows of bytes, one after the other.
 struct Image {
-  std::uint32_t width = 0;  ///< a multiple of the sector and of what a thread takes
+  std::uint32_t width = 0;  ///< a multiple of the sector and of the pixels of a thread
   std::uint32_t height = 0;
 
   [[nodiscard]] STRATA_HD constexpr std::uint64_t bytes() const {
@@ -27,11 +27,11 @@ struct Image {
   bool operator==(const Image&) const = default;
 };
 
-/// As van den Braak, Mesman and Corporaal (2010) had it.
+/// The size in van den Braak, Mesman and Corporaal (2010).
 inline constexpr Image seed_image{.width = 1920, .height = 1080};
 
-/// The smallest square of whole steps of 512 that has more than `bytes`. Throws
-/// std::invalid_argument where rotated places would not fit into 16 bits and a sign.
+/// The smallest square image with more than `bytes` bytes, its side a multiple of 512. Throws
+/// std::invalid_argument if rotated positions would not fit into 16 signed bits.
 [[nodiscard]] constexpr Image square_beyond(std::uint64_t bytes) {
   constexpr std::uint32_t step = 512;
   constexpr std::uint32_t most = 26'624;  // (1 + √2) / 2 of it is less than 2^15
@@ -42,7 +42,7 @@ inline constexpr Image seed_image{.width = 1920, .height = 1080};
   return image;
 }
 
-/// Byte `at` of an image: of the hashed words one behind the other.
+/// Byte `at` of an image: that byte of the sequence of hashed words.
 [[nodiscard]] constexpr std::uint8_t pixel(std::uint64_t at) {
   return static_cast<std::uint8_t>(hashed_element(static_cast<std::uint32_t>(at), 1));
 }
@@ -56,7 +56,7 @@ inline constexpr Image seed_image{.width = 1920, .height = 1080};
   return sum < 255 ? static_cast<std::uint32_t>(sum) : 255U;
 }
 
-/// Whether a pixel has eight neighbours. Any other has an edge of 0.
+/// Whether a pixel has eight neighbours. The edge of all others is 0.
 [[nodiscard]] STRATA_HD constexpr bool inside(const Image& image, std::uint32_t x,
                                               std::uint32_t y) {
   return x > 0 && y > 0 && x + 1 < image.width && y + 1 < image.height;
@@ -72,7 +72,7 @@ inline constexpr Image seed_image{.width = 1920, .height = 1080};
   return edge_of(above[-1], above[0], above[1], here[-1], here[1], below[-1], below[0], below[1]);
 }
 
-/// A place in an image; outside it where a number is not less than the image's.
+/// A position in an image; outside it if x or y is not less than the width or height.
 struct Spot {
   std::uint32_t x = 0;
   std::uint32_t y = 0;
@@ -82,26 +82,26 @@ struct Spot {
   return spot.x < image.width && spot.y < image.height;
 }
 
-/// A rotation about the middle of an image, to the nearest pixel. Numbers are 16.16.
+/// A rotation about the centre of an image, to the nearest pixel, in 16.16 fixed point.
 struct Rotation {
   std::int32_t cosine = 65536;
   std::int32_t sine = 0;
-  std::int32_t from_x = 0;  ///< where pixel (0, 0) goes, and half a pixel
+  std::int32_t from_x = 0;  ///< the destination of pixel (0, 0), plus half a pixel
   std::int32_t from_y = 0;
 
-  /// Where pixel (x, y) goes. Sums wrap around on the way; places of a square that
-  /// square_beyond() makes, and of any smaller image, come out right.
+  /// The destination of pixel (x, y). Intermediate sums may wrap around; the result is right for
+  /// squares from square_beyond() and for any smaller image.
   [[nodiscard]] STRATA_HD constexpr Spot of(std::uint32_t x, std::uint32_t y) const {
     const auto c = static_cast<std::uint32_t>(cosine);
     const auto s = static_cast<std::uint32_t>(sine);
     const auto to_x = static_cast<std::int32_t>(c * x - s * y + static_cast<std::uint32_t>(from_x));
     const auto to_y = static_cast<std::int32_t>(s * x + c * y + static_cast<std::uint32_t>(from_y));
-    // Shifted with its sign: what lies left of the image, or above it, becomes very large.
+    // Arithmetic shift: positions left of the image, or above it, become very large.
     return {static_cast<std::uint32_t>(to_x >> 16), static_cast<std::uint32_t>(to_y >> 16)};
   }
 };
 
-/// Degrees, and their cosines and sines × 65536, rounded.
+/// An angle in degrees, and its cosine and sine × 65536, rounded.
 struct Angle {
   std::uint32_t degrees;
   std::int32_t cosine;
@@ -110,8 +110,8 @@ struct Angle {
 inline constexpr std::array<Angle, 5> angles{
     {{0, 65536, 0}, {15, 63303, 16962}, {30, 56756, 32768}, {45, 46341, 46341}, {90, 0, 65536}}};
 
-/// The rotation of an image by one of `angles`, or back. Throws std::invalid_argument for another
-/// angle.
+/// The rotation of an image by one of `angles`, or its inverse. Throws std::invalid_argument for
+/// another angle.
 [[nodiscard]] constexpr Rotation rotation_by(const Image& image, std::uint32_t degrees, bool back) {
   const auto* const angle = std::ranges::find(angles, degrees, &Angle::degrees);
   if (angle == angles.end()) throw std::invalid_argument{"no such angle"};
@@ -119,7 +119,7 @@ inline constexpr std::array<Angle, 5> angles{
   const std::int64_t s = back ? -angle->sine : angle->sine;
   const std::int64_t w = std::int64_t{image.width} - 1;
   const std::int64_t h = std::int64_t{image.height} - 1;
-  // The middle, (w ÷ 2, h ÷ 2), stays; and half a pixel for the nearest.
+  // The centre, (w ÷ 2, h ÷ 2), is fixed; half a pixel is added for rounding to the nearest.
   const std::int64_t from_x = (w * 65536 - c * w + s * h + 65536) >> 1;
   const std::int64_t from_y = (h * 65536 - s * w - c * h + 65536) >> 1;
   return {.cosine = static_cast<std::int32_t>(c),

@@ -1,9 +1,8 @@
-// Runs the body of a kernel on the host, thread by thread: on real bytes, for its results; or on
-// none, for the addresses of its lanes, of which the sectors of a launch follow exactly.
+// Runs the body of a kernel on the host, thread by thread: on real bytes for its results, or
+// without data for the addresses of its lanes, from which the sectors of a launch follow exactly.
 //
-// A body is a function of its memory and of its thread's place. Each access names its slot:
-// accesses of the lanes of a warp in one slot are one instruction, and lanes that skip it take no
-// part.
+// A body is a function of its memory and of its thread's position. Each access names its slot: the
+// accesses of a warp's lanes in one slot are one instruction; lanes that skip it are inactive.
 #pragma once
 
 #include "harness/case/in_parallel.hpp"
@@ -26,8 +25,8 @@
 
 namespace strata {
 
-/// How threads lie over what a launch works on: blocks of threads, each of which takes several
-/// columns and rows.
+/// How a launch divides its columns and rows: into blocks of threads, each of which processes
+/// several columns and rows.
 struct Tiling {
   std::uint32_t block_x = 32;
   std::uint32_t block_y = 8;
@@ -63,7 +62,7 @@ class HostBytes {
   std::uint8_t* to_;
 };
 
-/// What a launch asks for.
+/// Requests and sectors of a launch.
 struct LaunchTraffic {
   std::uint64_t load_requests = 0;
   std::uint64_t load_sectors = 0;
@@ -92,7 +91,8 @@ class LaneTrace {
   void store(unsigned slot, std::uint64_t at, const std::uint32_t* /*words*/) {
     note(stores_, slot, at);
   }
-  /// What the warp asked for by the rules of compute capability 7.0 and later; forgets it.
+  /// Returns the warp's requests and sectors, by the rules of compute capability 7.0 and later, and
+  /// starts the next warp.
   [[nodiscard]] LaunchTraffic take_warp() {
     LaunchTraffic seen;
     take(loads_, seen.load_requests, seen.load_sectors);
@@ -100,11 +100,11 @@ class LaneTrace {
     sum_ += seen;
     return seen;
   }
-  /// Of all warps that were taken.
+  /// The sum over all warps taken.
   [[nodiscard]] const LaunchTraffic& sum() const { return sum_; }
 
  private:
-  /// Sectors of the lanes of one instruction; no access lies across two.
+  /// Sectors of the lanes of one instruction; no access spans two of them.
   struct Slot {
     std::size_t lanes = 0;
     std::array<std::uint64_t, warp_lanes> sectors{};
@@ -131,10 +131,10 @@ class LaneTrace {
   LaunchTraffic sum_;
 };
 
-/// Calls body(memory, x, y) for every thread of a launch over `width` × `height`, as CUDA numbers
-/// them: x and y are the thread's among all of the launch. Serves each warp by one thread of the
-/// host; `memory()` makes the memory of one of these, warp(memory) follows each warp, and
-/// done(memory) the last one of that thread.
+/// Calls body(memory, x, y) for every thread of a launch over `width` × `height`, in CUDA's order:
+/// x and y are the thread's indices in the whole launch. One host thread runs all threads of a
+/// warp. `memory()` makes the memory of a host thread; warp(memory) is called after each warp, and
+/// done(memory) after the host thread's last one.
 template <class MakeMemory, class Body, class Warp, class Done>
 void for_each_warp(const Tiling& tiling, std::uint32_t width, std::uint32_t height,
                    const MakeMemory& memory, const Body& body, const Warp& warp, const Done& done) {
@@ -158,7 +158,7 @@ void for_each_warp(const Tiling& tiling, std::uint32_t width, std::uint32_t heig
       least_blocks);
 }
 
-/// What a launch asks for, each warp of it. The body runs with all values 0.
+/// Requests and sectors of a launch, summed over its warps. The body runs with all values 0.
 template <class Body>
 [[nodiscard]] LaunchTraffic traffic_of(const Tiling& tiling, std::uint32_t width,
                                        std::uint32_t height, const Body& body) {

@@ -1,8 +1,8 @@
-// Particles whose own fields say which particles to read next: in groups of 32, one for each lane
-// of a warp. The sum of a particle's fields holds the number of the group to read next, so no read
-// can begin before all fields of the last one have arrived, and a wrong word changes the sums. All
-// fields are integers so small that every partial sum is exact in single precision: device and host
-// must agree to the last bit, whatever the order.
+// Particles whose own fields tell which particles to read next, in groups of 32, one for each lane
+// of a warp. The sum of a particle's fields encodes the number of the next group, so no read can
+// begin before all fields of the previous one have arrived, and a wrong word changes the sums. All
+// fields are integers small enough that every partial sum is exact in single precision: device and
+// host must agree to the last bit, in whatever order they add.
 #pragma once
 
 #include "harness/case/in_parallel.hpp"
@@ -28,24 +28,24 @@ inline constexpr std::uint32_t max_groups = 1U << 20U;  ///< 20 bits + 3 bits of
 inline constexpr float mantissa_bias = 8388608.0F;
 inline constexpr std::uint32_t mantissa_mask = 0x7FFFFF;
 
-/// The group to read next, out of the bits of (sum of fields + mantissa_bias).
+/// The group to read next, from the bits of (sum of fields + mantissa_bias).
 STRATA_HD constexpr std::uint32_t next_group(std::uint32_t biased_bits) {
   return (biased_bits & mantissa_mask) >> noise_bits;
 }
 
-/// The same with its bits where they are: a quarter of the number of the group's first particle.
+/// The same without the shift: a quarter of the number of the group's first particle.
 static_assert(group_size >> noise_bits == 4);
 STRATA_HD constexpr std::uint32_t group_in_place(std::uint32_t biased_bits) {
   return biased_bits & (mantissa_mask >> noise_bits << noise_bits);
 }
 
 /// Weight of a lane in a warp's checksum: odd, so that no bit of a lane's sum is lost, and
-/// different for each lane, so that lanes that read each other's particles are found out.
+/// different for each lane, so that lanes that read each other's particles are detected.
 STRATA_HD constexpr std::uint32_t lane_weight(std::uint32_t lane) {
   return (2 * lane + 1) * 0x9E3779B1U;
 }
 
-/// Fields of particle `i` of a chain, in the order of Field. `target` is what they sum to; the
+/// Fields of particle `i` of a chain, in the order of Field. `target` is their sum; the
 /// velocities sum to 0 on their own, so that all seven and position + mass give the same sum.
 inline std::array<float, field_count> particle_fields(std::uint64_t seed, std::uint64_t i,
                                                       std::uint32_t target) {
@@ -61,11 +61,11 @@ inline std::array<float, field_count> particle_fields(std::uint64_t seed, std::u
   return {f(px), f(py), f(pz), f(vx), f(vy), f(-vx - vy), f(mass)};
 }
 
-/// Groups that a reader meets one after the other, again and again, and what it must find there.
+/// The cycle of groups that a reader visits, and the checksums that it must find.
 class Ring {
  public:
-  /// The reader is told the groups of `order` in turn, and reads each `shift` groups behind. What
-  /// it finds there comes to `sums`, by the number that it was told.
+  /// The data name the groups of `order` one after the other, and the reader reads `shift` groups
+  /// after each named one. `sums`: the checksum of every group.
   Ring(std::vector<std::uint32_t> order, std::uint32_t shift, std::span<const std::uint32_t> sums)
       : order_{std::move(order)}, shift_{shift}, before_(order_.size() + 1) {
     for (std::size_t p = 0; p < order_.size(); ++p)
@@ -74,11 +74,11 @@ class Ring {
 
   [[nodiscard]] std::uint32_t groups() const { return static_cast<std::uint32_t>(order_.size()); }
   [[nodiscard]] std::uint32_t shift() const { return shift_; }
-  /// What the reader is told at step `position`, below groups().
+  /// The group named at step `position`, which is below groups().
   [[nodiscard]] std::uint32_t group_at(std::uint32_t position) const { return order_[position]; }
 
-  /// What `reads` groups from step `start` on come to: of each lane the bits of (sum of fields +
-  /// mantissa_bias) × its weight, modulo 2^32. In constant time.
+  /// Checksum of `reads` groups from step `start` on: the sum over lanes of the bits of (sum of
+  /// fields + mantissa_bias) × the lane's weight, modulo 2^32. In constant time.
   [[nodiscard]] std::uint32_t checksum(std::uint32_t start, std::uint64_t reads) const {
     const std::uint64_t laps = reads / groups();
     const std::uint64_t end = start + reads % groups();
@@ -92,8 +92,8 @@ class Ring {
   std::vector<std::uint32_t> before_;  ///< before_[p]: checksum of the groups at steps 0 … p−1
 };
 
-/// A cycle over `groups` groups of particles and what a reader must find on it. `spare` groups more
-/// lie behind them in memory, copies of the first: room for readers that read further on.
+/// A cycle over `groups` groups of particles and what a reader must find on it. In memory, `spare`
+/// more groups follow, copies of the first ones, for readers with a shift.
 class ParticleChain {
  public:
   ParticleChain(std::uint32_t groups, std::uint64_t seed, std::uint32_t spare = 0)
@@ -113,15 +113,15 @@ class ParticleChain {
   }
 
   [[nodiscard]] std::uint32_t groups() const { return static_cast<std::uint32_t>(next_.size()); }
-  /// In memory, the spare ones included.
+  /// Particles in memory, including the spare groups.
   [[nodiscard]] std::size_t particles() const {
     return (std::size_t{groups()} + spare_) * group_size;
   }
-  /// All groups, in the order in which each names the next.
+  /// All groups, in the order of the chain.
   [[nodiscard]] const Ring& ring() const { return *ring_; }
-  /// The longest ring of a reader that reads `shift` groups behind the one that it was told, shift
-  /// at most `spare`. Readers of different shifts meet the groups in orders that have nothing in
-  /// common, so two that meet part again.
+  /// The longest ring of a reader that reads `shift` groups after the named one; shift is at most
+  /// `spare`. Readers with different shifts visit the groups in unrelated orders, so two that meet
+  /// at a group part again.
   [[nodiscard]] Ring shifted(std::uint32_t shift) const {
     std::vector<bool> met(groups());
     std::vector<std::uint32_t> longest;
@@ -143,8 +143,8 @@ class ParticleChain {
            static_cast<std::uint32_t>(random.next() >> (64 - noise_bits));
   }
 
-  /// Writes every particle into `words` (L::words(particles()) of them) as layout L has it; padding
-  /// gets random integers, so that a reader that takes it for a field is found out.
+  /// Writes every particle into `words` (L::words(particles()) of them) in layout L. Padding gets
+  /// other integers, so that a reader that mistakes it for a field is detected.
   template <Layout L>
   void fill(std::span<float> words) const {
     const std::size_t n = particles();
@@ -168,7 +168,7 @@ class ParticleChain {
   std::uint64_t seed_;
   std::uint32_t spare_;
   std::vector<std::uint32_t> next_;
-  std::vector<std::uint32_t> sums_;  ///< what each group comes to
+  std::vector<std::uint32_t> sums_;  ///< the checksum of each group
   std::optional<Ring> ring_;
 };
 

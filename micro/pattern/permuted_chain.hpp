@@ -1,5 +1,5 @@
-// Where the words of a chain lie that follows a permuted cycle, one word in each slot, and where
-// walks along it begin and end, launch after launch.
+// Positions of the words of a chain along a permuted cycle, one word per slot, and where chases
+// along it begin and end, launch after launch.
 #pragma once
 
 #include "micro/pattern/permuted_cycle.hpp"
@@ -10,14 +10,14 @@
 
 namespace strata {
 
-/// Plain data and constexpr, as PermutedCycle is. Addresses are numbers: of bytes in memory, or in
-/// whatever window the words are loaded through.
+/// Plain data and constexpr, like PermutedCycle. Addresses are numbers: of bytes in memory, or in
+/// the address space through which the words are loaded.
 struct PermutedChain {
   PermutedCycle cycle;
   std::uint64_t base = 0;    ///< address of slot 0
   std::uint64_t stride = 0;  ///< bytes from slot to slot
-  /// Neighbouring lines of a slot over which words are spread, a power of two: those at the start
-  /// of every page would all fall into a few sets of a cache.
+  /// Adjacent lines of a slot over which words are spread, a power of two: words at the start of
+  /// every page would all fall into a few sets of a cache.
   std::uint64_t lines = 1;
   static constexpr std::uint64_t line_bytes = 128;
 
@@ -26,14 +26,14 @@ struct PermutedChain {
     const std::uint64_t line = ((slot * 0x9E3779B97F4A7C15U) >> 32U) & (lines - 1);
     return base + slot * stride + line * line_bytes;
   }
-  /// Of the word that is loaded at step `step` of the walk.
+  /// Of the word that is loaded at step `step` of the chase.
   [[nodiscard]] constexpr std::uint64_t address_at(std::uint64_t step) const {
     return address_of(cycle.slot_at(step));
   }
 };
 
-/// `walkers` walks at a time over the first `links` links of a cycle of `slots` slots, each walker
-/// over a piece of its own. A walk begins where the last one of its walker ended, as far as the
+/// `walkers` simultaneous chases over the first `links` links of a cycle of `slots` slots, each
+/// over a separate piece. A chase begins where the last one of its walker ended, as far as the
 /// links go, so that samples visit different slots.
 class CycleWalks {
  public:
@@ -43,7 +43,7 @@ class CycleWalks {
   /// Steps from where one walker begins to where the next one does.
   [[nodiscard]] std::uint64_t gap() const { return links_ / walkers_; }
   [[nodiscard]] std::uint64_t slots() const { return slots_; }
-  /// The most loads of a walk: no limit where the whole cycle is there.
+  /// Maximum loads of a chase: no limit if the whole cycle is written.
   [[nodiscard]] std::uint64_t most_loads() const {
     return links_ == slots_ ? ~std::uint64_t{0} : gap();
   }

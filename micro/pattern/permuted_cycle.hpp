@@ -1,9 +1,9 @@
-// A random walk that visits every slot once before it returns, in closed form: a GPU writes a chain
-// of a billion slots at once, and a check knows where a walk ends without following it.
+// A random cycle through all slots, in closed form: a GPU writes a chain of a billion slots at
+// once, and a check knows where a chase ends without following it.
 //
 // The permutation is a keyed Feistel network on the next power of four (Luby and Rackoff 1988),
-// with cycle walking (Black and Rogaway 2002): a value that is no slot is permuted again until it
-// is one, at most four times on average. It is a bijection of the slots for any number of them.
+// with cycle walking (Black and Rogaway 2002): a value that is not a slot is permuted again until
+// it is one, at most four times on average. It is a bijection of the slots for any number of them.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +23,10 @@ class PermutedCycle {
 
   [[nodiscard]] constexpr std::uint64_t slots() const { return slots_; }
 
-  /// The slot that is visited at step `step`; the walk returns to slot_at(0) after slots() steps.
+  /// The slot visited at step `step`; after slots() steps the cycle returns to slot_at(0).
   [[nodiscard]] constexpr std::uint64_t slot_at(std::uint64_t step) const {
     std::uint64_t value = step < slots_ ? step : step % slots_;
-    // Ends: repeating a bijection of the larger set comes back to `value` at the latest.
+    // Terminates: repeating a bijection of the larger set returns to `value` at the latest.
     for (;;) {
       value = permuted(value);
       if (value < slots_) return value;

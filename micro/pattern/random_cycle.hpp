@@ -1,4 +1,4 @@
-// A random walk that visits every slot once before it returns.
+// A random cycle through all slots.
 #pragma once
 
 #include "harness/model/split_mix.hpp"

@@ -1,6 +1,6 @@
-// A payload that lies in host memory as many small pieces, each in a place of its own, and as one
-// whole on the device: what Breitbart's data structure was before he packed it. Pieces stand in
-// random order with a cache line between them: neither driver nor cache can take two for one.
+// A payload in host memory as many small separate pieces, and as one contiguous piece on the
+// device: Breitbart's data structure before he packed it. Pieces are in random order with a cache
+// line between them, so that neither driver nor cache can merge two.
 #pragma once
 
 #include "micro/pattern/random_cycle.hpp"
@@ -21,8 +21,8 @@ class ScatteredPieces {
   /// Words between two pieces, on the host: a line of 64 bytes.
   static constexpr std::size_t gap_words = 16;
 
-  /// `words` of payload in `count` pieces of the same size; a single one has no gap. Throws
-  /// std::invalid_argument where they do not come out even.
+  /// `words` of payload in `count` pieces of the same size; a single piece has no gap. Throws
+  /// std::invalid_argument if `count` does not divide `words`.
   ScatteredPieces(std::size_t words, std::uint32_t count)
       : slots_{random_order(count, /*seed=*/11)}, piece_words_{count == 0 ? 0 : words / count} {
     if (count == 0 || words == 0 || words % count != 0) {
@@ -37,24 +37,23 @@ class ScatteredPieces {
   /// Words of the payload, and of the host memory that it is scattered over.
   [[nodiscard]] std::size_t words() const { return piece_words_ * count(); }
   [[nodiscard]] std::size_t host_words() const { return pitch_words_ * count(); }
-  /// Where piece `piece` begins, in words: in the whole, and in host memory.
+  /// Where piece `piece` begins, in words: in the packed payload, and in host memory.
   [[nodiscard]] std::size_t packed_at(std::size_t piece) const { return piece * piece_words_; }
   [[nodiscard]] std::size_t host_at(std::size_t piece) const {
     return slots_[piece] * pitch_words_;
   }
 
-  /// Piece after piece into one whole. Throws std::length_error for spans of other sizes.
+  /// Packs the pieces. Throws std::length_error for spans of other sizes.
   void gather(std::span<const std::uint32_t> host, std::span<std::uint32_t> packed) const {
     for_each(host, packed, [](auto there, auto here) {
       std::ranges::copy(there.first(here.size()), here.begin());
     });
   }
-  /// The other way; the gaps stay as they are.
+  /// Unpacks; the gaps stay unchanged.
   void scatter(std::span<const std::uint32_t> packed, std::span<std::uint32_t> host) const {
     for_each(host, packed, [](auto there, auto here) { std::ranges::copy(here, there.begin()); });
   }
-  /// Words of host memory that are not what they must be: the pieces those of `packed`, the gaps
-  /// all `gap`.
+  /// Wrong words of host memory: the pieces must equal those of `packed`, the gaps `gap`.
   [[nodiscard]] std::size_t different(std::span<const std::uint32_t> host,
                                       std::span<const std::uint32_t> packed,
                                       std::uint32_t gap) const {
@@ -71,8 +70,8 @@ class ScatteredPieces {
   }
 
  private:
-  /// Calls use(there, here) for each piece: where it lies on the host, its gap included, and in the
-  /// whole.
+  /// Calls use(there, here) for each piece: its place on the host, including its gap, and in the
+  /// packed payload.
   template <class Host, class Packed, class Use>
   void for_each(std::span<Host> host, std::span<Packed> packed, const Use& use) const {
     if (host.size() != host_words() || packed.size() != words()) {

@@ -10,24 +10,25 @@ namespace {
 
 constexpr std::uint32_t rounds_unit = 5;  // of which a short launch has one
 constexpr double timed_cycles = 4e5;      // 0.2 ms, hundreds of timer steps
-constexpr double distant_cycles = 800;    // from asking for a tile until it is there
+constexpr double distant_cycles = 800;    // from requesting a tile until it has arrived
 
 std::optional<std::string> excludes(const Params& params, Backend) {
   const CopyCase wanted = case_of(params);
-  if (wanted.bytes % 16 != 0) return "bytes are not a whole number of 16";
+  if (wanted.bytes % 16 != 0) return "bytes are not a multiple of 16";
   if (wanted.method == CopyMethod::tensor && wanted.bytes > widest_row &&
       wanted.bytes % widest_row != 0) {
-    return "a tile by a tensor map is a row of up to 1 KiB, or some of 1 KiB";
+    return "a tile of a tensor map is one row of up to 1 KiB, or several of 1 KiB";
   }
   if (wanted.is_distributed() != (wanted.residency == Residency::shared)) {
-    return "from another block's shared memory there is one way, and it leads nowhere else";
+    return "only the distributed method copies from another block's shared memory, and only from "
+           "there";
   }
   if (wanted.is_distributed() == (wanted.cluster == 1)) {
-    return "another block takes a cluster of two or more";
+    return "another block needs a cluster of two or more";
   }
   if (!wanted.is_latency() &&
       (wanted.bytes < smallest_streamed || wanted.bytes > largest_streamed)) {
-    return "several tiles of that size are too little to be in flight, or too much to hold";
+    return "several tiles of that size are too few bytes in flight, or do not fit";
   }
   return std::nullopt;
 }
@@ -42,20 +43,20 @@ Benchmark declare() {
   return {
       .suite = "micro",
       .name = "async_copy",
-      .question = "What does it cost to bring a tile into shared memory, by each way to do it?",
+      .question = "What does it cost to copy a tile into shared memory, by each method?",
       .axes = {residencies.axis("residency",
-                                "where the tiles are: L2, memory, another block's shared memory"),
-               measures.axis("measure", "one tile at a time, or as many as the chip takes"),
-               methods.axis("method", "instructions that copy"),
+                                "source of the tiles: L2, memory, another block's shared memory"),
+               measures.axis("measure", "one tile at a time, or as many as the chip sustains"),
+               methods.axis("method", "copy instructions"),
                number_axis("bytes", "bytes of a tile", 16, 65536,
                            {"16", "256", "1024", "4096", "16384", "32768"}),
-               listed_axis("cluster", "blocks of a cluster; 1: no cluster", {"1", "2", "4", "8"},
+               listed_axis("cluster", "blocks per cluster; 1: no cluster", {"1", "2", "4", "8"},
                            {"1", "2"})},
-      .quantities = {{"tile_latency", "cycles from asking for a tile until it can be read"},
-                     {"tile_cycles", "SM cycles of a tile where the chip is full"},
-                     {"bandwidth", "bytes copied a second, all SMs"},
-                     {"bandwidth_per_sm", "bytes that an SM copies in a cycle"},
-                     {"core_clock", "clock of the core while it copied"}},
+      .quantities = {{"tile_latency", "cycles from requesting a tile until it can be read"},
+                     {"tile_cycles", "SM cycles per tile on a full chip"},
+                     {"bandwidth", "bytes copied per second, all SMs"},
+                     {"bandwidth_per_sm", "bytes that an SM copies per cycle"},
+                     {"core_clock", "clock of the core during the copies"}},
       .seconds_per_case = 0.03,
       .excludes = excludes};
 }
@@ -71,12 +72,12 @@ CopyCase case_of(const Params& params) {
 void require_capability(CopyMethod method, int of_chip, int of_code) {
   const int needed = needs(method);
   const std::string words = std::to_string(needed / 10) + '.' + std::to_string(needed % 10);
-  if (of_chip < needed) throw Skipped{"it takes compute capability " + words};
+  if (of_chip < needed) throw Skipped{"it needs compute capability " + words};
   if (of_code < needed) throw Skipped{"this build has no code for compute capability " + words};
 }
 
 Tiles tiles_for(std::uint32_t bytes, std::uint64_t footprint) {
-  constexpr std::uint32_t apart = 256;  // at most 128 bytes come with a miss, or a pair of lines
+  constexpr std::uint32_t apart = 256;  // a miss fetches at most 128 bytes, or a pair of lines
   const std::uint32_t pitch = std::max(bytes, apart);
   return {.bytes = bytes,
           .pitch = pitch,
@@ -97,14 +98,15 @@ Tiles tiles_of(const CopyCase& wanted, const GpuFacts& gpu) {
 }
 
 std::size_t shared_bytes(const CopyCase& wanted, const GpuFacts& gpu) {
-  constexpr std::size_t static_bytes = 1024;  // more than the kernels' own, and the system's
+  constexpr std::size_t static_bytes = 1024;  // more than the kernels and the system use
   const std::size_t tiles =
       (wanted.is_latency() ? 1 : stages) + (wanted.is_distributed() ? 1U : 0U);
   std::size_t bytes = tiles * wanted.bytes;
   if (!wanted.is_latency()) bytes = std::max(bytes, gpu.shared_per_sm / 2 + static_bytes);
   if (bytes + static_bytes > gpu.shared_per_block) {
-    throw Skipped{"a block would need " + std::to_string(bytes) +
-                  " bytes of shared memory, and may have " + std::to_string(gpu.shared_per_block)};
+    throw Skipped{"a block needs " + std::to_string(bytes) +
+                  " bytes of shared memory, but may have only " +
+                  std::to_string(gpu.shared_per_block)};
   }
   return bytes;
 }
@@ -162,8 +164,8 @@ Experiment describe(const CopyCase& wanted, const Tiles& tiles, unsigned blocks)
        .bytes = tiles.size(),
        .lengths = fifth_and_whole(rounds, 1),
        .writers = latency ? 1 : blocks,
-       // What lies between the reads of the two clocks cancels: after an eviction that may be the
-       // arrival of the instructions behind the first of them.
+       // Work between the readings of the two clocks cancels: after an eviction this may include
+       // fetching the instructions that follow the first of them.
        .window = slowest_writer_by_sums()}};
   add_both(experiment, latency ? "tile_latency" : "tile_cycles", "cycle");
   if (!latency) {
@@ -172,9 +174,9 @@ Experiment describe(const CopyCase& wanted, const Tiles& tiles, unsigned blocks)
     experiment.rows.push_back({"bandwidth_per_sm", "B/cycle", By::inside, per_cycle(bytes)});
     experiment.placement = Placement{.cores = blocks, .per_core = 1};
   }
-  experiment.checked = "words copied against the array";
+  experiment.checked = "copied words against the array";
   if (!wanted.is_distributed()) experiment.unproved = {.gate = "level"};
-  experiment.not_counted = "copies past the registers are not among the loads that the sets count";
+  experiment.not_counted = "the counter sets have no loads that bypass the registers";
   experiment.facts = [=](const Experiment&) {
     return Facts{{"rounds", std::int64_t{rounds}},
                  {"blocks", std::int64_t{blocks}},

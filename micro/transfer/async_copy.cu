@@ -1,4 +1,4 @@
-// Every copy is volatile asm, or a wrapper of it, and its address changes from round to round, if
+// Every copy is volatile asm or a wrapper of it, and its address changes from round to round, if
 // only by a loaded word masked with a kernel argument that is always 0: ptxas hoists a load whose
 // address never changes out of its loop. Shared memory is poisoned first, since a launch may find
 // there what the last one copied. At the end every word of the tiles that are still there is
@@ -12,7 +12,7 @@
 namespace strata::async_copy {
 namespace {
 
-/// One tile after the other, with one block; of a cluster the first block works.
+/// One tile after the other, with one block; in a cluster the first block works.
 template <CopyMethod method>
 __global__ void __launch_bounds__(threads)
     fetch(const char* data, const __grid_constant__ CUtensorMap map,
@@ -69,10 +69,10 @@ __global__ void __launch_bounds__(threads)
     __syncthreads();
     if (threadIdx.x == 0) stamp->result = wrong;
   }
-  if constexpr (distributed) synchronize_cluster();  // no block ends while it is read
+  if constexpr (distributed) synchronize_cluster();  // no block exits while its memory is read
 }
 
-/// Tiles after tiles, several on their way, in every block.
+/// Several tiles in flight in every block.
 template <CopyMethod method>
 __global__ void __launch_bounds__(threads)
     stream(const char* data, const __grid_constant__ CUtensorMap map,
@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(threads)
     synchronize_cluster();
   }
   __syncthreads();
-  // A remainder for each tile would cost more than a small tile does.
+  // A remainder for each tile would cost more than a small tile.
   const std::uint32_t step = gridDim.x % tiles.count;
   std::uint32_t tile = blockIdx.x % tiles.count;
   const auto ask_next = [&](std::uint32_t stage) {
@@ -141,7 +141,7 @@ __global__ void __launch_bounds__(threads)
   if (mine != 0) atomicAdd(&wrong, mine);
   __syncthreads();
   if (threadIdx.x == 0) stamp->result = wrong;
-  if constexpr (distributed) synchronize_cluster();  // no block ends while it is read
+  if constexpr (distributed) synchronize_cluster();  // no block exits while its memory is read
 }
 
 using Kernel = void (*)(const char*, CUtensorMap, Tiles, std::uint32_t, std::uint32_t,

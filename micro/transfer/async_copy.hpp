@@ -1,20 +1,21 @@
-// What does it cost to bring a tile into shared memory, by each way that the chip has?
+// What does it cost to copy a tile into shared memory, with each method that the chip has?
 //
-// `registers`: threads load from global memory and store to shared memory, 16 bytes each time.
-// `cp_async_4`, `_8`, `_16`: without a register between (cp.async, compute capability 8.0). `bulk`:
-// one thread asks the copy engine of the SM for the whole tile (cp.async.bulk, 9.0). `tensor`: the
-// same by coordinates (cp.async.bulk.tensor, 9.0); a tile is a row, or as many rows of 1 KiB as it
-// has. `distributed`: threads load from the shared memory of another block of their cluster and
-// store to their own (ld.shared::cluster, 9.0).
+// `registers`: threads load from global memory and store to shared memory, 16 bytes at a time.
+// `cp_async_4`, `_8`, `_16`: threads copy without a register (cp.async, compute capability 8.0).
+// `bulk`: one thread requests the whole tile from the SM's copy engine (cp.async.bulk, 9.0).
+// `tensor`: the same by coordinates (cp.async.bulk.tensor, 9.0); a tile is one row, or several rows
+// of 1 KiB. `distributed`: threads load from the shared memory of another block of their cluster
+// and store to their own (ld.shared::cluster, 9.0).
 //
-// `latency`: one block, one tile at a time, from the first instruction that asks for it until all
-// threads may read it; a word of it is needed to find the next, so that nothing overlaps. Inside
-// the number: the load of that word and the barriers that keep a tile from being overwritten while
-// it is read. `bandwidth`: a block on every SM, several tiles on their way at once (for `registers`
-// and `distributed` only what a thread has registers for), and a barrier for each tile.
+// `latency`: one block copies one tile at a time, from the first instruction that requests it until
+// all threads may read it. A word of each tile is needed to find the next, so nothing overlaps. The
+// time includes the load of that word and the barriers that keep a tile from being overwritten
+// while it is read. `bandwidth`: one block on every SM with several tiles in flight (for
+// `registers` and `distributed` only as many as a thread has registers for), and a barrier for each
+// tile.
 //
-// Loads bypass L1 where the instruction can (16 bytes); tiles are visited such that those that
-// cannot find nothing of theirs in it.
+// Loads bypass L1 where the instruction can (16 bytes). The other loads visit tiles in an order in
+// which L1 holds nothing of the next tile.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -32,29 +33,29 @@ namespace strata::async_copy {
 enum class CopyMethod { registers, cp_async_4, cp_async_8, cp_async_16, bulk, distributed, tensor };
 inline constexpr auto methods = choices_of<CopyMethod>(
     "registers", "cp_async_4", "cp_async_8", "cp_async_16", "bulk", "distributed", "tensor");
-/// Bytes that a thread copies at a time by cp.async; 0 where it copies in another way.
+/// Bytes per thread and cp.async; 0 for other methods.
 [[nodiscard]] constexpr std::uint32_t cp_async_width(CopyMethod method) {
   if (method == CopyMethod::cp_async_4) return 4;
   if (method == CopyMethod::cp_async_8) return 8;
   return method == CopyMethod::cp_async_16 ? 16 : 0;
 }
-/// Whether one thread asks and the copy engine brings.
+/// Whether one thread requests and the copy engine copies.
 [[nodiscard]] constexpr bool is_by_engine(CopyMethod method) {
   return method == CopyMethod::bulk || method == CopyMethod::tensor;
 }
-/// Compute capability that it needs: 75, 80 or 90.
+/// Required compute capability: 75, 80 or 90.
 [[nodiscard]] constexpr int needs(CopyMethod method) {
   if (method == CopyMethod::registers) return 75;
   return cp_async_width(method) > 0 ? 80 : 90;
 }
-/// Throws Skipped where the chip, or the code that this build has for it, cannot do it.
+/// Throws Skipped if the chip, or this build's code for it, does not support it.
 void require_capability(CopyMethod method, int of_chip, int of_code);
 enum class Residency { l2, dram, shared };
 inline constexpr auto residencies = choices_of<Residency>("l2", "dram", "shared");
 enum class Measure { latency, bandwidth };
 inline constexpr auto measures = choices_of<Measure>("latency", "bandwidth");
 
-/// What the axes set.
+/// Values of the axes.
 struct CopyCase {
   CopyMethod method = CopyMethod::registers;
   Residency residency = Residency::l2;
@@ -67,7 +68,7 @@ struct CopyCase {
 };
 [[nodiscard]] CopyCase case_of(const Params& params);
 
-/// Tiles of a bandwidth case that are on their way at once.
+/// Tiles in flight in a bandwidth case.
 inline constexpr std::uint32_t stages = 4;
 inline constexpr std::uint32_t threads = 256;
 inline constexpr std::uint32_t smallest_streamed = 1024;
@@ -83,8 +84,8 @@ struct Tiles {
   [[nodiscard]] STRATA_HD constexpr std::uint64_t size() const {
     return std::uint64_t{count} * pitch;
   }
-  /// The tile that block `block` of `blocks` copies in round `round`. All blocks go through all
-  /// tiles, side by side.
+  /// The tile that block `block` of `blocks` copies in round `round`. All blocks together traverse
+  /// all tiles.
   [[nodiscard]] STRATA_HD constexpr std::uint32_t tile(std::uint32_t block, std::uint32_t blocks,
                                                        std::uint32_t round) const {
     return static_cast<std::uint32_t>((block + std::uint64_t{round} * blocks) % count);
@@ -94,9 +95,9 @@ struct Tiles {
     return static_cast<std::uint32_t>(std::uint64_t{tile} * pitch / sizeof(std::uint32_t));
   }
 };
-/// The matrix that a tensor map shows the copy engine: a tile is so many whole rows of it.
+/// The matrix that a tensor map describes: a tile is several whole rows of it.
 struct Rows {
-  std::uint32_t bytes = 0;      ///< of a row that are of the tile: at most 256 words
+  std::uint32_t bytes = 0;      ///< of the tile in a row: at most 256 words
   std::uint32_t pitch = 0;      ///< from a row to the next
   std::uint32_t of_a_tile = 1;  ///< rows
 };
@@ -106,19 +107,19 @@ inline constexpr std::uint32_t widest_row = 1024;
   return {.bytes = widest_row, .pitch = widest_row, .of_a_tile = tiles.bytes / widest_row};
 }
 
-/// As many tiles as `footprint` bytes hold; small ones stand apart, so that no two of them share
-/// what a miss brings in.
+/// As many tiles as fit into `footprint` bytes; small ones are spaced apart, so that no two share
+/// what a miss fetches.
 [[nodiscard]] Tiles tiles_for(std::uint32_t bytes, std::uint64_t footprint);
 [[nodiscard]] Tiles tiles_of(const CopyCase& wanted, const GpuFacts& gpu);
-/// Words of the array that all tiles are of.
+/// Words of the array that contains all tiles.
 [[nodiscard]] std::size_t array_words(const GpuFacts& gpu);
 
-/// Dynamic shared memory of a block: its tiles, and so much more, where all SMs are at work, that
-/// no SM holds two blocks. Throws Skipped where a block cannot have it.
+/// Dynamic shared memory of a block: its tiles, plus padding if all SMs are used, so that no SM
+/// holds two blocks. Throws Skipped if a block cannot have it.
 [[nodiscard]] std::size_t shared_bytes(const CopyCase& wanted, const GpuFacts& gpu);
 
-/// What the last words of the tiles of a latency case add up to; `_of_one` where every round copies
-/// the same tile.
+/// The sum of the last words of the tiles of a latency case; `_of_one` if every round copies the
+/// same tile.
 [[nodiscard]] std::uint32_t expected_sum(const Tiles& tiles, std::uint32_t rounds);
 [[nodiscard]] std::uint32_t expected_sum_of_one(const Tiles& tiles, std::uint32_t tile,
                                                 std::uint32_t rounds);
@@ -128,9 +129,9 @@ inline constexpr std::uint32_t widest_row = 1024;
 [[nodiscard]] std::uint32_t latency_rounds(std::uint32_t bytes);
 [[nodiscard]] std::uint32_t stream_rounds(std::uint32_t bytes, std::uint64_t most);
 
-/// The case as the engine measures it on so many blocks, but for its launches. The result of a
-/// block's stamp is how many words are wrong, the tag the sum of the last words. The unit of work
-/// is a tile of each block.
+/// The case as the engine measures it on that many blocks, except its launches. The result of a
+/// block's stamp is the number of wrong words, the tag the sum of the last words. Per tile of each
+/// block.
 [[nodiscard]] Experiment describe(const CopyCase& wanted, const Tiles& tiles, unsigned blocks);
 
 }  // namespace strata::async_copy

@@ -1,4 +1,4 @@
-// Copies from and to memory of the host or of another GPU: by a kernel, and how they are measured.
+// Copies to and from memory of the host or of another GPU by a kernel, and how copies are measured.
 #pragma once
 
 #include "harness/cuda/cuda_machine.hpp"
@@ -10,10 +10,10 @@
 namespace strata::copy_times {
 
 inline constexpr unsigned carry_threads = 256;
-inline constexpr unsigned carry_blocks_per_sm = 2;  // two such kernels are at work where both go
+inline constexpr unsigned carry_blocks_per_sm = 2;  // two kernels run for both directions
 
-/// Copies `count` elements, four of each thread in flight: the body of a kernel of carry_threads
-/// threads a block. Wanted: LDG.E.128 and STG.E.128 where an element is 16 bytes.
+/// Copies `count` elements, four per thread in flight: the body of a kernel with carry_threads
+/// threads per block. Expected: LDG.E.128 and STG.E.128 for 16-byte elements.
 template <class Element>
 __device__ __forceinline__ void carry_elements(const Element* from, Element* to,
                                                std::uint64_t count) {
@@ -35,7 +35,7 @@ __device__ __forceinline__ void carry_elements(const Element* from, Element* to,
     to[i] = from[i];
 }
 
-/// Each benchmark has kernels of its own of this body, which its contract finds by its namespace.
+/// Each benchmark has its own kernels of this body, which its contract finds by namespace.
 struct CopyKernels {
   void (*wide)(const uint4*, uint4*, std::uint64_t);
   void (*narrow)(const std::uint32_t*, std::uint32_t*, std::uint64_t);
@@ -45,7 +45,7 @@ struct CopyKernels {
   }
 };
 
-/// Queues on `stream` that a kernel copies `bytes`, by 16 bytes where they come out even.
+/// Queues a kernel on `stream` that copies `bytes`, 16 at a time if divisible.
 inline void copy_by_kernel(const CopyKernels& kernels, const std::uint32_t* from, std::uint32_t* to,
                            std::uint64_t bytes, unsigned sms, cudaStream_t stream) {
   const auto launch = [&]<class Element>(auto* kernel, const Element* source, Element* target) {
@@ -62,15 +62,15 @@ inline void copy_by_kernel(const CopyKernels& kernels, const std::uint32_t* from
   }
 }
 
-/// What a case copies: one way, the other, or side by side where it has both.
+/// The copies of a case: one direction, the other, or both at once.
 struct Ways {
   std::function<void(const Stream&)> there;
   std::function<void(const Stream&)> back;
 };
 
-/// Measures copies that each take `least_seconds` or more. `held`: their calls are made before the
-/// first event. `verify` follows each sample. Of two ways the way back goes into `side`, and a
-/// sample's third number is their overlap, unless they are brief.
+/// Measures copies that each take at least `least_seconds`. `held`: their calls are made before the
+/// first event. `verify` follows each sample. With two directions the way back uses `side`, and a
+/// sample's third number is their overlap, unless they are short.
 inline void measure_copies(Session& session, CudaMachine& machine, Experiment& experiment,
                            const Ways& ways, double least_seconds, bool held,
                            const std::function<void(Tally&)>& verify, Beside side = {}) {
@@ -84,7 +84,7 @@ inline void measure_copies(Session& session, CudaMachine& machine, Experiment& e
       (ways.there ? ways.there : ways.back)(stream);
     }
   };
-  // The first of its kind may make its call wait for the device, which would wait for the host.
+  // The first call of its kind may wait for the device, which would wait for the host.
   if (held) (void)machine.time_caller(copy);
   experiment.observe = [&] {
     double overlap = 1;

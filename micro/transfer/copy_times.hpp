@@ -1,4 +1,4 @@
-// What the benchmarks that time copies share: how many make up a sample, and what is reported.
+// Shared by the benchmarks that time copies: copies per sample, and rows.
 #pragma once
 
 #include "harness/measure/experiment.hpp"
@@ -16,16 +16,16 @@ namespace strata::copy_times {
 
 inline constexpr double wanted_seconds = 5e-4;  // of a sample
 
-/// From here on the calls and the waiting, some ten microseconds, are less than half of what the
-/// timer gate allows between the events around a copy and the caller's clock.
+/// From this size on, the calls and the waiting, some ten microseconds, are less than half of what
+/// the timer gate allows between the events around a copy and the caller's clock.
 inline constexpr double same_from_seconds = 2e-3;
 
-/// Whether what takes `least_seconds` may be over so soon that calls and events count beside it.
+/// Whether a copy of `least_seconds` may be so short that calls and events matter.
 [[nodiscard]] constexpr bool is_brief(double least_seconds) {
   return least_seconds < wanted_seconds;
 }
 
-/// How many copies, each waited for, make up a sample: half a millisecond of them, at least three.
+/// Number of copies, each waited for, in a sample: half a millisecond of them, at least three.
 [[nodiscard]] inline std::uint32_t copies_per_sample(double least_seconds) {
   constexpr double for_a_middle = 3;
   return static_cast<std::uint32_t>(
@@ -33,8 +33,8 @@ inline constexpr double same_from_seconds = 2e-3;
 }
 
 /// The numbers of a sample: seconds of a copy on the device and for its caller, each the middle of
-/// `copies` (middle_mean). Brief ones are made once more for their caller, without the recording of
-/// events and what holds them back.
+/// `copies` (middle_mean). Short ones are repeated for their caller, without recording events and
+/// holding them back.
 [[nodiscard]] inline std::vector<double> numbers_of(std::uint32_t copies, bool brief,
                                                     const std::function<BothSides()>& both_sides,
                                                     const std::function<double()>& caller) {

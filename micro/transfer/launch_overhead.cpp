@@ -3,15 +3,18 @@
 namespace strata::launch_overhead {
 
 Benchmark declare() {
-  return {.suite = "micro",
-          .name = "launch_overhead",
-          .question = "What does it cost to start a kernel, by stream, by graph, and waited for?",
-          .axes = {ways.axis("launch", "into a stream, by a graph, or each waited for")},
-          .quantities = {{"launch_seconds",
-                          "of one more launch: on the device (event), for its caller (wall)"},
-                         {"call_seconds", "of the call that launches, without waiting"},
-                         {"alone_seconds", "of one launch with the wait for it, for its caller"}},
-          .seconds_per_case = 0.05};
+  return {
+      .suite = "micro",
+      .name = "launch_overhead",
+      .question =
+          "What does it cost to launch a kernel: into a stream, with a graph, or synchronously?",
+      .axes = {ways.axis("launch", "into a stream, with a graph, or waiting for each launch")},
+      .quantities = {{"launch_seconds",
+                      "duration of one more launch: on the device (event), for its caller (wall)"},
+                     {"call_seconds", "duration of the launch call, without waiting"},
+                     {"alone_seconds",
+                      "duration of one launch including the wait for it, for its caller"}},
+      .seconds_per_case = 0.05};
 }
 
 std::vector<double> numbers_of(const BothSides& brief, const BothSides& full,
@@ -32,12 +35,12 @@ Experiment describe(How how) {
                         .has_clock = false,
                         .checked = "words that launches wrote against their numbers",
                         .partly_host_time = true,
-                        .not_counted = "a launch has nothing to count"};
-  // A graph is one call, whatever is in it; where each launch is waited for, nothing is queued.
+                        .not_counted = "an empty launch has nothing to count"};
+  // A graph is one call, whatever it contains; where each launch is waited for, nothing is queued.
   if (how == How::stream) {
     experiment.rows.push_back({"call_seconds", "s", "wall_slope", number_at(2)});
   }
-  // Where each launch is waited for, all are alone.
+  // Where each launch is waited for, every launch is alone.
   if (how != How::synchronised) {
     experiment.rows.push_back({"alone_seconds", "s", "wall", by_itself});
   }

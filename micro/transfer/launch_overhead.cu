@@ -9,7 +9,7 @@
 namespace strata::launch_overhead {
 namespace {
 
-constexpr std::uint32_t alone = 20;  // launches of a sample that are timed each by itself
+constexpr std::uint32_t alone = 20;  // launches of a sample that are timed individually
 
 __global__ void write_word(std::uint32_t* word, std::uint32_t value) {
   *word = value;
@@ -34,7 +34,7 @@ void run(Session& session) {
     if (how != How::graph) return all;
     return [&, graph = std::make_shared<Graph>(stream, all)] { graph->launch(stream); };
   };
-  // The words that are to be written are, and no other.
+  // Exactly the words that should be written are written.
   const auto checked = [&](std::uint32_t count, const auto& time) {
     constexpr std::uint32_t poison = 0xA5A5A5A5U;
     machine.poison();

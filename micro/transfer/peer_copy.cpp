@@ -12,25 +12,26 @@ namespace {
 
 constexpr std::uint32_t word_bytes = sizeof(std::uint32_t);
 
-/// Of both ways at once: the share of the time in which both were under way is a sample's third
-/// number. Where one copy waits for the other, each has the link for itself.
+/// For copies in both directions at once: a sample's third number is the share of time in which
+/// both were under way. If one copy waits for the other, each has the link to itself.
 void judge_overlap(Session& session, const std::vector<Sample>& samples) {
   constexpr double least = 0.9;
   std::vector<double> shares(samples.size());
   std::ranges::transform(samples, shares.begin(), number_at(2));
   const double share = median(shares);
-  session.judge("overlap", share >= least,
-                fmt::format("both ways were under way {:.1f} % of the time (least {:.0f} %)",
-                            100 * share, 100 * least));
+  session.judge(
+      "overlap", share >= least,
+      fmt::format("copies in both directions overlapped {:.1f} % of the time (at least {:.0f} %)",
+                  100 * share, 100 * least));
 }
 
-constexpr const char* not_counted = "the counter sets know nothing of the links between GPUs";
+constexpr const char* not_counted = "the counter sets do not cover links between GPUs";
 
 std::optional<std::string> excludes(const Params& params, Backend) {
   const Copy copy = copy_of(params);
-  if (copy.bytes % word_bytes != 0) return "bytes are not whole words";
+  if (copy.bytes % word_bytes != 0) return "bytes are not a multiple of the word size";
   if (copy.by != Means::load) return std::nullopt;
-  if (copy.bytes != word_bytes) return "one load brings one word";
+  if (copy.bytes != word_bytes) return "one load transfers one word";
   if (copy.direction != Direction::read) return "a load reads";
   return std::nullopt;
 }
@@ -38,24 +39,24 @@ std::optional<std::string> excludes(const Params& params, Backend) {
 }  // namespace
 
 Benchmark declare() {
-  return {.suite = "micro",
-          .name = "peer_copy",
-          .question = "What does it cost to reach the memory of the GPU beside this one?",
-          .axes = {number_axis("bytes", "bytes that are copied, in each direction", word_bytes,
-                               most_bytes, copy_times::sizes(most_bytes, 16)),
-                   means.axis("by",
-                              "the copy engine, a kernel that copies, or one load after the other"),
-                   directions.axis("direction", "from the peer, to the peer, or both at once")},
-          .quantities = {{"transfer_time",
-                          "of the whole copy: on the device (event), for its caller (wall)"},
-                         {"bandwidth", "bytes moved ÷ that time"},
-                         {"load_cycles_cached", "cycles of a load of what the peer's L2 holds"},
-                         {"load_cycles_uncached", "cycles of a load from the peer's memory"},
-                         {"load_time_cached", "the same in seconds"},
-                         {"load_time_uncached", "the same in seconds"},
-                         {"core_clock", "clock of the core while it loaded"}},
-          .seconds_per_case = 0.15,
-          .excludes = excludes};
+  return {
+      .suite = "micro",
+      .name = "peer_copy",
+      .question = "What does it cost to access the memory of another GPU?",
+      .axes = {number_axis("bytes", "bytes copied in each direction", word_bytes, most_bytes,
+                           copy_times::sizes(most_bytes, 16)),
+               means.axis("by", "the copy engine, a copying kernel, or one load after the other"),
+               directions.axis("direction", "from the peer, to the peer, or both at once")},
+      .quantities = {{"transfer_time",
+                      "duration of the whole copy: on the device (event), for its caller (wall)"},
+                     {"bandwidth", "bytes moved ÷ that time"},
+                     {"load_cycles_cached", "cycles of a load that the peer's L2 serves"},
+                     {"load_cycles_uncached", "cycles of a load from the peer's memory"},
+                     {"load_time_cached", "the same in seconds"},
+                     {"load_time_uncached", "the same in seconds"},
+                     {"core_clock", "clock of the core during the loads"}},
+      .seconds_per_case = 0.15,
+      .excludes = excludes};
 }
 
 Copy copy_of(const Params& params) {
@@ -81,7 +82,7 @@ Chain::Chain()
 
 Experiment describe(const Copy& copy) {
   Experiment experiment = copy_times::described(static_cast<double>(copy.bytes_moved()));
-  experiment.checked = "words on the GPU that took them against those sent";
+  experiment.checked = "words on the receiving GPU against those sent";
   experiment.not_counted = not_counted;
   if (copy.direction == Direction::both && !copy_times::is_brief(least_seconds(copy))) {
     experiment.conclude = judge_overlap;
@@ -93,12 +94,12 @@ Experiment describe_loads(const Chain& chain) {
   Experiment experiment;
   const Slope slope{
       .verify = results_are([&chain](const Call& call) { return chain.after(call.length.rounds); }),
-      .start = Start::evicted,  // nor has this GPU a word of the chain
+      .start = Start::evicted,  // this GPU must not have cached a word of the chain, either
       .lengths = fifth_and_whole(long_loads, 1),
       .writers = 1,
       .window = slowest_writer_by_sums()};
   experiment.slopes = {slope, slope};
-  // The clock of both together.
+  // The clock over both slopes.
   const Value hertz = [](const Sample& sample) {
     const Inside& cached = sample.slopes[0].inside;
     const Inside& uncached = sample.slopes[1].inside;
@@ -114,8 +115,7 @@ Experiment describe_loads(const Chain& chain) {
   }
   experiment.core_hertz = hertz;
   experiment.checked = "chain ends against the cycle";
-  experiment.unproved = {.gate = "level",
-                         .why = "the counter sets know nothing of the peer's caches"};
+  experiment.unproved = {.gate = "level", .why = "the counter sets do not cover the peer's caches"};
   experiment.not_counted = not_counted;
   return experiment;
 }

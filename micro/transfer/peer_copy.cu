@@ -1,5 +1,5 @@
-// Each GPU fills, poisons and checks the buffers that it holds. The case gives itself access to the
-// peer's memory and takes it back.
+// Each GPU fills, poisons and checks its own buffers. The case enables access to the peer's memory
+// and disables it again.
 #include "harness/cuda/access.cuh"
 #include "harness/cuda/fill.hpp"
 #include "harness/cuda/occupancy.hpp"
@@ -18,8 +18,8 @@ __global__ void __launch_bounds__(copy_times::carry_threads)
 }
 constexpr copy_times::CopyKernels copy_kernels{carry<uint4>, carry<std::uint32_t>};
 
-/// One thread follows the chain of words at `words`, which are the peer's. Loads bypass L1, which
-/// may hold what the peer has. Wanted: LDG.E.STRONG.GPU whose address is the last word added to the
+/// One thread follows the chain of words at `words`, in the peer's memory. Loads bypass L1, which
+/// may cache the peer's data. Wanted: LDG.E.STRONG.GPU whose address is the last word added to the
 /// base.
 __global__ void follow_chain(const char* words, std::uint32_t first, std::uint32_t loads,
                              Stamp* stamp) {
@@ -35,7 +35,7 @@ __global__ void follow_chain(const char* words, std::uint32_t first, std::uint32
   leave(stamp, begin, reading_after(), at);
 }
 
-/// What one GPU holds of a payload: what it sends, and where it takes what the other one sends.
+/// One GPU's buffers: what it sends, and where it receives what the other one sends.
 struct Side {
   Side(int on, bool is_peer, std::size_t count)
       : device{on}, peer{is_peer}, source{count}, target{count} {
@@ -127,7 +127,7 @@ void run_copies(Session& session, const Copy& copy, const Peer& peer, Experiment
 }
 
 void run_loads(Session& session, const Chain& chain, Peer& peer, Experiment& experiment) {
-  // Access first: what is made afterwards goes before it, while it still can be reached.
+  // Access comes first, so that it is disabled last, after everything made below is destroyed.
   const Finally access = peer_access(peer.there());
   const auto words =
       made_on(peer.there(), [&] { return DeviceBuffer<std::uint32_t>{chain.words}; });

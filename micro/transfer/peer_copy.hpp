@@ -1,15 +1,15 @@
-// What does it cost to reach the memory of the GPU beside this one?
+// What does it cost to access the memory of another GPU?
 //
 // Bytes are copied from the peer's memory (`read`), to it (`write`), or both at once, by the copy
-// engine (cudaMemcpyPeerAsync) or by a kernel, timed as in transfers. One way, this GPU copies.
-// Both ways, each GPU sends, on a stream of its own: two copies of one GPU would queue at one
-// engine, one behind the other. Gate `overlap` holds that they do not. Each GPU has just written or
-// read what it sends: what fits is in its L2. `load` has one thread of this GPU follow a chain of
+// engine (cudaMemcpyPeerAsync) or by a kernel, timed as in transfers. In one direction, this GPU
+// copies. In both directions, each GPU sends on a separate stream: two copies on one GPU would
+// queue at one engine. Gate `overlap` checks that they overlap. Each GPU has just written or read
+// what it sends, so its L2 holds what fits. `load` has one thread of this GPU follow a chain of
 // words in the peer's memory: the latency of one load, as the slope of a short and a long chain,
-// the addition that makes an address of a word inside. The peer has the words in its L2, or has
-// just been made to evict them; this GPU has none of them.
+// including the addition that computes an address from a word. The peer has the words in its L2, or
+// has just evicted them; this GPU has none of them.
 //
-// The peer is the next GPU that this process sees. It must be directly reachable (over NVLink or
+// The peer is the next GPU that this process sees. It must be directly accessible (over NVLink or
 // PCIe, not through host memory), and no other run may hold it.
 #pragma once
 
@@ -44,16 +44,16 @@ struct Copy {
 };
 [[nodiscard]] Copy copy_of(const Params& params);
 
-/// About how long it takes; only ever too short on the links that are known.
+/// Approximate duration; never too long on the known links.
 [[nodiscard]] double least_seconds(const Copy& copy);
 
-/// What one GPU sends to the other; no two words of both are alike.
+/// Data that one GPU sends to the other; all words of both differ.
 [[nodiscard]] constexpr HashedWords sent_by(bool peer) {
   return {.step = 2, .first = peer ? 1U : 0U};
 }
 
-/// The chain: words that stand `pitch` bytes apart, each with the offset in bytes of the next, in
-/// random order. Longer than any launch follows it, so that no word is loaded twice in one.
+/// The chain: words `pitch` bytes apart, each with the byte offset of the next, in random order.
+/// Longer than any launch follows it, so that no word is loaded twice in one.
 inline constexpr std::uint32_t slots = 16384;
 inline constexpr std::uint32_t pitch = 512;
 inline constexpr std::uint32_t long_loads = 640;  // a short launch has a fifth
@@ -61,7 +61,7 @@ inline constexpr std::uint32_t load_unroll = 16;
 
 struct Chain {
   Chain();
-  /// Where `loads` loads lead: an offset in bytes.
+  /// The byte offset after `loads` loads.
   [[nodiscard]] std::uint32_t after(std::uint32_t loads) const {
     return order[loads % slots] * pitch;
   }
@@ -69,9 +69,8 @@ struct Chain {
   std::vector<std::uint32_t> words;  ///< all of its memory
 };
 
-/// The cases as the engine measures them, but for their launches. Of loads the first slope is of
-/// what the peer's L2 holds, the second of what lies in its memory only; the unit of work is a
-/// load.
+/// The cases as the engine measures them, except their launches. For loads, the first slope is for
+/// data in the peer's L2, the second for data in its memory only; per load.
 [[nodiscard]] Experiment describe(const Copy& copy);
 [[nodiscard]] Experiment describe_loads(const Chain& chain);
 

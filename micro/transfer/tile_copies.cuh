@@ -1,6 +1,6 @@
-// The ways into shared memory, each as: ask for a tile, end what was asked for, wait for it.
-// Addresses in shared memory are numbers (shared_address). cp.async.bulk is written out: the
-// wrapper in cuda::ptx makes ptxas arrange the loop of `stream` in another way.
+// The methods of copying into shared memory, each as: request a tile, commit, wait. Addresses in
+// shared memory are numbers (shared_address). cp.async.bulk is inline PTX: the wrapper in cuda::ptx
+// makes ptxas arrange the loop of `stream` differently.
 #pragma once
 
 #include "harness/case/error.hpp"
@@ -26,8 +26,8 @@ __device__ __forceinline__ T* shared_pointer(std::uint32_t at) {
   return static_cast<T*>(__cvta_shared_to_generic(at));
 }
 
-/// A place to copy from: an address in global memory, one in the shared memory of a cluster, or a
-/// row of the matrix that a map shows.
+/// A source of copies: an address in global memory, one in the shared memory of a cluster, or a row
+/// of the matrix of a tensor map.
 struct Source {
   const char* global;
   std::uint32_t remote;
@@ -35,7 +35,7 @@ struct Source {
   std::uint32_t row;
 };
 
-/// Wanted: LDGSTS.E of the width; .BYPASS (of L1) where it is 16.
+/// Expected: LDGSTS.E of the width; .BYPASS (of L1) for 16 bytes.
 template <std::uint32_t width>
 __device__ __forceinline__ void copy_element(std::uint32_t to, const char* from) {
 #if __CUDA_ARCH__ >= 800
@@ -43,7 +43,7 @@ __device__ __forceinline__ void copy_element(std::uint32_t to, const char* from)
 #endif
 }
 
-/// `batch` times 16 bytes of a thread, all loaded before the first is stored. Wanted:
+/// `batch` times 16 bytes of a thread, all loaded before the first is stored. Expected:
 /// LDG.E.128.STRONG.GPU, or a generic LD.E.128, which reaches another block's shared memory.
 template <CopyMethod method, std::uint32_t batch>
 __device__ __forceinline__ void pass_on(std::uint32_t to, const Source& from, std::uint32_t first,
@@ -64,8 +64,8 @@ __device__ __forceinline__ void pass_on(std::uint32_t to, const Source& from, st
     store<Access::shared, 16>(to + first + b * step, w[b]);
 }
 
-/// Asks for a tile, with all threads of the block. Through registers this thread's part of it is
-/// there when this returns.
+/// Requests a tile, with all threads of the block. Through registers, this thread's part has
+/// arrived when this returns.
 template <CopyMethod method>
 __device__ __forceinline__ void ask(std::uint32_t to, const Source& from, std::uint32_t bytes,
                                     std::uint32_t barrier) {
@@ -83,7 +83,7 @@ __device__ __forceinline__ void ask(std::uint32_t to, const Source& from, std::u
             : "r"(to), "l"(from.global), "r"(bytes), "r"(barrier)
             : "memory");
       } else {
-        // To space_cluster it would be the same, but for a stack frame of 8 bytes on sm_120.
+        // space_cluster would do the same, except for a stack frame of 8 bytes on sm_120.
         const std::int32_t place[2] = {0, static_cast<std::int32_t>(from.row)};
         cp_async_bulk_tensor(space_shared, space_global, shared_pointer<void>(to), from.map, place,
                              phase);
@@ -115,7 +115,7 @@ __device__ __forceinline__ void ask(std::uint32_t to, const Source& from, std::u
   }
 }
 
-/// Ends what a thread asked for since the last time; empty groups keep the count.
+/// Commits a thread's requests since the last call; empty groups keep the count.
 template <CopyMethod method>
 __device__ __forceinline__ void commit() {
 #if __CUDA_ARCH__ >= 800
@@ -123,8 +123,8 @@ __device__ __forceinline__ void commit() {
 #endif
 }
 
-/// Waits until no more than `pending` groups of this thread are on their way, or until the phase of
-/// the barrier is over, when the copy engine has brought the whole tile.
+/// Waits until at most `pending` groups of this thread are in flight, or until the phase of the
+/// barrier is over, when the copy engine has copied the whole tile.
 template <CopyMethod method, int pending>
 __device__ __forceinline__ void wait(std::uint32_t barrier, std::uint32_t parity) {
   if constexpr (cp_async_width(method) > 0) {
@@ -140,7 +140,8 @@ __device__ __forceinline__ void wait(std::uint32_t barrier, std::uint32_t parity
   }
 }
 
-/// Poison in the first `bytes` of shared memory and barriers, both visible to the copy engine.
+/// Poisons the first `bytes` of shared memory and initialises barriers, both visible to the copy
+/// engine.
 template <CopyMethod method>
 __device__ __forceinline__ void make_ready(std::uint32_t shared, std::uint32_t bytes,
                                            std::uint64_t* barriers, std::uint32_t count) {
@@ -160,7 +161,7 @@ __device__ __forceinline__ void make_ready(std::uint32_t shared, std::uint32_t b
 #endif
 }
 
-/// The tile that other blocks of the cluster read, brought by plain loads.
+/// The tile that other blocks of the cluster read, written with plain loads.
 __device__ __forceinline__ void put_tile(std::uint32_t to, const char* data, const Tiles& tiles,
                                          std::uint32_t tile) {
   const char* from = data + std::uint64_t{tile} * tiles.pitch;
@@ -168,7 +169,7 @@ __device__ __forceinline__ void put_tile(std::uint32_t to, const char* data, con
     store<Access::shared, 4>(to + at, reinterpret_cast<const std::uint32_t*>(from + at));
 }
 
-/// How many words of what lies at `at` are not those of the tile.
+/// Number of words at `at` that differ from those of the tile.
 __device__ __forceinline__ std::uint32_t differences(std::uint32_t at, const Tiles& tiles,
                                                      std::uint32_t tile) {
   const std::uint32_t first = tiles.first_word(tile);
@@ -179,20 +180,21 @@ __device__ __forceinline__ std::uint32_t differences(std::uint32_t at, const Til
 }
 
 /// Both clocks, after a barrier. A warp may read a clock before the barrier stops it
-/// (BAR.SYNC.DEFER_BLOCKING), but it cannot have a word of shared memory then, and the clocks wait
-/// for one here. `zero` is a kernel argument that is always 0.
+/// (BAR.SYNC.DEFER_BLOCKING), but it cannot have a word of shared memory then, so the clocks depend
+/// on one here. `zero` is a kernel argument that is always 0.
 __device__ __forceinline__ Reading reading_after_barrier(std::uint32_t shared, std::uint32_t zero) {
   consume(load_word<Access::shared>(shared) & zero);
   return reading_before();
 }
 
-/// What the copy engine must know to find a tile by its row. Encoded by the driver, whose function
-/// is looked up: an executable that links it starts nowhere else.
+/// The tensor map with which the copy engine finds a tile by its row. Encoded by a driver function
+/// that is looked up at run time, because an executable that links it starts only where there is a
+/// driver.
 inline CUtensorMap map_of(const Tiles& tiles, std::uint32_t* words) {
   constexpr unsigned since = 12000;
   const auto encode =
       driver_function<decltype(&cuTensorMapEncodeTiled)>("cuTensorMapEncodeTiled", since);
-  if (encode == nullptr) throw Skipped{"this driver knows no tensor maps"};
+  if (encode == nullptr) throw Skipped{"this driver does not support tensor maps"};
   const Rows rows = map_rows(tiles);
   const std::array<cuuint64_t, 2> extent{rows.bytes / word_bytes,
                                          std::uint64_t{tiles.count} * rows.of_a_tile};

@@ -1,4 +1,4 @@
-// Everything that a transfer needs is allocated and filled before, the target is poisoned before
+// Everything that a transfer needs is allocated and filled before it. The target is poisoned before
 // each sample, and each word of it is checked after each sample.
 #include "harness/case/error.hpp"
 #include "harness/cuda/fill.hpp"
@@ -37,8 +37,8 @@ struct HostWords {
   std::optional<PinnedBuffer<std::uint32_t>> pinned;
 };
 
-/// The payload in every place that a transfer takes it from or to. Cases that differ in direction
-/// or packing only share it.
+/// The payload in every place that a transfer copies from or to. Cases that differ only in
+/// direction or packing share it.
 struct Payload {
   Payload(Memory memory, std::size_t words, std::uint32_t pieces, cudaStream_t stream)
       : plan{words, pieces},
@@ -68,13 +68,13 @@ std::uint32_t* seen_by_device(std::uint32_t* host) {
   return static_cast<std::uint32_t*>(device);
 }
 
-/// Makes transfers. What of one is the host's is done when its function returns.
+/// Makes transfers. The host's part of one is done when its function returns.
 struct Carrier {
   const Transfer& transfer;
   Payload& payload;
   unsigned sms;
 
-  /// The whole payload, one way.
+  /// The whole payload, in one direction.
   void carry(bool to_device, const Stream& stream) const {
     const auto host = (to_device ? payload.on_host : payload.host_target).span();
     std::uint32_t* const device = (to_device ? payload.device_target : payload.on_device).data();

@@ -1,16 +1,16 @@
-// What does it cost to bring bytes to the GPU and back?
+// What does it cost to copy data to the GPU and back?
 //
 // Copies go through the runtime (cudaMemcpyAsync) from or to pageable or page-locked memory;
-// `mapped` has a kernel read or write page-locked memory itself. A payload in many pieces, each in
-// a place of its own on the host, goes as many copies (`packing=none`), or the host gathers it and
-// sends one (`packing=packed`), as Breitbart chose (2008, chapter 4). Gathering and scattering are
-// inside the time of the device and that of the caller: two quantities, since a small transfer is
-// over long before its caller knows. They must agree where calls and waiting are negligible.
+// `mapped` has a kernel access page-locked memory directly. A payload in many separate pieces on
+// the host is sent as many copies (`packing=none`), or the host packs it and sends one
+// (`packing=packed`), as Breitbart chose (2008, chapter 4). Packing and unpacking are included in
+// the time of the device and of the caller: two quantities, since a small transfer ends long before
+// its caller knows. They must agree where calls and waiting are negligible.
 //
-// One piece of page-locked memory needs nothing of the host once its calls are made: where it is
-// brief, they are made before the first event, behind a kernel that the host releases. In all other
-// transfers the device waits for the host's part inside the device's time. The data have just been
-// written or checked on the host, so that what fits is in its caches.
+// One piece of page-locked memory needs nothing from the host once its calls are made: if it is
+// short, they are made before the first event, behind a kernel that the host releases. In all other
+// transfers the device's time includes waiting for the host. The data have just been written or
+// checked on the host, so its caches hold what fits.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -39,7 +39,8 @@ struct Transfer {
 
   [[nodiscard]] constexpr bool to_device() const { return direction != Direction::to_host; }
   [[nodiscard]] constexpr bool to_host() const { return direction != Direction::to_device; }
-  /// Whether calls alone make it, so few that a stream holds them all: it can wait as a whole.
+  /// Whether it consists of calls only, so few that a stream can hold them all: it can be queued as
+  /// a whole.
   [[nodiscard]] constexpr bool can_be_queued() const {
     return memory != Memory::pageable && pieces == 1;
   }
@@ -49,12 +50,12 @@ struct Transfer {
 };
 [[nodiscard]] Transfer transfer_of(const Params& params);
 
-/// About how long it takes; only ever too short on the machines that are known.
+/// Approximate duration; never too long on the known machines.
 [[nodiscard]] double least_seconds(const Transfer& transfer);
-/// Whether its calls are made beforehand and wait.
+/// Whether its calls are made in advance and held.
 [[nodiscard]] bool is_held_back(const Transfer& transfer);
 
-/// The case as the engine measures it, but for its copies.
+/// The case as the engine measures it, except its copies.
 [[nodiscard]] Experiment describe(const Transfer& transfer);
 
 }  // namespace strata::transfers

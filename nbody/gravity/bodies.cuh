@@ -1,5 +1,5 @@
 // Bodies in device memory: read and written in any layout, by the reads that the layout declares;
-// and the pull of one upon another, in the forms that rungs differ by.
+// and the force between two bodies, in the forms that distinguish the rungs.
 #pragma once
 
 #include "harness/model/layout.hpp"
@@ -10,18 +10,18 @@
 
 namespace strata::nbody {
 
-/// 1 / √x by the special function unit, right to a unit or two in the last place; numbers that are
-/// too small to be normal are 0 (ftz), without which ptxas puts three instructions more around it.
-/// Wanted: one MUFU.RSQ.
+/// 1 / √x by the special function unit, accurate to one or two units in the last place. Subnormal
+/// numbers are flushed to 0 (ftz), without which ptxas adds three instructions. Expected: one
+/// MUFU.RSQ.
 __device__ __forceinline__ float fast_rsqrt(float x) {
   float y;
   asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
 
-/// As C++ says it: a square root and a division, both rounded as IEEE 754 wants them.
+/// In standard C++: a square root and a division, both rounded according to IEEE 754.
 struct Plain {
-  static constexpr unsigned square_roots = 0;  ///< not one special function a pair
+  static constexpr unsigned square_roots = 0;  ///< special functions are not one per pair
   __device__ static __forceinline__ float inverse(float x) { return 1.0F / sqrtf(x); }
 };
 
@@ -31,14 +31,14 @@ struct Fast {
   __device__ static __forceinline__ float inverse(float x) { return fast_rsqrt(x); }
 };
 
-/// What has been added up of a body's acceleration.
+/// The accumulated acceleration of a body.
 struct Acceleration {
   float x = 0;
   float y = 0;
   float z = 0;
 };
 
-/// Adds the pull of `other` (position and mass) upon a body at `me`.
+/// Adds the force of `other` (position and mass) on a body at `me`.
 template <class Math>
 __device__ __forceinline__ void pull(Acceleration& sum, const float4& me, const float4& other,
                                      float softening_squared) {
@@ -53,7 +53,7 @@ __device__ __forceinline__ void pull(Acceleration& sum, const float4& me, const 
   sum.z = fmaf(strength, dz, sum.z);
 }
 
-/// Adds the pull of `other` upon a body at `me`, and the one upon `other`, of the same root.
+/// Adds the force of `other` on a body at `me`, and the reaction on `other`, from the same root.
 __device__ __forceinline__ void pull_both(Acceleration& sum, Acceleration& reaction,
                                           const float4& me, const float4& other,
                                           float softening_squared) {
@@ -73,18 +73,18 @@ __device__ __forceinline__ void pull_both(Acceleration& sum, Acceleration& react
   reaction.z = fmaf(upon_other, dz, reaction.z);
 }
 
-/// What the next lane has.
+/// The value of the next lane.
 __device__ __forceinline__ float turned(float value, unsigned lane) {
   constexpr unsigned lanes = 32;
   return __shfl_sync(0xFFFFFFFFU, value, static_cast<int>((lane + 1) % lanes));
 }
 
-/// A body without mass, at the place of its reader: it pulls nobody.
+/// A body without mass, at the place of its reader: it exerts no force.
 __device__ __forceinline__ float4 nobody() {
   return {0, 0, 0, 0};
 }
 
-/// Adds to memory, where others may add as well, in no fixed order.
+/// Adds to memory to which others may add as well, in no fixed order.
 __device__ __forceinline__ void add_to(float4* at, float x, float y, float z) {
 #if __CUDA_ARCH__ >= 900
   asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};"
@@ -98,7 +98,7 @@ __device__ __forceinline__ void add_to(float4* at, float x, float y, float z) {
 #endif
 }
 
-/// What a move needs beside position and mass.
+/// The data that a move needs besides position and mass.
 struct Velocity {
   static constexpr bool wants(int f) {
     return f >= static_cast<int>(Field::vx) && f <= static_cast<int>(Field::vz);
@@ -114,7 +114,7 @@ __device__ __forceinline__ void for_each_index(Visit&& visit) {
   (std::make_index_sequence<count>{});
 }
 
-/// The wanted fields of body i of n, each in its place.
+/// The requested fields of body i of n, each in its place.
 template <Layout L, class Fields>
 __device__ __forceinline__ void read_fields(const float* __restrict__ words, std::uint32_t i,
                                             std::uint32_t n, float (&value)[field_count]) {
@@ -154,7 +154,7 @@ __device__ __forceinline__ void write_all(float* words, std::uint32_t i, std::ui
                                           const float (&value)[field_count]) {
   for_each_index<L::reads.size()>([&]<std::size_t r>() {
     constexpr Read read = L::reads[r];
-    float out[4] = {1, 1, 1, 1};  // what padding holds
+    float out[4] = {1, 1, 1, 1};  // contents of padding
     for_each_index<read.words>([&]<std::size_t w>() {
       constexpr int f = L::reads[r].fields[w];
       if constexpr (f != padding) out[w] = value[f];
@@ -169,7 +169,7 @@ __device__ __forceinline__ void write_all(float* words, std::uint32_t i, std::ui
   });
 }
 
-/// What a kernel is handed of a step.
+/// The arguments of a step's kernels.
 struct Work {
   const float* __restrict__ from;
   float* __restrict__ to;
@@ -178,8 +178,8 @@ struct Work {
   std::uint32_t total;
   float softening_squared;
   float time_step;
-  std::uint32_t begin;  ///< first body of a system that is computed,
-  std::uint32_t end;    ///< and the one behind the last: a part of them where several GPUs share
+  std::uint32_t begin;  ///< first body of each system that is computed
+  std::uint32_t end;    ///< end of that range, which is shorter if several GPUs share a system
 };
 inline Work work_of(const Step& step) {
   return {
@@ -187,8 +187,8 @@ inline Work work_of(const Step& step) {
       step.time_step, 0,       step.bodies};
 }
 
-/// Ends a step for body i: moves it, or leaves its acceleration. First the velocity, then the
-/// position by the new velocity (semi-implicit Euler, as in the report of Papadouli et al.).
+/// Ends a step for body i: moves it, or stores its acceleration. First the velocity, then the
+/// position with the new velocity (semi-implicit Euler, as in the report of Papadouli et al.).
 template <Layout L, bool moves>
 __device__ __forceinline__ void finish(const Work& work, std::uint32_t i, const float4& me,
                                        const Acceleration& pulls) {

@@ -1,4 +1,4 @@
-// The reference of large problems, itself held against the host's.
+// The reference for large problems, itself compared with the host's.
 #include "harness/model/split_mix.hpp"
 #include "nbody/gravity/rung_kernels.cuh"
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr unsigned block = 128;
 
-/// Four numbers a body: x, y, z of its acceleration, and the potential.
+/// `pulls`: four numbers per body: x, y, z of its acceleration, and its potential.
 __global__ void __launch_bounds__(block)
     pull_all(const float* posmass, std::uint32_t bodies, std::uint32_t total,
              double softening_squared, double* pulls) {
@@ -80,7 +80,7 @@ std::vector<Pull> device_reference(const Bodies& bodies) {
     posmass.insert(posmass.end(), bodies.field(f).begin(), bodies.field(f).end());
   const DeviceBuffer<float> from{std::span<const float>{posmass}};
   DeviceBuffer<double> to{4 * total};
-  constexpr int poison = 0xFF;  // not a number
+  constexpr int poison = 0xFF;  // NaN
   to.poison(poison, nullptr);
   const dim3 grid{blocks_for(bodies.bodies, block), bodies.systems};
   pull_all<<<grid, block>>>(from.data(), bodies.bodies, static_cast<std::uint32_t>(total),

@@ -1,4 +1,4 @@
-// Which groups meet on tensor cores: a bit for each pair, asked of tiles first.
+// Which groups interact on tensor cores: a bit for each pair, tested by tiles first.
 #pragma once
 
 #include "nbody/gravity/tensor_sums.cuh"
@@ -6,9 +6,9 @@
 #if defined(__CUDACC__)
 namespace strata::nbody::tensor {
 
-/// A block asks of the groups of a tile which of those that they meet are far; of the others nobody
-/// asks, and their bits stay set. The tile that meets has the coordinates about its centre. Most
-/// are far from the whole tile, and are asked once instead of eight times.
+/// A block tests which groups of a tile are far from those with which they interact; other pairs
+/// are not tested, and their bits stay set. Coordinates are relative to the centre of the first
+/// tile. Most groups are far from the whole tile, and are tested once instead of eight times.
 __device__ __forceinline__ void far_of_tile(const Pairs& all, std::uint32_t* far) {
   const unsigned lane = threadIdx.x % lanes;
   const std::uint32_t groups = all.cut.tiles * warps;

@@ -50,8 +50,8 @@ class Fleet::Member {
                           stream_.get());
   }
 
-  /// Puts this part's accelerations (or, of bodies that moved from rest for a time of 1, their
-  /// velocities, which are the same) where they belong among all. After copy_out.
+  /// Copies this part's accelerations to their positions among all. Of bodies that moved from rest
+  /// for a time of 1, it copies the velocities, which equal the accelerations. Call after copy_out.
   void gather(std::array<std::vector<float>, 3>& all) const {
     const auto [systems, bodies] = std::pair{buffers_.systems, buffers_.bodies};
     for (std::size_t c = 0; c < all.size(); ++c) {

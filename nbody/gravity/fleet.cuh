@@ -1,16 +1,17 @@
 // A step that several GPUs share: systems, or the bodies of a single one, of which each GPU then
-// holds all and ends the step of its part; any number divides, evenly or not. A host thread drives
-// each GPU. All start together and the time ends with the last: once with the copies to and from
-// the GPUs inside, once without. Contexts are made before; what that took is a fact of the case.
+// holds all and ends the step for its part; any number divides, evenly or not. A host thread drives
+// each GPU. All start together and the time ends with the last: once including the copies to and
+// from the GPUs, once without. Contexts are created before; the time for that is a fact of the
+// case.
 #pragma once
 
 #include "nbody/gravity/rung_kernels.cuh"
 
 namespace strata::nbody {
 
-/// The axis of how many share the work.
+/// The axis of the number of GPUs.
 [[nodiscard]] inline Axis gpus_axis() {
-  return numbers("gpus", "that share the work", {"1", "2", "3", "4", "8"}, {"1", "2", "4"});
+  return numbers("gpus", "GPUs that share the work", {"1", "2", "3", "4", "8"}, {"1", "2", "4"});
 }
 
 }  // namespace strata::nbody
@@ -23,26 +24,26 @@ namespace strata::nbody {
 
 namespace strata::nbody {
 
-/// What one GPU has of a problem: some systems, or some bodies of the only one.
+/// One GPU's part of a problem: some systems, or some bodies of the only one.
 struct Part {
   std::uint32_t systems = 0;
   std::uint32_t first_system = 0;
-  std::uint32_t begin = 0;  ///< bodies of a system: first and one behind the last
+  std::uint32_t begin = 0;  ///< bodies of a system: first, and end of the range
   std::uint32_t end = 0;
 };
 [[nodiscard]] Part part_of(const Problem& problem, std::size_t rank, std::uint32_t gpus);
 
-/// Queues steps of a part on the GPU that it was made on, which is current again.
+/// Queues steps of a part on the GPU for which it was made, which must be current.
 using QueueSteps = std::function<void(std::span<const Step>, const Stream&)>;
-/// Prepares the part of the GPU `rank`, which is current. Called once for each, in their order.
+/// Prepares the part of the current GPU `rank`. Called once per GPU, in order.
 using PrepareGpu = std::function<QueueSteps(std::size_t rank, const Part& part)>;
-/// Prepares a rung that several GPUs share. Throws Skipped where these cannot do it.
+/// Prepares a rung that several GPUs share. Throws Skipped if these cannot do it.
 using MakeFleet = PrepareGpu (*)(const Session&, const Problem&, GpuTeam&);
 
 /// All GPUs, each with its part of these bodies.
 class Fleet {
  public:
-  /// Of so many GPUs; where fewer are visible, some of them have several parts.
+  /// That many GPUs; if fewer are visible, some of them have several parts.
   Fleet(const Session& session, const Problem& problem, const Bodies& bodies, std::uint32_t gpus,
         MakeFleet make);
   ~Fleet();
@@ -50,11 +51,11 @@ class Fleet {
   Fleet& operator=(const Fleet&) = delete;
 
   [[nodiscard]] double context_seconds() const { return team_.context_seconds(); }
-  /// Restores the bodies and poisons what results overwrite.
+  /// Restores the bodies and poisons the outputs.
   void restore();
-  /// `copies`: with those to and from the GPUs.
+  /// `copies`: including those to and from the GPUs.
   BothSides compute(std::size_t steps, float time, bool copies);
-  /// Of bodies at rest: takes a step that lasts 1.
+  /// For bodies at rest: takes a step of length 1.
   [[nodiscard]] Error error(std::span<const Pull> right);
 
  private:

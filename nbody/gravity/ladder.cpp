@@ -27,7 +27,7 @@ std::vector<Rung> ordered_rungs() {
 }
 
 std::optional<std::string> excluded(const Rung& rung, const Params& params, Backend backend) {
-  if (backend != rung.backend) return "it is a rung of another backend";
+  if (backend != rung.backend) return "the rung belongs to another backend";
   if (std::ranges::count(rung.layouts, params.at("layout")) == 0) {
     return "the rung is not built for that layout";
   }
@@ -43,7 +43,7 @@ std::optional<std::string> excluded(const Rung& rung, const Params& params, Back
   }
   if (alone) return "galaxies are several systems";
   if (std::stoll(params.at("bodies")) > most_of_many) {
-    return "a system of so many bodies fills a GPU alone: problem single";
+    return "a system of so many bodies fills a GPU alone: use problem single";
   }
   return std::nullopt;
 }
@@ -92,34 +92,34 @@ Benchmark declare_rung(const Rung& rung) {
       .suite = "nbody",
       .name = rung.name,
       .question = rung.question,
-      .axes = {listed_axis("problem", "what is computed, of how many systems",
+      .axes = {listed_axis("problem", "what is computed, and for how many systems",
                            {"galaxies", "single", "gravit"}, {"galaxies", "single"}),
                number_axis("systems", "independent systems (single, gravit: 1)", 1, 4096,
                            {"1", gpu ? "32" : "4"}),
                {.name = "bodies",
-                .meaning = "of each system",
+                .meaning = "bodies per system",
                 .minimum = 1,
                 .maximum = 1 << 22,
                 .defaults = gpu ? std::vector<std::string>{"4096", "65536"}
                                 : std::vector<std::string>{"1024"}},
                {.name = "layout",
-                .meaning = "how the bodies lie in memory",
+                .meaning = "memory layout of the bodies",
                 .choices = names_of<Layouts>(),
                 .defaults = {rung.layouts.front()}}},
       .data_axes = 3,
       .counter_sets =
           gpu ? std::vector<std::string>{"flops", "issue", "occupancy", "shared", "stalls"}
               : std::vector<std::string>{},
-      .quantities = {{"interactions_per_second", "N² of each system and step, by each timer"},
-                     {"step_time", "of one step of all systems"},
-                     {"nominal_flops_per_second",
-                      "20 operations an interaction, as the peers count"},
-                     {"relative_rms_error", "of the accelerations against double precision"},
-                     {"relative_maximum_error",
-                      "of the worst body, over the root mean square of all"},
-                     {"energy_drift", "galaxies: of all energy, over the steps of a sample"},
-                     {"momentum_drift", "galaxies: of all momentum, over the sum of m|v|"},
-                     {"issue_limit", "interactions a second if a warp issued in every cycle"}},
+      .quantities =
+          {{"interactions_per_second", "N² interactions of each system and step, by each timer"},
+           {"step_time", "one step of all systems"},
+           {"nominal_flops_per_second", "20 operations per interaction, as in the literature"},
+           {"relative_rms_error",
+            "root mean square error of the accelerations against double precision"},
+           {"relative_maximum_error", "error of the worst body, over the root mean square of all"},
+           {"energy_drift", "galaxies: relative change of total energy over the steps of a sample"},
+           {"momentum_drift", "galaxies: change of total momentum over the sum of m|v|"},
+           {"issue_limit", "interactions per second if a warp issued in every cycle"}},
       .seconds_per_case = gpu ? 0.2 : 0.3,
       .excludes = [rung](const Params& params, Backend backend) {
         return excluded(rung, params, backend);

@@ -78,7 +78,7 @@ void measure_rung(Session& session, const Rung& rung, MakeRungKernel make) {
     return {seen.device, inside.seconds, inside.core_hertz, seen.caller};
   };
   if (session.counters() != nullptr) {
-    Slope counted;  // the stamp is in both launches that are counted, a step in one
+    Slope counted;  // both counted launches contain the stamp, one contains a step
     counted.prepare = [&](const Call&) { restore(buffers, stream); };
     counted.launch = [&](const Call& call) {
       mark(0, 1);

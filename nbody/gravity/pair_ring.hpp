@@ -1,13 +1,14 @@
-// Which warp meets which bodies in rung pair_once: each pair once, and as much for every warp.
+// The work distribution of rung pair_once: each pair once, and equal work for every warp.
 //
-// The tiles of a system, of 32 × per_thread bodies, stand in a ring. Each meets itself and the half
-// of the ring that follows it, in groups of 32 bodies, one a lane, that go round the warp: at turn
-// k lane l meets, with its bodies, body l + k of the group. 32 turns are the whole group.
+// The tiles of a system, of 32 × per_thread bodies, form a ring. Each tile interacts with itself
+// and with the half of the ring that follows it, in groups of 32 bodies, one per lane, that rotate
+// around the warp: at turn k, lane l computes the pairs of its bodies with body l + k of the group.
+// 32 turns cover the whole group.
 //
-// Within a tile turn 32 − k would meet the pairs of turn k from the other side, so turns 0 to 16
-// are all. Turns 0 and 16 are their own other side: their pairs are met twice, and count half. Of
-// an even number of tiles, two that are opposite in the ring share the turns: one has 0 to 15, the
-// other, from its side, 1 to 16. So every tile has the same number of turns.
+// Within a tile, turn 32 − k would compute the pairs of turn k from the other side, so turns 0 to
+// 16 suffice. Turns 0 and 16 are their own other side: their pairs are computed twice, and count
+// half. With an even number of tiles, two opposite tiles of the ring share the turns: one takes 0
+// to 15, the other, from its side, 1 to 16. So every tile has the same number of turns.
 #pragma once
 
 #include "harness/model/layout.hpp"
@@ -20,9 +21,9 @@ namespace strata::nbody::pair_ring {
 inline constexpr std::uint32_t lanes = 32;
 inline constexpr std::uint32_t half = lanes / 2;
 
-/// Turns of one tile with one group.
+/// Consecutive turns of one tile with one group.
 struct Turns {
-  std::uint32_t group;  ///< of the system
+  std::uint32_t group;  ///< index in the system
   std::uint32_t begin;
   std::uint32_t end;
   float weight;  ///< of its pairs
@@ -32,12 +33,12 @@ struct Ring {
   std::uint32_t tiles;
   std::uint32_t per_thread;  ///< groups of a tile
 
-  /// Tiles that a tile meets in whole.
+  /// Tiles with which a tile interacts completely.
   [[nodiscard]] STRATA_HD std::uint32_t ahead() const { return (tiles - 1) / 2; }
   [[nodiscard]] STRATA_HD std::uint32_t turns_of_tile() const {
     return per_thread * (half + 1 + ahead() * lanes + (tiles % 2 == 0 ? half : 0));
   }
-  /// What a tile does from turn `at` of its turns on, as far as that is of one group and weight.
+  /// The work of a tile from turn `at` of its turns on, as far as it has one group and weight.
   [[nodiscard]] STRATA_HD Turns turns_from(std::uint32_t tile, std::uint32_t at) const {
     const std::uint32_t own = per_thread * (half + 1);
     const std::uint32_t whole = per_thread * ahead() * lanes;
@@ -64,8 +65,8 @@ struct Ring {
   }
 };
 
-/// Divides by a number that is known before the launch. The division of a GPU goes through the
-/// special function unit, whose instructions are counted to prove that no pair is left out.
+/// Divides by a number that is known before the launch. The division of a GPU uses the special
+/// function unit, whose instructions are counted to prove that no pair is left out.
 struct Divisor {
   explicit Divisor(std::uint64_t number) : by{number}, inverse{~std::uint64_t{0} / number} {}
 
@@ -80,7 +81,7 @@ struct Divisor {
     __extension__ typedef unsigned __int128 Wide;  // NOLINT(modernize-use-using)
     const auto low = static_cast<std::uint64_t>(Wide{number} * inverse >> 64U);
 #endif
-    const std::uint64_t rest = number - low * by;  // too small by one, if at all
+    const std::uint64_t rest = number - low * by;  // at most one too small
     return rest < by ? Result{low, rest} : Result{low + 1, rest - by};
   }
 
@@ -88,20 +89,20 @@ struct Divisor {
   std::uint64_t inverse;
 };
 
-/// All turns of a launch, dealt out evenly to its warps.
+/// All turns of a launch, distributed evenly over its warps.
 struct Shares {
   std::uint32_t warps;
   std::uint64_t each;
-  std::uint64_t rest;  ///< that the first warps have one more of
+  std::uint64_t rest;  ///< the first warps have one more of these
 
   [[nodiscard]] STRATA_HD std::uint64_t begin_of(std::uint32_t warp) const {
     return warp * each + (warp < rest ? warp : rest);
   }
 };
 
-/// As many warps as fit on the device at once, or a multiple of that: the pulls of one warp upon a
-/// body add up to a running sum, whose error grows with its length. A share of few turns would take
-/// longer to begin and to end than to compute.
+/// As many warps as fit on the device at once, or a multiple of that: the forces of one warp on a
+/// body form a running sum, whose error grows with its length. A share of few turns would take
+/// longer to start and finish than to compute.
 [[nodiscard]] inline Shares shares_of(std::uint64_t turns, std::uint32_t warps_at_once) {
   constexpr std::uint64_t most = 1024;
   constexpr std::uint64_t least = 16;

@@ -28,20 +28,20 @@ double median_of(const std::vector<Sample>& samples, std::size_t number) {
   return median(all);
 }
 
-/// Interactions a second, of the seconds that are a number of the sample.
+/// Interactions per second, from the sample's number `number`, in seconds.
 Row rate(const RungCase& which, const char* quantity, const Method& method, std::size_t number) {
   const double interactions = which.problem.interactions() * static_cast<double>(which.steps);
   return {quantity, "1/s", method,
           [=](const Sample& seen) { return interactions / seen.numbers.at(number); }};
 }
-/// Seconds of a step.
+/// Seconds per step.
 Row step_time(const RungCase& which, const Method& method, std::size_t number) {
   const auto steps = static_cast<double>(which.steps);
   return {"step_time", "s", method,
           [=](const Sample& seen) { return seen.numbers.at(number) / steps; }};
 }
 
-/// What every kind of case reports: errors, the nominal rate, the facts.
+/// What every case reports: errors, the nominal rate, the facts.
 Experiment described(const RungCase& which) {
   Experiment experiment;
   const Error& error = which.verified.error;
@@ -53,7 +53,7 @@ Experiment described(const RungCase& which) {
   }
   experiment.watch = {number_at(0), number_at(1)};
   experiment.conclude = [which](Session& session, const std::vector<Sample>& samples) {
-    constexpr double nominal_flops = 20;  // of an interaction, by GPU Gems 3, ch. 31
+    constexpr double nominal_flops = 20;  // per interaction, as in GPU Gems 3, ch. 31
     const double interactions = which.problem.interactions() * static_cast<double>(which.steps);
     add(session, "nominal_flops_per_second", "FLOP/s", Provenance::modelled, "flop_20",
         nominal_flops * interactions / median_of(samples, 0));
@@ -101,8 +101,8 @@ Experiment described(const RungCase& which) {
 CountPlan counted(const RungCase& which) {
   CountPlan plan{.length = {.rounds = 1}};
   if (which.square_roots > 0) {
-    // Each pair has one, whatever else is in a kernel's beginning and end: at most a few for a
-    // body. That no pair was left out is what they prove.
+    // One for each pair, plus at most a few for a body at the kernel's beginning and end. The count
+    // proves that no pair was left out.
     plan.expected = {{.quantity = "xu_thread_instructions",
                       .predicted = which.square_roots,
                       .bound = 16.0 / which.problem.bodies}};
@@ -179,7 +179,7 @@ Experiment describe(const RungCase& which) {
                         .different = which.verified.misplaced};
   }
   if (!gpu) {
-    experiment.not_counted = "a CPU has no counters in the sets";
+    experiment.not_counted = "the counter sets do not cover CPUs";
     return experiment;
   }
   if (which.problem.kind == Kind::gravit) {
@@ -198,7 +198,7 @@ Experiment describe_several_gpus(const RungCase& which) {
                      rate(which, "copied_interactions_per_second", "wall", 2)};
   experiment.timers = {{number_at(0), "wall", number_at(1), By::whole}};
   experiment.has_clock = false;
-  experiment.not_counted = "counters are read of one GPU: see rung register_banks";
+  experiment.not_counted = "counters are read on one GPU only: see rung register_banks";
   return experiment;
 }
 

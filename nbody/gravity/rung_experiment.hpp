@@ -1,5 +1,5 @@
-// The case of a rung on any backend, everything but its launches: its steps and where they read and
-// write, how their outcome is verified, and what is reported. Host only.
+// The case of a rung on any backend, except its launches: its steps with their inputs and outputs,
+// the verification of their results, and the rows. Host only.
 #pragma once
 
 #include "harness/measure/experiment.hpp"
@@ -23,27 +23,27 @@ struct ReferenceProblem {
 };
 using PullsOf = std::vector<Pull> (*)(const Bodies&);
 /// A problem's bodies and their reference, which `pulls_of` computes on first use, for all rungs:
-/// that of half a million bodies takes a second.
+/// with half a million bodies it takes a second.
 [[nodiscard]] const ReferenceProblem& reference_problem(Session& session, const Problem& problem,
                                                         PullsOf pulls_of);
 
 /// One time step of all systems, or one evaluation of their accelerations.
 struct Step {
   const float* from = nullptr;    ///< bodies, in the layout of the case
-  float* to = nullptr;            ///< galaxies: where the moved bodies go, in the same layout
-  float* acceleration = nullptr;  ///< three arrays of `total` numbers, x y z: the outcome of single
-                                  ///< and gravit, and a place to work in where bodies move
+  float* to = nullptr;            ///< galaxies: the moved bodies, in the same layout
+  float* acceleration = nullptr;  ///< three arrays of `total` numbers, x y z: the result of single
+                                  ///< and gravit, and a scratch buffer if bodies move
   std::uint32_t systems = 1;
   std::uint32_t bodies = 0;  ///< of each system
   float softening_squared = 0;
   float time_step = 0;
-  std::size_t number = 0;  ///< of the steps of a sample: 0 is the first
+  std::size_t number = 0;  ///< index of the step in a sample
 
   [[nodiscard]] std::uint32_t total() const { return systems * bodies; }
   [[nodiscard]] bool moves() const { return to != nullptr; }
 };
 
-/// Where the steps of a case read and write, in a backend's memory: std::vector<float> or
+/// Inputs and outputs of the steps of a case, in a backend's memory: std::vector<float> or
 /// DeviceBuffer<float>.
 template <class Buffer>
 struct StepBuffers {
@@ -66,8 +66,8 @@ struct StepBuffers {
         to(begin.size()),
         acceleration(std::max(3 * all.total(), least)) {}
 
-  /// So many steps, from the bodies in `from`. Where they move, each step starts from what the one
-  /// before left.
+  /// A number of steps from the bodies in `from`. If bodies move, each step starts from the result
+  /// of the previous one.
   [[nodiscard]] std::vector<Step> steps(std::size_t count, float time) {
     std::vector<Step> all;
     all.reserve(count);
@@ -84,12 +84,12 @@ struct StepBuffers {
     }
     return all;
   }
-  /// Where so many steps leave the bodies.
+  /// The buffer with the bodies after that many steps.
   [[nodiscard]] const Buffer& after(std::size_t count) const { return count % 2 == 1 ? to : from; }
   [[nodiscard]] Bodies bodies_after(std::size_t count) const {
     return bodies_of(layout, on_host(after(count)), systems, bodies);
   }
-  /// Of the accelerations that the last step left.
+  /// The accelerations of the last step.
   [[nodiscard]] Error error(std::span<const Pull> right) const {
     const std::vector<float> all = on_host(acceleration);
     const std::size_t n = right.size();
@@ -98,7 +98,7 @@ struct StepBuffers {
   }
 
  private:
-  static constexpr std::size_t least = 1;  // of several GPUs one may get no bodies
+  static constexpr std::size_t least = 1;  // some of several GPUs may get no bodies
   static constexpr bool is_host = std::is_same_v<Buffer, std::vector<float>>;
 
   static Buffer filled(std::vector<float> words) {
@@ -118,20 +118,19 @@ struct StepBuffers {
   }
 };
 
-/// The outcome of one step.
+/// The result of one step.
 struct Verification {
   Error error;                ///< of the accelerations
-  std::size_t misplaced = 0;  ///< positions and masses that a move left wrong
+  std::size_t misplaced = 0;  ///< positions and masses that are wrong after a move
 };
-/// The same bodies without velocities. A step of length 1 from there makes the new velocities the
-/// accelerations, and the new positions known exactly.
+/// The same bodies without velocities. After a step of length 1 from there, the new velocities are
+/// the accelerations, and the exact new positions are known.
 [[nodiscard]] Bodies at_rest(Bodies bodies);
-/// The outcome of such a step.
+/// The result of such a step.
 [[nodiscard]] Verification verification_of(const Bodies& still, const Bodies& moved,
                                            std::span<const Pull> right);
-/// Takes such a step where bodies move, or computes their accelerations, and holds the outcome
-/// against the reference: take(buffers, step) restores the bodies, poisons what results overwrite,
-/// and does the step.
+/// Takes such a step if bodies move, or computes their accelerations, and compares the result with
+/// the reference. take(buffers, step) restores the bodies, poisons the outputs, and takes the step.
 template <class Buffer, class Take>
 [[nodiscard]] Verification verified_step(const std::string& layout, const Bodies& bodies,
                                          bool moves, std::span<const Pull> right, Take&& take) {
@@ -142,21 +141,21 @@ template <class Buffer, class Take>
   return verification_of(still, buffers.bodies_after(1), right);
 }
 
-/// What is known of a case before its first sample, and how to ask for what its last one left.
+/// A case before its first sample, and access to the results of its last sample.
 struct RungCase {
   Rung rung;
   Problem problem;
   std::size_t steps = 1;  ///< of a sample
   Verification verified;  ///< of one step, before the samples
   unsigned sms = 0;
-  double square_roots = 0;              ///< of a step, one a thread; 0: not one for each pair
-  std::function<Error()> error_at_end;  ///< of the accelerations; bodies that do not move
-  Conserved before;                     ///< bodies that move
+  double square_roots = 0;              ///< per step, one per thread; 0: not one for each pair
+  std::function<Error()> error_at_end;  ///< of the accelerations; for bodies that do not move
+  Conserved before;                     ///< for bodies that move
   std::function<Conserved()> after;
-  Facts facts;  ///< beside those that every rung has
+  Facts facts;  ///< besides those of every rung
 };
 
-/// Has the last sample judged by what it leaves in `buffers`. All arguments must live until then.
+/// Has the last sample judged by the contents of `buffers`. All arguments must live until then.
 template <class Buffer>
 void judge_last_sample(RungCase& which, const StepBuffers<Buffer>& buffers,
                        const ReferenceProblem& right, PullsOf pulls_of) {
@@ -171,14 +170,14 @@ void judge_last_sample(RungCase& which, const StepBuffers<Buffer>& buffers,
   }
 }
 
-/// Numbers of a sample: seconds of all its steps by the outer timer (events; the system's clock)
-/// and by the inner one (the timer that all SMs share; the core's counter), the core's clock, and,
-/// on a GPU, seconds of the caller.
+/// Numbers of a sample: seconds of all its steps by the outer timer (GPU: events; CPU: the system's
+/// clock) and by the inner one (GPU: the timer that all SMs share; CPU: the core's counter), the
+/// core's clock, and, on a GPU, seconds of the caller.
 [[nodiscard]] Experiment describe(const RungCase& which);
 
-/// Of several GPUs. Numbers of a sample: seconds by the host's clock from the common start to the
-/// last GPU's end; by events, of the GPU that took longest; by the host's clock with the copies to
-/// and from the GPUs inside.
+/// For several GPUs. Numbers of a sample: seconds by the host's clock from the common start to the
+/// last GPU's end; by events, of the slowest GPU; by the host's clock including the copies to and
+/// from the GPUs.
 [[nodiscard]] Experiment describe_several_gpus(const RungCase& which);
 
 }  // namespace strata::nbody

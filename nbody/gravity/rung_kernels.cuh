@@ -1,5 +1,5 @@
-// What the file of a rung on a GPU needs: the words of its story, and, for its code, kernels of the
-// usual shape, a grid of blocks over the bodies, systems in y. Without nvcc the story alone is
+// Everything for the file of a rung on a GPU: the types of its story, and for its code, kernels of
+// the usual shape: a grid of blocks over the bodies, systems in y. Without nvcc only the story is
 // compiled.
 #pragma once
 
@@ -31,18 +31,18 @@ namespace strata::nbody {
 
 /// A rung, prepared for a case.
 struct RungKernel {
-  /// Launches the step, and nothing else: no copies, no waiting. Its caller asks for errors.
+  /// Launches the step, and nothing else: no copies, no waiting. The caller checks for errors.
   std::function<void(const Step&, cudaStream_t)> launch;
-  const void* kernel = nullptr;  ///< the one that takes the time
-  unsigned threads = 0;          ///< of its blocks
-  /// Reciprocal square roots of a step, one a thread; 0 where they are not one for each pair.
+  const void* kernel = nullptr;  ///< the main kernel
+  unsigned threads = 0;          ///< per block
+  /// Reciprocal square roots of a step, one per thread; 0 if they are not one per pair.
   double square_roots = 0;
-  /// Of the step that was last taken; waits for it. `blocks`: of the launch that takes the time,
-  /// where the problem alone does not say how many.
+  /// For the last step; waits for it. `blocks`: of the main launch, if the problem alone does not
+  /// determine their number.
   std::function<Facts()> facts = {};
 };
 
-/// Prepares a rung for a case: reads its axes. Throws Skipped where the device cannot do it.
+/// Prepares a rung for a case: reads its axes. Throws Skipped if the device cannot do it.
 using MakeRungKernel = RungKernel (*)(const Session&, const Problem&);
 
 /// verified_step() of `bodies` in that layout, on the current device.
@@ -53,14 +53,14 @@ using MakeRungKernel = RungKernel (*)(const Session&, const Problem&);
 void measure_rung(Session& session, const Rung& rung, MakeRungKernel make);
 
 /// The reference in double precision on the current device: every body of a large problem, in a
-/// second. Throws std::runtime_error when a body of every few, taken at random, differs from the
-/// host's reference by more than 1e-11 of the root mean square.
+/// second. Throws std::runtime_error if one of some randomly chosen bodies differs from the host's
+/// reference by more than 1e-11 of the root mean square.
 [[nodiscard]] std::vector<Pull> device_reference(const Bodies& bodies);
 
 using DeviceSteps = StepBuffers<DeviceBuffer<float>>;
-/// Restores the bodies and poisons what results overwrite. Waits.
+/// Restores the bodies and poisons the outputs. Waits.
 inline void restore(DeviceSteps& steps, const Stream& stream) {
-  constexpr int poison = 0xFF;  // all bits set: not a number
+  constexpr int poison = 0xFF;  // all bits set: NaN
   cuda_check(cudaMemcpyAsync(steps.from.data(), steps.begin.data(), steps.from.size_bytes(),
                              cudaMemcpyDeviceToDevice, stream.get()));
   steps.to.poison(poison, stream.get());
@@ -68,17 +68,17 @@ inline void restore(DeviceSteps& steps, const Stream& stream) {
   stream.synchronize();
 }
 
-/// Blocks that `bodies` make up, the last one perhaps not full.
+/// Blocks for `bodies`; the last one may not be full.
 [[nodiscard]] constexpr std::uint32_t blocks_for(std::uint32_t bodies, std::uint32_t of_a_block) {
   return (bodies + of_a_block - 1) / of_a_block;
 }
 
-// A block's walk over the bodies of a system, tile by tile through shared memory (Nyland, Harris,
-// Prins, GPU Gems 3, ch. 31; CUDA Handbook, Listing 14.4). Rungs differ in what they make of it.
+// A block's loop over the bodies of a system, tile by tile through shared memory (Nyland, Harris,
+// Prins, GPU Gems 3, ch. 31; CUDA Handbook, Listing 14.4). Rungs differ in the loop body.
 
-/// One body a thread. `block`: threads of a block and bodies of a tile. Every thread of a block
-/// takes part in loading, also those beyond the last body; the last tile is filled up with bodies
-/// that have no mass.
+/// One body per thread. `block`: threads of a block and bodies of a tile. Every thread of a block
+/// takes part in loading, also those beyond the last body; the last tile is padded with bodies
+/// without mass.
 template <Layout L, class Math, unsigned block, unsigned unroll, bool moves>
 __device__ __forceinline__ void walk_tiles(const Work& work, std::uint32_t system) {
   __shared__ float4 tile[block];
@@ -95,7 +95,7 @@ __device__ __forceinline__ void walk_tiles(const Work& work, std::uint32_t syste
     __syncthreads();
 #pragma unroll unroll
     for (unsigned k = 0; k < block; ++k) {
-      const float4 other = tile[k];  // one load, not one for each use
+      const float4 other = tile[k];  // one load, not one per use
       pull<Math>(pulls, me, other, work.softening_squared);
     }
     __syncthreads();
@@ -103,7 +103,7 @@ __device__ __forceinline__ void walk_tiles(const Work& work, std::uint32_t syste
   if (real) finish<L, moves>(work, first + mine, me, pulls);
 }
 
-/// A kernel whose blocks have one body a thread and walk over whole tiles of `block` bodies.
+/// A kernel with one body per thread, which loops over whole tiles of `block` bodies.
 inline RungKernel tile_kernel(void (*kernel)(Work), unsigned block, unsigned square_roots,
                               const Problem& problem) {
   const double padded = static_cast<double>(blocks_for(problem.bodies, block)) * block;
@@ -117,7 +117,7 @@ inline RungKernel tile_kernel(void (*kernel)(Work), unsigned block, unsigned squ
           .square_roots = problem.systems * padded * padded * square_roots};
 }
 
-/// The same in the layout of the case: kernel.operator()<L, moves>() is its code.
+/// The same in the layout of the case, with the code that kernel.operator()<L, moves>() returns.
 template <class Kernel>
 RungKernel tile_kernel_in_layout(const Session& session, const Problem& problem,
                                  unsigned square_roots, Kernel kernel) {
@@ -132,6 +132,6 @@ RungKernel tile_kernel_in_layout(const Session& session, const Problem& problem,
 
 #else
 namespace strata::nbody {
-inline constexpr auto make = nullptr;  ///< in the place of a rung's own
+inline constexpr auto make = nullptr;  ///< instead of a rung's own
 }
 #endif

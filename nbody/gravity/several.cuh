@@ -1,9 +1,9 @@
-// A walk in which a thread has several bodies in registers, so that one read from shared memory
-// serves them all. Rungs differ in what they make of it.
+// A loop with several bodies per thread in registers, so that one read from shared memory serves
+// them all. Rungs differ in the loop body.
 //
-// A block has 32 × per_thread bodies; its warps share out the others among themselves, each with a
-// tile of its own, and add up what they found. There is no barrier in the walk. Sums of 256 others
-// go into totals in shared memory.
+// A block has 32 × per_thread bodies; its warps divide the source bodies, each with a separate
+// tile, and add up their results. There is no barrier in the loop. Sums over 256 source bodies are
+// added to totals in shared memory.
 #pragma once
 
 #include "nbody/gravity/rung_kernels.cuh"
@@ -14,8 +14,8 @@ namespace strata::nbody::several {
 inline constexpr unsigned lanes = 32;
 inline constexpr unsigned tiles_of_a_sum = 8;
 
-/// What a tile holds of a body. `turned`: its mass stands first, so that a coordinate lies in
-/// another register bank than the same coordinate of a body that was read as a float4.
+/// A body in a tile. `turned`: its mass is first, so that a coordinate is in another register bank
+/// than the same coordinate of a body that was read as a float4.
 template <bool turned>
 __device__ __forceinline__ float4 put(const float4& body) {
   if constexpr (turned) return {body.w, body.x, body.y, body.z};
@@ -65,7 +65,7 @@ __device__ __forceinline__ void walk(const Work& work) {
   while (start < work.bodies) {
     tiles[warp][lane] = put<turned>(next);
     start += warps * lanes;
-    next = read(start + lane);  // on its way while this tile is walked
+    next = read(start + lane);  // in flight while this tile is processed
     __syncwarp();
 #pragma unroll unroll
     for (unsigned k = 0; k < lanes; ++k) {
@@ -92,7 +92,7 @@ __device__ __forceinline__ void walk(const Work& work) {
   }
 }
 
-/// The kernel step_of.operator()<per_thread, warps, moves>(), by the case's axes.
+/// The kernel step_of.operator()<per_thread, warps, moves>() for the values of the case's axes.
 template <class StepOf>
 RungKernel kernel_of(const Session& session, const Problem& problem, StepOf step_of) {
   const auto per_thread = static_cast<unsigned>(session.whole("per_thread"));
@@ -103,7 +103,7 @@ RungKernel kernel_of(const Session& session, const Problem& problem, StepOf step
                              : step_of.template operator()<n, w, false>();
     });
   });
-  const unsigned bodies = lanes * per_thread;  // of a block
+  const unsigned bodies = lanes * per_thread;  // per block
   return {.launch =
               [=](const Step& step, cudaStream_t stream) {
                 const dim3 grid{blocks_for(step.bodies, bodies), step.systems};

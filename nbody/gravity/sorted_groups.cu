@@ -19,7 +19,7 @@ constexpr unsigned lanes = 32;
 constexpr unsigned whole_warp = 0xFFFFFFFFU;
 constexpr unsigned most_parts = 64;
 
-/// What some bodies lie in, and their mass.
+/// The bounding box of some bodies, and their mass.
 struct Box {
   float low[3];
   float high[3];
@@ -36,7 +36,7 @@ __device__ void join(Box& box, const Box& other) {
   }
   box.mass += other.mass;
 }
-/// Of all lanes, in every lane.
+/// Joins the boxes of all lanes; every lane gets the result.
 __device__ Box joined(Box box) {
   for (unsigned step = lanes / 2; step > 0; step /= 2) {
     Box other;
@@ -50,7 +50,7 @@ __device__ Box joined(Box box) {
   return box;
 }
 
-/// The boxes of so many parts of each system.
+/// Bounding boxes of the parts of each system: one part per block.
 __global__ void __launch_bounds__(block) survey(Work work, Box* boxes, Survey* surveys) {
   __shared__ Box of_warps[block / lanes];
   const std::uint32_t first = blockIdx.y * work.bodies;
@@ -70,14 +70,14 @@ __global__ void __launch_bounds__(block) survey(Work work, Box* boxes, Survey* s
   if (blockIdx.x == 0) surveys[blockIdx.y] = {0, 0, 0};
 }
 
-/// Masses stay what they are; radii do not.
+/// Keeps the masses and resets the radii.
 __global__ void __launch_bounds__(block) forget_radii(Survey* surveys, std::uint32_t systems) {
   const std::uint32_t system = blockIdx.x * block + threadIdx.x;
   if (system < systems) surveys[system] = {surveys[system].mass, 0, 0};
 }
 
-/// Keys: the system, whether the body is heavy, and its place on the curve. Heavy bodies stand
-/// together, for a group with one is slow.
+/// Keys: the system, whether the body is heavy, and its place on the curve. Heavy bodies are sorted
+/// together, because a group with one is slow.
 __global__ void __launch_bounds__(block)
     find_keys(Work work, const Box* boxes, unsigned parts, unsigned bits, Survey* surveys,
               std::uint32_t* keys, std::uint32_t* numbers) {
@@ -120,7 +120,7 @@ __device__ float largest_of_warp(float value) {
   return of_warp(value, [](float a, float b) { return fmaxf(a, b); });
 }
 
-/// A warp puts a group of bodies where it belongs, two a lane, and finds its sphere.
+/// A warp writes the bodies of a group in sorted order, two per lane, and computes its sphere.
 __global__ void __launch_bounds__(block) gather(Work work, Groups groups) {
   const unsigned lane = threadIdx.x % lanes;
   const std::uint32_t group = blockIdx.x * (block / lanes) + threadIdx.x / lanes;
@@ -138,7 +138,7 @@ __global__ void __launch_bounds__(block) gather(Work work, Groups groups) {
     groups.bodies[begin + k * lanes + lane] = body[k];
     groups.accelerations[begin + k * lanes + lane] = nobody();
   }
-  // About the first body, so that a system far from the origin loses nothing.
+  // Relative to the first body, so that a system far from the origin loses no precision.
   const float origin[3] = {__shfl_sync(whole_warp, body[0].x, 0),
                            __shfl_sync(whole_warp, body[0].y, 0),
                            __shfl_sync(whole_warp, body[0].z, 0)};
@@ -205,7 +205,7 @@ tensor::SortedGroups tensor::sorted_groups(std::uint32_t systems, std::uint32_t 
   const std::uint32_t total = systems * bodies;
   const unsigned bits = bits_of_curve(systems, bodies);
   const int key_bits = static_cast<int>(3 * bits + 1 + std::bit_width(systems - 1));
-  // Asked without memory, it says how much it needs, and does nothing.
+  // Without memory, CUB only returns the size that it needs.
   const auto sort = [=](void* memory, std::size_t& bytes, Arrays* in, cudaStream_t stream) {
     cuda_check(cub::DeviceRadixSort::SortPairs(
         memory, bytes, in ? in->keys.data() : nullptr, in ? in->sorted_keys.data() : nullptr,

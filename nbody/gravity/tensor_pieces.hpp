@@ -1,14 +1,14 @@
-// Gravity by tensor cores, as far as a host can do it: bodies as numbers of half precision, which
-// groups of bodies are far enough apart for them, and the order that makes groups small.
+// Gravity on tensor cores, the host part: bodies as half-precision numbers, the condition under
+// which groups of bodies are far enough apart for them, and the order that keeps groups small.
 //
-// Tensor cores multiply numbers of half precision, 11 bits, and add up in single precision. So a
-// coordinate is a high piece and a low one, x = h + l, and of x_i x_j the products h h, h l and l h
-// are taken. r² = |i|² + |j|² − 2 i·j is then one product of two rows of 16 pieces.
+// Tensor cores multiply half-precision numbers (11 bits) and accumulate in single precision. So a
+// coordinate is split into a high and a low piece, x = h + l, and of x_i x_j the products h h, h l
+// and l h are computed. r² = |i|² + |j|² − 2 i·j is then one product of two rows of 16 pieces.
 //
-// r⁻³ has only 11 bits. Of two groups of bodies it is split into f₀, that of their centres, whose
-// part is added in single precision from the groups' moments, and r⁻³ − f₀, which is small where
-// the groups are far apart. Its rounding falls either way from pair to pair. Groups that are too
-// near for that are computed in single precision.
+// r⁻³ has only 11 bits. For two groups of bodies it is therefore split into f₀, the value for their
+// centres, whose part is added in single precision from the groups' moments, and r⁻³ − f₀, which is
+// small if the groups are far apart. The sign of its rounding error varies from pair to pair.
+// Groups too near for that are computed in single precision.
 #pragma once
 
 #include "harness/model/layout.hpp"
@@ -26,10 +26,10 @@
 namespace strata::nbody::tensor {
 
 inline constexpr unsigned group_bodies = 64;
-inline constexpr unsigned groups_of_tile = 8;  ///< a tile is what a block has, a group a warp
+inline constexpr unsigned groups_of_tile = 8;  ///< a tile per block, a group per warp
 inline constexpr unsigned tile_bodies = group_bodies * groups_of_tile;
 
-/// The nearest number of half precision, of two the even one; beyond 65504 infinite.
+/// The nearest half-precision number, ties to even; beyond 65504 infinite.
 STRATA_HD inline float to_half(float x) {
 #if defined(__CUDA_ARCH__)
   return __half2float(__float2half_rn(x));
@@ -42,7 +42,7 @@ STRATA_HD inline float to_half(float x) {
   std::uint32_t magnitude = word & ~sign;
   if (magnitude > infinite) return x;
   if (magnitude < least_normal) {
-    // Multiples of 2^-24, which is the unit of the last place of numbers from 0.5 to 1.
+    // Subnormal halves are multiples of 2^-24, the unit in the last place from 0.5 to 1.
     const float sum = std::bit_cast<float>(magnitude) + 0.5F;
     magnitude = std::bit_cast<std::uint32_t>(sum - 0.5F);
   } else {
@@ -53,13 +53,13 @@ STRATA_HD inline float to_half(float x) {
 #endif
 }
 
-/// The 16 pieces of a body, whose product with those of another is r². Its coordinates are those
-/// about a centre, times the scale. `row`: whether it stands in the rows of a product or in the
-/// columns; one of the two has `squared`, the softening, in it.
+/// The 16 pieces of a body, whose product with those of another is r². Its coordinates are relative
+/// to a centre, times the scale. `row`: whether it is in the rows of a product or in the columns;
+/// one of the two includes `squared`, the softening.
 template <bool row>
 STRATA_HD inline std::array<float, 16> distance_pieces(float x, float y, float z, float squared) {
   std::array<float, 16> pieces{};
-  constexpr float apart = 64;  // moves a low piece away from numbers too small to be normal
+  constexpr float apart = 64;  // moves a low piece away from subnormal numbers
   constexpr std::array<float, 3> weights{256, 1, 0x1p-11F};
   const float sign = row ? -2.0F : 1.0F;
   const std::array<float, 3> coordinates{x, y, z};
@@ -81,7 +81,7 @@ STRATA_HD inline std::array<float, 16> distance_pieces(float x, float y, float z
   return pieces;
 }
 
-/// What r⁻³ is multiplied by: m x, m y, m z and m, high and low piece of each.
+/// The factors of r⁻³: m x, m y, m z and m, high and low piece of each.
 STRATA_HD inline std::array<float, 8> moment_pieces(float x, float y, float z, float mass) {
   const std::array<float, 4> moments{mass * x, mass * y, mass * z, mass};
   std::array<float, 8> pieces{};
@@ -92,7 +92,7 @@ STRATA_HD inline std::array<float, 8> moment_pieces(float x, float y, float z, f
   return pieces;
 }
 
-/// r⁻³ by multiply-adds, of r², less `base`. The first guess of 1 / r is off by up to 3.4 %, so
+/// r⁻³ by multiply-adds, from r², minus `base`. The first guess of 1 / r is off by up to 3.4 %, so
 /// t = r² guess² is near 1; the polynomial is t^(−3/2).
 STRATA_HD inline float inverse_cube(float squared, float base) {
 #if defined(__CUDA_ARCH__)
@@ -106,8 +106,8 @@ STRATA_HD inline float inverse_cube(float squared, float base) {
   return fmaf(square * guess, p, -base);
 }
 
-/// A place, and how far from it the bodies of a group are; infinite where the group must be
-/// computed in single precision, with whomever.
+/// A bounding sphere of a group of bodies; infinite if the group must be computed in single
+/// precision with every other.
 struct Sphere {
   float x;
   float y;
@@ -120,7 +120,7 @@ STRATA_HD inline float distance_of(const Sphere& a, const Sphere& b) {
   const float dz = a.z - b.z;
   const float squared = fmaf(dx, dx, fmaf(dy, dy, dz * dz));
 #if defined(__CUDA_ARCH__)
-  float root;  // right to a unit in the last place or two, in a few instructions
+  float root;  // accurate to one or two units in the last place, in a few instructions
   asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(squared));
   return root;
 #else
@@ -128,30 +128,30 @@ STRATA_HD inline float distance_of(const Sphere& a, const Sphere& b) {
 #endif
 }
 
-/// Smallest r² + ε², scaled: r⁻³ is then below 2^15.75, and 65504 the largest number.
+/// Smallest r² + ε², scaled: r⁻³ is then below 2^15.75, and the largest half is 65504.
 inline constexpr float least_square = 6.9e-4F;
-/// Smallest radius, scaled. The bodies of a smaller group, and of all that lie at the same place,
-/// would have one rounding error in common.
+/// Smallest radius, scaled. The bodies of a smaller group, and of all at the same place, would
+/// share one rounding error.
 inline constexpr float least_radius = 0x1p-9F;
-/// Largest distances of both groups from the common centre, scaled: the pieces of their squares
-/// are far below 65504.
+/// Bound of the distances of both groups from the common centre, scaled: the pieces of their
+/// squares are far below 65504.
 inline constexpr float most_reach = 1024;
-/// Of r², over the square of the distances of both bodies from the centre, at the most. Low pieces
-/// are right to 2^-22 of the coordinate, l l is left out: 6 × 2^-22 |i||j| together. The squares
-/// are rounded to 2^-22, and adding up 16 products cuts each at 2^-24 of the largest.
+/// Maximum error of r² over the square of the distances of both bodies from the centre. Low pieces
+/// are accurate to 2^-22 of the coordinate, l l is left out: 6 × 2^-22 |i||j| together. The squares
+/// are rounded to 2^-22, and adding up 16 products truncates each at 2^-24 of the largest.
 inline constexpr float square_error = 1.5F * 0x1p-20F;
-/// Of r², at the most.
+/// Maximum error of r².
 inline constexpr float relative_square_error = 0x1p-8F;
 
-/// What decides whether groups may be computed in tensor form.
+/// The quantities that decide whether groups may be computed in tensor form.
 struct Apart {
   float smallest_radius;
-  float distance;  ///< of the groups' centres,
-  float radii;     ///< and the sum of their radii
-  float reach;     ///< distances of both from the centre of the coordinates, and `radii`
+  float distance;  ///< between the groups' centres
+  float radii;     ///< sum of the groups' radii
+  float reach;     ///< their distances from the centre of the coordinates, plus `radii`
 };
-/// `ratio`: what `distance` must be beyond, in `radii`. From 1 on no two bodies touch, but at 1 the
-/// pulls upon single bodies are off by up to 8e-3.
+/// `ratio`: the minimum of `distance` over `radii`. From 1 on no two bodies touch, but at 1 the
+/// forces on single bodies are off by up to 8e-3.
 STRATA_HD inline bool is_far(const Apart& of, float ratio, float softening_squared, float scale) {
   const float gap = of.distance - of.radii;
   const float least = fmaf(gap, gap, softening_squared);
@@ -159,19 +159,19 @@ STRATA_HD inline bool is_far(const Apart& of, float ratio, float softening_squar
          least * (scale * scale) >= least_square && scale * of.reach <= most_reach &&
          least * relative_square_error >= square_error * (of.reach * of.reach);
 }
-/// Of two groups, with coordinates about `centre`.
+/// For two groups, with coordinates relative to `centre`.
 STRATA_HD inline Apart apart(const Sphere& a, const Sphere& b, const Sphere& centre) {
   const float radii = a.radius + b.radius;
   return {fminf(a.radius, b.radius), distance_of(a, b), radii,
           distance_of(a, centre) + distance_of(b, centre) + radii};
 }
 
-/// A sphere that holds the centres of all groups of a tile, and the extremes of these.
+/// A sphere that holds the centres of all groups of a tile, and the extreme values of the groups.
 struct Hull {
   Sphere centres;
   float smallest_radius;
   float largest_radius;
-  float reach;  ///< largest distance of a group's centre from that of the coordinates
+  float reach;  ///< largest distance of a group's centre from the centre of the coordinates
 };
 /// `at(g)`: the sphere of group g of the tile.
 template <class At>
@@ -191,22 +191,23 @@ STRATA_HD inline Hull hull_of(const At& at, const Sphere& centre) {
     hull.centres.radius = fmaxf(hull.centres.radius, distance_of(at(g), hull.centres));
   return hull;
 }
-/// The nearest that any group of a tile can be to another group: if that is far, all eight are.
+/// The smallest possible distance between any group of a tile and another group: if that is far,
+/// all eight are.
 STRATA_HD inline Apart apart(const Hull& a, const Sphere& b, const Sphere& centre) {
   const float radii = a.largest_radius + b.radius;
   return {fminf(a.smallest_radius, b.radius), distance_of(a.centres, b) - a.centres.radius, radii,
           a.reach + distance_of(b, centre) + radii};
 }
 
-/// A power of two that makes the middle group, whose radii lie from 2^exponent on, an eighth to a
-/// quarter large.
+/// A power of two that scales the middle group, whose radii start at 2^exponent, to an eighth to a
+/// quarter.
 STRATA_HD inline float scale_for(int exponents, int groups) {
   if (groups == 0) return 1;
   const int middle = exponents / groups;
   return ldexpf(1.0F, middle < -120 ? 117 : middle > 120 ? -123 : -3 - middle);
 }
 
-/// A body that is heavier than so many of the mean pulls by itself: its rounding errors do not
+/// A body heavier than this multiple of the mean dominates by itself: its rounding errors do not
 /// vanish among those of others, and its group is computed in single precision.
 inline constexpr float heavy = 16;
 STRATA_HD inline float mass_limit(float mass, float bodies) {
@@ -215,55 +216,55 @@ STRATA_HD inline float mass_limit(float mass, float bodies) {
   return limit > least ? limit : least;
 }
 
-/// The tiles of a system stand in a ring. Each meets the half of it that follows, and of an even
-/// number those in the first half also the one that is opposite.
+/// The tiles of a system form a ring. Each interacts with the half of it that follows, and with an
+/// even number of tiles those in the first half also with the opposite one.
 STRATA_HD inline bool meets(std::uint32_t tile, std::uint32_t other, std::uint32_t tiles) {
   const std::uint32_t ahead = other >= tile ? other - tile : other + tiles - tile;
   return 2 * ahead < tiles ? ahead > 0 : 2 * ahead == tiles && tile < tiles / 2;
 }
 
-/// Of 32 groups from `first` on, a bit for each that there is among `groups`.
+/// A bit for each of the 32 groups from `first` that exists among `groups`.
 STRATA_HD inline std::uint32_t groups_there(std::uint32_t first, std::uint32_t groups) {
   const std::uint32_t left = groups > first ? groups - first : 0;
   return left >= 32 ? 0xFFFFFFFFU : (1U << left) - 1;
 }
 
-/// How the work of a system is cut.
+/// The decomposition of the work of a system.
 struct Cut {
   std::uint32_t tiles;
-  std::uint32_t tiles_of_set;  ///< that have their coordinates about one centre
+  std::uint32_t tiles_of_set;  ///< whose coordinates are relative to one centre
   std::uint32_t sets;
-  std::uint32_t words;       ///< of a group: a bit for each other
-  std::uint32_t chunk;       ///< tiles that a block meets, at the most
-  std::uint32_t shares = 1;  ///< of several GPUs, to which the sets are dealt out in turn,
-  std::uint32_t share = 0;   ///< and the one that is meant
+  std::uint32_t words;       ///< per group, with one bit for each other group
+  std::uint32_t chunk;       ///< maximum number of tiles with which a block interacts
+  std::uint32_t shares = 1;  ///< of several GPUs, over which the sets are distributed in turn,
+  std::uint32_t share = 0;   ///< and the number of this one
 
-  /// Sets of this share.
+  /// Number of sets of this share.
   [[nodiscard]] STRATA_HD std::uint32_t own_sets() const {
     return (sets + shares - 1 - share) / shares;
   }
-  /// Tiles of this share, the last set filled up.
+  /// Number of tiles of this share, the last set filled up.
   [[nodiscard]] STRATA_HD std::uint32_t own_tiles() const { return own_sets() * tiles_of_set; }
-  /// The tile that is the n-th of those; `tiles` or more for what fills up the last set.
+  /// The n-th of those tiles; `tiles` or more for those that fill up the last set.
   [[nodiscard]] STRATA_HD std::uint32_t own_tile(std::uint32_t n) const {
     return (n / tiles_of_set * shares + share) * tiles_of_set + n % tiles_of_set;
   }
-  /// The group that is the n-th of their groups.
+  /// The n-th of their groups.
   [[nodiscard]] STRATA_HD std::uint32_t own_group(std::uint32_t n) const {
     return own_tile(n / groups_of_tile) * groups_of_tile + n % groups_of_tile;
   }
 };
-/// Words that hold the bits of all groups that one meets, from that of its own tile on: those of
-/// half the ring, one that begins before it and two that end behind, the last word perhaps not
-/// full.
+/// Words that hold the bits of all groups with which one interacts, starting with its own tile:
+/// those of half the ring, one that begins before it and two that end after it; the last word may
+/// not be full.
 [[nodiscard]] STRATA_HD inline std::uint32_t words_of_half(const Cut& cut) {
   const std::uint32_t half = cut.tiles / 2 * groups_of_tile / 32 + 3;
   return half < cut.words ? half : cut.words;
 }
 
-/// About each centre there are pieces of all bodies, of 48 bytes; those of a share in 2 GiB, if one
-/// centre does not take more already. A block costs about 0.4 tiles more than those that it meets;
-/// with larger chunks there are fewer of them, and more SMs wait for the last ones.
+/// For each centre there are pieces of all bodies, of 48 bytes; those of a share take 2 GiB, unless
+/// one centre takes more already. A block costs about 0.4 tiles more than those with which it
+/// interacts; larger chunks reduce their number, but more SMs wait for the last ones.
 [[nodiscard]] inline Cut cut_of(std::uint32_t systems, std::uint32_t bodies,
                                 std::uint32_t blocks_at_once, std::uint32_t shares = 1,
                                 std::uint32_t share = 0) {
@@ -290,15 +291,15 @@ struct Cut {
       .share = share};
 }
 
-/// Bits of each coordinate in a key of 32 bits, beside the number of the system and a bit of its
-/// own: cells of far less than a body, in the mean, where there are so many bits.
+/// Bits of each coordinate in a key of 32 bits, besides the number of the system and one spare bit:
+/// on average, cells are far smaller than the space of a body, as far as the bits suffice.
 [[nodiscard]] constexpr unsigned bits_of_curve(std::uint32_t systems, std::uint32_t bodies) {
   const unsigned free = 31 - static_cast<unsigned>(std::bit_width(systems - 1));
   const unsigned wanted = 2 * ((static_cast<unsigned>(std::bit_width(bodies)) + 2) / 3);
   return std::clamp(wanted, 1U, std::max(free / 3, 1U));
 }
 
-/// The place of a cell on Hilbert's curve, of which two that follow each other touch (Skilling,
+/// The position of a cell on Hilbert's curve, on which consecutive cells are adjacent (Skilling,
 /// Programming the Hilbert curve, AIP Conf. Proc. 707, 2004).
 STRATA_HD inline std::uint32_t place_on_curve(std::uint32_t x, std::uint32_t y, std::uint32_t z,
                                               unsigned bits) {
@@ -327,11 +328,11 @@ STRATA_HD inline std::uint32_t place_on_curve(std::uint32_t x, std::uint32_t y, 
   return place;
 }
 
-/// The cell of a coordinate, of so many along the edge of a box that begins at `low`.
+/// The cell of a coordinate, with that many cells along the edge of a box that begins at `low`.
 STRATA_HD inline std::uint32_t cell_of(float coordinate, float low, float edge, unsigned bits) {
   const auto cells = static_cast<float>(1U << bits);
   const float at = (coordinate - low) / edge * cells;
-  return at >= 0 ? static_cast<std::uint32_t>(fminf(at, cells - 1)) : 0;  // not a number: 0
+  return at >= 0 ? static_cast<std::uint32_t>(fminf(at, cells - 1)) : 0;  // NaN: 0
 }
 
 }  // namespace strata::nbody::tensor

@@ -1,15 +1,16 @@
 // The pairs of far groups on tensor cores: distances, sums for one side, and, transposed, sums for
-// the other. tensor_pieces.hpp says what the numbers are.
+// the other. tensor_pieces.hpp explains the numbers.
 //
-// A warp has the 64 bodies of a group in registers, as the rows of four products, and meets 16
-// others at a time, as their columns. Of each block of 16 × 16 pairs:
-//   two mma                      r² of 16 × 8 pairs each, from 16 pieces a body
-//   eight roots a lane           r⁻³ − f₀: seven by the special function unit, one by multiply-adds
+// A warp holds the 64 bodies of a group in registers, as the rows of four products. It processes 16
+// other bodies at a time, as their columns. Each block of 16 × 16 pairs takes
+//   two mma                      r² of 16 × 8 pairs each, from 16 pieces per body
+//   eight roots per lane         r⁻³ − f₀: seven by the special function unit, one by multiply-adds
 //   one mma                      sums for the rows: r⁻³ times the moments of the columns
 //   four movmatrix and one mma   sums for the columns
-// What a lane holds of one product is what it hands to the next. Distances of the next block, roots
-// of this one and sums of the one before stand side by side in the code, so that none waits for
-// another; ptxas still moves them, within the turn of the inner loop.
+// A lane's part of one product's result is its part of the next one's operands. The code
+// interleaves the distances of the next block, the roots of this one and the sums of the previous
+// one, so that none waits for another; ptxas still moves them within an iteration of the inner
+// loop.
 #pragma once
 
 #include "nbody/gravity/sorted_groups.cuh"
@@ -23,10 +24,10 @@ inline constexpr unsigned threads = warps * lanes;
 inline constexpr unsigned products = group_bodies / 16;
 inline constexpr unsigned loaded = 256;  ///< bodies of another tile at a time
 inline constexpr unsigned loads = tile_bodies / loaded;
-inline constexpr unsigned steps = loaded / 16;  ///< in which a warp meets them
+inline constexpr unsigned steps = loaded / 16;  ///< in which a warp processes them
 inline constexpr unsigned whole_warp = 0xFFFFFFFFU;
 
-/// What makes pieces of a system's bodies, and accelerations of their sums.
+/// The inputs for the pieces of a system's bodies, and for accelerations from their sums.
 struct Scale {
   float length;
   float softening_squared;  ///< scaled
@@ -34,22 +35,23 @@ struct Scale {
   float sum;
 };
 
-/// All that the kernels are handed.
+/// The arguments of the kernels.
 struct Pairs {
   Groups groups;
-  const Scale* scales;       ///< of each system
-  const float4* centres;     ///< of each set of tiles, about which these have their coordinates
-  const std::uint32_t* far;  ///< of each group a bit for each that it meets: whether in tensor form
-  uint4* distances;          ///< pieces of all bodies about each centre, as lanes want them
+  const Scale* scales;    ///< of each system
+  const float4* centres;  ///< of each set of tiles, to whose centre their coordinates are relative
+  const std::uint32_t*
+      far;           ///< a bit for each group with which a group interacts: whether in tensor form
+  uint4* distances;  ///< pieces of all bodies for each centre, in the order of the lanes
   uint2* moments;
   float softening_squared;
-  float ratio;               ///< of is_far()
+  float ratio;               ///< argument of is_far()
   std::uint32_t bodies;      ///< of a system
-  std::uint32_t far_blocks;  ///< of a system in this share, ahead of those that have near groups
-  std::uint32_t near_parts;  ///< warps that share the near groups of one
+  std::uint32_t far_blocks;  ///< of a system in this share, before those with near groups
+  std::uint32_t near_parts;  ///< warps that share the near groups of one group
   Cut cut;
 
-  /// Where the pieces of the bodies of a system begin, about the centre of a set of this share.
+  /// The start of the pieces of a system's bodies, for the centre of a set of this share.
   __device__ std::size_t pieces_of(std::uint32_t system, std::uint32_t set) const {
     return (std::size_t{system} * cut.own_sets() + set / cut.shares) * groups.padded * 2;
   }
@@ -68,14 +70,14 @@ __device__ __forceinline__ std::uint32_t packed(float low, float high) {
 
 // ---- Instructions -------------------------------------------------------------------------------
 
-/// Wanted: one MUFU.RSQ, in its place.
+/// Expected: one MUFU.RSQ, in its place.
 __device__ __forceinline__ float root_in_place(float x) {
   float y;
   asm volatile("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
 #if __CUDA_ARCH__ >= 800 || !defined(__CUDA_ARCH__)
-/// Wanted: one HMMA.16816.F32.
+/// Expected: one HMMA.16816.F32.
 __device__ __forceinline__ void multiply_add(float (&sum)[4], const std::uint32_t (&a)[4],
                                              std::uint32_t b0, std::uint32_t b1) {
   asm volatile(
@@ -92,7 +94,7 @@ __device__ __forceinline__ void multiply(float* product, const std::uint32_t (&a
       : "=f"(product[0]), "=f"(product[1]), "=f"(product[2]), "=f"(product[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1), "f"(0.0F));
 }
-/// Of 8 × 8 numbers of half precision. Wanted: one MOVM.16.MT88.
+/// Of 8 × 8 half-precision numbers. Expected: one MOVM.16.MT88.
 __device__ __forceinline__ std::uint32_t transposed(std::uint32_t numbers) {
   std::uint32_t turned;
   asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(turned) : "r"(numbers));
@@ -123,19 +125,19 @@ struct Rows {
 };
 
 #if __CUDA_ARCH__ >= 800 || !defined(__CUDA_ARCH__)
-/// Meets the groups among 256 bodies whose bit is set in `which`, bit 4 g for group g.
+/// Interacts with the groups among 256 bodies whose bit is set in `which`, bit 4 g for group g.
 ///
 /// f0: of group g in lane 4 g. own_moment: the row group's moment lane % 4, for the part of f₀.
-/// to_columns: sums for the columns, four moments a body; 64 words beyond them are overwritten.
+/// to_columns: sums for the columns, four moments per body; 64 words beyond them are overwritten.
 __device__ __forceinline__ void meet(Rows& rows, const uint4* distances, const uint2* moments,
                                      float* to_columns, unsigned lane, unsigned which, float f0,
                                      float own_moment) {
   constexpr int last = products - 1;
-  constexpr int by_multiply_adds = 1;  // of eight roots
+  constexpr int by_multiply_adds = 1;  // roots, of eight
   float sums[products][4] = {};
   float columns[4] = {0, 0, 0, 0};
   float squares[8];
-  std::uint32_t strengths[4] = {0, 0, 0, 0};  // of the block before
+  std::uint32_t strengths[4] = {0, 0, 0, 0};  // of the previous block
   distances += lane;
   moments += lane;
   to_columns += lane;
@@ -148,7 +150,7 @@ __device__ __forceinline__ void meet(Rows& rows, const uint4* distances, const u
   uint2 moment = moments[at];
   multiply(squares, rows.pieces[0], column.x, column.y);
   multiply(squares + 4, rows.pieces[0], column.z, column.w);
-  float* to = to_columns + loaded * 4;  // nothing was summed before the first step
+  float* to = to_columns + loaded * 4;  // the first step has no previous sums: to the spare words
   float base_before = 0;
   float base = 0;
   bool more = true;
@@ -235,17 +237,17 @@ __device__ __forceinline__ void meet(Rows& rows, const uint4* distances, const u
 
 // ---- Tiles --------------------------------------------------------------------------------------
 
-/// What a block holds of the bodies that it meets, twice: one is loaded while the other is met.
+/// The source bodies of a block, double-buffered.
 struct Shared {
   uint4 distances[2][steps * lanes];
   uint2 moments[2][steps * lanes];
   float4 bodies[2][loaded];
   float4 spheres[2][loaded / group_bodies];
   float masses[2][loaded / group_bodies];
-  float sums[2][warps][loaded * 4 + 64];  ///< for them, of each warp
+  float sums[2][warps][loaded * 4 + 64];  ///< for the source bodies, one set per warp
 };
 
-/// Makes rows of a tile's bodies, a group a warp. `buffer`: 12 words a body.
+/// Makes rows of a tile's bodies, one group per warp. `buffer`: 12 words per body.
 __device__ __forceinline__ void load_rows(Rows& rows, const float4* bodies, const float4& centre,
                                           const Scale& scale, std::uint32_t* buffer) {
   constexpr unsigned words = 12;
@@ -280,8 +282,8 @@ __device__ __forceinline__ void load_rows(Rows& rows, const float4* bodies, cons
   }
 }
 
-/// Makes columns of 256 bodies, about the centre of a set of tiles: blocks in x, sets in y, systems
-/// in z. Those that no tile of the set meets are left out.
+/// Makes columns of 256 bodies, for the centre of a set of tiles: blocks in x, sets in y, systems
+/// in z. Columns that no tile of the set needs are left out.
 __device__ __forceinline__ void columns_of(const Pairs& all) {
   const std::uint32_t set = blockIdx.y * all.cut.shares + all.cut.share;
   const std::uint32_t ahead =
@@ -297,8 +299,8 @@ __device__ __forceinline__ void columns_of(const Pairs& all) {
   const float3 at = scaled(body, centre, scale.length);
   const auto distance = distance_pieces<false>(at.x, at.y, at.z, scale.softening_squared);
   const auto moment = moment_pieces(at.x, at.y, at.z, body.w * scale.mass);
-  // Lane 4 g + t has pieces 2 t, 2 t + 1 and 8 + 2 t, 9 + 2 t of columns g and 8 + g, and of the
-  // moments number g of columns 2 t, 2 t + 1, 8 + 2 t and 9 + 2 t.
+  // Lane 4 g + t holds pieces 2 t, 2 t + 1 and 8 + 2 t, 9 + 2 t of columns g and 8 + g, and moment
+  // g of columns 2 t, 2 t + 1, 8 + 2 t and 9 + 2 t.
   const unsigned step = threadIdx.x / 16;
   const unsigned g = threadIdx.x % 8;
   const unsigned upper = threadIdx.x / 8 % 2;
@@ -320,7 +322,7 @@ __device__ __forceinline__ void columns_of(const Pairs& all) {
       reinterpret_cast<const uint4*>(moments)[threadIdx.x];
 }
 
-/// A block has a tile, and meets up to `chunk` of those that follow it. Systems are rows.
+/// A block has a tile, and interacts with up to `chunk` of those that follow it. Systems are rows.
 __device__ __forceinline__ void sums_of_far(const Pairs& all) {
 #if __CUDA_ARCH__ >= 800
   extern __shared__ __align__(16) unsigned char memory[];
@@ -328,7 +330,7 @@ __device__ __forceinline__ void sums_of_far(const Pairs& all) {
   const unsigned lane = threadIdx.x % lanes;
   const unsigned warp = threadIdx.x / lanes;
   const unsigned t = lane % 4;
-  const unsigned met = lane / 4 % 4;  // the group whose f₀ this lane finds
+  const unsigned met = lane / 4 % 4;  // the group whose f₀ this lane computes
   const std::uint32_t own_tiles = all.cut.own_tiles();
   const std::uint32_t tile = all.cut.own_tile(blockIdx.x % own_tiles);
   const std::uint32_t first = blockIdx.x / own_tiles * all.cut.chunk + 1;
@@ -372,11 +374,11 @@ __device__ __forceinline__ void sums_of_far(const Pairs& all) {
       copy_async<4>(&shared.masses[to][threadIdx.x], masses + other);
     }
   };
-  const auto far_groups = [&](std::uint32_t n) {  // four bits
+  const auto far_groups = [&](std::uint32_t n) {  // returns four bits
     const std::uint32_t other = place(n) / group_bodies;
     return far[other / 32] >> other % 32 & 0xFU;
   };
-  // Moment `t` of a group about the centre: m x, m y, m z or m.
+  // Moment `t` of a group relative to the centre: m x, m y, m z or m.
   const auto moment = [&](const float4& sphere, float mass) {
     const float3 at = scaled(sphere, centre, scale.length);
     return scale.mass * mass * (t == 3 ? 1.0F : t == 0 ? at.x : t == 1 ? at.y : at.z);
@@ -449,8 +451,9 @@ __device__ __forceinline__ void sums_of_far(const Pairs& all) {
 
 // ---- Near groups --------------------------------------------------------------------------------
 
-/// A warp's group meets another, which is near or itself, in single precision, each pair once. A
-/// lane has two bodies of either side; theirs, with the reactions upon them, go round the warp.
+/// A warp's group interacts with another, which is near or itself, in single precision, each pair
+/// once. A lane has two bodies of each side; those of the other side, with the reactions on them,
+/// rotate around the warp.
 __device__ __forceinline__ void meet_near(Acceleration (&total)[2], const float4 (&me)[2],
                                           const float4* others, float4* accelerations,
                                           unsigned lane, bool itself, float softening_squared) {
@@ -475,12 +478,12 @@ __device__ __forceinline__ void meet_near(Acceleration (&total)[2], const float4
 #pragma unroll
   for (unsigned k = 0; k < 2; ++k) {
     total[k] = {total[k].x + sum[k].x, total[k].y + sum[k].y, total[k].z + sum[k].z};
-    // Within a group every pair is met from both sides.
+    // Within a group every pair is computed from both sides.
     if (!itself) add_to(accelerations + k * lanes, reaction[k].x, reaction[k].y, reaction[k].z);
   }
 }
 
-/// A warp takes a share of the near groups that its group has to meet.
+/// A warp takes a share of the near groups of its group.
 __device__ __forceinline__ void sums_of_near(const Pairs& all, std::uint32_t near_block) {
   const unsigned lane = threadIdx.x % lanes;
   const std::uint32_t job = near_block * warps + threadIdx.x / lanes;
@@ -495,7 +498,7 @@ __device__ __forceinline__ void sums_of_near(const Pairs& all, std::uint32_t nea
   const float4 me[2] = {bodies[group * group_bodies], bodies[group * group_bodies + lanes]};
   Acceleration total[2];
   std::uint32_t skip = job % all.near_parts;
-  for (std::uint32_t first = 0; first < real; first += lanes * lanes) {  // a word a lane
+  for (std::uint32_t first = 0; first < real; first += lanes * lanes) {  // one word per lane
     const std::uint32_t word = first / lanes + lane;
     const unsigned there = groups_there(word * lanes, real);
     const unsigned mine = there != 0 ? ~far[word] & there : 0;

@@ -14,14 +14,14 @@
 
 namespace strata::neighbours {
 
-/// What a block needs of all of them. `Cell`: a Slab or a Box.
+/// The cells that a block needs. `Cell`: a Slab or a Box.
 template <class Cell>
 struct AskBoxes {
   static constexpr unsigned block = box_size;  ///< threads
   const Cell* cells;
   const Standing* standing;
   std::uint32_t blocks;
-  float limit;  ///< squared distance up to which a box is asked
+  float limit;  ///< squared distance up to which a box is searched
 };
 
 /// Cells on both sides.
@@ -31,12 +31,13 @@ class HostBoxes {
   explicit HostBoxes(std::uint32_t agents)
       : standing_{agents}, on_host_{agents}, on_device_{agents} {}
 
-  /// divide(agents, world) puts them into order and returns their cells. Waits.
+  /// divide(agents, world) orders the agents and returns their cells. Waits.
   template <class Divide>
   AskBoxes<Cell> build(const DeviceStep& step, Queue& queue, float limit, const Divide& divide) {
     if (!step.first) {
       if (step.problem->moves()) queue.copy_out(step.from->places);
-      queue.wait();  // for the places; and what is filled here was on its way to the last step
+      queue.wait();  // for the positions; also, copies of the previous step from the buffers filled
+                     // here are then complete
     }
     const HostPhase building = queue.on_host(StepPhase::build);
     const KernelStep places{.places = step.from->places.host.data(), .agents = step.agents()};
@@ -62,7 +63,7 @@ class HostBoxes {
   DeviceBuffer<Cell> on_device_;
 };
 
-/// A rung whose host divides the agents of each step by divide(agents, world).
+/// A rung whose host divides the agents of each step with divide(agents, world).
 template <class Cell, class KernelOf>
 [[nodiscard]] DeviceKernel searching_boxes(const Problem& problem, float limit,
                                            const KernelOf& kernel_of,
@@ -78,8 +79,8 @@ template <class Cell, class KernelOf>
   return kernel;
 }
 
-/// What a thread of a block with a box does: it asks all agents that the block puts into shared
-/// memory. Where the box has fewer agents than the block threads, the others but copy.
+/// The work of a thread of a block with a box: it tests all agents that the block loads into shared
+/// memory. If the box has fewer agents than the block has threads, the other threads only load.
 template <Kind kind>
 class BoxThread {
  public:
@@ -91,7 +92,7 @@ class BoxThread {
         mine_{standing[first + (real_ ? threadIdx.x : 0)]},
         found_{step, mine_.id} {}
 
-  /// Asks `count` agents, at most as many as a box has. All threads of the block call it.
+  /// Tests `count` agents, at most as many as a box has. All threads of the block call it.
   __device__ void ask(std::uint32_t first, std::uint32_t count) {
     Standing other{{INFINITY, 0, 0}, nobody};
     if (threadIdx.x < count) other = standing_[first + threadIdx.x];
@@ -121,7 +122,7 @@ class BoxThread {
   std::uint32_t tests_ = 0;
 };
 
-/// A block asks the agents within reach of its slab, who stand in one piece.
+/// A block searches the agents within reach of its slab, which are contiguous.
 template <Kind kind>
 __device__ inline void walk_slab(const KernelStep& step, const AskBoxes<Slab>& search) {
   __shared__ Standing tile[box_size];
@@ -133,7 +134,7 @@ __device__ inline void walk_slab(const KernelStep& step, const AskBoxes<Slab>& s
   thread.end(step);
 }
 
-/// A block looks at all boxes, a thread at each, and asks the agents of those that are near.
+/// A block tests all boxes, one per thread, and searches the agents of those within reach.
 template <Kind kind>
 __device__ inline void walk_boxes(const KernelStep& step, const AskBoxes<Box>& search) {
   constexpr unsigned lanes = 32;
@@ -156,7 +157,7 @@ __device__ inline void walk_boxes(const KernelStep& step, const AskBoxes<Box>& s
         thread.ask(box.first, box.count);
       }
     }
-    __syncthreads();  // all have read who is near
+    __syncthreads();  // all threads have read which boxes are near
   }
   thread.end(step);
 }

@@ -1,7 +1,7 @@
-// Cells that are made for the agents, in the place of agents that are put into cells: the dynamic
-// grid of Breitbart 2008, ch. 7. Each has 128 agents at most, and a block of a GPU for itself.
+// Cells that adapt to the agents, instead of a fixed grid: the dynamic grid of Breitbart 2008, ch.
+// 7. Each has at most 128 agents, and a GPU block of its own.
 //
-// Host only, but for what a kernel reads and asks.
+// Host only, except for what a kernel reads and calls.
 #pragma once
 
 #include "nbody/neighbours/model/cells.hpp"
@@ -18,10 +18,10 @@
 
 namespace strata::neighbours {
 
-/// Agents of a box at most, and threads of its block.
+/// Maximum agents of a box, and threads of its block.
 inline constexpr std::uint32_t box_size = 128;
 
-/// A slice of the world, and the agents within reach of it: they stand in one piece.
+/// A slice of the world, and the agents within reach of it, which are contiguous.
 struct alignas(16) Slab {
   std::uint32_t first = 0;
   std::uint32_t count = 0;
@@ -29,7 +29,7 @@ struct alignas(16) Slab {
   std::uint32_t to = 0;
 };
 
-/// A part of the world, and who is in it.
+/// A part of the world, and its agents.
 struct alignas(16) Box {
   Vector<float> low;
   std::uint32_t first = 0;
@@ -37,7 +37,7 @@ struct alignas(16) Box {
   std::uint32_t count = 0;
 };
 
-/// Where agents are, and how far apart neighbours may be.
+/// Positions of the agents, and the reach.
 struct World {
   float low;
   float high;
@@ -50,7 +50,7 @@ struct World {
           safe_reach(problem.extent(), std::sqrt(problem.radius_squared))};
 }
 
-/// Whether two boxes are no farther apart than the limit, squared. A limit of 0: whether they
+/// Whether two boxes are no farther apart than the limit, squared. With a limit of 0: whether they
 /// touch.
 [[nodiscard]] STRATA_BOTH inline bool are_near(const Box& a, const Box& b, float limit) {
   const auto gap = [](float low, float high, float other_low, float other_high) {
@@ -81,9 +81,9 @@ inline std::array<double, 3> centre_of(std::span<const Standing> agents) {
   return sum;
 }
 
-/// Divides the agents of `space` at their centre until no part has more than a box has room for,
-/// and calls visit(part) with each. Where all stand at the centre, which would be divided without
-/// end, half of them are taken.
+/// Divides the agents of `space` at their centre until no part has more than a box can hold, and
+/// calls visit(part) with each. If all are at the centre, which would not terminate, half of them
+/// are split off.
 template <class Axis, class Visit>
 // NOLINTNEXTLINE(misc-no-recursion): each part has fewer agents
 void divide(std::span<Standing> agents, const Box& space, const Axis& axis_for,
@@ -110,7 +110,7 @@ void divide(std::span<Standing> agents, const Box& space, const Axis& axis_for,
   divide(agents.subspan(left), above, axis_for, visit);
 }
 
-/// Along x they are in order: those within reach are side by side.
+/// Sorted along x, so that those within reach are contiguous.
 inline std::vector<Slab> with_reach(const std::vector<Box>& boxes, double reach) {
   std::vector<Slab> slabs;
   for (std::size_t b = 0; b < boxes.size(); ++b) {
@@ -129,7 +129,7 @@ inline std::vector<Slab> with_reach(const std::vector<Box>& boxes, double reach)
 
 }  // namespace detail
 
-/// Sorts agents along x, and makes a slab of every 128 of them, as wide as they are apart (7.2.1).
+/// Sorts agents along x, and makes a slab of every 128 of them, as wide as their extent (7.2.1).
 [[nodiscard]] inline std::vector<Slab> sorted_slabs(std::span<Standing> agents,
                                                     const World& world) {
   std::ranges::sort(agents, {}, [](const Standing& one) { return std::pair{one.place.x, one.id}; });
@@ -142,7 +142,7 @@ inline std::vector<Slab> with_reach(const std::vector<Box>& boxes, double reach)
   return detail::with_reach(boxes, world.reach);
 }
 
-/// Divides agents along x alone (7.2.2).
+/// Divides agents along x only (7.2.2).
 [[nodiscard]] inline std::vector<Slab> divided_slabs(std::span<Standing> agents,
                                                      const World& world) {
   std::vector<Box> boxes;

@@ -1,5 +1,4 @@
-// The vectors of a case on a GPU: where its steps read and write, how they begin, and what was
-// left.
+// The arrays of a case on a GPU: inputs and outputs of its steps, initial state, and results.
 #pragma once
 
 #include "nbody/neighbours/device_rung.cuh"
@@ -16,10 +15,11 @@
 
 namespace strata::neighbours {
 
-/// The vectors of a case.
+/// The arrays of a case.
 class DeviceCase {
  public:
-  /// `threads` of its search; fewer than agents: as many. `shown`: with a matrix for each agent.
+  /// `threads` of its search; if fewer than agents: as many as agents. `shown`: with a matrix for
+  /// each agent.
   DeviceCase(const Problem& problem, const Agents& begin, std::uint32_t room, std::size_t threads,
              bool shown = false)
       : problem_{problem},
@@ -35,7 +35,7 @@ class DeviceCase {
     if (shown) drawn_.emplace(sizeof(Drawn<float>) / sizeof(float) * problem.agents);
   }
 
-  /// The agents as they were, on the host alone; elsewhere poison. Waits.
+  /// The initial agents, on the host only; all other memory is poisoned. Waits.
   void restore(const Stream& stream) {
     for (AgentVectors* const agents : {&from_, &to_}) {
       agents->places.poison(stream);
@@ -60,7 +60,8 @@ class DeviceCase {
     stream.synchronize();
   }
 
-  /// Step `number` of a sample. Where agents move, each starts from what the one before left.
+  /// Step `number` of a sample. If agents move, each step starts from the result of the previous
+  /// one.
   [[nodiscard]] DeviceStep step(std::size_t number, bool last, bool tested) {
     const bool back = problem_.moves() && number % 2 == 1;
     return {.problem = &problem_,
@@ -73,9 +74,9 @@ class DeviceCase {
             .last = last};
   }
 
-  /// Matrices of 16 numbers; null: agents are not shown.
+  /// Matrices of 16 numbers; null if agents are not shown.
   [[nodiscard]] TwoSided<float>* drawn() { return drawn_ ? &*drawn_ : nullptr; }
-  /// Agents whose matrices on the host are not those of where they are.
+  /// Agents whose matrices on the host do not match their positions.
   [[nodiscard]] std::size_t wrongly_drawn(const Agents& left) const {
     if (!drawn_) return 0;
     std::size_t wrong = 0;
@@ -91,7 +92,7 @@ class DeviceCase {
     return wrong;
   }
 
-  /// Whether a list had no room; then lists have.
+  /// Whether a list overflowed; lists have enough room afterwards.
   bool grow() {
     if (problem_.kind != Kind::list) return false;
     std::uint32_t longest = 0;
@@ -105,7 +106,7 @@ class DeviceCase {
   }
   [[nodiscard]] std::uint32_t room() const { return room_; }
 
-  /// What the step started from, and what it left.
+  /// The input and the result of the step.
   [[nodiscard]] Agents from_of(const DeviceStep& step) const {
     return agents(step.from->places.device.to_host(), step.from->forwards.device.to_host(),
                   step.from->speeds.device.to_host());
@@ -118,7 +119,7 @@ class DeviceCase {
     };
     return agents(on_host(step.to->places), on_host(step.to->forwards), on_host(step.to->speeds));
   }
-  /// Of the results that are on the host. Agents must outlive it, and so must the case.
+  /// From the results on the host. The agents and the case must outlive it.
   [[nodiscard]] Outcome outcome(const Agents& from, const Agents& left) {
     read_rows();
     return {.from = from,
@@ -126,7 +127,7 @@ class DeviceCase {
             .count = [this](std::size_t i) { return results_.counts.host.span()[i]; },
             .neighbours = [this](std::size_t i) { return rows_.of(i); }};
   }
-  /// Distances of the last step, of which every thread with an agent tells its own.
+  /// Distance tests of the last step, reported by every thread with an agent.
   [[nodiscard]] Tests tests() const {
     std::vector<std::uint32_t> all = tests_.to_host();
     Tests sum;
@@ -142,7 +143,7 @@ class DeviceCase {
     }
     sum.lanes = lanes_of(all);
     if (told == problem_.agents) return sum;
-    throw std::runtime_error{std::to_string(told) + " threads say how much they tested, not " +
+    throw std::runtime_error{std::to_string(told) + " threads reported their tests, not " +
                              std::to_string(problem_.agents)};
   }
 
@@ -151,7 +152,7 @@ class DeviceCase {
     return TwoSided<std::uint32_t>{problem_.kind == Kind::list ? std::size_t{room} * problem_.agents
                                                                : 1};
   }
-  /// Of vectors of boids; others have but places of their own.
+  /// From arrays of boids; other problems have positions only.
   [[nodiscard]] Agents agents(const std::vector<float>& places, const std::vector<float>& forwards,
                               const std::vector<float>& speeds) const {
     Agents all = begin_;
@@ -165,7 +166,7 @@ class DeviceCase {
     if (problem_.kind == Kind::boids) part(all.part(Part::speed), speeds, 0);
     return all;
   }
-  /// Row by row, what stands neighbour by neighbour; as far as each agent says that it has any.
+  /// Row by row, from arrays that are ordered by neighbour; as many as each agent has.
   void read_rows() {
     rows_ = {};
     if (problem_.kind == Kind::circles) return;
@@ -187,7 +188,7 @@ class DeviceCase {
   ResultVectors results_;
   std::uint32_t room_;
   std::optional<TwoSided<float>> drawn_;
-  DeviceBuffer<std::uint32_t> tests_;  ///< of every thread, those without an agent included
+  DeviceBuffer<std::uint32_t> tests_;  ///< of every thread, including those without an agent
   Lists rows_;
 };
 

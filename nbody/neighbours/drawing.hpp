@@ -1,5 +1,5 @@
-// What drawing needs of a boid: a matrix with its own axes and its place. Nothing is drawn. Host
-// and device.
+// What drawing needs of a boid: a matrix with its axes and its position. Nothing is drawn. Host and
+// device.
 #pragma once
 
 #include "nbody/neighbours/problem/motion.hpp"
@@ -29,7 +29,7 @@ STRATA_BOTH constexpr Vector<Real> cross(const Vector<Real>& a, const Vector<Rea
   return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
 
-/// Upright, as far as it does not fly straight up or down.
+/// Upright, unless it flies straight up or down.
 template <class Real>
 STRATA_BOTH inline Drawn<Real> drawn(const Vector<Real>& place, const Vector<Real>& forward) {
   const bool steep = std::abs(forward.y) > static_cast<Real>(0.9F);
@@ -38,8 +38,8 @@ STRATA_BOTH inline Drawn<Real> drawn(const Vector<Real>& place, const Vector<Rea
   return {{side, 0}, {cross(side, forward), 0}, {forward, 0}, {place, 1}};
 }
 
-/// Whether a matrix is that of a boid: its place and where it flies to bit for bit, its other axes
-/// as double precision has them.
+/// Whether a matrix matches a boid: its position and flight direction bit for bit, its other axes
+/// as in double precision.
 [[nodiscard]] inline bool is_drawn(const Drawn<float>& seen, const Vector<float>& place,
                                    const Vector<float>& forward) {
   constexpr double rounding = 1e-5;
@@ -49,7 +49,7 @@ STRATA_BOTH inline Drawn<Real> drawn(const Vector<Real>& place, const Vector<Rea
   };
   const auto near = [&](const Column<float>& a, const Column<double>& b) {
     const Vector<double> off = in_double(a.of) - b.of;
-    return dot(off, off) <= rounding * rounding && a.last == 0;  // false of what is no number
+    return dot(off, off) <= rounding * rounding && a.last == 0;  // false for NaN
   };
   const Drawn<double> right = drawn(in_double(place), in_double(forward));
   return same(seen.place, place, 1) && same(seen.forward, forward, 0) &&

@@ -1,5 +1,5 @@
-// What a thread of a rung on a GPU keeps of the neighbours that it finds, and what becomes of its
-// agent. In registers: no index is known at run time alone. On a CPU too, where tests run it.
+// What a GPU thread stores of the neighbours that it finds, and the resulting motion of its agent.
+// In registers: no index depends on run time alone. Also compiled for the CPU, where tests run it.
 #pragma once
 
 #include "nbody/neighbours/problem/motion.hpp"
@@ -10,19 +10,18 @@
 
 namespace strata::neighbours {
 
-/// What the kernels of a step read and write. Coordinates stand one after the other: all x, all y,
-/// all z.
+/// Inputs and outputs of the kernels of a step. Coordinates are stored as all x, all y, all z.
 struct KernelStep {
   const float* places = nullptr;
   const float* forwards = nullptr;  ///< boids, as speeds
   const float* speeds = nullptr;
-  float* to_places = nullptr;  ///< where agents move, in the same order
+  float* to_places = nullptr;  ///< if agents move, in the same order
   float* to_forwards = nullptr;
   float* to_speeds = nullptr;
   std::uint32_t* counts = nullptr;   ///< neighbours of each agent that count
   std::uint32_t* nearest = nullptr;  ///< boids: the nearest of all, the next of all, …
   std::uint32_t* lists = nullptr;    ///< list: in the same order, as far as there is room
-  std::uint32_t* tests = nullptr;    ///< of each thread, that was counted; null: nobody asks
+  std::uint32_t* tests = nullptr;    ///< per thread, counted; null: not requested
   std::uint32_t room = 0;            ///< of a list
   std::uint32_t agents = 0;
   float radius_squared = 0;
@@ -53,11 +52,11 @@ class Gathering<Kind::boids> {
       ids_[n] = nobody;
     }
   }
-  /// Only who is nearer than that can count.
+  /// Only agents nearer than this can count.
   [[nodiscard]] STRATA_BOTH float limit() const { return squared_[nearest_count - 1]; }
   [[nodiscard]] STRATA_BOTH std::uint32_t self() const { return self_; }
-  /// Agent `id`, at less than the limit. Each place takes what stood before it, or the agent, or
-  /// stays: of two as near the first one found stands first.
+  /// Agent `id`, nearer than the limit. Each entry takes the previous one, or the agent, or stays:
+  /// of two equally near agents, the first one found comes first.
   STRATA_BOTH void take(std::uint32_t id, float squared, const Vector<float>& /*offset*/) {
     for (std::uint32_t n = nearest_count - 1; n > 0; --n) {
       const bool moves_up = squared < squared_[n - 1];
@@ -120,7 +119,7 @@ class Gathering<Kind::circles> {
   Push<float> push_;
 };
 
-/// List: all are written, as far as there is room; how many there are is told in any case.
+/// List: all are written, as far as there is room; their number is stored in any case.
 template <>
 class Gathering<Kind::list> {
  public:
@@ -147,7 +146,7 @@ class Gathering<Kind::list> {
   std::uint32_t count_ = 0;
 };
 
-/// Tests agent `id`, who is at `place`, by one who is at `me`.
+/// Tests agent `id` at `place` from an agent at `me`.
 template <class Found>
 STRATA_BOTH inline void test(const Vector<float>& me, const Vector<float>& place, std::uint32_t id,
                              Found& found) {

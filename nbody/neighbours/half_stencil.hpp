@@ -1,5 +1,5 @@
-// Pairs that are tested once, by whoever stands before the other in the order of cells, and noted
-// for both. On a CPU too, where tests run it.
+// Pairs that are tested once, by the agent that comes first in cell order, and stored for both.
+// Also compiled for the CPU, where tests run it.
 #pragma once
 
 #include "nbody/neighbours/searches.hpp"
@@ -9,7 +9,7 @@
 
 namespace strata::neighbours {
 
-/// Adds 1 to what others may add to as well: what it was before.
+/// Atomically adds 1 and returns the previous value.
 STRATA_BOTH inline std::uint32_t count_up(std::uint32_t& number) {
 #if defined(__CUDA_ARCH__)
   return atomicAdd(&number, 1U);
@@ -20,14 +20,14 @@ STRATA_BOTH inline std::uint32_t count_up(std::uint32_t& number) {
 
 struct HalfStencil {
   AskRuns runs;
-  /// Of the agent that stands there, and where its neighbours stand: the first of all, the next of
-  /// all, …. Lists that are the result itself are KernelStep's.
+  /// Of the agent at that position: the positions of its neighbours, the first of all agents, the
+  /// second of all, …. Lists that are the result itself are KernelStep's.
   std::uint32_t* counts = nullptr;
   std::uint32_t* lists = nullptr;
-  std::uint32_t room = 0;  ///< of a list; a count beyond says what room it needs
+  std::uint32_t room = 0;  ///< of a list; a higher count is the required room
 
-  /// Tests the agent that stands at `at` against all behind it, and notes neighbours on both sides.
-  /// The rows before its own are those of others.
+  /// Tests the agent at position `at` against all after it, and stores neighbours on both sides.
+  /// The rows before its own belong to others.
   template <Kind kind>
   STRATA_BOTH void find(const KernelStep& step, std::uint32_t at) const {
     if (at >= step.agents) return;
@@ -54,7 +54,7 @@ struct HalfStencil {
     if (step.tests != nullptr) step.tests[at] = tests;
   }
 
-  /// Those that were noted for the agent that stands at `at`. Its tests are those of find().
+  /// The neighbours stored for the agent at position `at`. Its tests are counted by find().
   template <class Found>
   STRATA_BOTH std::uint32_t ask(const KernelStep& step, std::uint32_t at, const Vector<float>& me,
                                 Found& found) const {
@@ -71,7 +71,7 @@ struct HalfStencil {
   }
 };
 
-/// The step of the agent that stands where the thread does, by what was noted for it.
+/// The step of the agent at the thread's position, from its stored neighbours.
 template <Kind kind>
 STRATA_BOTH inline void take_step_noted(const KernelStep& step, std::uint32_t thread,
                                         const HalfStencil& pairs) {

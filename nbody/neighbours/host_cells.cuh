@@ -16,12 +16,13 @@ struct HostCells {
   HostCells(const Problem& problem, const Choice& choice)
       : cells{cells_for(problem, choice)}, starts{cells.all() + 1}, ids{problem.agents} {}
 
-  /// Sorts the agents that a step starts from. Whom cells have is then on its way to the GPU; where
-  /// they begin is on the host alone. Waits.
+  /// Sorts the agents at the start of a step. The ids of the cells are then being copied to the
+  /// GPU; the cell offsets are on the host only. Waits.
   void sort(const DeviceStep& step, Queue& queue) {
     if (!step.first) {
       if (step.problem->moves()) queue.copy_out(step.from->places);
-      queue.wait();  // for the places; and what is filled here was on its way to the last step
+      queue.wait();  // for the positions; also, copies of the previous step from the buffers filled
+                     // here are then complete
     }
     const HostPhase building = queue.on_host(StepPhase::build);
     build_cells(cells, {.places = step.from->places.host.data(), .agents = step.agents()},

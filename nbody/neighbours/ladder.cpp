@@ -29,16 +29,16 @@ std::vector<Rung> ordered_rungs() {
 }
 
 std::optional<std::string> excluded(const Rung& rung, const Params& params, Backend backend) {
-  if (backend != rung.backend) return "it is a rung of another backend";
+  if (backend != rung.backend) return "the rung belongs to another backend";
   const bool sphere = params.at("problem") == to_string(Kind::boids);
   const bool fits = params.at("world") == "fit";
-  if (sphere && fits) return "the world of boids has a radius";
+  if (sphere && fits) return "the world of boids needs a radius";
   if (!sphere && !fits) return "the world has density 1";
   if (!sphere && params.contains("shown") && params.at("shown") == "yes") {
-    return "only boids are shown";
+    return "only boids can be shown";
   }
   if (number_of<std::uint32_t>(params, "agents") > rung.most_agents) {
-    return "a case of so many agents would not end in time";
+    return "a case with so many agents would exceed its time limit";
   }
   return std::nullopt;
 }
@@ -46,17 +46,18 @@ std::optional<std::string> excluded(const Rung& rung, const Params& params, Back
 }  // namespace
 
 Axis cells_axis(std::uint32_t most) {
-  return number_axis("cells", "a dimension; 0: the most that are longer than the reach", 0, most,
-                     {"0"});
+  return number_axis(
+      "cells", "cells per dimension; 0: the largest number whose cells are longer than the reach",
+      0, most, {"0"});
 }
 
 Axis skin_axis() {
-  return listed_axis("skin", "beyond the reach, within which a list has all neighbours",
+  return listed_axis("skin", "distance beyond the reach that a list covers",
                      {"0.1", "0.2", "0.5", "1"}, {"0.2"});
 }
 
 Axis shown_axis() {
-  return listed_axis("shown", "boids: the 64 B an agent that drawing needs are copied out",
+  return listed_axis("shown", "boids: whether the 64 B per agent that drawing needs are copied out",
                      {"no", "yes"}, {"no"});
 }
 
@@ -79,7 +80,7 @@ Choice choice_of(const Session& session) {
   if (session.params().contains("skin")) {
     const std::string& text = session.param("skin");
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), choice.skin);
-    if (error != std::errc{}) throw std::out_of_range{"the skin is no number: " + text};
+    if (error != std::errc{}) throw std::out_of_range{"the skin is not a number: " + text};
   }
   if (session.params().contains("curve")) {
     choice.curve = enum_from<Curve>(session.param("curve")).value();
@@ -93,39 +94,46 @@ Benchmark declare_rung(const Rung& rung) {
       .suite = std::string{suite},
       .name = rung.name,
       .question = rung.question,
-      .axes = {listed_axis("problem", "what is computed of the neighbours",
+      .axes = {listed_axis("problem", "what is computed from the neighbours",
                            {"boids", "circles", "list"}),
-               listed_axis("spread", "how the agents fill their world", {"uniform", "clustered"},
-                           {"uniform"}),
-               number_axis("agents", "how many there are", 1, 1 << 22, {"4096"}),
-               listed_axis("world", "boids: its radius; fit: a cube of density 1",
+               listed_axis("spread", "distribution of the agents in their world",
+                           {"uniform", "clustered"}, {"uniform"}),
+               number_axis("agents", "number of agents", 1, 1 << 22, {"4096"}),
+               listed_axis("world", "boids: radius of the world; fit: a cube of density 1",
                            {"fit", "50", "100", "200"}, {"fit", "50"})},
       .data_axes = 4,
       .quantities =
           {{"agent_steps_per_second", "agents × steps, by each timer"},
-           {"steps_per_second", "of all agents, by each timer"},
-           {"neighbours_per_second", "found, each of a pair for itself, by each timer"},
-           {"distance_tests", "of a step, in the mean: counted as made, and modelled"},
-           {"used_threads", "part of the threads, or lanes of vectors, whose test was wanted"},
-           {"idle_threads", "without an agent, of a step: counted, and modelled"},
-           {"active_idle_threads", "of them, those in a warp with a thread that has one"},
-           {"copies", "between host and GPU, of a step in the mean: counted and predicted"},
-           {"copied_bytes", "of them"},
-           {"launches", "of kernels and fills, likewise"},
-           {"fp32_instructions", "of a step: that its distances need, by idle threads too"},
-           {"build_bytes", "of a step: read and written by the kernels that build"},
-           {"build_instructions", "of a step: issued by their threads, where they compare"},
-           {"issue_limit", "agents × steps, if warps issued a search's tests in every cycle"},
-           {"bytes_limit", "the same, if memory moved what no cache of L2's size can keep"},
-           {"phase_copy_in", "of a step: to the GPU (traced, as are all phases)"},
-           {"phase_build", "of a step: of the data structure, by the GPU or the host"},
-           {"phase_search", "of a step: of neighbours, and what moves each agent by them"},
-           {"phase_copy_out", "of a step: to the host"},
-           {"phase_idle", "of a step: what nothing covers"},
-           {"copies_in", "of `copies`, those to the GPU, as they were recorded"},
-           {"copied_in_bytes", "of them"},
-           {"rebuilds", "of the data structure, in the steps of a sample: counted, and modelled"},
-           {"wrong_neighbours", "agents whose neighbours are not those of double precision"}},
+           {"steps_per_second", "steps of all agents, by each timer"},
+           {"neighbours_per_second",
+            "neighbours found, counted for each agent of a pair, by each timer"},
+           {"distance_tests", "mean per step: counted and modelled"},
+           {"used_threads",
+            "fraction of the threads, or vector lanes, that computed a wanted test"},
+           {"idle_threads", "threads without an agent, per step: counted and modelled"},
+           {"active_idle_threads", "idle threads in a warp with a thread that has an agent"},
+           {"copies", "copies between host and GPU, mean per step: counted and predicted"},
+           {"copied_bytes", "bytes of these copies"},
+           {"launches", "launches of kernels and fills, likewise"},
+           {"fp32_instructions",
+            "per step: instructions for its distances, including idle threads"},
+           {"build_bytes", "per step: bytes that the build kernels read and write"},
+           {"build_instructions",
+            "per step: instructions of the build kernels, where they compare"},
+           {"issue_limit",
+            "agents × steps per second, if warps issued distance tests in every cycle"},
+           {"bytes_limit",
+            "the same, if memory moved at full bandwidth what a cache of L2's size cannot keep"},
+           {"phase_copy_in", "per step: copies to the GPU (traced, like all phases)"},
+           {"phase_build", "per step: building the data structure, on the GPU or the host"},
+           {"phase_search", "per step: finding neighbours, and moving each agent by them"},
+           {"phase_copy_out", "per step: copies to the host"},
+           {"phase_idle", "per step: time that no record covers"},
+           {"copies_in", "recorded copies to the GPU"},
+           {"copied_in_bytes", "bytes of these copies"},
+           {"rebuilds",
+            "rebuilds of the data structure in the steps of a sample: counted and modelled"},
+           {"wrong_neighbours", "agents whose neighbours differ from those of double precision"}},
       .seconds_per_case = 0.6,
       .excludes = [rung](const Params& params, Backend backend) {
         return excluded(rung, params, backend);

@@ -1,6 +1,6 @@
-// Lists that outlast a step: everybody within the reach and a skin, of whom nobody is missed until
-// an agent has moved by half the skin. What a thread of a GPU does with them; on a CPU too, where
-// tests run it.
+// Lists that are kept for several steps: all agents within the reach plus a skin, which stay
+// complete until an agent has moved by half the skin. The work of a GPU thread; also compiled for
+// the CPU, where tests run it.
 #pragma once
 
 #include "nbody/neighbours/searches.hpp"
@@ -9,8 +9,8 @@
 
 namespace strata::neighbours {
 
-/// Squared distance from which on an agent has moved by half the skin: a little less, so that no
-/// rounding keeps a list too long.
+/// Squared distance from which on an agent has moved by half the skin; slightly less, so that
+/// rounding never keeps a list too long.
 [[nodiscard]] inline float lasting(double skin) {
   return static_cast<float>(skin / 2 * skin / 2 * 0.9999);
 }
@@ -19,24 +19,24 @@ struct LastingLists {
   Cells cells;            ///< for the reach and the skin
   float reach_squared;    ///< with the skin
   float moved_squared;    ///< from which on an agent has moved too far
-  std::uint32_t* is_old;  ///< whether lists are made in this step: one word
+  std::uint32_t* is_old;  ///< whether lists are rebuilt in this step: one word
   const std::uint32_t* starts;
-  Standing* standing;     ///< in the order of cells as they were when lists were made
-  float* made_at;         ///< where agents were then, as KernelStep::places
-  std::uint32_t* counts;  ///< of the agent that stands there
-  std::uint32_t* lists;   ///< where its neighbours stand: the first of all, the next of all, …
-  std::uint32_t* tests;   ///< that its list took
-  std::uint32_t room;     ///< of a list; a count beyond says what room it needs
+  Standing* standing;     ///< in the cell order of the last rebuild
+  float* made_at;         ///< positions at the last rebuild, like KernelStep::places
+  std::uint32_t* counts;  ///< of the agent at that position
+  std::uint32_t* lists;  ///< positions of neighbours: the first of all agents, the second of all, …
+  std::uint32_t* tests;  ///< that building its list took
+  std::uint32_t room;    ///< of a list; a higher count is the required room
 
-  /// Says that lists are old, if agent `i` is not where it was. Where it was is not asked if
-  /// somebody else has said so: before the first lists it is unknown.
+  /// Marks the lists as stale if agent `i` has moved too far. If another thread has marked them
+  /// already, its old position is not read: before the first rebuild it is unknown.
   STRATA_BOTH void follow(const KernelStep& step, std::uint32_t i) const {
     if (i >= step.agents || *is_old != 0) return;
     const Vector<float> off = step.place(i) - step.triple(made_at, i);
     if (dot(off, off) > moved_squared) *is_old = 1;
   }
 
-  /// Makes the list of the agent that stands at `at`; or, if lists are not old, notes where it is.
+  /// Builds the list of the agent at position `at`; if lists are valid, updates its position.
   STRATA_BOTH void renew(const KernelStep& step, std::uint32_t at) const {
     if (at >= step.agents) return;
     const Standing mine = standing[at];
@@ -56,7 +56,7 @@ struct LastingLists {
       const std::uint32_t from = starts[first];
       const std::uint32_t to = starts[last + 1];
       for (std::uint32_t other = from; other < to; ++other) {
-        const Standing candidate = standing[other];  // read as one, since its number is asked too
+        const Standing candidate = standing[other];  // read together, since the id is needed too
         const Vector<float> offset = candidate.place - mine.place;
         const float squared = dot(offset, offset);
         if (squared < reach_squared && candidate.id != mine.id) found.take(other, squared, offset);
@@ -67,8 +67,8 @@ struct LastingLists {
     tests[at] = made;
   }
 
-  /// Those of the list of the agent that stands at `at`. The tests that made the list count in its
-  /// step.
+  /// The neighbours in the list of the agent at position `at`. The tests that built the list count
+  /// in that step.
   template <class Found>
   STRATA_BOTH std::uint32_t ask(const KernelStep& step, std::uint32_t at, const Vector<float>& me,
                                 Found& found) const {
@@ -79,7 +79,7 @@ struct LastingLists {
   }
 };
 
-/// The step of the agent that stands where the thread does.
+/// The step of the agent at the thread's position.
 template <Kind kind>
 STRATA_BOTH inline void take_step_listed(const KernelStep& step, std::uint32_t thread,
                                          const LastingLists& lists) {

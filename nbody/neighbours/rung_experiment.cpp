@@ -54,8 +54,8 @@ void judge_counts_of(Session& session, const RungCase& which) {
   const double off = std::abs(which.counted.tests - which.predicted.tests) / most;
   const bool rebuilds = which.counted.rebuilds == which.predicted.rebuilds;
   session.judge("model", off <= tests_bound && rebuilds,
-                fmt::format("{:.6g} distance tests a step counted, {:.6g} predicted (bound {:g} %)"
-                            "; {:g} rebuilds counted, {} predicted",
+                fmt::format("{:.6g} distance tests per step counted, {:.6g} predicted (bound {:g} "
+                            "%); {:g} rebuilds counted, {} predicted",
                             which.counted.tests, which.predicted.tests, 100 * tests_bound,
                             which.counted.rebuilds, which.predicted.rebuilds));
   if (which.rung.backend != Backend::cuda) return;
@@ -67,8 +67,8 @@ void judge_counts_of(Session& session, const RungCase& which) {
     const auto& [all, active] = which.counted.idle;
     const auto& [wanted_all, wanted_active] = which.predicted.idle;
     session.judge("model", which.counted.idle == which.predicted.idle,
-                  fmt::format("{} threads without an agent counted, {} of them in warps with one, "
-                              "{} and {} predicted, in {} steps",
+                  fmt::format("{} threads without an agent counted, {} of them in active warps; {} "
+                              "and {} predicted, in {} steps",
                               all, active, wanted_all, wanted_active, which.steps));
   }
   const Traffic& seen = which.counted.traffic;
@@ -195,8 +195,8 @@ Experiment describe(const RungCase& which) {
   experiment.checked = "neighbours of every agent in the first and the last step";
   experiment.tally = {.checked = which.checked, .different = which.wrong};
   experiment.not_counted = which.rung.backend == Backend::cuda
-                               ? "its steps are not one kernel"
-                               : "a CPU has no counters in the sets";
+                               ? "its steps are several kernels"
+                               : "the counter sets do not cover CPUs";
   if (which.problem.moves()) {
     experiment.accuracy = [motion = which.motion](Session& /*session*/) { return motion; };
   }
@@ -204,10 +204,10 @@ Experiment describe(const RungCase& which) {
     judge_counts_of(session, which);
     add_issue_limit(session, which, samples);
     const std::size_t different = which.different_at_end();
-    session.judge("result", different == 0,
-                  fmt::format("{} of {} agents are left by the last sample otherwise than by the "
-                              "verified steps",
-                              different, which.problem.agents));
+    session.judge(
+        "result", different == 0,
+        fmt::format("{} of {} agents differ between the last sample and the verified steps",
+                    different, which.problem.agents));
   };
   experiment.facts = [which](const Experiment&) {
     Facts facts = which.facts;

@@ -1,4 +1,4 @@
-// How a thread of a rung on a GPU goes through the agents that may be its neighbours. On a CPU too,
+// How a GPU thread visits the candidates for neighbours of its agent. Also compiled for the CPU,
 // where tests run it.
 #pragma once
 
@@ -11,14 +11,13 @@
 
 namespace strata::neighbours {
 
-/// An agent where it stands in the order of cells; read as one.
+/// An agent at its position in cell order; read as one.
 struct alignas(16) Standing {
   Vector<float> place;
   std::uint32_t id;
 };
 
-// A search goes through the candidates of agent `i`, who is at `me`, and returns how many it
-// tested.
+// A search visits the candidates of agent `i` at `me`, and returns the number of tests.
 
 /// Everybody.
 struct AskAll {
@@ -31,8 +30,8 @@ struct AskAll {
   }
 };
 
-/// The agents of every cell within reach, whom the cell names. `Starts` has, under [], where each
-/// cell begins in `ids`; one more at the end.
+/// The agents of every cell within reach, by the ids in the cell. `Starts` has, under [], the begin
+/// of each cell in `ids`; one more at the end.
 template <class Starts>
 struct AskNamed {
   Cells cells;
@@ -54,8 +53,8 @@ struct AskNamed {
   }
 };
 
-/// Where the lowest bit is that is set, of a number that is not 0. std::countr_zero compiles for a
-/// GPU as well, and says 32 there whatever the number is.
+/// The lowest set bit of a number that is not 0. std::countr_zero compiles for a GPU as well, but
+/// returns 32 there for any number.
 [[nodiscard]] STRATA_BOTH inline unsigned lowest_bit(std::uint32_t number) {
 #if defined(__CUDA_ARCH__)
   return static_cast<unsigned>(__ffs(static_cast<int>(number))) - 1;
@@ -64,12 +63,12 @@ struct AskNamed {
 #endif
 }
 
-/// Candidates who are asked at once whether any of them is near.
+/// Candidates that are tested at once for a hit.
 inline constexpr unsigned group_size = 8;
 
-/// Tests a group, as test() does one after the other. Hits are rare where everybody is asked: the
-/// least of the distances is held against the limit, and only then each of them. A question and
-/// a way around the hit for every candidate would cost as much as its distance.
+/// Tests a group, with the same result as test() one after the other. If all agents are candidates,
+/// hits are rare: the minimum of the distances is compared with the limit, and only then each of
+/// them. A comparison and a branch for every candidate would cost as much as its distance.
 template <class Found>
 STRATA_BOTH inline void test_group(const Vector<float>& me, const Standing* group, Found& found) {
   float squared[group_size];  // NOLINT(*-avoid-c-arrays): in registers
@@ -92,7 +91,7 @@ STRATA_BOTH inline void test_group(const Vector<float>& me, const Standing* grou
 
 using AskCells = AskNamed<const std::uint32_t*>;
 
-/// The agents who stand from one place to another.
+/// The agents in a range of positions.
 template <class Found>
 STRATA_BOTH inline std::uint32_t ask_run(const Standing* standing, std::uint32_t from,
                                          std::uint32_t to, const Vector<float>& me, Found& found) {
@@ -103,9 +102,9 @@ STRATA_BOTH inline std::uint32_t ask_run(const Standing* standing, std::uint32_t
   return to - from;
 }
 
-/// The `count` agents of a list of where they stand, that of the agent that stands at `at`: four
-/// are read before the first is tested, since each read waits for that of where to read. In the
-/// place of those behind the last stands the agent itself, who is no neighbour.
+/// The `count` agents in a list of positions, that of the agent at position `at`: four are read
+/// before the first is tested, since each read depends on that of its position. The agent itself,
+/// which is no neighbour, pads the last group.
 template <class Found>
 STRATA_BOTH inline void ask_list(const Standing* standing, const std::uint32_t* lists,
                                  std::uint32_t agents, std::uint32_t at, std::uint32_t count,
@@ -122,7 +121,7 @@ STRATA_BOTH inline void ask_list(const Standing* standing, const std::uint32_t* 
   }
 }
 
-/// The agents of every cell within reach, who stand in the order of cells.
+/// The agents of every cell within reach, in cell order.
 struct AskStanding {
   Cells cells;
   const std::uint32_t* starts = nullptr;
@@ -139,7 +138,7 @@ struct AskStanding {
   }
 };
 
-/// The same, where a table says where among all each cell stands.
+/// The same, with a table of the positions of cells.
 struct AskAlongCurve {
   Cells cells;
   const std::uint32_t* starts = nullptr;
@@ -158,7 +157,7 @@ struct AskAlongCurve {
   }
 };
 
-/// The same, of rows of cells: cells that follow each other along x are one run.
+/// The same, for rows of cells: adjacent cells along x are one run.
 struct AskRuns {
   Cells cells;
   const std::uint32_t* starts = nullptr;
@@ -175,7 +174,7 @@ struct AskRuns {
   }
 };
 
-/// Whether any thread of the warp that is here says so; on a CPU, this one.
+/// Whether any active thread of the warp passes true; on a CPU, this one.
 [[nodiscard]] STRATA_BOTH inline bool any_says(bool so) {
 #if defined(__CUDA_ARCH__)
   return __any_sync(__activemask(), so ? 1 : 0) != 0;
@@ -184,16 +183,16 @@ struct AskRuns {
 #endif
 }
 
-/// Rows of cells, whose hits are noted and put off: once a thread has no room for more, all threads
-/// of the warp that are there work off their own. So threads find hits at different times and work
-/// them off together, and in the order in which they were found.
+/// Rows of cells whose hits are queued: once a thread's queue is full, all active threads of the
+/// warp process theirs. So threads find hits at different times and process them together, in the
+/// order in which they were found.
 struct AskPuttingOff {
-  static constexpr std::uint32_t room = 32;  ///< hits of a thread
-  static constexpr std::uint32_t batch = 4;  ///< tested between two questions whether there is room
+  static constexpr std::uint32_t room = 32;  ///< hits per thread
+  static constexpr std::uint32_t batch = 4;  ///< tested between two checks for room
 
-  AskRuns runs;         ///< behind whose last agent as many may be read as a batch has
-  std::uint32_t* hits;  ///< of this thread: where they stand
-  std::size_t stride;   ///< from one of them to the next
+  AskRuns runs;         ///< up to a batch may be read beyond its last agent
+  std::uint32_t* hits;  ///< of this thread: positions of the agents
+  std::size_t stride;   ///< distance between them
 
   template <class Found>
   STRATA_BOTH std::uint32_t operator()(const KernelStep& /*step*/, const Vector<float>& me,
@@ -240,7 +239,7 @@ struct AskPuttingOff {
   }
 };
 
-/// The step of agent `i`, who is at `me`, by the thread of that number.
+/// The step of agent `i` at `me`, by the thread of that number.
 template <Kind kind, class Search>
 STRATA_BOTH inline void take_step(const KernelStep& step, std::uint32_t thread, std::uint32_t i,
                                   const Vector<float>& me, const Search& search) {
@@ -264,7 +263,7 @@ STRATA_BOTH inline void take_step_standing(const KernelStep& step, std::uint32_t
   take_step<kind>(step, thread, mine.id, mine.place, search);
 }
 
-/// Puts agents, in the order of their numbers, into the order of their cells. Host only.
+/// Sorts agent ids by cell, in the order of ids. Host only.
 template <class Starts, class Ids>
 inline void build_cells(const Cells& cells, const KernelStep& step, Starts&& starts, Ids&& ids) {
   for (auto& start : starts)
@@ -276,7 +275,7 @@ inline void build_cells(const Cells& cells, const KernelStep& step, Starts&& sta
     before += start;
     start = before;
   }
-  // Each cell now tells where it ends: filled from there down, it tells where it begins.
+  // Each entry is now the end of its cell; filling backwards turns it into the begin.
   for (std::uint32_t i = step.agents; i-- > 0;)
     ids[--starts[cells.of(step.place(i))]] = i;
 }

@@ -1,5 +1,5 @@
-// Agents sorted into cells on the GPU: counted, scanned and put where they belong, inside of the
-// step that needs them.
+// Agents sorted into cells on the GPU: counted, scanned and sorted, as part of the step that needs
+// them.
 #pragma once
 
 #include "nbody/neighbours/device_rung.cuh"
@@ -15,23 +15,23 @@ namespace strata::neighbours {
 
 class SortedCells {
  public:
-  /// `places`: of each cell, how many are before it; empty: as many as its number says.
+  /// `places`: position of each cell; empty: its number.
   SortedCells(const Cells& cells, std::uint32_t agents,
               const std::vector<std::uint32_t>& places = {});
 
   [[nodiscard]] const Cells& cells() const { return cells_; }
-  /// Where each cell begins; one more at the end.
+  /// The begin of each cell; one more at the end.
   [[nodiscard]] std::uint32_t* starts() const { return starts_.data(); }
   [[nodiscard]] std::uint32_t* ids() const { return ids_.data(); }
   [[nodiscard]] Standing* standing() const { return standing_.data(); }
-  /// Null: cells stand in the order of their numbers.
+  /// Null: cells are in the order of their numbers.
   [[nodiscard]] const std::uint32_t* places() const { return places_ ? places_->data() : nullptr; }
 
-  /// Counts, one more at the end, become beginnings.
+  /// Turns counts (one more at the end) into begins.
   void scan(Queue& queue);
-  /// Queues what brings agents' numbers into the order of cells, those of a cell in any order.
+  /// Queues sorting of agent ids by cell, in any order within a cell.
   AskCells build_ids(const DeviceStep& step, Queue& queue);
-  /// The same of agents themselves. `asked`, on the GPU: if not 0 alone; null: always.
+  /// The same for the agents themselves. `asked`, on the GPU: only if not 0; null: always.
   void build_standing(const DeviceStep& step, Queue& queue, const std::uint32_t* asked = nullptr);
 
  private:
@@ -41,22 +41,22 @@ class SortedCells {
   Cells cells_;
   std::optional<DeviceBuffer<std::uint32_t>> places_;
   DeviceBuffer<std::uint32_t> starts_;
-  DeviceBuffer<std::uint32_t> ranks_;  ///< of each agent in its cell
+  DeviceBuffer<std::uint32_t> ranks_;  ///< of each agent within its cell
   DeviceBuffer<std::uint32_t> ids_;
   DeviceBuffer<Standing> standing_;
   DeviceBuffer<std::byte> for_scan_;
   std::size_t scan_launches_;
 };
 
-/// Puts agents themselves into the order of cells, for a `Search` of them.
+/// Sorts the agents themselves by cell, for a `Search` of them.
 template <class Search>
 [[nodiscard]] Search ask_in_order(SortedCells& sorted, const DeviceStep& step, Queue& queue) {
   sorted.build_standing(step, queue);
   return {.cells = sorted.cells(), .starts = sorted.starts(), .standing = sorted.standing()};
 }
 
-/// A rung that sorts agents into cells in each step: build(cells, step, queue) does it, and returns
-/// what its kernel is given.
+/// A rung that sorts agents into cells in each step: build(cells, step, queue) does that, and
+/// returns the arguments of its kernel.
 template <class KernelOf, class Build>
 [[nodiscard]] DeviceKernel searching_sorted(const Problem& problem, const Choice& choice,
                                             const KernelOf& kernel_of, const Build& build,

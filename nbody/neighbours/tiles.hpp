@@ -1,5 +1,5 @@
-// Rows of cells that a warp reads once for all of its threads, into shared memory. On a CPU too,
-// where tests run it: there a warp is one thread.
+// Rows of cells that a warp reads once for all of its threads, into shared memory. Also compiled
+// for the CPU, where tests run it: there a warp is one thread.
 #pragma once
 
 #include "nbody/neighbours/searches.hpp"
@@ -15,7 +15,7 @@ inline constexpr unsigned threads_of_warp = 32;
 inline constexpr unsigned threads_of_warp = 1;
 #endif
 
-/// The least that a thread of the warp has, in all of them, who all call it.
+/// The minimum over the warp, for all threads; all call it.
 [[nodiscard]] STRATA_BOTH inline std::uint32_t least_of_warp(std::uint32_t mine) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   mine = __reduce_min_sync(0xFFFFFFFFU, mine);
@@ -25,19 +25,19 @@ inline constexpr unsigned threads_of_warp = 1;
 #endif
   return mine;
 }
-/// What a thread of the warp wrote before is there for all others.
+/// Makes earlier writes of each thread of the warp visible to all others.
 STRATA_BOTH inline void wait_for_warp() {
 #if defined(__CUDA_ARCH__)
   __syncwarp();
 #endif
 }
 
-/// Rows of cells, each of which the warp reads as far as any of its threads reaches; a thread asks
-/// those that it reaches itself, in groups. All threads of a warp are in the same row, and go on to
-/// the next one that any of them reaches.
+/// Rows of cells, each of which the warp reads as far as any of its threads reaches; a thread tests
+/// those that it reaches itself, in groups. All threads of a warp are in the same row, and advance
+/// to the next one that any of them reaches.
 struct AskTiles {
   static constexpr std::uint32_t tile_size = 128;
-  /// The last group begins with the last agent; what it has behind that is out of reach.
+  /// The last group begins with the last agent; its padding is out of reach.
   static constexpr std::uint32_t room = tile_size + group_size;
 
   AskRuns runs;
@@ -86,7 +86,7 @@ struct AskTiles {
   }
 };
 
-/// The step of the agent that stands where the thread does. All threads of a warp call it.
+/// The step of the agent at the thread's position. All threads of a warp call it.
 template <Kind kind>
 STRATA_BOTH inline void take_step_tiled(const KernelStep& step, std::uint32_t thread,
                                         const AskTiles& search) {

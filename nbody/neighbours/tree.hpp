@@ -1,7 +1,7 @@
-// A tree of boxes over agents that stand along a Z curve: eight agents of it are a leaf, and eight
-// nodes, side by side, have one above them. So nothing says where a node's children are: the root
-// is node 0, those below node v are 8v + 1 to 8v + 8, and the leaves are the last ones. On a CPU
-// too, where tests run it.
+// A tree of boxes over agents along a Z curve: eight agents are a leaf, and eight adjacent nodes
+// have one parent. The positions of a node's children are implicit: the root is node 0, the
+// children of node v are 8v + 1 to 8v + 8, and the leaves are the last nodes. Also compiled for the
+// CPU, where tests run it.
 #pragma once
 
 #include "nbody/neighbours/searches.hpp"
@@ -12,11 +12,11 @@
 
 namespace strata::neighbours {
 
-/// Agents of a leaf, which are asked as a group, and children of a node.
+/// Agents of a leaf, which are tested as a group, and children of a node.
 inline constexpr std::uint32_t branches = group_size;
 
-/// Where on a Z curve a place is, to ten bits an axis. What a bit is worth is a power of two, so
-/// that no rounding decides between two places of the lattice.
+/// The position on a Z curve, to ten bits per axis. The value of a bit is a power of two, so that
+/// rounding never decides between two positions of the lattice.
 struct CurveOf {
   float low = 0;
   float per_length = 1;
@@ -38,7 +38,7 @@ inline constexpr int curve_bits = 30;
   return {low, 1024 / std::exp2(std::ceil(std::log2(extent)))};
 }
 
-/// What a box spans; read in two pieces.
+/// Extent of a box; read in two pieces.
 struct alignas(16) Bounds {
   Vector<float> low;
   float unused;
@@ -54,7 +54,7 @@ struct alignas(16) Bounds {
     high = {std::fmax(high.x, more.high.x), std::fmax(high.y, more.high.y),
             std::fmax(high.z, more.high.z)};
   }
-  /// Squared, to the nearest point of it; of nobody's, infinite.
+  /// Squared distance to the nearest point of it; infinite for an empty box.
   [[nodiscard]] STRATA_BOTH float distance_to(const Vector<float>& place) const {
     const Vector<float> off{std::fmax(std::fmax(low.x - place.x, place.x - high.x), 0.0F),
                             std::fmax(std::fmax(low.y - place.y, place.y - high.y), 0.0F),
@@ -63,27 +63,27 @@ struct alignas(16) Bounds {
   }
 };
 
-/// How many levels a tree has, and where each begins.
+/// Levels of a tree, and where each begins.
 struct TreeShape {
   std::uint32_t agents = 1;
-  std::uint32_t depth = 0;       ///< of the leaves; the root's is 0
-  std::uint32_t first_leaf = 0;  ///< the number of nodes that are none
+  std::uint32_t depth = 0;       ///< of the leaves; that of the root is 0
+  std::uint32_t first_leaf = 0;  ///< the number of a node that does not exist
 
-  /// Nodes from the root to so deep.
+  /// Nodes from the root down to this depth.
   [[nodiscard]] static std::uint32_t above(std::uint32_t depth) {
     std::uint32_t nodes = 0;
     for (; depth > 0; --depth)
       nodes = nodes * branches + 1;
     return nodes;
   }
-  /// Agents below a node so deep, at most.
+  /// Maximum agents below a node at this depth.
   [[nodiscard]] std::uint64_t of_node(std::uint32_t at_depth) const {
     std::uint64_t below = branches;
     for (; at_depth < depth; ++at_depth)
       below *= branches;
     return below;
   }
-  /// Nodes so deep that have agents; those one deeper than leaves are the agents.
+  /// Nodes at this depth that have agents; those one deeper than leaves are the agents.
   [[nodiscard]] std::uint32_t count(std::uint32_t at_depth) const {
     if (at_depth > depth) return agents;
     return static_cast<std::uint32_t>((agents + of_node(at_depth) - 1) / of_node(at_depth));
@@ -98,11 +98,11 @@ struct TreeShape {
   return shape;
 }
 
-/// The agents of a tree that are nearer than the limit, which may fall as they are found: one's own
-/// leaf first, then what stands beside it, below the same node, and so on up to the root.
+/// The agents of a tree that are nearer than the limit, which may decrease as they are found: first
+/// one's own leaf, then its siblings below the same parent, and so on up to the root.
 struct AskTree {
   const Bounds* nodes;
-  const Standing* standing;  ///< as many as leaves have room for; those who are nobody are far away
+  const Standing* standing;  ///< as many as leaves have room for; padding is far away
   std::uint32_t agents;
   std::uint32_t first_leaf;
 
@@ -127,7 +127,7 @@ struct AskTree {
     test_group(me, standing + first, found);
     return agents - first < branches ? agents - first : branches;
   }
-  /// The last child of a node is followed by what follows the node.
+  /// After the last child of a node comes the successor of the node.
   template <class Found>
   STRATA_BOTH std::uint32_t ask_below(std::uint32_t top, const Vector<float>& me,
                                       Found& found) const {
@@ -147,7 +147,7 @@ struct AskTree {
   }
 };
 
-/// The step of the agent that stands where the thread does.
+/// The step of the agent at the thread's position.
 template <Kind kind>
 STRATA_BOTH inline void take_step_in_tree(const KernelStep& step, std::uint32_t thread,
                                           const AskTree& tree) {

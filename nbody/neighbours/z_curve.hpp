@@ -1,6 +1,6 @@
-// Cells along a curve: a Z curve, on which the bits of x, y and z take turns, or a Hilbert curve,
-// which never jumps. Cells side by side are mostly near each other in memory along every axis, not
-// along x alone. Host only, but for the bits.
+// Cells along a curve: a Z curve, which interleaves the bits of x, y and z, or a Hilbert curve,
+// which never jumps. Adjacent cells are mostly near each other in memory along every axis, not only
+// along x. Host only, except for the bits.
 #pragma once
 
 #include "nbody/neighbours/model/cells.hpp"
@@ -15,7 +15,7 @@
 
 namespace strata::neighbours {
 
-/// Every third bit of the result is one of these ten bits.
+/// Spreads these ten bits over every third bit of the result.
 [[nodiscard]] STRATA_BOTH constexpr std::uint32_t every_third(std::uint32_t bits) {
   bits = (bits | bits << 16U) & 0x030000FFU;
   bits = (bits | bits << 8U) & 0x0300F00FU;
@@ -23,13 +23,13 @@ namespace strata::neighbours {
   return (bits | bits << 2U) & 0x09249249U;
 }
 
-/// Where on a Z curve.
+/// Position on a Z curve.
 [[nodiscard]] constexpr std::uint32_t z_code(const std::array<std::uint32_t, 3>& cell) {
   return every_third(cell[2]) << 2U | every_third(cell[1]) << 1U | every_third(cell[0]);
 }
 
-/// Where on a Hilbert curve through a cube of 2^bits a dimension, on which cells that follow each
-/// other have a side in common (Skilling, Programming the Hilbert curve, AIP 707, 2004).
+/// Position on a Hilbert curve through a cube of 2^bits per dimension, on which consecutive cells
+/// share a side (Skilling, Programming the Hilbert curve, AIP 707, 2004).
 [[nodiscard]] constexpr std::uint32_t hilbert_code(std::array<std::uint32_t, 3> cell,
                                                    unsigned bits) {
   for (std::uint32_t bit = 1U << (bits - 1); bit > 1; bit >>= 1U) {
@@ -50,7 +50,7 @@ namespace strata::neighbours {
   return z_code({cell[2] ^ turned, cell[1] ^ turned, cell[0] ^ turned});
 }
 
-/// Of each cell, in the order of Cells: how many have a lower code_of(cell).
+/// For each cell, in the order of Cells: the number of cells with a lower code_of(cell).
 template <class CodeOf>
 [[nodiscard]] std::vector<std::uint32_t> in_order_of_codes(const Cells& cells,
                                                            const CodeOf& code_of) {

@@ -152,7 +152,7 @@ def main() -> int:
     if mpl.__version__ != locked():
         sys.stderr.write(
             f"matplotlib is {mpl.__version__}; expected {locked()}, as {LOCK.name} has it; "
-            "to mend: make setup-dev\n"
+            "to fix: make setup-dev\n"
         )
         return 2
     for line in redraw():

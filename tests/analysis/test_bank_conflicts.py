@@ -75,7 +75,7 @@ def test_lines_are_predicted_and_marks_are_counted(tmp_path: Path) -> None:
     assert points(stores) == [(1, 2.5)]
     assert points(latency) == [(1, 31), (4, 31)]
     words = caption_of(FIGURE, run)
-    assert "Counted equals predicted in 2 of 3 cases." in words
+    assert "Counts equal the prediction in 2 of 3 cases." in words
     assert "Invalid, drawn hollow (1): load, 4 bytes, stride 2." in words
 
 
@@ -86,7 +86,7 @@ def test_a_case_is_as_valid_as_each_of_its_rows(tmp_path: Path) -> None:
 
 
 def test_a_run_without_counts_says_so(tmp_path: Path) -> None:
-    assert "Nothing was counted" in caption_of(FIGURE, run_of(tmp_path, access(16, 3)))
+    assert "No counts are available" in caption_of(FIGURE, run_of(tmp_path, access(16, 3)))
 
 
 @pytest.mark.parametrize("operation", ["load", "store"])

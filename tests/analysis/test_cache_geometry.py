@@ -106,7 +106,7 @@ def test_the_caption_owns_up_to_the_least_confidence_and_to_halves(
         found("l2_size", 29 << 20, confidence=0.98, backend=backend),
     ]
     words = caption_of(FIGURE, load(tmp_path, lines, backend=backend))
-    assert "with a confidence of 0.98 or more." in words
+    assert "has a confidence of at least 0.98." in words
     assert ("An L2 of two halves" in words) == halves
 
 

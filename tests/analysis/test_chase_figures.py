@@ -119,8 +119,8 @@ def test_reported_sizes_and_the_change_of_preparation_are_marked(tmp_path: Path)
         "evicted before": (64 * KIB * 256 * KIB) ** 0.5,
     }
     caption = caption_of(FIGURE, load(tmp_path, lines))
-    assert "as the driver reports them" in caption
-    assert "all was evicted" in caption
+    assert "that the driver reports" in caption
+    assert "everything was evicted" in caption
 
 
 def test_one_stride_is_drawn(tmp_path: Path) -> None:

@@ -103,8 +103,8 @@ def test_bad_input_is_one_line_and_exit_2(command: str, tmp_path: Path) -> None:
     done = strata(command, run)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        f"strata: {samples}:1: found no schema_version; expected schema_version to be there; "
-        "to mend: delete that line and resume the run (strata run --resume) or measure again\n"
+        f"strata: {samples}:1: found no schema_version; expected schema_version; "
+        "to fix: delete that line and resume the run (strata run --resume) or measure again\n"
     )
 
 

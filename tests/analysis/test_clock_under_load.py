@@ -140,7 +140,7 @@ def test_a_run_says_what_each_load_makes_of_the_clock(tmp_path: Path) -> None:
     assert below == (
         "SMs ran more than two per cent below the clock that the driver reported in "
         "clock_under_load (1.80 GHz at mix=tensor, seconds=1; 1.90 GHz at mix=tensor, "
-        "seconds=0.1): their cycles and seconds hold, limits at the driver's clock were out of "
+        "seconds=0.1): their cycles and seconds hold, but limits at the driver's clock were out of "
         "reach."
     )
 

@@ -52,13 +52,13 @@ def test_lines_are_predicted_and_marks_are_counted(tmp_path: Path) -> None:
     assert points(time) == [(1, 5), (1, 5)]
     assert points(time, valid=False) == [(2, 5)]
     words = caption_of(BY_STRIDE, run)
-    assert "Counted equals predicted in 1 of 2 cases." in words
+    assert "Counts equal the prediction in 1 of 2 cases." in words
     assert "Invalid, drawn hollow (1): 4 bytes, stride 2, misalignment 0." in words
 
 
 def test_predictions_alone_are_said_to_be_alone(tmp_path: Path) -> None:
     run = load2(tmp_path, warp_load(4, 1, model_says=4))
-    assert "Nothing was counted" in caption_of(BY_STRIDE, run)
+    assert "No counts are available" in caption_of(BY_STRIDE, run)
 
 
 def test_time_alone_is_drawn_and_said_to_be_alone(tmp_path: Path) -> None:

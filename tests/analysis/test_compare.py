@@ -381,7 +381,7 @@ def test_repeats_are_of_one_chip_and_code_and_stand_behind_the_run_that_they_rep
     assert names == [["1", "2"], ["before", "again", "late"]]
     assert any("are of another chip (GPU-2)" in line for line in warnings(found))
     for alone in (other, first):
-        with pytest.raises(RunError, match="that repeats no other"):
+        with pytest.raises(RunError, match="without a repeat"):
             compare(before, after, same=[again, alone])
     changed = run_of(before.rows, "changed", build__source_digest="sha256:ffff")
     found = compare(before, changed, same=[other])
@@ -391,13 +391,13 @@ def test_repeats_are_of_one_chip_and_code_and_stand_behind_the_run_that_they_rep
 def test_a_repeat_of_other_conditions_is_named() -> None:
     before, after = pair_of()
     found = compare(before, after, same=[run_of(before.rows, "again", build__flags="-O0")])
-    told = "again is given as a repeat of before, yet differs in strata.flags"
+    told = "again is given as a repeat of before, but differs in strata.flags"
     assert any(line.startswith(told) for line in warnings(found))
 
 
 def test_runs_without_a_common_row_or_of_another_device_say_so_in_one_line() -> None:
     before = run_of([row(case=1)], "before")
-    with pytest.raises(RunError, match="no row that before has too"):
+    with pytest.raises(RunError, match="no row in common with before"):
         compare(before, run_of([row(case=2)], "after"))
     with pytest.raises(RunError, match="normalised"):
         compare(before, run_of([row(case=1)], "after", device__slug="other"))

@@ -134,7 +134,7 @@ def test_the_recorded_pair_whose_dram_moved_is_told_in_a_sentence(repeats: tuple
         "every footprint (445 rows)"
     )
     assert not {key for key in moved if key[2] != "dram" and "past" not in key[2]}
-    assert words.section(found).notes[1].startswith("Families of rows that moved as a whole: DRAM")
+    assert words.section(found).notes[1].startswith("Families of rows that moved together: DRAM")
 
 
 def family_of(scales: list[float], name: str, unit: str = "cycle") -> Run:

@@ -19,7 +19,7 @@ from strata.run import load_run
 from strata.run.validate import findings
 
 CUT = "delete that line and resume the run (strata run --resume) or measure again"
-AGAIN = "resume the run (strata run --resume): it writes the table anew from samples.jsonl"
+AGAIN = "resume the run (strata run --resume): it regenerates the table from samples.jsonl"
 
 
 @pytest.fixture
@@ -132,7 +132,7 @@ def version(number: int) -> Callable[[Path], None]:
 CORRUPT: dict[str, tuple[Callable[[Path], None], str]] = {
     "samples cut off, torn": (
         edit_samples(lambda text: text[: len(text) - 40]),
-        "found 2 of the 3 cases of a complete run; expected every case, micro/layout_read/cuda/",
+        "found 2 of the 3 cases of a complete run; expected every case, including micro/layout_",
     ),
     "samples cut off, whole lines": (
         edit_samples(lose_last_case),
@@ -266,7 +266,7 @@ def test_report_of_a_corrupt_run_is_one_line_and_writes_nothing(
     message = refused(capsys, "report", run, "-o", out)
     assert message.startswith("strata: ")
     assert words in message
-    assert "; to mend: " in message
+    assert "; to fix: " in message
     assert files(out) == {"report.html": b"an earlier report"}
     assert files(run) == before
 

@@ -136,7 +136,7 @@ def test_proof_counts_rows_by_the_gate_of_their_case(tmp_path: Path) -> None:
         "than they claim, or by several."
     )
     assert counted.proof(load(tmp_path / "none", [layout_case()])) == (
-        "Level: no row says which level of memory served it."
+        "Level: no row reports which memory level served it."
     )
 
 
@@ -184,7 +184,7 @@ def test_model_check_counts_gates_and_finds_every_difference(tmp_path: Path) -> 
     assert "layout=aoas" in case_id
     assert detail == "1 request too many"
     assert counted.model_words(check) == (
-        "Model: predicted equals counted in 2 of 5 cases; 3 not equal."
+        "Model: prediction and count agree in 2 of 5 cases; 3 not equal."
     )
 
 
@@ -251,13 +251,13 @@ def test_traffic_table_of_a_run_without_counts_is_the_model_alone(tmp_path: Path
     [
         ({}, "Counted on GX000: 1 quantity (memory) in 3 passes. Counting took 1.50 s, timing"),
         ({"passes": 1, "sets": []}, "1 quantity (raw metrics) in 1 pass."),
-        ({"state": "not_asked"}, "Nothing was counted: counters were not asked for."),
+        ({"state": "not_asked"}, "Nothing was counted: counters were not requested."),
         (
             {"state": "unavailable", "reason": "held by DCGM", "mend": "dcgmi profile --pause"},
-            "Nothing was counted: held by DCGM. To mend: dcgmi profile --pause.",
+            "Nothing was counted: held by DCGM. To fix: dcgmi profile --pause.",
         ),
         ({"state": "external", "reason": "ncu"}, "the run holds no counts: ncu."),
-        ({"state": "external"}, "A profiler outside the harness was to count; the run holds no"),
+        ({"state": "external"}, "An external profiler was to count; the run holds no"),
     ],
 )
 def test_state_says_whether_and_why(tmp_path: Path, changes: dict[str, Any], words: str) -> None:

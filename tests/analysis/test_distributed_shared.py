@@ -83,7 +83,10 @@ def test_what_is_invalid_is_hollow_named_and_not_told(tmp_path: Path) -> None:
     words = caption_of(FIGURE, run)
     assert "hollow (2): latency, cluster of 8, distance 4, warps 1; bandwidth" in words
     assert "takes 185.0 to 200.0 cycles, one from the SM's own 26.00." in words
-    assert "at most 14.00 bytes a cycle of another's, and 127.0 of its own." in words
+    assert (
+        "at most 14.00 bytes per cycle from another's shared memory, and 127.0 from its own."
+        in words
+    )
 
 
 def test_nothing_is_compared_with_what_was_not_measured(tmp_path: Path) -> None:

@@ -271,14 +271,14 @@ def test_the_best_read_of_a_level_stands_for_it_with_what_is_beside_it(
 IN_WORDS = """\
 Latency of a dependent load: shared 23.00 cycles, L1 32.00 cycles, L2 281.0 cycles and DRAM 690.0 \
 cycles (345 ns), chains of 128 MiB to 512 MiB.
-Bandwidth of reading: L1 33.0 TB/s (33.0 B a cycle of each SM, 99 % of 128), L2 9.00 TB/s (9.0 B a \
-cycle of each SM) and DRAM 4.70 TB/s (98 % of what its pins allow).
-Arithmetic: fp32 66.0 TFLOP/s (99 %) and fp64 33.0 TFLOP/s (100 %); in brackets the share of what \
-lanes and clock allow.
+Read bandwidth: L1 33.0 TB/s (33.0 B/cycle per SM, 99 % of 128), L2 9.00 TB/s (9.0 \
+B/cycle per SM) and DRAM 4.70 TB/s (98 % of the pin bandwidth).
+Arithmetic: fp32 66.0 TFLOP/s (99 %) and fp64 33.0 TFLOP/s (100 %); in brackets the share of the \
+limit by lanes and clock.
 L2 is cut into 2 parts: a load takes 290.0 cycles from the part near its SM and 488.0 cycles from \
 the far one.
-The TLB reaches 1 GiB: over such a chain a load that L2 serves takes 280.0 cycles, over 4 GiB \
-500.0 cycles.
+The TLB reaches 1 GiB: a load that L2 serves takes 280.0 cycles over such a chain, and 500.0 \
+cycles over 4 GiB.
 Copies between pinned host memory and the device: 55.0 GB/s to the device and 54.0 GB/s to the \
 host; from pageable memory 9.00 GB/s to the device.
 """
@@ -374,9 +374,9 @@ def test_the_first_numbers_of_a_chip(chip: Run) -> None:
         "L1 latency": ("32.00 cycles", "shared memory 23.00 cycles"),
         "L2 latency": ("281.0 cycles", "a load: near part 290.0, far part 488.0"),
         "DRAM latency": ("690.0 cycles (345 ns)", "chains of 128 MiB to 512 MiB"),
-        "L1 bandwidth, reading": ("33.0 TB/s", "33.0 B a cycle of each SM"),
-        "L2 bandwidth, reading": ("9.00 TB/s", "9.0 B a cycle of each SM"),
-        "DRAM bandwidth, reading": ("4.70 TB/s", "98 % of what its pins allow"),
+        "L1 bandwidth, reading": ("33.0 TB/s", "33.0 B/cycle per SM"),
+        "L2 bandwidth, reading": ("9.00 TB/s", "9.0 B/cycle per SM"),
+        "DRAM bandwidth, reading": ("4.70 TB/s", "98 % of the pin bandwidth"),
         "fp32 multiply-adds": ("66.0 TFLOP/s", "99 % of lanes × clock"),
         "valid rows": ("44 of 44", "no gate failed"),
         "cases measured": ("27 of 27", "0 skipped, 0 failed"),
@@ -555,8 +555,8 @@ def test_instructions_and_atomics_are_told_by_their_latencies(tmp_path: Path) ->
         ({**axes, "returns": "no", "target": "same"}, {"atomic_latency": 1}),
     )  # fmt: skip
     assert said == (
-        "Latency of an atomic addition: in shared memory 32.00 cycles on a word of its own and "
-        "94.00 cycles where all want one word."
+        "Latency of an atomic addition: in shared memory 32.00 cycles on a separate word and "
+        "94.00 cycles where all use one word."
     )
 
 
@@ -617,7 +617,7 @@ def test_cases_are_told_by_what_became_of_them(tmp_path: Path) -> None:
 
 def test_a_cpu_reads_bytes_a_cycle_of_each_core(tmp_path: Path) -> None:
     run = load(tmp_path, [stream("l1", 16, 5e11, backend="host")], backend="host")
-    assert words(run) == ["Bandwidth of reading: L1 500 GB/s (0.5 B a cycle of each core)."]
+    assert words(run) == ["Read bandwidth: L1 500 GB/s (0.5 B/cycle per core)."]
 
 
 def test_headlines_are_a_table_whose_numbers_know_their_rows(chip: Run) -> None:

@@ -109,13 +109,13 @@ def test_the_reach_of_the_tlb_is_its_knee_or_what_could_be_walked(tmp_path: Path
     assert reach.row.params["footprint"] == f"{16 * L2}"
     (said,) = [s for one in sentences.sentences(run) if (s := plain(one)).startswith("The TLB")]
     assert said.replace("\u00a0", " ") == (
-        "The TLB reaches 1 GiB: over such a chain a load that L2 serves takes 280.0 cycles, over "
-        "4 GiB 500.0 cycles."
+        "The TLB reaches 1 GiB: a load that L2 serves takes 280.0 cycles over such a chain, and "
+        "500.0 cycles over 4 GiB."
     )
     flat = gpu(tmp_path / "flat", [tlb(size * L2, 280) for size in (2, 4, 8, 16, 32)])
     assert texts(hierarchy(flat), "dram")["reach"] == "≥ 2 GiB"
     (said,) = map(plain, sentences.tlb_reach(flat))
-    assert said == "The TLB reaches 2\u00a0GiB or more: no longer chain could be walked."
+    assert said == "The TLB reaches 2\u00a0GiB or more: no longer chain could be measured."
     assert not list(sentences.tlb_reach(gpu(tmp_path / "none", [PARTITION])))
 
 
@@ -192,7 +192,7 @@ def test_every_number_of_the_figure_names_its_case(run: str) -> None:
         there = line["case"] in cases and line["valid"] == "true"
         assert (line["source"] in ("measured", "reported")) == there
         assert line["shown"] or line["because"]
-    assert "Boxes lie in one another" in caption_of(FIGURE, loaded)
+    assert "Boxes are nested" in caption_of(FIGURE, loaded)
 
 
 def test_boxes_end_at_their_sizes_and_lie_in_one_another(tmp_path: Path) -> None:

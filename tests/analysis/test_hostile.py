@@ -409,9 +409,9 @@ def test_a_hostile_run_changes_nothing_outside_and_runs_nothing(
 @pytest.mark.parametrize(
     ("fact", "words"),
     [
-        ("[" * 65 + "]" * 65, "found more than 64 objects or lists in each other; expected fewer"),
-        ("[" * 80_000 + "]" * 80_000, "found more than 64 objects or lists in each other"),
-        ('"\\ud800"', "found half of a surrogate pair; expected text that is Unicode"),
+        ("[" * 65 + "]" * 65, "found more than 64 nested objects or lists; expected fewer"),
+        ("[" * 80_000 + "]" * 80_000, "found more than 64 nested objects or lists"),
+        ('"\\ud800"', "found half of a surrogate pair; expected Unicode text"),
         ("1" + "0" * 400, "expected finite numbers only"),
         ("9" * 5000, "expected finite numbers only"),
     ],
@@ -435,7 +435,7 @@ def test_a_context_that_is_called_by_a_folder_above_is_refused(
     text = (run / "context.json").read_text()
     (run / "context.json").write_text(text.replace(f'"{run.name}"', '".."'))
     assert command("summary", run) == 2
-    assert "expected a run that a folder can be called by" in capsys.readouterr().err
+    assert "expected a valid run name" in capsys.readouterr().err
 
 
 def test_a_parameter_of_many_digits_is_no_number(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def test_the_same_file_makes_the_same_bytes(file: Path, tmp_path: Path) -> None:
 def test_a_run_is_not_written_over_unless_forced(tmp_path: Path) -> None:
     run = interop.bring_in(RAW, tmp_path)
     (run / "measurements.csv").write_text("mine")
-    with pytest.raises(RunError, match="there already"):
+    with pytest.raises(RunError, match="exists already"):
         interop.bring_in(RAW, tmp_path)
     assert (run / "measurements.csv").read_text() == "mine"
     interop.bring_in(RAW, tmp_path, force=True)
@@ -131,7 +131,7 @@ def test_a_run_is_not_written_over_unless_forced(tmp_path: Path) -> None:
 def test_what_is_no_run_folder_is_never_removed(tmp_path: Path) -> None:
     run = interop.bring_in(RAW, tmp_path)
     (run / "context.json").unlink()
-    with pytest.raises(RunError, match="no run folder"):
+    with pytest.raises(RunError, match="other than a run folder"):
         interop.bring_in(RAW, tmp_path, force=True)
     assert (run / "samples.jsonl").is_file()
 
@@ -567,7 +567,7 @@ def test_too_few_digits_are_not_valid(tmp_path: Path) -> None:
     ("first", "second", "valid", "told"),
     [
         ("33.33", "33.27", True, ""),
-        ("0.33", "33.27", True, "rounded when printed, by 1.5 %"),
+        ("0.33", "33.27", True, "rounded when printed, by at most 1.5 %"),
         ("0.02", "33.27", False, "too few digits"),
         ("33.33", "0.02", False, "too few digits"),
     ],

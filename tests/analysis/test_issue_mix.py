@@ -61,7 +61,7 @@ def test_invalid_costs_are_hollow_and_named(tmp_path: Path) -> None:
     assert values(panel, valid=False) == [9.1]
     words = caption_of(FIGURE, run)
     assert "Invalid, drawn hollow (1): micro/issue_mix/cuda/multiply_adds=48" in words
-    assert "The most is 4.5 cycles: reciprocal square root among 4 multiply-adds." in words
+    assert "The maximum is 4.5 cycles: reciprocal square root among 4 multiply-adds." in words
 
 
 def test_nothing_gives_nothing(tmp_path: Path) -> None:

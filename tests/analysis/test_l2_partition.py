@@ -97,7 +97,7 @@ def test_the_caption_tells_loads_from_exchanges(tmp_path: Path) -> None:
     ]
     words = caption_of(FIGURE, load2(tmp_path / "now", [line, counted_line]))
     assert (
-        "A load of a line that has no copy in the other half takes 284.0 cycles near and 470.0 far"
+        "A load of a line without a copy in the other half takes 284.0 cycles near and 470.0 far"
         in words
     )
 
@@ -112,7 +112,7 @@ def test_the_caption_tells_loads_from_memory_if_both_are_valid(
         measurement("far_dram_cycles", [750.0] * SMS, method="single_loads", noise=far_noise),
     ]
     words = caption_of(FIGURE, load2(tmp_path, [line, counted_line]))
-    loads = "A load that memory serves takes "
+    loads = "A load served by memory takes "
     both = f"{loads}563.0 cycles behind the SM's own side of L2 and 750.0 behind the other"
     assert (both in words) == (loads in words) == (far_noise == "passed")
     assert "A load of a line" not in words
@@ -128,9 +128,9 @@ def test_sides_of_an_invalid_row_are_hollow_and_not_counted(tmp_path: Path) -> N
 
 def test_caption_tells_cost_sides_and_the_witness(tmp_path: Path) -> None:
     words = caption_of(FIGURE, load2(tmp_path, split())).replace("\u00a0", " ")
-    assert "Crossing costs 191.0 cycles in the median, 190.0 to 192.0 by SM." in words
+    assert "Crossing costs 191.0 cycles (median), 190.0 to 192.0 by SM." in words
     assert "4 SMs are on the side with 25.00 % of the lines near them, 8 on the other." in words
-    assert "Counted between the halves: 0.50 sectors an exchange" in words
+    assert "Counted between the halves: 0.50 sectors per exchange" in words
     unsound = load2(tmp_path / "b", split(fabric_noise="failed"))
     assert "Counted between" not in caption_of(FIGURE, unsound)
 

@@ -255,7 +255,7 @@ def test_tables_go_into_papers(gpu: Run) -> None:
 def test_the_report_tells_the_ladder_and_its_methods(gpu: Run, tmp_path: Path) -> None:
     page = report.write([gpu], tmp_path).read_text(encoding="utf-8")
     assert "<h4>The n-body ladder</h4>" in page
-    assert page.count(">nbody: what does each step") == 1
+    assert page.count(">nbody: how much does each step") == 1
     assert "the fastest rung is pair once" in page
     for stem in ("nbody_ladder", "nbody_thessaly"):
         assert (tmp_path / "tables" / f"{stem}.md").is_file()
@@ -271,7 +271,7 @@ def test_the_ladder_in_a_sentence(gpu: Run, tmp_path: Path) -> None:
 
     rate = r"33\d\d × 10⁹ interactions/s"
     start = f"n-body, 524 288 bodies: the fastest rung is pair once with {rate}"
-    end = r" and 8\d % of what it could if a warp issued in every cycle\."
+    end = r" and 8\d % of what it could reach if a warp issued in every cycle\."
     # The first rung computed a smaller system there.
     assert re.fullmatch(start + end, told(gpu))
     lines = [

@@ -168,7 +168,7 @@ def test_counts_that_differ_between_cases_have_whiskers(tmp_path: Path) -> None:
     assert (diamond.place, diamond.value, diamond.low, diamond.high) == (0, 7.25, 7, 8)
     assert diamond.words == "7"
     nothing = caption_of(bytes_moved.FIGURE, load2(tmp_path / "alone", lines[:1]))
-    assert "Nothing was counted to stand beside them." in nothing
+    assert "No counts are available for comparison." in nothing
 
 
 # --- proof of the level ---------------------------------------------------------------------------
@@ -224,7 +224,7 @@ def test_a_band_ends_a_little_beyond_the_best_of_its_level() -> None:
     assert cut is not None
     assert was is not None
     assert cut / was == pytest.approx(vs_warps.BEYOND * max(level) / first.high)
-    assert "of 1 points single samples lie beyond" in BANDWIDTH.caption(shown)
+    assert "at 1 points, single samples lie beyond" in BANDWIDTH.caption(shown)
     assert "Bands end" not in BANDWIDTH.caption([first, *others])
     # Percentiles over warps, of the other figure, are no outliers.
     assert "Bands end" not in caption_of(LATENCY, load_run(GPU_RUN))

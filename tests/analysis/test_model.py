@@ -139,8 +139,8 @@ def test_sentence_names_cheapest_dearest_factor_and_bandwidth(run: Run) -> None:
     (sentence,) = layouts.sentences(run.rows)
     assert model.plain(sentence).replace("\u00a0", " ") == (
         "L1: With one warp per SM, soa is the cheapest layout (50.00 cycles per warp-read) and aos "
-        "the dearest (100.0 cycles). Speed against aos: soa 2.00×. Under load, soa delivers the "
-        "most useful data, 3.00 TB/s, and aos the least, 1.00 TB/s."
+        "the most expensive (100.0 cycles). Speed against aos: soa 2.00×. Under load, soa delivers "
+        "the most useful data, 3.00 TB/s, and aos the least, 1.00 TB/s."
     )
 
 

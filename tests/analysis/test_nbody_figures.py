@@ -363,8 +363,8 @@ def test_the_k80_stand_beside_what_redoes_them(tmp_path: Path) -> None:
         assert pair.better == pytest.approx(rate.better, rel=0.03)
         assert 0.99 * pair.row.value < pair.row.minimum < pair.row.value < pair.row.maximum
     words = caption_of(throughput, run_of("gpu"))
-    assert "Not redone in this run: serial, OpenMP." in words
-    assert "Several gpus shares out a kernel that has all later steps" in words
+    assert "Not repeated in this run: serial, OpenMP." in words
+    assert "Several gpus distributes a kernel that includes all later steps" in words
     assert (stored(throughput.name)[0].places.names or ())[2] == (
         "Use of multiple gpus, 4 GPUs\nseveral gpus, soaoas, 2 GPUs"
     )

@@ -41,7 +41,7 @@ def test_steps_and_tests_against_the_cells_of_each_rung(tmp_path: Path) -> None:
     check_drawing(chart)
     lines = data_of(WORK, run)
     assert [line["cells"] for line in lines] == ["6", "12", "24", "6", "12"]
-    assert "Beneath" in caption_of(WORK, run)
+    assert "Below" in caption_of(WORK, run)
 
 
 def test_what_has_one_number_of_cells_or_as_many_as_fit_says_nothing_of_cells(

@@ -189,7 +189,7 @@ def test_noise_is_that_of_the_points_whatever_the_steps() -> None:
 @pytest.mark.parametrize(
     ("xs", "ys", "said"),
     [
-        ([1.0, 2.0], [1.0], "2 places of 1 points"),
+        ([1.0, 2.0], [1.0], "2 positions of 1 points"),
         ([0.0, 1.0], [1.0, 1.0], "not positive"),
         ([1.0, 2.0], [1.0, float("nan")], "not positive"),
         ([2.0, 2.0], [1.0, 1.0], "do not ascend"),

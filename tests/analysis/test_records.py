@@ -44,7 +44,7 @@ def refusal(folder: Path) -> str:
         _ = load_run(folder).table
     message = f"{caught.value}"
     assert len(message.splitlines()) == 1
-    assert message.index(": found ") < message.index("; expected ") < message.index("; to mend: ")
+    assert message.index(": found ") < message.index("; expected ") < message.index("; to fix: ")
     return message
 
 
@@ -465,7 +465,7 @@ WRONG_LINES: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "kind": (lambda line: line.update(kind="note"), f'"note"; expected {A_WORD} as kind'),
     "params": (lambda line: line.update(params={"a b": "c"}), "found 'a b'; expected text like"),
     "param type": (lambda line: line.update(params={"w": 3}), '{"w": 3}; expected str as params'),
-    "id": (lambda line: line.update(case="micro/x"), "as its parameters say"),
+    "id": (lambda line: line.update(case="micro/x"), "as its parameters require"),
     "started": (lambda line: line.update(started="yesterday"), "as started"),
     "seconds": (lambda line: line.update(seconds=-1), "found -1; expected float >= 0.0 as seconds"),
     "no samples": (first(samples=[]), "array of length >= 1 as measurements[0].samples"),
@@ -560,7 +560,7 @@ def test_refuses_a_packed_file_that_is_none(run: Path, name: str, keep: slice) -
     packed = pack(run / name)
     packed.write_bytes(packed.read_bytes()[keep] or b"run,device")
     assert f"{name}.gz: found " in (message := refusal(run))
-    assert "expected a whole gzip file" in message
+    assert "expected a complete gzip file" in message
 
 
 def test_refuses_a_folder_in_place_of_a_file(run: Path) -> None:

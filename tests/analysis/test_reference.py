@@ -190,7 +190,7 @@ def test_a_broken_table_is_refused_in_one_line(tmp_path: Path, text: str, found:
         tuple(read(path, PublishedLatency))
     message = f"{error.value}"
     assert found in message
-    assert "to mend: " in message
+    assert "to fix: " in message
     assert "\n" not in message
 
 

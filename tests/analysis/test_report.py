@@ -207,7 +207,7 @@ def test_linked_number_is_that_of_its_row(one: Path) -> None:
 
 def counters_section(page: str) -> str:
     """What stands between the heading about counters and the next one."""
-    _, _, rest = page.partition("What the counters say</h4>")
+    _, _, rest = page.partition("What the counters show</h4>")
     return rest.partition("<h3")[0]
 
 
@@ -216,7 +216,7 @@ def test_counters_section_says_what_was_counted_and_what_was_not(counted: Path) 
     assert "Counted on GX000: 1 quantity (memory) in 3 passes." in section
     assert "l1tex__t_sectors_op_ld.sum" in section
     assert "this chip has no dram__row_hits.sum" in section
-    assert "predicted equals counted in 158 of 159 cases; 1 not equal." in section
+    assert "prediction and count agree in 158 of 159 cases; 1 not equal." in section
     files = sorted(path.stem for path in (counted / "tables").glob("*.md"))
     assert files == [
         "headlines",
@@ -254,7 +254,7 @@ def test_counters_section_says_why_nothing_was_counted(tmp_path: Path) -> None:
     inner = {f"counters__{key}": value for key, value in changes.items()}
     run = load2(tmp_path, [layout_case()], **inner)
     page = report.write([run], tmp_path / "out").read_text("utf-8")
-    words = "Nothing was counted: see …/x. To mend: run as root."
+    words = "Nothing was counted: see …/x. To fix: run as root."
     assert words in counters_section(page)
 
 
@@ -280,7 +280,7 @@ def test_clean_complete_run_has_no_notices(tmp_path: Path) -> None:
 
 def test_gates_invalid_rows_skips_and_failures_are_listed(one: Path) -> None:
     page = text(one)
-    assert "<summary>12 invalid rows: a gate failed, or a rule of truth is broken</summary>" in page
+    assert "12 invalid rows: a gate failed, or a plausibility rule is violated</summary>" in page
     assert "event_slope is +4.30 % off clock64_slope" in page
     assert "noise: half-width 9.1 % &gt; 1 %" in page
     assert "rows like this one:" in page
@@ -358,7 +358,7 @@ def test_table_that_differs_from_the_samples_is_noticed(tmp_path: Path) -> None:
     table = run.folder / "measurements.csv"
     table.write_text(table.read_text().replace(",100.0,,", ",99.0,,"))
     page = report.write([load_run(run.folder)], tmp_path / "out").read_text("utf-8")
-    assert "breaks its contract" in page
+    assert "violates its contract" in page
     assert "value is 99.0, the samples give 100" in page
 
 
@@ -421,7 +421,7 @@ def test_a_figure_that_fails_is_left_out_and_named(
     monkeypatch.setattr(figures, "discover", lambda: [broken, sound])
     monkeypatch.setattr(drawing, "cores", lambda: cores)
     page = report.write([load_run(HOST_RUN)], tmp_path / "out").read_text("utf-8")
-    assert "&#39;Broken&#39; is left out, it failed: ArithmeticError: no &lt;number&gt;" in page
+    assert "&#39;Broken&#39; failed and is left out: ArithmeticError: no &lt;number&gt;" in page
     assert "ArithmeticError" in caplog.text
     assert [path.stem for path in (tmp_path / "out" / "data").iterdir()] == ["layout_latency"]
 
@@ -438,9 +438,9 @@ def test_a_table_or_sentence_that_fails_is_left_out_and_named(
     run = load(tmp_path, [layout_case("aos", 100), layout_case("soa", 50)])
     page = report.write([run], tmp_path / "out").read_text("utf-8")
     notices = re.findall(r'<p class="notice"><strong>Note.</strong> (.*)</p>', page)
-    why = "is left out, it failed: ArithmeticError: no cuda &lt;number&gt;"
+    why = "failed and is left out: ArithmeticError: no cuda &lt;number&gt;"
     assert notices == [
-        f"What the run says of nothing {why}",
+        f"What the run shows about nothing {why}",
         f"The table of {__name__} {why}",
     ]
     assert [record.levelname for record in caplog.records] == ["WARNING", "WARNING"]

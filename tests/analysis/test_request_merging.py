@@ -82,14 +82,14 @@ def test_a_share_and_a_delay_must_both_be_valid(tmp_path: Path, level: str, nois
     assert points(later, valid=False) == [(139, 50)]
     words = caption_of(FIGURE, run)
     assert "hollow (2): 2 SMs, delay of 140 cycles; 16 SMs, delay of 0 cycles." in words
-    assert "When 2 SMs ask" in words
+    assert "When 2 SMs request" in words
     assert "but not if they are 78 apart" in words
 
 
 def test_the_caption_says_what_is_left_and_for_how_long(tmp_path: Path) -> None:
     words = caption_of(FIGURE, run_of(tmp_path, *SOME)).replace("\u00a0", " ")
     assert words.startswith(
-        "When 8 SMs ask for one line at the same time, 25.10 % of their requests reach L2"
+        "When 8 SMs request one line at the same time, 25.10 % of their requests reach L2"
     )
     assert "merge if they are 59 cycles apart, but not if they are 78 apart." in words
     assert "The others load together" not in words
@@ -114,5 +114,5 @@ def test_those_that_come_later_come_together(tmp_path: Path) -> None:
     _, later = panels(chart_of(FIGURE, run))
     assert points(later, "counted, 5 SMs") == [(0, 40), (99, 40)]
     words = caption_of(FIGURE, run)
-    assert "The others load together, so that their own requests may merge however late" in words
+    assert "The others load together, so their own requests may merge however late" in words
     assert "merge if they are 59 cycles apart" in words

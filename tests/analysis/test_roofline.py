@@ -244,7 +244,7 @@ def test_the_interval_counts_in_favour_of_a_point(tmp_path: Path) -> None:
     ("limit", "clock", "words"),
     [
         (1.01, 1.1 * CLOCK, "its clock was 10.0\u00a0% higher than the roof's"),
-        (2, CLOCK, "no measured launch reached what the chip allows"),
+        (2, CLOCK, "no measured launch reached the chip"),
         (0, CLOCK, "or more operations were counted than timed"),
     ],
 )
@@ -349,7 +349,7 @@ def test_an_invalid_ceiling_bounds_nothing_and_is_named(tmp_path: Path) -> None:
     assert not named(found, "DRAM").valid
     assert points(found)["dram"].above is None
     assert points(found)["dram"].share is None
-    assert "Not drawn, as no row of them is valid: DRAM." in caption(found)
+    assert "Not drawn, because none of their rows is valid: DRAM." in caption(found)
     assert not any("DRAM" in words.text for words in layers(found, Words))
     rates = [mark.value / mark.place for one in layers(found, Series) for mark in one.marks]
     assert not any(rate == pytest.approx(4) for rate in rates)  # TB/s
@@ -499,7 +499,7 @@ def test_profiled_kernels_stand_under_borrowed_ceilings(tmp_path: Path) -> None:
     assert (triad.value, triad.intensity) == pytest.approx((2e12, 2))
     assert dgemm.above is not None
     assert dgemm.above.name == "fp64"
-    assert "as Nsight Compute timed" in caption(found)
+    assert "as timed and counted by Nsight Compute" in caption(found)
     (point,) = points_of(entries([mine], INSTRUCTION, lender=lender))
     assert point.value == pytest.approx(1e11)
 
@@ -671,7 +671,7 @@ def test_a_point_above_its_roof_is_ringed_and_told(tmp_path: Path) -> None:
     found = shown(tmp_path, *ceilings(), *rung(1.2 * PEAK, at({"l2": 900})), nominal=False)
     assert [one.look for one in layers(found, Series)].count(drawing.RING) == 1
     assert "above a roof" in labels(drawing.chart(FLOP, found))
-    words = "Above a roof, which cannot be (1): tiled (counted) is 20.0\u00a0% above fp32"
+    words = "Above a roof, which is impossible (1): tiled (counted) is 20.0\u00a0% above fp32"
     assert words in caption(found)
 
 
@@ -680,7 +680,7 @@ def test_what_lies_beyond_the_axis_is_an_arrowhead_at_its_edge(tmp_path: Path) -
     (mark,) = [one for one in layers(found, Series) if one.look.marker]
     assert mark.look.marker == ">"
     assert ends_of(mark)[0] < drawing.limits(found).right
-    assert "beyond the axes, which the ceilings fix (up to 1e9)." in caption(found)
+    assert "beyond the axes, which the ceilings determine (up to 1e9)." in caption(found)
 
 
 # --- the command ----------------------------------------------------------------------------------

@@ -94,7 +94,7 @@ def test_a_wider_group_has_a_ratio_of_its_own() -> None:
     wider = short_words.ratio(kernels, 1, 16)
     assert wider is not None
     assert wider.value == pytest.approx(86)
-    assert "Groups of 16 bytes make the second 86×." in FIGURE.caption(kernels)
+    assert "Groups of 16 bytes increase the second to 86×." in FIGURE.caption(kernels)
 
 
 def test_a_ratio_without_one_of_its_kernels_is_none() -> None:

@@ -55,4 +55,4 @@ def test_a_timer_far_off_stays_in_the_panel_and_in_the_caption(tmp_path: Path) -
     (drawn,) = [layer for layer in panel.layers if isinstance(layer, Series) and layer.marks]
     assert drawn.look.marker == "^"
     assert low < 1
-    assert "Triangles on the edge: 1 beyond the panel." in caption_of(FIGURE, run)
+    assert "Triangles on the edge: 1 outside the panel." in caption_of(FIGURE, run)

@@ -98,7 +98,7 @@ def test_an_invalid_transfer_is_hollow_and_named_and_has_no_bandwidth(tmp_path: 
     ("of_packed", "told"),
     [
         (packed, "pinned to the device, 16 pieces: 976.6 KiB (976.6 KiB to 976.6 KiB), 61 KiB"),
-        (lambda size: 1e-5 + 1e-11 * size, "No payload was found from which on packing costs more"),
+        (lambda size: 1e-5 + 1e-11 * size, "No payload was found above which packing costs more"),
     ],
 )
 def test_packing_pays_up_to_where_the_lines_cross(

@@ -101,7 +101,7 @@ def from_memory(share: float, *, over_l2: float = 2.5, asked: float = 1e6) -> di
 def test_the_far_half_of_l2_is_not_memory(tmp_path: Path) -> None:
     run = judged_run(tmp_path, from_memory(1.08))
     assert rules(run) == ["level"]
-    assert "memory gave 54 % of the bytes that L2 fetched" in reasons(run)["load_cycles"]
+    assert "memory delivered 54 % of the bytes that L2 fetched" in reasons(run)["load_cycles"]
     assert [gate.verdict for gate in run.cases[0].gates] == ["failed"]
 
 
@@ -158,7 +158,7 @@ def test_a_median_of_served_warps_is_no_latency_and_says_so(tmp_path: Path) -> N
     run = judged_run(tmp_path, read_by_warps(205))
     said = {row.quantity: row.reasons for row in run.rows if row.reasons}
     assert said.keys() == {"warp_read_cycles", "warp_read_time"}
-    assert "it is 32.0 % of those there (bound 5 %)" in said["warp_read_cycles"]
+    assert "it is 32.0 % of those in flight (bound 5 %)" in said["warp_read_cycles"]
     assert all(row.valid for row in run.rows)
     assert [(gate.name, gate.verdict) for gate in run.cases[0].gates] == [("little", "unverified")]
     assert judged(run) is run  # a rule says nothing twice
@@ -262,7 +262,7 @@ def test_directions_that_follow_each_other_are_not_both_at_once(tmp_path: Path) 
     run = judged_run(tmp_path, *copies("copy_engine", found), *copies("kernel", found))
     fell = [row.params for row in run.rows if not row.valid]
     assert fell == [{"by": "copy_engine", "direction": "both", "bytes": f"{2**30}"}]
-    assert "both ways move 1.02 times one way" in reasons(run)["bandwidth"]
+    assert "both directions move 1.02 times one direction" in reasons(run)["bandwidth"]
     wide = found | {("both", 2**30): 7e11}
     assert rules(judged_run(tmp_path / "wide", *copies("copy_engine", wide))) == []
 

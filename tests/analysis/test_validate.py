@@ -145,7 +145,7 @@ def test_finds_cases_that_the_sweep_does_not_have(tmp_path: Path) -> None:
     lines = [layout_case("aos"), layout_case("soa")]
     (finding,) = findings(load(tmp_path, lines, sweep__cases=[lines[0]["case"]]))
     assert "layout=soa" in finding
-    assert "no case of the sweep" in finding
+    assert "not a case of the sweep" in finding
 
 
 def test_finds_cases_missing_from_a_complete_run_only(tmp_path: Path) -> None:
@@ -159,9 +159,9 @@ def test_finds_contradictions_of_the_context(tmp_path: Path) -> None:
     backwards = load(tmp_path / "a", [layout_case()], finished="2026-01-01T00:00:00Z")
     assert "before it started" in findings(backwards)[0]
     endless = load(tmp_path / "b", [layout_case()], finished=None)
-    assert "no time of finishing" in findings(endless)[0]
+    assert "no end time" in findings(endless)[0]
     mixed = load(tmp_path / "c", [layout_case()], backend="host")
-    assert "on cuda; expected cases on host alone" in findings(mixed)[0]
+    assert "on cuda; expected cases on host only" in findings(mixed)[0]
 
 
 def test_finds_a_case_twice_in_the_sweep(tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ class CaptureTest(unittest.TestCase):
     def test_a_program_without_cuda_is_told(self) -> None:
         done = self.capture("true")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("true: made no call of CUDA's driver", done.stderr)
+        self.assertIn("true: made no CUDA driver call", done.stderr)
         self.assertEqual(len(done.stderr.splitlines()), 1)
         self.assertFalse(self.out.exists())
 

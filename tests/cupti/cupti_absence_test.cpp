@@ -47,7 +47,7 @@ TEST(CuptiAbsence, WhatADeviceDoesNotSupportIsNamed) {
   constexpr auto supported = CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
   const std::vector<SupportRow> rows{
       {&Flags::wsl, unsupported, "WSL", "NVIDIA Control Panel"},
-      {&Flags::vGpu, unsupported, "vGPU) cannot be profiled", "passed through"},
+      {&Flags::vGpu, unsupported, "vGPU) cannot be profiled", "passed-through"},
       {&Flags::vGpu, disabled, "hypervisor", "enable_profiling=1"},
       {&Flags::confidentialCompute, unsupported, "confidential", "devtools"},
       {&Flags::cmp, unsupported, "CMP", "another GPU"},

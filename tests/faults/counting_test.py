@@ -136,7 +136,7 @@ class CountingTest(unittest.TestCase):
         found = self.not_counted(done)
         self.assertIn("killed by signal 6", found.pop("crash"))
         self.assertIn("the kernel failed", found.pop("fail"))
-        self.assertIn("no end within 3 s", found.pop("hang"))
+        self.assertIn("did not finish within 3 s", found.pop("hang"))
         self.assertEqual(found, dict.fromkeys("abcde"))
         lines = done.stderr.splitlines()
         self.assertEqual(len(lines), 3, "a line for each")
@@ -181,7 +181,7 @@ class CountingTest(unittest.TestCase):
         kernels = ["a", "b", "c"]
         done = self.count(kernels, "0 0 memory")
         self.assertEqual(done.returncode, 0)
-        self.assertEqual(done.stderr, "strata: nothing is counted: nobody may count here; ask\n")
+        self.assertEqual(done.stderr, "strata: nothing was counted: nobody may count here; ask\n")
         self.assertEqual(self.workers(), [["a"]], "nobody else is tried")
         for kernel in json.loads(done.stdout)["kernels"]:
             self.assertTrue(all(one["exact"][0]["is_exact"] for one in kernel["accesses"]))

@@ -324,7 +324,7 @@ class SupervisionTest(unittest.TestCase):
                 process = self.start("--resume", str(whole.folder), "--device", "host")
                 _, err = process.communicate(timeout=PATIENCE)
                 self.assertEqual(process.returncode, 0, err)
-                self.assertRegex(err, rf"torn.*its {len(torn)} bytes are left out")
+                self.assertRegex(err, rf"truncated.*its {len(torn)} bytes are dropped")
                 self.assertEqual(len(Run(whole.folder).lines()), 4)
                 self.assertEqual(len(Run(whole.folder).rows()), 4)
 
@@ -400,7 +400,7 @@ class SupervisionTest(unittest.TestCase):
         for name, reason, mend in (
             ("held", "another profiler holds the counters", "end it"),
             ("withdrawn", "somebody took the counters away", "take them back"),
-            ("crashing", "worker killed by signal 11 (SIGSEGV)", "strata doctor says more"),
+            ("crashing", "worker killed by signal 11 (SIGSEGV)", "see strata doctor"),
             ("auto", "this is a test", "none is needed"),
         ):
             with self.subTest(name):
@@ -505,7 +505,7 @@ class SupervisionTest(unittest.TestCase):
         process = self.start("--resume", str(run.folder), "--counters", "fake")
         _, err = process.communicate(timeout=PATIENCE)
         self.assertEqual(process.returncode, 2, err)
-        self.assertIn("leave it out", err)
+        self.assertIn("omit this option", err)
 
     # --- anything, at any time ---
 

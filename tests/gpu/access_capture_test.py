@@ -92,7 +92,7 @@ class CaptureTest(unittest.TestCase):
     def test_a_program_without_cuda_is_told(self) -> None:
         done = run(STRATA, "access", "capture", "--out", self.out, "--", "true")
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("made no call of CUDA's driver", done.stderr)
+        self.assertIn("made no CUDA driver call", done.stderr)
         self.assertFalse(self.out.exists())
 
 

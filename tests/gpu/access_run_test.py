@@ -168,7 +168,7 @@ arguments: [{bytes: 65536}, {bytes: 16384}, {bytes: 16384}]
         whole = subprocess.run(words, capture_output=True, text=True, check=False)
         self.assertEqual(small.returncode, 1)
         self.assertIn("not traced: thread 0 recorded", small.stderr)
-        self.assertIn("MiB would hold them", small.stderr)
+        self.assertIn("MiB would suffice", small.stderr)
         self.assertNotIn('"is_traced": true', small.stdout)
         self.assertEqual(whole.returncode, 0, whole.stderr)
         self.assertIn('"is_traced": true', whole.stdout)

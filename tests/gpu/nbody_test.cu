@@ -142,7 +142,7 @@ TEST_P(EveryRung, IsRightOnAnOddSize) {
   EXPECT_GE(verify_all(rung_named(GetParam()), {257}, {"random"}), 2U);
 }
 
-TEST(TensorCores, IsRightOnWhatGroupsGoWrongOn) {
+TEST(TensorCores, IsRightForBodiesThatAreHardToGroup) {
   EXPECT_GE(verify_all(rung_named("tensor_cores"), {63, 64, 65, 513, 1025, 4097},
                        {"random", "ratio", "offset", "doubles", "clump", "far out", "heavy"}),
             84U);

@@ -148,12 +148,12 @@ TEST(Evaluate, StopsALoopThatDoesNotEnd) {
     (void)launched.evaluate({.budget = 100'000});
     FAIL() << "it ended";
   } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("k: more than 100000 instructions of warps"));
+    EXPECT_THAT(error.what(), HasSubstr("k: more than 100000 warp instructions"));
     EXPECT_EQ(std::string{error.what()}.find('\n'), std::string::npos);
   }
 }
 
-TEST(Evaluate, PassesByALoopOnWhichNoAccessHangs) {
+TEST(Evaluate, SkipsALoopThatAffectsNoAccess) {
   // It would not end, and its condition is not known.
   const Launched launched =
       warp_of(std::string{own_word} +
@@ -220,7 +220,7 @@ TEST(Evaluate, TrustsABufferBesideOneThatIsWritten) {
   EXPECT_EQ(found.written_buffers, std::vector<std::uint32_t>{1});
 }
 
-TEST(Evaluate, DoubtsEveryAccessOnAWayThatIsUnknown) {
+TEST(Evaluate, DoubtsEveryAccessOnAnUnknownPath) {
   const auto found =
       accesses_of(std::string{own_word} +
                   "ld.global.u32 %r1, [%rd2];\nsetp.eq.u32 %p0, %r1, 7;\nmov.u32 %r3, 1;\n"
@@ -296,7 +296,7 @@ TEST(Evaluate, DoubtsAnExchangeThatAGuardKeepsNamedThreadsFrom) {
   EXPECT_TRUE(behind("").at(0).is_exact());
 }
 
-TEST(Evaluate, DoubtsAnExchangeToWhichTwoWaysComeOneAfterTheOther) {
+TEST(Evaluate, DoubtsAnExchangeThatTwoPathsReachOneAfterTheOther) {
   // Each half of the warp, for itself, names all of it.
   const auto found = accesses_of(std::string{own_word} +
                                  "setp.lt.u32 %p0, %r0, 16;\n@%p0 bra $FIRST;\n"
@@ -357,7 +357,7 @@ TEST(Evaluate, KnowsPredicatesThatAreConstants) {
   }
 }
 
-TEST(Evaluate, DoesNotKnowWhatNobodyWrote) {
+TEST(Evaluate, TreatsUnwrittenValuesAsUnknown) {
   const auto found =
       accesses_of(std::string{own_word} +
                   "setp.lt.u32 %p0, %r0, 16;\n@%p0 mov.u32 %r5, 4;\n"
@@ -367,7 +367,7 @@ TEST(Evaluate, DoesNotKnowWhatNobodyWrote) {
   EXPECT_EQ(found[1].doubt, Doubt::address);
 }
 
-TEST(Evaluate, DoesNotKnowWhatTwoRoundingsLeaveOpen) {
+TEST(Evaluate, TreatsValuesWithTwoPossibleRoundingsAsUnknown) {
   // A product that an assembler may fuse with the sum, and one that it may not.
   const auto address_of = [](const char* multiply) {
     return accesses_of(fmt::format("mov.u32 %r0, %tid.x;\nld.param.u64 %rd0, [a];\n"

@@ -195,21 +195,21 @@ TEST(Execute, RefusesWhatIsUndefined) {
   EXPECT_THAT(fault("st.global.u32 [%rd3], %r0;"),
               HasSubstr("are not allocated, in thread 32 of block 0"));
   EXPECT_THAT(fault("ld.shared.u32 %r1, [%r22];\nst.global.u32 [%rd1], %r1;"),
-              HasSubstr("what it stores hangs on ld.shared.u32 of line 25"));
+              HasSubstr("the stored value depends on ld.shared.u32 of line 25"));
   EXPECT_THAT(fault("ld.shared.u32 %r1, [%r22];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra $end;\n$end:"),
-              HasSubstr("its guard hangs on ld.shared.u32"));
+              HasSubstr("its guard depends on ld.shared.u32"));
   EXPECT_THAT(fault("st.shared.u32 [%r22+1000], %r0;"), HasSubstr("are not allocated"));
   EXPECT_THAT(fault("ld.global.u32 %r1, [%rd0+2];"), HasSubstr("is no multiple of 4 bytes"));
   EXPECT_THAT(fault("setp.lt.u32 %p1, %r0, 7;\n@%p1 bra $end;\nbar.sync 0;\n$end:\n"
                     "st.shared.u32 [%r22], %r0;"),
-              HasSubstr("not all lanes come to it"));
-  EXPECT_THAT(fault("match.any.sync.b32 %r1, %r0, -1;"), HasSubstr("it is not modelled"));
+              HasSubstr("not all lanes reach it"));
+  EXPECT_THAT(fault("match.any.sync.b32 %r1, %r0, -1;"), HasSubstr("not modelled"));
   EXPECT_THAT(fault("setp.lt.u32 %p1, %r0, 7;\n@!%p1 redux.sync.add.u32 %r1, %r0, -1;"),
-              HasSubstr("not all lanes come to it that it names"));
+              HasSubstr("not reached by exactly the lanes that it names"));
   // All lanes of a warp write one word, each something else.
   EXPECT_THAT(fault("st.shared.u32 [tile], %r0;\nld.shared.u32 %r1, [tile];\n"
                     "st.global.u32 [%rd1], %r1;"),
-              HasSubstr("what it stores hangs on"));
+              HasSubstr("the stored value depends on"));
   EXPECT_EQ(fault("st.shared.u32 [tile], 5;\nld.shared.u32 %r1, [tile];\n"
                   "st.global.u32 [%rd1], %r1;"),
             "nothing");
@@ -220,7 +220,7 @@ TEST(Execute, FindsRacesInSharedMemory) {
     return fault_of(std::string{own_words} + shared_words + what + "\nret;",
                     {.block = 64, .words = 64, .options = {.finds_races = true}}, tile);
   };
-  constexpr const char* race = "another warp touches the same shared memory";
+  constexpr const char* race = "another warp accesses the same shared memory";
   // The word of the first thread of the other warp.
   const std::string of_other = "xor.b32 %r23, %r22, 128;\n";
   const std::string write = "st.shared.u32 [%r22], %r0;\n";

@@ -160,7 +160,7 @@ TEST(Form, SimplifiesWithoutChangingAnyValue) {
   EXPECT_GT(checked, 7000U);
 }
 
-TEST(Form, ReplacesLeavesAsIfTheyHadBeenOthersFromTheStart) {
+TEST(Form, ReplacingLeavesEqualsBuildingWithTheReplacements) {
   for (std::uint32_t seed = 0; seed < 300; ++seed) {
     RandomTree tree{seed};
     const auto node = tree.make(4);
@@ -199,7 +199,7 @@ class FormText : public testing::Test {
   Forms forms;
 };
 
-TEST_F(FormText, BracketsWhatTermsHaveInCommon) {
+TEST_F(FormText, FactorsOutWhatTermsShare) {
   const FormId x = leaf(0);
   const FormId y = leaf(1);
   const FormId n = leaf(3);
@@ -210,7 +210,7 @@ TEST_F(FormText, BracketsWhatTermsHaveInCommon) {
   EXPECT_EQ(text(forms.constant(0)), "0");
 }
 
-TEST_F(FormText, FoldsWhatRangesDecide) {
+TEST_F(FormText, FoldsOperationsWhoseResultFollowsFromRanges) {
   const FormId x = leaf(0, {0, 31});
   const FormId y = leaf(1);
   const FormId threads = forms.add(forms.scale(y, 32), x);
@@ -227,7 +227,7 @@ TEST_F(FormText, FoldsWhatRangesDecide) {
   EXPECT_EQ(text(forms.add(forms.scale(forms.quotient(y, forms.constant(7)), 7), rest)), "y");
 }
 
-TEST_F(FormText, FoldsNothingThatOneNumberContradicts) {
+TEST_F(FormText, FoldsNothingThatASingleValueContradicts) {
   const FormId x = leaf(0, {0, 32});
   const FormId y = leaf(1);
   const FormId sum = forms.add(forms.scale(y, 32), x);
@@ -245,7 +245,7 @@ TEST_F(FormText, FoldsNothingThatOneNumberContradicts) {
   EXPECT_EQ(predicate(difference(4)), "y < 1");
 }
 
-TEST_F(FormText, GivesUpOnWhatIsTooLarge) {
+TEST_F(FormText, GivesUpOnFormsThatAreTooLarge) {
   FormId sum = forms.constant(0);
   for (std::uint32_t i = 0; i < 2 * Forms::most_terms; ++i)
     sum = forms.add(sum, forms.leaf(AtomKind::parameter, i, {0, 9}, 0, 4));
@@ -384,7 +384,7 @@ TEST(KernelForms, StatesWhatBothFactorsOfAWideProductNeed) {
               testing::UnorderedElementsAre("n + m < 2^32", "threadIdx.x + n < 2^32"));
 }
 
-TEST(KernelForms, DoesNotChooseByABranchThatBothWaysPass) {
+TEST(KernelForms, DoesNotSelectByABranchThatBothPathsPass) {
   // The block at L1 is reached with either answer to the first question.
   Sample sample{
       "setp.lt.u32 %p1, %r3, 8;\nsetp.lt.u32 %p2, %r1, 5;\nmov.u32 %r6, 0;\n@%p1 bra L1;\n"
@@ -393,7 +393,7 @@ TEST(KernelForms, DoesNotChooseByABranchThatBothWaysPass) {
   EXPECT_THAT(sample.hidden(), ElementsAre(Reason::paths));
 }
 
-TEST(KernelForms, KeepsWhatAHashMeansToWrapAround) {
+TEST(KernelForms, KeepsTheWrapAroundOfAHash) {
   Sample sample{
       "mul.lo.s32 %r6, %r3, -1640531535;\nshr.u32 %r7, %r6, 16;\nmul.wide.u32 %rd2, %r7, 4;\n"
       "add.s64 %rd3, %rd1, %rd2;\nld.global.f32 %f1, [%rd3];\n"};
@@ -421,7 +421,7 @@ TEST(KernelForms, SolvesAPointerThatIsMovedAlong) {
               testing::MatchesRegex("image \\+ 8·threadIdx.x \\+ m·loop@[0-9]+ \\+ 4"));
 }
 
-TEST(KernelForms, TakesNoStepForConstantThatAnotherPassMayChange) {
+TEST(KernelForms, DoesNotTreatAStepAsConstantIfIterationsMayChangeIt) {
   // The clock is read in every pass, of no register.
   Sample sample{
       "mov.u32 %r6, %r3;\nL1:\nmov.u32 %r7, %clock;\nadd.s32 %r6, %r6, %r7;\n"
@@ -430,7 +430,7 @@ TEST(KernelForms, TakesNoStepForConstantThatAnotherPassMayChange) {
   EXPECT_THAT(sample.hidden(), testing::UnorderedElementsAre(Reason::loop, Reason::special));
 }
 
-TEST(KernelForms, FollowsAnIndexBehindItsLoop) {
+TEST(KernelForms, FollowsAnIndexAfterItsLoop) {
   // Bottom-tested from 0 by 4 while below n: behind it the index is the next multiple of 4.
   Sample sample{
       "mov.u32 %r6, 0;\nL1:\nadd.s32 %r6, %r6, 4;\nsetp.lt.u32 %p1, %r6, %r1;\n@%p1 bra L1;\n"
@@ -461,7 +461,7 @@ TEST(KernelForms, ReadsAGuardedMoveAsAChoice) {
   EXPECT_EQ(sample.address(), "image + 4·(threadIdx.x < 8 ? threadIdx.x : 0)");
 }
 
-TEST(KernelForms, NamesWhatHidesAnAddress) {
+TEST(KernelForms, NamesTheReasonOfAnUnknownAddress) {
   const auto reasons = [](const std::string& makes_r6) {
     return Sample{makes_r6 +
                   "mul.wide.u32 %rd2, %r6, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"

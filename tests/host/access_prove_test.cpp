@@ -127,7 +127,7 @@ TEST(Proof, FieldsWithASignKeepIt) {
   EXPECT_EQ(proof.parts, (Span{2, 2})) << proof.reason;
 }
 
-TEST(Proof, ASignThatIsKnownIsNothing) {
+TEST(Proof, AKnownSignIsFolded) {
   // numba wraps a negative index around: index < 0 ? index + size : index, by bits.
   const auto all = proofs(
       "cvt.u64.u32 %rd2, %r3;\nadd.s64 %rd3, %rd2, 128;\n"
@@ -143,7 +143,7 @@ TEST(Proof, RowsOfABlockAreTakenForWholeWarps) {
   EXPECT_THAT(proof.assumptions, Contains("blockDim.x is a multiple of 32"));
 }
 
-TEST(Proof, WarpsAreToldApartWhereTheirNumberReachesBits) {
+TEST(Proof, WarpsAreAnalysedSeparatelyWhereBitsOfTheirNumberMatter) {
   // threadIdx.x ^ (threadIdx.x / 32): a swizzle of Triton.
   const std::string swizzled = "shr.u32 %r7, %r3, 5;\nxor.b32 %r6, %r3, %r7;\n";
   const AccessProof proof = load_at(swizzled, 4, ".reqntid 128\n");
@@ -168,7 +168,7 @@ TEST(Proof, LanesAgreeOnTheEdgeThatTheyAreClampedTo) {
   EXPECT_EQ(proof.parts, (Span{1, 4})) << "all at the edge, or none";
 }
 
-TEST(Proof, WhatAllLanesChooseAlikeIsCountedBothWays) {
+TEST(Proof, AChoiceCommonToAllLanesIsCountedForBothOutcomes) {
   const std::string body =
       "setp.eq.s32 %p1, %r1, 0;\nshl.b32 %r7, %r3, {};\nselp.b32 %r6, %r3, %r7, %p1;\n";
   const AccessProof same = load_at(fmt::format(fmt::runtime(body), 0));
@@ -178,7 +178,7 @@ TEST(Proof, WhatAllLanesChooseAlikeIsCountedBothWays) {
   EXPECT_EQ(one.parts, (Span{4, 32}));
 }
 
-TEST(Proof, TellsWhatIsUsualWhereItDepends) {
+TEST(Proof, ADependentVerdictNamesTheUsualOne) {
   const AccessProof rows = load_at("mul.lo.s32 %r6, %r3, %r1;\n");
   EXPECT_EQ(rows.verdict, Verdict::depends);
   EXPECT_EQ(rows.usual, Verdict::uncoalesced);
@@ -254,7 +254,7 @@ TEST(Proof, WarpNumbersAreTheSameInAWarp) {
   EXPECT_EQ(proof.parts, (Span{1, 1}));
 }
 
-TEST(Proof, CasesOfANumberThatIsDividedWithTheLaneAreCounted) {
+TEST(Proof, EachRemainderOfAnIndexPlusTheLaneIsCounted) {
   // Blocks of 32 elements, 224 apart, from element n on: whole where n is a multiple of 32, else in
   // two parts.
   const AccessProof proof = load_at(
@@ -314,7 +314,7 @@ TEST(Proof, ALoadedIndexIsNamed) {
   EXPECT_THAT(proof.reason, MatchesRegex("value@.* is loaded from memory: ld, line .* of the PTX"));
 }
 
-TEST(Proof, WhatComesOfALoadedNumberMayDifferBetweenLanes) {
+TEST(Proof, ResultsOfALoadedNumberMayDifferBetweenLanes) {
   const AccessProof proof = load_at(
       "mul.wide.u32 %rd4, %r3, 4;\nadd.s64 %rd5, %rd1, %rd4;\nld.global.f32 %f2, [%rd5];\n"
       "add.f32 %f3, %f2, %f2;\ncvt.rzi.u32.f32 %r6, %f3;\n");
@@ -322,7 +322,7 @@ TEST(Proof, WhatComesOfALoadedNumberMayDifferBetweenLanes) {
   EXPECT_THAT(proof.reason, HasSubstr("computed in floating point"));
 }
 
-TEST(Proof, WhatOneLaneHandsToAllIsTheSame) {
+TEST(Proof, AValueBroadcastByOneLaneIsUniform) {
   const std::string hand =
       "mul.wide.u32 %rd4, %r3, 4;\nadd.s64 %rd5, %rd1, %rd4;\nld.global.u32 %r7, [%rd5];\n"
       "shfl.sync.{}.b32 %r8, %r7, {}, 31, -1;\nmad.lo.s32 %r6, %r8, 32, %r3;\n";
@@ -338,7 +338,7 @@ TEST(Proof, AnIndexThatAllLanesLoadMovesThemTogether) {
   EXPECT_EQ(proof.parts, (Span{4, 4}));
 }
 
-TEST(Proof, WhatALoopLeavesBehindMayDifferBetweenLanes) {
+TEST(Proof, ValuesAfterALoopMayDifferBetweenLanes) {
   const AccessProof proof = load_at(
       "mov.u32 %r6, 0;\nL1:\nld.global.u32 %r7, [%rd1];\nadd.s32 %r6, %r6, 1;\nadd.s32 %r8, %r7, "
       "%r3;\nsetp.lt.u32 %p1, %r8, 100;\n@%p1 bra L1;\n");
@@ -399,7 +399,7 @@ TEST(Proof, WhatHasNoModelIsNotJudged) {
   EXPECT_EQ(all[0].verdict, Verdict::unmodelled);
 }
 
-TEST(Proof, NoTextIsTooTangled) {
+TEST(Proof, NoControlFlowIsTooTangled) {
   // Branches that meet with other products each time, loops in loops, and guards upon guards: forms
   // give up, and nothing grows beyond their bounds.
   std::string body = "mov.u32 %r6, %r3;\n";

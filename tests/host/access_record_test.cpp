@@ -137,7 +137,7 @@ TEST_F(AccessRecord, SaysWhyAnAccessHasNoPrediction) {
   ASSERT_EQ(records.size(), 6U);
   for (const auto& record : records) {
     EXPECT_EQ(record.status, Status::skipped);
-    EXPECT_THAT(record.reason, HasSubstr("is not known"));
+    EXPECT_THAT(record.reason, HasSubstr("is unknown"));
     EXPECT_TRUE(record.measurements.empty());
   }
   CountedLaunch counted;
@@ -153,7 +153,7 @@ TEST_F(AccessRecord, SaysWhyAnAccessHasNoPrediction) {
   EXPECT_EQ(one.gates.front().verdict, strata::Verdict::not_applicable);
 }
 
-TEST_F(AccessRecord, SetsTheKernelAsItRunsBesideTheSums) {
+TEST_F(AccessRecord, ComparesTheOptimisedKernelWithTheSums) {
   const CountedLaunch counted = counts(report(launch_, nullptr), 0);
   Report made = report(launch_, &counted);
   made.kernels.front().launches.front().optimised = {.sectors = 3000, .wavefronts = 5};

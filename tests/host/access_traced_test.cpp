@@ -265,7 +265,8 @@ TEST(TracedPtx, SaysWhenThereIsNoRoomAndNeverCutsOff) {
     (void)accesses_of(traced.records());
     FAIL() << "an overflow that nobody hears of";
   } catch (const std::runtime_error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("thread 0 recorded 5 accesses, and there is room for 4"));
+    EXPECT_THAT(error.what(),
+                HasSubstr("thread 0 recorded 5 accesses, but there is room for only 4"));
     EXPECT_THAT(error.what(), HasSubstr("--megabytes"));
   }
   EXPECT_THROW((void)traced_launch(of.modules[0], traced.traced, of.launch, 64 * 20 - 1),
@@ -321,8 +322,8 @@ TEST(TracedPtx, LeavesOutWhatCannotBeTraced) {
   ASSERT_EQ(made.left_out.size(), 4U);
   EXPECT_THAT(made.left_out[0].why, HasSubstr("neither global nor shared"));
   EXPECT_THAT(made.left_out[1].why, HasSubstr("neither global nor shared"));
-  EXPECT_THAT(made.left_out[2].why, HasSubstr("how much it copies"));
-  EXPECT_THAT(made.left_out[3].why, HasSubstr("no access"));
+  EXPECT_THAT(made.left_out[2].why, HasSubstr("its size is an operand"));
+  EXPECT_THAT(made.left_out[3].why, HasSubstr("not a modelled access"));
 }
 
 /// All kernels of a module, each traced at everything that can be.

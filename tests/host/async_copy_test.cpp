@@ -62,7 +62,7 @@ TEST(AsyncCopyTiles, OfALargeArrayHaveWordsThatFit) {
   EXPECT_EQ(tiles.first_word(tiles.count - 1), (1U << 28U) - 64U);
 }
 
-TEST(AsyncCopyRows, OfAMapAreTheBytesOfTheTiles) {
+TEST(AsyncCopyRows, OfATensorMapAreTheBytesOfTheTiles) {
   for (const std::uint32_t bytes : {16U, 256U, 1024U, 4096U, 65536U}) {
     const Tiles tiles = tiles_for(bytes, 1U << 22U);
     const Rows rows = map_rows(tiles);
@@ -139,7 +139,7 @@ TEST(AsyncCopyRows, OfLatenciesAreCyclesOfATile) {
   EXPECT_EQ(rows.at("core_clock by clock64_over_globaltimer").value, 2e9);
 }
 
-TEST(AsyncCopyRows, OfBandwidthsAreOfAllBlocksAndOfAnSm) {
+TEST(AsyncCopyRows, OfBandwidthsAreForTheChipAndPerSm) {
   const CopyCase one{.measure = Measure::bandwidth, .bytes = 1024};
   const Experiment experiment = describe(one, some_tiles, 132);
   const auto rows = rows_of(experiment, cuda_timers, sample);
@@ -213,7 +213,7 @@ TEST(AsyncCopyShared, KeepsOtherBlocksAwayWhereAllSmsAreAtWork) {
   EXPECT_THROW((void)shared_bytes({.measure = Measure::bandwidth, .bytes = 65536}, gpu), Skipped);
 }
 
-TEST(AsyncCopyMethods, AskForTheChipsThatHaveThem) {
+TEST(AsyncCopyMethods, RequireChipsThatSupportThem) {
   EXPECT_EQ(needs(CopyMethod::registers), 75);
   EXPECT_EQ(needs(CopyMethod::cp_async_4), 80);
   EXPECT_EQ(needs(CopyMethod::bulk), 90);

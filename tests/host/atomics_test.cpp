@@ -138,7 +138,7 @@ TEST(AtomicsExpected, RefusesAResultOfAnotherSize) {
   EXPECT_THROW((void)compare({}, done), std::length_error);
 }
 
-TEST(AtomicsExpected, KnowsThatASwapAloneOnItsWordWinsEverySecondTime) {
+TEST(AtomicsExpected, KnowsThatAnUncontendedSwapWinsEverySecondTime) {
   const Variant variant{
       .space = StateSpace::global, .target = Target::disjoint, .operation = Operation::cas_int};
   const auto done = simulate(variant, lone_warp, 1);
@@ -334,7 +334,7 @@ TEST(AtomicsOfCores, ShowAWrongWordAndAWrongCore) {
   }
 }
 
-TEST(AtomicsOfCores, ShowASwapThatAloneDidNotWinEverySecondTime) {
+TEST(AtomicsOfCores, DetectAnUncontendedSwapThatDoesNotWinEverySecondTime) {
   const Variant variant{
       .space = StateSpace::global, .target = Target::same, .operation = Operation::cas_int};
   auto alone = simulate_cores(variant, 1, 1, 1);

@@ -222,7 +222,7 @@ TEST_P(BankProperties, DoNotDependOnWhichLaneOfAGroupReadsWhat) {
   }
 }
 
-TEST_P(BankProperties, DoNotDependOnWhereSharersSitAsLongAsTheyStayNeighbours) {
+TEST_P(BankProperties, DoNotDependOnWhichAdjacentLanesShareAnElement) {
   for (int i = 0; i < trials; ++i) {
     const auto one = random_access(random, GetParam());
     const auto turn = static_cast<unsigned>(random() % (wavefront_bytes / GetParam()));

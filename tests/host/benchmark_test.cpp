@@ -60,7 +60,7 @@ TEST(Axis, HasOneSpellingOfANumber) {
 
 TEST(Axis, DescribesWhatItTakes) {
   EXPECT_EQ(choice().describe(), "soa, aos, aosoa32");
-  EXPECT_EQ(number().describe(), "a whole number from -2 to 64");
+  EXPECT_EQ(number().describe(), "an integer from -2 to 64");
 }
 
 TEST(Benchmark, FindsItsAxesByName) {
@@ -151,7 +151,7 @@ std::string why_not(const std::vector<strata::detail::Enrolment>& entries) {
 
 TEST(Merge, RefusesABackendTwice) {
   EXPECT_EQ(why_not({{declare, Backend::host, on_host}, {declare, Backend::host, on_host}}),
-            "benchmark 'enrolled_by_test': enrolled twice for host");
+            "benchmark 'enrolled_by_test': registered twice for host");
 }
 
 using Change = void (*)(Benchmark&);
@@ -218,7 +218,7 @@ TEST(Merge, RefusesAnAxisThatCannotBeSwept) {
   EXPECT_NE(why_not_alone([](Benchmark& b) { b.axes[0].defaults.clear(); }), "accepted");
   EXPECT_NE(why_not_alone([](Benchmark& b) { b.axes[1].defaults = {"8", "8"}; }), "accepted");
   EXPECT_EQ(why_not_alone([](Benchmark& b) { b.axes[1].defaults = {"08"}; }),
-            "benchmark 'enrolled_by_test': axis 'warps' does not have its default '08'");
+            "benchmark 'enrolled_by_test': axis 'warps' does not include its default '08'");
 }
 
 }  // namespace

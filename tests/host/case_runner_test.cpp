@@ -148,9 +148,8 @@ TEST(RunCase, RefusesNamesThatNoReaderTakes) {
   FakeDevice device{Backend::host};
   const auto record = record_of("digit", device);
   EXPECT_EQ(record.status, Status::failed);
-  EXPECT_EQ(
-      record.reason,
-      "'20_flop' names a quantity or a method: a letter first, then letters, digits, _ and .");
+  EXPECT_EQ(record.reason,
+            "'20_flop' names a quantity or a method: a letter, then letters, digits, _ and .");
 }
 
 TEST(RunCase, TellsATimedCaseWhyItHasNoCounts) {

@@ -209,7 +209,7 @@ TEST(CeilingsRows, AreOfTheWholeChipBesideItsLimit) {
                                                  {"lanes_per_sm", std::int64_t{128}}}));
 }
 
-TEST(CeilingsRows, OfIntegersAreNoFlopsAndHaveNoLimitThatNobodyStates) {
+TEST(CeilingsRows, OfIntegersAreNotFlopsAndHaveOnlyPublishedLimits) {
   const Experiment experiment =
       describe({.arithmetic = Arithmetic::int8_dp4a, .warps = 16}, hopper(), {});
   const auto rows = rows_of(experiment, cuda_timers, {.slopes = {seen_of(1e-9)}, .numbers = {}});
@@ -285,7 +285,7 @@ TEST(CeilingsCounts, AreTheInstructionsOfEveryThread) {
   EXPECT_EQ(plan.none.rounds, 1U);
   const Experiment integers = describe({.arithmetic = Arithmetic::int32}, hopper(), {});
   EXPECT_FALSE(integers.counts);
-  EXPECT_EQ(integers.not_counted, "no counter of this operation");
+  EXPECT_EQ(integers.not_counted, "no counter for this operation");
 }
 
 }  // namespace

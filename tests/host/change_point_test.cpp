@@ -67,7 +67,7 @@ TEST(FindRise, FindsAStepWithoutAnyNoise) {
   EXPECT_EQ(change.before, 14U);
 }
 
-TEST(FindRise, FindsWhereARampBeginsAndNotItsMiddle) {
+TEST(FindRise, FindsTheBeginningOfARampAndNotItsMiddle) {
   for (const std::size_t begin : {7U, 10U, 14U, 20U}) {
     const auto scan = scan_of(28, 7, 0.1, [&](std::size_t i) {
       return i < begin ? 32.0 : 32.0 + 4.0 * static_cast<double>(i - begin + 1);
@@ -98,7 +98,7 @@ TEST(FindRise, FindsTheFirstOfTwoSteps) {
   EXPECT_EQ(change.before, 12U);
 }
 
-TEST(FindRise, TakesFiveStandardDeviationsOfTheFirstPositionsForScatter) {
+TEST(FindRise, IgnoresChangesWithinFiveStandardDeviationsOfTheFirstPositions) {
   auto scan = scan_of(28, 7, 0, step_at_14);
   // Deviations from 32 of 0, 1, 1, 2, 2, 3 and 3: their median is 2, of a normal distribution the
   // quartile, which lies 0.6745 standard deviations out.
@@ -109,7 +109,7 @@ TEST(FindRise, TakesFiveStandardDeviationsOfTheFirstPositionsForScatter) {
   EXPECT_NEAR(find_rise(scan, {.least_shift = 1}).least_shift, 5 * 2 / 0.6745, 0.01);
 }
 
-TEST(FindRise, HasAnIntervalThatLeavesOutOneDrawInFortyAtEachEnd) {
+TEST(FindRise, HasAnIntervalThatExcludesOneDrawInFortyAtEachEnd) {
   // The last position before the step is away in about one draw in thirty.
   auto scan = scan_of(28, 9, 0, step_at_14);
   scan[13].samples[0] = scan[13].samples[1] = 280;
@@ -124,7 +124,7 @@ TEST(FindRise, HasAnIntervalThatLeavesOutOneDrawInFortyAtEachEnd) {
   EXPECT_EQ(later.high, 15U);
 }
 
-TEST(FindRise, TakesTheFirstOfTwoSplitsThatAsMuchContradicts) {
+TEST(FindRise, TakesTheFirstOfTwoEquallyContradictedSplits) {
   const auto scan = scan_of(28, 7, 0, [](std::size_t i) { return i == 15 ? 32 : step_at_14(i); });
   EXPECT_EQ(find_rise(scan, {.least_shift = 2}).before, 14U);
 }
@@ -152,7 +152,7 @@ TEST(FindRise, FindsNothingInAFall) {
   EXPECT_EQ(change.outcome, ChangeOutcome::none);
 }
 
-TEST(FindRise, TakesALatencyOfItsOwnAtEachPositionForNoChange) {
+TEST(FindRise, FindsNothingWhereEachPositionHasItsOwnLatency) {
   // Hardly any scatter between repetitions and much more between positions: every position differs
   // from the others beyond doubt, and still nothing changes along the scan.
   int found = 0;
@@ -168,7 +168,7 @@ TEST(FindRise, TakesALatencyOfItsOwnAtEachPositionForNoChange) {
   EXPECT_EQ(found, 0);
 }
 
-TEST(FindRise, TakesADriftBelowTheLeastShiftForNoChange) {
+TEST(FindRise, FindsNothingInADriftBelowTheLeastShift) {
   const auto drift = [](std::size_t i) { return 280 + 0.05 * static_cast<double>(i); };
   EXPECT_EQ(find_rise(scan_of(28, 7, 0.01, drift), {.least_shift = 3}).outcome,
             ChangeOutcome::none);

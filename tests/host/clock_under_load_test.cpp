@@ -108,7 +108,7 @@ class EachMix : public ::testing::TestWithParam<Mix> {};
 INSTANTIATE_TEST_SUITE_P(Load, EachMix, ::testing::ValuesIn(arithmetic()),
                          [](const auto& about) { return std::string{mixes.name_of(about.param)}; });
 
-TEST_P(EachMix, EndsWhereAWarpEndsThatTakesOneStepAfterTheOther) {
+TEST_P(EachMix, EndsWhereAStepByStepSimulationOfTheWarpEnds) {
   Warp warp{GetParam()};
   for (std::uint32_t r = 0; r < some_rounds; ++r)
     warp.turn();

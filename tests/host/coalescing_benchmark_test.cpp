@@ -25,7 +25,7 @@ constexpr GpuFacts gpu(std::uint32_t sms = 132, std::uint64_t l2_bytes = 60U << 
   return facts;
 }
 
-TEST(CoalescingWindows, HoldTheirPatternInWholeLinesOfAnOddNumber) {
+TEST(CoalescingWindows, ContainTheirPatternInAnOddNumberOfWholeLines) {
   for (const std::uint32_t width : {1U, 2U, 4U, 8U, 16U}) {
     for (const std::uint32_t stride : {1U, 2U, 7U, 32U, 33U, max_stride}) {
       for (const std::uint32_t misalignment : {0U, 1U, max_misalignment}) {

@@ -63,7 +63,7 @@ TEST(ControlFlow, LetsTheTwoSidesOfADiamondMeet) {
   EXPECT_FALSE(flow.dominates(1, 3));
 }
 
-TEST(ControlFlow, ThoseThatGoOnMeetAlthoughOthersEndOnTheWay) {
+TEST(ControlFlow, ContinuingThreadsMeetAlthoughOthersEnd) {
   const ControlFlow flow =
       flow_of("@%p1 bra ELSE;\n @%p2 ret;\n bra END;\nELSE:\n @%p3 trap;\n bra END;\nEND:\n ret;");
   ASSERT_EQ(flow.blocks.size(), 6U);

@@ -95,25 +95,26 @@ struct CodeRow {
 TEST(CounterAbsence, EveryCodeOfCuptiIsNamedWithItsMendingStep) {
   const CounterEnvironment plain;
   const std::vector<CodeRow> rows{
-      {35, permissions(admin_only, no_capabilities, user), "this user is none", "run as root"},
+      {35, permissions(admin_only, no_capabilities, user), "this user is not an administrator",
+       "run as root"},
       {35, permissions(admin_only, docker_capabilities, root, true), "lacks CAP_SYS_ADMIN",
        "--cap-add=SYS_ADMIN"},
-      {35, permissions(admin_only, all_capabilities, root, true), "to the host",
+      {35, permissions(admin_only, all_capabilities, root, true), "on the host",
        "--cap-add=SYS_ADMIN"},
-      {35, permissions(admin_only, no_capabilities, root), "this root lacks CAP_SYS_ADMIN",
+      {35, permissions(admin_only, no_capabilities, root), "this root user lacks CAP_SYS_ADMIN",
        "capability CAP_SYS_ADMIN"},
       {35, permissions(every_user, no_capabilities, user), "RmProfilingAdminOnly: 0",
-       "ask whoever runs the machine"},
+       "ask the owner of the machine"},
       {35, permissions("", "", user), "only administrators",
        "NVreg_RestrictProfilingToAdminUsers=0"},
       {26, plain, "another profiler holds", "dcgmi profile --pause"},
       {39, plain, "under another CUDA tool", "without nsys, ncu, cuda-gdb"},
       {39, injected(), "CUDA_INJECTION64_PATH is /opt/nsys/", "--counters external"},
       {23, plain, "disabled CUPTI", "without nsys"},
-      {36, plain, "old profiling API", "event or metric API"},
-      {38, plain, "old profiling API", "event or metric API"},
+      {36, plain, "old CUPTI profiling API", "event or metric API"},
+      {38, plain, "old CUPTI profiling API", "event or metric API"},
       {43, plain, "MIG", "nvidia-smi -mig 0"},
-      {33, plain, "vGPU", "passed through whole"},
+      {33, plain, "vGPU", "passed-through GPU"},
       {40, plain, "hypervisor", "enable_profiling=1"},
       {45, plain, "WSL", "NVIDIA Control Panel"},
       {41, plain, "confidential computing", "devtools"},
@@ -121,12 +122,12 @@ TEST(CounterAbsence, EveryCodeOfCuptiIsNamedWithItsMendingStep) {
       {44, plain, "SLI", "turn SLI off"},
       {31, plain, "MPS", "nvidia-cuda-mps-control"},
       {46, plain, "does not know the chip", "newer CUDA toolkit"},
-      {8, plain, "no memory", "nvidia-smi"},
+      {8, plain, "out of memory", "nvidia-smi"},
       {9, plain, "performance monitor", "Xid"},
       {10, plain, "other structures", "libcupti"},
-      {11, plain, "lacks a call", "libcupti"},
+      {11, plain, "lacks a function", "libcupti"},
       {15, plain, "cannot reach the NVIDIA driver", "strata doctor"},
-      {15, with_versions(12080, 13000), "knows CUDA 12.8 only", "update the driver"},
+      {15, with_versions(12080, 13000), "supports CUDA 12.8 only", "update the driver"},
       {999, plain, "cannot be read", "dmesg"},
       {999, under_wsl(), "WSL", "NVIDIA Control Panel"},
       {7, with_graphics_of_wsl(), "WSL", "NVIDIA Control Panel"},
@@ -166,15 +167,16 @@ struct EnvironmentRow {
   const char* mend;
 };
 
-TEST(CounterAbsence, WhoMayNotReadCountersIsKnownBeforeAnythingIsTried) {
+TEST(CounterAbsence, AMissingPermissionIsKnownBeforeTheTrial) {
   const std::vector<EnvironmentRow> rows{
-      {admin_only, no_capabilities, user, false, "this user is none", "run as root"},
-      {admin_only, "", user, false, "this user is none", "run as root"},
+      {admin_only, no_capabilities, user, false, "this user is not an administrator",
+       "run as root"},
+      {admin_only, "", user, false, "this user is not an administrator", "run as root"},
       {admin_only, docker_capabilities, root, true, "this container lacks CAP_SYS_ADMIN",
        "start the container with --cap-add=SYS_ADMIN"},
       {admin_only, no_capabilities, user, true, "this container lacks CAP_SYS_ADMIN",
-       "be root in it"},
-      {admin_only, no_capabilities, root, false, "this root lacks CAP_SYS_ADMIN",
+       "and as root"},
+      {admin_only, no_capabilities, root, false, "this root user lacks CAP_SYS_ADMIN",
        "with the capability"},
       {"RmProfilingAdminOnly:1\n", no_capabilities, user, false, "RmProfilingAdminOnly: 1", "root"},
       {admin_only, all_capabilities, root, false, nullptr, nullptr},
@@ -200,7 +202,7 @@ TEST(CounterAbsence, WhoMayNotReadCountersIsKnownBeforeAnythingIsTried) {
   }
 }
 
-TEST(CounterAbsence, WhatOnlyMakesCountersUnlikelyIsLeftToTheTrial) {
+TEST(CounterAbsence, UnlikelyCountersAreLeftToTheTrial) {
   EXPECT_FALSE(explain_environment(with_mig(true)).has_value());
   EXPECT_FALSE(explain_environment(under_wsl()).has_value());
   EXPECT_FALSE(explain_environment(under_mps()).has_value());
@@ -238,7 +240,7 @@ TEST(CounterAbsence, AnOlderLibraryThanTheBuildsDoesNotFit) {
 
 TEST(CounterAbsence, ABuildWithoutCuptiAndAMachineWithoutAGpuSaySo) {
   EXPECT_THAT(no_cupti_in_this_build(false).reason, HasSubstr("no CUPTI"));
-  EXPECT_THAT(no_cupti_in_this_build(true).reason, HasSubstr("no CUDA part"));
+  EXPECT_THAT(no_cupti_in_this_build(true).reason, HasSubstr("without CUDA"));
   const Absence none = no_gpu_to_count_on("no NVIDIA driver is running here");
   EXPECT_THAT(none.reason, HasSubstr("no NVIDIA driver is running here"));
   expect_sound(no_cupti_in_this_build(false));

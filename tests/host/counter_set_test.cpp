@@ -158,7 +158,7 @@ TEST(CounterSet, RefusesWhatIsNotASetInOneLineWithFileAndLine) {
       {"schema: 1\ntitle: [x]\nquantities:\n" + good, {":2: ", {"title is a list"}}},
       {"schema: 1\ntitel: x\nquantities:\n" + good, {":2: ", {"'titel'", "did you mean 'title'"}}},
       {head + "  - a\n", {":4: ", {"'a' as an entry"}}},
-      {head + good + good, {":8: ", {"'a' twice"}}},
+      {head + good + good, {":8: ", {"'a' appears twice"}}},
       {head + "  - name: a\n    unit: B\n    metrics: [a__b.sum]\n", {":4: ", {"'meaning'"}}},
       {head + "  - name: a\n    meaning: b\n    metrics: [a__b.sum]\n", {":4: ", {"'unit'"}}},
       {head + "  - name: a\n    unit: B\n    meaning: b\n", {":4: ", {"'metrics'"}}},
@@ -170,9 +170,9 @@ TEST(CounterSet, RefusesWhatIsNotASetInOneLineWithFileAndLine) {
        {":7: ", {"'a__b.sum'", "a list"}}},
       {head +
            "  - name: a\n    unit: B\n    meaning: b\n    metrics:\n      - a__b.sum\n      - {}\n",
-       {":9: ", {"an empty mapping among the metrics of a"}}},
-      {head + quantity("a", "bytes"), {":7: ", {"'bytes' among the metrics of a"}}},
-      {head + quantity("a", "a__b.sum, a__b.sum"), {":7: ", {"'a__b.sum' of a twice"}}},
+       {":9: ", {"an empty mapping in the metrics of a"}}},
+      {head + quantity("a", "bytes"), {":7: ", {"'bytes' in the metrics of a"}}},
+      {head + quantity("a", "a__b.sum, a__b.sum"), {":7: ", {"'a__b.sum' of a appears twice"}}},
       {head + quantity("a b", "a__b.sum"), {":4: ", {"name is 'a b'"}}},
       {head + quantity("a__b", "a__b.sum"), {":4: ", {"name is 'a__b'"}}},
       {head + quantity(std::string(65, 'a'), "a__b.sum"), {":4: ", {"name is 'aaa"}}},
@@ -354,7 +354,7 @@ TEST(CounterPlan, ARawMetricThatCannotBeScheduledIsNamed) {
   EXPECT_THAT(refusal_of([&] {
                 (void)strata::resolve({{"a__m.sum", "b__m.sum"}}, chip);
               }),
-              HasSubstr("'b__m.sum' is known and cannot be counted on FK100"));
+              HasSubstr("'b__m.sum' exists, but cannot be counted on FK100"));
 }
 
 TEST(CounterPlan, MetricsThatOnlyFailTogetherAreRefusedTogether) {

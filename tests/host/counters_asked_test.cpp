@@ -68,7 +68,7 @@ TEST(CountersAsked, RefuseWhatHasNoMeaning) {
   EXPECT_THAT(diagnostic({"memory", ",flops"}), HasSubstr("an empty name"));
   EXPECT_THAT(diagnostic({"auto,memory"}), HasSubstr("auto cannot be combined"));
   EXPECT_THAT(diagnostic({"memory", "none"}), HasSubstr("none cannot be combined"));
-  EXPECT_EQ(diagnostic({"memory", "memory"}), "--counters 'memory': named twice");
+  EXPECT_EQ(diagnostic({"memory", "memory"}), "--counters 'memory': given twice");
 }
 
 }  // namespace

@@ -141,7 +141,7 @@ TEST(EngineOrder, TouchesTheDeclaredBytes) {
   EXPECT_EQ(bench.machine.touched.size(), 40U);
 }
 
-TEST(EngineOrder, LetsNoLaunchFindWhatAnotherLeft) {
+TEST(EngineOrder, HidesTheResultsOfOneLaunchFromTheNext) {
   Bench bench{3};
   bench.experiment.slopes = {bench.slope(), bench.slope()};
   bench.measure();
@@ -771,8 +771,8 @@ TEST(EngineGates, JudgeTheCodeOfAllKernels) {
     const bool good = spilling == nullptr;
     EXPECT_EQ(bench.fake.verdict("code"), good ? Verdict::passed : Verdict::failed);
     EXPECT_EQ(bench.fake.gate("code").detail,
-              good ? "32 registers a thread, 0 bytes of local memory"
-                   : "255 registers a thread, 8 bytes of local memory");
+              good ? "32 registers per thread, 0 bytes of local memory"
+                   : "255 registers per thread, 8 bytes of local memory");
   }
 }
 
@@ -811,7 +811,7 @@ TEST(EngineGates, JudgeResultsThatAreRightWithinABound) {
   EXPECT_EQ(details(false, {}), "nothing:failed ");
 }
 
-TEST(EngineGates, AreNoneThatTheExperimentDoesNotAskFor) {
+TEST(EngineGates, AreOnlyThoseThatTheExperimentRequests) {
   Bench bench;
   bench.experiment.slopes = {bench.slope()};
   bench.measure();
@@ -855,7 +855,7 @@ TEST(EngineGates, LeaveUnprovedWhatOnlyCountersDecide) {
   const Gate level = gate({.gate = "level"});
   EXPECT_EQ(level.name, "level");
   EXPECT_EQ(level.verdict, Verdict::unverified);
-  EXPECT_EQ(level.detail, "level unverified: counters were not asked for");
+  EXPECT_EQ(level.detail, "level unverified: counters were not requested");
   EXPECT_EQ(gate({.gate = "level", .why = "no counters"}).detail, "level unverified: no counters");
   const Gate model = gate({.gate = "model", .why = "no counters"});
   EXPECT_EQ(model.name, "model");
@@ -1017,7 +1017,7 @@ TEST(EngineCounts, RowsOfEachLoadOrNone) {
   EXPECT_EQ(none.verdicts(), "model:passed level:passed result:passed ");
 }
 
-TEST(EngineCounts, RowsOfWhatCameFromMemoryAndFromBehindWhichHalfOfL2) {
+TEST(EngineCounts, RowsOfBytesFromMemoryByHalfOfL2) {
   CountBench counting;
   counting.plan().rows = LoadRows::per_load;
   counting.plan().length.rounds = 1'000'000;

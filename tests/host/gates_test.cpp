@@ -175,8 +175,8 @@ TEST(LittleGate, SaysWhichLatenciesAreOfThoseServedFirst) {
   EXPECT_EQ(gate.verdict, Verdict::unverified);
   EXPECT_EQ(gate.name, "little");
   EXPECT_EQ(gate.detail,
-            "15.366 in flight by latency and rate, 48 in truth (bound 5 %): the latency is a "
-            "median of those that were served first");
+            "15.366 in flight by latency and rate, 48 actual (bound 5 %): the latency is a median "
+            "over accesses that were served first");
 }
 
 TEST(LinearGate, HoldsWithinACycle) {

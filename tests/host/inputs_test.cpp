@@ -115,7 +115,7 @@ TEST_F(Inputs, ACompilerThatHangsIsEnded) {
   const std::string file = write("k.cu", "");
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_THAT([&] { (void)read_inputs(file, {.patience = std::chrono::seconds{1}}); },
-              ThrowsMessage<UsageError>(HasSubstr("nvcc did not end within 1 s")));
+              ThrowsMessage<UsageError>(HasSubstr("nvcc did not finish within 1 s")));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds{60});
 }
 

@@ -113,12 +113,12 @@ TEST(L2Split, WantsBothSmsAndLinesInTwoGroups) {
   }
 }
 
-TEST(L2Split, SaysNothingOfAMatrixThatIsTooSmallOrFlat) {
+TEST(L2Split, FindsNoSplitInASmallOrFlatMatrix) {
   EXPECT_FALSE(split({.rows = 2, .columns = 64, .cells = std::vector<double>(128, 300)}).two);
   EXPECT_FALSE(split({.rows = 16, .columns = 16, .cells = std::vector<double>(256, 300)}).two);
 }
 
-TEST(L2Split, SaysNothingOfOneSlowCellWhichIsAsSlowAnywhere) {
+TEST(L2Split, FindsNoSplitInASingleSlowCell) {
   Matrix m{.rows = 16, .columns = 16, .cells = std::vector<double>(256, 300)};
   m.row(5)[9] = 400;
   const Split found = split(m);
@@ -342,7 +342,7 @@ TEST(L2PartitionRows, SayHowFarTheOtherSideIs) {
                                                             {"far_dram_cycles", 800}};
   for (const auto& [quantity, cycles] : medians)
     EXPECT_EQ(row(quantity).samples, (std::vector{cycles, cycles})) << quantity;
-  EXPECT_EQ(row("far_cycles").noise.detail, "a sample is an SM");
+  EXPECT_EQ(row("far_cycles").noise.detail, "one sample per SM");
   EXPECT_TRUE(row("far_load_cycles").noise.detail.empty());
   EXPECT_EQ(row("sms_of_smaller_side").samples, std::vector<double>{3});
   EXPECT_EQ(row("far_load_cycles").method, "single_loads");

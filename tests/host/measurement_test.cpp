@@ -364,7 +364,7 @@ TEST_F(SessionTest, GivesTheParametersOfItsCase) {
 
 TEST_F(SessionTest, IsTimedUnlessToldToCountAndSaysWhy) {
   EXPECT_EQ(session_.counters(), nullptr);
-  EXPECT_EQ(session_.counting_note(), "counters were not asked for");
+  EXPECT_EQ(session_.counting_note(), "counters were not requested");
 }
 
 TEST_F(SessionTest, NamesAnAxisThatTheBenchmarkDidNotDeclare) {

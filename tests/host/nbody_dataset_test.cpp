@@ -148,8 +148,8 @@ TEST_F(DatasetFile, IsRefusedWhereverItIsCutOff) {
   for (std::size_t size = 0; size < bytes.size(); ++size)
     EXPECT_NE(refusal(file_of(bytes.substr(0, size))), "") << size << " bytes";
   EXPECT_THAT(refusal(file_of(bytes.substr(0, header_bytes - 1))), HasSubstr("inside its header"));
-  EXPECT_THAT(refusal(file_of(bytes.substr(0, bytes.size() - 1))), HasSubstr("cut short"));
-  EXPECT_THAT(refusal(file_of(bytes + "x")), HasSubstr("something was added"));
+  EXPECT_THAT(refusal(file_of(bytes.substr(0, bytes.size() - 1))), HasSubstr("truncated"));
+  EXPECT_THAT(refusal(file_of(bytes + "x")), HasSubstr("extra bytes"));
 }
 
 TEST_F(DatasetFile, SaysWhatIsWrongEvenWhenTheChecksumIsRight) {
@@ -166,8 +166,8 @@ TEST_F(DatasetFile, SaysWhatIsWrongEvenWhenTheChecksumIsRight) {
   EXPECT_THAT(refusal(with_word(20, 0)), HasSubstr("2 × 0 bodies"));
   // Nothing of such a size is made before it is refused.
   EXPECT_THAT(refusal(with_word(16, 0xFFFFFFFF)), HasSubstr("4294967295 × 3 bodies"));
-  EXPECT_THAT(refusal(with_word(16, 3)), HasSubstr("cut short"));
-  EXPECT_THAT(refusal(with_word(16, 1)), HasSubstr("something was added"));
+  EXPECT_THAT(refusal(with_word(16, 3)), HasSubstr("truncated"));
+  EXPECT_THAT(refusal(with_word(16, 1)), HasSubstr("extra bytes"));
   EXPECT_THAT(refusal(with_word(24, 5)), HasSubstr("bodies of 5 floats"));
   EXPECT_THAT(refusal(with_word(24, 8)), HasSubstr("bodies of 8 floats"));
   EXPECT_THAT(refusal(with_word(32, std::bit_cast<std::uint32_t>(0.0F))),

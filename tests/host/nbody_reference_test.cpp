@@ -44,7 +44,7 @@ TEST(NbodyReference, IsTheClosedFormOfTwoBodies) {
   EXPECT_NEAR(pulls[1].potential, -3 / distance, 1e-13);
 }
 
-TEST(NbodyReference, FindsNoPullUponABodyAloneNorBetweenTwoAtOnePlace) {
+TEST(NbodyReference, IsZeroForASingleBodyAndForTwoAtOnePosition) {
   constexpr std::array<double, 3> nothing{};
   const auto alone = reference_pulls(generate({.bodies = 1}));
   ASSERT_EQ(alone.size(), 1U);
@@ -129,7 +129,7 @@ TEST(NbodyError, FindsWhatIsNoNumber) {
   }
 }
 
-TEST(NbodyError, SetsWhatPullsNobodyAgainstOne) {
+TEST(NbodyError, IsAbsoluteWhereNothingAccelerates) {
   const auto pulls = reference_pulls(two(0, 1, 1));
   const std::vector<float> zero{0, 0};
   const std::vector<float> off{0, 0.25F};

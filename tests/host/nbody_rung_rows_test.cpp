@@ -59,7 +59,7 @@ TEST(RungRows, OfAGpuAreRatesStepsAndLimits) {
                       {"issue_limit by issue_slots", {100 * 128 * 1e9 / 14.03, "1/s", modelled}}}));
 }
 
-TEST(RungRows, HaveALimitByIssueOnlyWhereInstructionsWereCounted) {
+TEST(RungRows, HaveAnIssueLimitOnlyWhereInstructionsWereCounted) {
   const auto rows =
       rows_of(describe(a_case("naive", Kind::single)), cuda_timers, {.numbers = {2, 4, 1e9, 8}});
   EXPECT_EQ(rows.size(), 8U);
@@ -67,7 +67,7 @@ TEST(RungRows, HaveALimitByIssueOnlyWhereInstructionsWereCounted) {
   EXPECT_EQ(rows.at("step_time by event").value, 2);
 }
 
-TEST(RungRows, HaveALimitByRootsWhereTheseTakeLonger) {
+TEST(RungRows, HaveALimitBySpecialFunctionsWhereItIsTheLowerOne) {
   const auto limit = [](double special_functions) {
     RungCase which = a_case("unrolled", Kind::single);
     which.rung.special_functions = special_functions;
@@ -227,7 +227,7 @@ CountedQuantity quantity(const char* name) {
   return {.name = name, .metric = name, .unit = "x", .meaning = "", .set = "flops"};
 }
 
-TEST(RungCounts, WantARootOfEachPairButForAFewOfABody) {
+TEST(RungCounts, ExpectOneRootForEachPairAndAFewForEachBody) {
   RungCase which = a_case("unrolled", Kind::single);
   which.square_roots = 100;
   const auto expected = describe(which).counts->expected;

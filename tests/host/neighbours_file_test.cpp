@@ -114,7 +114,7 @@ TEST_F(AgentFile, IsRefusedWhicheverByteIsFlippedAndWhereverItIsCutOff) {
     EXPECT_NE(refusal(file_of(changed)), "") << "byte " << at;
     EXPECT_NE(refusal(file_of(bytes.substr(0, at))), "") << at << " bytes";
   }
-  EXPECT_THAT(refusal(file_of(bytes + "x")), HasSubstr("something was added"));
+  EXPECT_THAT(refusal(file_of(bytes + "x")), HasSubstr("extra bytes"));
 }
 
 TEST_F(AgentFile, SaysWhatIsWrongEvenWhenTheChecksumIsRight) {
@@ -123,7 +123,7 @@ TEST_F(AgentFile, SaysWhatIsWrongEvenWhenTheChecksumIsRight) {
   EXPECT_THAT(refusal(with_word(12, 3)), AllOf(HasSubstr("version 3"), HasSubstr("newer")));
   EXPECT_THAT(refusal(with_word(16, 3)), HasSubstr("problem 3"));
   EXPECT_THAT(refusal(with_word(20, 0)), HasSubstr("0 agents"));
-  EXPECT_THAT(refusal(with_word(20, 4)), HasSubstr("something was added"));
+  EXPECT_THAT(refusal(with_word(20, 4)), HasSubstr("extra bytes"));
   EXPECT_THAT(refusal(with_word(20, 0xFFFFFFFF)), HasSubstr("4294967295 agents"));
   EXPECT_THAT(refusal(with_word(28, 2)), HasSubstr("spread 2"));
   EXPECT_THAT(refusal(with_word(32, std::bit_cast<std::uint32_t>(1.0F))), HasSubstr("reach is 2"));
@@ -147,7 +147,7 @@ TEST_F(AgentFile, HoldsNoListsInDisorder) {
   const std::size_t counts = header_bytes + std::size_t{4} * 7 * 4;
   const std::size_t ids = counts + std::size_t{4} * 4;
   EXPECT_THAT(refusal(with_word(counts, 4)), HasSubstr("13 neighbours"));
-  EXPECT_THAT(refusal(with_word(ids, 2)), HasSubstr("neighbours of agent 0 are in disorder"));
+  EXPECT_THAT(refusal(with_word(ids, 2)), HasSubstr("neighbours of agent 0 are not sorted"));
   EXPECT_THAT(refusal(with_word(ids, 0)), HasSubstr("agent 0"));
   EXPECT_THAT(refusal(with_word(ids + 8, 4)), HasSubstr("agent 0"));
 }

@@ -144,7 +144,7 @@ std::size_t wrong_in(Kind kind, const std::function<HostKernel(const Problem&)>&
 
 class PlantedFault : public testing::TestWithParam<Kind> {};
 
-TEST_P(PlantedFault, IsNoneInTheSearchThatTheyArePlantedIn) {
+TEST_P(PlantedFault, IsAbsentFromTheUnchangedSearch) {
   const auto sound = [](const Problem& problem) {
     return searching(problem, short_cells(problem), {keep_all});
   };

@@ -78,7 +78,7 @@ TEST(Divide, GivesEachPhaseItsTimeAndLeavesTheRestIdle) {
   EXPECT_EQ(divided.outside, 0);
 }
 
-TEST(Divide, CountsTheDeviceBeforeTheHostBehindIt) {
+TEST(Divide, AttributesOverlapToTheDeviceBeforeTheHost) {
   const std::vector<Activity> records{kernel("step_of", 0, 50), host(StepPhase::build, 30, 80),
                                       kernel("step_of", 70, 100)};
   const Divided divided = divide(records, kernels, 100e-9);
@@ -87,7 +87,7 @@ TEST(Divide, CountsTheDeviceBeforeTheHostBehindIt) {
   EXPECT_EQ(of(divided, StepPhase::idle), 0);
 }
 
-TEST(Divide, TakesOfTwoOnOneSideTheOneThatBeganLater) {
+TEST(Divide, PrefersTheLaterOfTwoOverlappingRecordsOfOneSide) {
   const std::vector<Activity> records{host(StepPhase::search, 0, 100),
                                       host(StepPhase::build, 20, 40),
                                       host(StepPhase::build, 60, 70)};
@@ -105,7 +105,7 @@ TEST(Divide, NamesAKernelWithoutPhaseOnceAndCountsItsTimeAsIdle) {
   EXPECT_THAT(divide({records.data(), 1}, kernels, 1e-7).unknown, IsEmpty());
 }
 
-TEST(Divide, CutsOffWhatLiesBeforeTheSampleAndSaysHowMuch) {
+TEST(Divide, CutsOffRecordsBeforeTheSampleAndReportsTheirTime) {
   const std::vector<Activity> records{copy(Of::copy_in, 0, 30, 4), host(StepPhase::build, 5, 35),
                                       kernel("step_of", 40, 100)};
   const Divided divided = divide(records, kernels, 80e-9);
@@ -137,7 +137,7 @@ TEST(PhasesGate, HoldsWithinThreePercentAndTenOfBriefSteps) {
   EXPECT_EQ(verdict(1.11e-4, 1e-4), Verdict::failed);
   EXPECT_EQ(verdict(1e-4, 0), Verdict::unverified);
   EXPECT_THAT(phases_gate(samples_of(1.2e-2), 2, 1e-2).detail,
-              HasSubstr("0.012 s a step, 1.200 of the timed one (bound 3 %)"));
+              HasSubstr("0.012 s per step, 1.200 of the timed step (bound 3 %)"));
 }
 
 TEST(PhasesGate, FailsWithAKernelThatNoPhaseIsDeclaredFor) {
@@ -292,7 +292,7 @@ TEST(MarkTracer, RefusesAPieceWithoutAnEnd) {
   EXPECT_THROW((void)tracer.end(), std::runtime_error);
 }
 
-TEST(MarkTracer, OfNobodyLetsTheWorkBe) {
+TEST(MarkTracer, WithoutATracerLeavesTheWorkUnchanged) {
   int worked = 0;
   queue_piece(nullptr, nullptr, {}, [&] { ++worked; });
   EXPECT_EQ(worked, 1);

@@ -442,7 +442,7 @@ TEST_F(RunFolderTest, ReadsPastATornLineWithoutTouchingIt) {
 
 TEST_F(RunFolderTest, RefusesWhatIsNotTheFolderOfARun) {
   EXPECT_THAT(diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(folder_ / "none"); }),
-              HasSubstr("none: not the folder of a run"));
+              HasSubstr("none: not a run folder"));
   EXPECT_THAT(diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(folder_); }),
               HasSubstr("it has no context.json"));
 }
@@ -457,7 +457,7 @@ TEST_F(RunFolderTest, RefusesToCompleteARunWhoseSamplesArePacked) {
   std::filesystem::rename(where / "samples.jsonl.gz", where / "samples.jsonl");
   append_text(where / "measurements.csv.gz", "");
   EXPECT_THAT(diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(where); }),
-              HasSubstr("its measurements.csv is packed"))
+              HasSubstr("its measurements.csv is compressed"))
       << "two tables would be one too many";
 }
 
@@ -499,7 +499,7 @@ TEST_F(RunFolderTest, SaysWhichFolderCannotBeMade) {
   append_text(folder_ / "file", "in the way");
   EXPECT_THAT(diagnostic<RunFolderError>(
                   [&] { (void)RunFolder::create(folder_ / "file" / "runs", context()); }),
-              HasSubstr("file/runs: cannot be made"));
+              HasSubstr("file/runs: cannot be created"));
   append_text(folder_ / run_name(context()), "in the way");
   EXPECT_THAT(RunFolder::create(folder_, context()).path().string(), testing::EndsWith("-2"));
 }
@@ -644,9 +644,9 @@ TEST_F(RunFolderTest, RefusesAtOnceWhatNobodyWouldTakeForASoundRunLater) {
     return diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(where); });
   };
   EXPECT_THAT(refusal(context(), "\xEF\xBB\xBF" + to_json(measured(0)) + "\n"),
-              HasSubstr("samples.jsonl:1: not JSON: begins with a byte order mark"));
+              HasSubstr("samples.jsonl:1: not JSON: starts with a byte order mark"));
   EXPECT_THAT(refusal(context(), to_json(measured(7)) + "\n"),
-              HasSubstr("micro/probe/host/index=7 is no case of the sweep"));
+              HasSubstr("micro/probe/host/index=7 is not a case of the sweep"));
   RunContext twice = context();
   twice.sweep.cases.push_back(nth(1).id());
   EXPECT_THAT(refusal(twice, ""), HasSubstr("sweep.cases holds micro/probe/host/index=1 twice"));

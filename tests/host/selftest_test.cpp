@@ -272,14 +272,14 @@ TEST(SelftestClaims, AreJudgedByTheRecordsOfTheirOwnCases) {
             Proof::unproved);
 }
 
-TEST(SelftestControls, AreKnownToNobodyElse) {
+TEST(SelftestControls, AreNotRegisteredAsBenchmarks) {
   EXPECT_EQ(find_benchmark("control"), nullptr);
   const Enrolled* const known = find_benchmark("control", benchmarks_and_controls());
   ASSERT_NE(known, nullptr);
   EXPECT_EQ(known->benchmark.suite, controls_suite);
 }
 
-TEST(SelftestControls, AWalkThatDoesNotHappenEndsElsewhere) {
+TEST(SelftestControls, ASkippedWalkEndsElsewhere) {
   const controls::Chain chain;
   const Experiment experiment =
       controls::describe_chain(chain, controls::Subject::chain, controls::Mistake::none);

@@ -16,7 +16,7 @@ std::string sha256(const std::string& bytes) {
 }
 
 // FIPS 180-4 examples and the NIST CAVS short messages.
-TEST(Sha256, AnswersTheVectorsOfNist) {
+TEST(Sha256, MatchesTheTestVectorsOfNist) {
   EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
@@ -28,7 +28,7 @@ TEST(Sha256, AnswersTheVectorsOfNist) {
   EXPECT_EQ(sha256("\x11\xaf"), "5ca7133fa735326081558ac312c620eeca9970d1e70a4b95533d956f072d1f98");
 }
 
-TEST(Sha256, AnswersTheVectorOfAMillionLetters) {
+TEST(Sha256, MatchesTheTestVectorOfAMillionLetters) {
   EXPECT_EQ(sha256(std::string(1'000'000, 'a')),
             "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }

@@ -230,7 +230,7 @@ TEST(StrideGatherPattern, DealsTheLoadsOfALargeWindowOutToBlocksFarApart) {
   }
 }
 
-TEST(StrideGatherPattern, OfWhatIsNotSharedIsInOrder) {
+TEST(StrideGatherPattern, IsSequentialWhereSectorsAreNotShared) {
   const auto plan = plan_for(strided(1), large());
   std::uint32_t next = 0;
   walk_over(plan, {.rounds = 1, .blocks = 1},
@@ -386,7 +386,7 @@ TEST(StrideGatherRows, AreWantedBytesOfTheChipAndOfAnSm) {
                       {"core_clock by tsc_over_monotonic", {1.5e9, "Hz"}}}));
 }
 
-TEST(StrideGatherRows, AreByTheBytesThatAnSmWants) {
+TEST(StrideGatherRows, CountWorkInUsefulBytesOfAnSm) {
   for (const Shape& shape : some_shapes()) {
     const auto plan = plan_for(shape, large());
     for (const Length& length : {plan.lengths.brief, plan.lengths.full}) {

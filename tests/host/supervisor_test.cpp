@@ -509,7 +509,7 @@ TEST_F(SupervisorTest, MeasuresOneRunOnOneDeviceOnly) {
   Progress quiet;
   const auto said = diagnostic<DeviceUnavailable>(
       [&] { (void)supervise(options(cases, "other-device"), folder, quiet); });
-  EXPECT_THAT(said, HasSubstr("was begun on a-cpu"));
+  EXPECT_THAT(said, HasSubstr("was started on a-cpu"));
   EXPECT_THAT(said, HasSubstr("here is another-cpu"));
   const auto of_a_kind = diagnostic<DeviceUnavailable>(
       [&] { (void)supervise(options(cases, "other-unit"), folder, quiet); });
@@ -531,7 +531,7 @@ TEST_F(SupervisorTest, KnowsTheDeviceOfAnAnonymousRunWithoutItsName) {
   folder.update(anonymous);
   EXPECT_THAT(diagnostic<DeviceUnavailable>(
                   [&] { (void)supervise(options(cases, "other-unit"), folder, quiet); }),
-              HasSubstr("was begun on a-cpu (sha256-"));
+              HasSubstr("was started on a-cpu (sha256-"));
 }
 
 TEST_F(SupervisorTest, VisitsEveryMeasuredCaseAgainByAnotherWorker) {
@@ -698,7 +698,7 @@ TEST_F(CountingTest, IsNotDoneUnlessAskedFor) {
   const auto records = run({"well"});
   EXPECT_FALSE(has_counts(records.at(0)));
   ASSERT_EQ(records.at(0).gates.size(), 1U);
-  EXPECT_EQ(records.at(0).gates[0].detail, "counters were not asked for");
+  EXPECT_EQ(records.at(0).gates[0].detail, "counters were not requested");
   EXPECT_EQ(summary_.counts.uncounted, 1U);
 }
 
@@ -743,14 +743,14 @@ TEST_F(CountingTest, EndsAHangAtItsTimeLimit) {
 TEST_F(CountingTest, TakesNoTimesForCounts) {
   const auto records = count({"counting-other-phase", "well"});
   EXPECT_EQ(records.at(0).measurements.size(), 1U) << "the timings of the timing phase";
-  EXPECT_THAT(records.at(0).gates.at(0).detail, HasSubstr("was timed, which was not asked for"));
+  EXPECT_THAT(records.at(0).gates.at(0).detail, HasSubstr("was timed, which was not requested"));
   EXPECT_TRUE(has_counts(records.at(1)));
 }
 
 TEST_F(CountingTest, TakesNoCountsForTimes) {
   const auto records = count({"other-phase"});
   EXPECT_EQ(records.at(0).status, Status::failed);
-  EXPECT_THAT(records.at(0).reason, HasSubstr("was counted, which was not asked for"));
+  EXPECT_THAT(records.at(0).reason, HasSubstr("was counted, which was not requested"));
 }
 
 TEST_F(CountingTest, ThatIsRefusedLeavesTheTimingsAndTheExitCodeAndSaysWhy) {
@@ -787,7 +787,7 @@ TEST_F(CountingTest, OfAnotherDeviceIsNoCountOfThisRun) {
   Progress quiet;
   EXPECT_THAT(diagnostic<DeviceUnavailable>(
                   [&] { (void)supervise(counting(cases, "other-device"), folder, quiet); }),
-              HasSubstr("was begun on a-cpu"));
+              HasSubstr("was started on a-cpu"));
   EXPECT_EQ(folder.context().state, RunState::aborted);
 }
 

@@ -142,7 +142,7 @@ TEST(TransfersSample, IsTheMiddleOfItsCopiesAndOfOthersForTheCallerOfABriefOne) 
   EXPECT_EQ(copy_times::numbers_of(3, /*brief=*/true, both, alone), (std::vector<double>{5, 102}));
 }
 
-TEST(TransfersQueue, HoldsWhatNeedsNothingOfTheHost) {
+TEST(TransfersQueue, HoldsTransfersThatDoNotNeedTheHost) {
   EXPECT_TRUE((Transfer{.memory = Memory::pinned}).can_be_queued());
   EXPECT_TRUE((Transfer{.memory = Memory::mapped, .direction = Direction::both}).can_be_queued());
   EXPECT_TRUE(is_held_back({.memory = Memory::pinned, .bytes = 4}));

@@ -41,7 +41,7 @@ TEST(HashedElements, OfSeveralWordsAreTheirSum) {
             hashed_word(28) + hashed_word(29) + hashed_word(30) + hashed_word(31));
 }
 
-TEST(HashedWords, AreEveryStepthWordOfWhichTheMaskLeavesSomeBits) {
+TEST(HashedWords, SupportAStepAnOffsetAndAMask) {
   EXPECT_EQ(HashedWords{}.word(7), hashed_word(7));
   EXPECT_EQ((HashedWords{.step = 2, .first = 1}.word(7)), hashed_word(15));
   EXPECT_EQ(HashedWords{.mask = 0xFF}.word(7), hashed_word(7) & 0xFFU);

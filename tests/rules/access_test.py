@@ -288,7 +288,7 @@ class Access(unittest.TestCase):
         self.assertIn("7.x", self.refusal(*launched, *old))
         other = ("nvcc_declarations.ptx", "--kernel", "mixed", "--out", self.out / "runs")
         answer = self.answer("nvcc_inlined.ptx", *launched[1:], *other, code=2)
-        self.assertIn("no access in these launches", answer.stderr)
+        self.assertIn("these launches have no accesses", answer.stderr)
         (self.out / "file").write_text("")
         answer = self.answer(*launched, "--out", self.out / "file", code=1)
         self.assertEqual(len(answer.stderr.strip().splitlines()), 1)
@@ -322,7 +322,7 @@ class Access(unittest.TestCase):
         self.assertFalse((self.out / "captured").exists())
         # Where there is no CUPTI that is said, else that the program does not use CUDA.
         told = refused("--", "true", codes=(2, 3))
-        self.assertTrue("libstrata_capture.so" in told or "made no call of CUDA" in told, told)
+        self.assertTrue("libstrata_capture.so" in told or "made no CUDA driver call" in told, told)
         self.assertFalse((self.out / "captured").exists())
         (self.out / "captured").mkdir()
         (self.out / "captured" / "file").write_text("")

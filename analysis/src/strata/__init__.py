@@ -6,7 +6,7 @@ data flow through them:
 - `strata.run` reads a run folder into frozen records, or says in one line why it cannot;
 - `strata.run.validate` recomputes `measurements.csv` from the samples and compares;
 - `strata.model` turns records into the points, tables and sentences that are shown (pure), and
-  judges rows of every run, old or new, by the same rules of truth (`strata.model.truth`);
+  judges rows of every run, old or new, by the same plausibility rules (`strata.model.truth`);
 - `strata.figures` draws them, one file a figure;
 - `strata.report` chooses files and style and writes everything;
 - `strata.cli` is the command `python -m strata`.

@@ -5,5 +5,5 @@ import gc
 from strata.cli import main
 
 if __name__ == "__main__":
-    gc.disable()  # a command ends before its garbage would pay for the looking
+    gc.disable()  # commands end before garbage collection would pay off
     main()

@@ -1,7 +1,7 @@
 """The command `python -m strata`: report, roofline, summary, compare, validate, export, import.
 
-Exit codes: 0 done; 1 something is slower (compare), or above its roof (roofline); 2 bad input or
-usage, with one line on the standard error that says why.
+Exit codes: 0 success; 1 something is slower (compare), or above its roof (roofline); 2 bad input or
+usage, with one line on standard error that says why.
 """
 
 import sys
@@ -28,7 +28,7 @@ from strata.run.validate import findings, refuse_repeated
 BAD_INPUT = 2
 
 app = typer.Typer(
-    help="Read Strata's run folders: make a page of them, sum one up, check them.",
+    help="Read Strata's run folders: write a report, summarise, compare and validate runs.",
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -51,7 +51,7 @@ Unnamed = Annotated[
 
 Bare = Annotated[
     bool,
-    _option("Draw figures without title, device and run above them.", None, "--plain-figures"),
+    _option("Draw figures without the heading (title, device, run).", None, "--plain-figures"),
 ]
 
 
@@ -72,10 +72,10 @@ def report(
     unnamed: Unnamed = False,
     bare: Bare = False,
 ) -> None:
-    """Write report.html, and every figure and table as files beside it."""
+    """Write report.html, and a file for each figure and table."""
     loaded = [anonymous(run) if unnamed else run for run in map(load_run, runs)]
     folder = _folder(out, runs, "report")
-    from strata.report import page  # brings matplotlib: half a second that only this needs
+    from strata.report import page  # imports matplotlib: half a second that only this command needs
 
     path = page.write(loaded, folder, headings=not bare)
     for run in loaded:
@@ -88,15 +88,15 @@ def draw_roofline(
     runs: Runs,
     out: Annotated[Path | None, _out("roofline")] = None,
     ceilings: Annotated[
-        Path | None, _option("Where a run without ceilings takes them from.", "RUN")
+        Path | None, _option("Take ceilings from this run, if RUN has none.", "RUN")
     ] = None,
     *,
     nominal: Annotated[
-        bool, _option("Draw 20 operations an interaction beside the counted.")
+        bool, _option("Also draw the nominal 20 operations per interaction.")
     ] = True,
     bare: Bare = False,
 ) -> None:
-    """Draw kernels under the ceilings of their run; exit code 1 if one lies above its roof."""
+    """Plot kernels under the ceilings of their run; exit code 1 if one is above its roof."""
     loaded = [load_run(run) for run in runs]
     lender = load_run(ceilings) if ceilings else None
     folder = _folder(out, runs, "roofline")
@@ -114,18 +114,22 @@ def draw_roofline(
 def summary(
     runs: Runs,
     *,
-    brief: Annotated[bool, _option("The ten numbers alone.", None, "--brief")] = False,
+    brief: Annotated[
+        bool, _option("Print only the ten most important numbers.", None, "--brief")
+    ] = False,
     as_map: Annotated[
         bool,
-        _option("The levels of memory alone, as boxes; several runs side by side.", None, "--map"),
+        _option(
+            "Print only the memory levels, as boxes; several runs side by side.", None, "--map"
+        ),
     ] = False,
 ) -> None:
-    """Say what a run found, in a few sentences and ten numbers."""
+    """Summarise a run in a few sentences and ten numbers."""
     if as_map:
         _print_map(list(map(load_run, runs)))
         return
     if len(runs) > 1:
-        _fail(f"found {len(runs)} runs; expected one, or --map to have them side by side")
+        _fail(f"found {len(runs)} runs; expected one, or --map to show several side by side")
     loaded = load_run(runs[0])
     if not brief:
         for sentence in sentences(loaded):
@@ -139,20 +143,20 @@ def compare(
     runs: Runs,
     *,
     out: Annotated[
-        Path | None, _option("Write tables and a figure there.", "DIR", "--out", "-o")
+        Path | None, _option("Write tables and a figure to this folder.", "DIR", "--out", "-o")
     ] = None,
     same: Annotated[
         list[Path] | None,
         _option(
-            "A run to tell the noise from: it repeats one of RUN, or others given so, with the "
-            "same code on the same chip. Once for each.",
+            "A repeat of one of RUN, or of other runs given with --same, from which to "
+            "estimate the noise: same code, same chip. Repeatable.",
             "RUN",
         ),
     ] = None,
     beside: Annotated[
         str | None,
         _option(
-            "Published devices to stand beside, as A100,V100; a wrong name lists all.",
+            "Published devices to compare with, such as A100,V100; a wrong name lists all.",
             "NAME,...",
             "--with",
         ),
@@ -165,17 +169,18 @@ def compare(
     ] = 0.01,
     min_change: Annotated[float, _option("Smallest change of interest.")] = 0.01,
     wander: Annotated[
-        float, _option("Spread between runs, assumed where too few rows tell.")
+        float,
+        _option("Assumed spread between runs, where there are too few rows to estimate it."),
     ] = 0.003,
     bare: Bare = False,
 ) -> None:
-    """Compare runs with the first: 0 nothing is slower, 1 a row or a family is, 2 bad input."""
+    """Compare runs with the first; exit code 0 nothing is slower, 1 something is, 2 bad input."""
     from strata.compare import Settings, output  # brings scipy
     from strata.compare.devices import published_as
     from strata.compare.sections import show
 
     if len(runs) < 2 and not beside:
-        _fail("found one run; expected two or more to compare, or published devices (--with)")
+        _fail("found one run; expected two or more, or published devices (--with)")
     names = list(dict.fromkeys(beside.split(","))) if beside else []
     try:
         for name in names:
@@ -200,7 +205,7 @@ def compare(
 
 @app.command()
 def validate(runs: Runs) -> None:
-    """Check run folders against their contract, and count the rows that break a rule of truth."""
+    """Check run folders against their contract, and count rows that violate a plausibility rule."""
     broken = False
     for folder in runs:
         run = load_run(folder)
@@ -222,10 +227,10 @@ def write_as(
     run: OneRun,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="File to write.")],
     to: Annotated[
-        interop.Target, _option("Format; compare.py of Google Benchmark takes two of the first.")
+        interop.Target, _option("Format; Google Benchmark's compare.py reads the first.")
     ],
     *,
-    force: Annotated[bool, _option("Write over FILE.", None, "--force")] = False,
+    force: Annotated[bool, _option("Overwrite FILE.", None, "--force")] = False,
     unnamed: Unnamed = False,
 ) -> None:
     """Write a run as a file for other tools."""
@@ -235,18 +240,18 @@ def write_as(
 @app.command(name="import")
 def bring_in(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="JSON of Google Benchmark, or CSV of ncu --csv.")
+        Path, typer.Argument(metavar="FILE", help="Google Benchmark JSON, or CSV of ncu --csv.")
     ],
     to: Annotated[Path, _option("Folder for the run folder.", "DIR")] = Path(),
     *,
-    force: Annotated[bool, _option("Write over such a run.", None, "--force")] = False,
+    force: Annotated[bool, _option("Overwrite an existing run folder.", None, "--force")] = False,
 ) -> None:
-    """Make a run folder of another tool's file, and print its path."""
+    """Make a run folder from another tool's file, and print its path."""
     _say(f"{interop.bring_in(file, to, force=force)}")
 
 
 def _say(text: str, *, err: bool = False) -> None:
-    """Writes to the terminal, or wherever: nothing of a run or a name controls it."""
+    """Write to standard output; no text of a run or a name can control the terminal."""
     typer.echo(visible(text), err=err)
 
 
@@ -256,7 +261,7 @@ def _fail(message: str) -> NoReturn:
 
 
 def _print_table(run: Run) -> None:
-    """The headlines: drawn on a terminal, plain columns elsewhere."""
+    """Print the headlines: drawn on a terminal, plain columns elsewhere."""
     table = headlines.table(run)
     title = one_line(f"{run.context.device.name} ({run.context.run})")
     if sys.stdout.isatty():
@@ -266,10 +271,10 @@ def _print_table(run: Run) -> None:
 
 
 def _print_map(runs: Sequence[Run]) -> None:
-    """The map of devices of one kind, in letters that the terminal has."""
+    """Print the map of devices of one kind, in letters that the terminal supports."""
     refuse_repeated(runs)
     if len({run.context.backend for run in runs}) > 1:
-        _fail("found runs of a GPU and of a CPU; expected one kind, whose levels are alike")
+        _fail("found runs of a GPU and of a CPU; expected one kind, with the same levels")
     text = map_text.text([hierarchy(run) for run in runs])
     _say(map_text.plain_letters(text, sys.stdout.encoding))
 
@@ -281,6 +286,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except RunError as error:
         _fail(f"{error}")
     except (ArithmeticError, ValueError) as error:
-        _fail(f"the runs hold numbers that cannot be computed with ({error})")
+        _fail(f"the runs hold numbers that cannot be used ({error})")
     except OSError as error:
         _fail(f"cannot write {error.filename or 'the files'}: {error.strerror}")

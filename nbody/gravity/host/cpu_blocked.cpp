@@ -1,33 +1,32 @@
-// A core has some vectors of bodies in registers; each source is read once for all of them. Sources
-// come in pieces of 1024, 16 KiB, which stay in L1 while all of a core's bodies go over them. Every
-// 256 of them the sums in registers are added to the totals and begin anew. Beside the reciprocal
-// square root a pair takes 14 instructions (AVX-512).
+// A core keeps several vectors of bodies in registers, so each source body is read once for all of
+// them. Sources are processed in pieces of 1024 (16 KiB), which stay in L1 while all of a core's
+// bodies interact with them. After every 256 sources the sums in registers are added to the totals
+// and restart. Besides the reciprocal square root a pair takes 14 instructions (AVX-512).
 #include "nbody/gravity/host/vectors.hpp"
 
 namespace strata::nbody::cpu_blocked {
 namespace {
 
-const Rung story{
-    .name = "cpu_blocked",
-    .backend = Backend::host,
-    .before = "simd_rsqrt",
-    .question = "How near to its arithmetic peak can the CPU come?",
-    .change = "several bodies in registers for each that pulls, in pieces that stay in L1",
-    .source = "register blocking as in matrix products (Goto, van de Geijn 2008)",
-    .expectation = "loads and the latency of the chain no longer bound it",
-    .sum = Sum::blocks,
-    .approximate = true,
-    .vector_operations = 17,
-    .layouts = {"soa"}};
+const Rung story{.name = "cpu_blocked",
+                 .backend = Backend::host,
+                 .before = "simd_rsqrt",
+                 .question = "How close to its arithmetic peak can the CPU come?",
+                 .change = "several bodies in registers per source body, in blocks that stay in L1",
+                 .source = "register blocking as in matrix products (Goto, van de Geijn 2008)",
+                 .expectation = "no longer bound by loads and the latency of the chain",
+                 .sum = Sum::blocks,
+                 .approximate = true,
+                 .vector_operations = 17,
+                 .layouts = {"soa"}};
 
-constexpr std::size_t piece = 1024;  // sources that are in L1 together
+constexpr std::size_t piece = 1024;  // sources that stay in L1 together
 constexpr std::size_t sources_of_sum = 256;
 
-/// Vectors of bodies, each lane another body.
+/// Vectors of bodies, one body per lane.
 struct Group {
-  Sources at;  ///< the first
+  Sources at;  ///< the first body
   std::array<float*, 3> totals;
-  std::size_t count;  ///< of bodies; at most vectors × lanes
+  std::size_t count;  ///< bodies, at most vectors × lanes
 };
 
 template <unsigned vectors>
@@ -85,14 +84,14 @@ struct AddPulls {
   }
 };
 
-/// What takes a group of 1, 2, … vectors.
+/// The functions for groups of 1, 2, … vectors.
 struct Code {
   std::size_t lanes;
-  std::size_t most;  ///< vectors that registers hold
+  std::size_t most;  ///< vectors that fit in registers
   std::array<void (*)(const Group&, const Sources&, std::size_t, std::size_t, float), 4> of_vectors;
 };
 
-/// All pieces of a system upon its bodies from `first` up to `last`.
+/// Computes the system's bodies from `first` to `last` (exclusive), piece by piece of its sources.
 void compute(const Step& step, std::size_t system, std::size_t first, std::size_t last,
              const Code& code) {
   const Sources from = sources_of(step, system);

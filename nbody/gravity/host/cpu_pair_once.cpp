@@ -1,13 +1,13 @@
-// Newton's third law: what pulls body i towards j pulls j towards i, each by the other's mass. The
+// Newton's third law: the forces of bodies i and j on each other are equal and opposite. The
 // difference of a pair, its square and the strength are computed once; the second body takes four
-// instructions more. That is 18 and a reciprocal square root for two interactions, where rung
+// more instructions. That is 18 and a reciprocal square root for two interactions, where rung
 // cpu_blocked takes 14 and one for each.
 //
-// Bodies are copied into tiles of 16, the last filled up with bodies that have no mass. A core
-// holds some of them in registers and goes over all that follow in vectors, adding up the reactions
-// in L1; of the bodies of its own tile it only takes the pull. Each core has totals of its own,
-// which are added up after a barrier. Chunks are dealt out there and back: the first have the most
-// to go over.
+// Bodies are copied into tiles of 16, the last filled up with massless bodies. A core holds some
+// bodies in registers, processes all bodies that follow them in vectors, and accumulates the
+// reactions in L1; within their own tile it computes each pair from both sides. Each core has its
+// own totals, which are added up after a barrier. Chunks are assigned to cores in alternating
+// order, because the first ones have the most bodies after them.
 #include "nbody/gravity/host/vectors.hpp"
 
 #include <memory>
@@ -19,18 +19,19 @@ const Rung story{
     .name = "cpu_pair_once",
     .backend = Backend::host,
     .before = "cpu_blocked",
-    .question = "What does it bring to compute each pair once, for both of its bodies?",
-    .change = "Newton's third law: reactions are added up beside the bodies that pull",
+    .question = "How much does it gain to compute each pair once, for both of its bodies?",
+    .change = "Newton's third law: reactions are accumulated beside the source bodies",
     .source = handbook("14.1"),
-    .expectation = "21 operations on vectors for two interactions instead of 17 for one",
+    .expectation = "21 vector operations for two interactions instead of 17 for one",
     .sum = Sum::blocks,
     .approximate = true,
     .vector_operations = 21.0 / 2,
     .layouts = {"soa"}};
 
 constexpr std::size_t tile = 16;
-constexpr std::size_t chunk = 128;   // bodies that a core takes; so many reactions a sum has
-constexpr std::size_t piece = 1024;  // bodies whose fields and sums, 28 KiB, are in L1 together
+/// Bodies that a core takes at a time, and terms in a sum of reactions.
+constexpr std::size_t chunk = 128;
+constexpr std::size_t piece = 1024;  // bodies whose fields and sums (28 KiB) stay in L1 together
 
 struct Sums {
   float* x;
@@ -41,17 +42,17 @@ inline Sums operator+(const Sums& sums, std::size_t i) {
   return {sums.x + i, sums.y + i, sums.z + i};
 }
 
-/// Some bodies, and those that they go over: whole tiles.
+/// Some bodies, and whole tiles of others that they interact with.
 struct Meeting {
   Sources mine;  ///< in registers
-  Sums totals;   ///< of those
+  Sums totals;   ///< of the bodies in registers
   Sources others;
-  Sums reactions;          ///< upon each of the others
-  std::size_t tile_mates;  ///< so many of the others are of the same tile, and come first
-  std::size_t count;       ///< of the others
+  Sums reactions;          ///< on each of the others
+  std::size_t tile_mates;  ///< number of the others in the same tile; they come first
+  std::size_t count;       ///< number of the others
 };
 
-/// Bodies that registers hold.
+/// Number of bodies held in registers.
 constexpr std::size_t held_bodies(unsigned lanes) {
   return lanes == avx512_lanes ? 4 : 2;
 }
@@ -123,15 +124,15 @@ struct AddPairs {
 struct Code {
   void (*add_pairs)(const Meeting&, float);
   std::size_t held;  ///< bodies in registers
-  float scale;       ///< of all strengths
+  float scale;       ///< factor of all strengths
 };
 
 constexpr std::size_t page = 1024;       // numbers in 4 KiB
-constexpr std::size_t apart = 9 * tile;  // lines between neighbours among arrays, in numbers
+constexpr std::size_t apart = 9 * tile;  // nine cache lines between adjacent arrays, in numbers
 
-/// Arrays of so many numbers, of which equal places lie nine lines apart within their pages. Where
-/// they lay at equal places, a load would wait for the stores to all others that are on their way:
-/// a core tells them apart by the last 12 bits of their addresses first.
+/// Arrays in which equal indices are nine cache lines apart within their pages (4K aliasing). With
+/// equal offsets, a load would wait for pending stores to the other arrays, because a core first
+/// compares only the last 12 bits of addresses.
 class Arrays {
  public:
   Arrays(std::size_t count, std::size_t length, std::size_t first)
@@ -146,12 +147,12 @@ class Arrays {
 
  private:
   std::size_t stride_;
-  std::vector<float> memory_;  // moves keep start_ right; nothing copies it
+  std::vector<float> memory_;  // start_ stays valid when it is moved; it is never copied
   float* start_;
 };
 
-/// What the cores share: the system's bodies in tiles, each core's totals, and the reactions in the
-/// piece that it is at.
+/// What the cores share: the system's bodies in tiles, each core's totals, and its reactions on the
+/// current piece.
 struct Workspace {
   std::size_t padded;
   Arrays fields;
@@ -171,7 +172,7 @@ struct Workspace {
   }
 };
 
-/// All pairs of which the first body is in this chunk.
+/// Computes all pairs whose first body is in this chunk.
 void compute_chunk(const Code& code, Workspace& workspace, std::size_t rank, std::size_t begin,
                    float softening_squared) {
   const Arrays& fields = workspace.fields;
@@ -203,7 +204,7 @@ void compute_chunk(const Code& code, Workspace& workspace, std::size_t rank, std
   }
 }
 
-/// A system, by all cores that are at this thread.
+/// Computes a system with all cores of `thread`'s team.
 void compute_system(const Step& step, std::size_t system, const ThreadRank& thread,
                     const Code& code, Workspace& workspace) {
   const Sources from = sources_of(step, system);
@@ -247,7 +248,8 @@ HostKernel make(Vectors have) {
                   .scale = inverse_cube_scale(lanes)};
   const auto run = [code](std::span<const Step> steps, ThreadTeam& team) {
     if (steps.empty()) return;
-    // As many systems as cores: each its own. Fewer: all cores on one after the other.
+    // With at least as many systems as cores, each core has its own; otherwise all cores share one
+    // system after the other.
     const bool separate = steps.front().systems >= team.size();
     std::vector<Workspace> workspaces;
     while (workspaces.size() < (separate ? team.size() : 1))

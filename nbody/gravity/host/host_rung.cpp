@@ -13,7 +13,7 @@ namespace {
 constexpr float poison = std::numeric_limits<float>::quiet_NaN();
 
 using HostSteps = StepBuffers<std::vector<float>>;
-/// Restores the bodies and poisons what results overwrite.
+/// Restores the bodies and poisons the outputs.
 void restore(HostSteps& steps) {
   std::ranges::copy(steps.begin, steps.from.begin());
   std::ranges::fill(steps.to, poison);

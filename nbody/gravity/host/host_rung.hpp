@@ -1,7 +1,7 @@
-// What the file of a rung on a CPU needs: how it is prepared, how the threads of a team share out a
-// step and end it, and one body at a time without vectors. Host only.
+// What the file of a rung on a CPU uses: how it is prepared, how the threads of a team divide and
+// end a step, and the scalar computation of one body. Host only.
 //
-// The time of a step includes the barrier of all threads after it; they are woken once for all
+// The time of a step includes the barrier of all threads after it. Threads are woken once for all
 // steps of a sample.
 #pragma once
 
@@ -23,11 +23,11 @@ namespace strata::nbody {
 
 /// A rung, prepared for these vectors.
 struct HostKernel {
-  /// Computes the steps one after the other, each from what the one before left.
+  /// Computes the steps one after the other, each from the result of the previous one.
   std::function<void(std::span<const Step>, ThreadTeam&)> run;
   std::string instructions = "scalar";
 };
-/// Prepares a rung. Throws Skipped where it cannot be done with these vectors or in this build.
+/// Prepares a rung. Throws Skipped if these vectors or this build do not support it.
 using MakeHostKernel = HostKernel (*)(Vectors);
 
 /// verified_step() of these bodies.
@@ -61,7 +61,7 @@ void run_on_all_cores(std::span<const Step> steps, ThreadTeam& team, const Part&
     }
   });
 }
-/// A rung that does so.
+/// A rung whose cores do so.
 template <class Part>
 HostKernel on_all_cores(Part part, std::string_view instructions = "scalar") {
   return {.run = [part](std::span<const Step> steps,
@@ -69,12 +69,12 @@ HostKernel on_all_cores(Part part, std::string_view instructions = "scalar") {
           .instructions = std::string{instructions}};
 }
 
-/// Calls visit(system, first, last) for the bodies of this thread: those from `first` up to `last`
-/// of the system that begins at body `system` of all. Every thread has as many groups of `group` as
-/// the others, one more or less; the last group of a system may be smaller.
+/// Calls visit(system, first, last) for the bodies of this thread: those from `first` to `last`
+/// (exclusive) of the system that begins at body `system` of all. The numbers of groups of `group`
+/// bodies per thread differ by at most one; the last group of a system may be smaller.
 template <class Visit>
 void for_my_bodies(const Step& step, const ThreadRank& thread, std::size_t group, Visit&& visit) {
-  const std::size_t groups = (step.bodies + group - 1) / group;  // of a system
+  const std::size_t groups = (step.bodies + group - 1) / group;  // per system
   const std::size_t all = groups * step.systems;
   const std::size_t end = all * (thread.rank + 1) / thread.size;
   for (std::size_t g = all * thread.rank / thread.size; g < end;) {
@@ -100,8 +100,8 @@ HostKernel body_by_body(OneBody one_body, std::string_view instructions = "scala
       instructions);
 }
 
-/// Index of the word that holds field `f` of body `i` of `n`, in a layout whose reads are a field
-/// each. Unlike word_of() it searches nothing.
+/// Index of the word that holds field `f` of body `i` of `n`, in a layout with one field per read.
+/// Unlike word_of() it does not search.
 template <Layout L, Field f>
 [[nodiscard]] constexpr std::size_t word_at(std::size_t i, std::size_t n) {
   constexpr auto read = static_cast<std::size_t>(f);
@@ -109,8 +109,8 @@ template <Layout L, Field f>
   return L::first_word(read, i, n);
 }
 
-/// Ends a step for body i of all: moves it, or stores its acceleration. First the velocity, then
-/// the position by the new velocity, as on a GPU.
+/// Ends a step for body i of all: moves it, or stores its acceleration. A move updates the velocity
+/// first, then the position with the new velocity, as on a GPU.
 template <Layout L>
 void finish(const Step& step, std::size_t i, float ax, float ay, float az) {
   const std::size_t n = step.total();

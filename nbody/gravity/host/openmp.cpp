@@ -7,10 +7,10 @@ const Rung story{
     .name = "openmp",
     .backend = Backend::host,
     .before = "serial",
-    .question = "What does it bring to share the bodies out among all cores?",
-    .change = "systems, or the bodies of a single one, on all cores",
+    .question = "How much does it gain to distribute the bodies over all cores?",
+    .change = "systems, or the bodies of a single system, are distributed over all cores",
     .source = thessaly("OpenMP"),
-    .expectation = "as many times as there are cores: nothing is shared but what is read",
+    .expectation = "a factor equal to the number of cores: only read data are shared",
     .layouts = {"aos"}};
 
 HostKernel make(Vectors /*have*/) {

@@ -3,14 +3,13 @@
 namespace strata::nbody::serial {
 namespace {
 
-const Rung story{
-    .name = "serial",
-    .backend = Backend::host,
-    .question = "What does gravity cost on one core, written down plainly?",
-    .change = "a double loop over an array of structures",
-    .source = thessaly("Baseline"),
-    .expectation = "one square root and one division a pair bound it, neither in vectors",
-    .layouts = {"aos"}};
+const Rung story{.name = "serial",
+                 .backend = Backend::host,
+                 .question = "What does gravity cost on one core, written plainly?",
+                 .change = "a double loop over an array of structures",
+                 .source = thessaly("Baseline"),
+                 .expectation = "bound by one scalar square root and one scalar division per pair",
+                 .layouts = {"aos"}};
 
 HostKernel make(Vectors /*have*/) {
   return on_all_cores([](const Step& step, const ThreadRank& thread) {

@@ -7,10 +7,11 @@ const Rung story{
     .name = "simd",
     .backend = Backend::host,
     .before = "cpu_soa",
-    .question = "What do vectors bring, with square roots and divisions as they are?",
-    .change = "the widest vectors of the CPU, over the bodies that pull",
+    .question = "How much do vectors gain, with exact square roots and divisions?",
+    .change = "the CPU's widest vectors, over the source bodies",
     .source = handbook("14.9"),
-    .expectation = "the lanes of a vector, less what square roots and divisions of vectors cost",
+    .expectation =
+        "a factor equal to the vector lanes, less the cost of vector square roots and divisions",
     .layouts = {"soa"}};
 
 STRATA_RUNG(story, one_body_kernel<false>);

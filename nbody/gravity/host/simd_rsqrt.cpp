@@ -7,10 +7,10 @@ const Rung story{
     .name = "simd_rsqrt",
     .backend = Backend::host,
     .before = "simd",
-    .question = "What does an approximate reciprocal square root with a Newton step bring?",
-    .change = "rsqrt and one Newton step in place of square root and division",
+    .question = "How much does an approximate reciprocal square root with a Newton step gain?",
+    .change = "rsqrt and one Newton step instead of square root and division",
     .source = handbook("14.9, Listing 14.8"),
-    .expectation = "several times: neither the square root nor the division is pipelined",
+    .expectation = "a multiple: neither square root nor division is pipelined",
     .approximate = true,
     .layouts = {"soa"}};
 

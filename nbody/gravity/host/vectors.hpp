@@ -1,4 +1,5 @@
-// What the rungs in vectors share: reciprocal square roots, and one body by all others. Host only.
+// Shared parts of the vectorised rungs: reciprocal square roots, and the acceleration of one body
+// by all others. Host only.
 #pragma once
 
 #include "harness/cpu/floats.hpp"
@@ -10,12 +11,13 @@
 namespace strata::nbody {
 
 /// s^(-3/2) ÷ inverse_cube_scale(lanes), from an approximate y ≈ 1/√s. With a small e = 1 − s y² it
-/// is y³ (1 − e)^(-3/2) = y³ (1 + 3e/2 + 15e²/8 + …). Of AVX-512's 14 bits e² is below single
-/// precision, which leaves 3/2 y³ (5/3 − s y²): two instructions less than a Newton step for y and
-/// its cube, the factor in front left to the caller, once for all. AVX2's 12 bits need e².
+/// is y³ (1 − e)^(-3/2) = y³ (1 + 3e/2 + 15e²/8 + …). With AVX-512's approximation of 14 bits, e²
+/// is below single precision, which leaves 3/2 y³ (5/3 − s y²): two instructions fewer than a
+/// Newton step for y and its cube. The caller applies the leading factor once, to the sums. AVX2's
+/// 12 bits need e².
 inline constexpr float five_thirds = 5.0F / 3.0F;
 [[nodiscard]] constexpr float inverse_cube_scale(unsigned lanes) {
-  // 5/3 as it is rounded, and the factor that makes up for it
+  // The factor that corresponds to the rounded 5/3.
   return lanes == avx512_lanes ? static_cast<float>(1 / (static_cast<double>(five_thirds) - 1)) : 1;
 }
 template <unsigned lanes>
@@ -29,7 +31,7 @@ template <unsigned lanes>
   return cube * (1 + e * (1.5F + e * 1.875F));
 }
 
-/// Where the fields begin of the bodies of a system that attract.
+/// The starts of the fields of a system's source bodies.
 struct Sources {
   const float* x;
   const float* y;
@@ -47,8 +49,9 @@ inline Sources sources_of(const Step& step, std::size_t system) {
           step.from + word_at<Soa, Field::mass>(system, n)};
 }
 
-/// The acceleration of one body, a vector of sources at a time. `approximate`: by a reciprocal
-/// square root and one Newton step, y (3 − s y²) / 2, in place of square root and division.
+/// The acceleration of one body, a vector of sources at a time. `approximate`: with the approximate
+/// reciprocal square root and one Newton step, y (3 − s y²) / 2, instead of square root and
+/// division.
 template <bool approximate>
 struct OneBody {
   template <unsigned lanes>
@@ -82,7 +85,7 @@ struct OneBody {
     std::size_t j = 0;
     for (; j + lanes <= step.bodies; j += lanes)
       add(j, lanes);
-    // The lanes beyond the last body have position and mass 0: they attract nobody.
+    // The lanes beyond the last body have position and mass 0: they contribute nothing.
     if (j < step.bodies) add(j, step.bodies - j);
     finish<Soa>(step, system + i, sum<lanes>(ax), sum<lanes>(ay), sum<lanes>(az));
   }

@@ -13,12 +13,12 @@
 namespace strata::nbody {
 namespace {
 
-/// The first bytes of a file, as they lie in it.
+/// The first bytes of a file, in its byte layout.
 struct Header {
   DatasetStart start{.version = 1};
   std::uint32_t systems = 0;
   std::uint32_t bodies = 0;
-  std::uint32_t floats = 0;  ///< of a body
+  std::uint32_t floats = 0;  ///< per body
   std::uint32_t steps = 0;
   float softening_squared = 0;
   float time_step = 0;
@@ -39,7 +39,7 @@ constexpr DatasetKind kind{.version = 1,
 constexpr std::array<std::string_view, field_count> field_names{"px", "py", "pz",  "vx",
                                                                 "vy", "vz", "mass"};
 
-/// Refuses softening, time step and bodies that no step could start from.
+/// Refuses a softening, time step or bodies from which no step can start.
 void check_numbers(const Dataset& dataset, std::string_view name, std::string_view mend) {
   for (const auto& [what, number] : {std::pair{"squared softening", dataset.softening_squared},
                                      std::pair{"time step", dataset.time_step}}) {
@@ -77,7 +77,8 @@ std::string encoded(const Dataset& dataset) {
   return bytes;
 }
 
-/// Of a file of `size` bytes that begins with `start`; refuses one that does not agree with it.
+/// The header of a file of `size` bytes that begins with `start`. Refuses a file that contradicts
+/// its header.
 Header header_of(std::string_view start, std::uint64_t size, std::string_view name) {
   const auto require = [name](bool holds, const std::string& found, const std::string& expected,
                               std::string_view mend) {
@@ -95,8 +96,8 @@ Header header_of(std::string_view start, std::uint64_t size, std::string_view na
   require(size == wanted, fmt::format("has {} bytes", size),
           fmt::format("{} for {} × {} bodies of {} floats", wanted, header.systems, header.bodies,
                       header.floats),
-          size < wanted ? "it is cut short: copy it again, or make it again"
-                        : "something was added: copy it again, or make it again");
+          size < wanted ? "it is truncated: copy it again, or generate it again"
+                        : "it has extra bytes: copy it again, or generate it again");
   return header;
 }
 
@@ -128,10 +129,10 @@ void write_dataset(const std::filesystem::path& file, const Dataset& dataset, Ex
   const bool whole = std::ranges::all_of(
       dataset.bodies.fields, [total](const auto& field) { return field.size() == total; });
   if (!whole || total == 0 || total > most_bodies) {
-    throw std::invalid_argument{fmt::format("no file can have these {} bodies", total)};
+    throw std::invalid_argument{fmt::format("these {} bodies cannot be written to a file", total)};
   }
   const std::string name = file.string();
-  check_numbers(dataset, name, "nothing was written; take fewer steps");
+  check_numbers(dataset, name, "nothing was written; use fewer steps");
   check_target(file, existing);
   write_sealed(file, encoded(dataset), existing);
 }

@@ -1,6 +1,5 @@
-// The bodies that a rung moves: which problem, how many, where they are and how heavy. They are
-// made here, from a seed, the same on every machine; a file of them is dataset_file.hpp's. Host
-// only.
+// The bodies of a rung: which problem, how many, their positions and masses. They are generated
+// here from a seed, identically on every machine; dataset_file.hpp stores them in files. Host only.
 #pragma once
 
 #include "harness/case/enum_words.hpp"
@@ -20,11 +19,11 @@
 
 namespace strata::nbody {
 
-/// What is computed.
+/// The kind of problem.
 ///   galaxies  S independent systems, each body of mass 1; each step accelerates and moves them
 ///             (Papadouli, Markovitsis, Sanchez Cabrera 2026: S = 32)
 ///   single    one system with masses; accelerations only (CUDA Handbook 14, GPU Gems 3 ch. 31)
-///   gravit    one system; from the copy to the device to the copy back (Siegel et al. 2009, IV)
+///   gravit    one system, timed with the copies to and from the device (Siegel et al. 2009, IV)
 enum class Kind { galaxies, single, gravit };
 constexpr auto words_of(Kind /*unused*/) {
   return std::to_array<std::string_view>({"galaxies", "single", "gravit"});
@@ -38,7 +37,7 @@ struct Problem {
   std::uint64_t seed = 2009;
 
   [[nodiscard]] std::size_t total() const { return std::size_t{systems} * bodies; }
-  /// Pairs (i, j) of a step, i = j included: the peers count N² for each system.
+  /// Pairs (i, j) of a step, including i = j: the literature counts N² for each system.
   [[nodiscard]] double interactions() const {
     return static_cast<double>(systems) * bodies * static_cast<double>(bodies);
   }
@@ -47,13 +46,13 @@ struct Problem {
   bool operator==(const Problem&) const = default;
 };
 
-/// Squared softening length ε², in squared units of the cube's edge. It keeps a body's force upon
-/// itself, and that of two at one place, finite: 0.
+/// Squared softening length ε², in squared units of the cube's edge. It keeps a body's force on
+/// itself, and that between two at one place, finite: 0.
 inline constexpr float softening_squared = 1e-4F;
-/// Of a step of `galaxies`.
+/// Step length of `galaxies`.
 inline constexpr float time_step = 1e-5F;
-/// Steps that `galaxies` takes in a sample on a GPU: 80 steps of 32 systems of 4096 bodies are the
-/// 4.3e10 interactions of the report.
+/// Steps of `galaxies` in a sample on a GPU: 80 steps of 32 systems of 4096 bodies are the 4.3e10
+/// interactions of the report.
 inline constexpr std::uint32_t galaxies_steps = 80;
 
 /// The seven numbers of each body, field by field in the order of Field. Body i of system s is at
@@ -70,17 +69,17 @@ struct Bodies {
   [[nodiscard]] float at(Field f, std::size_t i) const { return field(f)[i]; }
   bool operator==(const Bodies&) const = default;
 };
-/// So many bodies, all numbers 0.
+/// Bodies whose numbers are all 0.
 [[nodiscard]] Bodies empty_bodies(std::uint32_t systems, std::uint32_t bodies);
 
 /// Positions uniform in the unit cube, velocities uniform in ±0.5; masses 1 (galaxies) or uniform
 /// in [0.5, 1.5).
 [[nodiscard]] Bodies generate(const Problem& problem);
 
-/// The problem that a case's axes `problem`, `systems` and `bodies` name.
+/// The problem of a case's axes `problem`, `systems` and `bodies`.
 [[nodiscard]] Problem problem_of(const Session& session);
 
-/// visit.operator()<L>() for the layout of that name. Throws Skipped for none.
+/// visit.operator()<L>() for the layout of that name. Throws Skipped if there is none.
 template <class Visit>
 auto with_layout_named(std::string_view name, Visit&& visit) {
   std::optional<decltype(visit.template operator()<Soaoas>())> result;
@@ -90,8 +89,8 @@ auto with_layout_named(std::string_view name, Visit&& visit) {
   return *std::move(result);
 }
 
-/// The words of the bodies in the layout of that name, and back. Padding words get 1. Throw Skipped
-/// for a name that no layout has.
+/// The words of the bodies in the layout of that name, and back. Padding words get 1. Throws
+/// Skipped for an unknown layout.
 [[nodiscard]] std::vector<float> words_of(std::string_view layout, const Bodies& bodies);
 [[nodiscard]] Bodies bodies_of(std::string_view layout, std::span<const float> words,
                                std::uint32_t systems, std::uint32_t bodies);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t worth_a_thread = 64;  // bodies
 
-/// The pull upon body i by the `bodies` of its system; at(field, j) is a number of body j.
+/// The pull on body i by the `bodies` bodies of its system; at(field, j) returns a field of body j.
 template <class At>
 Pull pull_upon(std::size_t i, std::size_t bodies, double softening, const At& at) {
   const std::size_t first = i / bodies * bodies;
@@ -80,7 +80,7 @@ Error error_of(std::span<const Pull> reference, std::span<const float> x, std::s
     difference += here;
     worst = std::max(worst, here);
   }
-  // A body alone, or two at one place: nothing pulls, and every difference is an error.
+  // A single body, or two at the same position, have no acceleration: the error is absolute.
   const double scale = whole > 0 ? whole : 1;
   error.relative_rms = std::sqrt(difference / scale);
   error.relative_maximum =
@@ -110,14 +110,15 @@ Dataset moved(Dataset dataset, std::uint32_t steps) {
   }
   constexpr std::size_t axes = 3;
   Bodies& bodies = dataset.bodies;
-  std::array<std::vector<double>, field_count> fields;  // places, velocities, masses
+  std::array<std::vector<double>, field_count> fields;  // positions, velocities, masses
   for (std::size_t f = 0; f < field_count; ++f)
     fields[f].assign(bodies.fields[f].begin(), bodies.fields[f].end());
   const auto at = [&](Field f, std::size_t i) { return fields[static_cast<std::size_t>(f)][i]; };
   const auto softening = static_cast<double>(dataset.softening_squared);
   const auto step = static_cast<double>(dataset.time_step);
   for (std::uint32_t s = 0; s < steps; ++s) {
-    // Velocities change while others are still computed; places, which those read, only after.
+    // Velocities are updated while others are still computed, positions only afterwards, because
+    // the sums read them.
     for_each_body(bodies.total(), [&](std::size_t i) {
       const Pull pull = pull_upon(i, bodies.bodies, softening, at);
       for (std::size_t c = 0; c < axes; ++c)

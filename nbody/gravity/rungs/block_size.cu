@@ -1,4 +1,4 @@
-// Occupancy goes with the size of blocks: from 50 % to 67 % brought Siegel et al. 6 %.
+// The block size determines occupancy: from 50 % to 67 %, Siegel et al. gained 6 %.
 #include "nbody/gravity/rung_kernels.cuh"
 
 namespace strata::nbody::block_size {
@@ -7,13 +7,13 @@ namespace {
 const Rung story{
     .name = "block_size",
     .before = "invariants",
-    .question = "Which size of blocks, and which occupancy with it, is best?",
-    .change = "the block, which is the tile as well",
+    .question = "Which block size, and thus which occupancy, is best?",
+    .change = "the block size, which is also the tile size",
     .source = siegel("IV-B"),
-    .expectation = "little, as long as there are warps enough to cover a shared load",
+    .expectation = "little, as long as there are enough warps to cover a shared load",
     .approximate = true,
     .issue_slots = 14.09,
-    .axes = {numbers("block_size", "threads of a block, bodies of a tile",
+    .axes = {numbers("block_size", "threads per block, bodies per tile",
                      {"64", "128", "256", "512", "1024"}, {"64", "128", "256", "512", "1024"})}};
 
 #if defined(__CUDACC__)

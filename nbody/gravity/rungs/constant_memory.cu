@@ -1,5 +1,5 @@
-// Constant memory holds 4032 bodies, so a step is a copy and a launch for each such piece of a
-// system, and the accelerations are added up in global memory.
+// Constant memory holds 4032 bodies. A step therefore consists of a copy and a launch for each such
+// piece of a system, and accelerations are accumulated in global memory.
 #include "nbody/gravity/rung_kernels.cuh"
 
 namespace strata::nbody::constant_memory {
@@ -8,10 +8,10 @@ namespace {
 const Rung story{
     .name = "constant_memory",
     .before = "invariants",
-    .question = "Can constant memory take the tile's place?",
-    .change = "bodies come from constant memory, 4032 at a time",
+    .question = "Can constant memory replace the tile?",
+    .change = "bodies are read from constant memory, 4032 at a time",
     .source = handbook("14.4"),
-    .expectation = "two loads of the uniform unit a body; what does not fit its 2 KiB cache waits",
+    .expectation = "two loads of the uniform unit per body; those that miss its 2 KiB cache wait",
     .sum = Sum::blocks,
     .approximate = true,
     .issue_slots = 15.16,
@@ -20,7 +20,7 @@ const Rung story{
 
 #if defined(__CUDACC__)
 constexpr unsigned unroll = 32;
-constexpr std::uint32_t piece = 65536 / sizeof(float4) - 64;  // room for the kernel's own constants
+constexpr std::uint32_t piece = 65536 / sizeof(float4) - 64;  // 1 KiB for the kernel's constants
 
 __constant__ float4 others[piece];
 

@@ -6,12 +6,13 @@ namespace {
 const Rung story{
     .name = "fast_math",
     .before = "one_launch",
-    .question = "What does the hardware's reciprocal square root bring, and what does it cost?",
-    .change = "rsqrt.approx.ftz in place of square root and division",
+    .question =
+        "How much does the hardware's reciprocal square root gain, and what accuracy does it cost?",
+    .change = "rsqrt.approx.ftz instead of square root and division",
     .source = thessaly("Instruction fusion"),
     .expectation =
-        "one special function a pair instead of two and the code around them; the "
-        "error grows by what its last places are worth",
+        "one special function per pair instead of two and the code around them; the error grows by "
+        "the inaccuracy of its last digits",
     .approximate = true,
     .issue_slots = 18,
     .bodies_of_block = usual_block,

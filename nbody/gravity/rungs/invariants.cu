@@ -1,21 +1,20 @@
-// The reader's position is negated before the loop, the softening is copied out of the kernel's
-// parameters into a register, and the tile is walked by a pointer instead of an index.
+// The reader's position is negated before the loop, the softening is copied from the kernel
+// parameters into a register, and the tile is traversed by a pointer instead of an index.
 #include "nbody/gravity/rung_kernels.cuh"
 
 namespace strata::nbody::invariants {
 namespace {
 
-const Rung story{
-    .name = "invariants",
-    .before = "unrolled",
-    .question = "What does it bring to take out of the loop by hand what does not change in it?",
-    .change = "negated position, softening and pointer are made before the loop",
-    .source = siegel("IV-A"),
-    .expectation = "nothing: compilers have learned it since",
-    .approximate = true,
-    .issue_slots = 14.09,
-    .bodies_of_block = usual_block,
-    .threads_of_read = usual_block};
+const Rung story{.name = "invariants",
+                 .before = "unrolled",
+                 .question = "How much does it gain to hoist loop invariants by hand?",
+                 .change = "negated position, softening and pointer are computed before the loop",
+                 .source = siegel("IV-A"),
+                 .expectation = "nothing: compilers have learned it since",
+                 .approximate = true,
+                 .issue_slots = 14.09,
+                 .bodies_of_block = usual_block,
+                 .threads_of_read = usual_block};
 
 #if defined(__CUDACC__)
 constexpr unsigned unroll = 32;
@@ -43,7 +42,7 @@ __global__ void __launch_bounds__(usual_block) step_of(Work work) {
     const float4* const end = tile + usual_block;
 #pragma unroll unroll
     for (; other != end; ++other) {
-      const float4 body = *other;  // one load, not one for each use
+      const float4 body = *other;  // one load for all uses
       const float dx = body.x + away_x;
       const float dy = body.y + away_y;
       const float dz = body.z + away_z;

@@ -1,5 +1,5 @@
-// One launch for each system and step, and another that moves the bodies: the straight translation
-// of the serial program (Papadouli et al. 2026, before their first step; Siegel et al. 2009, IV).
+// One launch for each system and step, and another that moves the bodies: a direct translation of
+// the serial program (Papadouli et al. 2026, before their first step; Siegel et al. 2009, IV).
 #include "nbody/gravity/rung_kernels.cuh"
 
 namespace strata::nbody::naive {
@@ -8,9 +8,9 @@ namespace {
 const Rung story{
     .name = "naive",
     .question = "What does gravity cost when every thread reads every body from global memory?",
-    .change = "a thread for each body; one launch for each system, another that moves it",
+    .change = "a thread per body; one launch per system, and another that moves it",
     .source = siegel("IV") + "; " + thessaly("CUDA"),
-    .expectation = "L1 answers nearly all loads; the layout decides how many there are",
+    .expectation = "nearly all loads hit in L1; the layout decides how many loads there are",
     .bodies_of_block = usual_block,
     .launch_for_each_system = true,
     .threads_of_read = 32,

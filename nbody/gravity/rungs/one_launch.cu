@@ -1,4 +1,4 @@
-// The layouts are steps of this rung: soa and soaoas are the ladder's.
+// The layouts are steps of this rung: soa and soaoas belong to the ladder.
 #include "nbody/gravity/rung_kernels.cuh"
 
 namespace strata::nbody::one_launch {
@@ -7,10 +7,10 @@ namespace {
 const Rung story{
     .name = "one_launch",
     .before = "tiled",
-    .question = "What does it bring to compute all systems in one launch?",
+    .question = "How much does it gain to compute all systems in one launch?",
     .change = "the system is a row of the grid",
     .source = thessaly("Elimination of System counting Loop"),
-    .expectation = "of many systems: occupancy, and no time between launches; of one: nothing",
+    .expectation = "many systems: occupancy, and no gaps between launches; one system: nothing",
     .bodies_of_block = usual_block,
     .threads_of_read = usual_block,
     .layouts = {"aos", "soa", "aoas", "soaoas", "aosoa32"}};

@@ -1,10 +1,11 @@
-// A warp holds a tile of 32 × per_thread bodies and meets groups of 32 others, one a lane. At each
-// turn a lane meets its per_thread bodies with its one, and hands that one, with the reaction upon
-// it, to the next lane. After the last turn the reaction is added to memory atomically, in no fixed
-// order: the last bits differ from run to run. Which warp meets whom: pair_ring.hpp.
+// A warp holds a tile of 32 × per_thread bodies and processes groups of 32 other bodies, one per
+// lane. At each turn a lane computes the pairs of its per_thread bodies with its one other body,
+// then hands that body, with the reaction on it, to the next lane. After the last turn the reaction
+// is added to memory atomically, in no fixed order, so the last bits differ from run to run.
+// pair_ring.hpp defines which warp processes which pairs.
 //
-// One force m_i m_j / r³ d serves both sides, and the own mass is divided out at the end, so every
-// body needs a mass above 0.
+// One force m_i m_j / r³ d serves both sides and is divided by each body's mass at the end, so
+// every mass must be above 0.
 #include "nbody/gravity/rung_kernels.cuh"
 #if defined(__CUDACC__)
 #include "harness/cuda/occupancy.hpp"
@@ -19,14 +20,14 @@ namespace {
 const Rung story{
     .name = "pair_once",
     .before = "register_banks",
-    .question = "What does it bring to compute each pair once, for both of its bodies?",
-    .change = "Newton's third law: partners go round the warp and take their reactions along",
+    .question = "How much does it gain to compute each pair once, for both of its bodies?",
+    .change = "Newton's third law: partners rotate around the warp and carry their reactions along",
     .source = "no published GPU figure is known; Newton's third law on CPUs: Handbook 14.1",
-    .expectation = "17 instructions a pair instead of 26; shuffles and atomic additions on top",
+    .expectation = "17 instructions per pair instead of 26, plus shuffles and atomic additions",
     .sum = Sum::blocks,
     .approximate = true,
     .issue_slots = 8.875,
-    .axes = {numbers("per_thread", "bodies of a thread", {"4", "8", "12", "16"},
+    .axes = {numbers("per_thread", "bodies per thread", {"4", "8", "12", "16"},
                      {"4", "8", "12", "16"})}};
 
 #if defined(__CUDACC__)
@@ -35,19 +36,19 @@ using namespace pair_ring;
 constexpr unsigned warps = 4;
 constexpr unsigned block = 256;
 
-/// Its four words come apart: of two float4 that are read alike, the same coordinates would lie in
-/// the same register bank, which costs some percent (rung register_banks).
+/// Reads the four words separately: the same coordinates of two float4 would be in the same
+/// register bank, which costs a few percent (rung register_banks).
 __device__ __forceinline__ float4 read_apart(const Work& work, std::uint32_t i) {
   const float* const words = work.from + Soaoas::first_word(0U, i, work.total);
   return {words[0], words[1], words[2], words[3]};
 }
 
-/// Blocks that an SM shall hold: as many as there are registers for.
+/// Blocks per SM: as many as there are registers for.
 constexpr unsigned blocks_of_sm(unsigned per_thread) {
   return per_thread <= 4 ? 6 : per_thread <= 8 ? 5 : per_thread <= 12 ? 4 : 3;
 }
 
-/// `forces`: of all bodies, to which those of this step are added.
+/// Adds the forces of this step to `forces`, which has one entry per body.
 template <unsigned per_thread>
 __global__ void __launch_bounds__(warps* lanes, blocks_of_sm(per_thread))
     meet(Work work, Divisor tiles, Divisor turns_of_tile, Shares shares, float4* forces) {
@@ -118,7 +119,7 @@ __global__ void __launch_bounds__(warps* lanes, blocks_of_sm(per_thread))
   }
 }
 
-/// Leaves the forces at 0 for the next step.
+/// Resets the forces to 0 for the next step.
 template <bool moves>
 __global__ void __launch_bounds__(block) end_step(Work work, float4* forces) {
   const std::uint32_t i = blockIdx.x * block + threadIdx.x;
@@ -151,7 +152,7 @@ RungKernel kernel_for(const Problem& problem) {
               },
           .kernel = kernel,
           .threads = warps * lanes,
-          // the divisions at the end: a reciprocal for each number of a body, found by counting
+          // The counts also show the divisions at the end: a reciprocal for each number of a body.
           .square_roots = static_cast<double>(turns) * lanes * per_thread,
           .facts =
               [shares] {

@@ -8,10 +8,12 @@ constexpr unsigned unroll = 32;
 const Rung story{
     .name = "read_only",
     .before = "invariants",
-    .question = "Does a tile in shared memory still pay where L1 hands one body to all lanes?",
-    .change = "the read-only path through L1 in place of the tile",
+    .question =
+        "Does a tile in shared memory still pay off where L1 broadcasts one body to all lanes?",
+    .change = "the read-only path through L1 instead of the tile",
     .source = handbook("14.2"),
-    .expectation = "a load of L1 takes 32 cycles, one of shared memory 23: more warps are needed",
+    .expectation =
+        "a load from L1 takes 32 cycles, one from shared memory 23: more warps are needed",
     .approximate = true,
     .issue_slots = 14.22,
     .bodies_of_block = usual_block,
@@ -35,7 +37,7 @@ __global__ void __launch_bounds__(usual_block) step_of(Work work) {
 RungKernel make(const Session&, const Problem& problem) {
   RungKernel kernel =
       tile_kernel(problem.moves() ? step_of<true> : step_of<false>, usual_block, 0, problem);
-  kernel.square_roots = problem.interactions();  // no tile is filled up
+  kernel.square_roots = problem.interactions();  // no tile is padded
   return kernel;
 }
 #endif

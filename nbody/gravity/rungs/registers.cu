@@ -6,17 +6,17 @@ namespace {
 const Rung story{
     .name = "registers",
     .before = "invariants",
-    .question = "What does it bring that a thread has several bodies in registers?",
-    .change = "several bodies a thread; warps share out the others, without barriers",
+    .question = "How much does it gain to keep several bodies per thread in registers?",
+    .change = "several bodies per thread; warps divide the source bodies, without barriers",
     .source = "register blocking as in matrix products (Volkov, Demmel 2008)",
     .expectation =
-        "shared loads fall by the bodies of a thread, and independent chains cover "
-        "each other's latency",
+        "shared loads are divided by the bodies per thread, and independent chains hide each "
+        "other's latency",
     .sum = Sum::blocks,
     .approximate = true,
     .issue_slots = 13.25,
-    .axes = {numbers("per_thread", "bodies of a thread", {"1", "2", "4", "8"}, {"4", "8"}),
-             numbers("warps", "of a block, which share out the bodies that pull",
+    .axes = {numbers("per_thread", "bodies per thread", {"1", "2", "4", "8"}, {"4", "8"}),
+             numbers("warps", "warps of a block, which divide the source bodies",
                      {"1", "2", "4", "8"}, {"2", "4"})}};
 
 #if defined(__CUDACC__)

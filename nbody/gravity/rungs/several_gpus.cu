@@ -1,5 +1,5 @@
-// Systems are shared out among the GPUs, or the bodies of a single one: each GPU finds the pulls
-// upon its part of them (fleet.cuh).
+// Systems are distributed over the GPUs, or the bodies of a single system: each GPU computes the
+// accelerations of its own bodies (fleet.cuh).
 #include "nbody/gravity/fleet.cuh"
 #include "nbody/gravity/several.cuh"
 
@@ -9,14 +9,14 @@ namespace {
 const Rung story{
     .name = "several_gpus",
     .before = "register_banks",
-    .question = "How far does it go with several GPUs?",
-    .change = "systems, or the bodies of a single one, shared out among GPUs",
+    .question = "How well does it scale to several GPUs?",
+    .change = "systems, or the bodies of a single system, are distributed over GPUs",
     .source = thessaly("Use of multiple devices"),
-    .expectation = "as many times as there are GPUs, while each still has blocks for all its SMs",
+    .expectation =
+        "a factor equal to the number of GPUs, as long as each has blocks for all its SMs",
     .sum = Sum::blocks,
     .approximate = true,
-    .axes = {gpus_axis(),
-             numbers("per_thread", "bodies of a thread", {"2", "4", "8"}, {"4", "8"})}};
+    .axes = {gpus_axis(), numbers("per_thread", "bodies per thread", {"2", "4", "8"}, {"4", "8"})}};
 
 #if defined(__CUDACC__)
 constexpr unsigned warps = 8;

@@ -1,7 +1,8 @@
-// Bodies in groups of 64 that lie close together. Far groups meet on tensor cores
-// (tensor_sums.cuh), near ones in single precision, as do groups with a heavy body. All of it is in
-// the time: sorting, which groups are far, pieces, sums, and the way back to the bodies' own order.
-// Sums are added atomically, in no fixed order: the last bits differ from run to run.
+// Bodies are sorted into groups of 64 that are close together. Pairs of far groups are computed on
+// tensor cores (tensor_sums.cuh); pairs of near groups, and those with a heavy body, in single
+// precision. The time includes everything: sorting, the search for far groups, pieces, sums, and
+// the return to the original order. Sums are accumulated atomically, in no fixed order, so the last
+// bits differ from run to run.
 #include "nbody/gravity/far_groups.cuh"
 #include "nbody/gravity/tensor_step.cuh"
 #include "nbody/gravity/tensor_sums.cuh"
@@ -21,14 +22,14 @@ namespace {
 const Rung story{
     .name = "tensor_cores",
     .before = "pair_once",
-    .question = "What do tensor cores bring to gravity, and what does it cost in precision?",
-    .change = "distances and sums of far groups by mma of half-precision pieces",
+    .question = "How much do tensor cores gain for gravity, and what precision do they cost?",
+    .change = "distances and sums of far groups with mma of half-precision pieces",
     .source =
         "no published direct sum on tensor cores is known; pieces as in Markidis, Der Chien, "
         "Laure, Peng, Vetter, NVIDIA Tensor Core Programmability, IPDPSW 2018, V",
     .expectation =
-        "5.75 instructions a pair instead of 17.75; then the roots are the limit, of "
-        "which the special function unit finds seven of eight",
+        "5.75 instructions per pair instead of 17.75; then reciprocal roots are the limit, of "
+        "which the special function unit computes seven of eight",
     .sum = Sum::halves,
     .approximate = true,
     .issue_slots = 2.875,
@@ -41,7 +42,7 @@ using namespace tensor;
 constexpr unsigned block = 256;
 constexpr float no_radius = 0;
 
-/// The centre of a set's groups; and, in the first set's block, the scale of the system.
+/// The centre of a set's groups. The first set's block also computes the scale of the system.
 __global__ void __launch_bounds__(lanes) find_centres(Pairs all, float4* centres, Scale* scales) {
   const std::uint32_t in_set = all.cut.tiles_of_set * warps;
   const std::uint32_t begin = blockIdx.x * in_set;
@@ -78,8 +79,8 @@ __global__ void __launch_bounds__(loaded) make_columns(Pairs all) {
   columns_of(all);
 }
 
-/// Far groups first, whose blocks take long; near ones fill the SMs that have no more of those. Two
-/// blocks of 128 registers a thread fill an SM.
+/// Far groups come first, because their blocks take long; blocks of near groups then fill the SMs
+/// that run out of them. Two blocks with 128 registers per thread fill an SM.
 __global__ void __launch_bounds__(threads, 2) sum_pairs(Pairs all) {
   if (blockIdx.x < all.far_blocks) {
     sums_of_far(all);
@@ -104,7 +105,7 @@ __global__ void __launch_bounds__(block) end_step(Work work, Groups groups, Othe
   finish<Soaoas, moves>(work, i, groups.bodies[at], {sum.x, sum.y, sum.z});
 }
 
-/// A case: what its kernels are handed, and the memory of it.
+/// A case: the arguments of its kernels, and their memory.
 struct Case {
   std::uint32_t systems;
   std::size_t sort_every;
@@ -137,7 +138,7 @@ struct Case {
     pairs.distances = distances.data();
     pairs.moments = moments.data();
   }
-  /// Of the last step of one GPU: the share of its pairs that were computed in single precision.
+  /// The share of pairs that one GPU computed in single precision in the last step.
   [[nodiscard]] double near_share() const {
     const std::uint32_t groups = blocks_for(pairs.bodies, group_bodies);
     const std::vector<std::uint32_t> words = far.to_host();
@@ -157,7 +158,7 @@ struct Case {
     if (groups == 0) return;  // fewer tiles than shares
     find_centres<<<dim3{pairs.cut.sets, systems}, lanes, 0, stream>>>(pairs, centres.data(),
                                                                       scales.data());
-    // Enough warps to fill the device once, where there are so many words.
+    // Enough warps to fill the device once, if there are that many words.
     const std::uint32_t parts =
         std::clamp(8192 / (systems * groups), 1U, blocks_for(words_of_half(pairs.cut), warps));
     find_far<<<dim3{pairs.cut.own_tiles(), systems, parts}, threads, 0, stream>>>(pairs,
@@ -179,7 +180,7 @@ struct Case {
 
 std::shared_ptr<Case> made_case(const StepOptions& of) {
   if (device_attribute(cudaDevAttrComputeCapabilityMajor) < 8) {
-    throw Skipped{"mma of 16 pieces of half precision needs compute capability 8.0"};
+    throw Skipped{"mma.m16n8k16 of half precision needs compute capability 8.0"};
   }
   if (device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) <
       static_cast<int>(sizeof(Shared))) {

@@ -1,6 +1,7 @@
-// Systems are shared out among the GPUs, or the pairs of a single one: each GPU sorts all bodies
-// and adds up the pulls of its pairs upon both bodies of each. For the bodies whose step it ends it
-// reads what the others added up, over NVLink where there is one (fleet.cuh, tensor_step.cuh).
+// Systems are distributed over the GPUs, or the pairs of a single system: each GPU sorts all bodies
+// and accumulates the accelerations of its pairs for both bodies of each. For the bodies whose step
+// it ends, it reads the sums of the other GPUs, over NVLink if there is one (fleet.cuh,
+// tensor_step.cuh).
 #include "nbody/gravity/fleet.cuh"
 #include "nbody/gravity/tensor_step.cuh"
 
@@ -10,12 +11,12 @@ namespace {
 const Rung story{
     .name = "tensor_gpus",
     .before = "tensor_cores",
-    .question = "How far do tensor cores go on several GPUs?",
-    .change = "systems, or the pairs of a single one, shared out among GPUs, each pair once",
+    .question = "How well do tensor cores scale to several GPUs?",
+    .change = "systems, or the pairs of a single system, are distributed over GPUs, each pair once",
     .source = "as several_gpus; no published direct sum on tensor cores is known",
     .expectation =
-        "nearly as many times as there are GPUs: each sorts all bodies, and 16 bytes a "
-        "body and GPU are exchanged",
+        "nearly a factor equal to the number of GPUs: each sorts all bodies, and 16 bytes per body "
+        "and GPU are exchanged",
     .sum = Sum::halves,
     .approximate = true,
     .axes = {gpus_axis(), tensor::ratio_axis(), tensor::sort_axis()}};
@@ -23,14 +24,14 @@ const Rung story{
 #if defined(__CUDACC__)
 using namespace tensor;
 
-/// One GPU's share, and the way from there to what the others add up.
+/// One GPU's share, and its access to the sums of the others.
 struct Member {
   SharedStep step;
   std::vector<Finally> ways;
 };
 using Members = std::vector<std::unique_ptr<Member>>;
 
-/// The current device reaches the memory of all others of the team.
+/// Enables access of the current device to the memory of all other GPUs of the team.
 std::vector<Finally> ways_to_others(const GpuTeam& team, std::size_t rank) {
   std::vector<Finally> ways;
   const int here = team.device(rank);
@@ -68,7 +69,7 @@ PrepareGpu make(const Session& session, const Problem& problem, GpuTeam& team) {
         work.begin = part.begin;
         work.end = part.end;
         mine.step.end_step(work, others, stream.get());
-        if (!alone) team.join(rank);  // the next step clears what others read
+        if (!alone) team.join(rank);  // the next step clears the sums that others read
       }
     };
   };

@@ -7,13 +7,13 @@ const Rung story{
     .name = "tiled",
     .before = "naive",
     .question =
-        "What does it bring to read each body once for a whole block, and to move the "
-        "bodies in the same kernel?",
+        "How much does it gain to read each body once per block, and to move the bodies in the "
+        "same kernel?",
     .change = "tiles in shared memory; the move is fused into the kernel",
     .source =
         "Nyland, Harris, Prins, Fast N-Body Simulation with CUDA, GPU Gems 3, 2007, ch. 31; " +
         thessaly("Shared Memory Tiling & Kernel Fusion"),
-    .expectation = "global loads fall by the size of a block, shared loads take their place",
+    .expectation = "global loads are divided by the block size and replaced by shared loads",
     .bodies_of_block = usual_block,
     .launch_for_each_system = true,
     .threads_of_read = usual_block,

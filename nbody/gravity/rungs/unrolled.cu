@@ -6,15 +6,16 @@ namespace {
 const Rung story{
     .name = "unrolled",
     .before = "fast_math",
-    .question = "How far does it pay to write the inner loop out?",
+    .question = "How far does it pay to unroll the inner loop?",
     .change = "the inner loop is unrolled",
     .source = siegel("IV-A") + "; " + handbook("Table 14.2"),
-    .expectation = "the loop's own instructions go, and shared loads are issued ahead of their use",
+    .expectation =
+        "the loop's own instructions disappear, and shared loads are issued ahead of their use",
     .approximate = true,
     .issue_slots = 14.03,
     .bodies_of_block = usual_block,
     .threads_of_read = usual_block,
-    .axes = {numbers("unroll", "bodies of a turn of the inner loop; 256 is all of a tile",
+    .axes = {numbers("unroll", "bodies per iteration of the inner loop; 256 is the whole tile",
                      {"1", "2", "4", "8", "16", "32", "64", "128", "256"},
                      {"1", "2", "4", "8", "16", "32", "64", "128", "256"})}};
 

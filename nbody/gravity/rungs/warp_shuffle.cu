@@ -1,20 +1,21 @@
-// Each lane loads one body of 32; then the warp passes them round, four shuffles for each.
+// Each lane loads one body of 32; then the warp rotates them, with four shuffles for each.
 #include "nbody/gravity/rung_kernels.cuh"
 
 namespace strata::nbody::warp_shuffle {
 namespace {
 
-const Rung story{
-    .name = "warp_shuffle",
-    .before = "invariants",
-    .question = "Can lanes hand bodies to each other instead of through shared memory?",
-    .change = "four shuffles a body in place of one shared load",
-    .source = handbook("14.5"),
-    .expectation = "slower: four instructions in the place of one, by a unit for 32 lanes a cycle",
-    .approximate = true,
-    .issue_slots = 17.38,
-    .bodies_of_block = usual_block,
-    .threads_of_read = 32};
+const Rung story{.name = "warp_shuffle",
+                 .before = "invariants",
+                 .question = "Can lanes exchange bodies with shuffles instead of shared memory?",
+                 .change = "four shuffles per body instead of one shared load",
+                 .source = handbook("14.5"),
+                 .expectation =
+                     "slower: four instructions instead of one, on a unit with a throughput of 32 "
+                     "lanes per cycle",
+                 .approximate = true,
+                 .issue_slots = 17.38,
+                 .bodies_of_block = usual_block,
+                 .threads_of_read = 32};
 
 #if defined(__CUDACC__)
 constexpr unsigned lanes = 32;

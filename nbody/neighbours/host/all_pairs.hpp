@@ -1,11 +1,11 @@
-// Everybody asks everybody, an agent at a time. Host only.
+// All pairs, one agent at a time. Host only.
 #pragma once
 
 #include "nbody/neighbours/host/collect.hpp"
 
 namespace strata::neighbours {
 
-/// Finds the neighbours of agent i among all, in the order in which they stand.
+/// Finds the neighbours of agent i among all, in storage order.
 template <class Collector>
 void ask_everybody(const Step& step, std::size_t rank, std::uint32_t i, Collector& collector) {
   collector.begin(i);

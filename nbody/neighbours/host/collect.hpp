@@ -1,6 +1,6 @@
-// What becomes of the neighbours of an agent: of those found, one after the other, a collector
-// keeps what its problem needs, and ends the agent's step. The same for every rung on a CPU, so
-// that rungs differ in how they search alone. Host only.
+// Collectors: a collector receives the neighbours of an agent one after the other, keeps what its
+// problem needs, and ends the agent's step. They are the same for every CPU rung, so that rungs
+// differ only in how they search. Host only.
 #pragma once
 
 #include "nbody/neighbours/host/host_rung.hpp"
@@ -31,10 +31,10 @@ class Nearest {
     count_ = 0;
     limit_ = step_->problem->radius_squared;
   }
-  /// Only who is nearer than that can count.
+  /// Only agents nearer than this can count.
   [[nodiscard]] float limit() const { return limit_; }
   [[nodiscard]] std::uint32_t self() const { return self_; }
-  /// Agent `id`, at less than the limit. They are kept in order of distance.
+  /// Agent `id`, nearer than the limit. Kept in order of distance.
   void take(std::uint32_t id, float squared, const Vector<float>& /*offset*/) {
     std::uint32_t at = count_ < nearest_count ? count_++ : nearest_count - 1;
     for (; at > 0 && squared_[at - 1] > squared; --at) {
@@ -125,7 +125,7 @@ class Listing {
     *room(1) = id;
     keep(1);
   }
-  /// Where so many more may be written, and that they were.
+  /// Where that many more can be written, and that they were.
   [[nodiscard]] std::uint32_t* room(std::size_t more) { return lists_->room(pool_, more); }
   void keep(std::size_t more) { lists_->keep(pool_, more); }
   void end() const {
@@ -142,8 +142,7 @@ class Listing {
   std::uint64_t first_ = 0;
 };
 
-/// Calls visit(collector) with that of the step's problem, after it has forgotten what an earlier
-/// step left.
+/// Calls visit(collector) with that of the step's problem, after resetting it.
 template <class Visit>
 void with_collector(const Step& step, const ThreadRank& thread, const Visit& visit) {
   switch (step.problem->kind) {
@@ -163,7 +162,7 @@ void with_collector(const Step& step, const ThreadRank& thread, const Visit& vis
   }
 }
 
-/// Where candidates are: their places, and how they are called; null: by where they stand.
+/// The candidates: their positions and ids; null: by storage position.
 struct Candidates {
   const float* x = nullptr;
   const float* y = nullptr;
@@ -171,7 +170,7 @@ struct Candidates {
   const std::uint32_t* ids = nullptr;
 };
 
-/// Tests the candidates from `first` up to `last` one by one, and returns how many it tested.
+/// Tests the candidates from `first` up to `last` one by one, and returns the number of tests.
 template <class Collector>
 inline std::size_t test_run(const Candidates& all, std::size_t first, std::size_t last,
                             const Vector<float>& me, Collector& collector) {

@@ -6,20 +6,21 @@
 namespace strata::neighbours::cpu_grid {
 namespace {
 
-const Rung rung{.name = "neighbours_cpu_grid",
-                .backend = Backend::host,
-                .before = "neighbours_openmp",
-                .question = "What does it bring to look only where neighbours can be?",
-                .change =
-                    "a static grid: a vector of agents for each cell, filled anew in each step; "
-                    "who searches asks the agents of the cells within reach",
-                .source = seed("6.1 and 6.2.1"),
-                .expectation =
-                    "distance tests fall from agents² to about 20 cells' worth for each "
-                    "agent, and a step grows as the agents do; agents of a cell lie "
-                    "anywhere in memory, and one thread fills the grid",
-                .predicted_tests = predict_cells,
-                .axes = {cells_axis()}};
+const Rung rung{
+    .name = "neighbours_cpu_grid",
+    .backend = Backend::host,
+    .before = "neighbours_openmp",
+    .question = "How much does it gain to search only where neighbours can be?",
+    .change =
+        "a static grid: a vector of agents per cell, rebuilt in each step; the search visits the "
+        "cells within reach",
+    .source = seed("6.1 and 6.2.1"),
+    .expectation =
+        "distance tests fall from agents² to about 20 cells' worth per agent, so that a step grows "
+        "linearly; the agents of a cell are scattered in memory, and one thread builds the grid "
+        "while the others wait",
+    .predicted_tests = predict_cells,
+    .axes = {cells_axis()}};
 
 class Search {
  public:

@@ -5,21 +5,20 @@
 namespace strata::neighbours::cpu_packed {
 namespace {
 
-const Rung rung{.name = "neighbours_cpu_packed",
-                .backend = Backend::host,
-                .before = "neighbours_cpu_grid",
-                .question = "What does it bring that the agents of a cell lie side by side?",
-                .change =
-                    "places are copied in the order of cells, by all threads: a cell is a piece "
-                    "of memory, and so are cells that follow each other along x",
-                .source = seed("6.2.1, the device's form of the grid, with places in place of "
-                               "references"),
-                .expectation =
-                    "some more distance tests, since rows of cells are passed over as a "
-                    "whole, in far less time: places come in whole lines, and nothing is "
-                    "looked up",
-                .predicted_tests = predict_rows,
-                .axes = {cells_axis()}};
+const Rung rung{
+    .name = "neighbours_cpu_packed",
+    .backend = Backend::host,
+    .before = "neighbours_cpu_grid",
+    .question = "How much does it gain to store the agents of a cell contiguously?",
+    .change =
+        "positions are copied into cell order, by all threads: a cell is contiguous in memory, and "
+        "so are adjacent cells along x",
+    .source = seed("6.2.1, the device's form of the grid, with positions instead of references"),
+    .expectation =
+        "somewhat more distance tests, since rows of cells are searched as a whole, in far less "
+        "time: positions are read in whole lines, without indirection",
+    .predicted_tests = predict_rows,
+    .axes = {cells_axis()}};
 
 struct Find {
   template <class Collector>

@@ -8,20 +8,17 @@ namespace {
 const Rung rung{.name = "neighbours_cpu_vectors",
                 .backend = Backend::host,
                 .before = "neighbours_cpu_packed",
-                .question =
-                    "What does it bring to test as many candidates at once as a vector has "
-                    "lanes?",
+                .question = "How much does it gain to test a vector of candidates at once?",
                 .change =
-                    "the widest vectors of the CPU, over the agents of a row of cells; those "
-                    "found are squeezed together by a permutation, or by AVX-512's own "
-                    "instruction",
+                    "the CPU's widest vectors, over the agents of a row of cells; hits are "
+                    "compacted by a permutation, or by AVX-512's compress instruction",
                 .source =
                     "Schlegel, Willhalm, Lehner, Fast sorted-set intersection using SIMD "
                     "instructions, ADMS 2011: a table of permutations by the mask",
                 .expectation =
-                    "as many distance tests, most of the lanes used, and where lists are "
-                    "written several times the rate; boids and circles gain less, since "
-                    "what becomes of a neighbour is done one by one",
+                    "as many distance tests, with most of the lanes used, and several times the "
+                    "rate where lists are written; boids and circles gain less, because each "
+                    "neighbour is processed separately",
                 .predicted_tests = predict_rows,
                 .axes = {cells_axis()}};
 

@@ -8,17 +8,17 @@ namespace {
 const Rung rung{.name = "neighbours_cpu_verlet",
                 .backend = Backend::host,
                 .before = "neighbours_cpu_vectors",
-                .question = "What does it bring to keep who was near from one step to the next?",
+                .question = "How much does it gain to reuse neighbour lists for several steps?",
                 .change =
-                    "lists of all within the reach and a skin; only they are tested, until an "
-                    "agent has moved by half the skin",
+                    "lists of all agents within the reach plus a skin; only these are tested, "
+                    "until an agent has moved by half the skin",
                 .source =
                     "Verlet, Computer experiments on classical fluids I, Physical Review 159, "
                     "1967",
                 .expectation =
-                    "between two rebuilds (1 + skin / reach)³ distance tests a neighbour, "
-                    "where rows of cells need 5 to 8; nothing for boids, of whom some "
-                    "leave on one side and come in on the other in every step",
+                    "between two rebuilds (1 + skin / reach)³ distance tests per neighbour, where "
+                    "rows of cells need 5 to 8; nothing for boids, some of which leave on one side "
+                    "and enter on the other in every step",
                 .predicted_tests = predict_lists,
                 .axes = {cells_axis(), skin_axis()}};
 

@@ -11,12 +11,12 @@ namespace {
 const Rung rung{.name = "neighbours_openmp",
                 .backend = Backend::host,
                 .before = "neighbours_serial",
-                .question = "What does it bring to share the agents out among all cores?",
-                .change = "agents on all cores, as many on each",
+                .question = "How much does it gain to distribute the agents over all cores?",
+                .change = "agents on all cores, equally many on each",
                 .source = seed("5.2, on a CPU"),
                 .expectation =
-                    "as many times as there are cores, with as many distance tests: nothing "
-                    "is shared but what is read",
+                    "a factor equal to the number of cores, with as many distance tests: only read "
+                    "data are shared",
                 .predicted_tests = predict_all_pairs,
                 .most_agents = 65536};
 

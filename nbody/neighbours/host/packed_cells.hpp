@@ -1,5 +1,5 @@
-// Agents in the order of their cells: what a cell holds lies in one piece, and so do cells that
-// follow each other along x. All threads build it. Host only.
+// Agents in cell order: the agents of a cell are contiguous, and so are adjacent cells along x. All
+// threads build it. Host only.
 #pragma once
 
 #include "nbody/neighbours/host/collect.hpp"
@@ -16,7 +16,7 @@ namespace strata::neighbours {
 
 class PackedCells {
  public:
-  /// `flat`: columns, cells that are as high as the world.
+  /// `flat`: columns, that is cells as high as the world.
   PackedCells(const Cells& cells, std::uint32_t agents, bool flat = false)
       : cells_{cells},
         flat_{flat},
@@ -35,14 +35,14 @@ class PackedCells {
   }
   [[nodiscard]] std::uint32_t id(std::size_t at) const { return ids_[at]; }
   [[nodiscard]] Vector<float> place(std::size_t at) const { return {x_[at], y_[at], z_[at]}; }
-  /// The agents of the cells from `first` to `last`: from, to.
+  /// The agents of the cells from `first` to `last`: begin and end.
   [[nodiscard]] std::pair<std::size_t, std::size_t> run(std::uint32_t first,
                                                         std::uint32_t last) const {
     return {starts_[first], starts_[last + 1]};
   }
 
-  /// Called by all threads at once; returns when all are done. Agents of a cell keep the order of
-  /// their numbers.
+  /// Called by all threads at once; returns when all are done. Agents of a cell stay in the order
+  /// of their ids.
   void build(const Step& step, const ThreadRank& thread) {
     const auto [first, last] = thread.share(agents());
     for (std::size_t i = first; i < last; ++i)
@@ -50,7 +50,7 @@ class PackedCells {
     if (thread.rank == 0) before_.assign(thread.size + 1, 0);
     thread.wait_for_all();
 
-    // Each thread has a part of the cells, and looks through all keys for those of its own.
+    // Each thread has a part of the cells, and scans all keys for its own.
     const auto [low, high] = thread.share(starts_.size() - 1);
     std::fill(starts_.begin() + static_cast<std::ptrdiff_t>(low),
               starts_.begin() + static_cast<std::ptrdiff_t>(high), 0U);
@@ -68,7 +68,7 @@ class PackedCells {
     for (std::size_t cell = low; cell < high; ++cell)
       at += std::exchange(starts_[cell], at);
     if (thread.rank + 1 == thread.size) starts_.back() = at;
-    // Now each cell's beginning moves on as it is filled, and back afterwards.
+    // The begin of each cell advances while it is filled, and is restored afterwards.
     for (std::uint32_t i = 0; i < agents(); ++i) {
       const std::uint32_t k = keys_[i];
       if (k >= low && k < high) put(starts_[k]++, i, step);
@@ -98,7 +98,7 @@ class PackedCells {
     thread.wait_for_all();
   }
 
-  /// The same agents where they are now; called by all threads at once.
+  /// The same agents at their current positions; called by all threads at once.
   void follow(const Step& step, const ThreadRank& thread) {
     const auto [first, last] = thread.share(agents());
     for (std::size_t at = first; at < last; ++at)
@@ -128,8 +128,8 @@ class PackedCells {
   std::vector<float> z_;
 };
 
-/// A rung that builds packed cells in each step and searches agent by agent, in their order:
-/// find(packed, at, collector, work) finds the neighbours of the agent that stands at `at`.
+/// A rung that builds packed cells in each step and searches agent by agent, in that order:
+/// find(packed, at, collector, work) finds the neighbours of the agent at position `at`.
 template <class Find>
 class PackedSearch {
  public:

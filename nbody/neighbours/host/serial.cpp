@@ -3,16 +3,16 @@
 namespace strata::neighbours::serial {
 namespace {
 
-const Rung rung{.name = "neighbours_serial",
-                .backend = Backend::host,
-                .question = "What do all neighbours cost on one core, if everybody asks everybody?",
-                .change = "a double loop over all agents",
-                .source = seed("listing 5.1"),
-                .expectation =
-                    "agents² distance tests a step, so that twice the agents take four "
-                    "times as long",
-                .predicted_tests = predict_all_pairs,
-                .most_agents = 32768};
+const Rung rung{
+    .name = "neighbours_serial",
+    .backend = Backend::host,
+    .question = "What does it cost to find all neighbours on one core by testing all pairs?",
+    .change = "a double loop over all agents",
+    .source = seed("listing 5.1"),
+    .expectation =
+        "agents² distance tests per step, so that twice the agents take four times as long",
+    .predicted_tests = predict_all_pairs,
+    .most_agents = 32768};
 
 struct Search {
   static void step(const Step& step, const ThreadRank& thread) {

@@ -1,5 +1,5 @@
-// Candidates a vector at a time: all lanes compute a distance, and those within the limit are
-// taken. In AVX2 and in AVX-512. Host only.
+// Candidates a vector at a time: all lanes compute a distance, and those within the limit are kept.
+// In AVX2 and in AVX-512. Host only.
 #pragma once
 
 #include "harness/cpu/floats.hpp"
@@ -24,7 +24,7 @@ using Sixteen = Floats<avx512_lanes>;
   return _mm512_cmp_ps_mask(numbers, _mm512_set1_ps(limit), _CMP_LT_OQ);
 }
 
-/// For every set of 8 lanes, those of the set in order, then others.
+/// For every set of 8 lanes: the lanes of the set in order, then the others.
 struct Compression {
   std::array<std::array<std::uint32_t, 8>, 256> lanes{};
 };
@@ -45,8 +45,7 @@ inline constexpr Compression compression = every_compression();
   std::memcpy(&numbers, from, sizeof numbers);
   return numbers;
 }
-/// Writes the numbers of the lanes in `set` side by side; what a whole vector would take up may be
-/// overwritten.
+/// Compacts the numbers of the lanes in `set`; a whole vector may be overwritten.
 [[STRATA_AVX2]] inline void compress(std::uint32_t* to, const std::uint32_t* from,
                                      std::uint32_t set, const Eight& /*lanes*/) {
   const __m256i in_order = _mm256_permutevar8x32_epi32(
@@ -60,7 +59,7 @@ inline constexpr Compression compression = every_compression();
 }
 #endif
 
-/// Tests the candidates from `first` up to `last`, which stand side by side; the agent itself, at
+/// Tests the candidates from `first` up to `last`, which are contiguous; the agent itself, at
 /// `self`, may be among them. All have ids.
 template <unsigned lanes, class Collector>
 [[STRATA_INLINE]] inline void test_vectors(const Candidates& all, std::size_t first,
@@ -88,7 +87,7 @@ template <unsigned lanes, class Collector>
     } else {
       for (; found != 0; found &= found - 1) {
         const auto lane = static_cast<unsigned>(std::countr_zero(found));
-        if (!(squared[lane] < collector.limit())) continue;  // which may have become less
+        if (!(squared[lane] < collector.limit())) continue;  // which may have decreased
         collector.take(all.ids[j + lane], squared[lane], {dx[lane], dy[lane], dz[lane]});
       }
     }
@@ -98,7 +97,7 @@ template <unsigned lanes, class Collector>
   }
 }
 
-/// The same for all rows of cells within reach of the agent that stands at `at`.
+/// The same for all rows of cells within reach of the agent at position `at`.
 struct VectorRows {
   template <unsigned lanes, class Collector>
   [[STRATA_INLINE]] static void search(const PackedCells& packed, const Candidates& all,
@@ -112,7 +111,7 @@ struct VectorRows {
   }
 };
 
-/// One of three functions, by the collector that it is for.
+/// One of three functions, selected by the collector.
 template <template <class> class Kernel, class... Arguments>
 struct ForEachCollector {
   template <class Collector>

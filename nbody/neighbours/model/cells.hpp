@@ -8,21 +8,21 @@
 
 namespace strata::neighbours {
 
-/// Most cells a dimension that a case may ask for; their beginnings then take 64 MiB.
+/// Maximum cells per dimension of a case; their offsets then take 64 MiB.
 inline constexpr std::uint32_t most_cells = 256;
 
-/// Cells along one axis, both ends included.
+/// Cells along one axis, both ends inclusive.
 struct Around {
   std::uint32_t first;
   std::uint32_t last;
 };
 
-/// How long cells are, how many there are a dimension, and which of them an agent reaches. An agent
-/// outside of the world belongs to the cell at the border that is nearest: who is within reach of
-/// it stays within `reach` cells of it.
+/// Cell length, cells per dimension, and the cells that an agent reaches. An agent outside the
+/// world belongs to the nearest border cell: all within reach of it stay within `reach` cells of
+/// it.
 struct Cells {
-  float low = 0;            ///< the smallest coordinate of the world
-  float length = 1;         ///< of an edge
+  float low = 0;            ///< smallest coordinate of the world
+  float length = 1;         ///< of a cell's edge
   float per_length = 1;     ///< 1 / length
   std::uint32_t count = 1;  ///< a dimension
   std::uint32_t reach = 1;  ///< cells to each side that may hold neighbours
@@ -34,12 +34,12 @@ struct Cells {
     const auto most = static_cast<float>(count - 1);
     return at < most ? static_cast<std::uint32_t>(at) : count - 1;
   }
-  /// Those that an agent there may reach.
+  /// The cells that an agent there may reach.
   [[nodiscard]] STRATA_BOTH Around around(float coordinate) const {
     const std::uint32_t mine = of(coordinate);
     return {mine > reach ? mine - reach : 0, mine + reach < count ? mine + reach : count - 1};
   }
-  /// Of all cells, x before y before z.
+  /// Number of all cells, x before y before z.
   [[nodiscard]] STRATA_BOTH std::uint32_t row(std::uint32_t y, std::uint32_t z) const {
     return (z * count + y) * count;
   }
@@ -49,15 +49,14 @@ struct Cells {
   [[nodiscard]] std::uint32_t all() const { return count * count * count; }
 };
 
-/// The reach, a little longer than it is, so that no rounding of the place of an agent or a cell
-/// costs a neighbour.
+/// The reach, slightly enlarged, so that no rounding of a position or a cell costs a neighbour.
 [[nodiscard]] inline double safe_reach(float extent, double radius) {
   return radius * 1.00005 + static_cast<double>(extent) * 0x1p-20;
 }
 
-/// So many cells a dimension for a reach; 0: as many as are still longer than the reach, so that
-/// only cells side by side hold neighbours. `reach` is floor(r / length + 1): a cell that begins
-/// just within reach counts, whatever part of it is.
+/// That many cells per dimension for a reach; 0: as many as are still longer than the reach, so
+/// that only adjacent cells hold neighbours. `reach` is floor(r / length + 1): a cell that begins
+/// just within reach counts.
 [[nodiscard]] inline Cells cells_of(float low, float extent, double radius, std::uint32_t asked) {
   const double safe = safe_reach(extent, radius);
   const double fit = std::ceil(static_cast<double>(extent) / safe) - 1;
@@ -72,8 +71,8 @@ struct Cells {
           .limit = static_cast<float>(safe * safe)};
 }
 
-/// How far `coordinate` is, along one axis, from the nearest point of a cell, squared. The cells at
-/// the border go on for ever: agents outside belong to them.
+/// Squared distance of `coordinate`, along one axis, from the nearest point of a cell. Border cells
+/// extend to infinity, because agents outside belong to them.
 [[nodiscard]] STRATA_BOTH inline float squared_distance_to_cell(const Cells& cells,
                                                                 float coordinate,
                                                                 std::uint32_t cell) {
@@ -85,7 +84,7 @@ struct Cells {
   return off * off;
 }
 
-/// Calls visit(cell) with every cell that an agent at `me` may reach, one by one.
+/// Calls visit(cell) for every cell that an agent at `me` may reach, one by one.
 template <class Visit>
 STRATA_BOTH inline void visit_cells(const Cells& cells, const Vector<float>& me,
                                     const Visit& visit) {
@@ -106,9 +105,9 @@ STRATA_BOTH inline void visit_cells(const Cells& cells, const Vector<float>& me,
 }
 
 /// Calls visit(first, last) with the first and the last cell of every row along x that an agent at
-/// `me` may reach. Of a GPU: the threads of a warp come to a row together, and who cannot reach it
-/// waits for the others. Were each to go on to its next row, they would come back together nowhere
-/// before the end of that row, and search one after the other.
+/// `me` may reach. On a GPU, the threads of a warp visit a row together, and a thread that cannot
+/// reach it waits. If each thread advanced to its own next row, the warp would reconverge only
+/// after the search, and its threads would search one after the other.
 template <class Visit>
 STRATA_BOTH inline void visit_rows(const Cells& cells, const Vector<float>& me,
                                    const Visit& visit) {
@@ -125,8 +124,8 @@ STRATA_BOTH inline void visit_rows(const Cells& cells, const Vector<float>& me,
   }
 }
 
-/// The same rows, one after the other, of a CPU. No visitor is called: one with vectors would not
-/// be inlined.
+/// The same rows, one after the other, for a CPU. Without a visitor, because one with vectors would
+/// not be inlined.
 class Rows {
  public:
   STRATA_BOTH Rows(const Cells& cells, const Vector<float>& me)
@@ -138,7 +137,7 @@ class Rows {
         at_y_{y_.first},
         at_z_{z_.first} {}
 
-  /// The first and the last cell of the next row. False where there is no other.
+  /// The first and the last cell of the next row; false if there is none.
   STRATA_BOTH bool next(std::uint32_t& first, std::uint32_t& last) {
     for (; at_z_ <= z_.last; ++at_z_, at_y_ = y_.first) {
       const float off_z = squared_distance_to_cell(cells_, me_.z, at_z_);
@@ -153,7 +152,7 @@ class Rows {
     }
     return false;
   }
-  /// The first cell of the row of which `first` was told.
+  /// The first cell of the row whose `first` was returned.
   [[nodiscard]] STRATA_BOTH std::uint32_t begin_of(std::uint32_t first) const {
     return first - x_.first;
   }

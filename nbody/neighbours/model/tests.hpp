@@ -1,6 +1,6 @@
-// How many distances each data structure computes, told from where the agents are: by its
-// definition, in double precision, by none of the rungs' code. A pair is counted for each of its
-// agents, and an agent with itself where it is among those that it looks at. Host only.
+// Number of distances that each data structure computes, predicted from the agents' positions and
+// its definition, in double precision, without the rungs' code. A pair is counted for each of its
+// agents, and an agent with itself if it is among its candidates. Host only.
 #pragma once
 
 #include "nbody/neighbours/problem/problem.hpp"
@@ -13,16 +13,16 @@
 
 namespace strata::neighbours {
 
-/// Along which cells may follow each other.
+/// Order of the cells.
 enum class Curve { z, hilbert };
 constexpr auto words_of(Curve /*unused*/) {
   return std::to_array<std::string_view>({"z", "hilbert"});
 }
 
-/// What a case says on a rung's own axes.
+/// Values of a case on a rung's own axes.
 struct Choice {
-  std::uint32_t cells = 0;  ///< a dimension; 0: the most that are longer than the reach
-  double skin = 0;          ///< beyond the reach, of lists that outlast a step
+  std::uint32_t cells = 0;  ///< per dimension; 0: most cells that are longer than the reach
+  double skin = 0;          ///< beyond the reach, for lists that are kept
   Curve curve = Curve::z;
   bool shown = false;  ///< what drawing needs is copied out after each step
 };
@@ -30,7 +30,7 @@ struct Choice {
 /// Threads of a GPU that have no agent, in all steps.
 struct IdleThreads {
   std::uint64_t all = 0;
-  std::uint64_t active = 0;  ///< of them, those in a warp with a thread that has one
+  std::uint64_t active = 0;  ///< idle threads in a warp with a thread that has an agent
   IdleThreads& operator+=(const IdleThreads& more) {
     all += more.all;
     active += more.active;
@@ -40,44 +40,43 @@ struct IdleThreads {
 };
 
 struct Predicted {
-  double tests = 0;            ///< of a step, in the mean
+  double tests = 0;            ///< mean per step
   std::uint32_t rebuilds = 0;  ///< of the data structure, in all steps
-  double used = 0;   ///< part of a GPU's threads at work, with one for each agent; 0: not predicted
-  IdleThreads idle;  ///< where a rung says which threads have none
-  std::uint64_t structure_bytes = 0;  ///< copied in all steps, of cells that agents' places make
+  double used = 0;   ///< fraction of a GPU's threads at work, with one per agent; 0: not predicted
+  IdleThreads idle;  ///< if a rung defines which threads have no agent
+  std::uint64_t structure_bytes = 0;  ///< copied in all steps for cells that depend on positions
 };
-/// Of steps before which the agents are at these places.
+/// For steps that start with the agents at these positions.
 using PredictedTests = Predicted (*)(const Problem& problem, std::span<const Places> steps,
                                      const Choice& choice);
 
 inline constexpr std::size_t warp_lanes = 32;
-/// Tests that warps had room for: each goes on as long as the thread that makes the most.
+/// Tests that the warps had room for: each warp runs as long as its thread with the most tests.
 [[nodiscard]] std::uint64_t lanes_of(std::span<const std::uint32_t> tests_of_threads);
 
-/// Threads that say `idle` in the place of their tests; of warps whose threads all do, none is
-/// active.
+/// Threads that report `idle` instead of their tests; a warp with only such threads is not active.
 [[nodiscard]] IdleThreads idle_of(std::span<const std::uint32_t> tests_of_threads,
                                   std::uint32_t idle);
 
-/// Everybody with everybody.
+/// All pairs.
 [[nodiscard]] Predicted predict_all_pairs(const Problem& problem, std::span<const Places> steps,
                                           const Choice& choice);
-/// Everybody with the agents of all cells within reach.
+/// Each agent with the agents of all cells within reach.
 [[nodiscard]] Predicted predict_cells(const Problem& problem, std::span<const Places> steps,
                                       const Choice& choice);
-/// The same, by threads that stand in the order of cells.
+/// The same, by threads in cell order.
 [[nodiscard]] Predicted predict_packed_cells(const Problem& problem, std::span<const Places> steps,
                                              const Choice& choice);
-/// The same, where cells follow each other along a curve.
+/// The same, with cells along a curve.
 [[nodiscard]] Predicted predict_curve_cells(const Problem& problem, std::span<const Places> steps,
                                             const Choice& choice);
-/// The same of rows of cells along x: a row is within reach or not.
+/// The same for rows of cells along x: a row is either within reach or not.
 [[nodiscard]] Predicted predict_rows(const Problem& problem, std::span<const Places> steps,
                                      const Choice& choice);
-/// Rows of cells, of which everybody asks who stands behind it.
+/// Rows of cells, of which each agent tests only the agents after it.
 [[nodiscard]] Predicted predict_half_stencil(const Problem& problem, std::span<const Places> steps,
                                              const Choice& choice);
-/// Everybody with the agents of columns within reach that are within reach along z.
+/// Each agent with the agents of columns within reach that are within reach along z.
 [[nodiscard]] Predicted predict_columns(const Problem& problem, std::span<const Places> steps,
                                         const Choice& choice);
 /// Rows, at a reach longer by the skin, whenever an agent has moved by half the skin; and in each
@@ -85,8 +84,8 @@ inline constexpr std::size_t warp_lanes = 32;
 [[nodiscard]] Predicted predict_lists(const Problem& problem, std::span<const Places> steps,
                                       const Choice& choice);
 
-/// Of boxes of 128 agents at most, a block each (Breitbart 2008, 7.2): slabs, sorted along x or
-/// divided there, and boxes. Everybody asks the agents of all that are within reach of its own; by
+/// For boxes of at most 128 agents, one block each (Breitbart 2008, 7.2): slabs, sorted along x or
+/// divided there, and boxes. Each agent tests the agents of all boxes within reach of its own; with
 /// early_stop, of all that touch it.
 [[nodiscard]] Predicted predict_slabs(const Problem& problem, std::span<const Places> steps,
                                       const Choice& choice);
@@ -97,8 +96,9 @@ inline constexpr std::size_t warp_lanes = 32;
 [[nodiscard]] Predicted predict_early_stop(const Problem& problem, std::span<const Places> steps,
                                            const Choice& choice);
 
-/// Of a tree over the Z curve, eight agents a leaf and eight nodes a node: everybody asks the
-/// leaves that are nearer than the reach or, of boids, than the 7th of those that it has found.
+/// For a tree over the Z curve, eight agents per leaf and eight children per node: each agent tests
+/// the leaves that are nearer than the reach or, for boids, than the 7th of the neighbours found so
+/// far.
 [[nodiscard]] Predicted predict_tree(const Problem& problem, std::span<const Places> steps,
                                      const Choice& choice);
 

@@ -105,8 +105,8 @@ Header header_of(std::string_view start, std::uint64_t size, std::string_view na
   require(
       size == wanted, fmt::format("has {} bytes", size),
       fmt::format("{} for {} agents and {} neighbours", wanted, header.agents, header.neighbours),
-      size < wanted ? "it is cut short: copy it again, or make it again"
-                    : "something was added: copy it again, or make it again");
+      size < wanted ? "it is truncated: copy it again, or generate it again"
+                    : "it has extra bytes: copy it again, or generate it again");
   return header;
 }
 
@@ -131,8 +131,8 @@ Lists lists_at(const char* at, const Header& header, std::string_view name) {
     const bool right =
         std::ranges::adjacent_find(list, std::ranges::greater_equal{}) == list.end() &&
         (list.empty() || list.back() < header.agents) && std::ranges::find(list, i) == list.end();
-    require_of_dataset(right, name, fmt::format("the neighbours of agent {} are in disorder", i),
-                       "numbers of other agents, ascending", make_dataset_again);
+    require_of_dataset(right, name, fmt::format("the neighbours of agent {} are not sorted", i),
+                       "ids of other agents, ascending", make_dataset_again);
   }
   return lists;
 }
@@ -182,7 +182,7 @@ AgentData moved(AgentData data, std::uint32_t steps) {
   if (steps > std::numeric_limits<std::uint32_t>::max() - data.steps) {
     refuse({"--steps"}, "so many steps do not fit the header of a file",
            fmt::format("at most {}", std::numeric_limits<std::uint32_t>::max() - data.steps),
-           "take fewer steps");
+           "use fewer steps");
   }
   if (steps == 0) return data;
   std::vector<Agent<double>> agents = in_double(data.agents);

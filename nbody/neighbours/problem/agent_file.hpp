@@ -38,20 +38,20 @@ namespace strata::neighbours {
 struct AgentData {
   Problem problem;
   Agents agents;
-  std::uint32_t steps = 0;  ///< that they have been moved since they were generated
+  std::uint32_t steps = 0;  ///< since they were generated
   std::optional<Lists> neighbours;
   bool operator==(const AgentData&) const = default;
 };
 
-/// Writes the file as write_sealed does. Throws UsageError for agents that check() refuses.
+/// Writes the file with write_sealed. Throws UsageError for agents that check() refuses.
 void write_agents(const std::filesystem::path& file, const AgentData& data, Existing existing);
 
-/// Throws UsageError, in one line, for whatever is not as said above, and for agents that check()
-/// refuses.
+/// Throws UsageError, in one line, for anything that violates the format above, and for agents that
+/// check() refuses.
 [[nodiscard]] AgentData read_agents(const std::filesystem::path& file);
 
-/// The agents after so many more steps of the reference. Only their end is rounded to single
-/// precision. Throws UsageError where the steps would no longer fit the header.
+/// The agents after that many more steps of the reference. Only the end is rounded to single
+/// precision. Throws UsageError if the step count would overflow the header.
 [[nodiscard]] AgentData moved(AgentData data, std::uint32_t steps);
 /// The same agents with their neighbours.
 [[nodiscard]] AgentData with_neighbours(AgentData data);

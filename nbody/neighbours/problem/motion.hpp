@@ -1,5 +1,5 @@
-// How agents move by their neighbours: the same law in single precision, for the rungs, and in
-// double precision, for the reference. On a CPU and on a GPU.
+// The motion of agents by their neighbours: the same law in single precision, for the rungs, and in
+// double precision, for the reference. For CPU and GPU.
 #pragma once
 
 #include <cmath>
@@ -35,20 +35,20 @@ template <class Real>
 STRATA_BOTH constexpr Real dot(const Vector<Real>& a, const Vector<Real>& b) {
   return a.x * b.x + a.y * b.y + a.z * b.z;
 }
-/// Of length 1; what has no length stays as it is.
+/// Normalised to length 1; a zero vector stays unchanged.
 template <class Real>
 STRATA_BOTH inline Vector<Real> unit(const Vector<Real>& a) {
   const Real squared = dot(a, a);
   return squared > 0 ? (1 / std::sqrt(squared)) * a : a;
 }
-/// At most so long.
+/// Limited to this length.
 template <class Real>
 STRATA_BOTH inline Vector<Real> at_most(const Vector<Real>& a, Real longest) {
   const Real squared = dot(a, a);
   return squared > longest * longest ? (longest / std::sqrt(squared)) * a : a;
 }
 
-/// An agent as it moves.
+/// A moving agent.
 template <class Real>
 struct Agent {
   Vector<Real> place;
@@ -56,15 +56,16 @@ struct Agent {
   Real speed = 0;
 };
 
-/// OpenSteer's `Boids`: separation, alignment and cohesion of what lies ahead, or very near. Not
-/// rebuilt are the least speed, the smoothing of accelerations, and the wings: they concern no
-/// neighbours.
+/// OpenSteer's `Boids`: separation, alignment and cohesion of neighbours ahead, or very near. Not
+/// included are the minimum speed, the smoothing of accelerations, and the wings: they do not
+/// involve neighbours.
 namespace boids {
 inline constexpr double time_step = 1.0 / 60;
 inline constexpr double most_force = 27;  // of a boid of mass 1
 inline constexpr double most_speed = 9;
-inline constexpr double always_near = 1.5 * 1.5;  ///< squared: felt wherever it is
-/// Cosine of the angle to forward up to which a neighbour counts, and the weight.
+inline constexpr double always_near = 1.5 * 1.5;  ///< squared: within it, direction does not matter
+/// Cosine of the maximum angle to the forward direction at which a neighbour counts, and the
+/// weight.
 inline constexpr double separation_angle = -0.707;
 inline constexpr double separation_weight = 12;
 inline constexpr double alignment_angle = 0.7;
@@ -73,7 +74,7 @@ inline constexpr double cohesion_angle = -0.15;
 inline constexpr double cohesion_weight = 8;
 }  // namespace boids
 
-/// What a boid feels of its neighbours.
+/// Influence of the neighbours on a boid.
 template <class Real>
 struct Steering {
   Vector<Real> separation;
@@ -101,7 +102,7 @@ struct Steering {
   }
 };
 
-/// The boid after a step. Who leaves the sphere comes in on the other side.
+/// The boid after a step. A boid that leaves the sphere enters on the other side.
 template <class Real>
 STRATA_BOTH inline Agent<Real> moved(const Agent<Real>& boid, const Steering<Real>& steering,
                                      Real world) {
@@ -117,12 +118,12 @@ STRATA_BOTH inline Agent<Real> moved(const Agent<Real>& boid, const Steering<Rea
   return after;
 }
 
-/// FLAME GPU 2's `circles`: a neighbour pushes where it is nearer than half the reach, and pulls
+/// FLAME GPU 2's `circles`: a neighbour pushes if it is nearer than half the reach, and pulls
 /// beyond, by a sine of its distance. The cube has walls.
 namespace circles {
 inline constexpr double repulsion = 0.05;
 
-/// sin 2πv for |v| ≤ 1/2, fitted to 2e-7: a call of the library would outweigh the search.
+/// sin 2πv for |v| ≤ 1/2, fitted to 2e-7: a library call would cost more than the search.
 STRATA_BOTH constexpr float sine(float v) {
   const float w = v * v;
   float sum = -12.471244F;
@@ -139,19 +140,19 @@ inline double sine(double v) {
 }
 }  // namespace circles
 
-/// What a circle feels of its neighbours.
+/// Influence of the neighbours on a circle.
 template <class Real>
 struct Push {
   Vector<Real> sum;
 
-  /// A neighbour, `offset` away; nothing of one at the same place.
+  /// A neighbour, `offset` away; no influence if it is at the same place.
   STRATA_BOTH void feel(const Vector<Real>& offset, Real squared, Real per_radius) {
     const Real distance = std::sqrt(squared);
     const Real half = static_cast<Real>(0.5);
     const Real strength = circles::sine(distance * per_radius - half);
     sum = sum + (distance > 0 ? strength / distance : 0) * offset;
   }
-  /// Where an agent with so many neighbours is after a step.
+  /// The position of an agent with that many neighbours after a step.
   [[nodiscard]] STRATA_BOTH Vector<Real> moved(const Vector<Real>& place, std::uint32_t neighbours,
                                                Real world) const {
     if (neighbours == 0) return place;

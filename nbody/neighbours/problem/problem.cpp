@@ -144,7 +144,7 @@ Agents generate(const Problem& problem) {
     for (const std::uint32_t i : tied)
       put(agents, i, sites.draw(i), steps);
   }
-  refuse({"generate"}, fmt::format("{} agents are too dense to have no ties", problem.agents),
+  refuse({"generate"}, fmt::format("{} agents are too dense to exclude ties", problem.agents),
          "fewer agents, or a larger world", "change the number of agents or the world");
 }
 
@@ -157,23 +157,23 @@ void check(std::string_view place, const Problem& problem) {
   if (!(problem.extent() > 0) || !(problem.extent() <= most_extent)) {
     refuse({place}, fmt::format("the world is {}", problem.world),
            fmt::format("a finite number above 0, at most {}", most_extent / 2),
-           "give another world");
+           "use another world");
   }
   const float radius = std::sqrt(problem.radius_squared);
   if (!(problem.radius_squared > 0) || !std::isfinite(problem.radius_squared)) {
     refuse({place}, fmt::format("the squared reach is {}", problem.radius_squared),
-           "a finite number above 0", "give a reach");
+           "a finite number above 0", "use another reach");
   }
   const float most_exact = 4096 / static_cast<float>(lattice(problem.kind));
   if (radius > most_exact) {
     refuse({place}, fmt::format("the reach is {:g}", radius),
            fmt::format("at most {:g}, within which squared distances are exact", most_exact),
-           "give a smaller reach");
+           "use a smaller reach");
   }
   if (2 * radius > problem.extent()) {
     refuse({place}, fmt::format("the reach is {:g}", radius),
            fmt::format("at most that of the world, {:g}", problem.extent() / 2),
-           "give a smaller reach or a larger world");
+           "use a smaller reach or a larger world");
   }
 }
 
@@ -207,10 +207,10 @@ void check(std::string_view place, const Problem& problem, const Agents& agents)
                             : in_box(Part::px) && in_box(Part::py) && in_box(Part::pz);
     if (inside) continue;
     refuse({place},
-           fmt::format("agent {} is at ({:g}, {:g}, {:g}), outside of the world", i,
+           fmt::format("agent {} is at ({:g}, {:g}, {:g}), outside the world", i,
                        agents.parts[0][i], agents.parts[1][i], agents.parts[2][i]),
            problem.kind == Kind::boids
-               ? fmt::format("places within {:g} of the origin", problem.world)
+               ? fmt::format("positions within {:g} of the origin", problem.world)
                : fmt::format("coordinates from 0 to {:g}", problem.world),
            "generate them again");
   }

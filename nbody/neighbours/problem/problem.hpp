@@ -41,9 +41,9 @@ struct Problem {
   Kind kind = Kind::boids;
   Spread spread = Spread::uniform;
   std::uint32_t agents = 1;
-  float world = 50;           ///< boids: radius of the sphere about the origin; else edge of the
-                              ///< cube from the origin on
-  float radius_squared = 18;  ///< who is nearer than that is within reach
+  float world = 50;  ///< boids: radius of the sphere about the origin; otherwise edge of the cube
+                     ///< at the origin
+  float radius_squared = 18;  ///< agents closer than this are within reach
   std::uint64_t seed = 2008;
 
   [[nodiscard]] bool moves() const { return kind != Kind::list; }
@@ -53,10 +53,9 @@ struct Problem {
   bool operator==(const Problem&) const = default;
 };
 
-/// Of the neighbours of a boid only so many count: the nearest.
+/// Maximum neighbours of a boid that count: the nearest.
 inline constexpr std::uint32_t nearest_count = 7;
-/// A boid with fewer than 7 neighbours has so many of these in its row; results that no step has
-/// written are this.
+/// Fills the row of a boid with fewer than 7 neighbours, and results that no step has written.
 inline constexpr std::uint32_t nobody = 0xFFFFFFFFU;
 
 /// Whether only the nearest count.
@@ -65,19 +64,19 @@ inline constexpr std::uint32_t nobody = 0xFFFFFFFFU;
 }
 inline constexpr std::uint32_t most_agents = std::uint32_t{1} << 26U;
 
-/// Steps of a lattice for a unit of length.
+/// Lattice steps per unit of length.
 [[nodiscard]] constexpr std::uint32_t lattice(Kind kind) {
   return kind == Kind::boids ? 256 : 512;
 }
-/// Squared reach: as the seed has it, and as FLAME GPU 2 has it.
+/// Squared reach: as in Breitbart's thesis, and as in FLAME GPU 2.
 [[nodiscard]] constexpr float usual_radius_squared(Kind kind) {
   return kind == Kind::boids ? 18 : 4;
 }
-/// The world that agents are given where nobody says another: of boids radius 50, else the cube of
-/// density 1, at least as large as its agents reach to both sides.
+/// The default world: for boids radius 50, otherwise the cube of density 1, at least twice as large
+/// as the reach of its agents.
 [[nodiscard]] float usual_world(Kind kind, std::uint32_t agents);
 
-/// What is known of each agent.
+/// Data of each agent.
 enum class Part { px, py, pz, fx, fy, fz, speed };
 inline constexpr std::size_t part_count = 7;
 
@@ -94,18 +93,17 @@ struct Agents {
   bool operator==(const Agents&) const = default;
 };
 
-/// Agents of a problem, without ties: of no boid are the 7th and the 8th nearest equally far. An
-/// agent with a tie is put elsewhere. Throws UsageError where there are ties however often that is
-/// done.
+/// Agents of a problem, without ties: no boid has its 7th and 8th neighbour at the same distance.
+/// An agent with a tie is moved. Throws UsageError if ties remain after many attempts.
 [[nodiscard]] Agents generate(const Problem& problem);
 
-/// Throws UsageError that begins with `place` for agents that no rung could be given: none, outside
-/// of their world or not finite, within a reach that is not above 0 or is larger than the world.
+/// Throws UsageError that begins with `place` for invalid agents: none, outside their world or not
+/// finite, or a reach that is not above 0 or larger than the world.
 void check(std::string_view place, const Problem& problem, const Agents& agents);
 /// The same of a problem alone.
 void check(std::string_view place, const Problem& problem);
 
-/// The problem that a case's axes `problem`, `spread`, `agents` and `world` name.
+/// The problem of a case's axes `problem`, `spread`, `agents` and `world`.
 [[nodiscard]] Problem problem_of(const Session& session);
 
 }  // namespace strata::neighbours

@@ -160,7 +160,7 @@ std::vector<Accuracy> accuracy_of(const Problem& problem, const Agents& moved,
   // A place is rounded to half a unit in its last place along each axis, a step to less.
   constexpr double rounding = 0x1p-24;
   std::vector<Accuracy> results{places.over(static_cast<double>(problem.extent()), 2 * rounding,
-                                            8 * rounding, "places after a step")};
+                                            8 * rounding, "positions after a step")};
   if (problem.kind != Kind::boids) return results;
   // A direction is as right as the sum of up to 14 terms that it is of; a sum that nearly vanishes
   // is wrong by so much more, down to the thousandth at which an agent counts as undecided.

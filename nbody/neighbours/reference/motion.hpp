@@ -1,5 +1,5 @@
-// Where agents are after a step, in double precision: what the rungs' own motion is held against.
-// Host only.
+// Positions of agents after a step, in double precision: the reference for the rungs' motion. Host
+// only.
 #pragma once
 
 #include "harness/record/gates.hpp"
@@ -13,8 +13,8 @@ namespace strata::neighbours {
 
 struct Motion {
   std::vector<Agent<double>> after;
-  /// Agents whose step single precision may decide otherwise, because a number lies at a limit: an
-  /// angle at that up to which a neighbour counts, a place at the border, a sum at 0.
+  /// Agents whose step may differ in single precision, because a number is at a limit: the maximum
+  /// angle of a neighbour, a position at the border, a sum of 0.
   std::vector<char> undecided;
 };
 /// Of agents whose neighbours these are.
@@ -25,9 +25,9 @@ struct Motion {
 [[nodiscard]] Agents in_single(const std::vector<Agent<double>>& agents);
 [[nodiscard]] Places places_of(const std::vector<Agent<double>>& agents);
 
-/// How far the agents that a rung has moved are from there: their places, over the extent of the
-/// world, and, of boids, their velocities, over the root mean square of all. Undecided agents do
-/// not count.
+/// Errors of the agents that a rung has moved: of their positions, over the extent of the world,
+/// and, for boids, of their velocities, over the root mean square of all. Undecided agents do not
+/// count.
 [[nodiscard]] std::vector<Accuracy> accuracy_of(const Problem& problem, const Agents& moved,
                                                 const Motion& right);
 

@@ -1,4 +1,4 @@
-// The reference of every rung: who is whose neighbour, in double precision. Host only.
+// The reference of every rung: the neighbours of each agent, in double precision. Host only.
 #pragma once
 
 #include "nbody/neighbours/problem/problem.hpp"
@@ -19,7 +19,7 @@ using Places = std::array<std::vector<double>, 3>;
 
 /// The neighbours of every agent, each list in ascending order.
 struct Lists {
-  std::vector<std::uint64_t> first = {0};  ///< where each list begins in `ids`; one more at the end
+  std::vector<std::uint64_t> first = {0};  ///< begin of each list in `ids`; one more at the end
   std::vector<std::uint32_t> ids;
 
   [[nodiscard]] std::size_t size() const { return first.size() - 1; }
@@ -31,15 +31,15 @@ struct Lists {
 
 struct Found {
   Lists lists;
-  std::vector<std::uint32_t> tied;  ///< whose 7th neighbour is no nearer than the 8th
+  std::vector<std::uint32_t> tied;  ///< whose 7th and 8th neighbours are equally near
 };
-/// All within reach, or the nearest of them, on all CPUs. Of equally near ones the first count.
+/// All within reach, or the nearest of them, on all CPUs. Of equally near ones the first counts.
 [[nodiscard]] Found search(const Places& places, double radius_squared, bool nearest);
 
-/// How many agents have other neighbours than the reference says. `found` gives those of an agent
-/// in any order. `slack`: a pair that one has and the other lacks is no fault where its squared
-/// distance is, to such a part, that of the reach or of the farthest of the nearest; 0 for agents
-/// on the lattice.
+/// Number of agents whose neighbours differ from the reference. `found` gives those of an agent in
+/// any order. `slack`: a pair in only one of them is not an error if its squared distance equals,
+/// within this relative tolerance, that of the reach or of the farthest of the nearest; 0 for
+/// agents on the lattice.
 [[nodiscard]] std::size_t agents_with_wrong_neighbours(
     const Places& places, double radius_squared, bool nearest, const Lists& right,
     const std::function<std::span<const std::uint32_t>(std::size_t)>& found, double slack);

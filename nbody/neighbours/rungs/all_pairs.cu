@@ -9,12 +9,12 @@ const Rung rung{
     .name = "neighbours_all_pairs",
     .backend = Backend::cuda,
     .costs = {.issue_slots = 17},
-    .question = "What do all neighbours cost on a GPU, if everybody asks everybody?",
-    .change = "a thread for each agent; every vector is copied in before a step, and out after it",
+    .question = "What does it cost to find all neighbours on a GPU by testing all pairs?",
+    .change = "a thread per agent; every array is copied in before a step, and out after it",
     .source = seed("5.2, with the explicit copies of 2.5"),
     .expectation =
-        "agents² distance tests a step, read from L1; for few agents the copies, two for each "
-        "vector and step, take longer than the kernel",
+        "agents² distance tests per step, read from L1; with few agents the copies, two per array "
+        "and step, take longer than the kernel",
     .predicted_tests = predict_all_pairs,
     .predicted_traffic = predict_copying,
     .most_agents = 131072};

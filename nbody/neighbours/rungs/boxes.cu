@@ -7,15 +7,15 @@ const Rung rung{
     .name = "neighbours_boxes",
     .backend = Backend::cuda,
     .before = "neighbours_split_slabs",
-    .question = "What does it bring to divide agents along all axes?",
+    .question = "How much does it gain to divide agents along all axes?",
     .change =
         "the host divides agents along the axis on which their mean is nearest to a border of "
-        "their part of the world; a block looks itself which boxes are within reach of its own",
+        "their part of the world; each block determines which boxes are within reach of its own",
     .source =
         seed("7.2.3, ordering in three dimensions, and table 7.1: 62.5 % of the threads used"),
     .expectation =
-        "boxes in the place of slabs: of 16,384 boids in a world of 50 a tenth of the tests, so "
-        "that the host is what a step waits for; 61 to 64 % of the threads have an agent",
+        "boxes instead of slabs: for 16,384 boids in a world of 50 a tenth of the tests, so that "
+        "the host limits a step; 61 to 64 % of the threads have an agent",
     .predicted_tests = predict_boxes,
     .predicted_traffic = predict_host_boxes,
     .most_agents = 131072};

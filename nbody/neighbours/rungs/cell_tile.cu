@@ -13,20 +13,19 @@ const Rung rung{
     .before = "neighbours_runs",
     .costs = {.build = predict_sorted_agents},
     .question =
-        "What does it bring to have the agents of cells in shared memory, with no thread "
-        "idle for it?",
+        "How much does it gain to keep the agents of cells in shared memory, without idle threads?",
     .change =
         "a warp reads each row of cells once, as far as any of its threads reaches, into shared "
-        "memory, of which a thread asks its own cells, eight agents at a time as tile does",
+        "memory; each thread tests its own cells, eight agents at a time as in tile",
     .source =
         "the aim of Breitbart 2008, ch. 7, whose blocks of 128 threads have a cell of up to 128 "
-        "agents each; here threads stand in the order of cells, so that none lacks an agent",
+        "agents each; here threads are in cell order, so that every thread has an agent",
     .expectation =
         "as many tests as runs. Where a warp's agents share a row of cells, each agent is read by "
-        "one coalesced load in the place of one a lane and test, and of eight tests of circles, "
-        "where in nearly each some lane has a hit, only as many are followed by a push as the "
-        "lane with the most hits has; where a row has fewer agents than a warp, a warp waits in "
-        "rows that but some of its lanes reach, and runs is faster",
+        "one coalesced load instead of one per lane and test. Of eight tests of circles, nearly "
+        "each has a hit in some lane, but pushes are executed only as often as the lane with the "
+        "most hits needs. Where a row has fewer agents than a warp, a warp waits in rows that only "
+        "some of its lanes reach, and runs is faster",
     .predicted_tests = predict_rows,
     .predicted_traffic = predict_counting_sort,
     .axes = {cells_axis()}};

@@ -12,15 +12,15 @@ const Rung rung{
     .backend = Backend::cuda,
     .before = "neighbours_host_grid",
     .costs = {.issue_slots = 22.5},
-    .question = "Is constant memory the place for where cells begin?",
+    .question = "Is constant memory the right place for cell offsets?",
     .change =
-        "the host copies where cells begin to constant memory, from where threads read it; the "
-        "64 KiB that there are of that have room for 25³ cells, and a case with more is skipped, "
-        "or refused where it asks for them",
+        "the host copies the cell offsets to constant memory, where threads read them; its 64 KiB "
+        "have room for 25³ cells, and a case with more is skipped, or rejected where it requests "
+        "them",
     .source = seed("6.2.3"),
     .expectation =
-        "the seed won 2 % at most and lost above 14³ cells: lanes that ask different cells are "
-        "answered one after the other, and agents in the order of their numbers do so",
+        "the thesis gained at most 2 % and lost above 14³ cells: lanes that read different cells "
+        "are served one after the other, and agents in the order of their ids do so",
     .predicted_tests = predict_cells,
     .predicted_traffic = predict_host_grid,
     .axes = {cells_axis(most)}};

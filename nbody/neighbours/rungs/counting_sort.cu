@@ -8,13 +8,13 @@ const Rung rung{
     .backend = Backend::cuda,
     .before = "neighbours_scan_grid",
     .costs = {.issue_slots = 22.5, .build = predict_sorted_ids},
-    .question = "What does it bring to sort agents into cells by atomic additions?",
+    .question = "How much does it gain to sort agents into cells with atomic additions?",
     .change =
-        "a thread for each agent adds 1 to the count of its cell, which tells it its place there; "
-        "after the scan it notes itself",
+        "a thread per agent increments the count of its cell, which gives the agent's place in the "
+        "cell; after the scan it writes its id there",
     .source = "Hoetzlein, Fast fixed-radius nearest neighbors, GTC 2014: counting sort by atomics",
     .expectation =
-        "building costs a few launches of some microseconds; a cell's agents come in any order",
+        "building costs a few launches of some microseconds; the agents of a cell are in any order",
     .predicted_tests = predict_cells,
     .predicted_traffic = predict_counting_sort,
     .axes = {cells_axis()}};

@@ -13,23 +13,21 @@ const Rung rung{
     .backend = Backend::cuda,
     .before = "neighbours_reordered",
     .costs = {.issue_slots = 14.5, .build = predict_sorted_by_table},
-    .question = "What does it bring that cells follow each other along a curve?",
+    .question = "How much does it gain to order cells along a space-filling curve?",
     .change =
-        "cells, and agents with them, follow a Z or a Hilbert curve; a table tells their places",
+        "cells, and their agents, follow a Z or a Hilbert curve; a table gives their positions",
     .source =
         "Morton, A computer oriented geodetic data base and a new technique in file sequencing, "
         "IBM, 1966; Skilling, Programming the Hilbert curve, AIP 707, 2004",
     .expectation =
         "cells above and behind are nearer in memory than a row or a layer away, and the agents of "
-        "a warp are those of a cube, no longer of a row: together they ask fewer cells, and more "
-        "of what a block reads is in L1. That is little as long as L2 has all agents, of 16 B "
-        "each, and every cell that is asked costs a look into the table, which an agent does "
-        "some 20 times a step. Along a Hilbert curve, which never jumps, the agents of a warp are "
-        "nearer to each other yet",
+        "a warp form a cube instead of a row: together they visit fewer cells, and more of what a "
+        "block reads is in L1. That is little as long as L2 holds all agents, of 16 B each, and "
+        "every visited cell costs a table lookup, some 20 times per agent and step. Along a "
+        "Hilbert curve, which never jumps, the agents of a warp are still nearer to each other",
     .predicted_tests = predict_curve_cells,
     .predicted_traffic = predict_counting_sort,
-    .axes = {cells_axis(),
-             listed_axis("curve", "along which cells follow each other", {"z", "hilbert"}, {"z"})}};
+    .axes = {cells_axis(), listed_axis("curve", "order of the cells", {"z", "hilbert"}, {"z"})}};
 
 #if defined(__CUDACC__)
 template <Kind kind>

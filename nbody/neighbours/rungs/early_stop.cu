@@ -7,16 +7,15 @@ const Rung rung{
     .name = "neighbours_early_stop",
     .backend = Backend::cuda,
     .before = "neighbours_boxes",
-    .question =
-        "What does it bring to ask only the boxes that touch one's own, whatever the reach?",
+    .question = "How much does it gain to search only adjacent boxes, whatever the reach?",
     .change =
-        "a block asks the boxes that touch its own, and takes it for granted that they have all "
-        "neighbours. Nothing makes sure of that: its rows are valid where no agent has wrong "
-        "neighbours, and wrong_neighbours tells how many have",
+        "a block searches the boxes that touch its own, and assumes that they contain all "
+        "neighbours. Nothing guarantees that: its rows are valid where no agent has wrong "
+        "neighbours, and wrong_neighbours counts those that have",
     .source = seed("7.3: the optimised search, expecting enough neighbours in surrounding cells"),
     .expectation =
-        "fewer tests where boxes are small against the reach, which is where neighbours are "
-        "missed; where boxes are larger than the reach, the same ones and nothing gained",
+        "fewer tests where boxes are small compared to the reach, which is where neighbours are "
+        "missed; where boxes are larger than the reach, the same tests and no gain",
     .predicted_tests = predict_early_stop,
     .predicted_traffic = predict_host_boxes,
     .most_agents = 131072,

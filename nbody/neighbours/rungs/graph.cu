@@ -13,14 +13,12 @@ const Rung rung{
     .backend = Backend::cuda,
     .before = "neighbours_runs",
     .costs = {.issue_slots = 14.5, .build = predict_sorted_agents},
-    .question = "What does it bring to hand a whole step over as one?",
-    .change =
-        "what a step copies, fills and launches is recorded once as a CUDA graph; a step is "
-        "then one launch",
+    .question = "How much does it gain to launch a whole step as a graph?",
+    .change = "a step's copies, fills and launches are captured once; a step is one graph launch",
     .source = "Gray, Getting started with CUDA Graphs, NVIDIA, 2019",
     .expectation =
-        "of some 2 µs for each of six launches, one launch and shorter gaps are left: much where "
-        "16,384 agents take tens of microseconds, nothing where a step takes a millisecond",
+        "of some 2 µs for each of six launches, one launch and shorter gaps remain: a large gain "
+        "where 16,384 agents take tens of microseconds, none where a step takes a millisecond",
     .predicted_tests = predict_rows,
     .predicted_traffic = predict_lazy,
     .axes = {cells_axis()}};

@@ -15,19 +15,19 @@ const Rung rung{
     .backend = Backend::cuda,
     .before = "neighbours_runs",
     .costs = {.build = predict_sorted_agents},
-    .question = "What does it bring to test each pair once?",
+    .question = "How much does it gain to test each pair once?",
     .change =
-        "a thread asks only who stands behind its agent in the order of cells, and notes a "
-        "neighbour in the lists of both, by atomic additions; where agents move, a second kernel "
-        "moves each by its list. (The rung pair_once of gravity has that name already.)",
+        "a thread tests only agents after its own in cell order, and adds a neighbour to the lists "
+        "of both, with atomic additions; a second kernel moves each agent by its list. (The rung "
+        "pair_once of gravity has that name already.)",
     .source =
         "Plimpton, Fast parallel algorithms for short-range molecular dynamics, Journal of "
-        "Computational Physics 117, 1995: Newton's third law, which LAMMPS leaves out on GPUs",
+        "Computational Physics 117, 1995: Newton's third law, which LAMMPS does not use on GPUs",
     .expectation =
-        "half the tests, of which those by the lists are none, but two atomic additions and two "
-        "scattered stores for each pair that is "
-        "near: of circles and lists, where a sixth of the tests are hits, more than the tests that "
-        "are saved; of boids, who have fewer neighbours, as fast as runs",
+        "half the tests, not counting those of the lists, but two atomic additions and two "
+        "scattered stores per pair within reach: for circles and lists, where a sixth of the tests "
+        "are hits, more than the saved tests; for boids, which have fewer neighbours, as fast as "
+        "runs",
     .predicted_tests = predict_half_stencil,
     .predicted_traffic = predict_half_stencil,
     .kernel_phases = {{"find", StepPhase::search}},

@@ -5,23 +5,22 @@
 namespace strata::neighbours::host_grid {
 namespace {
 
-const Rung rung{
-    .name = "neighbours_host_grid",
-    .backend = Backend::cuda,
-    .before = "neighbours_lazy",
-    .costs = {.issue_slots = 22.5},
-    .question = "What does a static grid bring that the host builds in each step?",
-    .change =
-        "the host sorts agents into cells, and copies where each cell begins and whom it has to "
-        "the GPU; a thread asks the agents of the cells within reach",
-    .source = seed("6.2.1 and 6.2.2"),
-    .expectation =
-        "distance tests fall from agents² to about 20 cells' worth for each agent; then places "
-        "on their way to the host, its work and the cells on their way back are the step: how "
-        "many bytes that is, copied_bytes tells",
-    .predicted_tests = predict_cells,
-    .predicted_traffic = predict_host_grid,
-    .axes = {cells_axis()}};
+const Rung rung{.name = "neighbours_host_grid",
+                .backend = Backend::cuda,
+                .before = "neighbours_lazy",
+                .costs = {.issue_slots = 22.5},
+                .question = "How much does a static grid gain that the host builds in each step?",
+                .change =
+                    "the host sorts agents into cells, and copies the cell offsets and the ids of "
+                    "their agents to the GPU; a thread searches the cells within reach",
+                .source = seed("6.2.1 and 6.2.2"),
+                .expectation =
+                    "distance tests fall from agents² to about 20 cells' worth per agent; a step "
+                    "then consists of positions copied to the host, the host's work and cells "
+                    "copied back; copied_bytes says how many bytes that is",
+                .predicted_tests = predict_cells,
+                .predicted_traffic = predict_host_grid,
+                .axes = {cells_axis()}};
 
 #if defined(__CUDACC__)
 template <Kind kind>

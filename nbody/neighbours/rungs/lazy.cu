@@ -8,13 +8,14 @@ const Rung rung{
     .backend = Backend::cuda,
     .before = "neighbours_tile",
     .costs = {.issue_slots = 8.875},
-    .question = "What does it bring to copy only what the other side touches?",
+    .question = "How much does it gain to copy only what the other side reads or writes?",
     .change =
-        "vectors stay on the GPU: what is read is copied in before the first step, what was "
-        "written is copied out after the last",
+        "arrays stay on the GPU: what is read is copied in before the first step, what was written "
+        "is copied out after the last",
     .source = seed("2.5: cupp::vector, which transfers data whenever needed"),
     .expectation =
-        "copies fall from 16 a step of boids to 8 in eight steps, and few agents' time with them",
+        "copies fall from 16 per step of boids to 8 in eight steps, and with them the time of few "
+        "agents",
     .predicted_tests = predict_all_pairs,
     .predicted_traffic = predict_lazy,
     .most_agents = 131072};

@@ -19,17 +19,17 @@ const Rung rung{
     .name = "neighbours_persistent",
     .backend = Backend::cuda,
     .before = "neighbours_graph",
-    .question = "What does it bring to hand all steps over as one kernel?",
+    .question = "How much does it gain to launch all steps as one kernel?",
     .change =
         "one cooperative launch takes all steps: its blocks, as many as fit on the GPU at once, "
-        "count, scan, sort and search, and wait for each other in between at a barrier of the grid",
+        "count, scan, sort and search, with a grid barrier between these phases",
     .source =
         "Gupta, Stuart and Owens, A study of persistent threads style GPU programming for GPGPU "
         "workloads, InPar 2012",
     .expectation =
-        "six waits a step of the whole grid, of 1 to 2 µs each, in the place of a launch and the "
-        "gaps between six kernels: little more than graph at best, and where agents are many less, "
-        "since every part of a step has the registers of the search. Its phases are one: what is "
+        "six grid barriers per step, of 1 to 2 µs each, instead of a launch and the gaps between "
+        "six kernels: little more than graph at best, and less with many agents, because every "
+        "part of a step uses the registers of the search. It has a single phase, because the "
         "inside of a kernel is not recorded",
     .predicted_tests = predict_rows,
     .predicted_traffic = predict_persistent,

@@ -8,17 +8,17 @@ const Rung rung{
     .backend = Backend::cuda,
     .before = "neighbours_runs",
     .costs = {.issue_slots = 15.25, .build = predict_sorted_agents},
-    .question = "What does it bring that warps work off hits together?",
+    .question = "How much does it gain when warps process hits together?",
     .change =
-        "a thread notes in shared memory whom it finds, up to 32; when one has no room left, "
-        "all of the warp work off theirs",
+        "a thread stores its hits in shared memory, up to 32; when one has no room left, all "
+        "threads of the warp process theirs",
     .source =
         "Aila and Laine, Understanding the efficiency of ray traversal on GPUs, HPG 2009: what a "
         "thread finds is postponed until others of its warp have found something too",
     .expectation =
-        "of circles a sixth of the tests are hits, so that in nearly each some lane computes a "
-        "push while the others wait; worked off together, two of three lanes are at work. Lists, "
-        "where a hit is but a store, lose the notes' own cost",
+        "for circles a sixth of the tests are hits, so that in nearly every test some lane "
+        "computes a push while the others wait; processed together, two of three lanes are active. "
+        "Lists, where a hit is only a store, lose the cost of the queue",
     .predicted_tests = predict_rows,
     .predicted_traffic = predict_counting_sort,
     .axes = {cells_axis()}};

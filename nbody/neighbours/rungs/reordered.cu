@@ -8,15 +8,14 @@ const Rung rung{
     .backend = Backend::cuda,
     .before = "neighbours_counting_sort",
     .costs = {.issue_slots = 14.5, .build = predict_sorted_agents},
-    .question = "What does it bring that agents stand in the order of their cells?",
+    .question = "How much does it gain to store agents in cell order?",
     .change =
-        "places are copied in the order of cells, with their numbers; so stand the threads, so "
-        "that "
-        "a warp asks the same cells",
+        "positions and ids are copied into cell order; threads use the same order, so that a warp "
+        "searches the same cells",
     .source = "Green, Particle simulation using CUDA, NVIDIA, 2010: sorted data, read in order",
     .expectation =
-        "whom a cell has is read in one piece, 16 bytes an agent, and the lanes of a warp read the "
-        "same ones; what belongs to an agent by its number is written here and there",
+        "the agents of a cell are read in one piece, 16 bytes per agent, and the lanes of a warp "
+        "read the same ones; data that are stored by agent id are accessed in scattered order",
     .predicted_tests = predict_packed_cells,
     .predicted_traffic = predict_counting_sort,
     .axes = {cells_axis()}};

@@ -8,11 +8,10 @@ const Rung rung{
     .backend = Backend::cuda,
     .before = "neighbours_reordered",
     .costs = {.issue_slots = 14.5, .build = predict_sorted_agents},
-    .question = "What does it bring to search a row of cells as one run?",
-    .change =
-        "cells that follow each other along x are one piece of memory: 9 loops in the place of 27",
-    .source = "neighbours_cpu_packed, which searches so on a CPU",
-    .expectation = "some more distance tests, in fewer and longer loops whose ends idle less",
+    .question = "How much does it gain to search a row of cells as one run?",
+    .change = "adjacent cells along x are contiguous in memory: 9 loops instead of 27",
+    .source = "neighbours_cpu_packed, which searches like this on a CPU",
+    .expectation = "somewhat more distance tests, in fewer, longer loops with fewer idle threads",
     .predicted_tests = predict_rows,
     .predicted_traffic = predict_counting_sort,
     .axes = {cells_axis()}};

@@ -8,10 +8,10 @@ const Rung rung{
     .backend = Backend::cuda,
     .before = "neighbours_host_grid",
     .costs = {.issue_slots = 22.5, .build = predict_looking_at_all},
-    .question = "What does it bring that the GPU builds the grid, as the seed does?",
+    .question = "How much does it gain to build the grid on the GPU, as in the thesis?",
     .change =
-        "a thread for each cell looks at all agents and counts its own; the counts are scanned; "
-        "then each looks at all once more and notes them",
+        "a thread per cell reads all agents and counts its own; the counts are scanned; then each "
+        "reads all agents once more and stores its own",
     .source = seed("6.3.1, with the scan of CUB"),
     .expectation =
         "nothing is copied in a step, but agents × cells comparisons are made twice: slower than "

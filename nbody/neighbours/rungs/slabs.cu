@@ -8,14 +8,14 @@ const Rung rung{
     .backend = Backend::cuda,
     .before = "neighbours_lazy",
     .question =
-        "What does it bring to give each block 128 agents that are side by side along an axis?",
+        "How much does it gain to give each block 128 agents that are adjacent along an axis?",
     .change =
-        "the host sorts agents along x; each 128 of them are a slab and a block, which asks, by "
-        "tiles in shared memory, only the slabs within reach, that follow each other",
+        "the host sorts agents along x; each 128 of them are a slab and a block, which searches "
+        "only the slabs within reach, which are contiguous, with tiles in shared memory",
     .source = seed("7.2.1, sorting"),
     .expectation =
-        "a slab of the whole world is searched: of boids in a world of 50 some 12 % of the tests "
-        "of lazy, and more than cells take by far; the host's sort is most of a step",
+        "a slab of the whole world is searched: for boids in a world of 50 some 12 % of the tests "
+        "of lazy, and far more than with cells; the host's sort is most of a step",
     .predicted_tests = predict_slabs,
     .predicted_traffic = predict_host_boxes,
     .most_agents = 131072};

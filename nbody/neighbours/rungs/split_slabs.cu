@@ -8,16 +8,16 @@ const Rung rung{
     .backend = Backend::cuda,
     .before = "neighbours_slabs",
     .question =
-        "What does it bring to divide agents along x, in the place of sorting them, until a block "
-        "has room for them?",
+        "How much does it gain to divide agents along x until they fit a block, instead of sorting "
+        "them?",
     .change =
         "the host divides agents at the mean of their x, and each part again, until none has more "
-        "than 128; in a part they stand in any order",
+        "than 128; within a part their order is arbitrary",
     .source = seed("7.2.2, ordering in one dimension, and table 7.1: 59.5 % of the threads used"),
     .expectation =
-        "a host that is quicker by the sort within slabs, but blocks that are not full: of 16,384 "
-        "boids some 10,000 threads are idle, 4,000 of them in warps that work. As many more blocks "
-        "read what is within reach, so that the search is no faster",
+        "the host saves the sort within slabs, but blocks are not full: for 16,384 boids some "
+        "10,000 threads are idle, 4,000 of them in warps that work. The additional blocks read "
+        "what is within reach again, so that the search is no faster",
     .predicted_tests = predict_split_slabs,
     .predicted_traffic = predict_host_boxes,
     .most_agents = 131072};

@@ -8,12 +8,12 @@ const Rung rung{
     .backend = Backend::cuda,
     .before = "neighbours_all_pairs",
     .costs = {.issue_slots = 8.875},
-    .question = "What does it bring to read each agent once for a whole block?",
-    .change = "tiles of 256 agents in shared memory, of whom eight at a time are asked for a hit",
+    .question = "How much does it gain to read each agent once per block?",
+    .change = "tiles of 256 agents in shared memory, eight of which are tested for a hit at a time",
     .source = seed("5.2 and 6.3.1: shared memory as a cache"),
     .expectation =
-        "three loads from L1 become one of 16 bytes from shared memory; of the 9 issue slots of "
-        "a test 6 are arithmetic, the others a load, a minimum and an eighth of the question and "
+        "three loads from L1 become one of 16 bytes from shared memory; of the 9 issue slots of a "
+        "test 6 are arithmetic, the others a load, a minimum and an eighth of the comparison and "
         "the loop; a hit, which is rare, costs its warp some 80 more; the copies stay",
     .predicted_tests = predict_all_pairs,
     .predicted_traffic = predict_copying,

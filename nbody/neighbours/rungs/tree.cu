@@ -18,19 +18,19 @@ const Rung rung{
     .name = "neighbours_tree",
     .backend = Backend::cuda,
     .before = "neighbours_lazy",
-    .question = "What does a tree bring that is as fine as agents are dense?",
+    .question = "How much does a tree gain that adapts to the density of agents?",
     .change =
-        "agents are sorted along a Z curve, eight of them are a leaf with a box around it, eight "
-        "nodes one above; a thread asks the leaves that are nearer than the reach or, of boids, "
-        "than the 7th of those that it has found",
+        "agents are sorted along a Z curve; eight of them are a leaf with a bounding box, eight "
+        "nodes form one above; a thread searches the leaves that are nearer than the reach or, for "
+        "boids, than the 7th of the neighbours found so far",
     .source =
         "Lauterbach, Garland, Sengupta, Luebke and Manocha, Fast BVH construction on GPUs, "
         "Eurographics 2009: sorted Morton codes; Kamel and Faloutsos, On packing R-trees, CIKM "
         "1993: nodes of equally many along a curve",
     .expectation =
-        "agents that are evenly spread cost more than cells: a box is as much work as a test, and "
-        "threads of a warp take different ways. In clusters, where a cell has a thousand agents, "
-        "the 7th nearest is so near that some hundred tests are left",
+        "evenly distributed agents cost more than with cells: a box is as much work as a test, and "
+        "the threads of a warp diverge. In clusters, where a cell has a thousand agents, the 7th "
+        "nearest is so near that some hundred tests remain",
     .predicted_tests = predict_tree,
     .predicted_traffic = predict_tree,
     .kernel_phases = {{"note_codes", StepPhase::build},

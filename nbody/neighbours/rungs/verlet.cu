@@ -14,15 +14,15 @@ const Rung rung{
     .name = "neighbours_verlet",
     .backend = Backend::cuda,
     .before = "neighbours_runs",
-    .question = "What does it bring on a GPU to keep who was near from one step to the next?",
+    .question = "How much does it gain on a GPU to reuse neighbour lists for several steps?",
     .change =
-        "lists of all within the reach and a skin last until an agent has moved by half the "
-        "skin, which the GPU itself finds: then, and only then, the kernels that build do it",
+        "lists of all agents within the reach plus a skin are valid until an agent has moved by "
+        "half the skin, which the GPU detects; only then do the build kernels rebuild them",
     .source = "Verlet, Physical Review 159, 1967; neighbours_cpu_verlet",
     .expectation =
-        "of (1 + skin / reach)³ tests a neighbour most are hits, so that few lanes wait, where "
-        "rows of cells test 6 for a hit; a step has three launches more, of which those that "
-        "build return at once; nothing for boids, of whom some leave on one side in every step",
+        "of (1 + skin / reach)³ tests per neighbour most are hits, so that few lanes wait, where "
+        "rows of cells test 6 per hit; a step has three more launches, of which the build kernels "
+        "return at once; nothing for boids, some of which leave on one side in every step",
     .predicted_tests = predict_lists,
     .predicted_traffic = predict_verlet,
     .kernel_phases = {{"follow", StepPhase::build}, {"renew", StepPhase::build}},

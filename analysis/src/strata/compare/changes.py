@@ -1,10 +1,10 @@
-"""What changed between two runs of one device, row by row and by families of rows.
+"""What changed between two runs of one device, by rows and by families of rows.
 
-Only valid rows that both runs have are compared; the others are counted or listed. What was timed
-is compared in logarithms: a row against the floor of `strata.compare.wander`, a family of rows
-against the law of `strata.compare.families`. Half of the declared rate of false alarms is spent on
-the rows and half on the families, so that together they keep to it. What was counted, modelled or
-published must be equal to the last digit.
+Only valid rows of both runs are compared; the others are counted or listed. Timed rows are compared
+in logarithms: a row against the noise floor of `strata.compare.wander`, a family of rows against
+the distribution of `strata.compare.families`. Half of the declared false-alarm rate is spent on
+rows and half on families, so that together they keep it. Counted, modelled and published values
+must be exactly equal.
 """
 
 import itertools
@@ -29,8 +29,8 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 ALARMS: tuple[Verdict, ...] = ("slower", "faster", "changed")
 Better = Literal["lower", "higher", "neither"]
 
-POWER = 0.9  # the probability with which the smallest change that is named is found
-UNSURE = 0.05  # how often the interval of a row misses its change, as those of medians do
+POWER = 0.9  # power: the probability of finding the smallest reported change
+UNSURE = 0.05  # how often the interval of a row misses its change, as for medians
 KNEE = 0.01
 """By so much of a footprint the knee of a curve moves between runs, as pages lie elsewhere.
 
@@ -43,12 +43,12 @@ PLACES = ("residency", "level", "space", "memory")
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a comparison promises, all as shares (0.01 is 1 %).
+    """The parameters of a comparison, all as shares (0.01 is 1 %).
 
     `false_alarm` is the probability of even one alarm in a whole comparison in which nothing
-    changed, `min_change` the smallest change of interest, `wander` the spread between runs that is
-    assumed where too few rows tell (0.3 %: by so much are groups of rows shifted between the two
-    recorded runs of the atlas on H200s). Raises ValueError where a share is out of its range.
+    changed. `min_change` is the smallest change of interest. `wander` is the assumed spread between
+    runs if there are too few rows to estimate it (0.3 %: groups of rows differ by that much between
+    the two recorded runs of the atlas on H200s). Raises ValueError for a share out of its range.
     """
 
     false_alarm: float = 0.01
@@ -64,10 +64,10 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The change of a row or of a family of rows, relative to the first run (0.02: 2 % more).
+    """The change of a row or a family of rows, relative to the first run (0.02: 2 % more).
 
-    The interval is of this one by itself, at 95 %. `chance` is how often it moves so far without a
-    change of the code; `found` the smallest change of it that is found with a power of 0.9.
+    The 95 % interval is for this change alone. `chance` is the probability of such a change without
+    a change of the code; `found` is the smallest change that is detected with a power of 0.9.
     """
 
     verdict: Verdict
@@ -79,7 +79,7 @@ class Judged:
     found: float
 
     def as_time(self, share: float) -> float:
-        """A relative change as one of a time, above 0 where it is for the worse."""
+        """A relative change as a change of time, positive if it is for the worse."""
         return 1 / (1 + share) - 1 if self.better == "higher" else share
 
 
@@ -96,8 +96,8 @@ class Change(Judged):
 class Family(Judged):
     """The rows of one benchmark, quantity and level; its change is the median of theirs.
 
-    `alike` counts the rows that moved the same way. `repeats` are the degrees of freedom that runs
-    of the same code gave the `law`.
+    `alike` counts the rows that moved in the same direction. `repeats` are the degrees of freedom
+    that runs of the same code added to the `law`.
     """
 
     key: families.Key
@@ -107,12 +107,12 @@ class Family(Judged):
 
     @property
     def repeats(self) -> int:
-        """How many repeats tell how far this family drifts."""
+        """The number of repeats that show how far this family drifts."""
         return self.law.freedom - families.PRIOR
 
 
 class Pair(NamedTuple):
-    """A row of two runs that is no time: equal to the last digit, or left out for a reason."""
+    """An untimed row of two runs: equal to the last digit, or left out for a reason."""
 
     before: Row
     after: Row
@@ -123,11 +123,11 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two runs of a device, or of two of its model, compared.
+    """Two runs of a device, or of two devices of one model, compared.
 
-    `changes`, `exact` (what was counted, modelled, published or reported) and `left_out` are in the
-    order of the first run; `alone` counts the rows that only the first has, and only the second.
-    `repeats` are the sets of runs of the same code that the floors are from.
+    `changes`, `exact` (counted, modelled, published or reported rows) and `left_out` are in the
+    order of the first run; `alone` counts the rows of only the first and only the second run.
+    `repeats` are the sets of runs of the same code from which the floors were estimated.
     """
 
     before: Run
@@ -147,11 +147,11 @@ class Comparison:
         return self.before, self.after
 
     def verdicts(self) -> Counter[Verdict]:
-        """How many timed rows have each verdict."""
+        """The number of timed rows with each verdict."""
         return Counter(change.verdict for change in self.changes)
 
     def flagged(self) -> tuple[Change, ...]:
-        """What is slower, faster or changed: in this order, the largest change first."""
+        """Rows that are slower, faster or changed, in this order, the largest change first."""
         return _flagged(self.changes)
 
     def moved(self) -> tuple[Family, ...]:
@@ -160,7 +160,7 @@ class Comparison:
 
     @property
     def slower(self) -> bool:
-        """Whether anything is, a row or a family."""
+        """Whether any row or family is slower."""
         return any(one.verdict == "slower" for one in (*self.changes, *self.families))
 
 
@@ -182,7 +182,7 @@ def better(row: Row) -> Better:
 
 
 def groups(row: Row, family: families.Key) -> tuple[Group, ...]:
-    """The groups of rows that may wander alike, from the finest to the coarsest."""
+    """The groups of rows that may share a drift, from the finest to the coarsest."""
     kind = (row.quantity, row.method)
     fine = (row.suite, row.benchmark, *kind)
     return (*fine, family[3]), fine, (row.suite, *kind), ()
@@ -193,20 +193,20 @@ def compare(
 ) -> Comparison:
     """What changed from `before` to `after`, two runs of a device or of two of its model.
 
-    `same` are runs that repeat `before`, `after` or each other, on one chip and of the same code:
-    they say how far medians wander. Raises `RunError` where one of them repeats nothing, where the
-    runs have no row in common, or where they are of different devices.
+    `same` are runs that repeat `before`, `after` or each other, on one chip and with the same code:
+    they show how far medians wander. Raises `RunError` if one of them repeats nothing, if the runs
+    have no row in common, or if they are of different devices.
     """
     settings = settings or Settings()
     for run in (after, *same):
         if kinship(before.context, run.context) == "other":
             found = f"a run of {run.context.device.name}"
-            expected = f"one of {before.context.device.name}, as the first"
+            expected = f"one of {before.context.device.name}, like the first"
             mend = "compare different devices by their normalised numbers"
             raise RunError(run.folder, found=found, expected=expected, mend=mend)
     common = {row.key for row in before.rows} & {row.key for row in after.rows}
     if not common:
-        found = f"no row that {before.context.run} has too"
+        found = f"no row in common with {before.context.run}"
         expected, mend = "two runs with cases in common", "run the same sweep with both"
         raise RunError(after.folder, found=found, expected=expected, mend=mend)
     sets = repeats((before, after), same)
@@ -219,7 +219,7 @@ def compare(
     own = families.shifts(moved)
     laws = families.laws(own, [[*map(families.shifts, runs)] for runs in again], assumed)
     held = floors(drifts or [moved], moved.groups, known=bool(drifts), assumed=assumed)
-    if drifts and len(laws) >= wander.MIN_ROWS:  # which say of each family how far it drifts
+    if drifts and len(laws) >= wander.MIN_ROWS:  # which show how far each family drifts
         of = zip(held, map(laws.get, moved.families), strict=True)
         held = [
             one._replace(shift=law.scale, freedom=law.freedom) if law else one for one, law in of
@@ -237,7 +237,7 @@ def compare(
 
 
 def _pairs(before: Run, after: Run) -> tuple[list[tuple[Row, Row]], list[Pair]]:
-    """The rows of both runs, timed and others; the clock under load is a condition, no result."""
+    """Rows of both runs, timed and others; the clock under load is a condition, not a result."""
     theirs = {row.key: row for row in after.rows}
     timed, others = [], []
     for one, two in ((row, theirs[row.key]) for row in before.rows if row.key in theirs):
@@ -251,11 +251,11 @@ def _pairs(before: Run, after: Run) -> tuple[list[tuple[Row, Row]], list[Pair]]:
 
 
 def _unfit(before: Row, after: Row) -> str:
-    """Why two rows are not compared; empty where they are."""
+    """Why two rows are not compared; empty if they are."""
     if not (before.valid and after.valid):
         which = [name for name, row in (("before", before), ("after", after)) if not row.valid]
         return f"invalid {' and '.join(which)}"
-    # What a driver reports was called published by earlier builds.
+    # Earlier builds recorded driver-reported values as published.
     renamed = {before.provenance, after.provenance} == {"published", "reported"}
     if before.unit != after.unit or (before.provenance != after.provenance and not renamed):
         one, two = (f"{row.provenance} in {row.unit}" for row in (before, after))
@@ -289,7 +289,7 @@ def _drift(pairs: Sequence[tuple[Row, Row]], family: Callable[[Row], families.Ke
 
 
 def _climbs(rows: Sequence[Row]) -> dict[tuple[str, str, str], float]:
-    """How steeply the curve of each row over a footprint climbs there, by logarithms of both."""
+    """The slope of each row's curve over the footprint there, in logarithms of both."""
     curves: dict[object, list[tuple[float, float, Row]]] = {}
     for row in rows:
         if size := row.count("footprint"):
@@ -358,11 +358,11 @@ def _judged(
     reach: Reach,
     settings: Settings,
 ) -> Iterator[tuple[Verdict, Better, float, float, float, float, float]]:
-    """The fields of `Judged` for each of what `moved`; even one alarm is false at the set rate."""
+    """The fields of `Judged` for each that `moved`, at the set rate of even one false alarm."""
     sizes, least, unsure = np.abs(moved), math.log1p(settings.min_change), reach(UNSURE)
     alarms = holm(chances, settings.false_alarm) & (sizes >= least)
     same = sizes + unsure <= least
-    # The first step of Holm's procedure, at which an alarm is hardest.
+    # The first step of Holm's procedure, which is the strictest.
     edges = np.maximum(reach(settings.false_alarm / max(len(moved), 1)), least)
     change, smallest = _relative(moved), _relative(edges + reach(2 * (1 - POWER)))
     low, high = _relative(moved - unsure), _relative(moved + unsure)

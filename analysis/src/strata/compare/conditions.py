@@ -1,4 +1,4 @@
-"""What differs between two runs beside what they measured: each difference in one line."""
+"""How the conditions of two runs differ, one line per difference."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
@@ -14,7 +14,7 @@ CLOCK = "core_clock"
 CLOCK_TOLERANCE = 0.005
 """Clocks that differ by more are named."""
 
-# Facts of the device that change what it can do, and that a change of the code does not explain.
+# Facts of the device that change its performance and are not due to a change of the code.
 _FACTS = (
     "driver", "cuda_driver", "cuda_runtime", "ecc", "mig", "compute_mode", "persistence_mode",
     "power_limit_watts", "core_clock_peak_hz", "sm_clock_max_hz", "memory_clock_max_hz",
@@ -29,7 +29,7 @@ _HOST = ("cpu", "cores", "os", "kernel")
 
 
 class Difference(NamedTuple):
-    """One thing in which two runs differ: its name, and what each has."""
+    """A difference between two runs: its name, and the value of each."""
 
     name: str
     before: str
@@ -40,7 +40,7 @@ class Difference(NamedTuple):
 
 
 def kinship(one: Context, other: Context) -> Kinship:
-    """How the devices of two runs are akin; one without a number (a CPU) is told by its host."""
+    """How the devices of two runs are related; a CPU, which has no number, is named by its host."""
     if (one.device.slug, one.backend) != (other.device.slug, other.backend):
         return "other"
     hosts = [(run.host.cpu, run.host.cores, run.host.memory_bytes) for run in (one, other)]
@@ -49,10 +49,11 @@ def kinship(one: Context, other: Context) -> Kinship:
 
 
 def repeats(compared: Sequence[Run], same: Sequence[Run]) -> tuple[tuple[Run, ...], ...]:
-    """The sets of two or more runs on one chip and of the same code that `same` are of.
+    """The sets of two or more runs on one chip and with the same code, formed from `same`.
 
-    The first of those `compared` that is of a set stands at its head, and no second one: what is
-    under test tells nothing of noise. Raises `RunError` for one of `same` that repeats nothing.
+    The first of those `compared` that belongs to a set is its first run; no second one is added,
+    because a run under test is not evidence of noise. Raises `RunError` for one of `same` that
+    repeats nothing.
     """
 
     def alike(one: Run, other: Run) -> bool:
@@ -66,14 +67,14 @@ def repeats(compared: Sequence[Run], same: Sequence[Run]) -> tuple[tuple[Run, ..
             sets.append(of := [one for one in compared if alike(one, run)][:1])
         of.append(run)
     for alone in (found[0] for found in sets if len(found) == 1):
-        found = "a run to tell the noise from (--same) that repeats no other"
-        expected = "two or more of the same code on one chip, those compared among them"
-        raise RunError(alone.folder, found=found, expected=expected, mend="name its repeats too")
+        found = "a noise run (--same) without a repeat"
+        expected = "two or more runs of the same code on one chip, including those compared"
+        raise RunError(alone.folder, found=found, expected=expected, mend="give its repeats too")
     return tuple(map(tuple, sets))
 
 
 def differences(one: Run, other: Run) -> tuple[Difference, ...]:
-    """In what the conditions of two runs differ, the device first; empty where nothing does."""
+    """The differences in the conditions of two runs, the device first; empty if there are none."""
     before, after = _conditions(one.context), _conditions(other.context)
     names = [name for name in before | after if _differ(name, before.get(name), after.get(name))]
     found = [Difference(name, _shown(name, before), _shown(name, after)) for name in names]
@@ -81,7 +82,7 @@ def differences(one: Run, other: Run) -> tuple[Difference, ...]:
 
 
 def _differ(name: str, before: Any, after: Any) -> bool:
-    """Whether two values of a condition differ; of clocks, by more than their tolerance."""
+    """Whether two values of a condition differ; clocks by more than their tolerance."""
     if name.startswith("clocks ") and isinstance(before, float) and isinstance(after, float):
         return abs(after - before) > CLOCK_TOLERANCE * abs(before)
     return bool(before != after)
@@ -118,7 +119,7 @@ def _shown(name: str, conditions: Mapping[str, Any]) -> str:
 
 
 def _held_clock(one: Run, other: Run) -> Iterator[Difference]:
-    """The clock under load, where it differs at the median over the cases that both measured."""
+    """The clock under load, if its median over the common cases differs."""
     ours, theirs = (
         {row.key: row.value for row in run.rows if row.quantity == CLOCK and row.valid}
         for run in (one, other)

@@ -1,11 +1,10 @@
-"""Different devices side by side, in units in which they can be: cycles, bytes a cycle, shares.
+"""Different devices side by side, in comparable units: cycles, bytes per cycle, shares.
 
-Seconds and bytes per second say which device is faster, cycles and bytes per cycle and SM (on a CPU
-per core) say how it is built. Every number is the best valid row of what it stands for, and the
-data name that row; a device that has none is left blank. Cycles are those that the device's own
-timer counts: of the SM on a GPU, of the time-stamp counter on a CPU. What others published of a
-device stands beside it where it is of the same thing in the same unit, with its sources;
-what is in doubt is left out.
+Seconds and bytes per second show which device is faster; cycles and bytes per cycle and SM (CPU:
+per core) show how it is built. Every number is the best valid row of its kind, and the data name
+that row; a device without one is left blank. Cycles are those of the device's own timer: of the SM
+on a GPU, of the time-stamp counter on a CPU. Published values of the same quantity in the same unit
+are shown beside the runs, with their sources; doubtful ones are left out.
 """
 
 import re
@@ -36,9 +35,9 @@ _value = attrgetter("value")
 class Panel(NamedTuple):
     """A group of numbers in one unit.
 
-    A number is the value of one of the `rows`, each with its label, by its divisor, left out where
-    that is 0; of those with one label the best is shown, with `common` only where two devices have
-    the label. `theirs` is what others published of what a run has.
+    A number is the value of one of the `rows`, each with its label and its divisor; it is left out
+    if the divisor is 0. Of several with one label the best is shown; with `common` only labels of
+    two or more devices are. `theirs` are published values of what a run has.
     """
 
     name: str
@@ -53,10 +52,10 @@ class Panel(NamedTuple):
 
 
 class Number(NamedTuple):
-    """The best of what a label stands for on one device, in the unit of its panel.
+    """The best value of a label on one device, in the unit of its panel.
 
-    What was published has no row but the `low` and `high` of all that is said of the device, and
-    the sources that say it.
+    A published number has no row, but the `low` and `high` of all published values for the device,
+    and their sources.
     """
 
     value: float
@@ -67,16 +66,16 @@ class Number(NamedTuple):
 
 
 class Group(NamedTuple):
-    """A panel filled: for each label the number of each device, in their order, None without."""
+    """A panel with its values: for each label one number per device, None without one."""
 
     panel: Panel
     lines: tuple[tuple[str, tuple[Number | None, ...]], ...]
 
 
 class Devices(NamedTuple):
-    """Runs of devices side by side, by `names`; `warnings` say in what else they differ.
+    """Runs of devices side by side, by `names`; `warnings` are their other differences.
 
-    Behind the names of the runs stand those of published devices.
+    The names of the runs come first, then those of published devices.
     """
 
     runs: tuple[Run, ...]
@@ -86,14 +85,14 @@ class Devices(NamedTuple):
 
 
 def side_by_side(runs: Sequence[Run], beside: Sequence[str] = ()) -> Devices:
-    """Normalised numbers, a column a run and one for each published device of `beside`.
+    """Normalised numbers, one column per run and per published device of `beside`.
 
-    Raises `RunError` where no two have one in common, ValueError for an unknown device.
+    Raises `RunError` if no two have a number in common, ValueError for an unknown device.
     """
     known = {name: published_as(name) for name in beside}
     groups = [group for panel in PANELS if (group := _filled(panel, runs, known)).lines]
     if not any(sum(map(bool, numbers)) > 1 for group in groups for _, numbers in group.lines):
-        found = f"no normalised number that {[runs[0].context.run, *beside][-1]} has too"
+        found = f"no normalised number in common with {[runs[0].context.run, *beside][-1]}"
         expected, mend = "runs with benchmarks in common", "run the same sweep on both devices"
         raise RunError(runs[-1].folder, found=found, expected=expected, mend=mend)
     devices = [run.context.device.name for run in runs]
@@ -106,9 +105,9 @@ def side_by_side(runs: Sequence[Run], beside: Sequence[str] = ()) -> Devices:
 
 
 def published_as(name: str) -> frozenset[str]:
-    """The GPUs of the reference tables that `name` means: `A100` is `A100 PCIe 40GB` as well.
+    """The GPUs of the reference tables that `name` matches: `A100` matches `A100 PCIe 40GB`.
 
-    Raises ValueError where it means none.
+    Raises ValueError if it matches none.
     """
     gpus = {one.gpu for table in _TABLES for one in table()}
     whole = re.compile(rf"(?<!\w){re.escape(name.strip())}(?!\w)", re.IGNORECASE)
@@ -150,7 +149,7 @@ def _filled(panel: Panel, runs: Sequence[Run], beside: Mapping[str, frozenset[st
 
 
 def _said(found: Sequence[Told]) -> Number:
-    """All that others say of one thing: the middle between their least and their greatest."""
+    """Combines published values of one quantity: the midpoint of the least and the greatest."""
     low, high = min(one[1] for one in found), max(one[2] for one in found)
     return Number(
         (low + high) / 2, None, low, high, reference.cite(*(one[3].origin.keys[0] for one in found))
@@ -158,7 +157,7 @@ def _said(found: Sequence[Told]) -> Number:
 
 
 def _timed(benchmark: str, label: Callable[[Row], str], *quantities: str, **axes: str) -> Rows:
-    """The valid timed rows with these axes: of each case the first quantity that it has."""
+    """The valid timed rows with these axes: for each case the first quantity that it has."""
 
     def rows(run: Run) -> Iterator[tuple[str, Row]]:
         for case in by_case(run.of(benchmark)):
@@ -177,7 +176,7 @@ LOADS = {
 
 
 def _loads(run: Run) -> Iterator[tuple[str, Row]]:
-    """A dependent load out of each level, in cycles."""
+    """A dependent load from each level, in cycles."""
     gpu = atlas.own_latencies(run)
     cpu = {level_name(level): one.row for level, one in atlas.latencies(run).items()}
     yield from ((LOADS[level], row) for level, row in gpu.items())
@@ -185,13 +184,13 @@ def _loads(run: Run) -> Iterator[tuple[str, Row]]:
 
 
 def _load_times(run: Run) -> Iterator[tuple[str, Row]]:
-    """The same by a timer outside, where there is one."""
+    """The same by an outside timer, if there is one."""
     times = {one.row.key: one.time for one in atlas.latencies(run).values()}
     yield from ((label, times.get(row.key) or row) for label, row in _loads(run))
 
 
 def _nanoseconds(run: Run) -> Divisor:
-    """Of cycles by the clock under their case's load."""
+    """Nanoseconds from cycles, by the clock under their case's load."""
     clocks = _clocks(run)
     return lambda row: 1e-9 if row.unit == "s" else clocks.get(row.case, 0.0) / 1e9
 
@@ -220,19 +219,19 @@ def _their_instructions(run: Run) -> Iterator[Told]:
 
 
 def units_of(run: Run) -> int:
-    """SMs of a GPU, cores of a CPU; 0 where the run does not say."""
+    """The number of SMs of a GPU or cores of a CPU; 0 if the run does not say."""
     told = (run.context.device.facts.get(name) for name in ("sm_count", "cores"))
     cores = run.context.host.cores if run.context.backend == "host" else 0
     return next((units for units in told if isinstance(units, int) and units > 0), cores)
 
 
 def _clocks(run: Run) -> Mapping[str, float]:
-    """The clock under the load of each case, where it was measured."""
+    """The clock under the load of each case, if it was measured."""
     return {row.case: row.value for row in run.rows[::-1] if row.quantity == CLOCK and row.valid}
 
 
 def _cycles(run: Run) -> Divisor:
-    """The clock under a case's load, times the SMs or cores at work: of all GPUs, serially one."""
+    """The clock under load times the working SMs or cores: of all GPUs, or of one if serial."""
     clocks, units = _clocks(run), units_of(run)
     return lambda row: (
         clocks.get(row.case, 0.0) * (1 if row.benchmark == "serial" else ladder.gpus(row) * units)
@@ -240,7 +239,7 @@ def _cycles(run: Run) -> Divisor:
 
 
 def _ceiling(run: Run) -> Divisor:
-    """A hundredth of the best read bandwidth of the level in which a row's data lie."""
+    """One percent of the best read bandwidth of the level of a row's data."""
     rows = [row for _, row in _timed("bandwidth", _level, "bandwidth", operation="read")(run)]
     ceilings = {row.text("level"): row.value for row in sorted(rows, key=_value)}
     return lambda row: ceilings.get(row.text("residency"), 0.0) / 100
@@ -309,7 +308,7 @@ PANELS = (
         ),
         _ceiling, common=True,
     ),
-    # In cycles of the core, where a CPU's own differ from those of its counter.
+    # In core cycles if a CPU's differ from those of its counter.
     Panel(
         "instructions", "Dependent instructions", "cycles", "lower",
         _timed(
@@ -322,14 +321,14 @@ PANELS = (
 
 
 def section(found: Devices) -> Section:
-    """All that there is to say of devices side by side, a table for each unit."""
+    """The complete comparison of devices, with one table per unit."""
     title = f"Side by side:{SPACE}" + ", ".join(found.names)
     tables = tuple(_table(found, group) for group in found.groups)
     return Section(title, found.warnings, tables, notes=sources(found))
 
 
 def sources(found: Devices) -> tuple[str, ...]:
-    """The sources of what was published, each with its number."""
+    """The sources of published values, each with its number."""
     numbers = [one for group in found.groups for _, line in group.lines for one in line if one]
     cited = {int(n) for one in numbers for n in re.findall(r"\d+", one.cited)}
     told = "As published: from the least to the greatest that the sources say of these devices."
@@ -340,7 +339,7 @@ def sources(found: Devices) -> tuple[str, ...]:
 
 
 def _table(found: Devices, group: Group) -> Table:
-    """One panel as a table: a column for each run, then each against the first."""
+    """One panel as a table: one column per run, then each relative to the first."""
     lines = []
     for label, (first, *later) in group.lines:
         cells = [_cell(one) for one in (first, *later)]

@@ -1,27 +1,29 @@
-"""Did a whole family of rows move, such as every load out of DRAM?
+"""Did a whole family of rows move, such as every load from DRAM?
 
-A family are the rows of one benchmark and quantity at one level of the hierarchy; its change is the
-median of theirs. However many rows move alike, they are one observation: a family drifts as a whole
-from run to run, because its rows share the run's clock, temperature, addresses and driver. In three
-recorded runs of one chip all 62 loads from shared memory in seconds are 0.55 % up, then down again,
-which a sign test over rows would call certain. So the run is the unit: a family's change is held
-against how far families move between runs of the same code, and never against the number of rows.
+A family is the rows of one benchmark and quantity at one level of the hierarchy; its change is the
+median of theirs. However many rows move in the same direction, they are a single observation: a
+family drifts as a whole from run to run, because its rows share the run's clock, temperature,
+addresses and driver. In three recorded runs of one chip all 62 loads from shared memory in seconds
+are 0.55 % higher, then lower again, which a sign test over rows would call certain. So the unit of
+observation is the run: a family's change is compared with how far families move between runs of the
+same code, and never with the number of rows.
 
-The model is hierarchical. Without a change of the code family f moves by a normal shift, from each
-run to each other one of variance v(f); and v(f) is s(f)² times 4 over a chi-square of 4 degrees of
-freedom, which lets families wander very differently. s(f) is in proportion to the spread of the
-family's rows about their median, between the repeats where it has any, as rows that wander far do
-so together as well: their factor is the one that puts 80 % of all shifts where the model does. With
-k repeats of a run the variance becomes the mean, weighted by degrees of freedom, of s(f)² and of
-what the family's own repeats spread, and a change divided by its root is Student's t of 4 + k
-degrees. A run compared shares its noise with its repeats, which can only widen what they spread
-where that noise was large. Last, a family is called changed only if 80 % of its rows moved alike,
-which can only take alarms away.
+The model is hierarchical. Without a change of the code, family f moves from each run to each other
+by a normal shift of variance v(f), where v(f) is s(f)² times 4 over a chi-square of 4 degrees of
+freedom, so that families may wander very differently. s(f) is proportional to the spread of the
+family's rows about their median (between the repeats, if it has any), because rows that wander far
+individually also do so together. The common factor is chosen so that 80 % of all shifts are where
+the model puts them. With k repeats of a run the variance is the mean of s(f)² and the variance of
+the family's own repeats, weighted by degrees of freedom, and a change divided by its root follows
+Student's t with 4 + k degrees of freedom. A compared run shares its noise with its repeats, which
+can only widen their spread if that noise was large. Finally, a family is called changed only if 80
+% of its rows moved in the same direction, which can only remove alarms.
 
-Without repeats the factor is from the changes under test, of which four families in five must then
-be none, and k is 0. With fewer than 20 families the factor is 1, beside the spread that is assumed.
-That the prior has 4 degrees is declared and not estimated: with few repeats nothing could tell.
-Families may depend on each other in any way: Holm's procedure holds the declared rate.
+Without repeats the factor is estimated from the changes under test, of which four families in five
+must then be unchanged, and k is 0. With fewer than 20 families the factor is 1, in addition to the
+assumed spread. The 4 degrees of freedom of the prior are declared and not estimated: a few repeats
+could not determine them. Families may depend on each other in any way: Holm's procedure keeps the
+declared rate.
 
     Smyth 2004: Linear models and empirical Bayes methods for assessing differential expression
     Sartor et al. 2006: Intensity-based hierarchical Bayes, the prior in proportion to a spread
@@ -38,24 +40,24 @@ from scipy.special import stdtr, stdtrit
 from strata.compare.wander import LEAST, MIN_ROWS, Drift, caution
 from strata.run import grouped
 
-SMALLEST = 5  # rows of a family; fewer are tested one by one alone
-PRIOR = 4  # degrees of freedom of what is supposed of a family without repeats
-WITHIN = 0.8  # the share of shifts that the factor of all families is from
-TOGETHER = 0.8  # the share of a family's rows that move alike where it moves as a whole
+SMALLEST = 5  # minimum rows of a family; the rows of smaller ones are tested individually only
+PRIOR = 4  # prior degrees of freedom of a family without repeats
+WITHIN = 0.8  # the share of shifts from which the common factor is estimated
+TOGETHER = 0.8  # the share of a family's rows that must move in the same direction
 
 Key = tuple[str, str, str, str]
 """Suite, benchmark, quantity and level of a family; no level is empty."""
 
 
 class Shift(NamedTuple):
-    """How a family moved from one run to another: median and robust sigma of its logarithms."""
+    """How a family moved between two runs: median and robust sigma of its logarithms."""
 
     middle: float
     spread: float
 
     @property
     def unit(self) -> float:
-        """What the shift of a family is in proportion to; clocks have steps."""
+        """The unit of a family's shift; clocks have steps."""
         return math.hypot(self.spread, LEAST)
 
 
@@ -74,25 +76,25 @@ def shifts(moved: Drift) -> dict[Key, Shift]:
 
 
 class Law(NamedTuple):
-    """Student's law of a shift without a change: its scale as a logarithm, and its freedom."""
+    """Student's distribution of a shift without a change: log of its scale, and its freedom."""
 
     scale: float
     freedom: int
 
     def chance(self, shift: float) -> float:
-        """How often a family moves at least so far, to either side."""
+        """The probability that a family moves at least this far, in either direction."""
         return float(2 * stdtr(self.freedom, -abs(shift) / self.scale))
 
     def reach(self, chance: float) -> float:
-        """How far it moves with that chance, to either side."""
+        """The distance that it exceeds with that probability, in either direction."""
         return self.scale * float(stdtrit(self.freedom, 1 - chance / 2))
 
 
 def laws(moved: Shifts, repeats: Sequence[Sequence[Shifts]], assumed: float) -> dict[Key, Law]:
-    """The law of each family that `moved`, from sets of runs of the same code.
+    """The distribution of each family that `moved`, from sets of runs of the same code.
 
-    Of each set the shifts of its later runs against its first one. `assumed` is one sigma of a
-    shift where there are too few families.
+    From each set, the shifts of its later runs relative to its first one. `assumed` is one sigma of
+    a shift if there are too few families.
     """
     known = [of for runs in repeats for of in runs] or [moved]
     pool = [abs(one.middle) / one.unit for of in known for one in of.values()]
@@ -110,7 +112,7 @@ def laws(moved: Shifts, repeats: Sequence[Sequence[Shifts]], assumed: float) -> 
         for shifts in own:
             middles = [0.0, *(shift.middle for shift in shifts)]
             middle = fmean(middles)
-            squares += 2 * sum((at - middle) ** 2 for at in middles)  # of a difference of two
+            squares += 2 * sum((at - middle) ** 2 for at in middles)  # for a difference of two
             freedom += len(shifts)
         found[key] = Law(math.sqrt(squares / freedom), freedom)
     return found

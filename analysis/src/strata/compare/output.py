@@ -1,4 +1,4 @@
-"""What is compared with what: the first run with each later one, and all of them side by side."""
+"""Which runs are compared: the first with each later one, and all of them side by side."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -36,9 +36,9 @@ def compared(
 ) -> tuple[tuple[Comparison, ...], devices.Devices | None]:
     """The first run against each later one of its device or model, and all runs side by side.
 
-    The latter is None where they are of one model, without published devices `beside`. False
-    alarms come at the declared rate in all comparisons together. Raises `RunError` where runs are
-    given twice or have nothing in common, ValueError for a published device that none is.
+    The latter is None if all are of one model, without published devices `beside`. The declared
+    rate of false alarms holds for all comparisons together. Raises `RunError` if a run is given
+    twice or the runs have nothing in common, ValueError for an unknown published device.
     """
     refuse_repeated([*runs, *same])
     first, *later = runs
@@ -50,6 +50,6 @@ def compared(
 
 
 def sections(found: Sequence[Comparison], beside: devices.Devices | None) -> tuple[Section, ...]:
-    """What there is to say: of each comparison, then of the devices side by side."""
+    """The sections: one for each comparison, then one for the devices side by side."""
     changes = tuple(words.section(one) for one in found)
     return (*changes, devices.section(beside)) if beside else changes

@@ -1,4 +1,4 @@
-"""A comparison in words and tables, whatever it is of: on a terminal and as text for files."""
+"""A comparison as words and tables: on a terminal and as text for files."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -14,9 +14,9 @@ _COLOURS = {"slower": "red", "faster": "green", "changed": "magenta"}
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """What there is to say of one comparison.
+    """The report of one comparison.
 
-    The first of the `notes` sums it up. On a terminal `alarms`, where there can be any, stand for
+    The first of the `notes` is the summary. On a terminal `alarms`, if there can be any, replace
     all `tables`; `details` are further tables, too long for a paper.
     """
 
@@ -31,7 +31,7 @@ class Section:
 def table_of(
     name: str, title: str, header: Sequence[str], lines: Lines, numeric: Iterable[int]
 ) -> Table:
-    """A table of plain words; `numeric` are the places of its columns of numbers."""
+    """A table of plain words; `numeric` are the indices of its numeric columns."""
     rows = tuple(tuple((cell,) for cell in line) for line in lines)
     return Table(name, title, tuple(header), rows, frozenset(numeric))
 
@@ -48,14 +48,14 @@ def markdown(section: Section) -> str:
 
 
 def latex(section: Section) -> str:
-    """The tables of the section for LaTeX, each below comments that say what it is of."""
+    """The tables of the section for LaTeX, each after comments that identify it."""
     warnings = [f"warning: {warning}" for warning in section.warnings]
     source = (section.title, *section.notes[:1], *warnings)
     return "\n".join(tables.latex(table, table.title, *source) for table in section.tables)
 
 
 def show(section: Section, say: Callable[[str], None], *, drawn: bool) -> None:
-    """The section on a terminal, with `drawn` tables or in plain lines."""
+    """Print the section, with `drawn` tables or in plain lines."""
 
     def put(table: Table, *, head: bool) -> None:
         plain = tables.terminal(table, head=head)
@@ -75,7 +75,7 @@ def show(section: Section, say: Callable[[str], None], *, drawn: bool) -> None:
 
 
 def as_csv(columns: Iterable[str], lines: Iterable[Iterable[object]]) -> bytes:
-    """The lines below their header, by RFC 4180; numbers with six digits."""
+    """The lines with their header, by RFC 4180; numbers with six digits."""
     rounded = (
         [f"{cell:.6g}" if isinstance(cell, float) else cell for cell in line] for line in lines
     )

@@ -1,21 +1,22 @@
-"""How far do medians wander between two runs of the same code, and what can be told beside that?
+"""How far do medians wander between runs of the same code, and what can be told despite that?
 
-Samples of one run say how well a median is known in that run. From run to run it moves further:
-memory lies elsewhere, the clock, the temperature, the neighbours are others. A test on the samples
-alone takes each of these for a change of the code (NVIDIA/nvbench#316 has such alarms on identical
-code). Between the two recorded runs of the atlas, of two H200s and mostly the same kernels, it
-calls 44 % of 15 340 rows changed at a rate of 1 % each, and 28 % by Bonferroni's procedure; with
-the floors of this file no row is, and with floors from half of the cases none of the other half in
-five draws of six, 2 of 7796 in the sixth.
+The samples of one run show how well a median is known in that run. It moves further from run to
+run, because memory addresses, clock, temperature and neighbours differ. A test on the samples alone
+takes each of these for a change of the code (NVIDIA/nvbench#316 has such alarms on identical code).
+Between the two recorded runs of the atlas, of two H200s and mostly the same kernels, it calls 44 %
+of 15 340 rows changed at a rate of 1 % each, and 28 % by Bonferroni's procedure. With the floors of
+this file no row is called changed; with floors from half of the cases, none of the other half is in
+five draws of six, and 2 of 7796 are in the sixth.
 
-So every change is held against a floor: the between-run component of its kind of row, from runs of
-the same code where they are given, and otherwise from the changes themselves, of which most must
-then be no changes (Efron 2004, an empirical null). All is in logarithms of values: 0.01 is 1 %.
+So every change is compared with a floor: the between-run component of its kind of row. It is
+estimated from runs of the same code if they are given, and otherwise from the changes themselves,
+of which most must then be unchanged (Efron 2004, an empirical null). All computations use
+logarithms of values: 0.01 is 1 %.
 
-Rows of a group do not wander alike (at the edge of a cache more than in its middle), so a floor has
-a shape as well: Subbotin's exponential power law, from normal to tails far heavier than Laplace's.
-With a Student's t, whose power-law tails a few dozen rows cannot tell from lighter ones, nothing
-below a doubling would ever be found among ten thousand rows.
+Rows of a group do not wander equally (more at the edge of a cache than in its middle), so a floor
+has a shape as well: Subbotin's exponential power law, from normal to tails far heavier than
+Laplace's. With a Student's t, whose power-law tails a few dozen rows cannot distinguish from
+lighter ones, nothing below a doubling would ever be found among ten thousand rows.
 
     Price, Bonett 2002: Distribution-free confidence intervals for difference and ratio of medians
     Efron 2004: Large-scale simultaneous hypothesis testing, the choice of a null hypothesis
@@ -39,27 +40,27 @@ Mask = npt.NDArray[np.bool_]
 Group = tuple[str, ...]
 """The words that the rows of a group have in common."""
 
-MIN_ROWS = 20  # changes from which a floor is estimated
-LEAST = 0.0005  # of a between-run component: timers and clocks have steps
+MIN_ROWS = 20  # minimum number of changes for a floor
+LEAST = 0.0005  # minimum of a between-run component: timers and clocks have steps
 KEPT = 0.95
 """Without runs of the same code: the share of a group's changes that the shape is fitted to.
 
 Beyond it a change counts as far out and no more, so that one row in twenty may have changed without
 hiding itself; the spread stands even where nearly half have.
 """
-SHIFTS = 5  # groups that say how far whole groups are shifted
-SHAPES = (0.3, 0.4, 0.5, 0.65, 0.8, 1.0, 1.25, 1.6, 2.0)  # 1 is Laplace's law, 2 is normal
-REFUTED = 0.5  # a shape that is so much less likely, as a logarithm: by one standard error
-SEEN = 20  # samples of which the order tells how much they depend on each other
+SHIFTS = 5  # minimum number of groups to estimate shifts of whole groups
+SHAPES = (0.3, 0.4, 0.5, 0.65, 0.8, 1.0, 1.25, 1.6, 2.0)  # 1 is Laplace's distribution, 2 is normal
+REFUTED = 0.5  # accepted loss of log likelihood: one standard error
+SEEN = 20  # minimum number of samples to estimate their autocorrelation
 
-_SIGMA = math.erfc(1 / math.sqrt(2))  # how often a normal variable is beyond one sigma
-# Logarithms of chances, close to each other where the quantiles bend; exp(-80) is the least.
+_SIGMA = math.erfc(1 / math.sqrt(2))  # probability that a normal variable is beyond one sigma
+# Logarithms of probabilities, dense where the quantiles bend; exp(-80) is the least.
 _GRID = np.append(-np.geomspace(80.0, 1e-6, 1600), 0.0)
 
 
 @cache
 def _ranks(count: int) -> tuple[int, float]:
-    """Price and Bonett's rank for `count` samples, and the normal quantile that belongs to it."""
+    """Price and Bonett's rank for `count` samples, and its normal quantile."""
     rank = max(1, round((count + 1) / 2 - math.sqrt(count)))
     return rank, NormalDist().inv_cdf(1 - float(bdtr(rank - 1, count, 0.5)))
 
@@ -67,8 +68,8 @@ def _ranks(count: int) -> tuple[int, float]:
 def median_error(samples: Sequence[float]) -> float:
     """Standard error of the logarithm of the median of positive `samples`, in the order taken.
 
-    By Price and Bonett's order statistics, without a distribution; 0 of fewer than two samples.
-    From 20 on widened by the correlation of neighbours in time, as a process of first order has it.
+    By Price and Bonett's order statistics, without assuming a distribution; 0 for fewer than two
+    samples. From 20 samples on it is widened by their autocorrelation, as a first-order process.
     """
     count = len(samples)
     if count < 2:
@@ -87,27 +88,27 @@ def median_error(samples: Sequence[float]) -> float:
 
 @cache
 def _table(shape: float) -> Vector:
-    """How far a law of one sigma reaches, for the chances of `_GRID`."""
+    """Quantiles of a distribution with sigma 1, for the probabilities of `_GRID`."""
     unit = gammainccinv(1 / shape, _SIGMA)
     return np.asarray((gammainccinv(1 / shape, np.exp(_GRID)) / unit) ** (1 / shape))
 
 
 @cache
 def _student(freedom: float) -> Vector:
-    """The same of Student's law of scale 1; of the normal law for a freedom of 0."""
+    """The same for Student's t with scale 1; normal if `freedom` is 0."""
     return np.asarray(-stdtrit(freedom, np.exp(_GRID) / 2)) if freedom else _table(2.0)
 
 
 def _quantiles(chances: Vector, shape: float) -> Vector:
-    """How far a law of one sigma (68.3 % lie within) reaches, for chances of both sides together.
+    """Two-sided quantiles of a distribution with sigma 1 (68.3 % are within), by probability.
 
-    From a table, because the function itself takes microseconds: right to 0.1 %.
+    Interpolated in a table, accurate to 0.1 %, because the function itself takes microseconds.
     """
     return np.interp(np.log(chances), _GRID, _table(shape))
 
 
 def _bisected(low: Vector, high: Vector, halvings: int, below: Callable[[Vector], Mask]) -> Vector:
-    """The smallest values, from above, that are not `below` what is sought."""
+    """Bisects for the smallest values that are not `below` the target."""
     for _ in range(halvings):
         middle = (low + high) / 2
         under = below(middle)
@@ -118,8 +119,8 @@ def _bisected(low: Vector, high: Vector, halvings: int, below: Callable[[Vector]
 class Laws(NamedTuple):
     """How rows move without a change, in logarithms: scale and shape of each, shift of its group.
 
-    A scale is one sigma: 68.3 % of such rows move less. The shift is Student's, of that scale and
-    `freedom`; normal, one sigma, where that is 0.
+    A scale is one sigma: 68.3 % of such rows move less. The shift follows Student's t with that
+    scale and `freedom`; if that is 0, a normal distribution with that sigma.
     """
 
     scales: Vector
@@ -128,10 +129,10 @@ class Laws(NamedTuple):
     freedom: Vector | int = 0
 
     def reach(self, chances: Vector | float) -> Vector:
-        """Beyond which each row is with the given chance, both sides together.
+        """The bound that each row exceeds with the given probability, in either direction.
 
-        The root of the summed squares of the row's own quantile and of the shift's is exact if all
-        is normal, and where one of the two is far the larger.
+        The root of the summed squares of the row's own quantile and the shift's is exact if both
+        are normal, or if one of the two is much larger.
         """
         wanted = np.broadcast_to(np.asarray(chances, float), self.scales.shape)
         own, together = np.empty_like(self.scales), np.empty_like(self.scales)
@@ -143,7 +144,7 @@ class Laws(NamedTuple):
         return np.asarray(np.hypot(self.scales * own, self.shift * together))
 
     def chances(self, changes: Vector) -> Vector:
-        """How often each row moves at least as far as its change, to either side."""
+        """The probability that each row moves at least as far as its change, either way."""
         low, high = np.full_like(changes, _GRID[0]), np.zeros_like(changes)
         sizes = np.abs(changes)
         return np.exp(_bisected(low, high, 28, lambda chance: self.reach(np.exp(chance)) > sizes))
@@ -152,9 +153,9 @@ class Laws(NamedTuple):
 class Floor(NamedTuple):
     """The between-run component of a group of rows, as a logarithm.
 
-    `spread` is one sigma of rows within the group, `shape` the exponent of its law, `shift` the
-    scale of the group as a whole, `freedom` that of its law (0: normal); `rows` changes are behind
-    it, 0 where it is assumed.
+    `spread` is one sigma of rows within the group, `shape` the exponent of its distribution,
+    `shift` the scale of the group as a whole, `freedom` that of its distribution (0: normal);
+    `rows` is the number of changes that it was estimated from, 0 if it is assumed.
     """
 
     group: Group
@@ -166,15 +167,15 @@ class Floor(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The words of the group; `all` for that of all rows."""
+        """The name of the group; `all` for the group of all rows."""
         return "/".join(filter(None, self.group)) or "all"
 
 
 def fit(changes: Vector, errors: Vector, *, kept: float) -> tuple[float, float]:
-    """Spread and shape of `changes` around zero beyond their `errors`, all of one group.
+    """Spread and shape of `changes` around zero beyond their `errors`, for one group.
 
-    The spread puts half of the changes within the law's own middle half; the shape is the
-    likeliest, where of the changes beyond the share `kept` only the number counts.
+    The spread puts half of the changes within the distribution's central half. The shape is the
+    most likely one, given only the number of changes beyond the share `kept`.
     """
     sizes = np.abs(changes)
     middles = np.array([float(_quantiles(np.array(0.5), shape)) for shape in SHAPES])
@@ -203,7 +204,7 @@ def fit(changes: Vector, errors: Vector, *, kept: float) -> tuple[float, float]:
 
 
 class Drift(NamedTuple):
-    """Logarithms of ratios of two runs, their errors, and each row's groups, the finest first.
+    """Logarithms of ratios of two runs, their errors, and each row's groups, finest first.
 
     `families` are those of `strata.compare.families`.
     """
@@ -217,10 +218,10 @@ class Drift(NamedTuple):
 def floors(
     drifts: Sequence[Drift], rows: Iterable[Sequence[Group]], *, known: bool, assumed: float
 ) -> list[Floor]:
-    """The floor of each of `rows`, of which the groups are given: of the finest with enough rows.
+    """The floor of each of `rows`, whose groups are given: that of the finest with enough rows.
 
-    `drifts` are of pairs of runs: `known` says that both had the same code, so that all is wander.
-    `assumed` is the spread where too few rows say otherwise, as a logarithm.
+    `drifts` are of pairs of runs; `known` means that both had the same code, so that all is noise.
+    `assumed` is the spread if there are too few rows, as a logarithm.
     """
     errors = np.concatenate([drift.errors for drift in drifts])
     changes = np.concatenate([drift.changes for drift in drifts])
@@ -251,7 +252,7 @@ def floors(
 
 
 def _shift(medians: Vector, *, known: bool, assumed: float) -> float:
-    """How far groups are shifted: most by nothing, or alike, where the code may have changed."""
+    """The shift of groups. If the code may have changed, most must not shift, or shift alike."""
     enough = len(medians) >= SHIFTS
     if known and len(medians):
         spread = math.sqrt(float((medians**2).mean()))
@@ -264,12 +265,12 @@ def _shift(medians: Vector, *, known: bool, assumed: float) -> float:
 
 
 def caution(count: int) -> float:
-    """By what a spread of `count` numbers is raised: one standard error of a median deviation."""
+    """The factor that raises a spread of `count` numbers: one standard error of its estimate."""
     return 1 + 1.17 / math.sqrt(count)
 
 
 def holm(chances: Vector, rate: float) -> Mask:
-    """Holm's alarms: however rows depend on each other, even one is false at most at `rate`."""
+    """Holm's alarms: the probability of even one false one is at most `rate`, in any dependence."""
     order = np.argsort(chances, kind="stable")
     below = chances[order] <= rate / np.arange(len(chances), 0, -1)
     alarms = np.empty(len(chances), bool)

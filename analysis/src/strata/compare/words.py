@@ -1,4 +1,4 @@
-"""What changed between two runs in words and tables, and as lines of a CSV file."""
+"""The changes between two runs in words and tables, and as lines of a CSV file."""
 
 import math
 from collections import Counter
@@ -33,7 +33,7 @@ Changes, intervals and floors are relative: 0.02 is 2 % more than before.
 
 
 def percent(share: float) -> str:
-    """A relative change with its sign: +2.5 %, −31 %; as a factor where it more than doubles."""
+    """A relative change with its sign: +2.5 %, −31 %; a factor if it more than doubles."""
     if math.isnan(share) or share > 1e4:
         return "no limit"
     if share >= 1:
@@ -51,7 +51,7 @@ def size(share: float) -> str:
 
 
 def name(row: Row) -> str:
-    """Benchmark and quantity of a row, and by what it was measured."""
+    """Benchmark and quantity of a row, and its method."""
     return f"{row.benchmark} {row.quantity} ({row.method})"
 
 
@@ -63,7 +63,7 @@ def family(found: Family) -> str:
 
 
 def along(found: Family) -> str:
-    """In which of its rows a family moved as it did as a whole: `every footprint`, if in all."""
+    """The rows in which a family moved like the whole: `every footprint`, if in all."""
     if found.alike < len(found.rows):
         return f"{units.count(found.alike)} of {units.count(len(found.rows))} rows"
     values = {axis: {row.text(axis) for row in found.rows} for axis in found.rows[0].params}
@@ -72,14 +72,14 @@ def along(found: Family) -> str:
 
 
 def sentence(found: Family, run: str) -> str:
-    """What a family did: `DRAM latency (…) 3.7 % lower in B, every footprint (439 rows)`."""
+    """The change of a family: `DRAM latency (…) 3.7 % lower in B, every footprint (439 rows)`."""
     way = "higher" if found.change > 0 else "lower"
     much = units.factor(1 + found.change) if found.change >= 1 else size(abs(found.change))
     return f"{family(found)} {much} {way} in {run}, {along(found)}"
 
 
 def section(found: Comparison) -> Section:
-    """All that there is to say of a comparison."""
+    """The complete report of a comparison."""
     alarms, benchmarks = _alarms(found), _benchmarks(found)
     tables = tuple(table for table in (alarms, benchmarks) if table.rows)
     details = tuple(table for table in (_counts(found), _left_out(found)) if table.rows)
@@ -88,7 +88,7 @@ def section(found: Comparison) -> Section:
 
 
 def title(found: Comparison) -> str:
-    """Which runs are compared."""
+    """The names of the compared runs."""
     before, after = found.before.context, found.after.context
     return f"{before.device.name}: {after.run} against {before.run}"
 
@@ -105,54 +105,54 @@ def _counted(judged: Sequence[Judged], what: str) -> str:
 
 
 def warnings(found: Comparison) -> Iterator[str]:
-    """What a reader must know before believing a verdict: one line each."""
+    """Warnings about the verdicts, one line each."""
     if kinship(found.before.context, found.after.context) == "model":
-        yield "two devices of one model: what differs between the chips is inside every change"
+        yield "two devices of one model: differences between the chips are part of every change"
     for difference in found.differences:
         yield f"conditions differ, {difference}"
     for first, *later in found.repeats:
         for run in later:
-            told = f"{run.context.run} is given as a repeat of {first.context.run}, yet differs in"
+            told = f"{run.context.run} is given as a repeat of {first.context.run}, but differs in"
             yield from [f"{told} {difference}" for difference in differences(first, run)]
         if not any(kinship(first.context, one.context) == "device" for one in found.both):
             yield (
-                f"the runs that tell the noise are of another chip ({first.context.device.uuid}) "
-                "than those compared"
+                f"the noise runs are of another chip ({first.context.device.uuid}) than those "
+                "compared"
             )
     if not found.repeats:
         yield (
-            "no runs of the same code are given (--same): how far medians wander is taken from "
-            "the changes themselves, of which most are then supposed to be none"
+            "no runs of the same code are given (--same): the noise is estimated from the "
+            "changes themselves, assuming that most of them are none"
         )
 
 
 def _notes(found: Comparison) -> Iterator[str]:
-    """What the verdicts promise, what was found beside them, and what was left out."""
+    """Notes: what the verdicts guarantee, what else was found, and what was left out."""
     settings, rows = found.settings, units.count(len(found.changes))
     moved = [sentence(one, found.after.context.run) for one in found.moved()]
     if moved:
-        yield f"Families of rows that moved as a whole: {'; '.join(moved)}."
+        yield f"Families of rows that moved together: {'; '.join(moved)}."
     yield (
-        f"Alarms ({', '.join(ALARMS)}): without any change even one false alarm has a probability "
-        f"of at most {size(settings.false_alarm)}, one half spent by Holm's procedure on all "
-        f"{rows} timed rows, the other on {units.count(len(found.families))} families (the rows "
-        "of one benchmark, quantity and level, as one observation); and at least "
-        f"{size(settings.min_change)}, the smallest change of interest. Same: its own "
-        f"95{units.SPACE}% interval lies within that. Everything else is undecided."
+        f"Alarms ({', '.join(ALARMS)}): without any change, the probability of even one false "
+        f"alarm is at most {size(settings.false_alarm)}, one half spent by Holm's procedure on "
+        f"all {rows} timed rows, the other on {units.count(len(found.families))} families (the "
+        "rows of one benchmark, quantity and level, as one observation); and the change is at "
+        f"least {size(settings.min_change)}, the smallest change of interest. Same: its own 95"
+        f"{units.SPACE}% interval lies within that. Everything else is undecided."
     )
     if found.changes:
         names = (", ".join(run.context.run for run in runs) for runs in found.repeats)
         source = f"runs of the same code ({'; '.join(names)})"
         source = source if found.repeats else "the changes themselves"
         yield (
-            f"How far medians wander between runs is taken from {source}; "
+            f"The noise, how far medians move between runs, is estimated from {source}; "
             f"{_found(found.changes, 'rows')}"
             + (f"; {_found(found.families, 'families')}." if found.families else ".")
         )
     exact = Counter(one.verdict for one in found.exact)
     yield (
-        f"Counted, modelled and published rows, compared to the last digit: "
-        f"{units.count(exact['same'])} same, {units.count(exact['changed'])} changed."
+        f"Counted, modelled and published rows, compared exactly: {units.count(exact['same'])} "
+        f"same, {units.count(exact['changed'])} changed."
     )
     reasons = sorted(Counter(one.reason for one in found.left_out).items())
     listed = "; ".join(f"{units.count(count)} {reason}" for reason, count in reasons)
@@ -162,17 +162,18 @@ def _notes(found: Comparison) -> Iterator[str]:
 
 
 def _found(judged: Sequence[Judged], what: str) -> str:
-    """Which changes would be found."""
+    """The size of the changes that would be found."""
     smallest = [one.found for one in judged]
     certain = units.count(sum(value <= 0.02 for value in smallest))
     return (
-        f"a change is found with a power of {POWER:g} from {size(median_high(smallest))} on in "
-        f"half of the {what}, and of 2{units.SPACE}% in {certain} of {units.count(len(judged))}"
+        f"a change is detected with a power of {POWER:g} from {size(median_high(smallest))} in "
+        f"half of the {what}, and one of 2{units.SPACE}% in {certain} of "
+        f"{units.count(len(judged))}"
     )
 
 
 def _alarms(found: Comparison) -> Table:
-    """What is slower, faster or changed: families, then rows."""
+    """The alarms: families, then rows."""
     lines: list[tuple[str, ...]] = [
         (one.verdict, family(one), along(one), "", "", percent(one.change), _interval(one))
         for one in found.moved()
@@ -191,7 +192,7 @@ def _interval(one: Judged) -> str:
 
 
 def _benchmarks(found: Comparison) -> Table:
-    """Each benchmark's rows by verdict, its median change as of a time, what would be found."""
+    """Rows by benchmark: verdicts, median change of time, detectable change."""
     lines = []
     by_benchmark = grouped(found.changes, lambda one: one.before.benchmark)
     for benchmark, here in sorted(by_benchmark.items()):
@@ -205,7 +206,7 @@ def _benchmarks(found: Comparison) -> Table:
 
 
 def _counts(found: Comparison) -> Table:
-    """The counted, modelled and published quantities of which a row changed."""
+    """Counted, modelled and published quantities with a changed row."""
     lines = []
     kind = attrgetter("quantity", "method", "provenance")
     for words, here in sorted(grouped(found.exact, lambda one: kind(one.before)).items()):
@@ -219,14 +220,14 @@ def _counts(found: Comparison) -> Table:
 
 
 def _left_out(found: Comparison) -> Table:
-    """The rows that both runs have and that were not compared, by case and reason."""
+    """Common rows that were not compared, by case and reason."""
     counted = Counter((one.before.case, one.reason) for one in found.left_out)
     lines = ((case, units.count(rows), reason) for (case, reason), rows in counted.items())
     return table_of("left_out", "Not compared", ("case", "rows", "reason"), lines, (1,))
 
 
 def data(comparisons: Sequence[Comparison]) -> bytes:
-    """One line for each timed row, each count that changed, and each row that was left out."""
+    """One line for each timed row, each changed count, and each row that was left out."""
     listed: list[Change | Pair] = []
     for found in comparisons:
         listed += found.changes
@@ -235,7 +236,7 @@ def data(comparisons: Sequence[Comparison]) -> bytes:
 
 
 def families_data(comparisons: Sequence[Comparison]) -> bytes:
-    """One line for each family, its change and floor relative; the floor is one sigma."""
+    """One line for each family; change and floor are relative, the floor is one sigma."""
     columns = (
         "run_before", "run_after", "suite", "benchmark", "quantity", "level", "rows", "rows_alike",
         "verdict", "better", "change", "change_low", "change_high", "chance_without_change",
@@ -254,7 +255,7 @@ def families_data(comparisons: Sequence[Comparison]) -> bytes:
 
 
 def _cell(one: Change | Pair, path: str) -> object:
-    """What lies at `path`, values of rows with all their digits; empty where a pair has it not."""
+    """The value at `path`, values of rows with all digits; empty if a pair lacks it."""
     found: object = one
     for name in path.split("."):
         found = getattr(found, name, "")

@@ -1,8 +1,9 @@
 """The figures, one file each.
 
 A module of this package that defines `FIGURE`, or several as `FIGURES`, is a figure: adding one
-takes one file. Names with a leading underscore are helpers: `_figure` says what a figure is,
-`_chart` what it shows, `_draw` lays that out, `_images` writes it, `_drawing` does all of a run's.
+takes one file. Modules with a leading underscore are helpers: `_figure` defines what a figure is,
+`_chart` its content, `_draw` lays it out, `_images` writes it, `_drawing` draws all figures of
+runs.
 """
 
 import importlib

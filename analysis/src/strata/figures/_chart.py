@@ -1,7 +1,7 @@
-"""What a figure shows, without a word of matplotlib: panels of series, bars, lines and words.
+"""The content of a figure, independent of matplotlib: panels of series, bars, lines and words.
 
-A panel has two axes: values go up and places go right; in a panel that is `sideways` values go
-right and places go down, as in a list of names. `strata.figures._draw` draws a chart.
+A panel has two axes: values go up and places go right; in a `sideways` panel values go right and
+places go down, as in a list of names. `strata.figures._draw` draws a chart.
 """
 
 import math
@@ -29,7 +29,7 @@ Spread = Literal["", "band", "bar", "caps"]
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Colour, marker and line of what is drawn; sizes in points.
+    """Colour, marker and line of an element; sizes in points.
 
     `marker` and `line` are matplotlib's, empty for none; `hollow` marks and bars are white inside.
     """
@@ -46,10 +46,10 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One value at a place, with the interval `low` to `high` where it has one.
+    """One value at a place, with the interval `low` to `high` if it has one.
 
-    A bar runs from `start` to `value`. `words` stand beside the mark. `row` is what was measured
-    there, for whoever points at it; `told` what such a one reads where it is no row of the run.
+    A bar runs from `start` to `value`. `words` are shown beside the mark. `row` is the measured
+    row, for tooltips; `told` is the tooltip of a mark that is not a row of the run.
     """
 
     place: float
@@ -64,7 +64,7 @@ class Mark:
 
     @property
     def furthest(self) -> float:
-        """The end of what is drawn."""
+        """The far end of the drawn mark."""
         return max(self.value, self.start, self.value if self.high is None else self.high)
 
 
@@ -92,7 +92,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """Bars of one look, `thick` of the distance between two places; invalid ones are hollow."""
+    """Bars of one look, `thick` in units of the distance of two places; invalid ones are hollow."""
 
     marks: Sequence[Mark]
     look: Look
@@ -129,9 +129,9 @@ class Shade:
 class Words:
     """A text at a place and a value, moved by `dx` and `dy` points.
 
-    `at` tells what `place` and `value` count: data, or for "edge" the value as a share of the
-    panel. The words are `turned` by degrees, or run along a line through the point that goes up by
-    `slope` a place. `row` is what they tell, for whoever points at them.
+    `at` defines how `place` and `value` are measured: in data, or for "edge" the value as a share
+    of the panel. The words are `turned` by degrees, or run along a line through the point with a
+    rise of `slope` per place. `row` is the row of their tooltip.
     """
 
     place: float
@@ -176,11 +176,11 @@ Layer = Series | Bars | Rule | Shade | Words | Arrow | Area
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """One axis: its scale, what its ticks say, and how far it goes.
+    """One axis: its scale, its tick labels, and its limits.
 
-    Without `limits` an axis holds all marks, words and intervals; `zero` makes it begin there.
-    Without `ticks` they are round numbers; `names` stand at the ticks in place of numbers. `grid`
-    draws lines at the ticks, or between the names.
+    Without `limits` an axis includes all marks, words and intervals; `zero` makes it begin there.
+    Without `ticks` they are round numbers; `names` replace numbers at the ticks. `grid` draws lines
+    at the ticks, or between the names.
     """
 
     label: str = ""
@@ -200,8 +200,8 @@ class Axis:
 class Panel:
     """One pair of axes and what is drawn between them.
 
-    `beside` are words to the right of the panel, at their places, with a colour each; with
-    `leaders` they are kept apart, and a line leads to each.
+    `beside` are coloured words to the right of the panel, at their places; with `leaders` they are
+    spread apart, and a line leads to each.
     """
 
     layers: Sequence[Layer]
@@ -216,7 +216,7 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """An entry of the legend that no layer gives."""
+    """An additional entry of the legend, of no layer."""
 
     label: str
     look: Look
@@ -225,9 +225,9 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Panels in rows, their size in inches with one legend, and lines of words below all of them.
+    """Panels in rows, their size in inches, one legend, and lines of text below all of them.
 
-    `share` makes the values of a row, of a column, or of all panels have the same limits.
+    `share` gives the values of a row, of a column, or of all panels the same limits.
     """
 
     rows: Sequence[Sequence[Panel | None]]
@@ -243,7 +243,7 @@ class Chart:
 
 
 def wrapped(panels: Sequence[Panel], columns: int) -> list[list[Panel | None]]:
-    """Panels in rows of so many; the last row may be shorter."""
+    """Arranges panels in rows of equal length; the last row may be shorter."""
     rows = [list[Panel | None](panels[at : at + columns]) for at in range(0, len(panels), columns)]
     rows[-1] += [None] * (len(rows[0]) - len(rows[-1]))
     return rows
@@ -260,7 +260,7 @@ def facets(
 ) -> list[list[Panel | None]]:
     """Panels by two keys of the items; `rows` and `columns` come first, in their order.
 
-    `panel` makes one of its row, its column and its items, which may be none.
+    `panel` makes one from its row, its column and its items, which may be empty.
     """
     tall = ordered((down(item) for item in items), rows)
     wide = ordered((across(item) for item in items), columns)
@@ -278,8 +278,8 @@ def by_look(
 ) -> list[Any]:
     """A layer for each of `looks` (label and look by key) that has marks, in their order.
 
-    `of` makes the mark of an item, if it has one, `make` the layer of marks. A mark that does not
-    say its row is of that of its item.
+    `of` returns the mark of an item, if it has one; `make` returns the layer of marks. A mark
+    without a row gets that of its item.
     """
 
     def made(item: T) -> Mark | None:
@@ -297,14 +297,14 @@ def by_look(
 
 
 def names_axis(names: Sequence[str], **more: object) -> Axis:
-    """The axis of a list: a name at 0, 1, 2, … and half a step of room at both ends."""
+    """The axis of a list: names at 0, 1, 2, … with half a step of room at both ends."""
     ticks = list(range(len(names)))
     limits = (-0.6, len(names) - 0.4)
     return Axis(limits=limits, ticks=ticks, names=names, **more)  # type: ignore[arg-type]
 
 
 def groups_axis(names: Sequence[str], members: int, gap: float = 1.0, **more: object) -> Axis:
-    """The axis of groups of `members` bars at 0, 1, 2, …, a `gap` between one and the next."""
+    """The axis of groups of `members` bars at 0, 1, 2, …, with a `gap` between groups."""
     pitch = members + gap
     ticks = [(members - 1) / 2 + pitch * group for group in range(len(names))]
     limits = (-1, pitch * len(names) - gap)
@@ -312,7 +312,7 @@ def groups_axis(names: Sequence[str], members: int, gap: float = 1.0, **more: ob
 
 
 def bytes_axis(label: str, sizes: Sequence[float], most: int = 6) -> Axis:
-    """The axis of some sizes in bytes, by powers of two, each unit beneath its number."""
+    """The axis of sizes in bytes, by powers of two, with the unit below each number."""
     ends = (min(sizes) / 1.4, max(sizes) * 1.4)
     return Axis(
         label, "log2", ends, text=lambda at: size(round(at)).replace(SPACE, "\n"), most=most
@@ -325,14 +325,14 @@ def seconds(value: float) -> str:
 
 
 def scaled(most: float, unit: str, least: float = 1.0) -> tuple[float, str]:
-    """The scale, `least` or more, and the name of the unit that suit values up to `most`."""
+    """The scale, at least `least`, and the unit name for values up to `most`."""
     steps = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1.0, ""))
     scale, prefix = next((s, p) for s, p in steps if most >= s or s <= least)
     return scale, prefix + unit
 
 
 def per_second(rates: Iterable[float]) -> tuple[float, str]:
-    """The scale and the name of the unit that suit interactions of a GPU, or of a CPU."""
+    """The scale and the unit name for interactions per second of a GPU, or of a CPU."""
     return (1e12, "10¹²/s") if max(rates) >= 0.1e12 else (1e9, "10⁹/s")
 
 
@@ -345,7 +345,7 @@ def marks_of(panel: Panel) -> list[Mark]:
 
 
 def invalid_in(chart: Chart) -> bool:
-    """Whether anything is drawn hollow because it is not valid."""
+    """Whether anything is drawn hollow because it is invalid."""
     return any(not m.valid for row in chart.rows for p in row if p for m in marks_of(p))
 
 
@@ -363,7 +363,7 @@ def _values(panel: Panel) -> list[float]:
 
 
 def limits(axis: Axis, values: Iterable[float]) -> tuple[float, float]:
-    """The ends of an axis that shows `values`, with a little room at both."""
+    """The limits of an axis for `values`, with a small margin at both ends."""
     if axis.limits:
         return axis.limits
     logarithmic = axis.scale.startswith("log")
@@ -384,7 +384,7 @@ def limits(axis: Axis, values: Iterable[float]) -> tuple[float, float]:
 
 
 def value_limits(chart: Chart) -> dict[tuple[int, int], tuple[float, float]]:
-    """The limits of the values of every panel, by row and column, shared as the chart says.
+    """The value limits of every panel, by row and column, shared as the chart requires.
 
     Panels with limits of their own are left out.
     """
@@ -413,7 +413,7 @@ _DIGITS: Sequence[Sequence[float]] = (
 
 
 def ticks(axis: Axis, low: float, high: float) -> list[tuple[float, str]]:
-    """Where the ticks of an axis stand between its limits, and what they say."""
+    """The positions and labels of the ticks of an axis within its limits."""
     if axis.ticks is not None:
         names = axis.names or [axis.text(at) for at in axis.ticks]
         return list(zip(axis.ticks, names, strict=True))
@@ -450,7 +450,7 @@ def _round_ticks(low: float, high: float, most: int) -> list[float]:
 
 
 def apart(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """The places nearest to the `wanted` (ascending) with a gap between them, from low to high.
+    """The places nearest to the `wanted` (ascending) with a minimum gap, from low to high.
 
     Least squares by the min-max formula of isotonic regression.
     """
@@ -467,11 +467,11 @@ def apart(wanted: Sequence[float], gap: float, low: float, high: float) -> list[
     return [max(low, min(one, top)) + gap * at for at, one in enumerate(found)]
 
 
-# --- what a legend says ---------------------------------------------------------------------------
+# --- the legend -----------------------------------------------------------------------------------
 
 
 def legend(chart: Chart) -> list[Key]:
-    """The entries of the legend: every label once, what the chart adds, and what hollow means."""
+    """The legend entries: every label once, the chart's own entries, and the meaning of hollow."""
     found: dict[str, Key] = {}
     for layer in (layer for row in chart.rows for p in row if p for layer in p.layers):
         label = getattr(layer, "label", "")
@@ -490,7 +490,7 @@ def legend(chart: Chart) -> list[Key]:
 
 
 def listed_invalid(labels: Sequence[str], shown: int = 4) -> str:
-    """The sentence of a caption that names what is invalid; empty without any."""
+    """The sentence of a caption that lists invalid items; empty if there are none."""
     if not labels:
         return ""
     more = f"; and {len(labels) - shown} more" if len(labels) > shown else ""
@@ -541,12 +541,12 @@ OTHER = Look(colour="#666666", marker="X", line="-")
 
 
 def look_of(looks: Mapping[T, Look], name: T, **changed: object) -> Look:
-    """The look of a name, or of what has none, with `changed` parts."""
+    """The look of a name, or the default look, with `changed` parts."""
     return replace(looks.get(name, OTHER), **changed)  # type: ignore[arg-type]
 
 
 def pale(colour: str, share: float) -> str:
-    """The colour with so much of it left, on white."""
+    """The colour, lightened to this share on white."""
     parts = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
     return "#" + "".join(f"{round(255 - share * (255 - part)):02x}" for part in parts)
 
@@ -563,5 +563,5 @@ def level_colour(level: str | None) -> str:
 
 
 def level_ink(level: str | None) -> str:
-    """The colour of words about a level: darker where a line's would be too pale to read."""
+    """The text colour of a level: darker if the line colour is too pale to read."""
     return "#1f75a8" if level == "l1" else level_colour(level)

@@ -1,4 +1,4 @@
-"""Curves of a dependent load against the bytes that its chain spans."""
+"""Curves of a dependent load against the bytes of its chain."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ COLUMNS = attributes(
 class Point:
     """One load of one curve: `row` in cycles, `low` and `high` over its samples.
 
-    Where several SMs walk, `low` and `high` are the nearest and the farthest SM. `seconds` is by a
-    timer outside; `plateau` the level of the plateau that the point lies on, in cycles, and
-    `plateau_seconds` the same in seconds.
+    With several SMs, `low` and `high` are the nearest and the farthest SM. `seconds` is by an
+    outside timer; `plateau` is the level of the point's plateau in cycles, and `plateau_seconds`
+    the same in seconds.
     """
 
     case: CaseRows
@@ -38,12 +38,12 @@ class Point:
 
 
 def label(point: Point) -> str:
-    """What a caption calls a point."""
+    """The name of a point in a caption."""
     return f"{point.curve}, {size(point.footprint)}"
 
 
 def points(run: Run, benchmark: str, curve: Callable[[CaseRows], str]) -> list[Point]:
-    """The loads of every case by the clock inside; `curve` names that of a case."""
+    """The loads of every case by the clock in the kernel; `curve` names the curve of a case."""
     found = []
     for case in by_case(run.of(benchmark)):
         row = case.row("load_cycles", *CLOCKS, provenance="timed")
@@ -64,9 +64,9 @@ def chart(
     height: float,
     layers: Sequence[c.Layer] = (),
 ) -> c.Chart:
-    """A line for each curve of `looks` (name and colour), dashed where all SMs walk.
+    """A line for each curve of `looks` (name and colour), dashed if all SMs walk.
 
-    The first of three are wider: curves that lie on one another all stay visible.
+    The first of three are wider, so that curves on top of each other all stay visible.
     """
     first = min(len(looks), 3)
     widths = [1.0 + 1.3 * max(first - 1 - at, 0) for at in range(len(looks))]

@@ -1,7 +1,7 @@
 """How far did every row of every benchmark move, and which rows and families are alarms?
 
-One strip for each benchmark and one dot for each timed row, so that it reads the same with ten
-rows and with ten thousand. All changes are as of times.
+One strip for each benchmark and one dot for each timed row, so that it reads the same with ten rows
+and with ten thousand. All changes are changes of time.
 """
 
 import math
@@ -31,7 +31,7 @@ GOLDEN = 0.6180339887498949
 
 
 def chart(comparisons: Sequence[Comparison]) -> c.Chart:
-    """A panel for each comparison, strips in common; below, what differs and which rows changed."""
+    """A panel for each comparison with common strips; below, differences and changed rows."""
     benchmarks = sorted({each.before.benchmark for found in comparisons for each in found.changes})
     return c.Chart(
         rows=[[_panel(found, benchmarks, titled=len(comparisons) > 1) for found in comparisons]],
@@ -50,7 +50,7 @@ def _panel(found: Comparison, benchmarks: Sequence[str], *, titled: bool) -> c.P
     least = found.settings.min_change
     far = max((abs(each.as_time(each.change)) for each in found.changes), default=0.0)
     reach = min(max(1.25 * far, 10 * least, LINEAR), 20.0)
-    left = -min(reach, 0.95)  # no time falls by all of itself
+    left = -min(reach, 0.95)  # no time can fall by all of itself
 
     def at(change: float) -> float:
         return math.asinh(min(max(change, left), reach) / LINEAR)
@@ -62,7 +62,7 @@ def _panel(found: Comparison, benchmarks: Sequence[str], *, titled: bool) -> c.P
     for each in found.changes:
         strip, here = benchmarks.index(each.before.benchmark), smallest[each.before.benchmark]
         here.append(each.found)
-        # Dots of a strip are spread evenly over its height, in an order that has no pattern.
+        # Dots of a strip are spread evenly over its height, in an order without a pattern.
         place = strip + 0.7 * ((len(here) * GOLDEN) % 1 - 0.5)
         value, low, high = (at(each.as_time(s)) for s in (each.change, each.low, each.high))
         if number := numbers.get(each.before.key):
@@ -101,7 +101,7 @@ def _named(found: Comparison) -> Iterator[tuple[int, Change]]:
 def _numbers(
     alarms: Mapping[int, Sequence[tuple[float, int]]], left: float, right: float
 ) -> Iterator[c.Words]:
-    """The numbers of alarms above their strip; of alarms near each other in one text."""
+    """The numbers of alarms above their strip; adjacent ones share one text."""
     for strip, here in alarms.items():
         groups: list[list[tuple[float, int]]] = []
         for value, number in sorted(here):
@@ -118,7 +118,7 @@ def _numbers(
 
 
 def _below(found: Comparison) -> Iterator[str]:
-    """What differs and which rows changed."""
+    """The text below: what differs and which rows changed."""
     yield f"{words.title(found)}. {words.counts(found)}."
     if found.differences:
         yield "WARNING, conditions differ: " + "; ".join(map(str, found.differences))

@@ -1,4 +1,4 @@
-"""How do devices differ? A panel for each unit, a line for each thing, a dot for each device."""
+"""How do devices differ? A panel per unit, a line per quantity, a dot per device."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,7 +22,7 @@ PALEST, FINEST = 3.6, 0.9
 
 
 def latency(found: Devices) -> c.Chart | None:
-    """The curve of a dependent load of each run, in cycles and in ns; None where none has it."""
+    """The curve of a dependent load of each run, in cycles and in ns; None without one."""
     layers: list[list[c.Layer]] = [[], []]
     sizes = []
     for at, run in enumerate(found.runs):
@@ -52,7 +52,7 @@ def latency(found: Devices) -> c.Chart | None:
 
 
 def chart(found: Devices) -> c.Chart:
-    """The panels in two columns; below, in what the runs differ."""
+    """The panels in two columns; below, the differences between the runs."""
     rows = c.wrapped(
         [_panel(group, found.names, len(found.runs)) for group in found.groups], COLUMNS
     )

@@ -1,7 +1,7 @@
-"""Lays out a chart: where its panels and its legend stand on the sheet.
+"""Lays out a chart: the positions of its panels and its legend on the sheet.
 
-The margins of a panel are as wide as the texts in them, and what the texts say depends on the size
-of the panel, so everything is laid out twice.
+The margins of a panel are as wide as its texts, and the texts depend on the size of the panel, so
+everything is laid out twice.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,7 +39,7 @@ def draw(chart: c.Chart) -> Sheet:
     legend = legend_of(chart, width)
     for _ in range(2):
         frames = _laid_out(chart, frames, page, legend)
-        far = {ends: ends[1] for ends in shared.values()}  # panels that share limits keep to it
+        far = {ends: ends[1] for ends in shared.values()}  # panels with shared limits keep theirs
         for at, frame in frames.items():
             far[shared[at]] = max(far[shared[at]], room(frame, shared[at]))
         for at, frame in frames.items():
@@ -53,7 +53,7 @@ def draw(chart: c.Chart) -> Sheet:
 
 
 def _broken(words: str, width: float) -> list[str]:
-    """A line in pieces that fit `width` inches, the later ones set in."""
+    """A line broken into pieces of at most `width` inches, the later ones indented."""
     most = max(30, int((width - 0.3) / 0.056))
     return wrap(
         words, most, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
@@ -61,7 +61,7 @@ def _broken(words: str, width: float) -> list[str]:
 
 
 def _once(chart: c.Chart, row: int, column: int, panel: c.Panel) -> c.Panel:
-    """The panel without names and labels that its neighbour to the left or below says as well."""
+    """The panel without names and labels that its left or lower neighbour also shows."""
     places, values = panel.places, panel.values
     left = chart.rows[row][column - 1] if column else None
     below = chart.rows[row + 1][column] if row + 1 < len(chart.rows) else None
@@ -84,7 +84,7 @@ def _once(chart: c.Chart, row: int, column: int, panel: c.Panel) -> c.Panel:
 def _laid_out(
     chart: c.Chart, frames: Mapping[tuple[int, int], Frame], page: Box, legend: Legend
 ) -> dict[tuple[int, int], Frame]:
-    """Puts panels where nothing is cut and nothing lies on another."""
+    """Places panels so that nothing is cut off or overlaps."""
     rows, columns = len(chart.rows), max(map(len, chart.rows))
     reach = {at: sides(frame) for at, frame in frames.items()}
     left, right = (

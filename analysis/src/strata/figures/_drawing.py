@@ -1,6 +1,6 @@
 """Draw the figures of runs, on every core that this process may use.
 
-Each figure is a piece of work of its own; what comes out does not depend on who drew it, nor when.
+Each figure is a separate task; its result does not depend on which process drew it, or when.
 """
 
 import gc
@@ -29,12 +29,12 @@ from strata.run.rows import Places
 class Drawing:
     """A figure of a run: its files by suffix, its data as CSV, and the rows that it shows.
 
-    `places` are those of the rows among the rows of the run, from 0, each once, as they are drawn.
-    `width` is that of the drawing in points. `hits` says where, in points from the upper left
-    corner: left, top, how much the number of its row is above that of the hit before, and of a bar
-    `x` width and height; what is no row of the run has `t` and the number of its words, which stand
-    behind all hits. A figure that cannot be drawn has nothing but its title and, in `failure`, the
-    reason.
+    `places` are the positions of the shown rows among the rows of the run, from 0, each once, in
+    drawing order. `width` is the width of the drawing in points. `hits` are the positions, in
+    points from the upper left corner: left, top, the difference of the row number to that of the
+    previous hit, and for a bar `x` width and height. Items that are not rows of the run have `t`
+    and the number of their words, which follow after all hits. A figure that cannot be drawn has
+    only its title and, in `failure`, the reason.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Drawing:
 
 
 def draw(figure: Figure[Any], run: Run, places: Places, *, headings: bool) -> Drawing | None:
-    """One figure of a run; None where it has nothing for it; with a heading, if wanted."""
+    """One figure of a run; None if it has nothing for it; with a heading on request."""
     try:
         items = figure.items(run)
         if not items:
@@ -94,21 +94,21 @@ _work: Sequence[Callable[[], Drawing | None]] = ()
 def drawn(
     runs: Sequence[Run], places: Sequence[Places], *, headings: bool = True
 ) -> Iterator[Callable[[], list[list[Drawing]]]]:
-    """Begins to draw every figure of every run that has something to show.
+    """Starts drawing every figure of every run that has something to show.
 
-    The function that it gives waits for them: run by run, in their order. What the caller does
-    before it calls is done meanwhile.
+    The returned function waits for them, run by run, in their order. Work before its call is done
+    concurrently.
     """
     global _work  # noqa: PLW0603  (a forked process gets it from here)
     found = figures.discover()
     for run in runs:
-        run.of("")  # sorts the rows by benchmark once, not in every process
+        run.of("")  # sorts the rows by benchmark once instead of in every process
     _work = [
         partial(draw, one, *of, headings=headings)
         for of in zip(runs, places, strict=True)
         for one in found
     ]
-    gc.freeze()  # a walk over the records for garbage writes to all the memory that is shared
+    gc.freeze()  # garbage collection would write to all the shared memory of the records
     try:
         with _everywhere(len(_work)) as done:
 
@@ -124,7 +124,7 @@ def drawn(
 
 
 def cores() -> int:
-    """How many this process may use."""
+    """The number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -136,12 +136,12 @@ def _everywhere(tasks: int) -> Iterator[Callable[[], Iterator[Drawing | None]]]:
     if workers < 2 or "fork" not in multiprocessing.get_all_start_methods():
         yield lambda: map(_drawing, range(tasks))
         return
-    # A process that draws ends soon: looking for garbage would only copy the records' memory.
+    # A drawing process ends soon: garbage collection would only copy the records' memory.
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), initializer=gc.disable)
     with pool, warnings.catch_warnings():
-        # Newer interpreters warn of threads at a fork. Those of numpy's library are idle here.
+        # Newer interpreters warn of threads at a fork. Those of the numpy library are idle here.
         warnings.simplefilter("ignore", DeprecationWarning)
-        # The last figures of a page are its largest: begun first, all cores end together.
+        # The last figures of a page are its largest: started first, so that all cores end together.
         waiting = [pool.submit(_drawing, task) for task in reversed(range(tasks))][::-1]
         try:
             yield lambda: (one.result() for one in waiting)

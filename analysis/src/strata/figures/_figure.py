@@ -1,4 +1,4 @@
-"""A figure as data and a declaration: which items of a run it shows, how, and in which words."""
+"""A figure as data and a declaration: its items from a run, its chart, and its caption."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,14 +23,14 @@ def _row(item: Any) -> Row:
 class Figure(Generic[Item]):
     """What the report must know to show a figure; `Item` is one bar or point of it.
 
-    `items` takes them from a run, none where it has nothing to show; `chart` draws them; `caption`
-    says what is drawn. `columns` are those of the data file, with units in their names: a cell is a
-    row (then its value), a number, a word, or None; `params` and `attributes` make the usual ones,
-    and `valid` and `case` follow where no column is the case. `row` is the row that an item shows,
-    if it shows one: an item counts if its row is valid, or as its own `valid` says. `label` names
-    one that does not in the caption, where none is empty. `both` takes the items of two runs that
-    are compared, the earlier one first; `beside` those of all runs of a comparison, of one device
-    or of several. A figure without either is not drawn of a comparison.
+    `items` extracts them from a run, none if there is nothing to show; `chart` draws them;
+    `caption` describes the drawing. `columns` are those of the data file, with units in their
+    names: a cell is a row (which stands for its value), a number, a word, or None; `params` and
+    `attributes` make the usual ones, and `valid` and `case` are added unless a column is the case.
+    `row` returns the row that an item shows, if any: an item is valid if its row is, or by its own
+    `valid`. `label` names an invalid item in the caption, unless it is empty. `both` extracts the
+    items of two compared runs, the earlier one first; `beside` those of all runs of a comparison,
+    of one device or of several. A figure without either is not drawn for comparisons.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Figure(Generic[Item]):
     beside: Callable[[Sequence[Run]], Sequence[Item]] | None = None
 
     def valid(self, item: Item) -> bool:
-        """Whether an item counts."""
+        """Whether an item is valid."""
         own, row = getattr(item, "valid", None), self.row(item)
         return bool(row and row.valid if own is None else own)
 
@@ -56,7 +56,7 @@ class Figure(Generic[Item]):
         return row.case if row else ""
 
     def data(self, items: Sequence[Item]) -> bytes:
-        """The data file: a line an item."""
+        """The data file: one line per item."""
         columns = dict(self.columns)
         if "case" not in columns:
             columns |= {"valid": self.valid, "case": self.case}
@@ -64,7 +64,7 @@ class Figure(Generic[Item]):
         return csv_bytes(columns, lines)
 
     def full_caption(self, items: Sequence[Item], context: Context) -> str:
-        """The caption, what is invalid, and what was measured by which commit."""
+        """The caption, the invalid items, and what was measured at which commit."""
         label = self.label or self.case
         labels = [label(item) for item in items if not self.valid(item)]
         invalid = listed_invalid([name for name in labels if name])
@@ -80,7 +80,7 @@ def times(row: Row, factor: float) -> Row:
 
 
 def prose(*sentences: object) -> str:
-    """The sentences of a caption that hold, where one may be `any(…) and "Dashed: …"`."""
+    """The true sentences of a caption; an argument may be `any(…) and "Dashed: …"`."""
     return " ".join(f"{sentence}" for sentence in sentences if sentence)
 
 
@@ -88,12 +88,12 @@ Columns = dict[str, Callable[[Any], object]]
 
 
 def params(*axes: str, of: str = "") -> Columns:
-    """A column for each axis; the attribute `of` of an item is the row that has them."""
+    """A column for each axis; the attribute `of` of an item is the row with the axes."""
     return {axis: _from(of, methodcaller("text", axis, "")) for axis in axes}
 
 
 def attributes(*names: str, of: str | Callable[[Any], object] = "", **renamed: str) -> Columns:
-    """A column for each attribute of an item, or of what `of` it has; `column=attribute`."""
+    """A column for each attribute of an item, or of its attribute `of`; `column=attribute`."""
     both = {**{name: name for name in names}, **renamed}
     return {name: _from(of, attrgetter(attribute)) for name, attribute in both.items()}
 

@@ -1,4 +1,4 @@
-"""What stands above a picture that leaves its page: what it shows, of which device and run."""
+"""The heading of a picture outside its page: what it shows, of which device and run."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -23,21 +23,21 @@ LINES = 2
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A title, and a line for each run that is shown."""
+    """A title, and one line per shown run."""
 
     title: str
     sources: Sequence[str]
 
 
 def heading_of(title: str, runs: Sequence[Run]) -> Heading:
-    """The heading of a picture of some runs: a line for each, its device first."""
+    """The heading of a picture of several runs: one line for each, its device first."""
     of = [f"{run.context.device.name}, run {run.context.run}" for run in runs]
     more = [f"and {len(of) - MOST} more runs"] if len(of) > MOST else []
     return Heading(title, [*of[:MOST], *more])
 
 
 def headed(sheet: Sheet, heading: Heading) -> Sheet:
-    """The sheet with its heading above all that was on it, which stays where it was."""
+    """The sheet with its heading added at the top; its content stays in place."""
     room = sheet.width - 2 * EDGE
     title = _fitted(heading.title, room, TITLE, bold=True)
     told = [line for words in heading.sources for line in _fitted(words, room, SMALL)]
@@ -50,7 +50,7 @@ def headed(sheet: Sheet, heading: Heading) -> Sheet:
 
 
 def _fitted(words: str, room: float, size: float, *, bold: bool = False) -> list[str]:
-    """The words in lines that fit, broken at a space where there is one."""
+    """The words in lines that fit, broken at spaces if possible."""
 
     def width(text: str) -> float:
         return width_of(text, size, bold)

@@ -1,4 +1,4 @@
-"""A chart as the bytes of image files: matplotlib's renderers write what `_draw` made of it."""
+"""A chart as image files: matplotlib's renderers write the result of `_draw`."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -59,7 +59,7 @@ def png(sheet: Sheet, dpi: int = DPI) -> bytes:
 
 
 def _painted(sheet: Sheet, dpi: int) -> Pixels:
-    """Red, green, blue and opacity of each pixel, from the top down."""
+    """Red, green, blue and alpha of each pixel, from the top row down."""
     with mpl.rc_context(SETTINGS):
         size = (round(side / POINT * dpi, 6) for side in (sheet.width, sheet.height))
         renderer = RendererAgg(*map(int, size), dpi)  # type: ignore[call-arg]
@@ -122,7 +122,7 @@ def _text(renderer: Any, text: Text) -> None:
 
 @lru_cache(maxsize=8192)
 def _outline(line: str, bold: bool) -> Lines:  # noqa: FBT001
-    """The letters of a line."""
+    """The outlines of the letters of a line."""
     parts = [(*letter.outline, (at, 0)) for letter, at in placed(line, bold)]
     return Lines(
         np.concatenate([points + at for points, _, at in parts]),
@@ -133,7 +133,7 @@ def _outline(line: str, bold: bool) -> Lines:  # noqa: FBT001
 def _pen(
     renderer: Any, colour: str, width: float, alpha: float = 1.0
 ) -> tuple[GraphicsContextBase, Affine2D]:
-    """A graphics context, and what makes dots of the renderer from points."""
+    """A graphics context, and the conversion from points to its pixels."""
     pen = renderer.new_gc()
     pen.set_linewidth(width)
     pen.set_foreground(to_rgba(colour, alpha), isRGBA=True)

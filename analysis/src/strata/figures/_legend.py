@@ -26,7 +26,7 @@ class Legend:
 
     @property
     def widths(self) -> list[float]:
-        """Of the columns."""
+        """Widths of the columns."""
         words = [max(_entry(key).width for key in column) for column in self.columns]
         return [HANDLE + HANDLE_PAD + width for width in words]
 
@@ -48,7 +48,7 @@ def _tall(column: Sequence[c.Key]) -> float:
 
 
 def legend_of(chart: c.Chart, width: float) -> Legend:
-    """The legend in as many columns as fit."""
+    """The legend, in as many columns as fit."""
     keys = c.legend(chart)
     if not keys:
         return Legend()
@@ -61,7 +61,7 @@ def legend_of(chart: c.Chart, width: float) -> Legend:
 
 
 def _parts(keys: Sequence[c.Key], count: int) -> list[Sequence[c.Key]]:
-    """So many parts, the first ones longer by one where they are not alike."""
+    """Splits into that many parts; the first ones are longer by one if necessary."""
     short, longer = divmod(len(keys), count)
     starts = [at * short + min(at, longer) for at in range(count + 1)]
     return [keys[start:end] for start, end in pairwise(starts)]

@@ -1,6 +1,6 @@
-"""The font of all texts: outlines of its letters, and where those of a line stand.
+"""The font of all texts: outlines of its letters, and their positions in a line.
 
-A letter and a pair of letters are measured once, for every size and for all kinds of files.
+A letter and a pair of letters are measured once, for all sizes and file formats.
 """
 
 from functools import cache, lru_cache
@@ -19,7 +19,7 @@ EM = 100.0
 
 
 class Letter(NamedTuple):
-    """A letter of the font: how far from it the next one stands."""
+    """A letter of the font and its advance."""
 
     text: str
     bold: bool
@@ -28,12 +28,12 @@ class Letter(NamedTuple):
 
     @property
     def outline(self) -> tuple[Any, Any]:
-        """Points and codes of a path, from where the letter stands."""
+        """Points and codes of a path, relative to the position of the letter."""
         return _outline(self)
 
 
 def known(letter: str) -> bool:
-    """Whether the font has it, bold as well."""
+    """Whether the font has the letter, also in bold."""
     return all(_face(bold).get_char_index(ord(letter)) for bold in (False, True))
 
 
@@ -50,7 +50,7 @@ def placed(line: str, bold: bool) -> tuple[tuple[Letter, float], ...]:  # noqa: 
 
 @lru_cache(maxsize=8192)
 def width_of(line: str, size: float, bold: bool) -> float:  # noqa: FBT001
-    """How wide a line is."""
+    """The width of a line."""
     of = placed(line, bold)
     return (of[-1][1] + of[-1][0].advance) * size / EM if of else 0.0
 
@@ -61,9 +61,9 @@ def _file(bold: bool) -> Any:  # noqa: FBT001
 
 
 def _face(bold: bool) -> FT2Font:  # noqa: FBT001
-    """Matplotlib's own, which a forked process opens anew: two at one file would read amiss."""
+    """Matplotlib's font, reopened in a forked process: two readers of one file would interfere."""
     face = get_font(_file(bold))
-    face.set_size(EM, 72)  # dots an inch: then a dot is a point
+    face.set_size(EM, 72)  # dots per inch: one dot is one point
     return face
 
 

@@ -1,7 +1,7 @@
-"""Levels of memory as boxes in one another, each with its numbers: what `hierarchy_map` draws.
+"""Levels of memory as nested boxes with their numbers, for `hierarchy_map`.
 
-Places are bytes; heights are lines of words, from the top down. A box ends at its size, or, where
-nobody tells one or its words would not fit, with a dashed edge where there is room.
+Places are bytes; heights are lines of text, from the top down. A box ends at its size. If its size
+is unknown, or its text would not fit, it has a dashed edge where there is room.
 """
 
 from collections.abc import Iterator, Sequence
@@ -38,7 +38,7 @@ Line = tuple[str, Sequence[Number | None]]
 
 
 class Drawing:
-    """The boxes of devices that have the same levels; `notes` say why numbers are missing."""
+    """The boxes of devices with the same levels; `notes` explain missing numbers."""
 
     def __init__(self, maps: Sequence[Hierarchy]) -> None:
         self.maps, self.notes = maps, dict[str, str]()
@@ -54,8 +54,8 @@ class Drawing:
             2 * inset + sum(self._height(one) + GAP for one in levels) - GAP
             for inset, levels in zip(insets, bands, strict=True)
         )
-        for inset, levels in zip(insets, bands, strict=True):  # from the innermost outward
-            self.layers[:0] = self._band(levels, inset)  # the outermost below all others
+        for inset, levels in zip(insets, bands, strict=True):  # from the inside out
+            self.layers[:0] = self._band(levels, inset)  # outer levels below inner ones
         needed = log2(self.last / LEAST) * self.octave / POINT
         self.wide = min(max(WIDE, needed), WIDEST)
         for level in self.levels.values():
@@ -89,9 +89,9 @@ class Drawing:
         return HEAD + len(self._lines(level)) + parts + FOOT
 
     def _band(self, levels: Sequence[Level], top: float) -> list[c.Layer]:
-        """The boxes of a depth, one below the other, as tall as there is room.
+        """The boxes of one depth, one below the other, as tall as there is room.
 
-        They begin a little left of those inside, words where these end.
+        They begin slightly to the left of the inner boxes; their text begins where those end.
         """
         inner, start = self.last, LEAST * 2 ** (INDENT * top / INSET)
         left = inner if self.layers else start
@@ -113,7 +113,7 @@ class Drawing:
         return layers
 
     def _words(self, level: Level, left: float, ends: Sequence[End], y: float) -> Iterator[c.Layer]:
-        """What a box says between its left and the nearest of its ends."""
+        """The text of a box, between its left edge and the nearest of its right edges."""
         lines, right = self._lines(level), min(end for end, _ in ends)
         label = max(len(self._label(line)) for line in lines) * LETTER * SMALL
         needed = label + len(self.maps) * self.number + 3 * PAD
@@ -128,7 +128,7 @@ class Drawing:
                 yield self._number((right, to, dx), line, device, "right")
 
     def _flat(self, level: Level) -> Iterator[c.Layer]:
-        """What is beside the device: a flat box below, numbers side by side."""
+        """Levels beside the device: a flat box below, with numbers side by side."""
         lines = self._lines(level)
         sizes = [one for one in self._sizes(level) if one and one <= MOST]
         why = {n.why if n and not n.text else "" for _, numbers in lines for n in numbers}
@@ -151,7 +151,7 @@ class Drawing:
     def _box(
         self, name: str, left: float, ends: Sequence[End], top: float, low: float
     ) -> Iterator[c.Layer]:
-        """A box that ends at the size on each device, in the level's colour where all agree."""
+        """A box that ends at its size on each device, in the colour of the level if all agree."""
         colour, alike = COLOUR.get(name, c.OTHER.colour), len(set(ends)) == 1
         fill = c.pale(colour, 0.13)
         yield c.Area((left, top), (max(end for end, _ in ends), low), c.Look(fill, width=0), fill)
@@ -163,7 +163,7 @@ class Drawing:
         self, at: tuple[float, float, float], line: Line, device: int,
         across: Literal["left", "right"] = "left",
     ) -> c.Words:  # fmt: skip
-        """What a line says of a device, at a place, a line and some points; a mark if missing."""
+        """A number of a device, at a place, a line and an offset in points; a mark if missing."""
         found, large = line[1][device], line[0] in FIRST
         words, size = found.text if found else "", LARGE if large else SMALL
         if found and not words:
@@ -174,12 +174,12 @@ class Drawing:
         return replace(text, row=found.row if found else None)
 
     def colour(self, device: int) -> str:
-        """Of the numbers of a device."""
+        """The colour of a device's numbers."""
         return self.colours[device % len(self.colours)]
 
 
 def _ends(sizes: Sequence[float | None], inner: float) -> list[End]:
-    """Where boxes end that are around one that ends at `inner`."""
+    """The right ends of boxes around one that ends at `inner`."""
     known = [size for size in sizes if size and inner * 2**APART <= size <= MOST]
     other = max(known, default=inner * 2**UNKNOWN)
     return [(size, True) if size in known and size else (other, False) for size in sizes]

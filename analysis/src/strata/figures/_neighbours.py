@@ -1,4 +1,4 @@
-"""What the figures of the ladder of neighbours share: its rates, where cases stand, and words."""
+"""Shared parts of the figures of the neighbours ladder: rates, places, and words."""
 
 from collections.abc import Sequence
 
@@ -18,12 +18,12 @@ Place = tuple[str, str, str]
 
 
 def short(row: Row) -> str:
-    """`neighbours_cpu_grid` as people write it: cpu grid."""
+    """`neighbours_cpu_grid` as shown: cpu grid."""
     return row.benchmark.removeprefix(f"{SUITE}_").replace("_", " ")
 
 
 def place_of(row: Row) -> Place:
-    """Where a case stands: its problem, how agents are spread, and in which world."""
+    """The place of a case: its problem, the distribution of agents, and its world."""
     return row.text("problem"), row.text("spread"), row.text("world")
 
 
@@ -34,7 +34,7 @@ def title(place: Place) -> str:
 
 
 def rates(run: Run, quantity: str = "") -> Sequence[Row]:
-    """Every row of the quantity, or of that of its problem, in the order of the ladder."""
+    """Every row of the quantity, or of that of its problem, in ladder order."""
     return [
         row
         for story in run.context.ladders.get(SUITE, ())
@@ -55,12 +55,12 @@ def best(rows: Sequence[Row]) -> dict[tuple[Place, str, str], Row]:
 
 
 def first_of_each_case(rows: Sequence[Row]) -> Sequence[Row]:
-    """By the first method of a case, which is the one that its other rows are of."""
+    """One row per case, by its first method, to which its other rows refer."""
     return list({row.case: row for row in reversed(rows)}.values())[::-1]
 
 
 def tests_per_neighbour(run: Run) -> dict[str, float]:
-    """Counted distance tests for each neighbour, by case."""
+    """Counted distance tests per neighbour, by case."""
     found: dict[str, dict[str, float]] = {}
     for row in run.rows:
         if row.suite == SUITE and (row.quantity != "distance_tests" or row.provenance == "counted"):

@@ -27,7 +27,7 @@ Layered = tuple[float, Thing]
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A panel, where it lies on the sheet, and the ends of its axes."""
+    """A panel, its position on the sheet, and the limits of its axes."""
 
     panel: c.Panel
     box: Box
@@ -42,29 +42,29 @@ class Frame:
         )
 
     def on(self, along: float, up: float) -> Point:
-        """Shares of the axes of places and of values, on the sheet."""
+        """A position on the sheet from shares of both axes."""
         box = self.box
         if self.panel.sideways:
             return box.x0 + up * box.width, box.y1 - along * box.height
         return box.x0 + along * box.width, box.y0 + up * box.height
 
     def place(self, place: float) -> float:
-        """Where a place is on its axis."""
+        """Position of a place on its axis."""
         return self.at(place, self.values[0])[self.panel.sideways]
 
     def value(self, value: float) -> float:
-        """Where a value is on its axis."""
+        """Position of a value on its axis."""
         return self.at(self.places[0], value)[not self.panel.sideways]
 
 
 def _share(scale: c.Scale, ends: Limits, at: float) -> float:
-    """How far it is from one end of an axis to the other, of 1."""
+    """Position between the ends of an axis, from 0 to 1."""
     low, high, found = (_straight(scale, one) for one in (*ends, at))
     return (found - low) / (high - low)
 
 
 def _straight(scale: c.Scale, at: float) -> float:
-    """What is even on the axis; a logarithmic one has nothing from 0 down, which lies far off."""
+    """The linear coordinate on the axis; on a logarithmic one, values up to 0 are far outside."""
     if scale == "linear":
         return at
     if scale == "symlog2":
@@ -77,13 +77,13 @@ OVER = 4.5
 
 
 def things_of(frame: Frame) -> list[Thing]:
-    """All of a panel, what is on top last."""
+    """Everything in a panel, topmost last."""
     found = [*_axes(frame), *((3.0, text) for text in _around(frame)), *_layers(frame)]
     return [thing for _, thing in sorted(found, key=lambda one: one[0])]
 
 
 def hits_of(frame: Frame) -> Iterator[Hit]:
-    """Where each row that the panel shows, or what is told in its place, is drawn."""
+    """The positions of the rows that the panel shows, and of other tooltips."""
     for layer in frame.panel.layers:
         if isinstance(layer, c.Words) and layer.row:
             yield from (Hit(text.box, layer.row) for _, text in _words(frame, layer))
@@ -109,14 +109,14 @@ def _layers(frame: Frame) -> Iterator[Layered]:
 
 
 def _axes(frame: Frame) -> Iterator[Layered]:
-    """The frame, its ticks, and the lines between them."""
+    """The frame, its ticks, and the grid lines."""
     box, panel = frame.box, frame.panel
     corner = [(box.x0, box.y1), (box.x0, box.y0), (box.x1, box.y0)]
     yield 2.5, Shape([corner], FRAME, 0.7)
     for axis, where, is_value in (
         (panel.places, frame.place, False), (panel.values, frame.value, True)
     ):  # fmt: skip
-        upright = is_value == panel.sideways  # the lines of this axis go up
+        upright = is_value == panel.sideways  # grid lines of this axis are vertical
         at = [where(tick) for tick, _ in _ticks(frame, axis)]
         if axis.names is None:
             yield 0.5, Shape([_outward(box, one, upright=upright) for one in at], FRAME, 0.7)
@@ -128,7 +128,7 @@ def _axes(frame: Frame) -> Iterator[Layered]:
 
 
 def _ticks(frame: Frame, axis: c.Axis) -> list[tuple[float, str]]:
-    """The ticks between the ends of an axis."""
+    """The ticks within the limits of an axis."""
     ends = frame.values if axis is frame.panel.values else frame.places
     low, high = min(ends), max(ends)
     room = 1e-9 * (high - low)
@@ -147,7 +147,7 @@ def _across(box: Box, at: float, *, upright: bool) -> list[Point]:
 
 
 def _around(frame: Frame) -> list[Text]:
-    """The texts around a panel: what ticks say, labels, title, and words beside it."""
+    """The texts around a panel: tick labels, axis labels, title, and words beside it."""
     box, panel = frame.box, frame.panel
     level, upright = (
         (panel.values, panel.places) if panel.sideways else (panel.places, panel.values)
@@ -180,7 +180,7 @@ def _around(frame: Frame) -> list[Text]:
 
 
 def _beside(frame: Frame) -> list[Text]:
-    """Words to the right of a panel, kept apart where lines lead to them."""
+    """Words to the right of a panel, spread apart if lines lead to them."""
     box, panel = frame.box, frame.panel
     at = [frame.place(p) if panel.sideways else frame.value(p) for p, _, _ in panel.beside]
     x = box.x1 + (LEADER if panel.leaders else 4)
@@ -316,7 +316,7 @@ def _words(frame: Frame, words: c.Words) -> Iterator[tuple[float, Text]]:
 
 
 def _arrow(frame: Frame, arrow: c.Arrow) -> Iterator[Layered]:
-    """A line with open heads."""
+    """A line with open arrowheads."""
     start, end = frame.at(*arrow.start), frame.at(*arrow.end)
     lines = [[start, end]]
     if "<" in arrow.heads:
@@ -357,7 +357,7 @@ _DRAWN: Mapping[type[Any], Callable[[Frame, Any], Iterable[Layered]]] = {
 
 
 def sides(frame: Frame) -> tuple[float, float, float, float]:
-    """How far its texts reach left of a panel, right of it, above and below."""
+    """The extent of a panel's texts on its left, right, top and bottom."""
     inner = frame.box
     boxes = [text.box for text in _around(frame)]
     texts = [one for one in frame.panel.layers if isinstance(one, c.Rule | c.Words)]
@@ -372,7 +372,7 @@ def sides(frame: Frame) -> tuple[float, float, float, float]:
 
 
 def room(frame: Frame, ends: Limits) -> float:
-    """The far end of the values, such that the words beside the last marks fit in."""
+    """The far end of the values at which the words beside the last marks fit."""
     axis, sideways = frame.panel.values, frame.panel.sideways
     if axis.limits or axis.scale == "symlog2":
         return ends[1]

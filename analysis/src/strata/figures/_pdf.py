@@ -1,7 +1,7 @@
-"""A sheet as PDF: a page of vectors, words as text that can be searched and copied.
+"""A sheet as PDF: a page of vectors, with text that can be searched and copied.
 
 Matplotlib lays out every word anew and writes number by number, which takes ten times as long. The
-letters that are used become fonts of Type 3: their outlines, in the order in which they come.
+used letters become Type 3 fonts: their outlines, in the order of first use.
 """
 
 import zlib
@@ -40,12 +40,12 @@ Image = Callable[[Thing], Pixels]
 
 
 def pdf(sheet: Sheet, image: Image) -> bytes:
-    """The sheet as a file, without dates or program names; `image` draws what becomes pixels."""
+    """The sheet as a file, without dates or program names; `image` draws rasterised parts."""
     return _File(sheet, image).content()
 
 
 class _File:
-    """What is drawn refers to fonts, markers, hatches, opacities and images, each defined once."""
+    """The file: drawings refer to fonts, markers, hatches, opacities and images, defined once."""
 
     def __init__(self, sheet: Sheet, image: Image) -> None:
         self._sheet, self._image = sheet, image
@@ -61,7 +61,7 @@ class _File:
                 self._codes |= {one: (font, code) for code, one in enumerate(part)}
 
     def content(self) -> bytes:
-        """All of the file."""
+        """The content of the file."""
         drawn = [part for thing in self._sheet.drawn for part in self._thing(thing)]
         page = self._object("", "\n".join(drawn).encode())
         named = "".join(
@@ -85,7 +85,7 @@ class _File:
         return file + (table + trailer).encode()
 
     def _object(self, entries: str, stream: bytes | None = None) -> str:
-        """Adds a dictionary, with a stream if there is one; how other objects refer to it."""
+        """Adds a dictionary, with an optional stream; returns the reference to it."""
         content = f"<<{entries}>>".encode()
         if stream is not None:
             packed = zlib.compress(stream)
@@ -95,7 +95,7 @@ class _File:
         return f"{len(self._objects)} 0 R"
 
     def _named(self, kind: str, make: Callable[..., str], *of: Any) -> str:
-        """How drawings call an object that is made `of` something, once."""
+        """The name of an object that is made `of` something, created once."""
         known = self._known[kind]
         if of not in known:
             known[of] = (f"{kind[0]}{len(known)}", make(*of))
@@ -176,7 +176,7 @@ class _File:
         return self._object(told, f"{_path(path)} {does}".encode())
 
     def _pixels(self, thing: Thing) -> Iterator[str]:
-        """What would be too many marks, as an image of the part of the sheet where they are."""
+        """Too many marks, drawn as an image of their part of the sheet."""
         shown = self._image(thing)
         rows, columns = (np.flatnonzero(shown[..., 3].any(axis=side)) for side in (1, 0))
         if not len(rows):
@@ -220,7 +220,7 @@ def _colour(colour: str) -> str:
 
 
 def _does(width: float, fill: str) -> str:
-    """The operator of a path: B fills and draws it, n does neither."""
+    """The operator of a path: B fills and strokes it, n does neither."""
     return ("B" if fill else "S") if width else ("f" if fill else "n")
 
 
@@ -229,14 +229,14 @@ def _somewhere(points: Sequence[Point]) -> list[Point]:
 
 
 def _line(points: Sequence[Point]) -> str:
-    """A line; closed if it ends where it begins."""
+    """A line; closed if it ends at its start."""
     known = _somewhere(points)
     told = [f"{x:.2f} {y:.2f} {'l' if at else 'm'}" for at, (x, y) in enumerate(known)]
     return " ".join(told + ["h"] * (len(known) > 2 and known[0] == known[-1]))
 
 
 def _path(path: Lines) -> str:
-    """A path of matplotlib; PDF has no curves of one point, which are turned into those of two."""
+    """A matplotlib path; quadratic curves become cubic ones, since PDF has no others."""
     told, at = list[str](), np.zeros(2)
     for points, code in path.iter_segments(simplify=False):
         if code == Lines.CLOSEPOLY:

@@ -1,4 +1,4 @@
-"""What a drawing is made of: shapes, markers and texts, in points from the lower left corner."""
+"""The elements of a drawing: shapes, markers and texts, in points from the lower left."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -43,16 +43,16 @@ class Box(NamedTuple):
 
     @property
     def outline(self) -> list[Point]:
-        """Its corners, the first one again last."""
+        """Its corners; the first one is repeated at the end."""
         x0, y0, x1, y1 = self
         return [(x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0)]
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Lines through points, drawn `width` wide; with `fill` or `hatch` what they enclose.
+    """Lines through points, `width` wide; `fill` or `hatch` fills the area that they enclose.
 
-    `line` is matplotlib's style. Nothing is drawn outside of `clip`; `pixels` become an image.
+    `line` is matplotlib's style. Nothing is drawn outside `clip`; `pixels` become an image.
     """
 
     lines: Sequence[Sequence[Point]]
@@ -67,13 +67,13 @@ class Shape:
 
     @property
     def dashes(self) -> list[float]:
-        """How long it is drawn, and how long not; nothing where it always is."""
+        """The lengths of dashes and gaps; empty for a solid line."""
         return [part * self.width for part in DASHES.get(self.line, ())]
 
 
 @dataclass(frozen=True, slots=True)
 class Dots:
-    """The same marker at many points: its edge is `width` wide, and `fill` is inside."""
+    """One marker at many points; its edge is `width` wide, and `fill` is its interior."""
 
     points: Sequence[Point]
     marker: str
@@ -87,10 +87,10 @@ class Dots:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Words at a point, which lies in them where `across` and `up` say, `turned` by degrees.
+    """Words at a point, aligned by `across` and `up`, and `turned` by degrees.
 
-    "middle" is "center" without what hangs below the last line. A white box with `pad` points of
-    room is behind the words, if there is a `pad`. Lines are `spacing` times the size apart.
+    "middle" is "center" without the descenders of the last line. With a `pad`, a white box with
+    that margin in points is behind the words. Lines are `spacing` times the size apart.
     """
 
     x: float
@@ -110,30 +110,30 @@ class Text:
 
     @property
     def width(self) -> float:
-        """Of the longest line."""
+        """The width of the longest line."""
         return max(width_of(line, self.size, self.bold) for line in self.text.split("\n"))
 
     @property
     def height(self) -> float:
-        """Of all lines."""
+        """The height of all lines."""
         return self.size * (ASCENT + DESCENT + self.spacing * self.text.count("\n"))
 
     @property
     def outline(self) -> list[Point]:
-        """The corners of what the words cover, with the box behind them."""
+        """The corners of the text, including its box."""
         left, top, pad = self._left, self._top, self.pad or 0.0
         box = Box(left - pad, top - self.height - pad, left + self.width + pad, top + pad)
         return [self._turn(x, y) for x, y in box.outline]
 
     @property
     def box(self) -> Box:
-        """What holds the words."""
+        """The bounding box of the words."""
         xs, ys = zip(*self.outline, strict=True)
         return Box(min(xs), min(ys), max(xs), max(ys))
 
     @property
     def lines(self) -> Iterator[tuple[float, float, str]]:
-        """Each line that has letters, and the point from where they stand on it."""
+        """Each line with letters, and its starting point."""
         left, wide, baseline = self._left, self.width, self._top - self.size * ASCENT
         for at, line in enumerate(self.text.split("\n")):
             spare = wide - width_of(line, self.size, self.bold)
@@ -143,17 +143,17 @@ class Text:
 
     @property
     def _left(self) -> float:
-        """Where the longest line begins, right of the point before it is turned."""
+        """The left end of the longest line, relative to the point, before rotation."""
         return -self.width * _BEFORE[self.across]
 
     @property
     def _top(self) -> float:
-        """How far the top lies above the point before it is turned."""
+        """The top, relative to the point, before rotation."""
         share = {"top": 0.0, "center": 0.5, "middle": 0.5, "bottom": 1.0}[self.up]
         return share * (self.height - (self.size * DESCENT if self.up == "middle" else 0.0))
 
     def _turn(self, right: float, up: float) -> Point:
-        """Where something is that was so far from the point before it was turned."""
+        """Rotates an offset from the point."""
         if not self.turned:
             return self.x + right, self.y + up
         cos, sin = math.cos(math.radians(self.turned)), math.sin(math.radians(self.turned))
@@ -167,7 +167,7 @@ Thing = Shape | Dots | Text
 
 
 class Hit(NamedTuple):
-    """Where a row, or what words tell of, is drawn: a bar, or a box without size for a mark."""
+    """The position of a row or of another tooltip: a bar, or a box without size for a mark."""
 
     box: Box
     row: Row | None
@@ -176,7 +176,7 @@ class Hit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A drawing: its size in points and what is on it, the last on top; and where its rows are."""
+    """A drawing: its size in points, its elements, topmost last, and the positions of its rows."""
 
     width: float
     height: float
@@ -185,7 +185,7 @@ class Sheet:
 
     @property
     def drawn(self) -> Iterator[Thing]:
-        """What is drawn, one after the other: the boxes behind words as well."""
+        """The elements in drawing order, including the boxes behind words."""
         for thing in self.things:
             if isinstance(thing, Text) and thing.pad is not None:
                 yield Shape([thing.outline], "white", fill="white", alpha=0.8)
@@ -198,7 +198,7 @@ class Sheet:
 
 
 def drawable(text: str) -> str:
-    """The text with a mark in place of each letter that the font lacks."""
+    """The text with a placeholder for each letter that the font lacks."""
     return "".join(one if _drawn(one) else "\ufffd" for one in visible(text))
 
 

@@ -1,7 +1,7 @@
-"""A sheet as SVG: whole tenths of points, marks of one look in one path, words as text.
+"""A sheet as SVG: tenths of points, marks of one look in one path, words as text.
 
-A tenth of the size of what matplotlib writes, in a fifth of its time: a page carries fifty of them.
-Words keep the width for which they were laid out, whatever font a reader has.
+A tenth of the size of matplotlib's output, in a fifth of its time: a page contains fifty of them.
+Words keep their laid-out width, whatever font the reader has.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,7 +28,7 @@ FONT = f"font-family=\"'{FAMILY}',Verdana,sans-serif\""
 
 
 def svg(sheet: Sheet) -> str:
-    """The sheet as a file: on white, as wide as it was laid out."""
+    """The sheet as a file: on white, with its laid-out width."""
     size = [f"{side:.2f}".rstrip("0").rstrip(".") for side in (sheet.width, sheet.height)]
     drawing = _Drawing(sheet.height)
     drawn = [part for thing in sheet.drawn for part in drawing.thing(thing)]
@@ -44,7 +44,7 @@ def svg(sheet: Sheet) -> str:
 
 
 class _Drawing:
-    """What is drawn refers to clips and hatches, each defined once."""
+    """The drawing, which refers to clips and hatches, defined once."""
 
     def __init__(self, height: float) -> None:
         self._height = height
@@ -83,13 +83,13 @@ class _Drawing:
         at, colour, fill = self._on(dots.points), to_hex(dots.colour), to_hex(dots.fill)
         outline, filled = _marker(dots.marker, dots.size)
         wide = 10 * dots.width
-        # What shows through others is drawn one by one, or two of them would be as faint as one.
+        # Translucent marks are drawn one by one, because two in one path would be as faint as one.
         see = f' opacity="{dots.alpha:g}"' if dots.alpha < 1 else ""
         if outline:
             paths = [f"M{x} {y}{outline}" for x, y in at]
             looks = [f'stroke="{colour}" stroke-width="{wide:.3g}"']
             looks[0] += f' fill="{fill}"' if filled else ""
-        else:  # a round end of a line of no length is a disc
+        else:  # a round cap of a line without length is a disc
             paths = [f"M{x} {y}h0" for x, y in at] if see else [_discs(at)]
             rounds = [(colour, 10 * dots.size + wide)]
             rounds += [(fill, 10 * dots.size - wide)] if fill != colour else []
@@ -116,7 +116,7 @@ class _Drawing:
             yield f"<text {where} {look} {held}>{escape(line, quote=False)}</text>"
 
     def _on(self, points: Iterable[Point]) -> list[tuple[int, int]]:
-        """In tenths, downwards; what is nowhere is left out."""
+        """In tenths of points, downwards; undefined points are left out."""
         high = self._height
         known = (one for one in points if isfinite(one[0]) and isfinite(one[1]))
         return [(round(10 * x), round(10 * (high - y))) for x, y in known]
@@ -135,13 +135,13 @@ class _Drawing:
         )
 
     def _defined(self, key: object, element: str) -> str:
-        """The name of an element with a place for its number."""
+        """An element's name, with a placeholder for its number."""
         one = self.definitions.setdefault(key, element.format(len(self.definitions)))
         return one.split('"', 2)[1]
 
 
 def _line(points: Sequence[tuple[int, int]]) -> str:
-    """A line from its first point on, each by how far it is from the one before; closed if so."""
+    """A line as relative steps from its first point; closed if it ends at its start."""
     if not points:
         return ""
     closed = len(points) > 2 and points[0] == points[-1]
@@ -155,7 +155,7 @@ def _steps(points: Sequence[tuple[int, int]]) -> list[str]:
 
 
 def _discs(points: Sequence[tuple[int, int]]) -> str:
-    """A line of no length at each point."""
+    """A line without length at each point."""
     if not points:
         return ""
     (x, y), steps = points[0], _steps(points)
@@ -164,7 +164,7 @@ def _discs(points: Sequence[tuple[int, int]]) -> str:
 
 @lru_cache(maxsize=256)
 def _marker(marker: str, size: float) -> tuple[str, bool]:
-    """A marker's outline from its middle, and whether it is filled; nothing for a disc."""
+    """A marker's outline around its centre, and whether it is filled; nothing for a disc."""
     style = MarkerStyle(marker)
     path = style.get_path().transformed(
         style.get_transform() + Affine2D().scale(10 * size, -10 * size)
@@ -174,7 +174,7 @@ def _marker(marker: str, size: float) -> tuple[str, bool]:
 
 
 def _relative(path: Lines) -> str:
-    """A path of straight lines, relative to the point where it stands."""
+    """A path of straight lines, relative to its starting point."""
     told, at, first = [], (0, 0), (0, 0)
     for vertex, code in path.iter_segments(curves=False, simplify=False):
         to = (round(vertex[0]), round(vertex[1]))

@@ -1,4 +1,4 @@
-"""What does it cost to bring a tile into shared memory, by each way to do it?"""
+"""What does it cost to copy a tile into shared memory, with each method?"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -40,7 +40,7 @@ def items(run: Run) -> Sequence[Row]:
 
 
 def chart(rows: Sequence[Row]) -> c.Chart:
-    """Latency above bandwidth; a column for each place that tiles come from."""
+    """Latency above bandwidth; one column per source of tiles."""
     several = len({row.text("cluster") for row in rows if row.text("method") == "distributed"}) > 1
     looks = {}
     for row in rows:
@@ -79,9 +79,9 @@ def _label(row: Row) -> str:
 FIGURE = Figure(
     "async_copy", "Copies into shared memory", 95, items, chart,
     lambda _: (
-        "A tile on its way into shared memory (medians, bands: range of the samples). Latency: one "
-        "block, one tile after the other, from asking for it until all threads may read it. Bytes "
-        "per cycle: a block on every SM, four tiles on their way."
+        "Copying a tile into shared memory (medians; bands: range of the samples). Latency: "
+        "one block, one tile after the other, from the request until all threads may read it. "
+        "Bytes per cycle: a block on every SM, four tiles in flight."
     ),
     columns=params("residency", "measure", "method", "bytes", "cluster")
     | attributes("unit", "value", low="minimum", high="maximum"),

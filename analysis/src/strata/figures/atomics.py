@@ -1,4 +1,4 @@
-"""What do lanes pay for wanting the same word? Latency and rate of every atomic operation."""
+"""What does contention cost? Latency and rate of every atomic operation."""
 
 from collections.abc import Mapping, Sequence
 from operator import attrgetter, methodcaller
@@ -53,14 +53,14 @@ def items(run: Run) -> Sequence[Row]:
 
 
 def _line(row: Row) -> str:
-    """The name of the line on which a mark stands."""
+    """The name of the line of a mark."""
     name = OPERATIONS.get(row.text("operation"), row.text("operation"))
     silent = ", no return" if row.backend == "host" else ", red"
     return name if row.text("returns", "yes") == "yes" else name + silent
 
 
 def chart(rows: Sequence[Row]) -> c.Chart:
-    """Spaces beneath each other, latency beside rate; the targets of an operation on one line."""
+    """Spaces one below the other, latency beside rate; targets of an operation share a line."""
     backend = rows[0].backend
     by_operation = sorted(rows, key=lambda row: rank(row.text("operation"), tuple(OPERATIONS)))
     lines, looks = list(dict.fromkeys(map(_line, by_operation))), TARGETS[backend]
@@ -85,21 +85,20 @@ def chart(rows: Sequence[Row]) -> c.Chart:
 
 CAPTIONS = {
     "host": (
-        "Atomic operations of a CPU. Left: latency where each operation needs the result of "
-        "the one before, in one core alone, whose word nobody else wants whatever the target. "
-        "Right: how many operations a core finishes in a cycle while all cores are at work, "
-        "each on a line of its own, on a word of its own beside those of others, or all on one "
-        "word. Cycles are those of the time-stamp counter. Operations that return nothing have "
-        "no latency. Marks: medians; lines: range of the samples. Additions of floats are a "
-        "loop of compare and swap."
+        "Atomic operations of a CPU. Left: latency of operations that each need the previous "
+        "result, on one core without contention. Right: operations per cycle of a core while "
+        "all cores work, each on a separate line, on separate words of shared lines, or all "
+        "on one word. Cycles are those of the time-stamp counter. Operations that return "
+        "nothing have no latency. Marks: medians; lines: range of the samples. Additions of "
+        "floats are a compare-and-swap loop."
     ),
     "cuda": (
-        "Atomic operations of a warp. Left: latency where each operation needs the result of the "
-        "one before, in a warp that has the chip to itself. Right: how many operations of lanes an "
-        "SM finishes in a cycle, 32 warps on every SM; one word for all is one of the block in "
-        "shared memory, one of the whole chip in global memory. Red returns nothing, so it has "
-        "no latency. Marks: medians; lines: range of the samples. "
-        "Additions of floats and of 64 bits in shared memory are a loop of compare and swap."
+        "Atomic operations of a warp. Left: latency of operations that each need the previous "
+        "result, in a warp that has the chip to itself. Right: lane operations per cycle of "
+        "an SM, with 32 warps on every SM; one word for all is one per block in shared "
+        "memory, one for the whole chip in global memory. Red returns nothing, so it has no "
+        "latency. Marks: medians; lines: range of the samples. Additions of floats and of 64 "
+        "bits in shared memory are a compare-and-swap loop."
     ),
 }
 FIGURE = Figure(

@@ -1,4 +1,4 @@
-"""How many bytes must be in flight on an SM before a level of memory gives all that it can?"""
+"""How many bytes must be in flight on an SM to reach the full bandwidth of a level?"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,9 +26,10 @@ TERA = 1e12
 
 
 class Spot(NamedTuple):
-    """The bandwidth of one shape of launch; `limit` is in B/s, None where nobody knows one.
+    """The bandwidth of one launch shape; `limit` is in B/s, None if unknown.
 
-    `little` is what its bytes in flight allow of reads at the latency of the level, in B/s, if any.
+    `little` is the read bandwidth that its bytes in flight allow at the latency of the level, in
+    B/s, if known.
     """
 
     level: str
@@ -58,13 +59,13 @@ def items(run: Run) -> Sequence[Spot]:
 
 
 def best(spots: Sequence[Spot]) -> list[Spot]:
-    """The best valid spot of each number of bytes in flight, ascending."""
+    """The best valid spot for each number of bytes in flight, ascending."""
     valid = sorted((s for s in spots if s.row.valid), key=lambda s: (s.in_flight, s.row.value))
     return list({spot.in_flight: spot for spot in valid}.values())
 
 
 def chart(spots: Sequence[Spot]) -> c.Chart:
-    """Bandwidth against bytes in flight, a panel a level."""
+    """Bandwidth against bytes in flight, one panel per level."""
 
     def panel(level: str, here: Sequence[Spot]) -> c.Panel:
         limits = sorted(spot.limit for spot in here if spot.limit)
@@ -108,16 +109,16 @@ def _caption(spots: Sequence[Spot]) -> str:
         if top and top.little:
             least = top.in_flight * RATE(top) / top.little
             needed.append(f"{level_name(level)} {units.size(round(least))}")
-    asks = f", which asks for at least {', '.join(needed)} an SM for the best of each"
+    asks = f", which needs at least {', '.join(needed)} per SM for the best of each"
     return prose(
-        "Bandwidth of the whole chip against the bytes that each SM has in flight at the most, by "
-        "the shape of the launch (threads, accesses of a thread, their width). Points: medians of "
-        "launches of one shape, bars: range of the samples, cut at the limit; lines join the best. "
-        "Limits: bus width "
-        "times clock for device memory, bytes a cycle for L1 and shared memory.",
+        "Bandwidth of the whole chip against the maximum bytes in flight per SM, by launch "
+        "shape (threads, accesses per thread, their width). Points: medians of the launches "
+        "of one shape; bars: range of the samples, cut at the limit; lines join the best. "
+        "Limits: bus width times clock for device memory, bytes per cycle for L1 and shared "
+        "memory.",
         any(spot.little for spot in spots)
-        and "Little's law: bytes in flight over the latency of a lone dependent load out of the "
-        f"level{asks if needed else ''}.",
+        and "Little's law: bytes in flight over the latency of a single dependent load from "
+        f"the level{asks if needed else ''}.",
         tops and f"Best reads: {'; '.join(tops)}.",
     )
 

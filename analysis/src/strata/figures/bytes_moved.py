@@ -1,7 +1,7 @@
-"""How many bytes move for each byte that is used, in each layout, on each generation of GPU?
+"""How many bytes move for each used byte, in each layout, on each GPU generation?
 
-What Figures 10 and 11 of Siegel et al. 2009 saw as time, said as traffic: by the rules of their
-8800 GTX (compute capability 1.0) and of those after; here the hardware's count stands beside.
+Figures 10 and 11 of Siegel et al. 2009 show this as time; here it is traffic, by the rules of their
+8800 GTX (compute capability 1.0) and of later generations, with the hardware's counts beside.
 """
 
 from collections.abc import Sequence
@@ -55,19 +55,19 @@ def chart(items: Sequence[Moved]) -> c.Chart:
 def _caption(items: Sequence[Moved]) -> str:
     counted = any(item.counted for item in items)
     return prose(
-        "Bytes moved for each byte used by a warp that reads 32 particles, by memory layout. Bars: "
-        "by the published rules of each generation; 1.0-1.1 is that of the 8800 GTX of Siegel et "
-        "al. 2009 (Figures 10 and 11). Dashed: nothing moves in vain.",
+        "Bytes moved per byte used by a warp that reads 32 particles, by memory layout. Bars: "
+        "by the published rules of each generation; 1.0-1.1 is that of the 8800 GTX of Siegel "
+        "et al. 2009 (Figures 10 and 11). Dashed: nothing is moved without being used.",
         counted
-        and "Diamonds: 32 bytes for each sector that the loads of layout_read asked of L1, counted "
-        "on this device in its L2 cases (median; whiskers: range over cases) and drawn at "
-        f"{COUNTING}.",
-        not counted and "Nothing was counted to stand beside them.",
+        and "Diamonds: 32 bytes per sector that the loads of layout_read requested from L1, "
+        "counted on this device in its L2 cases (median; whiskers: range over cases) and "
+        f"drawn at {COUNTING}.",
+        not counted and "No counts are available for comparison.",
     )
 
 
 FIGURE = Figure(
-    "bytes_moved", "Bytes moved for each byte used", 14,
+    "bytes_moved", "Bytes moved per byte used", 14,
     lambda run: moved(run.rows), chart, _caption,
     attributes("fields", "generation", "layout")
     | attributes("provenance", "method", of="row")

@@ -1,4 +1,4 @@
-"""How large is each cache, how long are its lines, and does anybody say the same?"""
+"""How large is each cache, how long are its lines, and do other sources agree?"""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -45,13 +45,13 @@ def found(one: CaseRows) -> Row:
 
 
 def name(one: CaseRows) -> str:
-    """The property, and of how much shared memory where that is not the default."""
+    """The property, and the amount of shared memory if that is not the default."""
     shared = f", {one.count('carveout')}{SPACE}KiB shared" if one.count("carveout") else ""
     return PROPERTIES[one.text("property")] + shared
 
 
 def exact(value: float) -> str:
-    """A size as exactly as a line of it: 230.62 KiB, 128 B."""
+    """A size with the precision of a line: 230.62 KiB, 128 B."""
     if value < 1024:
         return size(round(value))
     scale, unit = (2**20, "MiB") if value >= 2**20 else (2**10, "KiB")
@@ -59,14 +59,14 @@ def exact(value: float) -> str:
 
 
 def words(one: CaseRows) -> str:
-    """The size, and who says which."""
+    """The size and its sources."""
     row = one.row("reported")
     said = f"  ({REPORTERS.get(row.method, 'driver')}: {exact(row.value)})" if row else ""
     return exact(found(one).value) + said
 
 
 def chart(cases: Sequence[CaseRows]) -> c.Chart:
-    """Dots with the interval of the change, an upright stroke for what is reported."""
+    """Dots with the interval of the change; vertical strokes for reported values."""
     numbered = list(enumerate(cases))
 
     def mark(at: tuple[int, CaseRows]) -> c.Mark:
@@ -92,14 +92,14 @@ def chart(cases: Sequence[CaseRows]) -> c.Chart:
 def _caption(cases: Sequence[CaseRows]) -> str:
     known = [row.value for one in cases if (row := one.row("confidence"))]
     return prose(
-        "Sizes: the largest footprint all of whose loads hit. Lines: the longest stride that "
+        "Sizes: the largest footprint whose loads all hit. Lines: the longest stride that "
         "touches every line. Brought in by a miss: the distance at which a neighbour's load "
-        "misses too. Dots: medians of the repetitions; bars: 95 % interval of the place of the "
-        "change (bootstrap), one step of the scan at the least; strokes: what the programming "
-        "guide, the driver or the operating system says.",
+        "misses too. Dots: medians of the repetitions; bars: 95 % interval of the position of "
+        "the change (bootstrap), at least one step of the scan; strokes: values from the "
+        "programming guide, the driver or the operating system.",
         any(one.text("property") == "l2_size" and found(one).backend == "cuda" for one in cases)
         and "An L2 of two halves is larger than what one SM finds in it.",
-        known and f"Every change is there with a confidence of {min(known):.4g} or more.",
+        known and f"Every change has a confidence of at least {min(known):.4g}.",
     )
 
 

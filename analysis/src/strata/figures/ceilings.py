@@ -1,6 +1,6 @@
-"""How much do arithmetic and each level of memory give at the most, and how much should they?
+"""What are the peak rates of arithmetic and of each memory level, and what should they be?
 
-Of memory, the ceilings of van den Braak, Mesman and Corporaal (2010, Fig. 3).
+For memory, the ceilings of van den Braak, Mesman and Corporaal (2010, Fig. 3).
 """
 
 from collections.abc import Iterator, Sequence
@@ -38,14 +38,15 @@ KINDS = {
 TERA = 1e12
 NEAR, LANES = 0.03, (0.0, -0.2, 0.2)
 """Values that lie closer, as a share of the bar, are drawn in these lanes of it."""
-CUT = ", cut at the limit, which single samples pass by the error of their timing"
+CUT = ", cut at the limit, which single samples exceed by their timing error"
 
 
 class Ceiling(NamedTuple):
     """The best rate of one kind of arithmetic, or of access to a level.
 
-    `limit` is what it cannot exceed, None where nobody knows. `share` is of that, or of grouped and
-    coalesced accesses to the level, None where one of both is invalid. `others` are other forms.
+    `limit` is the rate that it cannot exceed, None if unknown. `share` is the ratio to that, or to
+    grouped and coalesced accesses to the level, None if either is invalid. `others` are other
+    forms.
     """
 
     level: str
@@ -57,7 +58,7 @@ class Ceiling(NamedTuple):
 
     @property
     def form(self) -> str:
-        """How the operands came, or which launch or pattern was best."""
+        """The form of the operands, or the best launch or pattern."""
         if not self.level:
             return self.row.text("form", "")
         if self.row.benchmark == "bandwidth":
@@ -67,7 +68,7 @@ class Ceiling(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The rate, its share, and the form where there are others."""
+        """The rate, its share, and the form if there are others."""
         share = "" if self.share in (None, 1) else f"  ({100 * self.share:.3g}{units.SPACE}%)"
         form = f"  {self.form}" if self.others else ""
         return units.quantity(self.row.value, self.row.unit) + share + form
@@ -82,7 +83,7 @@ def _rank(row: Row) -> tuple[float, ...]:
 
 
 def arithmetic(run: Run) -> Sequence[Ceiling]:
-    """The best valid row of each kind, which no form exceeds; an invalid one without any."""
+    """The best valid row of each kind, over all forms; an invalid one if none is valid."""
     rates = [row for row in run.of("ceilings") if row.quantity in RATES]
     limits = {row.case: row.value for row in rates if row.provenance == "modelled"}
     found = []
@@ -96,10 +97,10 @@ def arithmetic(run: Run) -> Sequence[Ceiling]:
 
 
 def bandwidth(rows: Sequence[Row]) -> Sequence[Ceiling]:
-    """The best valid row of each kind of reading; an invalid one where there is no other.
+    """The best valid row of each kind of reading; an invalid one if none is valid.
 
-    Words in a row are read by both benchmarks, and the better launch counts. Of strides only the
-    widest is uncoalesced for certain: lanes of narrower ones may share a sector or a line.
+    Both benchmarks read words in a row; the better launch counts. Of the strides only the widest is
+    certainly uncoalesced: lanes of narrower ones may share a sector or a line.
     """
     best: dict[tuple[str, str], Row] = {}
     limits: dict[str, list[float]] = {}
@@ -124,7 +125,7 @@ def bandwidth(rows: Sequence[Row]) -> Sequence[Ceiling]:
 
 
 def _panel(level: str, here: Sequence[Ceiling]) -> c.Panel:
-    """Bars from zero, an upright stroke for the limit."""
+    """Bars from zero, with a vertical stroke for the limit."""
     bars = [c.mark(place, one.row, TERA, most=one.limit) for place, one in enumerate(here)]
     limits = [c.Mark(at, one.limit / TERA) for at, one in enumerate(here) if one.limit]
     others = [mark for place, one in enumerate(here) for mark in _others(place, one)]
@@ -150,7 +151,7 @@ def _panel(level: str, here: Sequence[Ceiling]) -> c.Panel:
 
 
 def _others(place: int, one: Ceiling) -> Iterator[c.Mark]:
-    """The other forms on their bar, those of near values beside each other to stay visible."""
+    """The other forms on their bar; close values are moved apart to stay visible."""
     lane, last = 0, -inf
     for value in sorted(row.value for row in one.others):
         lane = lane + 1 if value < last + NEAR * one.row.value else 0
@@ -159,7 +160,7 @@ def _others(place: int, one: Ceiling) -> Iterator[c.Mark]:
 
 
 def chart(ceilings: Sequence[Ceiling]) -> c.Chart:
-    """A panel for each level, or one of arithmetic."""
+    """One panel per level, or one for arithmetic."""
     levels = c.grouped(ceilings, lambda one: one.level)
     rows = [[_panel(*group)] for group in levels.items()]
     height = 0.6 + 0.6 * len(levels) + 0.35 * len(ceilings)
@@ -169,17 +170,17 @@ def chart(ceilings: Sequence[Ceiling]) -> c.Chart:
 def _arithmetic_caption(ceilings: Sequence[Ceiling]) -> str:
     if ceilings[0].row.backend == "host":
         return (
-            "Fused multiply-adds in registers, by the widest vectors of the CPU, every core at "
-            "work. Bars: medians; lines in them: range of the samples. Nobody publishes the limit "
-            "of a CPU that is found at run time."
+            "Fused multiply-adds in registers, with the CPU's widest vectors, every core at "
+            "work. Bars: medians; lines in them: range of the samples. No published limit "
+            "applies to a CPU that is detected at run time."
         )
     silent = ", ".join(ARITHMETIC[one.kind] for one in ceilings if one.limit is None)
     return prose(
-        "Multiply-adds in registers, every SM at work, tensor cores not; in brackets the share of "
-        "the limit, then how the operands came in the form that was fastest. Bars: medians; lines "
-        f"in them: range of the samples{CUT}. Strokes: results per cycle of the CUDA C++ Best "
-        "Practices Guide (Throughput of Native Arithmetic Instructions) × SMs × the clock under "
-        "this load.",
+        "Multiply-adds in registers, every SM at work, without tensor cores; in brackets the "
+        "share of the limit, then the operands of the fastest form. Bars: medians; lines in "
+        f"them: range of the samples{CUT}. Strokes: results per cycle of the CUDA C++ Best "
+        "Practices Guide (Throughput of Native Arithmetic Instructions) × SMs × the clock "
+        "under this load.",
         silent and f"No limit is published for {silent}.",
     )
 
@@ -187,16 +188,16 @@ def _arithmetic_caption(ceilings: Sequence[Ceiling]) -> str:
 def _bandwidth_caption(ceilings: Sequence[Ceiling]) -> str:
     dram = next((one.limit for one in ceilings if one.level == "dram" and one.limit), None)
     return prose(
-        "Ceilings of reading, after the roofline of van den Braak, Mesman and Corporaal (2010, "
-        f"Fig. 3; there the words have 8 bits) {cite('vandenbraak2010access')}: accesses of 8 or "
-        "16 bytes (words of 4 bytes in groups) or of 4 (ungrouped), by lanes in a row (coalesced) "
-        "or as far apart as measured (uncoalesced). Bars: the best launch or pattern of each kind; "
-        "under its name the width, what a thread has in flight, and the blocks on an SM × their "
-        f"threads, or the stride in elements; lines in them: range of the samples{CUT}; per "
-        "cent: of the highest ceiling of the level.",
+        "Read ceilings, after the roofline of van den Braak, Mesman and Corporaal (2010, Fig. "
+        f"3; there the words have 8 bits) {cite('vandenbraak2010access')}: accesses of 8 or 16 "
+        "bytes (words of 4 bytes in groups) or of 4 (ungrouped), by adjacent lanes "
+        "(coalesced) or at the largest measured distance (uncoalesced). Bars: the best launch "
+        "or pattern of each kind; under its name the width, loads in flight per thread, and "
+        "blocks per SM × threads per block, or the stride in elements; lines in them: range "
+        f"of the samples{CUT}; per cent: of the highest ceiling of the level.",
         dram
-        and f"Strokes: bus width times clock for device memory ({units.quantity(dram, 'B/s')}), "
-        "bytes a cycle times the clock held for L1.",
+        and "Strokes: bus width times clock for device memory ("
+        f"{units.quantity(dram, 'B/s')}), bytes per cycle times the measured clock for L1.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Which clock do the SMs hold under which load, beside the driver's, and at what power?"""
+"""Which clock do the SMs hold under each load, what does the driver report, at what power?"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ LIMIT = c.Look(c.GREY, line="--", width=0.9)
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """A case; `limit` is the most power that the device may draw, in W."""
+    """A case; `limit` is the power limit of the device, in W."""
 
     case: CaseRows
     row: Row
@@ -46,7 +46,7 @@ def items(run: Run) -> Sequence[Load]:
 
 
 def chart(found: Sequence[Load]) -> c.Chart:
-    """Clocks left, power right; a line of the list for each mix."""
+    """Clocks left, power right; one line of the list per mix."""
     mixes = [mix for mix in MIXES if any(one.case.text("mix") == mix for one in found)]
     durations = sorted({one.after for one in found})
     ends = [durations[0], durations[-1]][: len(durations)]
@@ -96,11 +96,11 @@ def _caption(found: Sequence[Load]) -> str:
     ]
     worst, by = min(off, key=lambda item: item[0], default=(0.0, None))
     return prose(
-        "Every SM runs 16 warps of one mix of instructions, launches of 25 ms one after the other "
-        "from rest: clock of the SMs by the kernel's own counters (cycles over nanoseconds), and "
-        "what NVML reports meanwhile of clock and power. Marks: medians; lines: range of the "
-        "samples.",
-        means and "NVML knows here no power but the mean of the last second.",
+        "Every SM runs 16 warps of one instruction mix, in launches of 25 ms one after the "
+        "other from rest. Clock of the SMs by the kernel's own counters (cycles over "
+        "nanoseconds); clock and power that NVML reports during the load. Marks: medians; "
+        "lines: range of the samples.",
+        means and "NVML provides no power reading here except the mean of the last second.",
         not any(one.driver for one in found) and "NVML reported no clock.",
         by
         and worst < -BOUND

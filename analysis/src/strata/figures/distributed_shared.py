@@ -17,7 +17,7 @@ APART = 1.05
 
 
 def items(run: Run) -> Sequence[Row]:
-    """Latencies, then bandwidths by warps, by the clock inside the kernel; the own block first."""
+    """Latencies, then bandwidths by warps, by the clock in the kernel; the own block first."""
 
     def place(row: Row) -> tuple[object, ...]:
         axes = [row.count(axis) or 0 for axis in ("warps", "distance", "cluster")]
@@ -28,7 +28,7 @@ def items(run: Run) -> Sequence[Row]:
 
 
 def distance(row: Row) -> int:
-    """How far on in the cluster the block stands that is read; 0 is the own."""
+    """The distance in the cluster to the block that is read; 0 is the own block."""
     return row.count("distance") or 0
 
 
@@ -73,14 +73,14 @@ def _caption(rows: Sequence[Row]) -> str:
         f"{number(max(far))} cycles, one from the SM's own {number(max(near))}.",
         own
         and others
-        and f"An SM reads at most {number(max(others))} bytes a cycle of another's, and "
-        f"{number(max(own))} of its own.",
-        "The blocks of a cluster stand on an SM each. A block reads its own shared memory, or that "
-        "of the block so many places further on in its cluster. Latency: one thread follows a "
-        "chain in which each word says where the next load goes; its own memory is read by the "
-        "same instruction. Bandwidth: as many clusters as fit read at once, 16 bytes a lane. "
-        "Marks: medians; lines through them: range of the samples. Marks of one size of cluster "
-        "stand side by side. The GPU chooses the SMs of a cluster.",
+        and f"An SM reads at most {number(max(others))} bytes per cycle from another's shared "
+        f"memory, and {number(max(own))} from its own.",
+        "The blocks of a cluster run on one SM each. A block reads its own shared memory, or "
+        "that of the block at the given distance in its cluster. Latency: one thread follows "
+        "a chain of dependent loads; its own memory is read by the same instruction. "
+        "Bandwidth: as many clusters as fit read at once, 16 bytes per lane. Marks: medians; "
+        "lines through them: range of the samples. Marks of one cluster size are side by "
+        "side. The GPU chooses the SMs of a cluster.",
     )
 
 

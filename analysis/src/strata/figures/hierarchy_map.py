@@ -1,4 +1,4 @@
-"""What are the levels of this device's memory: how large, how far, how fast?"""
+"""How large, how far and how fast are the memory levels of this device?"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -25,17 +25,17 @@ class Item:
 
     @property
     def row(self) -> Row | None:
-        """The row behind it; a fact has none."""
+        """The row of the number; None for a fact."""
         return self.number.row
 
     @property
     def valid(self) -> bool:
-        """Whether it is there."""
+        """Whether the number exists."""
         return self.number.source != "missing"
 
 
 def items(run: Run) -> Sequence[Item]:
-    """Every number of every level, those that are missing too; none without a measured one."""
+    """Every number of every level, including missing ones; none if nothing was measured."""
     found = hierarchy(run)
     if not found.measured:
         return ()
@@ -54,7 +54,7 @@ def _maps(found: Sequence[Item]) -> list[Hierarchy]:
 
 
 def chart(found: Sequence[Item]) -> c.Chart:
-    """The device to the scale of its sizes, below it what is beside it, and why numbers lack."""
+    """The device to scale; below it what is beside it, and why numbers are missing."""
     maps = _maps(found)
     of = Drawing(maps)
     names = [_name(one, maps) for one in maps] if len(maps) > 1 else []
@@ -76,17 +76,17 @@ def _name(of: Hierarchy, maps: Sequence[Hierarchy]) -> str:
 def _caption(found: Sequence[Item]) -> str:
     core = found[0].map.core
     return prose(
-        "Boxes lie in one another as the levels do; each ends where its size is on the axis, which "
-        "is logarithmic, a dashed one where there is room. Latency: a load of one thread that "
-        f"waits for the one before. Bandwidth: the best reading by all {core}s at once, and what "
-        f"each {core} has of it in a cycle.",
+        "Boxes are nested like the levels. Each ends at its size on the logarithmic axis, a "
+        "dashed one where there is space. Latency: one thread's dependent loads. Bandwidth: "
+        f"the best read by all {core}s at once, and per {core} and cycle.",
         core == "SM"
-        and "Limit: of L1 and shared memory 128 B a cycle, of DRAM its pins. Beside the device: "
-        "whole copies, of pinned memory.",
+        and "Limit: 128 B per cycle for L1 and shared memory, the pins for DRAM. Beside the "
+        "device: whole copies of pinned memory.",
         any(item.level.part_of for item in found)
-        and "Near and far: loads of lines whose home is on the SM's side of L2, and on the other, "
-        "≈ by the clock of the SMs. The near part is what one SM finds; parts are drawn as halves.",
-        "Facts are what the device or its host tells of itself, not measured. Small marks: why a "
+        and "Near and far: loads of lines whose home is on the SM's side of L2, and on the "
+        "other; ≈ by the SM clock. The near part is what one SM finds; parts are drawn as "
+        "halves.",
+        "Facts are reported by the device or its host, not measured. Small marks: why a "
         "number is missing.",
     )
 

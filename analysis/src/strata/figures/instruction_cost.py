@@ -1,6 +1,6 @@
-"""What does each operation cost an SM: until its result is there, and when many are under way?
+"""What does each operation cost an SM: latency of its result, and rate with many in flight?
 
-Beside it what Breitbart's Table 2.2 gives for the G80, in the same unit.
+Beside it, Table 2.2 of Breitbart for the G80, in the same unit.
 """
 
 from collections.abc import Mapping, Sequence
@@ -56,7 +56,7 @@ CYCLES = {"operation_cycles": "clock64_slope", "operation_core_cycles": "over_de
 
 
 class Cost:
-    """Cycles of one operation: of a chain on one warp, and of the best of the fuller shapes."""
+    """Cycles of one operation: in a chain on one warp, and at the best of the fuller shapes."""
 
     def __init__(self, operation: str, rows: Sequence[Row]) -> None:
         self.operation = operation
@@ -74,7 +74,7 @@ class Cost:
 
     @property
     def row(self) -> Row:
-        """The row that says most."""
+        """The most informative row."""
         return self.shown[0]
 
 
@@ -87,7 +87,7 @@ def items(run: Run) -> Sequence[Cost]:
 
 
 def chart(costs: Sequence[Cost]) -> c.Chart:
-    """Latency left, the rate right: a dot with its number for each operation, the first on top."""
+    """Latency left, rate right: a dot with its number per operation, the first at the top."""
     host = costs[0].row.backend == "host"
     look = c.Look("#0072B2", "o", size=4.4)
     g80 = c.Look("#D55E00", "D", size=4.2, hollow=True)

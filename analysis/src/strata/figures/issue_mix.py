@@ -1,6 +1,6 @@
 """What does an instruction of another unit cost a scheduler among multiply-adds?
 
-The slot that any instruction needs is one cycle.
+The issue slot that any instruction needs is one cycle.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ def cost(one: CaseRows) -> Row:
 
 
 def chart(cases: Sequence[CaseRows]) -> c.Chart:
-    """A line for each partner, and one for the slot of an instruction."""
+    """A line for each partner, and one for the issue slot."""
     order = list(LOOKS)
 
     def marked(one: CaseRows) -> c.Mark:
@@ -54,14 +54,15 @@ def _caption(cases: Sequence[CaseRows]) -> str:
     valid = [one for one in cases if cost(one).valid]
     most = max(valid, key=lambda one: cost(one).value, default=None)
     return prose(
-        "Groups of multiply-adds (fp32) with one instruction of another unit behind each, by eight "
-        "warps a scheduler, every SM at work: cycles of a group less those of the same "
-        "multiply-adds alone, measured beside it. Marks: medians; lines: range of the samples. "
-        "Where groups are small, a unit that takes fewer instructions than a scheduler issues is "
-        "the limit, and not what the instruction costs among others.",
+        "Groups of fp32 multiply-adds with one instruction of another unit after each, eight "
+        "warps per scheduler, every SM at work: cycles of a group minus those of the same "
+        "multiply-adds alone, measured beside it. Marks: medians; lines: range of the "
+        "samples. For small groups, the limit is the throughput of the other unit, not the "
+        "cost of its instruction among others.",
         most
-        and f"The most is {short(cost(most).value)} cycles: {LOOKS[most.text('partner')][0]} among "
-        f"{most.count('multiply_adds')} multiply-adds.",
+        and f"The maximum is {short(cost(most).value)} cycles: "
+        f"{LOOKS[most.text('partner')][0]} among {most.count('multiply_adds')} "
+        "multiply-adds.",
     )
 
 

@@ -1,7 +1,7 @@
-"""What does each line of a kernel move for a request, beside the least that its bytes need?
+"""What does each line of a kernel move per request, compared with the least that its bytes need?
 
-`strata access --out` predicts it of a launch and, with `--run`, counts it. Launches stand side by
-side; so do two runs, in a comparison.
+`strata access --out` predicts it for a launch and, with `--run`, counts it. Launches are shown side
+by side; so are the two runs of a comparison.
 """
 
 import re
@@ -27,10 +27,10 @@ PLACE = re.compile(r"-(\d+(?:\+\d+)*)$")
 
 
 class Line(NamedTuple):
-    """A line of the source in one launch, summed over the copies of its instruction.
+    """A source line in one launch, summed over the copies of its instruction.
 
-    Numbers are those of a request of a warp. Where nothing was predicted, of an execution; where
-    nothing was counted, or not of every copy, `counted` is None.
+    Numbers are per request of a warp; without a prediction, per execution. If something was not
+    counted, or not for every copy, `counted` is None.
     """
 
     words: str
@@ -45,12 +45,12 @@ class Line(NamedTuple):
 
 
 def place_words(line: str) -> str:
-    """`inlined.cu-35+40` as `inlined.cu:35 ← 40`."""
+    """`inlined.cu-35+40` shown as `inlined.cu:35 ← 40`."""
     return PLACE.sub(lambda found: ":" + found[1].replace("+", " ← "), line)
 
 
 def short_names(names: Iterable[str]) -> Mapping[str, str]:
-    """Each name, or its beginning and end where it is long and no other has the same."""
+    """Each name, or its beginning and end if it is long and they are unique."""
     cut = {
         name: name if len(name) <= LONG else f"{name[: LONG // 2 - 1]}…{name[-LONG // 2 :]}"
         for name in names
@@ -60,7 +60,7 @@ def short_names(names: Iterable[str]) -> Mapping[str, str]:
 
 
 def lines(run: Run, when: str = "") -> Sequence[Line]:
-    """The lines of a run; `when` stands before the names of its launches, if it has several."""
+    """The lines of a run; `when` precedes the names of its launches, if it has several."""
     cases = by_case(run.of("kernel_access"))
     kernels = short_names({case.text("kernel") for case in cases})
     alone = len({case.text("launch") for case in cases}) == 1
@@ -91,7 +91,7 @@ def _line(words: str, launch: str, cases: Sequence[CaseRows]) -> Line | None:
     requests = total("requests", "modelled")
     executed = total("executed", "counted") if requests is None else requests
     if not executed:
-        return None  # no warp came here
+        return None  # no warp reached it
     predicted, counted = (total(f"{unit}s", of) for of in ("modelled", "counted"))
     ideal = total(f"ideal_{unit}s", "modelled")
 
@@ -109,7 +109,7 @@ def _line(words: str, launch: str, cases: Sequence[CaseRows]) -> Line | None:
 
 
 def chart(found: Sequence[Line]) -> c.Chart:
-    """A panel for global and local memory, one for shared; a name for each line of the source."""
+    """One panel for global and local memory, one for shared; a name for each source line."""
     by_unit = grouped(found, lambda line: line.unit)
     launches = dict.fromkeys(line.launch for line in found)
     colours = dict(zip(launches, cycle(c.COLOURS), strict=False))
@@ -122,7 +122,7 @@ def chart(found: Sequence[Line]) -> c.Chart:
 
 
 def shown(found: Sequence[Line]) -> Sequence[str]:
-    """The lines of one kind of memory that are drawn, in the order of the source."""
+    """The drawn lines of one kind of memory, in source order."""
     vain: dict[str, float] = {}
     for line in found:
         vain[line.words] = max(vain.get(line.words, 0.0), line.vain)
@@ -131,7 +131,7 @@ def shown(found: Sequence[Line]) -> Sequence[str]:
 
 
 def by_words(found: Sequence[Line]) -> Mapping[str, list[Line]]:
-    """The lines of each name, one for each launch."""
+    """The lines of each name, one per launch."""
     return grouped(found, lambda line: line.words)
 
 
@@ -177,25 +177,25 @@ def caption(found: Sequence[Line]) -> str:
     counted = [line for line in found if line.counted is not None and line.predicted is not None]
     unlike = sum(line.counted != line.predicted for line in counted)
     return prose(
-        "What a request of a warp moves, by line of the source; a line with ← was inlined to the "
-        "next one. Bars: predicted from the addresses of a launch. Ticks: the fewest that "
-        "could hold the bytes that its lanes ask for.",
+        "What one warp request moves, by source line; a line with ← was inlined into the next "
+        "one. Bars: predicted from the addresses of a launch. Ticks: the minimum for the "
+        "bytes that its lanes request.",
         counted
         and f"Diamonds: counted on the device, instruction by instruction; {unlike} of "
         f"{len(counted)} lines differ from the prediction.",
         any(line.predicted is None for line in found)
-        and "A diamond without a bar: counted for an execution, its addresses are not known.",
-        left and f"Not drawn: {left} lines that move less in vain.",
+        and "A diamond without a bar: counted for an access whose addresses are unknown.",
+        left and f"Not drawn: {left} lines that waste less.",
     )
 
 
 def of_two(before: Run, after: Run) -> Sequence[Line]:
-    """The lines of two runs, side by side where they are called the same."""
+    """The lines of two runs, side by side if their names match."""
     return (*lines(before, "before"), *lines(after, "after"))
 
 
 FIGURE = Figure(
-    "kernel_access", "What lines of a kernel move", 63, lines, chart, caption,
+    "kernel_access", "Traffic of a kernel by source line", 63, lines, chart, caption,
     {
         "line": lambda line: line.words,
         "launch": lambda line: line.launch,

@@ -1,6 +1,6 @@
-"""Which half of L2 is whose, and what does crossing cost?
+"""Which SMs and lines belong to which half of L2, and what does crossing cost?
 
-An SM's samples stand in the order of its number; there are none where L2 is one cache.
+The samples are SMs in the order of their numbers; there are none if L2 is one cache.
 """
 
 from collections import Counter
@@ -23,7 +23,7 @@ BIN = 4.0
 
 
 class Core(NamedTuple):
-    """One SM: cycles of its exchanges, the share of the lines that are near it, and the rows."""
+    """One SM: cycles of its exchanges, the share of lines near it, and the rows."""
 
     sm: int
     near: float
@@ -33,29 +33,29 @@ class Core(NamedTuple):
 
     @property
     def row(self) -> Row:
-        """The row of the far lines; that of the near ones is of the same case."""
+        """The row of the far lines; that of the near ones is from the same case."""
         return self.rows["far_cycles"]
 
     @property
     def drawn(self) -> list[Row]:
-        """The rows of the case that are drawn."""
+        """The drawn rows of the case."""
         names = ("near_cycles", "far_cycles", "near_share")
         return [self.rows[name] for name in names if name in self.rows]
 
     @property
     def valid(self) -> bool:
-        """Whether all that is drawn is."""
+        """Whether everything drawn is valid."""
         return all(row.valid for row in self.drawn)
 
     @property
     def crossing(self) -> Row | None:
-        """What crossing costs, where it and the two that are compared are valid."""
+        """The cost of crossing, if it and the two compared rows are valid."""
         rows = [self.rows.get(f"{way}_cycles") for way in ("crossing", "near", "far")]
         return rows[0] if all(row and row.valid for row in rows) else None
 
 
 def items(run: Run) -> Sequence[Core]:
-    """The SMs of the one case, where it found two sides."""
+    """The SMs of the single case, if it found two sides."""
     rows = {row.quantity: row for row in run.of("l2_partition")}
     if not {"near_cycles", "far_cycles"} <= rows.keys():
         return ()
@@ -67,7 +67,7 @@ def items(run: Run) -> Sequence[Core]:
 
 
 def chart(cores: Sequence[Core]) -> c.Chart:
-    """SM by SM, and beside it how many; beneath, where it was found, the side of each."""
+    """SM by SM, with a histogram beside it; below, the side of each, if it was found."""
     first, count = cores[0], len(cores)
     each: list[c.Layer] = []
     many: list[c.Layer] = []
@@ -114,24 +114,24 @@ def _caption(cores: Sequence[Core]) -> str:
         side = f"the side with {number(100 * near)}{SPACE}% of the lines near them"
         sides = f"{small} SMs are on {side}, {large} on the other."
     return prose(
-        "Atomic exchanges, which are done where a line has its home, each waiting for the one "
-        f"before; one thread on each of {len(cores)} SMs. Points: medians over the lines near an "
-        "SM, and over those far from it.",
+        "Atomic exchanges, which are executed at the home of a line, each waiting for the "
+        f"previous one; one thread on each of {len(cores)} SMs. Points: medians over the lines "
+        "near an SM, and over those far from it.",
         crossing
-        and f"Crossing costs {quantity(crossing.value, crossing.unit)} in the median, "
+        and f"Crossing costs {quantity(crossing.value, crossing.unit)} (median), "
         f"{number(crossing.minimum)} to {number(crossing.maximum)} by SM.",
         fabric
         and fabric.valid
-        and f"Counted between the halves: {number(fabric.value)} sectors an exchange, near and far "
-        "together.",
+        and f"Counted between the halves: {number(fabric.value)} sectors per exchange, near "
+        "and far together.",
         _loads(rows),
-        share and "Beneath: share of the lines that are near; SMs with one share are on one side.",
+        share and "Below: share of near lines; SMs with the same share are on one side.",
         sides,
     )
 
 
 def _loads(rows: dict[str, Row]) -> str:
-    """What loads from L2 take, and from memory, where they were timed."""
+    """Latencies of loads from L2 and from memory, if they were timed."""
 
     def both(kind: str) -> list[str]:
         found = [rows.get(f"{side}_{kind}_cycles") for side in LINES]
@@ -141,17 +141,18 @@ def _loads(rows: dict[str, Row]) -> str:
     load, dram = both("load"), both("dram")
     return prose(
         load
-        and f"A load of a line that has no copy in the other half takes {load[0]} cycles near and "
-        f"{load[1]} far (medians of the SMs).",
+        and f"A load of a line without a copy in the other half takes {load[0]} cycles near "
+        f"and {load[1]} far (medians over SMs).",
         dram
-        and f"A load that memory serves takes {dram[0]} cycles behind the SM's own side of L2 and "
-        f"{dram[1]} behind the other (medians of the SMs). Before such a load all SMs read four "
-        "times what L2 holds, which leaves none of its line there; its page was touched before.",
+        and f"A load served by memory takes {dram[0]} cycles behind the SM's own side of L2 "
+        f"and {dram[1]} behind the other (medians over SMs). Before such a load all SMs "
+        "read four times the size of L2, which evicts its line; its page was touched "
+        "before.",
     )
 
 
 def label(core: Core) -> str:
-    """What of the case is not valid, said once, of the first SM."""
+    """The invalid parts of the case, reported once, for the first SM."""
     drawn = [] if core.sm else core.drawn
     return "; ".join(f"{row.quantity} ({row.reasons})" for row in drawn if not row.valid)
 
@@ -162,5 +163,5 @@ COLUMNS = (
     | attributes(near_share="near_share")
     | attributes(of=lambda core: core.rows.get("near_share"), near_share_valid="valid")
 )
-TITLE = "The halves of L2, and the way between them"
+TITLE = "The halves of L2, and crossing between them"
 FIGURE = Figure("l2_partition", TITLE, 8, items, chart, _caption, COLUMNS, label=label)

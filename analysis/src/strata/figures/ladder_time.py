@@ -1,4 +1,4 @@
-"""What does a step of each rung spend its time on, and how much of that was predicted?"""
+"""What does a step of each rung spend its time on, and how much of it was predicted?"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,19 +25,19 @@ APART = 0.19
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A phase of the best case of a rung: as it was traced, as it was predicted, or both."""
+    """A phase of the best case of a rung: traced, predicted, or both."""
 
     step: Step
     phase: str
 
     @property
     def row(self) -> Row | None:
-        """What was traced; None of a phase that did not occur."""
+        """The traced row; None for a phase that did not occur."""
         return self.step.phases.get(self.phase)
 
     @property
     def predicted(self) -> float | None:
-        """Seconds of a step; None where there is no rule for the phase."""
+        """Predicted seconds of a step; None without a rule for the phase."""
         return self.step.predicted.get(self.phase)
 
     @property
@@ -52,13 +52,13 @@ class Part:
 
 
 def rung_of(step: Step) -> str:
-    """`neighbours_host_grid` as people write it: host grid."""
+    """`neighbours_host_grid` as shown: host grid."""
     row = step.first
     return row.benchmark.removeprefix(f"{row.suite}_").replace("_", " ")
 
 
 def items(run: Run) -> Sequence[Part]:
-    """The phases of every rung at every place that it has, in the order of the ladder."""
+    """The phases of every rung at each of its places, in ladder order."""
     ladders = run.context.ladders.values()
     order = [story.name for ladder in ladders for story in ladder]
     found = best(steps(run))
@@ -79,7 +79,7 @@ def items(run: Run) -> Sequence[Part]:
 def _stacked(
     parts: Sequence[Part], place: float, apart: float
 ) -> Iterator[tuple[str, bool, c.Mark]]:
-    """The marks of a rung: by phase, and whether as it was predicted."""
+    """The marks of a rung, by phase, traced or predicted."""
     ends = {True: 0.0, False: 0.0}
     for part in parts:
         row = part.row
@@ -106,7 +106,7 @@ def _words(step: Step) -> str:
 
 
 def _title(step: Step) -> str:
-    """The choices of a place; of a question its answer: `shown`, or nothing."""
+    """The words of a place; an axis with the answer `yes` by its name, `no` not at all."""
     words = [
         f"{axis} {units.count(int(value))}" if value.isdecimal()
         else axis if value == "yes" else value
@@ -117,9 +117,9 @@ def _title(step: Step) -> str:
 
 
 def _panel(parts: Sequence[Part]) -> c.Panel:
-    """Of each rung two bars: traced, and beneath it predicted, with what is left of the first.
+    """Two bars per rung: traced, and below it predicted, with the unexplained rest.
 
-    Where nothing is predicted there is one bar.
+    One bar where nothing is predicted.
     """
     apart = APART if any(part.step.predicted for part in parts) else 0.0
     rungs = list(grouped(parts, lambda part: part.rung).values())
@@ -153,7 +153,7 @@ def _panel(parts: Sequence[Part]) -> c.Panel:
 
 
 def chart(parts: Sequence[Part]) -> c.Chart:
-    """A panel for each place; bars from zero in the order of the ladder."""
+    """One panel per place; bars from zero in ladder order."""
     panels = [_panel(here) for here in grouped(parts, lambda part: part.step.place).values()]
     heights = [len(panel.places.names or ()) + 1.3 for panel in panels]
     return c.Chart(
@@ -166,33 +166,33 @@ def _caption(parts: Sequence[Part]) -> str:
     methods = {part.step.first.method for part in parts}
     predicted = {phase for part in parts for phase in part.step.predicted}
     return prose(
-        "The time of a step of the best case of each rung, by phase: medians of samples that were "
-        "traced after all timing and counting; stroke: the step as it was timed.",
+        "The time of a step of each rung's best case, by phase: medians of samples that were "
+        "traced after all timing and counting; stroke: the timed step.",
         "cupti_activity" in methods
-        and "Kernels, copies and fills by CUPTI's records, the host's part by its own clock; where "
-        "both are busy the GPU counts, and what no record covers is idle.",
+        and "Kernels, copies and fills by CUPTI's records, host work by the host's clock. "
+        "Where both are busy the GPU counts; time that no record covers is idle.",
         "cuda_event" in methods
-        and "Without CUPTI: kernels, copies and fills by CUDA events around each, which take some "
-        "of the step themselves.",
+        and "Without CUPTI: kernels, copies and fills by CUDA events around each, which "
+        "themselves take part of the step.",
         methods == {"host_clock"} and "All by the host's clock.",
         predicted
-        and "Beneath, paler: what the run's own measurements predict of it, none of them fitted.",
+        and "Below, paler: predictions from the run's own measurements, none of them fitted.",
         predicted & {"copy_in", "copy_out"}
-        and "Copies: their number and bytes by the line through the run's pinned transfers.",
+        and "Copies: their number and bytes, by the line through the run's pinned transfers.",
         "build" in predicted
-        and "Build: the bytes that its kernels read and write at the run's rate of reading L2, or "
-        "DRAM where L2 does not hold them; comparisons of all agents with all cells by their "
-        "instructions. What its launches take before and after is left.",
+        and "Build: the bytes that its kernels read and write, at the run's read bandwidth of "
+        "L2, or of DRAM where L2 does not hold them; comparisons of all agents with all "
+        "cells by their instructions. Launch overhead is not included.",
         "search" in predicted
-        and "Search: the floating-point instructions of the distances, idle threads' among them, "
-        "at the best rate of the run; loads and loops are left.",
-        "idle" in predicted and "Idle: launches, at what one more costs in a stream.",
-        predicted and "Hatched: what is left.",
+        and "Search: the floating-point instructions of the distances, including idle "
+        "threads, at the best rate of the run; loads and loops are not included.",
+        "idle" in predicted and "Idle: launches, at the cost of one more launch in a stream.",
+        predicted and "Hatched: the unexplained remainder.",
     )
 
 
 FIGURE = Figure(
-    "ladder_time", "What the time of a step goes into", 202, items, chart, _caption,
+    "ladder_time", "Where the time of a step goes", 202, items, chart, _caption,
     attributes("rung")
     | {"place": lambda part: _title(part.step)}
     | attributes("phase", seconds="row", predicted_seconds="predicted")

@@ -1,6 +1,6 @@
 """How long does a dependent load take as its data grow from the first cache to all of memory?
 
-Every level of the hierarchy is a step; the plateaus of the curve that has most are labelled.
+Every level of the hierarchy is a step; the plateaus of the curve with most of them are labelled.
 """
 
 from collections import Counter
@@ -46,7 +46,7 @@ BROAD = 2**3.5
 
 
 def items(run: Run) -> Sequence[Point]:
-    """The points of every space, at the stride that most cases have."""
+    """The points of every space, at the most common stride."""
     found = chase.points(run, NAME, lambda case: case.text("space"))
     strides = Counter(sorted(point.stride for point in found))
     drawn = [point for point in found if point.stride == strides.most_common(1)[0][0]]
@@ -58,7 +58,7 @@ def items(run: Run) -> Sequence[Point]:
             on = curve[found_at.start : found_at.stop + 1]
             times = [point.seconds for point in on if point.seconds is not None]
             level = found_at.level, median(times) if times else None
-            # A level of the hierarchy has one latency, here and wherever else it is told.
+            # A level of the hierarchy has the same latency here and everywhere else in the report.
             for one in (said[point.row.key] for point in on if point.row.key in said):
                 level = one.row.value, one.time.value if one.time else level[1]
             levels |= {point.row.key: level for point in on}
@@ -71,7 +71,7 @@ def items(run: Run) -> Sequence[Point]:
 
 
 def curves(points: Sequence[Point]) -> dict[str, list[Point]]:
-    """The valid points of each space that one core walks, by footprint, one of each."""
+    """The valid points of each space walked by one core, by footprint, one of each."""
     walked = [p for p in points if p.row.valid and p.cores == "one" and p.row.value > 0]
     of = c.grouped(walked, lambda point: point.curve)
     return {
@@ -81,7 +81,7 @@ def curves(points: Sequence[Point]) -> dict[str, list[Point]]:
 
 
 def steps(points: Sequence[Point]) -> dict[str, list[tuple[int, int, float, str]]]:
-    """The plateaus of each curve that has any: its ends in bytes, its level, and its words."""
+    """The plateaus of each curve that has any: ends in bytes, level, and words."""
     found = {
         name: [step(list(on), curve) for level, on in groupby(curve, LEVEL) if level]
         for name, curve in curves(points).items()
@@ -100,12 +100,12 @@ def step(on: Sequence[Point], curve: Sequence[Point]) -> tuple[int, int, float, 
 
 
 def labelled(found: Mapping[str, Sequence[object]]) -> str:
-    """The space of most plateaus; textures pass the same caches, but nobody counts their levels."""
+    """The space with most plateaus; the levels of textures, in the same caches, are not counted."""
     return max(found, key=lambda space: (space != "texture", len(found[space])), default="")
 
 
 def chart(points: Sequence[Point]) -> c.Chart:
-    """Both axes logarithmic: levels are a decade apart in time, and three of them in size."""
+    """Both axes are logarithmic: levels are a decade apart in time, and three in size."""
     spaces = ordered({point.curve for point in points}, tuple(LOOKS))
     looks = {space: LOOKS.get(space, (space, c.INK)) for space in spaces}
     names = marked(points).items()
@@ -113,7 +113,7 @@ def chart(points: Sequence[Point]) -> c.Chart:
     valid = [point for point in points if point.row.valid and point.row.value > 0]
     logs = [(point.footprint, log(point.row.value)) for point in valid]
     low, high = min([at for _, at in logs] or [0]), max([at for _, at in logs] or [1])
-    taken = 0.0  # below plateaus up to here are the words of the last one
+    taken = 0.0  # below plateaus up to here is the text of the last one
     found = steps(points)
     for first, last, level, words in found.get(labelled(found), []):
         here = [at for footprint, at in logs if first <= footprint <= last]
@@ -136,7 +136,7 @@ def chart(points: Sequence[Point]) -> c.Chart:
 
 
 def marked(points: Sequence[Point]) -> dict[str, float]:
-    """The footprints to mark, of those drawn: sizes by the driver, and where evicting begins."""
+    """The footprints to mark, of those drawn: driver-reported sizes, and the start of eviction."""
     rows = {
         name: [(point.footprint, row) for point in points if (row := point.case.row(name))]
         for name in (*SIZES, "walked_before")
@@ -156,7 +156,7 @@ def marked(points: Sequence[Point]) -> dict[str, float]:
 
 def _caption(points: Sequence[Point]) -> str:
     marks = marked(points).keys()
-    several = ", or nearest to farthest SM where every SM walks, each with one load in flight"
+    several = ", or nearest to farthest SM where every SM loads, each with one load in flight"
     found = steps(points)
     names = {space: LOOKS.get(space, (space,))[0] for space in found}
     each = "; ".join(
@@ -164,15 +164,14 @@ def _caption(points: Sequence[Point]) -> str:
     )
     most = names.get(labelled(found), "")
     return prose(
-        "Time of one load whose address the load before it gave, in random order over slots of "
-        f"{size(points[0].stride)}, against the bytes that the chain spans. Lines: medians; bands: "
-        "range of the samples"
+        f"Time of one dependent load, in random order over slots of {size(points[0].stride)}, "
+        "against the footprint of the chain. Lines: medians; bands: range of the samples"
         f"{several if any(point.cores == 'several' for point in points) else ''}.",
         found and f"Plateaus (labelled: {most}): {each}.".replace("\n", " "),
-        marks - {EVICTED} and "Dotted: sizes as the driver reports them.",
+        marks - {EVICTED} and "Dotted: sizes that the driver reports.",
         EVICTED in marks
-        and "A walk starts from what two laps left in the caches; right of the mark (several "
-        "times the L2) all was evicted instead, and every page visited.",
+        and "A chase starts with what two laps left in the caches; right of the mark (several "
+        "times the L2) everything was evicted instead, and every page visited.",
     )
 
 

@@ -20,16 +20,16 @@ HATCH = c.Look("white", hollow=True, hatch="/////")
 def by_level(
     of: Mapping[str, Sequence[T]], panel: Callable[[str, Sequence[T]], c.Panel]
 ) -> list[list[c.Panel | None]]:
-    """A panel for each level, at most three abreast, four as two by two."""
+    """One panel per level, at most three abreast, four as two by two."""
     panels = [panel(level_name(level), of[level]) for level in ordered(of, LEVELS)]
     return c.wrapped(panels, len(of) if len(of) <= 3 else 2)
 
 
 def chart(bars: Sequence[Bar], sections: Mapping[str, str] | None = None) -> c.Chart:
-    """Medians over warps from zero, their whiskers, and the part that is arithmetic.
+    """Medians over warps from zero, their whiskers, and the arithmetic part.
 
-    Bars of a set of fields stand together; with `sections` they have their layouts' names and what
-    that says of them.
+    Bars of a set of fields are adjacent; `sections` label them with the names of their layouts and
+    what was said of those.
     """
     looks = c.layout_looks(bar.layout for bar in bars)
     layouts, groups = list(looks), ordered((bar.fields for bar in bars), FIELDS)
@@ -71,7 +71,7 @@ def _caption(bars: Sequence[Bar]) -> str:
         f"{where}. Bars: median over warps.",
         any(bar.p5 for bar in bars) and "Whiskers: 5th to 95th percentile over warps.",
         any(bar.arithmetic for bar in bars)
-        and "Hatched: the part that is sum and address arithmetic, not load.",
+        and "Hatched: the part for sums and address arithmetic, not loads.",
     )
 
 

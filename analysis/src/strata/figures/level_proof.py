@@ -1,6 +1,7 @@
-"""Which level of memory served the reads that each case says it times?
+"""Which memory level served the reads of each case, compared with the level that it claims?
 
-A case that claims L2 should find nothing in L1 (but what its layout touches twice), all in L2.
+A case that claims L2 should hit nothing in L1 (except what its layout touches twice), and all in
+L2.
 """
 
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ JITTER = 0.1
 
 
 def chart(shares: Sequence[Share]) -> c.Chart:
-    """A panel for each level that cases claim, a strip for each layout, a mark for each case."""
+    """One panel per claimed level, one strip per layout, one mark per case."""
     looks = c.layout_looks((share.layout for share in shares), line="", size=3.4, alpha=0.8)
     names = ordered((share.name for share in shares), SHARES)
     levels = c.grouped(shares, lambda share: share.level)
@@ -59,11 +60,11 @@ def chart(shares: Sequence[Share]) -> c.Chart:
 def _caption(shares: Sequence[Share]) -> str:
     cases = len({share.counted.case for share in shares})
     return (
-        f"Where the reads of layout_read were served, as counted: one mark a case ({cases} cases), "
-        "a strip per layout. Hit L1: of the sectors asked of L1; hit L2: of those that L1 passed "
-        "on; from DRAM: bytes read from memory over bytes that L1 passed on. Dashes: hits in L1 "
-        "that the level and the layout predict, as a layout that touches a sector twice hits L1 by "
-        "itself."
+        f"Where the reads of layout_read were served, as counted: one mark per case ({cases} "
+        "cases), a strip per layout. Hit L1: share of the sectors requested from L1; hit L2: "
+        "share of those that missed L1; from DRAM: bytes read from memory over bytes that "
+        "missed L1. Dashes: L1 hits that the level and the layout predict, because a layout "
+        "that touches a sector twice hits L1 by itself."
     )
 
 

@@ -1,4 +1,4 @@
-"""How right is each rung of n-body, and how right must it be?"""
+"""How accurate is each rung of n-body, and how accurate must it be?"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +13,7 @@ LEAST = 1e-9
 
 
 def chart(points: Sequence[Accuracy]) -> c.Chart:
-    """A mark for each case, a stroke for what is allowed, in the colour of the problem."""
+    """One mark per case, with a stroke for the bound, in the colour of the problem."""
     rungs = list(dict.fromkeys(one.rung for one in sorted(points, key=lambda one: one.order)))
     by_problem = c.grouped(points, lambda one: one.problem)
     step = 0.5 / len(by_problem)
@@ -40,11 +40,11 @@ def chart(points: Sequence[Accuracy]) -> c.Chart:
 FIGURE = Figure(
     "nbody_accuracy", "n-body: error against double precision", 224, accuracies, chart,
     lambda _: (
-        "Accelerations of every case of a rung, at the largest size that it computed, against "
-        "double precision, over the root mean square of them all. Strokes: the bound, from the "
-        "roundings of 2⁻²⁴ of a term (8) and of its sum: √n in one running sum, √256 + √(n/256) in "
-        "blocks; twice that with an approximate reciprocal square root (Higham 2002, 2.8 and 4.2). "
-        "A case beyond it is invalid."
+        "Root mean square error of the accelerations of every case of a rung, at its largest "
+        "computed size, against double precision and relative to the root mean square of all. "
+        "Strokes: the bound, from the roundings of 2⁻²⁴ of a term (8) and of its sum: √n in "
+        "one running sum, √256 + √(n/256) in blocks; twice that with an approximate "
+        "reciprocal square root (Higham 2002, 2.8 and 4.2). A case beyond it is invalid."
     ),
     attributes("rung", "problem")
     | params("systems", "bodies", of="row")

@@ -1,4 +1,4 @@
-"""How far does one axis of a rung go: bodies in a turn of the loop, threads of a block, GPUs?
+"""What does one axis of a rung gain: unrolled bodies, threads of a block, GPUs?
 
 Siegel, Ributzka and Li (2009, IV) and Table 14.2 of the CUDA Handbook, redone.
 """
@@ -26,12 +26,12 @@ RATES = c.Axis("interactions (10¹²/s)", zero=True)
 
 
 def _from_one(run: Run, rung: str, axis: str) -> list[AxisPoint]:
-    """Of problems whose least value of the axis is 1."""
+    """Problems whose least value of the axis is 1."""
     return [one for one in along(run, rung, axis) if one.first.count(axis) == 1]
 
 
 def unrolled(run: Run) -> list[AxisPoint]:
-    """The gains of unrolling, which are valid where both rates are."""
+    """The gains of unrolling, valid if both rates are."""
     found = _from_one(run, "unrolled", "unroll")
     rows = [structs.replace(one.row, valid=one.row.valid and one.first.valid) for one in found]
     return [one._replace(row=row) for one, row in zip(found, rows, strict=True)]
@@ -42,7 +42,7 @@ def _lines(
     mark: Callable[[AxisPoint], c.Mark | None],
     words: Callable[[AxisPoint], str] = lambda one: size_words(one.row),
 ) -> list[c.Layer]:
-    """A line in its band for each problem, of the points that have a mark."""
+    """One line per problem in its band, of the points with a mark."""
     firsts = {one.problem: one for one in reversed(found)}
     known = [(problem, look) for problem, look in c.PROBLEM_LOOK.items() if problem in firsts]
     looks = {problem: (words(firsts[problem]), look) for problem, look in known}
@@ -50,7 +50,7 @@ def _lines(
 
 
 def unroll_chart(found: Sequence[AxisPoint]) -> c.Chart:
-    """A line for each problem; open marks for what was published."""
+    """One line per problem; open marks for published values."""
     layers = _lines(
         found,
         lambda one: c.mark(one.value, one.row, one.first.value),
@@ -73,7 +73,7 @@ def _rates(found: Sequence[AxisPoint]) -> list[c.Layer]:
 
 
 def block_chart(found: Sequence[AxisPoint]) -> c.Chart:
-    """The rate, and beneath it the occupancy where it was counted: a line for each problem."""
+    """The rate, and below it the occupancy if counted: one line per problem."""
     sizes = sorted({one.value for one in found})
     places = c.Axis("threads of a block, and bodies of a tile", "log2", ticks=sizes)
     rows = [[c.Panel(_rates(found), places, RATES)]]
@@ -86,17 +86,18 @@ def block_chart(found: Sequence[AxisPoint]) -> c.Chart:
 
 
 def _block_caption(found: Sequence[AxisPoint]) -> str:
-    beneath = " Beneath: counted warps in flight as a share of all that an SM can hold."
+    beneath = " Below: counted active warps as a share of the maximum of an SM."
     return (
-        "The rung block size: a block is as many threads as a tile has bodies. Lines: medians; "
-        f"bands: range of the samples.{beneath if any(one.occupancy for one in found) else ''} On "
-        "an 8800 GTX blocks of 128 threads and a register less brought 67 % of occupancy in place "
-        "of 50 %, and 6 % (Siegel, Ributzka and Li 2009, IV)."
+        "The rung block size: a block has as many threads as a tile has bodies. Lines: "
+        "medians; bands: range of the samples."
+        f"{beneath if any(one.occupancy for one in found) else ''} On an 8800 GTX, blocks of "
+        "128 threads and one register less raised occupancy from 50 % to 67 %, and the speed "
+        "by 6 % (Siegel, Ributzka and Li 2009, IV)."
     )
 
 
 def gpu_chart(found: Sequence[AxisPoint]) -> c.Chart:
-    """A column for each rung: the rate, and beneath it the efficiency; dotted: the ideal."""
+    """One column per rung: the rate, and below it the efficiency; dotted: ideal."""
     counts = sorted({one.value for one in found})
     places = c.Axis("GPUs", limits=(counts[0] - 0.3, counts[-1] + 0.3), ticks=counts)
     columns = grouped(found, lambda one: one.row.benchmark)
@@ -132,10 +133,10 @@ def _gpu_caption(found: Sequence[AxisPoint]) -> str:
         if one.efficiency is not None and one.value > 1
     )
     return (
-        "The rungs several gpus and tensor gpus: systems, or of a single one the bodies and the "
-        "pairs, each once, shared out among GPUs. "
-        "Lines: medians of the best case; bands: range of the samples. Efficiency is the rate over "
-        f"so many times that of one GPU by the same code.{told and f' Efficiency: {told}.'}"
+        "The rungs several gpus and tensor gpus: systems, or for a single one the bodies and "
+        "the pairs, each once, distributed over GPUs. Lines: medians of the best case; bands: "
+        "range of the samples. Efficiency is the rate over the number of GPUs times the rate "
+        f"of one GPU by the same code.{told and f' Efficiency: {told}.'}"
     )
 
 
@@ -153,17 +154,17 @@ FIGURES = (
     Figure(
         "nbody_unroll", "n-body: unrolling the inner loop", 222, unrolled, unroll_chart,
         lambda _: (
-            "The rung unrolled: interactions in a second by the unroll factor, over those of a "
-            "loop that takes one body in a turn; 256 bodies are the whole tile. Lines: medians; "
-            "bands: range of the samples. Open marks, on GPUs of their time: the best of Table "
-            "14.2 of the CUDA Handbook (factor 4: 18 % more) and the full unroll of Siegel, "
-            "Ributzka and Li (2009, IV-A: a tile of 128, 18 % more)."
+            "The rung unrolled: interactions per second by the unroll factor, relative to a "
+            "loop with one body per iteration; 256 bodies are the whole tile. Lines: medians; "
+            "bands: range of the samples. Open marks, on GPUs of their time: the best of "
+            "Table 14.2 of the CUDA Handbook (factor 4: 18 % more) and the full unroll of "
+            "Siegel, Ributzka and Li (2009, IV-A: a tile of 128, 18 % more)."
         ),
         _columns("unroll", over_unroll_1="gain"),
         label=lambda one: f"{size_words(one.row)}, unroll {one.value}",
     ),
     Figure(
-        "nbody_block_size", "n-body: the size of blocks, and occupancy", 223,
+        "nbody_block_size", "n-body: block size and occupancy", 223,
         lambda run: along(run, "block_size", "block_size"), block_chart, _block_caption,
         _columns("block_size", occupancy_percent="occupancy"),
         label=lambda one: f"{size_words(one.row)}, blocks of {one.value}",

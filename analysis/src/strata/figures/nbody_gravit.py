@@ -1,6 +1,6 @@
-"""What does each step bring to Gravit, from the copy to the GPU to the copy back?
+"""What does each step gain for Gravit, including the copies to and from the GPU?
 
-Siegel, Ributzka and Li (2009, Fig. 12), redone: levels of optimisation at several problem sizes.
+Siegel, Ributzka and Li (2009, Fig. 12), redone: optimisation levels at several problem sizes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,9 +35,9 @@ OPEN = (replace(c.THEIRS, marker="P"), replace(c.THEIRS, marker="D"))
 
 
 def gains(points: Sequence[Copied]) -> Mapping[str, Sequence[tuple[int, float]]]:
-    """Speed over the paper's first GPU code by rung: particles, and how many times as fast.
+    """Speed-up over the paper's first GPU code by rung: particles, and the factor.
 
-    Copies included, valid steps alone; empty without that code.
+    Including copies, valid steps only; empty without that code.
     """
     valid = [point for point in points if point.row.valid]
     base = {point.bodies: point.row.value for point in valid if point.rung == GRAVIT_BASE}
@@ -49,7 +49,7 @@ def gains(points: Sequence[Copied]) -> Mapping[str, Sequence[tuple[int, float]]]
 
 
 def chart(points: Sequence[Copied]) -> c.Chart:
-    """The time of a step, how much of it is not the kernel, and the speed over the first code."""
+    """The time of a step, the part outside the kernel, and the speed-up over the first code."""
     times, shares = [], []
     faster = gains(points)
     ends = (min(point.bodies for point in points), max(point.bodies for point in points))
@@ -67,9 +67,9 @@ def chart(points: Sequence[Copied]) -> c.Chart:
         shares.append(c.Series(share, LOOKS[rung]))
     sizes: list[int] = []
     for size in sorted({point.bodies for point in points}):
-        if not sizes or size >= 1.4 * sizes[-1]:  # apart enough for their labels
+        if not sizes or size >= 1.4 * sizes[-1]:  # far enough apart for their labels
             sizes.append(size)
-    # Theirs stand at the left of all: nobody knows their numbers of particles.
+    # Published values are at the left edge: their numbers of particles are unknown.
     edge = ends[0] / wide**0.14
     reach = ((edge if faster else ends[0]) / wide**0.1, ends[1] * wide**0.1)
     places = c.Axis("particles", "log", reach, ticks=sizes, text=short)
@@ -99,18 +99,17 @@ def chart(points: Sequence[Copied]) -> c.Chart:
 def _caption(points: Sequence[Copied]) -> str:
     listed = ", ".join(f"{gain:.2f} times ({what})" for what, gain in GRAVIT_GAINS)
     return prose(
-        f"After Figure 12 of Siegel et al. 2009 {reference.cite('siegel2009gravit')}, "
-        "levels of optimisation at several problem sizes: "
-        "the far-field force of Gravit once, by the best case of some rungs, from the copy of all "
-        "particles to the GPU to that of their accelerations back, by the host's clock. Lines: "
-        "medians; bands: range of the samples. Beneath: what is left of that time without the "
-        "kernel's own. Rungs are set apart sideways to stay visible.",
+        f"After Figure 12 of Siegel et al. 2009 {reference.cite('siegel2009gravit')}, levels "
+        "of optimisation at several problem sizes: the far-field force of Gravit once, by the "
+        "best case of some rungs, from the copy of all particles to the GPU to the copy of "
+        "their accelerations back, by the host's clock. Lines: medians; bands: range of the "
+        "samples. Below: that time without the kernel. Rungs are set apart sideways to stay "
+        "visible.",
         gains(points)
-        and f"Lowest: speed over {rung_name(GRAVIT_BASE)}, which is their first GPU code, at the "
-        "same number of particles; open marks: theirs.",
-        f"On an 8800 GTX they came from their first GPU code to {listed} its speed, and to "
-        f"{GRAVIT_SERIAL} times that of a serial CPU; other values of theirs are drawn without "
-        "numbers.",
+        and f"Bottom: speed over {rung_name(GRAVIT_BASE)}, which is their first GPU code, at "
+        "the same number of particles; open marks: theirs.",
+        f"On an 8800 GTX they improved their first GPU code to {listed} its speed, and to "
+        f"{GRAVIT_SERIAL} times a serial CPU; their other values are drawn without numbers.",
     )
 
 

@@ -1,4 +1,4 @@
-"""What does each rung of the n-body ladder bring, and how far is it from what can be?"""
+"""What does each rung of the n-body ladder gain, and how far is it from its limit?"""
 
 from collections.abc import Sequence
 
@@ -20,7 +20,7 @@ def _rate(value: float) -> str:
 
 
 def _words(step: Best, steps: Sequence[Best], scale: float) -> str:
-    """What stands beside a bar: rate, the step, on a CPU all steps, and where it was best."""
+    """The words beside a bar: rate, step, on a CPU all steps, and the best setting."""
     row, here = step.row, size_words(step.row)
     where = [word for word in (step.chosen, here if here != common_size(steps) else "") if word]
     words = _rate(row.value / scale)
@@ -34,12 +34,12 @@ def _words(step: Best, steps: Sequence[Best], scale: float) -> str:
 
 
 def _second_sizes(steps: Sequence[Best]) -> str:
-    """Of the diamonds."""
+    """The sizes of the diamonds."""
     return " or ".join(dict.fromkeys(size_words(step.second) for step in steps if step.second))
 
 
 def chart(steps: Sequence[Best]) -> c.Chart:
-    """Bars from zero in the order of the ladder; beneath them what others published."""
+    """Bars from zero in ladder order; below them published values."""
     scale, unit = c.per_second(step.row.value for step in steps)
     others = _others(steps)
     bars, found, seconds, limits = [], [], [], []
@@ -79,7 +79,7 @@ def chart(steps: Sequence[Best]) -> c.Chart:
 
 
 def _others(steps: Sequence[Best]) -> Sequence[reference.PublishedRate]:
-    """Others' rates at the size of most rungs, if they measured it."""
+    """Published rates at the size of most rungs, if measured there."""
     row = next(step.row for step in steps if size_words(step.row) == common_size(steps))
     return published(row.device, size(row)[1])
 
@@ -103,24 +103,24 @@ def _caption(steps: Sequence[Best]) -> str:
     sizes = ", ".join(dict.fromkeys(size_words(row) for row in others))
     theirs = "; ".join(map(_cited, _others(steps)))
     return prose(
-        "Pairs computed in a second, N² of each system and step, a body with itself included, as "
-        "the peers count. Bars: medians of the best case of each rung, all of one size where they "
-        "can be; lines in them: range of the samples. Beside them: the rate, the step over the "
-        "rung that it changes, and in brackets where it was best.",
+        "Pairs computed per second, N² for each system and step including self-interaction, "
+        "as in the literature. Bars: medians of each rung's best case, all of one size where "
+        "possible; lines in them: range of the samples. Beside them: the rate, the gain over "
+        "the rung that it changes, and in brackets the best case.",
         odd and f"Of another size: {odd}.",
         others and f"Circles: {PROBLEM_WORDS[others[0].text('problem')]} ({sizes}).",
         any(step.second for step in steps) and f"Diamonds: {_second_sizes(steps)}.",
         any(step.limit for step in steps)
         and "Strokes: what the instructions of a rung's inner loop allow if a warp issues in "
-        "every cycle of the clock under this load, or what its reciprocal roots allow if they "
-        "take longer; dotted: the highest of them for each way to compute a pair.",
-        theirs and f"Others' code: {theirs}.",
+        "every cycle of the clock under this load, or what its reciprocal roots allow if "
+        "they take longer; dotted: the highest of them for each way to compute a pair.",
+        theirs and f"Other codes: {theirs}.",
     )
 
 
 FIGURE = Figure(
     "nbody_ladder", "The n-body ladder", 200,
-    # Several GPUs have a figure of their own, and one GPU alone is no rung of theirs.
+    # Several GPUs have their own figure, and on one GPU they are not a separate rung.
     lambda run: [step for step in best_cases(run, alike=True) if step.rung not in SEVERAL],
     chart, _caption,
     attributes("rung")

@@ -1,4 +1,4 @@
-"""What do the warps of each rung of n-body wait for?"""
+"""What do the warps of each n-body rung wait for?"""
 
 from collections.abc import Mapping, Sequence
 from statistics import mode
@@ -32,7 +32,7 @@ LEAST = 0.005
 
 
 def chart(rungs: Sequence[Stalls]) -> c.Chart:
-    """Stacked bars of shares, and at their ends how many warps there were and how busy slots."""
+    """Stacked bars of shares, labelled with the number of warps and the issue utilisation."""
     shown = [state for state in STATES if any(one.shares.get(state, 0) >= LEAST for one in rungs)]
     layers, ends = [], [0.0] * len(rungs)
     for state in [*shown, "other"]:
@@ -60,25 +60,24 @@ def chart(rungs: Sequence[Stalls]) -> c.Chart:
 
 
 def _names(rungs: Sequence[Stalls]) -> list[str]:
-    """Of the rungs, with the size of those that are of another one."""
+    """Names of the rungs, with their size if it is not the common one."""
     of = [(rung_name(one.rung), size_words(one.all_states)) for one in rungs]
     return [name if size == _common(rungs) else f"{name}\n{size}" for name, size in of]
 
 
 def _common(rungs: Sequence[Stalls]) -> str:
-    """The size of most."""
+    """The most common size."""
     return mode(size_words(one.all_states) for one in rungs)
 
 
 FIGURE = Figure(
     "nbody_stalls", "n-body: what warps wait for", 221, stalls, chart,
     lambda rungs: (
-        "Counted in one step of the fastest case of each rung "
-        f"({_common(rungs)}, or as it says beneath the name): of the time "
-        "of all warps in flight, how much they spent issuing, ready while another issued, or "
-        "waiting, and for what; less than half a per cent everywhere is other. Beside the bars: "
-        "cycles in which a scheduler issued, and warps that a scheduler had for each instruction "
-        "issued."
+        f"Counted in one step of each rung's fastest case ({_common(rungs)}, or as named "
+        "beneath): the share of the time of all active warps spent issuing, ready while "
+        "another issued, or waiting, by reason; reasons below half a per cent everywhere are "
+        "other. Beside the bars: cycles in which a scheduler issued, and active warps per "
+        "issued instruction."
     ),
     attributes("rung")
     | {state: lambda one, state=state: one.shares.get(state) for state in (*STATES, "other")}

@@ -1,4 +1,4 @@
-"""Does each step of a report on two K80 still pay, in interactions a second and in seconds?
+"""Does each step of a report on two K80 GPUs still pay off, in rates and in seconds?
 
 Figures 1 and 2 of Papadouli, Markovitsis and Sanchez Cabrera (2026), redone.
 """
@@ -26,31 +26,31 @@ class Pair(NamedTuple):
 
     @property
     def better(self) -> float:
-        """How many times faster we are, whether the value is a rate or a time."""
+        """Our speed-up over theirs, for rates and for times."""
         ratio = self.row.value / self.theirs
         return ratio if self.row.unit == "1/s" else 1 / ratio
 
 
 def _like(run: Run) -> Sequence[seeds.ThessalyStep]:
-    """The steps, but several GPUs by one alone."""
+    """The steps, with several GPUs by one of them alone."""
     return [one for one in seeds.thessaly(run) if not (one.row and unshared(one.row))]
 
 
 def rates(run: Run) -> Sequence[Pair]:
-    """The steps that were redone, in interactions a second."""
+    """The redone steps, in interactions per second."""
     steps = [(one, one.row) for one in _like(run)]
     return [Pair(one, row, one.rate) for one, row in steps if row and row.minimum > 0]
 
 
 def all_times(run: Run) -> Sequence[Pair]:
-    """The steps that were redone with the report's systems: seconds of all that it timed."""
+    """The redone steps with the report's systems: seconds of everything that it timed."""
     steps = [(one, one.step_time) for one in _like(run)]
     known = [(one, row) for one, row in steps if row and row.minimum > 0]
     return [Pair(one, times(row, seeds.THESSALY_TIMED_STEPS), one.seconds) for one, row in known]
 
 
 def chart(pairs: Sequence[Pair], label: str, scale: float) -> c.Chart:
-    """Theirs open, ours filled, joined; how far apart at the right."""
+    """Theirs open, ours filled, joined by lines, with the factor at the right."""
     grey = c.Look(colour=c.GREY, width=0.8)
     theirs, own, joined, beside = [], [], [], []
     for place, pair in enumerate(pairs):
@@ -72,7 +72,7 @@ def chart(pairs: Sequence[Pair], label: str, scale: float) -> c.Chart:
 
 
 def _name(pair: Pair) -> str:
-    """The report's step, and beneath it the rung that redoes it."""
+    """The report's step, and below it the rung that redoes it."""
     four = pair.step.hardware == seeds.FOUR
     name, many = pair.step.name, gpus(pair.row)
     shared = f", {many} GPU{'s' if many > 1 else ''}" if four else ""
@@ -86,17 +86,17 @@ def _caption(pairs: Sequence[Pair], what: str) -> str:
     sizes = ", ".join(dict.fromkeys(size_words(pair.row) for pair in pairs))
     return prose(
         f"{what} Open: their Table 1, 32 systems on a CPU, on one GPU of two K80 (tiling, one "
-        f"launch) and on all four of their GPUs; filled: the rung beneath each name, in the layout "
-        f"of the step, here on so many GPUs as stand there ({sizes}; medians, lines: range of the "
-        f"samples). The numbers of {seeds.THESSALY} {reference.cite('papadouli2026nbody')} are "
-        "those of its table.",
+        "launch) and on all four of their GPUs; filled: the rung beneath each name, in the "
+        f"layout of the step, on the number of GPUs given there ({sizes}; medians, lines: "
+        f"range of the samples). The numbers of {seeds.THESSALY} "
+        f"{reference.cite('papadouli2026nbody')} are those of its table.",
         any(pair.step.hardware == seeds.FOUR for pair in pairs)
-        and "Where theirs is of four GPUs, ours is of as many as it says: the factor is of the "
-        "whole, not of a GPU.",
+        and "Where theirs uses four GPUs, ours uses the number given: the factor is for the "
+        "whole, not per GPU.",
         any(pair.row.benchmark in SEVERAL for pair in pairs)
-        and "Several gpus shares out a kernel that has all later steps as well, which theirs at "
-        "this step had not.",
-        missing and f"Not redone in this run: {', '.join(missing)}.",
+        and "Several gpus distributes a kernel that includes all later steps, which theirs at "
+        "this step did not.",
+        missing and f"Not repeated in this run: {', '.join(missing)}.",
     )
 
 
@@ -105,7 +105,7 @@ def _figure(
     label: str, scale: float, unit: str, what: str,
 ) -> Figure[Pair]:  # fmt: skip
     return Figure(
-        f"nbody_thessaly_{name}", f"n-body on two K80, redone: {title}", order, items,
+        f"nbody_thessaly_{name}", f"n-body on two K80, repeated: {title}", order, items,
         lambda pairs: chart(pairs, label, scale),
         lambda pairs: _caption(pairs, what),
         attributes(step="step.name", their_hardware="step.hardware", rung="row.benchmark")
@@ -119,14 +119,15 @@ FIGURES = (
     _figure(
         "throughput", "throughput (Papadouli et al. 2026, Figure 1)", 321, rates,
         label="interactions (10⁹/s)", scale=GIGA, unit="interactions_per_second",
-        what="After Figure 1 of Papadouli, Markovitsis and Sanchez Cabrera (2026), throughput with "
-        "different optimisations of the code: pairs computed in a second.",
+        what="After Figure 1 of Papadouli, Markovitsis and Sanchez Cabrera (2026), throughput "
+             "with different optimisations of the code: pairs computed per second.",
     ),
     _figure(
         "time", "time (Papadouli et al. 2026, Figure 2)", 322, all_times,
         label="time of 4.3 × 10¹⁰ interactions (s)", scale=1.0, unit="seconds",
-        what="After Figure 2 of Papadouli, Markovitsis and Sanchez Cabrera (2026), execution time "
-        "with different optimisations of the code: 80 steps of 32 systems of 4096 bodies. Copies "
-        "to the GPUs and back are in their times of several GPUs, and in none of ours.",
+        what="After Figure 2 of Papadouli, Markovitsis and Sanchez Cabrera (2026), execution "
+             "time with different optimisations of the code: 80 steps of 32 systems of 4096 "
+             "bodies. Their times on several GPUs include copies to the GPUs and back; ours "
+             "do not.",
     ),
 )  # fmt: skip

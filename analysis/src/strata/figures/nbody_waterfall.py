@@ -1,4 +1,4 @@
-"""What did each step of the n-body ladder bring, what was predicted, and what is it made of?"""
+"""What did each n-body step gain, what was predicted, and which factors explain it?"""
 
 from collections.abc import Sequence
 
@@ -21,10 +21,10 @@ LEAST = 1.01
 
 
 def segments(change: Change) -> list[tuple[str, float, float]]:
-    """The factors of a step as stretches of a logarithmic axis: name, from, to.
+    """The factors of a step as sections of a logarithmic axis: name, from, to.
 
-    What speeds up goes right from 1, one behind the other; what slows down goes left. The last one
-    is what is left: `unexplained`, or `uncounted` where instructions or issue rate are not known.
+    Speed-ups go right from 1, one after the other; slow-downs go left. The last one is the rest:
+    `unexplained`, or `uncounted` if instructions or issue rate are unknown.
     """
     parts = [(name, change.factors[name]) for name in FACTORS if name in change.factors]
     if change.unexplained is not None:
@@ -38,7 +38,7 @@ def segments(change: Change) -> list[tuple[str, float, float]]:
 
 
 def _rates(title: str, steps: Sequence[Change]) -> c.Panel:
-    """From the rate before to the rate after."""
+    """From the previous rate to the new one."""
     scale, unit = c.per_second(one.after.value for one in steps)
     bars: dict[bool, list[c.Mark]] = {True: [], False: []}
     strokes, predicted, words = [], [], []
@@ -68,7 +68,7 @@ def _rates(title: str, steps: Sequence[Change]) -> c.Panel:
 
 
 def _factors(steps: Sequence[Change]) -> c.Panel:
-    """The measured factor of each step as a product of known ones."""
+    """The measured factor of each step as a product of known factors."""
     bars: dict[str, list[c.Mark]] = {}
     beside: list[tuple[float, str, str]] = []
     for place, one in enumerate(steps):
@@ -96,11 +96,11 @@ def _factors(steps: Sequence[Change]) -> c.Panel:
 
 
 def chart(steps: Sequence[Change]) -> c.Chart:
-    """A row for each problem and size: rates, and beside them the factors of each step, if any."""
+    """One row per problem and size: rates, and beside them the factors of each step, if any."""
     problems = c.grouped(
         steps, lambda one: f"{PROBLEM_WORDS[one.problem]}, {size_words(one.after)}"
     )
-    apart = any(one.factors for one in steps)  # a CPU has none
+    apart = any(one.factors for one in steps)  # not on a CPU
     rows = []
     for problem, here in problems.items():
         left = _rates(problem, here)
@@ -115,15 +115,15 @@ def _caption(steps: Sequence[Change]) -> str:
     by_rules = "; ".join(RULE_WORDS[rule] for rule in rules)
     predicted = f", and in brackets the predicted one (diamonds). Predicted: {by_rules}"
     return prose(
-        "Each bar runs from the rate of the rung that is changed (stroke) to that of the rung, "
-        "both of one problem and size and, where they share one, of one layout; lines in the ends: "
-        "what the 95 % intervals of both rates allow. Figures: the measured factor"
+        "Each bar runs from the rate of the changed rung (stroke) to that of the new rung, "
+        "both for one problem and size and, where possible, one layout; lines at the ends: "
+        "range that the 95 % intervals of both rates allow. Numbers: the measured factor"
         f"{predicted if rules else ''}.",
         any(one.factors for one in steps)
-        and "Right: the measured factor as a product: fewer instructions for an interaction and "
-        "more of them in a cycle of an SM at work (both counted), more SMs at work (counted, or "
-        "by the blocks of a launch), the clock (timed); what is left is unexplained. What speeds "
-        "up goes to the right, what slows down to the left.",
+        and "Right: the measured factor as a product: fewer instructions per interaction and "
+        "more of them per cycle of an active SM (both counted), more active SMs (counted, "
+        "or from the blocks of a launch), the clock (timed); the remainder is "
+        "unexplained. Speed-ups go to the right, slow-downs to the left.",
         f"Sizes: {', '.join(dict.fromkeys(size_words(one.after) for one in steps))}.",
     )
 

@@ -1,4 +1,4 @@
-"""What does each rung of the ladder of neighbours bring, from all pairs to lists?"""
+"""What does each rung of the neighbours ladder gain, from all pairs to lists?"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,16 +24,16 @@ COLOUR = "#0072B2"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The best case of a rung at a place and a size, and that of the rung that it changes."""
+    """The best case of a rung at a place and size, and that of the rung that it changes."""
 
     row: Row
     before: Row | None
     tests: float | None
-    """Distance tests for each neighbour found."""
+    """Distance tests per found neighbour."""
 
     @property
     def speedup(self) -> float | None:
-        """By which factor the rung is faster; None where either is not valid, or it is alone."""
+        """The speed-up of the rung; None if either is invalid, or it has no predecessor."""
         if self.before is None or not (self.row.valid and self.before.valid):
             return None
         return self.row.value / self.before.value
@@ -45,7 +45,7 @@ class Step:
 
 
 def items(run: Run) -> Sequence[Step]:
-    """A step for each rung at each place and size that it has, in the order of the ladder."""
+    """One step per rung, place and size, in ladder order."""
     stories = {story.name: story for story in run.context.ladders.get(SUITE, ())}
     found = best(rates(run))
     tests = tests_per_neighbour(run)
@@ -58,7 +58,7 @@ def items(run: Run) -> Sequence[Step]:
 
 
 def _words(step: Step) -> str:
-    """What stands beside a bar: rate, the step, distance tests for each neighbour."""
+    """The words beside a bar: rate, step, distance tests per neighbour."""
     words = units.significant(step.row.value / 1e6)
     if step.speedup and step.before:
         words += f"   {units.factor(step.speedup)} {short(step.before)}"
@@ -66,7 +66,7 @@ def _words(step: Step) -> str:
 
 
 def chart(steps: Sequence[Step]) -> c.Chart:
-    """A panel for each problem, spread and world; bars from zero in the order of the ladder."""
+    """One panel per problem, distribution and world; bars from zero in ladder order."""
     panels = []
     for place, here in sorted(grouped(steps, lambda step: place_of(step.row)).items()):
         bars = [c.mark(at, step.row, 1e6) for at, step in enumerate(here)]
@@ -91,18 +91,18 @@ def chart(steps: Sequence[Step]) -> c.Chart:
 
 def _caption(steps: Sequence[Step]) -> str:
     return prose(
-        "Steps of an agent in a second, or, where lists are written, neighbours in a second, each "
-        "of a pair for itself. Bars: medians of the best case of each rung with that number of "
+        "Agent steps per second, or, where lists are written, neighbours per second, counted "
+        "for each agent of a pair. Bars: medians of each rung's best case with that number of "
         "agents; lines in them: range of the samples.",
         any(step.speedup for step in steps)
-        and "Then the step over the rung that it changes, with as many agents.",
+        and "Then the gain over the rung that it changes, with as many agents.",
         any(step.tests for step in steps)
-        and "Tests: distances that the rung computed for each neighbour that it found.",
+        and "Tests: distances that the rung computed per neighbour found.",
     )
 
 
 FIGURE = Figure(
-    "neighbours_ladder", "The ladder of neighbours", 201, items, chart, _caption,
+    "neighbours_ladder", "The neighbours ladder", 201, items, chart, _caption,
     attributes("rung")
     | params("problem", "spread", "world", "agents", of="row")
     | attributes(of="row", quantity="quantity", per_second="value", low="minimum", high="maximum")

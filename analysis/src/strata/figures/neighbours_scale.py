@@ -1,4 +1,4 @@
-"""How does each rung of the ladder of neighbours scale with the number of agents?"""
+"""How does each rung of the neighbours ladder scale with the number of agents?"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,15 +23,15 @@ PUBLISHED_MARKERS = "DPX*"
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """The best case of a rung with so many agents, and the rate that it cannot exceed."""
+    """The best case of a rung for a number of agents, and its rate limit."""
 
     row: Row
     limit: float | None
-    """The least of the limits that are known, in the quantity of the row."""
+    """The lowest known limit, in the quantity of the row."""
 
     @property
     def agents(self) -> int:
-        """How many there are."""
+        """The number of agents."""
         return self.row.count("agents") or 0
 
     @property
@@ -41,7 +41,7 @@ class Point:
 
 
 def items(run: Run) -> Sequence[Point]:
-    """The rungs that were measured with several numbers of agents at one place."""
+    """The rungs measured with several numbers of agents at one place."""
     rate = Atlas(run).instructions
     of_cases = {
         (row.case, row.quantity, row.method): row.value
@@ -54,7 +54,7 @@ def items(run: Run) -> Sequence[Point]:
         limits = [found for name in LIMITS if (found := known.get((row.case, name)))]
         if rate and (work := known.get((row.case, "fp32_instructions"))):
             limits.append((row.count("agents") or 0) * rate / work)
-        # Of lists, neighbours: as many a step as there are.
+        # For lists: neighbours, as many per step as there are.
         agent_steps = of_cases.get((row.case, "agent_steps_per_second", row.method), row.value)
         return Point(row, min(limits) * row.value / agent_steps if limits else None)
 
@@ -68,7 +68,7 @@ def items(run: Run) -> Sequence[Point]:
 
 
 def published(points: Sequence[Point]) -> Sequence[PublishedSearch]:
-    """What others published of GPUs at the place of a panel; nothing beside a CPU."""
+    """Published values for GPUs at the place of a panel; none for a CPU."""
     row = points[0].row
     problem, spread, world = place_of(row)
     if row.backend != "cuda" or spread != "uniform":
@@ -91,7 +91,7 @@ def _told(one: PublishedSearch) -> str:
 
 
 def _others(theirs: Sequence[PublishedSearch]) -> list[c.Layer]:
-    """Open marks: a marker for each source, which says its GPU where a source has several."""
+    """Open marks: one marker per source, labelled with the GPU if a source has several."""
     sources = list(dict.fromkeys(one.label for one in reference.neighbours()))
     layers: list[c.Layer] = []
     for label, here in grouped(theirs, _told).items():
@@ -129,7 +129,7 @@ def _panel(points: Sequence[Point], looks: dict[str, c.Look], heading: str) -> c
 
 
 def chart(points: Sequence[Point]) -> c.Chart:
-    """A panel for each place, a line for each rung; dotted in its colour: its limit."""
+    """One panel per place, one line per rung; dotted in its colour: its limit."""
     looks = _looks(points)
     places = grouped(points, lambda one: place_of(one.row))
     panels = [_panel(here, looks, title(place)) for place, here in places.items()]
@@ -151,22 +151,22 @@ def _caption(points: Sequence[Point]) -> str:
         if one.origin.doubt
     ]
     return prose(
-        "Steps of an agent in a second, or, where lists are written, neighbours in a second, "
-        "against the agents that there are, of the best case of each rung: medians; bands: range "
-        "of the samples.",
+        "Agent steps per second, or, where lists are written, neighbours per second, against "
+        "the number of agents, for each rung's best case: medians; bands: range of the "
+        "samples.",
         any(one.limit for one in points)
-        and "Dotted: the least of its limits that are known: warps that issue nothing but tests, "
-        "those of idle threads among them, in every cycle; the floating-point instructions of "
-        "these at the best rate that the run measured; memory that moves what L2 cannot keep from "
-        "one step to the next.",
+        and "Dotted: the lowest of its known limits: warps that issue nothing but tests, "
+        "including idle threads, in every cycle; the floating-point instructions of these "
+        "at the best rate that the run measured; memory that moves what L2 cannot keep "
+        "from one step to the next.",
         theirs
-        and f"Open marks: published of other agents on other GPUs {reference.cite(*sources)}.",
+        and f"Open marks: published for other agents on other GPUs {reference.cite(*sources)}.",
         doubts and f"{'; '.join(doubts)}.",
     )
 
 
 FIGURE = Figure(
-    "neighbours_scale", "The ladder of neighbours by its agents", 204, items, chart, _caption,
+    "neighbours_scale", "The neighbours ladder by number of agents", 204, items, chart, _caption,
     attributes("rung")
     | params("problem", "spread", "world", of="row")
     | attributes("agents")

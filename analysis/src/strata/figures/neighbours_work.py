@@ -1,4 +1,4 @@
-"""How many cells a dimension are best, and what do more or fewer of them cost?"""
+"""How many cells per dimension are best, and what do more or fewer of them cost?"""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
@@ -25,19 +25,19 @@ MARKERS = ("o", "s", "^", "D", "v")
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """The steps of a rung with so many cells, and its distance tests for each neighbour."""
+    """The steps of a rung with a number of cells, and its distance tests per neighbour."""
 
     row: Row
     tests: float | None
 
     @property
     def cells(self) -> int:
-        """Of a dimension."""
+        """Cells per dimension."""
         return self.row.count("cells") or 0
 
     @property
     def agents(self) -> int:
-        """How many there are."""
+        """The number of agents."""
         return self.row.count("agents") or 0
 
     @property
@@ -47,9 +47,9 @@ class Point:
 
 
 def items(run: Run) -> Sequence[Point]:
-    """The cases of rungs with cells, at places where several numbers of them were asked for.
+    """The cases of rungs with cells, at places with several requested numbers of cells.
 
-    As many as fit (`cells=0`) are no number of the axis.
+    The automatic number (`cells=0`) is not a value of the axis.
     """
     tests = tests_per_neighbour(run)
     asked = [row for row in rates(run, "steps_per_second") if row.count("cells")]
@@ -64,7 +64,7 @@ def items(run: Run) -> Sequence[Point]:
 
 
 def _looks(points: Sequence[Point]) -> dict[str, c.Look]:
-    """A colour for each rung, a marker for each number of agents."""
+    """One colour per rung, one marker per number of agents."""
     rungs = list(dict.fromkeys(one.row.benchmark for one in points))
     sizes = sorted({one.agents for one in points})
     return {
@@ -89,7 +89,7 @@ def _panel(
 
 
 def _ticks(cells: Collection[int]) -> list[int]:
-    """The numbers of cells, but for those whose words would lie on those of the one before."""
+    """The tick labels, without those that would overlap the previous one."""
     kept: list[int] = []
     for one in sorted(cells):
         if not kept or one >= APART * kept[-1]:
@@ -98,7 +98,7 @@ def _ticks(cells: Collection[int]) -> list[int]:
 
 
 def chart(points: Sequence[Point]) -> c.Chart:
-    """A column for each place: steps in a second, and beneath them tests for each neighbour."""
+    """One column per place: steps per second, and below them tests per neighbour."""
     looks = _looks(points)
     columns: dict[Place, list[Point]] = grouped(points, lambda one: place_of(one.row))
     steps = c.Axis("steps (1/s)", "log")
@@ -128,17 +128,17 @@ def chart(points: Sequence[Point]) -> c.Chart:
 
 def _caption(points: Sequence[Point]) -> str:
     return prose(
-        "Steps of all agents in a second against the cells that the world is divided into along "
-        "each of its edges: medians. Cells shorter than the reach are searched further to each "
-        "side, by whole cells.",
+        "Steps of all agents per second against the number of cells along each edge of the "
+        "world: medians. Cells shorter than the reach are searched further to each side, by "
+        "whole cells.",
         any(one.tests for one in points)
-        and "Beneath: distances that the rung computed for each neighbour that it found.",
-        "Markers: how many agents there are, after the rung's name.",
+        and "Below: distances that the rung computed per neighbour found.",
+        "Markers: the number of agents, after the rung's name.",
     )
 
 
 FIGURE = Figure(
-    "neighbours_work", "Cells and the work of a search", 203, items, chart, _caption,
+    "neighbours_work", "Cells and search work", 203, items, chart, _caption,
     {"rung": lambda one: short(one.row)}
     | params("problem", "spread", "world", of="row")
     | attributes("agents", "cells")

@@ -1,4 +1,4 @@
-"""How long is a load under way, and how much does each level give: here, and on other GPUs?"""
+"""What are the latency and bandwidth of each level, here and on other GPUs?"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -52,7 +52,7 @@ def _cited(marks: Sequence[Mark]) -> str:
 
 
 def _chart(marks: Sequence[Mark], panels: Mapping[str, tuple[str, str]]) -> c.Chart:
-    """The run's own GPU on top, generations a little apart, their names beside the last panel."""
+    """The run's own GPU at the top, generations slightly apart, names beside the last panel."""
     generations = c.grouped(marks, attrgetter("generation"))
     lines: dict[str, float] = {}
     beside, guides, first = [], [], 0.0
@@ -109,7 +109,7 @@ def _figure(
     marks: Callable[[Run, Sequence[str]], Sequence[Mark]],
     caption: str, *, order: int,
 ) -> Figure[Mark]:  # fmt: skip
-    """The figure of these panels; its sources and their doubts come behind the caption."""
+    """The figure of these panels; sources and their doubts follow the caption."""
 
     def full_caption(marks: Sequence[Mark]) -> str:
         doubted = c.grouped((mark for mark in marks if mark.doubt), attrgetter("doubt"))
@@ -134,35 +134,34 @@ def _figure(
 
 FIGURES = (
     _figure(
-        "published_latency", "Latencies beside those of other GPUs",
+        "published_latency", "Latencies compared with other GPUs",
         LATENCIES, _latency_marks,
-        "Cycles of one dependent load. Filled, with the line through all GPUs: the medians of this "
-        "run (footprints of up to 16 KiB for shared memory and L1, of 256 KiB to a quarter of the "
-        "L2 for it, from twice the L2 to the reach of the TLB for DRAM; the far part of an L2 of "
-        "two parts where loads were timed, not atomics). "
-        "Open: as published, with numbers of the bibliography; lines are printed ranges. Each "
-        "cycle is one of the clock of its own GPU; latencies that are published in nanoseconds "
-        "alone are left out.",
+        "Cycles of one dependent load. Filled, with the line through all GPUs: the medians of "
+        "this run (footprints of up to 16 KiB for shared memory and L1, of 256 KiB to a "
+        "quarter of the L2 for it, from twice the L2 to the reach of the TLB for DRAM; the "
+        "far part of an L2 of two parts where loads were timed, not atomics). Open: "
+        "published, with numbers of the bibliography; lines are printed ranges. Cycles are "
+        "those of each GPU's own clock; latencies published only in nanoseconds are omitted.",
         order=300,
     ),
     _figure(
-        "published_bandwidth", "Bandwidths beside those of other GPUs",
+        "published_bandwidth", "Bandwidths compared with other GPUs",
         BANDWIDTHS, lambda run, panels: published.bandwidth_marks(run.rows, panels),
-        "Bytes in a clock for each SM, and of DRAM the share of what its pins carry. Filled, with "
-        "the line through all GPUs: the best launch of this run. Open: as published, with numbers "
-        "of the bibliography. Rates of a whole GPU per clock are divided by its number of SMs, "
-        "operations of 32 bits count 4 B, and GB/s are shares of the peak that data sheets or the "
-        "devices themselves give; a rate whose clock, SMs or peak are not known, or whose unit is "
-        "not certain, is left out.",
+        "Bytes per clock and SM, and for DRAM the share of the pin bandwidth. Filled, with "
+        "the line through all GPUs: the best launch of this run. Open: published, with "
+        "numbers of the bibliography. Rates of a whole GPU per clock are divided by its "
+        "number of SMs, operations of 32 bits count 4 B, and GB/s are shares of the peak from "
+        "data sheets or the devices themselves; a rate with unknown clock, SMs or peak, or an "
+        "uncertain unit, is omitted.",
         order=301,
     ),
     _figure(
-        "published_constant", "Constant caches beside those of other GPUs",
+        "published_constant", "Constant caches compared with other GPUs",
         CONSTANTS, _latency_marks,
-        "Cycles of one dependent load of a constant whose address is in a register. Filled, with "
-        "the line through all GPUs: this run (largest footprint of 1 KiB, and between 8 and "
-        "24 KiB). Open: as published, with numbers of the bibliography; each cycle is one of the "
-        "clock of its own GPU.",
+        "Cycles of one dependent load of a constant whose address is in a register. Filled, "
+        "with the line through all GPUs: this run (largest footprint of 1 KiB, and between 8 "
+        "and 24 KiB). Open: published, with numbers of the bibliography; cycles are those of "
+        "each GPU's own clock.",
         order=302,
     ),
 )  # fmt: skip

@@ -1,6 +1,6 @@
-"""How many requests reach L2 when several SMs ask for the same line?
+"""How many requests reach L2 when several SMs request the same line?
 
-Beside what was counted stands a model: up to four SMs share a request.
+Beside the counts, a model: up to four SMs share a request.
 """
 
 from collections.abc import Sequence
@@ -19,14 +19,14 @@ from strata.run import Row, Run
 SHARERS = 4
 """SMs that share a request, by the model."""
 MERGED = 1 - BOUND
-"""The share below which requests were merged: the rule of truth about them begins there."""
+"""Requests below this share were merged; the plausibility rule uses the same limit."""
 PAIR = 2
 COUNTED = c.Look(c.INK, "o", size=4.6)
 MODEL = c.Look(c.GREY, line="-", width=0.8)
 
 
 class Point(NamedTuple):
-    """One case: the share of its requests that L2 saw, and the cycles between the loads."""
+    """One case: the share of its requests that L2 received, and the cycles between the loads."""
 
     sms: int
     delay: int
@@ -36,17 +36,17 @@ class Point(NamedTuple):
 
     @property
     def valid(self) -> bool:
-        """Whether both are."""
+        """Whether both are valid."""
         return self.row.valid and self.apart.valid
 
 
 def modelled(sms: int) -> float:
-    """The share where up to four SMs that load at once share a request."""
+    """The share if up to four SMs that load simultaneously share a request."""
     return ceil(sms / SHARERS) / sms
 
 
 def items(run: Run) -> Sequence[Point]:
-    """The cases that were counted, by SMs and by delay."""
+    """The counted cases, by SMs and by delay."""
     points = (
         Point(case.count("sms"), case.count("delay"), share, apart, case)
         for case in by_case(run.of("request_merging"))
@@ -57,13 +57,13 @@ def items(run: Run) -> Sequence[Point]:
 
 
 def later(points: Sequence[Point]) -> dict[int, list[Point]]:
-    """The points of each number of SMs that did not only load at once."""
+    """The points of each number of SMs with several delays."""
     by_sms = c.grouped(points, lambda one: one.sms)
     return {sms: here for sms, here in by_sms.items() if any(one.delay for one in here)}
 
 
 def chart(points: Sequence[Point]) -> c.Chart:
-    """All at once, by the number of SMs; beside it by the cycles between the loads."""
+    """Simultaneous loads by the number of SMs; beside them by the cycles between the loads."""
 
     def marked(place: float, one: Point) -> c.Mark:
         return c.Mark(place, 100 * one.row.value, valid=one.valid, row=one.row)
@@ -97,21 +97,21 @@ def _caption(points: Sequence[Point]) -> str:
     alone = min((cycles for cycles, merged in pairs if not merged), default=None)
     return prose(
         most
-        and f"When {most.sms} SMs ask for one line at the same time, "
-        f"{number(100 * most.row.value)}{SPACE}% of their requests reach L2: the others are merged "
-        "on the way, and one answer serves several SMs.",
+        and f"When {most.sms} SMs request one line at the same time, "
+        f"{number(100 * most.row.value)}{SPACE}% of their requests reach L2: the others "
+        "are merged on the way, and one answer serves several SMs.",
         merged is not None
         and alone is not None
         and merged < alone
         and f"Requests of two SMs merge if they are {merged:.0f} cycles apart, but not if they are "
         f"{alone:.0f} apart.",
-        "Measured: SMs of one GPC load a line past L1, over and over, each time a line that none "
-        "of them has loaded yet. Share: sectors that L2 was asked for over sectors that missed L1, "
-        "both counted; 100 % means that nothing was merged. Left: all SMs load at once; grey line: "
+        "SMs of one GPC repeatedly load a line past L1, each time a line that none of them "
+        "has loaded yet. Share: sectors that L2 received over sectors that missed L1, both "
+        "counted; 100 % means that nothing was merged. Left: all SMs load at once; grey line: "
         f"a model in which up to {SHARERS} SMs share a request. Right: one SM loads first, the "
-        "others so many cycles later (medians, by the clocks of the SMs).",
+        "others the given number of cycles later (medians, by the clocks of the SMs).",
         any(sms > PAIR for sms in later(points))
-        and "The others load together, so that their own requests may merge however late they are.",
+        and "The others load together, so their own requests may merge however late they are.",
     )
 
 

@@ -1,4 +1,4 @@
-"""What bounds each kernel, arithmetic, issue, or the bytes of which level, and how near is it?"""
+"""What limits each kernel, arithmetic, issue or the bytes of a level, and how close is it?"""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -31,7 +31,7 @@ WALLS = {1.0: "stride 0", 1 / 4: "stride 1", 1 / 32: "stride ≥ 8"}
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """Ends of both axes: intensity from `left` to `right`, rate from `bottom` to `top`."""
+    """Limits of both axes: intensity from `left` to `right`, rate from `bottom` to `top`."""
 
     left: float
     right: float
@@ -43,16 +43,16 @@ Name = tuple[float, str, str]
 
 
 def limits(entries: Sequence[Entry]) -> Ends:
-    """By the measured ceilings alone, of the widest run, rounded outwards to half a decade.
+    """The limits from the measured ceilings of the widest run, rounded outwards to half a decade.
 
-    So two figures with the same ceilings, whatever is drawn in them, can be laid over each other.
+    So two figures with the same ceilings can be overlaid, whatever kernels they show.
     """
     reach = []
     for mine in c.grouped(ceilings_of(entries), RUN).values():
         flat = [one.value for one in mine if one.roof and not one.sloped]
         slopes = [one.value for one in mine if one.roof and one.sloped]
         peaks = [one.value for one in mine if one.bounds and not one.sloped]
-        # Room for words at all sides; beneath the lowest roof for an operation for three words.
+        # Room for text on all sides; below the lowest roof for an operation, three lines.
         left, right = min(flat) / max(slopes) / 100, max(flat) / min(slopes) * 5000
         reach.append((left, right, min(min(flat) / 60, min(slopes) / 12), max(peaks) * 1.6))
     lefts, rights, bottoms, tops = zip(*reach, strict=True)
@@ -62,7 +62,7 @@ def limits(entries: Sequence[Entry]) -> Ends:
 
 
 def chart(form: Form, entries: Sequence[Entry]) -> c.Chart:
-    """A panel for each run, one above the other, all on the same axes."""
+    """One panel per run, one above the other, all with the same axes."""
     ends = limits(entries)
     unit, name = c.scaled(ends.top / 3, "FLOP/s")
     across, up = "operations for each byte moved (FLOP/B)", "operations"
@@ -89,13 +89,13 @@ def chart(form: Form, entries: Sequence[Entry]) -> c.Chart:
 
 
 def roof(height: float, start: float, end: float, look: c.Look, *, sloped: bool) -> c.Series:
-    """A roof from one intensity to another; where `sloped`, the height is that at 1."""
+    """A roof between two intensities; if `sloped`, the height is that at 1."""
     marks = [c.Mark(at, height * at if sloped else height) for at in (start, end)]
     return c.Series(marks, look, order=1.6)
 
 
 def _ceilings(found: Sequence[Ceiling], ends: Ends, bytes_unit: float | None) -> Iterator[c.Layer]:
-    """Slopes up to the peak, with words along them, and peaks from the steepest slope on.
+    """Slopes up to the peak, with text along them, and peaks from the steepest slope on.
 
     A slope is in bytes times `bytes_unit`, or in 10⁹ sectors.
     """
@@ -113,7 +113,7 @@ def _ceilings(found: Sequence[Ceiling], ends: Ends, bytes_unit: float | None) ->
             elif one.bounds:
                 groups.append([one])
             continue
-        # From where the slope comes into the panel, at its left or its lower edge.
+        # From the point where the slope enters the panel, at its left or lower edge.
         start = max(ends.left, ends.bottom / value)
         look = replace(look, colour=c.level_colour(one.level))
         yield roof(value, start, peak / value, look, sloped=True)
@@ -137,7 +137,7 @@ def _ceilings(found: Sequence[Ceiling], ends: Ends, bytes_unit: float | None) ->
 
 
 def _place(point: Point, ends: Ends) -> tuple[float, float, str]:
-    """Where a point is drawn, and by what: an arrowhead at the edge that it lies beyond."""
+    """The position and marker of a point: an arrowhead at the edge if it is outside."""
     x, y, marker = point.intensity, point.value, MARKERS[point.level]
     wide, high = (ends.right / ends.left) ** 0.012, (ends.top / ends.bottom) ** 0.015
     if not ends.left <= x <= ends.right:
@@ -148,12 +148,12 @@ def _place(point: Point, ends: Ends) -> tuple[float, float, str]:
 
 
 def _shown(points: Sequence[Point], ends: Ends) -> list[Point]:
-    """All but loads alone that are far below: they are a small part of most kernels."""
+    """Everything except pure loads far below: they are a small part of most kernels."""
     return [one for one in points if one.level != LOADS or one.value >= ends.bottom]
 
 
 def _kernels(points: Sequence[Point], ends: Ends) -> tuple[list[c.Series], list[Name]]:
-    """The points of each kernel, joined at its rate, a ring about impossible ones; and its name."""
+    """The points of each kernel, joined at its rate, impossible ones circled; and its name."""
     layers, names = [], []
     for kernel, mine in c.grouped(points, lambda one: one.name).items():
         shown = [one for one in mine if _filled(one)] or mine
@@ -200,7 +200,7 @@ def _keys(entries: Sequence[Entry]) -> Iterator[c.Key]:
 
 
 def caption(form: Form, entries: Sequence[Entry]) -> str:
-    """What lines and points are, what was counted, and what cannot be."""
+    """The meaning of lines and points, what was counted, and what is impossible."""
     points, ceilings = points_of(entries), ceilings_of(entries)
     above = problems(entries)
     lost = dict.fromkeys(one.name for one in ceilings if not one.row.valid)
@@ -209,8 +209,8 @@ def caption(form: Form, entries: Sequence[Entry]) -> str:
         (_of_operations if form is FLOP else _of_instructions)(points, ceilings),
         _sizes(points),
         *_beyond(points, limits(entries)),
-        above and f"Above a roof, which cannot be ({len(above)}): {'; '.join(above)}.",
-        lost and f"Not drawn, as no row of them is valid: {', '.join(lost)}.",
+        above and f"Above a roof, which is impossible ({len(above)}): {'; '.join(above)}.",
+        lost and f"Not drawn, because none of their rows is valid: {', '.join(lost)}.",
         invalid.strip().replace("drawn hollow", "crossed out"),
     )
 
@@ -220,43 +220,44 @@ def _of_operations(points: Sequence[Point], ceilings: Sequence[Ceiling]) -> str:
     sloped = any(one.sloped for one in lesser)
     counted = any(one.basis == "counted" for one in points)
     return prose(
-        f"Hierarchical roofline {cite('williams2009roofline', 'yang2020hierarchical')}. Thick: the "
-        "best that was measured, slopes the bandwidth of a level, the flat one multiply-adds of 32 "
-        "bits.",
+        f"Hierarchical roofline {cite('williams2009roofline', 'yang2020hierarchical')}. Thick: "
+        "the best measured values; slopes are the bandwidth of a level, the flat one is "
+        "32-bit multiply-adds.",
         sloped
-        and "Dashed: lesser ceilings (ungrouped: words of 4 bytes; uncoalesced: lanes far apart, "
-        f"of bytes that were wanted; after van den Braak et al. {cite('vandenbraak2010access')}).",
-        lesser and not sloped and "Dashed: lesser ceilings.",
+        and "Dashed: lower ceilings (ungrouped: words of 4 bytes; uncoalesced: lanes far "
+        "apart, by wanted bytes; after van den Braak et al. "
+        f"{cite('vandenbraak2010access')}).",
+        lesser and not sloped and "Dashed: lower ceilings.",
         any(one.basis == "theoretical" for one in ceilings)
-        and "Dotted: what lanes, pins and the clock held allow.",
+        and "Dotted: limits by lanes, pins and the measured clock.",
         counted
-        and "Filled: the additions, multiplications and multiply-adds (two) that were counted, "
-        "against the bytes counted on their way through a level, a row for each kernel: L1 and "
-        "shared memory 32 B a sector and 128 B a wavefront (shuffles take the same way; "
-        "constant caches do not), L2 32 B a sector, device memory read and written.",
+        and "Filled: the counted additions, multiplications and multiply-adds (two), against "
+        "the counted bytes at each level, one row per kernel: L1 and shared memory 32 B "
+        "per sector and 128 B per wavefront (shuffles use the same path; constant caches "
+        "do not), L2 32 B per sector, device memory read and written.",
         counted
         and any(one.basis == "nominal" and one.level != ONCE for one in points)
-        and "Hollow: the same bytes with the nominal 20 operations of an interaction.",
+        and "Hollow: the same bytes with the nominal 20 operations per interaction.",
         any(one.level == ONCE for one in points)
-        and "Touched once: no bytes were counted; hollow, 20 operations of an interaction against "
-        "the bytes that a step cannot do without (each body read once, each result written "
+        and "Touched once: no bytes were counted; hollow, 20 operations per interaction "
+        "against the minimum bytes of a step (each body read once, each result written "
         "once): no intensity at the level that holds the bodies can be higher.",
     )
 
 
 def _of_instructions(points: Sequence[Point], ceilings: Sequence[Ceiling]) -> str:
     return prose(
-        f"Instruction roofline {cite('ding2019instruction')}: instructions of warps that were "
-        "executed, of any kind, against sectors of 32 bytes; a wavefront of shared memory has "
-        "four. Thick: the best that was measured, slopes the bandwidth of a level, the flat one "
+        f"Instruction roofline {cite('ding2019instruction')}: executed warp instructions of "
+        "any kind against sectors of 32 bytes; a wavefront of shared memory has four. Thick: "
+        "the best measured values; slopes are the bandwidth of a level, the flat one is "
         "arithmetic in registers.",
         any(one.basis == "theoretical" for one in ceilings)
-        and "Dotted: four instructions a cycle on each SM, and what lanes and pins allow, at the "
-        "clock held.",
+        and "Dotted: four instructions per cycle on each SM, and the limits by lanes and "
+        "pins, at the measured clock.",
         any(one.level == LOADS for one in points)
-        and "Diamonds: global loads alone, against the sectors that they asked L1 for. Uprights: "
-        "where loads of a 4-byte word by each lane lie, if all lanes want one word (stride 0), "
-        "words in a row (1), or a sector each (8 and more).",
+        and "Diamonds: global loads alone, against the sectors that they requested from L1. "
+        "Verticals: loads of a 4-byte word per lane, if all lanes read one word (stride "
+        "0), adjacent words (1), or a sector each (8 and more).",
     )
 
 
@@ -267,26 +268,26 @@ def _sizes(points: Sequence[Point]) -> str:
         names += ", in brackets a nominal one"
     rungs = [one for one in points if one.row.suite == ladder.SUITE]
     if not rungs:
-        return f"Kernels as Nsight Compute timed and counted them{names}."
+        return f"Kernels as timed and counted by Nsight Compute{names}."
     words = [*{one.name: ladder.size_words(one.row) for one in rungs}.values()]
-    odd = ", but where a name says another size" if len({*words}) > 1 else ""
+    odd = ", unless a name gives another size" if len({*words}) > 1 else ""
     return f"Kernels: the n-body ladder, {mode(words)}{odd}{names}."
 
 
 def _beyond(points: Sequence[Point], ends: Ends) -> Iterator[str]:
-    """What lies outside the axes."""
+    """Points outside the axes."""
     shown = _shown(points, ends)
     edge = [one for one in shown if _place(one, ends)[:2] != (one.intensity, one.value)]
     if edge:
         furthest = max(one.intensity for one in edge)
         end = f" (up to {brief(furthest)})" if furthest > ends.right else ""
-        yield f"Arrowheads: beyond the axes, which the ceilings fix{end}."
+        yield f"Arrowheads: beyond the axes, which the ceilings determine{end}."
     if len(shown) < len(points):
         yield f"Not drawn, far below: the loads of {len(points) - len(shown)} kernels."
 
 
 def _get(form: Form, path: str, one: object) -> object:
-    """What an entry says; None where it has none of that."""
+    """The attribute of an entry; None if it has none."""
     if path == "unit":
         return form.bandwidth if getattr(one, "sloped", False) else form.rate
     for name in path.split("."):
@@ -294,8 +295,8 @@ def _get(form: Form, path: str, one: object) -> object:
     return one
 
 
-# In the data file `value` is of a ceiling its height or slope, of a point its rate; `work` and
-# `moved` are of a step; `above` is the roof that a point should not be above, by which factor.
+# In the data file `value` is the height or slope of a ceiling, or the rate of a point; `work` and
+# `moved` are per step; `above` is the roof that a point should not exceed, and by which factor.
 COLUMNS = (
     "run", "entry", "name", "level", "basis", "lesser", "how", "intensity", "value", "low", "high",
     "unit", "work", "moved", "share", "valid", "above.name", "above_by", "reason", "row.case",

@@ -1,4 +1,4 @@
-"""What do uncoalesced accesses and short words cost a matrix addition, then and now?
+"""What do uncoalesced accesses and short words cost in a matrix addition, then and now?
 
 Useful bandwidth of each kernel, by element, order and group; and the three speed-ups that van den
 Braak, Mesman and Corporaal (2010) published for a GeForce 8800 GT, beside the same ratios here.
@@ -32,7 +32,7 @@ the fast one. The first two stand in Table II as well."""
 
 
 class Kernel(NamedTuple):
-    """One kernel: bytes of an element and of a group, seconds of an addition, bytes a second."""
+    """One kernel: bytes per element and group, seconds per addition, bytes per second."""
 
     element: int
     order: str
@@ -43,7 +43,7 @@ class Kernel(NamedTuple):
 
     @property
     def valid(self) -> bool:
-        """Whether all that is known of it is."""
+        """Whether everything known about it is valid."""
         return self.time.valid and self.bandwidth.valid
 
 
@@ -61,7 +61,7 @@ def items(run: Run) -> Sequence[Kernel]:
 
 
 def ratio(kernels: Sequence[Kernel], place: int, group: int = 0) -> c.Mark | None:
-    """A published ratio here, with the range of the samples; or with groups of so many bytes."""
+    """A published ratio here, with the sample range; or with groups of the given bytes."""
     together = [one for one in kernels if one.access == "together"]
     known = {(one.element, one.order, one.group): one.time for one in together}
     _, _, slow_kind, fast_kind = SPEED_UPS[place]
@@ -74,7 +74,7 @@ def ratio(kernels: Sequence[Kernel], place: int, group: int = 0) -> c.Mark | Non
 
 
 def chart(kernels: Sequence[Kernel]) -> c.Chart:
-    """A panel for each width of element, and one for the ratios."""
+    """One panel per element width, and one for the ratios."""
     host = kernels[0].time.backend == "host"
     scale, unit = c.scaled(max(one.bandwidth.maximum for one in kernels), "B/s", least=1e9)
     values = c.Axis(f"useful bandwidth ({unit})", "log")
@@ -109,7 +109,7 @@ def chart(kernels: Sequence[Kernel]) -> c.Chart:
 
 
 def _ratios(kernels: Sequence[Kernel], here: str) -> c.Panel:
-    """Published speed-ups, and beneath each the same ratio here."""
+    """Published speed-ups, and below each the same ratio here."""
     places = range(len(SPEED_UPS))
     published = [c.Mark(at - 0.12, by, words=f"{by}×") for at, (_, by, *_) in enumerate(SPEED_UPS)]
     own = [ratio(kernels, place) for place in places]
@@ -132,29 +132,29 @@ def _ratios(kernels: Sequence[Kernel], here: str) -> c.Panel:
 def _caption(kernels: Sequence[Kernel]) -> str:
     what = (
         "Addition of two matrices: bytes of the three matrices over the time of one launch; "
-        "medians, with the range of the samples. Coalesced: neighbouring threads take neighbouring "
+        "medians, with the range of the samples. Coalesced: adjacent threads take adjacent "
         "groups."
     )
     size = "matrices of 128 MiB, which no cache holds"
     if kernels[0].time.backend == "host":
         what = (
-            "Additions of two matrices by every core, each its own: bytes of all matrices over the "
-            "time of one addition more; medians, with the range of the samples. Coalesced: row by "
-            "row; uncoalesced: column by column, where alone a group can be taken apart."
+            "Addition of two matrices per core: bytes of all matrices over the time of one "
+            "more addition; medians, with the range of the samples. Coalesced: row by row; "
+            "uncoalesced: column by column, the only order in which a group can be split."
         )
-        size = "matrices of 2 MiB, three for each core, which is more than most L2 hold"
+        size = "matrices of 2 MiB, three per core, which is more than most L2 hold"
     wider = ratio(kernels, 1, 16)
     return prose(
         what,
-        "Last panel: speed-ups published by van den Braak, Mesman and Corporaal (2010), section "
-        f"VI-C and Table II {cite('vandenbraak2010access')} (the last in the text only), for "
-        "matrices of 512 × 512 elements (section III) on a GeForce 8800 GT of compute capability "
-        f"1.1, and the same ratios here, for {size}. They are: 32-bit elements from uncoalesced to "
-        "coalesced (31×); 8-bit elements from uncoalesced and ungrouped to coalesced and grouped "
-        "(43×); 8-bit elements coalesced, from ungrouped to grouped (26×). The paper does not say "
-        "how many elements a group of these had; here it is four, the larger of the two vectors "
-        "that its section V-B allows.",
-        wider and wider.valid and f"Groups of 16 bytes make the second {wider.value:.3g}×.",
+        "Last panel: speed-ups published by van den Braak, Mesman and Corporaal (2010), "
+        f"section VI-C and Table II {cite('vandenbraak2010access')} (the last in the text "
+        "only), for matrices of 512 × 512 elements (section III) on a GeForce 8800 GT of "
+        f"compute capability 1.1, and the same ratios here, for {size}. They are: 32-bit "
+        "elements from uncoalesced to coalesced (31×); 8-bit elements from uncoalesced and "
+        "ungrouped to coalesced and grouped (43×); 8-bit elements coalesced, from ungrouped "
+        "to grouped (26×). The paper does not give the number of elements in these groups; "
+        "here it is four, the larger of the two vectors that its section V-B allows.",
+        wider and wider.valid and f"Groups of 16 bytes increase the second to {wider.value:.3g}×.",
     )
 
 

@@ -24,7 +24,7 @@ CITED = f"Siegel et al. 2009 {reference.cite('siegel2009gravit')}"
 
 
 def gains_chart(gains: Sequence[LayoutGain]) -> c.Chart:
-    """Bars from zero, aos at 1; open marks for what the paper prints."""
+    """Bars from zero, with aos at 1; open marks for values printed in the paper."""
 
     def mark(gain: LayoutGain) -> c.Mark:
         place = GAINING.index(gain.layout) + BESIDE[gain.how]
@@ -55,12 +55,12 @@ def _gains_caption(gains: Sequence[LayoutGain]) -> str:
     best = [gain for gain in gains if gain.valid and gain.layout == "soaoas"]
     told = [f"{level_name(one.level)} {LOADS[one.how][0]} {factor(one.gain)}" for one in best]
     return (
-        f"After Figure 11 of {CITED}, speed of reading all seven fields over the array of "
-        "structures (II-A): by the time of one warp at a time, and by the best useful bandwidth "
-        "of all block sizes and numbers of warps. Open marks: an 8800 GTX without caches, as the "
-        "paper's text says (III-A): soa roughly 10 % and soaoas approximately 50 % faster with "
-        "CUDA 1.0, soaoas roughly 30 % with CUDA 2.2; its other values are bars without numbers."
-        + (f" soaoas here: {', '.join(told)}." if told else "")
+        f"After Figure 11 of {CITED}, speed of reading all seven fields relative to the array "
+        "of structures (II-A): by the time of one warp at a time, and by the best useful "
+        "bandwidth of all block sizes and numbers of warps. Open marks: an 8800 GTX without "
+        "caches, from the paper's text (III-A): soa roughly 10 % and soaoas approximately 50 "
+        "% faster with CUDA 1.0, soaoas roughly 30 % with CUDA 2.2; its other values are bars "
+        "without numbers." + (f" soaoas here: {', '.join(told)}." if told else "")
     )
 
 
@@ -72,12 +72,12 @@ FIGURES = (
         lambda run: seeds.layout_times(run.of("layout_read")),
         chart=lambda bars: layout_latency.chart(bars, SIEGEL_LAYOUTS),
         caption=lambda _: (
-            f"After Figure 10 of {CITED}, run times of their reading benchmarks (sections II-A to "
-            "II-D): all seven fields of 32 particles, by one warp at a time, at every level of "
-            "memory; the sum of the fields is in the time, as in theirs. Bars: medians over warps; "
-            "whiskers: 5th to 95th percentile. They read uncached global memory of an 8800 GTX, "
-            "with CUDA 1.0, 1.1 and 2.2; their cycles are printed as bars alone, so none are drawn "
-            "here."
+            f"After Figure 10 of {CITED}, run times of their read benchmarks (sections II-A to "
+            "II-D): all seven fields of 32 particles, by one warp at a time, at every level "
+            "of memory; the time includes the sum of the fields, as in theirs. Bars: medians "
+            "over warps; whiskers: 5th to 95th percentile. They read uncached global memory "
+            "of an 8800 GTX, with CUDA 1.0, 1.1 and 2.2; their cycles are printed only as "
+            "bars, so none are drawn here."
         ),
         columns=attributes("level", "layout")
         | {"section": lambda bar: SIEGEL_LAYOUTS[bar.layout]}

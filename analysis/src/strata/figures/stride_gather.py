@@ -1,7 +1,7 @@
-"""How much of a level's bandwidth is left to wanted bytes that lie apart, off, or anywhere?
+"""How much of a level's bandwidth remains for strided, misaligned or scattered accesses?
 
-Useful bandwidth against stride, misalignment and the window of a gather; beside it what would be
-left if a sector cost the same whatever the pattern.
+Useful bandwidth against stride, misalignment and gather window; beside it the bandwidth if a sector
+cost the same in every pattern.
 """
 
 import math
@@ -26,11 +26,11 @@ PATTERNS: Mapping[str, tuple[str, str, str]] = {
 
 
 class Point(NamedTuple):
-    """One case: where it stands, its useful bandwidth, and that of the sectors it asks for.
+    """One case: its place, its useful bandwidth, and that of the sectors that it requests.
 
-    `setting` is a stride or misalignment in elements, or a window in bytes; `counted` are sectors
-    of a warp-load; `moved` the bytes that memory gave for each wanted one; `whole` the bytes of
-    sectors a second where neighbours lie side by side.
+    `setting` is a stride or misalignment in elements, or a window in bytes; `counted` is sectors
+    per warp-load; `moved` is bytes from memory per useful byte; `whole` is bytes of sectors per
+    second for contiguous accesses.
     """
 
     level: str
@@ -45,30 +45,30 @@ class Point(NamedTuple):
 
     @property
     def share(self) -> float | None:
-        """Sectors a second, over those where neighbours lie side by side."""
+        """Sectors per second, relative to contiguous accesses."""
         return self.sectors.value / self.whole if self.sectors and self.whole else None
 
     @property
     def from_memory(self) -> float | None:
-        """Bytes that memory gave a second, where they were counted."""
+        """Bytes per second from memory, if they were counted."""
         return self.useful.value * self.moved.value if self.moved and self.level == "dram" else None
 
     @property
     def modelled(self) -> float | None:
-        """The useful bandwidth, were a sector as dear as where neighbours lie side by side."""
+        """The useful bandwidth if a sector cost as much as in contiguous accesses."""
         if self.sectors is None or self.whole is None:
             return None
         return self.whole * self.useful.value / self.sectors.value
 
 
 def _bytes(value: float) -> str:
-    """A window in as few letters as a tick has room for."""
+    """A window, short enough for a tick label."""
     step = min(int(math.log2(value)) // 10, 3) if value >= 1 else 0
     return f"{value / 1024**step:g}{'BKMG'[step]}"
 
 
 def items(run: Run) -> Sequence[Point]:
-    """Points in the order of the panels; a stride of 1 is also a misalignment of 0."""
+    """Points in panel order; a stride of 1 is also a misalignment of 0."""
     points = []
     for case in by_case(run.of("stride_gather")):
         useful, pattern = case.row("useful_bandwidth", provenance="timed"), case.text("pattern")
@@ -102,7 +102,7 @@ def items(run: Run) -> Sequence[Point]:
 
 
 def chart(points: Sequence[Point]) -> c.Chart:
-    """Levels from top to bottom, patterns from left to right; a row has one scale."""
+    """Levels from top to bottom, patterns from left to right; each row has one scale."""
     scale, unit = c.scaled(max(one.useful.maximum for one in points), "B/s", least=1e9)
     dashed = c.Look(line="--", width=0.9, colour=c.GREY)
 
@@ -144,18 +144,18 @@ def _caption(points: Sequence[Point]) -> str:
             where = f"window of {_bytes(one.setting)}"
         furthest = (
             f"Furthest from that: {level_name(one.level)}, {name}, {where}, {one.width} B "
-            f"elements, with {number(100 * share)} % of the sectors a second of stride 1."
+            f"elements, with {number(100 * share)} % of the sectors per second of stride 1."
         )
     return prose(
-        "Bytes that were wanted, a second, by all cores together; medians, with the range of the "
-        "samples. Strided: each element lies that many elements behind the last. Misaligned: "
-        "neighbours, read from that many elements behind the start of a line. Gathered: each "
-        "element of a window once, in an order that looks random and is computed in registers, so "
-        "that no index is loaded.",
+        "Wanted bytes per second, by all cores together; medians, with the range of the "
+        "samples. Strided: elements at that distance. Misaligned: adjacent elements, starting "
+        "that many elements after the start of a line. Gathered: each element of a window "
+        "once, in a pseudo-random order that is computed in registers, so that no index is "
+        "loaded.",
         any(one.modelled for one in points)
-        and "Dashed: what would be left if every sector that the loads ask for, by the coalescing "
-        "model, took as long as those of a stride of 1; more is left where L2 holds a sector "
-        "of memory until another load wants it.",
+        and "Dashed: what would remain if every sector that the loads request, by the "
+        "coalescing model, took as long as those of stride 1; more remains where L2 keeps "
+        "a sector of memory until another load needs it.",
         furthest,
     )
 

@@ -1,6 +1,6 @@
-"""Do two independent clocks see the same time?
+"""Do two independent clocks agree?
 
-Where they differ by more than 2 %, one of them did not time what it was meant to.
+If they differ by more than 2 %, one of them did not time what it should.
 """
 
 from collections.abc import Sequence
@@ -19,12 +19,12 @@ GREEN = "#e8f3ec"
 
 
 def widest(pairs: Sequence[Agreement]) -> float:
-    """How far from 1 the panels reach."""
+    """The largest distance from 1 in the panels."""
     return min(max(1.25 * max(abs(pair.ratio - 1) for pair in pairs), 0.03), WIDEST)
 
 
 def chart(pairs: Sequence[Agreement]) -> c.Chart:
-    """A panel for each quantity, a point for each case: the other method over the clock inside."""
+    """One panel per quantity, one point per case: the other method over the clock in the kernel."""
     limit = widest(pairs)
     levels = ordered({pair.level for pair in pairs}, (*LEVELS, ""))
     methods = sorted({pair.other.method for pair in pairs})
@@ -72,9 +72,9 @@ def _caption(pairs: Sequence[Agreement]) -> str:
     beyond = sum(gap > limit for gap in gaps)
     reference = " and ".join(sorted({pair.reference.method for pair in pairs}))
     return prose(
-        f"Time by an outer method over time by the in-kernel clock ({reference}), one point per "
-        f"case: {within} of {len(pairs)} pairs within {WITHIN}.",
-        beyond and f"Triangles on the edge: {beyond} beyond the panel.",
+        f"Time by an outer method over time by the in-kernel clock ({reference}), one point "
+        f"per case: {within} of {len(pairs)} pairs within {WITHIN}.",
+        beyond and f"Triangles on the edge: {beyond} outside the panel.",
     )
 
 

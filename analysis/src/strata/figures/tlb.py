@@ -1,4 +1,4 @@
-"""How much memory do the kept address translations cover, and what does a miss cost?"""
+"""How much memory does the TLB cover, and what does a miss cost?"""
 
 from collections.abc import Sequence
 from itertools import cycle
@@ -20,19 +20,19 @@ ALLOCATIONS = {
 
 
 def curve(case: CaseRows) -> str:
-    """How the memory was got, and how far apart the loads are."""
+    """The allocation of the memory, and the stride of the loads."""
     allocation = case.text("allocation")
     return f"{ALLOCATIONS.get(allocation, allocation)}, a load every {size(case.count('stride'))}"
 
 
 def items(run: Run) -> Sequence[Point]:
-    """The points of a curve for each allocation and stride."""
+    """The points of one curve per allocation and stride."""
     found = chase.points(run, "tlb", curve)
     return sorted(found, key=lambda point: (point.stride, point.curve, point.footprint))
 
 
 def chart(points: Sequence[Point]) -> c.Chart:
-    """Flat as far as the translations reach."""
+    """The curves are flat as far as the TLB reaches."""
     curves = dict.fromkeys(point.curve for point in points)
     coloured = zip(curves, cycle(c.COLOURS), strict=False)
     looks = {name: (name.replace(", ", "\n"), colour) for name, colour in coloured}
@@ -41,15 +41,14 @@ def chart(points: Sequence[Point]) -> c.Chart:
 
 def _caption(points: Sequence[Point]) -> str:
     what = (
-        "Curves of one distance touch the same lines, so that caches answer alike: where they "
-        "part, translations do."
+        "Curves of one distance touch the same lines, so that caches respond alike: where "
+        "they differ, translations do."
         if points[0].row.backend == "host"
-        else "All lines that are loaded stay in L2: what grows is the time to find out where a "
-        "page is."
+        else "All loaded lines stay in L2: what grows is the time of address translation."
     )
     return (
-        "Time of one dependent load against the bytes that the chain spans, one load in each slot, "
-        f"in random order. {what} Lines: medians; bands: range of the samples."
+        "Time of one dependent load against the footprint of the chain, one load per slot, in "
+        f"random order. {what} Lines: medians; bands: range of the samples."
     )
 
 

@@ -1,7 +1,7 @@
-"""What does it cost to bring bytes to the GPU and back, or to the GPU beside it?
+"""What does it cost to copy data to the GPU and back, or to another GPU?
 
-A line through some of the sizes, a cost for each transfer and one for each byte, must predict the
-others. Breitbart packs many small pieces into one copy, as a copy costs much to start.
+A line through some of the sizes, with one cost per transfer and one per byte, must predict the
+others. Breitbart packs many small pieces into one copy, because starting a copy is expensive.
 """
 
 from collections.abc import Sequence
@@ -50,7 +50,7 @@ HELD_OUT = c.Key("held out of the fit", c.Look(marker="X", size=4.6))
 
 
 def peer_accesses(run: Run) -> Sequence[Point]:
-    """Copies and loads by their time on the device; `memory` is what copies or loads."""
+    """Peer copies and loads by their time on the device; `memory` is the method."""
     rows = run.of("peer_copy")
     rates = {row.case: row for row in rows if (row.quantity, row.method) == ("bandwidth", "event")}
     found = []
@@ -68,7 +68,7 @@ def _name(word: str) -> str:
 
 
 def _times(here: Sequence[Point], pieces: Sequence[int]) -> list[c.Layer]:
-    """Marks, crosses of sizes held out, fitted lines (without a fit thin ones), and crossings."""
+    """Marks, crosses for held-out sizes, fitted lines (thin without a fit), and crossings."""
     fitted, crossings = lines(here), break_evens(here)
     layers: list[c.Layer] = []
     for key, some in c.grouped(here, lambda point: point.key).items():
@@ -100,7 +100,7 @@ def _times(here: Sequence[Point], pieces: Sequence[int]) -> list[c.Layer]:
 
 
 def chart(shown: Sequence[Point]) -> c.Chart:
-    """Time above bandwidth, or a row for each memory of many pieces; a column a direction."""
+    """Time above bandwidth, or one row per memory of many pieces; one column per direction."""
     pieces, sizes = sorted({p.pieces for p in shown}), [p.bytes for p in shown]
     rates = [p.bandwidth.value for p in shown if p.bandwidth and p.bandwidth.valid]
     scale, unit = c.scaled(max(rates, default=1.0), "B/s")
@@ -142,7 +142,7 @@ def _parameters(line: Line) -> str:
 
 
 def _packing(shown: Sequence[Point]) -> str:
-    """Where packing stops paying."""
+    """Where packing stops paying off."""
 
     def bound(end: float) -> str:
         return "0" if end <= 0 else size(round(end)) if end < inf else "any size"
@@ -154,8 +154,8 @@ def _packing(shown: Sequence[Point]) -> str:
         for (memory, direction, pieces), found in break_evens(shown).items()
     )
     if crossings:
-        return f"Packing pays below, with 95 % intervals: {crossings}."
-    return "No payload was found from which on packing costs more than it saves."
+        return f"Packing pays off below, with 95 % intervals: {crossings}."
+    return "No payload was found above which packing costs more than it saves."
 
 
 def _caption(text: str, shown: Sequence[Point]) -> str:
@@ -193,10 +193,10 @@ FIGURES = (
         chart, columns=COLUMNS, label=_label,
         caption=partial(
             _caption,
-            "Time of one transfer by its caller's clock, from the first call to the end of the "
-            "wait (medians, bars: range of the samples), and the bandwidth that it makes. Pageable "
-            "and pinned: copies by the runtime; mapped: a kernel reads or writes host memory "
-            "itself.",
+            "Time of one transfer by its caller's clock, from the first call to the end of "
+            "the wait (medians; bars: range of the samples), and the resulting bandwidth. "
+            "Pageable and pinned: copies by the runtime; mapped: a kernel accesses host "
+            "memory directly.",
         ),
     ),
     Figure(
@@ -205,9 +205,10 @@ FIGURES = (
         chart, columns=COLUMNS, label=_label,
         caption=partial(
             _caption,
-            "Time to transfer a payload that lies in host memory in many pieces, by its caller's "
-            "clock (medians, bars: range of the samples): a copy for each piece, or one copy of "
-            "what the host packs before it (unpacks after it), which is inside the time.",
+            "Time to transfer a payload that is split into pieces in host memory, by its "
+            "caller's clock (medians; bars: range of the samples): one copy per piece, or one "
+            "copy of a buffer that the host packs before it (unpacks after it), which the "
+            "time includes.",
         ),
     ),
     Figure(
@@ -215,9 +216,9 @@ FIGURES = (
         columns=attributes(way="memory", direction="direction", bytes="bytes") | SECONDS | RATE,
         caption=partial(
             _caption,
-            "Time on the device of one copy between the memories of two GPUs, alone and queued "
-            "before it began (medians, bars: range of the samples), and the bytes a second that it "
-            "makes, those of both ways together.",
+            "Time on the device of one copy between the memories of two GPUs, alone and "
+            "queued before it began (medians; bars: range of the samples), and the resulting "
+            "bytes per second, both directions together.",
         ),
     ),
 )  # fmt: skip

@@ -1,7 +1,7 @@
-"""What do kernels of 2010 take, as they were, as a tool mended them, and as written today?
+"""How long do kernels of 2010 take: original, improved by a tool, and as written today?
 
-The application kernels of Tables I and II of van den Braak, Mesman and Corporaal (2010), on their
-image sizes beside the times that they print; and rotations of an image that no cache holds.
+The application kernels of Tables I and II of van den Braak, Mesman and Corporaal (2010), at their
+image sizes beside the printed times; and rotations of an image that no cache holds.
 """
 
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ WAYS = {"rotation_forward": "o", "rotation_backward": "s"}
 
 
 class Kernel(NamedTuple):
-    """One kernel: its form and size, degrees of a rotation, seconds, and bytes a second."""
+    """One kernel: its form and size, degrees of rotation, seconds, and bytes per second."""
 
     kernel: str
     form: str
@@ -54,7 +54,7 @@ class Kernel(NamedTuple):
 
     @property
     def valid(self) -> bool:
-        """Whether all that is known of it is."""
+        """Whether everything known about it is valid."""
         return self.time.valid and self.bandwidth.valid
 
     @property
@@ -88,7 +88,7 @@ def items(run: Run) -> Sequence[Kernel]:
 
 
 def _beside(kernels: Sequence[Kernel]) -> list[Kernel]:
-    """Those that stand beside the paper's."""
+    """The kernels that are compared with the paper's."""
     return [one for one in kernels if one.size == "seed" and one.angle in (None, ANGLE)]
 
 
@@ -98,7 +98,7 @@ def _askew(kernels: Sequence[Kernel]) -> list[Kernel]:
 
 
 def chart(kernels: Sequence[Kernel]) -> c.Chart:
-    """Times then and now, and beside them what is left of the bandwidth as rotations turn."""
+    """Times then and now, and beside them the bandwidth that remains as rotations turn."""
     panels = [panel for panel in (_times(kernels), _turned(kernels)) if panel]
     rows = c.wrapped(panels, 2)
     return c.Chart(rows, 9.2, 0.9 + 0.26 * max(10, len(_beside(kernels))), legend_columns=4)
@@ -152,21 +152,21 @@ def _caption(kernels: Sequence[Kernel]) -> str:
     host = kernels[0].time.backend == "host"
     beside = _beside(kernels)
     return prose(
-        "Kernels of van den Braak, Mesman and Corporaal (2010): time of one image where others go "
-        "before it and follow, medians, with the range of the samples.",
+        "Kernels of van den Braak, Mesman and Corporaal (2010): time of one image in a "
+        "series, medians, with the range of the samples.",
         beside
         and f"Published: Table {'I, an Intel Q6600' if host else 'II, a GeForce 8800 GT'} "
-        f"{cite('vandenbraak2010access')}; the paper has the same times by hand as with its tool "
-        "but for the DCT.",
+        f"{cite('vandenbraak2010access')}; in the paper, the times by hand equal those "
+        "with its tool, except for the DCT.",
         "The paper prints no formulas; chosen here: a DCT of 256 × 256 bytes whose every "
-        "coefficient is a sum over all pixels; Sobel of 1920 × 1080 bytes as |Gx| + |Gy|, at most "
-        "255, with a border of 0; rotations of the same image about its middle to the nearest "
-        f"pixel, on the left by {ANGLE}°; blocks of 16 × 16 threads where it had one thread a "
-        "pixel.",
+        "coefficient is a sum over all pixels; Sobel of 1920 × 1080 bytes as |Gx| + |Gy|, at "
+        "most 255, with a border of 0; rotations of the same image about its centre to the "
+        f"nearest pixel, on the left by {ANGLE}°; blocks of 16 × 16 threads where it had one "
+        "thread per pixel.",
         host
         and any(one.kernel == "dct" for one in beside)
-        and "Of the DCT by direct sums a part of the coefficients was made, and its time stands "
-        "for all.",
+        and "For the DCT by direct sums, part of the coefficients was computed and its time "
+        "scaled to all.",
         _askew(kernels) and "Bandwidth: bytes of the image and of its result over the time.",
     )
 

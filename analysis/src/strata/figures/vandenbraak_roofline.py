@@ -1,7 +1,7 @@
-"""How near do matrix additions come to what memory allows, coalesced and grouped, or not?
+"""How close do matrix additions come to the memory limit, coalesced and grouped, or not?
 
-Figure 3 of van den Braak, Mesman and Corporaal (2010), drawn again with this GPU's roofs and
-kernels; beside them what the paper's Table II and section VI-C print for a GeForce 8800 GT.
+Figure 3 of van den Braak, Mesman and Corporaal (2010), redrawn with this GPU's roofs and kernels,
+beside the values of the paper's Table II and section VI-C for a GeForce 8800 GT.
 """
 
 from collections.abc import Iterator, Sequence
@@ -41,9 +41,9 @@ stars, white, grey and black), and seconds from its section VI-C."""
 
 
 class Item(NamedTuple):
-    """A kernel or a roof: additions per byte, and additions in a second, here and as `published`.
+    """A kernel or a roof: additions per byte, and additions per second, here and `published`.
 
-    A roof of arithmetic has no intensity; one of bandwidth has the rate of one addition per byte.
+    An arithmetic roof has no intensity; a bandwidth roof has the rate at one addition per byte.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Item(NamedTuple):
 
     @property
     def is_roof(self) -> bool:
-        """Whether it bounds the others."""
+        """Whether it is a roof."""
         return not self.look.marker
 
 
@@ -76,7 +76,7 @@ def items(run: Run) -> Sequence[Item]:
 
 
 def _roofs(run: Run) -> Iterator[Item]:
-    """What arithmetic and DRAM allow, and what is left of DRAM for a word of each sector."""
+    """The limits of arithmetic and DRAM, and of DRAM with one used word per sector."""
     if best := own_cost(run.of("instruction_cost"), "iadd3", chain=False):
         of_case = [row for row in run.of("instruction_cost") if row.case == best.case]
         rates = [row for row in of_case if row.quantity == "operation_rate"]
@@ -138,18 +138,18 @@ def chart(items: Sequence[Item]) -> c.Chart:
 
 def _caption(items: Sequence[Item]) -> str:
     return prose(
-        "Additions of two matrices in a second against additions for each byte that must move, one "
-        "addition an element (the paper counts operations, which may be those of the index as "
-        "well).",
+        "Additions of two matrices per second against additions per byte that must move, one "
+        "addition per element (the paper counts operations, which may include those of the "
+        "index).",
         any(one.is_roof for one in items)
-        and "Lines: the best rate of integer additions, and the best bandwidth of DRAM; dashed and "
-        "dotted: what is left of it if of every sector that moves one 32-bit or one 8-bit word is "
-        "used, which caches can mend.",
-        "Black, grey and white: this GPU, matrices of 128 MiB, groups of four elements. Orange: a "
-        f"GeForce 8800 GT as printed in {cite(KEY)}, section VI-C and Table II (2.06 and 0.067 ms "
-        "of 32-bit elements, 1.020, 0.634 and 0.024 ms of 8-bit ones), over the 512 × 512 elements "
-        "of its section III; values that its Figure 3 shows and the text does not print are not "
-        "drawn.",
+        and "Lines: the best rate of integer additions, and the best bandwidth of DRAM; "
+        "dashed and dotted: the remaining bandwidth if one 32-bit or one 8-bit word of "
+        "each moved sector is used, which caches can improve.",
+        "Black, grey and white: this GPU, matrices of 128 MiB, groups of four elements. "
+        f"Orange: a GeForce 8800 GT as printed in {cite(KEY)}, section VI-C and Table II (2.06 "
+        "and 0.067 ms for 32-bit elements, 1.020, 0.634 and 0.024 ms for 8-bit ones), over "
+        "the 512 × 512 elements of its section III; values that its Figure 3 shows and the "
+        "text does not print are not drawn.",
     )
 
 
@@ -158,7 +158,7 @@ COLUMNS = (
     | attributes(low="row.minimum", high="row.maximum")
     | attributes(published_additions_per_second="published")
 )
-TITLE = "Figure 3 of van den Braak, Mesman and Corporaal (2010), redone"
+TITLE = "Figure 3 of van den Braak, Mesman and Corporaal (2010), repeated"
 FIGURE = Figure(
     "vandenbraak_roofline", TITLE, 313, items, chart, _caption, COLUMNS,
     label=lambda one: one.name,

@@ -1,6 +1,6 @@
-"""How much does each layout deliver as more warps share an SM, and how long does a read then take?
+"""What bandwidth does each layout reach with more warps per SM, and how long do reads take?
 
-Useful are the bytes of the fields that were asked for (28 or 16 a particle), not what moved. Where
+Useful bytes are those of the requested fields (28 or 16 per particle), not the moved ones. Where
 the time begins to grow in proportion to the warps, the layout has saturated the level.
 """
 
@@ -23,7 +23,7 @@ DODGE = 0.06
 
 
 def chart(points: Sequence[Point]) -> c.Chart:
-    """Sets of fields beneath each other, levels beside each other, a line for each layout.
+    """Sets of fields one below the other, levels side by side, one line per layout.
 
     Bandwidths are linear from zero, so that a plateau looks like one; times are logarithmic, so
     that saturation is a slope of one.
@@ -58,7 +58,7 @@ def chart(points: Sequence[Point]) -> c.Chart:
 
 
 def _most(points: Sequence[Point]) -> dict[str, float]:
-    """How far up bands of a bandwidth are drawn: little beyond the best median of their level."""
+    """The upper end of bandwidth bands: slightly above the best median of their level."""
     known = [p for p in points if p.row.valid and p.row.quantity == "useful_bandwidth"]
     by_level = c.grouped(known, attrgetter("level"))
     return {level: BEYOND * max(p.row.value for p in here) for level, here in by_level.items()}
@@ -72,8 +72,8 @@ def _caption(points: Sequence[Point]) -> str:
     who = {"all": f", every {core} at work", "one": f", one {core} at work"}
     against = f"against the number of {counted}{who.get(row.text('cores'), '')}"
     what = (
-        f"Useful bandwidth (bytes of the fields asked for) {against}. Lines: medians; bands: range "
-        "of the samples."
+        f"Useful bandwidth (bytes of the requested fields) {against}. Lines: medians; bands: "
+        "range of the samples."
         if row.quantity == "useful_bandwidth"
         else f"Time of one warp-read {against}. Lines: median over warps; bands: 5th to 95th "
         "percentile over warps."
@@ -84,13 +84,13 @@ def _caption(points: Sequence[Point]) -> str:
     beyond = sum(point.high > most.get(point.level, inf) for point in points if point.row.valid)
     served_first = sum("little: " in point.row.reasons for point in points)
     return prose(
-        f"{what} Each point stands at the block size of the best useful bandwidth: {listed} of "
+        f"{what} Each point uses the block size of the best useful bandwidth: {listed} of "
         f"{len(points)} points. Layouts are set apart sideways to stay visible.",
         beyond
-        and f"Bands end at {BEYOND:g} times the best median of a level; of {beyond} points single "
-        "samples lie beyond, by the error of their timing.",
+        and f"Bands end at {BEYOND:g} times the best median of a level; at {beyond} points, "
+        "single samples lie beyond, by their timing error.",
         served_first
-        and f"At {served_first} points the law of Little does not hold for the median: some warps "
+        and f"At {served_first} points Little's law does not hold for the median: some warps "
         "were served before others.",
     )
 

@@ -1,6 +1,6 @@
-"""What does a warp pay for where its lanes read: sectors of a load, wavefronts in shared memory?
+"""What does an access pattern cost a warp: sectors of a load, wavefronts in shared memory?
 
-The model says it from the addresses alone and the hardware counts it; beneath, what it costs.
+The model predicts them from the addresses alone and the hardware counts them; below, the times.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,10 +23,10 @@ QUANTITIES = {
 
 
 class Access(NamedTuple):
-    """One case: what an access of a warp asks for, as predicted and as counted, and its cost.
+    """One case: the requests of a warp access, predicted and counted, and its cost.
 
-    `width` is in bytes, `stride` and `misalignment` in elements of that width; `cycles` are an SM's
-    for an access among many, `latency` those of a load alone.
+    `width` is in bytes, `stride` and `misalignment` in elements of that width; `cycles` is the cost
+    per access of an SM with many, `latency` that of a single load.
     """
 
     case: CaseRows
@@ -41,22 +41,22 @@ class Access(NamedTuple):
 
     @property
     def shown(self) -> list[Row]:
-        """The rows that are there, the one that says most first."""
+        """The existing rows, the most informative first."""
         return [row for row in (self.counted, self.predicted, self.cycles, self.latency) if row]
 
     @property
     def row(self) -> Row:
-        """The row that says most."""
+        """The most informative row."""
         return self.shown[0]
 
     @property
     def valid(self) -> bool:
-        """Whether all that is drawn of it is."""
+        """Whether everything drawn of it is valid."""
         return all(row.valid for row in self.shown)
 
 
 def accesses(run: Run, benchmark: str) -> list[Access]:
-    """Every case that has something to show, by width and place; each lane with its own element."""
+    """Every case with something to show, by width and place; each lane with its own element."""
     predicted, counted, timed = QUANTITIES[benchmark]
     found = []
     for case in by_case(run.of(benchmark)):
@@ -74,7 +74,7 @@ def accesses(run: Run, benchmark: str) -> list[Access]:
 
 
 def by_misalignment(run: Run) -> Sequence[Access]:
-    """The loads of neighbouring elements; nothing without any that is misaligned."""
+    """The loads of adjacent elements; empty unless some are misaligned."""
     loads = [one for one in accesses(run, "coalescing") if one.stride == 1]
     shown = [one for one in loads if one.predicted or one.counted]
     return shown if any(one.misalignment for one in shown) else ()
@@ -83,7 +83,7 @@ def by_misalignment(run: Run) -> Sequence[Access]:
 def _traffic(
     found: Sequence[Access], axis: str, places: c.Axis, label: str, title: str = "", **look: object
 ) -> c.Panel:
-    """Lines for what is predicted, a mark for what was counted: a dot inside for stores."""
+    """Lines for predictions, marks for counts, with a dot inside for stores."""
     layers: list[c.Layer] = []
     for width, here in sorted(c.grouped(found, lambda one: one.width).items()):
         load = c.look_of(c.WIDTH_LOOK, width, **look)
@@ -106,7 +106,7 @@ def _times(
     found: Sequence[Access], pick: Callable[[Access], Row | None], places: c.Axis, label: str,
     title: str = "", **look: object,
 ) -> list[c.Panel]:  # fmt: skip
-    """A panel of what was timed, a curve per width; none where nothing was."""
+    """A panel of times, one curve per width; none if nothing was timed."""
     timed = [(one, row) for one in found if (row := pick(one))]
     looks = {width: ("", c.look_of(c.WIDTH_LOOK, width, **look)) for width in sorted(c.WIDTH_LOOK)}
     layers = c.by_look(
@@ -119,7 +119,7 @@ def _chart(
     found: Sequence[Access], panels: Sequence[c.Panel], height: float,
     counted: Sequence[tuple[str, str, float]],
 ) -> c.Chart:  # fmt: skip
-    """Panels beneath each other; `counted` has label, operation and size of each kind of mark."""
+    """Panels one below the other; `counted` has label, operation and size per kind of mark."""
     keys = [c.Key("predicted", c.Look(line="-"))] if any(one.predicted for one in found) else []
     keys += [
         c.Key(label, c.Look(marker="o", size=size))
@@ -130,7 +130,7 @@ def _chart(
 
 
 def stride_chart(loads: Sequence[Access]) -> c.Chart:
-    """Sectors, and beneath them cycles where any were timed, a curve per width."""
+    """Sectors, and below them cycles if any were timed, one curve per width."""
     strides = [one.stride for one in loads]
     ends = (max(min(strides), 1) / 1.12, max(strides) * 1.12)
     places = c.Axis("stride from lane to lane (elements)", "log2", ends)
@@ -141,7 +141,7 @@ def stride_chart(loads: Sequence[Access]) -> c.Chart:
 
 
 def misalignment_chart(loads: Sequence[Access]) -> c.Chart:
-    """Sectors, a curve per width."""
+    """Sectors, one curve per width."""
     most = max(one.misalignment for one in loads)
     ticks = range(0, most + 1, 4 if most >= 8 else 1)
     label = "misalignment of the first lane (elements)"
@@ -151,7 +151,7 @@ def misalignment_chart(loads: Sequence[Access]) -> c.Chart:
 
 
 def conflict_chart(found: Sequence[Access]) -> c.Chart:
-    """Wavefronts above, times beneath; a curve per width, a dot inside for stores."""
+    """Wavefronts above, times below; one curve per width, a dot inside for stores."""
     last = max(one.stride for one in found)
     label, ticks = "stride from lane to lane (elements)", [1, *range(4, last + 1, 4)]
     places = c.Axis(label, limits=(0, last + 1), ticks=ticks)
@@ -168,14 +168,14 @@ def conflict_chart(found: Sequence[Access]) -> c.Chart:
 
 
 def _caption(found: Sequence[Access], what: str, times: str = "") -> str:
-    """What lines and marks are, whether they agree, and which times stand beneath them."""
+    """The meaning of lines and marks, whether they agree, and which times are below them."""
     both = [(one.predicted, one.counted.value) for one in found if one.predicted and one.counted]
     equal = sum(abs(row.value - counted) <= 1e-9 * row.value for row, counted in both)
-    agreement = f"Counted equals predicted in {equal} of {len(both)} cases."
+    agreement = f"Counts equal the prediction in {equal} of {len(both)} cases."
     if not any(one.predicted or one.counted for one in found):
         agreement = "In this run they were neither predicted nor counted."
     elif not both:
-        agreement = "Nothing was counted to stand beside the prediction."
+        agreement = "No counts are available for comparison."
     timed = any(one.cycles or one.latency for one in found)
     return prose(
         what, "Marks: counted.", agreement, times and (times if timed else "Nothing was timed.")
@@ -203,10 +203,10 @@ FIGURES = (
         stride_chart,
         lambda loads: _caption(
             loads,
-            "Sectors of 32 bytes that one load of a warp asks for, against the distance between "
-            "neighbouring lanes, by the width of each lane's read; curves meet where every lane "
-            "has a sector of its own (32). Lines: predicted from the addresses (compute capability "
-            "7.x and later).",
+            "Sectors of 32 bytes per warp load, against the distance between adjacent lanes, "
+            "by the width of each lane's read; curves meet where every lane has a separate "
+            "sector (32). Lines: predicted from the addresses (compute capability 7.x and "
+            "later).",
             "Below: cycles of one warp-load, every SM at work; medians, bands: range of the "
             "samples.",
         ),
@@ -217,9 +217,9 @@ FIGURES = (
         by_misalignment, misalignment_chart,
         lambda loads: _caption(
             loads,
-            "Sectors of 32 bytes that one load of a warp asks for when lanes read neighbouring "
-            "elements and the first of them stands behind the start of a 128-byte line, by the "
-            "width of each lane's read. Lines: predicted (compute capability 7.x and later).",
+            "Sectors of 32 bytes per warp load when lanes read adjacent elements and the "
+            "first starts after the start of a 128-byte line, by the width of each lane's "
+            "read. Lines: predicted (compute capability 7.x and later).",
         ),
         LOAD_COLUMNS, label=lambda one: _name(one) if one.counted and not one.counted.valid else "",
     ),
@@ -229,11 +229,11 @@ FIGURES = (
         conflict_chart,
         lambda found: _caption(
             found,
-            "Wavefronts that one access of a warp to shared memory takes, against the distance "
-            "between neighbouring lanes, by the width of each lane's element: as many as any of "
-            "the 32 banks has words to give. Lines: predicted from the addresses.",
-            "Beneath: SM cycles of one access where 32 warps of each SM have eight in flight, "
-            "and the latency of a load alone; medians, bands: range of the samples.",
+            "Wavefronts per warp access to shared memory, against the distance between "
+            "adjacent lanes, by the width of each lane's element: the maximum number of words "
+            "in any of the 32 banks. Lines: predicted from the addresses.",
+            "Below: SM cycles of one access where 32 warps of each SM have eight in flight, "
+            "and the latency of a single load; medians, bands: range of the samples.",
         ),
         attributes("operation", width_bytes="width", stride_elements="stride")
         | attributes(wavefronts_predicted="predicted", wavefronts_counted="counted")

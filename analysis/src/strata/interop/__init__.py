@@ -1,12 +1,12 @@
-"""Other tools' files: runs out to them, and their results in as runs.
+"""Other tools' files: export of runs, and import of their results as runs.
 
-One file a format. What comes in becomes a run folder of schema version 2 with the provenance that
-the file can vouch for; no gate of ours saw it, so every case says `unverified`.
+One file per format. An import becomes a run folder of schema version 2 with the provenance that the
+file can support; none of our gates checked it, so every case is `unverified`.
 
-- `strata.interop.google_benchmark`: JSON, out and in;
-- `strata.interop.nsight_compute`: CSV of `ncu --csv`, in;
-- `strata.interop.parquet`: Apache Parquet, out;
-- `strata.interop.plain_csv`: the table of a run as CSV, out.
+- `strata.interop.google_benchmark`: JSON, export and import;
+- `strata.interop.nsight_compute`: CSV of `ncu --csv`, import;
+- `strata.interop.parquet`: Apache Parquet, export;
+- `strata.interop.plain_csv`: the table of a run as CSV, export.
 """
 
 from pathlib import Path
@@ -22,9 +22,9 @@ Target = Literal["google-benchmark", "parquet", "csv"]
 
 
 def export(run: Run, file: Path, *, to: Target, force: bool = False, unnamed: bool = False) -> Path:
-    """Write `run` to `file`, whole or not at all; raises `RunError` if it is there, or OSError.
+    """Write `run` to `file`, whole or not at all; raises `RunError` if it exists, or OSError.
 
-    `unnamed` leaves out what tells who measured, and where (`strata.run.private`).
+    `unnamed` leaves out what identifies who measured, and where (`strata.run.private`).
     """
     from strata.interop import google_benchmark, parquet, plain_csv
 
@@ -37,10 +37,11 @@ def export(run: Run, file: Path, *, to: Target, force: bool = False, unnamed: bo
 
 
 def bring_in(file: Path, folder: Path, *, force: bool = False) -> Path:
-    """Make a run folder below `folder` of another tool's file; the path of the run folder.
+    """Make a run folder below `folder` from another tool's file; returns its path.
 
-    Its name has the first digits of the file's digest: a file makes the same run everywhere. Raises
-    `RunError` where the file is of no known format or damaged, or the run is there; or OSError.
+    Its name contains the first digits of the file's digest: the same file makes the same run
+    anywhere. Raises `RunError` if the file has no known format or is damaged, or the run exists; or
+    OSError.
     """
     from strata.interop import google_benchmark, nsight_compute
     from strata.interop._run_folder import write
@@ -53,5 +54,5 @@ def bring_in(file: Path, folder: Path, *, force: bool = False) -> Path:
     said = next((line for line in text.splitlines() if line.startswith("==ERROR==")), "")
     first = next((line for line in text.splitlines() if line.strip()), "")[:60]
     found = said or (f"a file that begins {first!r}" if first else "an empty file")
-    expected = "Google Benchmark's JSON (--benchmark_out_format=json) or the CSV of ncu --csv"
-    raise RunError(file, found=found, expected=expected, mend="write one of the two")
+    expected = "Google Benchmark JSON (--benchmark_out_format=json) or the CSV of ncu --csv"
+    raise RunError(file, found=found, expected=expected, mend="write one of these")

@@ -1,4 +1,4 @@
-"""A run folder of what another tool measured: schema version 2, complete, every gate unverified."""
+"""A run folder of another tool's measurements: schema version 2, complete, gates unverified."""
 
 import hashlib
 import json
@@ -29,10 +29,10 @@ UNKNOWN = "unknown"
 
 
 class Found(Struct, frozen=True):
-    """One case as a file has it, before it has an id of its own.
+    """One case as in the file, before it has an id of its own.
 
-    `name` tells cases apart; `measurements` were timed, `counted` were counted. `reason` says why
-    it was not measured; it is empty where it was.
+    `name` identifies the case; `measurements` were timed, `counted` were counted. `reason` says why
+    it was not measured; empty if it was.
     """
 
     name: str
@@ -48,10 +48,10 @@ class Found(Struct, frozen=True):
 
 
 class Imported(Struct, frozen=True):
-    """What a file says of itself, its device and its cases.
+    """The contents of a file: about itself, its device and its cases.
 
-    `started` is UTC as records have it, None where the file does not tell; `context` holds what
-    else the file knows of the parts `strata`, `device`, `host` and `counters` of context.json.
+    `started` is UTC in the format of records, None if the file does not say; `context` is what else
+    the file knows for the parts `strata`, `device`, `host` and `counters` of context.json.
     """
 
     tool: str
@@ -63,31 +63,31 @@ class Imported(Struct, frozen=True):
 
 
 def slug(text: str) -> str:
-    """`text` as a run folder names devices: lower case, words joined by hyphens."""
+    """`text` as in names of run folders: lower case, words joined by hyphens."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or UNKNOWN
 
 
 def name(text: str) -> str:
-    """`text` as a name of ours: lower case, words joined by underscores, a letter first."""
+    """`text` as a name: lower case, words joined by underscores, beginning with a letter."""
     words = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
     return words if re.match(r"[a-z]", words) else f"x_{words}".rstrip("_")
 
 
 def word(text: str) -> str:
-    """`text` as a value of a parameter: what is no letter, digit or one of `._+-` is a hyphen."""
+    """`text` as a parameter value: letters, digits and `._+-` remain, the rest become hyphens."""
     return re.sub(r"[^A-Za-z0-9._+-]+", "-", text).strip("-") or "-"
 
 
 def write(imported: Imported, file: Path, text: str, folder: Path, *, force: bool) -> Path:
-    """Write the run of the `text` in `file` below `folder`, whole or not at all; its path."""
+    """Write the run of the `text` in `file` below `folder`, whole or not at all; return a path."""
     digest = hashlib.sha256(text.encode()).hexdigest()
     when = re.sub(r"[-:]|\.\d+", "", imported.started) if imported.started else "undated"
     run = folder / f"{slug(imported.device)}-{when}-{digest[:7]}"
     is_run = (run / CONTEXT_FILE).is_file()
     if run.exists() and not (force and is_run):
-        found = "a run that is there already" if is_run else "something that is no run folder"
-        mend = "name another folder" + (", or say --force" if run.is_dir() else "")
-        raise RunError(run, found=found, expected="a name that is free", mend=mend)
+        found = "a run that exists already" if is_run else "something other than a run folder"
+        mend = "use another folder" + (", or use --force" if run.is_dir() else "")
+        raise RunError(run, found=found, expected="an unused name", mend=mend)
     context = _context(imported, file, run.name, digest)
     lines = [*_lines(imported, file, context["started"])]
     context["sweep"]["cases"] = [line["case"] for line in lines if line["kind"] == "case"]
@@ -101,8 +101,8 @@ def write(imported: Imported, file: Path, text: str, folder: Path, *, force: boo
 
 
 def _lines(imported: Imported, file: Path, started: str) -> Iterator[Json]:
-    """The lines of samples.jsonl; cases that would have the same id get a number each."""
-    detail = f"from {file.name} by {imported.tool}, none of our gates saw it"
+    """The lines of samples.jsonl; cases with equal ids get a number each."""
+    detail = f"from {file.name} by {imported.tool}, not checked by our gates"
     seen = Gate("import", "unverified", detail)
     taken: set[str] = set()
     for found in imported.cases:
@@ -124,12 +124,12 @@ def _lines(imported: Imported, file: Path, started: str) -> Iterator[Json]:
 
 
 def _context(imported: Imported, file: Path, run: str, digest: str) -> Json:
-    """What context.json holds; what the file does not tell is as in `BLANK`."""
+    """The content of context.json; what the file does not tell is as in `BLANK`."""
     context: Json = json.loads(resource("strata.interop", "blank.json"))
     context |= {"run": run, "command": ["strata", "import", file.name], "backend": imported.backend}
     if imported.started:
         context |= dict.fromkeys(("started", "finished"), imported.started)
-    # Of its own file, so that no two imports pass for kernels of the same source.
+    # The digest of its own file, so that no two imports seem to have the same kernel source.
     context["strata"]["source_digest"] = f"import-{digest}"
     context["device"] |= {"slug": slug(imported.device), "name": imported.device}
     of_file = {"file": file.name, "digest": f"sha256:{digest}"}

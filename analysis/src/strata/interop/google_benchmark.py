@@ -1,16 +1,16 @@
-"""Google Benchmark's JSON: a run out of ours, its `compare.py` accepts two; and theirs in.
+"""Google Benchmark's JSON: export of runs, for its `compare.py`; and import.
 
-Out: a case is a benchmark, a sample a repetition; then mean, median, stddev and cv over them, as
-Google Benchmark 1.7 writes them (`src/json_reporter.cc`, `src/statistics.cc`). Its `real_time` is
-the time of the case: `grid_time`, else the first quantity in seconds (as `strata bench` has it),
-else cycles by the clock that was measured beside them; the label says which. The other timed
-quantities are user counters, `quantity:method`. `cpu_time` is 0: no run of ours measures it, and
-the format demands it. What did not pass its gates is left out, since the format has no word for it.
+Export: a case is a benchmark, a sample a repetition, followed by mean, median, stddev and cv as
+written by Google Benchmark 1.7 (`src/json_reporter.cc`, `src/statistics.cc`). Its `real_time` is
+the time of the case: `grid_time`, otherwise the first quantity in seconds (as in `strata bench`),
+otherwise cycles by the clock that was measured with them; the label says which. Other timed
+quantities are user counters, `quantity:method`. `cpu_time` is 0: no run measures it, but the format
+requires it. Invalid rows are left out, since the format cannot mark them.
 
-In: `real_time` and `cpu_time` in seconds, provenance `timed`; rates that Google Benchmark computes
-from its own time (`bytes_per_second`, `items_per_second`) likewise; other counters are whatever
-their author says they are: `published`, unit unknown. What `strata` itself wrote comes back with
-its cases, quantities and units.
+Import: `real_time` and `cpu_time` in seconds, provenance `timed`; rates that Google Benchmark
+computes from its own time (`bytes_per_second`, `items_per_second`) likewise; other counters are
+what their author says: `published`, unit unknown. What `strata` itself exported returns with its
+cases, quantities and units.
 """
 
 import json
@@ -71,7 +71,7 @@ FLAGS = frozenset({"real_time", "process_time", "manual_time"})
 """Words at the end of a name that say which clock was read."""
 HUGE = 1e140
 """Beyond it squares are infinite, and the format has statistics."""
-NOISE = Noise("unverified", "not held against a bound")
+NOISE = Noise("unverified", "not checked against a bound")
 MEND = "write it again with --benchmark_out=FILE --benchmark_out_format=json"
 
 
@@ -79,7 +79,7 @@ MEND = "write it again with --benchmark_out=FILE --benchmark_out_format=json"
 
 
 def encode(run: Run) -> bytes:
-    """What Google Benchmark would have written of `run`, a line a member; times in nanoseconds."""
+    """The file that Google Benchmark would write for `run`, one line per member; in nanoseconds."""
     entries: list[Json] = []
     units: dict[str, tuple[str, Provenance]] = {}
     family = 0
@@ -98,8 +98,8 @@ def encode(run: Run) -> bytes:
 
 
 def _time_of(timed: Sequence[Row]) -> tuple[Row, list[float], str] | None:
-    """What is valid as the time of a case: its row, nanoseconds of its samples, what they are."""
-    # As seconds_of in harness/cli/bench_command.cpp.
+    """The valid time of a case: its row, nanoseconds of its samples, and their meaning."""
+    # Like seconds_of in harness/cli/bench_command.cpp.
     seconds, hertz, clocked = [row for row in timed if row.unit == "s"], 1.0, ""
     found = min(seconds, key=lambda row: row.quantity != "grid_time", default=None)
     if not found:
@@ -140,7 +140,7 @@ def _context(run: Run, units: Mapping[str, tuple[str, Provenance]], left_out: in
         "strata_build_type": context.build.build_type,
         "strata_commit": context.build.commit,
         "strata_dirty": "true" if context.build.dirty else "false",
-        "strata_left_out": f"{left_out} of {len(run.cases)} cases: not valid, or without a time",
+        "strata_left_out": f"{left_out} of {len(run.cases)} cases: invalid, or without a time",
         ROWS: json.dumps({counter: list(units[counter]) for counter in sorted(units)}),
         "strata_run": context.run,
         "strata_version": context.build.version,
@@ -150,7 +150,7 @@ def _context(run: Run, units: Mapping[str, tuple[str, Provenance]], left_out: in
 def _entries(
     case: str, family: int, nanoseconds: Sequence[float], counters: Sequence[Row], label: str
 ) -> Iterator[Json]:
-    """A benchmark's repetitions, then what they come to."""
+    """A benchmark's repetitions, then their statistics."""
     count = len(nanoseconds)
 
     def entry(name: str, own: Json, time: float, told: Mapping[str, float]) -> Json:
@@ -164,7 +164,7 @@ def _entries(
         own: Json = {"repetition_index": place, "threads": 1, "iterations": 1}
         told = {_counter(row): row.taken[place] for row in counters if len(row.taken) == count}
         yield entry(case, own, time, told)
-    # One repetition has no statistics there either.
+    # Google Benchmark writes no statistics for one repetition either.
     for kind, function in (AGGREGATES if count > 1 else {}).items():
         unit = "percentage" if kind == "cv" else "time"
         told = {_counter(row): function(row.taken) for row in counters if len(row.taken) > 1}
@@ -173,7 +173,7 @@ def _entries(
 
 
 def _cv(samples: Sequence[float]) -> float:
-    """Standard deviation over mean; 0 where the mean is, since NaN is no JSON."""
+    """Standard deviation over mean; 0 if the mean is 0, since JSON has no NaN."""
     mean = fmean(samples)
     return stdev(samples) / mean if mean else 0.0
 
@@ -232,13 +232,13 @@ class _File(Struct):
 
 
 def decode(text: str, file: Path) -> Imported:
-    """What `text`, which lies in `file`, says; raises `RunError` where it is damaged."""
+    """Parses `text`, the content of `file`; raises `RunError` if it is damaged."""
 
     def refuse(found: str, expected: str) -> NoReturn:
         raise RunError(file, found=found, expected=expected, mend=MEND)
 
     try:
-        raw = whole(text, json.JSONDecoder())  # which lets NaN pass: the format has it
+        raw = whole(text, json.JSONDecoder())  # accepts NaN, which the format uses
         data = msgspec.convert(raw, _File)
         members = [
             one | {"numbers": {key: finite(one[key]) for key in one}} for one in data.benchmarks
@@ -256,7 +256,7 @@ def decode(text: str, file: Path) -> Imported:
         for key in TIMES:
             time = entry.numbers.get(key)
             entry.numbers[key] = None if time is None else time / PER_SECOND[unit]
-    # Before version 1.5 an aggregate had its benchmark's name and a word more.
+    # Before version 1.5 an aggregate had its benchmark's name and a suffix.
     last = r"_(mean|median|stddev|cv|BigO|RMS)$"
     groups = grouped(entries, lambda one: one.run_name or re.sub(last, "", one.name))
     backends: set[Backend] = {own[2] if own else "host" for own in map(_own, groups)}
@@ -283,7 +283,7 @@ def decode(text: str, file: Path) -> Imported:
 
 
 def _utc(date: Any) -> str | None:
-    """A date with its zone as UTC; None without one, which could be a day off."""
+    """A date with its time zone as UTC; None without one, which could be a day off."""
     try:
         when = datetime.fromisoformat(date)
         return f"{when.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}" if when.tzinfo else None
@@ -292,7 +292,7 @@ def _utc(date: Any) -> str | None:
 
 
 def _own(title: str) -> tuple[str, str, Backend, dict[str, str]] | None:
-    """Suite, benchmark, backend and parameters of a case of ours, None of anything else."""
+    """Suite, benchmark, backend and parameters of one of our cases; None for others."""
     words = [part for part in title.split("/") if part not in FLAGS and ":" not in part]
     if len(words) < 3 or words[2] not in ("cuda", "host"):
         return None
@@ -306,7 +306,7 @@ def _own(title: str) -> tuple[str, str, Backend, dict[str, str]] | None:
 
 
 def _case(title: str, group: Sequence[_Entry], units: Units | None) -> Found:
-    """A benchmark; `units` are None where not our own export wrote it."""
+    """A benchmark as a case; `units` are None unless our own export wrote it."""
     found = _named(title, ours=units is not None)
     aggregates = {one.aggregate_name: one for one in group if one.run_type == "aggregate"}
     samples = [one for one in group if one.run_type != "aggregate"]
@@ -315,7 +315,7 @@ def _case(title: str, group: Sequence[_Entry], units: Units | None) -> Found:
     said = next((one.error_message or one.skip_message for one in wrong), "")
     if wrong and not good:
         skipped = wrong[0].skipped or said.startswith("skipped")
-        return replace(found, reason=said or "it does not say why", skipped=skipped)
+        return replace(found, reason=said or "no reason given", skipped=skipped)
     some = f"{len(wrong)} of {len(samples)} failed: {said}"
     gates = [Gate("repetitions", "failed", some)] if wrong else []
     labels = sorted({one.label for one in good} - {""})
@@ -331,7 +331,7 @@ def _case(title: str, group: Sequence[_Entry], units: Units | None) -> Found:
 
 
 def _named(title: str, *, ours: bool) -> Found:
-    """A case by its name: `BM_copy<float>/64/threads:2/real_time`, or an id of ours."""
+    """A case from its name: `BM_copy<float>/64/threads:2/real_time`, or one of our ids."""
     if ours and (own := _own(title)):
         return Found(name=title, suite=own[0], benchmark=own[1], params=own[3])
     first, *parts = title.split("/")
@@ -353,7 +353,7 @@ def _named(title: str, *, ours: bool) -> Found:
 def _measurements(
     good: Sequence[_Entry], aggregates: Mapping[str, _Entry], units: Units
 ) -> Iterator[Measurement]:
-    """Repetitions where there are, else the mean and the median that were all that was kept."""
+    """The repetitions, otherwise the mean and the median, if only they were kept."""
     kept = [kind for kind in ("median", "mean") if kind in aggregates]
     alone = [(f"{METHOD}_{kind}", [aggregates[kind]]) for kind in kept]
     for method, entries in [(METHOD, good)] if good else alone:
@@ -369,9 +369,9 @@ def _measurements(
 def _quantity(
     key: str, method: str, samples: Sequence[float | None], units: Units, label: str = ""
 ) -> Iterator[Measurement]:
-    """A time, which `label` names in our own export, or a counter: ours, a rate, its author's.
+    """A time, named by `label` in our own export, or a counter: ours, a rate, or its author's.
 
-    Nothing of what is neither, or is no number in one of the repetitions.
+    None if it is neither, or is not a number in one of the repetitions.
     """
     numbers = tuple(number for number in samples if number is not None)
     own, _, by = key.partition(":")
@@ -381,7 +381,7 @@ def _quantity(
         what = key, "s", "timed", method
     elif key == "real_time" and (said := LABEL.fullmatch(label)):
         what = said["quantity"], "s", "timed", said["method"]
-    elif key in NO_COUNTER:  # nor did anybody measure the time of the CPU of our own cases
+    elif key in NO_COUNTER:  # CPU time was not measured for our own cases either
         return
     elif spelt:
         what = own, *units.get(key, (UNKNOWN, "published")), by

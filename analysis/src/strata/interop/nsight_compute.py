@@ -1,19 +1,19 @@
-"""CSV of Nsight Compute in: `ncu --csv`, pages `raw` and `details`, as of versions 2020 to 2025.
+"""Import of Nsight Compute's CSV: `ncu --csv`, pages `raw` and `details`, versions 2020 to 2025.
 
-A kernel with its grid and block is a case, a launch of it a sample. A metric that a counter set of
-ours knows (`harness/counters/sets`) is a quantity by our name, so that it stands beside what
-`strata run --counters` counted; the metric itself is the method, as it is there. Any other metric
-is a quantity by its own name, and of the details page, whose labels are no metrics, by section and
-label. Values are in base units: B, s, Hz, B/s.
+A kernel with its grid and block is a case, each launch of it a sample. A metric in one of our
+counter sets (`harness/counters/sets`) becomes a quantity by our name, so that it can be compared
+with the counts of `strata run --counters`; its method is the metric itself, as there. Any other
+metric is a quantity by its own name; on the details page, whose labels are not metrics, by section
+and label. Values are in base units: B, s, Hz, B/s.
 
-Everything is `counted`, the time too: under a profiler nothing is timed. `gpu_time` is what the GPU
-itself counted (`gpu__time_duration.sum`), with caches flushed before and clocks as ncu had set
-them, so it is no quantity of a run of ours. For a roofline ask ncu for
+Everything is `counted`, including times, because nothing is timed under a profiler. `gpu_time` is
+what the GPU itself counted (`gpu__time_duration.sum`), with caches flushed before and clocks as set
+by ncu, so it is not a quantity of our runs. For a roofline, call ncu with
 
     ncu --csv --page raw --print-units base --metrics gpu__time_duration.sum,<those of the sets
     flops and memory>
 
-Numbers that ncu printed with too few digits are invalid; a decimal comma is refused.
+Numbers printed with too few digits are invalid; a decimal comma is refused.
 """
 
 import csv
@@ -74,7 +74,7 @@ _NAMES |= dict.fromkeys(("inst", "insts"), "instruction")
 
 
 class Reading(NamedTuple):
-    """A number in base units; `resolution` is half of its last digit printed, 0 where exact."""
+    """A number in base units; `resolution` is half its last printed digit, 0 if exact."""
 
     value: float
     unit: str
@@ -82,14 +82,14 @@ class Reading(NamedTuple):
 
 
 class _Launch(Struct, frozen=True):
-    """One row of the raw page, or all rows of a launch of the details page (`cells`: the first)."""
+    """One row of the raw page, or all rows of a launch on the details page (`cells`: the first)."""
 
     cells: Mapping[str, str]
     printed: dict[str, str] = {}  # by metric or section.label
-    readings: dict[str, Reading] = {}  # those that are numbers
+    readings: dict[str, Reading] = {}  # only those that are numbers
 
     def read(self, printed: Mapping[str, tuple[str, str]]) -> None:
-        """Keep numbers and units by metric; raises ValueError for a number of another locale."""
+        """Store numbers and units by metric; raises ValueError for a number in another locale."""
         for metric in filter(METRIC.fullmatch, printed):
             self.printed[metric], unit = printed[metric]
             if reading := reading_of(self.printed[metric], unit, metric):
@@ -98,13 +98,13 @@ class _Launch(Struct, frozen=True):
 
 @cache
 def known_metrics() -> Mapping[str, Mapping[str, str]]:
-    """ncu_metrics.csv by metric: our name (of one or several), unit, meaning, set, ncu's label."""
+    """ncu_metrics.csv by metric: our name (of one or several), unit, meaning, set, ncu label."""
     table = csv.DictReader(StringIO(resource("strata.interop", "ncu_metrics.csv")))
     return {row["metric"]: row for row in table}
 
 
 def is_table(text: str) -> bool:
-    """Whether a line of `text` is the header of a table of ncu's."""
+    """Whether a line of `text` is the header of an ncu table."""
     return any(map(_is_header, text.splitlines()))
 
 
@@ -113,7 +113,7 @@ def _is_header(line: str) -> bool:
 
 
 def scale_of(unit: str) -> tuple[Decimal, str]:
-    """What makes base units of a number in ncu's `unit`, and our name for the unit."""
+    """The factor from ncu's `unit` to base units, and our name for the unit."""
     (scale, top), (under, below) = map(_part, unit.partition("/")[::2])
     whole = f"{top or '1'}/{below}".rstrip("/")
     return scale / under, "Hz" if whole == "cycle/s" else whole
@@ -127,7 +127,7 @@ def _part(unit: str) -> tuple[Decimal, str]:
 
 
 def reading_of(text: str, unit: str, metric: str) -> Reading | None:
-    """A number of ncu's in base units, None of what is none; ValueError for another locale."""
+    """An ncu number in base units, None if it is none; ValueError for another locale."""
     bare = text.strip()
     if not NUMBER.fullmatch(bare):
         if NUMBER_LIKE.fullmatch(bare):
@@ -137,7 +137,7 @@ def reading_of(text: str, unit: str, metric: str) -> Reading | None:
     number = Decimal(bare.replace(",", ""))
     if not number.is_finite() or abs(number.adjusted()) > DIGITS:
         return None
-    # A whole number in a unit that ncu scaled lost its digits too.
+    # An integer in a unit scaled by ncu has also lost digits.
     rounded = scale > 1 or not bare.lstrip("-").replace(",", "").isdecimal()
     half = Decimal(5).scaleb(int(number.as_tuple().exponent) - 1) * scale if rounded else 0
     return Reading(float(scale * number), spelt, float(half))
@@ -150,7 +150,7 @@ def _refuse(
 
 
 def decode(text: str, file: Path) -> Imported:
-    """What the table in `text`, among lines of ncu and of the program, says; raises `RunError`."""
+    """Parses the table in `text`, among lines of ncu and of the program; raises `RunError`."""
     launches = _launches(text.splitlines(), file)
     keys = {DEVICE: "device", CAPABILITY: "compute capability", DEVICE_NAME: "device's name"}
     for key, words in keys.items():
@@ -175,18 +175,18 @@ def _cells(line: str, file: Path, number: int) -> list[str]:
     try:
         return next(csv.reader([line], strict=True))
     except csv.Error as error:
-        _refuse(file, f"a row that was cut off ({error})", "a whole row of CSV", number)
+        _refuse(file, f"a truncated row ({error})", "a complete row of CSV", number)
 
 
 def _rows(lines: Sequence[str], file: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """The rows below the header, with the numbers of their lines."""
+    """The rows after the header, with their line numbers."""
     start = next(number for number, line in enumerate(lines, 1) if _is_header(line))
     header = _cells(lines[start - 1], file, start)
     for column in (ID, KERNEL):
         if column not in header:
             mend = "write it without --print-summary"
-            _refuse(file, f"no column {column!r}", "a row a launch", start, mend)
-    # Rows of the details page end after the value where no rule follows.
+            _refuse(file, f"no column {column!r}", "one row per launch", start, mend)
+    # Rows of the details page end after the value if no rule follows.
     least = header.index(VALUE) + 1 if VALUE in header else len(header)
     for number, line in enumerate(lines[start:], start + 1):
         if line.startswith('"') and line != lines[start - 1]:
@@ -199,8 +199,8 @@ def _rows(lines: Sequence[str], file: Path) -> Iterator[tuple[int, dict[str, str
 def _launches(lines: Sequence[str], file: Path) -> list[_Launch]:
     """The launches of either page, at least one.
 
-    In the raw page a row is a launch, a column a metric, and the row below the header has the
-    units; in the details page a row is a metric, or a rule, which has advice and no metric.
+    On the raw page a row is a launch and a column a metric; the row after the header has the units.
+    On the details page a row is a metric, or a rule, which has advice and no metric.
     """
     launches: dict[str, _Launch] = {}
     units: Mapping[str, str] = {}
@@ -210,7 +210,7 @@ def _launches(lines: Sequence[str], file: Path) -> list[_Launch]:
                 continue
             launch, printed = cells[ID], {_metric(cells): (cells[VALUE], cells.get(UNIT, ""))}
             if not launch.isdecimal():
-                _refuse(file, f"the launch {launch!r}", "a whole number", number)
+                _refuse(file, f"the launch {launch!r}", "an integer", number)
         elif cells[ID]:
             launch = f"line {number}"
             metrics = [metric for metric in cells if "__" in metric]
@@ -223,14 +223,14 @@ def _launches(lines: Sequence[str], file: Path) -> list[_Launch]:
         try:
             launches.setdefault(launch, _Launch(cells)).read(printed)
         except ValueError as error:
-            _refuse(file, f"{error}", "numbers like 1,234.5, with a point", number)
+            _refuse(file, f"{error}", "numbers like 1,234.5, with a decimal point", number)
     if not launches:
         _refuse(file, "a table without a launch", "at least one kernel")
     return [*launches.values()]
 
 
 def _metric(cells: Mapping[str, str]) -> str:
-    """The metric of a row of the details page, or section and label where we know none."""
+    """The metric of a row of the details page, or section and label if it is unknown."""
     label = cells[LABEL]
     if "__" in label:
         return label
@@ -242,7 +242,7 @@ def kernel_words(signature: str) -> tuple[str, str]:
     """Name and template arguments of `void a::triad<float, 4>(const T1 *)`: `a::triad`, `<…>`."""
     text = signature.replace("(anonymous namespace)", "anonymous").replace("<unnamed>", "anonymous")
     hidden, found = text, 1
-    while found:  # what stands in <> is hidden, from the innermost outwards
+    while found:  # text in <> is hidden, from the inside out
         hidden, found = re.subn(r"<[^<>]*>", lambda inner: "\0" * len(inner[0]), hidden)
     head = hidden.partition("(")[0].rstrip()
     end = len(head)
@@ -252,7 +252,7 @@ def kernel_words(signature: str) -> tuple[str, str]:
 
 
 def _cases(launches: Sequence[_Launch]) -> list[Found]:
-    """Launches of one kernel with one grid and block are the samples of one case."""
+    """Cases: launches of one kernel with one grid and block are samples of one case."""
     columns = (KERNEL, BLOCK, GRID)
     alike = grouped(launches, lambda one: tuple(one.cells.get(name, "") for name in columns))
     return [_case(kernel, block, grid, group) for (kernel, block, grid), group in alike.items()]
@@ -273,15 +273,15 @@ def _case(kernel: str, block: str, grid: str, group: Sequence[_Launch]) -> Found
             facts[metric] = int(value) if value.is_integer() else value
         if not metric.startswith(NO_METRIC):
             counted.append(_measurement(metric, readings))
-    reason = "" if counted else "ncu gave no number for it"
+    reason = "" if counted else "ncu reported no number for it"
     return Found(kernel, SUITE, name(bare), params, counted=counted, facts=facts, reason=reason)
 
 
 def _measurement(metric: str, readings: Sequence[Reading]) -> Measurement:
-    """A quantity by our name where we have one, and ncu's number needs no conversion to it."""
+    """A quantity by our name if there is one and the number needs no conversion to it."""
     quantity, unit = metric, readings[0].unit
     known = known_metrics().get(metric)
-    # ncu has called a warp an instruction, but not a byte.
+    # ncu's names of counts vary ("warp" for instructions), those of physical units do not.
     if known and (unit == known["unit"] or not {unit, known["unit"]} & PHYSICAL):
         quantity, unit = known["name"], known["unit"]
     samples = tuple(reading.value for reading in readings)
@@ -289,7 +289,7 @@ def _measurement(metric: str, readings: Sequence[Reading]) -> Measurement:
 
 
 def _noise(readings: Sequence[Reading]) -> Noise:
-    """Whether the digits that ncu printed say enough."""
+    """Whether ncu printed enough digits."""
     coarse = [one for one in readings if one.resolution]
     shares = (one.resolution / abs(one.value) if one.value else math.inf for one in coarse)
     worst = max(shares, default=0)
@@ -297,12 +297,12 @@ def _noise(readings: Sequence[Reading]) -> Noise:
         return Noise("not_applicable", "")
     if worst > COARSE:
         return Noise("failed", f"printed with too few digits (bound {100 * COARSE:g} %)")
-    told = f"rounded when printed, by {100 * worst:.2g} % at the most"
+    told = f"rounded when printed, by at most {100 * worst:.2g} %"
     return Noise("passed" if worst <= FINE else "unverified", told)
 
 
 def _counters(launches: Sequence[_Launch], device: str) -> Json:
-    """What was counted, as the context of a run says it."""
+    """The counters in the form of a run's context."""
     known = known_metrics()
     metrics = {metric for launch in launches for metric in launch.readings}
     passes = [launch.readings[PASSES].value for launch in launches if PASSES in launch.readings]

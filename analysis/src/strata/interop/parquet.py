@@ -1,6 +1,6 @@
-"""Apache Parquet out: the rows of a run as `strata.frame` gives them, a column a parameter.
+"""Export to Apache Parquet: the rows of a run as in `strata.frame`, one column per parameter.
 
-Read it with anything: `pandas.read_parquet(FILE)`, DuckDB, Polars, R's arrow.
+Readable by anything: `pandas.read_parquet(FILE)`, DuckDB, Polars, R's arrow.
 """
 
 from io import BytesIO
@@ -14,11 +14,11 @@ def encode(run: Run) -> bytes:
     """The rows of `run` as the bytes of a Parquet file.
 
     Text is text (parameters too: `64` is a word of the sweep), `value`, its interval and range are
-    doubles in the row's `unit`, `samples` is a whole number, `valid` is true or false; what a row
-    does not have is null.
+    doubles in the row's `unit`, `samples` is an integer, `valid` is true or false; missing values
+    are null.
     """
     rows = frame(run)
-    # A column without a single value (an interval, a parameter of skipped cases) has a type too.
+    # A column without any value (an interval, a parameter of skipped cases) also has a type.
     bare = [name for name in rows.columns if rows[name].isna().all()]
     rows = rows.astype(dict.fromkeys(bare, "string") | dict.fromkeys(NUMBERS, "float64"))
     with BytesIO() as buffer:

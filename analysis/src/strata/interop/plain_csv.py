@@ -1,7 +1,7 @@
-"""The table of a run as plain CSV: what `measurements.csv` is, unpacked and for several tools.
+"""Export to plain CSV: the content of `measurements.csv`, unpacked and for several tools.
 
-RFC 4180, the columns of `results/schema`: numbers in the row's unit with a point, an interval that
-a row does not have is empty, parameters are one column `k=v;k=v`.
+RFC 4180, with the columns of `results/schema`: numbers in the row's unit with a decimal point,
+missing intervals are empty, parameters are one column `k=v;k=v`.
 """
 
 from operator import attrgetter
@@ -13,7 +13,7 @@ from strata.run.files import csv_bytes
 def encode(run: Run, *, exact: bool = False) -> bytes:
     """The rows of `run` as the bytes of a CSV file; `exact` is `measurements.csv` itself.
 
-    Otherwise words that a spreadsheet would run have an apostrophe before them.
+    Otherwise words that a spreadsheet would execute get an apostrophe in front.
     """
     words = {
         "params": lambda row: params_text(row.params),

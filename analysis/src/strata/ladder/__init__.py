@@ -1,1 +1,1 @@
-"""Ladders of kernels: their rungs, what a step brought and why, and the tables of the seeds."""
+"""Ladders of kernels: their rungs, what each step gained and why, and the tables of the seeds."""

@@ -1,4 +1,4 @@
-"""The n-body ladder as it was measured: each rung by its best case."""
+"""The n-body ladder as measured: each rung by its best case."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -26,11 +26,11 @@ from strata.run import Row, Run, grouped
 class Best(NamedTuple):
     """A rung by its best case: the rate, and what it changed.
 
-    `limit` is what the case could do if a warp issued in every cycle; `other` the best case of the
-    other problem (many systems, or a single one), `second` at the other of the two sizes that most
-    rungs have of this one. `chosen` are the words of the axes along which
-    the best case was sought. `before` is the best case of the nearest rung below that was measured,
-    and `after` that of this rung: at the largest place that both have, or both None.
+    `limit` is the rate of the case if a warp issued in every cycle; `other` the best case of the
+    other problem (many systems, or a single one), `second` that at the other of the two sizes that
+    most rungs have of this one. `chosen` are the values of the axes over which the best case was
+    selected. `before` is the best case of the nearest measured rung below, and `after` that of this
+    rung: at the largest place that both have, or both None.
     """
 
     row: Row
@@ -43,20 +43,20 @@ class Best(NamedTuple):
 
     @property
     def rung(self) -> str:
-        """Its name."""
+        """The name of the rung."""
         return self.row.benchmark
 
     @property
     def speedup(self) -> float | None:
-        """Over the rung before; None where one of both is not valid."""
+        """The speed-up over the previous rung; None if either is invalid."""
         return ratio(self.after, self.before)
 
 
 def best_cases(run: Run, *, alike: bool = False) -> tuple[Best, ...]:
-    """Every rung that was timed, in order, by the largest single system that it computed.
+    """Every timed rung, in order, by the largest single system that it computed.
 
-    By many systems where few rungs computed a single one; a rung that lacks the problem of most
-    stands there by another. All that are `alike` are of one size, that of most rungs.
+    By many systems if few rungs computed a single one; a rung without the common problem is
+    represented by another. All that are `alike` are of one size, that of most rungs.
     """
     cases = ladder.Cases(run)
     by_rung = ladder.by_place(cases.having(RATE))
@@ -100,7 +100,7 @@ def common_size(found: Sequence[Best]) -> str:
 
 
 def published(device: str, bodies: int = 0) -> tuple[reference.PublishedRate, ...]:
-    """Others' rates of one system on the chip, each implementation at so many or most bodies."""
+    """Published rates of one system on the chip, one per implementation, at this or most bodies."""
     theirs = (one for one in reference.nbody() if reference.is_of(one, device))
     single = (one for one in theirs if (one.problem, one.precision) == ("single", "fp32"))
     by_code = grouped(single, lambda one: one.implementation)
@@ -112,7 +112,7 @@ def published(device: str, bodies: int = 0) -> tuple[reference.PublishedRate, ..
 
 
 def sentences(run: Run) -> tuple[Sentence, ...]:
-    """What the ladder came to on one device: one sentence; empty without a valid rung."""
+    """The result of the ladder on one device: one sentence; empty without a valid rung."""
     measured = [one for one in best_cases(run) if one.row.valid and ladder.gpus(one.row) == 1]
     if not measured:
         return ()
@@ -123,7 +123,7 @@ def sentences(run: Run) -> tuple[Sentence, ...]:
         words += f", {{}} {rung_name(first.rung)}"
         numbers.append(Cited(factor(top.row.value / first.row.value), first.row))
     if top.limit:
-        words += " and {} of what it could if a warp issued in every cycle"
+        words += " and {} of what it could reach if a warp issued in every cycle"
         numbers.append(Cited(f"{100 * top.row.value / top.limit.value:.0f} %", top.limit))
     return (ladder.sentence(f"{words}.", *numbers),)
 
@@ -142,20 +142,20 @@ class AxisPoint(NamedTuple):
 
     @property
     def gain(self) -> float:
-        """The rate over that at the least value."""
+        """The rate relative to that at the least value."""
         return self.row.value / self.first.value
 
     @property
     def efficiency(self) -> float | None:
-        """Of so many times the rate of one; None where one of both is invalid."""
+        """The gain over the ideal multiple of the single rate; None if either is invalid."""
         return self.gain / self.value if self.row.valid and self.first.valid else None
 
 
 def along(run: Run, rung: str, axis: str) -> tuple[AxisPoint, ...]:
-    """The rates of a rung along an axis, by problem; the best case where others vary as well.
+    """The rates of a rung along an axis, by problem; the best case if others vary as well.
 
-    Of each problem the size that was measured at most values, the largest of several; nothing of a
-    problem that was measured at one value alone.
+    For each problem, the size that was measured at most values, the largest of several; nothing for
+    a problem measured at one value only.
     """
     cases = ladder.Cases(run)
     of_rung = (row for row in cases.having(RATE) if row.benchmark == rung)
@@ -174,7 +174,7 @@ def along(run: Run, rung: str, axis: str) -> tuple[AxisPoint, ...]:
 
 
 class Copied(NamedTuple):
-    """A step of `gravit` from copy to copy, in seconds, and that of its kernel."""
+    """A step of `gravit` including copies, in seconds, and that of its kernel."""
 
     rung: str
     bodies: int
@@ -183,13 +183,13 @@ class Copied(NamedTuple):
 
     @property
     def outside(self) -> float | None:
-        """Share of the time that is not the kernel's; None where one of both is not valid."""
+        """The share of time outside the kernel; None if either is invalid."""
         inside = ratio(self.kernel, self.row)
         return None if inside is None else 1 - inside
 
 
 def copied(run: Run) -> tuple[Copied, ...]:
-    """Every rung at every number of particles, by the case of least time."""
+    """Every rung at every number of particles, by its fastest case."""
     cases = ladder.Cases(run)
     found = ladder.by_place(cases.having("copied_step_time"))
     return tuple(
@@ -201,12 +201,12 @@ def copied(run: Run) -> tuple[Copied, ...]:
 
 
 class Accuracy(NamedTuple):
-    """The relative root mean square error of one case, and what the harness allows it."""
+    """The relative root mean square error of one case, and its bound in the harness."""
 
     rung: str
     problem: str
     order: int
-    """The rung's place in the ladder."""
+    """The position of the rung in the ladder."""
     row: Row
     bound: float
 

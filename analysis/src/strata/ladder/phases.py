@@ -1,14 +1,13 @@
-"""What the time of a step goes into, by phase: traced, and predicted from the run's own atlas.
+"""The time of a step by phase: traced, and predicted from the run's own atlas.
 
-    copies     so many copies of so many bytes, by the line through the run's pinned transfers
+    copies     the number of copies and bytes, by the line through the run's pinned transfers
     build      the bytes that its kernels read and write, at the run's rate of reading L2, or DRAM
-               if they are more than L2 holds; or the instructions of its comparisons, if they take
-               longer
-    search     the floating-point instructions of its distances, at the run's rate of them
-    idle       so many launches, each at what one more costs in a stream
+               if they exceed L2; or the instructions of its comparisons, if they take longer
+    search     the floating-point instructions of its distances, at the run's rate
+    idle       the number of launches, each at the cost of one more launch in a stream
 
-Nothing is fitted to what is predicted, and what has no such rule is not predicted: what is left
-between a step and the sum of its predictions is shown, never explained away.
+Nothing is fitted to the predicted values, and phases without such a rule are not predicted: the
+difference between a step and the sum of its predictions is shown, never explained away.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,18 +28,18 @@ MODELLED = ("fp32_instructions", "build_bytes", "build_instructions")
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """A traced case: its phases, and what is predicted of them, in seconds of a step."""
+    """A traced case: its phases, and their predictions, in seconds per step."""
 
     place: tuple[tuple[str, str], ...]
-    """The axes that all rungs of its ladder share, with their values."""
+    """The axes common to all rungs of its ladder, with their values."""
     phases: Mapping[str, Row]
     predicted: Mapping[str, float]
     timed: float
-    """The step as it was timed, without any records."""
+    """The step as timed, without any records."""
 
     @property
     def first(self) -> Row:
-        """One of its rows: all of them are valid, or none is."""
+        """One of its rows: either all are valid, or none."""
         return next(iter(self.phases.values()))
 
     @property
@@ -50,12 +49,12 @@ class Step:
 
     @property
     def left(self) -> float | None:
-        """What no prediction explains; less than 0 where they say too much, None without any."""
+        """The unexplained part; negative if predictions exceed the time, None without any."""
         return self.traced - sum(self.predicted.values()) if self.predicted else None
 
 
 class Atlas:
-    """What a run knows of the costs that a step is made of; None for what it did not measure."""
+    """The costs of the parts of a step in a run; None if not measured."""
 
     def __init__(self, run: Run) -> None:
         found = transfer_model.lines(transfer_model.points(run.of("transfers")))
@@ -72,7 +71,7 @@ class Atlas:
         self.l2_bytes = held if isinstance(held, int) else 0
 
     def predict(self, counted: Mapping[str, float]) -> dict[str, float]:
-        """Seconds by phase of a step that queues and computes as `counted`, where that is known."""
+        """Seconds by phase for a step that queues and computes as `counted`, where known."""
         copies = {
             "copy_in": (self.to_device, "copies_in", "copied_in_bytes"),
             "copy_out": (self.to_host, "copies_out", "copied_out_bytes"),
@@ -91,7 +90,7 @@ class Atlas:
         return found
 
     def _build(self, counted: Mapping[str, float]) -> float | None:
-        """Seconds of the kernels that build; None where nobody said what they do."""
+        """Seconds of the kernels that build; None if their work is unknown."""
         moved, issued = counted.get("build_bytes"), counted.get("build_instructions")
         rate = self.read.get("l2" if moved and moved <= self.l2_bytes else "dram")
         if not moved or not rate or (issued and not self.instructions):
@@ -100,7 +99,7 @@ class Atlas:
 
 
 def _counted(rows: Sequence[Row]) -> dict[str, float]:
-    """What a step queued, by the records of its trace, and what it must compute."""
+    """The work that a step queued, by the records of its trace, and what it must compute."""
     method = next(row.method for row in rows if row.quantity.startswith(PREFIX))
     found = {row.quantity: row.value for row in rows if row.method == method}
     found |= {row.quantity: row.value for row in rows if row.quantity in MODELLED}
@@ -110,7 +109,7 @@ def _counted(rows: Sequence[Row]) -> dict[str, float]:
 
 
 def steps(run: Run) -> Sequence[Step]:
-    """Every case that was traced, in the order of the sweep."""
+    """Every traced case, in sweep order."""
     atlas_of_run = Atlas(run)
     facts = {case.id: case.facts for case in run.cases}
     shared = _shared_axes(run)
@@ -138,7 +137,7 @@ def steps(run: Run) -> Sequence[Step]:
 
 
 def _shared_axes(run: Run) -> Mapping[str, Sequence[str]]:
-    """The axes that all traced benchmarks of a suite have, as they are declared."""
+    """The axes common to all traced benchmarks of a suite, as declared."""
     traced = {row.case: row for row in run.rows if row.quantity.startswith(PREFIX)}
     shared = {}
     for suite, rows in grouped(traced.values(), lambda row: row.suite).items():

@@ -1,6 +1,6 @@
-"""The rungs of the n-body ladder: their rows by case and by size, and how they are called.
+"""The rungs of the n-body ladder: their rows by case and by size, and their names.
 
-What a rung is, the run itself says (`Context.rungs`).
+The run itself describes its rungs (`Context.rungs`).
 """
 
 import math
@@ -34,15 +34,15 @@ Place = tuple[str, int, int]
 
 
 def rung_name(rung: str) -> str:
-    """`fast_math` as people write it: fast math."""
+    """`fast_math` as shown: fast math."""
     return rung.replace("_", " ")
 
 
 def rms_bound(rung: Rung, bodies: int) -> float:
-    """Bound of the relative root mean square error that the harness holds a rung to.
+    """The harness's bound of the relative root mean square error of a rung.
 
-    As in nbody/gravity/ladder.hpp: roundings of 2^-24, eight of a term and √n of a sum of n terms;
-    2^-19 where a part of the terms is rounded to half precision.
+    As in nbody/gravity/ladder.hpp: roundings of 2^-24, eight per term and √n for a sum of n terms;
+    2^-19 if part of the terms is rounded to half precision.
     """
     sums = math.sqrt(bodies) if rung.sum == "running" else 16 + math.sqrt(bodies / 256)
     bound = (2 if rung.approximate else 1) * 2.0**-24 * (8 + sums)
@@ -50,34 +50,34 @@ def rms_bound(rung: Rung, bodies: int) -> float:
 
 
 def size(row: Row) -> tuple[int, int]:
-    """Systems of a case, and bodies of each; 0 where its parameters do not say."""
+    """Systems of a case, and bodies of each; 0 if its parameters do not say."""
     return row.count("systems") or 0, row.count("bodies") or 0
 
 
 def place_of(row: Row) -> Place:
-    """Where a case stands: its problem and its size."""
+    """The place of a case: its problem and its size."""
     return row.text("problem"), *size(row)
 
 
 def place_rank(place: Place) -> tuple[bool, int]:
-    """The larger of two places of a problem ranks higher; for galaxies the report's."""
+    """Sort key of places: larger ones of a problem rank higher; for galaxies the report's does."""
     problem, systems, bodies = place
     return (systems, bodies) == THESSALY and problem == "galaxies", systems * bodies * bodies
 
 
 def interactions(row: Row) -> int:
-    """N² of each system: what a step of the case computes, as the peers count."""
+    """N² for each system: the interactions per step, as counted in the literature."""
     systems, bodies = size(row)
     return systems * bodies * bodies
 
 
 def gpus(row: Row) -> int:
-    """How many GPUs share the work of a case."""
+    """The number of GPUs that share the work of a case."""
     return row.count("gpus") or 1
 
 
 def unshared(row: Row) -> bool:
-    """Whether it is of a rung that shares work among GPUs, but on one alone: no rung of its own."""
+    """Whether a rung for several GPUs ran on only one, which is not a rung of its own."""
     return row.benchmark in SEVERAL and gpus(row) == 1
 
 
@@ -93,7 +93,7 @@ _AXIS_WORDS = {
 
 
 def own_axes(row: Row) -> list[str]:
-    """The axes of a case beside its problem and its size, in the order in which they are told."""
+    """The axes of a case other than its problem and size, in display order."""
     return ordered(row.params.keys() - {"problem", "systems", "bodies"}, tuple(_AXIS_WORDS))
 
 
@@ -116,11 +116,11 @@ def case_words(row: Row) -> str:
 
 
 class Cases:
-    """The rows of a run's rungs by case and quantity, rung by rung in the order of the ladder.
+    """The rows of a run's rungs by case and quantity, rung by rung in ladder order.
 
-    Of several methods of a quantity one; with `valid`, of valid rows alone; after those of the
-    ladder those of other `suites`. `rungs` are by name, `sms` of the GPU, `cores` of the CPU,
-    `facts` by case.
+    One of several methods of a quantity; with `valid`, only valid rows; those of other `suites`
+    follow those of the ladder. `rungs` are by name, `sms` of the GPU, `cores` of the CPU, `facts`
+    by case.
     """
 
     def __init__(self, run: Run, suites: Collection[str] = (), *, valid: bool = False) -> None:
@@ -137,7 +137,7 @@ class Cases:
                 self._rows[key] = row
 
     def get(self, row: Row, name: str) -> Row | None:
-        """The quantity `name` of the case of `row`."""
+        """The quantity `name` of the same case as `row`."""
         return self._rows.get((row.case, name))
 
     def having(self, name: str) -> list[Row]:
@@ -145,10 +145,10 @@ class Cases:
         return [row for (_, found), row in self._rows.items() if found == name]
 
     def fastest(self, rates: Sequence[Row]) -> list[Row]:
-        """Of each rung its fastest case, all of one size where they can be.
+        """The fastest case of each rung, all of one size if possible.
 
-        Of a single system, unless few rungs computed one. After them come those of the largest
-        single system of another size.
+        Of a single system, unless few rungs computed one. Those of the largest single system of
+        another size follow.
         """
         single, many = at_size(rates, "single"), at_size(rates, "galaxies")
         first = many | single if 2 * len(single) > len(many | single) else single | many
@@ -161,29 +161,29 @@ class Cases:
         return [best(rows[rung]) for rows in both for rung in self.rungs if rung in rows]
 
     def below(self, rung: str, measured: Container[str]) -> str:
-        """The nearest rung below that was measured; empty where none was."""
+        """The nearest measured rung below; empty if there is none."""
         before = self.rungs[rung].before
         return before if before in measured or not before else self.below(before, measured)
 
 
 def by_place(rows: Iterable[Row]) -> Mapping[str, Mapping[Place, list[Row]]]:
-    """Rows by rung, and of each by place."""
+    """Rows by rung, and within each by place."""
     by_rung = grouped(rows, lambda row: row.benchmark)
     return {rung: grouped(here, place_of) for rung, here in by_rung.items()}
 
 
 def common_places(rows: Iterable[Row]) -> list[Place]:
-    """The two places that most rungs have, or the one that there is; the larger first."""
+    """The two most common places, or the only one; the larger first."""
     rungs_at = Counter(place for _, place in {(row.benchmark, place_of(row)) for row in rows})
     most = sorted(rungs_at, key=lambda place: (rungs_at[place], place_rank(place)))[-2:]
     return sorted(most, key=place_rank, reverse=True)
 
 
 def at_size(rows: Sequence[Row], problem: str) -> dict[str, list[Row]]:
-    """The rows of `problem` by rung, all of one size where they can be.
+    """The rows of `problem` by rung, all of one size if possible.
 
-    That of most rungs, the largest of several; for galaxies the report's, where it was measured. A
-    rung that lacks the size has its own largest.
+    The size of most rungs, the largest of several; for galaxies the report's, if it was measured. A
+    rung without that size has its own largest.
     """
     by_rung = by_place(row for row in rows if row.text("problem") == problem)
     have = Counter(place for places in by_rung.values() for place in places)
@@ -201,5 +201,5 @@ def best(rows: Iterable[Row]) -> Row:
 
 
 def sentence(words: str, *numbers: Cited) -> Sentence:
-    """The words, with a number in place of each `{}`."""
+    """The words, with a number for each `{}`."""
     return tuple(part for pair in zip_longest(words.split("{}"), numbers) for part in pair if part)

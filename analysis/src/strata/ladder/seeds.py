@@ -1,6 +1,6 @@
-"""What the papers that the n-body ladder follows printed of their steps, and what redoes them.
+"""The steps printed in the papers that the n-body ladder follows, and the cases that redo them.
 
-Only numbers that stand in their texts: a figure whose values were printed as bars alone gives none.
+Only numbers that are printed as text are used, not values shown only as bars.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,11 +33,11 @@ THESSALY_TIMED_STEPS = 80
 
 
 class ThessalyStep(NamedTuple):
-    """A row of the report's Table 1: rates in interactions a second, times in seconds.
+    """A row of the report's Table 1: rates in interactions per second, times in seconds.
 
-    `row` is the rate of the case that redoes it, `before` that of the step before it: of several
-    GPUs the same code on one. `step_time` is that of one step of it, where it is of the report's
-    systems. Each is None where the run has none.
+    `row` is the rate of the case that redoes it, `before` that of the step before it (for several
+    GPUs: the same code on one). `step_time` is that of one step, if it is of the report's systems.
+    Each is None if the run has none.
     """
 
     name: str
@@ -50,7 +50,7 @@ class ThessalyStep(NamedTuple):
 
 
 def thessaly(run: Run) -> tuple[ThessalyStep, ...]:
-    """The rows of Table 1 (and its Figures 1 and 2), redone; empty without a case of any."""
+    """The rows of Table 1 (and Figures 1 and 2), redone; empty without any case."""
     cases = ladder.Cases(run)
     rates = ladder.at_size(cases.having(ladder.RATE), "galaxies")
     theirs = {one.name: one.rate for one in reference.nbody() if one.label == "Thessaly"}
@@ -86,16 +86,16 @@ GLOBAL_LEVELS = ("l2", "dram")
 
 
 def layout_times(rows: Sequence[Row]) -> tuple[Bar, ...]:
-    """Reads of all seven fields in the paper's layouts, level by level, layouts in its order."""
+    """Reads of all seven fields in the paper's layouts, level by level, in the paper's order."""
     bars = latency_bars(rows)
     return tuple(bar for bar in bars if bar.fields == "all" and bar.layout in SIEGEL_LAYOUTS)
 
 
 class LayoutGain(NamedTuple):
-    """The speed of one layout over aos, at one level.
+    """The speed-up of one layout over aos, at one level.
 
-    `how` is `alone` (one warp on each SM, by time) or `loaded` (by best useful bandwidth); `row`
-    is that of the layout, `valid` whether it and that of aos are.
+    `how` is `alone` (one warp on each SM, by time) or `loaded` (by best useful bandwidth); `row` is
+    that of the layout, `valid` whether it and that of aos are valid.
     """
 
     level: str
@@ -107,7 +107,7 @@ class LayoutGain(NamedTuple):
 
 
 def layout_gains(rows: Sequence[Row]) -> tuple[LayoutGain, ...]:
-    """Figure 11 redone: speed of each layout over aos, alone and under load."""
+    """Figure 11 redone: the speed-up of each layout over aos, alone and under load."""
     alone = {(bar.level, bar.layout): bar.cycles for bar in layout_times(rows)}
     points = (one for one in curves(rows, "useful_bandwidth") if one.fields == "all")
     known = (one for one in points if one.layout in SIEGEL_LAYOUTS)
@@ -125,9 +125,9 @@ def layout_gains(rows: Sequence[Row]) -> tuple[LayoutGain, ...]:
 
 
 def sentences(rows: Sequence[Row]) -> tuple[Sentence, ...]:
-    """Does the layout that the paper proposes still pay, and why (not): one sentence a level.
+    """Does the proposed layout of the paper still pay off, and why (not): one sentence per level.
 
-    By the sectors that leave L1 for each read, counted. Empty where they were not.
+    By the counted sectors that leave L1 for each read. Empty if they were not counted.
     """
     gains = {(one.level, one.layout, one.how): one for one in layout_gains(rows) if one.valid}
     times = {(bar.level, bar.layout): bar.cycles.case for bar in layout_times(rows)}

@@ -1,4 +1,4 @@
-"""What the warps of each rung of n-body waited for, as counted."""
+"""What the warps of each n-body rung waited for, as counted."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -27,7 +27,7 @@ WORKING = ("selected", "not_selected")
 
 
 class Stalls(NamedTuple):
-    """How the warps of a rung spent their time: warps for each instruction issued, by state."""
+    """How the warps of a rung spent their time: warps per issued instruction, by state."""
 
     rung: str
     states: Mapping[str, Row]
@@ -36,26 +36,26 @@ class Stalls(NamedTuple):
 
     @property
     def shares(self) -> Mapping[str, float]:
-        """Of the warps' time, by state; `other` is what no named state has."""
+        """Shares of the warps' time, by state; `other` is the part without a named state."""
         shares = {name: row.value / self.all_states.value for name, row in self.states.items()}
         return shares | {"other": max(0.0, 1 - sum(shares.values()))}
 
     @property
     def most_waited(self) -> str | None:
-        """The named state in which warps waited longest; None where none was counted."""
+        """The named state with the longest waits; None if none was counted."""
         waits = [name for name in self.states if name not in WORKING]
         return max(waits, key=lambda name: self.states[name].value, default=None)
 
 
 def stalls(run: Run) -> tuple[Stalls, ...]:
-    """Of each rung the fastest case that was counted, then those of another size."""
+    """The fastest counted case of each rung, then those of another size."""
     cases = ladder.Cases(run)
     rates = [row for row in cases.having(ladder.RATE) if stalls_of(row, cases)]
     return tuple(one for row in cases.fastest(rates) if (one := stalls_of(row, cases)))
 
 
 def stalls_of(row: Row, cases: ladder.Cases) -> Stalls | None:
-    """Of the case of a row; None where its stalls were not counted."""
+    """The stalls of the case of a row; None if they were not counted."""
     whole = cases.get(row, "stall_all")
     if whole is None or whole.value <= 0:
         return None

@@ -1,16 +1,16 @@
-"""What each step of the n-body ladder changed: measured, predicted, and taken apart by counters.
+"""What each step of the n-body ladder changed: measured, predicted, and decomposed by counters.
 
 The rate of a case is, exactly,
 
-    interactions/s = GPUs x SMs x share of them at work x clock x issue rate x 32 / instructions
+    interactions/s = GPUs x SMs x busy share of them x clock x issue rate x 32 / instructions
 
-with warp instructions of an SM in a cycle (issue rate), thread instructions for each interaction,
-and 32 threads of a warp. Instructions and issue rate are counted, the clock is timed; the share of
-SMs at work is counted, the time between the kernels of a step included, or follows from the blocks
-of a launch where it was not counted of both. A step is the ratio of two rates, so it is the
-product of the ratios of these factors, and of a rest that none of them explains: the remainder,
-which is always shown. Counters run under a profiler, but all of these are for each interaction or
-each cycle, so its clock does not enter. Invalid rows never enter.
+with warp instructions of an SM per cycle (issue rate), thread instructions per interaction, and 32
+threads per warp. Instructions and issue rate are counted, and the clock is timed. The share of busy
+SMs is counted, including the time between the kernels of a step, or follows from the blocks of a
+launch if it was not counted for both. A step is the ratio of two rates, so it is the product of the
+ratios of these factors, and of a remainder that none of them explains, which is always shown.
+Counters run under a profiler, but all of these are per interaction or per cycle, so its clock does
+not matter. Invalid rows are never used.
 """
 
 import math
@@ -55,20 +55,21 @@ AT_WORK = "sms_at_work"
 RULES: Mapping[str, str] = {"limits": "issue limits", "launch": "blocks an SM", "gpus": "GPUs"}
 """By which rule a step was predicted, in short, where that is not the rule's name."""
 RULE_WORDS: Mapping[str, str] = {
-    "limits": "the ratio of the issue limits, where the rung before uses half of its issue slots "
-    "or more",
-    "instructions": "the inverse ratio of counted instructions (Siegel et al. 2009, eq. 3), where "
-    "the harness states no limit and the rung before uses half of its issue slots or more",
-    "launch": "the same code on so many more SMs: the blocks of a launch over the SMs that have "
-    "to wait for the last of them",
-    "gpus": "so many times as there are GPUs, less what their SMs wait for the last blocks",
-    "cores": "so many times as there are cores",
-    "operations": "21 operations on vectors for two interactions instead of 17 for each",
+    "limits": "the ratio of the issue limits, if the previous rung uses at least half of its "
+    "issue slots",
+    "instructions": "the inverse ratio of counted instructions (Siegel et al. 2009, eq. 3), "
+    "if the harness states no limit and the previous rung uses at least half "
+    "of its issue slots",
+    "launch": "the same code on more SMs: the blocks of a launch over the SMs that wait for "
+    "the last of them",
+    "gpus": "the number of GPUs, less the time that their SMs wait for the last blocks",
+    "cores": "the number of cores",
+    "operations": "21 vector operations for two interactions instead of 17 for each",
 }
 
 
 class Prediction(NamedTuple):
-    """What a model says a step brings, by a rule of RULE_WORDS, and the row that says so."""
+    """A model's prediction of a step's gain, by a rule of RULE_WORDS, and its row."""
 
     value: float
     rule: str
@@ -96,7 +97,7 @@ MOVED = 1.05
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """The rates of a rung and of the one that it changes, of one size and, if it can be, layout."""
+    """The rates of a rung and the one that it changes, of one size and, if possible, layout."""
 
     before: Row
     after: Row
@@ -104,7 +105,7 @@ class Change:
 
     @property
     def rung(self) -> str:
-        """Which one changed something."""
+        """The rung that changed something."""
         return self.after.benchmark
 
     @property
@@ -114,22 +115,22 @@ class Change:
 
     @property
     def measured(self) -> float:
-        """The rate over that of the rung before."""
+        """The speed-up over the previous rung."""
         return self.after.value / self.before.value
 
     @property
     def low(self) -> float:
-        """The least that the 95 % intervals of both rates allow: of at least 90 %, therefore."""
+        """The lower bound from the 95 % intervals of both rates: an interval of at least 90 %."""
         return self.after.interval[0] / self.before.interval[1]
 
     @property
     def high(self) -> float:
-        """The most that they allow."""
+        """The upper bound from them."""
         return self.after.interval[1] / self.before.interval[0]
 
     @cached_property
     def factors(self) -> Mapping[str, float]:
-        """Those of FACTORS that are known of both cases, as speed-ups."""
+        """The FACTORS known for both cases, as speed-ups."""
         counted = [self.cases.get(rate, AT_WORK) for rate in (self.before, self.after)]
         old, new = (
             self._parts(rate, at_work.value if at_work and all(counted) else self._by_blocks(rate))
@@ -141,11 +142,11 @@ class Change:
         return {name: ratio for name, ratio in ratios.items() if name != "gpus" or ratio != 1}
 
     def _by_blocks(self, rate: Row) -> float:
-        """The share of the SMs at work by the blocks of the launch; 0 where they are not known."""
+        """The share of busy SMs by the blocks of the launch; 0 if unknown."""
         return launch.share_at_work(launch.blocks_at_once(rate, self.cases), self.cases.sms)
 
     def _parts(self, rate: Row, at_work: float) -> Mapping[str, float]:
-        """What a rate is made of, as far as it is known; the time stamps of a CPU say nothing."""
+        """The known factors of a rate; none from the time stamps of a CPU."""
         rows = {name: self.cases.get(rate, quantity) for name, quantity in MEASURED.items()}
         parts = {name: row.value if row else 0 for name, row in rows.items()}
         parts |= {"sms": at_work, "gpus": ladder.gpus(rate)}
@@ -154,20 +155,20 @@ class Change:
 
     @property
     def counted(self) -> bool:
-        """Whether instructions and issue rates of both were."""
+        """Whether instructions and issue rates of both were counted."""
         return {"instructions", "issue"} <= self.factors.keys()
 
     @property
     def unexplained(self) -> float | None:
-        """Measured over the product of the known factors: all of it that was not counted.
+        """The measured gain over the product of the known factors; all of it without counts.
 
-        None where no factor is known, as on a CPU.
+        None if no factor is known, as on a CPU.
         """
         return self.measured / math.prod(self.factors.values()) if self.factors else None
 
     @cached_property
     def prediction(self) -> Prediction | None:
-        """What models say of it, None where no rule applies; none looks at the rate after it."""
+        """The predictions of models, None without a rule; none uses the rate after the step."""
         cases, before, after = self.cases, self.before, self.after
         old, new = cases.rungs[before.benchmark], cases.rungs[after.benchmark]
         if new.name == "openmp":
@@ -193,7 +194,7 @@ class Change:
 
     @cached_property
     def moved(self) -> Sentence:
-        """The counters that moved most, each linked to its row: `issue slots used 60 → 79 %; …`."""
+        """The counters that changed most, linked to their rows: `issue slots used 60 → 79 %; …`."""
         found: list[tuple[float, Sentence]] = []
         for words, unit, least, quantity in COUNTERS:
             old, new = self.cases.get(self.before, quantity), self.cases.get(self.after, quantity)
@@ -202,7 +203,7 @@ class Change:
             values = [old.value, new.value]
             if quantity.endswith("_requests"):
                 values = [LANES * one.value / interactions(one) for one in (old, new)]
-            # Below the least of what says something, nothing is a small number, not a far one.
+            # Below the smallest meaningful value, a small number and none are equal.
             low, high = sorted(max(value, least / 100) for value in values)
             if max(values) >= least and high / low >= MOVED:
                 told = f"{words} {_count(values[0])} → ", Cited(_count(values[1]), new), unit
@@ -212,12 +213,12 @@ class Change:
         return tuple(one for part in parts for one in ("; ", *part) if one)[1:]
 
     def _near(self) -> list[Sentence]:
-        """The share of the pairs that the rung computes as the one before does."""
+        """The share of pairs computed as in the previous rung."""
         share = self.cases.facts[self.after.case].get("near_share")
         return [(f"near pairs {_count(100 * share)} %",)] if isinstance(share, float) else []
 
     def _waits(self) -> list[Sentence]:
-        """What warps waited for most, before and after."""
+        """The most frequent stall reasons, before and after."""
         old, new = stalls_of(self.before, self.cases), stalls_of(self.after, self.cases)
         if not (old and new and old.most_waited and new.most_waited):
             return []
@@ -229,22 +230,22 @@ class Change:
 
 
 def _count(value: float) -> str:
-    """Three digits are enough to see that something moved."""
+    """A count with three digits, enough to see a change."""
     if value < 0.0005:
         return "0"
     return f"{value:.3f}" if value < 0.0995 else f"{value:.3g}" if value < 999.5 else number(value)
 
 
 def changes(run: Run) -> tuple[Change, ...]:
-    """Every step of the ladder, problem by problem and size by size, in the order of the rungs.
+    """Every step of the ladder, by problem and size, in the order of the rungs.
 
     A rung is compared with the nearest rung below that has a valid rate of the problem: at each of
-    the two sizes that most rungs have, the larger first, or, where they share neither, at another
-    that both have; in the layout that most rungs have; each by its fastest case there. Where they
-    share no layout, the layout is what changed.
+    the two sizes that most rungs have, the larger first, or, if they share neither, at another
+    common size; in the layout that most rungs have; each by its fastest case there. If they share
+    no layout, the layout is the change.
     """
     cases = Cases(run, valid=True)
-    # What several GPUs do on one of them is no step.
+    # A rung for several GPUs on one of them is not a step.
     rates = [row for row in cases.having(ladder.RATE) if row.minimum > 0 and row.count("gpus") != 1]
     return tuple(
         step
@@ -295,10 +296,10 @@ that are new."""
 
 
 def sentences(run: Run) -> tuple[Sentence, ...]:
-    """Of each step of earlier papers that was counted here: does it still pay, and why (not).
+    """For each step of earlier papers that was counted here: does it still pay off, and why (not)?
 
-    And of those that are new. Of the larger system, or where the step is about many of them, of
-    many. Empty without counters.
+    Also for the new ones. For the larger system, or, if the step concerns many systems, for many.
+    Empty without counters.
     """
     known = {(one.rung, one.problem): one for one in reversed(changes(run)) if one.counted}
     told = [(rung, "galaxies" if rung == "one_launch" else "single") for rung in SEEDS]

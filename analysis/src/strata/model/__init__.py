@@ -1,6 +1,7 @@
-"""What is shown, computed from rows: points of figures, tables, sentences. No files, no drawing.
+"""What the report shows, computed from rows: points of figures, tables, sentences.
 
-Whatever a run lacks is simply not there: a missing quantity or axis value means fewer points.
+No files and no drawing. A quantity or axis value that a run lacks is simply missing: there are
+fewer points.
 """
 
 from strata.model.layouts import Bar, Point, curves, latency_bars

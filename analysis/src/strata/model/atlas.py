@@ -1,7 +1,7 @@
-"""What a run says of its chip: latencies, bandwidths, arithmetic, L2, transfers.
+"""A run's results for its chip: latencies, bandwidths, arithmetic, L2, transfers.
 
-A figure may show a curve; here one valid row stands for each level, so that a sentence, a headline
-and a table say the same. What a run lacks is simply not there.
+A figure may show a curve; here one valid row represents each level, so that sentences, headlines
+and tables agree. What a run lacks is simply missing.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -28,9 +28,9 @@ RATES = ("flops_per_second", "operations_per_second")
 
 
 class Best(NamedTuple):
-    """The best rate of one level or kind of arithmetic, with what stands beside it in its case.
+    """The best rate of one level or kind of arithmetic, with related values of its case.
 
-    `per_cycle` is in bytes a cycle of one SM or core; `share` is a ratio to the limit: the pins
+    `per_cycle` is in bytes per cycle of one SM or core; `share` is relative to the limit: the pins
     (dram), 128 B/clk/SM (l1, shared), lanes times clock (arithmetic).
     """
 
@@ -40,7 +40,7 @@ class Best(NamedTuple):
 
 
 def middle(rows: Sequence[Row]) -> Row:
-    """The row of the median value; of two in the middle the smaller. At least one row."""
+    """The row of the median value; the smaller of two in the middle. At least one row."""
     return sorted(rows, key=lambda row: row.value)[(len(rows) - 1) // 2]
 
 
@@ -49,14 +49,14 @@ def _best(
 ) -> dict[Place, Row]:
     """The row of the highest value at each place, the first of equal ones.
 
-    A case `beyond` its limit stands for a place only where all are.
+    A case `beyond` its limit represents a place only if all are.
     """
     groups = grouped(rows, place).items()
     return {at: max(here, key=lambda r: (r.case not in beyond, r.value)) for at, here in groups}
 
 
 def beyond_limit(rows: Iterable[Row]) -> frozenset[str]:
-    """The cases whose rate is more than the device can do, if within its own interval."""
+    """Cases whose rate exceeds the limit of the device, if within their own interval."""
     return frozenset(r.case for r in rows if r.quantity == "share_of_limit" and r.value > 1)
 
 
@@ -65,11 +65,11 @@ def _valid(run: Run, benchmark: str) -> list[Row]:
 
 
 class Latency(NamedTuple):
-    """A dependent load out of one level: the row of the median case, and what stands beside it.
+    """A dependent load from one level: the row of the median case, and related values.
 
-    `time` is the median of the same cases in seconds, by a timer outside, which is noisier: it may
-    be another case's. `first` and `last` are the rows of the smallest and the largest footprint
-    that the median is over.
+    `time` is the median of the same cases in seconds, by an outside timer, which is noisier: it may
+    be from another case. `first` and `last` are the rows of the smallest and the largest footprint
+    of the median.
     """
 
     row: Row
@@ -87,7 +87,7 @@ BEYOND = 16
 
 
 def windows(run: Run) -> Windows:
-    """Footprints with room on both sides: of a GPU's DRAM from twice the L2 to the TLB's knee."""
+    """Footprint windows with a margin: for GPU DRAM from twice the L2 to the knee of the TLB."""
     if run.context.backend == "cuda":
         l2, reach = _l2_bytes(run), tlb_reach(run)
         last = reach.bytes if reach else BEYOND * l2
@@ -109,7 +109,7 @@ def windows(run: Run) -> Windows:
 
 
 def _l2_bytes(run: Run) -> float:
-    """The L2 as the driver reports it; 0 where the run does not tell."""
+    """The L2 size that the driver reports; 0 if the run does not say."""
     over = (row for row in run.of(CHASE) if row.quantity == "footprint_over_l2")
     found = [(row.count("footprint") or 0) / row.value for row in over if row.value]
     told = run.context.device.facts.get("l2_bytes")
@@ -123,10 +123,10 @@ def geometry(run: Run, sought: str) -> Mapping[str, Row]:
 
 
 class Reach(NamedTuple):
-    """How far the kept translations of addresses reach.
+    """The reach of the TLB.
 
-    `row` is the last load of the first plateau; `last` that of the longest chain, the same row
-    where no chain was long enough for a knee.
+    `row` is the last load of the first plateau; `last` that of the longest chain, the same row if
+    no chain was long enough for a knee.
     """
 
     row: Row
@@ -141,7 +141,7 @@ class Reach(NamedTuple):
 def tlb_reach(run: Run) -> Reach | None:
     """The first plateau of `tlb` on a GPU; None without one.
 
-    On a CPU caches bend the same curve, so none is told.
+    On a CPU caches bend the same curve, so there is none.
     """
     walked = {
         _size(row): row
@@ -156,10 +156,10 @@ def tlb_reach(run: Run) -> Reach | None:
 
 
 def latencies(run: Run, space: str = "") -> Mapping[str, Latency]:
-    """Of each level the median case of a dependent load by one core, nearest level first.
+    """The median case of a dependent load by one core for each level, nearest level first.
 
-    With `space`, of the loads of that one, for the levels that it reaches as others of its kind do;
-    of "mapped" a GPU's loads from memory of the host.
+    With `space`, loads of that space, for the levels that it reaches like other loads; for
+    "mapped", a GPU's loads from host memory.
     """
     cases: dict[str, Row] = {}
     times: dict[str, Row] = {}
@@ -187,7 +187,7 @@ def latencies(run: Run, space: str = "") -> Mapping[str, Latency]:
 
 
 def served(run: Run) -> Callable[[Row], str]:
-    """Which level serves a row of the chase, `past L2` at its knee; empty of other rows."""
+    """The level that serves a row of the chase, `past L2` at its knee; empty for other rows."""
     reaches = windows(run)
     walked = {space.partition("_")[0] for space, _, _ in reaches.values()} - {"shared"}
 
@@ -207,9 +207,9 @@ def _size(row: Row) -> int:
 
 
 def constants(run: Run) -> Mapping[str, Row]:
-    """Cycles of a constant out of the cache of an SM and out of the one behind it.
+    """Cycles of a constant from the SM's cache and from the next one.
 
-    The largest footprint of at most 1 KiB, and of 24 KiB where it is more than 8.
+    The largest footprint of at most 1 KiB, and of 24 KiB if it exceeds 8.
     """
     found: dict[str, Row] = {}
     for row in sorted(_valid(run, CHASE), key=lambda row: (row.count("footprint") or 0, row.case)):
@@ -223,7 +223,7 @@ def constants(run: Run) -> Mapping[str, Row]:
 
 
 def own_latencies(run: Run) -> Mapping[str, Row]:
-    """The row behind each panel of published latencies; nothing of a run on a CPU."""
+    """The row for each panel of published latencies; none for a run on a CPU."""
     if run.context.backend != "cuda":
         return {}
     found = {level: one.row for level, one in latencies(run).items()} | dict(constants(run))
@@ -233,14 +233,14 @@ def own_latencies(run: Run) -> Mapping[str, Row]:
 
 
 def bandwidths(run: Run) -> Mapping[str, Best]:
-    """The best read of each level that `bandwidth` streamed, nearest level first."""
+    """The best read bandwidth of each level in `bandwidth`, nearest level first."""
     rows = _valid(run, "bandwidth")
     reads = (r for r in rows if r.quantity == "bandwidth" and r.params.get("operation") == "read")
     best = _best(reads, lambda row: row.text("level"), beyond_limit(rows))
     cases = {case.rows[0].case: case for case in by_case(rows)}
     found = {}
     for level in ordered(best, LEVELS):
-        # The clock in the kernel knows the cycles of an SM; events only what is left of a launch.
+        # The kernel's clock times the cycles of an SM; events include the start of a launch.
         per_cycle, share = (
             cases[best[level].case].row(name, *CLOCKS, *OUTSIDE)
             for name in ("bandwidth_per_sm", "share_of_limit")
@@ -250,7 +250,7 @@ def bandwidths(run: Run) -> Mapping[str, Best]:
 
 
 def ceilings(run: Run) -> Mapping[str, Best]:
-    """The best rate of each kind of arithmetic that was timed, fastest first."""
+    """The best rate of each timed kind of arithmetic, fastest first."""
     rows = [row for row in _valid(run, "ceilings") if row.provenance == "timed"]
     shares = {row.case: row for row in rows if row.quantity == "share_of_limit"}
     rates = (row for row in rows if row.quantity in RATES)
@@ -260,7 +260,7 @@ def ceilings(run: Run) -> Mapping[str, Best]:
 
 
 def neighbour(run: Run) -> Row | None:
-    """A load from another SM's shared memory: the farthest block of the largest cluster."""
+    """A load from the shared memory of another SM: the farthest block of the largest cluster."""
     loads = (
         row
         for row in _valid(run, "distributed_shared")
@@ -272,19 +272,19 @@ def neighbour(run: Run) -> Row | None:
 
 
 class Partitions(NamedTuple):
-    """How many parts L2 has, and cycles of an access to the own and to the other."""
+    """The number of parts of L2, and cycles of an access to the own part and to the other."""
 
     parts: Row
     near: Row
     far: Row
     access: str
-    """What was timed: "a load", or what runs had before loads were."""
+    """The timed access: "a load", or that of runs before loads were timed."""
     memory: tuple[Row, Row] | None = None
-    """Cycles of a load from memory behind the own part, and from behind the other."""
+    """Cycles of a load from memory attached to the own part, and to the other."""
 
 
 def partitions(run: Run) -> Partitions | None:
-    """The parts of L2; None of one part."""
+    """The parts of L2; None if it has one part."""
     rows = {row.quantity: row for row in _valid(run, "l2_partition")}
 
     def both(kind: str) -> tuple[Row, Row] | None:
@@ -301,7 +301,7 @@ def partitions(run: Run) -> Partitions | None:
 
 
 def transfers(run: Run) -> Mapping[tuple[str, str], Row]:
-    """The best bandwidth of whole copies by direction and host memory, as the wall clock saw it."""
+    """The best bandwidth of whole copies by direction and host memory, by wall clock."""
     whole = (
         row
         for row in _valid(run, "transfers")

@@ -1,4 +1,4 @@
-"""The rows of one case beside each other: what a benchmark measured at one point of its axes."""
+"""The rows of one case: what a benchmark measured at one point of its axes."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -26,16 +26,16 @@ class CaseRows:
         return self.rows[0].params
 
     def text(self, axis: str, default: str = "?") -> str:
-        """The value of an axis, `default` where the case has no such axis."""
+        """The value of an axis; `default` if the case has no such axis."""
         return self.rows[0].text(axis, default)
 
     def count(self, axis: str, default: int = 0) -> int:
-        """The value of an axis as a whole number, `default` where it is none."""
+        """The value of an axis as an integer; `default` if it is not one."""
         found = self.rows[0].count(axis)
         return default if found is None else found
 
     def row(self, quantity: str, *methods: str, provenance: str = "") -> Row | None:
-        """The first row of a quantity; with `methods`, by the first of them that it has."""
+        """The first row of a quantity; with `methods`, by the first of them that exists."""
         found = [
             row for row in self.rows
             if row.quantity == quantity and provenance in ("", row.provenance)
@@ -44,22 +44,22 @@ class CaseRows:
         return next(iter(by_method if methods else found), None)
 
     def of(self, quantity: str, provenance: Provenance) -> Row | None:
-        """The first row of a quantity, by a clock on the core or net of other loads if one is."""
+        """The first row of a quantity; preferably by a core clock, or net of other loads."""
         preferred = self.row(quantity, *CLOCKS, NET, provenance=provenance)
         return preferred or self.row(quantity, provenance=provenance)
 
     def timed(self, quantity: str) -> Row | None:
-        """What was timed, by a clock on the core if there is one, else by whatever timed it."""
+        """The timed row; by a core clock if there is one, otherwise by any timer."""
         return self.of(quantity, "timed")
 
 
 def ratio(row: Row | None, base: Row | None) -> float | None:
-    """One value over another; None where one of both is missing or not valid, or the base is 0."""
+    """The ratio of two values; None if either is missing or invalid, or the base is 0."""
     if row is None or base is None or base.value <= 0 or not (row.valid and base.valid):
         return None
     return row.value / base.value
 
 
 def by_case(rows: Iterable[Row]) -> list[CaseRows]:
-    """The cases of `rows`, in their order; the rows of a case follow each other."""
+    """The cases of `rows`, in their order; rows of a case are adjacent."""
     return [CaseRows(tuple(found)) for _, found in groupby(rows, attrgetter("case"))]

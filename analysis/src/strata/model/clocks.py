@@ -1,4 +1,4 @@
-"""The clock that SMs really had, and the one that the driver reported meanwhile.
+"""The clock that the SMs had, and the one that the driver reported meanwhile.
 
 A driver may report a clock that no SM has: cycles and seconds are both right then, but neither
 follows from the other by the driver's clock.
@@ -28,22 +28,22 @@ MIXES: Mapping[str, str] = {
 
 
 class Slow(NamedTuple):
-    """A case whose kernel had a lower clock than the driver reported, which is in Hz."""
+    """A case whose kernel ran at a lower clock than the driver reported, in Hz."""
 
     row: Row
     driver: float
 
     @property
     def below(self) -> float:
-        """By which share."""
+        """The relative difference."""
         return 1 - self.row.value / self.driver
 
 
 def below_the_drivers(run: Run) -> Sequence[Slow]:
-    """The valid clocks of kernels that lie below the driver's by more than the bound.
+    """Valid kernel clocks that are below the driver's by more than the bound.
 
-    A case says what the driver reported meanwhile; those of older runs do not, and must lie below
-    what was reported before the run and after it.
+    A case records what the driver reported meanwhile; cases of older runs do not, and must be below
+    the values reported before and after the run.
     """
     around = [
         clock
@@ -68,7 +68,7 @@ def _hertz(facts: Mapping[str, Any], name: str) -> float | None:
 
 
 def loads(run: Run) -> Sequence[CaseRows]:
-    """The cases of `clock_under_load`, by mix and by how long the load had run."""
+    """The cases of `clock_under_load`, by mix and by duration of the load."""
     cases = [one for one in by_case(run.of("clock_under_load")) if one.row("core_clock")]
     known = [one for one in cases if one.text("mix") in MIXES]
     order = list(MIXES).index
@@ -76,7 +76,7 @@ def loads(run: Run) -> Sequence[CaseRows]:
 
 
 def seconds(one: CaseRows) -> float:
-    """How long the load had run before the first sample; 0 where the case does not say."""
+    """The duration of the load before the first sample; 0 if the case does not say."""
     try:
         return float(one.text("seconds", "0"))
     except ValueError:
@@ -84,8 +84,8 @@ def seconds(one: CaseRows) -> float:
 
 
 def sentences(run: Run) -> Iterator[Sentence]:
-    """What each load makes of the clock; which cases ran below the driver's."""
-    last = {one.text("mix"): one for one in loads(run)}  # of each mix the longest
+    """The clock under each load, and the cases that ran below the driver's clock."""
+    last = {one.text("mix"): one for one in loads(run)}  # the longest of each mix
     parts: list[Sentence] = []
     for mix, one in last.items():
         clock, power = one.row("core_clock"), one.row("power")
@@ -98,12 +98,15 @@ def sentences(run: Run) -> Iterator[Sentence]:
         yield (
             "SMs ran more than two per cent below the clock that the driver reported in ",
             *joined([_told(one) for one in grouped(slow, lambda one: one.row.benchmark).values()]),
-            ": their cycles and seconds hold, limits at the driver's clock were out of reach.",
+            (
+                ": their cycles and seconds hold, but limits at the driver's clock were out of "
+                "reach."
+            ),
         )
 
 
 def _told(slow: Sequence[Slow]) -> Sentence:
-    """The cases of one benchmark: each where they are few, else how many, and both ends."""
+    """The cases of one benchmark: each if there are few, otherwise their number and range."""
     few = 3
     name = slow[0].row.benchmark
     rows = [one.row for one in sorted(slow, key=lambda one: one.row.value)]

@@ -1,4 +1,4 @@
-"""What was counted beside what was predicted; neither corrects the other."""
+"""Counted values beside predicted ones; neither corrects the other."""
 
 import math
 from collections import Counter
@@ -27,9 +27,9 @@ SAME = 1e-9
 
 
 class Moved(NamedTuple):
-    """Bytes moved ÷ bytes used by a warp-read of a layout: by a generation's rules, or as counted.
+    """Bytes moved ÷ bytes used by a warp-read of a layout: by a generation's rules, or counted.
 
-    Of the counts of sectors of all cases in L2 `row` is the median, `low` to `high` the range.
+    `row` is the median of the sector counts of all cases in L2, `low` to `high` their range.
     """
 
     fields: str
@@ -42,14 +42,14 @@ class Moved(NamedTuple):
 
     @property
     def counted(self) -> bool:
-        """Whether hardware counted it."""
+        """Whether it was counted by hardware."""
         return self.row.provenance == "counted"
 
 
 def moved(rows: Iterable[Row]) -> tuple[Moved, ...]:
-    """What `layout_traffic` predicts for each generation, and what `layout_read` counted in L2.
+    """The predictions of `layout_traffic` per generation, and the counts of `layout_read` in L2.
 
-    Nothing without the former, which knows the bytes used. A valid count beats invalid ones.
+    Nothing without the former, which knows the bytes used. A valid count precedes invalid ones.
     """
     cases = by_case(row for row in rows if row.benchmark in ("layout_traffic", "layout_read"))
     result, used = [], {}
@@ -87,7 +87,7 @@ def _in_l2(cases: Iterable[CaseRows], name: str) -> dict[tuple[str, str], list[R
 
 
 class Share(NamedTuple):
-    """One share of the sectors of one case of `layout_read`, as counted, and as predicted."""
+    """One share of the sectors of one case of `layout_read`, counted and predicted."""
 
     level: str
     fields: str
@@ -114,7 +114,7 @@ def level_shares(rows: Iterable[Row]) -> tuple[Share, ...]:
 
 
 class ModelCheck(NamedTuple):
-    """Verdicts of the gate `model` by case, and rows, predicted and counted, that differ.
+    """Verdicts of the gate `model` by case, and predicted and counted rows that differ.
 
     `silent` are case and detail of gates that failed although no predicted quantity differs.
     """
@@ -125,7 +125,7 @@ class ModelCheck(NamedTuple):
 
 
 def model_check(run: Run) -> ModelCheck:
-    """How the model did; shares are left to the level gate, which bounds them."""
+    """The results of the model; shares are left to the level gate, which bounds them."""
     modelled = {(row.case, row.quantity) for row in run.rows if row.provenance == "modelled"}
     rows = (row for row in run.rows if (row.case, row.quantity) in modelled)
     differences = tuple(
@@ -148,14 +148,14 @@ def model_check(run: Run) -> ModelCheck:
 
 
 def proof(run: Run) -> str:
-    """How many rows have proof of the level that served them, in one sentence."""
+    """One sentence: the number of rows whose level is proved."""
     of_case, rows = Counter(row.case for row in run.rows), Counter[Verdict]()
     for case in run.cases:
         for gate in case.gates:
             rows[gate.verdict] += of_case[case.id] if gate.name == "level" else 0
     every = rows.total() - rows["not_applicable"]
     if not every:
-        return "Level: no row says which level of memory served it."
+        return "Level: no row reports which memory level served it."
     parts = [f"{rows['passed']} of {every} rows proved by counters"]
     if rows["unverified"]:
         parts.append(f"{rows['unverified']} level unverified")
@@ -165,15 +165,15 @@ def proof(run: Run) -> str:
 
 
 def state(counters: Counters | None) -> str:
-    """Whether anything was counted, with what, and if not, why and what mends it."""
+    """Whether anything was counted, with what, and if not, the reason and the remedy."""
     if counters is None:
         return "Nothing was counted: the run is of schema version 1, whose harness had no counters."
     why = counters.reason
     number, passes = len(counters.quantities), counters.passes
     words = {
-        "not_asked": "Nothing was counted: counters were not asked for.",
+        "not_asked": "Nothing was counted: counters were not requested.",
         "unavailable": f"Nothing was counted: {why or 'counters cannot be read here'}.",
-        "external": "A profiler outside the harness was to count; the run holds no counts"
+        "external": "An external profiler was to count; the run holds no counts"
         f"{why and f': {why}'}.",
         "counted": f"Counted on {counters.chip}: {number} quantit{'ies' if number != 1 else 'y'} "
         f"({', '.join(counters.sets) or 'raw metrics'}) in {passes} "
@@ -181,25 +181,25 @@ def state(counters: Counters | None) -> str:
         f"Counting took {quantity(counters.counting_seconds, 's')}, "
         f"timing {quantity(counters.timing_seconds, 's')}.",
     }[counters.state]
-    return f"{words} To mend: {counters.mend}." if counters.mend else words
+    return f"{words} To fix: {counters.mend}." if counters.mend else words
 
 
 def model_words(check: ModelCheck) -> str:
-    """How many cases the model predicted exactly, in one sentence."""
+    """One sentence: the number of cases that the model predicted exactly."""
     verdicts, cases = check.verdicts, check.verdicts.total()
     if not cases:
         return "Model: no case has both a prediction and a count."
     passed, failed = verdicts["passed"], verdicts["failed"]
     others = {"not equal": failed, "not compared": cases - passed - failed}
     rest = ", ".join(f"{number} {what}" for what, number in others.items() if number)
-    return f"Model: predicted equals counted in {passed} of {cases} cases{rest and f'; {rest}'}."
+    return f"Model: prediction and count agree in {passed} of {cases} cases{rest and f'; {rest}'}."
 
 
 # --- tables ---------------------------------------------------------------------------------------
 
 
 def difference_table(check: ModelCheck) -> Table | None:
-    """Every count that is not what the model predicted; None when all are."""
+    """Every count that differs from the prediction; None if there are none."""
     lines: list[dict[str, Sentence]] = [
         {
             "case": (one.case,),
@@ -216,7 +216,7 @@ def difference_table(check: ModelCheck) -> Table | None:
 def traffic_table(run: Run) -> Table | None:
     """Sectors per request, and bytes moved ÷ used by generation and as counted in L2, by layout.
 
-    Counts are a range where they differ. None without a prediction or a count.
+    Counts are a range if they differ. None without a prediction or a count.
     """
     rows = (*run.of("layout_traffic"), *run.of("layout_read"))
     ratios = {(m.fields, m.layout, "" if m.counted else m.generation): m for m in moved(rows)}
@@ -245,7 +245,7 @@ def traffic_table(run: Run) -> Table | None:
 def _predicted_sectors(
     cases: Mapping[str, CaseRows], found: Sequence[Row], traffic: Moved | None
 ) -> Sentence:
-    """Sectors per request: what stands beside the counts, else what `layout_traffic` says."""
+    """Predicted sectors per request: those beside the counts, otherwise of `layout_traffic`."""
     for row in found:
         if beside := cases[row.case].of("sectors_per_request", "modelled"):
             return told(beside, count)
@@ -259,7 +259,7 @@ def _predicted_sectors(
 
 
 def _range(found: Sequence[Row]) -> Sentence:
-    """The values, smallest first, as one where they agree to what is printed, else as a range."""
+    """Sorted values, as one if they agree to the printed digits, otherwise as a range."""
     if not found:
         return NONE
     low, high = (Cited(count(row.value), row) for row in (found[0], found[-1]))
@@ -274,7 +274,7 @@ def _moved_cell(one: Moved | None) -> Sentence:
 
 
 def level_table(run: Run) -> Table | None:
-    """Cases by the level that they claim (or by benchmark) and its gate; None without one."""
+    """Cases by claimed level (or benchmark) and level gate; None without one."""
     counts = Counter(
         (case.params.get("residency", case.benchmark), gate.verdict)
         for case in run.cases
@@ -290,7 +290,7 @@ def level_table(run: Run) -> Table | None:
         }
         for level in ordered((level for level, _ in counts), LEVELS)
     ]
-    title = "Cases by the level that they claim, and what the counters say of it"
+    title = "Cases by the level that they claim, and what the counters show"
     return table("levels", title, lines, words=("level",))
 
 

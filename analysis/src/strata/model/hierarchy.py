@@ -1,7 +1,7 @@
-"""The memory hierarchy of a device as a run has it: its levels, and what each of them is like.
+"""The memory hierarchy of a device in a run: its levels and their properties.
 
-Every number is a row of the run or a fact that the device told of itself; what the run lacks is
-there too, as missing, with the reason.
+Every number is a row of the run or a fact reported by the device. What the run lacks is present as
+missing, with the reason.
 """
 
 from collections.abc import Iterator, Mapping
@@ -39,8 +39,8 @@ LONGEST, MOST_OF_A_UNIT = 90, 9
 class Number(NamedTuple):
     """One number of a level; `what` is a key of `WHAT`, `value` is in bytes, seconds or a row's.
 
-    `why` is how it follows from its `row`, or which fact it is. Of a missing one `text` is empty,
-    `why` is the reason, and `row` the one that is not valid, if that is the reason.
+    `why` is how it follows from its `row`, or which fact it is. For a missing one `text` is empty,
+    `why` is the reason, and `row` the invalid row, if that is the reason.
     """
 
     what: str
@@ -52,9 +52,9 @@ class Number(NamedTuple):
 
 
 class Level(NamedTuple):
-    """One level: the innermost lie at a `depth` of 0; None is beside the device.
+    """One level: the innermost have a `depth` of 0; None is beside the device.
 
-    `part_of` names the level that it is a part of, if it is one; `each` that every core has one.
+    `part_of` names the level that contains it, if any; `each` means that every core has one.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Level(NamedTuple):
     each: bool = False
 
     def title_of(self, core: str) -> str:
-        """The title, which says whether each core has one."""
+        """The title, which says if each core has one."""
         return f"{self.title} of each {core}" if self.each else self.title
 
 
@@ -77,7 +77,7 @@ class Hierarchy(NamedTuple):
 
     @property
     def core(self) -> str:
-        """What a device has many of."""
+        """What a device has many of: SMs or cores."""
         return "core" if self.run.context.backend == "host" else "SM"
 
     @property
@@ -86,18 +86,18 @@ class Hierarchy(NamedTuple):
         return self.run.context.device.name
 
     def numbers(self, name: str) -> Mapping[str, Number]:
-        """Those of a level; none where the device has no such level."""
+        """The numbers of a level; none if the device has no such level."""
         return next((level.numbers for level in self.levels if level.name == name), {})
 
     @property
     def measured(self) -> bool:
-        """Whether any level of the device itself was."""
+        """Whether any level of the device itself was measured."""
         own = (one for one in self.levels if one.depth is not None)
         return any(n.source == "measured" for one in own for n in one.numbers.values())
 
 
 def hierarchy(run: Run) -> Hierarchy:
-    """The levels of a GPU, of the memory beside it and of its peer; or of a CPU."""
+    """The levels of a GPU, of host memory and of its peer; or of a CPU."""
     of = _Levels(run)
     return Hierarchy(run, tuple(of.gpu() if run.context.backend == "cuda" else of.cpu()))
 
@@ -115,14 +115,14 @@ def _level(
 
 
 class _Sought(NamedTuple):
-    """Cases that a row would be of: with these axes, of chains as long as the window."""
+    """The cases that a row is sought in: these axes, with chains as long as the window."""
 
     benchmark: str
     axes: Mapping[str, str]
     window: tuple[float, float] = (0, inf)
 
     def fits(self, params: Mapping[str, str]) -> bool:
-        """Whether a case is one; an axis that it does not have is no reason against it."""
+        """Whether a case matches; a missing axis is no mismatch."""
         walked = params.get("footprint", "0")
         within = walked.isdecimal() and self.window[0] <= float(walked) <= self.window[1]
         return within and all(params.get(axis, value) == value for axis, value in self.axes.items())
@@ -143,7 +143,7 @@ class _Levels:
         yield _level("l1", "L1 cache", 0, *l1, *self.speed("l1"), each=True)
         shared = self.fact("shared_bytes_per_sm"), *self.speed("shared")
         yield _level("shared", "Shared memory", 0, *shared, each=True)
-        # A GPU reports all of its L2, of which one SM finds the part that is near it.
+        # A GPU reports its whole L2, but an SM finds only the part near it.
         told = self.geometry("l2", "size", "reported")
         whole = self.fact("l2_bytes") if told.source == "missing" else told
         lines = (self.geometry("l2", what) for what in ("line", "sector"))
@@ -180,7 +180,7 @@ class _Levels:
         yield _level("dram", "Memory", 3, self.memory(), *self.speed("dram"), reach)
 
     def fact(self, name: str, times: int = 1) -> Number:
-        """A size that the device tells of itself."""
+        """A size that the device reports."""
         return _fact(self.run.context.device.facts.get(name), f"device.{name}", times)
 
     def memory(self) -> Number:
@@ -188,7 +188,7 @@ class _Levels:
         return _fact(self.run.context.host.memory_bytes, "host.memory_bytes")
 
     def geometry(self, level: str, what: str, *kinds: str) -> Number:
-        """The most that `cache_geometry` found, whatever was set aside, else what was reported.
+        """The largest result of `cache_geometry` over all carve-outs, otherwise the reported one.
 
         With `kinds`, the first of those quantities.
         """
@@ -198,7 +198,7 @@ class _Levels:
         return self.number(what, row, sought, what)
 
     def speed(self, level: str) -> Iterator[Number]:
-        """Latency, and the best bandwidth: of each core, in all, against the limit of the level."""
+        """Latency, and the best bandwidth: per core, in total, and relative to the limit."""
         space, *window = self.windows[level]
         load = _Sought(atlas.CHASE, {"space": space, "cores": "one"}, (window[0], window[1]))
         yield from self.loads(self.latencies.get(level), load)
@@ -216,7 +216,7 @@ class _Levels:
     def copies(
         self, rows: Mapping[str, Row], write: str, read: str, sought: _Sought
     ) -> Iterator[Number]:
-        """Of whole copies the best of writing, and of reading, of which no limit is known."""
+        """The best whole copies to and from it, without a known limit."""
         for what, direction in (("writing", write), ("bandwidth", read)):
             of = sought._replace(axes={**sought.axes, "direction": direction})
             yield (found := self.number(what, rows.get(direction), of, "bandwidth"))
@@ -225,7 +225,7 @@ class _Levels:
     def parts(
         self, level: str, kind: str, depth: int, title: str, *near: Number
     ) -> Iterator[Level]:
-        """What is near an SM and what is far, in L2 or behind it; nothing of an undivided L2."""
+        """Near and far values, in L2 or the memory behind it; none for an undivided L2."""
         rows = {row.quantity: row for row in self.run.of("l2_partition") if row.valid}
         count, clock = rows.get("partitions"), rows.get("core_clock")
         for side, known in (("near", near), ("far", ())) if not count or count.value >= 2 else ():
@@ -243,7 +243,7 @@ class _Levels:
             yield _level(f"{level}_{side}", title.format(side), depth, *numbers, part_of=level)
 
     def reach(self) -> Number:
-        """How far the TLB reaches, or how far at the least."""
+        """The reach of the TLB, or a lower bound."""
         if not (found := atlas.tlb_reach(self.run)):
             malloc = _Sought("tlb", {"allocation": "malloc"})
             return self.number("reach", None, malloc, "load_cycles")
@@ -253,7 +253,7 @@ class _Levels:
         return Number("reach", text, found.bytes, "measured", found.row, why)
 
     def number(self, what: str, row: Row | None, sought: _Sought, name: str) -> Number:
-        """A number from its row; without one missing, as the quantity `name` there tells."""
+        """A number from its row; missing without one, named like the quantity `name` there."""
         if row:
             return _found(what, row)
         run, benchmark, fits = self.run, sought.benchmark, sought.fits

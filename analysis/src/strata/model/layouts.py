@@ -1,6 +1,6 @@
-"""What a layout of particles costs, alone and under load: what `layout_read` measured.
+"""The cost of a particle layout, alone and under load, measured by `layout_read`.
 
-Invalid rows are carried to the figures, which draw them hollow, and never enter a comparison.
+Invalid rows are passed to the figures, which draw them hollow, and are never compared.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,9 +19,10 @@ Place = tuple[str, str, str]
 
 
 class Bar(NamedTuple):
-    """Latency of one layout at one level with one warp on an SM, all in the unit of `cycles`.
+    """Latency of one layout at one level with one warp per SM, all in the unit of `cycles`.
 
-    `cycles` is the median over warps, `p5` and `p95` percentiles, `arithmetic` what is no load.
+    `cycles` is the median over warps, `p5` and `p95` percentiles, `arithmetic` the part without
+    loads.
     """
 
     level: str
@@ -50,7 +51,7 @@ class Point(NamedTuple):
 
 
 class LayoutResult(NamedTuple):
-    """What one layout costs at one level by its valid rows; factors over `aos`, > 1 if faster.
+    """The cost of one layout at one level by its valid rows; factors over `aos`, > 1 if faster.
 
     `latency` is with one warp per SM; `bandwidth` is the best over warps per SM and block size.
     """
@@ -72,7 +73,7 @@ def _cases(rows: Iterable[Row], quantity: str) -> list[tuple[CaseRows, Row]]:
 
 
 def place_of(case: CaseRows) -> Place:
-    """Where a case of `layout_read` stands."""
+    """The place of a case of `layout_read`."""
     return case.text("residency"), case.text("fields"), case.text("layout")
 
 
@@ -82,9 +83,9 @@ def _rank(place: Place) -> tuple[tuple[int, str], ...]:
 
 
 def latency_bars(rows: Iterable[Row]) -> tuple[Bar, ...]:
-    """Latency with one warp per SM, in the smallest blocks, by the `cores` measured at most places.
+    """Latency with one warp per SM, in the smallest blocks, by the most common `cores`.
 
-    Of equal ones by all cores: the spread over them is where cores differ.
+    Of equal ones by all cores: the spread over them shows how cores differ.
     """
     found = _cases(rows, "warp_read_cycles")
     single = [(case, row) for case, row in found if case.count("warps_per_sm") == 1]
@@ -102,8 +103,8 @@ def latency_bars(rows: Iterable[Row]) -> tuple[Bar, ...]:
 def curves(rows: Iterable[Row], name: str) -> tuple[Point, ...]:
     """`name` against warps per SM with every core at work, at the block size of best bandwidth.
 
-    A valid case beats an invalid one, then a small block a large one. The spread is the 5th to 95th
-    percentile over warps, else the range of the samples.
+    A valid case precedes an invalid one, then a small block a large one. The spread is the 5th to
+    95th percentile over warps, otherwise the range of the samples.
     """
 
     def merit(item: tuple[CaseRows, Row]) -> tuple[bool, float]:
@@ -123,7 +124,7 @@ def curves(rows: Iterable[Row], name: str) -> tuple[Point, ...]:
 
 
 def layout_results(rows: Sequence[Row]) -> tuple[LayoutResult, ...]:
-    """One result per level, set of fields and layout that has a valid row."""
+    """One result per level, set of fields and layout with a valid row."""
     cycles = {bar[:3]: bar for bar in latency_bars(rows) if bar.cycles.valid}
     valid = [point for point in curves(rows, "useful_bandwidth") if point.row.valid]
     at_place = grouped(valid, lambda point: point[:3])
@@ -142,9 +143,9 @@ def layout_results(rows: Sequence[Row]) -> tuple[LayoutResult, ...]:
 
 
 def sentences(rows: Sequence[Row]) -> tuple[Sentence, ...]:
-    """What the run says about reading particles, level by level, all fields; empty without data.
+    """What the run shows about reading particles, by level, for all fields; empty without data.
 
-    A level whose rows are all invalid gets a sentence that says no more than that.
+    A level with only invalid rows gets a sentence that says so.
     """
     results = [one for one in layout_results(rows) if one.fields == "all"]
     alone = {bar[:3] for bar in latency_bars(rows) if bar.fields == "all"}
@@ -167,7 +168,7 @@ def sentences(rows: Sequence[Row]) -> tuple[Sentence, ...]:
 
 
 def _alone(results: Sequence[LayoutResult]) -> Sentence:
-    """The cheapest and the dearest layout with one warp, and the speed of each against `aos`."""
+    """The cheapest and the most expensive layout with one warp, and speeds against `aos`."""
     found = ((result.latency.cycles, result) for result in results if result.latency)
     timed = sorted(found, key=lambda item: item[0].value)
     if not timed:
@@ -185,18 +186,18 @@ def _alone(results: Sequence[LayoutResult]) -> Sentence:
     return (
         f" With one {single}, {cheapest.layout} is the cheapest layout (", cited(cheap),
         f" per warp-read{f'; {ties} cannot be told apart from it' if ties else ''}) and ",
-        f"{dearest.layout} the dearest (", cited(dear), ").", *speeds, "." if speeds else "",
+        f"{dearest.layout} the most expensive (", cited(dear), ").", *speeds, "." if speeds else "",
     )  # fmt: skip
 
 
 def _overlap(one: Row, two: Row) -> bool:
-    """Whether the 95 % intervals of two rows (ranges, where there is none) have a common point."""
+    """Whether the 95 % intervals (or ranges) of two rows overlap."""
     (low, high), (other_low, other_high) = one.interval, two.interval
     return low <= other_high and other_low <= high
 
 
 def _under_load(results: Sequence[LayoutResult]) -> Sentence:
-    """The layouts of most and of least useful bandwidth."""
+    """The layouts with the most and the least useful bandwidth."""
     loaded = [result.bandwidth for result in results if result.bandwidth]
     if not loaded:
         return ()

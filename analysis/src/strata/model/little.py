@@ -1,7 +1,7 @@
-"""Little's law: what the bytes in flight and the latency of a level allow of its bandwidth.
+"""Little's law: the bandwidth that the bytes in flight and the latency of a level allow.
 
 Little (1961), `L = λW`: bytes in flight are bandwidth times latency. The latency is that of a
-single dependent load out of the level, unloaded, so no number of loads can pass the line; under
+single dependent load from the level, without load, so no number of loads can exceed the line; under
 load a request waits for others, and the bandwidth stays below it.
 """
 
@@ -18,7 +18,7 @@ CLOSE = 0.02
 
 
 class Latency(NamedTuple):
-    """The unloaded latency of a level in seconds, and the row that says it."""
+    """The unloaded latency of a level in seconds, and its row."""
 
     level: str
     seconds: float
@@ -26,7 +26,7 @@ class Latency(NamedTuple):
 
 
 def latencies(run: Run) -> Mapping[str, Latency]:
-    """Level -> latency of a GPU, as `atlas.latencies` has it, by a timer outside."""
+    """Level -> latency of a GPU, as in `atlas.latencies`, by an outside timer."""
     found = atlas.latencies(run).items() if run.context.backend == "cuda" else ()
     return {
         level: Latency(level, one.time.value, one.time)
@@ -36,9 +36,9 @@ def latencies(run: Run) -> Mapping[str, Latency]:
 
 
 def cores(rows: Sequence[Row]) -> int | None:
-    """How many SMs streamed: bandwidth over bytes a cycle of one SM and its clock; None unknown.
+    """The number of SMs that streamed, from bandwidth, bytes per cycle of one SM, and clock.
 
-    The median over the cases of `bandwidth` must be close to a whole number.
+    None if unknown: the median over the cases of `bandwidth` must be close to an integer.
     """
     streams = (row for row in rows if (row.benchmark, row.backend) == ("bandwidth", "cuda"))
     counts = []
@@ -53,5 +53,5 @@ def cores(rows: Sequence[Row]) -> int | None:
 
 
 def allowed(bytes_in_flight: float, latency: Latency) -> float:
-    """The bandwidth in B/s that `bytes_in_flight` on the whole chip can have at the most."""
+    """The maximum bandwidth in B/s with `bytes_in_flight` on the whole chip."""
     return bytes_in_flight / latency.seconds

@@ -1,4 +1,4 @@
-"""Levels, layouts and sets of fields: in which order they stand, and what people call them."""
+"""Levels, layouts and sets of fields: their order, and their display names."""
 
 from collections.abc import Iterable, Sequence
 
@@ -11,17 +11,17 @@ _FIELD_NAMES = {"all": "all 7 fields", "posmass": "position and mass"}
 
 
 def level_name(level: str) -> str:
-    """`l1` as people write it: L1."""
+    """`l1` as shown: L1."""
     return _LEVEL_NAMES.get(level, level.replace("_", " "))
 
 
 def fields_name(fields: str) -> str:
-    """Which fields of a particle are read, in words."""
+    """The fields of a particle that are read, in words."""
     return _FIELD_NAMES.get(fields, fields)
 
 
 def rank(value: str, known: Sequence[str]) -> tuple[int, str]:
-    """A key to sort by: known values first, in their order, then the others by name."""
+    """A sort key: known values first, in their order, then the others by name."""
     return (known.index(value) if value in known else len(known), value)
 
 

@@ -1,10 +1,11 @@
 """Plateaus and knees of a curve that climbs in steps, such as latency against footprint.
 
-A stretch is flat where its points lie within `tolerance` of each other. The longest flat stretch is
-a plateau, then the longest left and right of it, and so on. Neighbours whose levels differ by less
-than `STEP` are one plateau, which takes the points at its ends that lie on its level. The tolerance
+A stretch is flat if its points are within `tolerance` of each other. The longest flat stretch is a
+plateau, then the longest on its left and right, and so on. Neighbours whose levels differ by less
+than `STEP` are one plateau, which takes the points at its ends that are on its level. The tolerance
 grows with the noise of the curve: the median absolute deviation of the differences of neighbours.
-All is done on logarithms: plateaus of 30 and 700 cycles that vary by as many per cent are as flat.
+Everything uses logarithms: plateaus of 30 and 700 cycles that vary by equal percentages are equally
+flat.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,16 +14,16 @@ from math import log, log2, sqrt
 from statistics import median
 from typing import NamedTuple
 
-TOLERANCE = 0.05  # of the level: how far apart the points of a plateau lie without noise
-STEP = 0.15  # of the lower level: a smaller step is none
-OCTAVES = 0.7  # a shorter stretch is no plateau
-POINTS = 4  # fewer points are no plateau
-NOISE = 5.0  # standard deviations of the noise that the tolerance is at the least
-NORMAL = 1.4826  # standard deviation over median absolute deviation, of a normal distribution
+TOLERANCE = 0.05  # relative to the level: the tolerance of a plateau without noise
+STEP = 0.15  # relative to the lower level: a smaller step is not one
+OCTAVES = 0.7  # a shorter stretch is not a plateau
+POINTS = 4  # fewer points are not a plateau
+NOISE = 5.0  # standard deviations of the noise that the tolerance is at least
+NORMAL = 1.4826  # standard deviation over median absolute deviation, for a normal distribution
 
 
 class Plateau(NamedTuple):
-    """A flat stretch between two points of the curve (x, and place), at the median `level` (y)."""
+    """A flat stretch between two points of the curve (x, and index), at median `level` (y)."""
 
     first: float
     last: float
@@ -32,7 +33,7 @@ class Plateau(NamedTuple):
 
 
 class Knee(NamedTuple):
-    """Where a plateau ends: `last` is on it, `first` is the first point of the next one."""
+    """The end of a plateau: `last` is on it, `first` is the first point of the next one."""
 
     last: float
     first: float
@@ -41,33 +42,35 @@ class Knee(NamedTuple):
 
 
 def noise(ys: Sequence[float]) -> float:
-    """Relative standard deviation of the noise of positive `ys`; 0 of fewer than four points."""
+    """Relative standard deviation of the noise of positive `ys`; 0 for fewer than four points."""
     if len(ys) < 4:
         return 0.0
     steps = [log(after / before) for before, after in pairwise(ys)]
     middle = median(steps)
-    # A difference of two has the noise of both.
+    # A difference has the noise of both points.
     return NORMAL * median([abs(step - middle) for step in steps]) / sqrt(2)
 
 
 def find(xs: Sequence[float], ys: Sequence[float]) -> tuple[Plateau, ...]:
-    """The plateaus of the curve `ys` over `xs`, left to right.
+    """The plateaus of the curve `ys` over `xs`, from left to right.
 
-    Raises ValueError unless `xs` and `ys` are positive and as many, and `xs` ascend.
+    Raises ValueError unless `xs` and `ys` are positive and of equal length, and `xs` ascend.
     """
     if len(xs) != len(ys):
-        raise ValueError(f"{len(xs)} places of {len(ys)} points; expected as many")
+        raise ValueError(f"{len(xs)} positions of {len(ys)} points; expected as many")
     if not all(value > 0 for value in (*xs, *ys)):
-        raise ValueError("a place or a point that is not positive; logarithms need positive ones")
+        raise ValueError(
+            "a position or a point that is not positive; logarithms need positive ones"
+        )
     if not all(after > before for before, after in pairwise(xs)):
-        raise ValueError("places that do not ascend; sort the points and keep one of each place")
+        raise ValueError("positions that do not ascend; sort the points and keep one per position")
     places, logs = [log2(x) for x in xs], [log(y) for y in ys]
     width = log(1 + max(TOLERANCE, NOISE * noise(ys)))
     found: list[Plateau] = []
     free = 0
     for flat in _merged(sorted(_stretches(places, logs, 0, len(xs), width)), logs):
         start, stop = _extended(*flat, logs, width)
-        start = max(start, free)  # where two claim a point, the left one keeps it
+        start = max(start, free)  # if two claim a point, the left one keeps it
         if start <= stop:
             found.append(Plateau(xs[start], xs[stop], median(ys[start : stop + 1]), start, stop))
             free = stop + 1
@@ -75,7 +78,7 @@ def find(xs: Sequence[float], ys: Sequence[float]) -> tuple[Plateau, ...]:
 
 
 def knees(found: Sequence[Plateau]) -> tuple[Knee, ...]:
-    """Where one plateau ends and the next begins, left to right; one fewer than plateaus."""
+    """The ends of plateaus, from left to right; one fewer than plateaus."""
     return tuple(
         Knee(one.last, other.first, one.level, other.level) for one, other in pairwise(found)
     )
@@ -87,7 +90,7 @@ _Stretch = tuple[int, int]
 def _stretches(
     places: Sequence[float], logs: Sequence[float], begin: int, end: int, width: float
 ) -> Iterator[_Stretch]:
-    """The longest flat stretch of [begin, end), and those left and right of it; ends included."""
+    """The longest flat stretch of [begin, end), and those on its left and right; ends included."""
     longest, start, stop = 0.0, 0, 0
     for first in range(begin, end):
         low = high = logs[first]
@@ -107,7 +110,7 @@ def _stretches(
 
 
 def _merged(found: Sequence[_Stretch], logs: Sequence[float]) -> list[_Stretch]:
-    """Neighbours on one level as one; the closest two first, so that the order decides nothing."""
+    """Merges neighbours on one level, the closest two first, independent of their order."""
     result = list(found)
     while len(result) > 1:
         levels = [median(logs[start : stop + 1]) for start, stop in result]
@@ -120,7 +123,7 @@ def _merged(found: Sequence[_Stretch], logs: Sequence[float]) -> list[_Stretch]:
 
 
 def _extended(start: int, stop: int, logs: Sequence[float], width: float) -> _Stretch:
-    """With the points beside it that lie on its level, within half the tolerance."""
+    """Extended by adjacent points on its level, within half the tolerance."""
     level = median(logs[start : stop + 1])
     while start > 0 and abs(logs[start - 1] - level) <= width / 2:
         start -= 1

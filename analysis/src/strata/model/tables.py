@@ -29,14 +29,14 @@ LATEX = str.maketrans(
 
 
 def markdown_text(text: str) -> str:
-    """`text` as a line of GitHub's Markdown: no HTML, no link, no cell of a table."""
+    """`text` as a line of GitHub's Markdown, escaping HTML, links and table cells."""
     for letter, instead in {"<": "&lt;", "](": "]\\(", "|": "\\|"}.items():
         text = text.replace(letter, instead)
     return _line(text)
 
 
 def latex_text(text: str) -> str:
-    """`text` as LaTeX shows it; none of it is run."""
+    """`text` escaped for LaTeX."""
     return _line(text).translate(LATEX)
 
 
@@ -45,7 +45,7 @@ def _line(text: str) -> str:
 
 
 def markdown(table: Table) -> str:
-    """The table in GitHub's Markdown, columns aligned in the source too."""
+    """The table in GitHub's Markdown, with columns aligned in the source."""
     rows = [[markdown_text(cell) for cell in row] for row in (table.header, *_plain(table))]
     header, *lines = _aligned(rows, table.numeric)
     rule = [
@@ -56,7 +56,7 @@ def markdown(table: Table) -> str:
 
 
 def latex(table: Table, *source: str) -> str:
-    """The table for LaTeX with the booktabs package; comments say where the numbers come from."""
+    """The table for LaTeX with the booktabs package; comments name the source of the numbers."""
     columns = "".join("r" if place in table.numeric else "l" for place in range(len(table.header)))
     header, *rows = (
         " & ".join(map(latex_text, row)) + r" \\" for row in (table.header, *_plain(table))
@@ -78,7 +78,7 @@ def terminal(table: Table, *, head: bool = True) -> str:
 def drawn(
     table: Table, *, title: str = "", head: bool = True, colours: Mapping[str, str] | None = None
 ) -> str:
-    """The table with rules, for people at a terminal; `colours` of rows are by their first cell."""
+    """The table with rules, for terminals; `colours` of rows are by their first cell."""
     from rich.console import Console
     from rich.table import Table as Drawn
 
@@ -98,7 +98,7 @@ def _plain(table: Table) -> list[list[str]]:
 
 
 def _aligned(rows: Sequence[Sequence[str]], numeric: Iterable[int]) -> list[list[str]]:
-    """Cells as wide as their column, at least three letters; numbers to the right."""
+    """Cells padded to their column, at least three characters; numbers to the right."""
     widths = [max(3, *map(len, column)) for column in zip(*rows, strict=True)]
     return [
         [

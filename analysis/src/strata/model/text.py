@@ -1,4 +1,4 @@
-"""Sentences and tables whose numbers know the rows that they come from."""
+"""Sentences and tables whose numbers refer to their rows."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from strata.run import Row
 
 @dataclass(frozen=True, slots=True)
 class Cited:
-    """A number in a sentence or a table, and the row that it comes from."""
+    """A number in a sentence or a table, and its row."""
 
     text: str
     row: Row
@@ -23,7 +23,7 @@ NONE: Sentence = ("–",)
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table for people: each cell is a sentence; `numeric` are the columns of numbers, from 0."""
+    """A table of sentences; `numeric` are the indices of numeric columns, from 0."""
 
     name: str
     title: str
@@ -40,9 +40,10 @@ def table(
     words: Collection[str],
     blank: Collection[str] | None = None,
 ) -> Table | None:
-    """A table of lines, each its cells by their heads; None of no line.
+    """A table of lines, each of which maps heads to cells; None without lines.
 
-    The columns `words` hold no numbers. Of those without any cell only `blank` are kept, if told.
+    The columns `words` are not numeric. Of the columns without any cell only `blank` are kept, if
+    given.
     """
     if not lines:
         return None
@@ -67,12 +68,12 @@ def cited(row: Row) -> Cited:
 
 
 def told(row: Row | None, write: Callable[[float], str]) -> Sentence:
-    """The cell of a row: its value, as `write` writes it."""
+    """The cell of a row: its value, formatted by `write`."""
     return (Cited(write(row.value), row),) if row else NONE
 
 
 def joined(parts: Sequence[Sequence[str | Cited]]) -> Sentence:
-    """`a, b and c`, of pieces of a sentence."""
+    """`a, b and c`, from parts of a sentence."""
     result: list[str | Cited] = []
     for place, part in enumerate(parts):
         if place:

@@ -1,4 +1,4 @@
-"""Two clocks, one time: whether independent timers of one quantity agree."""
+"""Do independent timers of one quantity agree?"""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,7 +12,7 @@ TIMER_TOLERANCE = 0.02
 class Agreement(NamedTuple):
     """One quantity of one case by a clock in the kernel (`reference`) and by another method.
 
-    `level` is that of what was timed, empty without one.
+    `level` is that of the timed access, empty without one.
     """
 
     level: str
@@ -26,12 +26,12 @@ class Agreement(NamedTuple):
 
     @property
     def valid(self) -> bool:
-        """Whether both rows are."""
+        """Whether both rows are valid."""
         return self.reference.valid and self.other.valid
 
 
 def agreements(rows: Sequence[Row]) -> tuple[Agreement, ...]:
-    """Every quantity that a case holds by a clock in the kernel and by another method, in one unit.
+    """Every quantity of a case by a clock in the kernel and by another method, in one unit.
 
     In the order of the rows.
     """

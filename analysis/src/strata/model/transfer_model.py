@@ -1,8 +1,8 @@
-"""Transfers between host and device: t = alpha + beta * bytes, and where packing stops paying.
+"""Transfers between host and device: t = alpha + beta * bytes, and where packing stops paying off.
 
-The line is fitted to some of the sizes, by least squares of relative errors, so that a microsecond
-counts as much as a second that is as many per cent off. The other sizes are held out: what the line
-says of them is a prediction, and its error is known.
+The line is fitted to some of the sizes, by least squares of relative errors, so that small and
+large times count equally. The other sizes are held out: their values on the line are predictions,
+with known errors.
 """
 
 import math
@@ -34,7 +34,7 @@ Key = tuple[str, str, int, str]
 
 
 class Line(NamedTuple):
-    """Seconds and seconds a byte, each with its 95 % interval; and what the line was fitted to."""
+    """Seconds, and seconds per byte, with 95 % intervals; and the fitted points."""
 
     alpha: float
     beta: float
@@ -44,12 +44,12 @@ class Line(NamedTuple):
     seconds: tuple[float, ...]
 
     def at(self, size: float) -> float:
-        """Seconds that a transfer of `size` bytes takes by this line."""
+        """Seconds of a transfer of `size` bytes by this line."""
         return self.alpha + self.beta * size
 
 
 def _scaled(sizes: Floats, weights: Floats) -> Floats:
-    """What is fitted, weighted: a column of ones, and the sizes over the largest of them."""
+    """The weighted design matrix: a column of ones, and sizes relative to the largest."""
     return np.column_stack([weights, weights * sizes / sizes.max()])
 
 
@@ -61,10 +61,10 @@ def _solve(sizes: Floats, seconds: Floats, weights: Floats) -> tuple[Floats, Flo
 
 @cache
 def student(freedom: int) -> float:
-    """How many standard errors make a two-sided 95 % interval: the quantile of Student's t.
+    """Standard errors in a two-sided 95 % interval: the quantile of Student's t.
 
-    By bisection of the finite series of Abramowitz and Stegun, 26.7.3 and 26.7.4. To import scipy
-    for it takes each process that draws a quarter of a second.
+    By bisection of the finite series of Abramowitz and Stegun, 26.7.3 and 26.7.4. Importing scipy
+    for it would cost each drawing process a quarter of a second.
     """
 
     def within(angle: float) -> float:
@@ -84,7 +84,7 @@ def student(freedom: int) -> float:
 
 
 def fit(sizes: Sequence[float], seconds: Sequence[float]) -> Line | None:
-    """The line through transfers, with Student's intervals; None of too few sizes."""
+    """The line through transfers, with Student's intervals; None for too few sizes."""
     x, t = np.asarray(sizes, dtype=np.float64), np.asarray(seconds, dtype=np.float64)
     if len(np.unique(x)) < LEAST_POINTS or np.any(t <= 0) or np.any(x <= 0):
         return None
@@ -100,7 +100,7 @@ def fit(sizes: Sequence[float], seconds: Sequence[float]) -> Line | None:
 
 
 def held_out(sizes: Iterable[int]) -> frozenset[int]:
-    """Every third size, neither the smallest nor the largest: those that a line must predict."""
+    """Every third size except the smallest and the largest: those that a line must predict."""
     ordered = sorted(set(sizes))
     return frozenset(ordered[1:-1:3] if len(ordered) > LEAST_POINTS else ())
 
@@ -109,14 +109,14 @@ def held_out(sizes: Iterable[int]) -> frozenset[int]:
 
 
 class BreakEven(NamedTuple):
-    """The size in bytes from which on a line is cheaper; its interval may reach to 0 or ∞."""
+    """The size in bytes above which a line is cheaper; its interval may reach to 0 or ∞."""
 
     size: float
     interval: Interval
 
 
 def _crossing(first: tuple[float, float], second: tuple[float, float]) -> float:
-    """Where the first line gets below the second: 0 if it is so everywhere, infinite if nowhere."""
+    """Where the first line falls below the second: 0 if everywhere, infinite if nowhere."""
     alpha, beta = first[0] - second[0], second[1] - first[1]
     if alpha <= 0:
         return 0.0 if beta >= 0 else float("nan")
@@ -124,7 +124,7 @@ def _crossing(first: tuple[float, float], second: tuple[float, float]) -> float:
 
 
 def _resampled(line: Line, generator: np.random.Generator) -> list[tuple[float, float]]:
-    """Lines through the fitted points, their relative errors (over their leverage) dealt anew."""
+    """Bootstrap: lines through the fitted points with resampled errors (over their leverage)."""
     x, t = np.asarray(line.sizes), np.asarray(line.seconds)
     fitted = line.alpha + line.beta * x
     matrix = _scaled(x, 1 / t)
@@ -136,9 +136,9 @@ def _resampled(line: Line, generator: np.random.Generator) -> list[tuple[float, 
 
 
 def break_even(many: Line, packed: Line) -> BreakEven | None:
-    """From how many bytes on many small copies are cheaper than packing; None if they never are.
+    """The size above which many small copies are cheaper than packing; None if there is none.
 
-    Packing costs less for nothing and more a byte. The interval is of resampled lines.
+    Packing has lower fixed costs and higher costs per byte. The interval is from resampled lines.
     """
     size = _crossing((many.alpha, many.beta), (packed.alpha, packed.beta))
     if not 0 < size < float("inf"):
@@ -148,7 +148,7 @@ def break_even(many: Line, packed: Line) -> BreakEven | None:
     sizes = [found for one, two in lines if not np.isnan(found := _crossing(one, two))]
     if not sizes:
         return None
-    # Of the order statistics, not between them: some may be infinite.
+    # Order statistics without interpolation, since some may be infinite.
     ends = ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2)
     low, high = (float(np.quantile(sizes, end, method="nearest")) for end in ends)
     return BreakEven(size, Interval(min(low, size), max(high, size)))
@@ -172,12 +172,12 @@ class Point(NamedTuple):
 
     @property
     def key(self) -> Key:
-        """What its line is fitted for."""
+        """The key of its fitted line."""
         return self[:4]
 
 
 def points(rows: Iterable[Row]) -> tuple[Point, ...]:
-    """The transfers of a run, with what the fits say of them."""
+    """The transfers of a run, with their values on the fitted lines."""
     found = [
         Point(
             row.text("memory"), row.text("direction"), case.count("pieces"), row.text("packing"),
@@ -201,7 +201,7 @@ def points(rows: Iterable[Row]) -> tuple[Point, ...]:
 
 
 def lines(found: Iterable[Point]) -> Mapping[Key, Line]:
-    """The line of each key through its valid points that are not held out, where one can be."""
+    """The line of each key through its valid points that are not held out, if possible."""
     used = (point for point in found if point.row.valid and not point.held_out)
     fitted = {
         key: fit([one.bytes for one in here], [one.row.value for one in here])
@@ -211,14 +211,14 @@ def lines(found: Iterable[Point]) -> Mapping[Key, Line]:
 
 
 def worst_prediction(found: Iterable[Point]) -> float | None:
-    """The largest relative error, in absolute value, of what was predicted of held-out sizes."""
+    """The largest absolute relative error of predictions for held-out sizes."""
     told = (one for one in found if one.held_out and one.row.valid)
     errors = (abs(one.predicted / one.row.value - 1) for one in told if one.predicted is not None)
     return max(errors, default=None)
 
 
 def break_evens(found: Iterable[Point]) -> Mapping[tuple[str, str, int], BreakEven]:
-    """By memory, direction and pieces: the payload from which on packing does not pay."""
+    """By memory, direction and pieces: the payload above which packing does not pay off."""
     fitted = lines(found)
     return {
         key[:3]: crossing

@@ -1,4 +1,4 @@
-"""Numbers as people read them: the unit that fits, three or four digits, never an exponent."""
+"""Numbers for readers: a suitable unit, three or four digits, never an exponent."""
 
 from typing import Any
 
@@ -18,12 +18,12 @@ _UNITS = {"cycle": "cycles", "tsc_cycle": "TSC cycles", "1": ""}
 
 
 def _thousands(text: str) -> str:
-    """A number with commas between its thousands, as we write it: none below 10 000."""
+    """Replaces the commas between thousands by thin spaces; below 10 000 by nothing."""
     return text.replace(",", THIN if len(text.lstrip("-").partition(".")[0]) > 5 else "")
 
 
 def number(value: float) -> str:
-    """`value` with four significant digits, all digits before the point, thousands set apart."""
+    """`value` with four significant digits, all integer digits, thousands separated."""
     magnitude = abs(value)
     if magnitude == 0:
         return "0"
@@ -33,17 +33,17 @@ def number(value: float) -> str:
 
 
 def count(value: float) -> str:
-    """A number of things, or their ratio: whole numbers as they are, others with two decimals."""
+    """A count, or a ratio of counts: integers unchanged, others with two decimals."""
     return _thousands(f"{value:,.0f}") if value == round(value) else number(value)
 
 
 def tick(value: float) -> str:
-    """A round number on an axis: no trailing zeros, thousands set apart from 10 000 on."""
+    """A round number on an axis: no trailing zeros, thousands separated from 10 000 on."""
     return _thousands(f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.0f}")
 
 
 def short(value: float) -> str:
-    """`value` with three significant digits in little room: 46.8, 311, 1234, 12.3k."""
+    """`value` with three significant digits, short: 46.8, 311, 1234, 12.3k."""
     if abs(value) >= 9999.5:
         return f"{value / 1000:.3g}k" if abs(value) < 999_500 else f"{value / 1e6:.3g}M"
     return f"{value:.0f}" if abs(value) >= 99.95 else f"{value:.3g}"
@@ -55,7 +55,7 @@ def significant(value: float) -> str:
 
 
 def _step(size: float, unit: str) -> tuple[float, str]:
-    """What a value of that size is divided by, and the name of its unit then."""
+    """The divisor for a value of that size, and the name of the resulting unit."""
     steps = _STEPS[unit]
     return next((step for step in steps if size >= 0.9995 * step[0]), steps[-1])
 
@@ -71,7 +71,7 @@ def quantity(value: float, unit: str) -> str:
 
 
 def interval(low: float | None, high: float | None, unit: str) -> str:
-    """An interval in the unit that suits its larger end: 4.31–4.36 TB/s; a dash where none is."""
+    """An interval in the unit that suits its larger end: 4.31–4.36 TB/s; a dash without one."""
     if low is None or high is None:
         return "–"
     size = max(abs(low), abs(high))
@@ -83,7 +83,7 @@ def interval(low: float | None, high: float | None, unit: str) -> str:
 
 
 def unit_name(unit: str) -> str:
-    """The unit as an axis label or a column head has it."""
+    """The unit for axis labels and column heads."""
     return _UNITS.get(unit, unit)
 
 
@@ -99,7 +99,7 @@ def size(count: int) -> str:
 
 
 def fact(key: str, value: Any) -> str:
-    """A free fact of a context; the ending of its name tells the unit."""
+    """A free-form fact of a context; the suffix of its name is the unit."""
     match value:
         case None:
             return "unknown"

@@ -1,6 +1,6 @@
 """The bibliography: every source of published figures, and papers whose methods are used.
 
-Its numbers are fixed: the place of a source among all of them, in the order of the alphabet.
+Its numbers are the alphabetical positions of the sources.
 """
 
 import re
@@ -44,7 +44,7 @@ class Source(Struct, frozen=True, kw_only=True):
 
     @property
     def number(self) -> int:
-        """Its place in the bibliography, from 1."""
+        """Its number in the bibliography, from 1."""
         return _by_key()[self.key][0]
 
     @property
@@ -54,26 +54,26 @@ class Source(Struct, frozen=True, kw_only=True):
 
     @property
     def surnames(self) -> tuple[str, ...]:
-        """Of persons; organisations whole."""
+        """Surnames of persons; organisations in full."""
         authors = filter(None, _AND.split(self.author))
         return tuple(name.strip("{}").partition(",")[0] for name in authors)
 
     @property
     def order(self) -> tuple[str, ...]:
-        """By who wrote it, or else by its title."""
+        """Sort key: the authors, otherwise the title."""
         first = ", ".join(self.surnames) or self.title
         return (first.casefold(), self.year, self.title.casefold(), self.key)
 
     @property
     def url(self) -> str:
-        """Where it is on the web; may be blank."""
+        """Its web address; may be blank."""
         if self.link or not (self.doi or self.eprint):
             return self.link
         return f"https://doi.org/{self.doi}" if self.doi else f"https://arxiv.org/abs/{self.eprint}"
 
     @property
     def text(self) -> str:
-        """What a bibliography prints: authors, title, where with pages and year, eprint, note."""
+        """The printed entry: authors, title, publication with pages and year, eprint, note."""
         names = self.surnames
         authors = " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
         if names[-1:] == ("others",):
@@ -94,7 +94,7 @@ class Source(Struct, frozen=True, kw_only=True):
 
 
 def read_bibliography(path: Path) -> tuple[Source, ...]:
-    """The sources in a file, in order; `ReferenceTableError` where it is bad or a key is twice."""
+    """The sources in a file, in order; `ReferenceTableError` for a bad file or repeated key."""
     sources: dict[str, Source] = {}
     for one in read(path, Source):
         if one.key in sources:
@@ -106,7 +106,7 @@ def read_bibliography(path: Path) -> tuple[Source, ...]:
 
 @cache
 def bibliography() -> tuple[Source, ...]:
-    """All sources, in the order of their numbers 1, 2, 3, …; may raise `ReferenceTableError`."""
+    """All sources, in the order of their numbers; may raise `ReferenceTableError`."""
     return read_bibliography(folder() / MARK)
 
 
@@ -121,5 +121,5 @@ def source(key: str) -> Source:
 
 
 def cite(*keys: str) -> str:
-    """`[12]`, or `[3, 12]` of several, by number. Raises KeyError where one is not listed."""
+    """`[12]`, or `[3, 12]` for several, by number. Raises KeyError for an unknown source."""
     return f"[{', '.join(map(str, sorted({source(key).number for key in keys})))}]"

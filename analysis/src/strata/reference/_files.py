@@ -1,7 +1,7 @@
-"""Where the published figures lie, and how their tables are read.
+"""Location and reading of the tables of published figures.
 
-`results/reference` is their only home. A wheel carries that folder as `strata.reference.data`; in a
-checkout it is found from here.
+They are in `results/reference`. A wheel contains that folder as `strata.reference.data`; in a
+checkout it is found relative to this file.
 """
 
 import csv
@@ -31,13 +31,13 @@ _PRINTED = re.compile(
 
 
 class ReferenceTableError(RunError):
-    """A table of published figures that cannot be used; its text is one line."""
+    """An unusable table of published figures; its text is one line."""
 
 
 class Span:
-    """A published number as it is printed: a value, a range, a bound, or nothing.
+    """A published number as printed: a value, a range, a bound, or nothing.
 
-    Made of `28`, `400-600`, `16 or 32`, `32..128 KiB` (then in bytes), `>=4`, `4 + wait` or a
+    Parsed from `28`, `400-600`, `16 or 32`, `32..128 KiB` (then in bytes), `>=4`, `4 + wait` or a
     blank; raises ValueError for anything else. `high` is None for a bound, both for a blank.
     """
 
@@ -53,18 +53,18 @@ class Span:
 
     @property
     def value(self) -> float | None:
-        """The number, where one number is printed."""
+        """The number, if a single one is printed."""
         return self.low if self.low == self.high else None
 
     @property
     def bounds(self) -> tuple[float, float] | None:
-        """Both ends, where both are printed."""
+        """Both ends, if both are printed."""
         return None if self.low is None or self.high is None else (self.low, self.high)
 
 
 @cache
 def folder() -> Path:
-    """The folder of the tables: the package's own copy in a wheel, else the repository's."""
+    """The folder of the tables: the package's copy in a wheel, otherwise the repository's."""
     packaged = Path(str(files("strata.reference"))) / "data"
     for place in (packaged, CHECKOUT):
         if (place / MARK).is_file():
@@ -74,10 +74,11 @@ def folder() -> Path:
 
 
 def read(path: Path, kind: type[Record]) -> Iterator[Record]:
-    """The rows of a CSV file whose columns are the fields of `kind`, in the order of the file.
+    """The rows of a CSV file whose columns are the fields of `kind`, in file order.
 
     The fields of `origin` are columns too; a blank cell is the default of its field. Raises
-    `ReferenceTableError`: no file, no UTF-8, other columns, a cell that its field does not allow.
+    `ReferenceTableError` for a missing file, text that is not UTF-8, other columns, or an invalid
+    cell.
     """
 
     def refused(line: int | None, found: str, expected: str) -> ReferenceTableError:
@@ -107,7 +108,7 @@ def read(path: Path, kind: type[Record]) -> Iterator[Record]:
             name = place.strip("`").rpartition(".")[2]
             if name not in cells:
                 raise refused(line, said, "a row as README.md has it") from error
-            # What its type allows in so many words, or else what msgspec says of it.
+            # The allowed values of its type, otherwise the message of msgspec.
             allowed = [getattr(one, "description", one) for one in get_args(columns[name].type)]
             expected = " or ".join(word for word in allowed if isinstance(word, str))
             expected = expected or said.removeprefix("Expected ").partition(", got ")[0]

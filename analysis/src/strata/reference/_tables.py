@@ -1,4 +1,4 @@
-"""The published figures as records: each is the schema of a table of `results/reference`."""
+"""The published figures as records, each the schema of a table in `results/reference`."""
 
 import re
 from collections.abc import Callable
@@ -17,11 +17,11 @@ Count = Annotated[Annotated[int, Meta(ge=0)] | None, Meta(description="a whole n
 
 
 class Origin(Struct, frozen=True, kw_only=True):
-    """Where a row comes from.
+    """The origin of a row.
 
-    `tier`: read in the source itself (A), in a transcription (B), in pasted output (C), or not
-    told. `doubt` says in a few words why not to trust the row; blank: no reason. `text` names the
-    source as the table does.
+    `tier`: read in the source itself (A), in a transcription (B), in pasted output (C), or unknown.
+    `doubt` is a short reason not to trust the row; blank: none. `text` names the source as in the
+    table.
     """
 
     tier: Literal["A", "B", "C", ""] = ""
@@ -31,7 +31,7 @@ class Origin(Struct, frozen=True, kw_only=True):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys in the bibliography, the first for what the row states."""
+        """The keys in the bibliography, first the one for the statement of the row."""
         return tuple(self.key.split())
 
     def __post_init__(self) -> None:
@@ -43,13 +43,13 @@ class Origin(Struct, frozen=True, kw_only=True):
 
 
 class PlacedOrigin(Origin, frozen=True, kw_only=True):
-    """Where a row comes from, with the place in the source."""
+    """The origin of a row, with the place in the source."""
 
     locator: str
 
 
 class Published(Struct, frozen=True, kw_only=True):
-    """Somebody's number of a GPU."""
+    """A published number for a GPU."""
 
     gpu: str
     architecture: str
@@ -57,7 +57,7 @@ class Published(Struct, frozen=True, kw_only=True):
 
 
 class PublishedLatency(Published, frozen=True, kw_only=True):
-    """A latency of one level; in `unit`, which is not always cycles."""
+    """A latency of one level; in `unit`, which need not be cycles."""
 
     level: Literal[
         "shared", "l1", "l1_5", "l2_near", "l2_far", "l2", "dram", "constant_l1", "constant_l15",
@@ -70,7 +70,7 @@ class PublishedLatency(Published, frozen=True, kw_only=True):
 
 
 class PublishedBandwidth(Published, frozen=True, kw_only=True):
-    """A bandwidth of one level, or (level `compute`) a rate of arithmetic; in `unit`."""
+    """A bandwidth of one level, or an arithmetic rate (level `compute`); in `unit`."""
 
     level: Literal["shared", "l1", "l2", "dram", "constant_l1", "compute"]
     operation: str
@@ -79,7 +79,7 @@ class PublishedBandwidth(Published, frozen=True, kw_only=True):
 
 
 class PublishedGeometry(Published, frozen=True, kw_only=True):
-    """The sizes of a cache in bytes; of a TLB its reach and the page of an entry."""
+    """The sizes of a cache in bytes; for a TLB its reach and the page size of an entry."""
 
     level: Literal[
         "l1", "l2", "l2_segment", "constant_l1", "constant_l15", "texture", "tlb_l1", "tlb_l2",
@@ -91,7 +91,7 @@ class PublishedGeometry(Published, frozen=True, kw_only=True):
 
 
 class PublishedInstruction(Published, frozen=True, kw_only=True):
-    """Cycles of an instruction, as the source calls it; threads' operations per clock and SM."""
+    """Cycles of an instruction, named as in the source; thread operations per clock and SM."""
 
     instruction: str
     latency_cycles: Span
@@ -101,8 +101,8 @@ class PublishedInstruction(Published, frozen=True, kw_only=True):
 class PublishedRate(Published, frozen=True, kw_only=True):
     """Interactions per second of an all-pairs n-body code, N² for each step.
 
-    `name` is what the source calls the row, where it does; `label` is short enough for a figure;
-    `bodies` are those of one system, None where not told.
+    `name` is the name in the source, if any; `label` is short enough for a figure; `bodies` are
+    those of one system, None if unknown.
     """
 
     problem: Literal["single", "galaxies"]
@@ -115,9 +115,9 @@ class PublishedRate(Published, frozen=True, kw_only=True):
 
 
 class PublishedSearch(Published, frozen=True, kw_only=True):
-    """A rate of a code that finds neighbours: steps, agent steps or neighbours a second.
+    """A rate of a neighbour-search code: steps, agent steps or neighbours per second.
 
-    `problem` is the one here that is nearest to it, `world` that of boids, blank where not told.
+    `problem` is the most similar one here, `world` that of boids, blank if unknown.
     """
 
     problem: Literal["boids", "circles", "list"]
@@ -130,15 +130,15 @@ class PublishedSearch(Published, frozen=True, kw_only=True):
 
     @property
     def rate(self) -> float:
-        """Agent steps a second, or, where that is what is told, neighbours."""
+        """Agent steps per second, or neighbours per second if those are given."""
         return self.value * (self.agents if self.quantity == "steps_per_second" else 1)
 
 
 class Gpu(Struct, frozen=True, kw_only=True):
-    """What a data sheet, a white paper or the device itself says of a GPU; None: not found.
+    """The specification of a GPU by a data sheet, a white paper or the device; None: not found.
 
     Clocks in MHz, rates in GFLOP/s and GB/s (10⁹), memory in GB as the source counts them. The
-    source names the place itself.
+    source includes the place.
     """
 
     gpu: str
@@ -158,7 +158,7 @@ class Gpu(Struct, frozen=True, kw_only=True):
 
 
 def _table(name: str, kind: type[Record]) -> Callable[[], tuple[Record, ...]]:
-    """What gives the rows of a table in their order, read once. Raises `ReferenceTableError`."""
+    """Returns the function for the rows of a table, read once. Raises `ReferenceTableError`."""
     return cache(lambda: tuple(read(folder() / name, kind)))
 
 
@@ -172,6 +172,6 @@ gpus = _table("gpus.csv", Gpu)
 
 
 def is_of(published: PublishedRate, device: str) -> bool:
-    """Whether it is of the chip with the slug `device`: `H200` is, `H200 NVL` is not."""
+    """Whether it describes the chip with the slug `device`: `H200` does, `H200 NVL` does not."""
     slug = re.sub(r"[^a-z0-9]+", "-", published.gpu.lower()).strip("-")
     return device == slug or device.endswith(f"-{slug}")

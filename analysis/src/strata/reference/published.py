@@ -1,8 +1,8 @@
-"""A run's own numbers beside those that others published, in units in which they can be compared.
+"""A run's own numbers beside published ones, in comparable units.
 
-Pure: rows and `strata.reference` in, marks out. What cannot be compared honestly is left out: times
-without a clock, rates without a number of SMs or without the pins', other instructions. A level
-that the run has no valid row of is left out as well.
+Pure functions: rows and `strata.reference` in, marks out. Numbers that cannot be compared honestly
+are left out: times without a clock, rates without a number of SMs or pins, other instructions. A
+level without a valid row in the run is left out as well.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,7 +38,7 @@ class Mark(NamedTuple):
 
     @property
     def doubt(self) -> str:
-        """Why not to trust it; blank without a reason."""
+        """The reason not to trust it; blank for none."""
         return self.published.origin.doubt if self.published else ""
 
     @property
@@ -48,7 +48,7 @@ class Mark(NamedTuple):
 
 
 def _marks(panels: Sequence[str], own: Mapping[str, Row], theirs: Theirs) -> tuple[Mark, ...]:
-    """The marks of `panels` that the run has: its own first, then by generation, as tables go."""
+    """The marks of `panels` in the run: its own first, then by generation, in table order."""
     marks = []
     for panel, row in own.items():
         scale = 100 if row.quantity == "share_of_limit" else 1
@@ -64,7 +64,7 @@ def _marks(panels: Sequence[str], own: Mapping[str, Row], theirs: Theirs) -> tup
 
 
 def _measured(rows: Iterable[Row], benchmark: str, quantity: str, method: str = "") -> list[Row]:
-    """The valid rows of one quantity by one method, or by any; none of a run on a CPU."""
+    """The valid rows of one quantity by one method, or by any; none for a run on a CPU."""
     here = (row for row in rows if row.benchmark == benchmark and row.quantity == quantity)
     found = (row for row in here if row.backend == "cuda" and row.valid)
     return [row for row in found if method in ("", row.method)]
@@ -77,7 +77,7 @@ LATENCIES: dict[str, tuple[str, ...]] = {one: (one,) for one in _PLACES} | {"l2"
 """Panels, and the published levels that stand in each: one L2, or the near part of one of two."""
 
 _OTHER_METRICS = (
-    "load_latency_mean",  # beside its median
+    "load_latency_mean",  # next to its median
     "load_latency_tlb_miss",
     "constant_broadcast_latency",
     "load_latency, 32-way bank conflict",
@@ -90,7 +90,7 @@ _OTHER_METRICS = (
 
 
 def latency_marks(own: Mapping[str, Row], panels: Sequence[str]) -> tuple[Mark, ...]:
-    """Latencies in cycles, of those panels of `LATENCIES` that the run has a row of: `own`."""
+    """Latencies in cycles, for the panels of `LATENCIES` with a row of the run: `own`."""
     theirs = (
         (panel, one, one.value.bounds)
         for one in reference.latencies()
@@ -115,7 +115,7 @@ _PINS = {
     "A100 40GB": "A100 SXM4 40GB",
     "K80 (one GPU, ECC off)": "K80 (one GPU, GK210)",
     "K80 (one GPU, ECC on)": "K80 (one GPU, GK210)",
-    "V100": "Tesla V100 PCIe",  # as many as those of the SXM2
+    "V100": "Tesla V100 PCIe",  # as many as on the SXM2
     "V100 PCIe": "Tesla V100 PCIe",
 }
 """Names in gpus.csv of GPUs that are called otherwise there."""
@@ -128,7 +128,7 @@ _THE_VENDORS = "jia2018volta"
 
 
 def _comparable(one: PublishedBandwidth) -> tuple[str, float] | None:
-    """Its panel, and its value in the unit of the panel; None of what cannot be compared."""
+    """Its panel, and its value in the unit of the panel; None if it cannot be compared."""
     gpu = {gpu.gpu: gpu for gpu in reference.gpus()}.get(_PINS.get(one.gpu, one.gpu))
     if one.level != "dram":
         if one.unit == "B/clk/SM":
@@ -147,7 +147,7 @@ def _comparable(one: PublishedBandwidth) -> tuple[str, float] | None:
 
 
 def own_bandwidths(rows: Sequence[Row]) -> Mapping[str, Row]:
-    """The best valid row of each panel: reads, and copies of DRAM; nothing of a run on a CPU."""
+    """The best valid row of each panel: reads, and copies of DRAM; none for a run on a CPU."""
     best = {}
     for panel in BANDWIDTHS:
         level, _, operation = panel.partition("_")
@@ -161,7 +161,7 @@ def own_bandwidths(rows: Sequence[Row]) -> Mapping[str, Row]:
 
 
 def bandwidth_marks(rows: Sequence[Row], panels: Sequence[str] = BANDWIDTHS) -> tuple[Mark, ...]:
-    """Bandwidths in B/clk/SM and per cent of the pins, of every panel that the run has a row of."""
+    """Bandwidths in B/clk/SM and per cent of the pins, for panels with a row of the run."""
     theirs = (
         (found[0], one, (found[1], found[1]))
         for one in reference.bandwidths()
@@ -201,7 +201,7 @@ _ISSUE_COST = "breitbart2008structures"
 
 
 class Compared(NamedTuple):
-    """An instruction: the run's own latency in cycles, and others', by GPU and source."""
+    """An instruction: the run's own latency in cycles, and published ones, by GPU and source."""
 
     name: str
     own: Row
@@ -209,7 +209,7 @@ class Compared(NamedTuple):
 
 
 def own_cost(rows: Iterable[Row], operation: str, *, chain: bool) -> Row | None:
-    """Valid cycles of a chain on one warp, or a warp's best of full SMs; None of a CPU."""
+    """Valid cycles of a chain on one warp, or the best of full SMs per warp; None for a CPU."""
     costs = _measured(rows, COST, "operation_cycles", "clock64_slope")
     mine = [row for row in costs if row.text("operation") == operation and row.value > 0]
     if chain:
@@ -220,7 +220,7 @@ def own_cost(rows: Iterable[Row], operation: str, *, chain: bool) -> Row | None:
 
 
 def instructions(rows: Sequence[Row]) -> tuple[Compared, ...]:
-    """Instructions that the run and others measured, in the order of `INSTRUCTIONS`."""
+    """Instructions measured by the run and by others, in the order of `INSTRUCTIONS`."""
     mine = [row for row in rows if row.benchmark == COST]
     known = [
         one

@@ -1,8 +1,7 @@
-"""All rows of a run as a page carries them: small enough to embed a million of them.
+"""All rows of a run, embedded in a page: small enough for a million of them.
 
-A page holds no element for each row. It holds one text, which its script unpacks: columns with
-every word once, numbers with seven digits, deflated and in base64. `measurements.csv` has all
-digits.
+A page has no element for each row, but one text that its script unpacks: columns with every word
+once, numbers with seven digits, deflated and in base64. `measurements.csv` has all digits.
 """
 
 import base64
@@ -16,7 +15,7 @@ from strata.run import Row, params_text
 
 
 def spans(places: Iterable[int]) -> str:
-    """Places from 0 as numbers from 1, in order, what follows on each other joined: `3-7,12`."""
+    """Places from 0 as numbers from 1, in order, with runs joined: `3-7,12`."""
     ends: list[list[int]] = []
     for number in sorted({place + 1 for place in places}):
         if ends and ends[-1][-1] == number - 1:
@@ -29,9 +28,9 @@ def spans(places: Iterable[int]) -> str:
 def pack(rows: Sequence[Row], shown: Callable[[str], str] = str) -> str:
     """`rows` as the script of a page reads them; `shown` is applied to the reasons of a row.
 
-    Deflated JSON in base64. Of each case, in order: benchmark, parameters, number of rows. Of each
-    row: the numbers of its words (`heads`: quantity, unit, provenance, method; `notes`: whether
-    valid, and reasons), value and number of samples; of rows with several samples as well the ends
+    Deflated JSON in base64. For each case, in order: benchmark, parameters, number of rows. For
+    each row: the indices of its words (`heads`: quantity, unit, provenance, method; `notes`:
+    validity and reasons), value and number of samples; for rows with several samples also the ends
     of interval and range.
     """
     heads: dict[Hashable, int] = {}
@@ -69,7 +68,7 @@ def pack(rows: Sequence[Row], shown: Callable[[str], str] = str) -> str:
 
 
 def _text(value: float | None) -> str:
-    """Whole numbers whole, as counts are; others with seven digits."""
+    """Integers as such, as counts are; others with seven digits."""
     if value is None:
         return "null"
     return f"{value:.0f}" if value.is_integer() and abs(value) < 1e15 else f"{value:.7g}"

@@ -1,4 +1,4 @@
-"""Short answers to single questions: what an access pattern, an instruction, an atomic costs."""
+"""Short answers to single questions: the cost of access patterns, instructions, atomics."""
 
 from collections.abc import Iterator
 
@@ -20,7 +20,7 @@ _CACHES = ("l1", "l2")
 
 
 def found(run: Run, benchmark: str, quantity: str, **axes: str) -> Row | None:
-    """The first valid row of a quantity where the axes have these values, timed if it can be."""
+    """The first valid row of a quantity with these axis values, preferably timed."""
     for case in by_case(run.of(benchmark)):
         if all(case.text(axis, value) == value for axis, value in axes.items()):
             row = case.timed(quantity) or case.of(quantity, "counted") or case.row(quantity)
@@ -35,14 +35,14 @@ def size_of(row: Row) -> Cited:
 
 
 def sizes(run: Run) -> dict[str, tuple[Row | None, Row | None]]:
-    """Of each cache that is known the most that was found, and the most that is reported of it."""
+    """The largest found and reported size of each known cache."""
     of = {level: atlas.geometry(run, f"{level}_size") for level in _CACHES}
     told = {level: (rows.get("size"), rows.get("reported")) for level, rows in of.items()}
     return {level: both for level, both in told.items() if any(both)}
 
 
 def cache_sizes(run: Run) -> Iterator[Sentence]:
-    """How much of each cache loads found, beside what is reported of it."""
+    """The size of each cache as found by loads, beside the reported one."""
     parts: list[Sentence] = []
     for level, (seen, reported) in sizes(run).items():
         one = " as one SM sees it" if level == "l2" and run.context.backend == "cuda" else ""
@@ -53,7 +53,7 @@ def cache_sizes(run: Run) -> Iterator[Sentence]:
 
 
 def coalescing(run: Run) -> Iterator[Sentence]:
-    """What a warp-load of words asks for, of neighbours and far apart."""
+    """The requests of a warp-load of words, adjacent and far apart."""
     parts: list[Sentence] = []
     for stride in ("1", "32"):
         axes = {"width": "4", "misalignment": "0", "permutation": "identity", "stride": stride}
@@ -67,7 +67,7 @@ def coalescing(run: Run) -> Iterator[Sentence]:
 
 
 def bank_conflicts(run: Run) -> Iterator[Sentence]:
-    """A load from shared memory without a conflict, and with the worst."""
+    """A load from shared memory without conflicts, and with the worst ones."""
     parts: list[Sentence] = []
     for stride in ("1", "32"):
         axes = {"operation": "load", "pattern": "stride", "width": "4", "stride": stride}
@@ -81,7 +81,7 @@ def bank_conflicts(run: Run) -> Iterator[Sentence]:
 
 
 def instructions(run: Run) -> Iterator[Sentence]:
-    """What an instruction that waits for the one before it takes."""
+    """The latency of dependent instructions."""
     rows = {
         name: found(run, "instruction_cost", "operation_cycles", operation=operation, ilp="1",
                     warps_per_sm="1")
@@ -93,7 +93,7 @@ def instructions(run: Run) -> Iterator[Sentence]:
 
 
 def atomics(run: Run) -> Iterator[Sentence]:
-    """An addition that returns the old value, alone on its word and where all want the same."""
+    """An addition that returns the old value, uncontended and with full contention."""
     parts: list[Sentence] = []
     for space in dict.fromkeys(row.text("space") for row in run.of("atomics")):
         axes = {"operation": "add_int", "returns": "yes", "space": space}
@@ -101,14 +101,14 @@ def atomics(run: Run) -> Iterator[Sentence]:
         same = found(run, "atomics", "atomic_latency", target="same", **axes)
         where = f"in {space} memory" if run.context.backend == "cuda" else "on a CPU"
         if own and same:
-            parts.append((f"{where} ", cited(own), " on a word of its own and ", cited(same),
-                          " where all want one word"))  # fmt: skip
+            parts.append((f"{where} ", cited(own), " on a separate word and ", cited(same),
+                          " where all use one word"))  # fmt: skip
     if parts:
         yield ("Latency of an atomic addition: ", *joined(parts), ".")
 
 
 def rooflines(run: Run) -> Iterator[Sentence]:
-    """The kernel that comes nearest to its roof."""
+    """The kernel closest to its roof."""
     counted = [one for one in points_of(entries([run])) if one.basis == "counted" and one.share]
     if top := max(counted, key=lambda one: one.share or 0, default=None):
         kernels = len({one.name for one in counted})

@@ -1,4 +1,4 @@
-"""A part of a report that fails is left out and named; it never costs the rest."""
+"""A part of a report that fails is left out and named; it does not affect the rest."""
 
 import logging
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from strata.run import one_line
 
 @contextmanager
 def attempt(what: str, notices: list[str] | None = None) -> Iterator[None]:
-    """Ends what is inside where it raises; `notices` and the standard error then name `what`."""
+    """Suppresses an exception inside; `notices` and standard error then name `what`."""
     try:
         yield
     except Exception as error:  # noqa: BLE001  (whatever it is)
@@ -17,8 +17,8 @@ def attempt(what: str, notices: list[str] | None = None) -> Iterator[None]:
 
 
 def left_out(what: str, why: str, notices: list[str] | None = None) -> None:
-    """Names `what` failed, and why, on the standard error and in `notices`."""
-    notice = one_line(f"{what} is left out, it failed: {why}")
+    """Reports that `what` failed, and why, on standard error and in `notices`."""
+    notice = one_line(f"{what} failed and is left out: {why}")
     logging.getLogger("strata").warning("strata: %s", notice)
     if notices is not None:
         notices.append(notice)

@@ -1,7 +1,7 @@
-"""Which sources a page cites, and the links to them.
+"""The sources that a page cites, and the links to them.
 
-A text cites with the number of a source in brackets: `[12]`, `[3, 12]` (`strata.reference.cite`
-gives it). A page lists the sources that it cites, and no others.
+A text cites the number of a source in brackets: `[12]`, `[3, 12]` (from `strata.reference.cite`). A
+page lists the sources that it cites, and no others.
 """
 
 import re
@@ -27,13 +27,13 @@ _LINK = Markup('<a href="#source-{0}">{0}</a>')
 
 
 class Citations:
-    """The sources that one page cites: they are collected while its texts are linked."""
+    """The sources that one page cites, collected while its texts are linked."""
 
     def __init__(self) -> None:
         self._used: set[int] = set()
 
     def link(self, text: str) -> Markup:
-        """`text` for a page: escaped, every citation of a known source a link to it."""
+        """`text` for a page: escaped, with every citation of a known source as a link."""
         return Markup(_MARK.sub(self._mark, f"{Markup.escape(text)}"))  # noqa: S704  (escaped)
 
     def _mark(self, mark: re.Match[str]) -> str:
@@ -44,7 +44,7 @@ class Citations:
         return f"[{', '.join(map(_LINK.format, numbers))}]"
 
     def cite(self, *keys: str) -> Markup:
-        """The citation of sources by their keys. Raises KeyError for a key that none has."""
+        """The citation of sources by their keys. Raises KeyError for an unknown key."""
         return self.link(reference.cite(*keys))
 
     def used(self) -> Sequence[reference.Source]:
@@ -52,12 +52,12 @@ class Citations:
         return [one for one in reference.bibliography() if one.number in self._used]
 
     def bibtex(self) -> str:
-        """The sources cited so far, for BibTeX: an entry each, a blank line between two."""
+        """The sources cited so far, for BibTeX: one entry each, separated by blank lines."""
         return "\n\n".join(bibtex(one) for one in self.used()) + "\n"
 
 
 def bibtex(one: reference.Source) -> str:
-    """An entry of BibTeX; names of organisations and titles keep their capitals."""
+    """A BibTeX entry; names of organisations and titles keep their capitals."""
     volume, _, issue = one.issue.partition("(")
     numbers = {"chapter" if one.in_book else "number": one.issue}
     if one.kind == "article":

@@ -40,7 +40,7 @@ from strata.run.files import write_files
 def _compared(
     figure: Figure[Any], found: Sequence[Comparison], beside: devices.Devices | None
 ) -> Sequence[Any]:
-    """What a figure shows of the runs that are compared."""
+    """The content of a figure for the compared runs."""
     if figure.beside:
         runs = beside.runs if beside else (found[0].before, *(one.after for one in found))
         return figure.beside(runs)
@@ -53,8 +53,8 @@ def write(
 ) -> None:
     """Write the files of comparisons and of devices into the folder `out`.
 
-    Without `headings` the figures do not say what they show. Everything is made before anything is
-    written. OSError where that fails.
+    Without `headings` the figures do not identify their runs. Everything is made before anything is
+    written. Raises OSError if writing fails.
     """
     of = {run.context.run: run for one in found for run in (one.before, one.after)}
     runs = beside.runs if beside else [*of.values()]

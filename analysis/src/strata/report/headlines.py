@@ -1,7 +1,7 @@
-"""The ten numbers that a person wants first, and how many cases they come from.
+"""The ten most important numbers of a run, and how many cases they come from.
 
-One small function for each; a run that lacks a number has others take its place. `strata summary`
-and `strata report` print them, and they stand at the top of the page.
+One small function each; if a run lacks a number, others take its place. `strata summary` and
+`strata report` print them, and they are at the top of the page.
 """
 
 from collections import Counter
@@ -24,13 +24,13 @@ MOST = 10
 
 
 class Headline(NamedTuple):
-    """One of the numbers that a person wants first: what it is, the number, a remark to it."""
+    """A headline number: what it is, the number, and a remark."""
 
     what: str
     value: Sentence
     remark: Sentence = ()
     trust: bool = False
-    """Whether it says how far to trust the others."""
+    """Whether it tells how far to trust the others."""
 
 
 def headlines(run: Run, notices: list[str] | None = None) -> tuple[Headline, ...]:
@@ -51,14 +51,14 @@ def headlines(run: Run, notices: list[str] | None = None) -> tuple[Headline, ...
 
 
 def table(run: Run, found: Sequence[Headline] | None = None) -> Table:
-    """The headlines of a run, or those that were `found`, as a table."""
+    """The headlines of a run, or the given ones, as a table."""
     told = headlines(run) if found is None else found
     rows = tuple(((one.what,), one.value, one.remark) for one in told)
     return Table("headlines", "First numbers", ("what", "value", "remark"), rows, frozenset({1}))
 
 
 def latencies(run: Run) -> Iterator[Headline]:
-    """A dependent load out of each level; shared memory beside L1."""
+    """A dependent load from each level; shared memory beside L1."""
     found = dict(atlas.latencies(run))
     parts = atlas.partitions(run)
     shared = found.pop("shared", None) if "l1" in found else None
@@ -75,7 +75,7 @@ def latencies(run: Run) -> Iterator[Headline]:
 
 
 def bandwidths(run: Run) -> Iterator[Headline]:
-    """The best read of each level; shared memory is not among the first numbers."""
+    """The best read bandwidth of each level; shared memory is not a headline."""
     for level, best in atlas.bandwidths(run).items():
         if level != "shared":
             what = f"{level_name(level)} bandwidth, reading"
@@ -100,7 +100,7 @@ def nbody(run: Run) -> Iterator[Headline]:
 
 
 def cache_sizes(run: Run) -> Iterator[Headline]:
-    """How large the caches are: as loads find them, an L2 in parts as it is reported."""
+    """The cache sizes: as found by loads, for a divided L2 as reported."""
     value: list[str | Cited] = []
     remark: list[str | Cited] = []
     for level, (seen, reported) in sizes(run).items():
@@ -116,7 +116,7 @@ def cache_sizes(run: Run) -> Iterator[Headline]:
 
 
 def best_layout(run: Run) -> Iterator[Headline]:
-    """The layout of most useful bandwidth out of the farthest level that has one; that alone."""
+    """The layout with the most useful bandwidth from the farthest level that has one; only that."""
     found = {(pick.kind, pick.level): pick for pick in _best_layouts(run)}
     if loaded := next((found[key] for key in reversed(found) if key[0] == "bandwidth"), None):
         remark: Sentence = (cited(loaded.row), " of useful data", loaded.against)
@@ -129,7 +129,7 @@ def best_layout(run: Run) -> Iterator[Headline]:
 
 
 def best_layouts(run: Run) -> Iterator[Headline]:
-    """Of each level the cheapest layout and the one of best bandwidth."""
+    """The cheapest layout and the one of best bandwidth for each level."""
     whats = {"latency": "latency, cheapest", "bandwidth": "useful bandwidth, best"}
     for pick in _best_layouts(run):
         what = f"{level_name(pick.level)} {whats[pick.kind]} layout"
@@ -161,7 +161,7 @@ def _best_layouts(run: Run) -> Iterator[_Pick]:
 
 
 def core_clock(run: Run) -> Iterator[Headline]:
-    """The clock that the cores held, and its range over all cases."""
+    """The clock of the cores, and its range over all cases."""
     found = (row for row in run.rows if row.quantity == "core_clock" and row.valid)
     if clocks := sorted(found, key=lambda row: row.value):
         ends = " to ".join(quantity(row.value, row.unit) for row in (clocks[0], clocks[-1]))
@@ -169,7 +169,7 @@ def core_clock(run: Run) -> Iterator[Headline]:
 
 
 def timers(run: Run) -> Iterator[Headline]:
-    """How far two independent timers of one thing lie apart at the most."""
+    """The largest difference between two independent timers."""
     if pairs := agreements(run.rows):
         worst = max(pairs, key=lambda pair: abs(pair.ratio - 1))
         apart = sum(abs(pair.ratio - 1) > TIMER_TOLERANCE for pair in pairs)
@@ -179,7 +179,7 @@ def timers(run: Run) -> Iterator[Headline]:
 
 
 def valid_rows(run: Run) -> Iterator[Headline]:
-    """How many rows no gate failed."""
+    """The number of rows that passed all gates."""
     invalid = sum(not row.valid for row in run.rows)
     flagged = f"{invalid} flagged by a gate" if invalid else "no gate failed"
     found = f"{len(run.rows) - invalid} of {len(run.rows)}"
@@ -187,7 +187,7 @@ def valid_rows(run: Run) -> Iterator[Headline]:
 
 
 def cases(run: Run) -> Iterator[Headline]:
-    """How many cases of the sweep were measured."""
+    """The number of measured cases of the sweep."""
     statuses = Counter(case.status for case in run.cases)
     measured = f"{statuses['measured']} of {len(run.context.sweep.cases)}"
     rest = f"{statuses['skipped']} skipped, {statuses['failed']} failed"

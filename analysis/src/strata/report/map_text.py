@@ -1,4 +1,4 @@
-"""The map of the memory hierarchy for a terminal: boxes in one another, at most 100 columns."""
+"""The map of the memory hierarchy for a terminal: nested boxes, at most 100 columns."""
 
 from collections.abc import Iterator, Sequence
 
@@ -26,17 +26,17 @@ PLAIN = str.maketrans(f"┌─┐│└┘≈≥×µ÷…–·{SPACE}{THIN}", "+
 
 
 def plain_letters(text: str, encoding: str) -> str:
-    """The text in letters that an encoding has."""
+    """The text in letters of an encoding."""
     if encoding.lower().startswith("utf"):
         return text
     return text.translate(PLAIN).encode(encoding, "replace").decode(encoding)
 
 
 def text(maps: Sequence[Hierarchy]) -> str:
-    """The levels of a device, or of several of one kind: then a line for each, with its letter."""
+    """The levels of a device, or of several of one kind, with one lettered line per device."""
     notes: dict[str, str] = {}
     rows = [(1, ["", "", *HEADS.values()]), *_rows(maps, notes), (0, [])]
-    # The edges of boxes are the ends of a line's first and last cell.
+    # The edges of boxes are in the first and last cell of a line.
     lines = [["│ " * n + cells[0], *cells[1:], " │" * n] for n, cells in rows if n]
     *widths, edges = (max(map(cell_len, column)) for column in zip(*lines, strict=True))
     while (wide := sum(widths) + len(widths) - 1 + edges) > WIDE:
@@ -55,15 +55,15 @@ def text(maps: Sequence[Hierarchy]) -> str:
     keys = KEYS if len(maps) > 1 else [""] * len(maps)
     names = zip(keys, maps, strict=False)
     named_by = [f"{key} {one.device} ({one.run.context.run})".strip() for key, one in names]
-    told = f"B/cycle: of each {maps[0].core}. *: told by the device or the system, not measured."
+    told = f"B/cycle: per {maps[0].core}. *: reported by the device or the system, not measured."
     said = [*map(visible, named_by), *done, told, *(f"{mark} {why}" for why, mark in notes.items())]
     return "\n".join(set_cell_size(one, WIDE).rstrip() for one in said)
 
 
 def _rows(maps: Sequence[Hierarchy], notes: dict[str, str]) -> Iterator[tuple[int, list[str]]]:
-    """In how many boxes a line is, and its cells: level, letter of the device, numbers.
+    """For each line: the depth of its box, and its cells (level, letter of the device, numbers).
 
-    In none, without a cell, is what parts a level beside the device from the one before.
+    Depth 0 without cells separates a level beside the device from the previous one.
     """
     levels = {level.name: level for one in maps for level in one.levels}
     most = 1 + max(level.depth or 0 for level in levels.values())
@@ -93,7 +93,7 @@ def _cell(one: Number | None, notes: dict[str, str]) -> str:
 
 
 def _right(words: str, width: int) -> str:
-    """The words at the right end of a column; what is cut says so: it is another number."""
+    """The words at the right end of a column; a cut text is marked, since it is another number."""
     if cell_len(words) > width:
         return set_cell_size(words, width - 1) + "…"
     return " " * (width - cell_len(words)) + words

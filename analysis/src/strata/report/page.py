@@ -1,10 +1,10 @@
-"""Write the report of one or several runs: a self-contained page, every figure and table apart.
+"""Write the report of one or several runs: a self-contained page, and figures and tables as files.
 
     report.html               the page: inline SVG, style, script, all rows; it needs no network
-    figures/NAME.png|svg|pdf  each figure, to go into a paper or a slide
+    figures/NAME.png|svg|pdf  each figure, for papers and slides
     tables/NAME.md|tex        each table, as Markdown and for LaTeX (booktabs)
-    data/NAME.csv             what each figure shows
-    references.bib            what the page cites, for BibTeX
+    data/NAME.csv             the data of each figure
+    references.bib            the sources that the page cites, for BibTeX
 
 With several runs, `figures`, `tables` and `data` have a folder for each. The same runs give the
 same bytes. Nothing is written before everything is made.
@@ -65,16 +65,15 @@ ALWAYS = ("trust",)
 def write(runs: Sequence[Run], out: Path, *, headings: bool = True) -> Path:
     """Write the report of `runs` into the folder `out`; returns the path of the page.
 
-    Without `headings` the image files do not say what they show, of which device and run.
-    Raises `RunError` when a run is given twice or holds nothing that can be shown, OSError when a
-    file cannot be written.
+    Without `headings` the image files do not identify device and run. Raises `RunError` if a run is
+    given twice or has nothing to show, OSError if a file cannot be written.
     """
     write_files(out, make(runs, headings=headings))
     return out / "report.html"
 
 
 def environment() -> Environment:
-    """What makes pages of the templates: texts are escaped, a missing value is an error."""
+    """The template environment: texts are escaped, a missing value is an error."""
     return Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -86,9 +85,9 @@ def environment() -> Environment:
 
 
 def make(runs: Sequence[Run], *, headings: bool = True) -> dict[str, bytes]:
-    """The files of the report of `runs`, by their path below its folder; the page comes last.
+    """The files of the report of `runs`, by their path in its folder; the page comes last.
 
-    Raises `RunError` as `write` does.
+    Raises `RunError` like `write`.
     """
     refuse_repeated(runs)
     places = [Places(run.rows) for run in runs]
@@ -122,10 +121,10 @@ def _why(row: Row) -> tuple[str, str]:
 
 
 class Section:
-    """One run as the template shows it; a row that something links to stands on the page.
+    """One run as the template shows it; rows that are linked appear on the page.
 
-    What is not of the figures is made at once, while they are drawn. `invalid`: places of
-    such rows, together those of one benchmark whose reasons differ by numbers alone.
+    Everything except figures is made at once, while they are drawn. `invalid`: places of such rows,
+    grouped by benchmark if their reasons differ only in numbers.
     """
 
     def __init__(
@@ -160,13 +159,13 @@ class Section:
         makers = (*counted.TABLES, lambda _: counted.difference_table(self.check))
         self.counted = self._each(self._table, made(makers, run, self.notices))
         self.packed = all_rows.pack(run.rows, without_paths)
-        # What is told of each benchmark; what all of a suite share, under the suite's name.
+        # The texts of each benchmark; those shared by a suite are under its name.
         told = ({case.benchmark for case in run.cases}, {case.suite for case in run.cases})
         methods = (f"methods/{name}.html.j2" for names in told for name in sorted(names))
         self.methods = tuple(name for name in methods if (TEMPLATES / name).is_file())
 
     def show(self, drawings: Sequence[Drawing]) -> None:
-        """Take in the figures."""
+        """Add the figures."""
         for one in drawings:
             if one.failure:
                 left_out(f"{one.title!r}", one.failure, self.notices)
@@ -186,14 +185,14 @@ class Section:
 
     @property
     def map(self) -> Mapping[str, Any] | None:
-        """The figure that stands above all questions."""
+        """The figure above all questions."""
         return next((one for one in self.figures if one["drawing"].name == MAP), None)
 
     def _headline(self, one: headlines.Headline) -> tuple[str, Markup, Markup]:
         return one.what, self.sentence(one.value), self.sentence(one.remark)
 
     def at(self, place: int) -> str:
-        """The anchor of the row at `place`, from 0, which will stand on the page."""
+        """The anchor of the row at `place`, from 0, which will be on the page."""
         self.linked.add(place)
         return f"{self.key}-{place + 1}"
 
@@ -208,7 +207,7 @@ class Section:
         )
 
     def _each(self, show: Callable[[T], U], things: Iterable[T]) -> list[U]:
-        """What `show` makes of each thing; what fails is left out and named."""
+        """The results of `show` for each item; failures are left out and named."""
         made = []
         for thing in things:
             with attempt(f"{getattr(thing, 'title', 'A sentence')!r}", self.notices):
@@ -237,7 +236,7 @@ class Section:
 
 
 def gate_counts(run: Run) -> Mapping[str, Counter[Verdict]]:
-    """How often each gate gave each verdict: cases for case gates, rows for the noise gate."""
+    """The counts of each verdict per gate: cases for case gates, rows for the noise gate."""
     counts = defaultdict(Counter[Verdict], noise=Counter(row.noise for row in run.rows))
     for case in run.cases:
         for gate in case.gates:
@@ -246,7 +245,7 @@ def gate_counts(run: Run) -> Mapping[str, Counter[Verdict]]:
 
 
 def opening(caption: str) -> list[str]:
-    """A caption, or the sentences that a long one begins with, and the rest of it."""
+    """A caption, or the first sentences of a long one, and the rest of it."""
     ends = [found.end() for found in re.finditer(r"\. (?=[A-Z])", caption[:OPENING])]
     if len(caption) <= 1.2 * OPENING or not ends:
         return [caption]
@@ -254,7 +253,7 @@ def opening(caption: str) -> list[str]:
 
 
 def _sort_key(cell: Sentence) -> str:
-    """The value behind a cell that shows a row's value: 3.35 TB/s comes after 900 GB/s."""
+    """The sort key of a cell with a row: 3.35 TB/s comes after 900 GB/s."""
     cited = [part for part in cell if isinstance(part, Cited)]
     if len(cited) == 1 and cited[0].text == units.quantity(cited[0].row.value, cited[0].row.unit):
         return f"{cited[0].row.value}"
@@ -262,23 +261,24 @@ def _sort_key(cell: Sentence) -> str:
 
 
 def _notices(run: Run) -> list[str]:
-    """What a reader must know before believing anything on the page."""
+    """The warnings at the top of the page."""
     build, state, found, table = run.context.build, run.context.state, findings(run), run.table
     kind = build.build_type or "an unnamed build type"
     shown = "; ".join(without_paths(line) for line in found[:3])
     broken = f"{shown}; and {len(found) - 3} more" if len(found) > 3 else shown
     fell = [one for one in fallen(run) if not one.says]
     told = {
-        "Built from a source tree with uncommitted changes: the commit alone does not reproduce "
-        "these numbers.": build.dirty,
+        "Built from a source tree with uncommitted changes: the commit alone does not "
+        "reproduce these numbers.": build.dirty,
         "The commit of the harness is unknown.": build.commit == "unknown",
         f"Built as {kind}, not as Release.": kind not in ("Release", "RelWithDebInfo"),
-        f"The run is {state}: what is missing here was not measured.": state != "complete",
+        f"The run is {state}: results missing here were not measured.": state != "complete",
         "measurements.csv is missing; this page was computed from samples.jsonl.": table is None,
-        f"The run folder breaks its contract ({broken}). This page is from the samples.": found,
-        f"{sum(one.rows for one in fell)} rows were valid when they were recorded and break a "
-        f"rule of truth ({', '.join(f'{one.rule} {one.rows}' for one in fell)}): they keep their "
-        "values and are shown as not valid.": fell,
+        f"The run folder violates its contract ({broken}). This page uses the samples.": found,
+        f"{sum(one.rows for one in fell)} rows were valid when they were recorded and "
+        "violate a plausibility rule ("
+        f"{', '.join(f'{one.rule} {one.rows}' for one in fell)}): they keep their values and "
+        "are shown as invalid.": fell,
     }
     return [words for words, applies in told.items() if applies]
 
@@ -290,20 +290,20 @@ def _caches(host: Host) -> list[tuple[str, str]]:
 
 
 def _free(facts: Mapping[str, Any], name: str = "{}") -> list[tuple[str, str]]:
-    """Facts that only their names tell of; `name` is where their own name stands in."""
+    """Free-form facts; `name` is where their own name is inserted."""
     return [(name.format(key.replace("_", " ")), units.fact(key, facts[key])) for key in facts]
 
 
 def inline_svg(text: str, prefix: str, label: str, hits: str = "") -> Markup:
-    """An SVG file as an element of a page: scalable, named, its ids made unique by `prefix`.
+    """An SVG file as an element of a page: scalable, named, with ids made unique by `prefix`.
 
-    `hits` tell the script which row is drawn where, as `Drawing` has them.
+    `hits` are the positions of rows for the script, as in `Drawing`.
     """
     text = text[text.index("<svg") :]
     for before in (' id="', "url(#"):
         text = text.replace(before, before + prefix)
     head, _, rest = text.partition(">")
-    # Never narrower than it was drawn: a letter of seven points has seven pixels, on a phone too.
+    # Never narrower than drawn: a seven-point letter has seven pixels, on a phone too.
     wide, high = map(float, re.findall(r'\s(?:width|height)="([\d.]+)pt"', head))
     most = wide * (LARGER if high <= TALL else 1.0)
     head = re.sub(r'\s(width|height)="[^"]*"', "", head)

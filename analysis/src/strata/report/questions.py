@@ -1,8 +1,8 @@
-"""The questions that a page answers, a section each.
+"""The questions that a page answers, one section each.
 
-A figure or a table finds its section by its `order`: whoever adds one takes a number of its
-question. What has none of these numbers stands in the last section, so that nothing is lost; and
-so does what `sentences.PARTS` says that no question asks for.
+A figure or a table is assigned to a section by its `order`: a new one takes a number of its
+question. Items without such a number are in the last section, so that nothing is lost, and so are
+those of `sentences.PARTS` that no question uses.
 """
 
 from collections.abc import Sequence
@@ -13,9 +13,9 @@ MAP = "hierarchy_map"
 
 
 class Question(NamedTuple):
-    """A section: its name, what it answers, the orders of what it shows, and who says the answer.
+    """A section: its name, its question, the orders of its items, and the sources of its answer.
 
-    `says` are names of `sentences.PARTS`. The first figure stands open where it is the answer.
+    `says` are names of `sentences.PARTS`. The first figure is open if it is the answer.
     """
 
     key: str
@@ -39,18 +39,18 @@ QUESTIONS = (
              ("instructions", "arithmetic")),
     Question("atomics", "What does an atomic operation cost?", range(68, 70), ("atomics",)),
     Question("copies", "How fast are copies?", range(80, 100), ("transfers",)),
-    Question("ladder", "What does each optimisation bring?", range(200, 210), ("rungs",)),
-    Question("roofline", "What bounds the kernels?", range(210, 220), ("rooflines",)),
-    Question("trust", "How far to trust it", range(40, 60), ("clocks",),
+    Question("ladder", "How much does each optimisation gain?", range(200, 210), ("rungs",)),
+    Question("roofline", "What limits the kernels?", range(210, 220), ("rooflines",)),
+    Question("trust", "How far can the numbers be trusted?", range(40, 60), ("clocks",),
              leads=False),
     Question("steps", "The ladder, step by step", range(220, 300), ("steps between rungs",),
              leads=False),
-    Question("published", "Beside published results", range(300, 400), ("the papers' kernels",),
-             leads=False),
+    Question("published", "Comparison with published results", range(300, 400),
+             ("the papers' kernels",), leads=False),
     LAST,
 )  # fmt: skip
 
 
 def question_of(what: int | str) -> Question:
-    """Where a figure or a table with this order belongs, or what the part of this name says."""
+    """The section of a figure or a table with this order, or of the sentences of this part."""
     return next((one for one in QUESTIONS if what in one.orders or what in one.says), LAST)

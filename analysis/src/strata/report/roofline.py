@@ -19,8 +19,8 @@ from strata.roofline.verdicts import NO_KERNEL, Entry, ceilings_of, entries, lac
 from strata.run import Device, Run, RunError, write_files
 from strata.run.validate import refuse_repeated
 
-MEASURE = "measure those as well (strata run)"
-BORROW = f"{MEASURE}, or name a run of this device that has ceilings with --ceilings"
+MEASURE = "measure ceilings as well (strata run)"
+BORROW = f"{MEASURE}, or give a run of this device that has ceilings with --ceilings"
 UNKNOWN = "unknown"
 """The name of a device that a profiler's file does not tell."""
 
@@ -33,12 +33,12 @@ def write(
     nominal: bool = True,
     headings: bool = True,
 ) -> dict[Form, tuple[Entry, ...]]:
-    """Write the rooflines of `runs` into the folder `out`: a panel for each, on the same axes.
+    """Write the rooflines of `runs` into the folder `out`: one panel each, on the same axes.
 
-    A run without ceilings takes those of the run `ceilings`; without `headings` the figures do not
-    say which runs they show. Gives what each shows. Raises `RunError`, before anything is written,
-    when a run is given twice, lacks what a roofline needs, or is of another device than `ceilings`;
-    OSError when a file cannot be written.
+    A run without ceilings uses those of the run `ceilings`; without `headings` the figures do not
+    identify their runs. Returns what each shows. Raises `RunError`, before anything is written, if
+    a run is given twice, lacks what a roofline needs, or is of another device than `ceilings`;
+    OSError if a file cannot be written.
     """
     refuse_repeated(runs)
     for run in runs:
@@ -66,7 +66,7 @@ def write(
 
 
 def _check(run: Run, ceilings: Run | None) -> None:
-    """Raises `RunError` for a run that lacks something, or that `ceilings` are not of."""
+    """Raises `RunError` for a run without the needed rows, or of another device than `ceilings`."""
     if ceilings:
         lent, own = (_kind(one.context.device) for one in (ceilings, run))
         if any(one and other and one != other for one, other in zip(lent, own, strict=True)):
@@ -74,7 +74,7 @@ def _check(run: Run, ceilings: Run | None) -> None:
                 ceilings.folder,
                 found=f"ceilings of the device {_words(ceilings.context.device)}",
                 expected=f"those of {_words(run.context.device)}, as in {run.context.run}",
-                mend="name a run of the same device",
+                mend="give a run of the same device",
             )
     if lacks := lacking(run, ceilings):
         raise RunError(
@@ -86,7 +86,7 @@ def _check(run: Run, ceilings: Run | None) -> None:
 
 
 def _kind(device: Device) -> tuple[str, str]:
-    """The name and the compute capability; empty where a profiler's file does not tell them."""
+    """The name and the compute capability; empty if a profiler's file lacks them."""
     name = "" if device.name == UNKNOWN else device.name
     return name, device.facts.get("compute_capability", "")
 

@@ -1,6 +1,6 @@
-"""A run in words: one sentence for each thing that it says, every number with the row behind it.
+"""A run in words: one sentence per result, every number with its row.
 
-Only valid rows are told, and what the run lacks is left out.
+Only valid rows are used, and what the run lacks is left out.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -19,48 +19,48 @@ _DIRECTIONS = {"to_device": "to the device", "to_host": "to the host", "both": "
 
 
 def sentences(run: Run, notices: list[str] | None = None) -> tuple[Sentence, ...]:
-    """Everything that the run says in words, the chip first; empty without valid rows."""
+    """All sentences of the run, the chip first; empty without valid rows."""
     return tuple(one for said in by_part(run, notices).values() for one in said)
 
 
 def by_part(run: Run, notices: list[str] | None = None) -> Mapping[str, list[Sentence]]:
-    """What the run says of each of `PARTS`; nothing of a part that fails, which is named."""
+    """The sentences of each of `PARTS`; a part that fails is left out and named."""
     told: dict[str, list[Sentence]] = {}
     for what, say in PARTS.items():
-        with attempt(f"What the run says of {what}", notices):
+        with attempt(f"What the run shows about {what}", notices):
             told[what] = list(say(run))
     return told
 
 
 def percent(row: Row) -> Cited:
-    """A ratio as per cent, linked to its row."""
+    """A ratio as a percentage, linked to its row."""
     return Cited(f"{100 * row.value:.0f} %", row)
 
 
 def against_limit(level: str, best: atlas.Best) -> Sentence:
-    """How near a bandwidth is to its limit: a share of the pins, or bytes a cycle of each core."""
+    """A bandwidth relative to its limit: a share of the pins, or bytes per cycle and core."""
     if level == "dram" and best.share:
-        return (percent(best.share), " of what its pins allow")
+        return (percent(best.share), " of the pin bandwidth")
     if best.per_cycle is None:
         return ()
-    clock = "a TSC cycle" if "tsc" in best.per_cycle.unit else "a cycle"
+    clock = "B/TSC cycle" if "tsc" in best.per_cycle.unit else "B/cycle"
     core = "core" if best.row.backend == "host" else "SM"
-    return (Cited(f"{best.per_cycle.value:.1f} B {clock}", best.per_cycle), f" of each {core}")
+    return (Cited(f"{best.per_cycle.value:.1f} {clock}", best.per_cycle), f" per {core}")
 
 
 def latency_words(one: atlas.Latency) -> Sentence:
-    """In cycles, and in seconds where they were timed: `667 cycles (337 ns)`."""
+    """In cycles, and in seconds if timed: `667 cycles (337 ns)`."""
     return (cited(one.row), " (", cited(one.time), ")") if one.time else (cited(one.row),)
 
 
 def walked(one: atlas.Latency, start: str = ", ") -> Sentence:
-    """Over which footprints it is the median."""
+    """The footprints of the median."""
     low, high = (Cited(size(row.count("footprint") or 0), row) for row in (one.first, one.last))
     return (start, "chains of ", low, *((" to ", high) if low.text != high.text else ()))
 
 
 def latency(run: Run) -> Iterator[Sentence]:
-    """What a load costs that waits for the one before it, out of each level."""
+    """The latency of a dependent load from each level."""
     parts = [
         (f"{level_name(level)} ", *latency_words(one), *(walked(one) if level == "dram" else ()))
         for level, one in atlas.latencies(run).items()
@@ -70,7 +70,7 @@ def latency(run: Run) -> Iterator[Sentence]:
 
 
 def bandwidth(run: Run) -> Iterator[Sentence]:
-    """What each level gives when it is read as fast as it can be, against its limit."""
+    """The peak read bandwidth of each level, relative to its limit."""
     parts = []
     for level, found in atlas.bandwidths(run).items():
         limit = against_limit(level, found)
@@ -79,24 +79,24 @@ def bandwidth(run: Run) -> Iterator[Sentence]:
         shown = (" (", *limit, ")") if limit else ()
         parts.append((f"{level_name(level)} ", cited(found.row), *shown))
     if parts:
-        yield ("Bandwidth of reading: ", *joined(parts), ".")
+        yield ("Read bandwidth: ", *joined(parts), ".")
 
 
 def arithmetic(run: Run) -> Iterator[Sentence]:
-    """The highest rate of each kind of arithmetic, against lanes times clock."""
+    """The highest rate of each kind of arithmetic, relative to lanes times clock."""
     found = atlas.ceilings(run)
     parts = []
     for kind, (row, _, share) in found.items():
         part: Sentence = (f"{_KINDS.get(kind, kind)} ", cited(row))
         parts.append((*part, " (", percent(share), ")") if share else part)
     shared = any(one.share for one in found.values())
-    told = "; in brackets the share of what lanes and clock allow" if shared else ""
+    told = "; in brackets the share of the limit by lanes and clock" if shared else ""
     if parts:
         yield ("Arithmetic: ", *joined(parts), f"{told}.")
 
 
 def l2_partitions(run: Run) -> Iterator[Sentence]:
-    """Into how many parts L2 is cut, and what crossing from one to the other costs."""
+    """The number of L2 parts, and the cost of crossing between them."""
     if found := atlas.partitions(run):
         count, near, far, access, memory = found
         behind: Sentence = ()
@@ -112,22 +112,22 @@ def l2_partitions(run: Run) -> Iterator[Sentence]:
 
 
 def tlb_reach(run: Run) -> Iterator[Sentence]:
-    """How much memory can be loaded from before addresses take longer to translate."""
+    """The memory that can be accessed before address translation takes longer."""
     if found := atlas.tlb_reach(run):
         row, last = found.row, found.last
         reach = Cited(size(found.bytes), row)
         if row is last:
-            yield ("The TLB reaches ", reach, " or more: no longer chain could be walked.")
+            yield ("The TLB reaches ", reach, " or more: no longer chain could be measured.")
             return
         yield (
-            "The TLB reaches ", reach, ": over such a chain a load that L2 serves takes ",
-            cited(row), ", over ", Cited(size(last.count("footprint") or 0), last), " ",
-            cited(last), ".",
+            "The TLB reaches ", reach, ": a load that L2 serves takes ", cited(row),
+            " over such a chain, and ", cited(last), " over ",
+            Cited(size(last.count("footprint") or 0), last), ".",
         )  # fmt: skip
 
 
 def transfer(run: Run) -> Iterator[Sentence]:
-    """How fast the host's memory is copied from and to."""
+    """The copy rates to and from host memory."""
     found = atlas.transfers(run)
     pinned = {key: row for key, row in found.items() if key[1] == "pinned"}
     chosen = pinned or found

@@ -1,1 +1,1 @@
-"""Rooflines: ceilings, the points below them, and whether one lies above its roof."""
+"""Rooflines: ceilings, the points below them, and whether any is above its roof."""

@@ -1,4 +1,4 @@
-"""What a device does at the most: the roofs and the lesser ceilings of a roofline, from a run."""
+"""The limits of a device: the roofs and the lower ceilings of a roofline, from a run."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -31,10 +31,10 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
-    """A roof, or a lesser ceiling, which bounds only what lacks something.
+    """A roof, or a lower ceiling, which limits only kernels without some optimisation.
 
-    `value` (and its interval) is a rate, or a bandwidth where `sloped`; `how` says by what it was
-    reached. `run` is the run that it stands in, which may have borrowed it.
+    `value` (and its interval) is a rate, or a bandwidth if `sloped`; `how` says how it was reached.
+    `run` is the run that contains it, which may have borrowed it.
     """
 
     entry: ClassVar = "ceiling"
@@ -52,17 +52,17 @@ class Ceiling:
 
     @property
     def sloped(self) -> bool:
-        """Whether it is one of a level of the memory."""
+        """Whether it is the bandwidth of a memory level."""
         return self.level in LEVELS
 
     @property
     def bounds(self) -> bool:
-        """Whether it was measured and is valid: what else there is bounds nothing."""
+        """Whether it was measured and is valid; others are not limits."""
         return self.basis == "measured" and self.valid
 
     @property
     def roof(self) -> bool:
-        """Whether it bounds what lacks nothing."""
+        """Whether it limits every kernel."""
         return self.bounds and not self.lesser
 
     def at(self, intensity: float) -> float:
@@ -71,16 +71,16 @@ class Ceiling:
 
 
 def ceilings(run: Run, form: Form) -> list[Ceiling]:
-    """All ceilings of a run; none where there is no valid peak or no valid bandwidth."""
+    """All ceilings of a run; none without a valid peak or a valid bandwidth."""
     flat, sloped = peaks(run, form), _bandwidths(run, form)
     sound = any(one.roof for one in flat) and any(one.roof for one in sloped)
     return [*flat, *sloped] if sound else []
 
 
 def _best(rows: Iterable[Row], beyond: frozenset[str] = frozenset()) -> Row | None:
-    """The highest of the valid rows; of invalid ones, which are no ceiling, where none is valid.
+    """The highest valid row; if none is valid, the highest invalid one, which is not a ceiling.
 
-    One `beyond` its limit only where all valid ones are.
+    One `beyond` its limit only if all valid ones are.
     """
     return max(rows, key=lambda row: (row.valid, row.case not in beyond, row.value), default=None)
 
@@ -89,7 +89,7 @@ def _ceiling(
     row: Row, name: str, level: str, how: str, *,
     scale: float = 1, lesser: bool = False, most: float = 0, why: str = "", said: Row | None = None,
 ) -> list[Ceiling]:  # fmt: skip
-    """A ceiling as it was measured and, where known, the `most` that the chip should do there."""
+    """A measured ceiling and, if known, the `most` that the chip should reach there."""
     value, low, high = (scale * one for one in (row.value, *row.interval))
     one = Ceiling(row.run, name, level, lesser, "measured", value, low, high, row.valid, how, row)
     if not most or not row.valid:
@@ -100,7 +100,7 @@ def _ceiling(
 
 
 def peaks(run: Run, form: Form) -> list[Ceiling]:
-    """Of the benchmarks `ceilings` and, for multiply-adds left out, `instruction_cost`."""
+    """Peaks from the benchmarks `ceilings` and, except for multiply-adds, `instruction_cost`."""
     known = (row for row in run.of("ceilings") if row.text("arithmetic") in _KINDS)
     rates = [r for r in known if r.quantity in ("flops_per_second", "operations_per_second")]
     timed = [row for row in rates if row.provenance == "timed"]
@@ -117,7 +117,7 @@ def peaks(run: Run, form: Form) -> list[Ceiling]:
                 lesser=kind != MAIN, most=limit.value if limit else 0,
                 why="lanes × SMs × clock under this load", said=limit,
             )  # fmt: skip
-    wanted = ("operation_rate", "cuda")  # a CPU's were taken on one core
+    wanted = ("operation_rate", "cuda")  # on a CPU these were measured on one core
     costs = [row for row in run.of("instruction_cost") if (row.quantity, row.backend) == wanted]
     alone = _best(row for row in costs if row.text("operation") in ("fadd", "fmul"))
     if alone and alone.valid:
@@ -127,7 +127,7 @@ def peaks(run: Run, form: Form) -> list[Ceiling]:
 
 
 def _issue(run: Run, rates: Sequence[Row]) -> list[Ceiling]:
-    """Warp instructions a second: of the arithmetic that issued most of them, the schedulers'."""
+    """Warp instructions per second: of the arithmetic with the most, or the schedulers' limit."""
     lanes = ((row, WARP * _KINDS[row.text("arithmetic")][1]) for row in rates)
     best = max(lanes, key=lambda one: one[0].value / one[1], default=None)
     if best is None:
@@ -144,10 +144,10 @@ def _issue(run: Run, rates: Sequence[Row]) -> list[Ceiling]:
 
 
 def _bandwidths(run: Run, form: Form) -> list[Ceiling]:
-    """The best of each level over all operations, as one that writes too may pass all reads.
+    """The best of each level over all operations: one that also writes may exceed all reads.
 
-    The limit of a level is what bandwidths are so many times as much as their shares of it. Where a
-    share is of bytes a cycle, a fast clock makes of it more than a slow one: the median.
+    The limit of a level is bandwidth divided by its share of the limit. If shares are relative to
+    bytes per cycle, a fast clock gives a higher limit than a slow one: the median is used.
     """
     whole: dict[str, list[Row]] = {level: [] for level in LEVELS}
     limits: dict[str, list[float]] = {level: [] for level in LEVELS}
@@ -174,10 +174,10 @@ def _bandwidths(run: Run, form: Form) -> list[Ceiling]:
 
 
 def _lesser(roof: Ceiling, rows: Sequence[Row], others: Sequence[Row]) -> list[Ceiling]:
-    """Of one level: by words of 4 bytes that are not in groups, and by lanes far apart.
+    """Lower ceilings of a level: ungrouped 4-byte words, and lanes far apart.
 
-    After van den Braak, Mesman and Corporaal (2010, Fig. 3), so the bytes are those that were
-    wanted. Of the strides only the widest is uncoalesced for certain.
+    After van den Braak, Mesman and Corporaal (2010, Fig. 3), so the bytes are useful bytes. Of the
+    strides only the widest is certainly uncoalesced.
     """
     useful = [row for row in others if (row.quantity, row.unit) == ("useful_bandwidth", "B/s")]
     wanted = ("strided", roof.level)

@@ -1,4 +1,4 @@
-"""The two forms of a roofline: what they count, and how levels and numbers are written."""
+"""The two forms of a roofline: what they count, and how levels and numbers are shown."""
 
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ LOADS = "loads"
 
 
 class Form(NamedTuple):
-    """What is counted: the units of rate, bandwidth and intensity; bytes in what is `moved`."""
+    """What is counted: units of rate, bandwidth and intensity; bytes per unit of `moved`."""
 
     name: str
     title: str
@@ -33,14 +33,14 @@ INSTRUCTION = Form(
 
 
 def level_words(level: str, backend: str = "cuda") -> str:
-    """`l1` of a GPU as `L1, shared`: both are one memory with one way out."""
+    """`l1` of a GPU as `L1, shared`: both are one memory with one output."""
     if level == "l1" and backend == "cuda":
         return "L1, shared"
     return {ONCE: "touched once", LOADS: "global loads alone"}.get(level, level_name(level))
 
 
 def brief(value: float) -> str:
-    """Three or four digits, of large numbers with a power of ten: 0.412, 57.3, 1034, 3.1e6."""
+    """Three or four digits, large numbers with a power of ten: 0.412, 57.3, 1034, 3.1e6."""
     if 999.5 <= value < 9999.5:
         return f"{value:.0f}"
     return f"{value:.3g}".replace("e+0", "e").replace("e+", "e")

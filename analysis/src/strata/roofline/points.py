@@ -1,4 +1,4 @@
-"""The points of a roofline: what kernels computed, what they moved at each level, how fast."""
+"""The points of a roofline: the work of kernels, their traffic at each level, their speed."""
 
 import math
 from collections.abc import Sequence
@@ -38,11 +38,12 @@ the level of the peak that bounds it."""
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A kernel at one level: `work` and `moved` of a step, and the rate `value` that it attained.
+    """A kernel at one level: `work` and `moved` per step, and the attained rate `value`.
 
-    `work` is in FLOP (warp instructions), `moved` in bytes (sectors). `valid` is whether all rows
-    behind it are. `share` is of what the roofs allow (of arithmetic the peak `arithmetic`), None
-    where its level has none; `above` is the roof that it is above, by a factor, for a reason.
+    `work` is in FLOP (warp instructions), `moved` in bytes (sectors). `valid` is whether all
+    underlying rows are valid. `share` is relative to the roofs (the arithmetic peak is
+    `arithmetic`), None if its level has none; `above` is the roof that it exceeds, by a factor,
+    with a cause.
     """
 
     entry: ClassVar = "point"
@@ -65,21 +66,21 @@ class Point:
 
     @property
     def intensity(self) -> float:
-        """Work for each byte or sector."""
+        """Work per byte or sector."""
         return self.work / self.moved
 
 
 def points(run: Run, form: Form, *, nominal: bool) -> list[Point]:
-    """Of every rung, in the order of the ladder, every profiled kernel and all that is timed whole.
+    """Points of every rung, in ladder order, every profiled kernel and everything timed as a whole.
 
-    What was counted, and in FLOP, where `nominal`, the same bytes with the nominal operations; what
-    nobody counted has those alone, at the bytes that a step cannot do without.
+    From counts; and in FLOP, if `nominal`, the same bytes with the nominal operations. Without
+    counts only the latter, with the bytes that a step needs at least.
     """
     cases = ladder.Cases(run, (ladder.SUITE, _PROFILED, _WHOLE))
     peers: list[_Work] = [("nominal", NOMINAL, (), MAIN)] if form is FLOP and nominal else []
     result = []
-    # The time of every profiled kernel is that of the launch shape that took longest, and so it is
-    # of one timed whole: a large image, which comes from memory whether timed or counted.
+    # The time of a profiled kernel is that of its slowest launch shape; so is that of a kernel
+    # timed as a whole: a large image, which comes from memory whether timed or counted.
     whole = [row for row in cases.having("kernel_time") if row.text("form") in _TODAY]
     times = sorted([*cases.having("gpu_time"), *whole], key=lambda row: row.value)
     launched = {row.benchmark: row for row in times if row.minimum > 0}
@@ -101,7 +102,7 @@ def points(run: Run, form: Form, *, nominal: bool) -> list[Point]:
 
 
 def _sized(points: Sequence[Point]) -> list[Point]:
-    """The points; the name of a rung of another size than most says so."""
+    """The points; rungs of an unusual size are labelled with it."""
     of = {one.row.case: ladder.size_words(one.row) for one in points if _of_ladder(one.row)}
     common = mode(of.values()) if of else ""
     return [
@@ -116,19 +117,19 @@ def _of_ladder(row: Row) -> bool:
 
 
 def _rungs(cases: ladder.Cases, having: str) -> list[Row]:
-    """Each rung's fastest case on one device that has the quantity, as `Cases.fastest` has it."""
+    """Each rung's fastest case on one device with the quantity, as in `Cases.fastest`."""
     has = {row.case for row in cases.having(having) if row.value > 0 and ladder.interactions(row)}
     alone = (row for row in cases.having(ladder.RATE) if ladder.gpus(row) == 1)
     return cases.fastest([r for r in alone if r.case in has and r.benchmark not in ladder.SEVERAL])
 
 
 def _units(row: Row) -> int:
-    """Units of work of a step: interactions, or the one launch of any other kernel."""
+    """Units of work per step: interactions, or one launch of any other kernel."""
     return ladder.interactions(row) if _of_ladder(row) else 1
 
 
 def _point(row: Row, work: _Work, level: str, moved: tuple[float, list[Row]]) -> Point:
-    """Of the case of `row`, its rate or its time, at a level through which it moved so much."""
+    """The point of the case of `row`, from its rate or time, at a level with this traffic."""
     basis, each, said, arithmetic = work
     low, high = row.interval
     name, speed = ladder.rung_name(row.benchmark), (row.value, low, high)
@@ -142,7 +143,7 @@ def _point(row: Row, work: _Work, level: str, moved: tuple[float, list[Row]]) ->
 
 
 def _counted(cases: ladder.Cases, row: Row, form: Form) -> list[_Work]:
-    """The work of a kernel as it was counted; none where it was not."""
+    """The counted work of a kernel; None if it was not counted."""
     rung = row.suite == ladder.SUITE
     if form is INSTRUCTION:
         count = cases.get(row, _COUNTED[form] if rung else "executed_instructions")
@@ -163,7 +164,7 @@ def _counted(cases: ladder.Cases, row: Row, form: Form) -> list[_Work]:
 
 
 def _moved(cases: ladder.Cases, row: Row, form: Form) -> dict[str, tuple[float, list[Row]]]:
-    """What went through each level of which all parts were counted, and the rows that say so."""
+    """The traffic of each level with all parts counted, and the rows for it."""
     result = {}
     for level, parts in _MOVED:
         found = _parts(cases, row, *parts)
@@ -174,7 +175,7 @@ def _moved(cases: ladder.Cases, row: Row, form: Form) -> dict[str, tuple[float, 
 
 
 def _parts(cases: ladder.Cases, row: Row, *names: str) -> list[Row]:
-    """What was counted of the case of `row`, in the order of `names`; nothing if one is missing."""
+    """Counts of the case of `row`, in the order of `names`; nothing if one is missing."""
     rows = [cases.get(row, name) for name in names]
     found = [one for one in rows if one is not None and one.provenance == "counted"]
     return found if len(found) == len(names) else []

@@ -11,7 +11,7 @@ from strata.run import grouped
 
 
 def table(entries: Sequence[Entry], form: Form) -> Table:
-    """A line a kernel: its rates, intensities, largest share of a roof (as counted, if it was)."""
+    """One line per kernel: rates, intensities, largest share of a roof (as counted, if it was)."""
     every = points_of(entries)
     levels = ordered((point.level for point in every), (*LEVELS, ONCE, LOADS))
     bases = ordered(["counted", *(point.basis for point in every)], ("counted",))
@@ -20,13 +20,13 @@ def table(entries: Sequence[Entry], form: Form) -> Table:
     header = (*of, *bases, *named, "of its roof", "doubt")
     lines = []
     for names, mine in grouped(every, lambda one: (one.run, one.name)[-len(of) :]).items():
-        # What was counted comes first.
+        # Counted points come first.
         mine.sort(key=lambda one: one.basis != "counted")
         cells: dict[str, Sentence] = {}
         for one in mine:
             cells.setdefault(one.level, (Cited(brief(one.intensity), one.row),))
             if one.level != LOADS:
-                # GIPS: 10⁹ instructions of warps a second.
+                # GIPS: 10⁹ warp instructions per second.
                 gips = f"{brief(one.value / 1e9)}{SPACE}GIPS"
                 rate = quantity(one.value, form.rate) if form is FLOP else gips
                 cells.setdefault(one.basis, (Cited(rate, one.row),))

@@ -1,8 +1,8 @@
-"""Points under their ceilings: what the roofs allow, which points cannot be, and why they may seem.
+"""Points and their ceilings: what roofs allow, which points are impossible, and possible causes.
 
-Williams, Waterman and Patterson (2009) draw the rate of a kernel against its operations for each
-byte, Yang, Kurth and Williams (2020) at every level of the memory at once, Ding and Williams (2019)
-instructions of warps against sectors.
+Williams, Waterman and Patterson (2009) draw the rate of a kernel against its operations per byte,
+Yang, Kurth and Williams (2020) at every memory level at once, Ding and Williams (2019) warp
+instructions against sectors.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,8 +30,8 @@ def entries(
 ) -> tuple[Entry, ...]:
     """Ceilings and judged points of every run, run by run, ceilings first.
 
-    Nothing of a run without a bandwidth, a peak or a kernel. `nominal` adds the points at 20
-    operations an interaction. A run without ceilings takes those of `lender`, of the same device.
+    Nothing for a run without a bandwidth, a peak or a kernel. `nominal` adds the points at 20
+    operations per interaction. A run without ceilings uses those of `lender`, of the same device.
     """
     result: list[Entry] = []
     for run in runs:
@@ -61,7 +61,7 @@ def points_of(entries: Iterable[Entry]) -> list[Point]:
 
 
 def lacking(run: Run, lender: Run | None = None) -> str | None:
-    """What a run, and `lender` as well, lacks for a roofline, in words; None if nothing."""
+    """What a run and `lender` lack for a roofline, in words; None if nothing."""
     if not any(ceilings(one, FLOP) for one in (run, lender) if one):
         if not any(one.roof for one in peaks(lender or run, FLOP)):
             return "no valid rate of multiply-adds in fp32 (the benchmark ceilings)"
@@ -70,7 +70,7 @@ def lacking(run: Run, lender: Run | None = None) -> str | None:
 
 
 def _judged(point: Point, found: Sequence[Ceiling], clocks: Clocks, counted: float | None) -> Point:
-    """The point with its share of what its roofs allow, and the roof that it passes by most."""
+    """The point with its share of its roofs, and the roof that it exceeds most."""
     at = point.intensity
     level = "l1" if point.level == LOADS else point.level
     slopes = [one for one in found if one.roof and one.level == level]
@@ -91,7 +91,7 @@ def _judged(point: Point, found: Sequence[Ceiling], clocks: Clocks, counted: flo
 def _cause(
     point: Point, roof: Ceiling, found: Sequence[Ceiling], clocks: Clocks, counted: float | None
 ) -> str:
-    """Why a point may lie above a roof: what the rows can tell, in words."""
+    """Why a point may be above a roof, as far as the rows tell, in words."""
     if point.basis == "nominal":
         words = f"{NOMINAL} operations of an interaction are nominal, and "
         if counted is None or counted >= point.value:
@@ -104,19 +104,19 @@ def _cause(
     limits = (one for one in found if (one.basis, one.name, one.level) == wanted)
     if limit := next(limits, None):
         if point.low <= (1 + TOLERANCE) * limit.at(point.intensity):
-            return "no measured launch reached what the chip allows, so the roof is too low"
+            return "no measured launch reached the chip's limit, so the roof is too low"
         wrong = "it is above the theoretical limit too, so its time or its counts are wrong"
-        return f"{wrong}, or are not of the same work"
+        return f"{wrong}, or do not belong to the same work"
     if roof.sloped:
-        return "no measured launch reached the level's limit, or not all that was moved was counted"
+        return "no measured launch reached the level's limit, or not all traffic was counted"
     return "no measured launch reached the limit, or more operations were counted than timed"
 
 
 def problems(entries: Iterable[Entry]) -> tuple[str, ...]:
-    """A sentence for each point above a roof: which point, which roof, by how much, why.
+    """A sentence for each point above a roof: the point, the roof, the factor, the cause.
 
-    A peak is the same at all levels, so a kernel above it is told once; a nominal point beside a
-    counted one that is above as well says nothing new.
+    A peak is the same at all levels, so a kernel above it is reported once; a nominal point beside
+    a counted one that is also above adds nothing.
     """
     above = [(one, one.above) for one in points_of(entries) if one.above]
     counted = {(one.run, one.name, one.level) for one, _ in above if one.basis == "counted"}
@@ -131,5 +131,5 @@ def problems(entries: Iterable[Entry]) -> tuple[str, ...]:
 
 
 def impossible(entries: Iterable[Entry]) -> bool:
-    """Whether what was counted lies above a roof; nominal operations prove nothing."""
+    """Whether a counted point is above a roof; nominal operations prove nothing."""
     return any(one.above and one.basis == "counted" for one in points_of(entries))

@@ -1,4 +1,4 @@
-"""Run folders: their schema, reading, checking and writing; nothing else touches files."""
+"""Run folders: their schema, reading, checking and writing; no other code accesses files."""
 
 from strata.run.files import (
     CONTEXT_FILE,

@@ -1,4 +1,4 @@
-"""The files that the package reads and writes: all of them, by these functions alone."""
+"""File access of the package: all reading and writing uses these functions."""
 
 import csv
 import gzip
@@ -28,13 +28,13 @@ MOST_BYTES = 4 << 30
 MOST_SHOWN = 500
 """Letters of what was found that a message shows."""
 
-REWRITE = "resume the run (strata run --resume): it writes the table anew from samples.jsonl"
+REWRITE = "resume the run (strata run --resume): it regenerates the table from samples.jsonl"
 
 
 class RunError(ValueError):
-    """A run that cannot be used: where, what was found, what was expected, how to mend it.
+    """An unusable run: where, what was found, what was expected, how to mend it.
 
-    Its text is always one line, whatever the file holds.
+    Its text is always one line, whatever the file contains.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class RunError(ValueError):
         self.line = line
         place = f"{path}:{line}" if line else f"{path}"
         found = found if len(found) <= MOST_SHOWN else f"{found[:MOST_SHOWN]}…"
-        super().__init__(one_line(f"{place}: found {found}; expected {expected}; to mend: {mend}"))
+        super().__init__(one_line(f"{place}: found {found}; expected {expected}; to fix: {mend}"))
 
 
 def one_line(text: str) -> str:
@@ -53,7 +53,7 @@ def one_line(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """`text` for a terminal or a file: all that controls either is made visible but line ends."""
+    """`text` for a terminal or a file, with control characters except line ends made visible."""
     return "\n".join(
         "".join(c if c.isprintable() or c in _SPACES else one_line(c) for c in line)
         for line in text.split("\n")
@@ -64,23 +64,23 @@ _SPACES = "\u00a0\u202f"
 
 
 def packed(path: Path) -> Path:
-    """Where a file of a run folder lies if it is packed (`gzip`), as recorded runs are."""
+    """The path of a file of a run folder when it is packed (`gzip`), as in recorded runs."""
     return path.with_name(f"{path.name}.gz")
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
-    """A file of a run folder, or its packed form where that is what is there; read bit by bit.
+    """A file of a run folder, or its packed form if that exists, for streaming.
 
-    Raises `RunError` where it is a link, which may lead anywhere, where it is no regular file, and
-    once it turns out to hold more than `MOST_BYTES`, unpacked.
+    Raises `RunError` for a link, which may lead anywhere, for a file that is not regular, and when
+    more than `MOST_BYTES` of unpacked content have been read.
     """
     at, expected, mend = path, "a readable file of the run folder", RESUME
     if os.path.lexists(pack := packed(path)):
         if os.path.lexists(path):
             found, mend = f"{path.name} beside it", "remove the one that is out of date"
             raise RunError(pack, found=found, expected="one of the two", mend=mend)
-        at, expected, mend = pack, "a whole gzip file", "fetch it again"
+        at, expected, mend = pack, "a complete gzip file", "fetch it again"
     try:
         with (
             regular(at, link=False) as raw,
@@ -94,20 +94,22 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def regular(path: Path, *, link: bool = True) -> Iterator[IO[bytes]]:
-    """A regular file, open; waits for nobody, as opening a pipe does, and never asks a device.
+    """An open regular file; never blocks like opening a pipe, and never accesses a device.
 
-    Raises `RunError` for anything else, a link too unless one may be there; or OSError.
+    Raises `RunError` for anything else, including links unless allowed; or OSError.
     """
     mode = (path.stat() if link else path.lstat()).st_mode
     if stat.S_ISREG(mode):
         flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | (0 if link else os.O_NOFOLLOW)
         with os.fdopen(os.open(path, flags), "rb") as file:
-            mode = os.fstat(file.fileno()).st_mode  # another may lie there by now
+            mode = os.fstat(file.fileno()).st_mode  # another file may be there by now
             if stat.S_ISREG(mode):
                 yield file
                 return
     found = _KINDS.get(stat.S_IFMT(mode), "a device")
-    raise RunError(path, found=found, expected="a regular file", mend="put the file itself there")
+    raise RunError(
+        path, found=found, expected="a regular file", mend="replace it by the file itself"
+    )
 
 
 _KINDS = {
@@ -117,7 +119,7 @@ _KINDS = {
 
 
 class _Bounded(RawIOBase):
-    """A file of which no more than `most` bytes may come."""
+    """A file that yields at most `most` bytes."""
 
     def __init__(self, file: IO[bytes], path: Path, most: int) -> None:
         self._file, self._path, self._most, self._left = file, path, most, most
@@ -135,12 +137,12 @@ class _Bounded(RawIOBase):
 
 
 def _too_large(path: Path, line: int | None, most: int, what: str) -> RunError:
-    found, expected = f"more than {most >> 20} MiB", f"at most that in one {what}, unpacked"
+    found, expected = f"more than {most >> 20} MiB", f"at most that in one {what}, uncompressed"
     return RunError(path, line, found=found, expected=expected, mend=f"use a smaller {what}")
 
 
 def lines(file: IO[bytes], path: Path) -> Iterator[bytes]:
-    """The lines of a file, with their ends; raises `RunError` at one beyond `MOST_OF_LINE`."""
+    """The lines of a file, with line ends; raises `RunError` for one beyond `MOST_OF_LINE`."""
     number = 0
     while line := file.readline(MOST_OF_LINE + 1):
         number += 1
@@ -150,7 +152,7 @@ def lines(file: IO[bytes], path: Path) -> Iterator[bytes]:
 
 
 def at_once(file: IO[bytes], path: Path, most: int) -> bytes:
-    """All of a file; raises `RunError` where it is larger than `most` bytes."""
+    """The whole content of a file; raises `RunError` if it exceeds `most` bytes."""
     if len(data := file.read(most + 1)) > most:
         raise _too_large(path, None, most, "file")
     return data
@@ -163,12 +165,12 @@ def _unreadable(path: Path, error: Exception, expected: str, mend: str) -> RunEr
 
 
 def read_text(file: Path) -> str:
-    """The text of a file of another tool; raises `RunError` where it is unreadable or no UTF-8."""
+    """The text of another tool's file; raises `RunError` if it is unreadable or not UTF-8."""
     try:
         with regular(file) as opened:
             return at_once(opened, file, MOST_OF_OTHERS).decode("utf-8-sig")
     except OSError as error:
-        mend = "name the file that the other tool wrote"
+        mend = "give the file that the other tool wrote"
         raise _unreadable(file, error, "a readable file", mend) from None
     except UnicodeDecodeError as error:
         found, mend = f"byte 0x{error.object[error.start]:02x}", "write the file again"
@@ -178,10 +180,10 @@ def read_text(file: Path) -> str:
 def csv_bytes(
     columns: Iterable[str], lines: Iterable[Iterable[object]], *, exact: bool = False
 ) -> bytes:
-    """The lines below their header as a CSV file, by RFC 4180; None is an empty cell.
+    """The lines with their header as a CSV file, by RFC 4180; None is an empty cell.
 
-    A word that a spreadsheet would run as a formula gets an apostrophe before it, as OWASP has it
-    (CSV injection), unless the cells must be `exact`.
+    A word that a spreadsheet would run as a formula gets an apostrophe in front, as OWASP
+    recommends (CSV injection), unless the cells must be `exact`.
     """
     buffer = StringIO(newline="")
     told = lines if exact else ([_inert(cell) for cell in line] for line in lines)
@@ -200,11 +202,12 @@ def _inert(cell: object) -> object:
 
 
 def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write each of `files` (by its path below `folder`), with the folders that it needs, or none.
+    """Write all of `files` (by path below `folder`), with the folders that they need, or none.
 
-    Each is made anew under another name and takes its place when all are there: a full disk leaves
-    everything as it was. No link is followed below `folder`, nor below a run folder on the way to
-    it: who made that run may have laid it. Raises `RunError` at one, or OSError.
+    Each is created under another name and renamed when all are complete: a full disk leaves
+    everything unchanged. No link is followed below `folder`, nor below a run folder on the way to
+    it, because the creator of that run may have placed it. Raises `RunError` for a link, or
+    OSError.
     """
     made, parts = list[Path](), dict[Path, Path]()
     try:
@@ -227,14 +230,17 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 def _make_folder(path: Path, root: Path, made: list[Path]) -> None:
-    """Makes the folders above a file; `made` are then those that were not there."""
+    """Creates the parent folders of a file; `made` are those that did not exist."""
     if ".." in path.relative_to(root).parts or path.is_dir():
         raise RunError(path, found="a folder", expected="a file", mend="name another")
     below = False
     for step in reversed(path.absolute().parents):
         if below and step.is_symlink():
-            found, expected = "a link", "a folder or nothing below a run folder and what is written"
-            raise RunError(step, found=found, expected=expected, mend="remove it, or name --out")
+            found, expected = (
+                "a link",
+                "a folder or nothing below a run folder and what is written",
+            )
+            raise RunError(step, found=found, expected=expected, mend="remove it, or use --out")
         below = below or step == root.absolute() or _is_run(step)
         if not step.exists():
             step.mkdir()
@@ -248,38 +254,38 @@ def _is_run(folder: Path) -> bool:
 
 @contextmanager
 def _created(path: Path) -> Iterator[IO[bytes]]:
-    """A new file to write to; neither a file nor a link may be there."""
+    """A new file to write to; neither a file nor a link may exist there."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         with os.fdopen(os.open(path, flags, 0o666), "wb") as file:
             yield file
     except OSError as error:
-        error.filename = path  # a full disk does not say whose
+        error.filename = path  # a full disk does not name the file
         raise
 
 
 def write_whole(file: Path, contents: Callable[[], bytes], *, force: bool) -> Path:
-    """Write `contents()` to `file`, which appears whole or not at all; `file` again.
+    """Write `contents()` to `file`, which appears whole or not at all; returns `file`.
 
-    Raises `RunError` where it is there already and not `force`, before anything is computed.
+    Raises `RunError` if it exists and `force` is false, before anything is computed.
     """
     if os.path.lexists(file) and not (force and file.is_file()):
-        found = "a file that is there already" if file.is_file() else "a folder"
-        mend = "name another file" + (", or say --force" if file.is_file() else "")
-        raise RunError(file, found=found, expected="a name that is free", mend=mend)
+        found = "a file that exists already" if file.is_file() else "a folder"
+        mend = "use another file" + (", or use --force" if file.is_file() else "")
+        raise RunError(file, found=found, expected="an unused name", mend=mend)
     data = contents()
-    file.parent.stat()  # a folder that is not there is more likely a slip than a wish
+    file.parent.stat()  # a missing folder is more likely a typo than intended
     write_files(file.parent, {file.name: data})
     return file
 
 
 def resource(package: str, name: str) -> str:
-    """The text of a file that lies beside the modules of a package."""
+    """The text of a file next to the modules of a package."""
     return resources.files(package).joinpath(name).read_text(encoding="utf-8")
 
 
 def read_utf8(path: Path) -> str:
-    """The text of a file; raises `RunError` or OSError, UnicodeDecodeError if it is no UTF-8."""
+    """The text of a file; raises `RunError` or OSError, or UnicodeDecodeError if not UTF-8."""
     with regular(path) as file:
         return at_once(file, path, MOST_OF_LINE).decode()
 
@@ -287,7 +293,7 @@ def read_utf8(path: Path) -> str:
 def place_folder(
     folder: Path, files: Mapping[str, bytes], more: Callable[[Path], Mapping[str, bytes]]
 ) -> Path:
-    """Make `folder` of `files` and of what `more` makes of it, in place of one that is there."""
+    """Create `folder` from `files` and the results of `more`, replacing an existing one."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".import-") as scratch:
         part = Path(scratch) / folder.name

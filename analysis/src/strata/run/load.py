@@ -1,7 +1,7 @@
 """Read a run folder into frozen records, or say in one line why it cannot be read.
 
-`samples.jsonl` is the source: the rows of a run are derived from it, so a run that was cut off
-anywhere stays readable.
+`samples.jsonl` is the source: the rows of a run are derived from it, so a run that was interrupted
+at any point stays readable.
 """
 
 import gc
@@ -54,18 +54,18 @@ BEFORE = Path(__file__).with_name("before.json")
 
 
 def load_run(folder: Path) -> Run:
-    """Read the run in `folder`; `measurements.csv` only where it is asked for (`Run.table`).
+    """Read the run in `folder`; `measurements.csv` only on request (`Run.table`).
 
-    Raises `RunError` when a file is missing, damaged, or of a schema version that is not known. A
-    torn last line of `samples.jsonl` is no damage: it is what an interrupted run leaves behind.
+    Raises `RunError` if a file is missing, damaged, or of an unknown schema version. A torn last
+    line of `samples.jsonl` is not damage: an interrupted run leaves one.
     """
     if not folder.is_dir():
         found = "a file" if folder.exists() else "nothing there"
         expected = f"a run folder ({CONTEXT_FILE}, {SAMPLES_FILE}, {MEASUREMENTS_FILE})"
-        mend = "name the folder that strata run printed"
+        mend = "give the folder that strata run printed"
         raise RunError(folder, found=found, expected=expected, mend=mend)
     collecting = gc.isenabled()
-    gc.disable()  # records hold no cycles, and a walk over them all takes as long as reading them
+    gc.disable()  # records have no cycles, and collecting garbage takes as long as reading them
     try:
         context = _context(folder / CONTEXT_FILE)
         latest = _latest(folder / SAMPLES_FILE, context)
@@ -84,9 +84,8 @@ def load_run(folder: Path) -> Run:
 def _latest(path: Path, context: Context) -> Iterator[tuple[Case, Sequence[Row]]]:
     """The last record of each case, with the last counts and trace after it, and its rows.
 
-    A case that is measured again thus has none until it is counted again; counts and traces of a
-    case that no line before them measured are ignored. A torn last line, which has no line end, is
-    left out.
+    A case that is measured again has none until it is counted again; counts and traces of a case
+    that no earlier line measured are ignored. A torn last line, without a line end, is left out.
     """
     timed: dict[str, Line] = {}
     again: dict[str, dict[int, Line]] = {}
@@ -124,7 +123,7 @@ def _latest(path: Path, context: Context) -> Iterator[tuple[Case, Sequence[Row]]
 
 
 def _together(timed: Line, later: Mapping[str, Line]) -> Line:
-    """What was timed with its counts and its trace, as far as there are any."""
+    """A timed record with its counts and its trace, if there are any."""
     if counted := later.get("counts"):
         timed = merged(timed, counted)
     if trace := later.get("trace"):
@@ -138,10 +137,10 @@ _TEXTS = len(Line.__struct_fields__) - 1 + 8
 
 
 def _line(raw: bytes) -> Line:
-    """A line as it is typed; the slow way where it is not plainly right, which says what is not.
+    """A line as a typed record; if it is not clearly right, a slow path names the error.
 
-    The decoder takes a key twice, and lines with keys that are not known here: then there are more
-    quotes in the line than the keys and texts of the record need.
+    The decoder accepts repeated keys, and lines with unknown keys: then the line has more quotes
+    than the keys and texts of the record need.
     """
     raw = _unsealed(raw)
     try:
@@ -163,17 +162,17 @@ _SEALED = len(_SEAL) + 8 + len(b'"}\n')
 
 
 def _unsealed(raw: bytes) -> bytes:
-    """A line without its checksum, which it must match; lines of older harnesses have none."""
+    """A line without its checksum, which must match; lines of older harnesses have none."""
     text, seal = raw[:-_SEALED], raw[-_SEALED:]
     if not seal.startswith(_SEAL):
         return raw
     if seal[len(_SEAL) : -3] != b"%08x" % zlib.crc32(text):
-        raise WrongError("a line that does not match its checksum", "a line as it was written")
+        raise WrongError("a line that does not match its checksum", "an unmodified line")
     return text + b"}\n"
 
 
 def _texts(value: object, depth: int = 0) -> int:
-    """How many texts a value of JSON holds, its keys among them; RecursionError if it is deep."""
+    """The number of strings in a JSON value, including keys; RecursionError if it is deep."""
     match value:
         case _ if depth > DEEPEST:
             raise RecursionError
@@ -186,7 +185,7 @@ def _texts(value: object, depth: int = 0) -> int:
 
 
 class _Words(dict[str, str]):
-    """Each word once, held against the pattern when it is first met."""
+    """Each word once, checked against the pattern at first use."""
 
     def __init__(self, pattern: re.Pattern[str]) -> None:
         super().__init__()
@@ -199,14 +198,14 @@ class _Words(dict[str, str]):
 
 
 class _Known:
-    """What a run says again and again, kept once: a million rows would not fit otherwise."""
+    """Repeated content of a run, stored once: a million rows would not fit otherwise."""
 
     def __init__(self) -> None:
         self._names, self._metrics, self._values = _Words(NAME), _Words(METRIC), _Words(WORD)
         self._same: dict[Any, Any] = {}
 
     def line(self, line: Line) -> Line:
-        """A line, its words checked; in version 1 metrics were names."""
+        """A line with checked words; in version 1 metrics were names."""
         names, values, same = self._names, self._values, self._same.setdefault
         metrics = self._metrics if line.schema_version > 1 else names
         measurements = [
@@ -227,14 +226,14 @@ class _Known:
 
 
 def _check(line: Line, timed: Line | None, later: Mapping[str, Line]) -> None:
-    """Raises what takes more than one member of a line to see, or other lines of its case too."""
+    """Raises errors that concern several members of a line, or other lines of its case."""
     if line.status != "measured":
         if line.measurements:
             raise WrongError(f"measurements of a {line.status} case", "none")
         if not line.reason:
             raise WrongError(f"a {line.status} case without a reason", "a reason")
     if line.id != (own := case_id(line.suite, line.benchmark, line.backend, line.params)):
-        raise WrongError(f"case {line.id}", f"{own}, as its parameters say")
+        raise WrongError(f"case {line.id}", f"{own}, as its parameters require")
     both = line.measurements
     if line.kind != "case":
         _check_later(line)
@@ -243,7 +242,7 @@ def _check(line: Line, timed: Line | None, later: Mapping[str, Line]) -> None:
     keys = [(one.quantity, one.method) for one in both]
     if len(set(keys)) != len(keys):
         quantity, method = next(key for key in keys if keys.count(key) > 1)
-        raise WrongError(f"{quantity} by {method} twice", "each quantity and method once a case")
+        raise WrongError(f"{quantity} by {method} twice", "each quantity and method once per case")
 
 
 def _check_later(line: Line) -> None:
@@ -262,9 +261,9 @@ def _check_later(line: Line) -> None:
 
 
 def revisited(timed: Line, again: Sequence[Line]) -> Line:
-    """The record of a case with the gates of its later visits: what failed once stays failed.
+    """The record of a case with the gates of its later visits: a failure stays a failure.
 
-    The samples of later visits are not in it. The harness does the same (`revisited` in
+    The samples of later visits are not included. The harness does the same (`revisited` in
     harness/record/measurement.hpp).
     """
     for line in again if timed.status == "measured" else ():
@@ -296,10 +295,10 @@ def revisited(timed: Line, again: Sequence[Line]) -> Line:
 def merged(timed: Line, counted: Line) -> Line:
     """One record of a case that was timed and then counted.
 
-    A gate that only counters can decide takes the place of the unverified one of its name, and a
-    gate that failed in either phase stays failed. Where counting failed or was skipped, the timings
-    stay as they are and the level gate, if unverified, says why. A case that was not timed stays as
-    it is. The harness does the same (`merged` in harness/record/measurement.hpp).
+    A gate that only counters can decide replaces the unverified one of its name, and a gate that
+    failed in either phase stays failed. If counting failed or was skipped, the timings are
+    unchanged and the level gate, if unverified, says why. A case that was not timed is unchanged.
+    The harness does the same (`merged` in harness/record/measurement.hpp).
     """
     if timed.status != "measured":
         return timed
@@ -324,8 +323,8 @@ def merged(timed: Line, counted: Line) -> Line:
 def traced(case: Line, trace: Line) -> Line:
     """One record of a case that was then traced: its rows, and the gates and facts of both.
 
-    Gates of a trace judge its own rows alone: one that failed becomes their failed noise. The
-    harness does the same (`with_trace` in harness/record/measurement.hpp).
+    Gates of a trace judge only its own rows: a failed one becomes their failed noise. The harness
+    does the same (`with_trace` in harness/record/measurement.hpp).
     """
     if case.status != "measured":
         return case
@@ -342,7 +341,7 @@ def traced(case: Line, trace: Line) -> Line:
 
 
 def _stronger(timed: Gate, counted: Gate) -> Gate:
-    """Which of two verdicts on one gate stands."""
+    """The stronger of two verdicts on one gate."""
     if timed.verdict == counted.verdict == "failed":
         return replace(timed, detail=f"{timed.detail}; {counted.detail}")
     if counted.verdict == "failed" or timed.verdict in ("unverified", "not_applicable"):
@@ -368,10 +367,10 @@ def _context(path: Path) -> Context:
                 data[name] = part | {"facts": {key: part[key] for key in part if key in others}}
         context = typed(data, Context)
         if not context.run.strip("."):
-            raise WrongError(context.run, "a run that a folder can be called by")
+            raise WrongError(context.run, "a valid run name")
         if context.sweep.text is None and context.sweep.digest is None:
             raise WrongError("no sweep.digest", "sweep.digest, or sweep.text")
     except (ValueError, RecursionError) as error:
-        mend = "measure again; a context cannot be written afterwards"
+        mend = "measure again; a context cannot be restored afterwards"
         raise refusal(path, None, error, mend) from None
     return context

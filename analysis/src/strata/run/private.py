@@ -1,4 +1,4 @@
-"""What of a run tells no one who measured it, or where: for what is given to others."""
+"""Anonymous runs, without information on who measured them, or where."""
 
 import re
 from collections.abc import Mapping
@@ -24,8 +24,8 @@ SHOWN = frozenset(
 )
 """Facts that tell of a model, of its state or of a plan; any other may tell of one machine."""
 
-# An absolute path of the machine that measured: two or more steps from the root, a home or a drive.
-# It starts where a word does, or behind a compiler's flag of one letter (-I/opt/include).
+# An absolute path of the measuring machine: at least two steps from the root, a home or a drive. It
+# starts at a word boundary, or after a one-letter compiler flag (-I/opt/include).
 _HOST_PATH = re.compile(
     r"(?:(?<![\w./~-])|(?<=\s-[A-Z])|(?<=^-[A-Z]))"
     r"(?:~|[A-Za-z]:)?(?:[/\\][\w.+@~-]+){2,}[/\\]?"
@@ -33,14 +33,14 @@ _HOST_PATH = re.compile(
 
 
 def without_paths(text: str) -> str:
-    """`text` with each absolute path cut down to its last name: a report tells no one's folders."""
+    """`text` with each absolute path reduced to its last name, so that no folders are revealed."""
     return _HOST_PATH.sub(lambda m: "…/" + re.split(r"[/\\]", m[0].rstrip("/\\"))[-1], text)
 
 
 def anonymous(run: Run) -> Run:
-    """`run` without arguments, paths, host name and what identifies a device: UUID, bus, serial.
+    """`run` without arguments, paths, host name and device identifiers: UUID, bus, serial number.
 
-    Of facts those of `SHOWN` stay, and the numbers of cases. `recorded` is the run as it was.
+    Facts in `SHOWN` stay, and the numbers of cases. `recorded` is the original run.
     """
     was = run.context
     context = replace(

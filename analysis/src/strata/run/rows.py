@@ -1,4 +1,4 @@
-"""Rows: what the samples of a run give, a row a quantity of a case."""
+"""Rows derived from the samples of a run, one per quantity of a case."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import chain
@@ -48,17 +48,17 @@ class Row(Struct, frozen=True, gc=False):
     taken: tuple[float, ...] = ()
 
     def text(self, axis: str, default: str = "?") -> str:
-        """The value of an axis, `default` where the case has no such axis."""
+        """The value of an axis; `default` if the case has no such axis."""
         return self.params.get(axis, default)
 
     def count(self, axis: str) -> int | None:
-        """The value of an axis as a whole number below 10^18; None where it is none."""
+        """The value of an axis as an integer below 10^18; None if it is not one."""
         value = self.params.get(axis, "")
         return int(value) if value.isdecimal() and len(value) <= DIGITS else None
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The interval, or, with fewer than six samples, their range."""
+        """The interval; with fewer than six samples their range."""
         if self.ci_low is None or self.ci_high is None:
             return self.minimum, self.maximum
         return self.ci_low, self.ci_high
@@ -93,7 +93,7 @@ def derive(context: Context, case: Line, again: Sequence[Line] = ()) -> tuple[Ca
             valid = valid and verdict != "failed"
             why = "; ".join([*told, _reason(one.noise)])
         value, low, high, least, most = spread_of_visits(visits)
-        # One by one, in their order: a list in between would take as long as the row itself.
+        # One by one, because a list in between would take as long as the row itself.
         rows.append(
             Row(
                 run, device, backend, suite, benchmark, case.id, params, one.quantity, one.unit,
@@ -120,7 +120,7 @@ def case_id(suite: str, benchmark: str, backend: str, params: Mapping[str, str])
 
 
 def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
-    """Items by a key, keys and items in the order in which they come."""
+    """Items by a key; keys and items in the order of appearance."""
     found: dict[K, list[T]] = {}
     for item in items:
         found.setdefault(key(item), []).append(item)
@@ -128,7 +128,7 @@ def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
 
 
 class Places:
-    """Where rows stand among those of their run, counted from 0."""
+    """The positions of rows among those of their run, from 0."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self._rows = rows
@@ -137,7 +137,7 @@ class Places:
             self._first.setdefault(row.case, place)
 
     def of(self, row: Row) -> int:
-        """The place of the row with the key of `row`. Raises KeyError where there is none."""
+        """The position of the row with the key of `row`. Raises KeyError if there is none."""
         place = self._first[row.case]
         while place < len(self._rows) and self._rows[place].case == row.case:
             if self._rows[place].key == row.key:

@@ -1,4 +1,4 @@
-"""A run as everything else in the package sees it."""
+"""A run as the rest of the package uses it."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 
 class Run(Struct, frozen=True, dict=True):
-    """One sweep on one device; `cases` and `rows` stand in the order of the sweep."""
+    """One sweep on one device; `cases` and `rows` are in sweep order."""
 
     folder: Path
     context: Context
     cases: tuple[Case, ...]
     rows: tuple[Row, ...]
     before: "Run | None" = None
-    """The run as it was recorded, where `strata.model.truth` judged some of its rows anew."""
+    """The recorded run, if `strata.model.truth` judged some of its rows again."""
 
     @property
     def recorded(self) -> "Run":
-        """The run as its files have it."""
+        """The run as recorded in its files."""
         return self.before or self
 
     def of(self, benchmark: str) -> tuple[Row, ...]:
@@ -42,16 +42,15 @@ class Run(Struct, frozen=True, dict=True):
 
     @cached_property
     def pending(self) -> tuple[str, ...]:
-        """The case ids of the sweep that the run has not come to yet."""
+        """The case ids of the sweep that the run has not reached yet."""
         done = {case.id for case in self.cases}
         return tuple(case for case in self.context.sweep.cases if case not in done)
 
     @cached_property
     def table(self) -> tuple[Row, ...] | None:
-        """`measurements.csv`, read when first asked for; None where an unfinished run has none.
+        """`measurements.csv`, read on first use; None if an unfinished run has none.
 
-        The recorded `rows` themselves where it says the same. Raises `RunError` where it cannot be
-        read.
+        The recorded `rows` themselves if it is identical. Raises `RunError` if it cannot be read.
         """
         if self.before:
             return self.before.table
@@ -61,13 +60,13 @@ class Run(Struct, frozen=True, dict=True):
 
 
 def frame(run: Run) -> "pd.DataFrame":
-    """The rows of a run as a pandas frame, with one column per parameter in place of `params`.
+    """The rows of a run as a pandas frame, with one column per parameter instead of `params`.
 
-    A row a row of the run, in its order; numbers in the row's `unit`, parameters as text, None
-    where a row has none. A parameter that is called as a column is (`method` of `async_copy`) has
-    `param_` before its name.
+    One row per row of the run, in its order; numbers in the row's `unit`, parameters as text, None
+    if a row has none. A parameter with the name of a column (`method` of `async_copy`) gets the
+    prefix `param_`.
     """
-    import pandas as pd  # dear to import, and only wanted by people at a prompt
+    import pandas as pd  # slow to import, and only needed at a prompt
 
     columns: dict[str, list[Any]] = {
         name: [getattr(row, name) for row in run.rows] for name in COLUMNS if name != "params"

@@ -1,6 +1,6 @@
-"""What `context.json` and a line of `samples.jsonl` hold: the types that both are decoded into.
+"""The types of `context.json` and of a line of `samples.jsonl`.
 
-`results/schema` says the same to people and to other languages; a test holds the two together.
+`results/schema` documents them for people and other languages; a test compares the two.
 """
 
 import re
@@ -28,7 +28,7 @@ METRIC = re.compile(r"[A-Za-z][A-Za-z0-9_.]*")
 WORD = re.compile(r"[A-Za-z0-9._+-]+")
 COMMIT = re.compile(r"[0-9a-f]{40}|unknown")
 
-# The reader holds these against their patterns, each word once: there are too many for msgspec.
+# The reader checks these against their patterns, each word once: there are too many for msgspec.
 Name = Annotated[str, Meta(extra_json_schema={"pattern": f"^{NAME.pattern}$"})]
 Metric = Annotated[str, Meta(extra_json_schema={"pattern": f"^{METRIC.pattern}$"})]
 Word = Annotated[str, Meta(extra_json_schema={"pattern": f"^{WORD.pattern}$"})]
@@ -60,7 +60,7 @@ class Noise(Struct, frozen=True, gc=False):
 
 
 class Measurement(Struct, frozen=True, gc=False):
-    """The raw samples of one quantity of one case, in the order in which they were taken."""
+    """The raw samples of one quantity of one case, in the order taken."""
 
     quantity: Metric
     unit: str
@@ -71,7 +71,7 @@ class Measurement(Struct, frozen=True, gc=False):
 
 
 class Case(Struct, frozen=True, gc=False):
-    """One benchmark at one point of its axes, timed and counted; its numbers are in the rows."""
+    """One benchmark at one point of its axes, timed and counted; the numbers are in the rows."""
 
     id: str = field(name="case")
     suite: Name
@@ -87,7 +87,7 @@ class Case(Struct, frozen=True, gc=False):
 
 
 class Line(Case, frozen=True, gc=False, kw_only=True):
-    """A line of `samples.jsonl`; `visit` is the how-manieth timing of its case in the run."""
+    """A line of `samples.jsonl`; `visit` is the ordinal of its case's timing in the run."""
 
     schema_version: Literal[1, 2, 3]
     kind: Literal["case", "counts", "trace"]
@@ -99,7 +99,7 @@ class Line(Case, frozen=True, gc=False, kw_only=True):
 
 
 class Build(Struct, frozen=True, gc=False):
-    """The harness that measured: its source and how it was compiled."""
+    """The measuring harness: its source and how it was compiled."""
 
     version: str
     commit: Annotated[str, Meta(pattern=rf"^({COMMIT.pattern})\Z")]
@@ -113,7 +113,7 @@ class Build(Struct, frozen=True, gc=False):
 
 
 class Device(Struct, frozen=True, gc=False):
-    """What was measured. `facts` hold whatever else the device said of itself."""
+    """The measured device. `facts` hold whatever else it reported."""
 
     slug: Annotated[str, Meta(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*\Z")]
     name: str
@@ -122,7 +122,7 @@ class Device(Struct, frozen=True, gc=False):
 
     @property
     def sm_count(self) -> int | None:
-        """Streaming multiprocessors of a GPU; None where the device does not say."""
+        """Streaming multiprocessors of a GPU; None if the device does not say."""
         value = self.facts.get("sm_count")
         return value if isinstance(value, int) and value > 0 else None
 
@@ -149,9 +149,9 @@ class Host(Struct, frozen=True, gc=False):
 
 
 class Sweep(Struct, frozen=True, gc=False):
-    """What was to be measured: the plan and the case ids, in order.
+    """The planned measurements: the plan and the case ids, in order.
 
-    The text of its file, or in runs of earlier builds a digest of it.
+    With the text of its file, or in runs of earlier builds a digest of it.
     """
 
     name: str
@@ -163,14 +163,14 @@ class Sweep(Struct, frozen=True, gc=False):
 
 
 class Clocks(Struct, frozen=True, gc=False):
-    """Clocks, power and temperature around the run; `after` is None while it has not ended."""
+    """Clocks, power and temperature around the run; `after` is None before its end."""
 
     before: Mapping[str, Any]
     after: Mapping[str, Any] | None
 
 
 class CountedQuantity(Struct, frozen=True, gc=False):
-    """A quantity that the chip counted: our name and the chip's, and what it means."""
+    """A counted quantity: our name and the chip's, and its meaning."""
 
     name: str
     metric: str
@@ -180,10 +180,10 @@ class CountedQuantity(Struct, frozen=True, gc=False):
 
 
 class Counters(Struct, frozen=True, gc=False):
-    """What was to be counted, whether it was, and if not, why and what mends it.
+    """The planned counts, whether they were taken, and if not, the reason and the remedy.
 
-    `absent` names what the chip cannot count; `passes` is how often a piece of work ran to be
-    counted once.
+    `absent` names what the chip cannot count; `passes` is how often work was repeated to be counted
+    once.
     """
 
     asked: tuple[str, ...]
@@ -200,7 +200,7 @@ class Counters(Struct, frozen=True, gc=False):
 
 
 class Axis(Struct, frozen=True, gc=False):
-    """One parameter of a benchmark: either `choices`, or a whole number in a range."""
+    """One parameter of a benchmark: either `choices`, or an integer in a range."""
 
     name: str
     meaning: str
@@ -211,14 +211,14 @@ class Axis(Struct, frozen=True, gc=False):
 
 
 class Quantity(Struct, frozen=True, gc=False):
-    """One quantity that a benchmark measures, and what it means."""
+    """One quantity of a benchmark, and its meaning."""
 
     name: str
     meaning: str
 
 
 class Benchmark(Struct, frozen=True, gc=False):
-    """What a benchmark says of itself."""
+    """The declaration of a benchmark."""
 
     suite: str
     question: str
@@ -227,10 +227,10 @@ class Benchmark(Struct, frozen=True, gc=False):
 
 
 class Rung(Struct, frozen=True, gc=False):
-    """One rung of the n-body ladder: the rung `before` it, what it changes, how it adds up.
+    """One rung of the n-body ladder: the rung `before` it, its change, its summation.
 
-    Zero where a number would say nothing: `issue_slots` (instructions that a warp issues for an
-    interaction), `bodies_of_block`, `threads_of_read`, `vector_operations` (of an interaction).
+    Numbers are 0 if they are not meaningful: `issue_slots` (instructions that a warp issues per
+    interaction), `bodies_of_block`, `threads_of_read`, `vector_operations` (per interaction).
     """
 
     name: str
@@ -251,7 +251,7 @@ class Rung(Struct, frozen=True, gc=False):
 
 
 class Story(Struct, frozen=True, gc=False):
-    """What a rung of any ladder says of itself: the rung `before` it, what it changes."""
+    """The story of a rung of any ladder: the rung `before` it, its change."""
 
     name: str
     backend: Backend
@@ -266,8 +266,8 @@ class Context(Struct, frozen=True, gc=False):
     """What was measured, with what, under which conditions: `context.json`.
 
     `counters` is None in a run of schema version 1, which had none. `benchmarks` (by name) and
-    `rungs` (of the n-body ladder, in its order) are what the harness says of itself; a run of an
-    older one has those of `before.json`. `ladders` are the stories of the other ladders, by suite.
+    `rungs` (of the n-body ladder, in order) are declared by the harness; a run of an older one uses
+    those of `before.json`. `ladders` are the stories of the other ladders, by suite.
     """
 
     run: Annotated[str, Meta(pattern=rf"^{WORD.pattern}\Z")]
@@ -290,10 +290,10 @@ class Context(Struct, frozen=True, gc=False):
 
     @property
     def clocks_before(self) -> Mapping[str, Any]:
-        """What was read before the run; empty where nothing can be read."""
+        """The values read before the run; empty if none could be read."""
         return self.clocks.before if self.clocks else {}
 
     @property
     def clocks_after(self) -> Mapping[str, Any]:
-        """What was read after the run; empty where nothing can be read, or before it ended."""
+        """The values read after the run; empty if none could be read, or before its end."""
         return (self.clocks and self.clocks.after) or {}

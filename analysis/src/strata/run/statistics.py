@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Interval(NamedTuple):
-    """A closed interval, in the unit of the samples that it was computed from."""
+    """A closed interval, in the unit of its samples."""
 
     low: float
     high: float
@@ -18,13 +18,13 @@ def median_rank(count: int) -> int | None:
     """The largest rank whose interval covers the median with at least 95 %; None below six samples.
 
     Ranks start at 1: the interval reaches from the rank-th smallest to the rank-th largest sample,
-    and the number of samples below the median is Binomial(count, 1/2). From the middle down, of
-    which the chance is known, that takes in the order of sqrt(count) steps.
+    and the number of samples below the median is Binomial(count, 1/2). Starting from the middle,
+    whose probability is known, the search takes in the order of sqrt(count) steps.
     """
     rank = count // 2
     ways = lgamma(count + 1) - lgamma(rank + 1) - lgamma(count - rank + 1)
-    chance = exp(ways - count * log(2))  # of just `rank` samples below the median
-    tail = 0.5 - chance if count % 2 else (1 - chance) / 2  # of fewer
+    chance = exp(ways - count * log(2))  # probability of exactly `rank` samples below the median
+    tail = 0.5 - chance if count % 2 else (1 - chance) / 2  # probability of fewer
     while tail > 1 / 40:
         chance *= rank / (count - rank + 1)
         rank -= 1
@@ -38,7 +38,7 @@ Spread = tuple[float, float | None, float | None, float, float]
 def spread(samples: Sequence[float]) -> Spread:
     """Median, both ends of its 95 % interval, minimum and maximum, in the unit of the samples.
 
-    The interval is by order statistics, None below six samples. At least one sample.
+    The interval is by order statistics, None below six samples. Needs at least one sample.
     """
     count = len(samples)
     if count == 1:
@@ -53,10 +53,10 @@ def spread(samples: Sequence[float]) -> Spread:
 
 
 def spread_of_visits(visits: Sequence[Sequence[float]]) -> Spread:
-    """The same of several visits: the median of their medians, from the least to the greatest end.
+    """The same for several visits: the median of their medians, from the least to the greatest end.
 
-    What changes from one process to the next is no part of one visit's interval. None where a visit
-    has none. The harness does the same (`centre_of` in harness/record/statistics.hpp).
+    Variation between processes is not part of one visit's interval. None if a visit has no
+    interval. The harness does the same (`centre_of` in harness/record/statistics.hpp).
     """
     if len(visits) == 1:
         return spread(visits[0])

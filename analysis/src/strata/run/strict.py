@@ -1,4 +1,4 @@
-"""JSON as a run folder holds it, and words for what is wrong with it."""
+"""Strict JSON of run folders, and messages for what is wrong with it."""
 
 import json
 import math
@@ -16,7 +16,7 @@ R = TypeVar("R", bound=msgspec.Struct)
 
 
 class WrongError(ValueError):
-    """What was found in a file, what should be there, and perhaps how to mend it."""
+    """What was found in a file, what was expected, and optionally how to mend it."""
 
     def __init__(self, found: str, expected: str, mend: str | None = None) -> None:
         super().__init__()
@@ -24,7 +24,7 @@ class WrongError(ValueError):
 
 
 def refusal(path: Path, line: int | None, error: Exception, mend: str) -> RunError:
-    """`error`, which was met in a file, in words."""
+    """The message for `error`, which occurred in a file."""
     found, expected = f"{error}", "one whole JSON object"
     match error:
         case WrongError():
@@ -43,19 +43,19 @@ DEEPEST = 64
 
 
 def whole(text: str, decoder: json.JSONDecoder) -> Any:
-    """JSON as `decoder` takes it, of Unicode, and nothing very deep."""
+    """JSON for `decoder`: Unicode, and of limited depth."""
     try:
         data = decoder.decode(text)
         deep = _depth(data) > DEEPEST
     except RecursionError:
         deep = True
     if deep:
-        raise WrongError(f"more than {DEEPEST} objects or lists in each other", "fewer")
+        raise WrongError(f"more than {DEEPEST} nested objects or lists", "fewer")
     if "\\ud" in text.lower():
         try:
             json.dumps(data, ensure_ascii=False).encode()
         except UnicodeEncodeError:
-            raise WrongError("half of a surrogate pair", "text that is Unicode") from None
+            raise WrongError("half of a surrogate pair", "Unicode text") from None
     return data
 
 
@@ -74,16 +74,16 @@ def _depth(data: Any) -> int:
 
 
 def strict(raw: bytes) -> dict[str, Any]:
-    """A JSON object of a known version: finite numbers only, no key twice in an object."""
+    """A JSON object of a known version: finite numbers only, no repeated keys."""
     data = whole(raw.decode(), _JSON)
     if not isinstance(data, dict):
         raise WrongError(f"{data!r:.80}", "a JSON object")
     version = data.get("schema_version")
     if version is None:
-        raise WrongError("no schema_version", "schema_version to be there")
+        raise WrongError("no schema_version", "schema_version")
     if type(version) is not int or version not in SCHEMA_VERSIONS:
         expected = f"schema version {' or '.join(map(str, SCHEMA_VERSIONS))}"
-        mend = f"read it with the strata that knows version {version}"
+        mend = f"read it with a strata that supports version {version}"
         raise WrongError(f"schema version {version}", expected, mend)
     return data
 
@@ -95,7 +95,7 @@ def _number(text: str) -> float:
 
 
 def finite(value: object) -> float | None:
-    """A number of a JSON file as it is; None for what is none, true and false, NaN and infinity."""
+    """A finite number of a JSON file; None for others, true and false, NaN and infinity."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value) if abs(value) <= sys.float_info.max else None
     return None
@@ -116,7 +116,7 @@ _JSON = json.JSONDecoder(
 
 
 def typed(data: dict[str, Any], kind: type[R]) -> R:
-    """`data` as a record; raises `WrongError` naming the member that is not as it should be."""
+    """`data` as a record; raises `WrongError` naming the wrong member."""
     try:
         return msgspec.convert(data, kind)
     except msgspec.ValidationError as error:

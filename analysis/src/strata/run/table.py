@@ -1,4 +1,4 @@
-"""`measurements.csv`, read to be compared with what the samples give."""
+"""`measurements.csv`, read for comparison with the rows of the samples."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,25 +14,25 @@ HEADER = ",".join(COLUMNS)
 _BLOCK_BYTES = 1 << 18
 _CELLS: Mapping[str, Callable[[Row], object]] = {
     **{name: attrgetter(name) for name in COLUMNS},
-    "params": lambda row: ";".join(row.case.split("/")[3:]),  # as the loading holds it to be
+    "params": lambda row: ";".join(row.case.split("/")[3:]),  # as required by loading
 }
 
 
 def read_table(path: Path, rows: tuple[Row, ...]) -> tuple[Row, ...]:
-    """`rows` themselves where the table says just what they say, else its own rows.
+    """`rows` themselves if the table equals them, otherwise the table's own rows.
 
-    Compared part by part as it is read, so that a sound table costs no memory. Raises `RunError`
-    where the table cannot be read.
+    Compared part by part while reading, so that a correct table takes no memory. Raises `RunError`
+    if the table cannot be read.
     """
     try:
         same = _same(path, rows)
     except RunError:
-        same = False  # a line before that one may be wrong too: all checks, from the first line on
+        same = False  # an earlier line may be wrong too: all checks, from the first line on
     return rows if same else tuple(_rows(path))
 
 
 def _same(path: Path, rows: Sequence[Row]) -> bool:
-    """Whether each line says what the row at its place does, and there are as many of both."""
+    """Whether each line equals the row at its position, and both have the same length."""
     place = 0
     for batch in _batches(path):
         part = rows[place : place + batch.num_rows]
@@ -43,7 +43,7 @@ def _same(path: Path, rows: Sequence[Row]) -> bool:
 
 
 def _rows(path: Path) -> Iterator[Row]:
-    """The rows of the table, each case, quantity and method once, their numbers finite."""
+    """The rows of the table: each case, quantity and method once, with finite numbers."""
     lines: dict[tuple[str, str, str], int] = {}
     for cells in (cells for batch in _batches(path) for cells in batch.to_pylist()):
         number = len(lines) + 2
@@ -66,7 +66,7 @@ def one_of(row: Row) -> str:
 
 
 def _batches(path: Path) -> Iterator[Any]:
-    """The table in parts of some thousand rows, each column of its type, its numbers finite."""
+    """The table in parts of several thousand rows, each column typed, with finite numbers."""
     import pyarrow as pa  # type: ignore[import-untyped]  # dear to import
     from pyarrow import csv as tables
 
@@ -85,7 +85,7 @@ def _batches(path: Path) -> Iterator[Any]:
         done = 1
         while block := file.read(_BLOCK_BYTES):
             block += file.readline(MOST_OF_LINE)
-            # Arrow's own memory: its readers let go of their input on a thread of theirs, and a
+            # Uses Arrow's own memory: its readers release their input on their own thread, and a
             # Python object released there while the interpreter ends aborts the process.
             owned = pa.BufferOutputStream()
             owned.write(block)

@@ -1,7 +1,7 @@
-"""Check a run folder against its contract beyond what loading it already demands.
+"""Check a run folder against its contract beyond what loading already requires.
 
-`measurements.csv` must be what `samples.jsonl` gives, row for row, and the folder, the context and
-the samples must speak of the same run.
+`measurements.csv` must equal the rows of `samples.jsonl`, and the folder, the context and the
+samples must belong to the same run.
 """
 
 import math
@@ -27,9 +27,9 @@ TOLERANCE = 1e-12
 
 
 def findings(run: Run) -> tuple[str, ...]:
-    """What breaks the contract, one line each; empty when the run keeps it.
+    """Violations of the contract, one line each; empty if there are none.
 
-    Raises `RunError` where the table cannot be read.
+    Raises `RunError` if the table cannot be read.
     """
     run = run.recorded
     told = [
@@ -39,20 +39,20 @@ def findings(run: Run) -> tuple[str, ...]:
 
 
 def refuse_repeated(runs: Sequence[Run]) -> None:
-    """Raises `RunError` where one of `runs` is given twice."""
+    """Raises `RunError` if one of `runs` is given twice."""
     names = Counter(run.context.run for run in runs)
     for run in runs:
         if names[name := run.context.run] > 1:
             found = f"the run {name} twice"
-            raise RunError(run.folder, found=found, expected="each run once", mend="name it once")
+            raise RunError(run.folder, found=found, expected="each run once", mend="give it once")
 
 
 def refuse_unusable(run: Run) -> None:
-    """Raises `RunError` for a run that loads, but that nothing should be drawn from.
+    """Raises `RunError` for a run that loads, but is not suitable for conclusions.
 
-    Without a row there is nothing to show. A run that says it is complete and lacks cases was cut
-    off after it was written, and a page would not tell; a table with rows of other runs or devices
-    is no longer the table of these samples. What else `findings` finds, a page can name.
+    Without a row there is nothing to show. A run that claims to be complete but lacks cases was
+    truncated after it was written, which a page would not show; a table with rows of other runs or
+    devices is no longer the table of these samples. Other `findings` can be named on a page.
     """
     run = run.recorded
     for name, found, expected, mend in chain(_cases(run), _rows(run)):
@@ -64,12 +64,15 @@ _Faults = Iterator[tuple[str, str, str, str]]
 
 
 def _cases(run: Run) -> _Faults:
-    context, mend = run.context, "fetch the file again: it was cut off; or measure again"
+    context, mend = (
+        run.context,
+        "fetch the file again, because it was truncated; or measure again",
+    )
     if run.pending and context.state == "complete":
         found = f"{len(run.cases)} of the {len(context.sweep.cases)} cases of a complete run"
-        yield SAMPLES_FILE, found, f"every case, {run.pending[0]} too", mend
-    expected = f"cases on {context.backend} alone, as {CONTEXT_FILE} says"
-    mend = "keep what each device measured in a run of its own; measure again"
+        yield SAMPLES_FILE, found, f"every case, including {run.pending[0]}", mend
+    expected = f"cases on {context.backend} only, as {CONTEXT_FILE} says"
+    mend = "keep the results of each device in a separate run; measure again"
     for case in run.cases:
         if case.backend != context.backend:
             yield SAMPLES_FILE, f"the case {case.id} on {case.backend}", expected, mend
@@ -84,7 +87,7 @@ def _rows(run: Run) -> _Faults:
     for row in () if run.table is run.rows else run.table or ():
         for name, own in said.items():
             if (found := getattr(row, name)) != own:
-                expected = f"rows of {own} alone, as {CONTEXT_FILE} says"
+                expected = f"rows of {own} only, as {CONTEXT_FILE} says"
                 yield MEASUREMENTS_FILE, f"a row of the {name} {found}", expected, REWRITE
 
 
@@ -95,7 +98,7 @@ def _context(run: Run) -> Iterator[str]:
     if context.started > (context.finished or context.started):
         yield f"{CONTEXT_FILE}: finished {context.finished} before it started {context.started}"
     if context.state == "complete" and context.finished is None:
-        yield f"{CONTEXT_FILE}: the run is complete but has no time of finishing"
+        yield f"{CONTEXT_FILE}: the run is complete but has no end time"
 
 
 def _plan(run: Run) -> Iterator[str]:
@@ -105,7 +108,7 @@ def _plan(run: Run) -> Iterator[str]:
         yield f"{CONTEXT_FILE}: the sweep lists {case} twice"
     for measured in run.cases:
         if measured.id not in planned:
-            yield f"{SAMPLES_FILE}: {measured.id} is no case of the sweep in {CONTEXT_FILE}"
+            yield f"{SAMPLES_FILE}: {measured.id} is not a case of the sweep in {CONTEXT_FILE}"
 
 
 def _table(run: Run) -> Iterator[str]:

@@ -1,10 +1,10 @@
-"""Rules that every run is judged by when it is read, whenever it was measured and by which gates.
+"""Rules that judge every run when it is read, whenever it was measured and with whichever gates.
 
-A rule asks whether what a run says of a case can be true: its rows beside each other, and beside
-what the device can do. A row that breaks one keeps its value, is not valid, and says why
-(`flow: re-judged: …`); a rule that speaks of a whole case is one more gate of it. A row that is
-right, but not what its name promises, stays valid and says what it is. Rules say nothing of rows
-that are not valid already, and nothing where the rows do not tell.
+A rule checks whether what a run says about a case can be true: its rows compared with each other,
+and with the limits of the device. A row that breaks a rule keeps its value, becomes invalid, and
+says why (`flow: re-judged: …`); a rule about a whole case adds a gate to it. A row that is right
+but does not mean what its name promises stays valid and says so. Rules ignore rows that are already
+invalid, and do nothing if the rows do not suffice.
 """
 
 from collections import Counter
@@ -34,7 +34,7 @@ def load_run(folder: Path) -> Run:
 
 
 def judged(run: Run) -> Run:
-    """`run` with what the rules say of it, and `recorded` as it was; `run` itself if nothing."""
+    """`run` with the results of the rules, and `recorded` as it was; `run` itself if none apply."""
     of_case: dict[str, list[Row]] = {}
     for case, rows_of_case in groupby(run.rows, attrgetter("case")):
         of_case.setdefault(case, []).extend(rows_of_case)
@@ -49,9 +49,9 @@ def judged(run: Run) -> Run:
 
 
 class Fallen(NamedTuple):
-    """Rows that were valid as recorded and break a rule, and of how many cases.
+    """Rows that were valid as recorded and break a rule, and the number of their cases.
 
-    `says` are those that stay valid, and say what they are.
+    `says` are rows that stay valid and say what they are.
     """
 
     rule: str
@@ -61,7 +61,7 @@ class Fallen(NamedTuple):
 
 
 def fallen(run: Run) -> Sequence[Fallen]:
-    """What each rule found, most first; a row that breaks several counts for the first."""
+    """The findings of each rule, most first; a row that breaks several counts for the first."""
     found = []
     for before, row in zip(run.recorded.rows, run.rows, strict=True):
         if before.valid and row.reasons != before.reasons:
@@ -81,14 +81,14 @@ def _broken(
         if any(row.valid for row in rows):
             here = Here(around, case, rows)
             found = [one for rule in RULES for one in _judged(rule, here)]
-            # Of a row that is not valid already there is nothing to say.
+            # Rows that are already invalid are skipped.
             keys = {row.key for row in rows if row.valid} if found else set()
             if found := [one for one in found if one.keys is None or one.keys & keys]:
                 yield case.id, found
 
 
 def _judged(rule: Rule, here: Here) -> Sequence[Broken]:
-    """What a rule finds; numbers that it cannot compute with are nothing that a device does."""
+    """Applies a rule; values that it cannot compute with are impossible for any device."""
     try:
         return [*rule(here)]
     except (ArithmeticError, ValueError) as error:
@@ -103,7 +103,7 @@ def _marked(rows: Sequence[Row], found: Sequence[Broken]) -> Iterator[Row]:
     for row in rows:
         of_row = [one for one in found if one.keys is None or row.key in one.keys]
         if row.valid and of_row:
-            of_row.sort(key=attrgetter("says"))  # first what it falls by
+            of_row.sort(key=attrgetter("says"))  # rules that it breaks come first
             why = "; ".join(filter(None, [row.reasons, *map(_reason, of_row)]))
             yield replace(row, valid=all(one.says for one in of_row), reasons=why)
         else:
@@ -111,9 +111,9 @@ def _marked(rows: Sequence[Row], found: Sequence[Broken]) -> Iterator[Row]:
 
 
 def _gated(case: Case, found: Sequence[Broken]) -> Case:
-    """With a failed gate for each rule that the case as a whole breaks, or one that says so.
+    """The case with a failed gate for each rule that it breaks as a whole, or an unverified one.
 
-    Where the flow is broken the level is not proved either.
+    If the flow is broken, the level is not proved either.
     """
     new = {one.rule: one for one in found if one.keys is None or one.says}
     if not new:

@@ -1,4 +1,4 @@
-"""Rules of what was counted: what leaves a level is what the next is asked for, and shares are."""
+"""Rules for counts: what leaves a level reaches the next, and shares are shares."""
 
 import re
 from collections.abc import Iterator
@@ -25,9 +25,9 @@ _NET = re.compile(r"requests and (\d+) sectors counted")
 def flow(here: Here) -> Iterator[Broken]:
     """What L1 missed reached L2, each sector once.
 
-    L2 answers requests of several SMs for one sector, close in time, as one: then the SMs received
-    more than L2 served. The counts have the launch's own loads in them (`overhead`); whether those
-    reached L2 is not recorded, so the rule assumes whatever speaks for the case.
+    L2 merges requests of several SMs for one sector that are close in time: then the SMs received
+    more than L2 served. The counts include the launch's own loads (`overhead`); whether those
+    reached L2 is not recorded, so the rule assumes what favours the case.
     """
     if here.case.benchmark in MERGING:
         return
@@ -40,7 +40,7 @@ def flow(here: Here) -> Iterator[Broken]:
         return
     overhead = asked - own
     if missed - overhead <= BOUND * own:
-        return  # L1 served the loads
+        return  # L1 served them
     least = (reached - overhead) / missed
     most = reached / (missed - overhead)
     if most < 1 - BOUND or least > 1 + BOUND:
@@ -49,7 +49,7 @@ def flow(here: Here) -> Iterator[Broken]:
 
 
 def _net_sectors(here: Here) -> float | None:
-    """Sectors asked of L1 without those of an empty launch; None where the run does not tell."""
+    """Sectors requested from L1 minus those of an empty launch; None if the run does not say."""
     overhead, asked = here.case.facts.get("overhead_sectors"), here.value("l1_load_sectors")
     if isinstance(overhead, int) and asked is not None:
         return asked - overhead
@@ -59,10 +59,10 @@ def _net_sectors(here: Here) -> float | None:
 
 
 def far_l2(here: Here) -> Iterator[Broken]:
-    """Loads that the level gate says memory served: it gave what L2 fetched for them.
+    """Loads that memory served, by the level gate: it delivered what L2 fetched for them.
 
-    The far half of a divided L2 answers as well, and counts as a miss of the near one. Where the
-    data fit in L2 as a whole, bytes that others read must not be what was missing. A newer harness
+    The far half of a divided L2 also serves loads, and counts as a miss of the near one. If the
+    data fit in L2 as a whole, bytes read by others must not hide the missing ones. A newer harness
     counts what came from behind the far half, and judges that itself.
     """
     if here.around.tells_far_l2:
@@ -74,15 +74,15 @@ def far_l2(here: Here) -> Iterator[Broken]:
     in_l2 = (here.value("footprint_over_l2") or 2) <= 1
     stray = STRAY_BYTES / (asked * SECTOR_BYTES) if in_l2 and asked else 0
     if share - stray < FROM_MEMORY * missed:
-        told = f"memory gave {100 * share / missed:.0f} % of the bytes that L2 fetched"
+        told = f"memory delivered {100 * share / missed:.0f} % of the bytes that L2 fetched"
         perhaps = ", perhaps to others" if share >= FROM_MEMORY * missed else ""
-        yield Broken("level", f"{told}{perhaps}: the far half of L2 may have given the rest")
+        yield Broken("level", f"{told}{perhaps}: the far half of L2 may have delivered the rest")
 
 
 def shares(here: Here) -> Iterator[Broken]:
-    """A counted share lies between 0 and what was predicted, or 1, within its own uncertainty.
+    """A counted share is between 0 and its prediction, or 1, within its own uncertainty.
 
-    Memory gives as many bytes as L2 fetches for the sectors that it missed, and others read some.
+    Memory delivers as many bytes as L2 fetches for its missed sectors, and others read some.
     """
     for name in (*SHARES, "dram_far_share"):
         row = here.first.get(name)
@@ -97,7 +97,7 @@ def shares(here: Here) -> Iterator[Broken]:
 
 
 def _most(here: Here, quantity: str) -> float:
-    """What a share can be: as predicted, or for bytes of memory what L2 fetches for its misses."""
+    """The maximum of a share: its prediction, or for memory bytes what L2 fetches on misses."""
     if quantity == "dram_share" and not here.around.tells_far_l2:
         per_load = here.value("l2_missed_sectors_per_load")
         if per_load is not None:

@@ -1,4 +1,4 @@
-"""What a rule sees: one case, its rows, and the run around it."""
+"""The input of a rule: one case, its rows, and the surrounding run."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -10,7 +10,7 @@ from strata.run import Case, Row, Run
 class Broken(NamedTuple):
     """What breaks a rule: the whole case, or its rows with these `keys`.
 
-    With `says`, the rows stay valid and say what they are: the case gains an unverified gate.
+    With `says`, the rows stay valid and say what they are: the case gets an unverified gate.
     """
 
     rule: str
@@ -20,12 +20,12 @@ class Broken(NamedTuple):
 
 
 def broken(rule: str, detail: str, *rows: Row, says: bool = False) -> Broken:
-    """Of `rows` alone."""
+    """Only these `rows` break it."""
     return Broken(rule, detail, frozenset(row.key for row in rows), says)
 
 
 class Around:
-    """The run of a case: what a rule asks of the device and of other cases, found once."""
+    """The run of a case: properties of the device and of other cases, computed once."""
 
     def __init__(self, run: Run) -> None:
         self.device, self._run = run.context.device, run
@@ -36,7 +36,7 @@ class Around:
 
     @cached_property
     def one_way(self) -> Mapping[tuple[str, str], Mapping[str, float]]:
-        """Valid bandwidths of copies between GPUs in one direction: by whom, method -> bytes."""
+        """Valid bandwidths of one-way copies between GPUs: (by, method) -> bytes -> best."""
         found: dict[tuple[str, str], dict[str, float]] = {}
         for row in self._run.of("peer_copy"):
             if row.valid and row.quantity == "bandwidth" and row.text("direction") != "both":
@@ -50,7 +50,7 @@ class Here:
 
     def __init__(self, around: Around, case: Case, rows: Sequence[Row]) -> None:
         self.around, self.case, self.rows = around, case, rows
-        # Of rows of one quantity the first: a clock on the core and what was counted come first.
+        # The first of the rows of a quantity: those by a core clock or counted come first.
         self.first = {row.quantity: row for row in reversed(rows)}
 
     def value(self, quantity: str) -> float | None:
@@ -60,17 +60,17 @@ class Here:
 
     @property
     def sms(self) -> int | None:
-        """How many SMs worked: all, or the one that the case asks for; None where unknown."""
+        """The number of working SMs: all, or those requested by the case; None if unknown."""
         return 1 if self.case.params.get("cores") == "one" else self.around.device.sm_count
 
     @property
     def place(self) -> str:
-        """Where the case says that its data are: its residency or level."""
+        """The place of the data according to the case: its residency or level."""
         return self.case.params.get("residency") or self.case.params.get("level", "")
 
     @property
     def clock_spread(self) -> float:
-        """Highest over lowest clock of the case, less one; 0 where it was not sampled."""
+        """Highest over lowest clock of the case, minus one; 0 if it was not sampled."""
         clock = self.first.get("core_clock")
         return clock.maximum / clock.minimum - 1 if clock and clock.minimum > 0 else 0.0
 

@@ -1,4 +1,4 @@
-"""Rules of what was timed: Little's law, physical limits, names that say less than they seem."""
+"""Rules for times: Little's law, physical limits, and names that promise too much."""
 
 from collections.abc import Iterator
 
@@ -23,12 +23,12 @@ LEAST_NUMBER, MOST_NUMBER = 1e-30, 1e30
 
 
 def little(here: Here) -> Iterator[Broken]:
-    """Rate times latency is what is in flight (Little 1961), here warps that each wait for a read.
+    """Rate times latency is the number in flight (Little 1961), here of warps waiting for a read.
 
-    It holds for the mean. Some warps are served first: then the median of all is no latency. A warp
-    that is alone on its SM waits for no other, and those of near SMs end before the rate does: then
-    it is enough that the law holds for the slowest. Rows stay valid and say what they are, as those
-    of a newer harness do.
+    The law holds for the mean. If some warps are served first, the median of all is not the
+    latency. A warp alone on its SM waits for no other, and those of near SMs finish before the rate
+    does: then it suffices that the law holds for the slowest. Rows stay valid and say what they
+    are, as those of a newer harness do.
     """
     if any(gate.name == "little" for gate in here.case.gates):
         return
@@ -40,14 +40,14 @@ def little(here: Here) -> Iterator[Broken]:
     slowest = here.value("warp_read_cycles_slowest") if warps == 1 else None
     found = [one / cycles_between for one in (median.value, slowest) if one is not None]
     if all(abs(one - 1) > LITTLE_BOUND for one in found):
-        share = f"{100 * found[0]:.1f} % of those there (bound {100 * LITTLE_BOUND:g} %)"
-        told = f"a median of served warps: times the rate it is {share}"
+        share = f"{100 * found[0]:.1f} % of those in flight (bound {100 * LITTLE_BOUND:g} %)"
+        told = f"a median over served warps: times the rate it is {share}"
         rows = [row for row in here.rows if row.quantity in ("warp_read_cycles", "warp_read_time")]
         yield broken("little", told, *rows, says=True)
 
 
 def magnitudes(here: Here) -> Iterator[Broken]:
-    """Nothing that a device does is of such a size: what is computed of it would be none."""
+    """No property of a device has such a magnitude; computing with it would be meaningless."""
     for row in here.rows:
         ends = [abs(one) for one in (row.minimum, row.maximum, row.value) if one]
         if row.valid and ends and not LEAST_NUMBER <= min(ends) <= max(ends) <= MOST_NUMBER:
@@ -56,7 +56,7 @@ def magnitudes(here: Here) -> Iterator[Broken]:
 
 
 def limits(here: Here) -> Iterator[Broken]:
-    """Nothing beats what the device can do by more than its interval, clock and timer allow."""
+    """No rate exceeds the device limit by more than its interval, clock and timer allow."""
     if here.case.backend != "cuda" or LIMITED.isdisjoint(here.first):
         return
     for row in here.rows:
@@ -85,7 +85,7 @@ LIMITED = frozenset(
 
 
 def _limit(here: Here, row: Row) -> float | None:
-    """The limit of a row, in its unit; None where none is known."""
+    """The limit of a row, in its unit; None if unknown."""
     place, name = here.place, row.quantity
     if name == "share_of_limit":
         return 1.0
@@ -108,20 +108,20 @@ def _limit(here: Here, row: Row) -> float | None:
 
 
 def names(here: Here) -> Iterator[Broken]:
-    """`sector_bandwidth` from device memory is what was asked for; caches may have given part."""
+    """`sector_bandwidth` from device memory is what was requested; caches may have served part."""
     row, moved = here.first.get("sector_bandwidth"), here.value("memory_bytes_per_used_byte")
     useful = here.value("useful_bandwidth")
     if here.place != "dram" or row is None or moved is None or not useful:
         return
     if row.value > (1 + MOVED_BOUND) * moved * useful:
-        told = f"sectors asked for, not moved: memory moved {moved * useful:.4g} {row.unit}"
+        told = f"sectors requested, not moved: memory moved {moved * useful:.4g} {row.unit}"
         yield broken("name", told, row)
 
 
 def overlap(here: Here) -> Iterator[Broken]:
-    """Copies both ways at once by copy engine are more than one way, if they are at once.
+    """Simultaneous copies in both directions by copy engine exceed one direction, if they overlap.
 
-    Asked of copies whose time is that of their bytes, not of their start.
+    Checked for copies whose time is dominated by their bytes, not by their start.
     """
     params = here.case.params
     if here.case.benchmark != "peer_copy" or params.get("direction") != "both":
@@ -131,7 +131,7 @@ def overlap(here: Here) -> Iterator[Broken]:
     sizes = here.around.one_way.get(("copy_engine", both.method), {})
     one_way, best = sizes.get(params.get("bytes", ""), 0.0), max(sizes.values(), default=0.0)
     if one_way >= LARGE * best > 0 and both.value < OVERLAP * one_way:
-        told = f"both ways move {both.value / one_way:.2f} times one way"
+        told = f"both directions move {both.value / one_way:.2f} times one direction"
         yield Broken("overlap", f"{told} (bound {OVERLAP:g}): one after the other")
 
 

@@ -1,1 +1,1 @@
-"""Stands for `results/reference`: a wheel carries the tables of that folder in this one's place."""
+"""Placeholder for `results/reference`: a wheel contains its tables in this package."""

@@ -1,4 +1,4 @@
-"""Cells of tables of n-body."""
+"""Cells of n-body tables."""
 
 from strata.ladder.rungs import GIGA, Cases, interactions
 from strata.model import units
@@ -9,13 +9,13 @@ from strata.run import Row
 
 
 def over(row: Row | None, base: Row | None) -> Sentence:
-    """How many times as fast as another case; nothing where one of both is not valid."""
+    """The speed-up over another case; empty if either is invalid."""
     faster = ratio(row, base)
     return NONE if faster is None else told(row, lambda _: factor(faster))
 
 
 def rate(row: Row | None) -> Sentence:
-    """In 10⁹/s, with its interval; told where it is not valid."""
+    """In 10⁹/s, with its interval; marked if it is invalid."""
     if row is None or not row.valid:
         return (*told(row, giga), " (invalid)") if row else NONE
     if row.ci_low is None or row.ci_high is None:
@@ -24,12 +24,12 @@ def rate(row: Row | None) -> Sentence:
 
 
 def giga(value: float) -> str:
-    """A CPU's rates are small numbers: three digits of them as well."""
+    """Small rates, as of a CPU, also with three digits."""
     return number(value / GIGA) if value >= GIGA else f"{value / GIGA:.3f}"
 
 
 def dram_bytes(row: Row, cases: Cases) -> Sentence:
-    """A net count for each interaction; else the chip's of a step: all that the kernel does."""
+    """A net count per interaction; otherwise the chip's per step: all that the kernel does."""
     net, read = cases.get(row, "dram_bytes_per_interaction"), cases.get(row, "dram_read_bytes")
     pairs = interactions(row)
     return told(net, small) if net or not pairs else told(read, lambda value: small(value / pairs))
@@ -47,11 +47,11 @@ def percent(value: float) -> str:
 
 
 def small(value: float) -> str:
-    """A net count for each of many: less than nothing is chance, and none of it is."""
+    """A net count per item, of many: a negative one is noise, and stands for none."""
     return scientific(value) if value > 0 else "0"
 
 
 def scientific(value: float) -> str:
-    """`4.1e-7`: what is small, in little room."""
+    """`4.1e-7`: short form of small numbers."""
     mantissa, _, exponent = f"{value:.1e}".partition("e")
     return f"{mantissa}e{int(exponent)}"

@@ -1,4 +1,4 @@
-"""What do instructions cost now, beside what they cost on the G80?
+"""What do instructions cost now, compared with the G80?
 
 Table 2.2 of Breitbart (2008), row by row.
 """
@@ -44,7 +44,7 @@ def _cell(row: Row | None, each: int) -> Sentence:
 
 
 def make(run: Run) -> Table | None:
-    """The thesis's rows beside this GPU's; None where no operation was timed on a GPU."""
+    """The thesis's rows beside this GPU's; None if no operation was timed on a GPU."""
     costs, latencies = run.of(published.COST), atlas.own_latencies(run)
     lines = []
     for instruction, cost, here, sought, each in ROWS:

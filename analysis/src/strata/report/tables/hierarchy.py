@@ -1,4 +1,4 @@
-"""What are the levels of this device's memory like, and where does each number come from?"""
+"""What are the properties of this device's memory levels, and where does each number come from?"""
 
 from strata.model.hierarchy import WHAT, Number, hierarchy
 from strata.model.text import NONE, Cited, Sentence, Table, table
@@ -9,7 +9,7 @@ WHY = "what is missing, and why"
 
 
 def _cell(one: Number | None) -> Sentence:
-    """A number with its row, or with whose word it is; the row that is not valid behind a dash."""
+    """A number with its row, or its source; an invalid row behind a dash."""
     if one is None or not (one.text or one.row):
         return NONE
     text = one.text or NONE[0]
@@ -18,7 +18,7 @@ def _cell(one: Number | None) -> Sentence:
 
 
 def make(run: Run) -> Table | None:
-    """A line for each level, a column for each number; None where nothing was measured."""
+    """One line per level, one column per number; None if nothing was measured."""
     found, lines = hierarchy(run), list[dict[str, Sentence]]()
     titles = {level.name: level.title_of(found.core) for level in found.levels}
     heads = {what: head.replace("core", found.core) for what, head in WHAT.items()}

@@ -1,4 +1,4 @@
-"""What did each rung of n-body change, what did it bring, and what do the counters say of it?"""
+"""What did each n-body rung change, what did it gain, and what do the counters show?"""
 
 from collections import Counter
 
@@ -44,7 +44,7 @@ def _line(one: Best, other: str, second: str, cases: Cases) -> dict[str, Sentenc
 def make(run: Run) -> Table | None:
     """Every rung by its best case, with its step, its counts and its error; None without rungs.
 
-    What no rung has (counters, say, on a CPU) has no column.
+    Columns without any value (such as counters on a CPU) are left out.
     """
     cases, found = Cases(run), best_cases(run)
     others = Counter(one.other.text("problem") for one in found if one.other).most_common(1)

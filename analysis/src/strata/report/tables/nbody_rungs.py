@@ -1,4 +1,4 @@
-"""What does each rung of n-body use of the machine, and how right is it?"""
+"""What does each n-body rung use of the machine, and how accurate is it?"""
 
 from collections.abc import Callable, Mapping
 
@@ -18,11 +18,11 @@ TERA = 1e12
 
 
 def make(run: Run) -> Table | None:
-    """Every rung by its best case; None without rungs. What no rung has has no column.
+    """Every rung by its best case; None without rungs. Columns without any value are left out.
 
-    Errors are relative to the root mean square of all accelerations, drifts to all energy and to
-    the sum of m|v|, over the steps of a sample: of the fastest valid case of `galaxies`, as bodies
-    move there alone.
+    Errors are relative to the root mean square of all accelerations; drifts to the total energy and
+    to the sum of m|v|, over the steps of a sample: of the fastest valid case of `galaxies`, the
+    only problem whose bodies move.
     """
     found, cases = best_cases(run), Cases(run, valid=True)
     bases = {one.rung: one.row for one in found}
@@ -36,7 +36,7 @@ def _line(row: Row, cases: Cases, bases: Mapping[str, Row]) -> dict[str, Sentenc
         return told(cases.get(row, name), write)
 
     def hits(part: str, whole: str, share: Callable[[float], float] = float) -> Sentence:
-        """One count over another, in per cent; nothing of nothing is not told."""
+        """One count relative to another, in per cent; empty for 0 of 0."""
         every = cases.get(row, whole)
         if every is None or every.value <= 0:
             return NONE
@@ -44,7 +44,7 @@ def _line(row: Row, cases: Cases, bases: Mapping[str, Row]) -> dict[str, Sentenc
         return get(part, lambda value: percent(100 * share(value / asked)))
 
     def over(rung: str) -> Sentence:
-        """Over a rung of the same machine, at the same size."""
+        """Relative to a rung of the same machine, at the same size."""
         base = bases.get(rung)
         same = base and ladder.place_of(base) == ladder.place_of(row)
         return _cells.over(row, base) if same else NONE

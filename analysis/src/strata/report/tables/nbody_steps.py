@@ -1,4 +1,4 @@
-"""What did each step of n-body bring, what was predicted, and which counters moved?"""
+"""What did each n-body step gain, what was predicted, and which counters changed?"""
 
 from strata.ladder.rungs import case_words, rung_name
 from strata.ladder.steps import FACTORS, MEASURED, RULES, Change, changes
@@ -42,9 +42,9 @@ def _line(change: Change) -> dict[str, Sentence]:
 
 
 def make(run: Run) -> Table | None:
-    """Every step that was measured, of one system and of many; None without two rungs.
+    """Every measured step, of one system and of many; None without two rungs.
 
-    What no step has (counters, say, on a CPU) has no column.
+    Columns without any value (such as counters on a CPU) are left out.
     """
     title = "The steps of n-body: measured, predicted, and what is left unexplained"
     words = ("rung", "over", "where", "counters that moved")

@@ -1,4 +1,4 @@
-"""Does each step of a report on two K80 still pay?
+"""Does each step of a report on two K80 GPUs still pay off?
 
 Table 1 of Papadouli, Markovitsis and Sanchez Cabrera (2026), redone by this run.
 """
@@ -37,7 +37,7 @@ def _line(one: ThessalyStep, before: ThessalyStep | None) -> dict[str, Sentence]
 
 
 def make(run: Run) -> Table | None:
-    """The report's rows with this run's galaxies beside them; None where it has none of them."""
+    """The report's rows beside this run's galaxies; None if it has none of them."""
     lines = [_line(one, before) for before, one in pairwise((None, *thessaly(run))) if one]
     words, title = ("step", "on two K80 and their host", "here"), f"The table of {THESSALY}, redone"
     return table("nbody_thessaly", title, lines, words=words)

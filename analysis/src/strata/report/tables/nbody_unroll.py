@@ -1,4 +1,4 @@
-"""How far does it pay to write the inner loop of n-body out, beside what others found?
+"""How far does it pay to unroll the n-body inner loop, compared with published results?
 
 Table 14.2 of the CUDA Handbook, redone; with Siegel, Ributzka and Li (2009, IV-A).
 """
@@ -18,7 +18,7 @@ WHOLE = 256
 
 
 def make(run: Run) -> Table | None:
-    """Rates and gains by unroll factor, of each problem that has several; None without any."""
+    """Rates and gains by unroll factor, for each problem with several; None without any."""
     points = along(run, "unrolled", "unroll")
     if not points:
         return None

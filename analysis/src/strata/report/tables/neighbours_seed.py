@@ -1,7 +1,7 @@
-"""What do grids bring a search of neighbours on a GPU, then and now?
+"""What do grids gain for neighbour search on a GPU, then and now?
 
-The numbers that chapters 5 to 7 of Breitbart (2008) print, each redone by the rungs that are built
-as it tells. What it shows as bars alone gives none.
+The numbers printed in chapters 5 to 7 of Breitbart (2008), each redone by rungs built as described
+there. Values shown only as bars are not used.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +27,7 @@ GRIDS = ("host_grid", "constant", "scan_grid")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Boids, evenly spread; a world or a number of cells is any where it is blank."""
+    """Boids, uniformly distributed; a blank world or number of cells matches any."""
 
     agents: int
     world: str = ""
@@ -129,7 +129,7 @@ LINES: Sequence[tuple[str, str, Answer]] = (
 
 
 def make(run: Run) -> Table | None:
-    """The seed's numbers beside this run's; None where it has none of them."""
+    """The published numbers beside this run's; None if it has none of them."""
     cases = Cases(run)
     lines: list[dict[str, Sentence]] = []
     for question, theirs, answer in LINES:

@@ -1,4 +1,4 @@
-"""How large are the caches of this GPU, how long their lines, and those of others?"""
+"""How large are the caches of this GPU and of others, and how long are their lines?"""
 
 from collections.abc import Iterable, Sequence
 
@@ -29,7 +29,7 @@ property that `cache_geometry` measures; the L2 is told by the driver."""
 
 
 def _own(rows: Iterable[Row], what: str, sought: str) -> Sentence:
-    """What the run found with the whole cache for data; of the L2 what the driver reports."""
+    """The sizes found with the whole cache used for data; for L2 the reported size."""
     wanted = (sought, what, "0") if sought else ("l2_size", "reported", "0")
     found = (
         row
@@ -40,7 +40,7 @@ def _own(rows: Iterable[Row], what: str, sought: str) -> Sentence:
 
 
 def _bytes(count: float) -> str:
-    """As exactly as a line of it: 64 B, 2.06 KiB, 5.5 MiB."""
+    """A size with the precision of a line: 64 B, 2.06 KiB, 5.5 MiB."""
     whole = round(count)
     if whole % KIB == 0 or whole < KIB:
         return size(whole)
@@ -68,7 +68,7 @@ def _theirs(rows: Sequence[PublishedGeometry], level: str, what: str) -> Sentenc
 
 
 def make(run: Run) -> Table | None:
-    """A line for this GPU and for each GPU of a source; None without a cache that was measured."""
+    """One line for this GPU and for each published GPU; None without a measured cache."""
     own = [row for row in run.of("cache_geometry") if row.backend == "cuda"]
     found = [_own(own, what, sought) for (_, what), (_, sought) in COLUMNS.items()]
     if all(cell == NONE for cell in found):

@@ -1,4 +1,4 @@
-"""How long does an instruction take on this GPU, and how long did others find it to take?"""
+"""How long do instructions take on this GPU, and on others by published measurements?"""
 
 from strata import reference
 from strata.model.text import NONE, Sentence, Table, table, told
@@ -10,7 +10,7 @@ ORDER = 303
 
 
 def make(run: Run) -> Table | None:
-    """A line for each instruction, a column for each GPU of a source; None without own rows."""
+    """One line per instruction, one column per published GPU; None without own rows."""
     compared = published.instructions(run.rows)
     # From the oldest generation to the newest.
     others = [one for line in compared for one in line.others]

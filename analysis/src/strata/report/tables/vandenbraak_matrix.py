@@ -1,4 +1,4 @@
-"""What do coalescing and grouping bring a matrix addition, then and now?
+"""What do coalescing and grouping gain for a matrix addition, then and now?
 
 The matrix rows of Table II of van den Braak, Mesman and Corporaal (2010), and the third ratio of
 their section VI-C.
@@ -19,7 +19,7 @@ HEADS = (
     "mended as the tool does", "speed-up here", "with groups of 16 B",
 )  # fmt: skip
 
-# The paper's words, and the kernels here that they are about, slow and mended: bytes of an element,
+# The paper's words, and the corresponding kernels here, slow and improved: bytes of an element,
 # order, bytes of a group.
 ROWS = (
     (("Matrix addition 32 bit", "2.06 ms", "0.067 ms", "31×"),
@@ -32,14 +32,14 @@ ROWS = (
 
 
 def _over(slow: Row | None, fast: Row | None) -> Sentence:
-    """The ratio of two times; nothing of an invalid one."""
+    """The ratio of two times; empty for an invalid one."""
     faster = ratio(slow, fast)
     return NONE if faster is None else told(fast, lambda _: factor(faster))
 
 
 def make(run: Run) -> Table | None:
-    """The paper's rows beside this GPU's kernels; None where none of them was timed on a GPU."""
-    # Times of a launch by events, of groups taken in one access.
+    """The paper's rows beside this GPU's kernels; None if none of them was timed on a GPU."""
+    # Launch times by events, of groups accessed at once.
     kernels = {
         (row.count("element"), row.text("order"), row.count("group")): row
         for row in run.of("short_words")
