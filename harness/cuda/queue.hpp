@@ -38,6 +38,13 @@ template <class... Parameters>
   return reinterpret_cast<const void*>(kernel);
 }
 
+/// Of a kernel.
+struct LaunchShape {
+  dim3 blocks;
+  dim3 block;
+  std::size_t shared = 0;  ///< bytes that a block is given
+};
+
 /// A stream, and what went into it.
 class Queue {
  public:
@@ -82,31 +89,28 @@ class Queue {
     fill(memory, 0);
   }
   template <class... Parameters, class... Arguments>
-  void launch_blocks(void (*kernel)(Parameters...), dim3 blocks, dim3 block,
+  void launch_blocks(void (*kernel)(Parameters...), const LaunchShape& shape,
                      const Arguments&... arguments) {
     const char* name = nullptr;
     if (tracer_ != nullptr) cuda_check(cudaFuncGetName(&name, code_of(kernel)));
     std::tuple<Parameters...> values{arguments...};
-    std::apply(
-        [&](auto&... value) {
-          std::array<void*, sizeof...(Parameters)> places{static_cast<void*>(&value)...};
-          launch_as(name == nullptr ? "" : name, 1, [&] {
-            cuda_check(
-                cudaLaunchKernel(code_of(kernel), blocks, block, places.data(), 0, stream_.get()));
-          });
-        },
-        values);
+    const auto launch = [&](auto&... value) {
+      std::array<void*, sizeof...(Parameters)> places{static_cast<void*>(&value)...};
+      cuda_check(cudaLaunchKernel(code_of(kernel), shape.blocks, shape.block, places.data(),
+                                  shape.shared, stream_.get()));
+    };
+    launch_as(name == nullptr ? "" : name, 1, [&] { std::apply(launch, values); });
   }
-  /// A copy of so many bytes, which work() queues.
+  /// So many copies of so many bytes together, which work() queues.
   template <class Work>
-  void copy(Activity::Of of, std::size_t bytes, const Work& work) {
-    queue_piece(tracer_, stream_.get(), {.of = of, .bytes = bytes}, work);
-    count({.copies = 1, .bytes = bytes});
+  void copy(Activity::Of of, std::size_t bytes, const Work& work, std::uint64_t copies = 1) {
+    queue_piece(tracer_, stream_.get(), {.of = of, .bytes = bytes, .count = copies}, work);
+    count({.copies = copies, .bytes = bytes});
   }
   /// So many launches by work(), of a function with this name.
   template <class Work>
   void launch_as(const char* name, std::size_t launches, const Work& work) {
-    queue_piece(tracer_, stream_.get(), {.kernel = name, .launches = launches}, work);
+    queue_piece(tracer_, stream_.get(), {.kernel = name, .count = launches}, work);
     count({.launches = launches});
   }
   /// What the host does itself while this lives is for `phase`.

@@ -31,6 +31,10 @@ Choice choice_of(const Session& session) {
   return choice;
 }
 
+Axis group_axis() {
+  return listed_axis("group", "bins that share a reciprocal", {"1", "2", "4", "8", "16"}, {"2"});
+}
+
 const std::vector<Rung>& ladder() {
   return rungs_in_order<Rung>(order);
 }

@@ -48,6 +48,8 @@ struct Choice {
   std::uint32_t group = 1;  ///< bins that share a reciprocal
 };
 [[nodiscard]] Choice choice_of(const Session& session);
+/// The axis of a rung whose bins may share a reciprocal.
+[[nodiscard]] Axis group_axis();
 
 /// All rungs, in their order.
 [[nodiscard]] const std::vector<Rung>& ladder();

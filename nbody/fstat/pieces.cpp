@@ -107,20 +107,24 @@ void pack(const Pieces& pieces, const Observation& seen, std::uint32_t sky, cons
   const auto put = [](auto all, std::size_t at, const auto* from, std::size_t count) {
     std::memcpy(static_cast<void*>(all.data() + at), from, count * sizeof *from);
   };
+  const auto put_spectra = [&](std::uint32_t group, std::uint32_t signal, const Signals& from) {
+    to.first[group] = signal;
+    for (std::uint32_t s = 0; s < from.count; ++s) {
+      const std::size_t at = std::size_t{signal + s} * seen.grid.bins;
+      put(to.bins, at, from.spectra[s], seen.grid.bins);
+      to.spectra[signal + s] = to.bins_as_seen + at;
+    }
+  };
+  const bool with_spectra = !to.bins.empty();
   std::uint32_t signal = 0;
   for (std::uint32_t group = 0; group < seen.problem.groups(); ++group) {
     const Signals mine = pieces.of(sky, group);
-    to.first[group] = signal;
     put(to.timings, signal, mine.timings, mine.count);
     put(to.antennas, signal, mine.antennas, mine.count);
-    for (std::uint32_t s = 0; !to.bins.empty() && s < mine.count; ++s) {
-      const std::size_t at = std::size_t{signal + s} * seen.grid.bins;
-      put(to.bins, at, mine.spectra[s], seen.grid.bins);
-      to.spectra[signal + s] = to.bins_as_seen + at;
-    }
+    if (with_spectra) put_spectra(group, signal, mine);
     signal += mine.count;
   }
-  to.first[seen.problem.groups()] = signal;
+  if (with_spectra) to.first[seen.problem.groups()] = signal;
   std::ranges::copy(pieces.matrices(sky), to.matrices.begin());
 }
 

@@ -35,11 +35,11 @@ class Pieces {
 
 /// Where an observation as seen from one sky point is put: vectors of data, and of where these are.
 struct Packed {
-  std::span<Bin> bins;                ///< all spectra; empty: they stay as they are
+  std::span<Bin> bins;                ///< all spectra; empty: they and the next two stay
   std::span<const Bin*> spectra;      ///< of each signal
-  std::span<Timing> timings;          ///< likewise
-  std::span<Antenna> antennas;        ///< likewise
   std::span<std::uint32_t> first;     ///< signal of each group; one more at the end
+  std::span<Timing> timings;          ///< of each signal
+  std::span<Antenna> antennas;        ///< likewise
   std::span<Matrix> matrices;         ///< of each stack
   const Bin* bins_as_seen = nullptr;  ///< where whoever reads `spectra` finds `bins`
 
@@ -68,7 +68,7 @@ struct PackedVectors {
         first(seen.problem.groups() + 1U),
         matrices(seen.problem.stacks) {}
   [[nodiscard]] Packed places() {
-    return {bins, spectra, timings, antennas, first, matrices, bins.data()};
+    return {bins, spectra, first, timings, antennas, matrices, bins.data()};
   }
 };
 

@@ -16,6 +16,7 @@ const std::vector<KernelPhase> kernel_phases{{"sum_signals", StepPhase::sum},
                                              {"combine_sums", StepPhase::sum},
                                              {"sum_by_warp", StepPhase::sum},
                                              {"sum_by_lane", StepPhase::sum},
+                                             {"make_polynomials", StepPhase::build},
                                              {"InitTileStateKernel", StepPhase::copy_in},
                                              {"BatchMemcpyKernel", StepPhase::copy_in},
                                              {"MultiBlockBatchMemcpyKernel", StepPhase::copy_in}};

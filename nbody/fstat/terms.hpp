@@ -27,7 +27,7 @@ namespace strata::fstat {
 /// Where a signal arrives in a spectrum.
 struct Arrival {
   std::uint32_t bin = 0;  ///< the first of its window, as an index of the spectrum
-  float kappa = 0;        ///< of a bin, from the window's 8th on: above 0, below 1
+  float kappa = 0;        ///< of a bin, from the window's 8th on: from 0 to 1
   bool odd = false;       ///< the number of that 8th bin
 };
 
@@ -47,7 +47,7 @@ inline constexpr float most_kappa = 1 - 0x1p-24F;
 [[nodiscard]] STRATA_HD inline Arrival arrival_at(const Grid& grid, double bins) {
   const auto eighth = static_cast<std::uint32_t>(static_cast<std::int32_t>(bins));
   return {.bin = eighth - (half_window - 1),
-          .kappa = kappa_of(static_cast<float>(bins - eighth)),
+          .kappa = static_cast<float>(bins - eighth),
           .odd = (eighth + grid.first_bin) % 2 == 1};
 }
 
@@ -103,20 +103,50 @@ template <class Real>
 #endif
 }
 
-/// Σ X_l / (κ + 7 − l) over the window that begins at `bins`.
-[[nodiscard]] STRATA_HD inline Bin weighted(const Bin* bins, float kappa) {
-  Bin sum;
+[[nodiscard]] STRATA_HD inline Bin bin_at(const Bin* bin) {
+#if defined(__CUDA_ARCH__)
+  const float2 both = __ldg(reinterpret_cast<const float2*>(bin));  // of global memory, in one load
+  return {.re = both.x, .im = both.y};
+#else
+  return *bin;
+#endif
+}
+
+/// Σ X_l / (κ + 7 − l) over the window that begins at `bins`, where so many bins share a
+/// reciprocal: Σ X_i / x_i = Σ X_i Π x_j / Π x_j, j ≠ i above, added up bin by bin (Fekete Akos,
+/// LALSuite's ComputeFstat_DemodHL_OptC.i, for all 16).
+template <std::uint32_t group>
+struct Weighted {
+  STRATA_HD Bin operator()(const Bin* bins, float kappa) const {
+    Bin sum;
 #if defined(__CUDA_ARCH__)
 #pragma unroll
 #endif
-  for (std::uint32_t l = 0; l < window; ++l) {
-    const float weight =
-        reciprocal(kappa + (static_cast<float>(half_window) - 1 - static_cast<float>(l)));
-    sum.re += bins[l].re * weight;
-    sum.im += bins[l].im * weight;
+    for (std::uint32_t first = 0; first < window; first += group) {
+      Bin numerator = bin_at(bins + first);
+      float denominator = from_bin(kappa, first);
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+      for (std::uint32_t l = first + 1; l < first + group; ++l) {
+        const float x = from_bin(kappa, l);
+        const Bin next = bin_at(bins + l);
+        numerator.re = x * numerator.re + denominator * next.re;
+        numerator.im = x * numerator.im + denominator * next.im;
+        denominator *= x;
+      }
+      const float weight = reciprocal(denominator);
+      sum.re += weight * numerator.re;
+      sum.im += weight * numerator.im;
+    }
+    return sum;
   }
-  return sum;
-}
+
+ private:
+  STRATA_HD static float from_bin(float kappa, std::uint32_t l) {
+    return kappa + (static_cast<float>(half_window) - 1 - static_cast<float>(l));
+  }
+};
 
 /// Adds a term: e^(−2πi cycles) × sine × sum, once for each polarisation.
 template <class Real, class Sum>
@@ -130,22 +160,34 @@ STRATA_HD inline void add(Sum& to, const Real& re, const Real& im, const Real& s
   to.b_im += antenna.b * term_im;
 }
 
-/// Adds the term of one signal.
-STRATA_HD inline void add_signal(Sums& to, const Bin* spectrum, const Grid& grid,
-                                 const Timing& timing, const Antenna& antenna, double frequency,
-                                 double spin) {
-  const Arrival arrival = arrival_at(grid, bins_at(grid, frequency, spin, timing));
-  const double cycles = cycles_at(frequency, spin, timing.delta);
-  const auto c = static_cast<float>(cycles - nearest(cycles));
-  const Bin sum = weighted(spectrum + arrival.bin, arrival.kappa);
-  const float sine = sine_over_pi(arrival.kappa);
+/// The same for one number; on a GPU by its special functions, to 2^-21 of 1.
+[[nodiscard]] STRATA_HD inline Turn<float> turn_by(float c) {
 #if defined(__CUDA_ARCH__)
   Turn<float> turn{};
-  __sincosf(6.28318531F * c, &turn.sine, &turn.cosine);  // to 2^-21
+  __sincosf(6.28318531F * c, &turn.sine, &turn.cosine);
+  return turn;
 #else
-  const Turn<float> turn = turn_of(c);
+  return turn_of(c);
 #endif
-  add(to, sum.re, sum.im, arrival.odd ? -sine : sine, turn, antenna);
+}
+
+/// Adds the term of a signal that arrives there, in this phase: `cycles` from −1/2 to 1/2.
+template <class Weigh>
+STRATA_HD inline void add_arrival(Sums& to, const Bin* spectrum, const Arrival& arrival,
+                                  float cycles, const Antenna& antenna, const Weigh& weigh) {
+  const float kappa = kappa_of(arrival.kappa);
+  const Bin sum = weigh(spectrum + arrival.bin, kappa);
+  const float sine = sine_over_pi(kappa);
+  add(to, sum.re, sum.im, arrival.odd ? -sine : sine, turn_by(cycles), antenna);
+}
+/// Adds the term of a signal, its phase in double precision.
+template <class Weigh = Weighted<1>>
+STRATA_HD inline void add_signal(Sums& to, const Bin* spectrum, const Grid& grid,
+                                 const Timing& timing, const Antenna& antenna, double frequency,
+                                 double spin, const Weigh& weigh = {}) {
+  const double cycles = cycles_at(frequency, spin, timing.delta);
+  add_arrival(to, spectrum, arrival_at(grid, bins_at(grid, frequency, spin, timing)),
+              static_cast<float>(cycles - nearest(cycles)), antenna, weigh);
 }
 
 }  // namespace strata::fstat

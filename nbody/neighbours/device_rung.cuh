@@ -92,7 +92,7 @@ class Queue : public strata::Queue {
   /// In blocks of usual_block, of which the last is filled up.
   template <class... Parameters, class... Arguments>
   void launch(void (*kernel)(Parameters...), std::uint32_t threads, const Arguments&... arguments) {
-    launch_blocks(kernel, (threads + usual_block - 1) / usual_block, usual_block, arguments...);
+    launch_blocks(kernel, {(threads + usual_block - 1) / usual_block, usual_block}, arguments...);
   }
 
  private:
@@ -152,7 +152,7 @@ template <class Search>
 void launch_search(void (*kernel)(KernelStep, Search), const DeviceStep& step, const Search& search,
                    Queue& queue) {
   if constexpr (requires { search.blocks; }) {
-    queue.launch_blocks(kernel, search.blocks, Search::block, step.for_kernel(), search);
+    queue.launch_blocks(kernel, {search.blocks, Search::block}, step.for_kernel(), search);
   } else {
     queue.launch(kernel, step.agents(), step.for_kernel(), search);
   }

@@ -145,4 +145,10 @@ Costs predict_lanes(const Observation& seen) {
                           idle_at_end(std::uint64_t{p.cells} * p.frequencies, usual_block, 1)};
 }
 
+Costs predict_polynomial(const Observation& seen) {
+  Costs costs = predict_lanes(seen);
+  ++costs.queued.launches;
+  return costs;
+}
+
 }  // namespace strata::fstat

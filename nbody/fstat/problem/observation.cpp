@@ -191,6 +191,12 @@ void check_windows(std::string_view place, const Observation& seen) {
 
 }  // namespace
 
+std::uint32_t Observation::longest_stack() const {
+  std::uint32_t longest = 0;
+  for (std::uint32_t stack = 0; stack < problem.stacks; ++stack)
+    longest = std::max(longest, signals_of_stack(stack));
+  return longest;
+}
 std::uint32_t Observation::longest_group(std::uint32_t stack) const {
   std::uint32_t longest = 0;
   for (std::uint32_t d = 0; d < problem.detectors; ++d)

@@ -59,6 +59,7 @@ struct Observation {
     return first_signal[std::size_t{stack + 1} * problem.detectors] -
            first_signal[std::size_t{stack} * problem.detectors];
   }
+  [[nodiscard]] std::uint32_t longest_stack() const;
   /// The most that a group has: one of this stack, or of any.
   [[nodiscard]] std::uint32_t longest_group(std::uint32_t stack) const;
   [[nodiscard]] std::uint32_t longest_group() const;
