@@ -37,6 +37,7 @@ void add_access_capture(CLI::App& app, int& status);
 void add_access_worker(CLI::App& app);
 void add_nbody(CLI::App& app, int& status);
 void add_neighbours(CLI::App& app, int& status);
+void add_fstat(CLI::App& app, int& status);
 void add_ladder(CLI::App& app);
 /// Prints the story of every rung. Throws UsageError for a suite that has no ladder.
 void print_ladder(const std::string& suite);

@@ -73,6 +73,7 @@ int command(int argc, char** argv) {
   add_access_worker(app);
   add_nbody(app, status);
   add_neighbours(app, status);
+  add_fstat(app, status);
   add_ladder(app);
   add_analysis(app);
   add_worker(app, status);

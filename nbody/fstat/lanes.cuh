@@ -12,6 +12,10 @@
 
 namespace strata::fstat {
 
+/// Blocks that an SM has room for: a sky point has some four for each, and left to itself ptxas
+/// makes room for eight and spills.
+inline constexpr unsigned usual_blocks = 4;
+
 /// Calls body(sums, cell, frequency, first signal, one behind the last) in every thread that has a
 /// template, and leaves its sums. Stacks are blockIdx.y.
 template <class Body>
@@ -74,8 +78,12 @@ __device__ inline void sum_in_fixed_point(const KernelStep& step, const Term& te
     const FixedStart* const mine = starts + (cell - first_cell) * count;
 #pragma unroll 1
     for (std::uint32_t s = 0; s < count; ++s) {
-      const SharedSignal& signal = signals[s];
-      term(sums, from + s, fixed_arrival(step.grid, mine[s], signal.step, j), signal.antenna);
+      const SharedSignal signal = signals[s];
+      const uint4 start = *reinterpret_cast<const uint4*>(mine + s);  // read at once
+      term(sums, from + s,
+           fixed_arrival(step.grid, {std::uint64_t{start.y} << 32U | start.x, start.z}, signal.step,
+                         j),
+           signal.antenna);
     }
   });
 }

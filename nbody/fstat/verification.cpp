@@ -7,37 +7,53 @@
 #include <cmath>
 #include <complex>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <utility>
 
 namespace strata::fstat {
 namespace {
 
-/// `value(i)` of a result against `right`, where |value − right| is the error.
-template <class Value, class Right>
-Accuracy accuracy(std::string what, double bound, std::span<const Right> right,
-                  const Value& value) {
+/// The errors of of(left[i]) against of(right[i]), of all results.
+template <class Left, class Right, class Of>
+Accuracy accuracy(std::string what, double bound, std::span<const Left> left,
+                  std::span<const Right> right, const Of& of) {
   constexpr double largest_over_rms = 16;
   Accuracy all{
       .what = std::move(what), .rms_bound = bound, .largest_bound = largest_over_rms * bound};
   double squares = 0;
   double of_errors = 0;
   for (std::size_t i = 0; i < right.size(); ++i) {
-    const double error = std::abs(value(i) - right[i]);
+    const auto expected = of(right[i]);
+    const double error = std::abs(of(left[i]) - expected);
     all.finite = all.finite && std::isfinite(error);
-    squares += std::norm(right[i]);
+    squares += std::norm(expected);
     of_errors += error * error;
     all.largest = std::max(all.largest, error);
   }
-  const double rms = std::sqrt(squares / static_cast<double>(right.size()));
   all.rms = std::sqrt(of_errors / squares);
-  all.largest /= rms;
+  all.largest /= std::sqrt(squares / static_cast<double>(right.size()));
   return all;
 }
 
-std::complex<double> number(float re, float im) {
-  return {static_cast<double>(re), static_cast<double>(im)};
+ExactSums exact(const Sums& sums) {
+  const auto number = [](float re, float im) {
+    return std::complex<double>{static_cast<double>(re), static_cast<double>(im)};
+  };
+  return {.a = number(sums.a_re, sums.a_im), .b = number(sums.b_re, sums.b_im)};
+}
+const ExactSums& exact(const ExactSums& sums) {
+  return sums;
+}
+
+template <class Sum, class Number>
+std::vector<Accuracy> all_accuracies(const Reference& right, std::span<const Sum> sums,
+                                     std::span<const Number> two_f, double bound) {
+  constexpr double of_a_square = 4;
+  const std::span all{right.sums};
+  return {accuracy("Fa", bound, sums, all, [](const auto& one) { return exact(one).a; }),
+          accuracy("Fb", bound, sums, all, [](const auto& one) { return exact(one).b; }),
+          accuracy("2F", of_a_square * bound, two_f, std::span{right.two_f},
+                   [](auto one) { return static_cast<double>(one); })};
 }
 
 }  // namespace
@@ -61,14 +77,10 @@ double rms_bound(const Observation& seen, bool approximate) {
 
 std::vector<Accuracy> accuracy_of(const Case& which, std::span<const Sums> sums,
                                   std::span<const float> two_f, bool approximate) {
-  constexpr double of_a_square = 4;
-  const double bound = rms_bound(which.seen, approximate);
-  return {accuracy<>("Fa", bound, std::span{which.right.fa},
-                     [&](std::size_t i) { return number(sums[i].a_re, sums[i].a_im); }),
-          accuracy<>("Fb", bound, std::span{which.right.fb},
-                     [&](std::size_t i) { return number(sums[i].b_re, sums[i].b_im); }),
-          accuracy<>("2F", of_a_square * bound, std::span{which.right.two_f},
-                     [&](std::size_t i) { return static_cast<double>(two_f[i]); })};
+  return all_accuracies(which.right, sums, two_f, rms_bound(which.seen, approximate));
+}
+std::vector<Accuracy> accuracy_of(const Reference& right, const Reference& other, double bound) {
+  return all_accuracies(right, std::span{other.sums}, std::span{other.two_f}, bound);
 }
 
 std::size_t different(std::span<const float> one, std::span<const float> other) {

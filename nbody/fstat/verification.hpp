@@ -32,6 +32,9 @@ struct Case {
 /// matrix that is rounded, too. A single error may be 16 times the bound.
 [[nodiscard]] std::vector<Accuracy> accuracy_of(const Case& which, std::span<const Sums> sums,
                                                 std::span<const float> two_f, bool approximate);
+/// The same of sums that somebody else computed.
+[[nodiscard]] std::vector<Accuracy> accuracy_of(const Reference& right, const Reference& other,
+                                                double bound);
 
 /// Numbers that are not the same, bit for bit.
 [[nodiscard]] std::size_t different(std::span<const float> one, std::span<const float> other);

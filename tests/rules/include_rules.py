@@ -48,7 +48,7 @@ MAY_INCLUDE = {
     "nbody/neighbours/host": CPU | NEIGHBOURS | {"nbody/neighbours/host"},
     "nbody/neighbours/rungs": CUDA_ROOM | NEIGHBOURS | {"nbody/neighbours/rungs"},
     "nbody/neighbours": CUDA_ROOM | NEIGHBOURS,
-    "nbody/fstat/problem": MEASURE | {"nbody/fstat/problem"},
+    "nbody/fstat/problem": MEASURE | {"nbody/fstat/problem", "nbody/fstat/reference"},
     **{
         f"nbody/fstat/{room}": BASE | {"nbody/fstat/problem", f"nbody/fstat/{room}"}
         for room in ("reference", "model")

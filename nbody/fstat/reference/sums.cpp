@@ -59,9 +59,10 @@ class Combination {
       ab_ += here[0] * here[1];
     }
   }
-  [[nodiscard]] double two_f(const Complex& fa, const Complex& fb) const {
+  [[nodiscard]] double two_f(const ExactSums& sums) const {
     return 2 / (a_ * b_ - ab_ * ab_) *
-           (b_ * std::norm(fa) + a_ * std::norm(fb) - 2 * ab_ * (fa * std::conj(fb)).real());
+           (b_ * std::norm(sums.a) + a_ * std::norm(sums.b) -
+            2 * ab_ * (sums.a * std::conj(sums.b)).real());
   }
 
  private:
@@ -83,18 +84,16 @@ void fill_band(const Observation& seen, std::size_t band, Reference& to) {
   const std::span antennas = std::span{seen.antennas}.subspan(sky * seen.signals());
   const Combination combination{antennas.subspan(first, end - first)};
   for (std::uint32_t j = 0; j < frequencies; ++j) {
-    Complex fa;
-    Complex fb;
+    ExactSums sums;
     for (std::uint32_t s = first; s < end; ++s) {
       const Complex one = term(seen.grid, seen.spectra.data() + seen.offsets[s], timings[s],
                                seen.grid.frequency(j), seen.grid.spin(cell));
-      fa += static_cast<double>(antennas[s].a) * one;
-      fb += static_cast<double>(antennas[s].b) * one;
+      sums.a += static_cast<double>(antennas[s].a) * one;
+      sums.b += static_cast<double>(antennas[s].b) * one;
     }
     const std::size_t result = band * frequencies + j;
-    to.fa[result] = fa;
-    to.fb[result] = fb;
-    to.two_f[result] = combination.two_f(fa, fb);
+    to.sums[result] = sums;
+    to.two_f[result] = combination.two_f(sums);
   }
 }
 
@@ -102,9 +101,7 @@ void fill_band(const Observation& seen, std::size_t band, Reference& to) {
 
 Reference reference_of(const Observation& seen) {
   const std::size_t results = seen.problem.results();
-  Reference all{.fa = std::vector<Complex>(results),
-                .fb = std::vector<Complex>(results),
-                .two_f = std::vector<double>(results)};
+  Reference all{.sums = std::vector<ExactSums>(results), .two_f = std::vector<double>(results)};
   in_parallel(
       results / seen.problem.frequencies,
       [&](std::size_t first, std::size_t last) {

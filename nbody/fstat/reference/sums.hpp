@@ -8,11 +8,17 @@
 
 namespace strata::fstat {
 
+/// Fa and Fb of a template.
+struct ExactSums {
+  std::complex<double> a;
+  std::complex<double> b;
+  bool operator==(const ExactSums&) const = default;
+};
 /// Of each result.
 struct Reference {
-  std::vector<std::complex<double>> fa;
-  std::vector<std::complex<double>> fb;
+  std::vector<ExactSums> sums;
   std::vector<double> two_f;
+  bool operator==(const Reference&) const = default;
 };
 
 /// Every sum as LALSuite writes it (ComputeFstat_Demod_ComputeFaFb.c), with −2 sin² πκ for

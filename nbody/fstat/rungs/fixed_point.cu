@@ -17,12 +17,12 @@ const Rung rung{
         "each of which takes two issue slots",
     .approximate = true,
     .predicted = predict_lanes,
-    .issue_slots = 136,
+    .issue_slots = 135,
     .axes = {group_axis()}};
 
 #if defined(__CUDACC__)
 template <std::uint32_t group>
-__global__ void __launch_bounds__(usual_block) sum_by_lane(KernelStep step) {
+__global__ void __launch_bounds__(usual_block, usual_blocks) sum_by_lane(KernelStep step) {
   sum_in_fixed_point(
       step, [&](Sums& sums, std::uint32_t signal, const FixedArrival& at, const Antenna& antenna) {
         add_arrival(sums, step.spectra[signal], at.arrival, at.cycles, antenna, Weighted<group>{});

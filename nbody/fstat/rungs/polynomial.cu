@@ -21,7 +21,7 @@ const Rung rung{
         "times its memory, which L2 holds",
     .approximate = true,
     .predicted = predict_polynomial,
-    .issue_slots = 65};
+    .issue_slots = 57};
 
 #if defined(__CUDACC__)
 /// Two coefficients, as they are read.
@@ -39,7 +39,7 @@ struct Polynomials {
   std::uint32_t windows;  ///< of a spectrum
 
   [[nodiscard]] __device__ Pair* of(std::uint32_t signal, std::uint32_t first_bin) const {
-    return pairs + (std::size_t{signal} * windows + first_bin) * polynomial::pairs;
+    return pairs + (signal * windows + first_bin) * polynomial::pairs;
   }
 };
 
@@ -64,17 +64,18 @@ __global__ void __launch_bounds__(usual_block)
   polynomials.of(signal, bin)[pair] = made;
 }
 
-__global__ void __launch_bounds__(usual_block)
+__global__ void __launch_bounds__(usual_block, usual_blocks)
     sum_by_lane(KernelStep step, Polynomials polynomials) {
   sum_in_fixed_point(
       step, [&](Sums& sums, std::uint32_t signal, const FixedArrival& at, const Antenna& antenna) {
         const float4* const powers =
             reinterpret_cast<const float4*>(polynomials.of(signal, at.arrival.bin));
         const float x = 2 * at.arrival.kappa - 1;
-        float re = 0;
-        float im = 0;
+        const float4 highest = __ldg(powers + pairs - 1);
+        float re = highest.z * x + highest.x;
+        float im = highest.w * x + highest.y;
 #pragma unroll
-        for (std::uint32_t p = pairs; p-- > 0;) {
+        for (std::uint32_t p = pairs - 1; p-- > 0;) {
           const float4 two = __ldg(powers + p);
           re = (re * x + two.z) * x + two.x;
           im = (im * x + two.w) * x + two.y;

@@ -20,7 +20,7 @@ const Rung rung{
 
 #if defined(__CUDACC__)
 template <std::uint32_t group>
-__global__ void __launch_bounds__(usual_block) sum_by_lane(KernelStep step) {
+__global__ void __launch_bounds__(usual_block, usual_blocks) sum_by_lane(KernelStep step) {
   sum_in_lane(step, [&](Sums& sums, std::uint32_t cell, std::uint32_t j, std::uint32_t from,
                         std::uint32_t end) {
     const double frequency = step.grid.frequency(j);
