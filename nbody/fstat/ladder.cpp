@@ -57,6 +57,8 @@ Benchmark declare_rung(const Rung& rung) {
       .quantities = {{"terms_per_second", "signals × templates, by each timer"},
                      {"seconds_per_sft",
                       "of a term, of a core or of the GPU: LALSuite's tau0_coreLD"},
+                     {"core_seconds_per_sft",
+                      "of a term on one core of a GPU's host, as fstat_serial has it"},
                      {"terms", "of all sky points: counted as computed, and modelled"},
                      {"idle_threads", "launched without a term: counted, and modelled"},
                      {"allocations", "of device memory, likewise"},

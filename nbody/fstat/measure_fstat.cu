@@ -97,6 +97,7 @@ void measure_rung(Session& session, const Rung& rung, MakeDeviceKernel make) {
       .predicted = rung.predicted(which.seen),
       .counted_terms = verified.terms,
       .sms = gpu_facts(session.device().identity().facts).sms,
+      .core_seconds = seconds_of_core(),
       .different_at_end = [&] { return different(vectors.two_f(), verified.two_f); },
       .sample = [&] { return machine.time_both_sides(pass, /*held=*/false).device; }};
   described.counted.idle_threads = verified.costs.idle_threads;

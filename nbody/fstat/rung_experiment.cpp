@@ -88,6 +88,11 @@ Experiment describe(const RungCase& which) {
                               different, which.results));
     if (!gpu) return;
     judge_costs(session, which);
+    session.add({.quantity = "core_seconds_per_sft",
+                 .unit = "s",
+                 .provenance = Provenance::timed,
+                 .method = "monotonic",
+                 .samples = which.core_seconds});
     if (which.rung.issue_slots == 0) return;
     session.add({.quantity = "issue_limit",
                  .unit = "1/s",

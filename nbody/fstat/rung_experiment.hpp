@@ -23,6 +23,8 @@ struct RungCase {
   Costs predicted = {};            ///< likewise
   double counted_terms = 0;        ///< likewise, by its threads
   unsigned sms = 0;                ///< of a GPU
+  /// Of a GPU: seconds of a term on a core of its host.
+  std::vector<double> core_seconds = {};
   /// Results that the last sample left otherwise than the pass before.
   std::function<std::size_t()> different_at_end;
   /// Takes a sample: its seconds by the outer timer, of which phases are told.

@@ -36,6 +36,10 @@ struct Case {
 [[nodiscard]] std::vector<Accuracy> accuracy_of(const Reference& right, const Reference& other,
                                                 double bound);
 
+/// Seconds that a term takes one core of this machine, by fstat_serial on a small part of the
+/// seed's observation: what a GPU is set beside. Several samples.
+[[nodiscard]] std::vector<double> seconds_of_core();
+
 /// Numbers that are not the same, bit for bit.
 [[nodiscard]] std::size_t different(std::span<const float> one, std::span<const float> other);
 

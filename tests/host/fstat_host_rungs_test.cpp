@@ -104,6 +104,11 @@ std::vector<Rung> rungs_on_cpu() {
 INSTANTIATE_TEST_SUITE_P(Rungs, FstatRung, testing::ValuesIn(rungs_on_cpu()),
                          [](const auto& rung) { return rung.param.name; });
 
+TEST(FstatOnOneCore, TakesSomeTimeATerm) {
+  for (const double seconds : seconds_of_core())
+    EXPECT_GT(seconds, 0);
+}
+
 // --- what a rung may get wrong ---
 
 /// The band of a rung of packed vectors that spoil(band) changes before it is summed.

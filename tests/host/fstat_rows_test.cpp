@@ -28,6 +28,7 @@ RungCase a_case() {
           .predicted = costs,
           .counted_terms = 1000,
           .sms = 100,
+          .core_seconds = {4e-8},
           .different_at_end = [] { return std::size_t{0}; },
           .sample = [] { return 2.0; }};
 }
@@ -45,6 +46,7 @@ TEST(FstatOnAGpu, ReportsRatesCostsAndLimits) {
   EXPECT_EQ(rows.at("copied_bytes by model"), (RowSeen{800, "B", modelled}));
   EXPECT_EQ(rows.at("launches by code"), (RowSeen{4, "1", counted}));
   EXPECT_EQ(rows.at("fa_error by fp64_reference"), (RowSeen{1e-7, "1", modelled}));
+  EXPECT_EQ(rows.at("core_seconds_per_sft by monotonic"), (RowSeen{4e-8, "s", timed}));
   const double slots = rung_named("fstat_warp_sum").issue_slots;
   EXPECT_EQ(rows.at("issue_limit by issue_slots"),
             (RowSeen{100 * 128 * 1e9 / slots, "1/s", modelled}));
@@ -58,6 +60,7 @@ TEST(FstatOnACpu, ReportsTheSecondsOfACore) {
   EXPECT_EQ(rows.at("terms_per_second by monotonic"), (RowSeen{500, "1/s", timed}));
   EXPECT_EQ(rows.at("seconds_per_sft by monotonic"), (RowSeen{8e-3, "s", timed}));
   EXPECT_EQ(rows.count("copies by code"), 0U);
+  EXPECT_EQ(rows.count("core_seconds_per_sft by monotonic"), 0U);
   EXPECT_EQ(rows.count("issue_limit by issue_slots"), 0U);
 }
 

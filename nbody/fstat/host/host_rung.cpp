@@ -53,6 +53,27 @@ HostResults pass_on_host(const HostKernel& kernel, ThreadTeam& team, const Obser
   return buffers.results();
 }
 
+std::vector<double> seconds_of_core() {
+  constexpr int samples = 15;
+  const Observation seen = generate({.sky = 1, .cells = 1, .stacks = 2});
+  const HostKernel kernel = makers<MakeHostKernel>().at("fstat_serial")(seen, Vectors::none);
+  HostMachine machine;
+  ThreadTeam nobody_else{{allowed_cpus().front()}};
+  Buffers buffers{seen};
+  const auto seconds = [&] {
+    const auto run = machine.on_every_core([&](std::size_t /*rank*/, const Call& /*call*/) {
+      kernel.run(buffers.pass(), nobody_else);
+      return std::uint64_t{0};
+    });
+    return machine.time([&] { run({}); }, /*held=*/false) / seen.terms();
+  };
+  (void)seconds();  // caches are warm
+  std::vector<double> all;
+  for (int i = 0; i < samples; ++i)
+    all.push_back(seconds());
+  return all;
+}
+
 void measure_rung(Session& session, const Rung& rung, MakeHostKernel make) {
   const Case& which = shared_case(session, problem_of(session));
   const HostKernel kernel = make(which.seen, widest_vectors());
