@@ -11,12 +11,12 @@ An area is a file tests/mutants/AREA.toml, and each table in it changes one plac
     to = 'a <= b'
     gtest = "Statistics.*"  # a filter; or pytest = "tests/analysis/test_x.py", ctest = "code.ptx",
                             # access = "AccessRecord.*": a filter of access_tests; and
-                            # neighbours, of neighbours_tests
+                            # neighbours, of neighbours_tests; fstat, of fstat_tests
     survives = "why no test can notice"  # only of a mutant that is equivalent
 
 Keys above the first table hold for each mutant without its own. Names of several tests have blanks
 between them. What is built: host_tests of the preset host for gtest, access_tests of it for access,
-neighbours_tests of it for neighbours, ptx of the preset cuda for ctest. Each job works in a copy of
+neighbours_tests of it for neighbours, fstat_tests for fstat, ptx of the preset cuda for ctest. Each job works in a copy of
 the tree below build/mutants and keeps its build folder there: a later run compiles little.
 tests/analysis/test_mutants.py holds that each mutant still fits the sources.
 
@@ -43,7 +43,12 @@ from pathlib import Path
 from queue import SimpleQueue
 
 ROOT = Path(__file__).resolve().parents[1]
-GTESTS = {"gtest": "host_tests", "access": "access_tests", "neighbours": "neighbours_tests"}
+GTESTS = {
+    "gtest": "host_tests",
+    "access": "access_tests",
+    "neighbours": "neighbours_tests",
+    "fstat": "fstat_tests",
+}
 RUNNERS = ("pytest", *GTESTS, "ctest")
 KEYS = {"file", "from", "to", "survives", *RUNNERS}
 VERDICTS = ("killed", "explained", "survived", "error")

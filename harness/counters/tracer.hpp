@@ -31,8 +31,8 @@ struct Activity {
   StepPhase host = StepPhase::idle;  ///< of work on the host: what it is for
   std::int64_t begin = 0;
   std::int64_t end = 0;
-  std::uint64_t bytes = 0;     ///< of copies
-  std::uint64_t count = 1;     ///< of launches or copies, where it stands for several
+  std::uint64_t bytes = 0;  ///< of copies
+  std::uint64_t count = 1;  ///< of launches or copies, where it stands for several
 };
 
 /// Records the marks of the host, all of one thread at a time. For a device it is derived from.

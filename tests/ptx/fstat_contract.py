@@ -23,9 +23,9 @@ def terms(
 ) -> Kernel:
     """A kernel that weighs the bins of a window, each read at once.
 
-    reciprocals: of a term. beside: instructions of a turn of the loop over signals besides bins and
-    reciprocals, at the most; None: there is no such loop. shared: loads of 16 bytes of shared memory
-    in it. loads: further loads in the PTX.
+    reciprocals: of a term. beside: instructions of a turn of the loop over signals besides bins
+    and reciprocals, at the most; None: there is no such loop. shared: loads of 16 bytes of shared
+    memory in it. loads: further loads in the PTX.
     """
     bins = r"LDG\.E\.64\.CONSTANT"
     holds = {bins: BINS, r"MUFU\.RCP": reciprocals, r"LDS(\.U)?\.128": shared}

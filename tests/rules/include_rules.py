@@ -20,6 +20,7 @@ GRAVITY = {f"nbody/gravity{room}" for room in ("", "/problem", "/reference")}
 AGENTS = ("problem", "reference")
 NEIGHBOURS = {f"nbody/neighbours{room}" for room in ("", "/problem", "/reference", "/model")}
 FSTAT = {f"nbody/fstat{room}" for room in ("", "/problem", "/reference", "/model")}
+LADDERS = GRAVITY | NEIGHBOURS | FSTAT
 MAY_INCLUDE = {
     "harness/case": {"harness/case"},
     "harness/record": {"harness/case", "harness/record"},
@@ -31,7 +32,7 @@ MAY_INCLUDE = {
     "harness/cpu": CPU,
     "harness/cuda": CUDA_ROOM,
     "harness/run": CPU | {"harness/run"},
-    "harness/cli": CPU | {"harness/run", "harness/access", "harness/cli"} | GRAVITY | NEIGHBOURS | FSTAT,
+    "harness/cli": CPU | {"harness/run", "harness/access", "harness/cli"} | LADDERS,
     "micro/pattern": BASE | {"micro/pattern"},
     **{
         f"micro/{room}": MICRO | {f"micro/{room}"}

@@ -4,5 +4,7 @@ from contract import Contract
 from fstat_contract import terms
 
 CONTRACT = Contract(
-    kernels=(terms("11sum_signalsE", loads={r"\bst\.shared\.v4\.f32\b": 1, r"\bld\.shared\.(?!v4)": 0}),)
+    kernels=(
+        terms("11sum_signalsE", loads={r"\bst\.shared\.v4\.f32\b": 1, r"\bld\.shared\.(?!v4)": 0}),
+    )
 )
