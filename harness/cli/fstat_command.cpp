@@ -20,6 +20,7 @@
 namespace strata {
 namespace {
 
+using fstat::Observation;
 using fstat::ObservationData;
 
 struct FstatOptions {
@@ -61,6 +62,21 @@ void reference(const FstatOptions& options) {
   });
 }
 
+/// The differences in header and data: such files hold different observations.
+std::string differences(const Observation& one, const Observation& other) {
+  Differences found;
+  found.between("sky points", one.problem.sky, other.problem.sky);
+  found.between("cells", one.problem.cells, other.problem.cells);
+  found.between("stacks", one.problem.stacks, other.problem.stacks);
+  found.between("frequencies", one.problem.frequencies, other.problem.frequencies);
+  found.between("detectors", one.problem.detectors, other.problem.detectors);
+  found.between("signals", one.signals(), other.signals());
+  found.between("seed", one.problem.seed, other.problem.seed);
+  if (one.grid != other.grid) found.note("grid");
+  if (found.none() && one != other) found.note("spectra, timings or antennas");
+  return found.text();
+}
+
 ExitCode verify(const FstatOptions& options) {
   if (options.tolerance && (!std::isfinite(*options.tolerance) || *options.tolerance < 0)) {
     refuse({"--tolerance"}, fmt::format("{} is out of range", *options.tolerance),
@@ -73,9 +89,8 @@ ExitCode verify(const FstatOptions& options) {
     refuse({*file}, "has no results", "a file with the results of all templates",
            "compute them with strata fstat reference");
   }
-  if (data.seen != other.seen) {
-    print_note("header", "not of one dataset: one is " + summary(data) + ", the other " +
-                             summary(other) + ", of other numbers");
+  if (const std::string different = differences(data.seen, other.seen); !different.empty()) {
+    print_note("header", "not of one dataset: they differ in " + different);
     return ExitCode::failed;
   }
   print_note("header", "the same: " + summary(other));

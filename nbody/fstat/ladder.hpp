@@ -13,6 +13,7 @@
 #include "nbody/fstat/problem/observation.hpp"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,8 +33,9 @@ struct Rung {
   bool approximate = false;
   PredictedCosts predicted = nullptr;  ///< on a GPU
   /// Instructions that a warp issues for a term of each of its lanes, counted in the machine code
-  /// of the loop over signals (compute capability 9.0); 0 where a limit by issue would say nothing.
-  double issue_slots = 0;
+  /// of the loop over signals (compute capability 9.0), by the bins that share a reciprocal. Empty
+  /// where a limit by issue would say nothing.
+  std::map<std::uint32_t, double> issue_slots = {};
   double most_terms = 1e8;      ///< for which a case ends within its time
   std::vector<Axis> axes = {};  ///< of its own, beside sky, cells, stacks and frequencies
 };

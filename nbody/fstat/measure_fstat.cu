@@ -78,7 +78,8 @@ DeviceResults pass_on_device(const DeviceKernel& kernel, const Observation& seen
 
 void measure_rung(Session& session, const Rung& rung, MakeDeviceKernel make) {
   const Case& which = shared_case(session, problem_of(session));
-  const DeviceKernel kernel = make(which.seen, choice_of(session));
+  const Choice choice = choice_of(session);
+  const DeviceKernel kernel = make(which.seen, choice);
   CudaMachine machine{session, 0, CudaMachine::Stamps::merged_by_sm};
   const Stream& stream = machine.stream();
   const DeviceResults verified = pass_on_device(kernel, which.seen, Asked::everything);
@@ -90,6 +91,7 @@ void measure_rung(Session& session, const Rung& rung, MakeDeviceKernel make) {
   require_time_for_samples(session.plan(), machine.time_caller(pass), "a pass");
   RungCase described{
       .rung = rung,
+      .choice = choice,
       .terms = which.seen.terms(),
       .results = which.seen.problem.results(),
       .accuracy = accuracy_of(which, verified.sums, verified.two_f, rung.approximate),

@@ -93,13 +93,14 @@ Experiment describe(const RungCase& which) {
                  .provenance = Provenance::timed,
                  .method = "monotonic",
                  .samples = which.core_seconds});
-    if (which.rung.issue_slots == 0) return;
+    const auto slots = which.rung.issue_slots.find(which.choice.group);
+    if (slots == which.rung.issue_slots.end()) return;
     session.add({.quantity = "issue_limit",
                  .unit = "1/s",
                  .provenance = Provenance::modelled,
                  .method = "issue_slots",
                  .samples = {lane_slots_per_second(samples, /*hertz=*/2, which.sms) /
-                             which.rung.issue_slots}});
+                             slots->second}});
   };
   experiment.facts = [which](const Experiment&) {
     Facts facts = which.facts;

@@ -15,6 +15,7 @@ namespace strata::fstat {
 /// sample is one pass over all sky points.
 struct RungCase {
   Rung rung;
+  Choice choice = {};
   double terms = 0;                ///< of the observation
   std::size_t results = 0;         ///< likewise
   std::vector<Accuracy> accuracy;  ///< of a pass before the samples

@@ -3,7 +3,7 @@
 //
 // sin(πκ)/π Σ X_l / (κ + 7 − l) has no pole: at each whole κ the sine is 0. On the interval from 0
 // to 1 the coefficients of its Chebyshev series fall as (π/4)^n / n!, so that 10 of them leave
-// 2·10^-8 of one X_l.
+// 3·10^-9 of one X_l.
 #pragma once
 
 #include "nbody/fstat/problem/elements.hpp"

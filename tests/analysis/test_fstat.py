@@ -123,8 +123,8 @@ def test_the_price_of_a_piece_is_the_step_between_two_rungs(tmp_path: Path) -> N
     (sentence,) = fstat.sentences(run_of(tmp_path / "again", *calls()))
     words = plain(sentence)
     assert f"A small copy costs {quantity(5e-6, 's')}, and" in words
-    assert f"with its release {quantity(4e-6, 's')}: they are 90 % of the time" in words
-    assert words.endswith("packed, it is 10.0× as fast.")
+    assert f"with its release {quantity(4e-6, 's')}: together they take 90 % of" in words
+    assert words.endswith("Packing its pieces makes it 10.0× as fast.")
 
 
 def test_what_is_not_valid_or_within_noise_has_no_price(tmp_path: Path) -> None:

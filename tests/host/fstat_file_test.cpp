@@ -122,8 +122,9 @@ TEST_F(ObservationFile, SaysWhatIsWrongEvenWhenTheChecksumIsRight) {
   const std::size_t antennas = timings + 2 * 16 * signals;
   EXPECT_THAT(refusal(with_word(antennas, std::numeric_limits<float>::quiet_NaN())),
               HasSubstr("antenna 0 is not finite"));
-  const std::size_t two_f = antennas + 2 * 8 * signals + 8 * 32;
-  EXPECT_THAT(refusal(with_word(two_f + 8, nan)), HasSubstr("2F 1 is not finite"));
+  const std::size_t sums = antennas + 2 * 8 * signals;
+  EXPECT_THAT(refusal(with_word(sums + 2 * 32, nan)), HasSubstr("result 2 is not finite"));
+  EXPECT_THAT(refusal(with_word(sums + 8 * 32 + 8, nan)), HasSubstr("result 1 is not finite"));
 }
 
 }  // namespace

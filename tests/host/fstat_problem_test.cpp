@@ -306,13 +306,14 @@ TEST(FstatTerm, IsThePolynomialOfItsWindow) {
     const float inside = kappa_of(kappa);
     EXPECT_NEAR(std::abs(value - exactly(bins, inside)), 0, 5e-7) << kappa;
   }
+  EXPECT_NE(parts[3][coefficients - 1], 0) << "what a coefficient less leaves is near the bound";
   EXPECT_EQ(parts[3][coefficients], 0) << "filled up";
 }
 
 TEST(FstatTerm, HasItsPhaseWithoutWholeCyclesLost) {
-  // 10^9 cycles and 1/8: the product alone is rounded to 2^-23.
-  const double delta = 1e7 + 0x1p-20;
-  EXPECT_NEAR(std::remainder(cycles_at(100.5, 0, delta) - (0.5e7 + 100.5 * 0x1p-20), 1), 0, 1e-12);
+  // 10^9 cycles and a little more: the product alone is rounded to 2^-23.
+  const double delta = 1e7 + 0x1p-29;
+  EXPECT_NEAR(std::remainder(cycles_at(100.5, 0, delta) - 100.5 * 0x1p-29, 1), 0, 1e-12);
   const double spin = -0x1p-36;
   const long double bent = 0.5L * spin * delta * delta;
   const double right = static_cast<double>(bent - std::round(bent));

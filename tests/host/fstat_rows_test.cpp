@@ -47,9 +47,25 @@ TEST(FstatOnAGpu, ReportsRatesCostsAndLimits) {
   EXPECT_EQ(rows.at("launches by code"), (RowSeen{4, "1", counted}));
   EXPECT_EQ(rows.at("fa_error by fp64_reference"), (RowSeen{1e-7, "1", modelled}));
   EXPECT_EQ(rows.at("core_seconds_per_sft by monotonic"), (RowSeen{4e-8, "s", timed}));
-  const double slots = rung_named("fstat_warp_sum").issue_slots;
+  const double slots = rung_named("fstat_warp_sum").issue_slots.at(1);
   EXPECT_EQ(rows.at("issue_limit by issue_slots"),
             (RowSeen{100 * 128 * 1e9 / slots, "1/s", modelled}));
+}
+
+TEST(FstatOnAGpu, IsLimitedByTheInstructionsOfItsChoice) {
+  RungCase which = a_case();
+  which.rung = rung_named("fstat_shared_reciprocal");
+  which.choice.group = 4;
+  const double slots = which.rung.issue_slots.at(4);
+  EXPECT_EQ(rows_of(describe(which), cuda_timers, {.numbers = {2, 4, 1e9}})
+                .at("issue_limit by issue_slots"),
+            (RowSeen{100 * 128 * 1e9 / slots, "1/s", modelled}));
+  for (const Rung& rung : ladder()) {
+    const auto group = std::ranges::find(rung.axes, "group", &Axis::name);
+    if (group != rung.axes.end()) {
+      EXPECT_EQ(rung.issue_slots.size(), group->choices.size()) << rung.name;
+    }
+  }
 }
 
 TEST(FstatOnACpu, ReportsTheSecondsOfACore) {

@@ -49,7 +49,6 @@ const WindowPolynomial& parts() {
 struct PolynomialBand {
   template <unsigned lanes>
   [[STRATA_INLINE]] static void run(const Band& band) {
-    using V = Floats<lanes>;
     constexpr std::uint32_t most_vectors = most.frequencies / lanes;
     thread_local std::array<LaneSums<lanes>, most_vectors> sums;
     const std::uint32_t vectors = (band.frequencies + lanes - 1) / lanes;
@@ -63,7 +62,6 @@ struct PolynomialBand {
       const std::uint32_t first = v * lanes;
       put<lanes>(band, first, std::min(band.frequencies - first, lanes), sums[v]);
     }
-    static_assert(sizeof(V) == lanes * sizeof(float));
   }
 
  private:

@@ -40,11 +40,10 @@ using PredictedCosts = Costs (*)(const Observation& seen);
 [[nodiscard]] Costs predict_warp_sum(const Observation& seen);
 /// As resident, with a kernel for each sky point, in which a thread has a template.
 [[nodiscard]] Costs predict_lanes(const Observation& seen);
-
 /// The same, with a kernel more.
 [[nodiscard]] Costs predict_polynomial(const Observation& seen);
 
-/// Threads of a block of the kernels of the latter two.
+/// Threads of a block of the kernels of the latter three.
 inline constexpr std::uint32_t usual_block = 256;
 inline constexpr std::uint32_t templates_of_block = usual_block / 32;  ///< a warp has one
 

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstddef>
 #include <cstring>
 #include <string>
@@ -163,12 +163,12 @@ ObservationData read_observation(const std::filesystem::path& file) {
         });
       });
   check(name, data.seen);
-  if (!data.results) return data;
-  const auto& two_f = data.results->two_f;
-  const auto wrong = std::ranges::find_if_not(two_f, [](double x) { return std::isfinite(x); });
-  require_of_dataset(wrong == two_f.end(), name,
-                     fmt::format("2F {} is not finite", wrong - two_f.begin()), "finite numbers",
-                     make_dataset_again);
+  for (std::size_t i = 0; data.results && i < data.results->two_f.size(); ++i) {
+    const auto& [a, b] = data.results->sums[i];
+    const double all = std::norm(a) + std::norm(b) + data.results->two_f[i];
+    require_of_dataset(std::isfinite(all), name, fmt::format("result {} is not finite", i),
+                       "finite numbers", make_dataset_again);
+  }
   return data;
 }
 

@@ -11,13 +11,12 @@ const Rung rung{
     .change = "a lane for each template of a stack, 9 cells × 161 frequencies, for each sky point",
     .source = "own: the outer loops of Breitbart's listing 4.1, which nothing sums over",
     .expectation =
-        "nothing is added up across threads, and neighbours in frequency read the same bins: a "
-        "load "
-        "of a warp is a sector or two. The special function unit, with 19 of its instructions a "
-        "term, and the issue of some 150 are then about as long",
+        "nothing is added up across threads, and neighbours in frequency read the same bins, so "
+        "that a load of a warp is a sector or two. The special function unit, with 22 of its "
+        "instructions a term, and the issue of some 150 are then about as long",
     .approximate = true,
     .predicted = predict_lanes,
-    .issue_slots = 152};
+    .issue_slots = {{1, 152}}};
 
 #if defined(__CUDACC__)
 __global__ void __launch_bounds__(usual_block, usual_blocks) sum_by_lane(KernelStep step) {

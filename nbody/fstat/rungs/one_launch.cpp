@@ -9,9 +9,8 @@ const Rung rung{
     .before = "fstat_packed",
     .question = "What does it bring to sum a whole band by one kernel?",
     .change =
-        "a block for each frequency, with a thread for each signal of each detector: 161 blocks "
-        "and "
-        "a band of 2F out, for each cell and stack",
+        "a block for each frequency, with a thread for each signal of each detector: 161 blocks, "
+        "and a band of 2F out, for each cell and stack",
     .source = seed("4.3.3: version 3"),
     .expectation =
         "322 calls become one launch and one copy; up to 10 of some 100 threads are idle, and one "

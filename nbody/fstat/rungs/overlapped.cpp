@@ -17,7 +17,7 @@ const Rung rung{
         "hide behind the sums of another",
     .approximate = true,
     .predicted = predict_polynomial,
-    .issue_slots = 57};
+    .issue_slots = {{1, 57}}};
 
 #if defined(STRATA_HAS_CUDA)
 struct Memory {

@@ -15,9 +15,8 @@ const Rung rung{
         "block with a thread for each signal, whose first adds up the others' terms",
     .source = seed("4.3.1: version 1"),
     .expectation =
-        "48 copies, 49 allocations and as many releases for 45 terms: of 100 µs and more a call "
-        "the "
-        "kernel takes 5, and one core of a CPU is some hundred times as fast",
+        "48 copies, 49 allocations and as many releases for 45 terms: of 100 µs and more a call, "
+        "the kernel takes 5; one core of a CPU is about a hundred times as fast",
     .approximate = true,
     .predicted = predict_per_call,
     .most_terms = 2e6};

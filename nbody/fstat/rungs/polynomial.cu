@@ -21,7 +21,7 @@ const Rung rung{
         "times its memory, which L2 holds",
     .approximate = true,
     .predicted = predict_polynomial,
-    .issue_slots = 57};
+    .issue_slots = {{1, 57}}};
 
 #if defined(__CUDACC__)
 /// Two coefficients, as they are read.

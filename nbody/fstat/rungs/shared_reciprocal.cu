@@ -15,7 +15,7 @@ const Rung rung{
         "cost 2 instructions more. Pairs should win: larger groups only add to the issue",
     .approximate = true,
     .predicted = predict_lanes,
-    .issue_slots = 152,
+    .issue_slots = {{1, 152}, {2, 166}, {4, 176}, {8, 178}, {16, 173}},
     .axes = {group_axis()}};
 
 #if defined(__CUDACC__)

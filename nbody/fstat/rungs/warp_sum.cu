@@ -21,7 +21,7 @@ const Rung rung{
         "replace 90 additions by one thread and a barrier",
     .approximate = true,
     .predicted = predict_warp_sum,
-    .issue_slots = 147};
+    .issue_slots = {{1, 151}}};
 
 #if defined(__CUDACC__)
 __global__ void __launch_bounds__(usual_block) sum_by_warp(KernelStep step) {

@@ -104,8 +104,8 @@ def sentences(run: Run) -> Iterator[Sentence]:
         yield (
             "A small copy costs ", Cited(quantity(found.copy, "s"), row),
             ", and an allocation of memory with its release ",
-            Cited(quantity(found.allocation, "s"), row), ": they are ",
+            Cited(quantity(found.allocation, "s"), row), ": together they take ",
             Cited(f"{100 * found.share:.0f} %", row),
-            " of the time of an F-statistic whose every sum is a call of its own; packed, it is ",
+            " of an F-statistic that calls the GPU for every sum. Packing its pieces makes it ",
             Cited(factor(found.packed), row), " as fast.",
         )  # fmt: skip
