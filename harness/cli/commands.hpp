@@ -81,6 +81,8 @@ struct RecordedRun {
 /// The same of benchmarks that are not enrolled.
 [[nodiscard]] std::string describe_benchmarks(const std::vector<Benchmark>& benchmarks);
 
+/// Says what a file holds that was written.
+void print_written(const std::string& file, std::string_view summary);
 /// Prints `text` in lines of a page's width, broken between words, beside `label`, which stands in
 /// a column of its own.
 void print_note(std::string_view label, std::string_view text);

@@ -3,11 +3,13 @@
 
 #include "harness/case/dataset_file.hpp"
 #include "harness/case/text.hpp"
+#include "harness/cli/commands.hpp"
 
-#include <fmt/format.h>
-
+#include <array>
+#include <charconv>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace strata {
@@ -21,7 +23,7 @@ void write_new(const std::string& file, bool overwrite, const Make& make, const 
   check_target(file, existing);
   const auto data = make();
   write(file, data, existing);
-  fmt::print("{}: {}\n", one_line(file), summary(data));
+  print_written(file, summary(data));
 }
 
 /// In what two headers differ: such files belong to different datasets.
@@ -29,7 +31,8 @@ class Differences {
  public:
   template <class T>
   void between(std::string_view what, const T& one, const T& other) {
-    if (one != other) words_.push_back(fmt::format("{} ({} and {})", what, one, other));
+    if (one == other) return;
+    note(std::string{what} + " (" + text(one) + " and " + text(other) + ")");
   }
   void note(std::string what) { words_.push_back(std::move(what)); }
   [[nodiscard]] bool none() const { return words_.empty(); }
@@ -37,6 +40,18 @@ class Differences {
   [[nodiscard]] std::string text() const { return joined(words_); }
 
  private:
+  /// As short as it can be without another number being as near.
+  template <class T>
+  static std::string text(const T& value) {
+    if constexpr (std::is_arithmetic_v<T>) {
+      std::array<char, 32> digits{};
+      const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+      return {digits.data(), end.ptr};
+    } else {
+      return std::string{value};
+    }
+  }
+
   std::vector<std::string> words_;
 };
 

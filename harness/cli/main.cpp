@@ -88,6 +88,10 @@ int command(int argc, char** argv) {
 
 }  // namespace
 
+void print_written(const std::string& file, std::string_view summary) {
+  fmt::print("{}: {}\n", one_line(file), summary);
+}
+
 void print_note(std::string_view label, std::string_view text) {
   constexpr std::size_t page = 98;  // columns of text
   constexpr std::size_t column = 12;

@@ -95,12 +95,12 @@ Experiment describe(const RungCase& which) {
                  .samples = which.core_seconds});
     const auto slots = which.rung.issue_slots.find(which.choice.group);
     if (slots == which.rung.issue_slots.end()) return;
-    session.add({.quantity = "issue_limit",
-                 .unit = "1/s",
-                 .provenance = Provenance::modelled,
-                 .method = "issue_slots",
-                 .samples = {lane_slots_per_second(samples, /*hertz=*/2, which.sms) /
-                             slots->second}});
+    session.add(
+        {.quantity = "issue_limit",
+         .unit = "1/s",
+         .provenance = Provenance::modelled,
+         .method = "issue_slots",
+         .samples = {lane_slots_per_second(samples, /*hertz=*/2, which.sms) / slots->second}});
   };
   experiment.facts = [which](const Experiment&) {
     Facts facts = which.facts;

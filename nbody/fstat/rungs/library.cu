@@ -18,8 +18,9 @@ const Rung rung{.name = "fstat_library",
                     "those of each template, and a third kernel makes 2F of the sums",
                 .source = "CCCL, cub::DeviceSegmentedReduce::Reduce",
                 .expectation =
-                    "16 bytes a term are written and read again, which takes longer than the term "
-                    "itself; but no thread adds up 90 of them alone",
+                    "16 bytes a term are written to memory and read again, which takes longer "
+                    "than the term itself; but no thread of a block adds up 90 of them alone "
+                    "while the others wait",
                 .approximate = true,
                 .predicted = predict_library};
 

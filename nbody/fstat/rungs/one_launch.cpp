@@ -13,8 +13,9 @@ const Rung rung{
         "and a band of 2F out, for each cell and stack",
     .source = seed("4.3.3: version 3"),
     .expectation =
-        "322 calls become one launch and one copy; up to 10 of some 100 threads are idle, and one "
-        "thread of each block adds up 90 terms while the others wait",
+        "322 calls become one launch and one copy. Of some 100 threads of a block up to 10 have no "
+        "signal, since detectors differ in how many they have; and while one thread adds up 90 "
+        "terms, the others wait",
     .approximate = true,
     .predicted = predict_one_launch};
 

@@ -10,7 +10,8 @@ const Rung rung{
     .backend = Backend::cuda,
     .before = "fstat_polynomial",
     .question = "What does it bring to have two sky points in flight?",
-    .change = "sky points take turns on two streams, each with vectors of its own",
+    .change =
+        "sky points take turns on two streams, each with timings, antennas and matrices of its own",
     .source = "Breitbart 2008, 4.4: double buffering, proposed",
     .expectation =
         "a sky point's packing, its copies and the end of its kernel, where SMs run out of blocks, "

@@ -9,8 +9,9 @@ const Rung rung{
     .before = "fstat_kept_memory",
     .question = "What does it bring to copy pieces together before they are sent?",
     .change =
-        "for each sky point the host packs all pieces into six vectors, of data and of where they "
-        "are, and copies these; a call copies only its sums out",
+        "for each sky point the host packs all pieces into six vectors: spectra and where each "
+        "begins, the first signal of each group, timings, antennas, matrices. These are copied "
+        "in; a call copies only its sums out",
     .source = seed("4.3.2: version 2"),
     .expectation =
         "a call is left with a launch and a copy, 10 to 15 µs: the seed's version 2 was as fast as "

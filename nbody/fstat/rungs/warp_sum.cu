@@ -13,12 +13,12 @@ const Rung rung{
     .before = "fstat_resident",
     .question = "What does it bring that all lanes of a warp add up?",
     .change =
-        "a warp for each template: its lanes take the signals of all detectors in turn, "
-        "and add up their sums by shuffles",
+        "a warp for each template: its lanes take turns at the signals, and add up by shuffles",
     .source = seed("4.3.1: a parallel reduction, left to a later date"),
     .expectation =
-        "90 signals take three turns of 32 lanes, 94 % of which have one; 20 shuffles "
-        "replace 90 additions by one thread and a barrier",
+        "90 signals take three turns of 32 lanes, 94 % of which have one. 20 shuffles replace 90 "
+        "additions by one thread, for which all others of its block wait, with room in shared "
+        "memory for each term",
     .approximate = true,
     .predicted = predict_warp_sum,
     .issue_slots = {{1, 151}}};
