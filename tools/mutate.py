@@ -16,8 +16,8 @@ An area is a file tests/mutants/AREA.toml, and each table in it changes one plac
 
 Keys above the first table hold for each mutant without its own. Names of several tests have blanks
 between them. What is built: host_tests of the preset host for gtest, access_tests of it for access,
-neighbours_tests and fstat_tests of it for theirs, ptx of the preset cuda for ctest. Each job works in a
-copy of the tree below build/mutants and keeps its build folder there: a later run compiles little.
+neighbours_tests and fstat_tests of it for theirs, ptx of the preset cuda for ctest. Each job works
+in a copy of the tree below build/mutants and keeps its build folder: a later run compiles little.
 tests/analysis/test_mutants.py holds that each mutant still fits the sources.
 
 Exit status: 0 every mutant is killed or explained; 1 one survived, was killed although explained,
