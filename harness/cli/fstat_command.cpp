@@ -118,11 +118,13 @@ void add_fstat(CLI::App& app, int& status) {
   auto* sub = group->add_subcommand("generate",
                                     "generate an observation from a seed and write it to a file");
   fstat::Problem& problem = options->problem;
-  option(sub, "--sky", problem.sky, "points of the sky")->capture_default_str();
-  option(sub, "--cells", problem.cells, "of each, by spin-down")->capture_default_str();
-  option(sub, "--stacks", problem.stacks, "of the record, a day each")->capture_default_str();
-  option(sub, "--frequencies", problem.frequencies, "of each stack")->capture_default_str();
-  option(sub, "--detectors", problem.detectors, "with 40 to 50 signals in each stack")
+  option(sub, "--sky", problem.sky, "sky points")->capture_default_str();
+  option(sub, "--cells", problem.cells, "cells of a sky point, each with a spin-down of its own")
+      ->capture_default_str();
+  option(sub, "--stacks", problem.stacks, "stacks, a day of data each")->capture_default_str();
+  option(sub, "--frequencies", problem.frequencies, "frequencies of a stack")
+      ->capture_default_str();
+  option(sub, "--detectors", problem.detectors, "detectors, with 40 to 50 signals each in a stack")
       ->capture_default_str();
   option(sub, "--seed", problem.seed,
          "seed of the generator: the same seed gives the same observation")
