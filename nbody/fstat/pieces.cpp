@@ -21,6 +21,7 @@ std::vector<std::size_t> sizes_of(const Observation& seen) {
   std::vector<std::size_t> sizes;
   for (std::uint32_t group = 0; group < seen.problem.groups(); ++group) {
     const std::size_t count = seen.signals_of(group);
+    // NOLINTNEXTLINE(bugprone-sizeof-expression): pointers is what it holds
     sizes.push_back(count * sizeof(const Bin*));
     sizes.insert(sizes.end(), count, seen.grid.bins * sizeof(Bin));
   }
@@ -54,8 +55,7 @@ class Heap {
   template <class T>
   T* take(std::span<T> elements) {
     std::byte* const at = memory_.data() + places_[next_++];
-    std::memcpy(at, elements.data(), elements.size_bytes());
-    return reinterpret_cast<T*>(at);
+    return static_cast<T*>(std::memcpy(at, elements.data(), elements.size_bytes()));
   }
 
  private:
@@ -83,7 +83,7 @@ Pieces::Pieces(const Observation& seen, std::span<std::byte> memory)
   for (std::uint32_t group = 0; group < tables_; ++group) {
     std::vector<const Bin*> spectra(seen.signals_of(group));
     // The table is taken first and filled when its spectra have their places.
-    const auto table = const_cast<const Bin**>(heap.take(std::span<const Bin* const>{spectra}));
+    const Bin** const table = heap.take(std::span{spectra});
     for (std::size_t s = 0; s < spectra.size(); ++s) {
       const std::size_t signal = seen.first_signal[group] + s;
       table[s] = heap.take(subspan(seen.spectra, seen.offsets[signal], seen.grid.bins));

@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 namespace strata::fstat {
 namespace {
 
@@ -40,17 +38,16 @@ Experiment describe(const RungCase& which) {
   const bool gpu = which.rung.backend == Backend::cuda;
   const auto cores = static_cast<double>(which.cores);
   Experiment experiment;
-  for (const auto& [method, number] :
-       {std::pair{Method{By::whole}, std::size_t{0}},
-        std::pair{Method{gpu ? "globaltimer" : "tsc"}, std::size_t{1}}}) {
-    experiment.rows.push_back(
-        {"terms_per_second", "1/s", method,
-         [=, terms = which.terms](const Sample& seen) { return terms / seen.numbers.at(number); }});
-    experiment.rows.push_back(
-        {"seconds_per_sft", "s", method, [=, terms = which.terms](const Sample& seen) {
-           return cores * seen.numbers.at(number) / terms;
-         }});
-  }
+  const auto add_rates = [&, terms = which.terms](const Method& method, std::size_t number) {
+    experiment.rows.push_back({"terms_per_second", "1/s", method, [=](const Sample& seen) {
+                                 return terms / seen.numbers.at(number);
+                               }});
+    experiment.rows.push_back({"seconds_per_sft", "s", method, [=](const Sample& seen) {
+                                 return cores * seen.numbers.at(number) / terms;
+                               }});
+  };
+  add_rates(By::whole, 0);
+  add_rates(gpu ? "globaltimer" : "tsc", 1);
   auto& rows = experiment.constants;
   const auto add = [&](const std::string& quantity, Provenance provenance, const char* method,
                        double value) {

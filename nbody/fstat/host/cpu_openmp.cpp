@@ -25,7 +25,7 @@ HostKernel make([[maybe_unused]] const Observation& seen, Vectors /*have*/) {
         for (std::size_t band = 0; band < count; ++band)
           visit(band, band + 1);
       },
-      scalar_band);
+      &scalar_band);
 #else
   throw Skipped{"this build has no OpenMP"};
 #endif

@@ -15,7 +15,7 @@ const Rung rung{
 HostKernel make(const Observation& seen, Vectors /*have*/) {
   HostKernel kernel = packed_bands(
       seen, [](ThreadTeam& /*team*/, std::size_t count, const auto& visit) { visit(0, count); },
-      scalar_band);
+      &scalar_band);
   kernel.one_core = true;
   return kernel;
 }

@@ -71,7 +71,7 @@ struct PolynomialBand {
                                            LaneSums<lanes>* sums, std::uint32_t vectors) {
     using V = Floats<lanes>;
     const WindowPolynomial& parts_of_bins = parts();
-    std::array<Coefficients<lanes>, 2> made;  // of windows by the parity of their first bins
+    std::array<Coefficients<lanes>, 2> made{};  // of windows by the parity of their first bins
     std::array<std::uint32_t, 2> made_of{~0U, ~0U};
     const auto coefficients_of = [&](std::uint32_t bin, bool odd) __attribute__((always_inline))
                                      ->const Coefficients<lanes>& {
