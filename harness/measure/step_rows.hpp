@@ -22,8 +22,9 @@ void judge_queued(Session& session, const Queued& counted, const Queued& predict
 [[nodiscard]] double lane_slots_per_second(const std::vector<Sample>& samples, std::size_t hertz,
                                            unsigned sms);
 
-/// Sets the rows' two timers: number 0 of a sample is its seconds by the outer timer, number 1 by
-/// the inner one of its backend, number 2 the core's clock.
+/// Sets the rows' two timers, both of which are sampled until they are precise: number 0 of a
+/// sample is its seconds by the outer timer, number 1 by the inner one of its backend, number 2 the
+/// core's clock.
 void time_by_both(Experiment& experiment, Backend backend);
 
 }  // namespace strata
