@@ -54,7 +54,7 @@ HostResults pass_on_host(const HostKernel& kernel, ThreadTeam& team, const Obser
 }
 
 std::vector<double> seconds_of_core() {
-  constexpr int samples = 15;
+  constexpr std::size_t samples = 15;
   const Observation seen = generate({.sky = 1, .cells = 1, .stacks = 2});
   const HostKernel kernel = makers<MakeHostKernel>().at("fstat_serial")(seen, Vectors::none);
   HostMachine machine;
@@ -68,9 +68,8 @@ std::vector<double> seconds_of_core() {
     return machine.time([&] { run({}); }, /*held=*/false) / seen.terms();
   };
   (void)seconds();  // caches are warm
-  std::vector<double> all;
-  for (int i = 0; i < samples; ++i)
-    all.push_back(seconds());
+  std::vector<double> all(samples);
+  std::ranges::generate(all, seconds);
   return all;
 }
 

@@ -42,9 +42,9 @@ struct Frequencies {
 /// Where a signal arrives for each lane: at most one bin after it does for the first lane.
 template <unsigned lanes>
 struct Arrivals {
-  std::uint32_t bin;      ///< the first lane's
   Floats<lanes> kappa;    ///< from each lane's own window's 8th bin on
   Integers<lanes> later;  ///< all bits of the lanes whose window begins a bin later
+  std::uint32_t bin;      ///< the first lane's
   bool split;             ///< there are such lanes
   bool odd;               ///< the first lane's 8th bin
 

@@ -60,13 +60,14 @@ struct Direction {
 
 /// Times of a group's stretches: of 50, all but some.
 std::vector<double> times_of(const Problem& problem, const Grid& grid, std::uint32_t group) {
+  const std::uint32_t stack = group / problem.detectors;
   SplitMix random = random_of(problem.seed, 1, group);
   std::uint32_t left = fewest_stretches + random.below(stretches - fewest_stretches + 1);
   std::vector<double> times;
   for (std::uint32_t at = 0; at < stretches; ++at) {
     if (random.below(stretches - at) >= left) continue;
     --left;
-    times.push_back(between_stacks * (group / problem.detectors) + grid.seconds * (at + 0.5));
+    times.push_back(between_stacks * stack + grid.seconds * (at + 0.5));
   }
   return times;
 }

@@ -79,7 +79,7 @@ void check(std::string_view place, const Problem& problem);
 void check(std::string_view place, const Observation& observation);
 
 /// Of each stack of a sky point.
-[[nodiscard]] std::vector<Matrix> matrices_of(const Observation& observation, std::uint32_t sky);
+[[nodiscard]] std::vector<Matrix> matrices_of(const Observation& seen, std::uint32_t sky);
 
 /// The problem that a case's axes `sky`, `cells`, `stacks` and `frequencies` name.
 [[nodiscard]] Problem problem_of(const Session& session);

@@ -141,7 +141,8 @@ void write_observation(const std::filesystem::path& file, const ObservationData&
   std::memcpy(bytes.data(), &header, header_bytes);
   bytes.reserve(bytes_of(header));
   visit_vectors(data, [&](const auto& vector) {
-    bytes.append(reinterpret_cast<const char*>(vector.data()), vector.size() * sizeof vector[0]);
+    const void* const numbers = vector.data();
+    bytes.append(static_cast<const char*>(numbers), vector.size() * sizeof vector[0]);
   });
   write_sealed(file, std::move(bytes), existing);
 }
