@@ -21,8 +21,7 @@ std::vector<std::size_t> sizes_of(const Observation& seen) {
   std::vector<std::size_t> sizes;
   for (std::uint32_t group = 0; group < seen.problem.groups(); ++group) {
     const std::size_t count = seen.signals_of(group);
-    // NOLINTNEXTLINE(bugprone-sizeof-expression): pointers is what it holds
-    sizes.push_back(count * sizeof(const Bin*));
+    sizes.push_back(count * sizeof(void*));
     sizes.insert(sizes.end(), count, seen.grid.bins * sizeof(Bin));
   }
   for (std::uint32_t sky = 0; sky < seen.problem.sky; ++sky) {

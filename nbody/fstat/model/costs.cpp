@@ -4,6 +4,7 @@ namespace strata::fstat {
 namespace {
 
 constexpr std::uint64_t sums_bytes = sizeof(Sums);
+constexpr std::uint64_t pointer_bytes = sizeof(void*);  // to a spectrum
 constexpr std::uint64_t gather_launches = 3;  // CUB: the tiles' states, small pieces, large ones
 
 /// Adds up of_group(signals) over all groups, once for each sky point, cell and frequency.
@@ -20,7 +21,7 @@ std::uint64_t calls_of(const Observation& seen) {
 }
 
 std::uint64_t bytes_of_spectra(const Observation& seen) {
-  return std::uint64_t{seen.signals()} * (seen.grid.bins * sizeof(Bin) + sizeof(const Bin*));
+  return std::uint64_t{seen.signals()} * (seen.grid.bins * sizeof(Bin) + pointer_bytes);
 }
 /// Timings, antennas and matrices of a sky point.
 std::uint64_t bytes_of_sky(const Observation& seen) {
@@ -75,7 +76,7 @@ Costs predict_per_call(const Observation& seen) {
 Costs predict_kept_memory(const Observation& seen) {
   constexpr std::uint64_t others = 3;  // table, timings, antennas
   const std::uint64_t bytes_of_signal =
-      seen.grid.bins * sizeof(Bin) + sizeof(const Bin*) + sizeof(Timing) + sizeof(Antenna);
+      seen.grid.bins * sizeof(Bin) + pointer_bytes + sizeof(Timing) + sizeof(Antenna);
   const std::uint64_t calls = calls_of(seen);
   return {
       .queued = {
