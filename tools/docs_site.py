@@ -270,7 +270,9 @@ def main() -> int:
     program, into = sys.argv[1], Path(sys.argv[2])
     shutil.rmtree(into, ignore_errors=True)
     into.mkdir(parents=True)
-    ladders = "\n\n".join(told_by(program, "ladder", suite) for suite in ("nbody", "neighbours"))
+    ladders = "\n\n".join(
+        told_by(program, "ladder", suite) for suite in ("nbody", "neighbours", "fstat")
+    )
     count = Layout(ROOT, into).write(told_by(program, "list"), ladders)
     print(f"{count} benchmarks have a page")
     return 0

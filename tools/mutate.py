@@ -11,14 +11,14 @@ An area is a file tests/mutants/AREA.toml. Each table in it changes one place of
     to = 'a <= b'
     gtest = "Statistics.*"  # a filter; or pytest = "tests/analysis/test_x.py", ctest = "code.ptx",
                             # access = "AccessRecord.*": a filter of access_tests; and
-                            # neighbours, of neighbours_tests
+                            # neighbours, of neighbours_tests; fstat, of fstat_tests
     survives = "why no test can notice"  # only for an equivalent mutant
 
 Keys above the first table apply to each mutant without its own. Names of several tests are
 separated by blanks. What is built: host_tests of the preset host for gtest, access_tests of it for
-access, neighbours_tests of it for neighbours, ptx of the preset cuda for ctest. Each job works in a
-copy of the tree below build/mutants and keeps its build folder there, so that a later run compiles
-little. tests/analysis/test_mutants.py checks that each mutant still fits the sources.
+access, neighbours_tests and fstat_tests of it for theirs, ptx of the preset cuda for ctest. Each
+job works in a copy of the tree below build/mutants and keeps its build folder there, so that a
+later run compiles little. tests/analysis/test_mutants.py checks that each mutant still fits the sources.
 
 Exit status: 0 every mutant is killed or explained; 1 one survived, was killed although explained,
 or is in error (does not apply, does not build); 2 bad input, or a test fails without any mutant.
@@ -43,7 +43,12 @@ from pathlib import Path
 from queue import SimpleQueue
 
 ROOT = Path(__file__).resolve().parents[1]
-GTESTS = {"gtest": "host_tests", "access": "access_tests", "neighbours": "neighbours_tests"}
+GTESTS = {
+    "gtest": "host_tests",
+    "access": "access_tests",
+    "neighbours": "neighbours_tests",
+    "fstat": "fstat_tests",
+}
 RUNNERS = ("pytest", *GTESTS, "ctest")
 KEYS = {"file", "from", "to", "survives", *RUNNERS}
 VERDICTS = ("killed", "explained", "survived", "error")

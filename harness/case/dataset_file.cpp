@@ -23,11 +23,12 @@ namespace {
 static_assert(std::endian::native == std::endian::little);
 constexpr std::string_view magic = "STRATANB";
 constexpr std::uint32_t byte_order_swapped = 0x04030201;
-constexpr std::uint32_t newest_version = 2;
+constexpr std::uint32_t newest_version = 3;
 
 /// How to fix a file whose version is not the requested one.
 std::string_view mend_version(std::uint32_t version) {
   if (version > newest_version) return "read it with the newer strata that wrote it";
+  if (version == 3) return "it holds an observation: use strata fstat";
   if (version == 2) return "it holds agents: use strata neighbours";
   if (version == 1) return "it holds bodies: use strata nbody";
   return make_dataset_again;

@@ -6,7 +6,8 @@
 //   byte  type  what
 //      0  8 × char  "STRATANB"
 //      8  u32   0x01020304: the order of the bytes
-//     12  u32   version: 1 holds bodies (strata nbody), 2 agents (strata neighbours)
+//     12  u32   version: 1 holds bodies (strata nbody), 2 agents (strata neighbours), 3 an
+//               observation (strata fstat)
 //     48  32 bytes  SHA-256 of the whole file, these 32 bytes taken as 0
 //
 // The version defines the rest of the header and what follows it.

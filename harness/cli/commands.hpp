@@ -37,6 +37,7 @@ void add_access_capture(CLI::App& app, int& status);
 void add_access_worker(CLI::App& app);
 void add_nbody(CLI::App& app, int& status);
 void add_neighbours(CLI::App& app, int& status);
+void add_fstat(CLI::App& app, int& status);
 void add_ladder(CLI::App& app);
 /// Prints the story of every rung. Throws UsageError for a suite without a ladder.
 void print_ladder(const std::string& suite);
@@ -80,6 +81,8 @@ struct RecordedRun {
 /// The same for benchmarks that are not registered.
 [[nodiscard]] std::string describe_benchmarks(const std::vector<Benchmark>& benchmarks);
 
+/// Says what a file holds that was written.
+void print_written(const std::string& file, std::string_view summary);
 /// Prints `text` in lines of a page's width, broken between words, beside `label`, which stands in
 /// a column of its own.
 void print_note(std::string_view label, std::string_view text);

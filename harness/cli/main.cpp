@@ -73,6 +73,7 @@ int command(int argc, char** argv) {
   add_access_worker(app);
   add_nbody(app, status);
   add_neighbours(app, status);
+  add_fstat(app, status);
   add_ladder(app);
   add_analysis(app);
   add_worker(app, status);
@@ -86,6 +87,10 @@ int command(int argc, char** argv) {
 }
 
 }  // namespace
+
+void print_written(const std::string& file, std::string_view summary) {
+  fmt::print("{}: {}\n", one_line(file), summary);
+}
 
 void print_note(std::string_view label, std::string_view text) {
   constexpr std::size_t page = 98;  // columns of text

@@ -2,6 +2,7 @@
 #include "harness/case/regular_file.hpp"
 #include "harness/case/text.hpp"
 #include "harness/cli/commands.hpp"
+#include "harness/cli/dataset_command.hpp"
 #include "harness/cli/seed_option.hpp"
 #include "harness/record/statistics.hpp"
 #include "nbody/gravity/problem/dataset_file.hpp"
@@ -75,47 +76,38 @@ std::string summary(const Dataset& dataset) {
                      dataset.bodies.bodies, dataset.seed, dataset.steps);
 }
 
-/// Whatever is wrong with the target is said before the work that makes the data.
-void write(const std::string& file, bool overwrite, const std::function<Dataset()>& make) {
-  const auto existing = overwrite ? Existing::replace : Existing::keep;
-  check_target(file, existing);
-  const Dataset dataset = make();
-  nbody::write_dataset(file, dataset, existing);
-  fmt::print("{}: {}\n", one_line(file), summary(dataset));
+void write(const NbodyOptions& options, const std::string& file,
+           const std::function<Dataset()>& make) {
+  write_new(file, options.overwrite, make, nbody::write_dataset,
+            [](const Dataset& data) { return summary(data); });
 }
 
 void generate(const NbodyOptions& options) {
   const nbody::Problem problem = problem_of(options);
-  write(options.file, options.overwrite,
+  write(options, options.file,
         [&] { return Dataset{.bodies = nbody::generate(problem), .seed = problem.seed}; });
 }
 
 void reference(const NbodyOptions& options) {
   Dataset dataset = nbody::read_dataset(options.file);
-  write(options.other, options.overwrite,
-        [&] { return nbody::moved(std::move(dataset), options.steps); });
+  write(options, options.other, [&] { return nbody::moved(std::move(dataset), options.steps); });
 }
 
 // --- verify ---
 
 /// The differences in header and masses: such files belong to different datasets.
 std::string header_differences(const Dataset& one, const Dataset& other) {
-  std::vector<std::string> words;
-  const auto differ = [&words](std::string_view what, const auto& a, const auto& b) {
-    if (a != b) words.push_back(fmt::format("{} ({} and {})", what, a, b));
-  };
-  differ("systems", one.bodies.systems, other.bodies.systems);
-  differ("bodies", one.bodies.bodies, other.bodies.bodies);
-  differ("floats of a body", one.floats_per_body(), other.floats_per_body());
-  differ("steps", one.steps, other.steps);
-  differ("squared softening", one.softening_squared, other.softening_squared);
-  differ("time step", one.time_step, other.time_step);
-  differ("seed", one.seed, other.seed);
+  Differences found;
+  found.between("systems", one.bodies.systems, other.bodies.systems);
+  found.between("bodies", one.bodies.bodies, other.bodies.bodies);
+  found.between("floats of a body", one.floats_per_body(), other.floats_per_body());
+  found.between("steps", one.steps, other.steps);
+  found.between("squared softening", one.softening_squared, other.softening_squared);
+  found.between("time step", one.time_step, other.time_step);
+  found.between("seed", one.seed, other.seed);
   constexpr auto mass = static_cast<std::size_t>(Field::mass);
-  if (words.empty() && one.bodies.fields[mass] != other.bodies.fields[mass]) {
-    words.emplace_back("masses");
-  }
-  return joined(words);
+  if (found.none() && one.bodies.fields[mass] != other.bodies.fields[mass]) found.note("masses");
+  return found.text();
 }
 
 /// Whether the vectors from field `x` on agree with those of the reference, and prints their

@@ -2,6 +2,7 @@
 #include "harness/case/error.hpp"
 #include "harness/case/text.hpp"
 #include "harness/cli/commands.hpp"
+#include "harness/cli/dataset_command.hpp"
 #include "harness/cli/seed_option.hpp"
 #include "nbody/neighbours/problem/agent_file.hpp"
 
@@ -73,18 +74,15 @@ std::string summary(const AgentData& data) {
                                      : "without neighbours");
 }
 
-/// Whatever is wrong with the target is said before the work that makes the data.
-void write(const std::string& file, bool overwrite, const std::function<AgentData()>& make) {
-  const auto existing = overwrite ? Existing::replace : Existing::keep;
-  check_target(file, existing);
-  const AgentData data = make();
-  write_agents(file, data, existing);
-  fmt::print("{}: {}\n", one_line(file), summary(data));
+void write(const NeighboursOptions& options, const std::string& file,
+           const std::function<AgentData()>& make) {
+  write_new(file, options.overwrite, make, neighbours::write_agents,
+            [](const AgentData& data) { return summary(data); });
 }
 
 void generate(const NeighboursOptions& options) {
   const neighbours::Problem problem = problem_of(options);
-  write(options.file, options.overwrite, [&] {
+  write(options, options.file, [&] {
     return AgentData{
         .problem = problem, .agents = neighbours::generate(problem), .neighbours = std::nullopt};
   });
@@ -92,7 +90,7 @@ void generate(const NeighboursOptions& options) {
 
 void reference(const NeighboursOptions& options) {
   AgentData data = neighbours::read_agents(options.file);
-  write(options.other, options.overwrite, [&] {
+  write(options, options.other, [&] {
     return neighbours::with_neighbours(neighbours::moved(std::move(data), options.steps));
   });
 }
@@ -101,18 +99,15 @@ void reference(const NeighboursOptions& options) {
 
 /// The differences in header: such files belong to different datasets.
 std::string header_differences(const AgentData& one, const AgentData& other) {
-  std::vector<std::string> words;
-  const auto differ = [&words](std::string_view what, const auto& a, const auto& b) {
-    if (a != b) words.push_back(fmt::format("{} ({} and {})", what, a, b));
-  };
-  differ("problem", to_string(one.problem.kind), to_string(other.problem.kind));
-  differ("spread", to_string(one.problem.spread), to_string(other.problem.spread));
-  differ("agents", one.problem.agents, other.problem.agents);
-  differ("world", one.problem.world, other.problem.world);
-  differ("squared reach", one.problem.radius_squared, other.problem.radius_squared);
-  differ("seed", one.problem.seed, other.problem.seed);
-  differ("steps", one.steps, other.steps);
-  return joined(words);
+  Differences found;
+  found.between("problem", to_string(one.problem.kind), to_string(other.problem.kind));
+  found.between("spread", to_string(one.problem.spread), to_string(other.problem.spread));
+  found.between("agents", one.problem.agents, other.problem.agents);
+  found.between("world", one.problem.world, other.problem.world);
+  found.between("squared reach", one.problem.radius_squared, other.problem.radius_squared);
+  found.between("seed", one.problem.seed, other.problem.seed);
+  found.between("steps", one.steps, other.steps);
+  return found.text();
 }
 
 /// Whether every position equals the reference's within `tolerance` of the world's extent.

@@ -30,8 +30,8 @@ struct Activity {
   StepPhase host = StepPhase::idle;  ///< for work on the host: its purpose
   std::int64_t begin = 0;
   std::int64_t end = 0;
-  std::uint64_t bytes = 0;     ///< of copies
-  std::uint64_t launches = 1;  ///< of kernels, where it stands for several
+  std::uint64_t bytes = 0;  ///< of copies
+  std::uint64_t count = 1;  ///< of launches or copies, where it stands for several
 };
 
 /// Records the marks of the host, at most one thread at a time. Derived classes add a device.

@@ -39,6 +39,13 @@ using Floats = VectorOf<float, lanes>;
 [[STRATA_AVX2]] inline void approximate_rsqrt(Floats<avx2_lanes>& x) {
   x = _mm256_rsqrt_ps(x);
 }
+/// Each replaces x by 1/x to as many bits.
+[[STRATA_AVX512]] inline void approximate_reciprocal(Floats<avx512_lanes>& x) {
+  x = _mm512_maskz_rcp14_ps(0xFFFF, x);
+}
+[[STRATA_AVX2]] inline void approximate_reciprocal(Floats<avx2_lanes>& x) {
+  x = _mm256_rcp_ps(x);
+}
 /// Each replaces x by √x.
 [[STRATA_AVX512]] inline void square_root(Floats<avx512_lanes>& x) {
   x = _mm512_maskz_sqrt_ps(0xFFFF, x);

@@ -94,6 +94,27 @@ class Event {
   detail::Unique<cudaEvent_t> handle_;
 };
 
+/// A stream that works beside another one for a while.
+class SideStream {
+ public:
+  [[nodiscard]] const Stream& stream() const { return stream_; }
+  /// What it is given from here on waits for what `main` was given.
+  void fork(const Stream& main) {
+    fork_.record(main);
+    fork_.hold_back(stream_);
+  }
+  /// What `main` is given from here on waits for what this was given.
+  void join(const Stream& main) {
+    join_.record(stream_);
+    join_.hold_back(main);
+  }
+
+ private:
+  Stream stream_;
+  Event fork_;
+  Event join_;
+};
+
 /// Where the second of two pieces of work goes: a stream, with events of its device.
 struct Beside {
   Stream stream;

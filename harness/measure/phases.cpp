@@ -64,10 +64,10 @@ Queued queued_in(std::span<const Activity> records, const Counted& counted) {
   Queued all;
   for (const Activity& one : records) {
     if (one.of == Activity::Of::kernel || one.of == Activity::Of::fill) {
-      all.launches += one.launches;
+      all.launches += one.count;
     }
     if (!counted(one.of)) continue;
-    ++all.copies;
+    all.copies += one.count;
     all.bytes += one.bytes;
   }
   return all;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "harness/counters/tracer.hpp"
+#include "harness/model/queued.hpp"
 #include "harness/record/measurement.hpp"
 
 #include <array>
@@ -30,14 +31,6 @@ inline constexpr const char* copy_within_name = "cudaMemcpyDeviceToDevice";
 /// The function of a kernel, without namespaces, template arguments and parameters:
 /// "_ZN6strata5countEj" is "count".
 [[nodiscard]] std::string kernel_function(const std::string& linker_name);
-
-/// What went to the device's queue, as its records or whoever queued it say.
-struct Queued {
-  std::uint64_t copies = 0;    ///< between host and device
-  std::uint64_t bytes = 0;     ///< of them
-  std::uint64_t launches = 0;  ///< of kernels and fills
-  bool operator==(const Queued&) const = default;
-};
 
 /// A traced sample.
 struct Divided {

@@ -7,6 +7,8 @@
 // and soaoas; aosoa32 is the usual blocked form with one warp per block.
 #pragma once
 
+#include "harness/model/host_device.hpp"
+
 #include <algorithm>
 #include <array>
 #include <concepts>
@@ -17,12 +19,6 @@
 #include <tuple>
 #include <type_traits>
 #include <vector>
-
-#if defined(__CUDACC__)
-#define STRATA_HD __host__ __device__
-#else
-#define STRATA_HD
-#endif
 
 namespace strata {
 

@@ -2,29 +2,14 @@
 
 #include "harness/case/choices.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <stdexcept>
 
 namespace strata::nbody {
 namespace {
 
-/// As they were added, in whatever order.
-std::vector<Rung>& enrolled_rungs() {
-  static std::vector<Rung> all;
-  return all;
-}
-
 constexpr std::string_view order{STRATA_RUNGS};  // of CMakeLists.txt: ",serial,openmp,…,"
-
-std::vector<Rung> ordered_rungs() {
-  std::vector<Rung> rungs = enrolled_rungs();
-  sort_as_listed(rungs, order);
-  return rungs;
-}
 
 std::optional<std::string> excluded(const Rung& rung, const Params& params, Backend backend) {
   if (backend != rung.backend) return "the rung belongs to another backend";
@@ -51,14 +36,11 @@ std::optional<std::string> excluded(const Rung& rung, const Params& params, Back
 }  // namespace
 
 const std::vector<Rung>& ladder() {
-  static const std::vector<Rung> rungs = ordered_rungs();
-  return rungs;
+  return rungs_in_order<Rung>(order);
 }
 
 const Rung& rung_named(std::string_view name) {
-  const auto found = std::ranges::find(ladder(), name, &Rung::name);
-  if (found != ladder().end()) return *found;
-  throw std::out_of_range{fmt::format("there is no rung '{}'", name)};
+  return rung_of(ladder(), name);
 }
 
 double rms_bound(const Rung& rung, std::uint32_t bodies, bool dominated) {
@@ -129,9 +111,7 @@ Benchmark declare_rung(const Rung& rung) {
 }
 
 bool detail::add_to_ladder(const Rung& rung, Benchmark (*declare)(), Body body) {
-  enrolled_rungs().push_back(rung);
-  strata::detail::tell("nbody", order, story_of(rung));
-  return strata::detail::enrol(declare, rung.backend, body);
+  return strata::detail::add_rung("nbody", order, rung, declare, body);
 }
 
 }  // namespace strata::nbody

@@ -7,7 +7,7 @@
 
 #include "harness/case/benchmark.hpp"
 #include "harness/case/enum_words.hpp"
-#include "harness/case/story.hpp"
+#include "harness/case/rungs.hpp"
 #include "harness/record/gates.hpp"
 #include "nbody/gravity/reference/gravity.hpp"
 
@@ -15,7 +15,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -111,23 +110,12 @@ inline constexpr Source handbook{"Wilt, The CUDA Handbook, 2013, ch. 14"};
 
 namespace detail {
 
-/// Adds a rung to the ladder and to the benchmarks, before main.
 bool add_to_ladder(const Rung& rung, Benchmark (*declare)(), Body body);
 
-/// `make`: a Body; or what prepares the rung, which measure_rung of its backend takes; or null,
-/// where a build lacks the code: every build knows every rung.
-template <const Rung& story, auto make>
+template <const Rung& rung, auto make>
 bool enrol_rung() {
-  using Make = std::remove_const_t<decltype(make)>;
-  Body body = nullptr;
-  if constexpr (std::is_same_v<Make, Body>) {
-    body = make;
-  } else if constexpr (!std::is_null_pointer_v<Make>) {
-    makers<Make>().emplace(story.name, make);
-    body = [](Session& session) { measure_rung(session, story, make); };
-  }
   return add_to_ladder(
-      story, [] { return declare_rung(story); }, body);
+      rung, [] { return declare_rung(rung); }, strata::detail::body_of<rung, make>());
 }
 
 }  // namespace detail

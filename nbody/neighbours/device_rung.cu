@@ -1,7 +1,6 @@
 // How a rung on a GPU is verified and timed.
 #include "harness/cpu/host_steps.hpp"
-#include "harness/cuda/cuda_machine.hpp"
-#include "harness/cuda/sm_stamps.cuh"
+#include "harness/cuda/timed_steps.cuh"
 #include "harness/measure/engine.hpp"
 #include "nbody/neighbours/device_case.cuh"
 #include "nbody/neighbours/device_rung.cuh"
@@ -147,20 +146,11 @@ void measure_rung(Session& session, const Rung& rung, MakeDeviceKernel make) {
 
   Experiment experiment = describe(which);
   experiment.kernels = kernel.kernels;
-  const auto mark = [&](unsigned number) {
-    stamp<<<2 * gpu.sms, 32, 0, stream.get()>>>(machine.device_stamps(), number);
-  };
-  const strata::Around marks{.before = [&] { mark(0); }, .after = [&] { mark(1); }};
   experiment.prepare = [&] {
     machine.poison();
     vectors.restore(stream);
   };
-  experiment.observe = [&]() -> std::vector<double> {
-    const BothSides seen = machine.time_both_sides(all_steps, /*held=*/false, marks);
-    machine.land();
-    const StampedSteps inside = stamped_steps(machine.stamps());
-    return {seen.device, inside.seconds, inside.core_hertz};
-  };
+  observe_steps(experiment, machine, gpu.sms, all_steps);
   measure(session, machine, experiment);
 }
 

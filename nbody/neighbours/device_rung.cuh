@@ -7,10 +7,7 @@
 
 #if defined(__CUDACC__)
 
-#include "harness/counters/tracer.hpp"
-#include "harness/cuda/buffer.hpp"
-#include "harness/cuda/cuda_check.hpp"
-#include "harness/cuda/stream.hpp"
+#include "harness/cuda/queue.hpp"
 #include "nbody/neighbours/searches.hpp"
 #include "nbody/neighbours/verification.hpp"
 
@@ -20,7 +17,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <utility>
 #include <vector>
 
 namespace strata::neighbours {
@@ -31,30 +27,6 @@ inline constexpr std::uint32_t idle_thread = nobody - 1;
 /// Blocks that an SM has room for, of searches in cells: left to itself, ptxas makes room for more
 /// and spills.
 inline constexpr unsigned usual_blocks = 4;
-
-/// A vector on both sides.
-template <class T>
-struct TwoSided {
-  DeviceBuffer<T> device;
-  PinnedBuffer<T> host;
-
-  explicit TwoSided(std::size_t count) : device{count}, host{count} {}
-  void poison(const Stream& stream) {
-    constexpr int all_set = 0xFF;  // not a number; nobody
-    device.poison(all_set, stream.get());
-    for (T& one : host.span())
-      one = poisoned();
-  }
-
- private:
-  static T poisoned() {
-    if constexpr (std::is_same_v<T, float>) {
-      return NAN;
-    } else {
-      return nobody;
-    }
-  }
-};
 
 /// What is known of agents. Coordinates stand one after the other, as KernelStep says.
 struct AgentVectors {
@@ -109,84 +81,21 @@ struct DeviceStep {
   }
 };
 
-template <class... Parameters>
-[[nodiscard]] const void* code_of(void (*kernel)(Parameters...)) {
-  return reinterpret_cast<const void*>(kernel);
-}
-
-/// A stream, and what went into it.
-class Queue {
+/// A queue that knows how often the data structure was built.
+class Queue : public strata::Queue {
  public:
-  explicit Queue(const Stream& stream, Tracer* tracer = nullptr)
-      : stream_{stream}, tracer_{tracer} {}
+  using strata::Queue::Queue;
 
-  [[nodiscard]] const Stream& stream() const { return stream_; }
-  [[nodiscard]] const Traffic& traffic() const { return traffic_; }
   [[nodiscard]] std::uint64_t rebuilds() const { return rebuilds_; }
+  void count_rebuild() { ++rebuilds_; }
 
-  template <class T>
-  void copy_in(const PinnedBuffer<T>& host, const DeviceBuffer<T>& device) {
-    copy(Activity::Of::copy_in, host.size_bytes(), [&] { host.upload_to(device, stream_.get()); });
-  }
-  template <class T>
-  void copy_in(const TwoSided<T>& vector) {
-    copy_in(vector.host, vector.device);
-  }
-  template <class T>
-  void copy_out(TwoSided<T>& vector) {
-    copy(Activity::Of::copy_out, vector.host.size_bytes(),
-         [&] { vector.host.download_from(vector.device, stream_.get()); });
-  }
-  template <class T>
-  void fill(DeviceBuffer<T>& memory, int byte) {
-    queue_piece(tracer_, stream_.get(), {.of = Activity::Of::fill},
-                [&] { memory.poison(byte, stream_.get()); });
-    ++traffic_.launches;
-  }
-  template <class T>
-  void clear(DeviceBuffer<T>& memory) {
-    fill(memory, 0);
-  }
   /// In blocks of usual_block, of which the last is filled up.
   template <class... Parameters, class... Arguments>
   void launch(void (*kernel)(Parameters...), std::uint32_t threads, const Arguments&... arguments) {
-    launch_blocks(kernel, (threads + usual_block - 1) / usual_block, usual_block, arguments...);
+    launch_blocks(kernel, {(threads + usual_block - 1) / usual_block, usual_block}, arguments...);
   }
-  template <class... Parameters, class... Arguments>
-  void launch_blocks(void (*kernel)(Parameters...), std::uint32_t blocks, unsigned block,
-                     const Arguments&... arguments) {
-    const char* name = nullptr;
-    if (tracer_ != nullptr) cuda_check(cudaFuncGetName(&name, code_of(kernel)));
-    launch_as(name == nullptr ? "" : name, 1, [&] {
-      kernel<<<blocks, block, 0, stream_.get()>>>(arguments...);
-      cuda_check(cudaGetLastError());
-    });
-  }
-  /// A copy of so many bytes, which work() queues.
-  template <class Work>
-  void copy(Activity::Of of, std::size_t bytes, const Work& work) {
-    queue_piece(tracer_, stream_.get(), {.of = of, .bytes = bytes}, work);
-    count({.copies = 1, .bytes = bytes});
-  }
-  /// So many launches by work(), of a function with this name.
-  template <class Work>
-  void launch_as(const char* name, std::size_t launches, const Work& work) {
-    queue_piece(tracer_, stream_.get(), {.kernel = name, .launches = launches}, work);
-    count({.launches = launches});
-  }
-  /// What the host does itself while this lives is for `phase`.
-  [[nodiscard]] HostPhase on_host(StepPhase phase) const { return {tracer_, phase}; }
-  /// What somebody else copies and launches.
-  void count(const Traffic& more) { traffic_ = traffic_ + more; }
-  /// The data structure was built.
-  void count_rebuild() { ++rebuilds_; }
-  /// Until everything is done that was queued.
-  void wait() const { stream_.synchronize(); }
 
  private:
-  const Stream& stream_;
-  Tracer* tracer_;
-  Traffic traffic_;
   std::uint64_t rebuilds_ = 0;
 };
 
@@ -243,7 +152,7 @@ template <class Search>
 void launch_search(void (*kernel)(KernelStep, Search), const DeviceStep& step, const Search& search,
                    Queue& queue) {
   if constexpr (requires { search.blocks; }) {
-    queue.launch_blocks(kernel, search.blocks, Search::block, step.for_kernel(), search);
+    queue.launch_blocks(kernel, {search.blocks, Search::block}, step.for_kernel(), search);
   } else {
     queue.launch(kernel, step.agents(), step.for_kernel(), search);
   }

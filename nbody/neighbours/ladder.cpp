@@ -3,9 +3,6 @@
 #include "harness/case/choices.hpp"
 #include "harness/case/text.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <stdexcept>
@@ -15,18 +12,6 @@ namespace {
 
 constexpr std::string_view suite = "neighbours";
 constexpr std::string_view order{STRATA_RUNGS};  // of CMakeLists.txt: ",neighbours_serial,…,"
-
-/// As they were added, in whatever order.
-std::vector<Rung>& enrolled_rungs() {
-  static std::vector<Rung> all;
-  return all;
-}
-
-std::vector<Rung> ordered_rungs() {
-  std::vector<Rung> rungs = enrolled_rungs();
-  sort_as_listed(rungs, order);
-  return rungs;
-}
 
 std::optional<std::string> excluded(const Rung& rung, const Params& params, Backend backend) {
   if (backend != rung.backend) return "the rung belongs to another backend";
@@ -62,14 +47,11 @@ Axis shown_axis() {
 }
 
 const std::vector<Rung>& ladder() {
-  static const std::vector<Rung> rungs = ordered_rungs();
-  return rungs;
+  return rungs_in_order<Rung>(order);
 }
 
 const Rung& rung_named(std::string_view name) {
-  const auto found = std::ranges::find(ladder(), name, &Rung::name);
-  if (found != ladder().end()) return *found;
-  throw std::out_of_range{fmt::format("there is no rung '{}'", name)};
+  return rung_of(ladder(), name);
 }
 
 Choice choice_of(const Session& session) {
@@ -144,9 +126,7 @@ Benchmark declare_rung(const Rung& rung) {
 }
 
 bool detail::add_to_ladder(const Rung& rung, Benchmark (*declare)(), Body body) {
-  enrolled_rungs().push_back(rung);
-  strata::detail::tell(suite, order, story_of(rung));
-  return strata::detail::enrol(declare, rung.backend, body);
+  return strata::detail::add_rung(suite, order, rung, declare, body);
 }
 
 }  // namespace strata::neighbours

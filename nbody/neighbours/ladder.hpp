@@ -8,7 +8,7 @@
 #pragma once
 
 #include "harness/case/benchmark.hpp"
-#include "harness/case/story.hpp"
+#include "harness/case/rungs.hpp"
 #include "harness/measure/phases.hpp"
 #include "nbody/neighbours/model/build.hpp"
 #include "nbody/neighbours/model/cells.hpp"
@@ -18,7 +18,6 @@
 
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 namespace strata::neighbours {
@@ -77,21 +76,12 @@ inline constexpr Source seed{
 
 namespace detail {
 
-/// Adds a rung to the ladder and to the benchmarks, before main.
 bool add_to_ladder(const Rung& rung, Benchmark (*declare)(), Body body);
 
-/// `make`: what prepares the rung, which measure_rung of its backend takes; or null, where a build
-/// lacks the code: every build knows every rung.
 template <const Rung& rung, auto make>
 bool enrol_rung() {
-  using Make = std::remove_const_t<decltype(make)>;
-  Body body = nullptr;
-  if constexpr (!std::is_null_pointer_v<Make>) {
-    makers<Make>().emplace(rung.name, make);
-    body = [](Session& session) { measure_rung(session, rung, make); };
-  }
   return add_to_ladder(
-      rung, [] { return declare_rung(rung); }, body);
+      rung, [] { return declare_rung(rung); }, strata::detail::body_of<rung, make>());
 }
 
 }  // namespace detail

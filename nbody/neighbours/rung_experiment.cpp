@@ -1,6 +1,6 @@
 #include "nbody/neighbours/rung_experiment.hpp"
 
-#include "harness/record/statistics.hpp"
+#include "harness/measure/step_rows.hpp"
 
 #include <fmt/format.h>
 
@@ -71,13 +71,7 @@ void judge_counts_of(Session& session, const RungCase& which) {
                               "and {} predicted, in {} steps",
                               all, active, wanted_all, wanted_active, which.steps));
   }
-  const Traffic& seen = which.counted.traffic;
-  const Traffic& wanted = which.predicted_traffic;
-  session.judge("model", seen == wanted,
-                fmt::format("{} copies of {} bytes and {} launches counted, {} of {} and {} "
-                            "predicted, in {} steps",
-                            seen.copies, seen.bytes, seen.launches, wanted.copies, wanted.bytes,
-                            wanted.launches, which.steps));
+  judge_queued(session, which.counted.traffic, which.predicted_traffic, which.steps);
 }
 
 /// Rows of threads without an agent.
@@ -89,28 +83,12 @@ void add_idle(std::vector<Constant>& rows, const RungCase& which, const IdleThre
       {"active_idle_threads", "1", provenance, method, static_cast<double>(idle.active) / steps});
 }
 
-/// Rows of what the steps asked of bus and driver.
-void add_traffic(std::vector<Constant>& rows, const RungCase& which, const Traffic& traffic,
-                 Provenance provenance, const char* method) {
-  const auto steps = static_cast<double>(which.steps);
-  const auto add = [&](const char* quantity, const char* unit, std::uint64_t of_all) {
-    rows.push_back({quantity, unit, provenance, method, static_cast<double>(of_all) / steps});
-  };
-  add("copies", "1", traffic.copies);
-  add("copied_bytes", "B", traffic.bytes);
-  add("launches", "1", traffic.launches);
-}
-
 /// Agent steps a second, if the warps of all SMs issued nothing but the tests of a search, those
 /// of idle threads among them, and in every cycle of the clock that was held.
 void add_issue_limit(Session& session, const RungCase& which, const std::vector<Sample>& samples) {
-  constexpr double issued_a_cycle = 128;  // lanes: four warps
   const double slots = which.rung.costs.issue_slots * which.counted.tests / which.counted.used;
   if (which.sms == 0 || slots == 0) return;
-  std::vector<double> hertz;
-  for (const Sample& sample : samples)
-    hertz.push_back(sample.numbers.at(2));
-  const double lanes = which.sms * issued_a_cycle * median(hertz);
+  const double lanes = lane_slots_per_second(samples, /*hertz=*/2, which.sms);
   session.add({.quantity = "issue_limit",
                .unit = "1/s",
                .provenance = Provenance::modelled,
@@ -160,11 +138,8 @@ Experiment describe(const RungCase& which) {
        static_cast<double>(which.predicted.rebuilds)},
       {"wrong_neighbours", "1", Provenance::modelled, "fp64_reference",
        static_cast<double>(which.wrong)}};
-  experiment.timers = {{number_at(1), inner, number_at(0), By::whole}};
+  time_by_both(experiment, which.rung.backend);
   if (which.rung.backend == Backend::cuda) {
-    // Events and stamps lie some microseconds apart: of brief samples more than the bound.
-    constexpr double least = 5e-4;
-    experiment.timers = {{number_at(0), By::whole, number_at(1), inner, least}};
     auto& rows = experiment.constants;
     rows.push_back({"used_threads", "1", Provenance::modelled, "model", which.predicted.used});
     if (which.predicted.used > 0) {
@@ -185,12 +160,8 @@ Experiment describe(const RungCase& which) {
       rows.push_back({"bytes_limit", "1/s", Provenance::modelled, "dram_pins",
                       which.problem.agents / which.least_step});
     }
-    add_traffic(rows, which, which.counted.traffic, Provenance::counted, "code");
-    add_traffic(rows, which, which.predicted_traffic, Provenance::modelled, "model");
-    experiment.partly_host_time = true;
+    add_queued(rows, which.counted.traffic, which.predicted_traffic, which.steps);
   }
-  experiment.core_hertz = number_at(2);
-  experiment.whole_sample = number_at(0);
   if (which.sample) experiment.trace = trace_plan(which);
   experiment.checked = "neighbours of every agent in the first and the last step";
   experiment.tally = {.checked = which.checked, .different = which.wrong};

@@ -22,6 +22,7 @@ COUNTS: dict[str, tuple[Callable[[], Sequence[Published | Gpu]], int, int]] = {
     "instruction_latency.csv": (reference.instructions, 191, 19),
     "nbody.csv": (reference.nbody, 27, 8),
     "neighbours.csv": (reference.neighbours, 7, 5),
+    "fstat.csv": (reference.fstat, 7, 7),
     "gpus.csv": (reference.gpus, 42, 6),
 }
 """Rows that were collected, and those of them that are in doubt: more may be added, none lost."""

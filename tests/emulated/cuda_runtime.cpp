@@ -506,6 +506,14 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
                             cudaStream_t stream) {
   return copy(to, from, bytes, stream);
 }
+cudaError_t cudaMemcpyBatchAsync(void* const* to, const void* const* from, const std::size_t* bytes,
+                                 std::size_t count, cudaMemcpyAttributes*, std::size_t*,
+                                 std::size_t, cudaStream_t stream) {
+  cudaError_t status = cudaSuccess;
+  for (std::size_t i = 0; i < count && status == cudaSuccess; ++i)
+    status = copy(to[i], from[i], bytes[i], stream);
+  return status;
+}
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t bytes,
                                std::size_t offset, cudaMemcpyKind) {
   return copy_to_symbol(symbol, from, bytes, offset, nullptr);

@@ -1,8 +1,7 @@
 #include "harness/case/error.hpp"
-#include "harness/case/sha256.hpp"
 #include "nbody/gravity/problem/dataset_file.hpp"
 #include "nbody/gravity/reference/gravity.hpp"
-#include "tests/host/temporary_folder.hpp"
+#include "tests/host/dataset_files.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,8 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -30,10 +27,8 @@ using testing::HasSubstr;
 using testing::Not;
 
 constexpr std::size_t header_bytes = 80;
-constexpr std::size_t digest_at = 48;
-constexpr std::size_t digest_bytes = 32;
 
-class DatasetFile : public testing::Test {
+class DatasetFile : public DatasetFiles {
  protected:
   static Dataset dataset(Kind kind = Kind::galaxies, std::uint32_t systems = 2,
                          std::uint32_t bodies = 3) {
@@ -41,50 +36,11 @@ class DatasetFile : public testing::Test {
             .seed = 7,
             .steps = 5};
   }
-
-  static std::string bytes_of(const path& file) {
-    std::ifstream stream{file, std::ios::binary};
-    return {std::istreambuf_iterator<char>{stream}, {}};
-  }
-
-  [[nodiscard]] path file_of(std::string_view bytes) const {
-    path file = folder_.path() / "changed";
-    std::ofstream{file, std::ios::binary}.write(bytes.data(),
-                                                static_cast<std::streamsize>(bytes.size()));
-    return file;
-  }
-
-  /// A good file with four of its bytes changed, and a checksum that fits.
   [[nodiscard]] path with_word(std::size_t at, std::uint32_t word) const {
     write_dataset(good_, dataset(Kind::single), Existing::replace);
-    std::string bytes = bytes_of(good_);
-    for (std::size_t k = 0; k < sizeof(word); ++k)
-      bytes[at + k] = static_cast<char>(static_cast<unsigned char>(word >> (8 * k)));
-    sign(bytes);
-    return file_of(bytes);
+    return DatasetFiles::with_word(at, word);
   }
-
-  static void sign(std::string& bytes) {
-    std::fill_n(bytes.begin() + digest_at, digest_bytes, '\0');
-    std::ranges::copy(sha256(bytes), bytes.begin() + digest_at);
-  }
-
-  /// What is said of a file that is refused: one line that begins with its name.
-  static std::string refusal(const path& file) {
-    try {
-      (void)read_dataset(file);
-    } catch (const UsageError& error) {
-      std::string said = error.what();
-      EXPECT_THAT(said, testing::StartsWith(file.string()));
-      EXPECT_THAT(said, AllOf(HasSubstr("; expected "), Not(HasSubstr("\n"))));
-      return said;
-    }
-    ADD_FAILURE() << file << " was not refused";
-    return "";
-  }
-
-  TemporaryFolder folder_;
-  path good_ = folder_.path() / "good";
+  static std::string refusal(const path& file) { return refusal_of(read_dataset, file); }
 };
 
 TEST_F(DatasetFile, GivesBackWhatWasWritten) {
@@ -118,7 +74,7 @@ TEST_F(DatasetFile, HasTheBytesThatItsDescriptionSays) {
   write_dataset(good_, one, Existing::keep);
   using namespace std::string_view_literals;
   const std::string bytes = bytes_of(good_);
-  EXPECT_EQ(bytes.substr(0, digest_at),
+  EXPECT_EQ(bytes.substr(0, dataset_digest_at),
             "STRATANB\x04\x03\x02\x01\x01\0\0\0\x01\0\0\0\x01\0\0\0\x07\0\0\0\x03\0\0\0"
             "\0\0\0\x3f\0\0\x80\x3e\x88\x77\x66\x55\x44\x33\x22\x11"sv);
   EXPECT_EQ(bytes.substr(header_bytes),
@@ -160,7 +116,8 @@ TEST_F(DatasetFile, SaysWhatIsWrongEvenWhenTheChecksumIsRight) {
   EXPECT_THAT(refusal(with_word(8, 0x01020305)), HasSubstr("byte order is 0x01020305"));
   EXPECT_THAT(refusal(with_word(12, 2)),
               AllOf(HasSubstr("version 2"), HasSubstr("strata neighbours")));
-  EXPECT_THAT(refusal(with_word(12, 3)), AllOf(HasSubstr("version 3"), HasSubstr("newer")));
+  EXPECT_THAT(refusal(with_word(12, 3)), AllOf(HasSubstr("version 3"), HasSubstr("strata fstat")));
+  EXPECT_THAT(refusal(with_word(12, 4)), AllOf(HasSubstr("version 4"), HasSubstr("newer")));
   EXPECT_THAT(refusal(with_word(12, 0)), AllOf(HasSubstr("version 0"), Not(HasSubstr("newer"))));
   EXPECT_THAT(refusal(with_word(16, 0)), HasSubstr("0 × 3 bodies"));
   EXPECT_THAT(refusal(with_word(20, 0)), HasSubstr("2 × 0 bodies"));

@@ -263,7 +263,7 @@ TEST(MarkTracer, TellsWhenEachPieceRanOnTheClockOfTheHost) {
     int worked = 0;
     const auto work = [&] { ++worked; };
     queue_piece(&tracer, queue, copy(Of::copy_in, 0, 0, 64), work);
-    queue_piece(&tracer, queue, {.kernel = "step_of", .launches = 2}, work);
+    queue_piece(&tracer, queue, {.kernel = "step_of", .count = 2}, work);
     const std::int64_t after = tracer.now();
     { const HostPhase building{&tracer, StepPhase::build}; }
     EXPECT_EQ(worked, 2);

@@ -46,10 +46,11 @@ def benchmark_of(mangled: str) -> str | None:
     """Name the benchmark of a kernel by its namespace.
 
     _ZN6strata10coalescing… is coalescing's, and _ZN6strata5nbody9registers… is the rung registers'.
-    Of strata::nbody itself there are kernels without a name outside their file: nvcc puts the
-    file's into that of the unnamed one, as in _GLOBAL__N__1481b8b9_15_measure_rung_cu_1da9dc80.
+    Of strata::nbody and strata::fstat themselves there are kernels without a name outside their
+    file: nvcc puts the file's into that of the unnamed one, as in
+    _GLOBAL__N__1481b8b9_15_measure_rung_cu_1da9dc80.
     """
-    match = re.search(r"_ZN6strata(?:5nbody|10neighbours)?(\d+)", mangled)
+    match = re.search(r"_ZN6strata(?:5nbody|10neighbours|5fstat)?(\d+)", mangled)
     if match is None:
         return None
     start = match.end()

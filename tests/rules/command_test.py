@@ -70,7 +70,7 @@ class Command(unittest.TestCase):
         answer = strata("--help")
         self.assertEqual(answer.returncode, 0)
         words = ("doctor", "list", "run", "bench", "selftest", "counters", "model", "nbody")
-        ladders = ("neighbours", "ladder")
+        ladders = ("neighbours", "fstat", "ladder")
         forwarded = ("report", "roofline", "compare", "summary", "validate", "export", "import")
         for word in (*words, *ladders, "access", *forwarded):
             self.assertIn(f"\n  {word} ", answer.stdout)
@@ -307,7 +307,7 @@ class Command(unittest.TestCase):
     def test_every_ladder_is_told_by_its_suite(self) -> None:
         summary = strata("ladder").stdout
         suites = re.findall(r"^(\w+) +\d+ rungs on a CPU, \d+ on a GPU$", summary, re.MULTILINE)
-        self.assertEqual(suites, ["nbody", "neighbours"])
+        self.assertEqual(suites, ["nbody", "neighbours", "fstat"])
         self.assertEqual(strata("ladder", "nbody").stdout, self.nbody("ladder"))
         rungs = re.findall(r"^(\w+) \(CPU\)$", strata("ladder", "neighbours").stdout, re.MULTILINE)
         self.assertEqual(rungs[:3], [f"neighbours_{r}" for r in ("serial", "openmp", "cpu_grid")])
@@ -318,7 +318,11 @@ class Command(unittest.TestCase):
 
     def neighbours(self, *arguments: str | Path, code: int = 0) -> str:
         """What `strata neighbours` prints; when it refuses, the one line that says why."""
-        answer = strata("neighbours", *map(str, arguments))
+        return self.printed("neighbours", *arguments, code=code)
+
+    def printed(self, *arguments: str | Path, code: int) -> str:
+        """What a command prints; when it refuses, the one line that says why."""
+        answer = strata(*map(str, arguments))
         self.assertEqual(answer.returncode, code, answer.stderr)
         if code != 2:
             return " ".join(answer.stdout.split())
@@ -362,6 +366,31 @@ class Command(unittest.TestCase):
         self.assertIn("strata neighbours", self.nbody("verify", agents, agents, code=2))
         bodies = self.bodies()
         self.assertIn("strata nbody", self.neighbours("verify", bodies, bodies, code=2))
+
+    def fstat(self, *arguments: str | Path, code: int = 0) -> str:
+        """What `strata fstat` prints; when it refuses, the one line that says why."""
+        return self.printed("fstat", *arguments, code=code)
+
+    def test_an_f_statistic_is_generated_summed_and_compared(self) -> None:
+        seen, summed, other = (self.out / name for name in ("seen", "summed", "other"))
+        few = ("--sky", "1", "--cells", "2", "--stacks", "1", "--frequencies", "3")
+        self.fstat("generate", *few, seen)
+        self.assertIn("6 results", self.fstat("reference", seen, summed))
+        self.assertIn("has no results", self.fstat("verify", seen, summed, code=2))
+        said = self.fstat("verify", summed, summed)
+        self.assertIn("header the same: 1 sky points × 2 cells", said)
+        self.assertEqual(said.count(" result "), 3, said)
+        # The last 2F is another one.
+        content = bytearray(summed.read_bytes())
+        (two_f,) = struct.unpack_from("<d", content, len(content) - 8)
+        struct.pack_into("<d", content, len(content) - 8, two_f * 1.01)
+        other.write_bytes(self.signed(bytes(content)))
+        self.assertIn("2F", self.fstat("verify", other, summed, code=1))
+        self.fstat("verify", other, summed, "--tolerance", "0.01")
+        self.fstat("generate", *few, "--seed", "1", "--overwrite", seen)
+        self.fstat("reference", seen, other, "--overwrite")
+        said = self.fstat("verify", other, summed, code=1)
+        self.assertIn("not of one dataset: they differ in seed (1 and 2008)", said)
 
     def test_a_gpu_that_is_not_there_is_refused_in_one_line(self) -> None:
         answer = strata("run", "quick", "--device", "cuda:99", "--out", str(self.out))
@@ -424,6 +453,13 @@ class Command(unittest.TestCase):
             ["neighbours", "reference", "/no/such/file", "x"],
             ["neighbours", "verify", "/no/such/file", "/no/such/file"],
             ["neighbours", "verify", "--tolerance", "nan", "x", "x"],
+            ["fstat"],
+            ["fstat", "generate", "--sky", "0", "x"],
+            ["fstat", "generate", "--frequencies", "4097", "x"],
+            ["fstat", "generate", "--detectors", "0", "x"],
+            ["fstat", "generate", "--seed", "-1", "x"],
+            ["fstat", "reference", "/no/such/file", "x"],
+            ["fstat", "verify", "--tolerance", "nan", "x", "x"],
             ["ladder", "micro"],
             ["nbody", "trimmed-mean", "/no/such/file"],
             ["nbody", "trimmed-mean"],

@@ -19,6 +19,8 @@ MICRO = CUDA_ROOM | {"micro/pattern"}
 GRAVITY = {f"nbody/gravity{room}" for room in ("", "/problem", "/reference")}
 AGENTS = ("problem", "reference")
 NEIGHBOURS = {f"nbody/neighbours{room}" for room in ("", "/problem", "/reference", "/model")}
+FSTAT = {f"nbody/fstat{room}" for room in ("", "/problem", "/reference", "/model")}
+LADDERS = GRAVITY | NEIGHBOURS | FSTAT
 MAY_INCLUDE = {
     "harness/case": {"harness/case"},
     "harness/record": {"harness/case", "harness/record"},
@@ -30,7 +32,7 @@ MAY_INCLUDE = {
     "harness/cpu": CPU,
     "harness/cuda": CUDA_ROOM,
     "harness/run": CPU | {"harness/run"},
-    "harness/cli": CPU | {"harness/run", "harness/access", "harness/cli"} | GRAVITY | NEIGHBOURS,
+    "harness/cli": CPU | {"harness/run", "harness/access", "harness/cli"} | LADDERS,
     "micro/pattern": BASE | {"micro/pattern"},
     **{
         f"micro/{room}": MICRO | {f"micro/{room}"}
@@ -47,6 +49,14 @@ MAY_INCLUDE = {
     "nbody/neighbours/host": CPU | NEIGHBOURS | {"nbody/neighbours/host"},
     "nbody/neighbours/rungs": CUDA_ROOM | NEIGHBOURS | {"nbody/neighbours/rungs"},
     "nbody/neighbours": CUDA_ROOM | NEIGHBOURS,
+    "nbody/fstat/problem": MEASURE | {"nbody/fstat/problem", "nbody/fstat/reference"},
+    **{
+        f"nbody/fstat/{room}": BASE | {"nbody/fstat/problem", f"nbody/fstat/{room}"}
+        for room in ("reference", "model")
+    },
+    "nbody/fstat/host": CPU | FSTAT | {"nbody/fstat/host"},
+    "nbody/fstat/rungs": CUDA_ROOM | FSTAT | {"nbody/fstat/rungs"},
+    "nbody/fstat": CUDA_ROOM | FSTAT,
 }
 # Compiled by g++ alone on any machine.
 HOST_ONLY = {
@@ -66,6 +76,10 @@ HOST_ONLY = {
     "nbody/neighbours/reference",
     "nbody/neighbours/model",
     "nbody/neighbours/host",
+    "nbody/fstat/problem",
+    "nbody/fstat/reference",
+    "nbody/fstat/model",
+    "nbody/fstat/host",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
 CUDA = re.compile(r"cuda|cub/|cupti|nvml|nvtx")

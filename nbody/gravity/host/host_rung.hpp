@@ -5,7 +5,7 @@
 // steps of a sample.
 #pragma once
 
-#include "harness/cpu/thread_team.hpp"
+#include "harness/cpu/thread_rank.hpp"
 #include "harness/cpu/vectors.hpp"
 #include "harness/model/layout.hpp"
 #include "nbody/gravity/ladder.hpp"
@@ -37,17 +37,6 @@ using MakeHostKernel = HostKernel (*)(Vectors);
 
 /// Verifies a rung, then times it.
 void measure_rung(Session& session, const Rung& rung, MakeHostKernel make);
-
-/// One thread among those that compute a step.
-struct ThreadRank {
-  std::size_t rank = 0;
-  std::size_t size = 1;
-  ThreadTeam* team = nullptr;  ///< null: it is alone
-
-  void wait_for_all() const noexcept {
-    if (team != nullptr) team->meet();
-  }
-};
 
 /// Every core does its part of each step: part(step, thread) computes it. An exception there ends
 /// the process: the other threads would wait for ever at the next barrier.

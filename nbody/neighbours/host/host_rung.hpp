@@ -3,20 +3,18 @@
 #pragma once
 
 #include "harness/counters/tracer.hpp"
-#include "harness/cpu/thread_team.hpp"
+#include "harness/cpu/thread_rank.hpp"
 #include "harness/cpu/vectors.hpp"
 #include "nbody/neighbours/ladder.hpp"
 #include "nbody/neighbours/problem/problem.hpp"
 #include "nbody/neighbours/verification.hpp"
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace strata::neighbours {
@@ -117,38 +115,8 @@ using MakeHostKernel = HostKernel (*)(const Problem&, const Choice&, Vectors);
 /// Verifies a rung, then times it.
 void measure_rung(Session& session, const Rung& rung, MakeHostKernel make);
 
-/// One thread among those that compute a step.
-struct ThreadRank {
-  std::size_t rank = 0;
-  std::size_t size = 1;
-  ThreadTeam* team = nullptr;
-
-  void wait_for_all() const noexcept { team->meet(); }
-  /// The part of `count` that is this thread's: from, to.
-  [[nodiscard]] std::pair<std::size_t, std::size_t> share(std::size_t count) const {
-    return {count * rank / size, count * (rank + 1) / size};
-  }
-};
-
-/// Work that threads take piece by piece, because agents differ in what they cost.
-class Pieces {
- public:
-  /// By one thread, while no other takes any.
-  void begin() { next_ = 0; }
-  /// Calls visit(from, to) for pieces of `count`, until there are none.
-  template <class Visit>
-  void take(std::size_t count, const Visit& visit) {
-    constexpr std::size_t piece = 64;
-    for (;;) {
-      const std::size_t from = next_.fetch_add(piece, std::memory_order_relaxed);
-      if (from >= count) return;
-      visit(from, from + piece < count ? from + piece : count);
-    }
-  }
-
- private:
-  alignas(128) std::atomic<std::size_t> next_ = 0;
-};
+/// Agents differ in what they cost.
+using Pieces = WorkQueue<64>;
 
 /// A rung whose state is a `Search`: every core calls search.step(step, thread), which ends behind
 /// a barrier. An exception there ends the process: the other threads would wait for ever.

@@ -2,6 +2,7 @@
 // copies and launches, by none of its code. Host only.
 #pragma once
 
+#include "harness/model/queued.hpp"
 #include "nbody/neighbours/model/tests.hpp"
 #include "nbody/neighbours/problem/problem.hpp"
 
@@ -10,15 +11,7 @@
 
 namespace strata::neighbours {
 
-struct Traffic {
-  std::uint64_t copies = 0;    ///< between host and GPU, one of each vector
-  std::uint64_t bytes = 0;     ///< of the copies
-  std::uint64_t launches = 0;  ///< of kernels, of fills of memory, and of graphs of both
-  bool operator==(const Traffic&) const = default;
-};
-[[nodiscard]] constexpr Traffic operator+(const Traffic& a, const Traffic& b) {
-  return {a.copies + b.copies, a.bytes + b.bytes, a.launches + b.launches};
-}
+using Traffic = Queued;  ///< one copy of each vector
 
 /// Room for the neighbours of an agent, where the longest list has so many: lists begin with room
 /// for 32, and grow by as many until nothing is cut.

@@ -140,12 +140,12 @@ class Tree {
     queue.launch(note_codes, shape_.agents, step.for_kernel(), curve_, codes_.data());
     queue.launch_as("DeviceRadixSortOnesweepKernel", sort_launches_,
                     [&] { sort(queue.stream().get()); });
-    queue.launch_blocks(put_leaves, blocks_for(shape_.agents), joined_block, step.for_kernel(),
+    queue.launch_blocks(put_leaves, {blocks_for(shape_.agents), joined_block}, step.for_kernel(),
                         sorted_ids_.data(), standing_.data(), above(shape_.depth + 1),
                         nodes_.data());
     for (std::uint32_t depth = shape_.depth + 1; depth > 3;) {
       depth -= 3;
-      queue.launch_blocks(join_nodes, blocks_for(shape_.count(depth)), joined_block,
+      queue.launch_blocks(join_nodes, {blocks_for(shape_.count(depth)), joined_block},
                           TreeShape::above(depth), shape_.count(depth), above(depth),
                           nodes_.data());
     }

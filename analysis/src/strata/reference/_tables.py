@@ -134,6 +134,18 @@ class PublishedSearch(Published, frozen=True, kw_only=True):
         return self.value * (self.agents if self.quantity == "steps_per_second" else 1)
 
 
+class PublishedFstat(Published, frozen=True, kw_only=True):
+    """What one version of a port of the F-statistic to a GPU took, by itself or of its CPU's time.
+
+    Of several rows of one quantity and version the last is of the F-statistic alone.
+    """
+
+    implementation: str
+    version: Annotated[int, Meta(gt=0)]
+    quantity: Literal["seconds", "times_of_cpu", "memory_share", "copies_share"]
+    value: Rate
+
+
 class Gpu(Struct, frozen=True, kw_only=True):
     """The specification of a GPU by a data sheet, a white paper or the device; None: not found.
 
@@ -168,6 +180,7 @@ geometries = _table("cache_geometry.csv", PublishedGeometry)
 instructions = _table("instruction_latency.csv", PublishedInstruction)
 nbody = _table("nbody.csv", PublishedRate)
 neighbours = _table("neighbours.csv", PublishedSearch)
+fstat = _table("fstat.csv", PublishedFstat)
 gpus = _table("gpus.csv", Gpu)
 
 

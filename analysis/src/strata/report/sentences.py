@@ -5,7 +5,7 @@ Only valid rows are used, and what the run lacks is left out.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from strata.ladder import best, seeds, steps
+from strata.ladder import best, fstat, seeds, steps
 from strata.model import atlas, clocks, layouts
 from strata.model.names import level_name
 from strata.model.text import Cited, Sentence, cited, joined
@@ -157,6 +157,7 @@ PARTS: Mapping[str, Callable[[Run], Iterable[Sentence]]] = {
     "bank conflicts": answers.bank_conflicts,
     "atomics": answers.atomics,
     "transfers": transfer,
+    "small copies": fstat.sentences,
     "layouts": lambda run: layouts.sentences(run.of("layout_read")),
     "the papers' kernels": lambda run: seeds.sentences(run.of("layout_read")),
     "rungs": best.sentences,

@@ -1,0 +1,121 @@
+// How a rung on a GPU is verified and timed.
+#include "harness/cpu/host_steps.hpp"
+#include "harness/cuda/timed_steps.cuh"
+#include "harness/measure/engine.hpp"
+#include "nbody/fstat/device_rung.hpp"
+#include "nbody/fstat/rung_experiment.hpp"
+
+#include <optional>
+
+namespace strata::fstat {
+namespace {
+
+/// An observation in pieces of page-locked memory, and where its results go.
+class DeviceCase {
+ public:
+  DeviceCase(const Observation& seen, Asked asked)
+      : seen_{seen},
+        memory_{Pieces::bytes_of(seen)},
+        pieces_{seen, memory_.span()},
+        two_f_{seen.problem.results()} {
+    if (asked == Asked::two_f) return;
+    sums_.emplace(seen.problem.results());
+    work_.emplace(1);
+  }
+
+  /// Poison where results go. Waits.
+  void restore(const Stream& stream) {
+    allocations_ = 0;
+    two_f_.poison(stream);
+    if (sums_) sums_->poison(stream);
+    if (work_) work_->poison(0, stream.get());
+    stream.synchronize();
+  }
+  [[nodiscard]] DevicePass pass() {
+    return {.seen = &seen_,
+            .pieces = &pieces_,
+            .two_f = &two_f_,
+            .sums = sums_ ? &*sums_ : nullptr,
+            .work = work_ ? work_->data() : nullptr,
+            .allocations = &allocations_};
+  }
+  [[nodiscard]] std::span<const float> two_f() const { return two_f_.host.span(); }
+  /// What a pass through this queue left, all of which is done.
+  [[nodiscard]] DeviceResults results(const Queue& queue, bool sums_on_host) const {
+    const std::span<const float> values = two_f();
+    DeviceResults all{.two_f = {values.begin(), values.end()},
+                      .costs = {.queued = queue.traffic(), .allocations = allocations_}};
+    if (!sums_) return all;
+    const std::span<const Sums> sums = sums_->host.span();
+    all.sums = sums_on_host ? std::vector<Sums>(sums.begin(), sums.end()) : sums_->device.to_host();
+    const Work work = work_->to_host().front();
+    all.terms = static_cast<double>(work.terms);
+    all.costs.idle_threads = work.idle_threads;
+    return all;
+  }
+
+ private:
+  const Observation& seen_;
+  PinnedBuffer<std::byte> memory_;
+  Pieces pieces_;
+  TwoSided<float> two_f_;
+  std::optional<TwoSided<Sums>> sums_;
+  std::optional<DeviceBuffer<Work>> work_;
+  std::uint64_t allocations_ = 0;
+};
+
+}  // namespace
+
+DeviceResults pass_on_device(const DeviceKernel& kernel, const Observation& seen, Asked asked) {
+  const Stream stream;
+  DeviceCase vectors{seen, asked};
+  vectors.restore(stream);
+  Queue queue{stream};
+  kernel.run(vectors.pass(), queue);
+  queue.wait();
+  return vectors.results(queue, kernel.sums_on_host);
+}
+
+void measure_rung(Session& session, const Rung& rung, MakeDeviceKernel make) {
+  const Case& which = shared_case(session, problem_of(session));
+  const Choice choice = choice_of(session);
+  const DeviceKernel kernel = make(which.seen, choice);
+  CudaMachine machine{session, 0, CudaMachine::Stamps::merged_by_sm};
+  const Stream& stream = machine.stream();
+  const DeviceResults verified = pass_on_device(kernel, which.seen, Asked::everything);
+  DeviceCase vectors{which.seen, Asked::two_f};
+  Queue queue{stream, session.tracer()};
+  const auto pass = [&] { kernel.run(vectors.pass(), queue); };
+
+  vectors.restore(stream);
+  require_time_for_samples(session.plan(), machine.time_caller(pass), "a pass");
+  RungCase described{
+      .rung = rung,
+      .choice = choice,
+      .terms = which.seen.terms(),
+      .results = which.seen.problem.results(),
+      .accuracy = accuracy_of(which, verified.sums, verified.two_f, rung.approximate),
+      .counted = vectors.results(queue, kernel.sums_on_host).costs,
+      .predicted = rung.predicted(which.seen),
+      .counted_terms = verified.terms,
+      .sms = gpu_facts(session.device().identity().facts).sms,
+      .core_seconds = seconds_of_core(),
+      .different_at_end = [&] { return different(vectors.two_f(), verified.two_f); },
+      .sample = [&] { return machine.time_both_sides(pass, /*held=*/false).device; }};
+  described.counted.idle_threads = verified.costs.idle_threads;
+  const KernelCode code = machine.code(kernel.kernels.front());
+  described.facts = {{"registers", std::int64_t{code.registers}},
+                     {"shared_bytes", static_cast<std::int64_t>(code.shared_bytes)},
+                     {"threads", std::int64_t{kernel.block}}};
+
+  Experiment experiment = describe(described);
+  experiment.kernels = kernel.kernels;
+  experiment.prepare = [&] {
+    machine.poison();
+    vectors.restore(stream);
+  };
+  observe_steps(experiment, machine, described.sms, pass);
+  measure(session, machine, experiment);
+}
+
+}  // namespace strata::fstat

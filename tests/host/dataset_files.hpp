@@ -1,0 +1,70 @@
+// Files of data that are changed and signed again: what a test of a file format needs.
+#pragma once
+
+#include "harness/case/dataset_file.hpp"
+#include "harness/case/error.hpp"
+#include "harness/case/sha256.hpp"
+#include "tests/host/temporary_folder.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+namespace strata {
+
+class DatasetFiles : public testing::Test {
+ protected:
+  using path = std::filesystem::path;
+
+  static std::string bytes_of(const path& file) {
+    std::ifstream stream{file, std::ios::binary};
+    return {std::istreambuf_iterator<char>{stream}, {}};
+  }
+  [[nodiscard]] path file_of(std::string_view bytes) const {
+    path file = folder_.path() / "changed";
+    std::ofstream{file, std::ios::binary} << bytes;
+    return file;
+  }
+  static void sign(std::string& bytes) {
+    std::fill_n(bytes.begin() + dataset_digest_at, sizeof(DatasetDigest), '\0');
+    const DatasetDigest digest = sha256(bytes);
+    std::ranges::copy(digest, bytes.begin() + dataset_digest_at);
+  }
+  /// The good file with other bytes at `at`, and a checksum that fits.
+  template <class Number = std::uint32_t>
+  [[nodiscard]] path with_word(std::size_t at, Number number) const {
+    std::string bytes = bytes_of(good_);
+    std::memcpy(bytes.data() + at, &number, sizeof number);
+    sign(bytes);
+    return file_of(bytes);
+  }
+  /// What `read` says of a file that it refuses: one line that begins with its name.
+  template <class Read>
+  static std::string refusal_of(const Read& read, const path& file) {
+    try {
+      (void)read(file);
+    } catch (const UsageError& error) {
+      std::string said = error.what();
+      EXPECT_THAT(said, testing::StartsWith(file.string()));
+      EXPECT_THAT(said, testing::AllOf(testing::HasSubstr("; expected "),
+                                       testing::Not(testing::HasSubstr("\n"))));
+      return said;
+    }
+    ADD_FAILURE() << file << " was not refused";
+    return "";
+  }
+
+  TemporaryFolder folder_;
+  path good_ = folder_.path() / "good";
+};
+
+}  // namespace strata
