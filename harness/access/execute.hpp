@@ -16,6 +16,7 @@
 #include "harness/access/ptx.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <stdexcept>
 
 namespace strata::access {
@@ -24,6 +25,14 @@ namespace strata::access {
 class ExecutionFault : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+};
+
+/// A plain store to global memory: by which thread of the launch, where, and what.
+struct StoredBytes {
+  std::uint64_t thread = 0;
+  std::uint64_t address = 0;
+  std::uint64_t bits = 0;
+  unsigned bytes = 0;
 };
 
 struct ExecuteOptions {
@@ -35,6 +44,8 @@ struct ExecuteOptions {
   /// Refuses shared memory that two warps touch between the same barriers, where one of them
   /// writes.
   bool finds_races = false;
+  /// Told of every store, as it happens.
+  std::function<void(const StoredBytes&)> on_store = {};
 };
 
 /// What was run: PTX's instructions, of which machine code has about as many.

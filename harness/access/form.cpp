@@ -21,7 +21,7 @@ Int128 clamped(Int128 value) {
   return std::clamp(value, -unbounded, unbounded);
 }
 
-/// Of bounds: whatever meets one that is past everything stays there.
+/// Of bounds: whatever meets one that is past any_number stays there.
 Int128 bound_sum(Int128 a, Int128 b) {
   if (a <= -unbounded || b <= -unbounded) return -unbounded;
   if (a >= unbounded || b >= unbounded) return unbounded;
@@ -497,7 +497,7 @@ FormId Forms::quotient(FormId a, FormId b, const Interval& range) {
   return compound({.kind = AtomKind::quotient,
                    .operand_count = 2,
                    .operands = {a, b, no_form},
-                   .range = is_whole ? Interval{0, known.high} : everything});
+                   .range = is_whole ? Interval{0, known.high} : any_number});
 }
 
 /// By a positive number, of what lies in `known`.
@@ -609,7 +609,7 @@ FormId Forms::remainder(FormId a, FormId b, const Interval& range) {
   if (a == no_form || b == no_form) return no_form;
   const Interval known = both_of(range_of(a), range);
   if (const auto by = constant_of(b)) return *by > 0 ? remainder_by(a, *by, known) : no_form;
-  Interval values = everything;
+  Interval values = any_number;
   if (range_of(b).low >= 0) {
     values = {0, bound_sum(range_of(b).high, -1)};
     if (known.low >= 0) {
@@ -816,7 +816,7 @@ Interval bits_range(AtomKind kind, const Interval& a, const Interval& b) {
     if (a.low < 0) return {0, b.high};
     return {0, b.low < 0 ? a.high : std::min(a.high, b.high)};
   }
-  if (a.low < 0 || b.low < 0) return everything;
+  if (a.low < 0 || b.low < 0) return any_number;
   Int128 most = 1;
   while (most <= std::max(a.high, b.high))
     most *= 2;
@@ -831,7 +831,7 @@ FormId Forms::bits(AtomKind kind, FormId a, FormId b) {
   if (const FormId simple = masked(kind, a, b); simple != no_form) return simple;
   if (a == b) return kind == AtomKind::bit_xor ? constant(0) : a;
   if (kind == AtomKind::bit_and) {
-    // 0 or −1 lets nothing or everything through.
+    // 0 or −1 lets nothing or any_number through.
     for (const auto& [sign, other] : {std::pair{a, b}, std::pair{b, a}}) {
       if (range_of(sign) == Interval{-1, 0}) return select(scale(sign, -1), other, constant(0));
     }

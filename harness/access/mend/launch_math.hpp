@@ -1,0 +1,141 @@
+// Ranges of whole numbers, for what is checked before a mended kernel is launched. Only std: the
+// headers that `strata access mend` writes hold a copy of this.
+#ifndef STRATA_LAUNCH_MATH
+#define STRATA_LAUNCH_MATH
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+namespace strata::launch_math {
+
+/// Stands for every number from there on: a bound of 63 bits or more is none.
+inline constexpr std::int64_t endless = std::numeric_limits<std::int64_t>::max();
+
+/// From low to high, both included.
+struct Range {
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+  [[nodiscard]] constexpr bool is_one() const { return low == high; }
+};
+inline constexpr Range anything{-endless, endless};
+
+constexpr std::int64_t sum_of(std::int64_t a, std::int64_t b) {
+  if (a == -endless || b == -endless) return -endless;
+  if (a == endless || b == endless) return endless;
+  std::int64_t sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum) && sum >= -endless) return sum;
+  return a < 0 ? -endless : endless;
+}
+constexpr std::int64_t product_of(std::int64_t a, std::int64_t b) {
+  if (a == 0 || b == 0) return 0;
+  const std::int64_t past = (a < 0) == (b < 0) ? endless : -endless;
+  if (a == endless || a == -endless || b == endless || b == -endless) return past;
+  std::int64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) || product < -endless ? past : product;
+}
+/// Rounded down; b is positive.
+constexpr std::int64_t quotient_of(std::int64_t a, std::int64_t b) {
+  if (a == endless || a == -endless) return a;
+  return a / b - (a % b < 0 ? 1 : 0);
+}
+
+/// A number of which 63 bits are not enough is not known.
+constexpr Range exactly(std::uint64_t value) {
+  if (value >= static_cast<std::uint64_t>(endless)) return anything;
+  return {static_cast<std::int64_t>(value), static_cast<std::int64_t>(value)};
+}
+constexpr Range exactly(std::int64_t value) {
+  if (value <= -endless || value == endless) return anything;
+  return {value, value};
+}
+/// What an index lies in.
+constexpr Range below(const Range& count) {
+  return {0, sum_of(count.high, -1)};
+}
+/// From the one's lower end to the other's higher one.
+constexpr Range between(const Range& a, const Range& b) {
+  return {std::min(a.low, b.low), std::max(a.high, b.high)};
+}
+/// Both hold; where they contradict each other nothing runs, and either will do.
+constexpr Range both(const Range& a, const Range& b) {
+  const Range met{std::max(a.low, b.low), std::min(a.high, b.high)};
+  return met.low <= met.high ? met : a;
+}
+constexpr Range add(const Range& a, const Range& b) {
+  return {sum_of(a.low, b.low), sum_of(a.high, b.high)};
+}
+constexpr Range multiply(const Range& a, const Range& b) {
+  if (a.low >= 0 && b.low >= 0) return {product_of(a.low, b.low), product_of(a.high, b.high)};
+  const std::int64_t ends[]{product_of(a.low, b.low), product_of(a.low, b.high),
+                            product_of(a.high, b.low), product_of(a.high, b.high)};
+  return {std::min({ends[0], ends[1], ends[2], ends[3]}),
+          std::max({ends[0], ends[1], ends[2], ends[3]})};
+}
+constexpr Range quotient(const Range& a, const Range& b) {
+  if (b.low <= 0) return anything;
+  return {std::min(quotient_of(a.low, b.low), quotient_of(a.low, b.high)),
+          std::max(quotient_of(a.high, b.low), quotient_of(a.high, b.high))};
+}
+/// With the divisor's sign.
+constexpr Range remainder(const Range& a, const Range& b) {
+  if (b.low <= 0) return anything;
+  const bool is_known = b.is_one() && a.low != -endless && a.high != endless;
+  if (is_known && quotient_of(a.low, b.low) == quotient_of(a.high, b.low)) {
+    const std::int64_t whole = product_of(quotient_of(a.low, b.low), b.low);
+    if (whole != -endless) return {a.low - whole, a.high - whole};
+  }
+  const std::int64_t most = sum_of(b.high, -1);
+  return {0, a.low >= 0 ? std::min(most, a.high) : most};
+}
+constexpr Range least(const Range& a, const Range& b) {
+  return {std::min(a.low, b.low), std::min(a.high, b.high)};
+}
+constexpr Range most(const Range& a, const Range& b) {
+  return {std::max(a.low, b.low), std::max(a.high, b.high)};
+}
+
+constexpr bool is_within(const Range& a, std::int64_t low, std::int64_t high) {
+  return a.low >= low && a.high <= high && a.low != -endless && a.high != endless;
+}
+constexpr bool is_multiple(const Range& a, std::int64_t of) {
+  return a.is_one() && a.low != endless && a.low % of == 0;
+}
+constexpr bool is_power_of_two(const Range& a) {
+  return a.is_one() && a.low > 0 && (a.low & (a.low - 1)) == 0;
+}
+/// Bytes from each number of `a` on, so many, and likewise of `b`, have nothing in common.
+constexpr bool are_apart(const Range& a, std::int64_t a_bytes, const Range& b,
+                         std::int64_t b_bytes) {
+  if (a.low < 0 || b.low < 0 || a.high == endless || b.high == endless) return false;
+  return sum_of(a.high, a_bytes) <= b.low || sum_of(b.high, b_bytes) <= a.low;
+}
+
+/// A sum of strides × indices, each index below its count.
+struct Stride {
+  Range bytes;
+  Range count;
+};
+/// Different indices lead to places that are `bytes` or more apart: each stride passes all that the
+/// shorter ones reach. Sorts the strides.
+template <std::size_t size>
+constexpr bool are_spread(Stride (&strides)[size], std::int64_t bytes) {
+  for (Stride& one : strides) {
+    if (!one.bytes.is_one() || one.bytes.low == -endless || one.bytes.high == endless) return false;
+    if (one.bytes.low < 0) one.bytes = {-one.bytes.low, -one.bytes.low};
+  }
+  std::sort(strides, strides + size,
+            [](const Stride& a, const Stride& b) { return a.bytes.low < b.bytes.low; });
+  std::int64_t reach = bytes;
+  for (const Stride& one : strides) {
+    if (one.count.high <= 1) continue;
+    if (one.bytes.low < reach) return false;
+    reach = sum_of(reach, product_of(one.bytes.low, sum_of(one.count.high, -1)));
+    if (reach == endless) return false;
+  }
+  return true;
+}
+
+}  // namespace strata::launch_math
+
+#endif
