@@ -13,7 +13,6 @@
 #include <map>
 #include <memory>
 #include <set>
-#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -156,30 +155,35 @@ SameResults compare_results(const ptx::Module& module, const Launch& launch, con
 
 Launch sample_launch(KernelForms& forms, std::uint32_t number, std::uint64_t seed) {
   const ptx::Kernel& kernel = forms.kernel();
-  const ptx::Module& module = forms.module();
   SplitMix random{seed};
-  const auto one_of = [&](std::span<const std::uint32_t> choices) {
-    return choices[random.next() % choices.size()];
-  };
-  Launch launch{.kernel = number};
-  constexpr std::array<std::uint32_t, 5> grids{1, 2, 3, 5, 8};
-  launch.grid = {one_of(grids), one_of(std::array{1U, 2U, 3U}), one_of(std::array{1U, 1U, 2U})};
-  constexpr std::array<Extent, 8> blocks{{{32, 1, 1},
-                                          {64, 1, 1},
-                                          {128, 1, 1},
-                                          {16, 4, 1},
-                                          {16, 16, 1},
-                                          {8, 8, 2},
-                                          {33, 1, 1},
-                                          {24, 3, 1}}};
-  launch.block = blocks.at(random.next() % blocks.size());
-  const auto& required = kernel.required_block;
+  const auto one_of = [&](const auto& choices) { return choices[random.next() % choices.size()]; };
+  Sample sample;
+  sample.grid = {one_of(std::array{1U, 2U, 3U, 5U, 8U}), one_of(std::array{1U, 2U, 3U}),
+                 one_of(std::array{1U, 1U, 2U})};
+  if (random.next() % 4 == 0) sample.grid.y = sample.grid.z = 1;
+  sample.block = one_of(std::array<Extent, 8>{{{32, 1, 1},
+                                               {64, 1, 1},
+                                               {128, 1, 1},
+                                               {16, 4, 1},
+                                               {16, 16, 1},
+                                               {8, 8, 2},
+                                               {33, 1, 1},
+                                               {24, 3, 1}}});
   const auto& most = kernel.most_block;
   const std::uint64_t room = std::uint64_t{most[0]} * most[1] * most[2];
-  if (room != 0 && launch.block.count() > room) launch.block = {most[0], most[1], most[2]};
-  if (required[0] != 0) launch.block = {required[0], required[1], required[2]};
-  if (random.next() % 4 == 0) launch.grid.y = launch.grid.z = 1;
+  if (room != 0 && sample.block.count() > room) sample.block = {most[0], most[1], most[2]};
+  constexpr std::array lengths{1U, 2U, 3U, 16U, 17U, 48U, 64U, 100U, 128U, 1024U};
+  sample.number = [&] { return one_of(lengths); };
+  sample.seed = random.next();
+  return launch_of(forms, number, sample);
+}
 
+Launch launch_of(KernelForms& forms, std::uint32_t number, const Sample& sample) {
+  const ptx::Kernel& kernel = forms.kernel();
+  const ptx::Module& module = forms.module();
+  Launch launch{.kernel = number, .grid = sample.grid, .block = sample.block};
+  const auto& required = kernel.required_block;
+  if (required[0] != 0) launch.block = {required[0], required[1], required[2]};
   const auto put = [&](std::uint64_t at, std::uint64_t value, std::uint64_t bytes) {
     launch.params.resize(std::max<std::size_t>(launch.params.size(), at + bytes));
     launch.params_known.resize(launch.params.size());
@@ -195,19 +199,19 @@ Launch sample_launch(KernelForms& forms, std::uint32_t number, std::uint64_t see
   for (const auto& [symbol, place] : pointers) {
     // Far from either end, so that no index leaves it.
     constexpr std::uint64_t room_around = std::uint64_t{1} << 31U;
-    Buffer buffer{.name = std::string{module.symbols[symbol].name},
-                  .address = next,
-                  .bytes = 2 * room_around,
-                  .fill = {.kind = Fill::Kind::random, .seed = random.next(), .element = 4}};
     put(module.symbols[symbol].offset + place, next + room_around, 8);
     launch.pointers.push_back({.at = module.symbols[symbol].offset + place,
                                .buffer = launch.buffers.size(),
                                .offset = room_around});
-    launch.buffers.push_back(std::move(buffer));
+    launch.buffers.push_back({.name = std::string{module.symbols[symbol].name},
+                              .address = next,
+                              .bytes = 2 * room_around,
+                              .fill = {.kind = Fill::Kind::random,
+                                       .seed = sample.seed + launch.buffers.size(),
+                                       .below = sample.below}});
     next += address_gap;
   }
   // What the kernel reads of its parameters, in the widths in which it does.
-  constexpr std::array<std::uint32_t, 10> lengths{1, 2, 3, 16, 17, 48, 64, 100, 128, 1024};
   std::set<PointerPlace> done;
   for (const ptx::Instruction& one : kernel.instructions) {
     if (one.opcode != "ld" || one.space() != ptx::Space::param) continue;
@@ -218,9 +222,9 @@ Launch sample_launch(KernelForms& forms, std::uint32_t number, std::uint64_t see
       const PointerPlace place{from.index, static_cast<std::uint64_t>(from.offset) + e * bytes};
       if (pointers.contains(place) || !done.insert(place).second || bytes > 8) continue;
       const bool is_float = one.type() == ptx::Type::f32;
-      constexpr std::uint64_t some_float = 0x3FC00000;  // 1.5
-      put(module.symbols[from.index].offset + place.second, is_float ? some_float : one_of(lengths),
-          bytes);
+      constexpr std::uint32_t some_float = 0x3FC00000;  // 1.5
+      put(module.symbols[from.index].offset + place.second,
+          is_float ? some_float : sample.number(), bytes);
     }
   }
   return launch;

@@ -9,7 +9,7 @@
 #include "harness/access/ptx.hpp"
 
 #include <cstdint>
-#include <optional>
+#include <functional>
 #include <string>
 
 namespace strata::access {
@@ -28,8 +28,18 @@ struct SameResults {
 [[nodiscard]] SameResults compare_results(const ptx::Module& module, const Launch& launch,
                                           const Mended& mended, const ptx::Module& mended_module);
 
-/// Some launch of a kernel, for a comparison: a small shape, a large buffer of random bytes for each
-/// pointer, and small numbers for everything else.
+/// What a launch is made of: a large buffer of random bytes for each pointer, and numbers for every
+/// other parameter.
+struct Sample {
+  Extent grid;
+  Extent block;                            ///< unless the kernel requires one
+  std::function<std::uint32_t()> number;   ///< for the next parameter
+  std::uint64_t seed = 1;                  ///< of the bytes
+  std::uint64_t below = 0;                 ///< of words of the buffers, unless it is 0
+};
+[[nodiscard]] Launch launch_of(KernelForms& kernel, std::uint32_t number, const Sample& sample);
+
+/// Some small launch of a kernel, for a comparison.
 [[nodiscard]] Launch sample_launch(KernelForms& kernel, std::uint32_t number, std::uint64_t seed);
 
 /// As many of these launches as `wanted`, in which the mended kernel would be taken, are compared:
