@@ -65,6 +65,25 @@ std::set<PointerPlace> pointers_of(KernelForms& kernel) {
   return all;
 }
 
+Launch tried_launch(KernelForms& kernel, const Extent& grid) {
+  constexpr std::uint64_t some_number = 4096;
+  Launch launch{.grid = grid, .block = {32, 8, 1}};
+  const auto put = [&](std::uint64_t at, std::uint64_t value, unsigned bytes) {
+    launch.params.resize(std::max<std::size_t>(launch.params.size(), at + bytes));
+    for (unsigned b = 0; b < bytes; ++b)
+      launch.params[at + b] = static_cast<std::uint8_t>(value >> (8 * b));
+  };
+  for (const std::uint32_t param : kernel.kernel().params) {
+    const ptx::Symbol& symbol = kernel.module().symbols[param];
+    const unsigned bytes = symbol.element == 8 ? 8 : 4;
+    for (std::uint64_t at = 0; at < symbol.bytes; at += bytes)
+      put(symbol.offset + at, some_number, bytes);
+  }
+  for (const auto& [symbol, place] : pointers_of(kernel))
+    put(kernel.module().symbols[symbol].offset + place, first_address, 8);
+  return launch;
+}
+
 // Forms are bounded in depth, and so is recursion.
 // NOLINTBEGIN(misc-no-recursion)
 
@@ -218,7 +237,16 @@ Bounds::Number Bounds::narrowed(FormId form, std::uint32_t block, ConditionSet* 
                                            checks_.range(range_of(fact.range)));
         const Number sum =
             checks_.apply(Operation::add, times, narrowed(rest, block, conditions, depth + 1));
-        found = checks_.apply(Operation::both, found, sum);
+        // As both are true, the tighter one is enough where it is tighter in any launch.
+        const Number both = checks_.apply(Operation::both, found, sum);
+        const auto is_same = [](const Range& a, const Range& b) {
+          return a.low == b.low && a.high == b.high;
+        };
+        if (is_same(checks_.usual(both), checks_.usual(found)) &&
+            is_same(checks_.ragged(both), checks_.ragged(found))) {
+          continue;
+        }
+        found = both;
         if (conditions != nullptr) *conditions = kernel_.united(*conditions, under);
       }
     }
@@ -246,30 +274,9 @@ bool Bounds::ensure(ConditionSet conditions, std::uint32_t block) {
   return true;
 }
 
-const Launch& Bounds::usual() {
-  if (!usual_) {
-    constexpr std::uint64_t usual_number = 4096;
-    usual_ = Launch{.grid = {64, 64, 8}, .block = {32, 8, 1}};
-    const auto put = [&](std::uint64_t at, std::uint64_t value, unsigned bytes) {
-      usual_->params.resize(std::max<std::size_t>(usual_->params.size(), at + bytes));
-      for (unsigned b = 0; b < bytes; ++b)
-        usual_->params[at + b] = static_cast<std::uint8_t>(value >> (8 * b));
-    };
-    for (const std::uint32_t param : kernel_.kernel().params) {
-      const ptx::Symbol& symbol = kernel_.module().symbols[param];
-      const unsigned bytes = symbol.bytes == 8 ? 8 : 4;
-      for (std::uint64_t at = 0; at < symbol.bytes; at += bytes)
-        put(symbol.offset + at, usual_number, bytes);
-    }
-    for (const auto& [symbol, place] : pointers_of(kernel_))
-      put(kernel_.module().symbols[symbol].offset + place, first_address, 8);
-  }
-  return *usual_;
-}
-
-bool Bounds::is_bounded(Number number) {
+bool Bounds::is_bounded(Number number) const {
   constexpr std::int64_t far = std::int64_t{1} << 50U;
-  return launch_math::is_within(checks_.value(number, usual()), -far, far);
+  return launch_math::is_within(checks_.usual(number), -far, far);
 }
 
 }  // namespace strata::access

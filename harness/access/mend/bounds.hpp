@@ -20,6 +20,10 @@ using PointerPlace = std::pair<std::uint32_t, std::uint64_t>;
 /// All of them, in addresses of global memory.
 [[nodiscard]] std::set<PointerPlace> pointers_of(KernelForms& kernel);
 
+/// A launch of so many blocks along each axis, with all buffers in one place and 4096 for every
+/// other parameter: for LaunchChecks::try_with().
+[[nodiscard]] Launch tried_launch(KernelForms& kernel, const Extent& grid);
+
 class Bounds {
  public:
   using Number = LaunchChecks::Number;
@@ -41,9 +45,7 @@ class Bounds {
   [[nodiscard]] bool ensure(ConditionSet conditions, std::uint32_t block);
 
   /// Whether the number is bounded in a launch of a usual size.
-  [[nodiscard]] bool is_bounded(Number number);
-  /// A launch of a usual size, with all buffers in one place.
-  [[nodiscard]] const Launch& usual();
+  [[nodiscard]] bool is_bounded(Number number) const;
 
  private:
   [[nodiscard]] Number box(FormId form);
@@ -56,7 +58,6 @@ class Bounds {
   LaunchChecks& checks_;
   std::map<FormId, Number> boxes_;
   std::map<AtomId, Number> atoms_;
-  std::optional<Launch> usual_;  ///< a launch of a usual size
 };
 
 }  // namespace strata::access

@@ -60,6 +60,8 @@ class Candidates {
         add(change);
       }
     }
+    for (unsigned row = 7; row <= 12 && has_shared_memory(); ++row)
+      add({.swizzled_row = row});
     return changes;
   }
 
@@ -69,6 +71,12 @@ class Candidates {
     for (const Asked& one : asked_)
       width = std::min(width, one.width);
     return width;
+  }
+
+  [[nodiscard]] bool has_shared_memory() const {
+    return std::ranges::any_of(forms_.kernel().instructions, [](const Instruction& one) {
+      return role_of(one) == Role::load && one.space() == Space::shared;
+    });
   }
 
   /// What one step of an index adds to an address; nothing where that is not the same everywhere.

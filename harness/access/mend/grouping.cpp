@@ -234,6 +234,7 @@ void Grouping::find_units(const std::vector<Instance>& code) {
     });
     unit.can_move = unit.base != no_form && is_plain && has_values && one.operands.size() == 2 &&
                     one.guard == no_index && one.space() != Space::local && unit.width != 0 &&
+                    (one.space() != Space::shared || instances_.change().swizzled_row == 0) &&
                     unit.width <= 8 && elements.size() * unit.width == unit.bytes;
     unit.like = std::string{one.opcode};
     for (const std::string_view word : one.modifiers) {

@@ -86,8 +86,9 @@ std::optional<Refusal> Independence::keep_apart(const Access& one, const Access&
                                line_text(seen))};
   }
   std::string why = fmt::format("the {} and the {} may meet", line_text(one), line_text(other));
-  if (one.pointer == other.pointer &&
-      !checks_.are_apart(*here, one.bytes, *there, other.bytes, bounds_.usual())) {
+  const bool usually_meet = !launch_math::are_apart(checks_.usual(*here), one.bytes,
+                                                   checks_.usual(*there), other.bytes);
+  if (one.pointer == other.pointer && usually_meet) {
     return Refusal{one.instruction, fmt::format("it may meet the {}, in another thread",
                                                 line_text(other))};
   }
@@ -150,7 +151,7 @@ std::optional<Refusal> Independence::keep_own(const Access& one, const Access& o
   }
   const std::size_t before = checks_.mark();
   checks_.need_spread(strides, extent, refusal.why);
-  if (!checks_.holds_from(before, bounds_.usual())) return refusal;
+  if (!checks_.usually_hold(before)) return refusal;
   return std::nullopt;
 }
 

@@ -66,11 +66,60 @@ std::string number_text(std::int64_t value) {
 
 }  // namespace
 
-LaunchChecks::Number LaunchChecks::intern(const Node& node) {
+template <class Of>
+Range LaunchChecks::value(const Node& node, const Launch& launch, const Of& of) {
+  const std::array sizes{launch.block.x, launch.block.y, launch.block.z,
+                         launch.grid.x,  launch.grid.y,  launch.grid.z};
+  switch (node.kind) {
+    case Kind::range:
+      return node.range;
+    case Kind::parameter:
+      return read(launch.params, node.at, node.bytes, node.is_signed);
+    case Kind::size:
+      return launch_math::exactly(std::uint64_t{sizes.at(node.at)});
+    case Kind::applied:
+      return applied(node.operation, of(node.a), of(node.b));
+  }
+  return launch_math::anything;
+}
+
+template <class Of>
+bool LaunchChecks::holds(const Need& need, const Of& of) {
+  const auto number = [&](std::size_t i) { return of(need.numbers[i]); };
+  switch (need.test) {
+    case Test::within:
+      return launch_math::is_within(number(0), need.first, need.second);
+    case Test::multiple:
+      return launch_math::is_multiple(number(0), need.first);
+    case Test::power_of_two:
+      return launch_math::is_power_of_two(number(0));
+    case Test::apart:
+      return launch_math::are_apart(number(0), need.first, number(1), need.second);
+    case Test::spread: {
+      std::vector<Range> all;
+      for (const Number one : need.numbers)
+        all.push_back(of(one));
+      return are_spread(all, need.first);
+    }
+  }
+  return false;
+}
+
+void LaunchChecks::try_with(Launch usual, Launch ragged) {
+  tried_ = {std::move(usual), std::move(ragged)};
+}
+
+LaunchChecks::Number LaunchChecks::intern(Node node) {
   const Key key{node.kind, node.operation, node.is_signed, node.bytes,     node.at,
                 node.a,    node.b,         node.range.low, node.range.high};
   const auto [place, is_new] = numbers_.try_emplace(key, static_cast<Number>(nodes_.size()));
-  if (is_new) nodes_.push_back(node);
+  if (!is_new) return place->second;
+  for (std::size_t which = 0; which < tried_.size(); ++which) {
+    node.tried.at(which) = value(node, tried_.at(which), [&](Number number) -> const Range& {
+      return nodes_[number].tried.at(which);
+    });
+  }
+  nodes_.push_back(node);
   return place->second;
 }
 
@@ -140,73 +189,23 @@ void LaunchChecks::need_spread(std::vector<std::pair<Number, Number>> strides, s
   need(std::move(one));
 }
 
-std::vector<Range> LaunchChecks::values(const Launch& launch) const {
-  const std::array sizes{launch.block.x, launch.block.y, launch.block.z,
-                         launch.grid.x,  launch.grid.y,  launch.grid.z};
-  std::vector<Range> values;
-  values.reserve(nodes_.size());
-  for (const Node& node : nodes_) {
-    switch (node.kind) {
-      case Kind::range:
-        values.push_back(node.range);
-        break;
-      case Kind::parameter:
-        values.push_back(read(launch.params, node.at, node.bytes, node.is_signed));
-        break;
-      case Kind::size:
-        values.push_back(launch_math::exactly(std::uint64_t{sizes.at(node.at)}));
-        break;
-      case Kind::applied:
-        values.push_back(applied(node.operation, values[node.a], values[node.b]));
-        break;
-    }
-  }
-  return values;
-}
-
-Range LaunchChecks::value(Number number, const Launch& launch) const {
-  return values(launch)[number];
-}
-
-bool LaunchChecks::holds(const Need& need, const std::vector<Range>& values) {
-  const auto number = [&](std::size_t i) { return values[need.numbers[i]]; };
-  switch (need.test) {
-    case Test::within:
-      return launch_math::is_within(number(0), need.first, need.second);
-    case Test::multiple:
-      return launch_math::is_multiple(number(0), need.first);
-    case Test::power_of_two:
-      return launch_math::is_power_of_two(number(0));
-    case Test::apart:
-      return launch_math::are_apart(number(0), need.first, number(1), need.second);
-    case Test::spread: {
-      std::vector<Range> all;
-      for (const Number one : need.numbers)
-        all.push_back(values[one]);
-      return are_spread(all, need.first);
-    }
-  }
-  return false;
-}
-
 std::optional<std::string> LaunchChecks::failing(const Launch& launch) const {
-  const std::vector<Range> all = values(launch);
+  std::vector<Range> all;
+  all.reserve(nodes_.size());
+  const auto of = [&](Number number) -> const Range& { return all[number]; };
+  for (const Node& node : nodes_)
+    all.push_back(value(node, launch, of));
   for (const Need& one : needs_) {
-    if (!holds(one, all)) return one.why;
+    if (!holds(one, of)) return one.why;
   }
   return std::nullopt;
 }
 
-bool LaunchChecks::holds_from(std::size_t mark, const Launch& launch) const {
-  const std::vector<Range> all = values(launch);
-  return std::all_of(needs_.begin() + static_cast<std::ptrdiff_t>(mark), needs_.end(),
-                     [&](const Need& one) { return holds(one, all); });
-}
-
-bool LaunchChecks::are_apart(Number a, std::int64_t a_bytes, Number b, std::int64_t b_bytes,
-                             const Launch& launch) const {
-  const std::vector<Range> all = values(launch);
-  return launch_math::are_apart(all[a], a_bytes, all[b], b_bytes);
+bool LaunchChecks::usually_hold(std::size_t mark) const {
+  return std::all_of(
+      needs_.begin() + static_cast<std::ptrdiff_t>(mark), needs_.end(), [&](const Need& one) {
+        return holds(one, [&](Number number) -> const Range& { return usual(number); });
+      });
 }
 
 std::vector<std::string> LaunchChecks::reasons() const {

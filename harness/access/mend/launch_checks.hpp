@@ -28,6 +28,12 @@ class LaunchChecks {
   using Number = std::uint32_t;
   using Range = launch_math::Range;
 
+  /// Two launches that are tried while checks are made: one of a usual size, and one with more
+  /// threads than there is to do. Before anything else.
+  void try_with(Launch usual, Launch ragged);
+  [[nodiscard]] const Range& usual(Number number) const { return nodes_[number].tried[0]; }
+  [[nodiscard]] const Range& ragged(Number number) const { return nodes_[number].tried[1]; }
+
   [[nodiscard]] Number range(const Range& range);
   [[nodiscard]] Number constant(std::int64_t value) { return range({value, value}); }
   /// Bytes of the parameters from `at` on.
@@ -62,12 +68,8 @@ class LaunchChecks {
   void take_back(std::size_t mark) { needs_.resize(mark); }
   [[nodiscard]] std::size_t count() const { return needs_.size(); }
 
-  [[nodiscard]] Range value(Number number, const Launch& launch) const;
-  /// Whether all that was needed behind the mark holds of the launch.
-  [[nodiscard]] bool holds_from(std::size_t mark, const Launch& launch) const;
-  /// Whether need_apart() of these would hold of the launch.
-  [[nodiscard]] bool are_apart(Number a, std::int64_t a_bytes, Number b, std::int64_t b_bytes,
-                               const Launch& launch) const;
+  /// Whether all that was needed behind the mark holds of the usual launch.
+  [[nodiscard]] bool usually_hold(std::size_t mark) const;
   /// Why the launch is not one for the mended kernel; nothing where it is.
   [[nodiscard]] std::optional<std::string> failing(const Launch& launch) const;
   /// What is needed, in words.
@@ -87,6 +89,7 @@ class LaunchChecks {
     Number a = 0;
     Number b = 0;
     Range range;
+    std::array<Range, 2> tried{};
   };
   enum class Test : std::uint8_t { within, multiple, power_of_two, apart, spread };
   struct Need {
@@ -98,12 +101,16 @@ class LaunchChecks {
   };
   using Key = std::tuple<Kind, Operation, bool, unsigned, std::uint64_t, Number, Number,
                          std::int64_t, std::int64_t>;
-  [[nodiscard]] Number intern(const Node& node);
+  [[nodiscard]] Number intern(Node node);
   void need(Need need);
-  [[nodiscard]] std::vector<Range> values(const Launch& launch) const;
-  [[nodiscard]] static bool holds(const Need& need, const std::vector<Range>& values);
+  /// `of(n)` is the value of number n.
+  template <class Of>
+  [[nodiscard]] static Range value(const Node& node, const Launch& launch, const Of& of);
+  template <class Of>
+  [[nodiscard]] static bool holds(const Need& need, const Of& of);
   [[nodiscard]] std::string code_of(const Node& node) const;
 
+  std::array<Launch, 2> tried_{};
   std::vector<Node> nodes_;
   std::map<Key, Number> numbers_;
   std::vector<Need> needs_;

@@ -2,6 +2,7 @@
 
 #include "harness/access/control_flow.hpp"
 #include "harness/access/kernel_forms.hpp"
+#include "harness/access/mend/bounds.hpp"
 #include "harness/access/mend/independence.hpp"
 #include "harness/access/mend/weave.hpp"
 #include "harness/access/ptx_lexer.hpp"
@@ -119,6 +120,7 @@ Mended mend(const ptx::Module& module, std::uint32_t number, const Change& chang
   const ControlFlow flow = control_flow(kernel);
   KernelForms forms{module, kernel, flow};
   Mended mended{.name = fmt::format("{}_mended", kernel.name), .change = change};
+  mended.checks.try_with(tried_launch(forms, {64, 64, 8}), tried_launch(forms, {256, 1024, 8}));
   check_shape(change, kernel, module, mended.checks);
   Independence independence{forms, mended.checks};
   if (change.rearrangement().moves_lanes) {

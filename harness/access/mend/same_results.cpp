@@ -88,12 +88,11 @@ class Pages final : public DeviceMemory {
 using Left = std::vector<std::pair<std::uint64_t, std::uint8_t>>;
 
 std::string run(const ptx::Module& module, const Launch& launch, Pages& memory,
-                const std::function<void(const StoredBytes&)>& on_store) {
-  constexpr std::uint64_t most_instructions = std::uint64_t{1} << 24U;
+                std::uint64_t budget, const std::function<void(const StoredBytes&)>& on_store) {
   try {
     const Program program = compile(module, launch, Part::results);
     (void)execute(module, launch, program, memory,
-                  {.budget = most_instructions, .on_store = on_store});
+                  {.budget = budget, .on_store = on_store});
   } catch (const ExecutionFault& fault) {
     return fault.what();
   } catch (const UsageError& error) {
@@ -109,7 +108,10 @@ SameResults compare_results(const ptx::Module& module, const Launch& launch, con
   SameResults same;
   Pages before{launch};
   std::unordered_map<std::uint64_t, Left> left;
-  same.failure = run(module, launch, before, [&](const StoredBytes& stored) {
+  // The mended one's warps may have fewer lanes that take part, and as many threads in one.
+  constexpr std::uint64_t budget = std::uint64_t{1} << 22U;
+  constexpr std::uint64_t budget_after = budget << 6U;
+  same.failure = run(module, launch, before, budget, [&](const StoredBytes& stored) {
     for (unsigned b = 0; b < stored.bytes; ++b) {
       Left& here = left[stored.address + b];
       const auto value = static_cast<std::uint8_t>(stored.bits >> (8 * b));
@@ -125,7 +127,7 @@ SameResults compare_results(const ptx::Module& module, const Launch& launch, con
   if (same.is_original) return same;
   const Launch other = mended_launch(mended, module, mended_module, launch);
   Pages after{other};
-  same.failure = run(mended_module, other, after, {});
+  same.failure = run(mended_module, other, after, budget_after, {});
   if (!same.failure.empty()) return same;
   same.bytes = left.size();
   for (const auto& [address, values] : left) {
@@ -160,8 +162,8 @@ Launch sample_launch(KernelForms& forms, std::uint32_t number, std::uint64_t see
   Sample sample;
   sample.grid = {one_of(std::array{1U, 2U, 3U, 5U, 8U}), one_of(std::array{1U, 2U, 3U}),
                  one_of(std::array{1U, 1U, 2U})};
-  if (random.next() % 4 == 0) sample.grid.y = sample.grid.z = 1;
-  sample.block = one_of(std::array<Extent, 8>{{{32, 1, 1},
+  sample.block = one_of(std::array<Extent, 9>{{{32, 1, 1},
+                                               {32, 8, 1},
                                                {64, 1, 1},
                                                {128, 1, 1},
                                                {16, 4, 1},
@@ -169,12 +171,21 @@ Launch sample_launch(KernelForms& forms, std::uint32_t number, std::uint64_t see
                                                {8, 8, 2},
                                                {33, 1, 1},
                                                {24, 3, 1}}});
+  // Some launches have fewer axes, and a kernel may be written for the largest block that it takes.
+  if (seed % 4 < 2) sample.grid.z = 1;
+  if (seed % 4 == 0) sample.grid.y = 1;
+  if (seed % 4 == 0) sample.block = {one_of(std::array{32U, 64U, 128U}), 1, 1};
   const auto& most = kernel.most_block;
   const std::uint64_t room = std::uint64_t{most[0]} * most[1] * most[2];
-  if (room != 0 && sample.block.count() > room) sample.block = {most[0], most[1], most[2]};
+  if (room != 0 && (sample.block.count() > room || seed % 2 == 0)) {
+    sample.block = {most[0], most[1], most[2]};
+  }
+  const bool is_even = random.next() % 2 == 0;
   constexpr std::array lengths{1U, 2U, 3U, 16U, 17U, 48U, 64U, 100U, 128U, 1024U};
-  sample.number = [&] { return one_of(lengths); };
+  constexpr std::array even_lengths{16U, 48U, 64U, 128U, 1024U};
+  sample.number = [&, is_even] { return is_even ? one_of(even_lengths) : one_of(lengths); };
   sample.seed = random.next();
+  if (seed % 3 == 0) sample.below = 4096;  // or what is loaded leads nowhere as an index
   return launch_of(forms, number, sample);
 }
 
@@ -244,8 +255,9 @@ Comparisons compare_samples(const ptx::Module& module, std::uint32_t number, con
         launch.params[module.symbols[symbol].offset + b] =
             static_cast<std::uint8_t>(value >> (8 * b));
     }
-    if (mended.checks.failing(launch)) {
+    if (const auto why = mended.checks.failing(launch)) {
       ++all.refused;
+      all.why = *why;
       continue;
     }
     const SameResults same = compare_results(module, launch, mended, after);

@@ -47,6 +47,7 @@ struct Sample {
 struct Comparisons {
   unsigned compared = 0;
   unsigned refused = 0;  ///< launches in which the original would be taken
+  std::string why = {};  ///< in one of those
   unsigned failed = 0;   ///< launches that the original itself cannot be run in
   std::string fault = {};  ///< of one of those
   SameResults worst;     ///< the first that differs, or else some that is the same
@@ -54,6 +55,6 @@ struct Comparisons {
 };
 [[nodiscard]] Comparisons compare_samples(const ptx::Module& module, std::uint32_t kernel,
                                           const Mended& mended, unsigned wanted,
-                                          unsigned seeds = 64);
+                                          unsigned seeds = 32);
 
 }  // namespace strata::access

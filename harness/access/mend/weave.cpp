@@ -3,6 +3,7 @@
 #include "harness/access/mend/bounds.hpp"
 #include "harness/access/mend/grouping.hpp"
 #include "harness/access/mend/statement.hpp"
+#include "harness/access/mend/swizzle.hpp"
 #include "harness/access/operands.hpp"
 
 #include <fmt/format.h>
@@ -34,6 +35,7 @@ class Weaver {
         change_{change},
         checks_{checks},
         bounds_{forms, checks},
+        swizzle_{forms, change, bounds_, checks},
         instances_{forms, change},
         grouping_{instances_, bounds_, checks, independence, names_} {
     names_.forms = &forms;
@@ -72,7 +74,8 @@ class Weaver {
     }
   }
   [[nodiscard]] std::string written(std::uint32_t instruction, unsigned copy) {
-    return statement(forms_.module(), kernel_, instruction, names_.of_copy(copy));
+    return swizzle_.written(
+        instruction, statement(forms_.module(), kernel_, instruction, names_.of_copy(copy)), names_);
   }
 
   // ---- what all copies share ----
@@ -382,6 +385,7 @@ class Weaver {
   const Change& change_;
   LaunchChecks& checks_;
   Bounds bounds_;
+  Swizzle swizzle_;
   Names names_;
   Instances instances_;
   Grouping grouping_;
