@@ -269,7 +269,8 @@ bool Bounds::ensure(ConditionSet conditions, std::uint32_t block) {
   for (const Condition& one : kernel_.open_conditions(conditions, block)) {
     const Number number = of(one.form, block, nullptr);
     if (!is_bounded(number)) return false;
-    checks_.need_within(number, bound(one.range.low), bound(one.range.high), kernel_.text(one));
+    checks_.need_within(number, bound(one.range.low), bound(one.range.high),
+                        kernel_.text(one) + " does not hold");
   }
   return true;
 }

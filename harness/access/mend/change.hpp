@@ -11,6 +11,8 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace strata::access {
@@ -48,6 +50,14 @@ struct Change {
 
 /// "threadIdx.y for threadIdx.x; 4 threads in one; accesses grouped into 16 bytes".
 [[nodiscard]] std::string text_of(const Change& change);
+
+/// An axis of the grid that the kernel does not ask for, other than `taken`.
+[[nodiscard]] std::optional<unsigned> free_axis(const ptx::Kernel& kernel, unsigned taken);
+
+/// A change in words of a command line: "exchange=x threads=4 given=param_4:1". Throws UsageError
+/// that names `flag`.
+[[nodiscard]] Change parse_change(std::string_view flag, std::string_view words,
+                                  const ptx::Module& module, const ptx::Kernel& kernel);
 
 /// Why a change cannot be made.
 class NotMended : public std::runtime_error {

@@ -6,6 +6,8 @@
 #include "harness/access/operands.hpp"
 #include "harness/case/error.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -157,7 +159,7 @@ class Candidates {
         if (index < 3) {
           std::swap(change.thread_axes[0], change.thread_axes.at(axis));
         } else {
-          const auto free = free_axis(axis);
+          const auto free = free_axis(forms_.kernel(), axis);
           if (!free) continue;
           change.exchange = Change::Exchange{axis, *free};
         }
@@ -168,23 +170,6 @@ class Candidates {
       std::erase_if(found, [](const Change& one) { return !one.given.empty(); });
     }
     return found;
-  }
-
-  /// An axis of the grid that the kernel does not ask for.
-  [[nodiscard]] std::optional<unsigned> free_axis(unsigned taken) const {
-    for (const unsigned axis : {2U, 1U, 0U}) {
-      if (axis == taken) continue;
-      const auto asks = [&](const Instruction& one) {
-        return std::ranges::any_of(one.operands, [&](const ptx::Operand& operand) {
-          const auto which = static_cast<unsigned>(operand.special);
-          return operand.kind == ptx::Operand::Kind::special &&
-                 (which == static_cast<unsigned>(Special::ctaid_x) + axis ||
-                  which == static_cast<unsigned>(Special::nctaid_x) + axis);
-        });
-      };
-      if (std::ranges::none_of(forms_.kernel().instructions, asks)) return axis;
-    }
-    return std::nullopt;
   }
 
   ControlFlow flow_;
@@ -269,8 +254,9 @@ Chosen choose(const ptx::Module& module, std::uint32_t number, std::span<const L
     if (found != known.end()) return found->second;
     return known.emplace(key, asked_for(module, launch, cost)).first->second;
   };
+  std::string untaken;  // why some launch would take the original
   double best = least_gain;
-  const auto weigh = [&](const Mended& mended, const std::vector<Launch>& all, const Change& change) {
+  const auto weigh = [&](const Mended& mended, const std::vector<Launch>& all) {
     const ptx::Module after = ptx::read(mended.text, "mended.ptx");
     AskedFor before;
     AskedFor now;
@@ -283,7 +269,7 @@ Chosen choose(const ptx::Module& module, std::uint32_t number, std::span<const L
       now = now + (why ? original
                        : asked_for(after, mended_launch(mended, module, after, launch), cost));
     }
-    if (!failing.empty()) chosen.refused.emplace_back(change, Refusal{ptx::no_index, failing});
+    if (!failing.empty()) untaken = failing;
     const double ratio = before.cycles > 0 ? now.cycles / before.cycles : 1;
     if (!only && ratio >= best) return;
     best = ratio * least_gain;  // a larger change must pay once more
@@ -299,13 +285,13 @@ Chosen choose(const ptx::Module& module, std::uint32_t number, std::span<const L
                                   change.swizzled_row != 0;
       if (!does_something) continue;
       if (!launches.empty()) {
-        weigh(mended, {launches.begin(), launches.end()}, change);
+        weigh(mended, {launches.begin(), launches.end()});
         continue;
       }
       try {
-        weigh(mended, {usual_launch(candidates.forms(), number, change, 8)}, change);
+        weigh(mended, {usual_launch(candidates.forms(), number, change, 8)});
       } catch (const UsageError&) {  // it takes too long: less of it
-        weigh(mended, {usual_launch(candidates.forms(), number, change, 1)}, change);
+        weigh(mended, {usual_launch(candidates.forms(), number, change, 1)});
       }
     } catch (const NotMended& error) {
       chosen.refused.emplace_back(change, error.refusal());
@@ -313,7 +299,9 @@ Chosen choose(const ptx::Module& module, std::uint32_t number, std::span<const L
       chosen.refused.emplace_back(change, Refusal{ptx::no_index, error.what()});
     }
   }
-  if (!chosen.mended && !chosen.refused.empty()) {
+  if (!chosen.mended && !untaken.empty()) {
+    chosen.why = fmt::format("a launch would take the original: {}", untaken);
+  } else if (!chosen.mended && !chosen.refused.empty()) {
     chosen.is_refused = true;
     chosen.why = text_of(kernel, chosen.refused.front().second);
   }

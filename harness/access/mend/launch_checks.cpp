@@ -58,6 +58,8 @@ Range read(std::span<const std::uint8_t> bytes, std::uint64_t at, unsigned count
   return launch_math::exactly(static_cast<std::int64_t>(bits << unused) >> unused);
 }
 
+constexpr const char* too_far = "an address or a number is beyond 2^57";
+
 std::string number_text(std::int64_t value) {
   if (value == launch_math::endless) return "endless";
   if (value == -launch_math::endless) return "-endless";
@@ -119,6 +121,7 @@ LaunchChecks::Number LaunchChecks::intern(Node node) {
       return nodes_[number].tried.at(which);
     });
   }
+  node.widest = widest_of(node, nodes_);
   nodes_.push_back(node);
   return place->second;
 }
@@ -190,11 +193,21 @@ void LaunchChecks::need_spread(std::vector<std::pair<Number, Number>> strides, s
 }
 
 std::optional<std::string> LaunchChecks::failing(const Launch& launch) const {
+  for (const auto& [size, most] : {std::pair{launch.block.x, 1024U}, {launch.block.y, 1024U},
+                                   {launch.block.z, 64U}, {launch.grid.x, 0x7FFFFFFFU},
+                                   {launch.grid.y, 65535U}, {launch.grid.z, 65535U}}) {
+    if (size - 1 >= most) return "no such shape";
+  }
   std::vector<Range> all;
   all.reserve(nodes_.size());
   const auto of = [&](Number number) -> const Range& { return all[number]; };
-  for (const Node& node : nodes_)
+  for (const Node& node : nodes_) {
     all.push_back(value(node, launch, of));
+    if (is_address(node) && !launch_math::is_within(all.back(), -launch_math::far_address,
+                                                    launch_math::far_address)) {
+      return too_far;
+    }
+  }
   for (const Need& one : needs_) {
     if (!holds(one, of)) return one.why;
   }
@@ -216,6 +229,26 @@ std::vector<std::string> LaunchChecks::reasons() const {
   return all;
 }
 
+Range LaunchChecks::widest_of(const Node& node, const std::vector<Node>& nodes) {
+  constexpr std::array<std::int64_t, 6> most_sizes{1024, 1024, 64, 0x7FFFFFFF, 65535, 65535};
+  const auto whole = [&](unsigned bits) -> Range {
+    const std::int64_t most = std::int64_t{1} << bits;
+    return node.is_signed ? Range{-most, most} : Range{0, most};
+  };
+  switch (node.kind) {
+    case Kind::range:
+      return node.range;
+    case Kind::parameter:
+      return node.bytes == 8 ? Range{-launch_math::far_address, launch_math::far_address}
+                             : whole(8 * node.bytes);
+    case Kind::size:
+      return {1, most_sizes.at(node.at)};
+    case Kind::applied:
+      return applied(node.operation, nodes[node.a].widest, nodes[node.b].widest);
+  }
+  return launch_math::anything;
+}
+
 std::string LaunchChecks::code_of(const Node& node) const {
   switch (node.kind) {
     case Kind::range:
@@ -230,8 +263,17 @@ std::string LaunchChecks::code_of(const Node& node) const {
       break;
   }
   const bool is_unary = node.operation == Operation::below;
-  return fmt::format("{}(n{}{})", operation_names.at(static_cast<std::size_t>(node.operation)),
-                     node.a, is_unary ? "" : fmt::format(", n{}", node.b));
+  constexpr std::int64_t enough = std::int64_t{1} << 62U;
+  const auto is_short = [&](const Range& range) {
+    return launch_math::is_within(range, -enough, enough);
+  };
+  const Range& a = nodes_[node.a].widest;
+  const Range& b = nodes_[node.b].widest;
+  const bool are_short = is_short(a) && is_short(b) && is_short(node.widest);
+  const bool multiplies = node.operation == Operation::multiply && a.low >= 0 && b.low >= 0;
+  const bool has_short = are_short && (node.operation == Operation::add || multiplies);
+  return fmt::format("{}{}(n{}{})", has_short ? "short_" : "",
+                     operation_names.at(static_cast<std::size_t>(node.operation)), node.a, is_unary ? "" : fmt::format(", n{}", node.b));
 }
 
 std::string LaunchChecks::code() const {
@@ -254,7 +296,11 @@ std::string LaunchChecks::code() const {
   std::string text;
   for (Number number = 0; number < nodes_.size(); ++number) {
     if (!is_used[number]) continue;
-    text += fmt::format("  const Range n{} = {};\n", number, code_of(nodes_[number]));
+    text += fmt::format("    const Range n{} = {};\n", number, code_of(nodes_[number]));
+    if (is_address(nodes_[number])) {
+      text += fmt::format(
+          "    if (!is_within(n{}, -far_address, far_address)) return \"{}\";\n", number, too_far);
+    }
   }
   std::size_t spreads = 0;
   for (const Need& one : needs_) {
@@ -279,14 +325,14 @@ std::string LaunchChecks::code() const {
         for (std::size_t i = 0; i + 1 < one.numbers.size(); i += 2)
           strides += fmt::format("{}{{n{}, n{}}}", i == 0 ? "" : ", ", one.numbers[i],
                                  one.numbers[i + 1]);
-        text += fmt::format("  Stride strides{}[]{{{}}};\n", spreads, strides);
+        text += fmt::format("    Stride strides{}[]{{{}}};\n", spreads, strides);
         test = fmt::format("are_spread(strides{}, {})", spreads++, one.first);
         break;
       }
     }
-    text += fmt::format("  if (!{}) return \"{}\";\n", test, one.why);
+    text += fmt::format("    if (!{}) return \"{}\";\n", test, one.why);
   }
-  return text + "  return nullptr;\n";
+  return text + "    return nullptr;\n";
 }
 
 }  // namespace strata::access

@@ -53,6 +53,9 @@ class LaunchChecks {
   };
   [[nodiscard]] Number apply(Operation operation, Number a, Number b);
 
+  /// Whether it is the same in all launches.
+  [[nodiscard]] bool is_constant(Number number) const { return nodes_[number].kind == Kind::range; }
+
   // Conditions; `why` says in words what fails where one does not hold.
   void need_within(Number number, std::int64_t low, std::int64_t high, std::string why);
   void need_multiple(Number number, std::int64_t of, std::string why);
@@ -90,6 +93,7 @@ class LaunchChecks {
     Number b = 0;
     Range range;
     std::array<Range, 2> tried{};
+    Range widest;  ///< of all launches
   };
   enum class Test : std::uint8_t { within, multiple, power_of_two, apart, spread };
   struct Need {
@@ -108,7 +112,11 @@ class LaunchChecks {
   [[nodiscard]] static Range value(const Node& node, const Launch& launch, const Of& of);
   template <class Of>
   [[nodiscard]] static bool holds(const Need& need, const Of& of);
+  [[nodiscard]] static Range widest_of(const Node& node, const std::vector<Node>& nodes);
   [[nodiscard]] std::string code_of(const Node& node) const;
+  [[nodiscard]] static bool is_address(const Node& node) {
+    return node.kind == Kind::parameter && node.bytes == 8;
+  }
 
   std::array<Launch, 2> tried_{};
   std::vector<Node> nodes_;

@@ -4,6 +4,7 @@
 #define STRATA_LAUNCH_MATH
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 
@@ -20,23 +21,26 @@ struct Range {
 };
 inline constexpr Range anything{-endless, endless};
 
-constexpr std::int64_t sum_of(std::int64_t a, std::int64_t b) {
-  if (a == -endless || b == -endless) return -endless;
-  if (a == endless || b == endless) return endless;
-  std::int64_t sum = 0;
-  if (!__builtin_add_overflow(a, b, &sum) && sum >= -endless) return sum;
-  return a < 0 ? -endless : endless;
+constexpr bool has_end(std::int64_t bound) {
+  return bound != endless && bound != -endless;
 }
+constexpr std::int64_t sum_of(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  if (has_end(a) && has_end(b) && !__builtin_add_overflow(a, b, &sum) && sum >= -endless) {
+    return sum;
+  }
+  const bool is_low = a == -endless || b == -endless || (has_end(a) && has_end(b) && a < 0);
+  return is_low ? -endless : endless;
+}
+/// Of anything with 0 it is 0; times more than 1, what is endless overflows, and stays so.
 constexpr std::int64_t product_of(std::int64_t a, std::int64_t b) {
-  if (a == 0 || b == 0) return 0;
-  const std::int64_t past = (a < 0) == (b < 0) ? endless : -endless;
-  if (a == endless || a == -endless || b == endless || b == -endless) return past;
   std::int64_t product = 0;
-  return __builtin_mul_overflow(a, b, &product) || product < -endless ? past : product;
+  if (!__builtin_mul_overflow(a, b, &product) && product >= -endless) return product;
+  return (a < 0) == (b < 0) ? endless : -endless;
 }
 /// Rounded down; b is positive.
 constexpr std::int64_t quotient_of(std::int64_t a, std::int64_t b) {
-  if (a == endless || a == -endless) return a;
+  if (!has_end(a)) return a;
   return a / b - (a % b < 0 ? 1 : 0);
 }
 
@@ -49,6 +53,8 @@ constexpr Range exactly(std::int64_t value) {
   if (value <= -endless || value == endless) return anything;
   return {value, value};
 }
+/// Numbers of 8 bytes, addresses as a rule, are less than this, or nothing is concluded from them.
+inline constexpr std::int64_t far_address = std::int64_t{1} << 57;
 /// What an index lies in.
 constexpr Range below(const Range& count) {
   return {0, sum_of(count.high, -1)};
@@ -72,6 +78,14 @@ constexpr Range multiply(const Range& a, const Range& b) {
   return {std::min({ends[0], ends[1], ends[2], ends[3]}),
           std::max({ends[0], ends[1], ends[2], ends[3]})};
 }
+/// The same where it is known beforehand that 62 bits are enough, and for products that nothing is
+/// below 0.
+constexpr Range short_add(const Range& a, const Range& b) {
+  return {a.low + b.low, a.high + b.high};
+}
+constexpr Range short_multiply(const Range& a, const Range& b) {
+  return {a.low * b.low, a.high * b.high};
+}
 constexpr Range quotient(const Range& a, const Range& b) {
   if (b.low <= 0) return anything;
   return {std::min(quotient_of(a.low, b.low), quotient_of(a.low, b.high)),
@@ -80,7 +94,7 @@ constexpr Range quotient(const Range& a, const Range& b) {
 /// With the divisor's sign.
 constexpr Range remainder(const Range& a, const Range& b) {
   if (b.low <= 0) return anything;
-  const bool is_known = b.is_one() && a.low != -endless && a.high != endless;
+  const bool is_known = b.is_one() && has_end(a.low) && has_end(a.high);
   if (is_known && quotient_of(a.low, b.low) == quotient_of(a.high, b.low)) {
     const std::int64_t whole = product_of(quotient_of(a.low, b.low), b.low);
     if (whole != -endless) return {a.low - whole, a.high - whole};
@@ -96,7 +110,7 @@ constexpr Range most(const Range& a, const Range& b) {
 }
 
 constexpr bool is_within(const Range& a, std::int64_t low, std::int64_t high) {
-  return a.low >= low && a.high <= high && a.low != -endless && a.high != endless;
+  return a.low >= low && a.high <= high && has_end(a.low) && has_end(a.high);
 }
 constexpr bool is_multiple(const Range& a, std::int64_t of) {
   return a.is_one() && a.low != endless && a.low % of == 0;

@@ -80,10 +80,13 @@ void Swizzle::find_accesses() {
       throw NotMended{{i, "its address is not followed"}};
     }
     const auto place = bounds_.of(offset, block, &conditions);
-    if (!bounds_.is_bounded(place) || !bounds_.ensure(conditions, block)) {
+    const auto last = static_cast<std::int64_t>(symbol.bytes - width);
+    const bool never_fits =
+        checks_.is_constant(place) && !launch_math::is_within(checks_.usual(place), 0, last);
+    if (never_fits || !bounds_.is_bounded(place) || !bounds_.ensure(conditions, block)) {
       throw NotMended{{i, fmt::format("it may lie outside of {}", symbol.name)}};
     }
-    checks_.need_within(place, 0, static_cast<std::int64_t>(symbol.bytes - width),
+    checks_.need_within(place, 0, last,
                         fmt::format("line {} may reach beyond {}", kernel_.line_of(i), symbol.name));
     symbols_.emplace(i, found[0]);
     unsigned& widest = widths_[found[0]];
