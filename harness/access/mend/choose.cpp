@@ -179,11 +179,12 @@ class Candidates {
 
 AskedFor asked_for(const ptx::Module& module, const Launch& launch, const MemoryCost& cost) {
   constexpr std::uint64_t budget = std::uint64_t{1} << 21U;
-  const Evaluation found = evaluate(module, launch, {.budget = budget});
+  const Evaluation found = evaluate(module, launch, {.budget = budget, .threads = 1});
   AskedFor sum;
   for (const Access& one : found.accesses) {
     if (one.space == Space::shared) {
       sum.wavefronts += one.wavefronts;
+      sum.ideal_wavefronts += one.ideal_wavefronts;
       sum.cycles += cost.wavefront * static_cast<double>(one.wavefronts);
       continue;
     }
@@ -204,6 +205,7 @@ AskedFor operator+(AskedFor a, const AskedFor& b) {
   a.sectors += b.sectors;
   a.lines += b.lines;
   a.wavefronts += b.wavefronts;
+  a.ideal_wavefronts += b.ideal_wavefronts;
   a.cycles += b.cycles;
   return a;
 }
@@ -277,27 +279,48 @@ Chosen choose(const ptx::Module& module, std::uint32_t number, std::span<const L
     chosen.after = now;
     chosen.mended = mended;
   };
-  for (const Change& change : only ? std::vector{*only} : candidates.all()) {
-    try {
-      const Mended mended = mend(module, number, change);
-      const bool does_something = change.rearrangement().moves_lanes || mended.groups > 0 ||
-                                  change.block_axes != Change{}.block_axes ||
-                                  change.swizzled_row != 0;
-      if (!does_something) continue;
-      if (!launches.empty()) {
-        weigh(mended, {launches.begin(), launches.end()});
-        continue;
-      }
+  // Of the launches that were given, or else of usual ones: where even little takes too long, none.
+  const auto launches_for = [&](const Change& change) {
+    if (!launches.empty()) return std::vector<Launch>{launches.begin(), launches.end()};
+    for (const std::uint32_t blocks : {8U, 1U}) {
+      std::vector<Launch> usual{usual_launch(candidates.forms(), number, change, blocks)};
       try {
-        weigh(mended, {usual_launch(candidates.forms(), number, change, 8)});
-      } catch (const UsageError&) {  // it takes too long: less of it
-        weigh(mended, {usual_launch(candidates.forms(), number, change, 1)});
+        (void)asked_before(usual[0]);
+        return usual;
+      } catch (const UsageError&) {
+        if (blocks == 1) throw;
       }
-    } catch (const NotMended& error) {
-      chosen.refused.emplace_back(change, error.refusal());
-    } catch (const UsageError& error) {
-      chosen.refused.emplace_back(change, Refusal{ptx::no_index, error.what()});
     }
+    return std::vector<Launch>{};
+  };
+  std::optional<bool> has_conflicts;  // in shared memory, which a swizzle might mend
+  const auto is_worth_a_swizzle = [&] {
+    if (!has_conflicts) {
+      AskedFor now;
+      for (const Launch& launch : launches_for({}))
+        now = now + asked_before(launch);
+      has_conflicts = now.wavefronts > now.ideal_wavefronts;
+    }
+    return *has_conflicts;
+  };
+  try {
+    for (const Change& change : only ? std::vector{*only} : candidates.all()) {
+      try {
+        const Mended mended = mend(module, number, change);
+        const bool does_something = change.rearrangement().moves_lanes || mended.groups > 0 ||
+                                    change.block_axes != Change{}.block_axes ||
+                                    change.swizzled_row != 0;
+        if (!does_something) continue;
+        if (!only && change.swizzled_row != 0 && !is_worth_a_swizzle()) break;  // they come last
+        weigh(mended, launches_for(change));
+      } catch (const NotMended& error) {
+        chosen.refused.emplace_back(change, error.refusal());
+        if (change == Change{}) break;  // what forbids this forbids all
+      }
+    }
+  } catch (const UsageError& error) {
+    chosen.why = error.what();
+    return chosen;
   }
   if (!chosen.mended && !untaken.empty()) {
     chosen.why = fmt::format("a launch would take the original: {}", untaken);

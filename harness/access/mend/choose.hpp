@@ -29,6 +29,7 @@ struct AskedFor {
   std::uint64_t sectors = 0;
   std::uint64_t lines = 0;
   std::uint64_t wavefronts = 0;
+  std::uint64_t ideal_wavefronts = 0;
   double cycles = 0;
 };
 
