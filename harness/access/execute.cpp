@@ -168,7 +168,9 @@ void BlockRunner::act(Warp& warp, const Step& step, std::uint32_t mask) {
   if (hidden != 0) {
     fail_hidden(warp, step, hidden, "the address", state.cause[memory.address]);
   }
-  if (memory.kind == AccessKind::matrix) fail(warp, step, mask, "it is not modelled");
+  if (memory.kind == AccessKind::matrix || memory.width() == 0) {
+    fail(warp, step, mask, "it is not modelled");
+  }
   const std::uint64_t wrap = memory.short_address ? 0xFFFFFFFFU : ~std::uint64_t{0};
   for_lanes(mask, [&](unsigned lane) {
     addresses_[lane] = (state.value(memory.address)[lane] + memory.offset) & wrap;

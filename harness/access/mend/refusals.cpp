@@ -83,9 +83,9 @@ std::string why_specials(const Operand& operand, const Instruction& one,
                          const Rearrangement& change) {
   if (operand.kind == Operand::Kind::special) {
     if (std::string why = why_special(operand.special, change); !why.empty()) return why;
-    const bool is_plain = one.opcode == "mov" || one.opcode == "cvt";
-    const ptx::Type from = one.type(0);
-    if (!is_plain || ptx::bytes_of(from) != 4) return "an index that is not read as 32 bits";
+    const bool is_plain = one.operands.size() == 2 && &operand == &one.operands[1] &&
+                          (one.opcode == "mov" || one.opcode == "cvt");
+    if (!is_plain || ptx::bytes_of(one.type()) != 4) return "an index that is not read as 32 bits";
   }
   for (const Operand& item : operand.items) {
     if (std::string why = why_specials(item, one, change); !why.empty()) return why;
@@ -184,6 +184,11 @@ std::optional<Refusal> refusal_of(const ptx::Module& module, const ptx::Kernel& 
   if (!kernel.entry || !kernel.defined) return Refusal{ptx::no_index, "no kernel, but a function"};
   if (kernel.cluster[0] != 0) {
     return Refusal{ptx::no_index, "blocks of a cluster, which would be other ones"};
+  }
+  for (const std::uint32_t param : kernel.params) {
+    if (module.symbols[param].bytes == 0) {
+      return Refusal{ptx::no_index, "a parameter whose size is not known"};
+    }
   }
   for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i) {
     if (std::string why = why_not(module, kernel, kernel.instructions[i], change); !why.empty())

@@ -104,13 +104,12 @@ std::string run(const ptx::Module& module, const Launch& launch, Pages& memory,
 }  // namespace
 
 SameResults compare_results(const ptx::Module& module, const Launch& launch, const Mended& mended,
-                            const ptx::Module& mended_module) {
+                            const ptx::Module& mended_module, std::uint64_t budget) {
   SameResults same;
   Pages before{launch};
   std::unordered_map<std::uint64_t, Left> left;
   // The mended one's warps may have fewer lanes that take part, and as many threads in one.
-  constexpr std::uint64_t budget = std::uint64_t{1} << 22U;
-  constexpr std::uint64_t budget_after = budget << 6U;
+  const std::uint64_t budget_after = budget << 6U;
   same.failure = run(module, launch, before, budget, [&](const StoredBytes& stored) {
     for (unsigned b = 0; b < stored.bytes; ++b) {
       Left& here = left[stored.address + b];
@@ -242,7 +241,7 @@ Launch launch_of(KernelForms& forms, std::uint32_t number, const Sample& sample)
 }
 
 Comparisons compare_samples(const ptx::Module& module, std::uint32_t number, const Mended& mended,
-                            unsigned wanted, unsigned seeds) {
+                            unsigned wanted, unsigned seeds, std::uint64_t budget) {
   const ptx::Kernel& kernel = module.kernels[number];
   const ControlFlow flow = control_flow(kernel);
   KernelForms forms{module, kernel, flow};
@@ -260,7 +259,7 @@ Comparisons compare_samples(const ptx::Module& module, std::uint32_t number, con
       all.why = *why;
       continue;
     }
-    const SameResults same = compare_results(module, launch, mended, after);
+    const SameResults same = compare_results(module, launch, mended, after, budget);
     if (same.is_original) {
       ++all.failed;
       all.fault = same.failure;

@@ -24,9 +24,13 @@ struct SameResults {
   [[nodiscard]] bool is_same() const { return failure.empty() && different == 0; }
 };
 
+/// Most instructions of the original's warps in a comparison.
+inline constexpr std::uint64_t compared_instructions = std::uint64_t{1} << 22U;
+
 /// `launch` is the original's. Buffers hold what it says, and anything where it says nothing.
 [[nodiscard]] SameResults compare_results(const ptx::Module& module, const Launch& launch,
-                                          const Mended& mended, const ptx::Module& mended_module);
+                                          const Mended& mended, const ptx::Module& mended_module,
+                                          std::uint64_t budget = compared_instructions);
 
 /// What a launch is made of: a large buffer of random bytes for each pointer, and numbers for every
 /// other parameter.
@@ -55,6 +59,7 @@ struct Comparisons {
 };
 [[nodiscard]] Comparisons compare_samples(const ptx::Module& module, std::uint32_t kernel,
                                           const Mended& mended, unsigned wanted,
-                                          unsigned seeds = 32);
+                                          unsigned seeds = 32,
+                                          std::uint64_t budget = compared_instructions);
 
 }  // namespace strata::access
