@@ -41,6 +41,7 @@ struct MendOptions {
   std::string format = "table";
   unsigned compare = 4;
   bool assembles = false;
+  bool is_quiet = false;
   access::Tools tools;
 };
 
@@ -77,6 +78,7 @@ void work_on(const MendOptions& options, const ptx::Module& module,
     return;
   }
   work.chosen = access::choose(module, work.kernel, launches, {}, change);
+  if (change && !work.chosen.mended) work.failure = "cannot be changed so";
   if (!work.chosen.mended || options.compare == 0) return;
   work.compared = access::compare_samples(module, work.kernel, *work.chosen.mended, options.compare);
   const auto& worst = work.compared.worst;
@@ -241,7 +243,7 @@ void write_out(const MendOptions& options, std::vector<access::Input>& inputs,
     const fs::path base = fs::path{options.out} / stem;
     write_file(base.string() + ".mended.ptx", {module.text.data(), module.text.size()});
     write_file(base.string() + ".mended.hpp", access::launch_header(module, kernels, whole));
-    fmt::print(stderr, "strata: {}.mended.hpp\n", base.string());
+    if (!options.is_quiet) fmt::print(stderr, "strata: {}.mended.hpp\n", base.string());
   }
 }
 
@@ -303,11 +305,16 @@ ExitCode run(const MendOptions& options) {
     assemble(options, inputs[work.input], work);
   if (options.format == "json") {
     print_json(inputs, all);
-  } else {
+  } else if (!options.is_quiet) {
     print_table(inputs, all);
   }
-  const bool any_failed =
-      std::ranges::any_of(all, [](const Work& work) { return !work.failure.empty(); });
+  bool any_failed = false;
+  for (const Work& work : all) {
+    if (work.failure.empty()) continue;
+    any_failed = true;
+    fmt::print(stderr, "strata: {}: {}{}\n", work.name, one_line(work.failure),
+               work.chosen.mended ? "" : ": " + one_line(work.chosen.why));
+  }
   if (!options.out.empty()) write_out(options, inputs, all);
   return any_failed ? ExitCode::failed : ExitCode::success;
 }
@@ -336,6 +343,7 @@ void add_access_mend(CLI::App& app, int& status) {
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
   sub->add_flag("--assemble", options->assembles, "have ptxas make machine code of each");
+  sub->add_flag("--quiet", options->is_quiet, "print nothing but what goes wrong");
   option(sub, "--compiler", options->tools.compiler,
          "what compiles CUDA sources (default nvcc, else clang++)", "NAME");
   option(sub, "--flag", options->tools.flags, "passed on to the compiler; as --flag=-Iinclude",

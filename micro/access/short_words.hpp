@@ -31,7 +31,13 @@ struct Form {
   std::uint32_t group = 4;  ///< that a thread takes
   bool together = true;     ///< by one access to each matrix
   bool coalesced = true;
+  /// As `together`, by the kernel that was made of the one that takes an element.
+  bool mended = false;
 
+  /// What a mended form is made of.
+  [[nodiscard]] constexpr Form original() const {
+    return {.element = element, .group = element, .together = true, .coalesced = coalesced};
+  }
   [[nodiscard]] constexpr std::uint32_t blocks() const {
     return static_cast<std::uint32_t>(matrix_bytes / group / threads);
   }
@@ -45,6 +51,10 @@ struct Form {
 /// Why a form has no meaning, or null: kernels are compiled for the others.
 [[nodiscard]] constexpr const char* why_not(const Form& form, Backend backend) {
   if (form.group < form.element) return "a group is one element or more";
+  if (form.mended && backend == Backend::host) return "a kernel of a GPU is mended";
+  if (form.mended && form.coalesced && form.group == form.element) {
+    return "there is nothing to mend";
+  }
   if (form.together) return nullptr;
   if (form.group == form.element) return "one element is not taken apart";
   if (backend == Backend::host && form.coalesced) {

@@ -100,6 +100,8 @@ struct {name} {{
   static cudaError_t launch(const Shape& shape, const Arguments&... arguments) {{
     return mended::launch<{name}_kernel>(shape, arguments...);
   }}
+  /// Both kernels; loads them.
+  static Kernels kernels() {{ return {name}_kernel::load(); }}
   /// Why launch() takes the original; null where it takes the mended kernel.
   template <class... Arguments>
   static const char* why_not(const Shape& shape, const Arguments&... arguments) {{
