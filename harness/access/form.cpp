@@ -21,7 +21,7 @@ Int128 clamped(Int128 value) {
   return std::clamp(value, -unbounded, unbounded);
 }
 
-/// Of bounds: whatever meets one that is past any_number stays there.
+/// Of bounds: whatever meets one that is past everything stays there.
 Int128 bound_sum(Int128 a, Int128 b) {
   if (a <= -unbounded || b <= -unbounded) return -unbounded;
   if (a >= unbounded || b >= unbounded) return unbounded;
@@ -831,7 +831,7 @@ FormId Forms::bits(AtomKind kind, FormId a, FormId b) {
   if (const FormId simple = masked(kind, a, b); simple != no_form) return simple;
   if (a == b) return kind == AtomKind::bit_xor ? constant(0) : a;
   if (kind == AtomKind::bit_and) {
-    // 0 or −1 lets nothing or any_number through.
+    // 0 or −1 lets nothing or everything through.
     for (const auto& [sign, other] : {std::pair{a, b}, std::pair{b, a}}) {
       if (range_of(sign) == Interval{-1, 0}) return select(scale(sign, -1), other, constant(0));
     }

@@ -163,7 +163,7 @@ Bounds::Number Bounds::atom_box(AtomId id) {
       break;
   }
   const bool tells_itself = atom.kind == AtomKind::parameter || atom.kind == AtomKind::special;
-  if (found != told && !tells_itself) found = checks_.apply(Operation::both, found, told);
+  if (found != told && !tells_itself) found = checks_.apply(Operation::both, told, found);
   atoms_.emplace(id, found);
   return found;
 }

@@ -44,7 +44,9 @@ struct Change {
   /// The axis of the original that lanes go along: of its grid, if there is an exchange.
   [[nodiscard]] unsigned lanes_axis() const { return exchange ? exchange->axis : thread_axes[0]; }
   [[nodiscard]] Rearrangement rearrangement() const {
-    return {.moves_lanes = moves_lanes() || moves_blocks(), .moves_blocks = moves_blocks()};
+    // Blocks in another order, too: some kernels wait for blocks of lower numbers.
+    return {.moves_lanes = moves_lanes() || moves_blocks() || block_axes != Change{}.block_axes,
+            .moves_blocks = moves_blocks()};
   }
 };
 

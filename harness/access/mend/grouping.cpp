@@ -75,8 +75,9 @@ std::optional<FormId> Instances::replaced(AtomId id, const Instance& instance) {
     }
     case AtomKind::parameter:
       for (const auto& [symbol, value] : change_.given) {
-        if (symbol == atom.which && atom.place == 0 && atom.bytes == 4)
-          return forms.constant(static_cast<std::int64_t>(value));
+        if (symbol != atom.which || atom.place != 0 || atom.bytes != 4) continue;
+        return forms.constant(atom.is_signed ? std::int64_t{static_cast<std::int32_t>(value)}
+                                             : std::int64_t{value});
       }
       return {};
     case AtomKind::counter:

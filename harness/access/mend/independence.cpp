@@ -62,17 +62,15 @@ std::optional<Independence::Access> Independence::access_of(std::uint32_t instru
 }
 
 std::optional<Independence::Number> Independence::place_of(const Access& access) {
-  const std::pair key{access.meaning.form, access.block};
-  const auto known = places_.find(key);
-  if (known != places_.end()) return known->second;
-  std::optional<Number> place;
-  if (access.meaning.form != no_form && access.bytes != 0) {
-    ConditionSet conditions = access.meaning.conditions;
-    const Number number = bounds_.of(access.meaning.form, access.block, &conditions);
-    if (bounds_.is_bounded(number) && bounds_.ensure(conditions, access.block)) place = number;
-  }
-  places_.emplace(key, place);
-  return place;
+  if (access.meaning.form == no_form || access.bytes == 0) return std::nullopt;
+  const auto [known, is_new] = places_.try_emplace({access.meaning.form, access.block});
+  Place& place = known->second;
+  if (is_new) place.number = bounds_.of(access.meaning.form, access.block, &place.conditions);
+  // Each time: what was needed before may have been taken back.
+  const bool is_known = bounds_.is_bounded(place.number) &&
+                        bounds_.ensure(place.conditions, access.block) &&
+                        bounds_.ensure(access.meaning.conditions, access.block);
+  return is_known ? std::optional{place.number} : std::nullopt;
 }
 
 std::optional<Refusal> Independence::keep_apart(const Access& one, const Access& other) {
@@ -142,7 +140,10 @@ std::optional<Refusal> Independence::keep_own(const Access& one, const Access& o
     is_there[axis] = true;
     strides.emplace_back(*number, checks_.size(axis));
   }
-  if (!simple_bounds_.ensure(meaning.conditions, one.block)) return refusal;
+  const bool are_known = simple_bounds_.ensure(meaning.conditions, one.block) &&
+                         bounds_.ensure(one.meaning.conditions, one.block) &&
+                         bounds_.ensure(other.meaning.conditions, other.block);
+  if (!are_known) return refusal;
   for (unsigned axis = 0; axis < is_there.size(); ++axis) {
     if (is_there[axis]) continue;
     checks_.need_within(checks_.size(axis), 1, 1,
@@ -183,7 +184,9 @@ std::vector<Independence::Access> Independence::families() {
     }
     const std::int64_t apart = *distance(*family, *access);
     const std::int64_t end = std::max(family->bytes, apart + access->bytes);
-    if (apart < 0) family->meaning = access->meaning;
+    if (apart < 0) family->meaning.form = access->meaning.form;
+    family->meaning.conditions =
+        wrapped_.united(family->meaning.conditions, access->meaning.conditions);
     family->bytes = end - std::min<std::int64_t>(0, apart);
   }
   return all;
@@ -221,8 +224,9 @@ std::optional<Refusal> Independence::of_shared_memory() const {
                                   role == Role::atomic || role == Role::reduction);
   };
   const auto conflict = [&](std::uint32_t i, std::uint32_t j) {
-    const bool is_load = role_of(code[i]) == Role::load;
-    return is_load != (role_of(code[j]) == Role::load);
+    const bool are_alike = role_of(code[i]) == role_of(code[j]);
+    const bool is_atomic = role_of(code[i]) != Role::load && role_of(code[i]) != Role::store;
+    return !are_alike || (is_atomic && !combine_alike(code[i], code[j]));
   };
   for (std::uint32_t i = 0; i < code.size(); ++i) {
     if (!touches(i)) continue;

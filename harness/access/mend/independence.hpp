@@ -56,7 +56,11 @@ class Independence {
   Bounds simple_bounds_;
   KernelForms wrapped_;  ///< forms that hold whatever wraps around
   Bounds bounds_;
-  std::map<std::pair<FormId, std::uint32_t>, std::optional<Number>> places_;  ///< by block
+  struct Place {
+    Number number = 0;
+    ConditionSet conditions = 0;
+  };
+  std::map<std::pair<FormId, std::uint32_t>, Place> places_;  ///< by block
 };
 
 }  // namespace strata::access

@@ -244,6 +244,8 @@ Range LaunchChecks::widest_of(const Node& node, const std::vector<Node>& nodes) 
     case Kind::size:
       return {1, most_sizes.at(node.at)};
     case Kind::applied:
+      // Of two that contradict each other the first is taken.
+      if (node.operation == Operation::both) return nodes[node.a].widest;
       return applied(node.operation, nodes[node.a].widest, nodes[node.b].widest);
   }
   return launch_math::anything;

@@ -10,7 +10,7 @@
 
 namespace strata::launch_math {
 
-/// Stands for every number from there on: a bound of 63 bits or more is none.
+/// As a bound it stands for every number from there on.
 inline constexpr std::int64_t endless = std::numeric_limits<std::int64_t>::max();
 
 /// From low to high, both included.
@@ -24,13 +24,15 @@ inline constexpr Range anything{-endless, endless};
 constexpr bool has_end(std::int64_t bound) {
   return bound != endless && bound != -endless;
 }
-constexpr std::int64_t sum_of(std::int64_t a, std::int64_t b) {
+/// Of lower bounds.
+constexpr std::int64_t sum_of_low(std::int64_t a, std::int64_t b) {
   std::int64_t sum = 0;
-  if (has_end(a) && has_end(b) && !__builtin_add_overflow(a, b, &sum) && sum >= -endless) {
-    return sum;
-  }
-  const bool is_low = a == -endless || b == -endless || (has_end(a) && has_end(b) && a < 0);
-  return is_low ? -endless : endless;
+  if (a == -endless || b == -endless) return -endless;
+  if (__builtin_add_overflow(a, b, &sum)) return a < 0 ? -endless : endless;
+  return std::max(sum, -endless);
+}
+constexpr std::int64_t sum_of_high(std::int64_t a, std::int64_t b) {
+  return -sum_of_low(-a, -b);
 }
 /// Of anything with 0 it is 0; times more than 1, what is endless overflows, and stays so.
 constexpr std::int64_t product_of(std::int64_t a, std::int64_t b) {
@@ -40,7 +42,7 @@ constexpr std::int64_t product_of(std::int64_t a, std::int64_t b) {
 }
 /// Rounded down; b is positive.
 constexpr std::int64_t quotient_of(std::int64_t a, std::int64_t b) {
-  if (!has_end(a)) return a;
+  if (b == endless) return a < 0 ? -1 : 0;
   return a / b - (a % b < 0 ? 1 : 0);
 }
 
@@ -57,7 +59,7 @@ constexpr Range exactly(std::int64_t value) {
 inline constexpr std::int64_t far_address = std::int64_t{1} << 57;
 /// What an index lies in.
 constexpr Range below(const Range& count) {
-  return {0, sum_of(count.high, -1)};
+  return {0, sum_of_high(count.high, -1)};
 }
 /// From the one's lower end to the other's higher one.
 constexpr Range between(const Range& a, const Range& b) {
@@ -69,7 +71,7 @@ constexpr Range both(const Range& a, const Range& b) {
   return met.low <= met.high ? met : a;
 }
 constexpr Range add(const Range& a, const Range& b) {
-  return {sum_of(a.low, b.low), sum_of(a.high, b.high)};
+  return {sum_of_low(a.low, b.low), sum_of_high(a.high, b.high)};
 }
 constexpr Range multiply(const Range& a, const Range& b) {
   if (a.low >= 0 && b.low >= 0) return {product_of(a.low, b.low), product_of(a.high, b.high)};
@@ -88,8 +90,9 @@ constexpr Range short_multiply(const Range& a, const Range& b) {
 }
 constexpr Range quotient(const Range& a, const Range& b) {
   if (b.low <= 0) return anything;
-  return {std::min(quotient_of(a.low, b.low), quotient_of(a.low, b.high)),
-          std::max(quotient_of(a.high, b.low), quotient_of(a.high, b.high))};
+  const auto low = std::min(quotient_of(a.low, b.low), quotient_of(a.low, b.high));
+  const auto high = std::max(quotient_of(a.high, b.low), quotient_of(a.high, b.high));
+  return {a.low == -endless ? -endless : low, a.high == endless ? endless : high};
 }
 /// With the divisor's sign.
 constexpr Range remainder(const Range& a, const Range& b) {
@@ -99,7 +102,7 @@ constexpr Range remainder(const Range& a, const Range& b) {
     const std::int64_t whole = product_of(quotient_of(a.low, b.low), b.low);
     if (whole != -endless) return {a.low - whole, a.high - whole};
   }
-  const std::int64_t most = sum_of(b.high, -1);
+  const std::int64_t most = sum_of_high(b.high, -1);
   return {0, a.low >= 0 ? std::min(most, a.high) : most};
 }
 constexpr Range least(const Range& a, const Range& b) {
@@ -122,7 +125,7 @@ constexpr bool is_power_of_two(const Range& a) {
 constexpr bool are_apart(const Range& a, std::int64_t a_bytes, const Range& b,
                          std::int64_t b_bytes) {
   if (a.low < 0 || b.low < 0 || a.high == endless || b.high == endless) return false;
-  return sum_of(a.high, a_bytes) <= b.low || sum_of(b.high, b_bytes) <= a.low;
+  return sum_of_high(a.high, a_bytes) <= b.low || sum_of_high(b.high, b_bytes) <= a.low;
 }
 
 /// A sum of strides × indices, each index below its count.
@@ -144,7 +147,7 @@ constexpr bool are_spread(Stride (&strides)[size], std::int64_t bytes) {
   for (const Stride& one : strides) {
     if (one.count.high <= 1) continue;
     if (one.bytes.low < reach) return false;
-    reach = sum_of(reach, product_of(one.bytes.low, sum_of(one.count.high, -1)));
+    reach = sum_of_high(reach, product_of(one.bytes.low, sum_of_high(one.count.high, -1)));
     if (reach == endless) return false;
   }
   return true;

@@ -1,6 +1,6 @@
 #include "harness/access/mend/statement.hpp"
 
-#include "harness/access/marked_ptx.hpp"
+#include "harness/access/mend/change.hpp"
 #include "harness/access/ptx_lexer.hpp"
 
 #include <fmt/format.h>
@@ -17,9 +17,8 @@ using ptx::Operand;
 using ptx::Special;
 using ptx::Token;
 
-[[noreturn]] void fail(const ptx::Instruction& one) {
-  throw std::runtime_error{
-      fmt::format("line {} of the PTX: {}: its operands are not followed", one.line, one.opcode)};
+[[noreturn]] void fail(std::uint32_t instruction) {
+  throw NotMended{{instruction, "its operands are not followed"}};
 }
 
 /// Registers and special registers, in the order of the text.
@@ -53,7 +52,7 @@ std::string statement(const ptx::Module& module, const ptx::Kernel& kernel,
   const char* end = nullptr;  // of the token before
   while (!lexer.peek().is(";")) {
     const Token token = lexer.take();
-    if (token.kind == Token::Kind::end) fail(one);
+    if (token.kind == Token::Kind::end) fail(instruction);
     const bool is_opcode = end == nullptr;
     if (!is_opcode && token.text.data() != end) text += ' ';
     end = token.text.data() + token.text.size();
@@ -80,7 +79,7 @@ std::string statement(const ptx::Module& module, const ptx::Kernel& kernel,
       text += token.text;
     }
   }
-  if (next != names.size()) fail(one);
+  if (next != names.size()) fail(instruction);
   return text + ";";
 }
 
@@ -93,7 +92,7 @@ std::string address_text(const ptx::Module& module, const Operand& address, std:
   } else if (address.kind == Operand::Kind::symbol) {
     base = module.symbols[address.index].name;
   } else {
-    throw std::runtime_error{"an address that is a number"};
+    throw std::logic_error{"an address that is a number"};
   }
   return fmt::format("{}+{}", base, offset);
 }

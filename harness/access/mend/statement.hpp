@@ -15,13 +15,13 @@ struct Renaming {
 };
 
 /// The instruction with its guard and its semicolon, as its text has it but for names. Throws
-/// std::runtime_error, in one line, where the names in the text are not those that were read.
+/// NotMended where the names in the text are not those that were read.
 [[nodiscard]] std::string statement(const ptx::Module& module, const ptx::Kernel& kernel,
                                     std::uint32_t instruction, const Renaming& renaming);
 /// "@%p1 ", "@!%p1 ", or nothing.
 [[nodiscard]] std::string guard_text(const ptx::Instruction& one, const Renaming& renaming);
 /// An operand: a register, a number as it is written; of an address what stands in the brackets, so
-/// many bytes further on. Throws as statement() does.
+/// many bytes further on.
 [[nodiscard]] std::string address_text(const ptx::Module& module, const ptx::Operand& address,
                                        std::int64_t further, const Renaming& renaming);
 

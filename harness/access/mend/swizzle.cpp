@@ -91,6 +91,9 @@ void Swizzle::find_accesses() {
     symbols_.emplace(i, found[0]);
     unsigned& widest = widths_[found[0]];
     widest = std::max({widest, width, static_cast<unsigned>(bank_bytes)});
+    if (symbol.align % widest != 0) {
+      throw NotMended{{i, fmt::format("{} is not aligned to {} bytes", symbol.name, widest)}};
+    }
   }
 }
 

@@ -266,8 +266,7 @@ class Weaver {
     const bool negated = end.branch->guard_negated;
     line(fmt::format("@!{} {}", any, jump(negated ? end.taken : end.otherwise)));
     line(fmt::format("@{} {}", all, jump(negated ? end.otherwise : end.taken)));
-    const std::uint32_t meet = flow_.post_dominator[block];
-    if (meet == no_index) throw NotMended{{end.at, "a loop that nothing ends"}};
+    const std::uint32_t meet = meeting_of(block, end);
     one_by_one(label(block), meet, {end.taken, end.otherwise},
                [&](unsigned copy, const std::string& taken, const std::string& otherwise) {
                  line(fmt::format("@{}{} bra {};", negated ? "!" : "", guards[copy], taken));
@@ -286,10 +285,24 @@ class Weaver {
     return before;
   }
 
-  /// Runs each copy from the first block that `begin` chooses up to where all meet.
-  template <class Begin>
-  void one_by_one(const std::string& where, std::uint32_t meet,
-                  const std::array<std::uint32_t, 2>& ways, const Begin& begin) {
+  /// Where all copies meet again, each in the same pass of every loop: counters are then the same.
+  [[nodiscard]] std::uint32_t meeting_of(std::uint32_t block, const End& end) const {
+    std::uint32_t meet = block;
+    const auto is_in_another_pass = [&](std::uint32_t other) {
+      const std::uint32_t loop = flow_.loop_of[other];
+      return loop != no_index && flow_.loops[loop].header == other && flow_.is_in(loop, meet);
+    };
+    do {
+      meet = flow_.post_dominator[meet];
+      if (meet == no_index) throw NotMended{{end.at, "a loop that nothing ends"}};
+    } while (meet != flow_.exit() && std::ranges::any_of(region_of({end.taken, end.otherwise}, meet),
+                                                         is_in_another_pass));
+    return meet;
+  }
+
+  /// The blocks on the ways to where all meet.
+  [[nodiscard]] std::set<std::uint32_t> region_of(const std::array<std::uint32_t, 2>& ways,
+                                                  std::uint32_t meet) const {
     std::set<std::uint32_t> region;
     std::vector<std::uint32_t> open;
     const auto enter = [&](std::uint32_t block) {
@@ -302,6 +315,14 @@ class Weaver {
       open.pop_back();
       std::ranges::for_each(flow_.blocks[block].successors, enter);
     }
+    return region;
+  }
+
+  /// Runs each copy from the first block that `begin` chooses up to where all meet.
+  template <class Begin>
+  void one_by_one(const std::string& where, std::uint32_t meet,
+                  const std::array<std::uint32_t, 2>& ways, const Begin& begin) {
+    const std::set<std::uint32_t> region = region_of(ways, meet);
     const auto start = [&](unsigned copy) { return fmt::format("{}_c{}", where, copy); };
     for (unsigned copy = 0; copy < change_.threads; ++copy) {
       const bool is_last = copy + 1 == change_.threads;
