@@ -34,7 +34,7 @@ class SideBySide {
     }
     for (const unsigned zero : {8, 9, 10, 11, 22, 23})
       line(fmt::format("mov.u32 %r{}, 0;", zero));
-    line("mov.u32 %r12, %r3;\nmov.u32 %r13, 1;");
+    line("mov.u32 %r12, %r3;\nmov.u32 %r13, 1;\nmov.u64 %rd8, 0;\nmov.u64 %rd9, 0;");
     if (random_.below(2) == 0) line("setp.ge.u32 %p0, %r3, %r1;\n@%p0 bra end;");
     statements(3);
     store();
@@ -69,6 +69,10 @@ class SideBySide {
     element();
     line(fmt::format("mul.wide.{}32 %rd5, %r20, {};\nadd.s64 %rd6, {}, %rd5;",
                      random_.below(2) == 0 ? 'u' : 's', width_, pointer));
+    if (random_.below(2) == 0) {
+      line(fmt::format("mad.lo.s64 %rd6, %rd{}, {}, %rd6;", 8 + random_.below(2),
+                       width_ * (random_.below(3) == 0 ? 1 : 64)));
+    }
   }
   [[nodiscard]] std::string type() { return fmt::format("u{}", 8 * width_); }
 
@@ -116,7 +120,9 @@ class SideBySide {
   void loop() {
     const unsigned label = labels_++;
     const std::string counter = depth_ == 1 ? "%r9" : "%r8";
-    line(fmt::format("mov.u32 {}, 0;", counter));
+    const std::string steps =
+        fmt::format("add.u32 {0}, {0}, 1;\nadd.s64 %rd{1}, %rd{1}, 1;", counter, counter.back());
+    line(fmt::format("mov.u32 {}, 0;\nmov.u64 %rd{}, 0;", counter, counter.back()));
     if (random_.below(3) == 0) {
       // Each thread as often as its data say.
       line(fmt::format("and.b32 %r2{}, {}, 3;", 2 + depth_, number()));
@@ -125,7 +131,7 @@ class SideBySide {
     }
     line(fmt::format("loop{}:", label));
     const bool counts_first = random_.below(3) == 0;
-    if (counts_first) line(fmt::format("add.u32 {0}, {0}, 1;", counter));
+    if (counts_first) line(steps);
     if (random_.below(3) == 0) {
       // The next pass begins early: only what comes below may end the loop.
       compare(2);
@@ -139,11 +145,11 @@ class SideBySide {
     if (random_.below(3) == 0) {
       line(fmt::format("setp.ge.u32 %p3, {}, %r2{};\n@%p3 bra left{};\nnext{}:", counter,
                        2 + depth_, label, label));
-      if (!counts_first) line(fmt::format("add.u32 {0}, {0}, 1;", counter));
+      if (!counts_first) line(steps);
       line(fmt::format("bra loop{};", label));
     } else {
       line(fmt::format("next{}:", label));
-      if (!counts_first) line(fmt::format("add.u32 {0}, {0}, 1;", counter));
+      if (!counts_first) line(steps);
       line(fmt::format("setp.lt.u32 %p3, {}, %r2{};\n@%p3 bra loop{};", counter, 2 + depth_, label));
     }
     line(fmt::format("left{}:", label));

@@ -95,6 +95,26 @@ TEST(MendedKernels, CountWhatSeveralThreadsAddUp) {
   EXPECT_EQ(all.worst.different, 0U);
 }
 
+TEST(MendedKernels, MeetInTheSamePassOfALoop) {
+  // Threads that skip a pass come to the store one pass later than their neighbours.
+  const ptx::Module module =
+      ptx::read(kernel_text(".param .u64 b",
+                            "ld.param.u64 %rd0, [b];\nmov.u32 %r10, %ctaid.x;\n"
+                            "mov.u32 %r11, %ntid.x;\nmov.u32 %r12, %tid.x;\n"
+                            "mad.lo.s32 %r0, %r10, %r11, %r12;\nmul.wide.u32 %rd1, %r0, 4;\n"
+                            "add.s64 %rd1, %rd0, %rd1;\nmov.u64 %rd2, 0;\n"
+                            "again:\nadd.s64 %rd2, %rd2, 1;\nand.b32 %r2, %r0, 1;\n"
+                            "setp.eq.u32 %p1, %r2, 1;\nsetp.eq.and.u64 %p1, %rd2, 1, %p1;\n"
+                            "@%p1 bra again;\nmad.lo.s64 %rd3, %rd2, 16384, %rd1;\n"
+                            "st.global.u32 [%rd3], %r0;\nsetp.lt.u64 %p2, %rd2, 4;\n"
+                            "@%p2 bra again;\nret;"),
+                "k.ptx");
+  const Mended mended = mended_by(module, 0, "threads=2");
+  const Comparisons all = compare_samples(module, 0, mended, 2);
+  EXPECT_EQ(all.compared, 2U);
+  EXPECT_TRUE(all.worst.is_same()) << mended.text;
+}
+
 TEST(MendedKernels, StandBesideTheirOriginals) {
   const ptx::Module module = ptx::read(text_of_file("mend"), "mend.ptx");
   const Mended mended = mended_by(module, kernel_in(module, "scale"), "threads=2");

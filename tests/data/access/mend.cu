@@ -81,6 +81,12 @@ __global__ void histogram(const std::uint8_t* a, unsigned* counts, int n) {
   if (i < n) atomicAdd(counts + a[i], 1U);
 }
 
+// Four threads store to each word.
+__global__ void races(const float* a, float* b, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) b[i / 4] = a[i];
+}
+
 __global__ void triples(const float* x, const float* y, float* z) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   z[3 * i] = x[i];
