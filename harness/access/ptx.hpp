@@ -185,6 +185,7 @@ struct Symbol {
 
 struct Kernel {
   std::string_view name = {};
+  std::string_view text = {};  ///< from its linkage to the end of its body, where it has one
   bool entry = false;    ///< .entry; else .func
   bool defined = false;  ///< false: only declared, or the other name of a function
   std::vector<std::uint32_t> params = {};  ///< into Module::symbols

@@ -104,7 +104,7 @@ void assemble(const MendOptions& options, const access::Input& input, Work& work
   access::Tools tools = options.tools;
   if (tools.architecture.empty()) tools.architecture = std::string{input.module.target};
   try {
-    (void)access::assemble(work.chosen.mended->text, input.name, tools,
+    (void)access::assemble(work.chosen.mended->alone, input.name, tools,
                            {.entry = work.chosen.mended->name});
   } catch (const UsageError& error) {
     work.failure = one_line(error.what());
@@ -123,8 +123,8 @@ std::string comparison_text(const Comparisons& compared) {
                ? fmt::format("not compared: the original does not run: {}", compared.fault)
                : fmt::format("not compared: {}", compared.why);
   }
-  std::string text = fmt::format("compared in {} launches on the host, 0 bits differ",
-                                 compared.compared);
+  std::string text = fmt::format("compared in {} launch{} on the host, 0 bits differ",
+                                 compared.compared, compared.compared == 1 ? "" : "es");
   if (compared.worst.raced > 0) text += ", but for bytes that several threads write";
   return text;
 }
@@ -143,10 +143,12 @@ void print_table(const std::vector<access::Input>& inputs, const std::vector<Wor
     fmt::print(": {}\n", text_of(mended.change));
     const auto& before = work.chosen.before;
     const auto& after = work.chosen.after;
-    fmt::print("    requests {} → {}, sectors {} → {}, lines {} → {}, wavefronts of shared memory "
-               "{} → {}\n",
-               before.requests, after.requests, before.sectors, after.sectors, before.lines,
-               after.lines, before.wavefronts, after.wavefronts);
+    fmt::print("    requests {} → {}, sectors {} → {}, lines {} → {}", before.requests,
+               after.requests, before.sectors, after.sectors, before.lines, after.lines);
+    if (before.wavefronts > 0) {
+      fmt::print(", wavefronts of shared memory {} → {}", before.wavefronts, after.wavefronts);
+    }
+    fmt::print("\n");
     if (before.cycles > 0 && after.cycles > 0) {
       fmt::print("    cycles of an SM for them, modelled: ÷ {:.2f}\n", before.cycles / after.cycles);
     }
@@ -158,10 +160,10 @@ void print_table(const std::vector<access::Input>& inputs, const std::vector<Wor
         fmt::print("      {}\n", reason);
     }
   }
-  fmt::print("{} kernels:", all.size());
+  std::vector<std::string> parts;
   for (const auto& [state, count] : counts)
-    fmt::print(" {} {}", count, state);
-  fmt::print("\n");
+    parts.push_back(fmt::format("{} {}", count, state));
+  fmt::print("{} kernel{}: {}\n", all.size(), all.size() == 1 ? "" : "s", fmt::join(parts, ", "));
 }
 
 void print_json(const std::vector<access::Input>& inputs, const std::vector<Work>& all) {

@@ -86,7 +86,7 @@ class Mend(unittest.TestCase):
         self.assertIn("0 bits differ", text)
         self.assertIn("the original is launched where", text)
         self.assertRegex(text, r"refused: line \d+ of the PTX: st.global.f32: .*another thread")
-        self.assertIn("2 kernels: 1 mended 1 refused", text)
+        self.assertIn("2 kernels: 1 mended, 1 refused", text)
         kernels = json.loads(self.answer(KERNELS, *words, "--format", "json").stdout)["kernels"]
         columns = next(one for one in kernels if one["kernel"] == "column_of_block")
         self.assertEqual(columns["before"]["sectors"], 2 * 64 * 32)

@@ -74,8 +74,9 @@ class NotMended : public std::runtime_error {
 
 /// A kernel that was changed, beside the original in a module.
 struct Mended {
-  std::string text;  ///< of the module
-  std::string name;  ///< of the mended kernel
+  std::string text;   ///< of the module
+  std::string alone;  ///< of a module with this kernel alone
+  std::string name;   ///< of the mended kernel
   Change change;
   LaunchChecks checks;    ///< without which the original is to be launched
   unsigned groups = 0;    ///< accesses of several

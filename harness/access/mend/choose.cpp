@@ -12,6 +12,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <tuple>
 
 namespace strata::access {
 namespace {
@@ -212,7 +213,7 @@ AskedFor operator+(AskedFor a, const AskedFor& b) {
 
 /// A launch of a usual size for the change, which shows what it does.
 Launch usual_launch(KernelForms& forms, std::uint32_t number, const Change& change,
-                    std::uint32_t blocks) {
+                    std::uint32_t blocks, std::uint32_t length) {
   const auto asks = [&](Special special) {
     return std::ranges::any_of(forms.kernel().instructions, [&](const Instruction& one) {
       return std::ranges::any_of(one.operands, [&](const ptx::Operand& operand) {
@@ -220,8 +221,10 @@ Launch usual_launch(KernelForms& forms, std::uint32_t number, const Change& chan
       });
     });
   };
-  Sample sample{.grid = {blocks * change.threads, (blocks + 1) / 2, 1}, .block = {64, 1, 1}, .number = [] { return 4096U; },
-                .below = 4096};
+  Sample sample{.grid = {blocks * change.threads, (blocks + 1) / 2, 1},
+                .block = {64, 1, 1},
+                .number = [length] { return length; },
+                .below = length};
   if (asks(Special::tid_y)) sample.block = {16, 4, 1};
   Launch launch = launch_of(forms, number, sample);
   if (change.exchange) {
@@ -249,9 +252,10 @@ Chosen choose(const ptx::Module& module, std::uint32_t number, std::span<const L
     return chosen;
   }
   Candidates candidates{module, kernel};
-  std::map<std::pair<std::vector<std::uint8_t>, std::uint64_t>, AskedFor> known;
+  std::map<std::pair<std::vector<std::uint8_t>, std::array<std::uint32_t, 6>>, AskedFor> known;
   const auto asked_before = [&](const Launch& launch) {
-    const std::pair key{launch.params, launch.grid.count()};
+    const auto& [grid, block] = std::tie(launch.grid, launch.block);
+    const std::pair key{launch.params, std::array{grid.x, grid.y, grid.z, block.x, block.y, block.z}};
     const auto found = known.find(key);
     if (found != known.end()) return found->second;
     return known.emplace(key, asked_for(module, launch, cost)).first->second;
@@ -259,7 +263,7 @@ Chosen choose(const ptx::Module& module, std::uint32_t number, std::span<const L
   std::string untaken;  // why some launch would take the original
   double best = least_gain;
   const auto weigh = [&](const Mended& mended, const std::vector<Launch>& all) {
-    const ptx::Module after = ptx::read(mended.text, "mended.ptx");
+    const ptx::Module after = ptx::read(mended.alone, "mended.ptx");
     AskedFor before;
     AskedFor now;
     std::string failing;
@@ -279,19 +283,20 @@ Chosen choose(const ptx::Module& module, std::uint32_t number, std::span<const L
     chosen.after = now;
     chosen.mended = mended;
   };
-  // Of the launches that were given, or else of usual ones: where even little takes too long, none.
+  // Those that were given, or else a usual one.
+  bool is_long = false;  // the first of these
   const auto launches_for = [&](const Change& change) {
     if (!launches.empty()) return std::vector<Launch>{launches.begin(), launches.end()};
-    for (const std::uint32_t blocks : {8U, 1U}) {
-      std::vector<Launch> usual{usual_launch(candidates.forms(), number, change, blocks)};
+    if (!is_long) {
       try {
+        std::vector<Launch> usual{usual_launch(candidates.forms(), number, change, 8, 4096)};
         (void)asked_before(usual[0]);
         return usual;
       } catch (const UsageError&) {
-        if (blocks == 1) throw;
+        is_long = true;
       }
     }
-    return std::vector<Launch>{};
+    return std::vector{usual_launch(candidates.forms(), number, change, 1, 256)};
   };
   std::optional<bool> has_conflicts;  // in shared memory, which a swizzle might mend
   const auto is_worth_a_swizzle = [&] {

@@ -9,9 +9,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
-#include <stdexcept>
 #include <string_view>
+#include <vector>
 
 namespace strata::access {
 namespace {
@@ -54,34 +55,17 @@ void check_shape(const Change& change, const ptx::Kernel& kernel, const ptx::Mod
   }
 }
 
-/// The kernel's declaration up to its parameters, where that begins in the text, and their text.
-struct Head {
-  std::size_t begin = 0;
+/// As the text has them.
+std::string parameters_of(const ptx::Kernel& kernel) {
   std::string parameters;
-};
-
-Head head_of(const ptx::Module& module, const ptx::Kernel& kernel) {
-  const std::string_view text{module.text.data(), module.text.size()};
-  const auto name = static_cast<std::size_t>(kernel.name.data() - text.data());
-  Head head{.begin = text.rfind(".entry", name)};
-  for (bool has_more = true; has_more;) {
-    has_more = false;
-    const std::size_t last = text.find_last_not_of(" \t\r\n", head.begin - 1);
-    for (const std::string_view word : {".visible", ".weak", ".extern"}) {
-      if (last == std::string_view::npos || !text.substr(0, last + 1).ends_with(word)) continue;
-      head.begin = last + 1 - word.size();
-      has_more = true;
-    }
-  }
-  ptx::Lexer lexer{text.substr(name), "kernel"};
+  ptx::Lexer lexer{kernel.text.substr(
+                       static_cast<std::size_t>(kernel.name.data() - kernel.text.data())),
+                   "kernel"};
   (void)lexer.take();
-  if (!lexer.take_if("(")) return head;
-  while (!lexer.peek().is(")")) {
-    const ptx::Token token = lexer.take();
-    if (token.kind == ptx::Token::Kind::end) throw std::logic_error{"a kernel without its end"};
-    head.parameters += fmt::format("{} ", token.text);
-  }
-  return head;
+  if (!lexer.take_if("(")) return parameters;
+  while (!lexer.peek().is(")"))
+    parameters += fmt::format("{} ", lexer.take().text);
+  return parameters;
 }
 
 std::string limits_of(const ptx::Kernel& kernel, const Change& change) {
@@ -117,9 +101,13 @@ Mended mend(const ptx::Module& module, std::uint32_t number, const Change& chang
   const ptx::Kernel& kernel = module.kernels[number];
   if (auto refusal = refusal_of(module, kernel, change.rearrangement())) throw NotMended{*refusal};
   if (kernel.instructions.empty()) throw NotMended{{ptx::no_index, "a kernel that does nothing"}};
+  const std::string name = fmt::format("{}_mended", kernel.name);
+  if (std::ranges::count(module.kernels, name, &ptx::Kernel::name) != 0) {
+    throw NotMended{{ptx::no_index, "its mended copy stands beside it"}};
+  }
   const ControlFlow flow = control_flow(kernel);
   KernelForms forms{module, kernel, flow};
-  Mended mended{.name = fmt::format("{}_mended", kernel.name), .change = change};
+  Mended mended{.name = name, .change = change};
   mended.checks.try_with(tried_launch(forms, {64, 64, 8}), tried_launch(forms, {256, 1024, 8}));
   check_shape(change, kernel, module, mended.checks);
   Independence independence{forms, mended.checks};
@@ -130,17 +118,31 @@ Mended mend(const ptx::Module& module, std::uint32_t number, const Change& chang
   const Woven woven = weave(forms, change, mended.checks, independence);
   mended.groups = woven.groups;
   mended.grouped = woven.grouped;
+  if (woven.groups == 0) mended.change.bytes = 1;
 
-  Head head = head_of(module, kernel);
+  std::string parameters = parameters_of(kernel);
   if (change.moves_blocks()) {
-    if (!kernel.params.empty()) head.parameters += ", ";
-    head.parameters += fmt::format(".param .u32 {}", blocks_parameter(kernel));
+    if (!kernel.params.empty()) parameters += ", ";
+    parameters += fmt::format(".param .u32 {}", blocks_parameter(kernel));
   }
+  const std::string made = fmt::format(".visible .entry {}({})\n{}{{\n{}}}\n", name, parameters,
+                                       limits_of(kernel, change), woven.text);
   const std::string_view text{module.text.data(), module.text.size()};
-  mended.text = text.substr(0, head.begin);
-  mended.text += fmt::format(".visible .entry {}({})\n{}{{\n{}}}\n", mended.name, head.parameters,
-                             limits_of(kernel, change), woven.text);
-  mended.text += text.substr(head.begin);
+  const auto begin = static_cast<std::size_t>(kernel.text.data() - text.data());
+  mended.text = fmt::format("{}{}{}", text.substr(0, begin), made, text.substr(begin));
+  // Longer than all else are a module's other kernels, as a rule.
+  std::vector<std::string_view> bodies;
+  for (const ptx::Kernel& one : module.kernels) {
+    if (one.entry && one.defined) bodies.push_back(one.text);
+  }
+  std::ranges::sort(bodies, {}, &std::string_view::data);
+  const char* from = text.data();
+  for (const std::string_view body : bodies) {
+    mended.alone.append(from, body.data());
+    from = body.data() + body.size();
+  }
+  mended.alone.append(from, text.data() + text.size());
+  mended.alone += made;
   return mended;
 }
 

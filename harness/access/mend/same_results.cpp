@@ -245,7 +245,7 @@ Comparisons compare_samples(const ptx::Module& module, std::uint32_t number, con
   const ptx::Kernel& kernel = module.kernels[number];
   const ControlFlow flow = control_flow(kernel);
   KernelForms forms{module, kernel, flow};
-  const ptx::Module after = ptx::read(mended.text, "mended.ptx");
+  const ptx::Module after = ptx::read(mended.alone, "mended.ptx");
   Comparisons all;
   for (std::uint64_t seed = 0; seed < seeds && all.compared < wanted; ++seed) {
     Launch launch = sample_launch(forms, number, seed);
