@@ -101,6 +101,7 @@ void BlockRunner::prepare(Warp& warp) const {
 }
 
 void BlockRunner::start(Warp& warp, std::uint32_t number) const {
+  warp.number = number;
   WarpState& state = warp.state;
   for (const std::uint32_t slot : program_.registers) {
     state.unknown[slot] = all_lanes;

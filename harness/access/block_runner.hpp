@@ -3,6 +3,7 @@
 
 #include "harness/access/device_memory.hpp"
 #include "harness/access/evaluate.hpp"
+#include "harness/access/execute.hpp"
 #include "harness/access/requests.hpp"
 #include "harness/access/slopes.hpp"
 
@@ -67,9 +68,11 @@ class BlockRunner {
   [[nodiscard]] bool resume();
   /// From here on accesses take effect in `memory`, and nothing is counted (execute.hpp). The
   /// program must have been compiled for Part::results.
-  void work_on(DeviceMemory& memory, bool finds_races) {
+  void work_on(DeviceMemory& memory, bool finds_races,
+               std::function<void(const StoredBytes&)> on_store) {
     live_ = &memory;
     finds_races_ = finds_races;
+    on_store_ = std::move(on_store);
   }
   /// Lets `slopes` follow the blocks that are run; the counted requests are then meaningless.
   void follow(Slopes& slopes) { slopes_ = &slopes; }
@@ -105,6 +108,7 @@ class BlockRunner {
     void forget();
   };
   struct Warp {
+    std::uint32_t number = 0;  ///< in its block
     WarpState state;
     std::vector<Path> paths;
     std::uint32_t live = 0;
@@ -224,6 +228,7 @@ class BlockRunner {
   std::vector<Stop> stops_;  ///< of warps_: why each stopped
   DeviceMemory* live_ = nullptr;
   bool finds_races_ = false;
+  std::function<void(const StoredBytes&)> on_store_;
   std::uint32_t barriers_ = 0;  ///< that the block came to
   /// Of lanes that come to a bar.red: how many, and of how many the predicate holds.
   struct Votes {

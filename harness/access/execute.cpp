@@ -78,8 +78,7 @@ void BlockRunner::fail(const Warp& warp, const Step& step, std::uint32_t mask,
                        std::string_view why) const {
   const ptx::Kernel& kernel = module_.kernels[launch_.kernel];
   const std::uint64_t thread =
-      std::uint64_t{lanes} * static_cast<std::uint64_t>(&warp - warps_.data()) +
-      (mask == 0 ? 0 : first_of(mask));
+      std::uint64_t{lanes} * warp.number + (mask == 0 ? 0 : first_of(mask));
   std::string text = "its end";
   if (step.instruction < kernel.instructions.size()) {
     const Instruction& one = kernel.instructions[step.instruction];
@@ -169,7 +168,9 @@ void BlockRunner::act(Warp& warp, const Step& step, std::uint32_t mask) {
   if (hidden != 0) {
     fail_hidden(warp, step, hidden, "the address", state.cause[memory.address]);
   }
-  if (memory.kind == AccessKind::matrix) fail(warp, step, mask, "not modelled");
+  if (memory.kind == AccessKind::matrix || memory.width() == 0) {
+    fail(warp, step, mask, "not modelled");
+  }
   const std::uint64_t wrap = memory.short_address ? 0xFFFFFFFFU : ~std::uint64_t{0};
   for_lanes(mask, [&](unsigned lane) {
     addresses_[lane] = (state.value(memory.address)[lane] + memory.offset) & wrap;
@@ -209,6 +210,13 @@ void BlockRunner::act_in_lane(Warp& warp, const Step& step, unsigned lane, Space
     look_for_race(warp, step, place, bytes, touch);
     if (memory.kind == AccessKind::store) {
       put_in_lane(warp, step, lane, e, place);
+      if (on_store_ && place.in == nullptr) {
+        const std::uint64_t thread = block_ * launch_.block.count() + warp.number * lanes + lane;
+        on_store_({.thread = thread,
+                   .address = address + std::uint64_t{e} * bytes,
+                   .bits = state.value(step.from.at(e))[lane],
+                   .bytes = bytes});
+      }
       continue;
     }
     std::uint64_t before = 0;
@@ -297,7 +305,7 @@ Executed execute(const ptx::Module& module, const Launch& launch, const Program&
   for (std::uint64_t r = 0; r < (options.cooperative ? blocks : 1); ++r) {
     runners.push_back(std::make_unique<BlockRunner>(module, launch, program,
                                                     std::span<const Generation>{}, trusted, spend));
-    runners.back()->work_on(memory, options.finds_races);
+    runners.back()->work_on(memory, options.finds_races, options.on_store);
   }
   if (!options.cooperative) {
     for (std::uint64_t block = 0; block < blocks; ++block)

@@ -15,6 +15,7 @@
 #include "harness/access/ptx.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <stdexcept>
 
 namespace strata::access {
@@ -25,6 +26,14 @@ class ExecutionFault : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A plain store to global memory: by which thread of the launch, where, and what.
+struct StoredBytes {
+  std::uint64_t thread = 0;
+  std::uint64_t address = 0;
+  std::uint64_t bits = 0;
+  unsigned bytes = 0;
+};
+
 struct ExecuteOptions {
   /// Maximum number of warp instructions.
   std::uint64_t budget = std::uint64_t{1} << 36U;
@@ -33,6 +42,8 @@ struct ExecuteOptions {
   bool cooperative = false;
   /// Refuses shared memory that two warps access between the same barriers if one of them writes.
   bool finds_races = false;
+  /// Told of every store, as it happens.
+  std::function<void(const StoredBytes&)> on_store = {};
 };
 
 /// What was run, in PTX instructions; machine code has about as many.

@@ -498,7 +498,7 @@ FormId Forms::quotient(FormId a, FormId b, const Interval& range) {
   return compound({.kind = AtomKind::quotient,
                    .operand_count = 2,
                    .operands = {a, b, no_form},
-                   .range = is_whole ? Interval{0, known.high} : everything});
+                   .range = is_whole ? Interval{0, known.high} : any_number});
 }
 
 /// By a positive number, of what lies in `known`.
@@ -612,7 +612,7 @@ FormId Forms::remainder(FormId a, FormId b, const Interval& range) {
   if (a == no_form || b == no_form) return no_form;
   const Interval known = both_of(range_of(a), range);
   if (const auto by = constant_of(b)) return *by > 0 ? remainder_by(a, *by, known) : no_form;
-  Interval values = everything;
+  Interval values = any_number;
   if (range_of(b).low >= 0) {
     values = {0, bound_sum(range_of(b).high, -1)};
     if (known.low >= 0) {
@@ -819,7 +819,7 @@ Interval bits_range(AtomKind kind, const Interval& a, const Interval& b) {
     if (a.low < 0) return {0, b.high};
     return {0, b.low < 0 ? a.high : std::min(a.high, b.high)};
   }
-  if (a.low < 0 || b.low < 0) return everything;
+  if (a.low < 0 || b.low < 0) return any_number;
   Int128 most = 1;
   while (most <= std::max(a.high, b.high))
     most *= 2;

@@ -33,7 +33,7 @@ struct Interval {
   bool operator==(const Interval&) const = default;
 };
 inline constexpr Int128 unbounded = Int128{1} << 120;
-inline constexpr Interval everything{-unbounded, unbounded};
+inline constexpr Interval any_number{-unbounded, unbounded};
 /// What a register of so many bits holds, read as unsigned or signed.
 [[nodiscard]] Interval register_range(unsigned bits, bool is_signed);
 [[nodiscard]] Interval operator+(const Interval& a, const Interval& b);
@@ -85,7 +85,7 @@ struct Atom {
   std::uint32_t which = 0;
   std::uint64_t place = 0;
   std::array<FormId, 3> operands{no_form, no_form, no_form};
-  Interval range = everything;
+  Interval range = any_number;
   std::uint32_t size = 1;  ///< atoms in it, counted as often as they are written
 };
 
@@ -127,15 +127,15 @@ class Forms {
 
   // `range` is what the first operand (of a selection, the result) is known to lie in where this is
   // asked. Division by 0 has no value, so that an unsigned divisor is at least 1.
-  [[nodiscard]] FormId quotient(FormId a, FormId b, const Interval& range = everything);
-  [[nodiscard]] FormId remainder(FormId a, FormId b, const Interval& range = everything);
+  [[nodiscard]] FormId quotient(FormId a, FormId b, const Interval& range = any_number);
+  [[nodiscard]] FormId remainder(FormId a, FormId b, const Interval& range = any_number);
   [[nodiscard]] FormId truncated(AtomKind kind, FormId a, FormId b);
   [[nodiscard]] FormId power(FormId exponent);
   [[nodiscard]] FormId extreme(AtomKind kind, FormId a, FormId b);
   [[nodiscard]] FormId select(FormId predicate, FormId yes, FormId no,
-                              const Interval& range = everything);
-  [[nodiscard]] FormId negative(FormId a, const Interval& range = everything);
-  [[nodiscard]] FormId zero(FormId a, const Interval& range = everything);
+                              const Interval& range = any_number);
+  [[nodiscard]] FormId negative(FormId a, const Interval& range = any_number);
+  [[nodiscard]] FormId zero(FormId a, const Interval& range = any_number);
   [[nodiscard]] FormId both(FormId a, FormId b);
   [[nodiscard]] FormId either(FormId a, FormId b);
   [[nodiscard]] FormId opposite(FormId predicate);

@@ -61,8 +61,8 @@ std::string_view describe(Reason reason) {
 // NOLINTBEGIN(misc-no-recursion)
 
 KernelForms::KernelForms(const ptx::Module& module, const ptx::Kernel& kernel,
-                         const ControlFlow& flow)
-    : module_(module), kernel_(kernel), flow_(flow), ssa_(kernel, flow) {
+                         const ControlFlow& flow, Wrapping wrapping)
+    : module_(module), kernel_(kernel), flow_(flow), wrapping_(wrapping), ssa_(kernel, flow) {
   meanings_.resize(ssa_.values().size());
   is_known_.resize(ssa_.values().size());
   loops_.resize(flow.loops.size());
@@ -181,6 +181,18 @@ std::vector<std::int64_t> KernelForms::multiples_of(FormId form, FormId other) c
   return multiples;
 }
 
+std::vector<KernelForms::Known> KernelForms::facts(std::uint32_t block) const {
+  std::vector<Known> known;
+  for (std::uint32_t f = first_fact_[block]; f != no_index && known.size() < most_facts_asked;
+       f = facts_[f].next) {
+    const Fact& fact = facts_[f];
+    const std::uint32_t loop = flow_.loop_of[fact.block];
+    if (loop != no_index && !flow_.is_in(loop, block)) continue;
+    known.push_back({{fact.form, fact.range}, fact.conditions});
+  }
+  return known;
+}
+
 /// With the facts that need conditions, or those that need none.
 KernelForms::Proof KernelForms::narrowed(std::uint32_t block, FormId form, Proof proof,
                                          bool with_conditions) {
@@ -241,7 +253,8 @@ KernelForms::Exact KernelForms::exact(std::uint32_t block, const Meaning& meanin
   // A condition that holds for one value at most is useless.
   const bool never_fits = proof.range.high <= wanted.low || proof.range.low >= wanted.high;
   const bool may_wrap =
-      bits < 64 && (!looks_meant || never_fits || (goes_below && otherwise == Otherwise::wrap));
+      bits < 64 && (wrapping_ == Wrapping::remainder || !looks_meant || never_fits ||
+                    (goes_below && otherwise == Otherwise::wrap));
   if (!may_wrap) {
     const Interval range = proof.conditions == 0 ? proof.range : forms_.range_of(form);
     return {form, united(meaning.conditions, condition(form, wanted)), both_of(range, wanted)};

@@ -78,10 +78,18 @@ struct LoopForms {
   std::uint32_t line = 0;       ///< of the source, otherwise of the PTX text
 };
 
+/// What becomes of a register of fewer than 64 bits that is read as a number and may have wrapped
+/// around.
+enum class Wrapping : std::uint8_t {
+  condition,  ///< that it has not: simple forms, which hold under conditions
+  remainder   ///< it is a remainder modulo 2^bits: forms that hold anyway, but for those of loops
+};
+
 class KernelForms {
  public:
   /// All three must outlive this. Throws nothing for any module that was read.
-  KernelForms(const ptx::Module& module, const ptx::Kernel& kernel, const ControlFlow& flow);
+  KernelForms(const ptx::Module& module, const ptx::Kernel& kernel, const ControlFlow& flow,
+              Wrapping wrapping = Wrapping::condition);
 
   /// The address of a memory operand of an instruction.
   [[nodiscard]] Meaning address(std::uint32_t instruction, const ptx::Operand& operand);
@@ -93,6 +101,12 @@ class KernelForms {
                                 unsigned bits);
   /// Nearest first, at most 64.
   [[nodiscard]] std::vector<Guard> guards(std::uint32_t block) const;
+  /// What branches tell of forms wherever the block runs, nearest first, under conditions.
+  struct Known {
+    Condition fact;
+    ConditionSet conditions = 0;
+  };
+  [[nodiscard]] std::vector<Known> facts(std::uint32_t block) const;
   /// Those conditions that nothing known at the block proves.
   [[nodiscard]] std::vector<Condition> open_conditions(ConditionSet conditions,
                                                        std::uint32_t block);
@@ -255,6 +269,7 @@ class KernelForms {
   const ptx::Module& module_;
   const ptx::Kernel& kernel_;
   const ControlFlow& flow_;
+  Wrapping wrapping_;
   Ssa ssa_;
   Forms forms_;
   std::vector<Meaning> meanings_;

@@ -863,7 +863,7 @@ std::vector<FormId> Prover::cases_of(FormId form, Tally& tally) {
   }
   if (common == no_form) return {};
   tally.depend_on(leaves_of(common));
-  const FormId whole = forms_.scale(forms_.leaf(AtomKind::warp, warp_case, everything), most);
+  const FormId whole = forms_.scale(forms_.leaf(AtomKind::warp, warp_case, any_number), most);
   std::vector<FormId> cases;
   for (std::int64_t rest = 0; rest < most; ++rest) {
     const FormId instead = forms_.add(whole, forms_.constant(rest));

@@ -333,6 +333,7 @@ class Reader {
 
   // Of the function that is being read.
   std::uint32_t kernel_ = no_index;  // into Module::kernels, once it has a name
+  const char* begin_ = nullptr;  ///< of what stands outside of functions, its linkage included
   Kernel now_;
   std::vector<Block> blocks_;
   std::vector<std::uint32_t> open_;  // open blocks, the innermost last
@@ -383,8 +384,10 @@ std::uint32_t Reader::small_number(std::string_view expected) {
 void Reader::run() {
   read_version();
   bool is_extern = false;
+  bool has_linkage = false;
   while (lexer_.peek().kind != Token::Kind::end) {
     const Token token = lexer_.peek();
+    if (!std::exchange(has_linkage, false)) begin_ = token.text.data();
     if (token.kind == Token::Kind::word) {  // label of debug information
       (void)lexer_.take();
       lexer_.need(":");
@@ -401,6 +404,7 @@ void Reader::run() {
         word == "visible" || word == "weak" || word == "common" || word == "extern";
     if (is_linkage) {
       is_extern = word == "extern";
+      has_linkage = true;
       (void)lexer_.take();
       continue;
     }
@@ -777,6 +781,11 @@ void Reader::read_function(bool is_entry) {
     }
     now_.defined = true;
     read_body();
+    const Token& next = lexer_.peek();
+    const char* const end = next.kind == Token::Kind::end
+                                ? module_.text.data() + module_.text.size()
+                                : next.text.data();
+    now_.text = {begin_, static_cast<std::size_t>(end - begin_)};
     module_.kernels[index] = std::move(now_);
   } else {
     lexer_.need(";");

@@ -186,6 +186,7 @@ struct Symbol {
 
 struct Kernel {
   std::string_view name = {};
+  std::string_view text = {};              ///< from its linkage to the end of its body, if any
   bool entry = false;                      ///< .entry; otherwise .func
   bool defined = false;                    ///< false: only declared, or an alias of a function
   std::vector<std::uint32_t> params = {};  ///< into Module::symbols

@@ -10,5 +10,7 @@ namespace strata {
 using NamedText = std::pair<std::string_view, std::string_view>;
 [[nodiscard]] std::span<const NamedText> builtin_sweeps();        ///< sweeps/*.yaml
 [[nodiscard]] std::span<const NamedText> builtin_counter_sets();  ///< harness/counters/sets/*.yaml
+/// What every header of `strata access mend` holds: harness/access/mend.
+[[nodiscard]] std::span<const NamedText> builtin_launch_header();
 
 }  // namespace strata

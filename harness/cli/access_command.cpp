@@ -420,6 +420,7 @@ void add_access(CLI::App& app, int& status, const std::vector<std::string>& comm
       "access kernel.cu --flag=-std=c++20\n          strata access kernel.ptx --launch launch.yaml "
       "--format sarif --most 2");
   add_access_capture(*sub, status);
+  add_access_mend(*sub, status);
   sub->callback([sub, options, &status] {
     if (!sub->get_subcommands().empty()) return;
     if (options->files.empty()) {

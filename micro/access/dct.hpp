@@ -40,6 +40,7 @@ enum class Form : std::uint8_t {
   original,
   seed_tool,
   seed_hand,
+  mended,
   best,
   separable,
   naive,
@@ -48,8 +49,8 @@ enum class Form : std::uint8_t {
   vectors
 };
 inline constexpr auto forms =
-    choices_of<Form>("original", "seed_tool", "seed_hand", "best", "separable", "naive", "table",
-                     "all_cores", "vectors");
+    choices_of<Form>("original", "seed_tool", "seed_hand", "mended", "best", "separable", "naive",
+                     "table", "all_cores", "vectors");
 
 /// Images of a case, where `cache` bytes are those of L2.
 [[nodiscard]] std::uint32_t images_of(const Params& params, std::uint64_t cache);

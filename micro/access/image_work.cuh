@@ -53,6 +53,9 @@ template <class What>
 struct Kernel {
   void (*code)(const char*, char*, What) = nullptr;
   Tiling tiling;
+  /// Of a form that is launched otherwise: code_of() is its code.
+  void (*launch)(dim3, dim3, cudaStream_t, const char*, char*, const What&) = nullptr;
+  const void* (*code_of)() = nullptr;
 };
 
 /// `what_of(image)` gives the kernel's arguments besides its memory, traffic(image) the requests of
@@ -74,8 +77,10 @@ void measure_on_gpu(Session& session, const Kernel<What>& kernel, const Make& wh
     const dim3 grid{kernel.tiling.blocks_x(image.width), kernel.tiling.blocks_y(image.height),
                     times};
     const dim3 block{kernel.tiling.block_x, kernel.tiling.block_y};
-    kernel.code<<<grid, block, 0, stream>>>(reinterpret_cast<const char*>(images.from.data()),
-                                            reinterpret_cast<char*>(images.to.data()), what);
+    const auto* const from = reinterpret_cast<const char*>(images.from.data());
+    auto* const to = reinterpret_cast<char*>(images.to.data());
+    if (kernel.launch != nullptr) return kernel.launch(grid, block, stream, from, to, what);
+    kernel.code<<<grid, block, 0, stream>>>(from, to, what);
     cuda_check(cudaGetLastError());
   };
   // A kernel that reads and writes nothing; its counts are subtracted.
@@ -96,7 +101,8 @@ void measure_on_gpu(Session& session, const Kernel<What>& kernel, const Make& wh
                         }};
   const bool counts = session.counters() != nullptr;
   Experiment experiment = describe(image, counts ? traffic(image) : LaunchTraffic{});
-  experiment.kernels = {reinterpret_cast<const void*>(kernel.code)};
+  experiment.kernels = {kernel.launch != nullptr ? kernel.code_of()
+                                                 : reinterpret_cast<const void*>(kernel.code)};
   experiment.facts = [&](const Experiment&) {
     return Facts{{"footprint_bytes", static_cast<std::int64_t>(2 * image.bytes())},
                  {"width", static_cast<std::int64_t>(image.width)},

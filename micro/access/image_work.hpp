@@ -22,9 +22,18 @@
 
 namespace strata::image_work {
 
-enum class Form : std::uint8_t { original, seed_tool, seed_hand, best, scalar, vectors, all_cores };
-inline constexpr auto forms = choices_of<Form>("original", "seed_tool", "seed_hand", "best",
-                                               "scalar", "vectors", "all_cores");
+enum class Form : std::uint8_t {
+  original,
+  seed_tool,
+  seed_hand,
+  mended,
+  best,
+  scalar,
+  vectors,
+  all_cores
+};
+inline constexpr auto forms = choices_of<Form>("original", "seed_tool", "seed_hand", "mended",
+                                               "best", "scalar", "vectors", "all_cores");
 inline constexpr Choices sizes{std::pair{"seed", false}, std::pair{"large", true}};
 
 /// A benchmark with the axes `form`, `size` and, for rotations, `angle`.

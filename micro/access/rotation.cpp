@@ -1,6 +1,7 @@
 #include "micro/access/rotation.hpp"
 
 #include "harness/cpu/widest.hpp"
+#include "micro/access/mended_forms.hpp"
 #include "micro/access/rotation_best.hpp"
 #include "micro/access/rotation_original.hpp"
 #include "micro/access/rotation_seed_tool.hpp"
@@ -115,6 +116,7 @@ LaunchTraffic predicted(Way way, image_work::Form form, const Turn& turn) {
   const auto of_way = [&]<Way which>() {
     if (form == image_work::Form::original) return of.template operator()<Original<which>>();
     if (form == image_work::Form::seed_tool) return of.template operator()<SeedTool<which>>();
+    if (form == image_work::Form::mended) return of.template operator()<Mended<which>>();
     return of.template operator()<Best<which>>();
   };
   return way == Way::forward ? of_way.template operator()<Way::forward>()

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "micro/access/image_work.cuh"
+#include "micro/access/mended.cuh"
 #include "micro/access/rotation.hpp"
 #include "micro/access/rotation_best.hpp"
 #include "micro/access/rotation_original.hpp"
@@ -19,7 +20,16 @@ void run_on_gpu(Session& session, const KernelOf& kernel_of) {
     return {.code = kernel_of.template operator()<Form>(), .tiling = Form::tiling};
   };
   const auto form = image_work::forms.of(session.param("form"));
-  const auto kernel = form == image_work::Form::original ? of.template operator()<Original<way>>()
+  const image_work::Kernel<Turn> mended{
+      .tiling = Original<way>::tiling,
+      .launch =
+          [](dim3 grid, dim3 block, cudaStream_t stream, const char* from, char* to,
+             const Turn& turn) {
+            mended_forms::launch_rotation(way, grid, block, stream, from, to, turn);
+          },
+      .code_of = [] { return mended_forms::code_of_rotation(way); }};
+  const auto kernel = form == image_work::Form::mended     ? mended
+                      : form == image_work::Form::original ? of.template operator()<Original<way>>()
                       : form == image_work::Form::seed_tool
                           ? of.template operator()<SeedTool<way>>()
                           : of.template operator()<Best<way>>();

@@ -23,7 +23,8 @@ namespace strata::short_words {
 namespace {
 
 constexpr Choices orders{std::pair{"coalesced", true}, std::pair{"uncoalesced", false}};
-constexpr Choices accesses{std::pair{"apart", false}, std::pair{"together", true}};
+enum class AccessForm : std::uint8_t { apart, together, mended };
+constexpr auto accesses = choices_of<AccessForm>("apart", "together", "mended");
 
 }  // namespace
 
@@ -39,7 +40,10 @@ Benchmark declare() {
                "whether adjacent threads, or iterations of a CPU's loop, take adjacent elements"),
            listed_axis("group", "adjacent bytes that a thread, or iteration, takes",
                        {"1", "2", "4", "8", "16"}),
-           accesses.axis("access", "one access for each element of a group, or one for all")},
+           accesses.axis("access",
+                         "one access for each element of a group, one for all, or one as strata "
+                         "access mend makes it of one thread per element",
+                         {"apart", "together"})},
       .quantities = {{"kernel_time", "duration of one matrix addition, including a GPU's start-up"},
                      {"useful_bandwidth", "bytes of the three matrices over that time"},
                      {"core_clock", "clock of the core between the additions"},
@@ -52,20 +56,24 @@ Benchmark declare() {
 }
 
 Form form_of(const Params& params) {
+  const AccessForm access = accesses.of(params.at("access"));
   return {.element = number_of<std::uint32_t>(params, "element"),
           .group = number_of<std::uint32_t>(params, "group"),
-          .together = accesses.of(params.at("access")),
-          .coalesced = orders.of(params.at("order"))};
+          .together = access != AccessForm::apart,
+          .coalesced = orders.of(params.at("order")),
+          .mended = access == AccessForm::mended};
 }
 
 std::vector<Expectation> predicted(const Form& form) {
   // All warps are alike: each begins at a multiple of the 32 groups, or of the sector, that hold
   // it.
+  // What is mended takes neighbouring groups in neighbouring lanes, whatever the original did.
   const std::uint32_t parts = form.group / form.access();
+  const std::uint64_t step = form.mended ? 1 : form.thread_step();
   std::uint64_t sectors = 0;
   for (std::uint32_t part = 0; part < parts; ++part) {
     const auto elements =
-        lane_elements(std::uint64_t{form.thread_step()} * parts, part, Permutation::identity);
+        lane_elements(step * parts, part, Permutation::identity);
     sectors += traffic(Generation::cc7, access_of(form.access(), elements)).sectors;
   }
   const std::uint64_t warps = std::uint64_t{form.blocks()} * threads / warp_lanes;

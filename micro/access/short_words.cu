@@ -1,11 +1,11 @@
 #include "harness/case/choices.hpp"
 #include "harness/case/in_parallel.hpp"
-#include "harness/cuda/access.cuh"
 #include "harness/cuda/cuda_machine.hpp"
 #include "harness/cuda/fill.hpp"
 #include "harness/model/word_patterns.hpp"
 #include "micro/access/launch_series.cuh"
-#include "micro/access/short_words.hpp"
+#include "micro/access/mended.cuh"
+#include "micro/access/short_words.cuh"
 
 #include <atomic>
 #include <stdexcept>
@@ -13,31 +13,12 @@
 namespace strata::short_words {
 namespace {
 
-/// C = A + B, a group of `parts` accesses a thread.
+/// C = A + B.
 template <unsigned element, unsigned bytes, unsigned parts>
 __global__ void __launch_bounds__(threads)
     add(const char* a, const char* b, char* c, std::uint32_t thread_step,
         std::uint32_t block_step) {
-  const std::uint64_t group =
-      std::uint64_t{threadIdx.x} * thread_step + std::uint64_t{blockIdx.x} * block_step;
-  const std::uint64_t at = group * bytes * parts;
-  std::uint32_t one[parts][words_of(bytes)];
-  std::uint32_t two[parts][words_of(bytes)];
-#pragma unroll
-  for (unsigned p = 0; p < parts; ++p) {
-    load<Access::global, bytes>(one[p], a + at + p * bytes);
-    load<Access::global, bytes>(two[p], b + at + p * bytes);
-  }
-#pragma unroll
-  for (unsigned p = 0; p < parts; ++p) {
-#pragma unroll
-    for (unsigned w = 0; w < words_of(bytes); ++w) {
-      // One element needs no care for its neighbours.
-      one[p][w] =
-          bytes == element ? one[p][w] + two[p][w] : sum_of_elements(one[p][w], two[p][w], element);
-    }
-    store<Access::global, bytes>(c + at + p * bytes, one[p]);
-  }
+  add_group<element, bytes, parts>(a, b, c, thread_step, block_step);
 }
 
 using Kernel = void (*)(const char*, const char*, char*, std::uint32_t, std::uint32_t);
@@ -89,7 +70,7 @@ void compare(std::span<const std::uint32_t> words, std::uint32_t element, Tally&
 
 void run(Session& session) {
   const Form form = form_of(session.params());
-  const Kernel kernel = kernel_for(form);
+  const Kernel kernel = form.mended ? nullptr : kernel_for(form);
   CudaMachine machine{session, 0};
   const cudaStream_t stream = machine.stream().get();
   Matrices& matrices = session.cache().keep<Matrices>("short_words", [&] {
@@ -99,6 +80,10 @@ void run(Session& session) {
   });
   const auto* const sources = reinterpret_cast<const char*>(matrices.sources.data());
   const auto add_once = [&] {
+    if (form.mended) {
+      return mended_forms::launch_short_words(form, stream, sources, sources + matrix_bytes,
+                                              reinterpret_cast<char*>(matrices.sum.data()));
+    }
     kernel<<<form.blocks(), threads, 0, stream>>>(sources, sources + matrix_bytes,
                                                   reinterpret_cast<char*>(matrices.sum.data()),
                                                   form.thread_step(), form.block_step());
@@ -109,7 +94,8 @@ void run(Session& session) {
   };
 
   Experiment experiment = describe(form);
-  experiment.kernels = {reinterpret_cast<const void*>(kernel)};
+  experiment.kernels = {form.mended ? mended_forms::code_of_short_words(form)
+                                    : reinterpret_cast<const void*>(kernel)};
   // One addition alone, into a matrix that holds nothing of it; of no rounds, a kernel that reads
   // and writes nothing.
   const Slope alone{.launch =

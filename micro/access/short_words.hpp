@@ -31,7 +31,13 @@ struct Form {
   std::uint32_t group = 4;  ///< per thread
   bool together = true;     ///< by one access to each matrix
   bool coalesced = true;
+  /// As `together`, by the kernel that was made of the one that takes an element.
+  bool mended = false;
 
+  /// What a mended form is made of.
+  [[nodiscard]] constexpr Form original() const {
+    return {.element = element, .group = element, .together = true, .coalesced = coalesced};
+  }
   [[nodiscard]] constexpr std::uint32_t blocks() const {
     return static_cast<std::uint32_t>(matrix_bytes / group / threads);
   }
@@ -45,6 +51,8 @@ struct Form {
 /// Why a form is not possible, or null: kernels are compiled for the others.
 [[nodiscard]] constexpr const char* why_not(const Form& form, Backend backend) {
   if (form.group < form.element) return "a group is at least one element";
+  if (form.mended && backend == Backend::host) return "only kernels of a GPU are mended";
+  if (form.mended && form.coalesced && form.group == form.element) return "nothing to mend";
   if (form.together) return nullptr;
   if (form.group == form.element) return "a single element cannot be split";
   if (backend == Backend::host && form.coalesced) {

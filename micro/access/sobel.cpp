@@ -1,6 +1,7 @@
 #include "micro/access/sobel.hpp"
 
 #include "harness/cpu/widest.hpp"
+#include "micro/access/mended_forms.hpp"
 #include "micro/access/sobel_best.hpp"
 #include "micro/access/sobel_original.hpp"
 #include "micro/access/sobel_seed_tool.hpp"
@@ -90,6 +91,7 @@ LaunchTraffic predicted(image_work::Form form, const Image& image) {
   };
   if (form == image_work::Form::original) return of.template operator()<Original>();
   if (form == image_work::Form::seed_tool) return of.template operator()<SeedTool>();
+  if (form == image_work::Form::mended) return of.template operator()<Mended>();
   return of.template operator()<Best>();
 }
 

@@ -1,4 +1,5 @@
 #include "micro/access/image_work.cuh"
+#include "micro/access/mended.cuh"
 #include "micro/access/sobel.hpp"
 #include "micro/access/sobel_best.hpp"
 #include "micro/access/sobel_original.hpp"
@@ -22,7 +23,11 @@ image_work::Kernel<Image> kernel_of() {
 
 void run(Session& session) {
   const auto form = image_work::forms.of(session.param("form"));
-  const auto kernel = form == image_work::Form::original    ? kernel_of<Original>()
+  const image_work::Kernel<Image> mended{.tiling = Original::tiling,
+                                         .launch = mended_forms::launch_sobel,
+                                         .code_of = mended_forms::code_of_sobel};
+  const auto kernel = form == image_work::Form::mended ? mended
+                      : form == image_work::Form::original    ? kernel_of<Original>()
                       : form == image_work::Form::seed_tool ? kernel_of<SeedTool>()
                                                             : kernel_of<Best>();
   image_work::measure_on_gpu(

@@ -1,9 +1,9 @@
 // A CUDA runtime whose device is an interpreter of PTX: as much of the API as the ladders' tests
 // call, in the place of libcudart. Whatever is queued runs at once and in order, which is one of
 // the orders that streams allow, and kernels run by harness/access/execute.hpp from the PTX files
-// that STRATA_EMULATED_PTX names, one behind the other with colons between them. It says what a
-// kernel computes, never how long that takes: its events all have the same time. With
-// STRATA_EMULATED_RACES a race in shared memory ends a kernel.
+// that STRATA_EMULATED_PTX names, one behind the other with colons between them, and from libraries
+// that are loaded. It says what a kernel computes, never how long that takes: its events all have
+// the same time. With STRATA_EMULATED_RACES a race in shared memory ends a kernel.
 //
 // The toolkit's headers declare what is defined here, and give its names.
 // NOLINTBEGIN(readability-identifier-naming, bugprone-reserved-identifier)
@@ -133,35 +133,16 @@ class Device {
     return reinterpret_cast<std::uint64_t>(grid_workspace_);
   }
 
-  /// A line for each kernel that was launched.
-  void tell_counts() const {
-    for (const auto& [name, kernel] : loaded_) {
-      const auto count =
-          static_cast<double>(std::max<std::uint64_t>(kernel.executed.instructions, 1));
-      if (kernel.launches == 0) continue;
-      (void)std::fprintf(stderr, "%8llu launches %14llu instructions of warps %5.1f lanes  %s\n",
-                         static_cast<unsigned long long>(kernel.launches),
-                         static_cast<unsigned long long>(kernel.executed.instructions),
-                         static_cast<double>(kernel.executed.lanes) / count, name.c_str());
-    }
+  /// The kernel of a library that was loaded; null where it has none of that name.
+  [[nodiscard]] CUkern_st* library_kernel(const std::string& name) {
+    if (!loaded_.contains(name)) return nullptr;
+    CUkern_st& kernel = kernels[&loaded_.at(name)];
+    kernel.name = name;
+    return &kernel;
   }
-
- private:
-  void load() {
-    if (!modules_.empty()) return;
-    if (std::getenv("STRATA_EMULATED_COUNTS") != nullptr)
-      std::atexit([] { device().tell_counts(); });
-    const char* const files = std::getenv("STRATA_EMULATED_PTX");
-    std::istringstream all{files == nullptr ? "" : files};
-    for (std::string file; std::getline(all, file, ':');)
-      load(file);
-    if (modules_.empty()) throw access::ExecutionFault{"STRATA_EMULATED_PTX names no PTX"};
-  }
-  void load(const std::string& file) {
-    std::ifstream stream{file};
-    std::string text{std::istreambuf_iterator<char>{stream}, {}};
+  void load(std::string text, const std::string& name) {
     LoadedModule& loaded = *modules_.emplace_back(std::make_unique<LoadedModule>());
-    loaded.module = ptx::read(std::move(text), file);
+    loaded.module = ptx::read(std::move(text), name);
     const auto& symbols = loaded.module.symbols;
     for (std::uint32_t i = 0; i < symbols.size(); ++i) {
       const bool is_variable =
@@ -186,6 +167,34 @@ class Device {
     }
   }
 
+  /// A line for each kernel that was launched.
+  void tell_counts() const {
+    for (const auto& [name, kernel] : loaded_) {
+      const auto count =
+          static_cast<double>(std::max<std::uint64_t>(kernel.executed.instructions, 1));
+      if (kernel.launches == 0) continue;
+      (void)std::fprintf(stderr, "%8llu launches %14llu instructions of warps %5.1f lanes  %s\n",
+                         static_cast<unsigned long long>(kernel.launches),
+                         static_cast<unsigned long long>(kernel.executed.instructions),
+                         static_cast<double>(kernel.executed.lanes) / count, name.c_str());
+    }
+  }
+
+ private:
+  void load() {
+    if (std::exchange(is_loaded_, true)) return;
+    if (std::getenv("STRATA_EMULATED_COUNTS") != nullptr)
+      std::atexit([] { device().tell_counts(); });
+    const char* const files = std::getenv("STRATA_EMULATED_PTX");
+    std::istringstream all{files == nullptr ? "" : files};
+    for (std::string file; std::getline(all, file, ':');) {
+      std::ifstream stream{file};
+      load(std::string{std::istreambuf_iterator<char>{stream}, {}}, file);
+    }
+    if (modules_.empty()) throw access::ExecutionFault{"STRATA_EMULATED_PTX names no PTX"};
+  }
+
+  bool is_loaded_ = false;
   void* grid_workspace_ = nullptr;
   std::vector<std::unique_ptr<LoadedModule>> modules_;
   std::map<std::string, LoadedKernel> loaded_;
@@ -362,6 +371,21 @@ cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* function) {
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
                                std::size_t shared, cudaStream_t stream) {
   return launch(kernel, {grid, block, shared}, arguments, stream);
+}
+cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJitOption*, void**,
+                                unsigned, cudaLibraryOption*, void**, unsigned) {
+  try {
+    device().load(static_cast<const char*>(code), "a library");
+  } catch (const std::exception& error) {
+    (void)std::fprintf(stderr, "emulated GPU: %s\n", error.what());
+    return noted(cudaErrorInvalidPtx);
+  }
+  *library = nullptr;  // nothing here asks for one of several
+  return cudaSuccess;
+}
+cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t, const char* name) {
+  *kernel = device().library_kernel(name);
+  return *kernel == nullptr ? noted(cudaErrorSymbolNotFound) : cudaSuccess;
 }
 cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments,
                              std::size_t shared, cudaStream_t stream) {

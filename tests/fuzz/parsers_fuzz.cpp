@@ -4,6 +4,8 @@
 #include "harness/access/evaluate.hpp"
 #include "harness/access/launch_file.hpp"
 #include "harness/access/listing.hpp"
+#include "harness/access/mend/mend.hpp"
+#include "harness/access/mend/same_results.hpp"
 #include "harness/access/ptx.hpp"
 #include "harness/case/error.hpp"
 #include "harness/case/sweep.hpp"
@@ -160,6 +162,30 @@ void accesses(const std::string& text) {
   }
 }
 
+/// Whatever is mended of what could be read leaves in memory what the original leaves.
+void mended(const std::string& text) {
+  constexpr std::size_t most_parts = 1 << 12;
+  constexpr std::uint64_t budget = 1 << 11;
+  const ptx::Module module = ptx::read(text, "fuzz.ptx", most_parts);
+  for (std::uint32_t k = 0; k < module.kernels.size(); ++k) {
+    const ptx::Kernel& kernel = module.kernels[k];
+    if (!kernel.defined || !kernel.entry) continue;
+    for (const char* const words :
+         {"group=16", "threads=4", "passes=4", "swap=x,y", "exchange=x threads=2", "swizzle=128"}) {
+      try {
+        const access::Change change = access::parse_change("fuzz", words, module, kernel);
+        const access::Mended mended = access::mend(module, k, change);
+        const auto compared =
+            access::compare_samples(module, k, mended, /*wanted=*/1, /*seeds=*/3, budget);
+        require(compared.worst.is_same());
+      } catch (const access::NotMended& refused) {
+        require(access::text_of(kernel, refused.refusal()).find('\n') == std::string::npos);
+      } catch (const UsageError&) {  // NOLINT(bugprone-empty-catch): no axis of the grid is free
+      }
+    }
+  }
+}
+
 /// A launch of a kernel that has a parameter of each kind.
 void launch(const std::string& text) {
   static const ptx::Module module = ptx::read(R"(.version 9.0
@@ -212,7 +238,7 @@ void words(const std::string& text) {
   }
 }
 
-constexpr std::array<std::pair<std::string_view, void (*)(const std::string&)>, 11> parsers{
+constexpr std::array<std::pair<std::string_view, void (*)(const std::string&)>, 12> parsers{
     {{"sweep", sweep},
      {"counter_set", counter_set},
      {"record", record},
@@ -222,6 +248,7 @@ constexpr std::array<std::pair<std::string_view, void (*)(const std::string&)>, 
      {"dataset", dataset},
      {"ptx", ptx_module},
      {"accesses", accesses},
+     {"mended", mended},
      {"launch", launch},
      {"words", words}}};
 

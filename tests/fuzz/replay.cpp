@@ -23,8 +23,10 @@ namespace {
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 std::string current;
 
-void tell(int /*signal*/) {
+void tell(int signal) {
   (void)!::write(STDERR_FILENO, current.data(), current.size());
+  (void)std::signal(signal, SIG_DFL);
+  (void)std::raise(signal);
 }
 
 void feed(const std::string& text) {
@@ -72,7 +74,8 @@ int main(int argc, char** argv) {
     texts.emplace_back(std::istreambuf_iterator<char>{stream}, std::istreambuf_iterator<char>{});
     feed(texts.back());
   }
-  (void)std::signal(SIGABRT, tell);
+  for (const int signal : {SIGABRT, SIGFPE, SIGSEGV})
+    (void)std::signal(signal, tell);
   const long variants = std::strtol(argv[2], nullptr, 10);
   std::mt19937_64 random{20261122};  // the same ones each time
   for (long i = 0; i < variants; ++i)

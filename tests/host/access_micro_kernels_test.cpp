@@ -1,9 +1,11 @@
 // Kernels of micro/access, as nvcc compiles them, ask for what the models of their benchmarks say;
 // those were counted on hardware.
 #include "access_runs.hpp"
+#include "harness/access/mend/mend.hpp"
 #include "harness/case/regular_file.hpp"
 #include "harness/model/lanes.hpp"
 #include "micro/access/dct.hpp"
+#include "micro/access/mended_forms.hpp"
 #include "micro/access/rotation_original.hpp"
 #include "micro/access/rotation_seed_tool.hpp"
 #include "micro/access/short_words.hpp"
@@ -56,6 +58,46 @@ std::string image_launch(const std::string& kernel, const Tiling& tiling, const 
       "{}}}\n  - fields: {{0: u32 {}, 4: u32 {}{}}}\n",
       kernel, tiling.blocks_x(image.width), tiling.blocks_y(image.height), tiling.block_x,
       tiling.block_y, image.bytes(), image.bytes(), image.width, image.height, more);
+}
+
+/// The kernel of a launch, changed as CMakeLists.txt of micro has it changed.
+Evaluation mended(const Launched& original, const std::string& words) {
+  const ptx::Module& module = original.modules[0];
+  const Mended made = mend(module, original.launch.kernel,
+                           parse_change("--change", words, module, original.kernel()));
+  EXPECT_EQ(made.checks.failing(original.launch), std::nullopt);
+  const ptx::Module after = ptx::read(made.text, "mended.ptx");
+  return evaluate(after, mended_launch(made, module, after, original.launch), {});
+}
+
+TEST(AccessOfMendedForms, IsThatOfTheirModels) {
+  const auto expect_model = [](const Evaluation& found, const Image& image, const auto& form) {
+    using Form = std::remove_cvref_t<decltype(form.first)>;
+    EXPECT_TRUE(found.is_exact());
+    expect_same(asked(found), traffic_of(Form::tiling, image.width, image.height,
+                                         [&](LaneTrace& trace, std::uint32_t x, std::uint32_t y) {
+                                           Form::body(trace, form.second, x, y);
+                                         }));
+  };
+  for (const Image& image : {Image{.width = 384, .height = 37}, Image{.width = 96, .height = 20}}) {
+    const std::string launch = image_launch("Original", sobel::Original::tiling, image);
+    expect_model(mended(launched("sobel", launch), "threads=4"), image,
+                 std::pair{sobel::Mended{}, image});
+    for (const std::uint32_t degrees : {0U, 30U, 90U}) {
+      const auto expect_turn = [&]<rotation::Way way>(const char* file) {
+        const rotation::Turn turn = rotation::turn_by(way, image, degrees);
+        const std::string more =
+            fmt::format(", 8: s32 {}, 12: s32 {}, 16: s32 {}, 20: s32 {}", turn.rotation.cosine,
+                        turn.rotation.sine, turn.rotation.from_x, turn.rotation.from_y);
+        const std::string turned =
+            image_launch("Original", rotation::Original<way>::tiling, image, more);
+        expect_model(mended(launched(file, turned), "threads=4"), image,
+                     std::pair{rotation::Mended<way>{}, turn});
+      };
+      expect_turn.template operator()<rotation::Way::forward>("rotation_forward");
+      expect_turn.template operator()<rotation::Way::backward>("rotation_backward");
+    }
+  }
 }
 
 template <class Form>

@@ -1,6 +1,7 @@
 #include "micro/access/rotation.hpp"
 
 #include "form_runs.hpp"
+#include "micro/access/mended_forms.hpp"
 #include "micro/access/rotation_best.hpp"
 #include "micro/access/rotation_original.hpp"
 #include "micro/access/rotation_seed_tool.hpp"
@@ -32,12 +33,14 @@ void expect_right() {
 TEST(RotationForms, PutEveryPixelWhereItGoes) {
   expect_right<Original, Way::forward>();
   expect_right<SeedTool, Way::forward>();
+  expect_right<Mended, Way::forward>();
   expect_right<Best, Way::forward>();
 }
 
 TEST(RotationForms, FetchEveryPixelFromWhereItWas) {
   expect_right<Original, Way::backward>();
   expect_right<SeedTool, Way::backward>();
+  expect_right<Mended, Way::backward>();
   expect_right<Best, Way::backward>();
 }
 

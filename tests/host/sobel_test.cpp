@@ -1,6 +1,7 @@
 #include "micro/access/sobel.hpp"
 
 #include "form_runs.hpp"
+#include "micro/access/mended_forms.hpp"
 #include "micro/access/sobel_best.hpp"
 #include "micro/access/sobel_original.hpp"
 #include "micro/access/sobel_seed_tool.hpp"
@@ -23,6 +24,7 @@ void expect_edges() {
 TEST(SobelForms, FindEveryEdge) {
   expect_edges<Original>();
   expect_edges<SeedTool>();
+  expect_edges<Mended>();
   expect_edges<Best>();
 }
 

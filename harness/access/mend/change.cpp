@@ -1,0 +1,190 @@
+#include "harness/access/mend/change.hpp"
+
+#include "harness/access/mend/weave.hpp"
+#include "harness/case/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <sstream>
+
+namespace strata::access {
+namespace {
+
+constexpr std::string_view axes = "xyz";
+
+std::array<std::uint32_t, 3> sizes_of(const Extent& extent) {
+  return {extent.x, extent.y, extent.z};
+}
+
+Extent extent_of(const std::array<std::uint32_t, 3>& sizes) {
+  return {sizes[0], sizes[1], sizes[2]};
+}
+
+std::array<std::uint32_t, 3> permuted(const std::array<std::uint32_t, 3>& sizes,
+                                      const std::array<unsigned, 3>& order) {
+  return {sizes.at(order[0]), sizes.at(order[1]), sizes.at(order[2])};
+}
+
+/// Axes that changed places: "threadIdx.x and threadIdx.y swapped".
+std::string swap_text(std::string_view index, const std::array<unsigned, 3>& order) {
+  std::string moved;
+  for (unsigned i = 0; i < order.size(); ++i) {
+    if (order.at(i) != i) moved += fmt::format("{}{}.{}", moved.empty() ? "" : " and ", index, axes[i]);
+  }
+  return moved.empty() ? moved : moved + " swapped";
+}
+
+std::uint32_t rounded_up(std::uint32_t count, std::uint64_t by) {
+  return static_cast<std::uint32_t>((count + by - 1) / by);
+}
+
+}  // namespace
+
+std::string text_of(const Change& change) {
+  std::vector<std::string> parts;
+  const auto add = [&](std::string part) {
+    if (!part.empty()) parts.push_back(std::move(part));
+  };
+  add(swap_text("threadIdx", change.thread_axes));
+  add(swap_text("blockIdx", change.block_axes));
+  if (change.exchange) {
+    add(fmt::format("lanes along blockIdx.{} instead of threadIdx.x", axes[change.exchange->axis]));
+  }
+  if (change.threads > 1) add(fmt::format("{} threads in one", change.threads));
+  if (change.passes > 1) add(fmt::format("{} passes of a loop in one", change.passes));
+  if (change.swizzled_row != 0) {
+    add(fmt::format("shared memory swizzled by rows of {} bytes", 1U << change.swizzled_row));
+  }
+  if (change.bytes > 1) add(fmt::format("accesses grouped into up to {} bytes", change.bytes));
+  return parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::optional<unsigned> free_axis(const ptx::Kernel& kernel, unsigned taken) {
+  for (const unsigned axis : {2U, 1U, 0U}) {
+    const auto is_asked = [&](const ptx::Operand& operand) {
+      const auto which = static_cast<unsigned>(operand.special);
+      return operand.kind == ptx::Operand::Kind::special &&
+             (which == static_cast<unsigned>(ptx::Special::ctaid_x) + axis ||
+              which == static_cast<unsigned>(ptx::Special::nctaid_x) + axis);
+    };
+    const auto asks = [&](const ptx::Instruction& one) {
+      return std::ranges::any_of(one.operands, is_asked);
+    };
+    if (axis != taken && std::ranges::none_of(kernel.instructions, asks)) return axis;
+  }
+  return std::nullopt;
+}
+
+Change parse_change(std::string_view flag, std::string_view words, const ptx::Module& module,
+                    const ptx::Kernel& kernel) {
+  constexpr std::string_view known =
+      "swap=x,y, swap_blocks=x,y, exchange=x, threads=2, passes=2, group=16, swizzle=128 or "
+      "given=param_0:1";
+  Change change;
+  std::istringstream in{std::string{words}};
+  for (std::string word; in >> word;) {
+    const auto bad = [&](std::string_view expected, std::string_view mend) {
+      refuse({std::string{flag}}, in_quotes(word), expected, mend);
+    };
+    const auto equals = word.find('=');
+    if (equals == std::string::npos) bad(known, "see strata access mend --help");
+    const std::string_view what = std::string_view{word}.substr(0, equals);
+    const std::string value = word.substr(equals + 1);
+    const auto number = [&](std::string_view text) {
+      unsigned found = 0;
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), found);
+      if (error != std::errc{} || end != text.data() + text.size()) bad("a whole number", "give 4, say");
+      return found;
+    };
+    const auto axis = [&](std::string_view text) {
+      const auto at = text.size() == 1 ? axes.find(text[0]) : std::string_view::npos;
+      if (at == std::string_view::npos) bad("an axis: x, y or z", "give x, say");
+      return static_cast<unsigned>(at);
+    };
+    if (what == "swap" || what == "swap_blocks") {
+      const auto comma = value.find(',');
+      if (comma == std::string::npos) bad("two axes", "give swap=x,y");
+      auto& order = what == "swap" ? change.thread_axes : change.block_axes;
+      std::swap(order.at(axis(value.substr(0, comma))), order.at(axis(value.substr(comma + 1))));
+    } else if (what == "exchange") {
+      const unsigned along = axis(value);
+      const auto free = free_axis(kernel, along);
+      if (!free) bad("an axis of the grid that the kernel does not ask for, beside it", "leave it out");
+      change.exchange = Change::Exchange{along, free.value_or(0)};
+    } else if (what == "threads") {
+      change.threads = number(value);
+    } else if (what == "passes") {
+      change.passes = number(value);
+    } else if (what == "group") {
+      change.bytes = number(value);
+    } else if (what == "swizzle") {
+      const unsigned row = number(value);
+      if (!std::has_single_bit(row)) bad("a power of two", "give the bytes of a row");
+      change.swizzled_row = static_cast<unsigned>(std::countr_zero(row));
+    } else if (what == "given") {
+      const auto colon = value.find(':');
+      const std::string name = value.substr(0, colon);
+      const auto is_meant = [&](std::uint32_t param) {
+        const std::string_view symbol = module.symbols[param].name;
+        return module.symbols[param].bytes == 4 &&
+               (symbol == name || symbol == std::string{kernel.name} + '_' + name);
+      };
+      const auto param = std::ranges::find_if(kernel.params, is_meant);
+      if (colon == std::string::npos || param == kernel.params.end()) {
+        bad("a parameter of 4 bytes and its value", "give given=param_0:1");
+      }
+      change.given.emplace_back(*param, number(std::string_view{value}.substr(colon + 1)));
+    } else {
+      bad(known, "see strata access mend --help");
+    }
+  }
+  return change;
+}
+
+Extent mended_grid(const Change& change, const Extent& grid, const Extent& block) {
+  auto sizes = permuted(sizes_of(grid), change.block_axes);
+  std::uint32_t& along = sizes.at(change.lanes_axis());
+  if (change.exchange) {
+    along = rounded_up(along, std::uint64_t{change.threads} * block.x);
+    sizes.at(change.exchange->free) = block.x;
+  } else {
+    along = rounded_up(along, change.threads);
+  }
+  return extent_of(sizes);
+}
+
+Extent mended_block(const Change& change, const Extent& block) {
+  return extent_of(permuted(sizes_of(block), change.thread_axes));
+}
+
+Launch mended_launch(const Mended& mended, const ptx::Module& original, const ptx::Module& module,
+                     Launch launch) {
+  const Change& change = mended.change;
+  const std::uint32_t blocks = sizes_of(launch.grid).at(change.lanes_axis());
+  launch.grid = mended_grid(change, launch.grid, launch.block);
+  launch.block = mended_block(change, launch.block);
+  const auto kernel = std::ranges::find(module.kernels, mended.name, &ptx::Kernel::name);
+  launch.kernel = static_cast<std::uint32_t>(kernel - module.kernels.begin());
+  for (Buffer& buffer : launch.buffers) {
+    if (buffer.symbol == ptx::no_index) continue;
+    const ptx::Symbol& was = original.symbols[buffer.symbol];
+    const auto is = std::ranges::find_if(module.symbols, [&](const ptx::Symbol& one) {
+      return one.name == was.name && one.kernel == was.kernel;
+    });
+    buffer.symbol = static_cast<std::uint32_t>(is - module.symbols.begin());
+  }
+  if (!change.moves_blocks()) return launch;
+  const ptx::Symbol& parameter = module.symbols[kernel->params.back()];
+  launch.params.resize(parameter.offset + sizeof blocks);
+  launch.params_known.resize(launch.params.size());
+  for (unsigned b = 0; b < sizeof blocks; ++b) {
+    launch.params[parameter.offset + b] = static_cast<std::uint8_t>(blocks >> (8 * b));
+    launch.params_known[parameter.offset + b] = 1;
+  }
+  return launch;
+}
+
+}  // namespace strata::access

@@ -1,0 +1,339 @@
+#include "harness/access/mend/choose.hpp"
+
+#include "harness/access/evaluate.hpp"
+#include "harness/access/mend/bounds.hpp"
+#include "harness/access/mend/same_results.hpp"
+#include "harness/access/operands.hpp"
+#include "harness/case/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace strata::access {
+namespace {
+
+using ptx::Instruction;
+using ptx::Space;
+using ptx::Special;
+
+/// Of a kernel's loads and stores of global memory.
+struct Asked {
+  std::uint32_t instruction = 0;
+  unsigned width = 0;
+  FormId form = no_form;
+};
+
+class Candidates {
+ public:
+  Candidates(const ptx::Module& module, const ptx::Kernel& kernel)
+      : flow_{control_flow(kernel)}, forms_{module, kernel, flow_} {
+    for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i) {
+      const Instruction& one = kernel.instructions[i];
+      const Role role = role_of(one);
+      const bool is_meant = (role == Role::load || role == Role::store) &&
+                            (one.space() == Space::global || one.space() == Space::generic) &&
+                            is_reachable(flow_, flow_.block_of[i]);
+      if (!is_meant) continue;
+      const unsigned width = ptx::bytes_of(one.type()) * one.vector_width();
+      if (width == 0 || width > 16) continue;
+      asked_.push_back({i, width, forms_.address(i, *address_of(one)).form});
+    }
+  }
+
+  [[nodiscard]] KernelForms& forms() { return forms_; }
+
+  [[nodiscard]] std::vector<Change> all() {
+    std::vector<Change> changes;
+    const auto add = [&](const Change& change) {
+      if (std::ranges::count(changes, change) == 0) changes.push_back(change);
+    };
+    add({});  // grouping alone
+    for (const unsigned passes : {2U, 4U, 8U, 16U}) {
+      if (has_steps_in_loops(passes)) add({.passes = passes});
+    }
+    for (const Change& axis : axes()) {
+      for (unsigned threads = 1; threads == 1 || threads * least_width() <= 16; threads *= 2) {
+        Change change = axis;
+        change.threads = threads;
+        add(change);
+      }
+    }
+    for (unsigned row = 7; row <= 12 && has_shared_memory(); ++row)
+      add({.swizzled_row = row});
+    return changes;
+  }
+
+ private:
+  [[nodiscard]] unsigned least_width() const {
+    unsigned width = 16;
+    for (const Asked& one : asked_)
+      width = std::min(width, one.width);
+    return width;
+  }
+
+  [[nodiscard]] bool has_shared_memory() const {
+    return std::ranges::any_of(forms_.kernel().instructions, [](const Instruction& one) {
+      return role_of(one) == Role::load && one.space() == Space::shared;
+    });
+  }
+
+  /// What one step of an index adds to an address; nothing where that is not the same everywhere.
+  [[nodiscard]] std::optional<FormId> step(FormId form, AtomKind kind, std::uint32_t which) {
+    Forms& forms = forms_.forms();
+    bool is_there = false;
+    Forms::Replaced replaced;
+    if (form == no_form) return std::nullopt;
+    const FormId next = forms.replace(
+        form,
+        [&](AtomId id) -> std::optional<FormId> {
+          const Atom& atom = forms.atom(id);
+          if (atom.kind != kind || atom.which != which) return std::nullopt;
+          is_there = true;
+          return forms.add(forms.form_of(id), forms.constant(1));
+        },
+        replaced);
+    const FormId difference = forms.subtract(next, form);
+    if (!is_there || difference == no_form) return std::nullopt;
+    return difference;
+  }
+
+  /// Whether loops step through neighbours, so many of which are no more than 16 bytes.
+  [[nodiscard]] bool has_steps_in_loops(unsigned passes) {
+    for (std::uint32_t loop = 0; loop < flow_.loops.size(); ++loop) {
+      for (const Asked& one : asked_) {
+        const auto bytes = step(one.form, AtomKind::counter, loop);
+        if (bytes && forms_.forms().constant_of(*bytes) == std::int64_t{one.width} &&
+            passes * one.width <= 16) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  /// Parameters that must have a value for neighbours to lie side by side.
+  using Given = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+  /// Where they do, as far as accesses of a thread can be grouped to fill what lies between them;
+  /// nothing where they never do.
+  [[nodiscard]] std::optional<Given> given_for(FormId step, unsigned width) {
+    const Forms& forms = forms_.forms();
+    if (const auto bytes = forms.constant_of(step)) {
+      const bool is_side_by_side = *bytes >= std::int64_t{width} && *bytes <= 16 &&
+                                   *bytes % width == 0;
+      return is_side_by_side ? std::optional{Given{}} : std::nullopt;
+    }
+    const auto terms = forms.terms_of(step);
+    if (forms.offset_of(step) != 0 || terms.size() != 1) return {};
+    const std::int64_t times = terms[0].coefficient;
+    const auto factors = forms.factors_of(terms[0]);
+    const Atom& atom = forms.atom(factors[0]);
+    const bool is_meant = factors.size() == 1 && atom.kind == AtomKind::parameter &&
+                          atom.bytes == 4 && atom.place == 0 && times > 0 && times <= 16;
+    if (!is_meant) return {};
+    if (times >= width) return times % width == 0 ? std::optional{Given{{atom.which, 1}}}
+                                                  : std::nullopt;
+    if (width % times != 0) return {};
+    return Given{{atom.which, static_cast<std::uint32_t>(width / times)}};
+  }
+
+  /// Axes along which some accesses lie side by side: where parameters must have a value for that,
+  /// only if they do so along no other.
+  [[nodiscard]] std::vector<Change> axes() {
+    std::vector<Change> found;
+    for (unsigned index = 0; index < 6; ++index) {
+      const unsigned axis = index % 3;
+      const Special first = index < 3 ? Special::tid_x : Special::ctaid_x;
+      std::set<Given> all;
+      for (const Asked& one : asked_) {
+        const auto bytes =
+            step(one.form, AtomKind::special, static_cast<std::uint32_t>(first) + axis);
+        const auto given = bytes ? given_for(*bytes, one.width) : std::nullopt;
+        if (given) all.insert(*given);
+      }
+      for (const Given& given : all) {
+        Change change{.given = given};
+        if (index < 3) {
+          std::swap(change.thread_axes[0], change.thread_axes.at(axis));
+        } else {
+          const auto free = free_axis(forms_.kernel(), axis);
+          if (!free) continue;
+          change.exchange = Change::Exchange{axis, *free};
+        }
+        found.push_back(change);
+      }
+    }
+    if (std::ranges::any_of(found, [](const Change& one) { return one.given.empty(); })) {
+      std::erase_if(found, [](const Change& one) { return !one.given.empty(); });
+    }
+    return found;
+  }
+
+  ControlFlow flow_;
+  KernelForms forms_;
+  std::vector<Asked> asked_;
+};
+
+AskedFor asked_for(const ptx::Module& module, const Launch& launch, const MemoryCost& cost) {
+  constexpr std::uint64_t budget = std::uint64_t{1} << 21U;
+  const Evaluation found = evaluate(module, launch, {.budget = budget, .threads = 1});
+  AskedFor sum;
+  for (const Access& one : found.accesses) {
+    if (one.space == Space::shared) {
+      sum.wavefronts += one.wavefronts;
+      sum.ideal_wavefronts += one.ideal_wavefronts;
+      sum.cycles += cost.wavefront * static_cast<double>(one.wavefronts);
+      continue;
+    }
+    for (const Traffic& traffic : one.traffic) {
+      sum.requests += traffic.requests;
+      sum.sectors += traffic.sectors;
+      sum.lines += traffic.lines;
+      sum.cycles += std::max({cost.request * static_cast<double>(traffic.requests),
+                              cost.sector * static_cast<double>(traffic.sectors),
+                              cost.line * static_cast<double>(traffic.lines)});
+    }
+  }
+  return sum;
+}
+
+AskedFor operator+(AskedFor a, const AskedFor& b) {
+  a.requests += b.requests;
+  a.sectors += b.sectors;
+  a.lines += b.lines;
+  a.wavefronts += b.wavefronts;
+  a.ideal_wavefronts += b.ideal_wavefronts;
+  a.cycles += b.cycles;
+  return a;
+}
+
+/// A launch of a usual size for the change, which shows what it does.
+Launch usual_launch(KernelForms& forms, std::uint32_t number, const Change& change,
+                    std::uint32_t blocks, std::uint32_t length) {
+  const auto asks = [&](Special special) {
+    return std::ranges::any_of(forms.kernel().instructions, [&](const Instruction& one) {
+      return std::ranges::any_of(one.operands, [&](const ptx::Operand& operand) {
+        return operand.kind == ptx::Operand::Kind::special && operand.special == special;
+      });
+    });
+  };
+  Sample sample{.grid = {blocks * change.threads, (blocks + 1) / 2, 1},
+                .block = {64, 1, 1},
+                .number = [length] { return length; },
+                .below = length};
+  if (asks(Special::tid_y)) sample.block = {16, 4, 1};
+  Launch launch = launch_of(forms, number, sample);
+  if (change.exchange) {
+    std::array<std::uint32_t, 3> sizes{1, 1, 1};
+    sizes.at(change.exchange->axis) = blocks * change.threads * launch.block.x;
+    launch.grid = {sizes[0], sizes[1], sizes[2]};
+  }
+  for (const auto& [symbol, value] : change.given) {
+    for (unsigned b = 0; b < 4; ++b)
+      launch.params[forms.module().symbols[symbol].offset + b] =
+          static_cast<std::uint8_t>(value >> (8 * b));
+  }
+  return launch;
+}
+
+}  // namespace
+
+Chosen choose(const ptx::Module& module, std::uint32_t number, std::span<const Launch> launches,
+              const MemoryCost& cost, const std::optional<Change>& only) {
+  constexpr double least_gain = 0.95;
+  Chosen chosen{.why = "no change of its accesses asks for less"};
+  const ptx::Kernel& kernel = module.kernels[number];
+  if (kernel.instructions.empty()) {
+    chosen.why = "it does nothing";
+    return chosen;
+  }
+  Candidates candidates{module, kernel};
+  std::map<std::pair<std::vector<std::uint8_t>, std::array<std::uint32_t, 6>>, AskedFor> known;
+  const auto asked_before = [&](const Launch& launch) {
+    const auto& [grid, block] = std::tie(launch.grid, launch.block);
+    const std::pair key{launch.params, std::array{grid.x, grid.y, grid.z, block.x, block.y, block.z}};
+    const auto found = known.find(key);
+    if (found != known.end()) return found->second;
+    return known.emplace(key, asked_for(module, launch, cost)).first->second;
+  };
+  std::string untaken;  // why some launch would take the original
+  double best = least_gain;
+  const auto weigh = [&](const Mended& mended, const std::vector<Launch>& all) {
+    const ptx::Module after = ptx::read(mended.alone, "mended.ptx");
+    AskedFor before;
+    AskedFor now;
+    std::string failing;
+    for (const Launch& launch : all) {
+      const AskedFor original = asked_before(launch);
+      const auto why = mended.checks.failing(launch);
+      if (why) failing = *why;
+      before = before + original;
+      now = now + (why ? original
+                       : asked_for(after, mended_launch(mended, module, after, launch), cost));
+    }
+    if (!failing.empty()) untaken = failing;
+    const double ratio = before.cycles > 0 ? now.cycles / before.cycles : 1;
+    if (!only && ratio >= best) return;
+    best = ratio * least_gain;  // a larger change must pay once more
+    chosen.before = before;
+    chosen.after = now;
+    chosen.mended = mended;
+  };
+  // Those that were given, or else a usual one.
+  bool is_long = false;  // the first of these
+  const auto launches_for = [&](const Change& change) {
+    if (!launches.empty()) return std::vector<Launch>{launches.begin(), launches.end()};
+    if (!is_long) {
+      try {
+        std::vector<Launch> usual{usual_launch(candidates.forms(), number, change, 8, 4096)};
+        (void)asked_before(usual[0]);
+        return usual;
+      } catch (const UsageError&) {
+        is_long = true;
+      }
+    }
+    return std::vector{usual_launch(candidates.forms(), number, change, 1, 256)};
+  };
+  std::optional<bool> has_conflicts;  // in shared memory, which a swizzle might mend
+  const auto is_worth_a_swizzle = [&] {
+    if (!has_conflicts) {
+      AskedFor now;
+      for (const Launch& launch : launches_for({}))
+        now = now + asked_before(launch);
+      has_conflicts = now.wavefronts > now.ideal_wavefronts;
+    }
+    return *has_conflicts;
+  };
+  try {
+    for (const Change& change : only ? std::vector{*only} : candidates.all()) {
+      try {
+        const Mended mended = mend(module, number, change);
+        const bool does_something = change.rearrangement().moves_lanes || mended.groups > 0 ||
+                                    change.block_axes != Change{}.block_axes ||
+                                    change.swizzled_row != 0;
+        if (!does_something) continue;
+        if (!only && change.swizzled_row != 0 && !is_worth_a_swizzle()) break;  // they come last
+        weigh(mended, launches_for(change));
+      } catch (const NotMended& error) {
+        chosen.refused.emplace_back(change, error.refusal());
+        if (change == Change{}) break;  // what forbids this forbids all
+      }
+    }
+  } catch (const UsageError& error) {
+    chosen.why = error.what();
+    return chosen;
+  }
+  if (!chosen.mended && !untaken.empty()) {
+    chosen.why = fmt::format("a launch would take the original: {}", untaken);
+  } else if (!chosen.mended && !chosen.refused.empty()) {
+    chosen.is_refused = true;
+    chosen.why = text_of(kernel, chosen.refused.front().second);
+  }
+  return chosen;
+}
+
+}  // namespace strata::access

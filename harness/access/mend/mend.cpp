@@ -1,0 +1,149 @@
+#include "harness/access/mend/mend.hpp"
+
+#include "harness/access/control_flow.hpp"
+#include "harness/access/kernel_forms.hpp"
+#include "harness/access/mend/bounds.hpp"
+#include "harness/access/mend/independence.hpp"
+#include "harness/access/mend/weave.hpp"
+#include "harness/access/ptx_lexer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
+namespace strata::access {
+namespace {
+
+constexpr std::int64_t most_blocks_across = 65535;  // of y and z
+constexpr std::int64_t most_threads_deep = 64;
+
+void check_shape(const Change& change, const ptx::Kernel& kernel, const ptx::Module& module,
+                 LaunchChecks& checks) {
+  for (unsigned axis = 1; axis < 3; ++axis) {
+    const unsigned from = grid_size + change.block_axes.at(axis);
+    if (change.block_axes.at(axis) != axis) {
+      checks.need_within(checks.size(from), 1, most_blocks_across,
+                         fmt::format("{} is more than {}", size_names.at(from),
+                                     most_blocks_across));
+    }
+  }
+  if (change.thread_axes[2] != 2) {
+    const unsigned from = change.thread_axes[2];
+    checks.need_within(checks.size(from), 1, most_threads_deep,
+                       fmt::format("{} is more than {}", size_names.at(from), most_threads_deep));
+  }
+  if (change.exchange) {
+    const unsigned free = grid_size + change.exchange->free;
+    checks.need_within(checks.size(free), 1, 1,
+                       fmt::format("{} is more than 1", size_names.at(free)));
+  } else if (change.threads > 1) {
+    const unsigned along = change.thread_axes[0];
+    const std::string name = size_names.at(along);
+    checks.need_power_of_two(checks.size(along), name + " is no power of two");
+    checks.need_multiple(checks.size(along), change.threads,
+                         fmt::format("{} is no multiple of {}", name, change.threads));
+  }
+  for (const auto& [symbol, value] : change.given) {
+    const ptx::Symbol& parameter = module.symbols[symbol];
+    const auto number = checks.parameter(parameter.offset, 4, false);
+    std::string_view name = parameter.name;
+    if (name.starts_with(kernel.name)) name.remove_prefix(kernel.name.size() + 1);
+    checks.need_within(number, value, value, fmt::format("{} is not {}", name, value));
+  }
+}
+
+/// As the text has them.
+std::string parameters_of(const ptx::Kernel& kernel) {
+  std::string parameters;
+  ptx::Lexer lexer{kernel.text.substr(
+                       static_cast<std::size_t>(kernel.name.data() - kernel.text.data())),
+                   "kernel"};
+  (void)lexer.take();
+  if (!lexer.take_if("(")) return parameters;
+  while (!lexer.peek().is(")"))
+    parameters += fmt::format("{} ", lexer.take().text);
+  return parameters;
+}
+
+std::string limits_of(const ptx::Kernel& kernel, const Change& change) {
+  std::string text;
+  const auto add = [&](std::string_view word, const std::array<std::uint32_t, 3>& sizes) {
+    if (sizes[0] == 0) return;
+    const auto& order = change.thread_axes;
+    text += fmt::format(".{} {}, {}, {}\n", word, sizes.at(order[0]), sizes.at(order[1]),
+                        sizes.at(order[2]));
+  };
+  add("maxntid", kernel.most_block);
+  add("reqntid", kernel.required_block);
+  return text;
+}
+
+void check_change(const Change& change) {
+  const bool is_power = (change.threads & (change.threads - 1)) == 0 && change.threads != 0 &&
+                        (change.bytes & (change.bytes - 1)) == 0 && change.bytes <= 16;
+  const bool are_apart = change.block_axes == Change{}.block_axes || !change.moves_blocks();
+  const bool is_exchange_alone =
+      !change.exchange || (!change.moves_lanes() && change.exchange->axis < 3 &&
+                           change.exchange->free < 3 &&
+                           change.exchange->axis != change.exchange->free);
+  if (!is_power || !are_apart || !is_exchange_alone || change.passes == 0) {
+    throw NotMended{{ptx::no_index, "changes that do not go together"}};
+  }
+}
+
+}  // namespace
+
+Mended mend(const ptx::Module& module, std::uint32_t number, const Change& change) {
+  check_change(change);
+  const ptx::Kernel& kernel = module.kernels[number];
+  if (auto refusal = refusal_of(module, kernel, change.rearrangement())) throw NotMended{*refusal};
+  if (kernel.instructions.empty()) throw NotMended{{ptx::no_index, "a kernel that does nothing"}};
+  const std::string name = fmt::format("{}_mended", kernel.name);
+  if (std::ranges::count(module.kernels, name, &ptx::Kernel::name) != 0) {
+    throw NotMended{{ptx::no_index, "its mended copy stands beside it"}};
+  }
+  const ControlFlow flow = control_flow(kernel);
+  KernelForms forms{module, kernel, flow};
+  Mended mended{.name = name, .change = change};
+  mended.checks.try_with(tried_launch(forms, {64, 64, 8}), tried_launch(forms, {256, 1024, 8}));
+  check_shape(change, kernel, module, mended.checks);
+  Independence independence{forms, mended.checks};
+  if (change.rearrangement().moves_lanes) {
+    if (auto refusal = independence.of_threads()) throw NotMended{*refusal};
+    if (auto refusal = independence.of_shared_memory()) throw NotMended{*refusal};
+  }
+  const Woven woven = weave(forms, change, mended.checks, independence);
+  mended.groups = woven.groups;
+  mended.grouped = woven.grouped;
+  if (woven.groups == 0) mended.change.bytes = 1;
+
+  std::string parameters = parameters_of(kernel);
+  if (change.moves_blocks()) {
+    if (!kernel.params.empty()) parameters += ", ";
+    parameters += fmt::format(".param .u32 {}", blocks_parameter(kernel));
+  }
+  const std::string made = fmt::format(".visible .entry {}({})\n{}{{\n{}}}\n", name, parameters,
+                                       limits_of(kernel, change), woven.text);
+  const std::string_view text{module.text.data(), module.text.size()};
+  const auto begin = static_cast<std::size_t>(kernel.text.data() - text.data());
+  mended.text = fmt::format("{}{}{}", text.substr(0, begin), made, text.substr(begin));
+  // Longer than all else are a module's other kernels, as a rule.
+  std::vector<std::string_view> bodies;
+  for (const ptx::Kernel& one : module.kernels) {
+    if (one.entry && one.defined) bodies.push_back(one.text);
+  }
+  std::ranges::sort(bodies, {}, &std::string_view::data);
+  const char* from = text.data();
+  for (const std::string_view body : bodies) {
+    mended.alone.append(from, body.data());
+    from = body.data() + body.size();
+  }
+  mended.alone.append(from, text.data() + text.size());
+  mended.alone += made;
+  return mended;
+}
+
+}  // namespace strata::access

@@ -1,0 +1,15 @@
+// Mends kernels: a copy beside the original that does the same with fewer requests and sectors, and
+// what must hold of a launch for it to be the same.
+#pragma once
+
+#include "harness/access/mend/change.hpp"
+#include "harness/access/ptx.hpp"
+
+#include <cstdint>
+
+namespace strata::access {
+
+/// The change, made of a kernel of the module. Throws NotMended.
+[[nodiscard]] Mended mend(const ptx::Module& module, std::uint32_t kernel, const Change& change);
+
+}  // namespace strata::access

@@ -1,0 +1,211 @@
+#include "harness/access/mend/refusals.hpp"
+
+#include "harness/access/listing.hpp"
+#include "harness/access/operands.hpp"
+#include "harness/access/ssa.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace strata::access {
+namespace {
+
+using ptx::Instruction;
+using ptx::Operand;
+using ptx::Space;
+using ptx::Special;
+
+template <std::size_t count>
+bool is_one_of(std::string_view word, const std::array<std::string_view, count>& words) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+/// A thread does these by itself, with registers alone.
+bool is_of_one_thread(const Instruction& one) {
+  constexpr std::array<std::string_view, 66> words{
+      "abs",   "add",    "addc",  "and",  "bfe",      "bfi",   "bfind",        "bmsk", "brev",
+      "clz",   "cnot",   "cos",   "cvt",  "copysign", "cvta",  "createpolicy", "div",  "dp2a",
+      "dp4a",  "ex2",    "fma",   "fns",  "isspacep", "lg2",   "lop3",         "mad",  "mad24",
+      "madc",  "max",    "min",   "mov",  "mul",      "mul24", "neg",          "not",  "or",
+      "popc",  "prmt",   "rcp",   "rem",  "rsqrt",    "sad",   "selp",         "set",  "setp",
+      "shf",   "shl",    "shr",   "sin",  "slct",     "sqrt",  "sub",          "subc", "szext",
+      "tanh",  "testp",  "vadd",  "vsub", "vmin",     "vmax",  "vabsdiff",     "xor",  "bra",
+      "ret",   "exit",   "trap"};
+  return is_one_of(one.opcode, words);
+}
+
+/// Registers of the hardware that say where or when a thread runs.
+std::string why_special(Special special, const Rearrangement& change) {
+  using enum Special;
+  switch (special) {
+    case tid_x:
+    case tid_y:
+    case tid_z:
+    case ntid_x:
+    case ntid_y:
+    case ntid_z:
+    case ctaid_x:
+    case ctaid_y:
+    case ctaid_z:
+    case nctaid_x:
+    case nctaid_y:
+    case nctaid_z:
+      return {};
+    case dynamic_smem_size:
+    case total_smem_size:
+      return change.moves_blocks ? "the kernel asks for its shared memory" : "";
+    case laneid:
+    case lanemask_eq:
+    case lanemask_le:
+    case lanemask_lt:
+    case lanemask_ge:
+    case lanemask_gt:
+    case warpid:
+    case nwarpid:
+      return change.moves_lanes ? "it tells which lane of which warp a thread is" : "";
+    case clock:
+    case clock_hi:
+    case clock64:
+    case globaltimer:
+      return "a clock, which shows when a thread runs";
+    case smid:
+    case nsmid:
+      return "it tells on which multiprocessor a thread runs";
+    default:
+      return "a register of the hardware that is not followed";
+  }
+}
+
+std::string why_specials(const Operand& operand, const Instruction& one,
+                         const Rearrangement& change) {
+  if (operand.kind == Operand::Kind::special) {
+    if (std::string why = why_special(operand.special, change); !why.empty()) return why;
+    const bool is_plain = one.operands.size() == 2 && &operand == &one.operands[1] &&
+                          (one.opcode == "mov" || one.opcode == "cvt");
+    if (!is_plain || ptx::bytes_of(one.type()) != 4) return "an index that is not read as 32 bits";
+  }
+  for (const Operand& item : operand.items) {
+    if (std::string why = why_specials(item, one, change); !why.empty()) return why;
+  }
+  return {};
+}
+
+std::string why_memory(const ptx::Module& module, const ptx::Kernel& kernel, const Instruction& one,
+                       const Rearrangement& change) {
+  constexpr std::array<std::string_view, 6> shared_orders{"volatile", "acquire", "release",
+                                                          "acq_rel",  "mmio",    "sc"};
+  for (const std::string_view word : one.modifiers) {
+    if (is_one_of(word, shared_orders) ||
+        (word == "relaxed" && one.opcode != "atom" && one.opcode != "red")) {
+      return fmt::format("{}: other threads see when it happens", word);
+    }
+  }
+  const Space space = one.space();
+  if (change.moves_blocks && (space == Space::shared || space == Space::local)) {
+    return space == Space::shared ? "shared memory, which threads of another block do not share"
+                                  : "local memory, of which a thread has one";
+  }
+  const Role role = role_of(one);
+  const bool is_atomic = role == Role::atomic || role == Role::reduction;
+  if (!is_atomic || (!change.moves_lanes && !change.moves_blocks)) return {};
+  if (!is_commutative(one)) return "an atomic whose order shows in what it leaves";
+  if (change.moves_blocks && one.has("cta")) return "an atomic within its own block";
+  if (role == Role::reduction) return {};
+  bool shows = false;
+  see_registers(one.operands[0], [&](std::uint32_t result) {
+    for (const Instruction& other : kernel.instructions)
+      for_each_read(other, [&](std::uint32_t reg) { shows = shows || reg == result; });
+  });
+  (void)module;
+  return shows ? "an atomic whose order shows in what it returns" : "";
+}
+
+std::string why_not(const ptx::Module& module, const ptx::Kernel& kernel, const Instruction& one,
+                    const Rearrangement& change) {
+  for (const Operand& operand : one.operands) {
+    if (std::string why = why_specials(operand, one, change); !why.empty()) return why;
+    if (operand.kind == Operand::Kind::symbol) {
+      const ptx::Symbol& symbol = module.symbols[operand.index];
+      const bool is_variable = symbol.space == Space::global || symbol.space == Space::constant;
+      if (is_variable) {
+        return fmt::format("{}, a variable of the module: a host sets it in the original's",
+                           symbol.name);
+      }
+      const bool is_of_block = symbol.space == Space::shared || symbol.space == Space::local;
+      if (change.moves_blocks && is_of_block) return "memory of a block or a thread";
+    }
+  }
+  switch (role_of(one)) {
+    case Role::load:
+    case Role::store:
+    case Role::atomic:
+    case Role::reduction:
+      return why_memory(module, kernel, one, change);
+    case Role::barrier:
+      if (one.operands.size() != 1 || one.has("red")) return "a barrier that is not followed";
+      return change.moves_blocks ? "a barrier, at which threads of a block wait for each other"
+                                 : "";
+    case Role::shuffle:
+    case Role::vote:
+    case Role::reduce:
+    case Role::activemask:
+    case Role::warp_sync:
+      return change.moves_lanes || change.moves_blocks
+                 ? "it goes between the lanes of a warp, which would be other ones"
+                 : "";
+    case Role::indexed:
+      return "a branch by a table";
+    default:
+      break;
+  }
+  if (is_of_one_thread(one)) return {};
+  if (one.opcode == "membar" || one.opcode == "fence") return "a fence: threads rely on an order";
+  if (one.opcode == "call") return "a call, whose code is not followed";
+  const bool is_of_cluster = one.opcode == "mapa" || one.opcode == "getctarank" ||
+                             (one.opcode == "barrier" && one.has("cluster"));
+  if (is_of_cluster) return "blocks of a cluster, which would be other ones";
+  return "an instruction that is not followed";
+}
+
+}  // namespace
+
+bool is_commutative(const Instruction& atomic) {
+  constexpr std::array<std::string_view, 6> words{"add", "min", "max", "and", "or", "xor"};
+  return ptx::is_integer(atomic.type()) && std::ranges::any_of(words, [&](std::string_view word) {
+    return atomic.has(word);
+  });
+}
+
+std::optional<Refusal> refusal_of(const ptx::Module& module, const ptx::Kernel& kernel,
+                                  const Rearrangement& change) {
+  if (!kernel.entry || !kernel.defined) return Refusal{ptx::no_index, "no kernel, but a function"};
+  if (kernel.cluster[0] != 0) {
+    return Refusal{ptx::no_index, "blocks of a cluster, which would be other ones"};
+  }
+  for (const std::uint32_t param : kernel.params) {
+    if (module.symbols[param].bytes == 0) {
+      return Refusal{ptx::no_index, "a parameter whose size is not known"};
+    }
+  }
+  for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i) {
+    if (std::string why = why_not(module, kernel, kernel.instructions[i], change); !why.empty())
+      return Refusal{i, std::move(why)};
+  }
+  return std::nullopt;
+}
+
+std::string text_of(const ptx::Kernel& kernel, const Refusal& refusal) {
+  if (refusal.instruction >= kernel.instructions.size()) return refusal.why;
+  const Instruction& one = kernel.instructions[refusal.instruction];
+  std::string where = fmt::format("line {} of the PTX", one.line);
+  if (one.location != ptx::no_index && kernel.locations[one.location].line != 0) {
+    where = fmt::format("line {} of the source, {} of the PTX",
+                        kernel.locations[one.location].line, one.line);
+  }
+  return fmt::format("{}: {}: {}", where, opcode_text(one), refusal.why);
+}
+
+}  // namespace strata::access

@@ -1,0 +1,39 @@
+// Shared memory laid out so that the rows of an array begin in different banks: within each line of
+// 128 bytes, pieces change places by the number of the row, which is its own inverse and keeps every
+// access whole.
+#pragma once
+
+#include "harness/access/kernel_forms.hpp"
+#include "harness/access/mend/bounds.hpp"
+#include "harness/access/mend/change.hpp"
+#include "harness/access/mend/grouping.hpp"
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace strata::access {
+
+class Swizzle {
+ public:
+  /// Throws NotMended where some access to a variable in shared memory is not proved to be one of
+  /// its bytes, or where its address may get elsewhere.
+  Swizzle(KernelForms& kernel, const Change& change, Bounds& bounds, LaunchChecks& checks);
+
+  /// The statement of an instruction, with the address that its bytes now have.
+  [[nodiscard]] std::string written(std::uint32_t instruction, std::string statement,
+                                    Names& names) const;
+
+ private:
+  void find_accesses();
+  void keep_addresses_in() const;
+
+  KernelForms& kernel_;
+  Bounds& bounds_;
+  LaunchChecks& checks_;
+  unsigned row_;
+  std::map<std::uint32_t, std::uint32_t> symbols_;  ///< by instruction
+  std::map<std::uint32_t, unsigned> widths_;        ///< of the widest access, by symbol
+};
+
+}  // namespace strata::access

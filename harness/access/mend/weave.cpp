@@ -1,0 +1,429 @@
+#include "harness/access/mend/weave.hpp"
+
+#include "harness/access/mend/bounds.hpp"
+#include "harness/access/mend/grouping.hpp"
+#include "harness/access/mend/statement.hpp"
+#include "harness/access/mend/swizzle.hpp"
+#include "harness/access/operands.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace strata::access {
+namespace {
+
+using ptx::Instruction;
+using ptx::Operand;
+using ptx::Space;
+using ptx::Special;
+
+constexpr std::size_t most_statements = 20'000;
+
+class Weaver {
+ public:
+  Weaver(KernelForms& forms, const Change& change, LaunchChecks& checks,
+         Independence& independence)
+      : forms_{forms},
+        kernel_{forms.kernel()},
+        flow_{forms.flow()},
+        change_{change},
+        checks_{checks},
+        bounds_{forms, checks},
+        swizzle_{forms, change, bounds_, checks},
+        instances_{forms, change},
+        grouping_{instances_, bounds_, checks, independence, names_} {
+    names_.forms = &forms;
+    names_.change = &change;
+    for (std::uint32_t block = 0; block < flow_.blocks.size(); ++block) {
+      if (is_reachable(flow_, block)) blocks_.push_back(block);
+    }
+    find_shared();
+    for_each_instruction([&](std::uint32_t i) {
+      const Instruction& one = kernel_.instructions[i];
+      const bool carries = one.has("cc") || one.opcode == "addc" || one.opcode == "subc" ||
+                           one.opcode == "madc";
+      if (carries && change.threads > 1) {
+        throw NotMended{{i, "a carry, of which several threads in one would have one"}};
+      }
+    });
+  }
+
+  Woven weave() {
+    prologue();
+    for (const std::uint32_t block : blocks_)
+      together(block);
+    Woven woven{.text = names_.declarations() + text_,
+                .groups = grouping_.groups(),
+                .grouped = grouping_.grouped()};
+    return woven;
+  }
+
+ private:
+  // ---- text ----
+
+  void line(const std::string& statement) {
+    text_ += statement + '\n';
+    if (++statements_ > most_statements) {
+      throw NotMended{{ptx::no_index, "it would become too long"}};
+    }
+  }
+  [[nodiscard]] std::string written(std::uint32_t instruction, unsigned copy) {
+    return swizzle_.written(
+        instruction, statement(forms_.module(), kernel_, instruction, names_.of_copy(copy)), names_);
+  }
+
+  // ---- what all copies share ----
+
+  void find_shared() {
+    const unsigned copies = change_.threads;
+    names_.is_shared.assign(kernel_.registers.size(), copies == 1);
+    if (copies == 1) return;
+    std::vector<unsigned> written(kernel_.registers.size());
+    for_each_instruction([&](std::uint32_t i) {
+      for_each_written(kernel_.instructions[i], [&](std::uint32_t reg) { ++written[reg]; });
+    });
+    for (bool has_changed = true; has_changed;) {
+      has_changed = false;
+      for_each_instruction([&](std::uint32_t i) {
+        if (!is_same_in_all(i)) return;
+        for_each_written(kernel_.instructions[i], [&](std::uint32_t reg) {
+          if (written[reg] != 1 || names_.is_shared[reg]) return;
+          names_.is_shared[reg] = true;
+          has_changed = true;
+        });
+      });
+    }
+  }
+  /// Whether all copies make the same of it, whenever they run it.
+  [[nodiscard]] bool is_same_in_all(std::uint32_t i) const {
+    const Instruction& one = kernel_.instructions[i];
+    const Role role = role_of(one);
+    const bool is_parameter = role == Role::load && one.space() == Space::param;
+    if ((role != Role::plain && !is_parameter) || one.guard != no_index || one.has("cc") ||
+        one.opcode == "addc" || one.opcode == "subc" || one.opcode == "madc") {
+      return false;
+    }
+    bool is_same = written_operands(one) > 0;
+    for_each_read(one, [&](std::uint32_t reg) { is_same = is_same && names_.is_shared[reg]; });
+    for (const Operand& operand : one.operands) {
+      const bool is_special = operand.kind == Operand::Kind::special;
+      is_same = is_same && !(is_special && names_.is_of_copy(operand.special));
+    }
+    return is_same;
+  }
+  template <class See>
+  void for_each_instruction(const See& see) const {
+    for (const std::uint32_t block : blocks_) {
+      for (std::uint32_t i = flow_.blocks[block].begin; i < flow_.blocks[block].end; ++i)
+        see(i);
+    }
+  }
+  template <class See>
+  static void for_each_written(const Instruction& one, const See& see) {
+    const std::size_t written = written_operands(one);
+    for (std::size_t o = 0; o < written; ++o)
+      see_registers(one.operands[o], see);
+  }
+  /// Whether the copies after the first have nothing to do.
+  [[nodiscard]] bool is_done_once(std::uint32_t i) const {
+    bool all = written_operands(kernel_.instructions[i]) > 0;
+    for_each_written(kernel_.instructions[i],
+                     [&](std::uint32_t reg) { all = all && names_.is_shared[reg]; });
+    return all && is_same_in_all(i);
+  }
+
+  // ---- the ends of blocks ----
+
+  /// Where a block leads: to other blocks or, by flow_.exit(), to the end.
+  struct End {
+    const Instruction* branch = nullptr;  ///< or ret, or exit; null: it falls through
+    std::uint32_t at = no_index;          ///< the branch
+    std::uint32_t taken = no_index;
+    std::uint32_t otherwise = no_index;  ///< no_index: it is always taken
+  };
+  [[nodiscard]] std::uint32_t block_at(std::uint32_t instruction) const {
+    return instruction < kernel_.instructions.size() ? flow_.block_of[instruction] : flow_.exit();
+  }
+  [[nodiscard]] End end_of(std::uint32_t block) const {
+    const BasicBlock& one = flow_.blocks[block];
+    End end{.otherwise = block_at(one.end)};
+    if (one.end == one.begin) return end;
+    const Instruction& last = kernel_.instructions[one.end - 1];
+    const bool ends = last.opcode == "ret" || last.opcode == "exit";
+    if (last.opcode != "bra" && !ends) {
+      const bool traps = last.opcode == "trap" && last.guard == no_index;
+      if (traps) end.otherwise = flow_.exit();
+      return end;
+    }
+    end.branch = &last;
+    end.at = one.end - 1;
+    end.taken = ends ? flow_.exit()
+                     : block_at(kernel_.labels[last.operands.front().index].instruction);
+    if (last.guard == no_index) end.otherwise = no_index;
+    return end;
+  }
+  [[nodiscard]] std::uint32_t end_of_code(std::uint32_t block, const End& end) const {
+    return end.branch == nullptr ? flow_.blocks[block].end : end.at;
+  }
+
+  // ---- all copies together ----
+
+  [[nodiscard]] static std::string label(std::uint32_t block) {
+    return fmt::format("$strata_{}", block);
+  }
+  [[nodiscard]] std::string jump(std::uint32_t block) const {
+    return block == flow_.exit() ? "ret;" : fmt::format("bra {};", label(block));
+  }
+
+  void together(std::uint32_t block) {
+    const End end = end_of(block);
+    const bool agrees = end.otherwise == no_index || end.branch == nullptr || agree(end.at, block);
+    const unsigned passes = agrees ? passes_of(block, end) : 1;
+    text_ += label(block) + ":\n";
+    std::vector<Instance> all;
+    for (unsigned pass = 0; pass < passes; ++pass) {
+      for (std::uint32_t i = flow_.blocks[block].begin; i < end_of_code(block, end); ++i) {
+        const unsigned copies = is_done_once(i) ? 1 : change_.threads;
+        for (unsigned copy = 0; copy < copies; ++copy)
+          all.push_back({.instruction = i, .copy = copy, .pass = pass});
+      }
+    }
+    instances_.enter(block, passes);
+    for (const std::string& one : grouping_.written(all, [this](const Instance& one) {
+           return written(one.instruction, one.copy);
+         })) {
+      line(one);
+    }
+    if (end.branch == nullptr || end.otherwise == no_index) {
+      line(jump(end.branch == nullptr ? end.otherwise : end.taken));
+    } else if (agrees) {
+      line(guard_text(*end.branch, names_.of_copy(0)) + jump(end.taken));
+      line(jump(end.otherwise));
+    } else {
+      part(block, end);
+    }
+  }
+
+  /// Whether all copies have the same guard at the end of a block that they come to together.
+  bool agree(std::uint32_t at, std::uint32_t block) {
+    const Instruction& branch = kernel_.instructions[at];
+    if (change_.threads == 1 || names_.is_shared[branch.guard]) return true;
+    const Meaning guard = forms_.guard(at);
+    if (guard.form == no_form) return false;
+    instances_.enter(block, 1);
+    const FormId first = instances_.form(guard.form, {.instruction = at});
+    for (unsigned copy = 1; copy < change_.threads; ++copy) {
+      const Instance other{.instruction = at, .copy = copy};
+      if (first == no_form || first != instances_.form(guard.form, other)) return false;
+    }
+    const std::size_t before = checks_.mark();
+    if (bounds_.ensure(guard.conditions, block)) return true;
+    checks_.take_back(before);
+    return false;
+  }
+
+  /// How many passes of the block, if it is a loop of its own, are done in one.
+  unsigned passes_of(std::uint32_t block, const End& end) {
+    const std::uint32_t loop = flow_.loop_of[block];
+    const bool is_loop = change_.passes > 1 && loop != no_index &&
+                         flow_.loops[loop].header == block && end.branch != nullptr &&
+                         (end.taken == block) != (end.otherwise == block) &&
+                         flow_.loops[loop].latches == std::vector<std::uint32_t>{block};
+    if (!is_loop) return 1;
+    const LoopForms& known = forms_.loop(loop);
+    if (const auto last = forms_.forms().constant_of(known.last)) {
+      return (*last + 1) % change_.passes == 0 ? change_.passes : 1;
+    }
+    const auto last = bounds_.exactly(known.last);
+    const std::size_t before = checks_.mark();
+    if (!last || !bounds_.ensure(known.conditions, block)) {
+      checks_.take_back(before);
+      return 1;
+    }
+    const auto count =
+        checks_.apply(LaunchChecks::Operation::add, *last, checks_.constant(1));
+    checks_.need_multiple(count, change_.passes,
+                          fmt::format("the passes of the loop at line {} are no multiple of {}",
+                                      known.line, change_.passes));
+    return change_.passes;
+  }
+
+  // ---- each copy by itself ----
+
+  /// The copies may go different ways from here on.
+  void part(std::uint32_t block, const End& end) {
+    std::vector<std::string> guards;
+    for (unsigned copy = 0; copy < change_.threads; ++copy)
+      guards.push_back(names_.of_copy(copy).reg(end.branch->guard));
+    const std::string any = combined("or", guards);
+    const std::string all = combined("and", guards);
+    const bool negated = end.branch->guard_negated;
+    line(fmt::format("@!{} {}", any, jump(negated ? end.taken : end.otherwise)));
+    line(fmt::format("@{} {}", all, jump(negated ? end.otherwise : end.taken)));
+    const std::uint32_t meet = meeting_of(block, end);
+    one_by_one(label(block), meet, {end.taken, end.otherwise},
+               [&](unsigned copy, const std::string& taken, const std::string& otherwise) {
+                 line(fmt::format("@{}{} bra {};", negated ? "!" : "", guards[copy], taken));
+                 line(fmt::format("bra {};", otherwise));
+               });
+  }
+
+  [[nodiscard]] std::string combined(const std::string& word,
+                                     const std::vector<std::string>& guards) {
+    std::string before = guards.front();
+    for (std::size_t i = 1; i < guards.size(); ++i) {
+      const std::string next = i == 1 ? names_.temporary("pred") : before;
+      line(fmt::format("{}.pred {}, {}, {};", word, next, before, guards[i]));
+      before = next;
+    }
+    return before;
+  }
+
+  /// Where all copies meet again, each in the same pass of every loop: counters are then the same.
+  [[nodiscard]] std::uint32_t meeting_of(std::uint32_t block, const End& end) const {
+    std::uint32_t meet = block;
+    const auto is_in_another_pass = [&](std::uint32_t other) {
+      const std::uint32_t loop = flow_.loop_of[other];
+      return loop != no_index && flow_.loops[loop].header == other && flow_.is_in(loop, meet);
+    };
+    do {
+      meet = flow_.post_dominator[meet];
+      if (meet == no_index) throw NotMended{{end.at, "a loop that nothing ends"}};
+    } while (meet != flow_.exit() && std::ranges::any_of(region_of({end.taken, end.otherwise}, meet),
+                                                         is_in_another_pass));
+    return meet;
+  }
+
+  /// The blocks on the ways to where all meet.
+  [[nodiscard]] std::set<std::uint32_t> region_of(const std::array<std::uint32_t, 2>& ways,
+                                                  std::uint32_t meet) const {
+    std::set<std::uint32_t> region;
+    std::vector<std::uint32_t> open;
+    const auto enter = [&](std::uint32_t block) {
+      if (block != meet && block < flow_.exit() && region.insert(block).second)
+        open.push_back(block);
+    };
+    std::ranges::for_each(ways, enter);
+    while (!open.empty()) {
+      const std::uint32_t block = open.back();
+      open.pop_back();
+      std::ranges::for_each(flow_.blocks[block].successors, enter);
+    }
+    return region;
+  }
+
+  /// Runs each copy from the first block that `begin` chooses up to where all meet.
+  template <class Begin>
+  void one_by_one(const std::string& where, std::uint32_t meet,
+                  const std::array<std::uint32_t, 2>& ways, const Begin& begin) {
+    const std::set<std::uint32_t> region = region_of(ways, meet);
+    const auto start = [&](unsigned copy) { return fmt::format("{}_c{}", where, copy); };
+    for (unsigned copy = 0; copy < change_.threads; ++copy) {
+      const bool is_last = copy + 1 == change_.threads;
+      const std::string done = is_last ? start(change_.threads) : start(copy + 1);
+      const auto name = [&](std::uint32_t block) {
+        return region.contains(block) ? fmt::format("{}_{}", start(copy), block) : done;
+      };
+      if (copy > 0) text_ += start(copy) + ":\n";
+      begin(copy, name(ways[0]), name(ways[1]));
+      for (const std::uint32_t block : region) {
+        const End end = end_of(block);
+        text_ += name(block) + ":\n";
+        for (std::uint32_t i = flow_.blocks[block].begin; i < end_of_code(block, end); ++i)
+          line(written(i, copy));
+        if (end.branch != nullptr) {
+          line(fmt::format("{}bra {};", guard_text(*end.branch, names_.of_copy(copy)),
+                           name(end.taken)));
+        }
+        if (end.otherwise != no_index) line(fmt::format("bra {};", name(end.otherwise)));
+      }
+    }
+    text_ += start(change_.threads) + ":\n";
+    line(jump(meet));
+  }
+
+  // ---- which threads there are ----
+
+  void prologue() {
+    const unsigned copies = change_.threads;
+    if (!change_.moves_blocks()) return;
+    constexpr std::string_view axes = "xyz";
+    const char axis = axes[change_.lanes_axis()];
+    const std::string blocks = names_.blocks;
+    line(fmt::format("ld.param.u32 {}, [{}];", blocks, blocks_parameter(kernel_)));
+    const std::string first = names_.of_lane(0);
+    const std::string number = names_.temporary("b32");
+    const auto shift = static_cast<unsigned>(std::countr_zero(copies));
+    if (change_.exchange) {
+      const std::string threads = names_.temporary("b32");
+      line(fmt::format("mov.u32 {}, %tid.x;", number));
+      line(fmt::format("mov.u32 {}, %ntid.x;", threads));
+      line(fmt::format("mov.u32 {}, %ctaid.{};", first, axis));
+      line(fmt::format("mad.lo.u32 {0}, {0}, {1}, {2};", first, threads, number));
+      if (copies > 1) line(fmt::format("shl.b32 {0}, {0}, {1};", first, shift));
+    } else {
+      // Of as many blocks as there are threads in one: blocks are a power of two along the lanes.
+      const std::string width = names_.temporary("b32");
+      const std::string bits = names_.temporary("b32");
+      line(fmt::format("mov.u32 {}, %tid.x;", number));
+      line(fmt::format("shl.b32 {0}, {0}, {1};", number, shift));
+      line(fmt::format("mov.u32 {}, %ntid.x;", width));
+      line(fmt::format("bfind.u32 {}, {};", bits, width));
+      line(fmt::format("sub.u32 {0}, {0}, 1;", width));
+      line(fmt::format("and.b32 {}, {}, {};", first, number, width));
+      line(fmt::format("shr.u32 {}, {}, {};", number, number, bits));
+      line(fmt::format("mov.u32 {}, %ctaid.{};", names_.merged, axis));
+      line(fmt::format("mad.lo.u32 {0}, {0}, {1}, {2};", names_.merged, copies, number));
+    }
+    for (unsigned copy = 1; copy < copies; ++copy)
+      line(fmt::format("add.u32 {}, {}, {};", names_.of_lane(copy), first, copy));
+    // Threads of blocks that the original does not have: all of a thread's, or behind its first.
+    const std::string none = names_.temporary("pred");
+    line(fmt::format("setp.ge.u32 {}, {}, {};", none, change_.exchange ? first : names_.merged,
+                     blocks));
+    line(fmt::format("@{} ret;", none));
+    if (!change_.exchange || copies == 1) return;
+    const std::string last = names_.temporary("pred");
+    line(fmt::format("setp.lt.u32 {}, {}, {};", last, names_.of_lane(copies - 1), blocks));
+    line(fmt::format("@{} bra {};", last, label(0)));
+    one_by_one("$strata_tail", flow_.exit(), {0, flow_.exit()},
+               [&](unsigned copy, const std::string& taken, const std::string& otherwise) {
+                 line(fmt::format("setp.lt.u32 {}, {}, {};", last, names_.of_lane(copy), blocks));
+                 line(fmt::format("@{} bra {};", last, taken));
+                 line(fmt::format("bra {};", otherwise));
+               });
+  }
+
+  KernelForms& forms_;
+  const ptx::Kernel& kernel_;
+  const ControlFlow& flow_;
+  const Change& change_;
+  LaunchChecks& checks_;
+  Bounds bounds_;
+  Swizzle swizzle_;
+  Names names_;
+  Instances instances_;
+  Grouping grouping_;
+  std::vector<std::uint32_t> blocks_;  ///< that can be reached, in the order of the text
+  std::string text_;
+  std::size_t statements_ = 0;
+};
+
+}  // namespace
+
+std::string blocks_parameter(const ptx::Kernel& kernel) {
+  return fmt::format("{}_strata_blocks", kernel.name);
+}
+
+Woven weave(KernelForms& kernel, const Change& change, LaunchChecks& checks,
+            Independence& independence) {
+  return Weaver{kernel, change, checks, independence}.weave();
+}
+
+}  // namespace strata::access

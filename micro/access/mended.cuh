@@ -1,0 +1,27 @@
+// Launches forms `mended`: what `strata access mend` made of the originals when this was built.
+#pragma once
+
+#include "micro/access/rotation.hpp"
+#include "micro/access/short_words.hpp"
+
+#include <cuda_runtime_api.h>
+
+namespace strata::mended_forms {
+
+// Shape and arguments are those of the original's launch. Throws std::logic_error where the
+// original would be taken instead.
+void launch_sobel(dim3 grid, dim3 block, cudaStream_t stream, const char* from, char* to,
+                  const Image& image);
+void launch_rotation(rotation::Way way, dim3 grid, dim3 block, cudaStream_t stream,
+                     const char* from, char* to, const rotation::Turn& turn);
+void launch_dct(dim3 grid, dim3 block, cudaStream_t stream, const char* image, float* coefficients);
+void launch_short_words(const short_words::Form& form, cudaStream_t stream, const char* a,
+                        const char* b, char* c);
+
+// The kernels, for what the compiler made of them. Loads them.
+[[nodiscard]] const void* code_of_sobel();
+[[nodiscard]] const void* code_of_rotation(rotation::Way way);
+[[nodiscard]] const void* code_of_dct();
+[[nodiscard]] const void* code_of_short_words(const short_words::Form& form);
+
+}  // namespace strata::mended_forms

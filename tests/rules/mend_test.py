@@ -1,0 +1,160 @@
+"""`strata access mend` as a user meets it: changes, files, the header in a program, messages.
+
+mend_test.py STRATA SOURCE_FOLDER [unittest flags]
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+STRATA = str(Path(sys.argv[1]).resolve())
+DATA = Path(sys.argv[2]).resolve() / "tests" / "data"
+KERNELS = DATA / "access" / "mend.ptx"
+PATIENCE = 900
+"""Seconds after which a command counts as hung: with sanitizers, on a busy machine, it is slow."""
+TOOLS = os.pathsep.join([os.environ.get("PATH", ""), "/usr/local/cuda/bin"])
+
+PROGRAM = """
+#include "mend.mended.hpp"
+#include <cstdio>
+int main() {
+  using strata::mended::Shape;
+  using strata::mended::scale;
+  char* const at = reinterpret_cast<char*>(1ULL << 40U);
+  const auto tell = [] {
+    std::printf("%s %u %u %u\\n", last_launch.kernel, last_launch.grid.x, last_launch.block.x,
+                last_launch.blocks);
+  };
+  const auto launch = [&](unsigned blocks, unsigned threads, char* from, char* to, int n) {
+    scale::launch(dim3(blocks), dim3(threads), reinterpret_cast<const float*>(from),
+                  reinterpret_cast<float*>(to), 2.0F, n);
+    tell();
+  };
+  launch(7, 64, at, at + 4096, 440);
+  launch(7, 64, at + 4, at + 4096, 440);
+  launch(7, 64, at, at + 1024, 440);
+  launch(7, 96, at, at + 4096, 440);
+  launch(0, 64, at, at + 4096, 440);
+  launch(7, 2048, at, at + 4096, 440);
+  std::printf("%s\\n", scale::why_not(Shape{dim3(7), dim3(64)}, at, at + 64, 2.0F, 440));
+  std::printf("%d\\n", last_launch.first_argument == 1ULL << 40U);
+}
+"""
+
+
+class Mend(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.out = Path(folder.name)
+
+    def answer(self, *arguments: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:
+        answer = subprocess.run(
+            [STRATA, "access", "mend", *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, "PATH": TOOLS},
+            check=False,
+        )
+        self.assertEqual(answer.returncode, code, answer.stderr)
+        return answer
+
+    def refusal(self, *arguments: str | Path) -> str:
+        answer = self.answer(*arguments, code=2)
+        self.assertEqual(len(answer.stderr.strip().splitlines()), 1, answer.stderr)
+        self.assertEqual(answer.stdout, "")
+        return answer.stderr
+
+    def test_it_says_what_it_did_and_why_not(self) -> None:
+        launch = self.out / "launch.yaml"
+        launch.write_text(
+            "schema: 1\nkernel: column_of_block\ngrid: 64\nblock: 32\narguments:\n"
+            "  - {bytes: 8192}\n  - {bytes: 8192}\n  - 64\n"
+        )
+        words = ("--kernel", "column_of_block|from_left", "--launch", launch)
+        text = self.answer(KERNELS, *words).stdout
+        self.assertIn("mended: lanes along blockIdx.x instead of threadIdx.x", text)
+        self.assertIn("0 bits differ", text)
+        self.assertIn("the original is launched where", text)
+        self.assertRegex(text, r"refused: line \d+ of the PTX: st.global.f32: .*another thread")
+        self.assertIn("2 kernels: 1 mended, 1 refused", text)
+        kernels = json.loads(self.answer(KERNELS, *words, "--format", "json").stdout)["kernels"]
+        columns = next(one for one in kernels if one["kernel"] == "column_of_block")
+        self.assertEqual(columns["before"]["sectors"], 2 * 64 * 32)
+        self.assertEqual(columns["after"]["sectors"], 2 * 64 * 32 // 8)
+        self.assertEqual(columns["compared"], 4)
+
+    def test_a_program_launches_what_does_the_same(self) -> None:
+        compiler = shutil.which("c++")
+        if compiler is None:
+            self.skipTest("no C++ compiler")
+        self.answer(KERNELS, "--change", "scale: threads=4", "--out", self.out)
+        program = self.out / "program.cpp"
+        program.write_text(PROGRAM)
+        # As old as a program of CUDA 13 may be.
+        build = [compiler, "-std=c++17", "-Wall", "-Wextra", "-Werror", f"-I{DATA / 'cuda_stub'}"]
+        subprocess.run([*build, str(program), "-o", str(self.out / "program")], check=True)
+        told = subprocess.run(
+            [str(self.out / "program")], capture_output=True, text=True, check=True
+        ).stdout.splitlines()
+        self.assertEqual(told[0], "scale_mended 2 64 7")
+        original = ["scale 7 64 7", "scale 7 64 7", "scale 7 96 7", "scale 0 64 0", "scale 7 2048 7"]
+        self.assertEqual(told[1:6], original)
+        self.assertIn("may meet", told[6])
+        self.assertEqual(told[7], "1")
+
+    def test_ptxas_takes_what_it_writes(self) -> None:
+        if shutil.which("ptxas", path=TOOLS) is None:
+            self.skipTest("no ptxas")
+        changes = [
+            "scale: threads=4",
+            "bytes: threads=16",
+            "rows_sum: passes=16",
+            "column_of_block: exchange=x threads=4",
+            "ways: threads=2",
+            "transpose: swizzle=128",
+            "volume: swap=x,z",
+        ]
+        words = [word for change in changes for word in ("--change", change)]
+        kernels = json.loads(
+            self.answer(
+                KERNELS, *words, "--assemble", "--out", self.out, "--format", "json"
+            ).stdout
+        )["kernels"]
+        mended = [one for one in kernels if one["state"] == "mended"]
+        self.assertEqual(len(mended), len(changes))
+        whole = self.out / "mend.mended.ptx"
+        command = ["ptxas", "-arch=sm_90", "-O0", str(whole), "-o", str(self.out / "a.cubin")]
+        subprocess.run(command, check=True, env={**os.environ, "PATH": TOOLS})
+
+    def test_bad_input_is_refused_in_one_line(self) -> None:
+        self.assertIn("no kernel matches", self.refusal(KERNELS, "--kernel", "scala"))
+        self.assertIn("scale", self.refusal(KERNELS, "--kernel", "scala"))
+        self.assertIn("no such file", self.refusal("nothing.ptx").lower())
+        self.assertIn("'fast=4'", self.refusal(KERNELS, "--change", "scale: fast=4"))
+        self.assertIn("an axis", self.refusal(KERNELS, "--change", "scale: swap=x,w"))
+        self.assertIn("--compare", self.refusal(KERNELS, "--compare", "-1"))
+        (self.out / "file").write_text("")
+        told = self.answer(
+            KERNELS, "--kernel", "column", "--out", self.out / "file" / "x", code=2
+        ).stderr
+        self.assertIn("--out", told)
+        self.assertIn("FILES", self.refusal())
+
+    def test_it_explains_itself(self) -> None:
+        text = self.answer("--help").stdout
+        for word in ("--change", "--launch", "--out", "--compare", "exchange=x", "Exit status"):
+            self.assertIn(word, text)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], "-v", *sys.argv[3:]])
