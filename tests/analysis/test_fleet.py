@@ -59,7 +59,7 @@ def judged(
 def test_ten_kinds_of_faults_are_found_and_named(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runs = synthetic_fleet.made(world, 300, 3, [*FAULTS])
+    runs = synthetic_fleet.made(world, 200, 3, [*FAULTS])
     found, truth = judged(world, Settings(), runs, monkeypatch)
     out = {found.gpus[gpu].entry.gpu for gpu in found.out}
     assert len(truth) == len(FAULTS) == 10
@@ -68,7 +68,7 @@ def test_ten_kinds_of_faults_are_found_and_named(
     assert len(out & truth.keys()) >= 0.95 * len(out)
     said = {truth[found.gpus[gpu].entry.gpu]: words.told(found, gpu) for gpu in found.out}
     for fault, where in {
-        "memory_stack": "some rows of DRAM", "l2_slice": "some rows of L2",
+        "memory_stack": "DRAM", "l2_slice": "L2",
         "clocks_low": "clocks 11.4\u00a0% lower", "host_link": "host link",
         "memory_errors": "errors of memory corrected",
         "dram_bandwidth": "DRAM", "warm": "arithmetic 1.5\u00a0% slower",
@@ -76,12 +76,11 @@ def test_ten_kinds_of_faults_are_found_and_named(
         assert where in said.get(fault, where)
 
 
-@pytest.mark.parametrize("gpus", [8, 60])
 def test_fleets_without_a_fault_raise_alarms_at_most_at_the_declared_rate(
-    gpus: int, small: World, monkeypatch: pytest.MonkeyPatch
+    small: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rate, fleets = 0.1, 8
-    runs = (synthetic_fleet.made(small, gpus, 100 + seed) for seed in range(fleets))
+    runs = (synthetic_fleet.made(small, (8, 30)[seed % 2], 100 + seed) for seed in range(fleets))
     false = sum(bool(judged(small, Settings(rate), of, monkeypatch)[0].out) for of in runs)
     assert false <= fleets * rate + 3 * (fleets * rate * (1 - rate)) ** 0.5
 
@@ -96,7 +95,7 @@ def test_a_gpu_that_moved_since_its_earlier_runs_is_named(
     told = page._drift(found, found.out[0])
     assert told
     assert told["runs"] == 3
-    assert told["last"] == f"{MINUS}11.4\u00a0%"
+    assert f"{MINUS}11.4\u00a0%</text></svg>" in told["line"]
 
 
 def test_a_line_of_two_kinds_of_gpus_has_two_centres() -> None:
@@ -183,7 +182,7 @@ def test_a_data_set_says_what_its_runs_say_and_nobody_can_tell_whose_they_are(
     assert strata_fleet("add", data, *runs[:7], "--anonymous")[0] == 0
     assert strata_fleet("add", data, *runs[7:], "--anonymous")[:2] == (
         0,
-        f"{data}: 5 of 5 runs added\n",
+        f"{data}: 5 runs added\n",
     )
     code, _, told = strata_fleet(data, "--out", tmp_path / "out")
     assert code == 1
@@ -282,4 +281,5 @@ def test_every_cell_leads_somewhere(tmp_path: Path, small: World) -> None:
     links = set(re.findall(r'<td class="[a-z0-9]+"><a href="#(g\d+)"', text))
     assert links == keys
     assert all(f'id="{key}"' in text for key in keys)
+    assert ": not measured" not in text
     assert "strata compare " in text

@@ -263,7 +263,7 @@ def add_to_fleet(
     from strata.fleet import add
 
     added = add(data_set, runs, _warn, unnamed=unnamed)
-    _say(f"{data_set}: {added} of {len(runs)} runs added")
+    _say(f"{data_set}: {added} run{'s' * (added != 1)} added")
     raise typer.Exit(0 if added else BAD_INPUT)
 
 

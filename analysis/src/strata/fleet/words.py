@@ -23,12 +23,27 @@ def name(entry: Entry) -> str:
 
 
 def told(fleet: Fleet, gpu: int) -> str:
-    """In what a GPU is out: `DRAM 1.0 % slower (9 families: most bandwidth …); …`."""
-    found = [one for one in fleet.findings if one.gpu == gpu]
+    """In what a GPU is out: `DRAM 1.0 % slower (9 families, most bandwidth …); …`.
+
+    Of each site: whether all of it moved, or families did, and whether that is so since the GPU's
+    earlier runs; then rows and counts.
+    """
     events = [event.what for event in fleet.events if event.gpu == gpu]
-    several = grouped(found, lambda one: (one.kind, one.site)).values()
-    causes = sorted(several, key=lambda of: of[0].site != "clock")  # which slows other sites
-    return "; ".join([*events, *map(_together, causes)])
+    sites = grouped((one for one in fleet.findings if one.gpu == gpu), lambda one: one.site)
+    # Clocks come first: they slow other sites.
+    causes = sorted(sites.values(), key=lambda of: of[0].site != "clock")
+    return "; ".join([*events, *(text for of in causes for text in _of_site(of))])
+
+
+def _of_site(found: Sequence[Finding]) -> Iterator[str]:
+    kinds = grouped(found, lambda one: one.kind)
+    since = kinds.pop("drift", [])
+    whole = kinds.pop("family", [])
+    if whole := kinds.pop("site", whole):
+        yield _together(whole) + (", unlike in its earlier runs" if since else "")
+    elif since:
+        yield _together(since)
+    yield from map(_together, kinds.values())  # some rows, counts
 
 
 def _together(found: Sequence[Finding]) -> str:
@@ -42,7 +57,7 @@ def _together(found: Sequence[Finding]) -> str:
         what = f"{where}: {percent(worst.change)} of {line(worst.line)}"
         return f"{what} and of {units.count(len(found) - 1)} more" if len(found) > 1 else what
     elif worst.kind == "site":
-        what, number = f"most {worst.line.quantity} of {where} {size(much)} {worst.verdict}", ""
+        what = f"most {worst.line.quantity} of {where} {size(much)} {worst.verdict}"
         return f"{what} ({units.count(worst.rows)} families)"
     else:
         since = " than in its earlier runs" if worst.kind == "drift" else ""

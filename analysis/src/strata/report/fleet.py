@@ -19,10 +19,11 @@ from markupsafe import Markup
 from strata.compare.changes import Settings as Promise
 from strata.compare.changes import better
 from strata.compare.output import compared
+from strata.compare.wander import LEAST
 from strata.compare.words import percent
 from strata.fleet import law, words
 from strata.fleet.dataset import Part
-from strata.fleet.judge import Family, Fleet
+from strata.fleet.judge import Family, Fleet, Vector
 from strata.fleet.sites import CONDITIONS, SITES
 from strata.model import Table, plain
 from strata.model.truth import load_run
@@ -135,11 +136,13 @@ def _gpu(
 
 
 def _cell(fleet: Fleet, gpu: int, column: Column, link: str) -> Cell:
-    scores = fleet.scores[list(column.families), gpu]
-    if np.isnan(scores).all():
+    places = list(column.families)
+    known = ~np.isnan(fleet.shifts[places, gpu])
+    if not known.any():
         return Cell("none", f"{column.name}: not measured", link)
-    at = column.families[int(np.nanargmax(scores))]
-    score, family = float(np.nanmax(scores)), fleet.families[at]
+    scores = np.where(known, np.nan_to_num(fleet.scores[places, gpu]), -1)  # 0: all are alike
+    at = places[int(np.argmax(scores))]
+    score, family = float(scores.max()), fleet.families[at]
     shade = sum(score >= least for least in SHADES)
     change = float(fleet.shifts[at, gpu])
     look = f"{_way(family, change)}{shade}" if shade else "calm"
@@ -170,21 +173,21 @@ def _drift(fleet: Fleet, gpu: int) -> Mapping[str, Any] | None:
     return {
         "family": words.line(fleet.families[at].line),
         "runs": len(of.earlier) + 1,
-        "first": percent(float(shifts[at, 0])),
-        "last": percent(float(shifts[at, -1])),
         "line": _sparkline(shifts[at]),
     }
 
 
-def _sparkline(values: Any) -> Markup:
-    told = [(at, value) for at, value in enumerate(values) if not np.isnan(value)]
-    most = max([abs(value) for _, value in told] + [1e-9])
+def _sparkline(values: Vector) -> Markup:
+    """A line over the runs that have the family, between its first and its last value in words."""
+    told = [(at, float(value)) for at, value in enumerate(values) if not np.isnan(value)]
+    most = max([abs(value) for _, value in told] + [LEAST])
     step = 116 / max(len(values) - 1, 1)
-    points = " ".join(f"{2 + at * step:.1f},{12 - 10 * value / most:.1f}" for at, value in told)
+    points = " ".join(f"{72 + at * step:.1f},{12 - 10 * value / most:.1f}" for at, value in told)
     return Markup(
-        '<svg viewBox="0 0 120 24" width="120" height="24" aria-hidden="true">'
-        '<path d="M0 12H120" class="zero"/><polyline points="{}"/></svg>'
-    ).format(points)
+        '<svg class="drift" viewBox="0 0 260 24" width="260" height="24">'
+        '<path d="M72 12H188" class="zero"/><polyline points="{}"/>'
+        '<text x="66" y="16" text-anchor="end">{}</text><text x="194" y="16">{}</text></svg>'
+    ).format(points, percent(told[0][1]), percent(told[-1][1]))
 
 
 def _comparisons(fleet: Fleet, out: Path) -> dict[int, str]:
