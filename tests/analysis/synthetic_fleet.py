@@ -1,13 +1,15 @@
 """A fleet made from recorded runs: what each row is, how far chips and runs differ, and faults.
 
     PYTHONPATH=analysis/src python tests/analysis/synthetic_fleet.py DATASET [GPUS]
+    PYTHONPATH=analysis/src python tests/analysis/synthetic_fleet.py --sound FLEETS GPUS ROWS
 
-writes a data set of 1,000 GPUs with the rows of the newest run of an H200, 20 of them with a fault
-of 10 kinds, and prints which. Families move from GPU to GPU, with the other families of their site
-and by themselves, as two recorded chips differ; rows by as much as the same rows of two chips;
-both by Student's law, of heavy tails. One GPU in seven loads faster out of DRAM, as recorded. Of
-the chains over a footprint and of the copies one value in 300 jumps by some percent, as in three
-runs of one chip.
+The first writes a data set of 1,000 GPUs with the rows of the newest run of an H200, 20 of them
+with a fault of 10 kinds, and prints which; the second judges fleets without a fault.
+
+Families move from GPU to GPU, with the other families of their site and by themselves, as two
+recorded chips differ; rows by as much as the same rows of two chips; both by Student's law, of
+heavy tails. One GPU in seven loads faster out of DRAM, as recorded. Of the chains over a footprint
+and of the copies one value in 300 jumps by some percent, as in three runs of one chip.
 """
 
 import sys
@@ -157,12 +159,10 @@ def host_link(world: World, values: Vector, _: Any, __: Any) -> None:
 def clocks_low(world: World, values: Vector, _: Any, __: Any) -> None:
     """SM clocks held at 1755 of 1980 MHz: all that is not memory takes so much longer."""
     share = 1980 / 1755 - 1
-    values[_where(world, lambda of: site(of) == "clock")] /= 1 + share
+    values[_where(world, lambda of: site(of) == "clock" and of.unit == "Hz")] /= 1 + share
+    places = ("l1", "compute", "clock")
     _slower(
-        world,
-        values,
-        _where(world, lambda of: site(of) in ("l1", "compute") and of.unit != "cycle"),
-        share,
+        world, values, _where(world, lambda of: site(of) in places and of.unit != "cycle"), share
     )
 
 
@@ -234,6 +234,21 @@ def made(
             yield entry, values, fault
 
 
+def judged(
+    world: World, settings: judge.Settings, runs: Iterator[tuple[Entry, Vector, str]]
+) -> tuple[judge.Fleet, dict[str, str]]:
+    """The verdict about these runs, without files, and which GPU has which fault."""
+    entries, values, faults = zip(*runs, strict=True)
+    of = dict(zip((entry.run for entry in entries), values, strict=True))
+
+    def read(names: Sequence[str]) -> Iterator[dataset.Block]:
+        matrix = np.array([of[name] for name in names], np.float32)
+        yield dataset.Block(world.lines, matrix, np.zeros(len(names), np.int64))
+
+    truth = {entry.gpu: fault for entry, fault in zip(entries, faults, strict=True) if fault}
+    return judge.judged(read, entries, settings), truth
+
+
 def write(folder: Path, world: World, runs: Iterator[tuple[Entry, Vector, str]]) -> dict[str, str]:
     """A data set of these runs; which GPU has which fault."""
     for name in ("runs", "rows"):
@@ -258,12 +273,23 @@ def write(folder: Path, world: World, runs: Iterator[tuple[Entry, Vector, str]])
     return truth
 
 
-if __name__ == "__main__":
+def main(what: str, *numbers: str) -> None:
     results = Path(__file__).parents[2] / "results" / "nvidia-h200"
     newest = load_run(results / "nvidia-h200-20261123T162625Z-f6fa469")
     chip = load_run(results / "nvidia-h200-20261123T002621Z-ab29669")
-    how_many = int(sys.argv[2]) if len(sys.argv) > 2 else 1000
+    if what == "--sound":
+        fleets, gpus, rows = map(int, numbers)
+        some = world(newest, chip, rows)
+        settings = judge.Settings(false_alarm=0.1)
+        of = (judged(some, settings, made(some, gpus, seed))[0] for seed in range(fleets))
+        alarms = sum(bool(fleet.out) for fleet in of)
+        print(f"{alarms} of {fleets} fleets of {gpus} GPUs raise an alarm; declared: 10 %")  # noqa: T201
+        return
     all_rows = world(newest, chip)
-    told = write(Path(sys.argv[1]), all_rows, made(all_rows, how_many, 1, [*FAULTS] * 2))
-    for which, what in told.items():
-        print(which, what)  # noqa: T201
+    gpus = int(numbers[0]) if numbers else 1000
+    for gpu, fault in write(Path(what), all_rows, made(all_rows, gpus, 1, [*FAULTS] * 2)).items():
+        print(gpu, fault)  # noqa: T201
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

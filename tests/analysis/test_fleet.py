@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,8 @@ from synthetic_fleet import FAULTS, World
 
 import builders
 from strata import cli, fleet
-from strata.fleet import dataset, judge, law, words
-from strata.fleet.dataset import Block, Entry
-from strata.fleet.judge import Fleet, Settings
+from strata.fleet import dataset, law, words
+from strata.fleet.judge import Settings
 from strata.model.units import MINUS
 from strata.report import fleet as page
 from strata.run import Run, load_run
@@ -39,28 +38,9 @@ def small(excerpt: Run) -> World:
     return synthetic_fleet.world(excerpt, most=800)
 
 
-def judged(
-    world: World, settings: Settings, runs: Iterator[tuple[Entry, np.ndarray, str]],
-    monkeypatch: pytest.MonkeyPatch,
-) -> tuple[Fleet, dict[str, str]]:  # fmt: skip
-    """A fleet without files, and which GPU has which fault."""
-    entries, values, faults = zip(*runs, strict=True)
-    of = dict(zip((entry.run for entry in entries), values, strict=True))
-
-    def blocks(_: object, names: list[str]) -> Iterator[Block]:
-        matrix = np.array([of[name] for name in names], np.float32)
-        yield Block(world.lines, matrix, np.zeros(len(names), np.int64))
-
-    monkeypatch.setattr(judge, "blocks", blocks)
-    truth = {entry.gpu: fault for entry, fault in zip(entries, faults, strict=True) if fault}
-    return judge.judged((), entries, settings), truth
-
-
-def test_ten_kinds_of_faults_are_found_and_named(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ten_kinds_of_faults_are_found_and_named(world: World) -> None:
     runs = synthetic_fleet.made(world, 200, 3, [*FAULTS])
-    found, truth = judged(world, Settings(), runs, monkeypatch)
+    found, truth = synthetic_fleet.judged(world, Settings(), runs)
     out = {found.gpus[gpu].entry.gpu for gpu in found.out}
     assert len(truth) == len(FAULTS) == 10
     lost = sorted(truth.keys() - out)
@@ -76,20 +56,16 @@ def test_ten_kinds_of_faults_are_found_and_named(
         assert where in said.get(fault, where)
 
 
-def test_fleets_without_a_fault_raise_alarms_at_most_at_the_declared_rate(
-    small: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_fleets_without_a_fault_raise_alarms_at_most_at_the_declared_rate(small: World) -> None:
     rate, fleets = 0.1, 8
     runs = (synthetic_fleet.made(small, (8, 30)[seed % 2], 100 + seed) for seed in range(fleets))
-    false = sum(bool(judged(small, Settings(rate), of, monkeypatch)[0].out) for of in runs)
+    false = sum(bool(synthetic_fleet.judged(small, Settings(rate), of)[0].out) for of in runs)
     assert false <= fleets * rate + 3 * (fleets * rate * (1 - rate)) ** 0.5
 
 
-def test_a_gpu_that_moved_since_its_earlier_runs_is_named(
-    small: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_gpu_that_moved_since_its_earlier_runs_is_named(small: World) -> None:
     runs = synthetic_fleet.made(small, 60, 5, ["clocks_low"], runs=3)
-    found, truth = judged(small, Settings(), runs, monkeypatch)
+    found, truth = synthetic_fleet.judged(small, Settings(), runs)
     drifted = {found.gpus[one.gpu].entry.gpu for one in found.findings if one.kind == "drift"}
     assert drifted == truth.keys()
     told = page._drift(found, found.out[0])

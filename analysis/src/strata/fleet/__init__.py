@@ -16,6 +16,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -120,7 +121,7 @@ def examine(
                 for one in entries
             ]
         try:
-            return judged(kept, entries, settings or Settings())
+            return judged(partial(dataset.blocks, kept), entries, settings or Settings())
         except DamagedError as error:
             once(f"{error}")
             kept.remove(error.part)

@@ -20,7 +20,7 @@ is named as it is.
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -31,7 +31,7 @@ from strata.compare.changes import better
 from strata.compare.families import SMALLEST, TOGETHER
 from strata.compare.wander import LEAST
 from strata.fleet import law
-from strata.fleet.dataset import Block, Entry, Line, Part, blocks
+from strata.fleet.dataset import Block, Entry, Line
 from strata.fleet.sites import CONDITIONS, SITES, site
 from strata.run import grouped
 
@@ -186,17 +186,20 @@ class Fleet:
         return tuple(sorted(worst, key=lambda gpu: (-worst[gpu], gpu)))
 
 
-def judged(parts: Sequence[Part], entries: Sequence[Entry], settings: Settings) -> Fleet:
+def judged(
+    read: Callable[[Sequence[str]], Iterable[Block]], entries: Sequence[Entry], settings: Settings
+) -> Fleet:
     """Which of the GPUs that `entries` are of is out, each by its latest run.
 
-    Raises ValueError with fewer than `law.FEWEST` GPUs, `DamagedError` for a part.
+    `read` gives the rows of runs, in blocks of whole families. Raises ValueError with fewer than
+    `law.FEWEST` GPUs, and what `read` raises.
     """
     gpus = _gpus(entries)
     if len(gpus) < law.FEWEST:
         raise ValueError(f"found {len(gpus)} GPUs; expected {law.FEWEST} or more to tell one apart")
     runs = [gpu.entry for gpu in gpus] + [entry for gpu in gpus for entry in gpu.earlier]
     seen = _Seen(gpus, runs)
-    for block in blocks(parts, [entry.run for entry in runs]):
+    for block in read([entry.run for entry in runs]):
         seen.take(block)
     seen.take_conditions()
     questions = [one for one in seen.questions() if one.how.gpus]

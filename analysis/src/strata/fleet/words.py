@@ -38,8 +38,9 @@ def told(fleet: Fleet, gpu: int) -> str:
 def _of_site(found: Sequence[Finding]) -> Iterator[str]:
     kinds = grouped(found, lambda one: one.kind)
     since = kinds.pop("drift", [])
-    whole = kinds.pop("family", [])
-    if whole := kinds.pop("site", whole):
+    families, site = kinds.pop("family", []), kinds.pop("site", [])
+    # The rows of clocks are of hertz; what is a time or a rate there follows from them.
+    if whole := families or site if found[0].site == "clock" else site or families:
         yield _together(whole) + (", unlike in its earlier runs" if since else "")
     elif since:
         yield _together(since)
