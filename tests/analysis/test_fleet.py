@@ -14,11 +14,12 @@ from synthetic_fleet import FAULTS, World
 
 import builders
 from strata import cli, fleet
-from strata.fleet import dataset, law, words
+from strata.fleet import law, words
 from strata.fleet.judge import Settings
 from strata.model.units import MINUS
 from strata.report import fleet as page
 from strata.run import Run, load_run
+from strata.run.private import hidden
 
 EXCERPT = builders.DATA / "excerpt-nvidia-h200-20261121T235015Z-0683d2f"
 
@@ -162,7 +163,7 @@ def test_a_data_set_says_what_its_runs_say_and_nobody_can_tell_whose_they_are(
     )
     code, _, told = strata_fleet(data, "--out", tmp_path / "out")
     assert code == 1
-    assert f"strata: out: {dataset.hidden('GPU-4')}" in told
+    assert f"strata: out: {hidden('GPU-4')}" in told
     shown = tmp_path / "shown"
     assert strata_fleet(tmp_path / "runs", "--anonymous", "--out", shown)[0] == 1
     for folder in (data, tmp_path / "out", shown):

@@ -72,7 +72,7 @@ class Command(unittest.TestCase):
         words = ("doctor", "list", "run", "bench", "selftest", "counters", "model", "nbody")
         ladders = ("neighbours", "ladder")
         forwarded = ("report", "roofline", "compare", "fleet", "summary", "validate", "export",
-                     "import")  # fmt: skip
+                     "submit", "import")  # fmt: skip
         for word in (*words, *ladders, "access", *forwarded):
             self.assertIn(f"\n  {word} ", answer.stdout)
         self.assertIn("130", answer.stdout)

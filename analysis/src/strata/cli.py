@@ -295,7 +295,13 @@ def write_as(
     run: OneRun,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="File to write.")],
     to: Annotated[
-        interop.Target, _option("Format; compare.py of Google Benchmark takes two of the first.")
+        interop.Target,
+        _option(
+            "Format; compare.py of Google Benchmark and pyperf compare_to take two of theirs.",
+            None,
+            "--to",
+            "--format",
+        ),
     ],
     *,
     force: Annotated[bool, _option("Write over FILE.", None, "--force")] = False,
@@ -303,6 +309,39 @@ def write_as(
 ) -> None:
     """Write a run as a file for other tools."""
     _say(f"{interop.export(load_run(run), file, to=to, force=force, unnamed=unnamed)}")
+
+
+@app.command(name="submit")
+def make_ready(
+    run: OneRun,
+    *,
+    out: Annotated[
+        Path, _option("Folder to write to: DIR/DEVICE/RUN.", "DIR", "--out", "-o")
+    ] = Path("submission"),
+    force: Annotated[bool, _option("Write over such a run.", None, "--force")] = False,
+) -> None:
+    """Check a run, leave out what tells whose it is, pack it, and say how to contribute it."""
+    from strata.interop.submission import submit
+
+    loaded = load_run(run)
+    made = submit(loaded, out, force=force)
+    context, valid = loaded.context, sum(row.valid for row in loaded.rows)
+    size = sum(file.stat().st_size for file in made.iterdir()) / 1e6
+    _say(
+        f"{made}: sound, {len(loaded.cases)} cases, {len(loaded.rows)} rows, {valid} of them valid;"
+        f" {size:.1f} MB\n"
+        "It holds no host name, folder, argument or serial; a digest stands for the UUID.\n"
+        "To contribute it to Strata:\n"
+        f"  1. copy it to results/{context.device.slug}/{context.run} of a clone\n"
+        "  2. add a line to the table in results/README.md: device, command, what is new\n"
+        "  3. open a pull request: CI checks the run as this command did"
+    )
+    if context.build.dirty or context.build.commit == "unknown":
+        _say(
+            "strata: warning: built from changes that no commit holds; say in the pull request "
+            "what they are",
+            err=True,
+        )
 
 
 @app.command(name="import")

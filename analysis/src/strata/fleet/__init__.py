@@ -23,10 +23,11 @@ from pathlib import Path
 import msgspec
 
 from strata.fleet import dataset, words
-from strata.fleet.dataset import DamagedError, Entry, Part, Refused, hidden
+from strata.fleet.dataset import DamagedError, Entry, Part, Refused
 from strata.fleet.judge import Event, Family, Finding, Fleet, Gpu, Settings, judged
 from strata.run import CONTEXT_FILE, RunError, grouped
 from strata.run.files import packed
+from strata.run.private import hidden
 
 __all__ = [
     "Event", "Family", "Finding", "Fleet", "Gpu", "Settings", "add", "dataset", "examine",

@@ -29,6 +29,7 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 from strata.compare.changes import family_of
 from strata.model.truth import load_run
 from strata.run import Run, RunError, grouped
+from strata.run.private import hidden
 
 VERSION = 1
 _WORDS = (
@@ -101,13 +102,6 @@ class Part(NamedTuple):
 
     rows: Path
     entries: tuple[Entry, ...]
-
-
-def hidden(uuid: str) -> str:
-    """What stands for a UUID, as `strata run --anonymous` writes it: the same for the same GPU."""
-    if uuid.startswith("sha256-"):
-        return uuid
-    return f"sha256-{hashlib.sha256(uuid.encode()).hexdigest()[:16]}"
 
 
 # --- writing --------------------------------------------------------------------------------------
