@@ -54,13 +54,15 @@ std::vector<std::string> call_of(const std::vector<std::string>& arguments) {
 }  // namespace
 
 void add_analysis(CLI::App& app) {
-  constexpr std::array<std::pair<const char*, const char*>, 7> forwarded{
+  constexpr std::array<std::pair<const char*, const char*>, 9> forwarded{
       {{"report", "figures, tables and one HTML page of a run"},
        {"roofline", "kernels under the ceilings that the run measured"},
        {"compare", "what changed between runs; differences between devices"},
        {"summary", "the most important results of a run"},
+      {"fleet", "which GPU of many runs is the odd one; fleet add DATASET keeps runs"},
        {"validate", "check a run folder against its schema"},
-       {"export", "convert a run to Google Benchmark's JSON, Parquet or CSV"},
+       {"export", "convert a run to Google Benchmark's or pyperf's JSON, Parquet or CSV"},
+       {"submit", "check, anonymise and pack a run, to contribute it"},
        {"import", "convert Google Benchmark's JSON or Nsight Compute's CSV to a run"}}};
   for (const auto& [name, what] : forwarded) {
     auto* sub = app.add_subcommand(name, fmt::format("{} (python -m strata {})", what, name));

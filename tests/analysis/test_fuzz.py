@@ -264,7 +264,8 @@ def test_bytes_of_a_reference_table(room: Path, cuts: list[tuple[int, bytes]]) -
 
 
 OPTIONS = (
-    "report", "roofline", "summary", "compare", "validate", "export", "import", "--help", "--out",
+    "report", "roofline", "summary", "compare", "validate", "export", "import",
+    "fleet", "submit", "--help", "--out",
     "-o", "--to", "csv", "--force", "--same", "--only", "--false-alarm", "--min-change",
     "--wander", "nan", "-1", "1e400", "--brief", "--anonymous", "--ceilings", "--", "", "/dev/null",
     "/no/such", "\x1b[31m", "\udcff",

@@ -15,12 +15,21 @@ from typing import IO
 
 import pytest
 
-from builders import COUNTED_RUN, GPU_RUN, context, layout_case, write_run, write_table
+from builders import (
+    COUNTED_RUN,
+    DATA,
+    GPU_RUN,
+    SCHEMAS,
+    context,
+    layout_case,
+    write_run,
+    write_table,
+)
 from strata.cli import main
 from strata.model.truth import load_run as load_judged
 from strata.run import RunError, files, load_run, read_text, write_files
 from strata.run.files import MOST_OF_LINE
-from strata.run.private import anonymous
+from strata.run.private import anonymous, hidden
 from strata.run.validate import findings
 
 NAMES = ("context.json", "measurements.csv", "samples.jsonl")
@@ -262,6 +271,7 @@ def telling(tmp_path: Path) -> Path:
         ("export", "{run}", "{out}", "--to", "google-benchmark"),
         ("export", "{run}", "{out}", "--to", "csv"),
         ("export", "{run}", "{out}", "--to", "parquet"),
+        ("export", "{run}", "{out}", "--to", "pyperf"),
     ],
 )
 def test_an_anonymous_file_does_not_tell_who_measured_where(
@@ -285,6 +295,48 @@ def test_an_anonymous_run_keeps_what_describes_the_model(telling: Path) -> None:
     assert run.cases[0].facts == {"registers": 8}
     assert run.cases[0].gates[0].detail == "wrote …/core"
     assert findings(run) == ()
+
+
+def test_a_submission_is_the_run_without_what_tells_whose_it_is(
+    telling: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command("submit", telling, "-o", tmp_path / "out") == 0
+    before = load_run(telling)
+    name = f"{before.context.device.slug}/{before.context.run}"
+    assert f"copy it to results/{name} of a clone" in capsys.readouterr().out
+    made = tmp_path / "out" / name
+    for file in made.iterdir():
+        content = file.read_bytes()
+        text = gzip.decompress(content) if file.suffix == ".gz" else content
+        assert b"5ecre7" not in text, file
+        assert b"/home" not in text, file
+    run = load_run(made)
+    assert findings(run) == ()
+    assert [row.value for row in run.rows] == [row.value for row in before.rows]
+    assert run.context.device.uuid == hidden(before.context.device.uuid or "")
+    assert run.cases[0].facts == {"registers": 8}
+    jsonschema = pytest.importorskip("jsonschema")
+    samples = gzip.decompress((made / "samples.jsonl.gz").read_bytes()).splitlines()
+    for schema, texts in (
+        ("context", [(made / "context.json").read_bytes()]),
+        ("samples", samples),
+    ):
+        rules = json.loads((SCHEMAS / "v1" / f"{schema}.schema.json").read_text())
+        for text in texts:
+            jsonschema.validate(json.loads(text), rules)
+
+
+def test_what_nobody_else_can_check_is_no_submission(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    google = DATA / "interop" / "google_benchmark.json"
+    assert command("import", google, "--to", tmp_path) == 0
+    imported = capsys.readouterr().out.strip()
+    stopped = write_run(tmp_path, [layout_case("aos")], header=context(state="interrupted"))
+    for run, told in ((imported, "another tool measured"), (stopped, "is interrupted")):
+        assert command("submit", run, "-o", tmp_path / "out") == 2
+        assert told in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 def test_an_export_cuts_paths_off_without_being_asked(telling: Path, tmp_path: Path) -> None:
@@ -377,7 +429,10 @@ def test_a_hostile_run_changes_nothing_outside_and_runs_nothing(
         (("export", run, out / "x.json", "--to", "google-benchmark"), {0}),
         (("export", run, out / "x.csv", "--to", "csv"), {0}),
         (("export", run, out / "x.parquet", "--to", "parquet"), {0}),
+        (("export", run, out / "y.json", "--to", "pyperf"), {0}),
         (("export", run, run / "export", "--to", "csv"), {2}),
+        (("submit", run, "-o", out / "submission"), {0}),
+        (("fleet", run, other, "-o", out / "fleet"), {2}),  # they are too few
         (("import", theirs, "--to", out / "imported"), {0}),
         (("import", run / "context.json", "--to", out / "imported"), {2}),
     ):

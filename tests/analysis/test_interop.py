@@ -453,6 +453,38 @@ def test_their_compare_takes_two_of_ours(tmp_path: Path) -> None:
     assert "U Test, Repetitions: 9 vs 9" in done.stdout
 
 
+def test_pyperf_compares_two_of_ours(tmp_path: Path) -> None:
+    pytest.importorskip("pyperf")
+    files = []
+    for name, factor in (("before", 1.0), ("after", 1.02)):
+        lines = [
+            case(
+                [
+                    measurement(
+                        "grid_time", [factor * (time + i * 1e-7) for i in range(9)], unit="s"
+                    )
+                ],
+                params={"place": place},
+            )
+            for place, time in enumerate((1e-3, 2e-3))
+        ]
+        lines += [case([measurement("zero", [0.0, 1.0], unit="s")], params={"place": 2})]
+        files.append(tmp_path / f"{name}.json")
+        interop.export(load(tmp_path / name, lines), files[-1], to="pyperf")
+    done = subprocess.run(
+        [sys.executable, "-m", "pyperf", "compare_to", *files],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    for place, times in enumerate(("1.00 ms +- 0.00 ms -> [after] 1.02 ms", "2.00 ms +- 0.00 ms")):
+        line = f"/place={place}: Mean +- std dev: [before] {times}"
+        assert line in done.stdout
+    assert done.stdout.count(": 1.02x slower") == 3  # and their geometric mean
+    assert json.loads(files[0].read_text())["metadata"]["strata_left_out"] == "1 of 3 cases"
+
+
 # --- Nsight Compute -------------------------------------------------------------------------------
 
 

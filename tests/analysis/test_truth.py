@@ -290,7 +290,7 @@ def test_validate_counts_what_fell(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("folder", RECORDED, ids=lambda path: path.name[-16:])
-def test_no_valid_row_of_a_recorded_run_breaks_a_rule(folder: Path) -> None:
+def test_recorded_runs_keep_their_contract_and_no_valid_row_breaks_a_rule(folder: Path) -> None:
     """How many rows fell by which rule is known; of a run that is not listed, none may."""
     with (DATA / "rejudged.csv").open(encoding="utf-8") as file:
         lines = [line for line in csv.DictReader(file) if line["run"] == folder.name]
@@ -301,3 +301,6 @@ def test_no_valid_row_of_a_recorded_run_breaks_a_rule(folder: Path) -> None:
     ]
     assert fallen(run) == known
     assert judged(run) is run
+    assert findings(run) == ()
+    assert folder.parent.name == run.context.device.slug
+    assert run.context.state == "complete"

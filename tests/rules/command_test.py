@@ -71,7 +71,8 @@ class Command(unittest.TestCase):
         self.assertEqual(answer.returncode, 0)
         words = ("doctor", "list", "run", "bench", "selftest", "counters", "model", "nbody")
         ladders = ("neighbours", "fstat", "ladder")
-        forwarded = ("report", "roofline", "compare", "summary", "validate", "export", "import")
+        forwarded = ("report", "roofline", "compare", "fleet", "summary", "validate", "export",
+                     "submit", "import")  # fmt: skip
         for word in (*words, *ladders, "access", *forwarded):
             self.assertIn(f"\n  {word} ", answer.stdout)
         self.assertIn("130", answer.stdout)

@@ -1,7 +1,7 @@
-"""The command `python -m strata`: report, roofline, summary, compare, validate, export, import.
+"""The command `python -m strata`: all that reads run folders.
 
-Exit codes: 0 success; 1 something is slower (compare), or above its roof (roofline); 2 bad input or
-usage, with one line on standard error that says why.
+Exit codes: 0 success; 1 something is slower (compare), above its roof (roofline), or a GPU is out
+(fleet); 2 bad input or usage, with one line on standard error that says why.
 """
 
 import sys
@@ -26,6 +26,7 @@ from strata.run.private import anonymous
 from strata.run.validate import findings, refuse_repeated
 
 BAD_INPUT = 2
+ADD = "fleet add"
 
 app = typer.Typer(
     help="Read Strata's run folders: write a report, summarise, compare and validate runs.",
@@ -203,6 +204,78 @@ def compare(
     raise typer.Exit(int(any(one.slower for one in found)))
 
 
+@app.command(name="fleet")
+def judge_fleet(
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RUN...",
+            help="Run folders, folders of them, or data sets that `strata fleet add` made.",
+        ),
+    ],
+    *,
+    out: Annotated[Path, _option("Folder to write to.", "DIR", "--out", "-o")] = Path("fleet"),
+    false_alarm: Annotated[
+        float, _option("Probability of any false alarm in the whole fleet.")
+    ] = 0.01,
+    min_change: Annotated[float, _option("Smallest change of interest.")] = 0.005,
+    model: Annotated[
+        str, _option("Judge this device model, not the one of most GPUs.", "SLUG")
+    ] = "",
+    any_build: Annotated[
+        bool,
+        _option("Take runs of all builds, not of the one of most GPUs.", None, "--any-build"),
+    ] = False,
+    unnamed: Annotated[
+        bool, _option("Hide UUIDs, leave out nodes and folders.", None, "--anonymous")
+    ] = False,
+) -> None:
+    """Say which GPU is the odd one: exit code 0 none is out, 1 one is, 2 bad input.
+
+    `strata fleet add DATASET RUN...` keeps runs in a data set that is read in their place.
+    """
+    from strata import fleet as fleets  # brings scipy and pyarrow
+    from strata.compare.sections import show
+    from strata.fleet import words
+    from strata.report.fleet import write
+
+    try:
+        settings = fleets.Settings(false_alarm=false_alarm, min_change=min_change)
+        with fleets.opened(runs, _warn) as parts:
+            found = fleets.examine(
+                parts, _warn, settings, model=model, any_build=any_build, unnamed=unnamed
+            )
+            page = write(found, parts, out, compare=not unnamed)
+    except ValueError as error:
+        _fail(f"{error}")
+    show(words.section(found), typer.echo, drawn=sys.stdout.isatty())
+    for gpu in found.out:
+        _say(f"strata: out: {one_line(words.name(found.gpus[gpu].entry))}", err=True)
+    _say(f"{page}")
+    raise typer.Exit(int(bool(found.out)))
+
+
+@app.command(name=ADD, hidden=True)
+def add_to_fleet(
+    data_set: Annotated[Path, typer.Argument(metavar="DATASET", help="Folder of the data set.")],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders.")],
+    *,
+    unnamed: Annotated[
+        bool, _option("Hide UUIDs, leave out nodes and folders.", None, "--anonymous")
+    ] = False,
+) -> None:
+    """Append runs to a data set of Parquet files, which is made where there is none."""
+    from strata.fleet import add
+
+    added = add(data_set, runs, _warn, unnamed=unnamed)
+    _say(f"{data_set}: {added} run{'s' * (added != 1)} added")
+    raise typer.Exit(0 if added else BAD_INPUT)
+
+
+def _warn(line: str) -> None:
+    _say(f"strata: warning: {one_line(line)}", err=True)
+
+
 @app.command()
 def validate(runs: Runs) -> None:
     """Check run folders against their contract, and count rows that violate a plausibility rule."""
@@ -227,7 +300,13 @@ def write_as(
     run: OneRun,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="File to write.")],
     to: Annotated[
-        interop.Target, _option("Format; Google Benchmark's compare.py reads the first.")
+        interop.Target,
+        _option(
+            "Format; compare.py of Google Benchmark and pyperf compare_to read the first two.",
+            None,
+            "--to",
+            "--format",
+        ),
     ],
     *,
     force: Annotated[bool, _option("Overwrite FILE.", None, "--force")] = False,
@@ -235,6 +314,39 @@ def write_as(
 ) -> None:
     """Write a run as a file for other tools."""
     _say(f"{interop.export(load_run(run), file, to=to, force=force, unnamed=unnamed)}")
+
+
+@app.command(name="submit")
+def make_ready(
+    run: OneRun,
+    *,
+    out: Annotated[
+        Path, _option("Folder to write to: DIR/DEVICE/RUN.", "DIR", "--out", "-o")
+    ] = Path("submission"),
+    force: Annotated[bool, _option("Write over such a run.", None, "--force")] = False,
+) -> None:
+    """Check a run, leave out what tells whose it is, pack it, and say how to contribute it."""
+    from strata.interop.submission import submit
+
+    loaded = load_run(run)
+    made = submit(loaded, out, force=force)
+    context, valid = loaded.context, sum(row.valid for row in loaded.rows)
+    size = sum(file.stat().st_size for file in made.iterdir()) / 1e6
+    _say(
+        f"{made}: sound, {len(loaded.cases)} cases, {len(loaded.rows)} rows, {valid} of them valid;"
+        f" {size:.1f} MB\n"
+        "It holds no host name, folder, argument or serial; a digest stands for the UUID.\n"
+        "To contribute it to Strata:\n"
+        f"  1. copy it to results/{context.device.slug}/{context.run} of a clone\n"
+        "  2. add a line to the table in results/README.md: device, command, what is new\n"
+        "  3. open a pull request: CI checks the run as this command did"
+    )
+    if context.build.dirty or context.build.commit == "unknown":
+        _say(
+            "strata: warning: built from changes that no commit holds; say in the pull request "
+            "what they are",
+            err=True,
+        )
 
 
 @app.command(name="import")
@@ -281,8 +393,11 @@ def _print_map(runs: Sequence[Run]) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command; leaves through SystemExit, with one line for what cannot be used."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if words[:2] == ADD.split():
+        words[:2] = [ADD]
     try:
-        app(args=arguments, prog_name="python -m strata")
+        app(args=words, prog_name="python -m strata")
     except RunError as error:
         _fail(f"{error}")
     except (ArithmeticError, ValueError) as error:

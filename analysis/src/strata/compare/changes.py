@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
-from typing import Literal, NamedTuple, TypeVar, get_args
+from typing import Literal, NamedTuple, Protocol, TypeVar, get_args
 
 import numpy as np
 
@@ -173,7 +173,19 @@ def _flagged(judged: Sequence[J]) -> tuple[J, ...]:
     return tuple(sorted(largest, key=lambda one: ALARMS.index(one.verdict)))
 
 
-def better(row: Row) -> Better:
+class Measured(Protocol):
+    """What has a quantity and a unit, as a row has."""
+
+    @property
+    def quantity(self) -> str:
+        """The name of the quantity."""
+
+    @property
+    def unit(self) -> str:
+        """Its unit."""
+
+
+def better(row: Measured) -> Better:
     """Times and cycles are better lower, rates of any kind higher; sizes, shares, clocks no way."""
     if row.unit in ("s", "cycle", "tsc_cycle"):
         return "lower"
@@ -210,7 +222,7 @@ def compare(
         expected, mend = "two runs with cases in common", "run the same sweep with both"
         raise RunError(after.folder, found=found, expected=expected, mend=mend)
     sets = repeats((before, after), same)
-    family = _family(before)
+    family = family_of(before)
     timed, others = _pairs(before, after)
     moved = _drift(timed, family)
     again = [[_drift(_pairs(first, run)[0], family) for run in later] for first, *later in sets]
@@ -265,7 +277,7 @@ def _unfit(before: Row, after: Row) -> str:
     return ""
 
 
-def _family(run: Run) -> Callable[[Row], families.Key]:
+def family_of(run: Run) -> Callable[[Row], families.Key]:
     """What names the family of a row; a level is the case's own, or by what served the chase."""
     chased = atlas.served(run)
 

@@ -5,6 +5,7 @@ file can support; none of our gates checked it, so every case is `unverified`.
 
 - `strata.interop.google_benchmark`: JSON, export and import;
 - `strata.interop.nsight_compute`: CSV of `ncu --csv`, import;
+- `strata.interop.pyperf`: JSON, export;
 - `strata.interop.parquet`: Apache Parquet, export;
 - `strata.interop.plain_csv`: the table of a run as CSV, export.
 """
@@ -17,7 +18,7 @@ from msgspec.structs import replace
 from strata.run import Run, RunError, read_text, write_whole
 from strata.run.private import anonymous, without_paths
 
-Target = Literal["google-benchmark", "parquet", "csv"]
+Target = Literal["google-benchmark", "pyperf", "parquet", "csv"]
 """What a run can be written as."""
 
 
@@ -26,9 +27,14 @@ def export(run: Run, file: Path, *, to: Target, force: bool = False, unnamed: bo
 
     `unnamed` leaves out what identifies who measured, and where (`strata.run.private`).
     """
-    from strata.interop import google_benchmark, parquet, plain_csv
+    from strata.interop import google_benchmark, parquet, plain_csv, pyperf
 
-    formats = {"google-benchmark": google_benchmark, "parquet": parquet, "csv": plain_csv}
+    formats = {
+        "google-benchmark": google_benchmark,
+        "pyperf": pyperf,
+        "parquet": parquet,
+        "csv": plain_csv,
+    }
     if unnamed:
         run = anonymous(run)
         cut = (replace(row, reasons=without_paths(row.reasons)) for row in run.rows)

@@ -15,7 +15,7 @@ cases, quantities and units.
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
@@ -84,9 +84,8 @@ def encode(run: Run) -> bytes:
     units: dict[str, tuple[str, Provenance]] = {}
     family = 0
     for case, group in groupby(run.rows, key=lambda row: row.case):
-        timed = [row for row in group if row.provenance == "timed" and row.taken]
-        timed = [row for row in timed if max(map(abs, row.taken)) < HUGE]
-        if not (time := _time_of(timed)):
+        timed = _timed(group)
+        if not (time := time_of(timed)):
             continue
         row, nanoseconds, label = time
         counters = [one for one in timed if one.valid and (one is not row or one.unit != "s")]
@@ -97,9 +96,18 @@ def encode(run: Run) -> bytes:
     return f"{json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)}\n".encode()
 
 
-def _time_of(timed: Sequence[Row]) -> tuple[Row, list[float], str] | None:
+def _timed(rows: Iterable[Row]) -> list[Row]:
+    return [
+        row
+        for row in rows
+        if row.provenance == "timed" and row.taken and max(map(abs, row.taken)) < HUGE
+    ]
+
+
+def time_of(rows: Iterable[Row]) -> tuple[Row, list[float], str] | None:
     """The valid time of a case: its row, nanoseconds of its samples, and their meaning."""
     # Like seconds_of in harness/cli/bench_command.cpp.
+    timed = _timed(rows)
     seconds, hertz, clocked = [row for row in timed if row.unit == "s"], 1.0, ""
     found = min(seconds, key=lambda row: row.quantity != "grid_time", default=None)
     if not found:

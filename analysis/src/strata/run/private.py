@@ -1,5 +1,6 @@
 """Anonymous runs, without information on who measured them, or where."""
 
+import hashlib
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -35,6 +36,13 @@ _HOST_PATH = re.compile(
 def without_paths(text: str) -> str:
     """`text` with each absolute path reduced to its last name, so that no folders are revealed."""
     return _HOST_PATH.sub(lambda m: "…/" + re.split(r"[/\\]", m[0].rstrip("/\\"))[-1], text)
+
+
+def hidden(uuid: str) -> str:
+    """What stands for a UUID, as `strata run --anonymous` writes it: the same for the same GPU."""
+    if uuid.startswith("sha256-"):
+        return uuid
+    return f"sha256-{hashlib.sha256(uuid.encode()).hexdigest()[:16]}"
 
 
 def anonymous(run: Run) -> Run:

@@ -1,0 +1,150 @@
+"""Many runs of one model of device: which GPU is the odd one, and in what?
+
+    from pathlib import Path
+    from strata import fleet
+
+    with fleet.opened([Path("runs")], print) as parts:
+        found = fleet.examine(parts, print)
+    for gpu in found.out:
+        print(found.gpus[gpu].entry.gpu, fleet.words.told(found, gpu))
+
+The command `strata fleet` does this and writes tables and a page; `strata fleet add` keeps a data
+set of runs (`strata.fleet.dataset`), which is read in place of their folders.
+"""
+
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from itertools import chain
+from pathlib import Path
+
+import msgspec
+
+from strata.fleet import dataset, words
+from strata.fleet.dataset import DamagedError, Entry, Part, Refused
+from strata.fleet.judge import Event, Family, Finding, Fleet, Gpu, Settings, judged
+from strata.run import CONTEXT_FILE, RunError, grouped
+from strata.run.files import packed
+from strata.run.private import hidden
+
+__all__ = [
+    "Event", "Family", "Finding", "Fleet", "Gpu", "Settings", "add", "dataset", "examine",
+    "opened", "words",
+]  # fmt: skip
+
+NAMED = 3
+"""So many runs are named of those that are left out for one reason."""
+
+
+def add(data_set: Path, paths: Sequence[Path], refused: Refused, *, unnamed: bool = False) -> int:
+    """Append runs, of folders and of folders of them, to a data set; how many (`dataset.add`)."""
+    folders = [folder for path in paths for folder in _runs(path)]
+    return dataset.add(data_set, folders, refused, unnamed=unnamed)
+
+
+@contextmanager
+def opened(paths: Sequence[Path], refused: Refused) -> Iterator[list[Part]]:
+    """The runs in run folders, in folders of them and in data sets, each once, as parts.
+
+    What cannot be used costs a line. The folders are read into a data set that is gone afterwards.
+    Raises `RunError` for a path that is neither, OSError.
+    """
+    with tempfile.TemporaryDirectory(prefix="strata-fleet-") as scratch:
+        folders = [
+            folder for path in paths if not dataset.is_dataset(path) for folder in _runs(path)
+        ]
+        sets = [path for path in paths if dataset.is_dataset(path)]
+        if folders:
+            dataset.add(Path(scratch), folders, refused)
+            sets.append(Path(scratch))
+        known: set[str] = set()
+        parts = []
+        for part in chain.from_iterable(dataset.parts(one, refused) for one in sets):
+            new = tuple(entry for entry in part.entries if entry.run not in known)
+            for entry in part.entries:
+                if entry.run in known:
+                    refused(f"{part.rows}: found the run {entry.run} again; the first one counts")
+            known |= {entry.run for entry in new}
+            parts.append(Part(part.rows, new))
+        yield parts
+
+
+def _runs(path: Path) -> list[Path]:
+    """A run folder, or those in a folder, by name."""
+    if not path.is_dir() or _is_run(path):
+        return [path]  # loading says what is wrong with it
+    found = sorted(one for one in path.iterdir() if one.is_dir() and _is_run(one))
+    if not found:
+        expected = "run folders, folders of them, or data sets of strata fleet add"
+        raise RunError(path, found="no run", expected=expected, mend="name another folder")
+    return found
+
+
+def _is_run(folder: Path) -> bool:
+    context = folder / CONTEXT_FILE
+    return context.exists() or packed(context).exists()
+
+
+def examine(
+    parts: Sequence[Part],
+    refused: Refused,
+    settings: Settings | None = None,
+    *,
+    model: str = "",
+    any_build: bool = False,
+    unnamed: bool = False,
+) -> Fleet:
+    """Judge the GPUs of one model, by the runs of one build: those that most GPUs have.
+
+    `model` is another model's slug; `any_build` takes runs of all kernel sources together;
+    `unnamed` hides UUIDs and leaves out nodes and folders. Runs left out cost a line for each
+    reason, a part that turns out damaged one too. Raises ValueError where too few GPUs are left.
+    """
+    kept, said = list(parts), set[str]()
+
+    def once(what: str) -> None:
+        if what not in said:
+            said.add(what)
+            refused(what)
+
+    while True:
+        entries = [entry for part in kept for entry in part.entries]
+        entries = _most(entries, "model", model, once, "device")
+        if not any_build:
+            entries = _most(entries, "build", "", once)
+        if unnamed:
+            entries = [
+                msgspec.structs.replace(
+                    one, gpu=one.gpu if one.gpu == one.run else hidden(one.gpu), node="", folder=""
+                )
+                for one in entries
+            ]
+        try:
+            return judged(partial(dataset.blocks, kept), entries, settings or Settings())
+        except DamagedError as error:
+            once(f"{error}")
+            kept.remove(error.part)
+
+
+def _most(
+    entries: Sequence[Entry], what: str, wanted: str, refused: Refused, shown: str = ""
+) -> list[Entry]:
+    """The runs that have the value of `what` that most GPUs have, or that is `wanted`."""
+    of = grouped(entries, lambda one: str(getattr(one, what)))
+    if wanted and wanted not in of:
+        raise ValueError(f"found no run of {wanted}; expected one of {', '.join(of) or 'none'}")
+    counts = Counter({value: len({one.gpu for one in runs}) for value, runs in of.items()})
+    best = wanted or max(counts, key=lambda value: (counts[value], value), default="")
+    name = {value: str(getattr(runs[0], shown or what))[:40] for value, runs in of.items()}
+    for value, runs in of.items():
+        if value != best:
+            listed = ", ".join(one.run for one in runs[:NAMED])
+            more = f" and {len(runs) - NAMED} more" if len(runs) > NAMED else ""
+            number = f"{len(runs)} runs" if len(runs) > 1 else "1 run"
+            refused(
+                f"left out: {number} of the {shown or what} {name[value]}, not {name[best]}: "
+                f"{listed}{more}"
+            )
+    return of.get(best, [])

@@ -1,0 +1,157 @@
+"""A run made ready to be given to others: checked, without what tells whose it is, and packed.
+
+What stays is on a list. Of `context.json` the parts and members below, and of the facts in them
+those of `strata.run.private.SHOWN`; of the facts of a case its numbers and the words of
+`WORDS_OF_CASES`. The UUID of the device becomes a digest, which tells chips apart. Paths in reasons
+and details are cut down to their last names.
+"""
+
+import gzip
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+from strata.interop.plain_csv import encode
+from strata.model.truth import load_run
+from strata.run import CONTEXT_FILE, MEASUREMENTS_FILE, SAMPLES_FILE, Run, RunError
+from strata.run.files import MOST_OF_LINE, at_once, lines, opened, packed, place_folder
+from strata.run.private import SHOWN, hidden, without_paths
+from strata.run.validate import findings, refuse_unusable
+
+Json = dict[str, Any]
+
+AS_IT_IS = [
+    "schema_version",
+    "run",
+    "started",
+    "finished",
+    "state",
+    "backend",
+    "benchmarks",
+    "rungs",
+    "ladders",
+]
+MEMBERS = {
+    "strata": "version commit dirty source_digest build_type compiler cuda_compiler flags "
+    "cuda_architectures",
+    "device": "slug name uuid",
+    "host": "cpu cores os kernel memory_bytes caches",
+    "libraries": "",
+    "timer": "",
+    "counters": "asked state reason mend chip sets passes quantities absent counting_seconds "
+    "timing_seconds",
+}
+"""Parts of `context.json`, and what of each stays beside the facts that may be shown."""
+WORDS_OF_CASES = frozenset(
+    ["before", "change", "instructions", "layout", "scan", "starts_from", "stopped_by", "window"]
+)
+"""Facts of cases that are words of the harness, not of a machine."""
+
+
+def submit(run: Run, out: Path, *, force: bool = False) -> Path:
+    """Write `run` below `out` as `results/` has it, DEVICE/RUN packed; the path of that folder.
+
+    Raises `RunError` where the run breaks its contract, is not complete, has rows that nobody can
+    check (an import, launches of somebody's own kernels), or is there already; or OSError.
+    """
+    folder, context = run.folder, run.context
+    for found in findings(run):
+        _refuse(folder, found, "a run that keeps its contract", "measure again")
+    refuse_unusable(run)
+    if context.state != "complete":
+        mend = "complete it: strata run --resume"
+        _refuse(folder, f"a run that is {context.state}", "a complete one", mend)
+    told = _read(folder)
+    if "imported" in told or any(case.suite == "access" for case in run.cases):
+        found = "what another tool measured" if "imported" in told else "kernels of yours"
+        _refuse(folder, found, "a sweep that others can repeat", "measure one: strata run default")
+    target = out / context.device.slug / context.run
+    if target.exists() and not force:
+        mend = "name another --out, or say --force"
+        _refuse(target, "a folder that is there already", "a name that is free", mend)
+    with opened(folder / SAMPLES_FILE) as file:
+        samples = b"".join(_line(raw) for raw in lines(file, folder) if raw.endswith(b"\n"))
+    files = {
+        CONTEXT_FILE: f"{json.dumps(_context(told), indent=2, ensure_ascii=False)}\n".encode(),
+        packed(Path(SAMPLES_FILE)).name: _pack(samples),
+    }
+    table = packed(Path(MEASUREMENTS_FILE)).name
+    made = place_folder(
+        target, files, lambda part: {table: _pack(encode(load_run(part).recorded, exact=True))}
+    )
+    for found in findings(load_run(made)):
+        _refuse(made, found, "the same run", "report this")
+    return made
+
+
+def _refuse(path: Path, found: str, expected: str, mend: str) -> None:
+    raise RunError(path, found=found, expected=expected, mend=mend)
+
+
+def _pack(data: bytes) -> bytes:
+    return gzip.compress(data, mtime=0)
+
+
+def _read(folder: Path) -> Json:
+    with opened(folder / CONTEXT_FILE) as file:
+        told: Json = json.loads(at_once(file, folder / CONTEXT_FILE, MOST_OF_LINE))
+    return told
+
+
+def _context(told: Mapping[str, Any]) -> Json:
+    kept = {name: told[name] for name in AS_IT_IS if name in told}
+    kept["command"] = ["strata", "run", "--anonymous"]
+    for name, members in MEMBERS.items():
+        if name in told:
+            kept[name] = told[name] and _some(told[name], [*members.split(), *SHOWN])
+    kept["device"]["uuid"] = kept["device"]["uuid"] and hidden(kept["device"]["uuid"])
+    kept["strata"]["flags"] = without_paths(kept["strata"]["flags"])
+    if counters := kept.get("counters"):
+        counters["asked"] = [Path(asked).name for asked in counters["asked"]]
+        counters |= {name: without_paths(counters[name]) for name in ("reason", "mend")}
+    if clocks := told["clocks"]:
+        kept["clocks"] = {when: of and _some(of, SHOWN) for when, of in clocks.items()}
+    else:
+        kept["clocks"] = None
+    kept["sweep"] = _sweep(told["sweep"])
+    return {name: kept[name] for name in told if name in kept}
+
+
+def _sweep(told: Mapping[str, Any]) -> Json:
+    """A sweep that comes with Strata keeps its text; of another there is a digest."""
+    kept: Json = {"name": told["name"], "file": told["name"]}
+    kept["plan"] = _numbers(told["plan"])
+    if told["file"] == told["name"] and "text" in told:
+        kept["text"] = told["text"]
+    elif "text" in told:
+        kept["digest"] = f"sha256:{hashlib.sha256(told['text'].encode()).hexdigest()}"
+    else:
+        kept["digest"] = told["digest"]
+    return kept | {"cases": told["cases"]}
+
+
+def _line(raw: bytes) -> bytes:
+    """A line of samples.jsonl, sealed anew."""
+    told: Json = json.loads(raw)
+    told.pop("crc32", None)
+    facts = told.get("facts", {})
+    told["facts"] = _numbers(facts) | _some(facts, WORDS_OF_CASES)
+    told["reason"] = without_paths(told["reason"])
+    for gate in told.get("gates", ()):
+        gate["detail"] = without_paths(gate["detail"])
+    for one in told.get("measurements", ()):
+        one["noise"]["detail"] = without_paths(one["noise"]["detail"])
+    text = json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode().removesuffix(b"}")
+    return b'%s,"crc32":"%08x"}\n' % (text, crc32(text))
+
+
+def _some(told: Mapping[str, Any], names: Iterable[str]) -> Json:
+    kept = frozenset(names)
+    return {name: told[name] for name in told if name in kept}
+
+
+def _numbers(told: Mapping[str, Any]) -> Json:
+    return {name: told[name] for name in told if isinstance(told[name], int | float)}

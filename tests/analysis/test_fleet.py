@@ -1,0 +1,262 @@
+"""Fleets: planted faults are found, fleets without one raise no alarm, hostile ones cost a line."""
+
+import json
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import synthetic_fleet
+from synthetic_fleet import FAULTS, World
+
+import builders
+from strata import cli, fleet
+from strata.fleet import law, words
+from strata.fleet.judge import Settings
+from strata.model.units import MINUS
+from strata.report import fleet as page
+from strata.run import Run, load_run
+from strata.run.private import hidden
+
+EXCERPT = builders.DATA / "excerpt-nvidia-h200-20261121T235015Z-0683d2f"
+
+
+@pytest.fixture(scope="module")
+def excerpt() -> Run:
+    return load_run(EXCERPT)
+
+
+@pytest.fixture(scope="module")
+def world(excerpt: Run) -> World:
+    return synthetic_fleet.world(excerpt, most=6000)
+
+
+@pytest.fixture(scope="module")
+def small(excerpt: Run) -> World:
+    return synthetic_fleet.world(excerpt, most=800)
+
+
+def test_ten_kinds_of_faults_are_found_and_named(world: World) -> None:
+    runs = synthetic_fleet.made(world, 200, 3, [*FAULTS])
+    found, truth = synthetic_fleet.judged(world, Settings(), runs)
+    out = {found.gpus[gpu].entry.gpu for gpu in found.out}
+    assert len(truth) == len(FAULTS) == 10
+    lost = sorted(truth.keys() - out)
+    assert len(lost) <= 0.1 * len(truth), [truth[gpu] for gpu in lost]
+    assert len(out & truth.keys()) >= 0.95 * len(out)
+    said = {truth[found.gpus[gpu].entry.gpu]: words.told(found, gpu) for gpu in found.out}
+    for fault, where in {
+        "memory_stack": "DRAM", "l2_slice": "L2",
+        "clocks_low": "clocks 11.4\u00a0% lower", "host_link": "host link",
+        "memory_errors": "errors of memory corrected",
+        "dram_bandwidth": "DRAM", "warm": "arithmetic 1.5\u00a0% slower",
+    }.items():  # fmt: skip
+        assert where in said.get(fault, where)
+
+
+def test_fleets_without_a_fault_raise_alarms_at_most_at_the_declared_rate(small: World) -> None:
+    rate, fleets = 0.1, 8
+    runs = (synthetic_fleet.made(small, (8, 30)[seed % 2], 100 + seed) for seed in range(fleets))
+    false = sum(bool(synthetic_fleet.judged(small, Settings(rate), of)[0].out) for of in runs)
+    assert false <= fleets * rate + 3 * (fleets * rate * (1 - rate)) ** 0.5
+
+
+def test_a_gpu_that_moved_since_its_earlier_runs_is_named(small: World) -> None:
+    runs = synthetic_fleet.made(small, 60, 5, ["clocks_low"], runs=3)
+    found, truth = synthetic_fleet.judged(small, Settings(), runs)
+    drifted = {found.gpus[one.gpu].entry.gpu for one in found.findings if one.kind == "drift"}
+    assert drifted == truth.keys()
+    told = page._drift(found, found.out[0])
+    assert told
+    assert told["runs"] == 3
+    assert f"{MINUS}11.4\u00a0%</text></svg>" in told["line"]
+
+
+def test_a_line_of_two_kinds_of_gpus_has_two_centres() -> None:
+    rng = np.random.default_rng(1)
+    line = rng.normal(0, 0.001, 100) - 0.036 * (np.arange(100) < 15)
+    assert np.abs(law.centred(line)).max() < 0.005
+    line[50] = 0.05  # one GPU is no kind
+    assert abs(law.centred(line)[50]) > 0.04
+
+
+def test_the_chance_and_the_number_needed_agree() -> None:
+    of = law.Law(np.random.default_rng(2).exponential(1, 200))
+    for rate in (0.1, 1e-3, 1e-6):
+        assert of.chance(of.needed(rate)) == pytest.approx(rate, rel=1e-6)
+    assert law.Law(np.ones(3)).chance(1e9) == 1
+
+
+# --- run folders and data sets --------------------------------------------------------------------
+
+
+def run_folder(root: Path, number: int, *, value: float = 10.0, **changes: object) -> Path:
+    """A tiny run of its own GPU and node."""
+    cases = [
+        builders.case(
+            [builders.measurement(samples=[value * (1 + 0.001 * ((3 * at + number) % 7))] * 3)],
+            params={"residency": "dram", "size": at},
+        )
+        for at in range(6)
+    ]
+    name = f"test-device-20260102T030405Z-{number:07x}"
+    context = {
+        "run": name,
+        "device__uuid": f"GPU-{number}",
+        "host__name": f"node{number}",
+        **changes,
+    }
+    return write_run(root / name, builders.context(**context), cases)
+
+
+def write_run(folder: Path, context: dict[str, Any], cases: list[dict[str, Any]]) -> Path:
+    context["sweep"]["cases"] = [case["case"] for case in cases]
+    folder.mkdir(parents=True)
+    builders.write_context(folder, context)
+    (folder / "samples.jsonl").write_text("".join(json.dumps(case) + "\n" for case in cases))
+    return folder
+
+
+Called = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def strata_fleet(capsys: pytest.CaptureFixture[str]) -> Called:
+    def call(*arguments: object) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as left:
+            cli.main(["fleet", *map(str, arguments)])
+        said, told = capsys.readouterr()
+        return int(left.value.code or 0), said, told
+
+    return call
+
+
+def test_the_odd_gpu_and_its_node_are_named(tmp_path: Path, strata_fleet: Called) -> None:
+    runs = [run_folder(tmp_path / "runs", at, value=20.0 if at == 4 else 10.0) for at in range(12)]
+    code, said, told = strata_fleet(tmp_path / "runs", "--out", tmp_path / "out")
+    assert code == 1
+    assert "12 GPUs of Test Device on 12 nodes, 6 rows each: 1 is out." in said
+    assert "node4" in said
+    assert "GPU-4" in said
+    assert "strata: out: node node4, GPU-4" in told
+    text = (tmp_path / "out" / "fleet.html").read_text()
+    assert f'href="compare/{runs[4].name}/compare.html"' in text
+    assert (tmp_path / "out" / "compare" / runs[4].name / "compare.html").is_file()
+    gpus = (tmp_path / "out" / "gpus.csv").read_text().splitlines()
+    assert sum(",True," in line for line in gpus) == 1
+    assert strata_fleet(*runs[:4], *runs[5:], "--out", tmp_path / "sound")[0] == 0
+
+
+def test_a_data_set_says_what_its_runs_say_and_nobody_can_tell_whose_they_are(
+    tmp_path: Path,
+    strata_fleet: Called,
+) -> None:
+    runs = [run_folder(tmp_path / "runs", at, value=20.0 if at == 4 else 10.0) for at in range(12)]
+    data = tmp_path / "data"
+    assert strata_fleet("add", data, *runs[:7], "--anonymous")[0] == 0
+    assert strata_fleet("add", data, *runs[7:], "--anonymous")[:2] == (
+        0,
+        f"{data}: 5 runs added\n",
+    )
+    code, _, told = strata_fleet(data, "--out", tmp_path / "out")
+    assert code == 1
+    assert f"strata: out: {hidden('GPU-4')}" in told
+    shown = tmp_path / "shown"
+    assert strata_fleet(tmp_path / "runs", "--anonymous", "--out", shown)[0] == 1
+    for folder in (data, tmp_path / "out", shown):
+        for path in (one for one in folder.rglob("*") if one.is_file()):
+            content = path.read_bytes()
+            for private in (b"node4", b"GPU-4", str(tmp_path / "runs").encode()):
+                assert private not in content, (path, private)
+
+
+def test_hostile_fleets_cost_a_line_each_and_the_rest_goes_on(
+    tmp_path: Path, strata_fleet: Called
+) -> None:
+    root = tmp_path / "runs"
+    for at in range(12):
+        run_folder(root, at)
+    torn = run_folder(root, 20)
+    (torn / "samples.jsonl").write_text("{}\n")
+    run_folder(tmp_path / "other", 3)  # a name again
+    run_folder(root, 21, device__slug="other-device", device__name="Other Device")
+    run_folder(root, 22, strata__source_digest="sha256:another")
+    run_folder(root, 23, started=f"{datetime.now(UTC) + timedelta(days=9):%Y-%m-%dT%H:%M:%SZ}")
+    run_folder(root, 24, schema_version=99)
+    code, said, told = strata_fleet(root, tmp_path / "other", "--out", tmp_path / "out")
+    assert code == 0, said + told
+    assert "12 GPUs" in said
+    lines = told.splitlines()
+    assert len(lines) == 6, told
+    for expected in (
+        f"{torn}/samples.jsonl:1: found ", "again; expected each run once", "from the future",
+        "Other Device, not Test Device", "sha256:another, not sha256:0", "schema_version",
+    ):  # fmt: skip
+        assert sum(expected in line for line in lines) == 1, (expected, told)
+
+
+def test_rows_that_are_missing_are_counted_and_raise_no_alarm(
+    tmp_path: Path, strata_fleet: Called
+) -> None:
+    for at in range(11):
+        run_folder(tmp_path / "runs", at)
+    few = [builders.case([builders.measurement()], params={"residency": "dram", "size": 0})]
+    name = "test-device-20260102T030405Z-00000ff"
+    write_run(tmp_path / "runs" / name, builders.context(run=name, device__uuid="GPU-few"), few)
+    code, said, _ = strata_fleet(tmp_path / "runs", "--out", tmp_path / "out")
+    assert code == 0
+    assert "Missing, and no alarm: 5 rows that most GPUs have, of 1 GPUs" in said
+
+
+@pytest.mark.parametrize(("folder", "cut"), [("rows", 4000), ("rows", 5), ("runs", 5)])
+def test_a_damaged_part_costs_a_line(
+    tmp_path: Path, strata_fleet: Called, folder: str, cut: int
+) -> None:
+    data = tmp_path / "data"
+    for start in (0, 6):
+        strata_fleet("add", data, *(run_folder(tmp_path / "runs", start + at) for at in range(6)))
+    part = min((data / folder).glob("*.parquet"))
+    content = bytearray(part.read_bytes())
+    content[-8 if cut == 5 else len(content) // 3] ^= 0xFF
+    part.write_bytes(content)
+    code, said, told = strata_fleet(data, "--out", tmp_path / "out")
+    assert (code, "6 GPUs" in said) == (0, True), said + told
+    assert told.count("cannot be read") == 1
+
+
+def test_too_few_gpus_and_wrong_words_are_refused_in_one_line(
+    tmp_path: Path, strata_fleet: Called
+) -> None:
+    few = [run_folder(tmp_path / "runs", at) for at in range(3)]
+    for arguments, said in (
+        (few, "found 3 GPUs; expected 4 or more"),
+        ([tmp_path], "found no run; expected run folders"),
+        ([*few, "--false-alarm", "2"], "found false_alarm 2.0"),
+        ([*few, "--model", "h900"], "found no run of h900; expected one of test-device"),
+    ):
+        code, _, told = strata_fleet(*arguments, "--out", tmp_path / "out")
+        assert code == 2
+        assert said in told.splitlines()[-1]
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "a").touch()
+    told = strata_fleet("add", tmp_path / "full", *few)[2]
+    assert "expected a data set of strata fleet add" in told
+
+
+def test_every_cell_leads_somewhere(tmp_path: Path, small: World) -> None:
+    runs = synthetic_fleet.made(small, 24, 7, ["host_link"])
+    data = tmp_path / "data"
+    truth = synthetic_fleet.write(data, small, runs)
+    with fleet.opened([data], pytest.fail) as parts:
+        found = fleet.examine(parts, pytest.fail)
+        text = page.write(found, parts, tmp_path / "out").read_text()
+    assert [found.gpus[gpu].entry.gpu for gpu in found.out] == [*truth]
+    keys = {f"g{gpu}" for gpu in range(24)}
+    links = set(re.findall(r'<td class="[a-z0-9]+"><a href="#(g\d+)"', text))
+    assert links == keys
+    assert all(f'id="{key}"' in text for key in keys)
+    assert ": not measured" not in text
+    assert "strata compare " in text
