@@ -120,6 +120,13 @@ double Divided::seconds() const {
   return static_cast<double>(std::reduce(nanoseconds.begin(), nanoseconds.end())) * nano;
 }
 
+void Divided::take_out(double added) {
+  std::int64_t& idle = nanoseconds[static_cast<std::size_t>(StepPhase::idle)];
+  const std::int64_t taken = std::clamp<std::int64_t>(std::llround(added / nano), 0, idle);
+  idle -= taken;
+  recording = static_cast<double>(taken) * nano;
+}
+
 std::string kernel_function(const std::string& linker_name) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text{
@@ -168,6 +175,8 @@ Gate phases_gate(std::span<const Divided> samples, double steps, double timed_st
     return gate;
   }
   const double step = median(series(samples, &Divided::seconds)) / steps;
+  const double recording =
+      median(series(samples, [](const Divided& one) { return one.recording; })) / steps;
   const double outside = median(series(samples, [](const Divided& one) { return one.outside; }));
   if (timed_step <= 0) {
     return {"phases", Verdict::unverified, "the timed step is unknown"};
@@ -177,8 +186,8 @@ Gate phases_gate(std::span<const Divided> samples, double steps, double timed_st
   if (off <= most) gate.verdict = Verdict::passed;
   gate.detail = fmt::format(
       "phases and idle time add up to {:.4g} s per step, {:.3f} of the timed step (bound {:g} %); "
-      "records outside the sample: {:.2g} s",
-      step, step / timed_step, 100 * most, outside / steps);
+      "records outside the sample: {:.2g} s; recording took {:.2g} s, which are left out",
+      step, step / timed_step, 100 * most, outside / steps, recording);
   return gate;
 }
 
@@ -187,11 +196,14 @@ void trace_phases(Session& session, Tracer& tracer, const TracePlan& plan,
   std::vector<Divided> samples;
   for (int i = 0; i < session.plan().warmups + traced_samples; ++i) {
     if (prepare) prepare();
+    const double alone = plan.run();
+    if (prepare) prepare();
     tracer.begin();
     const double seconds = plan.run();
     const std::vector<Activity> records = tracer.end();
     if (i < session.plan().warmups) continue;
     samples.push_back(divide(records, plan.kernels, seconds));
+    samples.back().take_out(seconds - alone);
   }
   if (const std::size_t wrong = plan.different ? plan.different() : 0; wrong != 0) {
     throw std::runtime_error{fmt::format("{} results of a traced sample are wrong", wrong)};

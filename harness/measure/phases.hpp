@@ -36,6 +36,7 @@ inline constexpr const char* copy_within_name = "cudaMemcpyDeviceToDevice";
 struct Divided {
   std::array<std::int64_t, step_phases> nanoseconds{};  ///< by phase; their sum is the sample
   double outside = 0;                ///< seconds of records before the begin of the sample
+  double recording = 0;              ///< seconds taken out of idle, because recording took them
   std::vector<std::string> unknown;  ///< functions without a declared phase, once each
   Queued queued;
   Queued queued_in;  ///< only its copies to the device
@@ -44,6 +45,8 @@ struct Divided {
     return static_cast<double>(nanoseconds[static_cast<std::size_t>(phase)]) * 1e-9;
   }
   [[nodiscard]] double seconds() const;
+  /// Takes the seconds that recording added to the sample out of idle, but no more than there are.
+  void take_out(double added);
 };
 
 /// Divides a sample of `seconds` that ended with the last of its records. If several ran at once,
@@ -65,8 +68,9 @@ struct TracePlan {
 /// millisecond, and every kernel has a phase. Unverified if the timed step is 0.
 [[nodiscard]] Gate phases_gate(std::span<const Divided> samples, double steps, double timed_step);
 
-/// Traces several samples, each after prepare(), which leaves the device idle, and adds to the
-/// session a row for each phase that occurs, the queued work, and the gates of both. Throws
+/// Traces several samples, each after prepare(), which leaves the device idle. Recording an
+/// operation takes the host about a microsecond, for which the device waits: each sample is taken
+/// without recording, too, and the difference is taken out of idle. Adds to the session a row for each phase that occurs, the queued work, and the gates of both. Throws
 /// std::runtime_error if results are wrong.
 void trace_phases(Session& session, Tracer& tracer, const TracePlan& plan,
                   const std::function<void()>& prepare);

@@ -68,13 +68,6 @@ double bytes_of(double images) {
   return images * pixels * (1 + sizeof(float));
 }
 
-/// What a sweep visits that does not ask for more.
-std::vector<std::string> names_but_mended() {
-  auto names = forms.names();
-  std::erase(names, forms.name_of(Form::mended));
-  return names;
-}
-
 std::optional<std::string> excluded(const Params& params, Backend backend) {
   const Form form = forms.of(params.at("form"));
   const bool of_both = form == Form::separable;
@@ -101,8 +94,7 @@ Benchmark declare() {
                           "of the kernel: as in the paper before its tool, after its tool, by "
                           "hand, as strata access mend makes it, as written today, and in two "
                           "passes; on a CPU the sum with computed cosines, with a table, on all "
-                          "cores, with vectors",
-                          names_but_mended())},
+                          "cores, with vectors")},
       .data_axes = 1,
       .counter_sets = {"flops", "issue", "shared"},
       .quantities = {{"kernel_time",

@@ -13,13 +13,6 @@
 namespace strata::image_work {
 namespace {
 
-/// What a sweep visits that does not ask for more.
-std::vector<std::string> names_but(const std::string& form) {
-  auto names = forms.names();
-  std::erase(names, form);
-  return names;
-}
-
 std::optional<std::string> excluded(const Params& params, Backend backend) {
   const Form form = forms.of(params.at("form"));
   const bool of_cpu = form == Form::scalar || form == Form::vectors || form == Form::all_cores;
@@ -59,8 +52,7 @@ Benchmark declared(const std::string& name, const std::string& question, bool ro
       forms.axis("form",
                  "of the kernel: as in the paper before its tool, after its tool, by hand, as strata "
                  "access mend makes it, and as written today; on a CPU one core, one core with "
-                 "vectors, and all cores",
-                 names_but("mended")));
+                 "vectors, and all cores"));
   return benchmark;
 }
 

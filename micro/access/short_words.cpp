@@ -42,8 +42,7 @@ Benchmark declare() {
                        {"1", "2", "4", "8", "16"}),
            accesses.axis("access",
                          "one access for each element of a group, one for all, or one as strata "
-                         "access mend makes it of one thread per element",
-                         {"apart", "together"})},
+                         "access mend makes it of one thread per element")},
       .quantities = {{"kernel_time", "duration of one matrix addition, including a GPU's start-up"},
                      {"useful_bandwidth", "bytes of the three matrices over that time"},
                      {"core_clock", "clock of the core between the additions"},

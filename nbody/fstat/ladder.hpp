@@ -36,7 +36,7 @@ struct Rung {
   /// of the loop over signals (compute capability 9.0), by the bins that share a reciprocal. Empty
   /// where a limit by issue would say nothing.
   std::map<std::uint32_t, double> issue_slots = {};
-  double most_terms = 1e8;      ///< for which a case ends within its time
+  double most_terms = 0;  ///< for which a case ends within its time; 0: 1e9 on a GPU, 1e8 on a CPU
   std::vector<Axis> axes = {};  ///< of its own, beside sky, cells, stacks and frequencies
 };
 

@@ -68,6 +68,7 @@ class DeviceCase {
             .from = back ? &to_ : &from_,
             .to = back ? &from_ : &to_,
             .results = &results_,
+            .memory = memory_,
             .room = room_,
             .tests = tested ? tests_.data() : nullptr,
             .first = number == 0,
@@ -102,6 +103,7 @@ class DeviceCase {
     if (longest <= room_) return false;
     room_ = list_room(longest);
     results_.lists = lists_with(room_);
+    memory_ = next_memory();
     return true;
   }
   [[nodiscard]] std::uint32_t room() const { return room_; }
@@ -148,6 +150,10 @@ class DeviceCase {
   }
 
  private:
+  static std::uint64_t next_memory() {
+    static std::uint64_t last = 0;
+    return ++last;
+  }
   [[nodiscard]] TwoSided<std::uint32_t> lists_with(std::uint32_t room) const {
     return TwoSided<std::uint32_t>{problem_.kind == Kind::list ? std::size_t{room} * problem_.agents
                                                                : 1};
@@ -181,6 +187,7 @@ class DeviceCase {
     }
   }
 
+  std::uint64_t memory_ = next_memory();
   Problem problem_;
   Agents begin_;
   AgentVectors from_;

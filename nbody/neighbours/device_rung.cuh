@@ -49,6 +49,7 @@ struct DeviceStep {
   AgentVectors* from = nullptr;
   AgentVectors* to = nullptr;
   ResultVectors* results = nullptr;
+  std::uint64_t memory = 0;        ///< another number: other memory, if at the same address
   std::uint32_t room = 0;          ///< of a list
   std::uint32_t* tests = nullptr;  ///< on the GPU, one for each thread; null: nobody asks
   bool first = false;              ///< of a sample: agents are on the host alone

@@ -380,10 +380,12 @@ cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJi
     (void)std::fprintf(stderr, "emulated GPU: %s\n", error.what());
     return noted(cudaErrorInvalidPtx);
   }
-  *library = nullptr;  // nothing here asks for one of several
+  static int loaded = 0;
+  *library = reinterpret_cast<cudaLibrary_t>(&loaded);  // nothing here asks for one of several
   return cudaSuccess;
 }
-cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t, const char* name) {
+cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, const char* name) {
+  if (library == nullptr) return noted(cudaErrorInvalidResourceHandle);
   *kernel = device().library_kernel(name);
   return *kernel == nullptr ? noted(cudaErrorSymbolNotFound) : cudaSuccess;
 }

@@ -2,6 +2,7 @@
 
 #include "harness/measure/session.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <memory>

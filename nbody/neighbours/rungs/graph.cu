@@ -43,19 +43,13 @@ class RecordedSteps {
     Traffic traffic;
     Graph graph;
   };
-  /// Everything that one step may do otherwise than another: where its vectors are, on both sides,
-  /// and what belongs on the other side before it and after.
-  using Key = std::tuple<std::vector<const void*>, std::uint32_t, bool, bool>;
+  /// Everything that one step may do otherwise than another: where its vectors are, and what
+  /// belongs on the other side before it and after. A graph must not outlive its memory: launched
+  /// with new memory at the same addresses, it is an invalid argument.
+  using Key = std::tuple<std::uint64_t, const void*, const void*, bool, bool>;
 
   static Key key_of(const DeviceStep& step) {
-    std::vector<const void*> where{step.tests};
-    const auto note = [&](auto& vector) {
-      where.push_back(vector.device.data());
-      where.push_back(vector.host.data());
-    };
-    step.visit_read(note);
-    step.visit_written(note);
-    return {std::move(where), step.room, step.first, step.last};
+    return {step.memory, step.from, step.tests, step.first, step.last};
   }
   [[nodiscard]] std::unique_ptr<Recorded> recorded(const DeviceStep& step, const Stream& stream) {
     Queue queue{stream};
