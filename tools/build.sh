@@ -7,7 +7,7 @@ architectures=$(gpu_architectures)
 preset=cpu flags=()
 if [[ -n $architectures ]]; then
   if has nvcc; then
-    preset=cuda flags=(-DCMAKE_CUDA_ARCHITECTURES="$architectures")
+    preset=gpu flags=(-DCMAKE_CUDA_ARCHITECTURES="$architectures")
   else
     say "there is a GPU but no nvcc: building for the host alone; install the CUDA toolkit to measure the GPU"
   fi

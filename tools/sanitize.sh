@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # compute-sanitizer over the sweep `quick`, a line a tool: what it looks for, how many errors it found.
 #
-#   tools/sanitize.sh [STRATA [TOOL[:PART]...]]   build/cuda/bin/strata; memcheck initcheck racecheck synccheck; parts
+#   tools/sanitize.sh [STRATA [TOOL[:PART]...]]   build/gpu/bin/strata; memcheck initcheck racecheck synccheck; parts
 #                                                 from 0 on, all of them where none is said
 #
 # A sanitised kernel takes up to a hundred times as long, so a case gets six samples, the fewest there can be; the two rungs
@@ -10,7 +10,7 @@
 # in build/sanitize/TOOL.PART.log.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
-strata=${1:-build/cuda/bin/strata}
+strata=${1:-build/gpu/bin/strata}
 tools=("${@:2}")
 [ ${#tools[@]} -gt 0 ] || tools=(memcheck initcheck racecheck synccheck)
 parts=(

@@ -49,10 +49,16 @@ class Tracer {
   /// Nanoseconds of the clock of the records.
   [[nodiscard]] virtual std::int64_t now() const;
   /// Discards earlier records. The device is idle.
-  virtual void begin() { marks_.clear(); }
+  virtual void begin() {
+    marks_.clear();
+    records_ = true;
+  }
   /// Returns the records since begin(). The device is idle. Throws std::runtime_error if records
   /// were lost.
-  [[nodiscard]] virtual std::vector<Activity> end() { return std::exchange(marks_, {}); }
+  [[nodiscard]] virtual std::vector<Activity> end() {
+    records_ = false;
+    return std::exchange(marks_, {});
+  }
 
   void mark(Activity of_host) { marks_.push_back(std::move(of_host)); }
   /// Work put into the device's `queue` from here to end_piece() is one piece of kind `what`. Only
@@ -60,9 +66,16 @@ class Tracer {
   virtual void begin_piece(void* /*queue*/, Activity /*what*/) {}
   virtual void end_piece(void* /*queue*/) {}
 
+  /// Itself between begin() and end(), otherwise null: nobody then takes time for it.
+  [[nodiscard]] Tracer* if_recording() { return records_ ? this : nullptr; }
+
  private:
   std::vector<Activity> marks_;
+  bool records_ = false;
 };
+[[nodiscard]] inline Tracer* if_recording(Tracer* tracer) {
+  return tracer == nullptr ? nullptr : tracer->if_recording();
+}
 
 /// Marks in the queue of a device, each with the time at which the device reached it.
 class DeviceMarks {
@@ -104,6 +117,7 @@ class MarkTracer final : public Tracer {
 /// Queues a piece of device work, marked if there is a tracer.
 template <class Work>
 void queue_piece(Tracer* tracer, void* queue, Activity what, Work&& work) {
+  tracer = if_recording(tracer);
   if (tracer != nullptr) tracer->begin_piece(queue, std::move(what));
   std::forward<Work>(work)();
   if (tracer != nullptr) tracer->end_piece(queue);
@@ -113,7 +127,9 @@ void queue_piece(Tracer* tracer, void* queue, Activity what, Work&& work) {
 class HostPhase {
  public:
   HostPhase(Tracer* tracer, StepPhase phase)
-      : tracer_{tracer}, phase_{phase}, begin_{tracer == nullptr ? 0 : tracer->now()} {}
+      : tracer_{if_recording(tracer)},
+        phase_{phase},
+        begin_{tracer_ == nullptr ? 0 : tracer_->now()} {}
   HostPhase(const HostPhase&) = delete;
   HostPhase& operator=(const HostPhase&) = delete;
   HostPhase(HostPhase&&) = delete;

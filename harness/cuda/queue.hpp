@@ -92,7 +92,7 @@ class Queue {
   void launch_blocks(void (*kernel)(Parameters...), const LaunchShape& shape,
                      const Arguments&... arguments) {
     const char* name = nullptr;
-    if (tracer_ != nullptr) cuda_check(cudaFuncGetName(&name, code_of(kernel)));
+    if (if_recording(tracer_) != nullptr) cuda_check(cudaFuncGetName(&name, code_of(kernel)));
     std::tuple<Parameters...> values{arguments...};
     const auto launch = [&](auto&... value) {
       std::array<void*, sizeof...(Parameters)> places{static_cast<void*>(&value)...};

@@ -52,6 +52,11 @@ CUpti_ActivityMemcpy6 copy(CUpti_ActivityMemcpyKind kind, std::uint64_t start,
   record.bytes = bytes;
   return record;
 }
+CUpti_ActivityMemcpy6 batch(std::uint64_t start, std::uint64_t copies) {
+  CUpti_ActivityMemcpy6 record = copy(CUPTI_ACTIVITY_MEMCPY_KIND_DTOD, start, 4);
+  record.copyCount = copies;
+  return record;
+}
 CUpti_ActivityMemset4 fill(std::uint64_t start) {
   CUpti_ActivityMemset4 record{};
   record.kind = CUPTI_ACTIVITY_KIND_MEMSET;
@@ -86,7 +91,7 @@ TEST_F(CuptiTracerTest, GivesWhatBeganAfterBeginWithTheMarksOfTheHostOnOneClock)
   cupti().pending = {copy(CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, 200, 64), fill(220),
                      kernel("_ZN1a7step_ofEv", 230, 300),
                      copy(CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, 310, 8),
-                     copy(CUPTI_ACTIVITY_MEMCPY_KIND_DTOD, 330, 4)};
+                     batch(330, 48)};
   const auto records = tracer->end();
   ASSERT_EQ(records.size(), 6U) << "of three buffers, and a mark";
   EXPECT_EQ(records[0].host, StepPhase::build);
@@ -98,10 +103,17 @@ TEST_F(CuptiTracerTest, GivesWhatBeganAfterBeginWithTheMarksOfTheHostOnOneClock)
   EXPECT_THAT(kinds, ElementsAre(Of::host, Of::copy_in, Of::fill, Of::kernel, Of::copy_out,
                                  Of::copy_within));
   EXPECT_EQ(records[1].bytes, 64U);
+  EXPECT_EQ(records[1].count, 1U);
+  EXPECT_EQ(records[5].count, 48U) << "copies of a batch";
   EXPECT_EQ(records[2].end, 225);
   EXPECT_EQ(records[3].kernel, "_ZN1a7step_ofEv");
   EXPECT_EQ(records[3].begin, 230);
   EXPECT_EQ(records[3].end, 300);
+  EXPECT_THAT(cupti().kinds, IsEmpty()) << "it is fast between samples";
+  EXPECT_EQ(tracer->now(), 0);
+  tracer->begin();
+  EXPECT_EQ(cupti().kinds.size(), 3U);
+  EXPECT_GT(tracer->now(), 0);
   EXPECT_THAT(tracer->end(), IsEmpty());
 }
 
@@ -109,13 +121,17 @@ TEST_F(CuptiTracerTest, TakesNoLossForASample) {
   const auto tracer = open_device_tracer(0);
   cupti().dropped = 3;
   EXPECT_THROW((void)tracer->end(), std::runtime_error);
+  tracer->begin();
   EXPECT_THAT(tracer->end(), IsEmpty()) << "the next sample is another";
+  tracer->begin();
   cupti().pending = {kernel("untimed", 0, 0)};
   EXPECT_THROW((void)tracer->end(), std::runtime_error);
+  tracer->begin();
   cupti().pending = {fill(7)};
   cupti().broken_kind = CUPTI_ACTIVITY_KIND_MEMSET;
   EXPECT_THROW((void)tracer->end(), CuptiError);
   cupti().broken_kind = 0;
+  tracer->begin();
   EXPECT_THAT(tracer->end(), IsEmpty());
 }
 

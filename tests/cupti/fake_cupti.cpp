@@ -64,6 +64,13 @@ CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
   return CUPTI_SUCCESS;
 }
 
+CUptiResult cuptiFinalize() {
+  fake_cupti()->kinds.clear();
+  fake_cupti()->give_buffer = nullptr;
+  fake_cupti()->take_buffer = nullptr;
+  return CUPTI_SUCCESS;
+}
+
 CUptiResult cuptiActivityFlushAll(std::uint32_t /*flag*/) {
   strata::FakeCupti& all = *fake_cupti();
   while (!all.pending.empty()) {

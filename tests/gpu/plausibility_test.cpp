@@ -222,15 +222,35 @@ std::vector<Claim> claims() {
                    cycles / 1.9,
                    cycles * 1.9});
   }
-  // Of a rung no interaction takes fewer than six instructions.
   for (const Enrolled& one : benchmarks()) {
-    if (one.benchmark.suite != "nbody" || one.cuda == nullptr) continue;
-    all.push_back({one.benchmark.name,
-                   {{"problem", "single"}, {"systems", "1"}, {"bodies", "16384"}},
-                   "interactions_per_second",
-                   1e-3,
-                   1.0 / 6,
-                   of_multiply_adds});
+    if (one.cuda == nullptr) continue;
+    // No interaction takes fewer than six instructions.
+    if (one.benchmark.suite == "nbody") {
+      all.push_back({one.benchmark.name,
+                     {{"problem", "single"}, {"systems", "1"}, {"bodies", "16384"}},
+                     "interactions_per_second",
+                     1e-3,
+                     1.0 / 6,
+                     of_multiply_adds});
+    }
+    // No agent compares fewer coordinates than three, and no launch takes more than a millisecond
+    // for a few thousand.
+    if (one.benchmark.suite == "neighbours") {
+      all.push_back({one.benchmark.name,
+                     {{"problem", "boids"}, {"agents", "4096"}, {"world", "200"}},
+                     "steps_per_second",
+                     100,
+                     250e3});
+    }
+    // No term takes fewer than 40 instructions, nor a call for one more than a tenth of a second.
+    if (one.benchmark.suite == "fstat") {
+      all.push_back({one.benchmark.name,
+                     {{"cells", "1"}, {"stacks", "2"}},
+                     "terms_per_second",
+                     1e-9,
+                     1.0 / 40,
+                     of_multiply_adds});
+    }
   }
   return all;
 }

@@ -182,7 +182,7 @@ TEST(Execute, LetsTheBlocksOfACooperativeLaunchWaitForOneAnother) {
   Shape in_turn = all_at_once;
   in_turn.options = {.budget = 1U << 20U};
   EXPECT_THAT(fault_of(std::string{own_words} + meeting_of_blocks, in_turn),
-              HasSubstr("more than 1048576 instructions"));
+              HasSubstr("more than 1048576 warp instructions"));
 }
 
 TEST(Execute, RefusesWhatIsUndefined) {
@@ -199,7 +199,7 @@ TEST(Execute, RefusesWhatIsUndefined) {
   EXPECT_THAT(fault("ld.shared.u32 %r1, [%r22];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra $end;\n$end:"),
               HasSubstr("its guard depends on ld.shared.u32"));
   EXPECT_THAT(fault("st.shared.u32 [%r22+1000], %r0;"), HasSubstr("are not allocated"));
-  EXPECT_THAT(fault("ld.global.u32 %r1, [%rd0+2];"), HasSubstr("is no multiple of 4 bytes"));
+  EXPECT_THAT(fault("ld.global.u32 %r1, [%rd0+2];"), HasSubstr("is not a multiple of 4 bytes"));
   EXPECT_THAT(fault("setp.lt.u32 %p1, %r0, 7;\n@%p1 bra $end;\nbar.sync 0;\n$end:\n"
                     "st.shared.u32 [%r22], %r0;"),
               HasSubstr("not all lanes reach it"));

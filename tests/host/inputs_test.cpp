@@ -157,7 +157,7 @@ TEST_F(Inputs, ABinaryOfMachineCodeAloneNamesTheFlagThatMendsIt) {
                                  "ELF...");
   EXPECT_THAT([&] { (void)read_inputs(file, {}); },
               ThrowsMessage<UsageError>(
-                  AllOf(StartsWith(file + ": holds no PTX"),
+                  AllOf(StartsWith(file + ": contains no PTX"),
                         EndsWith("compile it with -gencode arch=compute_90,code=compute_90"))));
 }
 

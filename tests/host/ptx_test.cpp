@@ -582,8 +582,8 @@ TEST(PtxReader, SaysWhereAndWhyItRefuses) {
             "f.ptx:2: '\\x7f'; expected '.version'"},
            {"__global__ void k() {}", "f.ptx:1: '__global__'; expected '.version'"},
            {".version 10.0\n", "f.ptx:1: PTX 10.0; expected at most PTX 9.9; compile with"},
-           {".version 9\n", "f.ptx:1: '9'; expected the version of PTX"},
-           {".version 9.\n", "f.ptx:1: '9.'; expected the version of PTX"},
+           {".version 9\n", "f.ptx:1: '9'; expected the PTX version"},
+           {".version 9.\n", "f.ptx:1: '9.'; expected the PTX version"},
            {h + "\0"s, "f.ptx:4: a NUL; expected"},
            {h + "// \xff\n", "f.ptx:4: bytes that are not UTF-8"},
            {h + "/* \n", "f.ptx:4: an unterminated comment"},
@@ -609,13 +609,13 @@ TEST(PtxReader, SaysWhereAndWhyItRefuses) {
            {h + ".entry k() { ret }", "f.ptx:4: '}'; expected an operand"},
            {h + ".entry k() { } .entry k() { }", "f.ptx:4: 'k' is defined twice"},
            {h + ".global .align 3 .b8 a;", "f.ptx:4: an alignment of 3; expected a power of two"},
-           {h + ".global .b8 a[0x7fffffffffffffff];", "f.ptx:4: an array that is larger than any"},
+           {h + ".global .b8 a[0x7fffffffffffffff];", "f.ptx:4: an array that exceeds"},
            {h + ".entry k(.param .b8 a[1048577]) {}", "f.ptx:4: parameters of more than 1048576"},
            {h + ".global .b32 a = 1/0;", "f.ptx:4: '/' has no value here"},
            {h + ".global .b32 a = 0x;", "f.ptx:4: '0x'; expected a number of 64 bits"},
            {h + ".global .b64 a = 0x1ffffffffffffffff;",
             "f.ptx:4: '0x1ffffffffffffffff'; expected"},
-           {h + ".global .b8 a[2][281474976710656] = {{},{},{}};", "f.ptx:4: an array that is"},
+           {h + ".global .b8 a[2][281474976710656] = {{},{},{}};", "f.ptx:4: an array that"},
            {h + std::string(max_ptx_line + 1, ' '),
             "f.ptx:4: a line of more than 8388608 bytes"}}) {
     EXPECT_THAT(refusal(text), testing::StartsWith(start)) << text.substr(0, 200);
@@ -630,9 +630,9 @@ TEST(PtxReader, RefusesWhatIsNestedTooDeeply) {
     return text;
   };
   const std::string start = std::string{head} + ".entry k() { .reg .b32 r; ";
-  EXPECT_THAT(refusal(start + many("{")), HasSubstr("more than 64 lists or blocks"));
-  EXPECT_THAT(refusal(start + "mov.b32 r, " + many("{")), HasSubstr("more than 64 lists"));
-  EXPECT_THAT(refusal(start + "mov.b32 r, " + many("[")), HasSubstr("more than 64 lists"));
+  EXPECT_THAT(refusal(start + many("{")), HasSubstr("more than 64 nested lists or blocks"));
+  EXPECT_THAT(refusal(start + "mov.b32 r, " + many("{")), HasSubstr("more than 64 nested lists"));
+  EXPECT_THAT(refusal(start + "mov.b32 r, " + many("[")), HasSubstr("more than 64 nested lists"));
   EXPECT_THAT(refusal(start + "mov.b32 r, " + many("(")), HasSubstr("nested too deeply"));
   EXPECT_THAT(refusal(start + "mov.b32 r, " + many("1?")), HasSubstr("nested too deeply"));
   EXPECT_THAT(refusal(start + "mov.b32 r, " + many("(.s64)")), HasSubstr("nested too deeply"));
@@ -640,7 +640,7 @@ TEST(PtxReader, RefusesWhatIsNestedTooDeeply) {
   EXPECT_THAT(refusal(start + "mov.b32 r, " + many("-") + "1; }"), "");
   EXPECT_THAT(refusal(start + "mov.b32 r, 1" + many("+1") + "; }"), "");
   EXPECT_THAT(refusal(std::string{head} + ".global .b8 a = " + many("{")),
-              HasSubstr("more than 64 lists"));
+              HasSubstr("more than 64 nested lists"));
 }
 
 TEST(PtxReader, BoundsWhatATextMayTakeInMemory) {

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import dependencies
-from code_contract import asked_for, dump_of, kernels_of_ptx, kernels_of_sass
+from code_contract import asked_for, by_benchmark, dump_of, kernels_of_ptx, kernels_of_sass
 from contract import Contract
 from dependencies import Code, Order, Step
 
@@ -78,7 +78,7 @@ def main() -> int:
     kind, known, files = asked_for()
     listings: list[tuple[str, Kernels]] = []
     if kind == "ptx":
-        listings = [(file.name.split(".")[0], kernels_of_ptx(file)) for file in files]
+        listings = [*by_benchmark(k for file in files for k in kernels_of_ptx(file)).items()]
     else:
         listings = [pair for part in kernels_of_sass(dump_of(files)) for pair in part.items()]
     total, found = 0, []

@@ -1,6 +1,6 @@
 """Hold the generated code of every measuring kernel against what its benchmark declares.
 
-    code_contract.py ptx FILE...     the PTX that nvcc wrote, a file a benchmark (needs no GPU)
+    code_contract.py ptx FILE...     the PTX that nvcc wrote (needs no GPU)
     code_contract.py sass BINARY     the machine code in an executable (needs cuobjdump)
     code_contract.py mutant FILE     succeeds when the contract refuses the PTX in FILE
 
@@ -19,7 +19,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import dependencies
@@ -127,21 +127,36 @@ def kernels_of_ptx(path: Path) -> list[tuple[str, str]]:
     return re.findall(rf"\.entry (\S+?)\((.*?){end}", path.read_text(encoding="utf-8"), re.DOTALL)
 
 
-def check_ptx(path: Path, known: dict[str, Contract]) -> tuple[int, list[str]]:
-    name = path.name.split(".")[0]
-    if name not in known:
-        return 0, [f"{name}: no contract; write {CONTRACTS.name}/{name}.py"]
-    return check("ptx", known[name], kernels_of_ptx(path))
+def by_benchmark(
+    kernels: Iterable[tuple[str, str]],
+) -> dict[str, list[tuple[str, str]]]:
+    """Names and code of kernels, by benchmark. CCCL's, which are in none, need no contract."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for name, body in kernels:
+        if name.startswith("_ZN3cub"):
+            continue
+        found.setdefault(benchmark_of(name) or "", []).append((name, body))
+    return found
+
+
+def check_ptx(files: Sequence[Path], known: dict[str, Contract]) -> tuple[int, list[str]]:
+    """A file may hold the kernels of several benchmarks: those of a ladder's rungs."""
+    total, found = 0, []
+    for name, kernels in by_benchmark(k for file in files for k in kernels_of_ptx(file)).items():
+        if name not in known:
+            found.append(f"{kernels[0][0]}: no contract; write {CONTRACTS.name}/{name}.py")
+            continue
+        some, diagnostics = check("ptx", known[name], kernels)
+        total += some
+        found += diagnostics
+    return total, found
 
 
 def kernels_of_sass(dump: str) -> Iterator[dict[str, list[tuple[str, str]]]]:
     """Of each architecture: name and listing of each kernel, by benchmark."""
     for part in re.split(r"(?m)^.*?arch = ", dump)[1:]:
-        kernels: dict[str, list[tuple[str, str]]] = {}
-        for function in part.split("Function : ")[1:]:
-            name, _, body = function.partition("\n")
-            kernels.setdefault(benchmark_of(name) or "", []).append((name, body))
-        yield kernels
+        functions = (text.partition("\n") for text in part.split("Function : ")[1:])
+        yield by_benchmark((name, body) for name, _, body in functions)
 
 
 def dump_of(files: Sequence[Path]) -> str:
@@ -175,13 +190,8 @@ def asked_for() -> tuple[str, dict[str, Contract], list[Path]]:
 
 def main() -> int:
     kind, known, files = asked_for()
-    total = 0
-    found: list[str] = []
     if kind in ("ptx", "mutant"):
-        for file in files:
-            some, diagnostics = check_ptx(file, known)
-            total += some
-            found += diagnostics
+        total, found = check_ptx(files, known)
     else:
         total, found = check_sass(dump_of(files), known)
     if kind == "mutant":

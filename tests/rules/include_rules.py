@@ -17,6 +17,7 @@ CPU = MEASURE | {"harness/cpu"}
 CUDA_ROOM = CPU | {"harness/cuda"}
 MICRO = CUDA_ROOM | {"micro/pattern"}
 GRAVITY = {f"nbody/gravity{room}" for room in ("", "/problem", "/reference")}
+ACCESS = ("harness/access", "harness/access/mend")
 AGENTS = ("problem", "reference")
 NEIGHBOURS = {f"nbody/neighbours{room}" for room in ("", "/problem", "/reference", "/model")}
 FSTAT = {f"nbody/fstat{room}" for room in ("", "/problem", "/reference", "/model")}
@@ -26,13 +27,14 @@ MAY_INCLUDE = {
     "harness/record": {"harness/case", "harness/record"},
     "harness/model": BASE,
     "harness/access": {"harness/case", "harness/model", "harness/access"},
+    "harness/access/mend": {"harness/case", "harness/model", *ACCESS},
     "harness/capture": {"harness/case", "harness/access"},
     "harness/counters": BASE | {"harness/cuda", "harness/counters"},
     "harness/measure": MEASURE,
     "harness/cpu": CPU,
     "harness/cuda": CUDA_ROOM,
     "harness/run": CPU | {"harness/run"},
-    "harness/cli": CPU | {"harness/run", "harness/access", "harness/cli"} | LADDERS,
+    "harness/cli": CPU | {"harness/run", *ACCESS, "harness/cli"} | LADDERS,
     "micro/pattern": BASE | {"micro/pattern"},
     **{
         f"micro/{room}": MICRO | {f"micro/{room}"}
@@ -63,7 +65,7 @@ HOST_ONLY = {
     "harness/case",
     "harness/record",
     "harness/model",
-    "harness/access",
+    *ACCESS,
     "harness/measure",
     "harness/cpu",
     "harness/run",
