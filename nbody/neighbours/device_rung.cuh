@@ -21,12 +21,12 @@
 
 namespace strata::neighbours {
 
-inline constexpr unsigned usual_block = 256;  ///< threads
+inline constexpr unsigned usual_block = 128;  ///< threads
 /// What a thread of a search without an agent says in the place of how much it tested.
 inline constexpr std::uint32_t idle_thread = nobody - 1;
 /// Blocks that an SM has room for, of searches in cells: left to itself, ptxas makes room for more
 /// and spills.
-inline constexpr unsigned usual_blocks = 4;
+inline constexpr unsigned usual_blocks = 8;
 
 /// What is known of agents. Coordinates stand one after the other, as KernelStep says.
 struct AgentVectors {

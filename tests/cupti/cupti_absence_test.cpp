@@ -53,7 +53,7 @@ TEST(CuptiAbsence, WhatADeviceDoesNotSupportIsNamed) {
       {&Flags::cmp, unsupported, "CMP", "another GPU"},
       {&Flags::sli, unsupported, "SLI", "SLI off"},
       {&Flags::architecture, unsupported, "older than", "7.5"},
-      {&Flags::isSupported, unsupported, "not why", "dmesg"},
+      {&Flags::isSupported, unsupported, "without a reason", "dmesg"},
       {&Flags::isSupported, supported, nullptr, nullptr},
       {&Flags::isSupported, unknown, nullptr, nullptr},
       {&Flags::vGpu, unknown, nullptr, nullptr},

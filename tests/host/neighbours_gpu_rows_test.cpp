@@ -84,10 +84,10 @@ TEST(NeighboursBuild, IsTheWordsThatItsKernelsReadAndWrite) {
   EXPECT_EQ(predict_sorted_ids(problem, choice), (Build{counts + 1000 * (20 + 24), 0}));
   EXPECT_EQ(predict_sorted_agents(problem, choice), (Build{counts + 1000 * (20 + 36), 0}));
   EXPECT_EQ(predict_sorted_by_table(problem, choice), (Build{counts + 1000 * (20 + 36 + 8), 0}));
-  // A block of 256 threads for the cells, which looks at four tiles of 256 agents.
+  // A block of 128 threads for the cells, which looks at eight tiles of 128 agents.
   const Build looking = predict_looking_at_all(problem, choice);
   EXPECT_DOUBLE_EQ(looking.bytes, 2 * 12000 + 65 * 8 + 2 * 65 * 4 + 4000);
-  EXPECT_DOUBLE_EQ(looking.instructions, 256 * 1024 * (107.0 / 32 + 120.0 / 16));
+  EXPECT_DOUBLE_EQ(looking.instructions, 128 * 1024 * (107.0 / 32 + 120.0 / 16));
 }
 
 TEST(NeighboursBuild, MovesAtLeastWhatNoCacheKeeps) {

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-LEAST_FOLLOWED = {"": 0.93, "strata::neighbours::": 0.3}
+LEAST_FOLLOWED = {"": 0.93, "strata::neighbours::": 0.3, "strata::fstat::": 0.3}
 """Share of the accesses to global and shared memory that are proved, or exact in a launch, by whose
 kernels they are. Whom an agent's cell names is in the data, and so is where that one is found."""
 

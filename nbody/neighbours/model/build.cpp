@@ -32,7 +32,7 @@ Build sorted(const Problem& problem, const Choice& choice, double put, double lo
 }  // namespace
 
 Build predict_looking_at_all(const Problem& problem, const Choice& choice) {
-  constexpr double block = 256;
+  constexpr double block = 128;
   // Of a cell and an agent, in the machine code of either loop (compute capability 9.0).
   constexpr double counting = 107.0 / 32;
   constexpr double filling = 120.0 / 16;

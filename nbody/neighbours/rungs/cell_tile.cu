@@ -33,7 +33,7 @@ const Rung rung{
 #if defined(__CUDACC__)
 /// A group and the nearest 7 need more registers than four blocks of an SM have.
 template <Kind kind>
-__global__ void __launch_bounds__(usual_block, kind == Kind::boids ? 3 : usual_blocks)
+__global__ void __launch_bounds__(usual_block, kind == Kind::boids ? 6 : usual_blocks)
     step_of(KernelStep step, AskRuns runs) {
   __shared__ Standing tiles[usual_block / threads_of_warp][AskTiles::room];
   take_step_tiled<kind>(

@@ -9,7 +9,7 @@ const Rung rung{
     .before = "neighbours_all_pairs",
     .costs = {.issue_slots = 8.875},
     .question = "How much does it gain to read each agent once per block?",
-    .change = "tiles of 256 agents in shared memory, eight of which are tested for a hit at a time",
+    .change = "tiles of 128 agents in shared memory, eight of which are tested for a hit at a time",
     .source = seed("5.2 and 6.3.1: shared memory as a cache"),
     .expectation =
         "three loads from L1 become one of 16 bytes from shared memory; of the 9 issue slots of a "
