@@ -18,7 +18,8 @@ Keys above the first table apply to each mutant without its own. Names of severa
 separated by blanks. What is built: host_tests of the preset host for gtest, access_tests of it for
 access, neighbours_tests and fstat_tests of it for theirs, ptx of the preset cuda for ctest. Each
 job works in a copy of the tree below build/mutants and keeps its build folder there, so that a
-later run compiles little. tests/analysis/test_mutants.py checks that each mutant still fits the sources.
+later run compiles little. tests/analysis/test_mutants.py checks that each mutant still fits the
+sources.
 
 Exit status: 0 every mutant is killed or explained; 1 one survived, was killed although explained,
 or is in error (does not apply, does not build); 2 bad input, or a test fails without any mutant.

@@ -252,9 +252,8 @@ KernelForms::Exact KernelForms::exact(std::uint32_t block, const Meaning& meanin
   const bool goes_below = !is_signed && forms_.range_of(form).low < 0;
   // A condition that holds for one value at most is useless.
   const bool never_fits = proof.range.high <= wanted.low || proof.range.low >= wanted.high;
-  const bool may_wrap =
-      bits < 64 && (wrapping_ == Wrapping::remainder || !looks_meant || never_fits ||
-                    (goes_below && otherwise == Otherwise::wrap));
+  const bool may_wrap = bits < 64 && (wrapping_ == Wrapping::remainder || !looks_meant ||
+                                      never_fits || (goes_below && otherwise == Otherwise::wrap));
   if (!may_wrap) {
     const Interval range = proof.conditions == 0 ? proof.range : forms_.range_of(form);
     return {form, united(meaning.conditions, condition(form, wanted)), both_of(range, wanted)};

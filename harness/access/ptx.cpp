@@ -333,7 +333,7 @@ class Reader {
 
   // Of the function that is being read.
   std::uint32_t kernel_ = no_index;  // into Module::kernels, once it has a name
-  const char* begin_ = nullptr;  ///< of what stands outside of functions, its linkage included
+  const char* begin_ = nullptr;      ///< of what stands outside of functions, its linkage included
   Kernel now_;
   std::vector<Block> blocks_;
   std::vector<std::uint32_t> open_;  // open blocks, the innermost last

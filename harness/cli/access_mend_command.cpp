@@ -63,8 +63,8 @@ std::optional<access::Change> asked(const MendOptions& options, const ptx::Modul
     const std::string expression = colon == std::string::npos ? "." : one.substr(0, colon);
     const auto matches = matcher("--change", expression);
     if (!matches(name) && !matches(std::string{kernel.name})) continue;
-    return access::parse_change("--change", colon == std::string::npos ? one : one.substr(colon + 2),
-                                module, kernel);
+    return access::parse_change(
+        "--change", colon == std::string::npos ? one : one.substr(colon + 2), module, kernel);
   }
   return std::nullopt;
 }
@@ -80,13 +80,13 @@ void work_on(const MendOptions& options, const ptx::Module& module,
   work.chosen = access::choose(module, work.kernel, launches, {}, change);
   if (change && !work.chosen.mended) work.failure = "cannot be changed so";
   if (!work.chosen.mended || options.compare == 0) return;
-  work.compared = access::compare_samples(module, work.kernel, *work.chosen.mended, options.compare);
+  work.compared =
+      access::compare_samples(module, work.kernel, *work.chosen.mended, options.compare);
   const auto& worst = work.compared.worst;
   if (worst.is_same()) return;
-  work.failure = worst.failure.empty()
-                     ? fmt::format("{} bytes differ, the first at {:#x}", worst.different,
-                                   worst.first)
-                     : worst.failure;
+  work.failure = worst.failure.empty() ? fmt::format("{} bytes differ, the first at {:#x}",
+                                                     worst.different, worst.first)
+                                       : worst.failure;
 }
 
 std::vector<access::Launch> launches_of(std::span<const access::Launch> all, std::size_t input,
@@ -150,7 +150,8 @@ void print_table(const std::vector<access::Input>& inputs, const std::vector<Wor
     }
     fmt::print("\n");
     if (before.cycles > 0 && after.cycles > 0) {
-      fmt::print("    cycles of an SM for them, modelled: ÷ {:.2f}\n", before.cycles / after.cycles);
+      fmt::print("    cycles of an SM for them, modelled: ÷ {:.2f}\n",
+                 before.cycles / after.cycles);
     }
     fmt::print("    {}\n", comparison_text(work.compared));
     const auto reasons = mended.checks.reasons();
@@ -202,7 +203,8 @@ void write_file(const fs::path& file, std::string_view text) {
   std::ofstream out{file, std::ios::binary};
   out << text;
   if (!out.flush()) {
-    refuse({file.string()}, "cannot be written", "a folder that may be written to", "look at --out");
+    refuse({file.string()}, "cannot be written", "a folder that may be written to",
+           "look at --out");
   }
 }
 
@@ -230,8 +232,8 @@ void write_out(const MendOptions& options, std::vector<access::Input>& inputs,
         const auto place = std::ranges::find(params, parameter) - params.begin();
         parameter = at->params[static_cast<std::size_t>(place)];
       }
-      access::Mended again = access::mend(
-          before, static_cast<std::uint32_t>(at - before.kernels.begin()), change);
+      access::Mended again =
+          access::mend(before, static_cast<std::uint32_t>(at - before.kernels.begin()), change);
       module = ptx::read(again.text, inputs[i].name);
       std::string name = access::short_name(symbol);
       for (unsigned n = 2; !names.insert(name).second; ++n)

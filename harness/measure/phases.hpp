@@ -70,8 +70,9 @@ struct TracePlan {
 
 /// Traces several samples, each after prepare(), which leaves the device idle. Recording an
 /// operation takes the host about a microsecond, for which the device waits: each sample is taken
-/// without recording, too, and the difference is taken out of idle. Adds to the session a row for each phase that occurs, the queued work, and the gates of both. Throws
-/// std::runtime_error if results are wrong.
+/// without recording, too, and the difference is taken out of idle. Adds to the session a row for
+/// each phase that occurs, the queued work, and the gates of both. Throws std::runtime_error if
+/// results are wrong.
 void trace_phases(Session& session, Tracer& tracer, const TracePlan& plan,
                   const std::function<void()>& prepare);
 

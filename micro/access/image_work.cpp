@@ -48,11 +48,11 @@ Benchmark declared(const std::string& name, const std::string& question, bool ro
       degrees.push_back(std::to_string(angle.degrees));
     benchmark.axes.push_back(listed_axis("angle", "rotation angle in degrees", degrees));
   }
-  benchmark.axes.push_back(
-      forms.axis("form",
-                 "of the kernel: as in the paper before its tool, after its tool, by hand, as strata "
-                 "access mend makes it, and as written today; on a CPU one core, one core with "
-                 "vectors, and all cores"));
+  benchmark.axes.push_back(forms.axis(
+      "form",
+      "of the kernel: as in the paper before its tool, after its tool, by hand, as strata "
+      "access mend makes it, and as written today; on a CPU one core, one core with "
+      "vectors, and all cores"));
   return benchmark;
 }
 

@@ -2,9 +2,8 @@
 
 #include "harness/cuda/cuda_check.hpp"
 
-#include <mended_originals.mended.hpp>
-
 #include <algorithm>
+#include <mended_originals.mended.hpp>
 #include <stdexcept>
 #include <string>
 
@@ -36,9 +35,9 @@ struct ShortWords {
 };
 constexpr bool coalesced = true;
 constexpr bool uncoalesced = false;
-#define STRATA_SHORT_WORDS(element, group, order)                          \
-  ShortWords{{element, group, true, order, true},                          \
-             take<mended::short_words_##element##_##group##_##order>,    \
+#define STRATA_SHORT_WORDS(element, group, order)                     \
+  ShortWords{{element, group, true, order, true},                     \
+             take<mended::short_words_##element##_##group##_##order>, \
              code<mended::short_words_##element##_##group##_##order>},
 const ShortWords all_short_words[] = {
 #include "micro/access/mended_short_words.inc"

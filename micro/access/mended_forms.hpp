@@ -41,8 +41,8 @@ struct Mended {
       }
       for (unsigned i = 0; i < 4; ++i) {
         const auto pixel = [&](unsigned r, unsigned n) {
-          const std::uint64_t bytes = rows[r][0] | std::uint64_t{rows[r][1]} << 8U |
-                                      std::uint64_t{rows[r][2]} << 40U;
+          const std::uint64_t bytes =
+              rows[r][0] | std::uint64_t{rows[r][1]} << 8U | std::uint64_t{rows[r][2]} << 40U;
           return static_cast<std::uint32_t>(bytes >> (8 * (i + n)) & 0xFFU);
         };
         const std::uint32_t around[]{pixel(0, 0), pixel(0, 1), pixel(0, 2), pixel(1, 0),
@@ -56,9 +56,9 @@ struct Mended {
         unsigned n = 0;
         for (unsigned place = 0; place < 9; ++place) {
           if (place == 4) continue;
-          memory.template load<1>(16 + 8 * i + n, p + n,
-                                  at + i + place / 3 * std::uint64_t{image.width} + place % 3 -
-                                      image.width - 1);
+          memory.template load<1>(
+              16 + 8 * i + n, p + n,
+              at + i + place / 3 * std::uint64_t{image.width} + place % 3 - image.width - 1);
           ++n;
         }
         put(i);

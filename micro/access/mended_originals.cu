@@ -26,13 +26,13 @@ __global__ void __launch_bounds__(256) sobel(const char* from, char* to, Image i
   image_kernel<strata::sobel::Original>(from, to, image);
 }
 
-__global__ void __launch_bounds__(256) rotation_forward(const char* from, char* to,
-                                                        rotation::Turn turn) {
+__global__ void __launch_bounds__(256)
+    rotation_forward(const char* from, char* to, rotation::Turn turn) {
   image_kernel<rotation::Original<rotation::Way::forward>>(from, to, turn);
 }
 
-__global__ void __launch_bounds__(256) rotation_backward(const char* from, char* to,
-                                                         rotation::Turn turn) {
+__global__ void __launch_bounds__(256)
+    rotation_backward(const char* from, char* to, rotation::Turn turn) {
   image_kernel<rotation::Original<rotation::Way::backward>>(from, to, turn);
 }
 
@@ -41,11 +41,11 @@ __global__ void __launch_bounds__(256) dct(const char* image, float* coefficient
 }
 
 // One for each form that it is mended to: apart they are the same kernel.
-#define STRATA_SHORT_WORDS(element, group, order)                                              \
-  __global__ void __launch_bounds__(short_words::threads)                                      \
-      short_words_##element##_##group##_##order(const char* a, const char* b, char* c,         \
-                                                unsigned thread_step, unsigned block_step) {   \
-    short_words::add_group<element, element, 1>(a, b, c, thread_step, block_step);             \
+#define STRATA_SHORT_WORDS(element, group, order)                                            \
+  __global__ void __launch_bounds__(short_words::threads)                                    \
+      short_words_##element##_##group##_##order(const char* a, const char* b, char* c,       \
+                                                unsigned thread_step, unsigned block_step) { \
+    short_words::add_group<element, element, 1>(a, b, c, thread_step, block_step);           \
   }
 #include "micro/access/mended_short_words.inc"
 #undef STRATA_SHORT_WORDS

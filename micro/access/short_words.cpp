@@ -71,8 +71,7 @@ std::vector<Expectation> predicted(const Form& form) {
   const std::uint64_t step = form.mended ? 1 : form.thread_step();
   std::uint64_t sectors = 0;
   for (std::uint32_t part = 0; part < parts; ++part) {
-    const auto elements =
-        lane_elements(step * parts, part, Permutation::identity);
+    const auto elements = lane_elements(step * parts, part, Permutation::identity);
     sectors += traffic(Generation::cc7, access_of(form.access(), elements)).sectors;
   }
   const std::uint64_t warps = std::uint64_t{form.blocks()} * threads / warp_lanes;

@@ -26,8 +26,8 @@ void run(Session& session) {
   const image_work::Kernel<Image> mended{.tiling = Original::tiling,
                                          .launch = mended_forms::launch_sobel,
                                          .code_of = mended_forms::code_of_sobel};
-  const auto kernel = form == image_work::Form::mended ? mended
-                      : form == image_work::Form::original    ? kernel_of<Original>()
+  const auto kernel = form == image_work::Form::mended      ? mended
+                      : form == image_work::Form::original  ? kernel_of<Original>()
                       : form == image_work::Form::seed_tool ? kernel_of<SeedTool>()
                                                             : kernel_of<Best>();
   image_work::measure_on_gpu(

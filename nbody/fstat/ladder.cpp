@@ -18,7 +18,8 @@ std::optional<std::string> excluded(const Rung& rung, const Params& params, Back
   for (const char* axis : {"sky", "cells", "stacks", "frequencies"})
     terms *= number_of<double>(params, axis);
   const double usual = backend == Backend::cuda ? 1e9 : 1e8;
-  if (terms > (rung.most_terms > 0 ? rung.most_terms : usual)) return "a case of so many terms would not end in time";
+  if (terms > (rung.most_terms > 0 ? rung.most_terms : usual))
+    return "a case of so many terms would not end in time";
   return std::nullopt;
 }
 

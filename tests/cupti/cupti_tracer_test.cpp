@@ -90,8 +90,7 @@ TEST_F(CuptiTracerTest, GivesWhatBeganAfterBeginWithTheMarksOfTheHostOnOneClock)
   { const HostPhase building{tracer.get(), StepPhase::build}; }
   cupti().pending = {copy(CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, 200, 64), fill(220),
                      kernel("_ZN1a7step_ofEv", 230, 300),
-                     copy(CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, 310, 8),
-                     batch(330, 48)};
+                     copy(CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, 310, 8), batch(330, 48)};
   const auto records = tracer->end();
   ASSERT_EQ(records.size(), 6U) << "of three buffers, and a mark";
   EXPECT_EQ(records[0].host, StepPhase::build);

@@ -2,13 +2,12 @@
 // originals leave: of random data, in shapes with ragged ends. tests/emulated runs this, too.
 #include "harness/cuda/buffer.hpp"
 
-#include <mend.mended.hpp>
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <mend.mended.hpp>
 #include <random>
 #include <vector>
 
@@ -58,11 +57,17 @@ class MendedOnGpu : public testing::Test {
     return made;
   }
   template <class T>
-  [[nodiscard]] const T* a() const { return reinterpret_cast<const T*>(a_.data()); }
+  [[nodiscard]] const T* a() const {
+    return reinterpret_cast<const T*>(a_.data());
+  }
   template <class T>
-  [[nodiscard]] const T* b() const { return reinterpret_cast<const T*>(b_.data()); }
+  [[nodiscard]] const T* b() const {
+    return reinterpret_cast<const T*>(b_.data());
+  }
   template <class T>
-  [[nodiscard]] T* out() const { return reinterpret_cast<T*>(out_.data()); }
+  [[nodiscard]] T* out() const {
+    return reinterpret_cast<T*>(out_.data());
+  }
 
   template <class Kernel, class... Arguments>
   [[nodiscard]] std::vector<std::uint8_t> left_by_original(const Shape& shape,

@@ -28,9 +28,10 @@ class SideBySide {
     line("ld.param.u32 %r2, [param_4];");
     for (unsigned axis = 0; axis < 2; ++axis) {
       const char letter = "xy"[axis];
-      line(fmt::format("mov.u32 %r5, %ctaid.{0};\nmov.u32 %r6, %ntid.{0};\nmov.u32 %r7, %tid.{0};\n"
-                       "mad.lo.u32 %r{1}, %r5, %r6, %r7;",
-                       letter, 3 + axis));
+      line(
+          fmt::format("mov.u32 %r5, %ctaid.{0};\nmov.u32 %r6, %ntid.{0};\nmov.u32 %r7, %tid.{0};\n"
+                      "mad.lo.u32 %r{1}, %r5, %r6, %r7;",
+                      letter, 3 + axis));
     }
     for (const unsigned zero : {8, 9, 10, 11, 22, 23})
       line(fmt::format("mov.u32 %r{}, 0;", zero));
@@ -63,7 +64,8 @@ class SideBySide {
     const std::string factor = one_of({"%r1", "%r1", "%r2", "16", "64", "3", "0"});
     line(fmt::format("mul.lo.u32 %r20, {}, {};", x, one_of({"1", "1", "1", "2", "4", "3"})));
     if (random_.below(2) == 0) line(fmt::format("mad.lo.u32 %r20, {}, {}, %r20;", more, factor));
-    if (random_.below(2) == 0) line(fmt::format("add.u32 %r20, %r20, {};", one_of({"%r8", "%r9", "4", "7"})));
+    if (random_.below(2) == 0)
+      line(fmt::format("add.u32 %r20, %r20, {};", one_of({"%r8", "%r9", "4", "7"})));
   }
   void address(const char* pointer) {
     element();
@@ -84,7 +86,10 @@ class SideBySide {
       if (width_ == 8) {
         line(fmt::format("ld.global.u64 %rd7, [%rd6+{}];\ncvt.u32.u64 {}, %rd7;", 8 * i, to));
       } else {
-        line(fmt::format("ld.global.{} {}, [%rd6+{}];", random_.below(3) == 0 && width_ < 4 ? fmt::format("s{}", 8 * width_) : type(), to, width_ * i));
+        line(fmt::format(
+            "ld.global.{} {}, [%rd6+{}];",
+            random_.below(3) == 0 && width_ < 4 ? fmt::format("s{}", 8 * width_) : type(), to,
+            width_ * i));
       }
     }
   }
@@ -150,7 +155,8 @@ class SideBySide {
     } else {
       line(fmt::format("next{}:", label));
       if (!counts_first) line(steps);
-      line(fmt::format("setp.lt.u32 %p3, {}, %r2{};\n@%p3 bra loop{};", counter, 2 + depth_, label));
+      line(
+          fmt::format("setp.lt.u32 %p3, {}, %r2{};\n@%p3 bra loop{};", counter, 2 + depth_, label));
     }
     line(fmt::format("left{}:", label));
   }
@@ -191,10 +197,12 @@ struct Tally {
   unsigned untaken = 0;
 };
 
-constexpr std::array changes{"group=16",         "threads=2",         "threads=8",
-                             "passes=2",         "passes=4",          "swap=x,y",
-                             "swap=x,z",         "swap_blocks=x,y",   "exchange=x",
-                             "exchange=x threads=4", "exchange=y",    "swap=x,y threads=2",
+constexpr std::array changes{"group=16",           "threads=2",
+                             "threads=8",          "passes=2",
+                             "passes=4",           "swap=x,y",
+                             "swap=x,z",           "swap_blocks=x,y",
+                             "exchange=x",         "exchange=x threads=4",
+                             "exchange=y",         "swap=x,y threads=2",
                              "threads=2 passes=2", "threads=4 given=param_3:1"};
 
 void mend_in_every_way(const ptx::Module& module, Tally& tally) {
@@ -206,7 +214,11 @@ void mend_in_every_way(const ptx::Module& module, Tally& tally) {
       tally.groups += mended.groups;
       const Comparisons all = compare_samples(module, 0, mended, 2, 8, std::uint64_t{1} << 18U);
       tally.compared += all.compared;
-      if (all.compared == 0) { ++tally.untaken; if (std::getenv("WHY")) fmt::print("{}: {} {} | {} {}\n", words, all.refused, all.why, all.failed, all.fault); }
+      if (all.compared == 0) {
+        ++tally.untaken;
+        if (std::getenv("WHY"))
+          fmt::print("{}: {} {} | {} {}\n", words, all.refused, all.why, all.failed, all.fault);
+      }
       ASSERT_TRUE(all.worst.is_same())
           << words << ": " << all.worst.failure << " seed " << all.seed << mended.text;
     } catch (const NotMended&) {
@@ -224,9 +236,10 @@ std::uint64_t kernels_asked(std::uint64_t otherwise) {
 }
 
 void tell(std::uint64_t kernels, const Tally& tally) {
-  fmt::print("{} kernels: {} changes made, {} of them taken by no launch, {} refused, {} groups, "
-             "{} launches compared\n",
-             kernels, tally.made, tally.untaken, tally.refused, tally.groups, tally.compared);
+  fmt::print(
+      "{} kernels: {} changes made, {} of them taken by no launch, {} refused, {} groups, "
+      "{} launches compared\n",
+      kernels, tally.made, tally.untaken, tally.refused, tally.groups, tally.compared);
 }
 
 TEST(MendedRandomKernels, OfAccessesSideBySideLeaveWhatTheOriginalsLeave) {

@@ -237,31 +237,35 @@ INSTANTIATE_TEST_SUITE_P(
         Trap{"swap=x,y", "atom.global.add.u32 %r1, [%rd0], 1;", "what it returns"},
         Trap{"exchange=x", "red.cta.global.add.u32 [%rd0], 1;\nmov.u32 %r1, 1;", "its own block"},
         Trap{"threads=2", "mapa.u64 %rd9, %rd0, 0;\nmov.u32 %r1, 1;", "a cluster"},
-        Trap{"threads=2", "mov.u32 %r1, tile;\nshl.b32 %r2, %r12, 2;\nadd.s32 %r1, %r1, %r2;\n"
-                          "st.shared.u32 [%r1], %r0;",
+        Trap{"threads=2",
+             "mov.u32 %r1, tile;\nshl.b32 %r2, %r12, 2;\nadd.s32 %r1, %r1, %r2;\n"
+             "st.shared.u32 [%r1], %r0;",
              "memory of a block", tile},
-        Trap{"swap=x,y", "mov.u32 %r1, tile;\nst.shared.u32 [%r1], %r0;\n"
-                         "ld.shared.u32 %r1, [%r1+4];",
+        Trap{"swap=x,y",
+             "mov.u32 %r1, tile;\nst.shared.u32 [%r1], %r0;\n"
+             "ld.shared.u32 %r1, [%r1+4];",
              "without a barrier", tile},
         Trap{"threads=2", "ld.global.u32 %r1, [%rd3+4];", "in another thread"},
-        Trap{"swap=x,y", "ld.global.u64 %rd6, [%rd0];\nadd.s64 %rd7, %rd0, %rd6;\n"
-                         "ld.global.u32 %r1, [%rd7];",
+        Trap{"swap=x,y",
+             "ld.global.u64 %rd6, [%rd0];\nadd.s64 %rd7, %rd0, %rd6;\n"
+             "ld.global.u32 %r1, [%rd7];",
              "nothing tells where it leads"},
         Trap{"threads=2", "add.cc.u32 %r1, %r0, %r12;\naddc.u32 %r1, %r1, 0;", "a carry"},
         Trap{"group=16", "ld.global.u32 %r1, [word];", "a variable of the module",
              ".visible .global .align 4 .b32 word[1];"},
         Trap{"threads=2", "mov.u32 %r1, %clusterid.x;", "not followed"},
-        Trap{"swizzle=128", "ld.global.u32 %r1, [%rd2];\nmov.u32 %r2, tile;\n"
-                            "add.s32 %r2, %r2, %r1;\nst.shared.u8 [%r2], %r0;",
+        Trap{"swizzle=128",
+             "ld.global.u32 %r1, [%rd2];\nmov.u32 %r2, tile;\n"
+             "add.s32 %r2, %r2, %r1;\nst.shared.u8 [%r2], %r0;",
              "may lie outside", tile},
         Trap{"swizzle=128", "mov.u32 %r2, tile;\nst.shared.u32 [%r2], %r2;\nmov.u32 %r1, 1;",
              "goes elsewhere", tile}));
 
 TEST(Traps, AreRefusedInTheKernelItself) {
-  const ptx::Module module =
-      ptx::read(".version 8.0\n.target sm_90\n.address_size 64\n"
-                ".entry k() .reqnctapercluster 2, 1, 1 { ret; }\n",
-                "k.ptx");
+  const ptx::Module module = ptx::read(
+      ".version 8.0\n.target sm_90\n.address_size 64\n"
+      ".entry k() .reqnctapercluster 2, 1, 1 { ret; }\n",
+      "k.ptx");
   EXPECT_THROW((void)mended_by(module, 0, "threads=2"), NotMended);
   EXPECT_THROW((void)mended_by(module, 0, "threads=3"), NotMended);
   EXPECT_THROW((void)mended_by(module, 0, "threads=fast"), UsageError);
@@ -287,7 +291,8 @@ class CheckedLaunch : public testing::Test {
     Launch launch{.grid = {given.grid, grid_y, 1}, .block = {given.block, 1, 1}};
     const auto put = [&](std::uint32_t param, std::uint64_t value) {
       const ptx::Symbol& symbol = module.symbols[module.kernels[number].params.at(param)];
-      launch.params.resize(std::max<std::size_t>(launch.params.size(), symbol.offset + symbol.bytes));
+      launch.params.resize(
+          std::max<std::size_t>(launch.params.size(), symbol.offset + symbol.bytes));
       for (std::uint64_t b = 0; b < symbol.bytes; ++b)
         launch.params[symbol.offset + b] = static_cast<std::uint8_t>(value >> (8 * b));
     };

@@ -223,8 +223,8 @@ TEST(TracePhases, LeavesOutWhatRecordingTook) {
   TracePlan plan = traced.plan();
   plan.run = [&] { return traced.tracer.begun * 2 == traced.prepared ? 0.11 : 0.102; };
   traced.run(plan);
-  const auto idle = std::ranges::find(traced.record.measurements, "phase_idle",
-                                      &Measurement::quantity);
+  const auto idle =
+      std::ranges::find(traced.record.measurements, "phase_idle", &Measurement::quantity);
   ASSERT_NE(idle, traced.record.measurements.end());
   for (const double sample : idle->samples)
     EXPECT_NEAR(sample, 0.0005, 1e-9);

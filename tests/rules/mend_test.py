@@ -101,13 +101,21 @@ class Mend(unittest.TestCase):
         program = self.out / "program.cpp"
         program.write_text(PROGRAM)
         # As old as a program of CUDA 13 may be.
-        build = [compiler, "-std=c++17", "-Wall", "-Wextra", "-Werror", f"-I{DATA / 'cuda_stub'}"]
+        build = [
+            compiler,
+            "-std=c++17",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            f"-I{DATA / 'cuda_stub'}",
+        ]
         subprocess.run([*build, str(program), "-o", str(self.out / "program")], check=True)
         told = subprocess.run(
             [str(self.out / "program")], capture_output=True, text=True, check=True
         ).stdout.splitlines()
         self.assertEqual(told[0], "scale_mended 2 64 7")
-        original = ["scale 7 64 7", "scale 7 64 7", "scale 7 96 7", "scale 0 64 0", "scale 7 2048 7"]
+        shapes = ("7 64 7", "7 64 7", "7 96 7", "0 64 0", "7 2048 7")
+        original = [f"scale {shape}" for shape in shapes]
         self.assertEqual(told[1:6], original)
         self.assertIn("may meet", told[6])
         self.assertEqual(told[7], "1")
@@ -126,14 +134,19 @@ class Mend(unittest.TestCase):
         ]
         words = [word for change in changes for word in ("--change", change)]
         kernels = json.loads(
-            self.answer(
-                KERNELS, *words, "--assemble", "--out", self.out, "--format", "json"
-            ).stdout
+            self.answer(KERNELS, *words, "--assemble", "--out", self.out, "--format", "json").stdout
         )["kernels"]
         mended = [one for one in kernels if one["state"] == "mended"]
         self.assertEqual(len(mended), len(changes))
         whole = self.out / "mend.mended.ptx"
-        command = ["ptxas", "-arch=sm_90", "-O0", str(whole), "-o", str(self.out / "a.cubin")]
+        command = [
+            "ptxas",
+            "-arch=sm_90",
+            "-O0",
+            str(whole),
+            "-o",
+            str(self.out / "a.cubin"),
+        ]
         subprocess.run(command, check=True, env={**os.environ, "PATH": TOOLS})
 
     def test_bad_input_is_refused_in_one_line(self) -> None:
@@ -152,7 +165,14 @@ class Mend(unittest.TestCase):
 
     def test_it_explains_itself(self) -> None:
         text = self.answer("--help").stdout
-        for word in ("--change", "--launch", "--out", "--compare", "exchange=x", "Exit status"):
+        for word in (
+            "--change",
+            "--launch",
+            "--out",
+            "--compare",
+            "exchange=x",
+            "Exit status",
+        ):
             self.assertIn(word, text)
 
 

@@ -189,10 +189,11 @@ Bounds::Number Bounds::box(FormId form) {
 /// Terms that are not the same in all threads.
 std::size_t Bounds::indices_in(FormId form) const {
   const Forms& forms = kernel_.forms();
-  return static_cast<std::size_t>(std::ranges::count_if(forms.terms_of(form), [&](const Term& term) {
-    return !std::ranges::all_of(forms.factors_of(term),
-                                [&](AtomId id) { return is_of_launch(forms.atom(id)); });
-  }));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(forms.terms_of(form), [&](const Term& term) {
+        return !std::ranges::all_of(forms.factors_of(term),
+                                    [&](AtomId id) { return is_of_launch(forms.atom(id)); });
+      }));
 }
 
 /// The box, and what is known of parts of the form where the block runs: form = by × fact + rest,
@@ -233,8 +234,8 @@ Bounds::Number Bounds::narrowed(FormId form, std::uint32_t block, ConditionSet* 
         tried.push_back(by);
         const FormId rest = forms.subtract(form, forms.multiply(by, fact.form));
         if (rest == no_form || indices_in(rest) >= before || ++tries > most_tries) continue;
-        const Number times = checks_.apply(Operation::multiply, box(by),
-                                           checks_.range(range_of(fact.range)));
+        const Number times =
+            checks_.apply(Operation::multiply, box(by), checks_.range(range_of(fact.range)));
         const Number sum =
             checks_.apply(Operation::add, times, narrowed(rest, block, conditions, depth + 1));
         // As both are true, the tighter one is enough where it is tighter in any launch.

@@ -1,5 +1,5 @@
-// What a form of a kernel lies in, in any launch: as a number of LaunchChecks, of the launch's shape
-// and parameters.
+// What a form of a kernel lies in, in any launch: as a number of LaunchChecks, of the launch's
+// shape and parameters.
 #pragma once
 
 #include "harness/access/kernel_forms.hpp"

@@ -32,7 +32,8 @@ std::array<std::uint32_t, 3> permuted(const std::array<std::uint32_t, 3>& sizes,
 std::string swap_text(std::string_view index, const std::array<unsigned, 3>& order) {
   std::string moved;
   for (unsigned i = 0; i < order.size(); ++i) {
-    if (order.at(i) != i) moved += fmt::format("{}{}.{}", moved.empty() ? "" : " and ", index, axes[i]);
+    if (order.at(i) != i)
+      moved += fmt::format("{}{}.{}", moved.empty() ? "" : " and ", index, axes[i]);
   }
   return moved.empty() ? moved : moved + " swapped";
 }
@@ -96,7 +97,8 @@ Change parse_change(std::string_view flag, std::string_view words, const ptx::Mo
     const auto number = [&](std::string_view text) {
       unsigned found = 0;
       const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), found);
-      if (error != std::errc{} || end != text.data() + text.size()) bad("a whole number", "give 4, say");
+      if (error != std::errc{} || end != text.data() + text.size())
+        bad("a whole number", "give 4, say");
       return found;
     };
     const auto axis = [&](std::string_view text) {
@@ -112,7 +114,8 @@ Change parse_change(std::string_view flag, std::string_view words, const ptx::Mo
     } else if (what == "exchange") {
       const unsigned along = axis(value);
       const auto free = free_axis(kernel, along);
-      if (!free) bad("an axis of the grid that the kernel does not ask for, beside it", "leave it out");
+      if (!free)
+        bad("an axis of the grid that the kernel does not ask for, beside it", "leave it out");
       change.exchange = Change::Exchange{along, free.value_or(0)};
     } else if (what == "threads") {
       change.threads = number(value);

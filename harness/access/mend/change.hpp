@@ -64,8 +64,7 @@ struct Change {
 /// Why a change cannot be made.
 class NotMended : public std::runtime_error {
  public:
-  explicit NotMended(const Refusal& refusal)
-      : std::runtime_error{refusal.why}, refusal_{refusal} {}
+  explicit NotMended(const Refusal& refusal) : std::runtime_error{refusal.why}, refusal_{refusal} {}
   [[nodiscard]] const Refusal& refusal() const { return refusal_; }
 
  private:
@@ -78,9 +77,9 @@ struct Mended {
   std::string alone;  ///< of a module with this kernel alone
   std::string name;   ///< of the mended kernel
   Change change;
-  LaunchChecks checks;    ///< without which the original is to be launched
-  unsigned groups = 0;    ///< accesses of several
-  unsigned grouped = 0;   ///< accesses that are in them
+  LaunchChecks checks;   ///< without which the original is to be launched
+  unsigned groups = 0;   ///< accesses of several
+  unsigned grouped = 0;  ///< accesses that are in them
 };
 
 /// The shape of the mended kernel's launch for one of the original's.

@@ -123,8 +123,8 @@ class Candidates {
   [[nodiscard]] std::optional<Given> given_for(FormId step, unsigned width) {
     const Forms& forms = forms_.forms();
     if (const auto bytes = forms.constant_of(step)) {
-      const bool is_side_by_side = *bytes >= std::int64_t{width} && *bytes <= 16 &&
-                                   *bytes % width == 0;
+      const bool is_side_by_side =
+          *bytes >= std::int64_t{width} && *bytes <= 16 && *bytes % width == 0;
       return is_side_by_side ? std::optional{Given{}} : std::nullopt;
     }
     const auto terms = forms.terms_of(step);
@@ -135,8 +135,8 @@ class Candidates {
     const bool is_meant = factors.size() == 1 && atom.kind == AtomKind::parameter &&
                           atom.bytes == 4 && atom.place == 0 && times > 0 && times <= 16;
     if (!is_meant) return {};
-    if (times >= width) return times % width == 0 ? std::optional{Given{{atom.which, 1}}}
-                                                  : std::nullopt;
+    if (times >= width)
+      return times % width == 0 ? std::optional{Given{{atom.which, 1}}} : std::nullopt;
     if (width % times != 0) return {};
     return Given{{atom.which, static_cast<std::uint32_t>(width / times)}};
   }
@@ -255,7 +255,8 @@ Chosen choose(const ptx::Module& module, std::uint32_t number, std::span<const L
   std::map<std::pair<std::vector<std::uint8_t>, std::array<std::uint32_t, 6>>, AskedFor> known;
   const auto asked_before = [&](const Launch& launch) {
     const auto& [grid, block] = std::tie(launch.grid, launch.block);
-    const std::pair key{launch.params, std::array{grid.x, grid.y, grid.z, block.x, block.y, block.z}};
+    const std::pair key{launch.params,
+                        std::array{grid.x, grid.y, grid.z, block.x, block.y, block.z}};
     const auto found = known.find(key);
     if (found != known.end()) return found->second;
     return known.emplace(key, asked_for(module, launch, cost)).first->second;
@@ -272,8 +273,8 @@ Chosen choose(const ptx::Module& module, std::uint32_t number, std::span<const L
       const auto why = mended.checks.failing(launch);
       if (why) failing = *why;
       before = before + original;
-      now = now + (why ? original
-                       : asked_for(after, mended_launch(mended, module, after, launch), cost));
+      now = now +
+            (why ? original : asked_for(after, mended_launch(mended, module, after, launch), cost));
     }
     if (!failing.empty()) untaken = failing;
     const double ratio = before.cycles > 0 ? now.cycles / before.cycles : 1;

@@ -12,10 +12,10 @@
 
 namespace strata::access {
 
-/// Cycles that an SM takes for the accesses of a launch to global memory that L2 serves. A warp-load
-/// takes as long as its slowest part: 3.0 for itself, 0.97 for each sector and 1.81 for each line of
-/// an H200, fitted to benchmark `coalescing` of the run nvidia-h200-20261123T162625Z-f6fa469. A
-/// wavefront of shared memory takes 1.
+/// Cycles that an SM takes for the accesses of a launch to global memory that L2 serves. A
+/// warp-load takes as long as its slowest part: 3.0 for itself, 0.97 for each sector and 1.81 for
+/// each line of an H200, fitted to benchmark `coalescing` of the run
+/// nvidia-h200-20261123T162625Z-f6fa469. A wavefront of shared memory takes 1.
 struct MemoryCost {
   double request = 3.0;
   double sector = 0.97;

@@ -119,8 +119,7 @@ std::string Names::temporary(const std::string& type) {
 
 bool Names::is_of_copy(Special special) const {
   const unsigned group = change->exchange ? 2 : 0;
-  return change->threads > 1 &&
-         static_cast<unsigned>(special) == group * 3 + change->lanes_axis();
+  return change->threads > 1 && static_cast<unsigned>(special) == group * 3 + change->lanes_axis();
 }
 
 std::string Names::reg(std::uint32_t number, unsigned copy) {
@@ -214,7 +213,8 @@ void Grouping::find_units(const std::vector<Instance>& code) {
       ++segment;
       continue;
     }
-    Unit unit{.at = at, .done_at = at, .is_load = is_load, .segment = segment, .space = one.space()};
+    Unit unit{
+        .at = at, .done_at = at, .is_load = is_load, .segment = segment, .space = one.space()};
     unit.width = ptx::bytes_of(one.type());
     unit.bytes = unit.width * one.vector_width();
     const Operand& address = *address_of(one);
@@ -226,13 +226,12 @@ void Grouping::find_units(const std::vector<Instance>& code) {
       unit.base = forms.subtract(form, forms.constant(unit.offset));
       unit.conditions = meaning.conditions;
     }
-    const bool is_plain = address.kind == Operand::Kind::reg ||
-                          address.kind == Operand::Kind::symbol;
+    const bool is_plain =
+        address.kind == Operand::Kind::reg || address.kind == Operand::Kind::symbol;
     const Operand& value = one.operands[is_load ? 0 : 1];
     const auto elements = elements_of(value);
-    const bool has_values = std::ranges::all_of(elements, [](const Operand* element) {
-      return element->kind == Operand::Kind::reg;
-    });
+    const bool has_values = std::ranges::all_of(
+        elements, [](const Operand* element) { return element->kind == Operand::Kind::reg; });
     unit.can_move = unit.base != no_form && is_plain && has_values && one.operands.size() == 2 &&
                     one.guard == no_index && one.space() != Space::local && unit.width != 0 &&
                     (one.space() != Space::shared || instances_.change().swizzled_row == 0) &&
@@ -246,8 +245,8 @@ void Grouping::find_units(const std::vector<Instance>& code) {
 }
 
 bool Grouping::may_meet(const Unit& unit, const Unit& other) {
-  const bool are_apart = unit.space != other.space && unit.space != Space::generic &&
-                         other.space != Space::generic;
+  const bool are_apart =
+      unit.space != other.space && unit.space != Space::generic && other.space != Space::generic;
   if (are_apart) return false;
   if (unit.bytes == 0 || other.bytes == 0) return true;
   if (unit.base != no_form && unit.base == other.base) {
@@ -288,8 +287,8 @@ bool Grouping::is_aligned(FormId base, std::int64_t offset, unsigned bytes) {
     const auto number = bounds_.exactly(of_launch);
     if (!number || forms.constant_of(of_launch)) return false;
     const auto name = [this](const Atom& atom) { return instances_.kernel().name(atom); };
-    checks_.need_multiple(*number, bytes, fmt::format("{} is no multiple of {}",
-                                                      forms.text(of_launch, name), bytes));
+    checks_.need_multiple(
+        *number, bytes, fmt::format("{} is no multiple of {}", forms.text(of_launch, name), bytes));
   }
   return true;
 }
@@ -313,8 +312,8 @@ bool Grouping::try_group(const std::vector<std::size_t>& alike, std::int64_t off
   const std::size_t place = units_[first.is_load ? group.units.front() : group.units.back()].at;
   const std::size_t before = checks_.mark();
   const auto is_as_wide = [&](std::size_t u) { return units_[u].bytes == bytes; };
-  bool is_allowed = std::ranges::all_of(group.units, is_as_wide) ||
-                    is_aligned(first.base, offset, bytes);
+  bool is_allowed =
+      std::ranges::all_of(group.units, is_as_wide) || is_aligned(first.base, offset, bytes);
   for (const std::size_t u : group.units) {
     const Unit& unit = units_[u];
     is_allowed = is_allowed && bounds_.ensure(unit.conditions, instances_.block()) &&
@@ -399,16 +398,16 @@ void Grouping::write_loads(const Group& group, std::vector<std::vector<std::stri
       std::string value = from;
       if (width < 4) {
         value = bytes == 4 ? to : names_.temporary("b32");
-        here.push_back(fmt::format("bfe.{}32 {}, {}, {}, {};", sign, value, from, 8 * (at % part),
-                                   8 * width));
+        here.push_back(
+            fmt::format("bfe.{}32 {}, {}, {}, {};", sign, value, from, 8 * (at % part), 8 * width));
       }
       const unsigned have = part == 8 ? 8 : 4;
       if (value == to) continue;
       if (bytes == have) {
         here.push_back(fmt::format("mov.b{} {}, {};", 8 * bytes, to, value));
       } else {
-        here.push_back(fmt::format("cvt.{0}{1}.{0}{2} {3}, {4};", sign, 8 * bytes, 8 * have, to,
-                                   value));
+        here.push_back(
+            fmt::format("cvt.{0}{1}.{0}{2} {3}, {4};", sign, 8 * bytes, 8 * have, to, value));
       }
     }
   }
@@ -431,8 +430,7 @@ void Grouping::write_stores(const Group& group, std::vector<std::vector<std::str
       const unsigned bytes = ptx::bytes_of(instances_.kernel().kernel().registers[reg].type);
       const unsigned have = part == 8 ? 8 : 4;
       // Kept as it is now: the register may be another's by the time of the store.
-      std::string& value =
-          values[static_cast<std::size_t>(unit.offset - group.offset) / width + e];
+      std::string& value = values[static_cast<std::size_t>(unit.offset - group.offset) / width + e];
       value = names_.temporary(have == 8 ? "b64" : "b32");
       here.push_back(bytes == have
                          ? fmt::format("mov.b{} {}, {};", 8 * bytes, value, from)

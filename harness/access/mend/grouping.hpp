@@ -56,7 +56,7 @@ class Names {
  public:
   const KernelForms* forms = nullptr;
   const Change* change = nullptr;
-  std::vector<bool> is_shared;  ///< by register: all copies have the same
+  std::vector<bool> is_shared;            ///< by register: all copies have the same
   std::string blocks = "%strata_blocks";  ///< how many the original has, along the lanes' axis
   std::string merged = "%strata_block";   ///< which one a thread is of, where several are one
 
@@ -96,12 +96,12 @@ class Grouping {
     std::size_t done_at = 0;  ///< where it is done: in a group, with the first or the last of them
     bool is_load = false;
     bool can_move = false;
-    std::string like;          ///< opcode and modifiers without the vector: what alike ones share
-    FormId base = no_form;     ///< the address less its constant
-    std::int64_t offset = 0;   ///< that constant
-    unsigned width = 0;        ///< of an element
-    unsigned bytes = 0;        ///< of all
-    unsigned segment = 0;      ///< code between two that nothing passes
+    std::string like;         ///< opcode and modifiers without the vector: what alike ones share
+    FormId base = no_form;    ///< the address less its constant
+    std::int64_t offset = 0;  ///< that constant
+    unsigned width = 0;       ///< of an element
+    unsigned bytes = 0;       ///< of all
+    unsigned segment = 0;     ///< code between two that nothing passes
     ConditionSet conditions = 0;
     ptx::Space space = ptx::Space::generic;
   };

@@ -79,16 +79,17 @@ std::optional<Refusal> Independence::keep_apart(const Access& one, const Access&
   const Access& hidden = here ? other : one;
   if (!here || !there) {
     const Access& seen = here ? one : other;
-    return Refusal{hidden.instruction,
-                   fmt::format("nothing tells where it leads: it may meet the {}, in another thread",
-                               line_text(seen))};
+    return Refusal{
+        hidden.instruction,
+        fmt::format("nothing tells where it leads: it may meet the {}, in another thread",
+                    line_text(seen))};
   }
   std::string why = fmt::format("the {} and the {} may meet", line_text(one), line_text(other));
-  const bool usually_meet = !launch_math::are_apart(checks_.usual(*here), one.bytes,
-                                                   checks_.usual(*there), other.bytes);
+  const bool usually_meet =
+      !launch_math::are_apart(checks_.usual(*here), one.bytes, checks_.usual(*there), other.bytes);
   if (one.pointer == other.pointer && usually_meet) {
-    return Refusal{one.instruction, fmt::format("it may meet the {}, in another thread",
-                                                line_text(other))};
+    return Refusal{one.instruction,
+                   fmt::format("it may meet the {}, in another thread", line_text(other))};
   }
   checks_.need_apart(*here, one.bytes, *there, other.bytes, std::move(why));
   return std::nullopt;
@@ -105,7 +106,8 @@ std::optional<Refusal> Independence::keep_own(const Access& one, const Access& o
                         fmt::format("it may meet the {}, in another thread", line_text(other))};
   if (meaning.form == no_form) return refusal;
   const std::int64_t apart = *distance(one, other);
-  const std::int64_t extent = std::max(one.bytes, apart + other.bytes) - std::min<std::int64_t>(0, apart);
+  const std::int64_t extent =
+      std::max(one.bytes, apart + other.bytes) - std::min<std::int64_t>(0, apart);
   std::vector<std::pair<Number, Number>> strides;
   std::vector<bool> is_there(6);  // axes of threads, then of blocks
   const std::vector<Term> terms{forms.terms_of(meaning.form).begin(),

@@ -193,9 +193,12 @@ void LaunchChecks::need_spread(std::vector<std::pair<Number, Number>> strides, s
 }
 
 std::optional<std::string> LaunchChecks::failing(const Launch& launch) const {
-  for (const auto& [size, most] : {std::pair{launch.block.x, 1024U}, {launch.block.y, 1024U},
-                                   {launch.block.z, 64U}, {launch.grid.x, 0x7FFFFFFFU},
-                                   {launch.grid.y, 65535U}, {launch.grid.z, 65535U}}) {
+  for (const auto& [size, most] : {std::pair{launch.block.x, 1024U},
+                                   {launch.block.y, 1024U},
+                                   {launch.block.z, 64U},
+                                   {launch.grid.x, 0x7FFFFFFFU},
+                                   {launch.grid.y, 65535U},
+                                   {launch.grid.z, 65535U}}) {
     if (size - 1 >= most) return "no such shape";
   }
   std::vector<Range> all;
@@ -203,8 +206,8 @@ std::optional<std::string> LaunchChecks::failing(const Launch& launch) const {
   const auto of = [&](Number number) -> const Range& { return all[number]; };
   for (const Node& node : nodes_) {
     all.push_back(value(node, launch, of));
-    if (is_address(node) && !launch_math::is_within(all.back(), -launch_math::far_address,
-                                                    launch_math::far_address)) {
+    if (is_address(node) &&
+        !launch_math::is_within(all.back(), -launch_math::far_address, launch_math::far_address)) {
       return too_far;
     }
   }
@@ -275,7 +278,8 @@ std::string LaunchChecks::code_of(const Node& node) const {
   const bool multiplies = node.operation == Operation::multiply && a.low >= 0 && b.low >= 0;
   const bool has_short = are_short && (node.operation == Operation::add || multiplies);
   return fmt::format("{}{}(n{}{})", has_short ? "short_" : "",
-                     operation_names.at(static_cast<std::size_t>(node.operation)), node.a, is_unary ? "" : fmt::format(", n{}", node.b));
+                     operation_names.at(static_cast<std::size_t>(node.operation)), node.a,
+                     is_unary ? "" : fmt::format(", n{}", node.b));
 }
 
 std::string LaunchChecks::code() const {
@@ -300,8 +304,8 @@ std::string LaunchChecks::code() const {
     if (!is_used[number]) continue;
     text += fmt::format("    const Range n{} = {};\n", number, code_of(nodes_[number]));
     if (is_address(nodes_[number])) {
-      text += fmt::format(
-          "    if (!is_within(n{}, -far_address, far_address)) return \"{}\";\n", number, too_far);
+      text += fmt::format("    if (!is_within(n{}, -far_address, far_address)) return \"{}\";\n",
+                          number, too_far);
     }
   }
   std::size_t spreads = 0;
@@ -319,14 +323,14 @@ std::string LaunchChecks::code() const {
         test = fmt::format("is_power_of_two(n{})", one.numbers[0]);
         break;
       case Test::apart:
-        test = fmt::format("are_apart(n{}, {}, n{}, {})", one.numbers[0], one.first,
-                           one.numbers[1], one.second);
+        test = fmt::format("are_apart(n{}, {}, n{}, {})", one.numbers[0], one.first, one.numbers[1],
+                           one.second);
         break;
       case Test::spread: {
         std::string strides;
         for (std::size_t i = 0; i + 1 < one.numbers.size(); i += 2)
-          strides += fmt::format("{}{{n{}, n{}}}", i == 0 ? "" : ", ", one.numbers[i],
-                                 one.numbers[i + 1]);
+          strides +=
+              fmt::format("{}{{n{}, n{}}}", i == 0 ? "" : ", ", one.numbers[i], one.numbers[i + 1]);
         text += fmt::format("    Stride strides{}[]{{{}}};\n", spreads, strides);
         test = fmt::format("are_spread(strides{}, {})", spreads++, one.first);
         break;

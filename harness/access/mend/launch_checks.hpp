@@ -77,8 +77,8 @@ class LaunchChecks {
   [[nodiscard]] std::optional<std::string> failing(const Launch& launch) const;
   /// What is needed, in words.
   [[nodiscard]] std::vector<std::string> reasons() const;
-  /// The body of a C++ function of `const unsigned char* bytes`, the parameters, and `const unsigned*
-  /// sizes`, which returns null, or a string that says why not.
+  /// The body of a C++ function of `const unsigned char* bytes`, the parameters, and `const
+  /// unsigned* sizes`, which returns null, or a string that says why not.
   [[nodiscard]] std::string code() const;
 
  private:

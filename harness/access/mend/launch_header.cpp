@@ -28,10 +28,10 @@ std::string identifier(std::string_view text) {
     name.insert(name.begin(), '_');
   }
   // Words of C++ that a kernel in PTX may be called by, and names of the header itself.
-  constexpr std::array taken{"auto",   "bool",    "case",   "class",  "const",      "default",
-                             "double", "float",   "for",    "if",     "int",        "long",
-                             "new",    "private", "return", "short",  "switch",     "this",
-                             "void",   "while",   "Shape",  "Kernels", "Library",   "Parameters",
+  constexpr std::array taken{"auto",   "bool",    "case",   "class",   "const",       "default",
+                             "double", "float",   "for",    "if",      "int",         "long",
+                             "new",    "private", "return", "short",   "switch",      "this",
+                             "void",   "while",   "Shape",  "Kernels", "Library",     "Parameters",
                              "load",   "read",    "launch", "why_not", "are_as_large"};
   if (std::ranges::find(taken, name) != taken.end()) name += '_';
   return name;
@@ -44,9 +44,10 @@ std::string extent_text(const Change& change, bool is_grid) {
     sizes.at(axis) = fmt::format("shape.{}.{}", is_grid ? "grid" : "block", "xyz"[order.at(axis)]);
   std::string& along = sizes.at(change.lanes_axis());
   if (is_grid && change.exchange) {
-    along = fmt::format("static_cast<unsigned>(({0} + {1}ULL * shape.block.x - 1) / ({1}ULL * "
-                        "shape.block.x))",
-                        along, change.threads);
+    along = fmt::format(
+        "static_cast<unsigned>(({0} + {1}ULL * shape.block.x - 1) / ({1}ULL * "
+        "shape.block.x))",
+        along, change.threads);
     sizes.at(change.exchange->free) = "shape.block.x";
   } else if (is_grid && change.threads > 1) {
     along = fmt::format("static_cast<unsigned>(({} + {}ULL) / {})", along, change.threads - 1,
@@ -69,7 +70,8 @@ std::string kernel_text(const ptx::Module& module, const MendedKernel& one,
     end = symbol.offset + symbol.bytes;
   }
   end = (end + 3) / 4 * 4;
-  return fmt::format(R"(
+  return fmt::format(
+      R"(
 struct {name}_kernel {{
   static constexpr std::size_t count = {count};
   static constexpr std::size_t offsets[]{{{offsets}0}};
@@ -109,16 +111,13 @@ struct {name} {{
   }}
 }};
 )",
-                     fmt::arg("readable", readable(one.original)),
-                     fmt::arg("change", text_of(change)), fmt::arg("name", one.name),
-                     fmt::arg("count", kernel->params.size()), fmt::arg("offsets", offsets),
-                     fmt::arg("sizes", sizes), fmt::arg("bytes", end),
-                     fmt::arg("counts", change.moves_blocks()),
-                     fmt::arg("axis", change.lanes_axis()),
-                     fmt::arg("grid", extent_text(change, true)),
-                     fmt::arg("block", extent_text(change, false)),
-                     fmt::arg("checks", one.mended.checks.code()), fmt::arg("library", library),
-                     fmt::arg("original", one.original), fmt::arg("mended", one.mended.name));
+      fmt::arg("readable", readable(one.original)), fmt::arg("change", text_of(change)),
+      fmt::arg("name", one.name), fmt::arg("count", kernel->params.size()),
+      fmt::arg("offsets", offsets), fmt::arg("sizes", sizes), fmt::arg("bytes", end),
+      fmt::arg("counts", change.moves_blocks()), fmt::arg("axis", change.lanes_axis()),
+      fmt::arg("grid", extent_text(change, true)), fmt::arg("block", extent_text(change, false)),
+      fmt::arg("checks", one.mended.checks.code()), fmt::arg("library", library),
+      fmt::arg("original", one.original), fmt::arg("mended", one.mended.name));
 }
 
 }  // namespace
@@ -147,10 +146,11 @@ std::string launch_header(const ptx::Module& module, const std::vector<MendedKer
   text += built_in("launch_math");
   text += '\n';
   text += built_in("mended_launch");
-  text += fmt::format("\nnamespace strata::mended {{\n\ninline const Library& {}() {{\n"
-                      "  static const Library library{{R\"strata({})strata\"}};\n"
-                      "  return library;\n}}\n",
-                      library, std::string_view{module.text.data(), module.text.size()});
+  text += fmt::format(
+      "\nnamespace strata::mended {{\n\ninline const Library& {}() {{\n"
+      "  static const Library library{{R\"strata({})strata\"}};\n"
+      "  return library;\n}}\n",
+      library, std::string_view{module.text.data(), module.text.size()});
   for (const MendedKernel& one : kernels)
     text += kernel_text(module, one, library);
   return text + "\n}  // namespace strata::mended\n";

@@ -25,9 +25,9 @@ void check_shape(const Change& change, const ptx::Kernel& kernel, const ptx::Mod
   for (unsigned axis = 1; axis < 3; ++axis) {
     const unsigned from = grid_size + change.block_axes.at(axis);
     if (change.block_axes.at(axis) != axis) {
-      checks.need_within(checks.size(from), 1, most_blocks_across,
-                         fmt::format("{} is more than {}", size_names.at(from),
-                                     most_blocks_across));
+      checks.need_within(
+          checks.size(from), 1, most_blocks_across,
+          fmt::format("{} is more than {}", size_names.at(from), most_blocks_across));
     }
   }
   if (change.thread_axes[2] != 2) {
@@ -58,9 +58,9 @@ void check_shape(const Change& change, const ptx::Kernel& kernel, const ptx::Mod
 /// As the text has them.
 std::string parameters_of(const ptx::Kernel& kernel) {
   std::string parameters;
-  ptx::Lexer lexer{kernel.text.substr(
-                       static_cast<std::size_t>(kernel.name.data() - kernel.text.data())),
-                   "kernel"};
+  ptx::Lexer lexer{
+      kernel.text.substr(static_cast<std::size_t>(kernel.name.data() - kernel.text.data())),
+      "kernel"};
   (void)lexer.take();
   if (!lexer.take_if("(")) return parameters;
   while (!lexer.peek().is(")"))
@@ -86,9 +86,9 @@ void check_change(const Change& change) {
                         (change.bytes & (change.bytes - 1)) == 0 && change.bytes <= 16;
   const bool are_apart = change.block_axes == Change{}.block_axes || !change.moves_blocks();
   const bool is_exchange_alone =
-      !change.exchange || (!change.moves_lanes() && change.exchange->axis < 3 &&
-                           change.exchange->free < 3 &&
-                           change.exchange->axis != change.exchange->free);
+      !change.exchange ||
+      (!change.moves_lanes() && change.exchange->axis < 3 && change.exchange->free < 3 &&
+       change.exchange->axis != change.exchange->free);
   if (!is_power || !are_apart || !is_exchange_alone || change.passes == 0) {
     throw NotMended{{ptx::no_index, "changes that do not go together"}};
   }

@@ -26,14 +26,14 @@ bool is_one_of(std::string_view word, const std::array<std::string_view, count>&
 /// A thread does these by itself, with registers alone.
 bool is_of_one_thread(const Instruction& one) {
   constexpr std::array<std::string_view, 66> words{
-      "abs",   "add",    "addc",  "and",  "bfe",      "bfi",   "bfind",        "bmsk", "brev",
-      "clz",   "cnot",   "cos",   "cvt",  "copysign", "cvta",  "createpolicy", "div",  "dp2a",
-      "dp4a",  "ex2",    "fma",   "fns",  "isspacep", "lg2",   "lop3",         "mad",  "mad24",
-      "madc",  "max",    "min",   "mov",  "mul",      "mul24", "neg",          "not",  "or",
-      "popc",  "prmt",   "rcp",   "rem",  "rsqrt",    "sad",   "selp",         "set",  "setp",
-      "shf",   "shl",    "shr",   "sin",  "slct",     "sqrt",  "sub",          "subc", "szext",
-      "tanh",  "testp",  "vadd",  "vsub", "vmin",     "vmax",  "vabsdiff",     "xor",  "bra",
-      "ret",   "exit",   "trap"};
+      "abs",  "add",   "addc", "and",  "bfe",      "bfi",   "bfind",        "bmsk", "brev",
+      "clz",  "cnot",  "cos",  "cvt",  "copysign", "cvta",  "createpolicy", "div",  "dp2a",
+      "dp4a", "ex2",   "fma",  "fns",  "isspacep", "lg2",   "lop3",         "mad",  "mad24",
+      "madc", "max",   "min",  "mov",  "mul",      "mul24", "neg",          "not",  "or",
+      "popc", "prmt",  "rcp",  "rem",  "rsqrt",    "sad",   "selp",         "set",  "setp",
+      "shf",  "shl",   "shr",  "sin",  "slct",     "sqrt",  "sub",          "subc", "szext",
+      "tanh", "testp", "vadd", "vsub", "vmin",     "vmax",  "vabsdiff",     "xor",  "bra",
+      "ret",  "exit",  "trap"};
   return is_one_of(one.opcode, words);
 }
 
@@ -174,9 +174,8 @@ std::string why_not(const ptx::Module& module, const ptx::Kernel& kernel, const 
 
 bool is_commutative(const Instruction& atomic) {
   constexpr std::array<std::string_view, 6> words{"add", "min", "max", "and", "or", "xor"};
-  return ptx::is_integer(atomic.type()) && std::ranges::any_of(words, [&](std::string_view word) {
-    return atomic.has(word);
-  });
+  return ptx::is_integer(atomic.type()) &&
+         std::ranges::any_of(words, [&](std::string_view word) { return atomic.has(word); });
 }
 
 std::optional<Refusal> refusal_of(const ptx::Module& module, const ptx::Kernel& kernel,
@@ -202,8 +201,8 @@ std::string text_of(const ptx::Kernel& kernel, const Refusal& refusal) {
   const Instruction& one = kernel.instructions[refusal.instruction];
   std::string where = fmt::format("line {} of the PTX", one.line);
   if (one.location != ptx::no_index && kernel.locations[one.location].line != 0) {
-    where = fmt::format("line {} of the source, {} of the PTX",
-                        kernel.locations[one.location].line, one.line);
+    where = fmt::format("line {} of the source, {} of the PTX", kernel.locations[one.location].line,
+                        one.line);
   }
   return fmt::format("{}: {}: {}", where, opcode_text(one), refusal.why);
 }

@@ -11,7 +11,8 @@ namespace strata::access {
 
 /// An instruction that forbids a change, and why.
 struct Refusal {
-  std::uint32_t instruction = ptx::no_index;  ///< into Kernel::instructions; none: the kernel itself
+  std::uint32_t instruction =
+      ptx::no_index;  ///< into Kernel::instructions; none: the kernel itself
   std::string why;
 };
 
@@ -21,8 +22,8 @@ struct Rearrangement {
   bool moves_blocks = false;  ///< threads come into other blocks, or several become one
 };
 
-/// The first instruction that forbids it. Whether a load may see what another thread stores is asked
-/// of Independence.
+/// The first instruction that forbids it. Whether a load may see what another thread stores is
+/// asked of Independence.
 [[nodiscard]] std::optional<Refusal> refusal_of(const ptx::Module& module,
                                                 const ptx::Kernel& kernel,
                                                 const Rearrangement& change);

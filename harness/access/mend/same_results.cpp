@@ -91,8 +91,7 @@ std::string run(const ptx::Module& module, const Launch& launch, Pages& memory,
                 std::uint64_t budget, const std::function<void(const StoredBytes&)>& on_store) {
   try {
     const Program program = compile(module, launch, Part::results);
-    (void)execute(module, launch, program, memory,
-                  {.budget = budget, .on_store = on_store});
+    (void)execute(module, launch, program, memory, {.budget = budget, .on_store = on_store});
   } catch (const ExecutionFault& fault) {
     return fault.what();
   } catch (const UsageError& error) {
@@ -233,8 +232,8 @@ Launch launch_of(KernelForms& forms, std::uint32_t number, const Sample& sample)
       if (pointers.contains(place) || !done.insert(place).second || bytes > 8) continue;
       const bool is_float = one.type() == ptx::Type::f32;
       constexpr std::uint32_t some_float = 0x3FC00000;  // 1.5
-      put(module.symbols[from.index].offset + place.second,
-          is_float ? some_float : sample.number(), bytes);
+      put(module.symbols[from.index].offset + place.second, is_float ? some_float : sample.number(),
+          bytes);
     }
   }
   return launch;

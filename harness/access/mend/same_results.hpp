@@ -36,10 +36,10 @@ inline constexpr std::uint64_t compared_instructions = std::uint64_t{1} << 22U;
 /// other parameter.
 struct Sample {
   Extent grid;
-  Extent block;                            ///< unless the kernel requires one
-  std::function<std::uint32_t()> number;   ///< for the next parameter
-  std::uint64_t seed = 1;                  ///< of the bytes
-  std::uint64_t below = 0;                 ///< of words of the buffers, unless it is 0
+  Extent block;                           ///< unless the kernel requires one
+  std::function<std::uint32_t()> number;  ///< for the next parameter
+  std::uint64_t seed = 1;                 ///< of the bytes
+  std::uint64_t below = 0;                ///< of words of the buffers, unless it is 0
 };
 [[nodiscard]] Launch launch_of(KernelForms& kernel, std::uint32_t number, const Sample& sample);
 
@@ -50,11 +50,11 @@ struct Sample {
 /// out of so many seeds.
 struct Comparisons {
   unsigned compared = 0;
-  unsigned refused = 0;  ///< launches in which the original would be taken
-  std::string why = {};  ///< in one of those
-  unsigned failed = 0;   ///< launches that the original itself cannot be run in
+  unsigned refused = 0;    ///< launches in which the original would be taken
+  std::string why = {};    ///< in one of those
+  unsigned failed = 0;     ///< launches that the original itself cannot be run in
   std::string fault = {};  ///< of one of those
-  SameResults worst;     ///< the first that differs, or else some that is the same
+  SameResults worst;       ///< the first that differs, or else some that is the same
   std::uint64_t seed = 0;  ///< of it
 };
 [[nodiscard]] Comparisons compare_samples(const ptx::Module& module, std::uint32_t kernel,

@@ -28,8 +28,8 @@ std::vector<std::uint32_t> shared_in(KernelForms& kernel, FormId form) {
   std::vector<std::uint32_t> found;
   kernel.forms().visit(form, [&](AtomId id) {
     const Atom& atom = kernel.forms().atom(id);
-    const bool is_shared = atom.kind == AtomKind::symbol &&
-                           kernel.module().symbols[atom.which].space == Space::shared;
+    const bool is_shared =
+        atom.kind == AtomKind::symbol && kernel.module().symbols[atom.which].space == Space::shared;
     if (is_shared) found.push_back(atom.which);
   });
   return found;
@@ -69,8 +69,8 @@ void Swizzle::find_accesses() {
     if (found.size() != 1) throw NotMended{{i, "its address is that of no one variable"}};
     const ptx::Symbol& symbol = kernel_.module().symbols[found[0]];
     if (symbol.bytes == 0 || symbol.bytes % wavefront_bytes != 0) {
-      throw NotMended{{i, fmt::format("{} is of no known multiple of {} bytes", symbol.name,
-                                      wavefront_bytes)}};
+      throw NotMended{
+          {i, fmt::format("{} is of no known multiple of {} bytes", symbol.name, wavefront_bytes)}};
     }
     const FormId base = forms.leaf(AtomKind::symbol, found[0], {0, (Int128{1} << 20U) - 1});
     const FormId offset = forms.subtract(meaning.form, base);
@@ -86,8 +86,9 @@ void Swizzle::find_accesses() {
     if (never_fits || !bounds_.is_bounded(place) || !bounds_.ensure(conditions, block)) {
       throw NotMended{{i, fmt::format("it may lie outside of {}", symbol.name)}};
     }
-    checks_.need_within(place, 0, last,
-                        fmt::format("line {} may reach beyond {}", kernel_.line_of(i), symbol.name));
+    checks_.need_within(
+        place, 0, last,
+        fmt::format("line {} may reach beyond {}", kernel_.line_of(i), symbol.name));
     symbols_.emplace(i, found[0]);
     unsigned& widest = widths_[found[0]];
     widest = std::max({widest, width, static_cast<unsigned>(bank_bytes)});

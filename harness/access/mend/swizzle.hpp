@@ -1,6 +1,6 @@
 // Shared memory laid out so that the rows of an array begin in different banks: within each line of
-// 128 bytes, pieces change places by the number of the row, which is its own inverse and keeps every
-// access whole.
+// 128 bytes, pieces change places by the number of the row, which is its own inverse and keeps
+// every access whole.
 #pragma once
 
 #include "harness/access/kernel_forms.hpp"

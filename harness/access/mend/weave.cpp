@@ -27,8 +27,7 @@ constexpr std::size_t most_statements = 20'000;
 
 class Weaver {
  public:
-  Weaver(KernelForms& forms, const Change& change, LaunchChecks& checks,
-         Independence& independence)
+  Weaver(KernelForms& forms, const Change& change, LaunchChecks& checks, Independence& independence)
       : forms_{forms},
         kernel_{forms.kernel()},
         flow_{forms.flow()},
@@ -46,8 +45,8 @@ class Weaver {
     find_shared();
     for_each_instruction([&](std::uint32_t i) {
       const Instruction& one = kernel_.instructions[i];
-      const bool carries = one.has("cc") || one.opcode == "addc" || one.opcode == "subc" ||
-                           one.opcode == "madc";
+      const bool carries =
+          one.has("cc") || one.opcode == "addc" || one.opcode == "subc" || one.opcode == "madc";
       if (carries && change.threads > 1) {
         throw NotMended{{i, "a carry, of which several threads in one would have one"}};
       }
@@ -74,8 +73,9 @@ class Weaver {
     }
   }
   [[nodiscard]] std::string written(std::uint32_t instruction, unsigned copy) {
-    return swizzle_.written(
-        instruction, statement(forms_.module(), kernel_, instruction, names_.of_copy(copy)), names_);
+    return swizzle_.written(instruction,
+                            statement(forms_.module(), kernel_, instruction, names_.of_copy(copy)),
+                            names_);
   }
 
   // ---- what all copies share ----
@@ -163,8 +163,8 @@ class Weaver {
     }
     end.branch = &last;
     end.at = one.end - 1;
-    end.taken = ends ? flow_.exit()
-                     : block_at(kernel_.labels[last.operands.front().index].instruction);
+    end.taken =
+        ends ? flow_.exit() : block_at(kernel_.labels[last.operands.front().index].instruction);
     if (last.guard == no_index) end.otherwise = no_index;
     return end;
   }
@@ -195,9 +195,8 @@ class Weaver {
       }
     }
     instances_.enter(block, passes);
-    for (const std::string& one : grouping_.written(all, [this](const Instance& one) {
-           return written(one.instruction, one.copy);
-         })) {
+    for (const std::string& one : grouping_.written(
+             all, [this](const Instance& one) { return written(one.instruction, one.copy); })) {
       line(one);
     }
     if (end.branch == nullptr || end.otherwise == no_index) {
@@ -246,8 +245,7 @@ class Weaver {
       checks_.take_back(before);
       return 1;
     }
-    const auto count =
-        checks_.apply(LaunchChecks::Operation::add, *last, checks_.constant(1));
+    const auto count = checks_.apply(LaunchChecks::Operation::add, *last, checks_.constant(1));
     checks_.need_multiple(count, change_.passes,
                           fmt::format("the passes of the loop at line {} are no multiple of {}",
                                       known.line, change_.passes));
@@ -295,8 +293,8 @@ class Weaver {
     do {
       meet = flow_.post_dominator[meet];
       if (meet == no_index) throw NotMended{{end.at, "a loop that nothing ends"}};
-    } while (meet != flow_.exit() && std::ranges::any_of(region_of({end.taken, end.otherwise}, meet),
-                                                         is_in_another_pass));
+    } while (meet != flow_.exit() &&
+             std::ranges::any_of(region_of({end.taken, end.otherwise}, meet), is_in_another_pass));
     return meet;
   }
 

@@ -2,9 +2,9 @@
 // accesses grouped.
 //
 // Straight code is interleaved. Where the threads that one does the work of part at a branch, each
-// goes its way by itself, one after the other, up to where all meet again; where they agree, as they
-// mostly do, they go on together. Accesses are grouped where all of a group happen in any case: in
-// one block of straight code.
+// goes its way by itself, one after the other, up to where all meet again; where they agree, as
+// they mostly do, they go on together. Accesses are grouped where all of a group happen in any
+// case: in one block of straight code.
 #pragma once
 
 #include "harness/access/kernel_forms.hpp"

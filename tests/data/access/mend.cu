@@ -108,8 +108,8 @@ __global__ void ways(const int* a, int* b, int n) {
 }
 
 __global__ void volume(const double* a, double* b, int w, int h) {
-  const long i = ((long)blockIdx.x * blockDim.x + threadIdx.x) * w * h + threadIdx.y * w +
-                 threadIdx.z;
+  const long i =
+      ((long)blockIdx.x * blockDim.x + threadIdx.x) * w * h + threadIdx.y * w + threadIdx.z;
   b[i] = a[i] * 1.5;
 }
 
