@@ -324,6 +324,8 @@ TEST(MarkTracer, WithoutATracerLeavesTheWorkUnchanged) {
 
 TEST(HostPhase, MarksWhatTheHostDoesWhileItLives) {
   Tracer tracer;
+  { const HostPhase unasked{&tracer, StepPhase::move}; }
+  tracer.begin();
   {
     const HostPhase searching{&tracer, StepPhase::search};
     const HostPhase building{&tracer, StepPhase::build};
