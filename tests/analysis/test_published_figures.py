@@ -479,6 +479,16 @@ def test_the_matrix_rows_of_table_ii() -> None:
     assert [plain(line[3]) for line in table.rows] == ["31×", "43×", "26×"]
     assert [plain(line[6]) for line in table.rows] == ["8.33×", "40.0×", "3.00×"]
     assert [plain(line[7]) for line in table.rows] == ["10.0×", "50.0×", "3.75×"]
+    assert [plain(line[8]) for line in table.rows] == ["–", "–", "–"]
+
+
+def test_a_kernel_that_strata_mended_stands_beside_that_of_the_tool() -> None:
+    place: dict[str, Any] = {"element": 1, "order": "uncoalesced", "group": 4, "access": "mended"}
+    slow = ADDITIONS[1, "uncoalesced", 1]
+    ours = row("short_words", "kernel_time", slow / 37, unit="s", method="event_slope", **place)
+    table = vandenbraak_matrix.make(run_with((*every(), ours)))
+    assert table is not None
+    assert [plain(line[8]) for line in table.rows] == ["–", "37.0×", "–"]
 
 
 def test_a_ratio_of_an_invalid_kernel_is_not_told() -> None:

@@ -49,22 +49,36 @@ def items(run: Run) -> Sequence[Step]:
     return steps
 
 
-def _words(step: Step) -> str:
+SCALES = ((1e9, "10⁹/s"), (1e6, "10⁶/s"), (1e3, "10³/s"), (0.0, "1/s"))
+
+
+def _scale(steps: Sequence[Step]) -> tuple[float, str]:
+    """The scale and the unit name for the rates of a panel."""
+    most = max(step.row.value for step in steps)
+    scale, unit = next(one for one in SCALES if most >= one[0])
+    return scale or 1.0, unit
+
+
+def _words(step: Step, scale: float) -> str:
     """What stands beside a mark: the rate, and the step."""
-    words = units.quantity(step.row.value, "/s")
+    words = units.significant(step.row.value / scale)
     if step.speedup and step.before:
         words += f"   {units.factor(step.speedup)} {fstat.short(step.before.benchmark)}"
     return words
 
 
 def _panel(steps: Sequence[Step]) -> c.Panel:
-    marks = [c.mark(at, step.row, words=_words(step)) for at, step in enumerate(steps)]
+    scale, unit = _scale(steps)
+    marks = [
+        c.mark(at, step.row, scale, words=_words(step, scale)) for at, step in enumerate(steps)
+    ]
     layers: list[c.Layer] = [c.Series(marks, LOOK, spread="caps", words_size=7.0)]
     cores = [step.core for step in steps if step.core and step.core.valid]
     if cores:
-        ends = [c.Mark(at, 1 / cores[0].value, row=cores[0]) for at in (-0.5, len(steps) - 0.5)]
+        core = 1 / cores[0].value / scale
+        ends = [c.Mark(at, core, row=cores[0]) for at in (-0.5, len(steps) - 0.5)]
         layers.append(c.Series(ends, CORE, "one core of the host"))
-    rates = c.Axis("terms (1/s)", scale="log", room=0.3)
+    rates = c.Axis(f"terms ({unit})", scale="log", room=0.3)
     names = c.names_axis([step.rung for step in steps])
     return c.Panel(layers, names, rates, fstat.title(steps[0].place), sideways=True)
 

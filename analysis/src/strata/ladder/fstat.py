@@ -23,11 +23,10 @@ def short(benchmark: str) -> str:
 
 def title(place: Place) -> str:
     """A place in words."""
-    words = dict(zip(AXES, place, strict=True))
-    points = "sky point" if words["sky"] == "1" else "sky points"
-    return (
-        f"{words['sky']} {points} × {words['cells']} cells × {words['stacks']} stacks × "
-        f"{words['frequencies']} frequencies"
+    one = ("sky point", "cell", "stack", "frequency")
+    more = ("sky points", "cells", "stacks", "frequencies")
+    return " × ".join(
+        f"{number} {(one if number == '1' else more)[axis]}" for axis, number in enumerate(place)
     )
 
 
