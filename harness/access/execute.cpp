@@ -211,7 +211,8 @@ void BlockRunner::act_in_lane(Warp& warp, const Step& step, unsigned lane, Space
     if (memory.kind == AccessKind::store) {
       put_in_lane(warp, step, lane, e, place);
       if (on_store_ && place.in == nullptr) {
-        const std::uint64_t thread = block_ * launch_.block.count() + warp.number * lanes + lane;
+        const std::uint64_t thread =
+            block_ * launch_.block.count() + std::uint64_t{warp.number} * lanes + lane;
         on_store_({.thread = thread,
                    .address = address + std::uint64_t{e} * bytes,
                    .bits = state.value(step.from.at(e))[lane],

@@ -1268,6 +1268,17 @@ Meaning KernelForms::shifted(const Value& value, const Instruction& instruction,
   return {forms_.modulo_power(form, in.bits), number.conditions};
 }
 
+/// The lesser or the greater of two; one of them where it is known which.
+FormId KernelForms::extreme(std::uint32_t block, FormId one, FormId other, bool is_least) {
+  const FormId difference = forms_.subtract(one, other);
+  const auto is_known = [&](const Interval& range) {
+    return difference != no_form && prove(block, difference, range, true).is_proved;
+  };
+  if (is_known({-unbounded, 0})) return is_least ? one : other;  // threadIdx.x and blockDim.x
+  if (is_known({0, unbounded})) return is_least ? other : one;
+  return forms_.extreme(is_least ? AtomKind::minimum : AtomKind::maximum, one, other);
+}
+
 /// Of div, rem, min and max.
 Meaning KernelForms::divided(const Value& value, const Instruction& instruction,
                              const Sources& in) {
@@ -1278,18 +1289,7 @@ Meaning KernelForms::divided(const Value& value, const Instruction& instruction,
   if (one.form == no_form || other.form == no_form) return {};
   FormId form = no_form;
   if (!is_division) {
-    const bool is_least = instruction.opcode == "min";
-    const FormId difference = forms_.subtract(one.form, other.form);
-    const auto is_known = [&](const Interval& range) {
-      return difference != no_form && prove(value.block, difference, range, true).is_proved;
-    };
-    if (is_known({-unbounded, 0})) {
-      form = is_least ? one.form : other.form;  // threadIdx.x is less than blockDim.x
-    } else if (is_known({0, unbounded})) {
-      form = is_least ? other.form : one.form;
-    } else {
-      form = forms_.extreme(is_least ? AtomKind::minimum : AtomKind::maximum, one.form, other.form);
-    }
+    form = extreme(value.block, one.form, other.form, instruction.opcode == "min");
   } else if (in.is_signed && (one.range.low < 0 || other.range.low <= 0)) {
     form = forms_.truncated(
         instruction.opcode == "div" ? AtomKind::truncated_quotient : AtomKind::truncated_remainder,

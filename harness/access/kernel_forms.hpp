@@ -249,6 +249,7 @@ class KernelForms {
   [[nodiscard]] Meaning power_of(std::uint32_t block, const Meaning& amount, unsigned bits);
   [[nodiscard]] Meaning shifted(const Value& value, const ptx::Instruction& instruction,
                                 const Sources& in);
+  [[nodiscard]] FormId extreme(std::uint32_t block, FormId one, FormId other, bool is_least);
   [[nodiscard]] Meaning divided(const Value& value, const ptx::Instruction& instruction,
                                 const Sources& in);
   [[nodiscard]] Meaning rearranged(const Value& value, const ptx::Instruction& instruction,

@@ -60,24 +60,24 @@ using Unsigned = std::make_unsigned_t<T>;
 
 /// Unsigned, and at least as wide as int: the type for T's wrapping arithmetic.
 template <class T>
-using Wrapping = std::conditional_t<sizeof(T) < 4, std::uint32_t, Unsigned<T>>;
+using Modular = std::conditional_t<sizeof(T) < 4, std::uint32_t, Unsigned<T>>;
 
 struct Add {
   template <class T>
   static constexpr T of(T a, T b) {
-    return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
+    return static_cast<T>(static_cast<Modular<T>>(a) + static_cast<Modular<T>>(b));
   }
 };
 struct Subtract {
   template <class T>
   static constexpr T of(T a, T b) {
-    return static_cast<T>(static_cast<Wrapping<T>>(a) - static_cast<Wrapping<T>>(b));
+    return static_cast<T>(static_cast<Modular<T>>(a) - static_cast<Modular<T>>(b));
   }
 };
 struct MultiplyLow {
   template <class T>
   static constexpr T of(T a, T b) {
-    return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
+    return static_cast<T>(static_cast<Modular<T>>(a) * static_cast<Modular<T>>(b));
   }
 };
 struct MultiplyHigh {
@@ -169,7 +169,7 @@ struct Magnitude {
 struct ShiftLeft {
   template <class T>
   static constexpr T of(T a, std::uint32_t by) {
-    return by >= bits_in<T> ? T{0} : static_cast<T>(static_cast<Wrapping<T>>(a) << by);
+    return by >= bits_in<T> ? T{0} : static_cast<T>(static_cast<Modular<T>>(a) << by);
   }
 };
 struct ShiftRight {

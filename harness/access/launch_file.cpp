@@ -181,19 +181,19 @@ class Reader {
     node->refuse_as("input", joined({inputs_.begin(), inputs_.end()}), mend);
   }
 
-  void choose_kernel(const TreeNode& node) {
-    constexpr std::string_view expected = "a kernel name, or a regular expression that matches one";
-    if (!node.is_text() || node.text.empty()) {
-      node.refuse_as("kernel", expected, "write the name as in the PTX");
-    }
-    struct Found {
-      std::size_t module;
-      std::uint32_t kernel;
-    };
+  struct Found {
+    std::size_t module;
+    std::uint32_t kernel;
+  };
+  /// The kernels that are meant: those of that name, those that match it, and what they are called.
+  struct Named {
     std::vector<Found> exact;
     std::vector<Found> matching;
-    Names names;
+    Names names;  ///< of all
     Names matched_names;
+  };
+  [[nodiscard]] Named kernels_named(const TreeNode& node) const {
+    Named all;
     const auto matches = matcher(fmt::format("{}:{}: kernel", file_, node.place.line), node.text);
     for (std::size_t m = 0; m < modules_.size(); ++m) {
       if (!is_meant(m)) continue;
@@ -201,14 +201,23 @@ class Reader {
         const auto& one = modules_[m].kernels[k];
         if (!one.entry || !one.defined) continue;
         const std::string name{one.name};
-        names.push_back(demangled(name));
-        if (name == node.text) exact.push_back({m, k});
-        if (!matches(name) && !matches(names.back())) continue;
-        matching.push_back({m, k});
-        matched_names.push_back(names.back());
+        all.names.push_back(demangled(name));
+        if (name == node.text) all.exact.push_back({m, k});
+        if (!matches(name) && !matches(all.names.back())) continue;
+        all.matching.push_back({m, k});
+        all.matched_names.push_back(all.names.back());
       }
     }
-    const auto& found = exact.empty() ? matching : exact;
+    return all;
+  }
+
+  void choose_kernel(const TreeNode& node) {
+    constexpr std::string_view expected = "a kernel name, or a regular expression that matches one";
+    if (!node.is_text() || node.text.empty()) {
+      node.refuse_as("kernel", expected, "write the name as in the PTX");
+    }
+    const Named all = kernels_named(node);
+    const auto& found = all.exact.empty() ? all.matching : all.exact;
     // Processes of one program load identical modules.
     const auto is_copy = [&](const Found& one) {
       const auto& first = found.front();
@@ -219,19 +228,19 @@ class Reader {
       launch_.kernel = found.front().kernel;
       return;
     }
-    const auto shown = [](Names all) {
+    const auto shown = [](Names some) {
       constexpr std::size_t most = 4;
-      if (all.size() <= most) return joined(all);
-      all.resize(most);
-      return joined(all) + ", …";
+      if (some.size() <= most) return joined(some);
+      some.resize(most);
+      return joined(some) + ", …";
     };
     if (found.empty()) {
-      node.refuse_as("kernel", names.empty() ? "a PTX file with kernels" : shown(names),
+      node.refuse_as("kernel", all.names.empty() ? "a PTX file with kernels" : shown(all.names),
                      "use one of the kernels");
     }
     node.refuse_as("kernel",
                    fmt::format("one kernel, not {}: {}", found.size(),
-                               shown(exact.empty() ? matched_names : Names{node.text})),
+                               shown(all.exact.empty() ? all.matched_names : Names{node.text})),
                    "write more of its name, or name its input");
   }
 

@@ -863,23 +863,31 @@ class Compiler {
       made.element_bytes = static_cast<unsigned>(one.operands[2].bits & 0xFFU);
       if (one.operands.size() > 3) made.size = copied_size(one.operands[3], i);
     }
-    const bool loads = kind == AccessKind::load || kind == AccessKind::atomic ||
-                       (kind == AccessKind::matrix && !made.writes);
-    Step bound;
-    if (loads && passes_value) bind_loaded(bound, made, one.operands[0]);
-    if (kind == AccessKind::store && passes_value)
-      bind_stored(bound, one.operands[1], one.type(), i);
-    if (for_results_ && (kind == AccessKind::atomic || kind == AccessKind::reduction)) {
-      for (std::size_t k = kind == AccessKind::atomic ? 2 : 1, at = 0;
-           k < one.operands.size() && at < 2; ++k, ++at)
-        bound.from.at(at) = slot_of(one.operands[k], one.type(), i);
-    }
+    const Step bound = bound_to(made, i);
     Step& step = add(i, StepKind::memory);
     step.detail = static_cast<std::uint32_t>(program_.memory.size());
     step.to = bound.to;
     step.from = bound.from;
     step.to_predicate = bound.to_predicate;
     program_.memory.push_back(made);
+  }
+
+  /// The registers that an access reads and writes, of those that are asked for.
+  Step bound_to(MemoryStep& made, std::uint32_t i) {
+    const Instruction& one = kernel_.instructions[i];
+    const AccessKind kind = made.kind;
+    const bool loads = kind == AccessKind::load || kind == AccessKind::atomic ||
+                       (kind == AccessKind::matrix && !made.writes);
+    Step bound;
+    if (loads && made.passes_value) bind_loaded(bound, made, one.operands[0]);
+    if (kind == AccessKind::store && made.passes_value)
+      bind_stored(bound, one.operands[1], one.type(), i);
+    if (for_results_ && (kind == AccessKind::atomic || kind == AccessKind::reduction)) {
+      for (std::size_t k = kind == AccessKind::atomic ? 2 : 1, at = 0;
+           k < one.operands.size() && at < 2; ++k, ++at)
+        bound.from.at(at) = slot_of(one.operands[k], one.type(), i);
+    }
+    return bound;
   }
 
   static std::span<const Operand> items_of(const Operand& operand) {

@@ -106,7 +106,7 @@ std::string not_counted(const std::string& file, const access::CountedLaunch* co
   for (const auto& buffer : counted->overrun)
     fmt::print(stderr, "strata: {}: the kernel wrote outside {}\n", file, in_quotes(buffer));
   if (counted->failure.empty()) return {};
-  const std::string why = "not counted: " + one_line(counted->failure);
+  std::string why = "not counted: " + one_line(counted->failure);
   fmt::print(stderr, "strata: {}: {}\n", file, why);
   return why;
 }
@@ -179,15 +179,14 @@ void trace(const AccessOptions& options, std::span<const ptx::Module> modules,
   }
 }
 
-/// The selected kernels and what is proved about them.
-access::Report report_of(const AccessOptions& options, std::span<const std::string> names,
-                         std::span<const ptx::Module> modules, CountingState& counting) {
-  access::Report report;
-  for (const auto& name : chosen_generations(options.generations, {"7.x"}))
-    report.generations.push_back(*generation_from(name));
-  if (options.most) report.most = *options.most;
+/// Where each selected kernel is in the report, by module and number.
+using Places = std::map<std::pair<std::size_t, std::uint32_t>, std::size_t>;
+
+/// Adds the selected kernels and what is proved about them.
+Places add_kernels(const AccessOptions& options, std::span<const std::string> names,
+                   std::span<const ptx::Module> modules, access::Report& report) {
   const auto wanted = matcher("--kernel", options.kernel);
-  std::map<std::pair<std::size_t, std::uint32_t>, std::size_t> place;
+  Places places;
   Names all;
   for (std::size_t m = 0; m < modules.size(); ++m) {
     const ptx::Module& module = modules[m];
@@ -197,7 +196,7 @@ access::Report report_of(const AccessOptions& options, std::span<const std::stri
       const std::string name = access::readable(kernel.name);
       all.push_back(name);
       if (!wanted(name) && !wanted(std::string{kernel.name})) continue;
-      place[{m, k}] = report.kernels.size();
+      places[{m, k}] = report.kernels.size();
       access::KernelReport made{.input = names[m],
                                 .target = std::string{module.target},
                                 .name = name,
@@ -215,14 +214,47 @@ access::Report report_of(const AccessOptions& options, std::span<const std::stri
            "a regular expression that matches a name",
            did_you_mean(options.kernel, all, "omit it for all kernels"));
   }
+  return places;
+}
+
+/// The launches of selected kernels, by module, because a worker reads each one once.
+std::vector<Evaluated> launches_of(const AccessOptions& options, std::span<const std::string> names,
+                                   std::span<const ptx::Module> modules, const Places& places) {
   std::vector<Evaluated> launches;
   for (const auto& file : options.launches) {
     access::Launch launch = access::read_launch(file, modules, names);
-    if (!place.contains({launch.module, launch.kernel})) continue;
+    if (!places.contains({launch.module, launch.kernel})) continue;
     launches.push_back({.file = file, .launch = std::move(launch)});
   }
-  // By module, because a worker reads each one once.
   std::ranges::stable_sort(launches, {}, [](const Evaluated& one) { return one.launch.module; });
+  return launches;
+}
+
+/// What is said of a launch, and whether it was counted; `counted` becomes null where it was not.
+access::ReportedLaunch reported_launch(const Evaluated& one, const access::CountedLaunch*& counted,
+                                       CountingState& counting, bool runs) {
+  access::ReportedLaunch reported{.file = one.file, .seconds = one.seconds};
+  reported.not_counted = not_counted(one.file, counted, counting, runs);
+  if (counted != nullptr) {
+    reported.optimised = counted->optimised;
+    if (!counted->chip.empty()) counting.chip = counted->chip;
+  }
+  if (!reported.not_counted.empty()) {
+    counting.is_failed = counting.is_failed || counted != nullptr;
+    counted = nullptr;
+  }
+  return reported;
+}
+
+/// The selected kernels, what is proved about them, and their launches.
+access::Report report_of(const AccessOptions& options, std::span<const std::string> names,
+                         std::span<const ptx::Module> modules, CountingState& counting) {
+  access::Report report;
+  for (const auto& name : chosen_generations(options.generations, {"7.x"}))
+    report.generations.push_back(*generation_from(name));
+  if (options.most) report.most = *options.most;
+  const Places places = add_kernels(options, names, modules, report);
+  std::vector<Evaluated> launches = launches_of(options, names, modules, places);
   const auto counted = count(options, modules, launches, counting);
   for (auto& one : launches) {
     const auto begin = std::chrono::steady_clock::now();
@@ -234,17 +266,8 @@ access::Report report_of(const AccessOptions& options, std::span<const std::stri
   for (std::size_t i = 0; i < launches.size(); ++i) {
     const Evaluated& one = launches[i];
     const access::CountedLaunch* of_launch = i < counted.size() ? &counted[i] : nullptr;
-    access::ReportedLaunch reported{.file = one.file, .seconds = one.seconds};
-    reported.not_counted = not_counted(one.file, of_launch, counting, options.run);
-    if (of_launch != nullptr) {
-      reported.optimised = of_launch->optimised;
-      if (!of_launch->chip.empty()) counting.chip = of_launch->chip;
-    }
-    if (!reported.not_counted.empty()) {
-      counting.is_failed = counting.is_failed || of_launch != nullptr;
-      of_launch = nullptr;
-    }
-    add_launch(report.kernels[place.at({one.launch.module, one.launch.kernel})],
+    access::ReportedLaunch reported = reported_launch(one, of_launch, counting, options.run);
+    add_launch(report.kernels[places.at({one.launch.module, one.launch.kernel})],
                modules[one.launch.module].kernels[one.launch.kernel], std::move(reported),
                one.evaluation, of_launch);
   }

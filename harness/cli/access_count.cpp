@@ -513,7 +513,7 @@ void add_access_worker(CLI::App& app) {
   worker->callback([device] {
     become_worker();
     const auto say = [](const nlohmann::json& said) {
-      using enum nlohmann::json::error_handler_t;
+      constexpr auto replace = nlohmann::json::error_handler_t::replace;
       (void)write_some(worker_channel_fd, said.dump(-1, ' ', true, replace) + '\n');
     };
     const auto answer_all = [&](const nlohmann::json& job, auto worker_of) {

@@ -7,32 +7,32 @@
 namespace strata {
 namespace {
 
-[[noreturn]] void unavailable() {
+[[noreturn]] void no_counts() {
   throw CountersUnavailable{no_cupti_in_this_build(build_info().cuda_compiler.empty())};
 }
 
 }  // namespace
 
 std::string architecture_of(int /*ordinal*/, const std::string& /*target*/) {
-  unavailable();
+  no_counts();
 }
 std::map<std::string, std::string> sass_metrics(int /*ordinal*/) {
-  unavailable();
+  no_counts();
 }
 KernelCounts count_kernel(int /*ordinal*/, const KernelLaunch& /*launch*/,
                           const std::vector<std::string>& /*metrics*/) {
-  unavailable();
+  no_counts();
 }
 void renew_context(int /*ordinal*/) {
-  unavailable();
+  no_counts();
 }
 std::vector<std::vector<std::uint8_t>> run_kernel(int /*ordinal*/, const KernelLaunch& /*launch*/,
                                                   const std::vector<std::size_t>& /*wanted*/) {
-  unavailable();
+  no_counts();
 }
 std::vector<std::uint32_t> source_lines(const std::string& /*cubin*/,
                                         const std::string& /*function*/) {
-  unavailable();
+  no_counts();
 }
 
 }  // namespace strata

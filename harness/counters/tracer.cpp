@@ -17,9 +17,9 @@ void MarkTracer::begin() {
   device_->clear();
 }
 
-void MarkTracer::begin_piece(void* queue, Activity what) {
+void MarkTracer::begin_piece(void* queue, const Activity& what) {
   if (pieces_.empty()) zero_ = now();  // the device is idle and reaches the mark at once
-  pieces_.push_back(std::move(what));
+  pieces_.push_back(what);
   device_->put(queue);
 }
 

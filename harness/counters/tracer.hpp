@@ -63,7 +63,7 @@ class Tracer {
   void mark(Activity of_host) { marks_.push_back(std::move(of_host)); }
   /// Work put into the device's `queue` from here to end_piece() is one piece of kind `what`. Only
   /// a tracer without records of the device needs this.
-  virtual void begin_piece(void* /*queue*/, Activity /*what*/) {}
+  virtual void begin_piece(void* /*queue*/, const Activity& /*what*/) {}
   virtual void end_piece(void* /*queue*/) {}
 
   /// Itself between begin() and end(), otherwise null: nobody then takes time for it.
@@ -105,7 +105,7 @@ class MarkTracer final : public Tracer {
   [[nodiscard]] const char* method() const override { return "cuda_event"; }
   void begin() override;
   [[nodiscard]] std::vector<Activity> end() override;
-  void begin_piece(void* queue, Activity what) override;
+  void begin_piece(void* queue, const Activity& what) override;
   void end_piece(void* queue) override;
 
  private:
@@ -116,9 +116,9 @@ class MarkTracer final : public Tracer {
 
 /// Queues a piece of device work, marked if there is a tracer.
 template <class Work>
-void queue_piece(Tracer* tracer, void* queue, Activity what, Work&& work) {
+void queue_piece(Tracer* tracer, void* queue, const Activity& what, Work&& work) {
   tracer = if_recording(tracer);
-  if (tracer != nullptr) tracer->begin_piece(queue, std::move(what));
+  if (tracer != nullptr) tracer->begin_piece(queue, what);
   std::forward<Work>(work)();
   if (tracer != nullptr) tracer->end_piece(queue);
 }

@@ -89,6 +89,13 @@ std::vector<std::uint64_t> cumulative(const Grid& grid, const Places& places) {
   return before;
 }
 
+/// Agents of the cells from `first` to `last`, in their order, from the one at `least` on.
+std::uint64_t agents_in(const std::vector<std::uint64_t>& before, std::int64_t first,
+                        std::int64_t last, std::uint64_t least) {
+  const std::uint64_t end = before[static_cast<std::size_t>(last + 1)];
+  return end - std::min(end, std::max(before[static_cast<std::size_t>(first)], least));
+}
+
 /// `each_cell`: cells are passed over one by one; else rows of them. `behind`: where each agent
 /// stands, in the order of cells, who then asks those behind it alone; empty: everybody.
 TestsOfAgents tests_of_cells(const Problem& problem, const Places& places, double radius,
@@ -105,11 +112,9 @@ TestsOfAgents tests_of_cells(const Problem& problem, const Places& places, doubl
       for (std::int64_t y = y0; y <= y1; ++y) {
         const double off = grid.off(places[2][i], z) + grid.off(places[1][i], y);
         const std::int64_t row = (z * grid.count() + y) * grid.count();
+        const std::uint64_t least = behind.empty() ? 0 : std::uint64_t{behind[i]} + 1;
         const auto agents = [&](std::int64_t from, std::int64_t to) {
-          const std::uint64_t last = before[static_cast<std::size_t>(row + to + 1)];
-          const std::uint64_t first = before[static_cast<std::size_t>(row + from)];
-          if (behind.empty()) return last - first;
-          return last - std::min(last, std::max(first, std::uint64_t{behind[i]} + 1));
+          return agents_in(before, row + from, row + to, least);
         };
         if (!each_cell) {
           if (grid.reached(off)) tests += agents(x0, x1);

@@ -7,11 +7,11 @@
 namespace strata::neighbours {
 namespace {
 
-constexpr std::uint64_t word = 4;
+constexpr std::uint64_t word_bytes = 4;
 constexpr std::uint64_t scan_launches = 2;  // CUB: one sets the tiles' states, one scans
 // CUB's radix sort of 32-bit numbers: so many by one block; else two fills, a histogram and its
 // scan, and in each pass over eight bits, of the 30 of a place on the curve, a fill and a kernel.
-constexpr std::uint64_t agents_sorted_by_a_block = 256 * 19;
+constexpr std::uint64_t agents_sorted_by_a_block = std::uint64_t{256} * 19;
 constexpr std::uint64_t sort_passes = 4;
 
 /// Copies of some vectors, and words of an agent in them.
@@ -44,7 +44,8 @@ Vectors of_what_is_written(const Problem& problem, std::uint32_t longest) {
   return problem.moves() ? of_agents(problem) + results : results;
 }
 Traffic copied(const Problem& problem, const Vectors& vectors, std::uint64_t times) {
-  return {.copies = times * vectors.count, .bytes = times * vectors.words * word * problem.agents};
+  return {.copies = times * vectors.count,
+          .bytes = times * vectors.words * word_bytes * problem.agents};
 }
 
 Traffic lazy(const Problem& problem, std::size_t steps, std::uint32_t longest,
@@ -71,7 +72,7 @@ Traffic predict_host_grid(const Problem& problem, const Choice& choice, std::siz
   const Cells cells =
       cells_of(problem.low(), problem.extent(),
                std::sqrt(static_cast<double>(problem.radius_squared)), choice.cells);
-  const Traffic begins{.copies = steps, .bytes = steps * word * (cells.all() + 1)};
+  const Traffic begins{.copies = steps, .bytes = steps * word_bytes * (cells.all() + 1)};
   return lazy(problem, steps, longest, 1) +
          copied(problem, {1, 3}, problem.moves() ? steps - 1 : 0) + begins +
          copied(problem, {1, 1}, steps);
@@ -119,7 +120,7 @@ Traffic predict_verlet(const Problem& problem, const Choice& /*choice*/, std::si
 }
 
 Traffic predict_shown(const Problem& problem, std::size_t steps) {
-  constexpr std::uint64_t matrix = 16 * word;
+  constexpr std::uint64_t matrix = 16 * word_bytes;
   return {.copies = steps, .bytes = steps * matrix * problem.agents, .launches = steps};
 }
 
