@@ -202,7 +202,13 @@ def cut(run: Path, out: Path, *, only_map: bool = False, only: Collection[str] =
     header["sweep"]["cases"] = [case for case in header["sweep"]["cases"] if case in cases]
     if only:
         header["benchmarks"] = {name: header["benchmarks"][name] for name in only}
-        header["rungs"] = [rung for rung in header["rungs"] if rung["name"] in only]
+        if "rungs" in header:  # of older runs
+            header["rungs"] = [rung for rung in header["rungs"] if rung["name"] in only]
+        told = header.get("ladders", {})
+        left = {
+            suite: [one for one in rungs if one["name"] in only] for suite, rungs in told.items()
+        }
+        header["ladders"] = {suite: rungs for suite, rungs in left.items() if rungs}
 
     folder = out / str(header["run"])
     folder.mkdir(parents=True, exist_ok=True)
