@@ -251,12 +251,17 @@ void write_out(const MendOptions& options, std::vector<access::Input>& inputs,
   }
 }
 
-ExitCode run(const MendOptions& options) {
+std::vector<access::Input> read_all(const MendOptions& options) {
   std::vector<access::Input> inputs;
   for (const auto& file : options.files) {
     for (auto& input : access::read_inputs(file, options.tools))
       inputs.push_back(std::move(input));
   }
+  return inputs;
+}
+
+/// The kernels whose names --kernel matches. Throws UsageError where there are only others.
+std::vector<Work> work_for(const MendOptions& options, const std::vector<access::Input>& inputs) {
   std::vector<Work> all;
   const auto wanted = matcher("--kernel", options.kernel);
   std::vector<std::string> names;
@@ -274,20 +279,27 @@ ExitCode run(const MendOptions& options) {
            "an expression that some name matches",
            did_you_mean(options.kernel, names, "leave it out for all"));
   }
-  std::vector<access::Launch> launches;
-  for (const auto& file : options.launches) {
-    // As many modules as there are inputs, each of which the file may mean.
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      try {
-        access::Launch launch = access::read_launch(file, {&inputs[i].module, 1});
-        launch.module = i;
-        launches.push_back(std::move(launch));
-        break;
-      } catch (const UsageError&) {
-        if (i + 1 == inputs.size()) throw;
-      }
+  return all;
+}
+
+/// The launch of a file, of the first of the inputs that it may mean.
+void add_launch(const std::string& file, const std::vector<access::Input>& inputs,
+                std::vector<access::Launch>& launches) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    try {
+      access::Launch launch = access::read_launch(file, {&inputs[i].module, 1});
+      launch.module = i;
+      launches.push_back(std::move(launch));
+      return;
+    } catch (const UsageError&) {
+      if (i + 1 == inputs.size()) throw;
     }
   }
+}
+
+/// Each kernel by itself; what is thrown first, in their order, is thrown in the end.
+void work_on_all(const MendOptions& options, const std::vector<access::Input>& inputs,
+                 std::span<const access::Launch> launches, std::vector<Work>& all) {
   std::vector<std::exception_ptr> thrown(all.size());
   in_parallel(
       all.size(),
@@ -305,13 +317,10 @@ ExitCode run(const MendOptions& options) {
   for (const auto& one : thrown) {
     if (one) std::rethrow_exception(one);
   }
-  for (Work& work : all)
-    assemble(options, inputs[work.input], work);
-  if (options.format == "json") {
-    print_json(inputs, all);
-  } else if (!options.is_quiet) {
-    print_table(inputs, all);
-  }
+}
+
+/// Whether any did.
+bool print_failures(const std::vector<Work>& all) {
   bool any_failed = false;
   for (const Work& work : all) {
     if (work.failure.empty()) continue;
@@ -319,6 +328,24 @@ ExitCode run(const MendOptions& options) {
     fmt::print(stderr, "strata: {}: {}{}\n", work.name, one_line(work.failure),
                work.chosen.mended ? "" : ": " + one_line(work.chosen.why));
   }
+  return any_failed;
+}
+
+ExitCode run(const MendOptions& options) {
+  std::vector<access::Input> inputs = read_all(options);
+  std::vector<Work> all = work_for(options, inputs);
+  std::vector<access::Launch> launches;
+  for (const auto& file : options.launches)
+    add_launch(file, inputs, launches);
+  work_on_all(options, inputs, launches, all);
+  for (Work& work : all)
+    assemble(options, inputs[work.input], work);
+  if (options.format == "json") {
+    print_json(inputs, all);
+  } else if (!options.is_quiet) {
+    print_table(inputs, all);
+  }
+  const bool any_failed = print_failures(all);
   if (!options.out.empty()) write_out(options, inputs, all);
   return any_failed ? ExitCode::failed : ExitCode::success;
 }

@@ -33,6 +33,36 @@ std::optional<Size> size_of(const Atom& atom) {
   return Size{.which = atom.which % 3 + (group < 2 ? 0 : grid_size), .is_index = group % 2 == 0};
 }
 
+/// What times `part` is `whole`; nothing where that is no form.
+FormId quotient_of(Forms& forms, const Term& whole, const Term& part) {
+  if (whole.coefficient % part.coefficient != 0) return no_form;
+  // What the one's factors have beyond the other's.
+  std::vector<AtomId> extra{forms.factors_of(whole).begin(), forms.factors_of(whole).end()};
+  for (const AtomId factor : forms.factors_of(part)) {
+    const auto at = std::ranges::find(extra, factor);
+    if (at == extra.end()) return no_form;
+    extra.erase(at);
+  }
+  FormId quotient = forms.constant(whole.coefficient / part.coefficient);
+  for (const AtomId factor : extra)
+    quotient = forms.multiply(quotient, forms.form_of(factor));
+  return quotient;
+}
+
+/// Each term of the one with each of the other.
+std::vector<std::pair<Term, Term>> pairs_of(const Forms& forms, FormId one, FormId other) {
+  std::vector<std::pair<Term, Term>> all;
+  for (const Term& first : forms.terms_of(one)) {
+    for (const Term& second : forms.terms_of(other))
+      all.emplace_back(first, second);
+  }
+  return all;
+}
+
+bool is_same(const Range& a, const Range& b) {
+  return a.low == b.low && a.high == b.high;
+}
+
 }  // namespace
 
 std::optional<PointerPlace> pointer_in(const Forms& forms, FormId form) {
@@ -210,46 +240,24 @@ Bounds::Number Bounds::narrowed(FormId form, std::uint32_t block, ConditionSet* 
   for (const auto& [fact, under] : kernel_.facts(block)) {
     if (under != 0 && conditions == nullptr) continue;
     std::vector<FormId> tried;
-    const std::vector<Term> own{forms.terms_of(form).begin(), forms.terms_of(form).end()};
-    const std::vector<Term> told{forms.terms_of(fact.form).begin(),
-                                 forms.terms_of(fact.form).end()};
-    for (const Term& whole : own) {
-      for (const Term& part : told) {
-        if (whole.coefficient % part.coefficient != 0) continue;
-        // What the one's factors have beyond the other's.
-        std::vector<AtomId> extra{forms.factors_of(whole).begin(), forms.factors_of(whole).end()};
-        const auto has = [&](AtomId factor) {
-          const auto at = std::ranges::find(extra, factor);
-          if (at == extra.end()) return false;
-          extra.erase(at);
-          return true;
-        };
-        const std::vector<AtomId> factors{forms.factors_of(part).begin(),
-                                          forms.factors_of(part).end()};
-        if (!std::ranges::all_of(factors, has)) continue;
-        FormId by = forms.constant(whole.coefficient / part.coefficient);
-        for (const AtomId factor : extra)
-          by = forms.multiply(by, forms.form_of(factor));
-        if (by == no_form || std::ranges::count(tried, by) != 0) continue;
-        tried.push_back(by);
-        const FormId rest = forms.subtract(form, forms.multiply(by, fact.form));
-        if (rest == no_form || indices_in(rest) >= before || ++tries > most_tries) continue;
-        const Number times =
-            checks_.apply(Operation::multiply, box(by), checks_.range(range_of(fact.range)));
-        const Number sum =
-            checks_.apply(Operation::add, times, narrowed(rest, block, conditions, depth + 1));
-        // As both are true, the tighter one is enough where it is tighter in any launch.
-        const Number both = checks_.apply(Operation::both, found, sum);
-        const auto is_same = [](const Range& a, const Range& b) {
-          return a.low == b.low && a.high == b.high;
-        };
-        if (is_same(checks_.usual(both), checks_.usual(found)) &&
-            is_same(checks_.ragged(both), checks_.ragged(found))) {
-          continue;
-        }
-        found = both;
-        if (conditions != nullptr) *conditions = kernel_.united(*conditions, under);
+    for (const auto& [whole, part] : pairs_of(forms, form, fact.form)) {
+      const FormId by = quotient_of(forms, whole, part);
+      if (by == no_form || std::ranges::count(tried, by) != 0) continue;
+      tried.push_back(by);
+      const FormId rest = forms.subtract(form, forms.multiply(by, fact.form));
+      if (rest == no_form || indices_in(rest) >= before || ++tries > most_tries) continue;
+      const Number times =
+          checks_.apply(Operation::multiply, box(by), checks_.range(range_of(fact.range)));
+      const Number sum =
+          checks_.apply(Operation::add, times, narrowed(rest, block, conditions, depth + 1));
+      // As both are true, the tighter one is enough where it is tighter in any launch.
+      const Number both = checks_.apply(Operation::both, found, sum);
+      if (is_same(checks_.usual(both), checks_.usual(found)) &&
+          is_same(checks_.ragged(both), checks_.ragged(found))) {
+        continue;
       }
+      found = both;
+      if (conditions != nullptr) *conditions = kernel_.united(*conditions, under);
     }
   }
   return found;
@@ -267,13 +275,14 @@ std::optional<Bounds::Number> Bounds::exactly(FormId form) {
 }
 
 bool Bounds::ensure(ConditionSet conditions, std::uint32_t block) {
-  for (const Condition& one : kernel_.open_conditions(conditions, block)) {
+  const auto is_checked = [&](const Condition& one) {
     const Number number = of(one.form, block, nullptr);
     if (!is_bounded(number)) return false;
     checks_.need_within(number, bound(one.range.low), bound(one.range.high),
                         kernel_.text(one) + " does not hold");
-  }
-  return true;
+    return true;
+  };
+  return std::ranges::all_of(kernel_.open_conditions(conditions, block), is_checked);
 }
 
 bool Bounds::is_bounded(Number number) const {

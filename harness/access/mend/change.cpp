@@ -42,6 +42,102 @@ std::uint32_t rounded_up(std::uint32_t count, std::uint64_t by) {
   return static_cast<std::uint32_t>((count + by - 1) / by);
 }
 
+/// One word of a change, such as "threads=2".
+class ChangeWord {
+ public:
+  /// Both must outlive it.
+  ChangeWord(std::string_view flag, std::string_view word) : flag_{flag}, word_{word} {
+    const auto equals = word.find('=');
+    if (equals == std::string_view::npos) refuse_unknown();
+    what_ = word.substr(0, equals);
+    value_ = word.substr(equals + 1);
+  }
+
+  /// Throws UsageError for a word that means nothing.
+  void apply_to(Change& change, const ptx::Module& module, const ptx::Kernel& kernel) const {
+    if (what_ == "swap") {
+      swap(change.thread_axes);
+    } else if (what_ == "swap_blocks") {
+      swap(change.block_axes);
+    } else if (what_ == "exchange") {
+      change.exchange = exchange(kernel);
+    } else if (what_ == "threads") {
+      change.threads = number(value_);
+    } else if (what_ == "passes") {
+      change.passes = number(value_);
+    } else if (what_ == "group") {
+      change.bytes = number(value_);
+    } else if (what_ == "swizzle") {
+      change.swizzled_row = row();
+    } else if (what_ == "given") {
+      change.given.push_back(given(module, kernel));
+    } else {
+      refuse_unknown();
+    }
+  }
+
+ private:
+  [[noreturn]] void bad(std::string_view expected, std::string_view mend) const {
+    refuse({std::string{flag_}}, in_quotes(word_), expected, mend);
+  }
+  [[noreturn]] void refuse_unknown() const {
+    bad("swap=x,y, swap_blocks=x,y, exchange=x, threads=2, passes=2, group=16, swizzle=128 or "
+        "given=param_0:1",
+        "see strata access mend --help");
+  }
+
+  [[nodiscard]] unsigned number(std::string_view text) const {
+    unsigned found = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), found);
+    if (error != std::errc{} || end != text.data() + text.size())
+      bad("a whole number", "give 4, say");
+    return found;
+  }
+  [[nodiscard]] unsigned axis(std::string_view text) const {
+    const auto at = text.size() == 1 ? axes.find(text[0]) : std::string_view::npos;
+    if (at == std::string_view::npos) bad("an axis: x, y or z", "give x, say");
+    return static_cast<unsigned>(at);
+  }
+
+  void swap(std::array<unsigned, 3>& order) const {
+    const auto comma = value_.find(',');
+    if (comma == std::string_view::npos) bad("two axes", "give swap=x,y");
+    std::swap(order.at(axis(value_.substr(0, comma))), order.at(axis(value_.substr(comma + 1))));
+  }
+  [[nodiscard]] Change::Exchange exchange(const ptx::Kernel& kernel) const {
+    const unsigned along = axis(value_);
+    const auto free = free_axis(kernel, along);
+    if (!free)
+      bad("an axis of the grid that the kernel does not ask for, beside it", "leave it out");
+    return {along, *free};
+  }
+  [[nodiscard]] unsigned row() const {
+    const unsigned bytes = number(value_);
+    if (!std::has_single_bit(bytes)) bad("a power of two", "give the bytes of a row");
+    return static_cast<unsigned>(std::countr_zero(bytes));
+  }
+  [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> given(const ptx::Module& module,
+                                                              const ptx::Kernel& kernel) const {
+    const auto colon = value_.find(':');
+    const std::string name{value_.substr(0, colon)};
+    const auto is_meant = [&](std::uint32_t param) {
+      const std::string_view symbol = module.symbols[param].name;
+      return module.symbols[param].bytes == 4 &&
+             (symbol == name || symbol == std::string{kernel.name} + '_' + name);
+    };
+    const auto param = std::ranges::find_if(kernel.params, is_meant);
+    if (colon == std::string_view::npos || param == kernel.params.end()) {
+      bad("a parameter of 4 bytes and its value", "give given=param_0:1");
+    }
+    return {*param, number(value_.substr(colon + 1))};
+  }
+
+  std::string_view flag_;
+  std::string_view word_;
+  std::string_view what_;
+  std::string_view value_;
+};
+
 }  // namespace
 
 std::string text_of(const Change& change) {
@@ -81,69 +177,10 @@ std::optional<unsigned> free_axis(const ptx::Kernel& kernel, unsigned taken) {
 
 Change parse_change(std::string_view flag, std::string_view words, const ptx::Module& module,
                     const ptx::Kernel& kernel) {
-  constexpr std::string_view known =
-      "swap=x,y, swap_blocks=x,y, exchange=x, threads=2, passes=2, group=16, swizzle=128 or "
-      "given=param_0:1";
   Change change;
   std::istringstream in{std::string{words}};
-  for (std::string word; in >> word;) {
-    const auto bad = [&](std::string_view expected, std::string_view mend) {
-      refuse({std::string{flag}}, in_quotes(word), expected, mend);
-    };
-    const auto equals = word.find('=');
-    if (equals == std::string::npos) bad(known, "see strata access mend --help");
-    const std::string_view what = std::string_view{word}.substr(0, equals);
-    const std::string value = word.substr(equals + 1);
-    const auto number = [&](std::string_view text) {
-      unsigned found = 0;
-      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), found);
-      if (error != std::errc{} || end != text.data() + text.size())
-        bad("a whole number", "give 4, say");
-      return found;
-    };
-    const auto axis = [&](std::string_view text) {
-      const auto at = text.size() == 1 ? axes.find(text[0]) : std::string_view::npos;
-      if (at == std::string_view::npos) bad("an axis: x, y or z", "give x, say");
-      return static_cast<unsigned>(at);
-    };
-    if (what == "swap" || what == "swap_blocks") {
-      const auto comma = value.find(',');
-      if (comma == std::string::npos) bad("two axes", "give swap=x,y");
-      auto& order = what == "swap" ? change.thread_axes : change.block_axes;
-      std::swap(order.at(axis(value.substr(0, comma))), order.at(axis(value.substr(comma + 1))));
-    } else if (what == "exchange") {
-      const unsigned along = axis(value);
-      const auto free = free_axis(kernel, along);
-      if (!free)
-        bad("an axis of the grid that the kernel does not ask for, beside it", "leave it out");
-      change.exchange = Change::Exchange{along, free.value_or(0)};
-    } else if (what == "threads") {
-      change.threads = number(value);
-    } else if (what == "passes") {
-      change.passes = number(value);
-    } else if (what == "group") {
-      change.bytes = number(value);
-    } else if (what == "swizzle") {
-      const unsigned row = number(value);
-      if (!std::has_single_bit(row)) bad("a power of two", "give the bytes of a row");
-      change.swizzled_row = static_cast<unsigned>(std::countr_zero(row));
-    } else if (what == "given") {
-      const auto colon = value.find(':');
-      const std::string name = value.substr(0, colon);
-      const auto is_meant = [&](std::uint32_t param) {
-        const std::string_view symbol = module.symbols[param].name;
-        return module.symbols[param].bytes == 4 &&
-               (symbol == name || symbol == std::string{kernel.name} + '_' + name);
-      };
-      const auto param = std::ranges::find_if(kernel.params, is_meant);
-      if (colon == std::string::npos || param == kernel.params.end()) {
-        bad("a parameter of 4 bytes and its value", "give given=param_0:1");
-      }
-      change.given.emplace_back(*param, number(std::string_view{value}.substr(colon + 1)));
-    } else {
-      bad(known, "see strata access mend --help");
-    }
-  }
+  for (std::string word; in >> word;)
+    ChangeWord{flag, word}.apply_to(change, module, kernel);
   return change;
 }
 
@@ -163,24 +200,24 @@ Extent mended_block(const Change& change, const Extent& block) {
   return extent_of(permuted(sizes_of(block), change.thread_axes));
 }
 
-Launch mended_launch(const Mended& mended, const ptx::Module& original, const ptx::Module& module,
+Launch mended_launch(const Mended& mended, const ptx::Module& original, const ptx::Module& changed,
                      Launch launch) {
   const Change& change = mended.change;
   const std::uint32_t blocks = sizes_of(launch.grid).at(change.lanes_axis());
   launch.grid = mended_grid(change, launch.grid, launch.block);
   launch.block = mended_block(change, launch.block);
-  const auto kernel = std::ranges::find(module.kernels, mended.name, &ptx::Kernel::name);
-  launch.kernel = static_cast<std::uint32_t>(kernel - module.kernels.begin());
+  const auto kernel = std::ranges::find(changed.kernels, mended.name, &ptx::Kernel::name);
+  launch.kernel = static_cast<std::uint32_t>(kernel - changed.kernels.begin());
   for (Buffer& buffer : launch.buffers) {
     if (buffer.symbol == ptx::no_index) continue;
     const ptx::Symbol& was = original.symbols[buffer.symbol];
-    const auto is = std::ranges::find_if(module.symbols, [&](const ptx::Symbol& one) {
+    const auto is = std::ranges::find_if(changed.symbols, [&](const ptx::Symbol& one) {
       return one.name == was.name && one.kernel == was.kernel;
     });
-    buffer.symbol = static_cast<std::uint32_t>(is - module.symbols.begin());
+    buffer.symbol = static_cast<std::uint32_t>(is - changed.symbols.begin());
   }
   if (!change.moves_blocks()) return launch;
-  const ptx::Symbol& parameter = module.symbols[kernel->params.back()];
+  const ptx::Symbol& parameter = changed.symbols[kernel->params.back()];
   launch.params.resize(parameter.offset + sizeof blocks);
   launch.params_known.resize(launch.params.size());
   for (unsigned b = 0; b < sizeof blocks; ++b) {

@@ -89,6 +89,6 @@ struct Mended {
 /// The launch of the mended kernel, in the module that was read from its text, for one of the
 /// original.
 [[nodiscard]] Launch mended_launch(const Mended& mended, const ptx::Module& original,
-                                   const ptx::Module& module, Launch launch);
+                                   const ptx::Module& changed, Launch launch);
 
 }  // namespace strata::access

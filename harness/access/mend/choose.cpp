@@ -240,101 +240,140 @@ Launch usual_launch(KernelForms& forms, std::uint32_t number, const Change& chan
   return launch;
 }
 
-}  // namespace
+bool does_something(const Mended& mended, const Change& change) {
+  return change.rearrangement().moves_lanes || mended.groups > 0 ||
+         change.block_axes != Change{}.block_axes || change.swizzled_row != 0;
+}
 
-Chosen choose(const ptx::Module& module, std::uint32_t number, std::span<const Launch> launches,
-              const MemoryCost& cost, const std::optional<Change>& only) {
-  constexpr double least_gain = 0.95;
-  Chosen chosen{.why = "no change of its accesses asks for less"};
-  const ptx::Kernel& kernel = module.kernels[number];
-  if (kernel.instructions.empty()) {
-    chosen.why = "it does nothing";
-    return chosen;
+/// The search for the change of a kernel by which launches ask for least.
+class Search {
+ public:
+  /// All must outlive it.
+  Search(const ptx::Module& module, std::uint32_t number, std::span<const Launch> launches,
+         const MemoryCost& cost, const std::optional<Change>& only)
+      : module_{module},
+        number_{number},
+        launches_{launches},
+        cost_{cost},
+        only_{only},
+        candidates_{module, module.kernels[number]} {}
+
+  /// Called once.
+  [[nodiscard]] Chosen done() {
+    try {
+      for (const Change& change : only_ ? std::vector{*only_} : candidates_.all()) {
+        if (!try_change(change)) break;
+      }
+    } catch (const UsageError& error) {
+      chosen_.why = error.what();
+      return chosen_;
+    }
+    if (!chosen_.mended && !untaken_.empty()) {
+      chosen_.why = fmt::format("a launch would take the original: {}", untaken_);
+    } else if (!chosen_.mended && !chosen_.refused.empty()) {
+      chosen_.is_refused = true;
+      chosen_.why = text_of(module_.kernels[number_], chosen_.refused.front().second);
+    }
+    return chosen_;
   }
-  Candidates candidates{module, kernel};
-  std::map<std::pair<std::vector<std::uint8_t>, std::array<std::uint32_t, 6>>, AskedFor> known;
-  const auto asked_before = [&](const Launch& launch) {
-    const auto& [grid, block] = std::tie(launch.grid, launch.block);
-    const std::pair key{launch.params,
-                        std::array{grid.x, grid.y, grid.z, block.x, block.y, block.z}};
-    const auto found = known.find(key);
-    if (found != known.end()) return found->second;
-    return known.emplace(key, asked_for(module, launch, cost)).first->second;
-  };
-  std::string untaken;  // why some launch would take the original
-  double best = least_gain;
-  const auto weigh = [&](const Mended& mended, const std::vector<Launch>& all) {
-    const ptx::Module after = ptx::read(mended.alone, "mended.ptx");
+
+ private:
+  /// False: none of those after it need be tried.
+  [[nodiscard]] bool try_change(const Change& change) {
+    try {
+      const Mended mended = mend(module_, number_, change);
+      if (!does_something(mended, change)) return true;
+      const bool is_swizzle = !only_ && change.swizzled_row != 0;
+      if (is_swizzle && !is_worth_a_swizzle()) return false;  // they come last
+      weigh(mended, launches_for(change));
+    } catch (const NotMended& error) {
+      chosen_.refused.emplace_back(change, error.refusal());
+      return change != Change{};  // what forbids this forbids all
+    }
+    return true;
+  }
+
+  /// Chooses it where it asks for less than what was chosen before.
+  void weigh(const Mended& mended, const std::vector<Launch>& launches) {
+    const ptx::Module changed = ptx::read(mended.alone, "mended.ptx");
     AskedFor before;
-    AskedFor now;
+    AskedFor after;
     std::string failing;
-    for (const Launch& launch : all) {
+    for (const Launch& launch : launches) {
       const AskedFor original = asked_before(launch);
       const auto why = mended.checks.failing(launch);
       if (why) failing = *why;
       before = before + original;
-      now = now +
-            (why ? original : asked_for(after, mended_launch(mended, module, after, launch), cost));
+      after = after +
+              (why ? original
+                   : asked_for(changed, mended_launch(mended, module_, changed, launch), cost_));
     }
-    if (!failing.empty()) untaken = failing;
-    const double ratio = before.cycles > 0 ? now.cycles / before.cycles : 1;
-    if (!only && ratio >= best) return;
-    best = ratio * least_gain;  // a larger change must pay once more
-    chosen.before = before;
-    chosen.after = now;
-    chosen.mended = mended;
-  };
-  // Those that were given, or else a usual one.
-  bool is_long = false;  // the first of these
-  const auto launches_for = [&](const Change& change) {
-    if (!launches.empty()) return std::vector<Launch>{launches.begin(), launches.end()};
-    if (!is_long) {
+    if (!failing.empty()) untaken_ = failing;
+    const double ratio = before.cycles > 0 ? after.cycles / before.cycles : 1;
+    if (!only_ && ratio >= best_) return;
+    best_ = ratio * least_gain;  // a larger change must pay once more
+    chosen_.before = before;
+    chosen_.after = after;
+    chosen_.mended = mended;
+  }
+
+  /// What a launch of the original asks for.
+  [[nodiscard]] AskedFor asked_before(const Launch& launch) {
+    const auto& [grid, block] = std::tie(launch.grid, launch.block);
+    const std::pair key{launch.params,
+                        std::array{grid.x, grid.y, grid.z, block.x, block.y, block.z}};
+    const auto found = known_.find(key);
+    if (found != known_.end()) return found->second;
+    return known_.emplace(key, asked_for(module_, launch, cost_)).first->second;
+  }
+
+  /// Those that were given, or else a usual one.
+  [[nodiscard]] std::vector<Launch> launches_for(const Change& change) {
+    if (!launches_.empty()) return {launches_.begin(), launches_.end()};
+    if (!is_long_) {
       try {
-        std::vector<Launch> usual{usual_launch(candidates.forms(), number, change, 8, 4096)};
+        std::vector<Launch> usual{usual_launch(candidates_.forms(), number_, change, 8, 4096)};
         (void)asked_before(usual[0]);
         return usual;
       } catch (const UsageError&) {
-        is_long = true;
+        is_long_ = true;
       }
     }
-    return std::vector{usual_launch(candidates.forms(), number, change, 1, 256)};
-  };
-  std::optional<bool> has_conflicts;  // in shared memory, which a swizzle might mend
-  const auto is_worth_a_swizzle = [&] {
-    if (!has_conflicts) {
+    return {usual_launch(candidates_.forms(), number_, change, 1, 256)};
+  }
+
+  [[nodiscard]] bool is_worth_a_swizzle() {
+    if (!has_conflicts_) {
       AskedFor now;
       for (const Launch& launch : launches_for({}))
         now = now + asked_before(launch);
-      has_conflicts = now.wavefronts > now.ideal_wavefronts;
+      has_conflicts_ = now.wavefronts > now.ideal_wavefronts;
     }
-    return *has_conflicts;
-  };
-  try {
-    for (const Change& change : only ? std::vector{*only} : candidates.all()) {
-      try {
-        const Mended mended = mend(module, number, change);
-        const bool does_something = change.rearrangement().moves_lanes || mended.groups > 0 ||
-                                    change.block_axes != Change{}.block_axes ||
-                                    change.swizzled_row != 0;
-        if (!does_something) continue;
-        if (!only && change.swizzled_row != 0 && !is_worth_a_swizzle()) break;  // they come last
-        weigh(mended, launches_for(change));
-      } catch (const NotMended& error) {
-        chosen.refused.emplace_back(change, error.refusal());
-        if (change == Change{}) break;  // what forbids this forbids all
-      }
-    }
-  } catch (const UsageError& error) {
-    chosen.why = error.what();
-    return chosen;
+    return *has_conflicts_;
   }
-  if (!chosen.mended && !untaken.empty()) {
-    chosen.why = fmt::format("a launch would take the original: {}", untaken);
-  } else if (!chosen.mended && !chosen.refused.empty()) {
-    chosen.is_refused = true;
-    chosen.why = text_of(kernel, chosen.refused.front().second);
-  }
-  return chosen;
+
+  static constexpr double least_gain = 0.95;
+
+  const ptx::Module& module_;
+  std::uint32_t number_;
+  std::span<const Launch> launches_;
+  const MemoryCost& cost_;
+  const std::optional<Change>& only_;
+  Candidates candidates_;
+  Chosen chosen_{.why = "no change of its accesses asks for less"};
+  std::map<std::pair<std::vector<std::uint8_t>, std::array<std::uint32_t, 6>>, AskedFor> known_;
+  std::string untaken_;  ///< why some launch would take the original
+  double best_ = least_gain;
+  bool is_long_ = false;               ///< the first of the usual launches
+  std::optional<bool> has_conflicts_;  ///< in shared memory, which a swizzle might mend
+};
+
+}  // namespace
+
+Chosen choose(const ptx::Module& module, std::uint32_t number, std::span<const Launch> launches,
+              const MemoryCost& cost, const std::optional<Change>& only) {
+  if (module.kernels[number].instructions.empty()) return {.why = "it does nothing"};
+  return Search{module, number, launches, cost, only}.done();
 }
 
 }  // namespace strata::access

@@ -45,7 +45,7 @@ struct Chosen {
 
 /// The change by which the launches ask for least: a twentieth less than now, or none. Without
 /// launches: one of a usual size. `only`: this change alone is tried.
-[[nodiscard]] Chosen choose(const ptx::Module& module, std::uint32_t kernel,
+[[nodiscard]] Chosen choose(const ptx::Module& module, std::uint32_t number,
                             std::span<const Launch> launches, const MemoryCost& cost = {},
                             const std::optional<Change>& only = {});
 

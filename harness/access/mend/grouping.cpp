@@ -22,6 +22,8 @@ constexpr std::uint32_t first_own = 1000;
 constexpr std::uint32_t lanes_index = first_own;
 constexpr std::uint32_t passes_index = first_own + 1;
 
+constexpr std::string_view axes = "xyz";
+
 std::string type_word(Type type) {
   return type == Type::pred ? "pred" : fmt::format("b{}", 8 * ptx::bytes_of(type));
 }
@@ -138,24 +140,29 @@ std::string Names::reg(std::uint32_t number, unsigned copy) {
 std::string Names::special(Special special, unsigned copy) {
   const auto number = static_cast<unsigned>(special);
   if (number > static_cast<unsigned>(Special::nctaid_z)) return {};
-  constexpr std::string_view axes = "xyz";
   const unsigned group = number / 3;
   const unsigned axis = number % 3;
+  if (std::string name = of_lanes_axis(group, axis, copy); !name.empty()) return name;
+  const auto& order = group >= 2 ? change->block_axes : change->thread_axes;
+  const auto place = std::ranges::find(order, axis) - order.begin();
+  constexpr std::array words{"tid", "ntid", "ctaid", "nctaid"};
+  return fmt::format("%{}.{}", words.at(group), axes[static_cast<std::size_t>(place)]);
+}
+
+/// What stands for an index or a count where lanes are exchanged or several threads are one; ""
+/// where it stays one of the hardware's, of some axis.
+std::string Names::of_lanes_axis(unsigned group, unsigned axis, unsigned copy) {
   const bool is_block = group >= 2;
   const bool is_count = group % 2 == 1;
-  const auto& order = is_block ? change->block_axes : change->thread_axes;
-  const auto place = std::ranges::find(order, axis) - order.begin();
-  const char letter = axes[static_cast<std::size_t>(place)];
   if (change->exchange) {
-    if (number == 0) return fmt::format("%ctaid.{}", axes[change->exchange->free]);
+    if (group == 0 && axis == 0) return fmt::format("%ctaid.{}", axes[change->exchange->free]);
     if (is_block && axis == change->exchange->axis) return is_count ? blocks : of_lane(copy);
     if (is_block && axis == change->exchange->free) return is_count ? "1" : "0";
   } else if (change->threads > 1 && axis == change->lanes_axis()) {
     if (is_block) return is_count ? blocks : merged;
     if (!is_count) return of_lane(copy);
   }
-  constexpr std::array words{"tid", "ntid", "ctaid", "nctaid"};
-  return fmt::format("%{}.{}", words.at(group), letter);
+  return {};
 }
 
 Renaming Names::of_copy(unsigned copy) {
@@ -352,7 +359,7 @@ std::string Grouping::wide(const Unit& unit, const Group& group,
   const Instance& one = (*code_)[unit.at];
   std::string text = unit.like;
   if (parts.size() > 1) text += fmt::format(".v{}", parts.size());
-  text += fmt::format(".b{}", 8 * group.bytes / parts.size());
+  text += fmt::format(".b{}", std::size_t{8} * group.bytes / parts.size());
   std::string values = fmt::format("{}", fmt::join(parts, ", "));
   if (parts.size() > 1) values = fmt::format("{{{}}}", values);
   const std::string address =
@@ -385,31 +392,33 @@ void Grouping::write_loads(const Group& group, std::vector<std::vector<std::stri
     const Unit& unit = units_[u];
     std::vector<std::string>& here = lines[unit.at];
     if (u != group.units.front()) here.clear();
-    const Instruction& one = instruction(unit);
-    const auto elements = elements_of(one.operands[0]);
+    const auto elements = elements_of(instruction(unit).operands[0]);
     for (unsigned e = 0; e < elements.size(); ++e) {
-      const std::uint32_t reg = elements[e]->index;
-      const std::string to = names_.of_copy((*code_)[unit.at].copy).reg(reg);
       const auto at = static_cast<unsigned>(unit.offset - group.offset) + e * width;
-      const std::string& from = parts[at / part];
-      const unsigned bytes = ptx::bytes_of(instances_.kernel().kernel().registers[reg].type);
-      const bool is_signed = ptx::is_signed(one.type());
-      const char sign = is_signed ? 's' : 'u';
-      std::string value = from;
-      if (width < 4) {
-        value = bytes == 4 ? to : names_.temporary("b32");
-        here.push_back(
-            fmt::format("bfe.{}32 {}, {}, {}, {};", sign, value, from, 8 * (at % part), 8 * width));
-      }
-      const unsigned have = part == 8 ? 8 : 4;
-      if (value == to) continue;
-      if (bytes == have) {
-        here.push_back(fmt::format("mov.b{} {}, {};", 8 * bytes, to, value));
-      } else {
-        here.push_back(
-            fmt::format("cvt.{0}{1}.{0}{2} {3}, {4};", sign, 8 * bytes, 8 * have, to, value));
-      }
+      write_loaded(unit, elements[e]->index, parts[at / part], at % part, here);
     }
+  }
+}
+
+/// Out of a part that was loaded, from so many of its bytes on, into the register of an element.
+void Grouping::write_loaded(const Unit& unit, std::uint32_t reg, const std::string& part,
+                            unsigned at, std::vector<std::string>& here) {
+  const std::string to = names_.of_copy((*code_)[unit.at].copy).reg(reg);
+  const unsigned bytes = ptx::bytes_of(instances_.kernel().kernel().registers[reg].type);
+  const char sign = ptx::is_signed(instruction(unit).type()) ? 's' : 'u';
+  std::string value = part;
+  if (unit.width < 4) {
+    value = bytes == 4 ? to : names_.temporary("b32");
+    here.push_back(
+        fmt::format("bfe.{}32 {}, {}, {}, {};", sign, value, part, 8 * at, 8 * unit.width));
+  }
+  if (value == to) return;
+  const unsigned have = unit.width == 8 ? 8 : 4;
+  if (bytes == have) {
+    here.push_back(fmt::format("mov.b{} {}, {};", 8 * bytes, to, value));
+  } else {
+    here.push_back(
+        fmt::format("cvt.{0}{1}.{0}{2} {3}, {4};", sign, 8 * bytes, 8 * have, to, value));
   }
 }
 

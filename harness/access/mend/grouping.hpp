@@ -70,6 +70,7 @@ class Names {
  private:
   [[nodiscard]] std::string reg(std::uint32_t number, unsigned copy);
   [[nodiscard]] std::string special(ptx::Special special, unsigned copy);
+  [[nodiscard]] std::string of_lanes_axis(unsigned group, unsigned axis, unsigned copy);
   std::map<std::string, std::set<std::string>> declared_;  ///< names, by type
   std::map<std::string_view, std::uint32_t> first_of_name_;
   unsigned temporaries_ = 0;
@@ -119,6 +120,8 @@ class Grouping {
   [[nodiscard]] bool may_move(const Unit& unit, std::size_t from, std::size_t to);
   [[nodiscard]] bool may_meet(const Unit& unit, const Unit& other);
   void write_loads(const Group& group, std::vector<std::vector<std::string>>& lines);
+  void write_loaded(const Unit& unit, std::uint32_t reg, const std::string& part, unsigned at,
+                    std::vector<std::string>& here);
   void write_stores(const Group& group, std::vector<std::vector<std::string>>& lines);
   [[nodiscard]] const ptx::Instruction& instruction(const Unit& unit) const;
   [[nodiscard]] std::string wide(const Unit& unit, const Group& group,

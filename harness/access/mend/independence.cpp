@@ -14,8 +14,10 @@ using ptx::Instruction;
 using ptx::Space;
 using ptx::Special;
 
-bool is_shared(const Instruction& one) {
-  return one.space() == Space::shared;
+bool touches_shared(const Instruction& one) {
+  const Role role = role_of(one);
+  return one.space() == Space::shared && (role == Role::load || role == Role::store ||
+                                          role == Role::atomic || role == Role::reduction);
 }
 
 /// add and max do not commute with each other.
@@ -27,6 +29,22 @@ bool combine_alike(const Instruction& one, const Instruction& other) {
     words.erase(found);
   }
   return words.empty();
+}
+
+/// Of two that touch the same bytes: their order shows.
+bool conflict(const Instruction& one, const Instruction& other) {
+  const bool are_alike = role_of(one) == role_of(other);
+  const bool is_atomic = role_of(one) != Role::load && role_of(one) != Role::store;
+  return !are_alike || (is_atomic && !combine_alike(one, other));
+}
+
+/// The axis, of threads or then of blocks, that the index is of.
+std::optional<unsigned> axis_of(const Atom& index) {
+  if (index.kind != AtomKind::special ||
+      index.which > static_cast<std::uint32_t>(Special::nctaid_z)) {
+    return std::nullopt;
+  }
+  return index.which % 3 + (index.which / 3 < 2 ? 0 : grid_size);
 }
 
 }  // namespace
@@ -95,11 +113,52 @@ std::optional<Refusal> Independence::keep_apart(const Access& one, const Access&
   return std::nullopt;
 }
 
+/// A term as a stride times an index; nothing where it is more than that.
+std::optional<Independence::Along> Independence::along(const Term& term) {
+  Forms& forms = simple_.forms();
+  Along found{.stride = forms.constant(term.coefficient)};
+  const std::vector<AtomId> factors{forms.factors_of(term).begin(), forms.factors_of(term).end()};
+  for (const AtomId factor : factors) {
+    if (simple_bounds_.is_of_launch(forms.atom(factor))) {
+      found.stride = forms.multiply(found.stride, forms.form_of(factor));
+    } else if (found.index) {
+      return std::nullopt;
+    } else {
+      found.index = forms.atom(factor);
+    }
+  }
+  return found;
+}
+
+/// How far each index of the form takes an address in the block; nothing where that is not known.
+std::optional<Independence::Strides> Independence::strides_of(FormId form, std::uint32_t block) {
+  using Operation = LaunchChecks::Operation;
+  Forms& forms = simple_.forms();
+  Strides strides;
+  const std::vector<Term> terms{forms.terms_of(form).begin(), forms.terms_of(form).end()};
+  for (const Term& term : terms) {
+    const auto found = along(term);
+    if (!found) return std::nullopt;
+    if (!found->index) continue;
+    const auto number = simple_bounds_.exactly(found->stride);
+    if (!number) return std::nullopt;
+    if (found->index->kind == AtomKind::counter) {
+      const FormId last = simple_.loop(found->index->which).last;
+      const auto count = simple_bounds_.of(last, block, nullptr);
+      strides.all.emplace_back(*number, checks_.apply(Operation::add, count, checks_.constant(1)));
+      continue;
+    }
+    const auto axis = axis_of(*found->index);
+    if (!axis) return std::nullopt;
+    strides.has_axis.at(*axis) = true;
+    strides.all.emplace_back(*number, checks_.size(*axis));
+  }
+  return strides;
+}
+
 /// Two accesses that are the same distance apart in every thread: those of other threads are
 /// further away.
 std::optional<Refusal> Independence::keep_own(const Access& one, const Access& other) {
-  using Operation = LaunchChecks::Operation;
-  Forms& forms = simple_.forms();
   const auto& code = simple_.kernel().instructions;
   const Meaning meaning = simple_.address(one.instruction, *address_of(code[one.instruction]));
   const Refusal refusal{one.instruction,
@@ -108,52 +167,20 @@ std::optional<Refusal> Independence::keep_own(const Access& one, const Access& o
   const std::int64_t apart = *distance(one, other);
   const std::int64_t extent =
       std::max(one.bytes, apart + other.bytes) - std::min<std::int64_t>(0, apart);
-  std::vector<std::pair<Number, Number>> strides;
-  std::vector<bool> is_there(6);  // axes of threads, then of blocks
-  const std::vector<Term> terms{forms.terms_of(meaning.form).begin(),
-                                forms.terms_of(meaning.form).end()};
-  for (const Term& term : terms) {
-    FormId stride = forms.constant(term.coefficient);
-    std::optional<Atom> index;
-    const std::vector<AtomId> factors{forms.factors_of(term).begin(), forms.factors_of(term).end()};
-    for (const AtomId factor : factors) {
-      if (simple_bounds_.is_of_launch(forms.atom(factor))) {
-        stride = forms.multiply(stride, forms.form_of(factor));
-      } else if (index) {
-        return refusal;
-      } else {
-        index = forms.atom(factor);
-      }
-    }
-    if (!index) continue;
-    const auto number = simple_bounds_.exactly(stride);
-    if (!number) return refusal;
-    if (index->kind == AtomKind::counter) {
-      const FormId last = simple_.loop(index->which).last;
-      const auto count = simple_bounds_.of(last, one.block, nullptr);
-      strides.emplace_back(*number, checks_.apply(Operation::add, count, checks_.constant(1)));
-      continue;
-    }
-    if (index->kind != AtomKind::special ||
-        index->which > static_cast<std::uint32_t>(Special::nctaid_z)) {
-      return refusal;
-    }
-    const unsigned axis = index->which % 3 + (index->which / 3 < 2 ? 0 : grid_size);
-    is_there[axis] = true;
-    strides.emplace_back(*number, checks_.size(axis));
-  }
+  const auto strides = strides_of(meaning.form, one.block);
+  if (!strides) return refusal;
   const bool are_known = simple_bounds_.ensure(meaning.conditions, one.block) &&
                          bounds_.ensure(one.meaning.conditions, one.block) &&
                          bounds_.ensure(other.meaning.conditions, other.block);
   if (!are_known) return refusal;
-  for (unsigned axis = 0; axis < is_there.size(); ++axis) {
-    if (is_there[axis]) continue;
+  for (unsigned axis = 0; axis < strides->has_axis.size(); ++axis) {
+    if (strides->has_axis.at(axis)) continue;
     checks_.need_within(checks_.size(axis), 1, 1,
                         fmt::format("{} is more than 1, and all of these threads reach the same",
                                     size_names.at(axis)));
   }
   const std::size_t before = checks_.mark();
-  checks_.need_spread(strides, extent, refusal.why);
+  checks_.need_spread(strides->all, extent, refusal.why);
   if (!checks_.usually_hold(before)) return refusal;
   return std::nullopt;
 }
@@ -219,46 +246,50 @@ bool Independence::are_apart(std::uint32_t instruction, std::uint32_t other) {
 
 std::optional<Refusal> Independence::of_shared_memory() const {
   const auto& code = simple_.kernel().instructions;
-  const ControlFlow& flow = simple_.flow();
-  const auto touches = [&](std::uint32_t i) {
-    const Role role = role_of(code[i]);
-    return is_shared(code[i]) && (role == Role::load || role == Role::store ||
-                                  role == Role::atomic || role == Role::reduction);
-  };
-  const auto conflict = [&](std::uint32_t i, std::uint32_t j) {
-    const bool are_alike = role_of(code[i]) == role_of(code[j]);
-    const bool is_atomic = role_of(code[i]) != Role::load && role_of(code[i]) != Role::store;
-    return !are_alike || (is_atomic && !combine_alike(code[i], code[j]));
-  };
   for (std::uint32_t i = 0; i < code.size(); ++i) {
-    if (!touches(i)) continue;
-    // Whatever can follow without a barrier.
-    std::vector<bool> seen(flow.blocks.size());
-    std::vector<std::uint32_t> open;
-    const auto walk = [&](std::uint32_t from, std::uint32_t block) -> std::optional<Refusal> {
-      for (std::uint32_t j = from; j < flow.blocks[block].end; ++j) {
-        if (role_of(code[j]) == Role::barrier) return std::nullopt;
-        if (touches(j) && conflict(i, j)) {
-          return Refusal{j, fmt::format("shared memory that line {} touches as well, without a "
-                                        "barrier between them",
-                                        simple_.line_of(i))};
-        }
-      }
-      for (const std::uint32_t next : flow.blocks[block].successors) {
-        if (seen[next]) continue;
-        seen[next] = true;
-        open.push_back(next);
-      }
-      return std::nullopt;
-    };
-    if (auto refusal = walk(i + 1, flow.block_of[i])) return refusal;
-    while (!open.empty()) {
-      const std::uint32_t block = open.back();
-      open.pop_back();
-      if (auto refusal = walk(flow.blocks[block].begin, block)) return refusal;
-    }
+    if (!touches_shared(code[i])) continue;
+    if (auto refusal = keep_behind_barrier(i)) return refusal;
   }
   return std::nullopt;
+}
+
+/// Whatever can follow an access to shared memory without a barrier does not conflict with it.
+std::optional<Refusal> Independence::keep_behind_barrier(std::uint32_t instruction) const {
+  const ControlFlow& flow = simple_.flow();
+  std::vector<bool> seen(flow.blocks.size());
+  std::vector<std::uint32_t> open;
+  const auto walk = [&](std::uint32_t from, std::uint32_t block) -> std::optional<Refusal> {
+    const Followed followed = follow(instruction, from, flow.blocks[block].end);
+    if (followed.refusal || followed.meets_barrier) return followed.refusal;
+    for (const std::uint32_t next : flow.blocks[block].successors) {
+      if (seen[next]) continue;
+      seen[next] = true;
+      open.push_back(next);
+    }
+    return std::nullopt;
+  };
+  if (auto refusal = walk(instruction + 1, flow.block_of[instruction])) return refusal;
+  while (!open.empty()) {
+    const std::uint32_t block = open.back();
+    open.pop_back();
+    if (auto refusal = walk(flow.blocks[block].begin, block)) return refusal;
+  }
+  return std::nullopt;
+}
+
+/// Straight code behind an access to shared memory, up to a barrier or a conflict.
+Independence::Followed Independence::follow(std::uint32_t instruction, std::uint32_t from,
+                                            std::uint32_t end) const {
+  const auto& code = simple_.kernel().instructions;
+  for (std::uint32_t j = from; j < end; ++j) {
+    if (role_of(code[j]) == Role::barrier) return {.meets_barrier = true};
+    if (touches_shared(code[j]) && conflict(code[instruction], code[j])) {
+      return {.refusal = Refusal{j, fmt::format("shared memory that line {} touches as well, "
+                                                "without a barrier between them",
+                                                simple_.line_of(instruction))}};
+    }
+  }
+  return {};
 }
 
 }  // namespace strata::access

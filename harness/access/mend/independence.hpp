@@ -8,6 +8,7 @@
 #include "harness/access/mend/launch_checks.hpp"
 #include "harness/access/mend/refusals.hpp"
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -42,10 +43,30 @@ class Independence {
     std::optional<PointerPlace> pointer;
     [[nodiscard]] bool is_atomic() const { return reads && writes; }
   };
+  /// A term: a stride times an index.
+  struct Along {
+    FormId stride = no_form;
+    std::optional<Atom> index = {};
+  };
+  /// Of a form.
+  struct Strides {
+    std::vector<std::pair<Number, Number>> all;  ///< a stride and the count of its index
+    std::array<bool, 6> has_axis{};              ///< axes of threads, then of blocks
+  };
+  /// What straight code comes to first.
+  struct Followed {
+    std::optional<Refusal> refusal = {};
+    bool meets_barrier = false;
+  };
   /// Where all bytes of an access begin; nothing where that is not bounded.
   [[nodiscard]] std::optional<Number> place_of(const Access& access);
   [[nodiscard]] std::optional<Refusal> keep_apart(const Access& one, const Access& other);
   [[nodiscard]] std::optional<Refusal> keep_own(const Access& one, const Access& other);
+  [[nodiscard]] std::optional<Along> along(const Term& term);
+  [[nodiscard]] std::optional<Strides> strides_of(FormId form, std::uint32_t block);
+  [[nodiscard]] std::optional<Refusal> keep_behind_barrier(std::uint32_t instruction) const;
+  [[nodiscard]] Followed follow(std::uint32_t instruction, std::uint32_t from,
+                                std::uint32_t end) const;
   [[nodiscard]] std::optional<Access> access_of(std::uint32_t instruction);
   [[nodiscard]] std::vector<Access> families();
   [[nodiscard]] std::optional<std::int64_t> distance(const Access& one, const Access& other);

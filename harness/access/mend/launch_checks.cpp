@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <span>
 
 namespace strata::access {
@@ -42,6 +43,7 @@ Range applied(Operation operation, const Range& a, const Range& b) {
 constexpr std::size_t most_strides = 12;
 
 bool are_spread(std::span<const Range> strides, std::int64_t bytes) {
+  // NOLINTNEXTLINE(cppcoreguidelines-avoid-c-arrays,modernize-avoid-c-arrays): which it takes
   launch_math::Stride all[most_strides]{};
   for (std::size_t i = 0; i < strides.size() / 2; ++i)
     all[i] = {strides[2 * i], strides[2 * i + 1]};
@@ -53,7 +55,7 @@ Range read(std::span<const std::uint8_t> bytes, std::uint64_t at, unsigned count
   std::uint64_t bits = 0;
   for (unsigned b = 0; b < count && at + b < bytes.size(); ++b)
     bits |= std::uint64_t{bytes[at + b]} << (8 * b);
-  if (!is_signed) return launch_math::exactly(bits);
+  if (!is_signed || count == 0) return launch_math::exactly(bits);
   const unsigned unused = 64 - 8 * count;
   return launch_math::exactly(static_cast<std::int64_t>(bits << unused) >> unused);
 }
@@ -180,8 +182,8 @@ void LaunchChecks::need_apart(Number a, std::int64_t a_bytes, Number b, std::int
   need({Test::apart, {a, b}, a_bytes, b_bytes, std::move(why)});
 }
 
-void LaunchChecks::need_spread(std::vector<std::pair<Number, Number>> strides, std::int64_t bytes,
-                               std::string why) {
+void LaunchChecks::need_spread(const std::vector<std::pair<Number, Number>>& strides,
+                               std::int64_t bytes, std::string why) {
   Need one{Test::spread, {}, bytes, 0, std::move(why)};
   for (const auto& [stride, count] : strides) {
     one.numbers.push_back(stride);

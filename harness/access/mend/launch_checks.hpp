@@ -63,7 +63,7 @@ class LaunchChecks {
   /// Bytes from each number on.
   void need_apart(Number a, std::int64_t a_bytes, Number b, std::int64_t b_bytes, std::string why);
   /// Places at strides × indices, by pairs of a stride and the count of its index.
-  void need_spread(std::vector<std::pair<Number, Number>> strides, std::int64_t bytes,
+  void need_spread(const std::vector<std::pair<Number, Number>>& strides, std::int64_t bytes,
                    std::string why);
 
   /// What was needed behind a mark can be taken back.

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <iterator>
 #include <limits>
 
 namespace strata::launch_math {
@@ -75,10 +77,10 @@ constexpr Range add(const Range& a, const Range& b) {
 }
 constexpr Range multiply(const Range& a, const Range& b) {
   if (a.low >= 0 && b.low >= 0) return {product_of(a.low, b.low), product_of(a.high, b.high)};
-  const std::int64_t ends[]{product_of(a.low, b.low), product_of(a.low, b.high),
-                            product_of(a.high, b.low), product_of(a.high, b.high)};
-  return {std::min({ends[0], ends[1], ends[2], ends[3]}),
-          std::max({ends[0], ends[1], ends[2], ends[3]})};
+  const std::initializer_list<std::int64_t> ends{
+      product_of(a.low, b.low), product_of(a.low, b.high), product_of(a.high, b.low),
+      product_of(a.high, b.high)};
+  return {std::min(ends), std::max(ends)};
 }
 /// The same where it is known beforehand that 62 bits are enough, and for products that nothing is
 /// below 0.
@@ -136,12 +138,13 @@ struct Stride {
 /// Different indices lead to places that are `bytes` or more apart: each stride passes all that the
 /// shorter ones reach. Sorts the strides.
 template <std::size_t size>
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-c-arrays,modernize-avoid-c-arrays): of a user's program
 constexpr bool are_spread(Stride (&strides)[size], std::int64_t bytes) {
   for (Stride& one : strides) {
     if (!one.bytes.is_one() || one.bytes.low == -endless || one.bytes.high == endless) return false;
     if (one.bytes.low < 0) one.bytes = {-one.bytes.low, -one.bytes.low};
   }
-  std::sort(strides, strides + size,
+  std::sort(std::begin(strides), std::end(strides),
             [](const Stride& a, const Stride& b) { return a.bytes.low < b.bytes.low; });
   std::int64_t reach = bytes;
   for (const Stride& one : strides) {

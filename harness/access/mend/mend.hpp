@@ -9,7 +9,7 @@
 
 namespace strata::access {
 
-/// The change, made of a kernel of the module. Throws NotMended.
-[[nodiscard]] Mended mend(const ptx::Module& module, std::uint32_t kernel, const Change& change);
+/// The change, made of the module's kernel `number`. Throws NotMended.
+[[nodiscard]] Mended mend(const ptx::Module& module, std::uint32_t number, const Change& change);
 
 }  // namespace strata::access

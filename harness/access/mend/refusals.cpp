@@ -79,6 +79,7 @@ std::string why_special(Special special, const Rearrangement& change) {
   }
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): as deep as the reader lets items be in items
 std::string why_specials(const Operand& operand, const Instruction& one,
                          const Rearrangement& change) {
   if (operand.kind == Operand::Kind::special) {
@@ -123,20 +124,36 @@ std::string why_memory(const ptx::Module& module, const ptx::Kernel& kernel, con
   return shows ? "an atomic whose order shows in what it returns" : "";
 }
 
+/// Variables that an operand names.
+std::string why_symbol(const ptx::Module& module, const Operand& operand,
+                       const Rearrangement& change) {
+  if (operand.kind != Operand::Kind::symbol) return {};
+  const ptx::Symbol& symbol = module.symbols[operand.index];
+  const bool is_variable = symbol.space == Space::global || symbol.space == Space::constant;
+  if (is_variable) {
+    return fmt::format("{}, a variable of the module: a host sets it in the original's",
+                       symbol.name);
+  }
+  const bool is_of_block = symbol.space == Space::shared || symbol.space == Space::local;
+  return change.moves_blocks && is_of_block ? "memory of a block or a thread" : "";
+}
+
+/// Instructions that have no role of their own.
+std::string why_plain(const Instruction& one) {
+  if (is_of_one_thread(one)) return {};
+  if (one.opcode == "membar" || one.opcode == "fence") return "a fence: threads rely on an order";
+  if (one.opcode == "call") return "a call, whose code is not followed";
+  const bool is_of_cluster = one.opcode == "mapa" || one.opcode == "getctarank" ||
+                             (one.opcode == "barrier" && one.has("cluster"));
+  if (is_of_cluster) return "blocks of a cluster, which would be other ones";
+  return "an instruction that is not followed";
+}
+
 std::string why_not(const ptx::Module& module, const ptx::Kernel& kernel, const Instruction& one,
                     const Rearrangement& change) {
   for (const Operand& operand : one.operands) {
     if (std::string why = why_specials(operand, one, change); !why.empty()) return why;
-    if (operand.kind == Operand::Kind::symbol) {
-      const ptx::Symbol& symbol = module.symbols[operand.index];
-      const bool is_variable = symbol.space == Space::global || symbol.space == Space::constant;
-      if (is_variable) {
-        return fmt::format("{}, a variable of the module: a host sets it in the original's",
-                           symbol.name);
-      }
-      const bool is_of_block = symbol.space == Space::shared || symbol.space == Space::local;
-      if (change.moves_blocks && is_of_block) return "memory of a block or a thread";
-    }
+    if (std::string why = why_symbol(module, operand, change); !why.empty()) return why;
   }
   switch (role_of(one)) {
     case Role::load:
@@ -159,15 +176,8 @@ std::string why_not(const ptx::Module& module, const ptx::Kernel& kernel, const 
     case Role::indexed:
       return "a branch by a table";
     default:
-      break;
+      return why_plain(one);
   }
-  if (is_of_one_thread(one)) return {};
-  if (one.opcode == "membar" || one.opcode == "fence") return "a fence: threads rely on an order";
-  if (one.opcode == "call") return "a call, whose code is not followed";
-  const bool is_of_cluster = one.opcode == "mapa" || one.opcode == "getctarank" ||
-                             (one.opcode == "barrier" && one.has("cluster"));
-  if (is_of_cluster) return "blocks of a cluster, which would be other ones";
-  return "an instruction that is not followed";
 }
 
 }  // namespace

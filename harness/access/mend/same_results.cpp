@@ -128,7 +128,8 @@ SameResults compare_results(const ptx::Module& module, const Launch& launch, con
   same.failure = run(mended_module, other, after, budget_after, {});
   if (!same.failure.empty()) return same;
   same.bytes = left.size();
-  for (const auto& [address, values] : left) {
+  for (const auto& one : left) {
+    const Left& values = one.second;
     const auto is_other = [&](const auto& value) { return value.second != values[0].second; };
     if (std::ranges::any_of(values, is_other)) ++same.raced;
   }
@@ -228,7 +229,8 @@ Launch launch_of(KernelForms& forms, std::uint32_t number, const Sample& sample)
     if (from.kind != ptx::Operand::Kind::symbol) continue;
     const unsigned bytes = ptx::bytes_of(one.type());
     for (unsigned e = 0; e < one.vector_width(); ++e) {
-      const PointerPlace place{from.index, static_cast<std::uint64_t>(from.offset) + e * bytes};
+      const PointerPlace place{from.index,
+                               static_cast<std::uint64_t>(from.offset) + std::uint64_t{e} * bytes};
       if (pointers.contains(place) || !done.insert(place).second || bytes > 8) continue;
       const bool is_float = one.type() == ptx::Type::f32;
       constexpr std::uint32_t some_float = 0x3FC00000;  // 1.5

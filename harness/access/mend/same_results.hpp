@@ -41,10 +41,10 @@ struct Sample {
   std::uint64_t seed = 1;                 ///< of the bytes
   std::uint64_t below = 0;                ///< of words of the buffers, unless it is 0
 };
-[[nodiscard]] Launch launch_of(KernelForms& kernel, std::uint32_t number, const Sample& sample);
+[[nodiscard]] Launch launch_of(KernelForms& forms, std::uint32_t number, const Sample& sample);
 
 /// Some small launch of a kernel, for a comparison.
-[[nodiscard]] Launch sample_launch(KernelForms& kernel, std::uint32_t number, std::uint64_t seed);
+[[nodiscard]] Launch sample_launch(KernelForms& forms, std::uint32_t number, std::uint64_t seed);
 
 /// As many of these launches as `wanted`, in which the mended kernel would be taken, are compared:
 /// out of so many seeds.
@@ -57,7 +57,7 @@ struct Comparisons {
   SameResults worst;       ///< the first that differs, or else some that is the same
   std::uint64_t seed = 0;  ///< of it
 };
-[[nodiscard]] Comparisons compare_samples(const ptx::Module& module, std::uint32_t kernel,
+[[nodiscard]] Comparisons compare_samples(const ptx::Module& module, std::uint32_t number,
                                           const Mended& mended, unsigned wanted,
                                           unsigned seeds = 32,
                                           std::uint64_t budget = compared_instructions);

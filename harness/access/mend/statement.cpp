@@ -14,7 +14,6 @@ namespace strata::access {
 namespace {
 
 using ptx::Operand;
-using ptx::Special;
 using ptx::Token;
 
 [[noreturn]] void fail(std::uint32_t instruction) {
@@ -29,6 +28,12 @@ void collect(const Operand& operand, std::vector<const Operand*>& all) {
   }
   for (const Operand& item : operand.items)
     collect(item, all);
+}
+
+/// Whether the token is the text of the register or the special register.
+bool is_name_of(const ptx::Kernel& kernel, const Operand& operand, const Token& token) {
+  return operand.kind == Operand::Kind::reg ? token.text == kernel.registers[operand.index].name
+                                            : token.text.starts_with('%');
 }
 
 }  // namespace
@@ -57,27 +62,24 @@ std::string statement(const ptx::Module& module, const ptx::Kernel& kernel,
     if (!is_opcode && token.text.data() != end) text += ' ';
     end = token.text.data() + token.text.size();
     const Operand* const expected = next < names.size() ? names[next] : nullptr;
-    if (is_opcode || token.kind != Token::Kind::word || expected == nullptr) {
+    if (is_opcode || token.kind != Token::Kind::word || expected == nullptr ||
+        !is_name_of(kernel, *expected, token)) {
       text += token.text;
       continue;
     }
-    if (expected->kind == Operand::Kind::reg &&
-        token.text == kernel.registers[expected->index].name) {
+    ++next;
+    if (expected->kind == Operand::Kind::reg) {
       text += renaming.reg(expected->index);
-      ++next;
-    } else if (expected->kind == Operand::Kind::special && token.text.starts_with('%')) {
-      std::string name{token.text};
-      if (lexer.peek().kind == Token::Kind::dotted && lexer.touches(token)) {
-        const Token part = lexer.take();
-        name += part.text;
-        end = part.text.data() + part.text.size();
-      }
-      const std::string other = renaming.special(expected->special);
-      text += other.empty() ? name : other;
-      ++next;
-    } else {
-      text += token.text;
+      continue;
     }
+    std::string name{token.text};
+    if (lexer.peek().kind == Token::Kind::dotted && lexer.touches(token)) {
+      const Token part = lexer.take();
+      name += part.text;
+      end = part.text.data() + part.text.size();
+    }
+    const std::string other = renaming.special(expected->special);
+    text += other.empty() ? name : other;
   }
   if (next != names.size()) fail(instruction);
   return text + ";";

@@ -35,6 +35,18 @@ std::vector<std::uint32_t> shared_in(KernelForms& kernel, FormId form) {
   return found;
 }
 
+/// The one variable whose bytes are swizzled by whole lines. Throws NotMended where there is none.
+std::uint32_t only_variable(const ptx::Module& module, const std::vector<std::uint32_t>& found,
+                            std::uint32_t instruction) {
+  if (found.size() != 1) throw NotMended{{instruction, "its address is that of no one variable"}};
+  const ptx::Symbol& symbol = module.symbols[found[0]];
+  if (symbol.bytes == 0 || symbol.bytes % wavefront_bytes != 0) {
+    throw NotMended{{instruction, fmt::format("{} is of no known multiple of {} bytes", symbol.name,
+                                              wavefront_bytes)}};
+  }
+  return found[0];
+}
+
 }  // namespace
 
 Swizzle::Swizzle(KernelForms& kernel, const Change& change, Bounds& bounds, LaunchChecks& checks)
@@ -51,7 +63,6 @@ Swizzle::Swizzle(KernelForms& kernel, const Change& change, Bounds& bounds, Laun
 /// Each access is to one variable, and within it.
 void Swizzle::find_accesses() {
   const auto& code = kernel_.kernel().instructions;
-  Forms& forms = kernel_.forms();
   for (std::uint32_t i = 0; i < code.size(); ++i) {
     const std::uint32_t block = kernel_.flow().block_of[i];
     if (!touches(code[i]) || !is_reachable(kernel_.flow(), block)) continue;
@@ -61,68 +72,84 @@ void Swizzle::find_accesses() {
     if (meaning.form == no_form) throw NotMended{{i, "its address is not followed"}};
     const auto found = shared_in(kernel_, meaning.form);
     if (space == Space::generic) {
-      if (!found.empty() || !pointer_in(forms, meaning.form)) {
+      if (!found.empty() || !pointer_in(kernel_.forms(), meaning.form)) {
         throw NotMended{{i, "a generic address, which may lead to shared memory"}};
       }
       continue;
     }
-    if (found.size() != 1) throw NotMended{{i, "its address is that of no one variable"}};
-    const ptx::Symbol& symbol = kernel_.module().symbols[found[0]];
-    if (symbol.bytes == 0 || symbol.bytes % wavefront_bytes != 0) {
-      throw NotMended{
-          {i, fmt::format("{} is of no known multiple of {} bytes", symbol.name, wavefront_bytes)}};
-    }
-    const FormId base = forms.leaf(AtomKind::symbol, found[0], {0, (Int128{1} << 20U) - 1});
-    const FormId offset = forms.subtract(meaning.form, base);
-    const unsigned width = ptx::bytes_of(code[i].type()) * code[i].vector_width();
-    ConditionSet conditions = meaning.conditions;
-    if (offset == no_form || width == 0 || !shared_in(kernel_, offset).empty()) {
-      throw NotMended{{i, "its address is not followed"}};
-    }
-    const auto place = bounds_.of(offset, block, &conditions);
-    const auto last = static_cast<std::int64_t>(symbol.bytes - width);
-    const bool never_fits =
-        checks_.is_constant(place) && !launch_math::is_within(checks_.usual(place), 0, last);
-    if (never_fits || !bounds_.is_bounded(place) || !bounds_.ensure(conditions, block)) {
-      throw NotMended{{i, fmt::format("it may lie outside of {}", symbol.name)}};
-    }
-    checks_.need_within(
-        place, 0, last,
-        fmt::format("line {} may reach beyond {}", kernel_.line_of(i), symbol.name));
-    symbols_.emplace(i, found[0]);
-    unsigned& widest = widths_[found[0]];
-    widest = std::max({widest, width, static_cast<unsigned>(bank_bytes)});
-    if (symbol.align % widest != 0) {
-      throw NotMended{{i, fmt::format("{} is not aligned to {} bytes", symbol.name, widest)}};
-    }
+    keep_inside(i, meaning, only_variable(kernel_.module(), found, i));
   }
+}
+
+/// The instruction's access lies within the variable, which is aligned to what it accesses.
+/// Throws NotMended where it may not.
+void Swizzle::keep_inside(std::uint32_t instruction, const Meaning& meaning,
+                          std::uint32_t variable) {
+  Forms& forms = kernel_.forms();
+  const Instruction& one = kernel_.kernel().instructions[instruction];
+  const std::uint32_t block = kernel_.flow().block_of[instruction];
+  const ptx::Symbol& symbol = kernel_.module().symbols[variable];
+  const FormId base = forms.leaf(AtomKind::symbol, variable, {0, (Int128{1} << 20U) - 1});
+  const FormId offset = forms.subtract(meaning.form, base);
+  const unsigned width = ptx::bytes_of(one.type()) * one.vector_width();
+  ConditionSet conditions = meaning.conditions;
+  if (offset == no_form || width == 0 || !shared_in(kernel_, offset).empty()) {
+    throw NotMended{{instruction, "its address is not followed"}};
+  }
+  const auto place = bounds_.of(offset, block, &conditions);
+  const auto last = static_cast<std::int64_t>(symbol.bytes - width);
+  const bool never_fits =
+      checks_.is_constant(place) && !launch_math::is_within(checks_.usual(place), 0, last);
+  if (never_fits || !bounds_.is_bounded(place) || !bounds_.ensure(conditions, block)) {
+    throw NotMended{{instruction, fmt::format("it may lie outside of {}", symbol.name)}};
+  }
+  checks_.need_within(
+      place, 0, last,
+      fmt::format("line {} may reach beyond {}", kernel_.line_of(instruction), symbol.name));
+  symbols_.emplace(instruction, variable);
+  unsigned& widest = widths_[variable];
+  widest = std::max({widest, width, static_cast<unsigned>(bank_bytes)});
+  if (symbol.align % widest != 0) {
+    throw NotMended{
+        {instruction, fmt::format("{} is not aligned to {} bytes", symbol.name, widest)}};
+  }
+}
+
+/// Whether the operand is one of the variables, or a register that holds an address of one.
+// NOLINTNEXTLINE(misc-no-recursion): as deep as the reader lets items be in items
+bool Swizzle::holds_address(const Operand& operand, const std::vector<bool>& holds) const {
+  if (operand.kind == Operand::Kind::symbol && widths_.contains(operand.index)) return true;
+  if (operand.kind == Operand::Kind::reg && holds[operand.index]) return true;
+  // NOLINTNEXTLINE(misc-no-recursion): likewise
+  const auto item_holds = [&](const Operand& item) { return holds_address(item, holds); };
+  return std::ranges::any_of(operand.items, item_holds);
+}
+
+/// Whether what the instruction writes hangs on an address. Throws NotMended where the instruction
+/// lets one get elsewhere.
+bool Swizzle::passes_on(std::uint32_t instruction, const std::vector<bool>& holds) const {
+  const Instruction& one = kernel_.kernel().instructions[instruction];
+  bool takes = false;
+  for (std::size_t o = written_operands(one); o < one.operands.size(); ++o) {
+    const bool is_it = holds_address(one.operands[o], holds);
+    if (is_it && (one.opcode == "cvta" || (touches(one) && !one.operands[o].address))) {
+      throw NotMended{{instruction, "an address of shared memory goes elsewhere"}};
+    }
+    takes = takes || (is_it && !touches(one));
+  }
+  return takes && one.opcode != "setp";
 }
 
 /// No address gets into memory or becomes a generic one: registers that hang on one are followed.
 void Swizzle::keep_addresses_in() const {
   const ptx::Kernel& code = kernel_.kernel();
   std::vector<bool> holds(code.registers.size());
-  const auto holds_one = [&](const Operand& operand, const auto& again) -> bool {
-    if (operand.kind == Operand::Kind::symbol && widths_.contains(operand.index)) return true;
-    if (operand.kind == Operand::Kind::reg && holds[operand.index]) return true;
-    return std::ranges::any_of(operand.items,
-                               [&](const Operand& item) { return again(item, again); });
-  };
   for (bool has_changed = true; has_changed;) {
     has_changed = false;
     for (std::uint32_t i = 0; i < code.instructions.size(); ++i) {
+      if (!passes_on(i, holds)) continue;
       const Instruction& one = code.instructions[i];
-      const std::size_t written = written_operands(one);
-      bool takes = false;
-      for (std::size_t o = written; o < one.operands.size(); ++o) {
-        const bool is_it = holds_one(one.operands[o], holds_one);
-        if (is_it && (one.opcode == "cvta" || (touches(one) && !one.operands[o].address))) {
-          throw NotMended{{i, "an address of shared memory goes elsewhere"}};
-        }
-        takes = takes || (is_it && !touches(one));
-      }
-      if (!takes || one.opcode == "setp") continue;
-      for (std::size_t o = 0; o < written; ++o) {
+      for (std::size_t o = 0; o < written_operands(one); ++o) {
         see_registers(one.operands[o], [&](std::uint32_t reg) {
           has_changed = has_changed || !holds[reg];
           holds[reg] = true;

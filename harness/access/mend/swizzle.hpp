@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace strata::access {
 
@@ -26,7 +27,11 @@ class Swizzle {
 
  private:
   void find_accesses();
+  void keep_inside(std::uint32_t instruction, const Meaning& meaning, std::uint32_t variable);
   void keep_addresses_in() const;
+  [[nodiscard]] bool holds_address(const ptx::Operand& operand,
+                                   const std::vector<bool>& holds) const;
+  [[nodiscard]] bool passes_on(std::uint32_t instruction, const std::vector<bool>& holds) const;
 
   KernelForms& kernel_;
   Bounds& bounds_;

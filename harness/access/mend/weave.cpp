@@ -21,7 +21,6 @@ namespace {
 using ptx::Instruction;
 using ptx::Operand;
 using ptx::Space;
-using ptx::Special;
 
 constexpr std::size_t most_statements = 20'000;
 
