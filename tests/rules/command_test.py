@@ -533,8 +533,8 @@ class Command(unittest.TestCase):
 
     def test_steps_are_divided_into_phases_on_a_cpu_that_nobody_named(self) -> None:
         answer = strata(
-            "run", "quick", "--out", str(self.out), "--filter", "/neighbours_cpu_packed/",
-            "--set", "neighbours_cpu_packed.agents=4096",
+            "run", "quick", "--out", str(self.out), "--filter", "/neighbours_cpu_vectors/",
+            "--set", "neighbours_cpu_vectors.agents=4096",
             "--set", "plan.min_samples=6", "--set", "plan.max_samples=6", CUDA_VISIBLE_DEVICES="",
         )  # fmt: skip
         self.assertEqual(answer.returncode, 0, answer.stderr)
