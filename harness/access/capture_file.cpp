@@ -34,7 +34,7 @@ std::uint64_t number_of(const std::vector<std::uint8_t>& bytes, std::size_t at, 
   return number;
 }
 
-std::string typed(const std::vector<std::uint8_t>& bytes, std::size_t at, std::size_t count) {
+std::string number_text(const std::vector<std::uint8_t>& bytes, std::size_t at, std::size_t count) {
   return "u" + std::to_string(8 * count) + ' ' + std::to_string(number_of(bytes, at, count));
 }
 
@@ -81,7 +81,7 @@ class Writer {
     if (!is_field(parameter) && !pointers.empty()) return pointer_text(*pointers.front());
     const bool is_number =
         bytes.size() == 1 || bytes.size() == 2 || bytes.size() == 4 || bytes.size() == word_bytes;
-    if (is_number) return typed(bytes, 0, bytes.size());
+    if (is_number) return number_text(bytes, 0, bytes.size());
     if (pointers.empty()) return "{hex: '" + hex_text(bytes) + "'}";
     return fields(bytes, pointers);
   }
@@ -118,7 +118,7 @@ class Writer {
       while (at % width != 0 || at + width > bytes.size())
         width /= 2;
       text += "\n      " + std::to_string(at) + ": ";
-      text += here == pointers.end() ? typed(bytes, at, width) : pointer_text(**here);
+      text += here == pointers.end() ? number_text(bytes, at, width) : pointer_text(**here);
       at += width;
     }
     return text;

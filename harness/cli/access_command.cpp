@@ -82,6 +82,7 @@ std::vector<access::CountedLaunch> count(const AccessOptions& options,
                                          CountingState& counting) {
   if (!options.run) return {};
   std::vector<access::LaunchFile> files;
+  files.reserve(launches.size());
   for (const auto& one : launches)
     files.push_back({.module = one.launch.module, .file = one.file});
   try {

@@ -162,6 +162,7 @@ void print_table(const std::vector<access::Input>& inputs, const std::vector<Wor
     }
   }
   std::vector<std::string> parts;
+  parts.reserve(counts.size());
   for (const auto& [state, count] : counts)
     parts.push_back(fmt::format("{} {}", count, state));
   fmt::print("{} kernel{}: {}\n", all.size(), all.size() == 1 ? "" : "s", fmt::join(parts, ", "));

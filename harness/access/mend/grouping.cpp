@@ -22,7 +22,7 @@ constexpr std::uint32_t first_own = 1000;
 constexpr std::uint32_t lanes_index = first_own;
 constexpr std::uint32_t passes_index = first_own + 1;
 
-constexpr std::string_view axes = "xyz";
+constexpr std::string_view axis_names = "xyz";
 
 std::string type_word(Type type) {
   return type == Type::pred ? "pred" : fmt::format("b{}", 8 * ptx::bytes_of(type));
@@ -146,7 +146,7 @@ std::string Names::special(Special special, unsigned copy) {
   const auto& order = group >= 2 ? change->block_axes : change->thread_axes;
   const auto place = std::ranges::find(order, axis) - order.begin();
   constexpr std::array words{"tid", "ntid", "ctaid", "nctaid"};
-  return fmt::format("%{}.{}", words.at(group), axes[static_cast<std::size_t>(place)]);
+  return fmt::format("%{}.{}", words.at(group), axis_names[static_cast<std::size_t>(place)]);
 }
 
 /// What stands for an index or a count where lanes are exchanged or several threads are one; ""
@@ -155,7 +155,8 @@ std::string Names::of_lanes_axis(unsigned group, unsigned axis, unsigned copy) {
   const bool is_block = group >= 2;
   const bool is_count = group % 2 == 1;
   if (change->exchange) {
-    if (group == 0 && axis == 0) return fmt::format("%ctaid.{}", axes[change->exchange->free]);
+    if (group == 0 && axis == 0)
+      return fmt::format("%ctaid.{}", axis_names[change->exchange->free]);
     if (is_block && axis == change->exchange->axis) return is_count ? blocks : of_lane(copy);
     if (is_block && axis == change->exchange->free) return is_count ? "1" : "0";
   } else if (change->threads > 1 && axis == change->lanes_axis()) {

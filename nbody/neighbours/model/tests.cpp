@@ -107,12 +107,12 @@ TestsOfAgents tests_of_cells(const Problem& problem, const Places& places, doubl
     const auto [x0, x1] = grid.around(places[0][i]);
     const auto [y0, y1] = grid.around(places[1][i]);
     const auto [z0, z1] = grid.around(places[2][i]);
+    const std::uint64_t least = behind.empty() ? 0 : std::uint64_t{behind[i]} + 1;
     std::uint64_t tests = 0;
     for (std::int64_t z = z0; z <= z1; ++z) {
       for (std::int64_t y = y0; y <= y1; ++y) {
         const double off = grid.off(places[2][i], z) + grid.off(places[1][i], y);
         const std::int64_t row = (z * grid.count() + y) * grid.count();
-        const std::uint64_t least = behind.empty() ? 0 : std::uint64_t{behind[i]} + 1;
         const auto agents = [&](std::int64_t from, std::int64_t to) {
           return agents_in(before, row + from, row + to, least);
         };
