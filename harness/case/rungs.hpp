@@ -45,6 +45,13 @@ Body body_of() {
   }
 }
 
+/// add_to_ladder and declare_rung are those of the rung's ladder.
+template <const auto& rung, auto make>
+bool enrol_rung() {
+  return add_to_ladder(
+      rung, [] { return declare_rung(rung); }, body_of<rung, make>());
+}
+
 }  // namespace detail
 
 /// All rungs of this type, as `order` lists their names.
@@ -67,3 +74,8 @@ template <class Rung>
 }
 
 }  // namespace strata
+
+/// Registers a rung: its story, and what prepares it for its backend.
+#define STRATA_RUNG(story, make)                            \
+  [[maybe_unused]] static const bool strata_rung_enrolled = \
+      ::strata::detail::enrol_rung<story, make>()

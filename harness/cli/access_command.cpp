@@ -431,12 +431,7 @@ void add_access(CLI::App& app, int& status, const std::vector<std::string>& comm
       ->capture_default_str();
   option(sub, "--out", options->out,
          "write a run folder in DIR, for strata report and strata compare", "DIR");
-  option(sub, "--compiler", options->tools.compiler,
-         "compiler for CUDA sources (default nvcc, else clang++)", "NAME");
-  option(sub, "--flag", options->tools.flags, "flag for the compiler, as in --flag=-Iinclude",
-         "FLAG");
-  option(sub, "--arch", options->tools.architecture, "target architecture, such as sm_90",
-         "TARGET");
+  add_compiler_options(sub, options->tools);
   sub->footer(
       "Without --launch, each address is followed symbolically, and the results hold for every "
       "launch.\nWith --launch, every warp of the launch is evaluated on the host.\nExit status: 0; "

@@ -376,12 +376,7 @@ void add_access_mend(CLI::App& app, int& status) {
       ->capture_default_str();
   sub->add_flag("--assemble", options->assembles, "have ptxas make machine code of each");
   sub->add_flag("--quiet", options->is_quiet, "print nothing but what goes wrong");
-  option(sub, "--compiler", options->tools.compiler,
-         "what compiles CUDA sources (default nvcc, else clang++)", "NAME");
-  option(sub, "--flag", options->tools.flags, "passed on to the compiler; as --flag=-Iinclude",
-         "FLAG");
-  option(sub, "--arch", options->tools.architecture, "what it compiles for, such as sm_90",
-         "TARGET");
+  add_compiler_options(sub, options->tools);
   sub->footer(
       "A mended kernel stands beside the original; the header's launch() takes it where it does "
       "the same.\n"

@@ -59,6 +59,15 @@ auto* option(App* sub, const char* flag, T& value, const char* what, const char*
   return added;
 }
 
+/// The options that say what compiles CUDA sources.
+template <class App, class Tools>
+void add_compiler_options(App* sub, Tools& tools) {
+  option(sub, "--compiler", tools.compiler,
+         "compiler for CUDA sources (default nvcc, else clang++)", "NAME");
+  option(sub, "--flag", tools.flags, "flag for the compiler, as in --flag=-Iinclude", "FLAG");
+  option(sub, "--arch", tools.architecture, "target architecture, such as sm_90", "TARGET");
+}
+
 /// The results of a run.
 struct RecordedRun {
   std::filesystem::path folder;

@@ -87,7 +87,7 @@ Benchmark declare_rung(const Rung& rung) {
   return benchmark;
 }
 
-bool detail::add_to_ladder(const Rung& rung, Benchmark (*declare)(), Body body) {
+bool add_to_ladder(const Rung& rung, Benchmark (*declare)(), Body body) {
   return strata::detail::add_rung(suite, order, rung, declare, body);
 }
 

@@ -61,20 +61,7 @@ struct Choice {
 /// What `strata list` says of a rung.
 [[nodiscard]] Benchmark declare_rung(const Rung& rung);
 
-namespace detail {
-
+/// Called by STRATA_RUNG.
 bool add_to_ladder(const Rung& rung, Benchmark (*declare)(), Body body);
 
-template <const Rung& rung, auto make>
-bool enrol_rung() {
-  return add_to_ladder(
-      rung, [] { return declare_rung(rung); }, strata::detail::body_of<rung, make>());
-}
-
-}  // namespace detail
 }  // namespace strata::fstat
-
-/// Registers a rung: its story, and its MakeHostKernel or MakeDeviceKernel.
-#define STRATA_FSTAT_RUNG(rung, make)                       \
-  [[maybe_unused]] static const bool strata_rung_enrolled = \
-      ::strata::fstat::detail::enrol_rung<rung, make>()

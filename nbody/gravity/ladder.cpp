@@ -110,7 +110,7 @@ Benchmark declare_rung(const Rung& rung) {
   return benchmark;
 }
 
-bool detail::add_to_ladder(const Rung& rung, Benchmark (*declare)(), Body body) {
+bool add_to_ladder(const Rung& rung, Benchmark (*declare)(), Body body) {
   return strata::detail::add_rung("nbody", order, rung, declare, body);
 }
 

@@ -108,20 +108,7 @@ inline constexpr Source handbook{"Wilt, The CUDA Handbook, 2013, ch. 14"};
 /// What `strata list` shows for a rung.
 [[nodiscard]] Benchmark declare_rung(const Rung& rung);
 
-namespace detail {
-
+/// Called by STRATA_RUNG.
 bool add_to_ladder(const Rung& rung, Benchmark (*declare)(), Body body);
 
-template <const Rung& rung, auto make>
-bool enrol_rung() {
-  return add_to_ladder(
-      rung, [] { return declare_rung(rung); }, strata::detail::body_of<rung, make>());
-}
-
-}  // namespace detail
 }  // namespace strata::nbody
-
-/// Registers a rung: its story, and its MakeRungKernel (GPU) or MakeHostKernel (CPU).
-#define STRATA_RUNG(story, make)                            \
-  [[maybe_unused]] static const bool strata_rung_enrolled = \
-      ::strata::nbody::detail::enrol_rung<story, make>()

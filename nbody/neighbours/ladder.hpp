@@ -74,20 +74,7 @@ inline constexpr Source seed{
 /// The choices of the session's case on a rung's own axes; what the rung has no axis for is 0.
 [[nodiscard]] Choice choice_of(const Session& session);
 
-namespace detail {
-
+/// Called by STRATA_RUNG.
 bool add_to_ladder(const Rung& rung, Benchmark (*declare)(), Body body);
 
-template <const Rung& rung, auto make>
-bool enrol_rung() {
-  return add_to_ladder(
-      rung, [] { return declare_rung(rung); }, strata::detail::body_of<rung, make>());
-}
-
-}  // namespace detail
 }  // namespace strata::neighbours
-
-/// Registers a rung: its story, and its MakeHostKernel or MakeDeviceKernel.
-#define STRATA_NEIGHBOURS_RUNG(rung, make)                  \
-  [[maybe_unused]] static const bool strata_rung_enrolled = \
-      ::strata::neighbours::detail::enrol_rung<rung, make>()

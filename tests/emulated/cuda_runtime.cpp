@@ -134,7 +134,7 @@ class Device {
   }
 
   /// The kernel of a library that was loaded; null where it has none of that name.
-  [[nodiscard]] CUkern_st* library_kernel(const std::string& name) {
+  [[nodiscard]] CUkern_st* kernel_to_launch(const std::string& name) {
     if (!loaded_.contains(name)) return nullptr;
     CUkern_st& kernel = kernels[&loaded_.at(name)];
     kernel.name = name;
@@ -386,7 +386,7 @@ cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJi
 }
 cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, const char* name) {
   if (library == nullptr) return noted(cudaErrorInvalidResourceHandle);
-  *kernel = device().library_kernel(name);
+  *kernel = device().kernel_to_launch(name);
   return *kernel == nullptr ? noted(cudaErrorSymbolNotFound) : cudaSuccess;
 }
 cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments,

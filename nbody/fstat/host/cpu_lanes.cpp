@@ -26,7 +26,7 @@ HostKernel make(const Observation& seen, Vectors have) {
   return vector_bands<LanesBand<Divide>>(seen, have);
 }
 
-STRATA_FSTAT_RUNG(rung, make);
+STRATA_RUNG(rung, make);
 
 }  // namespace
 }  // namespace strata::fstat::cpu_lanes

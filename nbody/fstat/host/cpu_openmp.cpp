@@ -31,7 +31,7 @@ HostKernel make([[maybe_unused]] const Observation& seen, Vectors /*have*/) {
 #endif
 }
 
-STRATA_FSTAT_RUNG(rung, make);
+STRATA_RUNG(rung, make);
 
 }  // namespace
 }  // namespace strata::fstat::cpu_openmp

@@ -20,7 +20,7 @@ HostKernel make(const Observation& seen, Vectors /*have*/) {
   return kernel;
 }
 
-STRATA_FSTAT_RUNG(rung, make);
+STRATA_RUNG(rung, make);
 
 }  // namespace
 }  // namespace strata::fstat::cpu_packed

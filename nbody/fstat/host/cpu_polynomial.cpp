@@ -115,7 +115,7 @@ HostKernel make(const Observation& seen, Vectors have) {
   return vector_bands<PolynomialBand>(seen, have);
 }
 
-STRATA_FSTAT_RUNG(rung, make);
+STRATA_RUNG(rung, make);
 
 }  // namespace
 }  // namespace strata::fstat::cpu_polynomial

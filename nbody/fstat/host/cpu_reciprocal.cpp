@@ -30,7 +30,7 @@ HostKernel make(const Observation& seen, Vectors have) {
   return vector_bands<LanesBand<Approximate>>(seen, have);
 }
 
-STRATA_FSTAT_RUNG(rung, make);
+STRATA_RUNG(rung, make);
 
 }  // namespace
 }  // namespace strata::fstat::cpu_reciprocal

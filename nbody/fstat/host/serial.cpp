@@ -26,7 +26,7 @@ HostKernel make(const Observation& /*seen*/, Vectors /*have*/) {
           .one_core = true};
 }
 
-STRATA_FSTAT_RUNG(rung, make);
+STRATA_RUNG(rung, make);
 
 }  // namespace
 }  // namespace strata::fstat::serial

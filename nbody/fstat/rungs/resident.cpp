@@ -24,7 +24,7 @@ DeviceKernel make(const Observation& seen, const Choice& /*choice*/) {
 }
 #endif
 
-STRATA_FSTAT_RUNG(rung, make);
+STRATA_RUNG(rung, make);
 
 }  // namespace
 }  // namespace strata::fstat::resident

@@ -63,7 +63,7 @@ HostKernel make(const Problem& problem, const Choice& choice, Vectors /*have*/) 
       problem, cells, Find{std::sqrt(cells.limit)}, /*flat=*/true));
 }
 
-STRATA_NEIGHBOURS_RUNG(rung, make);
+STRATA_RUNG(rung, make);
 
 }  // namespace
 }  // namespace strata::neighbours::cell_array

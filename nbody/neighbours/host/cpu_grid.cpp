@@ -90,7 +90,7 @@ HostKernel make(const Problem& problem, const Choice& choice, Vectors /*have*/) 
   return on_all_cores(std::make_shared<Search>(problem, choice));
 }
 
-STRATA_NEIGHBOURS_RUNG(rung, make);
+STRATA_RUNG(rung, make);
 
 }  // namespace
 }  // namespace strata::neighbours::cpu_grid

@@ -42,7 +42,7 @@ HostKernel make(const Problem& problem, const Choice& choice, Vectors /*have*/) 
   return on_all_cores(std::make_shared<PackedSearch<Find>>(problem, cells, Find{}));
 }
 
-STRATA_NEIGHBOURS_RUNG(rung, make);
+STRATA_RUNG(rung, make);
 
 }  // namespace
 }  // namespace strata::neighbours::cpu_packed

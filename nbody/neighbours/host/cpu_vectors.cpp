@@ -39,7 +39,7 @@ HostKernel make(const Problem& problem, const Choice& choice, Vectors have) {
                       to_string(have));
 }
 
-STRATA_NEIGHBOURS_RUNG(rung, make);
+STRATA_RUNG(rung, make);
 
 }  // namespace
 }  // namespace strata::neighbours::cpu_vectors

@@ -179,7 +179,7 @@ HostKernel make(const Problem& problem, const Choice& choice, Vectors have) {
   return on_all_cores(std::make_shared<Search>(problem, choice, have), to_string(have));
 }
 
-STRATA_NEIGHBOURS_RUNG(rung, make);
+STRATA_RUNG(rung, make);
 
 }  // namespace
 }  // namespace strata::neighbours::cpu_verlet

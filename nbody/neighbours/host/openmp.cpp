@@ -42,7 +42,7 @@ HostKernel make(const Problem& /*problem*/, const Choice& /*choice*/, Vectors /*
 #endif
 }
 
-STRATA_NEIGHBOURS_RUNG(rung, make);
+STRATA_RUNG(rung, make);
 
 }  // namespace
 }  // namespace strata::neighbours::openmp

@@ -28,7 +28,7 @@ HostKernel make(const Problem& /*problem*/, const Choice& /*choice*/, Vectors /*
   return on_all_cores(std::make_shared<Search>());
 }
 
-STRATA_NEIGHBOURS_RUNG(rung, make);
+STRATA_RUNG(rung, make);
 
 }  // namespace
 }  // namespace strata::neighbours::serial

@@ -114,7 +114,7 @@ DeviceKernel make(const Problem& problem, const Choice& choice) {
 }
 #endif
 
-STRATA_NEIGHBOURS_RUNG(rung, make);
+STRATA_RUNG(rung, make);
 
 }  // namespace
 }  // namespace strata::neighbours::verlet
