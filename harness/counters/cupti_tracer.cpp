@@ -51,6 +51,12 @@ std::uint64_t copies_of(const Record& record) {
   return 1;
 }
 
+/// All nodes of a graph have the correlation of the call that launched it.
+template <class Record>
+std::uint64_t launch_of(const Record& record) {
+  return record.graphId == 0 ? 0 : record.correlationId;
+}
+
 /// CUPTI's callbacks carry no data of ours and come from its own thread, so there is one collection
 /// per process, as there is one CUPTI.
 class Collection {
@@ -106,10 +112,14 @@ class Collection {
       case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
       case CUPTI_ACTIVITY_KIND_KERNEL: {
         const auto& one = reinterpret_cast<const CUpti_ActivityKernel10&>(record);
-        kept_.push_back({.of = Activity::Of::kernel,
-                         .kernel = one.name == nullptr ? "" : one.name,
+        const std::string name = one.name == nullptr ? "" : one.name;
+        // The driver fills memory in a graph by kernels of its own, such as "memset32".
+        const bool fills = one.graphId != 0 && name.starts_with("memset");
+        kept_.push_back({.of = fills ? Activity::Of::fill : Activity::Of::kernel,
+                         .kernel = name,
                          .begin = when(one.start),
-                         .end = when(one.end)});
+                         .end = when(one.end),
+                         .graph_launch = launch_of(one)});
         break;
       }
       case CUPTI_ACTIVITY_KIND_MEMCPY: {
@@ -123,7 +133,10 @@ class Collection {
       }
       case CUPTI_ACTIVITY_KIND_MEMSET: {
         const auto& one = reinterpret_cast<const CUpti_ActivityMemset4&>(record);
-        kept_.push_back({.of = Activity::Of::fill, .begin = when(one.start), .end = when(one.end)});
+        kept_.push_back({.of = Activity::Of::fill,
+                         .begin = when(one.start),
+                         .end = when(one.end),
+                         .graph_launch = launch_of(one)});
         break;
       }
       default:
@@ -153,7 +166,8 @@ void CUPTIAPI take_buffer(CUcontext /*context*/, std::uint32_t /*stream*/, std::
 class CuptiTracer final : public Tracer {
  public:
   CuptiTracer() {
-    attach();  // before there is a context
+    attach();  // throws now, and not within a sample, if CUPTI refuses
+    detach();
   }
   CuptiTracer(const CuptiTracer&) = delete;
   CuptiTracer& operator=(const CuptiTracer&) = delete;
@@ -164,6 +178,7 @@ class CuptiTracer final : public Tracer {
   }
 
   [[nodiscard]] const char* method() const override { return "cupti_activity"; }
+  [[nodiscard]] bool slows() const override { return true; }
   /// 0 between samples, or if CUPTI has no time. Destructors call this, so it must not throw; end()
   /// does.
   [[nodiscard]] std::int64_t now() const override {

@@ -30,8 +30,9 @@ struct Activity {
   StepPhase host = StepPhase::idle;  ///< for work on the host: its purpose
   std::int64_t begin = 0;
   std::int64_t end = 0;
-  std::uint64_t bytes = 0;  ///< of copies
-  std::uint64_t count = 1;  ///< of launches or copies, where it stands for several
+  std::uint64_t bytes = 0;         ///< of copies
+  std::uint64_t count = 1;         ///< of launches or copies, where it stands for several
+  std::uint64_t graph_launch = 0;  ///< the launch of a graph that it is part of; 0: none
 };
 
 /// Records the marks of the host, at most one thread at a time. Derived classes add a device.
@@ -46,6 +47,8 @@ class Tracer {
 
   /// The method of its rows.
   [[nodiscard]] virtual const char* method() const { return "host_clock"; }
+  /// Whether a sample takes longer while it is recorded.
+  [[nodiscard]] virtual bool slows() const { return false; }
   /// Nanoseconds of the clock of the records.
   [[nodiscard]] virtual std::int64_t now() const;
   /// Discards earlier records. The device is idle.
@@ -103,6 +106,7 @@ class MarkTracer final : public Tracer {
   explicit MarkTracer(std::unique_ptr<DeviceMarks> marks) : device_{std::move(marks)} {}
 
   [[nodiscard]] const char* method() const override { return "cuda_event"; }
+  [[nodiscard]] bool slows() const override { return true; }
   void begin() override;
   [[nodiscard]] std::vector<Activity> end() override;
   void begin_piece(void* queue, const Activity& what) override;

@@ -12,6 +12,7 @@
 #include <iterator>
 #include <memory>
 #include <numeric>
+#include <set>
 #include <stdexcept>
 
 namespace strata {
@@ -62,9 +63,11 @@ std::optional<StepPhase> phase_of(const Activity& one, std::span<const KernelPha
 template <class Counted>
 Queued queued_in(std::span<const Activity> records, const Counted& counted) {
   Queued all;
+  std::set<std::uint64_t> graph_launches;
   for (const Activity& one : records) {
     if (one.of == Activity::Of::kernel || one.of == Activity::Of::fill) {
-      all.launches += one.count;
+      if (one.graph_launch == 0 || graph_launches.insert(one.graph_launch).second)
+        all.launches += one.count;
     }
     if (!counted(one.of)) continue;
     all.copies += one.count;
@@ -193,17 +196,24 @@ Gate phases_gate(std::span<const Divided> samples, double steps, double timed_st
 
 void trace_phases(Session& session, Tracer& tracer, const TracePlan& plan,
                   const std::function<void()>& prepare) {
+  const auto take = [&] {
+    if (prepare) prepare();
+    return plan.run();
+  };
+  for (int i = 0; i < session.plan().warmups; ++i)
+    take();
+  std::vector<double> alone(tracer.slows() ? traced_samples : 0);
+  std::ranges::generate(alone, take);
   std::vector<Divided> samples;
-  for (int i = 0; i < session.plan().warmups + traced_samples; ++i) {
-    if (prepare) prepare();
-    const double alone = plan.run();
-    if (prepare) prepare();
+  for (int i = 0; i < traced_samples; ++i) {
     tracer.begin();
-    const double seconds = plan.run();
-    const std::vector<Activity> records = tracer.end();
-    if (i < session.plan().warmups) continue;
-    samples.push_back(divide(records, plan.kernels, seconds));
-    samples.back().take_out(seconds - alone);
+    if (tracer.slows()) {
+      take();  // because the start of a profiler leaves the caches cold
+      tracer.begin();
+    }
+    const double seconds = take();
+    samples.push_back(divide(tracer.end(), plan.kernels, seconds));
+    if (tracer.slows()) samples.back().take_out(seconds - median(alone));
   }
   if (const std::size_t wrong = plan.different ? plan.different() : 0; wrong != 0) {
     throw std::runtime_error{fmt::format("{} results of a traced sample are wrong", wrong)};

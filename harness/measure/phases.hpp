@@ -68,11 +68,11 @@ struct TracePlan {
 /// millisecond, and every kernel has a phase. Unverified if the timed step is 0.
 [[nodiscard]] Gate phases_gate(std::span<const Divided> samples, double steps, double timed_step);
 
-/// Traces several samples, each after prepare(), which leaves the device idle. Recording an
-/// operation takes the host about a microsecond, for which the device waits: each sample is taken
-/// without recording, too, and the difference is taken out of idle. Adds to the session a row for
-/// each phase that occurs, the queued work, and the gates of both. Throws std::runtime_error if
-/// results are wrong.
+/// Traces several samples, each after prepare(), which leaves the device idle. If recording slows
+/// them (CUPTI takes the host about a microsecond for an operation, and the device waits), as many
+/// are taken without it first, and the difference to their median is taken out of idle. Adds to the
+/// session a row for each phase that occurs, the queued work, and the gates of both. Throws
+/// std::runtime_error if results are wrong.
 void trace_phases(Session& session, Tracer& tracer, const TracePlan& plan,
                   const std::function<void()>& prepare);
 

@@ -71,9 +71,11 @@ class CuptiTracerTest : public testing::Test {
   static FakeCupti& cupti() { return *fake_cupti(); }
 };
 
-TEST_F(CuptiTracerTest, RecordsKernelsCopiesAndFillsAsLongAsItLives) {
+TEST_F(CuptiTracerTest, RecordsKernelsCopiesAndFillsDuringASample) {
   {
     const auto tracer = open_device_tracer(0);
+    EXPECT_THAT(cupti().kinds, IsEmpty());
+    tracer->begin();
     EXPECT_THAT(cupti().kinds,
                 UnorderedElementsAre(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
                                      CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET));
@@ -84,8 +86,9 @@ TEST_F(CuptiTracerTest, RecordsKernelsCopiesAndFillsAsLongAsItLives) {
 
 TEST_F(CuptiTracerTest, GivesWhatBeganAfterBeginWithTheMarksOfTheHostOnOneClock) {
   const auto tracer = open_device_tracer(0);
-  cupti().pending = {kernel("before", 1, 2)};
   tracer->begin();
+  cupti().pending = {kernel("before", 1, 2)};
+  tracer->begin();  // again: only what follows counts
   cupti().time = 90;
   { const HostPhase building{tracer.get(), StepPhase::build}; }
   cupti().pending = {copy(CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, 200, 64), fill(220),
@@ -114,6 +117,27 @@ TEST_F(CuptiTracerTest, GivesWhatBeganAfterBeginWithTheMarksOfTheHostOnOneClock)
   EXPECT_EQ(cupti().kinds.size(), 3U);
   EXPECT_GT(tracer->now(), 0);
   EXPECT_THAT(tracer->end(), IsEmpty());
+}
+
+TEST_F(CuptiTracerTest, KnowsWhatALaunchOfAGraphQueued) {
+  const auto tracer = open_device_tracer(0);
+  tracer->begin();
+  CUpti_ActivityKernel10 node = kernel("step_of", 10, 20);
+  node.graphId = 3;
+  node.correlationId = 71;
+  CUpti_ActivityKernel10 fill_node = node;
+  fill_node.name = "memset32";
+  CUpti_ActivityKernel10 alone = kernel("memset32", 30, 40);
+  alone.correlationId = 72;
+  cupti().pending = {node, fill_node, alone};
+  const auto records = tracer->end();
+  ASSERT_EQ(records.size(), 3U);
+  EXPECT_EQ(records[0].of, Of::kernel);
+  EXPECT_EQ(records[0].graph_launch, 71U);
+  EXPECT_EQ(records[1].of, Of::fill);
+  EXPECT_EQ(records[1].graph_launch, 71U);
+  EXPECT_EQ(records[2].of, Of::kernel) << "a program's own kernel";
+  EXPECT_EQ(records[2].graph_launch, 0U);
 }
 
 TEST_F(CuptiTracerTest, TakesNoLossForASample) {
