@@ -196,8 +196,11 @@ Gate phases_gate(std::span<const Divided> samples, double steps, double timed_st
 
 void trace_phases(Session& session, Tracer& tracer, const TracePlan& plan,
                   const std::function<void()>& prepare) {
-  const auto take = [&] {
+  const auto ready = [&] {
     if (prepare) prepare();
+  };
+  const auto take = [&] {
+    ready();
     return plan.run();
   };
   for (int i = 0; i < session.plan().warmups; ++i)
@@ -206,12 +209,13 @@ void trace_phases(Session& session, Tracer& tracer, const TracePlan& plan,
   std::ranges::generate(alone, take);
   std::vector<Divided> samples;
   for (int i = 0; i < traced_samples; ++i) {
-    tracer.begin();
     if (tracer.slows()) {
-      take();  // because the start of a profiler leaves the caches cold
       tracer.begin();
+      take();  // because the start of a profiler leaves the caches cold
     }
-    const double seconds = take();
+    ready();
+    tracer.begin();
+    const double seconds = plan.run();
     samples.push_back(divide(tracer.end(), plan.kernels, seconds));
     if (tracer.slows()) samples.back().take_out(seconds - median(alone));
   }

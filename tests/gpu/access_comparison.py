@@ -6,13 +6,16 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
 sys.path.append(str(Path(__file__).parents[1] / "ptx/packages"))
 from coalescing import Judgement, predicted
+
+LONGEST_EXPRESSION = 1000
+"""`max_expression_length` of harness/case/text.hpp."""
 
 JOBS = int(os.environ.get("STRATA_ACCESS_JOBS", str(min(16, os.cpu_count() or 1))))
 
@@ -110,6 +113,17 @@ def report(strata: str, files: Iterable[Path], launches: Iterable[Path], *flags:
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     said = done.stderr if done.returncode == 0 else f"{done.stderr}exit {done.returncode}"
     return json.loads(done.stdout or '{"kernels": []}'), said.strip()
+
+
+def as_expressions(names: Iterable[str]) -> Iterator[list[str]]:
+    """Parts whose names, joined as an expression, are no longer than Strata matches."""
+    part: list[str] = []
+    for name in names:
+        if part and sum(map(len, part)) + len(part) + len(name) > LONGEST_EXPRESSION - len("^()$"):
+            yield part
+            part = []
+        part.append(name)
+    yield part
 
 
 def in_parts(all_of_them: Sequence[Part], most: int) -> list[Sequence[Part]]:

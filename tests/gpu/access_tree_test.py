@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from math import prod
 from pathlib import Path
 
-from access_comparison import Answer, Comparison, answers, in_parts, report
+from access_comparison import Answer, Comparison, answers, as_expressions, report
 
 STRATA = sys.argv.pop(1)
 PROGRAM = shlex.split(os.environ.get("STRATA_ACCESS_PROGRAM", ""))
@@ -79,7 +79,7 @@ class TreeTest(unittest.TestCase):
         failed: list[str] = []
         done_with: set[str] = set()
         """Launch files."""
-        for told, said in answers(counted, in_parts(list(launches), 32)):
+        for told, said in answers(counted, list(as_expressions(launches))):
             failed += said.splitlines()
             for kernel in told["kernels"]:
                 files_of_it = {

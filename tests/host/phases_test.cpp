@@ -172,14 +172,17 @@ class FakeTracer final : public Tracer {
   void begin() override {
     Tracer::begin();
     ++begun;
+    prepared = false;
   }
   [[nodiscard]] std::vector<Activity> end() override {
+    EXPECT_FALSE(prepared) << "what prepares a sample is in its records";
     std::vector<Activity> all = Tracer::end();
     all.insert(all.end(), records_.begin(), records_.end());
     return all;
   }
   int begun = 0;
   bool slow = false;
+  bool prepared = false;  ///< since begin()
 
  private:
   std::vector<Activity> records_;
@@ -190,7 +193,10 @@ struct Traced {
   explicit Traced(double timed_step) : counting{.tracer = &tracer, .timed_step = timed_step} {}
 
   void run(const TracePlan& plan) {
-    trace_phases(session, tracer, plan, [this] { ++prepared; });
+    trace_phases(session, tracer, plan, [this] {
+      ++prepared;
+      tracer.prepared = true;
+    });
   }
   [[nodiscard]] TracePlan plan() const {
     return {.run = [] { return 0.1; },
