@@ -9,8 +9,10 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <numeric>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace strata::neighbours {
@@ -18,20 +20,20 @@ namespace strata::neighbours {
 /// The arrays of a case.
 class DeviceCase {
  public:
-  /// `threads` of its search; if fewer than agents: as many as agents. `shown`: with a matrix for
-  /// each agent.
-  DeviceCase(const Problem& problem, const Agents& begin, std::uint32_t room, std::size_t threads,
-             bool shown = false)
+  /// `shown`: with a matrix for each agent.
+  DeviceCase(const Problem& problem, const Agents& begin, std::uint32_t room,
+             const DeviceKernel& kernel, bool shown = false)
       : problem_{problem},
         begin_{begin},
-        from_{problem.agents},
-        to_{problem.agents},
+        reorders_{kernel.reorders},
+        from_{problem.agents, reorders_},
+        to_{problem.agents, reorders_},
         results_{TwoSided<std::uint32_t>{problem.agents},
                  TwoSided<std::uint32_t>{
                      problem.kind == Kind::boids ? std::size_t{nearest_count} * problem.agents : 1},
                  lists_with(room)},
         room_{room},
-        tests_{std::max(threads, std::size_t{problem.agents} + usual_block)} {
+        tests_{std::max(kernel.most_threads, std::size_t{problem.agents} + usual_block)} {
     if (shown) drawn_.emplace(sizeof(Drawn<float>) / sizeof(float) * problem.agents);
   }
 
@@ -41,7 +43,10 @@ class DeviceCase {
       agents->places.poison(stream);
       agents->forwards.poison(stream);
       agents->speeds.poison(stream);
+      agents->ids.poison(stream);
     }
+    const auto ids = from_.ids.host.span();
+    std::iota(ids.begin(), ids.end(), 0U);
     for (std::size_t c = 0; c < 3; ++c) {
       std::ranges::copy(begin_.parts[c], from_.places.host.data() + c * begin_.size());
       std::ranges::copy(begin_.parts[3 + c], from_.forwards.host.data() + c * begin_.size());
@@ -72,18 +77,21 @@ class DeviceCase {
             .room = room_,
             .tests = tested ? tests_.data() : nullptr,
             .first = number == 0,
-            .last = last};
+            .last = last,
+            .reorders = reorders_};
   }
 
   /// Matrices of 16 numbers; null if agents are not shown.
   [[nodiscard]] TwoSided<float>* drawn() { return drawn_ ? &*drawn_ : nullptr; }
   /// Agents whose matrices on the host do not match their positions.
-  [[nodiscard]] std::size_t wrongly_drawn(const Agents& left) const {
+  [[nodiscard]] std::size_t wrongly_drawn(const DeviceStep& step, const Agents& left) const {
     if (!drawn_) return 0;
+    const Order order = order_of(step);
     std::size_t wrong = 0;
-    for (std::size_t i = 0; i < left.size(); ++i) {
+    for (std::uint32_t i = 0; i < left.size(); ++i) {
       Drawn<float> one;
-      std::memcpy(static_cast<void*>(&one), drawn_->host.data() + 16 * i, sizeof one);
+      std::memcpy(static_cast<void*>(&one), drawn_->host.data() + 16 * order.position(i),
+                  sizeof one);
       const auto triple = [&](std::size_t first) {
         return Vector<float>{left.parts[first][i], left.parts[first + 1][i],
                              left.parts[first + 2][i]};
@@ -111,7 +119,7 @@ class DeviceCase {
   /// The input and the result of the step.
   [[nodiscard]] Agents from_of(const DeviceStep& step) const {
     return agents(step.from->places.device.to_host(), step.from->forwards.device.to_host(),
-                  step.from->speeds.device.to_host());
+                  step.from->speeds.device.to_host(), Order{step.from->ids.device.to_host()});
   }
   [[nodiscard]] Agents left_by(const DeviceStep& step) const {
     if (!problem_.moves()) return from_of(step);
@@ -119,14 +127,15 @@ class DeviceCase {
       const auto all = vector.host.span();
       return std::vector<float>(all.begin(), all.end());
     };
-    return agents(on_host(step.to->places), on_host(step.to->forwards), on_host(step.to->speeds));
+    return agents(on_host(step.to->places), on_host(step.to->forwards), on_host(step.to->speeds),
+                  order_of(step));
   }
   /// From the results on the host. The agents and the case must outlive it.
-  [[nodiscard]] Outcome outcome(const Agents& from, const Agents& left) {
-    read_rows();
+  [[nodiscard]] Outcome outcome(const DeviceStep& step, const Agents& from, const Agents& left) {
+    read_results(order_of(step));
     return {.from = from,
             .left = left,
-            .count = [this](std::size_t i) { return results_.counts.host.span()[i]; },
+            .count = [this](std::size_t i) { return counts_[i]; },
             .neighbours = [this](std::size_t i) { return rows_.of(i); }};
   }
   /// Distance tests of the last step, reported by every thread with an agent.
@@ -158,12 +167,44 @@ class DeviceCase {
     return TwoSided<std::uint32_t>{problem_.kind == Kind::list ? std::size_t{room} * problem_.agents
                                                                : 1};
   }
+  /// Who stands where; by default everybody at the position of his id.
+  class Order {
+   public:
+    Order() = default;
+    /// Throws std::runtime_error unless every agent stands somewhere. One id: nobody reorders.
+    explicit Order(std::vector<std::uint32_t> ids) : ids_{std::move(ids)} {
+      if (ids_.size() < 2) ids_.clear();
+      positions_.assign(ids_.size(), nobody);
+      for (std::uint32_t at = 0; at < ids_.size(); ++at) {
+        if (ids_[at] >= ids_.size() || positions_[ids_[at]] != nobody) {
+          throw std::runtime_error{"the ids that a step wrote are no order of all agents"};
+        }
+        positions_[ids_[at]] = at;
+      }
+    }
+    [[nodiscard]] std::uint32_t position(std::uint32_t id) const {
+      return positions_.empty() ? id : positions_[id];
+    }
+    [[nodiscard]] std::uint32_t id(std::uint32_t position) const {
+      return position < ids_.size() ? ids_[position] : position;
+    }
+
+   private:
+    std::vector<std::uint32_t> ids_;
+    std::vector<std::uint32_t> positions_;
+  };
+  /// That of the step's results, on the host.
+  [[nodiscard]] static Order order_of(const DeviceStep& step) {
+    const auto ids = step.to->ids.host.span();
+    return Order{{ids.begin(), ids.end()}};
+  }
   /// From arrays of boids; other problems have positions only.
   [[nodiscard]] Agents agents(const std::vector<float>& places, const std::vector<float>& forwards,
-                              const std::vector<float>& speeds) const {
+                              const std::vector<float>& speeds, const Order& order) const {
     Agents all = begin_;
     const auto part = [&](std::vector<float>& to, const std::vector<float>& from, std::size_t c) {
-      std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(c * to.size()), to.size(), to.begin());
+      for (std::uint32_t i = 0; i < to.size(); ++i)
+        to[i] = from[c * to.size() + order.position(i)];
     };
     for (std::size_t c = 0; c < 3; ++c) {
       part(all.parts[c], places, c);
@@ -172,17 +213,20 @@ class DeviceCase {
     if (problem_.kind == Kind::boids) part(all.part(Part::speed), speeds, 0);
     return all;
   }
-  /// Row by row, from arrays that are ordered by neighbour; as many as each agent has.
-  void read_rows() {
+  /// Counts, and row by row, from arrays that are ordered by neighbour, as many as each agent has.
+  void read_results(const Order& order) {
     rows_ = {};
+    counts_.clear();
+    for (std::uint32_t i = 0; i < problem_.agents; ++i)
+      counts_.push_back(results_.counts.host.span()[order.position(i)]);
     if (problem_.kind == Kind::circles) return;
     const bool nearest = problem_.kind == Kind::boids;
     const auto all = (nearest ? results_.nearest : results_.lists).host.span();
     const std::uint32_t most = nearest ? nearest_count : room_;
-    for (std::size_t i = 0; i < problem_.agents; ++i) {
-      const std::uint32_t count = results_.counts.host.span()[i];
+    for (std::uint32_t i = 0; i < problem_.agents; ++i) {
+      const std::uint32_t count = counts_[i];
       for (std::size_t n = 0; count != nobody && n < std::min(count, most); ++n)
-        rows_.ids.push_back(all[n * problem_.agents + i]);
+        rows_.ids.push_back(order.id(all[n * problem_.agents + order.position(i)]));
       rows_.first.push_back(rows_.ids.size());
     }
   }
@@ -190,12 +234,14 @@ class DeviceCase {
   std::uint64_t memory_ = next_memory();
   Problem problem_;
   Agents begin_;
+  bool reorders_;
   AgentVectors from_;
   AgentVectors to_;
   ResultVectors results_;
   std::uint32_t room_;
   std::optional<TwoSided<float>> drawn_;
   DeviceBuffer<std::uint32_t> tests_;  ///< of every thread, including those without an agent
+  std::vector<std::uint32_t> counts_;
   Lists rows_;
 };
 

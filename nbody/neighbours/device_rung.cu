@@ -37,8 +37,8 @@ std::size_t judged_at_end(const DeviceKernel& kernel, const Problem& problem,
   const DeviceStep last = vectors.step(steps - 1, /*last=*/true, /*tested=*/false);
   const Agents from = vectors.from_of(last);
   const Agents left = vectors.left_by(last);
-  const Outcome seen = vectors.outcome(from, left);
-  return vectors.wrongly_drawn(left) + (kernel.in_any_order
+  const Outcome seen = vectors.outcome(last, from, left);
+  return vectors.wrongly_drawn(last, left) + (kernel.in_any_order
                                             ? wrong_at_end(problem, seen)
                                             : different_at_end(problem, right, verified, seen));
 }
@@ -67,7 +67,7 @@ DeviceVerification verify_on_device(const DeviceKernel& kernel, const Problem& p
                                     const ReferenceStep& right, std::size_t steps) {
   const Stream stream;
   DeviceVerification verified;
-  DeviceCase vectors{problem, right.agents, list_room(0), kernel.most_threads};
+  DeviceCase vectors{problem, right.agents, list_room(0), kernel};
   vectors.restore(stream);
   for (std::size_t s = 0; s < steps; ++s) {
     std::optional<Queue> queue;
@@ -80,7 +80,7 @@ DeviceVerification verify_on_device(const DeviceKernel& kernel, const Problem& p
     const DeviceStep step = vectors.step(s, /*last=*/true, /*tested=*/true);
     const Agents from = vectors.from_of(step);
     const Agents left = vectors.left_by(step);
-    verify_step(verified.seen, problem, right, vectors.outcome(from, left), s, steps);
+    verify_step(verified.seen, problem, right, vectors.outcome(step, from, left), s, steps);
     const Tests tests = vectors.tests();
     verified.seen.tests += tests;
     verified.seen.rebuilds += queue->rebuilds();
@@ -93,7 +93,7 @@ SampleSeen sample_on_device(const DeviceKernel& kernel, const Problem& problem,
                             const ReferenceStep& right, const DeviceVerification& verified,
                             std::size_t steps, bool shown) {
   const Stream stream;
-  DeviceCase vectors{problem, right.agents, verified.room, kernel.most_threads, shown};
+  DeviceCase vectors{problem, right.agents, verified.room, kernel, shown};
   vectors.restore(stream);
   Queue queue{stream};
   take_all(kernel, vectors, steps, queue);
@@ -109,13 +109,13 @@ void measure_rung(Session& session, const Rung& rung, MakeDeviceKernel make) {
   const DeviceKernel kernel = make(problem, choice);
   CudaMachine machine{session, 0, CudaMachine::Stamps::merged_by_sm};
   const Stream& stream = machine.stream();
-  const DeviceVerification verified = verify_on_device(kernel, problem, right, steps_of_sample);
-  DeviceCase vectors{problem, right.agents, verified.room, kernel.most_threads, choice.shown};
+  const DeviceVerification verified = verify_on_device(kernel, problem, right, choice.steps);
+  DeviceCase vectors{problem, right.agents, verified.room, kernel, choice.shown};
   Queue queue{stream, session.tracer()};
-  const auto all_steps = [&] { take_all(kernel, vectors, steps_of_sample, queue); };
+  const auto all_steps = [&] { take_all(kernel, vectors, choice.steps, queue); };
 
   vectors.restore(stream);
-  require_time_for_samples(session.plan(), machine.time_caller(all_steps), "eight steps");
+  require_time_for_samples(session.plan(), machine.time_caller(all_steps), "the steps");
   RungCase which =
       case_of(rung, problem, verified.seen,
               rung.predicted_tests(problem, verified.seen.places_before_each_step(), choice));
@@ -123,10 +123,10 @@ void measure_rung(Session& session, const Rung& rung, MakeDeviceKernel make) {
   std::uint32_t longest = 0;
   for (const std::uint32_t count : verified.seen.end_counts)
     longest = std::max(longest, count);
-  which.predicted_traffic = rung.predicted_traffic(problem, choice, steps_of_sample, longest) +
+  which.predicted_traffic = rung.predicted_traffic(problem, choice, choice.steps, longest) +
                             Traffic{.bytes = which.predicted.structure_bytes};
   if (choice.shown) {
-    which.predicted_traffic = which.predicted_traffic + predict_shown(problem, steps_of_sample);
+    which.predicted_traffic = which.predicted_traffic + predict_shown(problem, choice.steps);
   }
   if (rung.costs.build != nullptr) which.predicted_build = rung.costs.build(problem, choice);
   const GpuFacts gpu = gpu_facts(session.device().identity().facts);
@@ -136,7 +136,7 @@ void measure_rung(Session& session, const Rung& rung, MakeDeviceKernel make) {
     which.least_step = bytes / *gpu.dram_pin_bandwidth;
   }
   which.different_at_end = [&] {
-    return judged_at_end(kernel, problem, right, verified.seen, vectors, steps_of_sample);
+    return judged_at_end(kernel, problem, right, verified.seen, vectors, choice.steps);
   };
   which.sample = [&] { return machine.time_both_sides(all_steps, /*held=*/false).device; };
   const KernelCode code = machine.code(kernel.kernels.front());

@@ -33,9 +33,10 @@ struct AgentVectors {
   TwoSided<float> places;
   TwoSided<float> forwards;
   TwoSided<float> speeds;
+  TwoSided<std::uint32_t> ids;  ///< of a rung that reorders: whose data stand there
 
-  explicit AgentVectors(std::size_t agents)
-      : places{3 * agents}, forwards{3 * agents}, speeds{agents} {}
+  AgentVectors(std::size_t agents, bool reorders)
+      : places{3 * agents}, forwards{3 * agents}, speeds{agents}, ids{reorders ? agents : 1} {}
 };
 struct ResultVectors {
   TwoSided<std::uint32_t> counts;
@@ -54,6 +55,7 @@ struct DeviceStep {
   std::uint32_t* tests = nullptr;  ///< on the GPU, one for each thread; null: nobody asks
   bool first = false;              ///< of a sample: agents are on the host alone
   bool last = false;               ///< results, and where agents are, belong on the host
+  bool reorders = false;           ///< as DeviceKernel
 
   [[nodiscard]] std::uint32_t agents() const { return problem->agents; }
   [[nodiscard]] KernelStep for_kernel() const;
@@ -66,7 +68,11 @@ struct DeviceStep {
   /// With each that it writes.
   template <class Visit>
   void visit_written(const Visit& visit) const {
-    if (problem->moves()) visit_agents(*to, visit);
+    if (problem->moves()) {
+      visit_agents(*to, visit);
+    } else if (reorders) {
+      visit(to->ids);
+    }
     visit(results->counts);
     if (problem->kind == Kind::boids) visit(results->nearest);
     if (problem->kind == Kind::list) visit(results->lists);
@@ -76,6 +82,7 @@ struct DeviceStep {
   template <class Visit>
   void visit_agents(AgentVectors& agents, const Visit& visit) const {
     visit(agents.places);
+    if (reorders) visit(agents.ids);
     if (problem->kind != Kind::boids) return;
     visit(agents.forwards);
     visit(agents.speeds);
@@ -107,6 +114,9 @@ struct DeviceKernel {
   std::vector<const void*> kernels;  ///< the search first
   /// Chance decides in which order neighbours are found, and with it how sums are rounded.
   bool in_any_order = false;
+  /// What a step writes stands in the order of the ids that it writes, and names agents by their
+  /// positions in that order.
+  bool reorders = false;
   unsigned block = usual_block;  ///< threads of a block of the search
   std::size_t most_threads = 0;  ///< of the search, where there may be more than agents
 };
@@ -148,14 +158,17 @@ enum class Copies {
   lazy  ///< what the search reads, in before the first step; what it writes, out after the last
 };
 
-/// A thread for each agent, or as many blocks as the search says.
+/// A thread for each agent, or as many blocks as the search says. A search may have the agents in
+/// an order of its own.
 template <class Search>
 void launch_search(void (*kernel)(KernelStep, Search), const DeviceStep& step, const Search& search,
                    Queue& queue) {
+  KernelStep all = step.for_kernel();
+  if constexpr (requires { search.in_order; }) search.in_order.replace(all);
   if constexpr (requires { search.blocks; }) {
-    queue.launch_blocks(kernel, {search.blocks, Search::block}, step.for_kernel(), search);
+    queue.launch_blocks(kernel, {search.blocks, Search::block}, all, search);
   } else {
-    queue.launch(kernel, step.agents(), step.for_kernel(), search);
+    queue.launch(kernel, step.agents(), all, search);
   }
 }
 

@@ -46,6 +46,11 @@ Axis shown_axis() {
                      {"no", "yes"}, {"no"});
 }
 
+Axis steps_axis() {
+  return listed_axis("steps", "time steps of a sample, for which agents are copied in and out once",
+                     {"8", "64"}, {"8"});
+}
+
 const std::vector<Rung>& ladder() {
   return rungs_in_order<Rung>(order);
 }
@@ -68,6 +73,7 @@ Choice choice_of(const Session& session) {
     choice.curve = enum_from<Curve>(session.param("curve")).value();
   }
   choice.shown = session.params().contains("shown") && session.param("shown") == "yes";
+  if (session.params().contains("steps")) choice.steps = session.whole("steps");
   return choice;
 }
 
@@ -121,6 +127,7 @@ Benchmark declare_rung(const Rung& rung) {
         return excluded(rung, params, backend);
       }};
   benchmark.axes.insert(benchmark.axes.end(), rung.axes.begin(), rung.axes.end());
+  if (rung.backend == Backend::cuda) benchmark.axes.push_back(steps_axis());
   if (rung.backend == Backend::cuda && !rung.joins_steps) benchmark.axes.push_back(shown_axis());
   return benchmark;
 }

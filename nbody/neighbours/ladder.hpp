@@ -62,6 +62,8 @@ inline constexpr Source seed{
 [[nodiscard]] Axis skin_axis();
 /// The axis of every rung on a GPU: whether what drawing needs is copied out.
 [[nodiscard]] Axis shown_axis();
+/// Likewise: the steps between the copies to the GPU and those back.
+[[nodiscard]] Axis steps_axis();
 
 /// All rungs, in their order.
 [[nodiscard]] const std::vector<Rung>& ladder();

@@ -101,13 +101,15 @@ void add_issue_limit(Session& session, const RungCase& which, const std::vector<
 RungCase case_of(const Rung& rung, const Problem& problem, const Verification& verified,
                  const Predicted& predicted) {
   const auto tests = static_cast<double>(verified.tests.made);
+  const std::size_t steps = verified.before_each_step.size();
   const auto lanes = static_cast<double>(std::max<std::uint64_t>(verified.tests.lanes, 1));
   return {.rung = rung,
           .problem = problem,
+          .steps = steps,
           .checked = verified.checked,
           .wrong = verified.wrong,
           .motion = verified.motion,
-          .counted = {.tests = tests / steps_of_sample,
+          .counted = {.tests = tests / static_cast<double>(steps),
                       .used = tests / lanes,
                       .rebuilds = static_cast<double>(verified.rebuilds),
                       .neighbours = verified.neighbours,

@@ -12,10 +12,6 @@
 
 namespace strata::neighbours {
 
-/// Time steps of a sample: the same in every case, so that counts do not depend on the machine's
-/// speed.
-inline constexpr std::size_t steps_of_sample = 8;
-
 /// The work of a rung, counted by its own code in the steps of a sample.
 struct Counts {
   double tests = 0;       ///< distances computed, mean per step
@@ -30,7 +26,7 @@ struct Counts {
 struct RungCase {
   Rung rung;
   Problem problem;
-  std::size_t steps = steps_of_sample;
+  std::size_t steps = 0;    ///< of a sample: given, so that counts do not depend on the speed
   std::size_t checked = 0;  ///< agents whose neighbours were compared, before the samples
   std::size_t wrong = 0;    ///< of them, those with other neighbours
   std::vector<Accuracy> motion;

@@ -174,6 +174,23 @@ struct AskRuns {
   }
 };
 
+/// Agents in an order of the search's own.
+struct AgentsInOrder {
+  float* places = nullptr;
+  float* forwards = nullptr;
+  float* speeds = nullptr;
+
+  void replace(KernelStep& step) const {
+    step.places = places;
+    step.forwards = forwards;
+    step.speeds = speeds;
+  }
+};
+/// Rows of cells of agents whose numbers are their positions in cell order.
+struct AskOwnOrder : AskRuns {
+  AgentsInOrder in_order;
+};
+
 /// Whether any active thread of the warp passes true; on a CPU, this one.
 [[nodiscard]] STRATA_BOTH inline bool any_says(bool so) {
 #if defined(__CUDA_ARCH__)

@@ -27,15 +27,19 @@ class SortedCells {
   /// Null: cells are in the order of their numbers.
   [[nodiscard]] const std::uint32_t* places() const { return places_ ? places_->data() : nullptr; }
 
+  /// Of each agent within its cell, once they are counted.
+  [[nodiscard]] const std::uint32_t* ranks() const { return ranks_.data(); }
+
+  /// Queues counting of agents and the scan. `asked`, on the GPU: only if not 0; null: always.
+  void count(const DeviceStep& step, Queue& queue, const std::uint32_t* asked = nullptr);
   /// Turns counts (one more at the end) into begins.
   void scan(Queue& queue);
   /// Queues sorting of agent ids by cell, in any order within a cell.
   AskCells build_ids(const DeviceStep& step, Queue& queue);
-  /// The same for the agents themselves. `asked`, on the GPU: only if not 0; null: always.
+  /// The same for the agents themselves; `asked` as above.
   void build_standing(const DeviceStep& step, Queue& queue, const std::uint32_t* asked = nullptr);
 
  private:
-  void count(const DeviceStep& step, Queue& queue, const std::uint32_t* asked);
   void scan_on(cudaStream_t stream);
 
   Cells cells_;

@@ -151,10 +151,11 @@ void measure_rung(Session& session, const Rung& rung, MakeHostKernel make) {
   });
   const auto seconds = [&] { return machine.time([&] { run_steps({}); }, /*held=*/false); };
   buffers.restore();
-  require_time_for_samples(session.plan(), seconds() * steps_of_sample, "eight steps");
-  steps = buffers.steps(steps_of_sample, session.tracer());
+  require_time_for_samples(session.plan(), seconds() * static_cast<double>(choice.steps),
+                           "the steps");
+  steps = buffers.steps(choice.steps, session.tracer());
 
-  const Verification verified = verify_on_host(kernel, team, problem, right, steps_of_sample);
+  const Verification verified = verify_on_host(kernel, team, problem, right, choice.steps);
   RungCase which =
       case_of(rung, problem, verified,
               rung.predicted_tests(problem, verified.places_before_each_step(), choice));

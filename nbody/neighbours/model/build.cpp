@@ -54,6 +54,12 @@ Build predict_sorted_agents(const Problem& problem, const Choice& choice) {
   return sorted(problem, choice, standing, 0);
 }
 
+Build predict_kept_order(const Problem& problem, const Choice& choice) {
+  const double id = 2 * word;
+  const double moving = problem.kind == Kind::boids ? 2 * 4 * word : 0;  // read and written
+  return sorted(problem, choice, standing + place + id + moving, 0);
+}
+
 Build predict_sorted_by_table(const Problem& problem, const Choice& choice) {
   return sorted(problem, choice, standing, 2);
 }

@@ -22,7 +22,9 @@ using PredictedBuild = Build (*)(const Problem& problem, const Choice& choice);
 [[nodiscard]] Build predict_sorted_ids(const Problem& problem, const Choice& choice);
 /// The same, with the agents themselves sorted.
 [[nodiscard]] Build predict_sorted_agents(const Problem& problem, const Choice& choice);
-/// The same, with a table of cell positions.
+/// The same, with everything that is known of an agent, and its id.
+[[nodiscard]] Build predict_kept_order(const Problem& problem, const Choice& choice);
+/// The agents sorted, with a table of cell positions.
 [[nodiscard]] Build predict_sorted_by_table(const Problem& problem, const Choice& choice);
 
 /// Bytes that any data structure must move between chip and memory in a step: what it reads and

@@ -24,7 +24,8 @@ struct Choice {
   std::uint32_t cells = 0;  ///< per dimension; 0: most cells that are longer than the reach
   double skin = 0;          ///< beyond the reach, for lists that are kept
   Curve curve = Curve::z;
-  bool shown = false;  ///< what drawing needs is copied out after each step
+  bool shown = false;     ///< what drawing needs is copied out after each step
+  std::size_t steps = 8;  ///< of a sample
 };
 
 /// Threads of a GPU that have no agent, in all steps.

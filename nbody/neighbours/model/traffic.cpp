@@ -95,6 +95,11 @@ Traffic predict_counting_sort(const Problem& problem, const Choice& /*choice*/, 
   return lazy(problem, steps, longest, 4 + scan_launches);
 }
 
+Traffic predict_kept_order(const Problem& problem, const Choice& choice, std::size_t steps,
+                           std::uint32_t longest) {
+  return predict_counting_sort(problem, choice, steps, longest) + copied(problem, {1, 1}, 2);
+}
+
 Traffic predict_half_stencil(const Problem& problem, const Choice& /*choice*/, std::size_t steps,
                              std::uint32_t longest) {
   return lazy(problem, steps, longest, (problem.moves() ? 6 : 5) + scan_launches);

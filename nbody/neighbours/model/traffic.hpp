@@ -43,7 +43,10 @@ using PredictedTraffic = Traffic (*)(const Problem& problem, const Choice& choic
 /// Lazy, with a fill and two kernels around a scan before that of the search.
 [[nodiscard]] Traffic predict_counting_sort(const Problem& problem, const Choice& choice,
                                             std::size_t steps, std::uint32_t longest);
-/// The same, with a fill more; where agents move, and a kernel more.
+/// The same, with ids in and out.
+[[nodiscard]] Traffic predict_kept_order(const Problem& problem, const Choice& choice,
+                                         std::size_t steps, std::uint32_t longest);
+/// As counting_sort, with a fill more; where agents move, and a kernel more.
 [[nodiscard]] Traffic predict_half_stencil(const Problem& problem, const Choice& choice,
                                            std::size_t steps, std::uint32_t longest);
 /// Lazy, with one kernel for all steps.
