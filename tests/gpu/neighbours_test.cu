@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace strata::neighbours {
@@ -252,6 +253,26 @@ TEST(PlantedFaultsAmongNeighbours, AreRefusedWhereAListIsCutAt32) {
     queue.launch(cut_lists, step.agents(), step.for_kernel());
   });
   EXPECT_GT(wrong_of(cutting, set), 0U);
+}
+
+/// Agents in an order of their own, of which the ids of the first two become something else.
+template <class Change>
+DeviceKernel with_first_ids(const Problem& problem, const Change& change) {
+  DeviceKernel kernel = makers<MakeDeviceKernel>().at("neighbours_kept_order")(problem, {});
+  kernel.step = [inner = kernel.step, change](const DeviceStep& step, Queue& queue) {
+    inner(step, queue);
+    queue.wait();
+    const auto ids = step.to->ids.host.span();
+    change(ids[0], ids[1]);
+  };
+  return kernel;
+}
+TEST(PlantedFaultsAmongNeighbours, AreRefusedWhereAnAgentIsLostOrTakenForAnother) {
+  const Set set = generated(Kind::list, 257, Spread::uniform);
+  const auto exchanged = [](std::uint32_t& a, std::uint32_t& b) { std::swap(a, b); };
+  const auto lost = [](std::uint32_t& a, const std::uint32_t& b) { a = b; };
+  EXPECT_GT(wrong_of(with_first_ids(set.problem, exchanged), set), 0U);
+  EXPECT_THROW((void)wrong_of(with_first_ids(set.problem, lost), set), std::runtime_error);
 }
 
 TEST(PlantedFaultsAmongNeighbours, AreRefusedWhereNothingIsDone) {
