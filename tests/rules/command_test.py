@@ -480,6 +480,13 @@ class Command(unittest.TestCase):
             said = [line for line in answer.stderr.splitlines() if line.startswith("strata: ")]
             self.assertEqual(len(said), 1, answer.stderr)
 
+    def test_bench_refuses_a_malformed_filter_in_one_line(self) -> None:
+        for filter_ in ("(", "-(", "[", "a{2,1}", "(?=" * 20 + "x" + ")" * 20):
+            answer = strata("bench", "--device", "host", f"--benchmark_filter={filter_}")
+            self.assertEqual(answer.returncode, 2, answer.stderr)
+            self.assertEqual(len(answer.stderr.splitlines()), 1, answer.stderr)
+            self.assertIn("--benchmark_filter", answer.stderr)
+
     def test_bad_sweeps_are_refused_with_file_and_line(self) -> None:
         head = "schema: 1\nname: x\ncases:\n  - benchmark: layout_read\n"
         self.refused(head + "    axis: {}\n", ":5:", "axes")
