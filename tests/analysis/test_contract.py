@@ -6,6 +6,7 @@ STRATA_RUN=FOLDER names a run folder that the harness wrote, to be held against 
 import csv
 import json
 import os
+import re
 import runpy
 from collections.abc import Callable
 from functools import partial
@@ -33,6 +34,7 @@ from builders import (
     write_run,
 )
 from strata.run import COLUMNS, SCHEMA_VERSIONS, Context, Line, RunError, load_run
+from strata.run.files import MOST_BYTES, MOST_OF_LINE
 from strata.run.validate import findings
 from test_records import WRONG_LINES, changed
 
@@ -129,6 +131,15 @@ def test_versions_and_numbers_are_those_of_the_schemas(version: int) -> None:
     for told in (header["properties"]["schema_version"], line["properties"]["schema_version"]):
         assert told["const"] == version
     assert schema("measurements.json", version)["schema_version"] == version
+
+
+def test_the_bounds_are_those_of_the_harness() -> None:
+    harness = (SCHEMAS.parents[1] / "harness/record/run_folder.cpp").read_text(encoding="utf-8")
+    told = dict(re.findall(r"(\w+) = \w[\w:]*\{(\d+)\} << \d0;", harness))
+    line, file = f"{MOST_OF_LINE >> 20}", f"{MOST_BYTES >> 30}"
+    assert told == {"longest_line": line, "most_samples": file}
+    text = (SCHEMAS / "README.md").read_text(encoding="utf-8")
+    assert f"of more than {line} MiB, and a file of more than {file} GiB" in text
 
 
 NULL = {"type": "null"}

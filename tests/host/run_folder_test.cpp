@@ -580,7 +580,7 @@ TEST_F(RunFolderTest, ResumesNothingThatIsALinkOrNoRegularFile) {
   EXPECT_THAT(refusal(), HasSubstr("has another name too"));
 }
 
-TEST_F(RunFolderTest, HasABoundOnALineAndOnDepth) {
+TEST_F(RunFolderTest, HasABoundOnALineAFileAndDepth) {
   const path where = RunFolder::create(folder_, context()).path();
   const auto refusal = [&] {
     return diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(where); });
@@ -588,10 +588,14 @@ TEST_F(RunFolderTest, HasABoundOnALineAndOnDepth) {
   const std::string deep = std::string(80000, '[') + std::string(80000, ']');
   append_text(where / "samples.jsonl", deep + "\n");
   EXPECT_THAT(refusal(), HasSubstr("samples.jsonl:1: not JSON: more than 32 levels deep"));
-  std::ofstream{where / "samples.jsonl"} << std::string(std::size_t{9} << 20, ' ');
-  EXPECT_THAT(refusal(), HasSubstr("samples.jsonl:1: a line of more than 8388608 bytes"));
+  std::ofstream{where / "samples.jsonl"} << std::string(std::size_t{33} << 20, ' ');
+  EXPECT_THAT(refusal(), HasSubstr("samples.jsonl:1: a line of more than 33554432 bytes"));
+  std::filesystem::resize_file(where / "samples.jsonl", (std::uintmax_t{4} << 30) + 1);  // sparse
+  EXPECT_THAT(refusal(), HasSubstr("has 4294967297 bytes; expected 4294967296 at most"));
   std::ofstream{where / "context.json"} << "{\"run\":" << deep << "}";
   EXPECT_THAT(refusal(), HasSubstr("context.json: not JSON: more than 32 levels deep"));
+  std::filesystem::resize_file(where / "context.json", (std::uintmax_t{32} << 20) + 1);
+  EXPECT_THAT(refusal(), HasSubstr("context.json: has more than 33554432 bytes"));
 }
 
 TEST_F(RunFolderTest, SeesAChangedDigit) {
