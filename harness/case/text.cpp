@@ -42,7 +42,10 @@ Character first_character(std::string_view text) {
 
 bool is_control(std::uint32_t code) {
   const bool line_or_paragraph_separator = code == 0x2028 || code == 0x2029;
-  return code < 0x20 || (code >= 0x7F && code < 0xA0) || line_or_paragraph_separator;
+  // Marks, embeddings, overrides and isolates: they show text in another order than it is read.
+  const bool turns_text = code == 0x61C || code == 0x200E || code == 0x200F ||
+                          (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+  return code < 0x20 || (code >= 0x7F && code < 0xA0) || line_or_paragraph_separator || turns_text;
 }
 
 /// At most `most` characters of `text`, escaped; moves `text` past them.

@@ -95,13 +95,14 @@ std::string sealed_line(const CaseRecord& record) {
 }
 
 CaseRecord record_in(std::string_view line) {
-  if (line.size() > seal_bytes) {
-    const auto text = line.substr(0, line.size() - seal_bytes - 1);
-    const auto seal = line.substr(text.size(), seal_bytes);
-    if (seal.starts_with(seal_key) && seal != seal_of(text))
-      refuse("the line does not match its checksum: it was changed after it was written");
-  }
-  return from_json<CaseRecord>(line);
+  const auto text = line.substr(0, line.size() - std::min(line.size(), seal_bytes + 1));
+  const auto seal = line.substr(text.size(), seal_bytes);
+  const bool sealed = seal.starts_with(seal_key);
+  if (sealed && seal != seal_of(text))
+    refuse("the line does not match its checksum: it was changed after it was written");
+  CaseRecord record = from_json<CaseRecord>(line);
+  if (!sealed) refuse("the line has no checksum: it was changed after it was written");
+  return record;
 }
 
 // Not in a namespace of their own: JsonFields finds them by their argument.

@@ -29,8 +29,8 @@ void fields(JsonFields& json, RunContext& context);
 /// A line of samples.jsonl, without its newline: the record, and last the CRC-32 (as in gzip) of
 /// the text before that field, so that a changed digit is detected. Throws FormatError.
 [[nodiscard]] std::string sealed_line(const CaseRecord& record);
-/// The record of a line. Throws FormatError if the line was modified; lines of older builds have no
-/// checksum.
+/// The record of a line. Throws FormatError if the line was modified or has no checksum, as in runs
+/// of older versions, which this build does not resume.
 [[nodiscard]] CaseRecord record_in(std::string_view line);
 
 /// The text of context.json, indented. Throws FormatError for numbers that are not finite.

@@ -33,10 +33,10 @@ constexpr std::string_view measurements_file = "measurements.csv";
 
 constexpr mode_t file_mode = 0666;  // reduced by the umask
 
-// The most that a folder from elsewhere may make us read.
-constexpr std::size_t longest_line = std::size_t{8} << 20;  // as a worker's answer
-constexpr std::size_t most_context = std::size_t{256} << 20;
-constexpr off_t most_samples = off_t{16} << 30;
+// The most that a folder from elsewhere may make us read: as in analysis/src/strata/run/files.py.
+constexpr std::size_t longest_line = std::size_t{32} << 20;
+constexpr std::size_t most_context = longest_line;
+constexpr off_t most_samples = off_t{4} << 30;
 
 /// Data given to write() survive the death of any process and cost microseconds. Only fdatasync
 /// survives a crash of the machine (which a GPU can cause), but it takes up to tens of

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
@@ -229,6 +230,12 @@ def layout_case(
     return case(measurements, params=place | params, gates=gates, backend=backend)
 
 
+def sealed(line: bytes) -> bytes:
+    """A line of samples.jsonl with its checksum."""
+    text = line.removesuffix(b"}\n")
+    return b'%s,"crc32":"%08x"}\n' % (text, zlib.crc32(text))
+
+
 def write_run(
     folder: Path,
     lines: Sequence[dict[str, Any]],
@@ -243,8 +250,9 @@ def write_run(
     if not header["sweep"]["cases"]:
         header["sweep"]["cases"] = list(dict.fromkeys(line["case"] for line in lines))
     write_context(run, header)
-    text = "".join(json.dumps(line) + "\n" for line in lines)
-    (run / "samples.jsonl").write_text(text, encoding="utf-8")
+    seal = sealed if header["schema_version"] >= 3 else bytes
+    text = b"".join(seal(json.dumps(line).encode() + b"\n") for line in lines)
+    (run / "samples.jsonl").write_bytes(text)
     state = header["state"]
     write_context(run, header | {"state": "running"})
     if table:

@@ -6,6 +6,7 @@ STRATA_RUN=FOLDER names a run folder that the harness wrote, to be held against 
 import csv
 import json
 import os
+import re
 import runpy
 from collections.abc import Callable
 from functools import partial
@@ -33,6 +34,7 @@ from builders import (
     write_run,
 )
 from strata.run import COLUMNS, SCHEMA_VERSIONS, Context, Line, RunError, load_run
+from strata.run.files import MOST_BYTES, MOST_OF_LINE
 from strata.run.validate import findings
 from test_records import WRONG_LINES, changed
 
@@ -57,7 +59,8 @@ def schema(name: str, version: int = 1) -> dict[str, Any]:
     return result
 
 
-def accepts(name: str, instance: object, version: int = 1) -> bool:
+def accepts(name: str, instance: dict[str, Any], version: int = 1) -> bool:
+    instance = {"crc32": "00000000"} | instance
     return not list(jsonschema.Draft202012Validator(schema(name, version)).iter_errors(instance))
 
 
@@ -131,6 +134,15 @@ def test_versions_and_numbers_are_those_of_the_schemas(version: int) -> None:
     assert schema("measurements.json", version)["schema_version"] == version
 
 
+def test_the_bounds_are_those_of_the_harness() -> None:
+    harness = (SCHEMAS.parents[1] / "harness/record/run_folder.cpp").read_text(encoding="utf-8")
+    told = dict(re.findall(r"(\w+) = \w[\w:]*\{(\d+)\} << \d0;", harness))
+    line, file = f"{MOST_OF_LINE >> 20}", f"{MOST_BYTES >> 30}"
+    assert told == {"longest_line": line, "most_samples": file}
+    text = (SCHEMAS / "README.md").read_text(encoding="utf-8")
+    assert f"of more than {line} MiB, and a file of more than {file} GiB" in text
+
+
 NULL = {"type": "null"}
 
 
@@ -177,6 +189,7 @@ def test_the_records_of_a_line_are_the_schema() -> None:
     assert file["properties"].pop("crc32")["pattern"] == "^[0-9a-f]{8}$"  # held, then cut off
     # A case that was not measured may leave them out; a test below has it.
     file["required"] = sorted([*file["required"], "facts", "gates", "measurements"])
+    file["required"].remove("crc32")
     assert ours == file
 
 
@@ -223,6 +236,7 @@ def test_schema_takes_times_and_counts_of_a_trace() -> None:
     sound = counts(layout_case(), [count(), measurement("phase_idle")])
     sound |= {"schema_version": 3, "kind": "trace"}
     assert accepts("samples.schema.json", sound, 3)
+    assert not accepts("samples.schema.json", sound | {"crc32": None}, 3)
     assert not accepts("samples.schema.json", sound | {"schema_version": 2}, 2)
     wrong = counts(layout_case(), [measurement(provenance="reported")])
     assert not accepts("samples.schema.json", wrong | {"schema_version": 3, "kind": "trace"}, 3)

@@ -4,7 +4,6 @@ import gzip
 import json
 import re
 import shutil
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -30,6 +29,7 @@ from builders import (
     measurement,
     predicted,
     row,
+    sealed,
     trace,
     write_context,
     write_run,
@@ -154,12 +154,19 @@ def test_unknown_keys_are_ignored(tmp_path: Path) -> None:
 def test_a_line_holds_what_its_checksum_says(tmp_path: Path) -> None:
     run = write_run(tmp_path, [layout_case("aos", 61.0)])
     samples = run / "samples.jsonl"
-    text = samples.read_bytes().removesuffix(b"}\n")
-    seal = b',"crc32":"%08x"}\n' % zlib.crc32(text)
-    samples.write_bytes(text + seal)
+    line = sealed(samples.read_bytes())
+    samples.write_bytes(line)
     assert load_run(run).rows[0].value == 61
-    samples.write_bytes(text.replace(b"61.0", b"16.0") + seal)
+    samples.write_bytes(line.replace(b"61.0", b"16.0"))
     assert "does not match its checksum" in refusal(run)
+
+
+@pytest.mark.parametrize("claimed", [1, 2, 3])
+def test_each_line_of_a_run_of_version_3_has_its_checksum(tmp_path: Path, claimed: int) -> None:
+    run = write_run(tmp_path, [layout_case()], header=context2(schema_version=3))
+    assert len(load_run(run).rows) == 1
+    append(run, layout_case("soa") | {"schema_version": claimed})
+    assert "samples.jsonl:2: found a line without checksum" in refusal(run)
 
 
 DECLARED: dict[str, Any] = {

@@ -24,6 +24,7 @@ from collections.abc import Collection, Mapping, Sequence
 from io import StringIO
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from strata.model.hierarchy import hierarchy
 from strata.run import COLUMNS, Run, load_run, params_text
@@ -157,6 +158,12 @@ def read(path: Path) -> str:
     return raw.decode("utf-8")
 
 
+def sealed(line: str) -> str:
+    """A line with its checksum, as runs have it since version 3."""
+    text = line.removesuffix("}\n")
+    return f'{text},"crc32":"{crc32(text.encode()):08x}"}}\n'
+
+
 def pack(path: Path, text: str) -> None:
     path.write_bytes(gzip.compress(text.encode(), compresslevel=9, mtime=0))
 
@@ -192,7 +199,7 @@ def cut(run: Path, out: Path, *, only_map: bool = False, only: Collection[str] =
     if only_map:
         without = {(case, metric) for case in cases for metric in metrics}
     for line in lines:
-        line.pop("crc32", None)  # of the whole line; one without is read as those of older runs
+        line.pop("crc32", None)  # of the whole line
         line["measurements"] = [
             one if line["benchmark"] in PLACES else one | {"samples": some(one["samples"])}
             for one in line.get("measurements", ())
@@ -215,6 +222,8 @@ def cut(run: Path, out: Path, *, only_map: bool = False, only: Collection[str] =
     for path in folder.iterdir():
         path.unlink()
     written = [json.dumps(line, separators=(",", ":")) + "\n" for line in lines]
+    if header["schema_version"] >= 3:
+        written = list(map(sealed, written))
     pack(folder / "samples.jsonl.gz", "".join(written))
     context = folder / "context.json"
     # A run that is not complete may lack its table.

@@ -8,15 +8,19 @@
 #include "harness/access/mend/same_results.hpp"
 #include "harness/access/ptx.hpp"
 #include "harness/case/error.hpp"
+#include "harness/case/sha256.hpp"
 #include "harness/case/sweep.hpp"
 #include "harness/case/text.hpp"
 #include "harness/counters/counter_set.hpp"
 #include "harness/record/record_json.hpp"
 #include "harness/run/worker_channel.hpp"
+#include "nbody/fstat/problem/observation_file.hpp"
 #include "nbody/gravity/problem/dataset_file.hpp"
+#include "nbody/neighbours/problem/agent_file.hpp"
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -34,6 +38,16 @@ void nothing(Session& /*session*/) {}
 
 void require(bool holds) {
   if (!holds) std::abort();
+}
+
+void one_line_if_refused(const auto& act) {
+  try {
+    act();
+  } catch (const UsageError& error) {
+    const std::string_view message = error.what();
+    require(message.find('\n') == std::string_view::npos);
+    require(!find_invalid_utf8(message));
+  }
 }
 
 // Named as in the sweeps of this project, so that their text gets through as a seed.
@@ -82,10 +96,11 @@ void counter_set(const std::string& text) {
   require(!parse_counter_set(text, "fuzz.yaml").quantities.empty());
 }
 
-/// What was read is written and read again as the same.
+/// What was read, whatever its checksum, is written and read again as the same.
 void record(const std::string& text) {
-  const std::string line = sealed_line(record_in(text));
+  const std::string line = sealed_line(from_json<CaseRecord>(text));
   require(sealed_line(record_in(line)) == line);
+  (void)record_in(text);
 }
 
 void context(const std::string& text) {
@@ -101,10 +116,21 @@ void job(const std::string& text) {
   (void)to_json(from_json<WorkerJob>(text));
 }
 
+/// A file of any ladder, with the checksum that belongs to it: else nobody would read on.
 void dataset(const std::string& text) {
+  std::string bytes = text;
+  if (bytes.size() >= dataset_digest_at + sizeof(DatasetDigest)) {
+    const auto at = bytes.begin() + dataset_digest_at;
+    std::fill_n(at, sizeof(DatasetDigest), '\0');
+    std::ranges::copy(sha256(bytes), at);
+  }
   const UniqueFd fd{::memfd_create("fuzz", 0)};
-  require(write_some(fd.get(), text) == text.size());
-  (void)nbody::read_dataset("/proc/self/fd/" + std::to_string(fd.get()));
+  require(write_some(fd.get(), bytes) == bytes.size());
+  const std::string file = "/proc/self/fd/" + std::to_string(fd.get());
+  for (const auto& read : {+[](const std::string& name) { (void)nbody::read_dataset(name); },
+                           +[](const std::string& name) { (void)neighbours::read_agents(name); },
+                           +[](const std::string& name) { (void)fstat::read_observation(name); }})
+    one_line_if_refused([&] { read(file); });
 }
 
 /// What the reader promises of places, and what follows from them.
@@ -162,32 +188,36 @@ void accesses(const std::string& text) {
   }
 }
 
-/// Whatever is mended of what could be read leaves in memory what the original leaves.
+/// Whatever is changed leaves in memory what the original leaves.
+void change_by(const std::string& words, const ptx::Module& module, std::uint32_t k) {
+  constexpr std::uint64_t budget = 1 << 11;
+  const ptx::Kernel& kernel = module.kernels[k];
+  const access::Change change = access::parse_change("fuzz", words, module, kernel);
+  try {
+    const access::Mended mended = access::mend(module, k, change);
+    const auto compared =
+        access::compare_samples(module, k, mended, /*wanted=*/1, /*seeds=*/3, budget);
+    require(compared.worst.is_same());
+  } catch (const access::NotMended& refused) {
+    require(access::text_of(kernel, refused.refusal()).find('\n') == std::string::npos);
+  }
+}
+
 void mended(const std::string& text) {
   constexpr std::size_t most_parts = 1 << 12;
-  constexpr std::uint64_t budget = 1 << 11;
   const ptx::Module module = ptx::read(text, "fuzz.ptx", most_parts);
   for (std::uint32_t k = 0; k < module.kernels.size(); ++k) {
     const ptx::Kernel& kernel = module.kernels[k];
     if (!kernel.defined || !kernel.entry) continue;
     for (const char* const words :
          {"group=16", "threads=4", "passes=4", "swap=x,y", "exchange=x threads=2", "swizzle=128"}) {
-      try {
-        const access::Change change = access::parse_change("fuzz", words, module, kernel);
-        const access::Mended mended = access::mend(module, k, change);
-        const auto compared =
-            access::compare_samples(module, k, mended, /*wanted=*/1, /*seeds=*/3, budget);
-        require(compared.worst.is_same());
-      } catch (const access::NotMended& refused) {
-        require(access::text_of(kernel, refused.refusal()).find('\n') == std::string::npos);
-      } catch (const UsageError&) {  // NOLINT(bugprone-empty-catch): no axis of the grid is free
-      }
+      one_line_if_refused([&] { change_by(words, module, k); });  // no axis may be free
     }
   }
 }
 
-/// A launch of a kernel that has a parameter of each kind.
-void launch(const std::string& text) {
+/// With a kernel that has a parameter of each kind.
+const ptx::Module& one_kernel() {
   static const ptx::Module module = ptx::read(R"(.version 9.0
 .target sm_90
 .const .align 4 .b32 weights[4];
@@ -211,6 +241,15 @@ END:
   ret;
 })",
                                               "k.ptx");
+  return module;
+}
+
+void change(const std::string& text) {
+  change_by(text, one_kernel(), 0);
+}
+
+void launch(const std::string& text) {
+  const ptx::Module& module = one_kernel();
   const access::Launch launch = access::parse_launch(text, "fuzz.yaml", {&module, 1});
   (void)access::evaluate(module, launch, {.budget = 1 << 12, .threads = 1});
 }
@@ -230,15 +269,11 @@ void words(const std::string& text) {
                            },
                            +[](const std::string& word) { (void)parse_counters({word}); },
                            +[](const std::string& word) { (void)parse_device_request(word); }}) {
-    try {
-      each(text);
-    } catch (const UsageError& error) {
-      require(std::string_view{error.what()}.find('\n') == std::string_view::npos);
-    }
+    one_line_if_refused([&] { each(text); });
   }
 }
 
-constexpr std::array<std::pair<std::string_view, void (*)(const std::string&)>, 12> parsers{
+constexpr std::array<std::pair<std::string_view, void (*)(const std::string&)>, 13> parsers{
     {{"sweep", sweep},
      {"counter_set", counter_set},
      {"record", record},
@@ -249,6 +284,7 @@ constexpr std::array<std::pair<std::string_view, void (*)(const std::string&)>, 
      {"ptx", ptx_module},
      {"accesses", accesses},
      {"mended", mended},
+     {"change", change},
      {"launch", launch},
      {"words", words}}};
 
@@ -258,11 +294,7 @@ void feed(std::string_view input) {
   for (const auto& [name, parse] : parsers) {
     if (name != input.substr(0, end)) continue;
     try {
-      parse(std::string{input.substr(end + 1)});
-    } catch (const UsageError& error) {
-      const std::string_view message = error.what();
-      require(message.find('\n') == std::string_view::npos);
-      require(!find_invalid_utf8(message));
+      one_line_if_refused([&, read = parse] { read(std::string{input.substr(end + 1)}); });
     } catch (const FormatError&) {  // NOLINT(bugprone-empty-catch): refused, which is right
     }
   }

@@ -1,6 +1,10 @@
-// Drives the fuzz target without libFuzzer: each file of a folder, then variants of them.
+// Drives the fuzz target without libFuzzer: each file of a folder, then variants of them. An input
+// that takes more than 5 s or 1 GiB ends it.
 //
 //   fuzz_parsers CORPUS VARIANTS
+#include <sys/resource.h>
+#include <sys/time.h>
+
 #include <algorithm>
 #include <csignal>
 #include <cstddef>
@@ -14,6 +18,9 @@
 #include <string>
 #include <unistd.h>
 #include <vector>
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/common_interface_defs.h>
+#endif
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
@@ -23,16 +30,34 @@ namespace {
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 std::string current;
 
+constexpr itimerval most_time{.it_interval = {}, .it_value = {.tv_sec = 5, .tv_usec = 0}};
+constexpr rlim_t most_memory = rlim_t{1} << 30;
+
 void tell(int signal) {
   (void)!::write(STDERR_FILENO, current.data(), current.size());
-  (void)std::signal(signal, SIG_DFL);
-  (void)std::raise(signal);
+  ::_exit(128 + signal);  // as a shell has it; ctest would not look at what a killed one said
 }
 
-void feed(const std::string& text) {
-  current = text;
+void limit() {
+  for (const int signal : {SIGABRT, SIGFPE, SIGSEGV, SIGPROF})
+    (void)std::signal(signal, tell);
+#ifdef __SANITIZE_ADDRESS__
+  __sanitizer_set_death_callback(
+      [] { (void)!::write(STDERR_FILENO, current.data(), current.size()); });
+#else
+  const rlimit most{most_memory, most_memory};
+  (void)::setrlimit(RLIMIT_AS, &most);
+#endif
+}
+
+void feed(const std::string& name, const std::string& text) {
+  current = name + ": " + text + "\n";
   const std::vector<std::uint8_t> bytes{text.begin(), text.end()};
+  (void)::setitimer(ITIMER_PROF, &most_time, nullptr);  // of the processor: others may be busy, too
   (void)LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
+  rusage usage{};
+  (void)::getrusage(RUSAGE_SELF, &usage);
+  if (static_cast<rlim_t>(usage.ru_maxrss) << 10U > most_memory) std::abort();
 }
 
 /// A few bytes are changed, taken out, doubled, or come from another file; the first line stays.
@@ -64,6 +89,7 @@ std::string variant(std::string text, const std::string& other, std::mt19937_64&
 
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
+  limit();
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator{argv[1]})
     files.push_back(entry.path());
@@ -72,14 +98,15 @@ int main(int argc, char** argv) {
   for (const auto& file : files) {
     std::ifstream stream{file, std::ios::binary};
     texts.emplace_back(std::istreambuf_iterator<char>{stream}, std::istreambuf_iterator<char>{});
-    feed(texts.back());
+    feed(file.filename(), texts.back());
   }
-  for (const int signal : {SIGABRT, SIGFPE, SIGSEGV})
-    (void)std::signal(signal, tell);
   const long variants = std::strtol(argv[2], nullptr, 10);
   std::mt19937_64 random{20261122};  // the same ones each time
-  for (long i = 0; i < variants; ++i)
-    feed(variant(texts[random() % texts.size()], texts[random() % texts.size()], random));
+  for (long i = 0; i < variants; ++i) {
+    const std::size_t of = random() % texts.size();
+    feed("variant of " + files[of].filename().string(),
+         variant(texts[of], texts[random() % texts.size()], random));
+  }
   std::printf("%zu files, %ld variants\n", texts.size(), variants);
   return texts.empty() ? 1 : 0;
 }

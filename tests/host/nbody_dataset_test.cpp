@@ -108,6 +108,17 @@ TEST_F(DatasetFile, IsRefusedWhereverItIsCutOff) {
   EXPECT_THAT(refusal(file_of(bytes + "x")), HasSubstr("extra bytes"));
 }
 
+TEST_F(DatasetFile, IsRefusedWhenMostOfItIsAHole) {
+  write_dataset(good_, dataset(Kind::single), Existing::keep);
+  const path file = file_of(bytes_of(good_));
+  std::filesystem::resize_file(file, std::uintmax_t{1} << 40);
+  EXPECT_THAT(refusal(file), AllOf(HasSubstr("has 1099511627776 bytes"), HasSubstr("extra bytes")));
+  // As long as its header says: 2^17 systems of 3 bodies of 7 floats.
+  std::filesystem::resize_file(with_word(16, 1U << 17U),
+                               header_bytes + (std::uintmax_t{3 * 7 * sizeof(float)} << 17));
+  EXPECT_THAT(refusal(file), HasSubstr("checksum"));
+}
+
 TEST_F(DatasetFile, SaysWhatIsWrongEvenWhenTheChecksumIsRight) {
   EXPECT_THAT(refusal(file_of("not bodies at all, but as long as a header is, and then some more "
                               "so that nothing else is wrong with it")),

@@ -372,14 +372,6 @@ TEST_F(RunFolderTest, ResumesWithWhatWasNotCounted) {
   EXPECT_EQ(run.remaining(), (std::vector{nth(4), nth(5)}));
 }
 
-TEST_F(RunFolderTest, ReadsSamplesOfVersion1) {
-  const path file = folder_ / "samples.jsonl";
-  std::string line = to_json(measured(0));
-  line.replace(line.find("\"schema_version\":3"), 18, "\"schema_version\":1");
-  append_text(file, line + "\n");
-  EXPECT_EQ(read_samples(file, context().sweep.cases).at(0).measurements.size(), 1U);
-}
-
 TEST_F(RunFolderTest, ResumesWithWhatWasNotMeasuredOrSkipped) {
   path where;
   {
@@ -475,7 +467,7 @@ TEST_F(RunFolderTest, RefusesAnotherVersionNamingFileAndVersion) {
 TEST_F(RunFolderTest, RefusesDamageBeforeTheLastLineAndLeavesEverythingAsItIs) {
   const path where = RunFolder::create(folder_, context()).path();
   append_text(where / "samples.jsonl",
-              to_json(measured(0)) + "\nrubbish\n" + to_json(measured(1)) + "\n{torn");
+              sealed_line(measured(0)) + "\nrubbish\n" + sealed_line(measured(1)) + "\n{torn");
   const std::string before = text(where / "samples.jsonl");
   EXPECT_THAT(diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(where); }),
               HasSubstr("samples.jsonl:2: not JSON"));
@@ -580,7 +572,7 @@ TEST_F(RunFolderTest, ResumesNothingThatIsALinkOrNoRegularFile) {
   EXPECT_THAT(refusal(), HasSubstr("has another name too"));
 }
 
-TEST_F(RunFolderTest, HasABoundOnALineAndOnDepth) {
+TEST_F(RunFolderTest, HasABoundOnALineAFileAndDepth) {
   const path where = RunFolder::create(folder_, context()).path();
   const auto refusal = [&] {
     return diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(where); });
@@ -588,10 +580,14 @@ TEST_F(RunFolderTest, HasABoundOnALineAndOnDepth) {
   const std::string deep = std::string(80000, '[') + std::string(80000, ']');
   append_text(where / "samples.jsonl", deep + "\n");
   EXPECT_THAT(refusal(), HasSubstr("samples.jsonl:1: not JSON: more than 32 levels deep"));
-  std::ofstream{where / "samples.jsonl"} << std::string(std::size_t{9} << 20, ' ');
-  EXPECT_THAT(refusal(), HasSubstr("samples.jsonl:1: a line of more than 8388608 bytes"));
+  std::ofstream{where / "samples.jsonl"} << std::string(std::size_t{33} << 20, ' ');
+  EXPECT_THAT(refusal(), HasSubstr("samples.jsonl:1: a line of more than 33554432 bytes"));
+  std::filesystem::resize_file(where / "samples.jsonl", (std::uintmax_t{4} << 30) + 1);  // sparse
+  EXPECT_THAT(refusal(), HasSubstr("has 4294967297 bytes; expected 4294967296 at most"));
   std::ofstream{where / "context.json"} << "{\"run\":" << deep << "}";
   EXPECT_THAT(refusal(), HasSubstr("context.json: not JSON: more than 32 levels deep"));
+  std::filesystem::resize_file(where / "context.json", (std::uintmax_t{32} << 20) + 1);
+  EXPECT_THAT(refusal(), HasSubstr("context.json: has more than 33554432 bytes"));
 }
 
 TEST_F(RunFolderTest, SeesAChangedDigit) {
@@ -608,8 +604,19 @@ TEST_F(RunFolderTest, SeesAChangedDigit) {
   EXPECT_THAT(diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(where); }),
               HasSubstr("samples.jsonl:1: the line does not match its checksum"));
   EXPECT_THROW((void)read_samples(file, context().sweep.cases), UsageError);
-  std::ofstream{file} << to_json(measured(0, 13)) << "\n";  // as older builds wrote it
-  EXPECT_EQ(RunFolder::open_for_resume(where).remaining().size(), 2U);
+}
+
+TEST_F(RunFolderTest, RefusesALineWithoutItsChecksumWhateverVersionItClaims) {
+  const path where = RunFolder::create(folder_, context()).path();
+  const path file = where / "samples.jsonl";
+  for (const char* version : {"3", "2", "1"}) {
+    std::string line = to_json(measured(0));
+    line.replace(line.find("\"schema_version\":3") + 17, 1, version);
+    std::ofstream{file} << line << "\n";
+    EXPECT_THAT(diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(where); }),
+                HasSubstr("samples.jsonl:1: the line has no checksum"));
+    EXPECT_THROW((void)read_samples(file, context().sweep.cases), UsageError);
+  }
 }
 
 TEST_F(RunFolderTest, EndsAsAbortedWhenItsSamplesAreNotWhatItWrote) {
@@ -645,7 +652,7 @@ TEST_F(RunFolderTest, RefusesAtOnceWhatNobodyWouldTakeForASoundRunLater) {
   };
   EXPECT_THAT(refusal(context(), "\xEF\xBB\xBF" + to_json(measured(0)) + "\n"),
               HasSubstr("samples.jsonl:1: not JSON: starts with a byte order mark"));
-  EXPECT_THAT(refusal(context(), to_json(measured(7)) + "\n"),
+  EXPECT_THAT(refusal(context(), sealed_line(measured(7)) + "\n"),
               HasSubstr("micro/probe/host/index=7 is not a case of the sweep"));
   RunContext twice = context();
   twice.sweep.cases.push_back(nth(1).id());

@@ -1,5 +1,6 @@
 #include "harness/case/text.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -44,6 +45,18 @@ TEST(OneLine, EscapesWhatWouldLeaveTheLineOrTheTerminal) {
   EXPECT_EQ(strata::one_line("\xff\xc3"), "\\xff\\xc3");
   EXPECT_EQ(strata::one_line("\u0085\u2028"), "\\xc2\\x85\\xe2\\x80\\xa8");
   EXPECT_EQ(strata::one_line("größe €"), "größe €");
+}
+
+TEST(OneLine, EscapesWhatTurnsTheDirectionOfText) {
+  for (const std::string control : {"\u061c", "\u200e", "\u200f", "\u202a", "\u202b", "\u202c",
+                                    "\u202d", "\u202e", "\u2066", "\u2067", "\u2068", "\u2069"}) {
+    std::string expected = "a";
+    for (const char c : control)
+      expected += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    EXPECT_EQ(strata::one_line("a" + control), expected);
+  }
+  const std::string neighbours = "\u061b\u061d\u200d\u2010\u202f\u2065\u206a";
+  EXPECT_EQ(strata::one_line(neighbours), neighbours);
 }
 
 TEST(Quotes, ShowTheStartOfALongText) {

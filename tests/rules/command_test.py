@@ -12,6 +12,7 @@ import json
 import math
 import os
 import re
+import shlex
 import statistics
 import struct
 import subprocess
@@ -77,11 +78,16 @@ class Command(unittest.TestCase):
             self.assertIn(f"\n  {word} ", answer.stdout)
         self.assertIn("130", answer.stdout)
 
+    def short(self, filter_: str) -> tuple[str, ...]:
+        """A run on the CPU of a few cases with few samples."""
+        return (
+            "run", "quick", "--device", "host", "--out", str(self.out), "--filter", filter_,
+            "--set", "plan.min_samples=6", "--set", "plan.max_samples=6",
+        )  # fmt: skip
+
     def test_a_run_ends_with_its_first_numbers_unless_it_is_to_be_quiet(self) -> None:
-        flags = ("--device", "host", "--filter", "timer_check", "--set", "plan.min_samples=6",
-                 "--set", "plan.max_samples=6")  # fmt: skip
         for more, times in (((), 1), (("--quiet",), 0)):
-            answer = strata("run", "quick", *flags, "--out", str(self.out / f"{times}"), *more)
+            answer = strata(*self.short("timer_check"), *more)
             self.assertEqual(answer.returncode, 0, answer.stderr)
             self.assertEqual(answer.stdout.count("\ncases measured "), times, answer.stdout)
             self.assertNotIn("no summary", answer.stderr)
@@ -450,6 +456,7 @@ class Command(unittest.TestCase):
             ["neighbours", "generate", "--world", "3", "x"],
             ["neighbours", "generate", "--world", "nan", "x"],
             ["neighbours", "generate", "--seed", "-1", "x"],
+            ["neighbours", "generate", "--seed", str(2**64), "x"],
             ["neighbours", "generate", "--overwrite", "/dev/null"],
             ["neighbours", "reference", "/no/such/file", "x"],
             ["neighbours", "verify", "/no/such/file", "/no/such/file"],
@@ -459,6 +466,7 @@ class Command(unittest.TestCase):
             ["fstat", "generate", "--frequencies", "4097", "x"],
             ["fstat", "generate", "--detectors", "0", "x"],
             ["fstat", "generate", "--seed", "-1", "x"],
+            ["fstat", "generate", "--seed", str(2**64), "x"],
             ["fstat", "reference", "/no/such/file", "x"],
             ["fstat", "verify", "--tolerance", "nan", "x", "x"],
             ["ladder", "micro"],
@@ -479,6 +487,48 @@ class Command(unittest.TestCase):
             self.assertEqual(answer.returncode, 2, f"{arguments}: {answer.stderr}")
             said = [line for line in answer.stderr.splitlines() if line.startswith("strata: ")]
             self.assertEqual(len(said), 1, answer.stderr)
+
+    def test_bench_refuses_a_malformed_filter_in_one_line(self) -> None:
+        for filter_ in ("(", "-(", "[", "a{2,1}", "(?=" * 20 + "x" + ")" * 20):
+            answer = strata("bench", "--device", "host", f"--benchmark_filter={filter_}")
+            self.assertEqual(answer.returncode, 2, answer.stderr)
+            self.assertEqual(len(answer.stderr.splitlines()), 1, answer.stderr)
+            self.assertIn("--benchmark_filter", answer.stderr)
+
+    def test_a_pipe_is_no_input(self) -> None:
+        ptx = SOURCE / "tests" / "data" / "ptx" / "nvcc_inlined.ptx"
+        pipe = self.out / "pipe.yaml"
+        content = self.out / "content.yaml"
+        os.mkfifo(pipe)
+        for name in ("pipe.ptx", "pipe.cu", "pipe"):
+            os.mkfifo(self.out / name)
+        launch = (ptx.parent / "energies.yaml").read_text()
+        content.write_text(re.sub(r"\{bytes: (\d+).*\}", r"{bytes: \1, file: pipe}", launch))
+        self.assertIn("file: pipe", content.read_text())
+        mended = ("access", "mend", ptx, "--change", "group=16")
+        for arguments in (
+            ("run", pipe),
+            ("list", "--cases", pipe),
+            ("bench", "--sweep", pipe),
+            ("nbody", "verify", pipe, pipe),
+            ("nbody", "reference", pipe, self.out / "x", "--steps", "1"),
+            ("nbody", "trimmed-mean", pipe),
+            ("neighbours", "reference", pipe, self.out / "x"),
+            ("neighbours", "verify", pipe, pipe),
+            ("fstat", "reference", pipe, self.out / "x"),
+            ("fstat", "verify", pipe, pipe),
+            ("access", self.out / "pipe.ptx"),
+            ("access", self.out / "pipe.cu"),
+            ("access", self.out / "pipe"),
+            ("access", ptx, "--launch", pipe),
+            ("access", ptx, "--launch", content),
+            (*mended, "--launch", pipe),
+            ("access", "mend", self.out / "pipe.ptx", "--change", "group=16"),
+        ):
+            with self.subTest(arguments=arguments):
+                said = self.printed(*arguments, code=2)
+                self.assertIn("is a pipe or a device", said)
+        self.assertEqual(len([*self.out.iterdir()]), 5, "nothing is made")
 
     def test_bad_sweeps_are_refused_with_file_and_line(self) -> None:
         head = "schema: 1\nname: x\ncases:\n  - benchmark: layout_read\n"
@@ -504,11 +554,9 @@ class Command(unittest.TestCase):
     def run_small(self) -> Path:
         """One case that is measured, and twelve that are only computed."""
         answer = strata(
-            "run", "quick", "--device", "host", "--out", str(self.out),
-            "--filter", "layout_traffic|layout_read/.*/cores=one/fields=all",
+            *self.short("layout_traffic|layout_read/.*/cores=one/fields=all"),
             "--set", "layout_traffic.layout=soa", "--set", "layout_read.layout=soa",
             "--set", "layout_read.residency=l1",
-            "--set", "plan.min_samples=6", "--set", "plan.max_samples=6",
         )  # fmt: skip
         self.assertEqual(answer.returncode, 0, answer.stderr)
         folder = Path(answer.stdout.strip().splitlines()[-1])
@@ -545,16 +593,64 @@ class Command(unittest.TestCase):
         names = [row["quantity"] for row in traced[0]["measurements"]]
         self.assertIn("phase_search", names)
 
+    @staticmethod
+    def tree(folder: Path) -> dict[str, str]:
+        """What each file below a folder holds, and where each link leads."""
+        return {
+            str(file.relative_to(folder)): str(file.readlink())
+            if file.is_symlink()
+            else hashlib.sha256(file.read_bytes()).hexdigest()
+            for file in folder.rglob("*")
+            if file.is_symlink() or file.is_file()
+        }
+
+    def test_a_dry_resume_changes_nothing(self) -> None:
+        folder = self.run_small()
+        samples, outside = folder / "samples.jsonl", self.out / "outside"
+        with samples.open("ab") as file:
+            file.write(b'{"schema_version": 3, "ki')
+        torn = self.tree(self.out)
+        answer = strata("run", "--resume", str(folder), "--dry-run")
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertIn("the last line was truncated", answer.stderr)
+        self.assertEqual(self.tree(self.out), torn)
+        samples.rename(outside)
+        samples.symlink_to(outside)
+        linked = self.tree(self.out)
+        answer = strata("run", "--resume", str(folder), "--dry-run")
+        self.assertEqual(answer.returncode, 2, answer.stderr)
+        self.assertEqual(len(answer.stderr.splitlines()), 1, answer.stderr)
+        self.assertIn("samples.jsonl: is a link", answer.stderr)
+        self.assertEqual(self.tree(self.out), linked)
+
+    def test_a_packed_run_is_resumed_after_what_strata_advises(self) -> None:
+        folder = self.run_small()
+        for name in ("samples.jsonl", "measurements.csv"):
+            subprocess.run(["gzip", folder / name], check=True)
+        answer = strata("run", "--resume", str(folder))
+        self.assertEqual(answer.returncode, 2, answer.stderr)
+        advice = answer.stderr.strip().partition("; expected uncompressed files: ")[2]
+        self.assertTrue(advice.startswith("gunzip "), answer.stderr)
+        subprocess.run(shlex.split(advice), check=True)
+        for command in (("run", "--resume"), ("validate",)):
+            answer = strata(*command, str(folder))
+            self.assertEqual(answer.returncode, 0, answer.stdout + answer.stderr)
+
     def test_a_run_is_completed_on_the_ground_that_it_was_begun_on(self) -> None:
         folder = self.run_small()
         self.assertEqual(strata("run", "--resume", str(folder), "--dry-run").returncode, 0)
         context = folder / "context.json"
         whole = context.read_text()
         for part, name, value, word in (
+            ("strata", "source_digest", "sha256:0", "other kernel sources"),
             ("strata", "build_type", "Other", "another build type"),
             ("strata", "flags", "-O9", "other compiler flags"),
             ("strata", "compiler", "cc 1", "another compiler"),
+            ("strata", "cuda_compiler", "nvcc 1", "another CUDA compiler"),
+            ("strata", "cuda_architectures", "1", "other GPU architectures"),
+            ("host", "cpu", "8086", "another CPU"),
             ("host", "cores", 4096, "other cores"),
+            ("host", "cpu_limit", 0.125, "another limit on CPU time"),
             ("host", "caches", [], "other caches"),
             ("host", "kernel", "0.1", "another kernel"),
         ):
@@ -597,10 +693,7 @@ class Command(unittest.TestCase):
 
     def counted_on_the_host(self, *flags: str) -> tuple[dict, list[str], str]:
         """What a run on the CPU says of its counters: context, lines about them, last words."""
-        answer = strata(
-            "run", "quick", "--device", "host", "--out", str(self.out), "--filter", "timer_check",
-            "--set", "plan.min_samples=6", "--set", "plan.max_samples=6", *flags,
-        )  # fmt: skip
+        answer = strata(*self.short("timer_check"), *flags)
         self.assertEqual(answer.returncode, 0, answer.stderr)
         *_, words, folder = answer.stdout.strip().splitlines()
         context = json.loads((Path(folder) / "context.json").read_text())
@@ -661,6 +754,8 @@ class Command(unittest.TestCase):
             for name in ("strata", "jinja2", "msgspec"):
                 Path(folder, f"{name}.py").write_text("open('was_run', 'w').close()\n")
             strata("report", "/no/such/run", cwd=folder, STRATA_PYTHON=sys.executable)
+            answer = strata(*self.short("timer_check"), cwd=folder)
+            self.assertIn("\ncases measured ", answer.stdout, "the summary was made")
             self.assertEqual(3, len([*Path(folder).iterdir()]))
 
     def test_the_analysis_commands_reach_python_and_pass_its_exit_code_on(self) -> None:

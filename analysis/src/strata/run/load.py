@@ -67,8 +67,8 @@ def load_run(folder: Path) -> Run:
     collecting = gc.isenabled()
     gc.disable()  # records have no cycles, and collecting garbage takes as long as reading them
     try:
-        context = _context(folder / CONTEXT_FILE)
-        latest = _latest(folder / SAMPLES_FILE, context)
+        context, version = _context(folder / CONTEXT_FILE)
+        latest = _latest(folder / SAMPLES_FILE, context, sealed=version >= _SEALED_SINCE)
         planned = {case: place for place, case in enumerate(context.sweep.cases)}
         whole = sorted(latest, key=lambda item: planned.get(item[0].id, len(planned)))
     finally:
@@ -81,7 +81,9 @@ def load_run(folder: Path) -> Run:
 # --- samples.jsonl --------------------------------------------------------------------------------
 
 
-def _latest(path: Path, context: Context) -> Iterator[tuple[Case, Sequence[Row]]]:
+def _latest(
+    path: Path, context: Context, *, sealed: bool
+) -> Iterator[tuple[Case, Sequence[Row]]]:
     """The last record of each case, with the last counts and trace after it, and its rows.
 
     A case that is measured again has none until it is counted again; counts and traces of a case
@@ -97,7 +99,7 @@ def _latest(path: Path, context: Context) -> Iterator[tuple[Case, Sequence[Row]]
             if not raw.endswith(b"\n"):
                 break
             try:
-                line = known.line(_line(raw))
+                line = known.line(_line(raw, sealed=sealed))
                 _check(line, timed.get(line.id), later.get(line.id, {}))
             except (ValueError, RecursionError) as error:
                 raise refusal(path, number, error, f"delete that line and {RESUME}") from None
@@ -136,13 +138,13 @@ _TEXTS = len(Line.__struct_fields__) - 1 + 8
 """The keys of a line, without that of later visits, and those of its members that are text."""
 
 
-def _line(raw: bytes) -> Line:
+def _line(raw: bytes, *, sealed: bool) -> Line:
     """A line as a typed record; if it is not clearly right, a slow path names the error.
 
     The decoder accepts repeated keys, and lines with unknown keys: then the line has more quotes
     than the keys and texts of the record need.
     """
-    raw = _unsealed(raw)
+    raw = _unsealed(raw, sealed=sealed)
     try:
         line = _LINE.decode(raw)
         texts = _TEXTS + (line.visit > 1) + 2 * len(line.params) + _texts(line.facts)
@@ -159,12 +161,16 @@ def _line(raw: bytes) -> Line:
 
 _SEAL = b',"crc32":"'
 _SEALED = len(_SEAL) + 8 + len(b'"}\n')
+_SEALED_SINCE = 3
+"""The version since which every line of a run has a checksum."""
 
 
-def _unsealed(raw: bytes) -> bytes:
-    """A line without its checksum, which must match; lines of older harnesses have none."""
+def _unsealed(raw: bytes, *, sealed: bool) -> bytes:
+    """A line without its checksum, which must match; lines of older runs may have none."""
     text, seal = raw[:-_SEALED], raw[-_SEALED:]
     if not seal.startswith(_SEAL):
+        if sealed:
+            raise WrongError("a line without checksum", "crc32 as its last field")
         return raw
     if seal[len(_SEAL) : -3] != b"%08x" % zlib.crc32(text):
         raise WrongError("a line that does not match its checksum", "an unmodified line")
@@ -352,7 +358,8 @@ def _stronger(timed: Gate, counted: Gate) -> Gate:
 # --- context.json ---------------------------------------------------------------------------------
 
 
-def _context(path: Path) -> Context:
+def _context(path: Path) -> tuple[Context, int]:
+    """What `context.json` says, and the version of the run."""
     with opened(path) as file:
         raw = at_once(file, path, MOST_OF_LINE)
     try:
@@ -373,4 +380,4 @@ def _context(path: Path) -> Context:
     except (ValueError, RecursionError) as error:
         mend = "measure again; a context cannot be restored afterwards"
         raise refusal(path, None, error, mend) from None
-    return context
+    return context, data["schema_version"]
