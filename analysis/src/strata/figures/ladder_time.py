@@ -187,7 +187,8 @@ def _caption(parts: Sequence[Part]) -> str:
         "search" in predicted
         and "Search: the floating-point instructions of the distances, including idle "
         "threads, at the best rate of the run; loads and loops are not included.",
-        "idle" in predicted and "Idle: launches, at the cost of one more launch in a "
+        "idle" in predicted
+        and "Idle: launches, at the cost of one more launch in a "
         "stream, or of one that the host waits for if a copy to the host follows each.",
         predicted and "Hatched: the unexplained remainder.",
     )
