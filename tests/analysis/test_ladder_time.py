@@ -19,6 +19,7 @@ ALPHA, BETA = 5e-6, 2e-11
 LAUNCH = 3e-6
 QUEUED_COPY = 2e-6
 WAITED_LAUNCH = 9e-6
+ALLOCATION = 4e-6
 FLOPS = 6e13
 L2 = 1 << 20
 READ = {"l2": 5e12, "dram": 2e12}
@@ -70,6 +71,18 @@ def atlas() -> list[dict[str, Any]]:
         *reads,
         *copies,
         *launches,
+        *(
+            case(
+                [measurement("allocation_seconds", [seconds], unit="s", method="wall_slope")],
+                benchmark="allocation",
+                params={"memory": memory, "bytes": size},
+            )
+            for memory, size, seconds in (
+                ("device", 512, ALLOCATION),
+                ("device", 4096, 2 * ALLOCATION),
+                ("pinned", 64, 1e-3),
+            )
+        ),
         case([flops], benchmark="ceilings", params={"arithmetic": "fp32", "form": "steady"}),
     ]
 
@@ -148,6 +161,12 @@ def test_each_phase_is_predicted_by_its_own_rule(tmp_path: Path) -> None:
     assert step.place == (
         ("agents", "16384"), ("problem", "boids"), ("spread", "uniform"), ("world", "50"),
     )  # fmt: skip
+
+
+def test_allocations_are_predicted_by_the_smallest_pieces(tmp_path: Path) -> None:
+    phases, counted = PHASES | {"allocate": 1e-4}, {"allocations": 25.0}
+    (step,) = steps(run_of(tmp_path, rung("cpu_grid", phases, queued=QUEUED, modelled=counted)))
+    assert step.predicted["allocate"] == pytest.approx(25 * ALLOCATION)
 
 
 def test_a_launch_whose_result_is_copied_out_is_waited_for(tmp_path: Path) -> None:

@@ -180,6 +180,8 @@ def _caption(parts: Sequence[Part]) -> str:
         predicted & {"copy_in", "copy_out"}
         and "Copies: their number and bytes, by the line through the run's pinned transfers; "
         "those to the GPU, for which nobody waits, as one of many.",
+        "allocate" in predicted
+        and "Allocations: their number, each with its release, as the smallest of the run.",
         "build" in predicted
         and "Build: the bytes that its kernels read and write, at the run's read bandwidth of "
         "L2, or of DRAM where L2 does not hold them; comparisons of all agents with all "

@@ -24,7 +24,7 @@ SITES: Mapping[str, str] = {
 _CLOCKS = ("core_clock", "reported_clock")
 _BENCHMARKS = {
     "tlb": "tlb", "transfers": "host", "peer_copy": "peer",
-    "launch_overhead": "launch", "clock_under_load": "clock", "bank_conflicts": "l1",
+    "launch_overhead": "launch", "allocation": "launch", "clock_under_load": "clock", "bank_conflicts": "l1",
     "distributed_shared": "l1", "l2_partition": "l2",
 }  # fmt: skip
 _LEVELS = {

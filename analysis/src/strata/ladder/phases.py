@@ -5,6 +5,8 @@
     build      the bytes that its kernels read and write, at the run's rate of reading L2, or DRAM
                if they exceed L2; or the instructions of its comparisons, if they take longer
     search     the floating-point instructions of its distances, at the run's rate
+    allocate   the number of allocations, each with its release, of the smallest pieces that the run
+               allocated on the GPU
     idle       the number of launches, each at the cost of one more launch in a stream; of a launch
                that the host waits for, if a copy to the host follows each of them
 
@@ -24,7 +26,7 @@ PHASES = ("allocate", "copy_in", "build", "search", "sum", "move", "copy_out", "
 PREFIX = "phase_"
 OPERATIONS_OF_FMA = 2
 """A ceiling counts a fused multiply-add as two operations; it is one instruction."""
-MODELLED = ("fp32_instructions", "build_bytes", "build_instructions")
+MODELLED = ("fp32_instructions", "build_bytes", "build_instructions", "allocations")
 """What a step computes and moves, as its rung's model has it."""
 
 
@@ -69,6 +71,12 @@ class Atlas:
             for row in run.of("launch_overhead")
             if row.valid and (row.quantity, row.method) == ("launch_seconds", "event_slope")
         }
+        pieces = [
+            (int(row.text("bytes")), row.value)
+            for row in run.of("allocation")
+            if row.valid and row.text("memory") == "device"
+        ]
+        self.allocation = min(pieces)[1] if pieces else None
         peak = atlas.ceilings(run).get("fp32") if run.context.backend == "cuda" else None
         self.instructions = peak.row.value / OPERATIONS_OF_FMA if peak else None
         read = atlas.bandwidths(run) if run.context.backend == "cuda" else {}
@@ -91,6 +99,8 @@ class Atlas:
             found["copy_in"] += counted["copies_in"] * (self.queued - self.to_device.alpha)
         if self.instructions and "fp32_instructions" in counted:
             found["search"] = counted["fp32_instructions"] / self.instructions
+        if self.allocation and counted.get("allocations"):
+            found["allocate"] = counted["allocations"] * self.allocation
         if build := self._build(counted):
             found["build"] = build
         if launches := counted.get("launches"):
