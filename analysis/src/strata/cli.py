@@ -174,6 +174,7 @@ def compare(
         _option("Assumed spread between runs, where there are too few rows to estimate it."),
     ] = 0.003,
     bare: Bare = False,
+    unnamed: Unnamed = False,
 ) -> None:
     """Compare runs with the first; exit code 0 nothing is slower, 1 something is, 2 bad input."""
     from strata.compare import Settings, output  # brings scipy
@@ -189,8 +190,12 @@ def compare(
         settings = Settings(false_alarm=false_alarm, min_change=min_change, wander=wander)
     except ValueError as error:
         _fail(f"{error}")
-    loaded = [output.only(load_run(run), only or []) for run in runs]
-    repeats = [output.only(load_run(run), only or []) for run in same or []]
+
+    def load(folder: Path) -> Run:
+        run = output.only(load_run(folder), only or [])
+        return anonymous(run, told_apart=True) if unnamed else run
+
+    loaded, repeats = [*map(load, runs)], [*map(load, same or [])]
     found, devices = output.compared(loaded, settings, same=repeats, beside=names)
     if out:
         from strata.report.comparison import write  # brings matplotlib
