@@ -147,7 +147,7 @@ def every_command(room: Path, header: Any, lines: list[Any], *, to: str) -> Iter
 
 
 @given(head=CHANGES, lines=CHANGES, gone=st.booleans(), to=st.sampled_from(get_args(Target)))
-@some(100)
+@some(60)
 def test_members_of_a_run(
     room: Path, head: list[tuple[int, Any]], lines: list[tuple[int, Any]], to: str, *, gone: bool
 ) -> None:
@@ -241,7 +241,7 @@ def test_odd_parameters_and_samples(
 
 
 @given(st.integers(0, len(RUNS)), PARAMS, SAMPLES)
-@some(4)
+@some(3)
 def test_odd_parameters_and_samples_in_a_report(
     room: Path, known: Known, number: int,
     params: list[tuple[int, str | None, bool]], samples: list[tuple[int, float]],

@@ -839,7 +839,7 @@ def rungs(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
 
 AXES = {
     "peer_copy": ["by", "direction", "bytes"],
-    "nbody_ladder": ["bodies", "systems", "problem", "layout"],
+    "nbody_ladder": ["bodies", "problem", "layout"],
 }
 
 
