@@ -1,9 +1,9 @@
 // What does it cost to allocate memory for a GPU and to release it?
 //
-// `device`: cudaMalloc and cudaFree. `pool`: cudaMallocAsync and cudaFreeAsync in a stream, whose pool
-// keeps what is released. `pinned`: cudaMallocHost and cudaFreeHost. A series allocates pieces of one
-// size, and then releases them in the same order; the GPU is idle. The cost of an allocation with its
-// release is the slope between a long series and a short one, by the caller's clock.
+// `device`: cudaMalloc and cudaFree. `pool`: cudaMallocAsync and cudaFreeAsync in a stream, whose
+// pool keeps what is released. `pinned`: cudaMallocHost and cudaFreeHost. A series allocates pieces
+// of one size, and then releases them in the same order; the GPU is idle. The cost of an allocation
+// with its release is the slope between a long series and a short one, by the caller's clock.
 //
 // The pieces of a series must be disjoint, and those of the GPU aligned to 256 bytes, which their
 // addresses say.
@@ -28,7 +28,8 @@ inline constexpr auto memories = choices_of<Memory>("device", "pool", "pinned");
 inline constexpr std::uint32_t few = 16;
 inline constexpr std::uint32_t many = 64;
 
-/// Of addresses (CUDA C++ Programming Guide, Device Memory Accesses); CUDA promises none on the host.
+/// Of addresses (CUDA C++ Programming Guide, Device Memory Accesses); CUDA promises none on the
+/// host.
 [[nodiscard]] constexpr std::uintptr_t alignment(Memory memory) {
   return memory == Memory::pinned ? 1 : 256;
 }
