@@ -403,7 +403,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if words[:2] == ADD.split():
         words[:2] = [ADD]
     try:
-        sys.exit(app(args=words, prog_name="python -m strata", standalone_mode=False))
+        sys.exit(app(args=words, prog_name="python -m strata", standalone_mode=False) or 0)
     except UsageError as error:
         told: Any = error
         of = told.ctx.command_path if told.ctx else "python -m strata"
