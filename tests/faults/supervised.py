@@ -6,6 +6,7 @@ import contextlib
 import csv
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -13,7 +14,7 @@ import sys
 import tempfile
 import time
 import unittest
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 STRATA = Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else None
@@ -24,18 +25,20 @@ TIME_LIMIT = 5
 """Of a case: far more than any that is well needs, even on a busy machine."""
 
 
-def sweep_text(kinds: list[str], indices: range = range(1), time_limit: float = TIME_LIMIT) -> str:
+def sweep_text(entries: list[tuple[Iterable[int], list[str]]], time_limit: float) -> str:
+    cases = "".join(
+        f"""  - benchmark: fault
+    axes: {{index: [{", ".join(map(str, indices))}], kind: [{", ".join(kinds)}]}}
+"""
+        for indices, kinds in entries
+    )
     return f"""schema: 1
 name: faults
 plan:
   {{warmups: 0, min_samples: 6, max_samples: 6, relative_half_width: 0.5,
    seconds_per_case: 0.1, time_limit: {time_limit}}}
 cases:
-  - benchmark: fault
-    axes:
-      index: [{", ".join(map(str, indices))}]
-      kind: [{", ".join(kinds)}]
-"""
+{cases}"""
 
 
 def wait_for(condition: Callable[[], object], what: str) -> None:
@@ -107,10 +110,17 @@ class SupervisedTest(unittest.TestCase):
             for stream in (process.stdout, process.stderr):
                 if stream:
                     stream.close()
+        self.processes.clear()
 
-    def sweep(self, *args, **kwargs) -> str:
+    def sweep(
+        self, kinds: list[str], indices: range = range(1), time_limit: float = TIME_LIMIT
+    ) -> str:
+        return self.sweep_of([(indices, kinds)], time_limit)
+
+    def sweep_of(self, entries: list[tuple[Iterable[int], list[str]]], time_limit: float) -> str:
+        """A file. Each entry: the indices of its cases, and their kinds."""
         path = self.folder / "sweep.yaml"
-        path.write_text(sweep_text(*args, **kwargs))
+        path.write_text(sweep_text(entries, time_limit))
         return str(path)
 
     def start(self, *words: str, prepare: Callable[[], None] | None = None) -> subprocess.Popen:
@@ -162,10 +172,22 @@ class SupervisedTest(unittest.TestCase):
         wait_for(lambda: samples.read_bytes().count(b"\n") >= count, f"{count} finished cases")
         return folder
 
+    def validate(self, runs: list[Path], sound: str) -> None:
+        """All with one command, because to start it takes longer than to read them."""
+        done = subprocess.run(
+            [STRATA, "validate", *runs], capture_output=True, text=True, check=False
+        )
+        if re.search("ModuleNotFoundError|make setup", done.stderr):
+            self.skipTest("not validated: the analysis package does not start")
+        told = done.stdout.splitlines()
+        self.assertEqual(len(told), len(runs), done.stderr)
+        for run, line in zip(runs, told, strict=True):
+            self.assertRegex(line, rf"^{re.escape(str(run))}: sound \({sound}\)$")
+
     @contextlib.contextmanager
     def tiny_disk(self, name: str, size: str) -> Iterator[Path]:
         disk = self.folder / name
-        disk.mkdir()
+        disk.mkdir(exist_ok=True)
         mounted = (
             shutil.which("mount")
             and os.geteuid() == 0
