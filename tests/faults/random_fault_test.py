@@ -26,8 +26,8 @@ from supervised import PATIENCE, TIME_LIMIT, Run, SupervisedTest, children, main
 
 SOUND = "exit 0, complete"
 INTERRUPTED = "exit 130, interrupted"
-REFUSED = r"exit 1, (running|aborted)\n(.|\n)*"
-LOST = r"exit 1, complete\n(.|\n)*"
+REFUSED = r"exit 1, (running|aborted)\n(?s:.*)"
+LOST = r"exit 1, complete\n(?s:.*)"
 FAULTS = {
     "run SIGKILL": "exit -9, running",
     "run SIGTERM": INTERRUPTED,
@@ -44,7 +44,7 @@ FAULTS = {
     "worker SIGXCPU": LOST + r"worker killed by signal 24 \(SIGXCPU\)",
     "worker out of time": LOST + r"worker killed by signal 24 \(SIGXCPU\)",
     "worker out of memory": LOST + "(out.of.memory|bad_alloc)",
-    "device lost": r"exit 3, aborted\n(.|\n)*the device has fallen off the bus",
+    "device lost": r"exit 3, aborted\n(?s:.*)the device has fallen off the bus",
     "run stopped beyond its limit": SOUND,
     "files limited": REFUSED + "File too large; raise the limit",
     "descriptors limited": REFUSED + "Too many open files",
@@ -65,8 +65,8 @@ FAULTS = {
 }
 """What the run that met the fault says: exit status, state, messages, reasons of its cases."""
 
-WAITING = {"worker SIGSTOP": 2, "run stopped beyond its limit": 2}
-"""Time limits of cases whose run waits for them."""
+TIME_LIMITS = {"worker SIGSTOP": 2, "run stopped beyond its limit": 2, "worker out of time": 60}
+"""Of cases whose run waits for it, or whose cases compute."""
 
 SPECIAL_CASES = {"worker out of time": "busy", "worker out of memory": "hungry"}
 """What the slow cases are instead."""
@@ -129,7 +129,7 @@ class RandomFaultTest(SupervisedTest):
         sweep = self.sweep(
             ["ok", "skip", SPECIAL_CASES.get(fault, "slow")],
             range(3),
-            time_limit=WAITING.get(fault, TIME_LIMIT),
+            time_limit=TIME_LIMITS.get(fault, TIME_LIMIT),
         )
         process = self.start_sweep(sweep, prepare=prepare)
         folder = self.wait_for_lines(1)
