@@ -125,8 +125,10 @@ class SupervisedTest(unittest.TestCase):
 
     def start(self, *words: str, prepare: Callable[[], None] | None = None) -> subprocess.Popen:
         def become_a_plain_child() -> None:
-            # A shell that started us in the background made us ignore it, and our children too.
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            # A shell that started us in the background, or nohup, made us ignore them, and our
+            # children too.
+            for one in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+                signal.signal(one, signal.SIG_DFL)
             if prepare:
                 prepare()
 
