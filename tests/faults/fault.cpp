@@ -7,6 +7,7 @@
 #include "harness/record/device.hpp"
 #include "harness/run/worker.hpp"
 
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
@@ -19,6 +20,7 @@
 #include <fstream>
 #include <limits>
 #include <memory>
+#include <new>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -81,10 +83,14 @@ void work() {
   }
 }
 
-/// More memory than the test leaves. Not written to, because that takes time where there is enough.
+/// More memory than the test leaves. From the system, because a sanitizer's allocator keeps what
+/// was freed, and ends the process in more than one way.
 void allocate() {
-  const auto much = std::make_unique_for_overwrite<char[]>(std::size_t{256} << 20U);
-  asm volatile("" : : "g"(much.get()) : "memory");  // otherwise it need not be allocated
+  constexpr std::size_t much = std::size_t{256} << 20U;
+  void* const at =
+      ::mmap(nullptr, much, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (at == MAP_FAILED) throw std::bad_alloc{};
+  (void)::munmap(at, much);
 }
 
 void count(Session& session) {

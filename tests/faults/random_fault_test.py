@@ -43,7 +43,7 @@ FAULTS = {
     "worker SIGSTOP": LOST + "time limit: no result after 2 s",
     "worker SIGXCPU": LOST + r"worker killed by signal 24 \(SIGXCPU\)",
     "worker out of time": LOST + r"worker killed by signal 24 \(SIGXCPU\)",
-    "worker out of memory": LOST + "(out.of.memory|bad_alloc)",
+    "worker out of memory": LOST + "std::bad_alloc",
     "device lost": r"exit 3, aborted\n(?s:.*)the device has fallen off the bus",
     "run stopped beyond its limit": SOUND,
     "files limited": REFUSED + "File too large; raise the limit",
@@ -149,7 +149,8 @@ class RandomFaultTest(SupervisedTest):
         self.assertEqual(set(run.cases()), set(run.context["sweep"]["cases"]), "a case was lost")
         self.assertEqual(run.lines()[: len(before)], before, "a finished case was lost")
         done = [line["case"] for line in run.lines() if line["status"] != "failed"]
-        self.assertLessEqual(len(run.lines()) - len(done), 1, "more was lost than a case in flight")
+        lost = 3 if fault == "worker out of memory" else 1  # that worker goes on, and stays limited
+        self.assertLessEqual(len(run.lines()) - len(done), lost, "more than the case in flight")
         if fault != "samples appended to":
             self.assertEqual(len(done), len(set(done)), "a case was measured twice")
         for line in run.lines():
