@@ -291,3 +291,16 @@ def test_a_page_of_the_site_links_to_pages_and_names_files(manual: Path) -> None
     assert (into / "index.md").read_text() == (
         "[a](a.md#a) 4 `results` the runs (`results`)\n![i](images/results-i.png)\n"
     )
+
+
+def test_each_test_that_the_page_of_attacks_names_is_there() -> None:
+    page = (ROOT / "docs/hardening.md").read_text("utf-8")
+    rows = [line.split("|") for line in page.splitlines() if line.startswith("| ")][1:]
+    named = {name for row in rows for name in re.findall(r"`([\w.]+)`", row[4])}
+    assert len(named) > len(rows)
+    texts = [
+        path.read_text("utf-8")
+        for suffix in ("py", "cpp", "txt")
+        for path in (ROOT / "tests").rglob(f"*.{suffix}")
+    ]
+    assert not [name for name in named if not any(name.split(".")[-1] in text for text in texts)]
