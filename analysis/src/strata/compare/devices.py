@@ -342,7 +342,7 @@ def _table(found: Devices, group: Group) -> Table:
     """One panel as a table: one column per run, then each relative to the first."""
     lines = []
     for label, (first, *later) in group.lines:
-        cells = [_cell(one) for one in (first, *later)]
+        cells = [cell(one) for one in (first, *later)]
         cells += [
             f"{one.value / first.value:.3g}×" if one and first and first.value else "–"
             for one in later[: len(found.runs) - 1]
@@ -355,7 +355,8 @@ def _table(found: Devices, group: Group) -> Table:
     return table_of(panel.name, title, header, lines, range(1, len(header)))
 
 
-def _cell(one: Number | None) -> str:
+def cell(one: Number | None) -> str:
+    """A number, or from the least to the greatest that is published, with the sources."""
     if one is None:
         return "–"
     ends = dict.fromkeys(number(end) for end in (one.low, one.high) if end is not None)
