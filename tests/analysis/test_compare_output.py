@@ -3,6 +3,7 @@
 import csv
 import re
 import shutil
+import time
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,9 @@ from builders import (
     GPU_RUN,
     HOST_RUN,
     case,
+    context,
     context2,
+    layout_case,
     measurement,
     strata,
     write_run,
@@ -157,6 +160,27 @@ def test_bad_input_is_one_line_exit_2_and_nothing_written(
 
 
 # --- files ----------------------------------------------------------------------------------------
+
+
+def test_the_time_of_a_comparison_grows_as_its_samples_do(tmp_path: Path) -> None:
+    """Four times the samples: about four times as long; sixteen by what is quadratic."""
+
+    def seconds(count: int) -> float:
+        folders = []
+        for seed in (1, 2):
+            name = f"of-{count}-{seed}"
+            samples = np.random.default_rng(seed).lognormal(4, 0.01, count).tolist()
+            folder = write_run(tmp_path, [layout_case("aos", samples)], header=context(run=name))
+            folders.append(folder.rename(tmp_path / name))
+        start = time.process_time()
+        with pytest.raises(SystemExit) as left:
+            cli.main(["compare", *map(str, folders)])
+        assert left.value.code == 0
+        return time.process_time() - start
+
+    seconds(1000)  # imports
+    few, many = (min(map(seconds, counts)) for counts in ((25_000, 25_002), (100_000, 100_002)))
+    assert many < 9 * few
 
 
 def test_the_same_runs_give_the_same_bytes(tmp_path: Path) -> None:
