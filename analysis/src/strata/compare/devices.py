@@ -170,9 +170,9 @@ def _timed(benchmark: str, label: Callable[[Row], str], *quantities: str, **axes
 
 LOADS = {
     "shared": "shared", "constant_l1": "constant, L1", "l1": "L1", "constant_l15": "constant, L1.5",
-    "": "L2", "l2": "L2, near part", "l2_far": "L2, far part", "l3": "L3", "dram": "DRAM",
+    "l2": "L2", "l2_near": "L2, near part", "l2_far": "L2, far part", "l3": "L3", "dram": "DRAM",
 }  # fmt: skip
-"""What a load of a GPU hits, nearest first; the L2 of a CPU has no parts."""
+"""What a load hits, nearest first: a chain in L2 as in L1, and single lines of one of its parts."""
 
 
 def _loads(run: Run) -> Iterator[tuple[str, Row]]:
