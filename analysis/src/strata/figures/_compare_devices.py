@@ -34,9 +34,8 @@ def latency(found: Devices) -> c.Chart | None:
         share = at / max(len(found.runs) - 1, 1)
         width = PALEST + share * (FINEST - PALEST)
         look = replace(LOOKS[at % len(LOOKS)], line="-", marker="", width=width, alpha=1.0)
-        times = [
-            c.Mark(one.footprint, one.seconds * 1e9, row=one.row) for one in curve if one.seconds
-        ]
+        timed = [(one, 1e9 * one.seconds) for one in curve if one.seconds]
+        times = [c.Mark(one.footprint, time, row=one.row) for one, time in timed]
         cycles = [c.Mark(one.footprint, one.row.value, row=one.row) for one in curve]
         for panel, marks in zip(layers, (cycles, times), strict=True):
             if marks:
@@ -76,10 +75,9 @@ def _panel(group: Group, names: Sequence[str], runs: int) -> c.Panel:
         for at, one in enumerate(numbers):
             if one:
                 place = line + APART * ((at + 0.5) / len(names) - 0.5)
+                mark = c.Mark(place, one.value, one.low, one.high, row=one.row)
                 told = "" if one.row else f"{label}: {cell(one)} {group.panel.unit}"
-                marks[at].append(
-                    c.Mark(place, one.value, one.low, one.high, row=one.row, told=told)
-                )
+                marks[at].append(replace(mark, told=told))
                 ends += [one.value, one.low or one.value, one.high or one.value]
     least, most = min(ends), max(ends)
     wide = 0 < 20 * least < most

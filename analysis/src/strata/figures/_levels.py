@@ -73,9 +73,8 @@ class Drawing:
         of, lines = self._numbers(level), list[Line]()
         for what in WHAT:
             numbers = [one.get(what) for one in of]
-            reason, before = _reason(numbers), lines[-1:]
-            if reason and before and reason == _reason(before[0][1]):
-                lines[-1] = (*before[0][0], what), numbers
+            if lines and _reason(numbers) and _reason(numbers) == _reason(lines[-1][1]):
+                lines[-1] = (*lines[-1][0], what), numbers
             elif any(numbers):
                 lines.append(((what,), numbers))
         return lines

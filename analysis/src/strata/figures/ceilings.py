@@ -127,11 +127,9 @@ def bandwidth(rows: Sequence[Row]) -> Sequence[Ceiling]:
 def _panel(level: str, here: Sequence[Ceiling]) -> c.Panel:
     """Bars from zero, with a vertical stroke for the limit."""
     bars = [c.mark(place, one.row, TERA, most=one.limit) for place, one in enumerate(here)]
-    limits = [
-        c.Mark(at, one.limit / TERA, told=f"limit: {units.quantity(one.limit, one.row.unit)}")
-        for at, one in enumerate(here)
-        if one.limit
-    ]
+    limited = [(at, one.limit, one.row.unit) for at, one in enumerate(here) if one.limit]
+    told = "limit: {}".format
+    limits = [c.Mark(at, x / TERA, told=told(units.quantity(x, unit))) for at, x, unit in limited]
     others = [mark for place, one in enumerate(here) for mark in _others(place, one)]
     words = []
     for bar, one in zip(bars, here, strict=True):

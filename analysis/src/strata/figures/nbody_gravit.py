@@ -12,7 +12,7 @@ from strata.figures._figure import Figure, attributes, prose
 from strata.ladder.best import Copied, copied
 from strata.ladder.rungs import rung_name
 from strata.ladder.seeds import GRAVIT_BASE, GRAVIT_GAINS, GRAVIT_SERIAL
-from strata.model.units import count, factor, short
+from strata.model.units import count, short
 
 LOOKS = {
     name: c.Look(colour=colour, marker=marker, line="-", size=4.5)
@@ -79,11 +79,9 @@ def chart(points: Sequence[Copied]) -> c.Chart:
     ]
     if faster:
         ours = [
-            c.Series(
-                [c.Mark(at * apart[rung], by, told=_told(rung, at, by)) for at, by in line],
-                LOOKS[rung],
-            )
+            c.Series([c.Mark(at * apart[rung], by, told=told(by)) for at, by in line], LOOKS[rung])
             for rung, line in faster.items()
+            for told in [f"{rung_name(rung)}: {{:.2f}}× {rung_name(GRAVIT_BASE)}".format]
         ]
         theirs = [
             c.Series([c.Mark(edge * wide**at, gain, told=f"{name}, {gain:.2f}×")], look, name)
@@ -97,10 +95,6 @@ def chart(points: Sequence[Copied]) -> c.Chart:
         )
         panels.append(c.Panel([*ours, *theirs, rule], named, values))
     return c.Chart([[panel] for panel in panels], 7.2, 2.7 * len(panels), "beside")
-
-
-def _told(rung: str, bodies: int, gain: float) -> str:
-    return f"{rung_name(rung)}, {count(bodies)} particles: {factor(gain)} {rung_name(GRAVIT_BASE)}"
 
 
 def _caption(points: Sequence[Copied]) -> str:

@@ -24,8 +24,6 @@ LEADER = c.Look(colour=c.GREY, line="-", width=0.4, alpha=0.6)
 RING = c.Look(marker="o", size=11, width=1.4, hollow=True)
 NOMINAL = c.Look(colour=c.GREY, marker="o", hollow=True)
 SECOND = c.Look(colour=c.GREY, marker="o", size=2.6)
-LARGE = {True: 4.6, False: 3.8}
-"""Sizes of filled and of hollow marks."""
 INVALID = c.Look(colour=c.GREY, marker="X", hollow=True)
 RUN, SIZE = attrgetter("run"), attrgetter("size")
 WALLS = {1.0: "stride 0", 1 / 4: "stride 1", 1 / 32: "stride ≥ 8"}
@@ -167,8 +165,7 @@ def _kernels(points: Sequence[Point], ends: Ends) -> tuple[list[c.Series], list[
             shown = [one for one in same if _filled(one)] or same
             xs = [_place(one, ends)[0] for one in shown]
             y, rate = _place(shown[0], ends)[1], brief(shown[0].value)
-            joined = LEADER if nth else JOINED
-            layers.append(roof(y, min(xs), max(xs), joined, sloped=False))
+            layers.append(roof(y, min(xs), max(xs), LEADER if nth else JOINED, sloped=False))
             rates.append((y, rate if shown[0].basis == "counted" else f"({rate})"))
             if not nth:
                 layers.append(roof(y, max(xs), ends.right, LEADER, sloped=False))
@@ -176,7 +173,7 @@ def _kernels(points: Sequence[Point], ends: Ends) -> tuple[list[c.Series], list[
         names.append((rates[0][0], f"{first} {' · '.join(rate for _, rate in rates)}", c.INK))
     for one in _shown(points, ends):
         x, y, marker = _place(one, ends)
-        size = LARGE[_filled(one)] * (SECOND.size / LARGE[True] if one.size else 1)
+        size = (SECOND.size if one.size else 4.6) * (1 if _filled(one) else 0.83)
         hollow = not (_filled(one) and one.valid)
         marker = marker if one.valid else "X"
         look = c.Look(colour=_colour(one.level), marker=marker, size=size, hollow=hollow)

@@ -45,9 +45,6 @@ from strata.run.files import write_files
 from strata.run.private import without_paths
 from strata.run.rows import Places
 
-Key = tuple[str, ...]
-"""The run, case, quantity and method of a row."""
-
 
 def _compared(
     figure: Figure[Any], found: Sequence[Comparison], beside: devices.Devices | None
@@ -60,32 +57,21 @@ def _compared(
     return [item for one in found for item in both(one.before, one.after)]
 
 
-def _key(row: Row) -> Key:
+def _key(row: Row) -> tuple[str, ...]:
     return (row.run, *row.key)
 
 
-def _rows(sheets: Iterable[Sheet], found: Sequence[Comparison]) -> Mapping[Key, Row]:
-    """Every row of the drawings, with its run among its parameters, and how it changed.
-
-    Rows of a case follow each other.
-    """
-    extra: dict[Key, Mapping[str, str]] = {
-        _key(one.after): {
-            "change": words.percent(one.change),
-            "before": quantity(one.before.value, one.before.unit),
-        }
-        for comparison in found
-        for one in comparison.changes
-    }
+def _rows(sheets: Iterable[Sheet], found: Sequence[Comparison]) -> Mapping[tuple[str, ...], Row]:
+    """Every row of the drawings, with its run among its parameters, and how it changed."""
+    changes = {_key(one.after): one for comparison in found for one in comparison.changes}
     rows = {_key(hit.row): hit.row for sheet in sheets for hit in sheet.hits if hit.row}
-    return {
-        key: changed(
-            rows[key],
-            case=f"{key[0]}/{key[1]}",
-            params={**rows[key].params, "run": key[0], **extra.get(key, {})},
-        )
-        for key in sorted(rows)
-    }
+    for key, row in rows.items():
+        params = {**row.params, "run": row.run}
+        if one := changes.get(key):
+            params["change"] = words.percent(one.change)
+            params["before"] = quantity(one.before.value, one.before.unit)
+        rows[key] = changed(row, case=f"{row.run}/{row.case}", params=params)
+    return dict(sorted(rows.items()))  # so that those of a case follow each other
 
 
 def write(
@@ -112,8 +98,7 @@ def write(
             if chart := make():
                 sheet = draw(chart)
                 sheet = headed(sheet, heading_of(title, runs)) if headings else sheet
-                made = images(sheet)
-                files.update({f"{stem}.{kind}": file for kind, file in made.items()})
+                files.update({f"{stem}.{kind}": file for kind, file in images(sheet).items()})
                 drawings.append((stem, title, sheet))
 
     if found:
