@@ -36,6 +36,13 @@ SCALES = {
 }  # fmt: skip
 """Units as a text writes them; a row has its base unit."""
 
+BESIDE = (
+    "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "analysis/README.md", "results/README.md",
+    "results/schema/README.md", "results/reference/README.md", "harness/counters/ABSENCE.md",
+    "harness/counters/CHIPS.md",
+)  # fmt: skip
+"""Pages of the site that lie beside what they describe."""
+
 REASONS = ("definition", "limit", "version", "published", "other tool", "test")
 """What a number may be that no row proves. `test`: a named command or test of ours prints it."""
 
@@ -191,9 +198,9 @@ def table(path: Path) -> list[dict[str, str]]:
 
 
 def pages(root: Path) -> list[Path]:
-    """README, the manual, and the list of recorded runs."""
-    beside = [root / "README.md", root / "results/README.md"]
-    return [page for page in beside if page.exists()] + sorted((root / "docs").glob("*.md"))
+    """README, the manual, and what else is a page of its site."""
+    beside = [page for name in BESIDE if (page := root / name).exists()]
+    return beside + sorted((root / "docs").glob("*.md"))
 
 
 def rewritten(text: str, numbers: Numbers) -> str:

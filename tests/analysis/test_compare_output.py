@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from test_headlines import CHIP, L2, PARTITION
 
 from builders import (
     COUNTED_RUN,
@@ -20,6 +21,7 @@ from builders import (
     context,
     context2,
     layout_case,
+    load,
     measurement,
     strata,
     write_run,
@@ -32,6 +34,8 @@ from strata.compare.sections import Section, show
 from strata.figures import _compare_changes, _compare_devices
 from strata.figures._chart import Series, Words
 from strata.figures._images import images
+from strata.figures.published import LATENCIES
+from strata.model.hierarchy import hierarchy
 from strata.reference import published
 from strata.report import comparison as comparison_files
 from strata.run import Row, Run, RunError, load_run
@@ -465,6 +469,29 @@ def test_loads_stand_in_cycles_and_nanoseconds_and_published_ones_with_their_sou
         if (line["panel"], line["label"], line["device"]) == ("load", "L1", "V100, published")
     ]
     assert (line["run"], line["case"], line["sources"]) == ("", "", theirs.cited)
+
+
+def test_the_parts_of_l2_are_those_of_the_map(tmp_path: Path) -> None:
+    clock = measurement("core_clock", [2e9], unit="Hz", method="clock64_over_globaltimer")
+    parts = PARTITION | {"measurements": [*PARTITION["measurements"], clock]}
+    others = [line for line in CHIP if line is not PARTITION]
+    run = load(tmp_path, [*others, parts], device__l2_bytes=L2)
+    found = hierarchy(run)
+    lines = {
+        group.panel.name: dict(group.lines)
+        for group in devices.side_by_side([run, run]).groups
+        if group.panel.name in ("load", "load_time")
+    }
+    for level, label, cycles in (
+        ("l2", "L2", 281.0), ("l2_near", "L2, near part", 290.0), ("l2_far", "L2, far part", 488.0)
+    ):  # fmt: skip
+        shown = found.numbers(level)
+        for panel, what, scale in (("load", "cycles", 1.0), ("load_time", "time", 1e-9)):
+            one, value = lines[panel].get(label, (None,))[0], shown[what].value
+            assert value or level == "l2"  # a chain that no outside timer saw
+            assert (one and one.value) == pytest.approx(value and value / scale)
+        assert shown["cycles"].value == cycles
+    assert LATENCIES["l2"][0] == "L2"  # there too the near part is another number
 
 
 def test_marks_that_coincide_stand_apart_and_published_ones_are_open() -> None:
