@@ -160,7 +160,7 @@ std::optional<long long> whole_number(std::string_view text) {
 
 std::string place_text(std::string_view file, unsigned line, std::string_view function) {
   // The last two parts of the path.
-  if (const auto name = file.rfind('/'); name != file.npos && name != 0) {
+  if (const auto name = file.rfind('/'); name != std::string::npos && name != 0) {
     const auto folder = file.rfind('/', name - 1);
     file.remove_prefix(folder + 1);  // nothing where there is none
   }

@@ -79,7 +79,7 @@ std::uint32_t crc32(std::string_view text) {
   return ~sum;
 }
 
-constexpr std::string_view seal_key = ",\"crc32\":\"";
+constexpr std::string_view seal_key = R"(,"crc32":")";
 /// What stands between the text of a record and the brace that closes its line.
 std::string seal_of(std::string_view text) {
   return fmt::format("{}{:08x}\"", seal_key, crc32(text));
@@ -100,7 +100,7 @@ CaseRecord record_in(std::string_view line) {
   const bool sealed = seal.starts_with(seal_key);
   if (sealed && seal != seal_of(text))
     refuse("the line does not match its checksum: it was changed after it was written");
-  CaseRecord record = from_json<CaseRecord>(line);
+  auto record = from_json<CaseRecord>(line);
   if (!sealed) refuse("the line has no checksum: it was changed after it was written");
   return record;
 }

@@ -73,7 +73,8 @@ Choice choice_of(const Session& session) {
     choice.curve = enum_from<Curve>(session.param("curve")).value();
   }
   choice.shown = session.params().contains("shown") && session.param("shown") == "yes";
-  if (session.params().contains("steps")) choice.steps = session.whole("steps");
+  if (session.params().contains("steps"))
+    choice.steps = static_cast<std::size_t>(session.whole("steps"));
   return choice;
 }
 
