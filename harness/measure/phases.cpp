@@ -207,6 +207,7 @@ void trace_phases(Session& session, Tracer& tracer, const TracePlan& plan,
     take();
   std::vector<double> alone(tracer.slows() ? traced_samples : 0);
   std::ranges::generate(alone, take);
+  const double unrecorded = tracer.slows() ? median(alone) : 0;
   std::vector<Divided> samples;
   for (int i = 0; i < traced_samples; ++i) {
     if (tracer.slows()) {
@@ -217,7 +218,7 @@ void trace_phases(Session& session, Tracer& tracer, const TracePlan& plan,
     tracer.begin();
     const double seconds = plan.run();
     samples.push_back(divide(tracer.end(), plan.kernels, seconds));
-    if (tracer.slows()) samples.back().take_out(seconds - median(alone));
+    if (tracer.slows()) samples.back().take_out(seconds - unrecorded);
   }
   if (const std::size_t wrong = plan.different ? plan.different() : 0; wrong != 0) {
     throw std::runtime_error{fmt::format("{} results of a traced sample are wrong", wrong)};

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <span>
 #include <vector>
 
 namespace strata::allocation {
@@ -21,7 +20,8 @@ class KeepingPool {
     cuda_check(cudaGetDevice(&device));
     cuda_check(cudaDeviceGetDefaultMemPool(&pool_, device));
     cuda_check(cudaMemPoolGetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &before_));
-    set(std::numeric_limits<std::uint64_t>::max());
+    auto all = std::numeric_limits<std::uint64_t>::max();
+    cuda_check(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &all));
   }
   KeepingPool(const KeepingPool&) = delete;
   KeepingPool& operator=(const KeepingPool&) = delete;
@@ -34,9 +34,6 @@ class KeepingPool {
   }
 
  private:
-  void set(std::uint64_t bytes) {
-    cuda_check(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &bytes));
-  }
   cudaMemPool_t pool_ = nullptr;
   std::uint64_t before_ = 0;
 };
@@ -81,21 +78,20 @@ void run(Session& session) {
   std::optional<KeepingPool> pool;
   if (memory == Memory::pool) pool.emplace();
 
-  // The addresses are kept and judged after the series, so that nothing but calls is timed.
+  // The addresses are judged after the series, so that nothing but calls is timed.
   const auto series = [&](std::uint32_t count) {
     std::array<void*, many> pieces{};
-    std::array<std::uintptr_t, many> places{};
     const double seconds = machine.time_caller([&] {
-      for (std::uint32_t i = 0; i < count; ++i) {
+      for (std::uint32_t i = 0; i < count; ++i)
         pieces[i] = allocate(memory, bytes, stream.get());
-        places[i] = reinterpret_cast<std::uintptr_t>(pieces[i]);
-      }
       for (std::uint32_t i = 0; i < count; ++i)
         release(memory, pieces[i], stream.get());
     });
+    std::vector<std::uintptr_t> places;
+    for (std::uint32_t i = 0; i < count; ++i)
+      places.push_back(reinterpret_cast<std::uintptr_t>(pieces[i]));
     experiment.tally.checked += count;
-    experiment.tally.different +=
-        misplaced(std::span{places}.first(count), bytes, alignment(memory));
+    experiment.tally.different += misplaced(places, bytes, alignment(memory));
     return seconds;
   };
   experiment.observe = [&] {

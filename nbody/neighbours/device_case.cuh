@@ -167,11 +167,11 @@ class DeviceCase {
     return TwoSided<std::uint32_t>{problem_.kind == Kind::list ? std::size_t{room} * problem_.agents
                                                                : 1};
   }
-  /// Who stands where; by default everybody at the position of his id.
+  /// Who stands where.
   class Order {
    public:
-    Order() = default;
-    /// Throws std::runtime_error unless every agent stands somewhere. One id: nobody reorders.
+    /// Throws std::runtime_error unless every agent stands somewhere. One id: nobody reorders, and
+    /// everybody stands at the position of his id.
     explicit Order(std::vector<std::uint32_t> ids) : ids_{std::move(ids)} {
       if (ids_.size() < 2) ids_.clear();
       positions_.assign(ids_.size(), nobody);

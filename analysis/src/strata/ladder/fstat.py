@@ -87,9 +87,10 @@ def small_pieces(run: Run) -> SmallPieces | None:
         if copy <= 0:
             continue  # what the rungs differ by is less than their noise
         allocation, whole = None, copying
-        all_calls, allocations = seconds(calls), calls and calls.row("allocations")
-        if calls and all_calls and allocations and all_calls > copying:
-            allocation, whole = (all_calls - copying) / allocations.value, all_calls
+        all_calls = seconds(calls)
+        made = calls.row("allocations", provenance="counted") if calls else None
+        if calls and all_calls and made and all_calls > copying:
+            allocation, whole = (all_calls - copying) / made.value, all_calls
             row = calls.row(RATE) or row
         return SmallPieces(copy, allocation, 1 - packing / whole, whole / packing, row)
     return None

@@ -62,9 +62,11 @@ class Atlas:
 
     def __init__(self, run: Run) -> None:
         points = transfer_model.points(run.of("transfers"))
-        self.queued = transfer_model.queued_copy(points, "to_device")
         found = transfer_model.lines(points)
         self.to_device = found.get(("pinned", "to_device", 1, "none"))
+        queued = transfer_model.queued_copy(points, "to_device")
+        if queued and self.to_device:  # nothing waits for such a copy alone
+            self.to_device = self.to_device._replace(alpha=queued)
         self.to_host = found.get(("pinned", "to_host", 1, "none"))
         self.launch = {
             row.text("launch"): row.value
@@ -95,8 +97,6 @@ class Atlas:
             for phase, (line, times, size) in copies.items()
             if line and counted.get(times)
         }
-        if self.queued and self.to_device and "copy_in" in found:  # nothing waits for it alone
-            found["copy_in"] += counted["copies_in"] * (self.queued - self.to_device.alpha)
         if self.instructions and "fp32_instructions" in counted:
             found["search"] = counted["fp32_instructions"] / self.instructions
         if self.allocation and counted.get("allocations"):
