@@ -33,7 +33,7 @@ constexpr const char* library =
     "make the loader find the libcupti of the CUDA toolkit of this build (see LD_LIBRARY_PATH), or "
     "rebuild";
 constexpr const char* no_library =
-    "install CUPTI: pip install strata-gpu[counters], or a CUDA toolkit; or set STRATA_CUPTI to "
+    "install CUPTI: pip install strata-gpu[counters], or a CUDA toolkit, or set STRATA_CUPTI to "
     "its "
     "libcupti";
 constexpr const char* no_gpu =
