@@ -87,7 +87,6 @@ class Checks(unittest.TestCase):
         command.parent.mkdir()
         command.symlink_to(STRATA)
         os.environ["PATH"] = f"{command.parent}:{os.environ['PATH']}"
-        os.environ.setdefault("STRATA_PYTHON", sys.executable)
         cls.start_slurm()
 
     @classmethod

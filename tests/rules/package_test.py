@@ -19,6 +19,9 @@ from pathlib import Path
 
 BUILD, SOURCE = (Path(argument).resolve() for argument in sys.argv[1:3])
 WHEEL = os.environ.get("STRATA_PACKAGE")
+OWN = SOURCE / ".venv/bin/python"
+PYTHON = os.environ.get("STRATA_PYTHON", str(OWN if OWN.exists() else sys.executable))
+"""One with what the analysis needs, as the program finds it where it is not installed."""
 PATIENCE = 900
 
 
@@ -73,16 +76,16 @@ class Installed(Folder):
         self.strata = self.prefix / "bin/strata"
 
     def test_it_measures_and_reports_with_the_analysis_installed_beside_it(self) -> None:
-        self.measures_and_reports(self.strata, STRATA_PYTHON=sys.executable)
+        self.measures_and_reports(self.strata, STRATA_PYTHON=PYTHON)
         analysis = self.prefix / "share/strata/analysis/strata"
         self.assertFalse(list(analysis.rglob("*.so")))
         (analysis / "__main__.py").write_text("import sys\nprint('installed', *sys.argv[1:])\n")
         expected = "installed report a run\n"
-        own = {"STRATA_PYTHON": sys.executable}
+        own = {"STRATA_PYTHON": PYTHON}
         self.assertEqual(self.done(self.strata, "report", "a run", **own), expected)
         # Without the variable, by the Python that lies beside it.
         python = self.prefix / "bin/python3"
-        python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+        python.write_text(f'#!/bin/sh\nexec "{PYTHON}" "$@"\n')
         python.chmod(0o755)
         self.assertEqual(self.done(self.strata, "report", "a run"), expected)
 
@@ -163,7 +166,7 @@ class Parts(Folder):
 class Wheel(Folder):
     def test_a_new_environment_measures_and_reports(self) -> None:
         environment = self.folder / "venv"
-        subprocess.run([sys.executable, "-m", "venv", environment], check=True)
+        subprocess.run([PYTHON, "-m", "venv", environment], check=True)
         python = environment / "bin/python"
         subprocess.run([python, "-m", "pip", "install", "--quiet", str(WHEEL)], check=True)
         strata = environment / "bin/strata"
