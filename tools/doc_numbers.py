@@ -28,12 +28,20 @@ from strata.model import atlas
 ROOT = Path(__file__).parents[1]
 
 SCALES = {
-    "%": 0.01, "times": 1, "cycles": 1, "ns": 1e-9, "µs": 1e-6, "s": 1, "KiB": 2**10,
+    "%": 0.01, "times": 1, "cycles": 1, "ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1, "KiB": 2**10,
     "MiB": 2**20, "GiB": 2**30, "B/cycle": 1, "GB/s": 1e9, "TB/s": 1e12, "TFLOP/s": 1e12,
     "minutes": 60,
-    "GHz": 1e9, "W": 1, "× 10⁹": 1e9, "× 10¹⁰": 1e10, "× 10¹²": 1e12, "e-7": 1e-7, "": 1,
+    "GHz": 1e9, "W": 1, "× 10⁶": 1e6, "× 10⁹": 1e9, "× 10¹⁰": 1e10, "× 10¹²": 1e12,
+    "e-7": 1e-7, "": 1,
 }  # fmt: skip
 """Units as a text writes them; a row has its base unit."""
+
+BESIDE = (
+    "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "analysis/README.md", "results/README.md",
+    "results/schema/README.md", "results/reference/README.md", "harness/counters/ABSENCE.md",
+    "harness/counters/CHIPS.md",
+)  # fmt: skip
+"""Pages of the site that lie beside what they describe."""
 
 REASONS = ("definition", "limit", "version", "published", "other tool", "test")
 """What a number may be that no row proves. `test`: a named command or test of ours prints it."""
@@ -190,9 +198,9 @@ def table(path: Path) -> list[dict[str, str]]:
 
 
 def pages(root: Path) -> list[Path]:
-    """README, the manual, and the list of recorded runs."""
-    beside = [root / "README.md", root / "results/README.md"]
-    return [page for page in beside if page.exists()] + sorted((root / "docs").glob("*.md"))
+    """README, the manual, and what else is a page of its site."""
+    beside = [page for name in BESIDE if (page := root / name).exists()]
+    return beside + sorted((root / "docs").glob("*.md"))
 
 
 def rewritten(text: str, numbers: Numbers) -> str:

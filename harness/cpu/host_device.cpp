@@ -1,5 +1,5 @@
 // The CPU as a device: its properties, its conditions, and its diagnosis for `strata doctor`. Also
-// opens the device of either kind that a user requested.
+// parses which device of either kind a user requested.
 #include "harness/case/error.hpp"
 #include "harness/case/text.hpp"
 #include "harness/cpu/topology.hpp"
@@ -237,16 +237,6 @@ DeviceRequest parse_device_request(const std::string& text) {
     if (read.ec == std::errc{} && read.ptr == end && numbered.ordinal >= 0) return numbered;
   }
   throw UsageError{"there is no device " + in_quotes(text) + ": use auto, cuda, cuda:N or host"};
-}
-
-std::unique_ptr<Device> open_device(const DeviceRequest& request) {
-  if (request.kind == DeviceRequest::Kind::host) return open_host_device();
-  try {
-    return open_cuda_device(request.ordinal);
-  } catch (const DeviceUnavailable&) {
-    if (request.kind == DeviceRequest::Kind::cuda) throw;
-    return open_host_device();  // `strata doctor` explains a missing GPU
-  }
 }
 
 }  // namespace strata

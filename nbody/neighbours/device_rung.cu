@@ -38,9 +38,9 @@ std::size_t judged_at_end(const DeviceKernel& kernel, const Problem& problem,
   const Agents from = vectors.from_of(last);
   const Agents left = vectors.left_by(last);
   const Outcome seen = vectors.outcome(last, from, left);
-  return vectors.wrongly_drawn(last, left) + (kernel.in_any_order
-                                            ? wrong_at_end(problem, seen)
-                                            : different_at_end(problem, right, verified, seen));
+  return vectors.wrongly_drawn(last, left) +
+         (kernel.in_any_order ? wrong_at_end(problem, seen)
+                              : different_at_end(problem, right, verified, seen));
 }
 
 }  // namespace

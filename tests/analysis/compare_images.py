@@ -35,7 +35,12 @@ def moved(row: Row, place: int) -> Row:
     factor *= 1.4 if place % 40 == 17 else 1
     taken = tuple(factor * value for value in row.taken)
     return replace(
-        row, value=factor * row.value, minimum=min(taken), maximum=max(taken), taken=taken
+        row,
+        run="moved",
+        value=factor * row.value,
+        minimum=min(taken),
+        maximum=max(taken),
+        taken=taken,
     )
 
 

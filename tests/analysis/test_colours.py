@@ -6,10 +6,13 @@ series of a panel whose colours lie nearer than `LEAST` to one another in any ey
 marker, line, hatch or filling too. The smallest distance of all others is printed (`pytest -s`).
 """
 
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import replace
 from functools import cache
 from itertools import combinations
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -41,6 +44,7 @@ EYES = {
         ]
     ),
 }
+ROOT = Path(__file__).parents[2]
 LEAST = 15.0
 """Of CIE L*a*b*, where 2.3 can just be told apart side by side."""
 
@@ -63,9 +67,9 @@ def lab(colour: str, eye: str) -> npt.NDArray[np.float64]:
     return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
 
 
-def distance(one: str, other: str) -> float:
+def distance(one: str, other: str, eyes: Collection[str] = EYES) -> float:
     """Between two colours, in the eye that tells them apart worst."""
-    return float(min(np.linalg.norm(lab(one, eye) - lab(other, eye)) for eye in EYES))
+    return float(min(np.linalg.norm(lab(one, eye) - lab(other, eye)) for eye in eyes))
 
 
 class Seen(NamedTuple):
@@ -92,30 +96,48 @@ def shape(layer: Series | Bars | Rule) -> tuple[object, ...]:
     return "series", look.marker, look.line, bool(look.marker) and look.hollow
 
 
-def pairs(chart: Chart) -> list[tuple[float, str, str]]:
+def pairs(chart: Chart, eyes: Collection[str] = EYES) -> list[tuple[float, str, str]]:
     """The distances of all pairs of colours that only colour tells apart."""
     return [
-        (distance(one.colour, other.colour), one.colour, other.colour)
+        (distance(one.colour, other.colour, eyes), one.colour, other.colour)
         for series in seen(chart)
         for one, other in combinations(sorted(series, key=str), 2)
         if one.shape == other.shape and one.colour != other.colour
     ]
 
 
-def charts() -> Iterator[tuple[str, Chart]]:
+@cache
+def charts() -> list[tuple[str, Chart]]:
     """Every figure of the tiny runs and of their comparisons."""
-    for drawing in drawings():
-        yield drawing.path.stem, figure_of(drawing).chart(items_of(drawing))
-    for name, chart in CHARTS.items():
-        yield f"compare {name}", chart()
+    every = [(one.path.stem, figure_of(one).chart(items_of(one))) for one in drawings()]
+    return every + [(f"compare {name}", chart()) for name, chart in CHARTS.items()]
 
 
 def test_series_are_told_apart_by_every_eye() -> None:
-    found = {name: min(pairs(chart)) for name, chart in charts() if pairs(chart)}
+    found = {name: min(here) for name, chart in charts() if (here := pairs(chart))}
     for name, (least, *colours) in sorted(found.items(), key=lambda item: item[1]):
         sys.stdout.write(f"{least:6.1f}  {name}  {' '.join(colours)}\n")
     near = {name: pair for name, pair in found.items() if pair[0] < LEAST}
     assert not near
+
+
+def test_the_manual_states_the_smallest_distances() -> None:
+    text = (ROOT / "docs/figures.md").read_text(encoding="utf-8")
+    told = re.findall(r"^- with ([a-z ]+): ([\d.]+) apart \(`(\w+)`\)", text, re.MULTILINE)
+    assert [eye for eye, *_ in told] == list(EYES)
+    series = [
+        (name, replace(chart, rows=[[_without_guides(one) for one in panels(chart)]]))
+        for name, chart in charts()
+    ]
+    for eye, said, figure in told:
+        near = [(min(found)[0], name) for name, one in series if (found := pairs(one, [eye]))]
+        assert f"{min(near)[0]:.1f}" == said, eye
+        assert figure in {name.partition("-")[0] for least, name in near if least == min(near)[0]}
+    assert f"at least {LEAST:g};" in text
+
+
+def _without_guides(panel: c.Panel) -> c.Panel:
+    return replace(panel, layers=[one for one in panel.layers if not isinstance(one, Rule)])
 
 
 def test_every_state_of_a_warp_is_told_apart() -> None:

@@ -1,18 +1,21 @@
 """The pages of a comparison and of a fleet in a browser: nothing cut, overlapping or fetched."""
 
+import base64
 import json
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 import synthetic_fleet
+from test_page_in_browser import HITS, wait
 
 import builders
 import chromium
 from compare_images import moved_pair, recorded
 from strata import fleet
-from strata.compare import Settings, output
+from strata.compare import Settings, output, words
 from strata.report import comparison as comparison_files
 from strata.report import fleet as fleet_files
 from strata.run import load_run
@@ -64,6 +67,50 @@ def test_nothing_is_cut_overlaps_or_fades(page: chromium.Page, width: int, *, da
     assert found["size"]["figures"] == 3
     assert found["size"]["texts"] > 300
     assert dark or found["size"]["labels"] > 100
+
+
+def told(page: chromium.Page, x: float, y: float) -> str:
+    """What the page says of a place that the mouse points at."""
+    for step in (2, 1, 0):
+        page.call("Input.dispatchMouseEvent", type="mouseMoved", x=x + step, y=y)
+    wait(page, "!document.querySelector('.tip').hidden")
+    return str(page.run("document.querySelector('.tip').textContent"))
+
+
+def test_a_mark_of_a_comparison_tells_its_row_its_run_and_its_change(page: chromium.Page) -> None:
+    page.media()
+    page.resize(1280, 900)
+    packed = page.run("document.getElementById('r1-packed').textContent")
+    rows = json.loads(zlib.decompress(base64.b64decode(packed)))
+    cases = [(name, params) for name, params, count in rows["cases"] for _ in range(count)]
+    heads = [rows["heads"][at] for at in rows["head"]]
+    (found, *_), _ = output.compared([*moved_pair()], Settings())
+    top = found.flagged()[0]
+    for figure, wanted in (
+        ("Changes of every row between runs", f"change={words.percent(top.change)}"),
+        ("Devices side by side", "run="),
+    ):
+        seen = page.run(HITS % f'svg[aria-label="{figure}"]')
+        assert len(seen) > 30
+        # One that no other lies near.
+        one = next(
+            hit for hit in seen
+            if wanted in cases[hit["number"] - 1][1]
+            if 0 < hit["y"] < 900 and all(other is hit or abs(other["x"] - hit["x"])
+                                          + abs(other["y"] - hit["y"]) > 10 for other in seen)
+        )  # fmt: skip
+        benchmark, params = cases[one["number"] - 1]
+        said = told(page, one["x"], one["y"])
+        assert said.startswith(f"{heads[one['number'] - 1][0]}: ")
+        assert said.endswith(f"{benchmark} {params}")
+        page.click(one["x"], one["y"])
+        wait(page, "document.querySelector('dialog').open")
+        assert "run" in page.run(
+            "[...document.querySelectorAll('dialog dt')].map(one => one.textContent)"
+        )
+        page.run("[...document.querySelectorAll('dialog button')].pop().click()")
+        here = "document.querySelector('#r1-viewer tr.here')"
+        wait(page, f"{here}?.cells[0].textContent === '{one['number']}'")
 
 
 def test_the_page_of_a_fleet_is_whole_at_every_width(

@@ -3,12 +3,14 @@
 import csv
 import re
 import shutil
+import time
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from test_headlines import CHIP, L2, PARTITION
 
 from builders import (
     COUNTED_RUN,
@@ -16,7 +18,10 @@ from builders import (
     GPU_RUN,
     HOST_RUN,
     case,
+    context,
     context2,
+    layout_case,
+    load,
     measurement,
     strata,
     write_run,
@@ -29,6 +34,8 @@ from strata.compare.sections import Section, show
 from strata.figures import _compare_changes, _compare_devices
 from strata.figures._chart import Series, Words
 from strata.figures._images import images
+from strata.figures.published import LATENCIES
+from strata.model.hierarchy import hierarchy
 from strata.reference import published
 from strata.report import comparison as comparison_files
 from strata.run import Row, Run, RunError, load_run
@@ -157,6 +164,27 @@ def test_bad_input_is_one_line_exit_2_and_nothing_written(
 
 
 # --- files ----------------------------------------------------------------------------------------
+
+
+def test_the_time_of_a_comparison_grows_as_its_samples_do(tmp_path: Path) -> None:
+    """Four times the samples: about four times as long; sixteen by what is quadratic."""
+
+    def seconds(count: int) -> float:
+        folders = []
+        for seed in (1, 2):
+            name = f"of-{count}-{seed}"
+            samples = np.random.default_rng(seed).lognormal(4, 0.01, count).tolist()
+            folder = write_run(tmp_path, [layout_case("aos", samples)], header=context(run=name))
+            folders.append(folder.rename(tmp_path / name))
+        start = time.process_time()
+        with pytest.raises(SystemExit) as left:
+            cli.main(["compare", *map(str, folders)])
+        assert left.value.code == 0
+        return time.process_time() - start
+
+    seconds(1000)  # imports
+    few, many = (min(map(seconds, counts)) for counts in ((25_000, 25_002), (100_000, 100_002)))
+    assert many < 9 * few
 
 
 def test_the_same_runs_give_the_same_bytes(tmp_path: Path) -> None:
@@ -441,6 +469,29 @@ def test_loads_stand_in_cycles_and_nanoseconds_and_published_ones_with_their_sou
         if (line["panel"], line["label"], line["device"]) == ("load", "L1", "V100, published")
     ]
     assert (line["run"], line["case"], line["sources"]) == ("", "", theirs.cited)
+
+
+def test_the_parts_of_l2_are_those_of_the_map(tmp_path: Path) -> None:
+    clock = measurement("core_clock", [2e9], unit="Hz", method="clock64_over_globaltimer")
+    parts = PARTITION | {"measurements": [*PARTITION["measurements"], clock]}
+    others = [line for line in CHIP if line is not PARTITION]
+    run = load(tmp_path, [*others, parts], device__l2_bytes=L2)
+    found = hierarchy(run)
+    lines = {
+        group.panel.name: dict(group.lines)
+        for group in devices.side_by_side([run, run]).groups
+        if group.panel.name in ("load", "load_time")
+    }
+    for level, label, cycles in (
+        ("l2", "L2", 281.0), ("l2_near", "L2, near part", 290.0), ("l2_far", "L2, far part", 488.0)
+    ):  # fmt: skip
+        shown = found.numbers(level)
+        for panel, what, scale in (("load", "cycles", 1.0), ("load_time", "time", 1e-9)):
+            one, value = lines[panel].get(label, (None,))[0], shown[what].value
+            assert value or level == "l2"  # a chain that no outside timer saw
+            assert (one and one.value) == pytest.approx(value and value / scale)
+        assert shown["cycles"].value == cycles
+    assert LATENCIES["l2"][0] == "L2"  # there too the near part is another number
 
 
 def test_marks_that_coincide_stand_apart_and_published_ones_are_open() -> None:

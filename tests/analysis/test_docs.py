@@ -170,6 +170,15 @@ def test_an_entry_that_nothing_needs_is_named(root: Path) -> None:
     assert "no text has share" in "\n".join(map(str, numbers.check(numbers.Numbers.of(root))))
 
 
+def test_every_page_of_the_site_is_checked(root: Path) -> None:
+    assert {ROOT / name for name in site.ELSEWHERE} <= set(numbers.pages(ROOT))
+    for name in ("CONTRIBUTING.md", "results/schema/README.md"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("Loads take 451 cycles.\n")
+        found = "\n".join(map(str, numbers.check(numbers.Numbers.of(root))))
+        assert f"{name}:1: '451 cycles' has no row" in found
+
+
 def test_readme_is_short_and_names_commands_that_exist() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert len(text.split()) <= 900
@@ -182,9 +191,13 @@ def test_readme_is_short_and_names_commands_that_exist() -> None:
 def test_every_picture_is_a_figure_of_a_recorded_run(tmp_path: Path) -> None:
     shown = pictures.shown(ROOT)
     assert len(shown) > 3
-    assert {name for _, name in shown} <= {figure.name for figure in figures.discover()}
+    known = {figure.name: figure for figure in figures.discover()}
+    runs = {line["folder"]: run for run, line in reversed(OURS.runs.items())}
     for device, name in shown:
-        assert (ROOT / "results" / pictures.run_of(ROOT, device, name) / "context.json").exists()
+        assert known[name].items(OURS.run(runs[pictures.run_of(ROOT, device, name)])), (
+            device,
+            name,
+        )
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs/runs.csv").write_text(
         "run,folder,rows,figures\none,gpu/one,judged,\ntwo,gpu/two,judged,clock power\n"
@@ -291,3 +304,16 @@ def test_a_page_of_the_site_links_to_pages_and_names_files(manual: Path) -> None
     assert (into / "index.md").read_text() == (
         "[a](a.md#a) 4 `results` the runs (`results`)\n![i](images/results-i.png)\n"
     )
+
+
+def test_each_test_that_the_page_of_attacks_names_is_there() -> None:
+    page = (ROOT / "docs/hardening.md").read_text("utf-8")
+    rows = [line.split("|") for line in page.splitlines() if line.startswith("| ")][1:]
+    named = {name for row in rows for name in re.findall(r"`([\w.]+)`", row[4])}
+    assert len(named) > len(rows)
+    texts = [
+        path.read_text("utf-8")
+        for suffix in ("py", "cpp", "txt")
+        for path in (ROOT / "tests").rglob(f"*.{suffix}")
+    ]
+    assert not [name for name in named if not any(name.split(".")[-1] in text for text in texts)]

@@ -127,6 +127,19 @@ def test_the_price_of_a_piece_is_the_step_between_two_rungs(tmp_path: Path) -> N
     assert words.endswith("Packing its pieces makes it 10.0× as fast.")
 
 
+def test_a_copy_has_its_price_where_the_rung_that_allocates_is_not_valid(tmp_path: Path) -> None:
+    spoilt = rung("per_call", 1e5, counted={"copies": 1.2e6, "allocations": 1e6}, noise="failed")
+    run = run_of(tmp_path, spoilt, *calls()[1:])
+    found = fstat.small_pieces(run)
+    assert found
+    assert found.allocation is None
+    assert found.copy == pytest.approx(5 / 1e6)
+    (sentence,) = fstat.sentences(run)
+    words = plain(sentence)
+    assert f"A small copy costs {quantity(5e-6, 's')}: such copies take 83 % of an" in words
+    assert words.endswith("Packing its pieces makes it 6.00× as fast.")
+
+
 def test_what_is_not_valid_or_within_noise_has_no_price(tmp_path: Path) -> None:
     one, two, three = calls()
     assert fstat.small_pieces(run_of(tmp_path / "a", one, two)) is None

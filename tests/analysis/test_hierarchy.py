@@ -14,7 +14,7 @@ from strata.figures._chart import Area, Words
 from strata.figures._levels import LEAST
 from strata.figures.hierarchy_map import FIGURE
 from strata.model import plain
-from strata.model.hierarchy import UNLIMITED, UNTOLD, Hierarchy, hierarchy
+from strata.model.hierarchy import BANKS, UNLIMITED, UNTOLD, Hierarchy, hierarchy
 from strata.model.text import Cited
 from strata.report import map_text, sentences
 from strata.report.tables.hierarchy import make
@@ -151,6 +151,41 @@ def test_what_is_missing_says_why(tmp_path: Path) -> None:
     assert reasons(found, "l1")["cycles"] == "latency_vs_footprint has no such case here"
     whole = hierarchy(gpu(tmp_path / "whole"))
     assert reasons(whole, "l2")["share"] == UNLIMITED
+
+
+def test_a_number_that_other_levels_have_is_missing_with_its_reason(tmp_path: Path) -> None:
+    run = gpu(tmp_path)
+    found = hierarchy(run)
+    shared = reasons(found, "shared")
+    assert (shared["line"], shared["sector"]) == (BANKS, BANKS)
+    for level, names in (
+        ("l2_near", ["bandwidth"]), ("l2_far", ["size", "bandwidth"]),
+        ("dram_near", ["bandwidth"]), ("dram_far", ["bandwidth"]), ("dram", ["line", "sector"]),
+    ):  # fmt: skip
+        why = reasons(found, level)
+        assert {name: why.get(name) for name in names} == dict.fromkeys(names, UNTOLD), level
+    assert "size" not in found.numbers("dram_far")  # a half of the memory is no part with a size
+    # In the terminal the footnote stands in the column of the number.
+    lines = map_text.text([found]).splitlines()
+    notes = {line.partition(" ")[2]: line.partition(" ")[0] for line in lines if line[0] == "["}
+    (far,) = (line for line in lines if "far part" in line)
+    assert far.split().count(notes[UNTOLD]) == 2
+    (box,) = (line for line in lines if "Shared memory" in line)
+    assert box.split().count(notes[BANKS]) == 2
+
+
+def test_numbers_that_one_reason_lacks_take_one_line_of_a_box() -> None:
+    run = excerpt(H200)
+    chart = FIGURE.chart(FIGURE.items(run))
+    words = [one.text for one in panels(chart)[0].layers if isinstance(one, Words)]
+    assert words.count("line, sector") == 2  # of shared memory and of DRAM
+    assert words.count("latency, bandwidth") == 1  # of registers
+    below = {why: mark for mark, _, why in (line.partition("\u00a0") for line in chart.below)}
+    for line, why in (
+        ("latency, bandwidth", UNTOLD), ("line, sector", BANKS), ("bandwidth", UNTOLD)
+    ):  # fmt: skip
+        after = [words[at + 1] for at, word in enumerate(words) if word == line]
+        assert f"–{below[why]}" in after, line
 
 
 def test_what_the_run_has_not_come_to_says_so(tmp_path: Path) -> None:

@@ -1,34 +1,49 @@
 """Run folders and files from strangers: refused in a line or shown, and nothing outside changes."""
 
+import copy
 import csv
 import gzip
 import hashlib
 import json
 import os
 import re
+import shutil
 import socket
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
+import numpy as np
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 
+import chromium
+import ladder_run
+from bounds import bounded
 from builders import (
     COUNTED_RUN,
     DATA,
     GPU_RUN,
+    HOST_RUN,
     SCHEMAS,
+    case,
+    changed,
     context,
+    context2,
     layout_case,
+    measurement,
     write_run,
     write_table,
 )
+from strata import figures
 from strata.cli import main
+from strata.figures._figure import Figure
 from strata.model.truth import load_run as load_judged
-from strata.run import RunError, files, load_run, read_text, write_files
-from strata.run.files import MOST_OF_LINE
+from strata.run import RunError, case_id, files, load_run, read_text, write_files
+from strata.run.files import MOST_OF_LINE, csv_bytes
 from strata.run.private import anonymous, hidden
 from strata.run.validate import findings
 
@@ -42,7 +57,7 @@ def run(tmp_path: Path) -> Path:
     return write_run(tmp_path, [layout_case(name, SEVEN) for name in ("aos", "soa", "aoas")])
 
 
-def command(*arguments: str | Path) -> int:
+def command(*arguments: object) -> int:
     with pytest.raises(SystemExit) as left:
         main([*map(str, arguments)])
     return int(left.value.code or 0)
@@ -344,38 +359,116 @@ def test_an_export_cuts_paths_off_without_being_asked(telling: Path, tmp_path: P
     assert "/home" not in (tmp_path / "x").read_text()
 
 
+def private(folder: Path, source: Path, name: str, **changes: object) -> Path:
+    """A recorded run as one whose context tells whose it is; what it tells has `5ecre7` in it."""
+    run = Path(shutil.copytree(source, folder / name))
+    header = json.loads((run / "context.json").read_text())
+    header = changed(header, {"run": name, **TELLING, **changes})
+    (run / "context.json").write_text(json.dumps(header))
+    lines = lines_of(run)
+    for line in lines:
+        line["facts"]["host"] = "5ecre7"
+        line["gates"] = [one | {"detail": "wrote /home/ada5ecre7/core"} for one in line["gates"]]
+    for one in run.glob("samples.jsonl*"):
+        one.unlink()
+    (run / "samples.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    for one in run.glob("measurements.csv*"):
+        one.unlink()
+    write_table(run, load_run(run))
+    return run
+
+
+def told_by(out: Path, said: str) -> str:
+    """All that a command wrote and said, without what it says of where it wrote."""
+    texts = [path.read_bytes().decode("latin-1") for path in out.rglob("*") if path.is_file()]
+    assert texts
+    return "".join([*texts, said.replace(f"{out.parent}", "")])
+
+
+def test_an_anonymous_comparison_does_not_tell_who_measured_where(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    uuids = ("GPU-5ecre7-1", "GPU-5ecre7-2")
+    runs = [
+        private(tmp_path, GPU_RUN, f"gpu-{number}", device__uuid=uuid, strata__flags=f"-O{number}")
+        for number, uuid in enumerate(uuids)
+    ]
+    said: dict[tuple[str, ...], str] = {}
+    for words in ((), ("--anonymous",)):
+        for others in (runs, [*runs, HOST_RUN]):
+            out = tmp_path / f"out{len(words)}{len(others)}"
+            assert command("compare", *others, "-o", out, *words) == 0
+            captured = capsys.readouterr()
+            said[words] = said.get(words, "") + told_by(out, captured.out + captured.err)
+    assert "5ecre7" in said[()]  # or the next lines prove nothing
+    assert "5ecre7" not in said["--anonymous",]
+    assert "/home" not in said["--anonymous",]
+    assert "two devices of one model" in said["--anonymous",]
+    assert all(hidden(uuid) in said["--anonymous",] for uuid in uuids)
+
+
+def test_a_roofline_does_not_tell_who_measured_where(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = private(tmp_path, XEON, "run")
+    assert command("roofline", run, "-o", tmp_path / "out") == 0
+    captured = capsys.readouterr()
+    told = told_by(tmp_path / "out", captured.out + captured.err)
+    assert "5ecre7" not in told
+    assert "/home" not in told
+
+
 # --- all commands ---------------------------------------------------------------------------------
 
 EVIL = (
-    "\n\\input{/etc/passwd} \x1b[31m\x07\x9b5m\u202e\u2028 [/red] $\\x$ </script><script>alert(1)"
-    "</script> <img src=x onerror=alert(1)> ](javascript:alert(1)) `$(touch was_run)` | {{ 7*7 }}"
+    "\n\\input{/etc/passwd} \x1b[31m\x07\x9b5m\u202e\u2028 [/red] $\\x$ </script><script>hit=1"
+    "</script> <img src=x onerror=hit=1> ](javascript:hit=1) `$(touch was_run)` | {{ 7*7 }}"
 )
-FORMULA = "=HYPERLINK(1)"
+FORMULAS = ("=HYPERLINK(1)", "+1+cmd|' /C x'!A0", "-1+cmd", "@SUM(1)", "\t=1", "\r=1")
+FORMULA = FORMULAS[0]
+XEON = DATA / "excerpt-intel-xeon-processor-20261121T213752Z-0cf4ff2"
+EXCERPT = DATA / "excerpt-nvidia-h200-20261121T235015Z-0683d2f"
+"""These have ceilings and kernels below them."""
 
 
-def hostile(folder: Path, outside: Path) -> Path:
-    """A counted run with ceilings and kernels whose every free text is hostile, and with links."""
-    lines = [json.loads(one) for one in (COUNTED_RUN / "samples.jsonl").read_text().splitlines()]
-    lines += [json.loads(one) for one in (GPU_RUN / "samples.jsonl").read_text().splitlines()]
+def lines_of(run: Path) -> list[Any]:
+    with files.opened(run / "samples.jsonl") as file:
+        return [*map(json.loads, file)]
+
+
+def hostile(
+    folder: Path, outside: Path, number: int = 0, *, every: int = 1, scale: float = 1.0,
+    of: Sequence[Path] = (COUNTED_RUN, GPU_RUN),
+) -> Path:  # fmt: skip
+    """The cases of runs in one whose every free text is hostile, and with links.
+
+    Of the GPU `number`, with every so manieth case; its times are `scale` times as long.
+    """
+    lines = [line for run in of for line in lines_of(run)]
     known, kept = set(), []
     for line in lines:
         if (key := (line["case"], line["kind"])) not in known:
             known.add(key)
             kept.append(line)
-    for number, line in enumerate(kept):
+    chosen = {*list(dict.fromkeys(line["case"] for line in kept))[::every]}
+    kept = [line for line in kept if line["case"] in chosen]
+    for place, line in enumerate(kept):
         line["facts"][EVIL] = [EVIL, {EVIL: EVIL}]
         for gate in line["gates"]:
-            gate["detail"] = FORMULA if number % 2 else EVIL
+            gate["detail"] = FORMULA if place % 2 else EVIL
         for one in line["measurements"]:
             one["noise"]["detail"] = EVIL
-            if number % 7 == 0:
-                one["unit"] = FORMULA if number % 2 else EVIL
-            if number % 11 == 0:
-                one["samples"] = [(0.0, -1.0, 1.7e308, 5e-324)[number % 4]] * 9
-    header = json.loads((COUNTED_RUN / "context.json").read_text())
+            if one["unit"] == "s":
+                one["samples"] = [scale * sample for sample in one["samples"]]
+            if place % 7 == 0:
+                one["unit"] = FORMULAS[place % len(FORMULAS)] if place % 2 else EVIL
+            if place % 11 == 0:
+                one["samples"] = [(0.0, -1.0, 1.7e308, 5e-324)[place % 4]] * 9
+    header = json.loads((of[0] / "context.json").read_text())
     header["run"] = folder.name
     header["sweep"]["cases"] = list(dict.fromkeys(line["case"] for line in kept))
     header["device"] |= {"name": FORMULA + EVIL, EVIL: EVIL, "l2_bytes": 10**300, "sm_count": -1}
+    header["device"]["uuid"], header["host"]["name"] = f"{EVIL}{number}", f"{FORMULA}{number}"
     header["host"] |= {"cpu": EVIL, "os": EVIL, "kernel": EVIL, EVIL: [[[EVIL]]]}
     header["strata"] |= {"flags": EVIL, "compiler": EVIL, "build_type": EVIL, "version": EVIL}
     header["sweep"] |= {"name": EVIL, "file": EVIL, "plan": {EVIL: EVIL}}
@@ -396,56 +489,77 @@ def controls(text: str) -> set[str]:
     return {c for c in text if not c.isprintable() and c not in "\n\u00a0\u202f"}
 
 
-def test_a_hostile_run_changes_nothing_outside_and_runs_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    outside, out = tmp_path / "outside", tmp_path / "out"
+@pytest.fixture(scope="module")
+def visited(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What every command writes of hostile runs; nothing else changes, nothing odd is said."""
+    root = tmp_path_factory.mktemp("hostile")
+    outside, out = root / "outside", root / "out"
     outside.mkdir()
     out.mkdir()
     (outside / "report.html").write_text("precious")
-    run = hostile(tmp_path / "a" / "evil-20260202T000000Z-0000000", outside)
-    other = hostile(tmp_path / "b" / "evil-20260303T000000Z-0000000", outside)
-    monkeypatch.chdir(outside)
-    theirs = tmp_path / "theirs.json"
+    run = hostile(root / "a" / "evil-20260202T000000Z-0000000", outside)
+    other = hostile(root / "b" / "evil-20260303T000000Z-0000000", outside)
+    roofs = hostile(root / "d" / "evil-20260505T000000Z-0000000", outside, of=(EXCERPT,))
+    named = "evil-20260404T000000Z-{:07x}".format
+    fleet = [
+        hostile(root / "c" / named(n), outside, n, every=6, scale=3.0 if n == 5 else 1 + 1e-4 * n)
+        for n in range(6)
+    ]
+    theirs = outside / "theirs.json"
     theirs.write_text(json.dumps({"context": {"device": EVIL}, "benchmarks": [
         {"name": EVIL, "real_time": 1.0, "label": EVIL, "time_unit": "ns"}]}))  # fmt: skip
 
-    def tree() -> dict[str, str]:
-        found = digest(tmp_path)
-        return {name: what for name, what in found.items() if not name.startswith("out/")}
+    def tree() -> list[dict[str, str]]:
+        return [digest(one) for one in sorted(root.iterdir()) if one != out]
 
+    data = out / "data"
     before = tree()
     for words, codes in (
         (("validate", run, other), {0}),
         (("summary", run), {0}),
         (("summary", "--brief", run), {0}),
+        (("summary", "--map", run, other), {0}),
         (("report", run), {2}),  # its folder is a link
         (("roofline", run), {2}),
         (("report", run, "-o", out / "report"), {0}),
         (("report", run, "--anonymous", "-o", out / "anonymous"), {0}),
-        (("roofline", run, "-o", out / "roofline"), {0, 1, 2}),
+        (("roofline", roofs, "-o", out / "roofline"), {0, 1}),
+        (("compare", run, other), {0}),
         (("compare", run, other, "-o", out / "same"), {0}),
-        (("compare", run, GPU_RUN, "-o", out / "devices"), {0}),
+        (("compare", run, GPU_RUN, "--anonymous", "-o", out / "devices"), {0}),
         (("export", run, out / "x.json", "--to", "google-benchmark"), {0}),
         (("export", run, out / "x.csv", "--to", "csv"), {0}),
         (("export", run, out / "x.parquet", "--to", "parquet"), {0}),
         (("export", run, out / "y.json", "--to", "pyperf"), {0}),
         (("export", run, run / "export", "--to", "csv"), {2}),
-        (("submit", run, "-o", out / "submission"), {0}),
-        (("fleet", run, other, "-o", out / "fleet"), {2}),  # they are too few
+        (("submit", run, "-o", out / "submission"), {2}),  # its units are formulas
+        (("fleet", run, other, "-o", out / "few"), {2}),  # they are too few
+        (("fleet", *fleet, "-o", out / "fleet"), {1}),
+        (("fleet", "add", data, *fleet), {0}),
+        (("fleet", data, run, "-o", out / "set"), {1}),
+        (("fleet", "add", run, *fleet), {2}),  # it is no data set
         (("import", theirs, "--to", out / "imported"), {0}),
         (("import", run / "context.json", "--to", out / "imported"), {2}),
     ):
-        assert command(*words) in codes, (words, capsys.readouterr().err)
-        told = capsys.readouterr()
-        assert not controls(told.out + told.err), words
+        said, here = StringIO(), Path.cwd()
+        os.chdir(outside)
+        try:
+            with redirect_stdout(said), redirect_stderr(said):
+                assert command(*words) in codes, (words, said.getvalue())
+        finally:
+            os.chdir(here)
+        assert not controls(said.getvalue()), words
         assert tree() == before, words
-    files = [path for path in out.rglob("*") if path.is_file()]
+    return out
+
+
+def test_nothing_that_is_written_of_hostile_runs_is_executed(visited: Path) -> None:
+    files = [path for path in visited.rglob("*") if path.is_file()]
     assert {".html", ".tex", ".md", ".csv", ".svg"} <= {path.suffix for path in files}
     for path in files:
         text = path.read_text() if path.suffix in (".html", ".md", ".svg", ".tex") else ""
         if path.suffix != ".tex":
-            assert "<script>alert" not in text, path
+            assert "<script>hit" not in text, path
             assert "<img src=x" not in text, path
         if path.suffix == ".tex":
             assert not re.search(r"^[^%\n]*\\(input|x\b)", text, re.MULTILINE), path
@@ -454,8 +568,209 @@ def test_a_hostile_run_changes_nothing_outside_and_runs_nothing(
         if path.suffix in (".tex", ".md"):
             assert not controls(text), path
         if path.suffix == ".csv" and path.name != "measurements.csv":
-            for row in csv.reader(StringIO(path.read_text(), newline="")):
-                assert not any(cell.startswith(("=", "@", "\t")) for cell in row), (path, row)
+            for row in csv.reader(StringIO(path.read_bytes().decode(), newline="")):
+                assert not [*filter(formula, row)], (path, row)
+
+
+@pytest.mark.skipif(chromium.executable() is None, reason=chromium.MISSING)
+def test_no_page_of_hostile_runs_runs_fetches_or_complains(visited: Path) -> None:
+    pages = [path for path in visited.rglob("*.html") if path.parent.name != "anonymous"]
+    assert {path.name for path in pages} == {"report.html", "compare.html", "fleet.html"}
+    with chromium.running() as browser:
+        for path in pages:
+            page = chromium.Page(browser, path.as_uri(), width=1024, height=900)
+            page.run("for (const one of document.querySelectorAll('details')) one.open = true")
+            assert page.run("document.body.innerText.includes('<script>hit=1')"), path
+            assert page.run("typeof hit") == "undefined", path
+            scripts = "[...document.links].filter(one => one.protocol == 'javascript:').length"
+            assert page.run(scripts) == 0
+            assert page.troubles() == [], path
+            assert set(page.requests()) == {path.as_uri()}
+            page.close()
+
+
+# --- spreadsheets ---------------------------------------------------------------------------------
+
+
+def formula(cell: str) -> bool:
+    """Whether a spreadsheet would run a cell; a number it would not."""
+    return cell.startswith(tuple("=+-@\t\r")) and not re.fullmatch(NUMBER, cell)
+
+
+NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf"
+
+
+@pytest.mark.parametrize("word", [*FORMULAS, "-", "+", "-1.5.2", "-1.5 %", "--1", "+inf(", "-0x1"])
+def test_a_word_that_a_spreadsheet_would_run_has_an_apostrophe_in_front(word: str) -> None:
+    assert csv.reader([csv_bytes(["a"], [[word]]).decode().split("\r\n", 1)[1]]).__next__() == [
+        f"'{word}"
+    ]
+
+
+@pytest.mark.parametrize("number", [-1.5, "-1.5", "+1.5", "-1e-09", "-inf", -3, "-.5"])
+def test_a_number_is_no_formula(number: object) -> None:
+    assert csv_bytes(["a"], [[number]]) == f"a\r\n{number}\r\n".encode()
+
+
+@pytest.mark.parametrize("unit", FORMULAS)
+def test_a_table_with_a_formula_is_no_submission(
+    tmp_path: Path, unit: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = layout_case("aos", SEVEN)
+    line["measurements"][0]["unit"] = unit
+    run = write_run(tmp_path, [line])
+    assert command("submit", run, "-o", tmp_path / "out") == 2
+    assert "expected no word that a spreadsheet would run" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_no_cell_of_a_submitted_table_is_a_formula(tmp_path: Path) -> None:
+    run = hostile(tmp_path / "evil-20260202T000000Z-0000000", tmp_path / "outside", every=6)
+    lines = lines_of(run)
+    for one in (one for line in lines for one in line["measurements"]):
+        one["unit"] = "s"
+    (run / "samples.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    write_table(run, load_run(run))
+    assert command("submit", run, "-o", tmp_path / "out") == 0
+    (table,) = (tmp_path / "out").rglob("measurements.csv.gz")
+    rows = [*csv.reader(StringIO(gzip.decompress(table.read_bytes()).decode(), newline=""))]
+    assert any("HYPERLINK" in cell for row in rows for cell in row)
+    assert not [cell for row in rows for cell in row if formula(cell)]
+
+
+# --- data sets of fleets --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def members(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Seven sound runs, each of a GPU of its own, and a data set: a part of six and one of one."""
+    root = tmp_path_factory.mktemp("members")
+    runs = [root / f"test-device-20260102T030405Z-{number:07x}" for number in range(7)]
+    for number, run in enumerate(runs):
+        lines = [layout_case(layout, SEVEN) for layout in ("aos", "soa", "aoas")]
+        header = context(run=run.name, device__uuid=f"GPU-{number}")
+        write_run(root, lines, header=header).rename(run)
+    for of in (runs[:6], runs[6:]):
+        assert command("fleet", "add", root / "data", *of) == 0
+    return root
+
+
+@pytest.fixture
+def data_set(members: Path, tmp_path: Path) -> Path:
+    """The data set, to be altered."""
+    return Path(shutil.copytree(members / "data", tmp_path / "data"))
+
+
+def part(data_set: Path, folder: str) -> Path:
+    (path,) = (data_set / folder).glob("*-0000006-*.parquet")
+    return path
+
+
+def altered(path: Path, **changes: object) -> None:
+    """Changes the entry in a file of runs."""
+    table = pq.read_table(path)
+    entry = json.loads(table["entry"][0].as_py()) | changes
+    column = pa.array([json.dumps(entry)])
+    pq.write_table(table.set_column(table.schema.names.index("entry"), "entry", column), path)
+
+
+def of_many_rows(path: Path) -> None:
+    """Rows of 200 KB that are 10 GB of words."""
+    count = 6_500_000
+    table = pq.read_table(path)
+    word = pa.array(["x" * 120])
+    columns = [
+        pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int32)), word)
+        if pa.types.is_dictionary(column.type)
+        else pa.array(np.zeros(count, column.type.to_pandas_dtype()))
+        for column in table.schema
+    ]
+    rows = pa.table(columns, schema=table.schema)
+    pq.write_table(rows, path, compression="zstd", row_group_size=count, write_statistics=False)
+    assert path.stat().st_size < 300_000
+
+
+def of_many_runs(path: Path) -> None:
+    """Runs of 50 KB that are 1 TB of entries."""
+    table = pq.read_table(path)
+    entry = pa.array([table["entry"][0].as_py() + " " * (1 << 20)])
+    column = pa.DictionaryArray.from_arrays(pa.array(np.zeros(1 << 20, np.int32)), entry)
+    pq.write_table(pa.table({"entry": column}, metadata=table.schema.metadata), path)
+    assert path.stat().st_size < 200_000
+
+
+def of_one_run_often(path: Path) -> None:
+    """The entry of a part, padded, 5000 times: 5 GB."""
+    table = pq.read_table(path)
+    entry = pa.array([table["entry"][0].as_py() + " " * (1 << 20)])
+    column = pa.DictionaryArray.from_arrays(pa.array(np.zeros(5000, np.int32)), entry)
+    pq.write_table(pa.table({"entry": column}, metadata=table.schema.metadata), path)
+
+
+PARTS: dict[str, tuple[str, Callable[[Path], None], str]] = {
+    **{
+        f"{kind} as {folder}": (folder, made, words)
+        for kind, (made, words) in {
+            **SPECIAL, "link": (linked, "found a link; expected a regular file")
+        }.items()
+        for folder in ("rows", "runs")
+    },
+    "many rows": ("rows", of_many_rows, "expected at most 512 MiB in a row group"),
+    "many runs": ("runs", of_many_runs, "a part has at most 5000"),
+    "other sizes": (
+        "runs", lambda path: altered(path, sizes={"layout_read": 10**12}), "found 3 rows of"
+    ),
+    "less than none": (
+        "runs", lambda path: altered(path, sizes={"layout_read": 5, "x": -2}), "`int` >= 0"
+    ),
+    "a run elsewhere": ("runs", lambda path: altered(path, run="../../outside"), "matching regex"),
+    "a run above": ("runs", lambda path: altered(path, run=".."), "matching regex"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", PARTS)
+def test_a_hostile_part_of_a_data_set_costs_a_line(
+    data_set: Path, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, make, words = PARTS[kind]
+    path = part(data_set, folder)
+    if kind.startswith(tuple(SPECIAL)):
+        path.unlink()
+    make(path)
+    with bounded():
+        assert command("fleet", data_set, "-o", data_set / "out") == 0
+    told = capsys.readouterr()
+    assert "6 GPUs" in told.out
+    assert told.err.count("\n") == 1
+    assert words in told.err
+
+
+def test_a_run_that_is_told_very_often_is_one(
+    data_set: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    of_one_run_often(part(data_set, "runs"))
+    with bounded():
+        assert command("fleet", data_set, "-o", data_set / "out") == 0
+    assert "7 GPUs" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("folder", ["rows", "runs"])
+def test_a_data_set_is_not_written_through_a_link(
+    data_set: Path,
+    members: Path,
+    tmp_path: Path,
+    folder: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run = members / "test-device-20260102T030405Z-0000006"
+    for name in ("rows", "runs"):
+        part(data_set, name).unlink()
+    (data_set / folder).rename(tmp_path / "outside")
+    (data_set / folder).symlink_to(tmp_path / "outside")
+    before = digest(tmp_path)
+    assert command("fleet", "add", data_set, run) == 2
+    assert "found a link" in capsys.readouterr().err
+    assert digest(tmp_path) == before
 
 
 # --- what no number, no text and no parameter may be ----------------------------------------------
@@ -497,6 +812,74 @@ def test_a_parameter_of_many_digits_is_no_number(tmp_path: Path) -> None:
     lines = [layout_case("aos", SEVEN, size=word) for word in ("9" * 18, "9" * 19, "9" * 5000)]
     rows = load_run(write_run(tmp_path, lines, table=False)).rows
     assert [row.count("size") for row in rows] == [10**18 - 1, None, None]
+
+
+def peers() -> list[Any]:
+    """Copies and loads between two GPUs."""
+    rates = [measurement(name, SEVEN, unit=unit, method="event") for name, unit in
+             (("transfer_time", "s"), ("bandwidth", "B/s"))]  # fmt: skip
+    loads = [measurement("load_time_cached", SEVEN, unit="s", method="event_slope")]
+    return [
+        case(loads if by == "load" else rates, benchmark="peer_copy",
+             params={"by": by, "direction": way, "bytes": size})
+        for by in ("copy_engine", "load") for way in ("read", "both") for size in (4, 1024)
+    ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def rungs(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
+    """Two cases of each of some rungs of the n-body ladder."""
+    lines = lines_of(ladder_run.gpu_run(tmp_path_factory.mktemp("ladder")).folder)
+    few: dict[str, list[str]] = {}
+    for line in lines:
+        few.setdefault(line["benchmark"], []).append(line["case"])
+    chosen = {one for of in [*few.values()][::5] for one in [*dict.fromkeys(of)][:2]}
+    return [line for line in lines if line["case"] in chosen]
+
+
+AXES = {
+    "peer_copy": ["by", "direction", "bytes"],
+    "nbody_ladder": ["bodies", "problem", "layout"],
+}
+
+
+@pytest.fixture(params=AXES)
+def drawn_alone(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Figure[Any]:
+    """One of these figures, and a report has no other."""
+    (figure,) = (one for one in figures.discover() if one.name == request.param)
+    monkeypatch.setattr(figures, "discover", lambda: [figure])
+    return figure
+
+
+@pytest.mark.parametrize("word", [None, "x"])
+def test_odd_parameters_cost_at_most_a_figure_that_is_named(
+    tmp_path: Path,
+    rungs: list[Any],
+    drawn_alone: Figure[Any],
+    word: str | None,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Each axis in turn has an odd word or is missing: in one case, then in all."""
+    figure = drawn_alone
+    lines = peers() if figure.name == "peer_copy" else rungs
+    for axis in AXES[figure.name]:
+        for cases in ({lines[0]["case"]}, {line["case"] for line in lines}):
+            odd = copy.deepcopy(lines)
+            for line in (one for one in odd if one["case"] in cases):
+                if line["params"].pop(axis, None) is not None and word is not None:
+                    line["params"][axis] = word
+                words = (line["suite"], line["benchmark"], line["backend"], line["params"])
+                line["case"] = case_id(*words)
+            kept = {(line["case"], line["kind"]): line for line in odd}
+            run = write_run(tmp_path, [*kept.values()], header=context2())
+            caplog.clear()
+            shutil.rmtree(tmp_path / "out", ignore_errors=True)
+            assert command("report", run, "-o", tmp_path / "out") == 0
+            told = [record.getMessage() for record in caplog.records]
+            assert all("is left out: " in line for line in told)
+            drawn = (tmp_path / f"out/figures/{figure.name}.svg").is_file()
+            named = any(line.startswith(f"strata: {figure.title!r}") for line in told)
+            assert drawn or named or figure.items(load_judged(run)) == []
 
 
 def test_a_number_of_no_size_that_a_device_has_is_not_valid(tmp_path: Path) -> None:

@@ -17,6 +17,9 @@ from strata.run.load import STEP
 ALPHA, BETA = 5e-6, 2e-11
 """Seconds of a copy, and of a byte, in both directions."""
 LAUNCH = 3e-6
+QUEUED_COPY = 2e-6
+WAITED_LAUNCH = 9e-6
+ALLOCATION = 4e-6
 FLOPS = 6e13
 L2 = 1 << 20
 READ = {"l2": 5e12, "dram": 2e12}
@@ -37,8 +40,25 @@ def atlas() -> list[dict[str, Any]]:
         )
         for direction in ("to_device", "to_host")
         for size in sizes
+    ] + [
+        case(
+            [measurement("transfer_time", [pieces * each], unit="s", method="wall", noise=noise)],
+            benchmark="transfers",
+            params={"memory": "pinned", "direction": "to_device", "pieces": pieces,
+                    "packing": "none", "bytes": size},
+        )
+        for pieces, size, each, noise in (
+            (16, 65536, 3 * QUEUED_COPY, "passed"), (4096, 65536, QUEUED_COPY, "passed"),
+            (4096, 1048576, 2 * QUEUED_COPY, "passed"), (4096, 16384, QUEUED_COPY / 9, "failed"),
+        )
     ]  # fmt: skip
-    launch = measurement("launch_seconds", [LAUNCH], unit="s", method="event_slope")
+    launches = [
+        case(
+            [measurement("launch_seconds", [seconds], unit="s", method="event_slope")],
+            benchmark="launch_overhead", params={"launch": how},
+        )
+        for how, seconds in (("stream", LAUNCH), ("synchronised", WAITED_LAUNCH))
+    ]  # fmt: skip
     flops = measurement("flops_per_second", [FLOPS], unit="FLOP/s", method="event_slope")
     reads = [
         case(
@@ -50,7 +70,19 @@ def atlas() -> list[dict[str, Any]]:
     return [
         *reads,
         *copies,
-        case([launch], benchmark="launch_overhead", params={"launch": "stream"}),
+        *launches,
+        *(
+            case(
+                [measurement("allocation_seconds", [seconds], unit="s", method="wall_slope")],
+                benchmark="allocation",
+                params={"memory": memory, "bytes": size},
+            )
+            for memory, size, seconds in (
+                ("device", 512, ALLOCATION),
+                ("device", 4096, 2 * ALLOCATION),
+                ("pinned", 64, 1e-3),
+            )
+        ),
         case([flops], benchmark="ceilings", params={"arithmetic": "fp32", "form": "steady"}),
     ]
 
@@ -118,7 +150,7 @@ def test_each_phase_is_predicted_by_its_own_rule(tmp_path: Path) -> None:
     (step,) = steps(run_of(tmp_path, rung("cpu_grid", PHASES, queued=QUEUED)))
     assert step.predicted == pytest.approx(
         {
-            "copy_in": 4 * ALPHA + 1e6 * BETA,
+            "copy_in": 4 * QUEUED_COPY + 1e6 * BETA,
             "copy_out": 2 * ALPHA + 2e6 * BETA,
             "search": 3e9 / (FLOPS / 2),
             "idle": 7 * LAUNCH,
@@ -129,6 +161,18 @@ def test_each_phase_is_predicted_by_its_own_rule(tmp_path: Path) -> None:
     assert step.place == (
         ("agents", "16384"), ("problem", "boids"), ("spread", "uniform"), ("world", "50"),
     )  # fmt: skip
+
+
+def test_allocations_are_predicted_by_the_smallest_pieces(tmp_path: Path) -> None:
+    phases, counted = PHASES | {"allocate": 1e-4}, {"allocations": 25.0}
+    (step,) = steps(run_of(tmp_path, rung("cpu_grid", phases, queued=QUEUED, modelled=counted)))
+    assert step.predicted["allocate"] == pytest.approx(25 * ALLOCATION)
+
+
+def test_a_launch_whose_result_is_copied_out_is_waited_for(tmp_path: Path) -> None:
+    queued = QUEUED | {"launches": 2.0}
+    (step,) = steps(run_of(tmp_path, rung("cpu_grid", PHASES, queued=queued)))
+    assert step.predicted["idle"] == pytest.approx(2 * WAITED_LAUNCH)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import ladder_run
 from builders import case, count, load2
@@ -24,7 +25,7 @@ from charts import (
 from ladder_run import GALAXIES, SINGLE, SMALL, rung_case, rung_counts, some
 from strata import figures
 from strata.figures import nbody_accuracy, nbody_along, nbody_gravit, nbody_waterfall
-from strata.figures._chart import Panel, Rule
+from strata.figures._chart import Bars, Panel, Rule, Series
 from strata.figures._figure import Figure
 from strata.ladder.best import common_size
 from strata.ladder.rungs import size
@@ -105,6 +106,46 @@ def test_the_other_size_that_most_rungs_have_is_a_mark(tmp_path: Path) -> None:
     (panel,) = panels(chart_of(figure, run))
     assert values(panel, "65\u202f536 bodies") == pytest.approx([0.9, 0.9], rel=0.01)
     assert "Diamonds: 65\u202f536 bodies." in caption_of(figure, run)
+
+
+def test_other_cases_stand_in_lanes_of_their_bar_and_hide_nothing() -> None:
+    (panel,) = stored("nbody_ladder")
+    lanes = {
+        label: {round(mark.place % 1, 9) for mark in marks(panel, label)}
+        for label in ("65\u202f536 bodies", "524\u202f288 bodies", "many systems")
+    }
+    (bar,), (second,), (many,) = lanes.values()
+    (bars,) = (layer for layer in panel.layers if isinstance(layer, Bars))
+    assert bar == 0
+    assert second == pytest.approx(1 - many)
+    assert 0.1 < many < bars.thick / 2
+    filled = [layer.look for layer in panel.layers if isinstance(layer, Series | Bars)][:3]
+    assert not any(look.hollow for look in filled)  # what is hollow is invalid
+
+
+def test_the_axis_ends_at_the_best_rate_and_a_far_limit_is_told_at_its_edge() -> None:
+    figure = FIGURES["nbody_ladder"]
+    steps = figure.items(run_of("gpu"))
+    every = [row for step in steps for row in (step.row, step.other, step.second) if row]
+    best = max(row.value for row in every)
+    top = max((step for step in steps if step.limit), key=lambda step: step.limit.value)
+    far, near = (
+        [step._replace(limit=replace(step.limit, value=times * best)) if step is top else step
+         for step in steps] for times in (1.6, 1.2)
+    )  # fmt: skip
+    for found, ends in ((far, 1.1), (near, 1.3)):
+        chart = figure.chart(found)
+        (panel,) = panels(chart)
+        assert panel.values.limits
+        assert panel.values.limits[1] < ends * best / TERA
+        check_drawing(chart)
+        heads = [layer for layer in panel.layers
+                 if isinstance(layer, Series) and layer.look.marker == ">"]  # fmt: skip
+        told = [text for text in beside(panel) if text.endswith(f"limit {1.6 * best / TERA:.2f})")]
+        assert len(told) == sum(len(layer.marks) for layer in heads)
+        assert bool(heads) == (found is far)
+        assert ("Arrowheads" in figure.caption(found)) == (found is far)
+        assert all(mark.value < panel.values.limits[1] for layer in heads for mark in layer.marks)
 
 
 def test_each_step_stands_beside_its_bar() -> None:

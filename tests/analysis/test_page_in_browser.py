@@ -177,16 +177,18 @@ def test_a_number_shows_its_row_in_full(page: chromium.Page, size: tuple[int, in
 
 
 HITS = """(async () => {
-  const svg = document.querySelector('#r1-figure-%s svg');
+  const svg = document.querySelector('%s');
   svg.scrollIntoView({block: 'center', behavior: 'instant'});
   await new Promise(done => setTimeout(done, 100));
   let number = 0;
-  return svg.dataset.hits.split('|')[0].split(',').map(hit => {
-    const [x, y, more] = hit.split('x')[0].split(' ').map(Number);
-    const at = new DOMPoint(x, y).matrixTransform(svg.getScreenCTM());
-    return {number: number += more, x: at.x, y: at.y};
+  return svg.dataset.hits.split('|')[0].split(',').filter(hit => !hit.includes(' t')).map(hit => {
+    const [at, size] = hit.split('x'), [x, y, more] = at.split(' ').map(Number);
+    const [wide, high] = (size ?? '0 0').split(' ').map(Number);
+    const to = new DOMPoint(x + wide / 2, y + high / 2).matrixTransform(svg.getScreenCTM());
+    return {number: number += more, x: to.x, y: to.y, wide, high};
   });
 })()"""
+"""The rows that a drawing shows, and the middle of each in the window."""
 
 THEIRS = """(async () => {
   const svg = document.querySelector('#r1-figure-published_latency svg');
@@ -213,7 +215,7 @@ def test_a_mark_shows_its_value_interval_and_case(page: chromium.Page) -> None:
     assert len(figures) > 5
     assert "published_latency" in figures
     for figure in figures[:8]:
-        hits = page.run(HITS % figure)
+        hits = page.run(HITS % f"#r1-figure-{figure} svg")
         alone = next(
             one for one in hits
             if 0 < one["y"] < SCREEN[1] and all(other is one or other["number"] == one["number"]
@@ -239,6 +241,30 @@ def test_a_mark_shows_its_value_interval_and_case(page: chromium.Page) -> None:
     assert re.search(r"^[^,]+, .*: \d+ cycles.*; .* \[\d+", theirs["told"])
     page.click(theirs["x"], theirs["y"])  # no row of the run
     assert not page.run("document.querySelector('dialog').open")
+
+
+@pytest.mark.parametrize("folder", ["one"], indirect=True)
+def test_a_mark_on_a_bar_shows_its_own_row(page: chromium.Page) -> None:
+    page.resize(*SCREEN)
+    page.run(OPEN)
+    rows = load_run(RUNS[LARGEST]).rows
+    hits = page.run(HITS % "#r1-figure-nbody_ladder svg")
+    bars = [hit for hit in hits if hit["wide"]]
+    inside = [
+        hit for hit in hits
+        if not hit["wide"] and 0 < hit["y"] < SCREEN[1]
+        and any(abs(hit["x"] - bar["x"]) < bar["wide"] / 2 - 9
+                and abs(hit["y"] - bar["y"]) < bar["high"] / 2 for bar in bars)
+    ]  # fmt: skip
+    assert len(inside) > 1
+    for hit in inside[:2]:
+        for step in (2, 0):
+            page.call("Input.dispatchMouseEvent", type="mouseMoved", x=hit["x"] + step, y=hit["y"])
+        row = rows[hit["number"] - 1]
+        params = json.dumps(params_text(row.params, " "))
+        wait(page, f"document.querySelector('.tip').textContent.endsWith({params})")
+        said = page.run("document.querySelector('.tip').textContent")
+        assert said.startswith(f"{row.quantity}: ")
 
 
 @pytest.mark.parametrize("folder", ["one"], indirect=True)

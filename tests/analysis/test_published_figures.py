@@ -213,8 +213,8 @@ def own() -> Mapping[str, Row]:
 
 def test_the_rows_that_stand_for_levels() -> None:
     assert {panel: one.value for panel, one in own().items()} == {
-        "shared": 23, "l1": 31, "l2": 280, "l2_far": 488, "dram": 680, "constant_l1": 28,
-        "constant_l15": 98,
+        "shared": 23, "l1": 31, "l2": 280, "l2_near": 288, "l2_far": 488, "dram": 680,
+        "constant_l1": 28, "constant_l15": 98,
     }  # fmt: skip
 
 

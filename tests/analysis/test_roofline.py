@@ -659,6 +659,37 @@ def test_the_points_of_a_kernel_are_joined_at_its_rate(tmp_path: Path) -> None:
     assert len(marks) == 4
 
 
+@pytest.mark.parametrize("form", [FLOP, INSTRUCTION], ids=lambda form: form.name)
+def test_a_second_size_has_small_filled_marks_and_no_name_of_its_own(
+    form: Form, tmp_path: Path
+) -> None:
+    first, second = (
+        [rung(rate, at({"l2": l2}), name=name, bodies=bodies)
+         for name, rate in (("naive", 10e12), ("tiled", 18e12))]
+        for bodies, l2 in ((8 * BODIES, 300), (BODIES, 200))
+    )  # fmt: skip
+    lines = [line for of in (*first, *second[:1]) for line in of]
+    found = shown(tmp_path, *ceilings(), *lines, form=form, nominal=False)
+    panel = panel_of(found, form)
+    assert [text.split(" ")[0] for _, text, _ in panel.beside] == ["naive", "tiled"]
+    (naive, tiled) = (text for _, text, _ in panel.beside)
+    assert (naive.count("·"), tiled.count("·")) == (1, 0)
+    marks = [one for one in panel.layers if isinstance(one, Series) and one.look.marker]
+    of = {
+        (mark.row.benchmark, mark.row.params["bodies"] == f"{BODIES}"): one.look
+        for one in marks for mark in one.marks if mark.row
+    }  # fmt: skip
+    assert of.keys() == {("naive", False), ("naive", True), ("tiled", False)}
+    assert not any(look.hollow for look in of.values())
+    assert of["naive", True].size < 0.7 * of["naive", False].size
+    assert of["tiled", False] == of["naive", False]
+    words = ladder.size_words(next(one.row for one in points_of(found) if one.size))
+    assert f"small: {words}" in labels(drawing.chart(form, found))
+    assert f"small marks and second rates: {words}." in caption(found, form)
+    alone = shown(tmp_path / "b", *ceilings(), *first[0], form=form, nominal=False)
+    assert not any(label.startswith("small") for label in labels(drawing.chart(form, alone)))
+
+
 def test_roofs_end_where_they_meet_the_peak(tmp_path: Path) -> None:
     found = shown(tmp_path, *ceilings(), *rung(18e12, at({"l2": 300})))
     flat, *slopes = [ends_of(one) for one in layers(found, Series) if one.look.width == 1.5]

@@ -289,6 +289,10 @@ def test_validate_counts_what_fell(tmp_path: Path) -> None:
     assert "flow           4 rows of 1 cases re-judged: not valid" in done.stdout
 
 
+INTERRUPTED = {"nvidia-h200-20261126T082009Z-12579b9"}
+"""Recorded runs that timed all of their cases, but were ended before they traced them."""
+
+
 @pytest.mark.parametrize("folder", RECORDED, ids=lambda path: path.name[-16:])
 def test_recorded_runs_keep_their_contract_and_no_valid_row_breaks_a_rule(folder: Path) -> None:
     """How many rows fell by which rule is known; of a run that is not listed, none may."""
@@ -303,4 +307,4 @@ def test_recorded_runs_keep_their_contract_and_no_valid_row_breaks_a_rule(folder
     assert judged(run) is run
     assert findings(run) == ()
     assert folder.parent.name == run.context.device.slug
-    assert run.context.state == "complete"
+    assert run.context.state == ("interrupted" if folder.name in INTERRUPTED else "complete")

@@ -1,16 +1,16 @@
 """End to end, on a GPU: whatever a kernel does, a run loses at most that case, and says why.
 
-python3 gpu_fault_test.py path/to/strata_gpu_faulty [unittest flags]
+    python3 gpu_fault_test.py path/to/strata_gpu_faulty [unittest flags]
+
+STRATA_FAULT_REPEATS: how often each kind of fault comes at a random place; without it, once.
+STRATA_FAULT_SEED: other places.
 """
 
+import os
 import random
-import sys
-import unittest
-from pathlib import Path
+import shutil
 
-sys.path.insert(0, str(Path(__file__).parent))
-import supervision_test  # takes the program off the command line
-from supervision_test import SupervisionTest
+from supervised import SupervisedTest, main
 
 REASONS = {
     "illegal_address": "illegal memory access",
@@ -24,7 +24,7 @@ REASONS = {
 }
 
 
-class GpuFaultTest(SupervisionTest):
+class GpuFaultTest(SupervisedTest):
     def start_sweep(self, sweep: str, *words: str, **kwargs):
         where = ("--device", "cuda:0", "--counters", "none", "--out", str(self.folder / "runs"))
         return self.start(sweep, *where, *words, **kwargs)
@@ -46,21 +46,26 @@ class GpuFaultTest(SupervisionTest):
                     self.assertNotIn("\n", line["reason"])
         self.assertEqual([row["value"] for row in run.rows()], ["0", "1"])
 
-    def test_the_order_of_misbehaving_kernels_does_not_matter(self) -> None:
-        kinds = ["ok", *REASONS]
-        random.Random(15).shuffle(kinds)
-        run = self.run_sweep(self.sweep(kinds, time_limit=2), status=1)
-        lost = {line["params"]["kind"] for line in run.lines() if line["status"] == "failed"}
-        self.assertEqual(lost, set(REASONS))
-
-
-def load_tests(loader: unittest.TestLoader, _tests: object, _pattern: object) -> unittest.TestSuite:
-    """Those of this file alone: its base's are of the CPU."""
-    own = [name for name in loader.getTestCaseNames(GpuFaultTest) if "misbehaving_kernel" in name]
-    return unittest.TestSuite(map(GpuFaultTest, own))
+    def test_a_misbehaving_kernel_anywhere_loses_only_its_case(self) -> None:
+        random.seed(os.environ.get("STRATA_FAULT_SEED", "15"))
+        kept, repeats = [], int(os.environ.get("STRATA_FAULT_REPEATS", "1"))
+        for repetition in range(repeats):
+            # The index is also how many kernels of the case do well before.
+            kinds = [*REASONS, *["ok"] * 4]
+            places = random.sample(range(100), len(kinds))
+            entries = [([at], [kind]) for at, kind in zip(places, kinds, strict=True)]
+            random.shuffle(entries)
+            with self.subTest(repetition):
+                run = self.run_sweep(self.sweep_of(entries, time_limit=2), status=1)
+                self.assertEqual(run.context["state"], "complete")
+                self.assertEqual(list(run.cases()), run.context["sweep"]["cases"])
+                self.assertEqual(len(run.lines()), len(kinds), "each case once")
+                for line in run.lines():
+                    self.assertRegex(line["reason"], REASONS.get(line["params"]["kind"], "^$"))
+                kept.append(self.folder / f"kept-{repetition}" / run.folder.name)
+                shutil.move(run.folder, kept[-1])
+        self.validate(kept, "12 cases, 4 rows")
 
 
 if __name__ == "__main__":
-    if supervision_test.STRATA is None:
-        sys.exit(f"usage: {Path(__file__).name} path/to/strata_gpu_faulty [unittest flags]")
-    unittest.main(verbosity=2)
+    main()

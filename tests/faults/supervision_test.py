@@ -1,12 +1,9 @@
-"""End to end: whatever happens to a worker, to the run or to the disk, a run loses
-at most the case in
-flight, says so, and resumes to the same set of cases.
+"""End to end: whatever happens to a worker, to the run or to the disk, a run loses at most the case
+in flight, says so, and resumes to the same set of cases.
 
     python3 supervision_test.py path/to/strata_faulty [unittest flags]
 """
 
-import contextlib
-import csv
 import json
 import os
 import random
@@ -15,166 +12,13 @@ import resource
 import shutil
 import signal
 import subprocess
-import sys
-import tempfile
 import time
-import unittest
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
-STRATA = Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else None
-PATIENCE = 300
-"""Seconds after which a process that should have ended counts as hung."""
-
-TIME_LIMIT = 5
-"""Of a case: far more than any that is well needs, even on a busy machine."""
+from supervised import PATIENCE, Run, SupervisedTest, children, is_alive, main, wait_for
 
 
-def sweep_text(kinds: list[str], indices: range = range(1), time_limit: float = TIME_LIMIT) -> str:
-    return f"""schema: 1
-name: faults
-plan:
-  {{warmups: 0, min_samples: 6, max_samples: 6, relative_half_width: 0.5,
-   seconds_per_case: 0.1, time_limit: {time_limit}}}
-cases:
-  - benchmark: fault
-    axes:
-      index: [{", ".join(map(str, indices))}]
-      kind: [{", ".join(kinds)}]
-"""
-
-
-def wait_for(condition: Callable[[], object], what: str) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        if time.monotonic() > deadline:
-            raise AssertionError(f"waited {PATIENCE} s in vain for {what}")
-        time.sleep(0.01)
-
-
-def children(pid: int) -> list[int]:
-    """The children of a process that run a worker."""
-    found = []
-    with contextlib.suppress(FileNotFoundError):
-        for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-            with contextlib.suppress(OSError):
-                if b"worker" in Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0"):
-                    found.append(int(child))
-    return found
-
-
-def is_alive(pid: int) -> bool:
-    """Whether it still runs: a zombie that nobody has waited for does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-
-
-class Run:
-    """A run folder, read without the harness."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.context = json.loads((folder / "context.json").read_text())
-
-    def lines(self) -> list[dict]:
-        whole, _, torn = (self.folder / "samples.jsonl").read_bytes().rpartition(b"\n")
-        assert not torn, f"a torn line was left: {torn[:80]!r}"
-        return [json.loads(line) for line in whole.splitlines()]
-
-    def cases(self, kind: str = "case") -> dict[str, dict]:
-        """The last line of each case that was timed, or of those that were counted ("counts")."""
-        return {line["case"]: line for line in self.lines() if line["kind"] == kind}
-
-    def by_kind(self, kind: str = "case") -> dict[str, dict]:
-        return {line["params"]["kind"]: line for line in self.cases(kind).values()}
-
-    def rows(self) -> list[dict[str, str]]:
-        with (self.folder / "measurements.csv").open(newline="") as file:
-            return list(csv.DictReader(file))
-
-
-class SupervisionTest(unittest.TestCase):
-    def setUp(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="strata-faults-"))
-        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-        # Its own lock, so that a run elsewhere on this machine is not in the way.
-        self.environment = os.environ | {"TMPDIR": str(self.folder)}
-        self.processes: list[subprocess.Popen] = []
-        self.addCleanup(self.end_all)
-
-    def end_all(self) -> None:
-        for process in self.processes:
-            if process.poll() is None:
-                process.kill()
-                process.wait()
-            for stream in (process.stdout, process.stderr):
-                if stream:
-                    stream.close()
-
-    def sweep(self, *args, **kwargs) -> str:
-        path = self.folder / "sweep.yaml"
-        path.write_text(sweep_text(*args, **kwargs))
-        return str(path)
-
-    def start(self, *words: str, prepare: Callable[[], None] | None = None) -> subprocess.Popen:
-        def become_a_plain_child() -> None:
-            # A shell that started us in the background made us ignore it, and our children too.
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
-            if prepare:
-                prepare()
-
-        process = subprocess.Popen(
-            [STRATA, "run", *words],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            errors="replace",
-            cwd=self.folder,
-            env=self.environment,
-            preexec_fn=become_a_plain_child,  # noqa: PLW1509  this driver has one thread
-        )
-        self.processes.append(process)
-        return process
-
-    def start_sweep(self, sweep: str, *words: str, **kwargs) -> subprocess.Popen:
-        return self.start(
-            sweep, "--device", "host", "--out", str(self.folder / "runs"), *words, **kwargs
-        )
-
-    def end(self, process: subprocess.Popen, *statuses: int) -> Run:
-        """The run of a process that ends with one of these statuses and names its folder."""
-        out, err = process.communicate(timeout=PATIENCE)
-        self.assertIn(process.returncode, statuses, f"stdout:\n{out}\nstderr:\n{err}")
-        return Run(Path(out.splitlines()[-1]))
-
-    def run_sweep(self, sweep: str, *words: str, status: int = 0) -> Run:
-        return self.end(self.start_sweep(sweep, *words), status)
-
-    def resume(self, folder: Path, *statuses: int) -> Run:
-        return self.end(self.start("--resume", str(folder), "--device", "host"), *statuses)
-
-    def run_folder(self) -> Path:
-        """The folder of the only run, once it is there."""
-        wait_for(lambda: list((self.folder / "runs").glob("*/context.json")), "a run folder")
-        return next((self.folder / "runs").iterdir())
-
-    def wait_for_lines(self, count: int) -> Path:
-        folder = self.run_folder()
-        samples = folder / "samples.jsonl"
-        wait_for(lambda: samples.read_bytes().count(b"\n") >= count, f"{count} finished cases")
-        return folder
-
-    def expect_all_but(self, run: Run, lost: str) -> None:
-        """Every case of the run is measured but one."""
-        for case, line in run.cases().items():
-            with self.subTest(case):
-                self.assertEqual(
-                    line["status"], "failed" if case == lost else "measured", line["reason"]
-                )
-
+class SupervisionTest(SupervisedTest):
     # --- what a benchmark can do ---
 
     def test_each_misbehaving_case_loses_only_itself_and_says_how(self) -> None:
@@ -216,10 +60,10 @@ class SupervisionTest(unittest.TestCase):
         )
 
     def test_a_hang_is_ended_at_its_time_limit_and_named(self) -> None:
-        run = self.run_sweep(self.sweep(["ok", "hang", "slow"], time_limit=1), status=1)
+        run = self.run_sweep(self.sweep(["ok", "hang", "slow"], time_limit=2), status=1)
         self.assertEqual(run.by_kind()["hang"]["status"], "failed")
-        self.assertIn("time limit: no result after 1 s", run.by_kind()["hang"]["reason"])
-        self.assertLess(run.by_kind()["hang"]["seconds"], 5)
+        self.assertIn("time limit: no result after 2 s", run.by_kind()["hang"]["reason"])
+        self.assertLess(run.by_kind()["hang"]["seconds"], 10)
         self.assertEqual(run.by_kind()["slow"]["status"], "measured")
 
     def test_what_a_benchmark_prints_reaches_neither_stdout_nor_the_run(self) -> None:
@@ -245,7 +89,7 @@ class SupervisionTest(unittest.TestCase):
         self.assertEqual(len(run.lines()), 8)
 
     def test_a_stopped_and_continued_run_loses_nothing(self) -> None:
-        process = self.start_sweep(self.sweep(["slow"], range(8), time_limit=1))
+        process = self.start_sweep(self.sweep(["slow"], range(8), time_limit=2))
         self.wait_for_lines(2)
         process.send_signal(signal.SIGSTOP)
         time.sleep(2.5)  # longer than a case may take
@@ -507,119 +351,6 @@ class SupervisionTest(unittest.TestCase):
         self.assertEqual(process.returncode, 2, err)
         self.assertIn("omit this option", err)
 
-    # --- anything, at any time ---
-
-    def worker_of(self, process: subprocess.Popen) -> int:
-        wait_for(lambda: children(process.pid) or process.poll() is not None, "a worker")
-        return next(iter(children(process.pid)), process.pid)
-
-    def strike(  # noqa: C901, PLR0912  a table of what to do
-        self, fault: str, process: subprocess.Popen, folder: Path
-    ) -> None:
-        samples = folder / "samples.jsonl"
-        match fault.split():
-            case ["run", name]:
-                process.send_signal(getattr(signal, name))
-            case ["worker", name]:
-                os.kill(self.worker_of(process), getattr(signal, name))
-            case ["run", "stopped", "beyond", "its", "limit"]:
-                process.send_signal(signal.SIGSTOP)
-                time.sleep(1.5)
-                process.send_signal(signal.SIGCONT)
-            case ["limit", name, value]:
-                what = getattr(resource, f"RLIMIT_{name}")
-                pid = process.pid if name in ("FSIZE", "NOFILE") else self.worker_of(process)
-                with contextlib.suppress(ProcessLookupError):
-                    _, hard = resource.prlimit(pid, what)
-                    resource.prlimit(pid, what, (int(value), hard))
-            case ["reader", "gone"]:
-                process.stdout.close()
-                process.stderr.close()
-                process.stdout = process.stderr = None
-            case ["two", "in", "one", "folder"]:
-                second = self.start("--resume", str(folder))
-                self.assertEqual(second.wait(PATIENCE), 2, second.stderr.read())
-            case ["two", "on", "one", "device"]:
-                second = self.start_sweep(str(self.folder / "sweep.yaml"))
-                self.assertEqual(second.wait(PATIENCE), 3, second.stderr.read())
-            case ["requeued"]:
-                process.kill()  # and resumed at once, while its worker may still be there
-            case ["torn", "line"]:
-                process.kill()
-                process.wait()
-                with samples.open("ab") as file:
-                    file.write(b'{"schema_version": 2, "ki')
-            case ["samples", "truncated"]:
-                os.truncate(samples, samples.stat().st_size * 2 // 3)
-            case ["samples", "replaced"]:
-                copy = folder / "copy"
-                shutil.copy(samples, copy)
-                copy.rename(samples)
-            case ["samples", "appended", "to"]:
-                with samples.open("ab") as file:
-                    file.write(samples.read_bytes().splitlines(keepends=True)[0])
-            case ["stale", "temporary", "files"]:
-                for name in (".context.json.new", ".measurements.csv.new"):
-                    with contextlib.suppress(FileExistsError):
-                        (folder / name).symlink_to(self.folder / "victim")
-            case _:
-                raise AssertionError(fault)
-
-    FAULTS = (
-        *(f"run SIG{name}" for name in ("KILL", "TERM", "INT", "HUP", "QUIT", "ABRT")),
-        *(f"worker SIG{name}" for name in ("KILL", "TERM", "SEGV", "BUS", "FPE", "STOP", "XCPU")),
-        "run stopped beyond its limit", "limit FSIZE 9000", "limit NOFILE 4", "limit AS 4096",
-        "limit CPU 0", "reader gone", "two in one folder", "two on one device", "requeued",
-        "torn line", "samples truncated", "samples replaced", "samples appended to",
-        "stale temporary files",
-    )  # fmt: skip
-
-    def test_no_fault_at_any_time_loses_or_doubles_a_case(self) -> None:
-        """All as often as STRATA_FAULT_REPEATS says, at random times; else a third of them once."""
-        random.seed(os.environ.get("STRATA_FAULT_SEED", "15"))
-        repeats = int(os.environ.get("STRATA_FAULT_REPEATS", "0"))
-        for fault in self.FAULTS * repeats or self.FAULTS[1::3]:
-            with self.subTest(fault):
-                self.survive(fault)
-            shutil.rmtree(self.folder / "runs", ignore_errors=True)
-
-    def survive(self, fault: str) -> None:
-        no_core = (resource.RLIMIT_CORE, (0, 0))
-        process = self.start_sweep(
-            self.sweep(["ok", "skip", "slow"], range(3), time_limit=1),
-            prepare=lambda: resource.setrlimit(*no_core),
-        )
-        folder = self.wait_for_lines(1)
-        time.sleep(random.uniform(0, 0.4))
-        self.strike(fault, process, folder)
-        if fault != "requeued":
-            process.wait(PATIENCE)
-        before = self.whole_lines(folder)
-        for _ in range(3):  # a resumed run may meet the worker of the one before
-            again = self.start("--resume", str(folder), "--device", "host")
-            out, err = again.communicate(timeout=PATIENCE)
-            if again.returncode == 0:
-                break
-            time.sleep(1)
-        self.assertEqual(again.returncode, 0, f"{out}\n{err}")
-        run = Run(folder)
-        self.assertEqual(set(run.cases()), set(run.context["sweep"]["cases"]), "a case was lost")
-        self.assertEqual(run.lines()[: len(before)], before, "a finished case was lost")
-        done = [line["case"] for line in run.lines() if line["status"] != "failed"]
-        if fault != "samples appended to":
-            self.assertEqual(len(done), len(set(done)), "a case was measured twice")
-        for line in run.lines():
-            self.assertEqual(bool(line["reason"]), line["status"] != "measured", line)
-        self.assertEqual(run.context["state"], "complete")
-        self.assertEqual(len(run.rows()), 6)
-        self.assertFalse((self.folder / "victim").exists())
-
-    @staticmethod
-    def whole_lines(folder: Path) -> list[dict]:
-        """Those that the first session left, as far as it was not the fault that tore the last."""
-        whole = (folder / "samples.jsonl").read_bytes().rpartition(b"\n")[0]
-        return [json.loads(line) for line in whole.splitlines()]
-
     # --- what can happen around it ---
 
     def test_a_full_disk_ends_the_run_with_one_line_and_what_was_written_stays(self) -> None:
@@ -645,7 +376,7 @@ class SupervisionTest(unittest.TestCase):
         self.assertEqual(list(run.cases()), run.context["sweep"]["cases"])
 
     def test_a_disk_that_is_really_full_is_named(self) -> None:
-        with self.tiny_disk() as disk:
+        with self.tiny_disk("disk", "48k") as disk:
             process = self.start(
                 self.sweep(["ok"], range(99)), "--device", "host", "--out", str(disk), "--quiet"
             )
@@ -656,27 +387,8 @@ class SupervisionTest(unittest.TestCase):
             for folder in disk.glob("*/samples.jsonl"):
                 Run(folder.parent).lines()
 
-    @contextlib.contextmanager
-    def tiny_disk(self) -> Iterator[Path]:
-        disk = self.folder / "disk"
-        disk.mkdir()
-        mounted = (
-            shutil.which("mount")
-            and os.geteuid() == 0
-            and not subprocess.run(
-                ["mount", "-t", "tmpfs", "-o", "size=48k", "strata-test", disk],
-                capture_output=True,
-                check=False,
-            ).returncode
-        )
-        if not mounted:
-            self.skipTest("only root may mount a small disk")
-        try:
-            yield disk
-        finally:
-            subprocess.run(["umount", "-l", disk], check=True)
-
     def test_a_reader_that_leaves_does_not_end_the_run(self) -> None:
+        self.environment["STRATA_PYTHON"] = os.environ.get("STRATA_PYTHON", "python3")
         process = self.start_sweep(self.sweep(["slow"], range(4)))
         process.stdout.close()
         process.stderr.close()
@@ -709,6 +421,4 @@ class SupervisionTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if STRATA is None or not os.access(STRATA, os.X_OK):
-        sys.exit(f"usage: {Path(__file__).name} path/to/strata_faulty [unittest flags]")
-    unittest.main(verbosity=2)
+    main()

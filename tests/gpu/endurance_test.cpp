@@ -76,6 +76,7 @@ void repeat_cases(int repetitions, std::size_t first, int processes, pthread_bar
       const CaseRecord record = run_case(cases[i], sweep.plan, gpu(), cache());
       EXPECT_NE(record.status, Status::failed) << cases[i].id() << ": " << record.reason;
     }
+    if (first == 0) std::cout << "repetition " << repetition << " of " << repetitions << std::endl;
     if (repetition != 2 && repetition != repetitions) continue;
     pthread_barrier_wait(barrier);
     last = held();

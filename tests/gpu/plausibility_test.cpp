@@ -177,7 +177,8 @@ std::vector<Claim> claims() {
        "bandwidth",
        4e9,
        1.8e12},
-      {"launch_overhead", {{"launch", "stream"}}, "launch_seconds", 5e-7, 2e-5}};
+      {"launch_overhead", {{"launch", "stream"}}, "launch_seconds", 5e-7, 2e-5},
+      {"allocation", {{"memory", "device"}, {"bytes", "512"}}, "allocation_seconds", 1e-7, 1e-4}};
   for (const auto& [space, low, high] :
        {std::tuple{"shared", 20.0, 60.0}, {"global", 170.0, 800.0}}) {
     all.push_back(

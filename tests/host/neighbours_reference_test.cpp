@@ -200,13 +200,15 @@ TEST(NeighboursMotion, CirclesStayBetweenTheirWalls) {
   EXPECT_NEAR(after[1].place.x, 0.56, 1e-12);
 }
 
-TEST(NeighboursMotion, ThePolynomialIsASine) {
-  constexpr double bound = 7e-7;
-  for (int i = -1000; i <= 1000; ++i) {
-    const float v = static_cast<float>(i) / 2000;
-    EXPECT_NEAR(static_cast<double>(circles::sine(v)), circles::sine(static_cast<double>(v)),
-                bound);
+TEST(NeighboursMotion, ThePolynomialIsThePullOfASine) {
+  constexpr double bound = 2e-6;  // of 2π at a distance of 0
+  for (int i = 0; i <= 2000; ++i) {
+    const float squared = static_cast<float>(i) / 2000;
+    EXPECT_NEAR(static_cast<double>(circles::pull(squared)),
+                circles::pull(static_cast<double>(squared)), bound);
   }
+  EXPECT_NEAR(circles::pull(0.25), 0, 1e-15) << "it begins to pull at half the reach";
+  EXPECT_NEAR(circles::pull(1e-12), circles::pull(0.0), 1e-9);
 }
 
 // --- predicted distance tests, by hand ---

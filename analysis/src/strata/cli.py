@@ -28,11 +28,12 @@ from strata.run.validate import findings, refuse_repeated
 
 BAD_INPUT = 2
 ADD = "fleet add"
+UsageError: Any = typer.BadParameter.__mro__[1]
+"""Of click, or of what typer has in its place."""
 
 app = typer.Typer(
     help="Read Strata's run folders: write a report, summarise, compare and validate runs.",
     add_completion=False,
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -180,6 +181,7 @@ def compare(
         float,
         _option("Assumed spread between runs, where there are too few rows to estimate it."),
     ] = 0.003,
+    unnamed: Unnamed = False,
     bare: Bare = False,
 ) -> None:
     """Compare runs with the first; exit code 0 nothing is slower, 1 something is, 2 bad input."""
@@ -196,8 +198,12 @@ def compare(
         settings = Settings(false_alarm=false_alarm, min_change=min_change, wander=wander)
     except ValueError as error:
         _fail(f"{error}")
-    loaded = [output.only(load_run(run), only or []) for run in runs]
-    repeats = [output.only(load_run(run), only or []) for run in same or []]
+
+    def load(folder: Path) -> Run:
+        run = output.only(load_run(folder), only or [])
+        return anonymous(run, told_apart=True) if unnamed else run
+
+    loaded, repeats = [*map(load, runs)], [*map(load, same or [])]
     found, devices = output.compared(loaded, settings, same=repeats, beside=names)
     if out:
         from strata.report.comparison import write  # brings matplotlib
@@ -395,7 +401,7 @@ def _print_map(runs: Sequence[Run]) -> None:
     if len({run.context.backend for run in runs}) > 1:
         _fail("found runs of a GPU and of a CPU; expected one kind, with the same levels")
     text = map_text.text([hierarchy(run) for run in runs])
-    _say(map_text.plain_letters(text, sys.stdout.encoding))
+    _say(map_text.plain_letters(text, sys.stdout.encoding or "utf-8"))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -404,7 +410,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if words[:2] == ADD.split():
         words[:2] = [ADD]
     try:
-        app(args=words, prog_name="python -m strata")
+        sys.exit(app(args=words, prog_name="python -m strata", standalone_mode=False) or 0)
+    except UsageError as error:
+        told: Any = error
+        of = told.ctx.command_path if told.ctx else "python -m strata"
+        _fail(f"{told.format_message().rstrip('.')}; see {of} --help")
     except RunError as error:
         _fail(f"{error}")
     except (ArithmeticError, ValueError) as error:

@@ -14,8 +14,9 @@ const Rung rung{
     .change =
         "everything that is known of an agent moves into cell order, with its id; a step reads and "
         "writes there, and the next one starts from that order",
-    .source = "Anderson, Lorenz and Travesset, Journal of Computational Physics 227, 2008: HOOMD sorts "
-              "particles along a curve every few hundred steps",
+    .source =
+        "Anderson, Lorenz and Travesset, Journal of Computational Physics 227, 2008: HOOMD sorts "
+        "particles along a curve every few hundred steps",
     .expectation =
         "as many tests as runs. In runs an agent's state, its results and its neighbours' "
         "directions are at its id: each word of 4 bytes costs a sector of 32. In cell order a "

@@ -170,9 +170,9 @@ def _timed(benchmark: str, label: Callable[[Row], str], *quantities: str, **axes
 
 LOADS = {
     "shared": "shared", "constant_l1": "constant, L1", "l1": "L1", "constant_l15": "constant, L1.5",
-    "": "L2", "l2": "L2, near part", "l2_far": "L2, far part", "l3": "L3", "dram": "DRAM",
+    "l2": "L2", "l2_near": "L2, near part", "l2_far": "L2, far part", "l3": "L3", "dram": "DRAM",
 }  # fmt: skip
-"""What a load of a GPU hits, nearest first; the L2 of a CPU has no parts."""
+"""What a load hits, nearest first: a chain in L2 as in L1, and single lines of one of its parts."""
 
 
 def _loads(run: Run) -> Iterator[tuple[str, Row]]:
@@ -342,7 +342,7 @@ def _table(found: Devices, group: Group) -> Table:
     """One panel as a table: one column per run, then each relative to the first."""
     lines = []
     for label, (first, *later) in group.lines:
-        cells = [_cell(one) for one in (first, *later)]
+        cells = [cell(one) for one in (first, *later)]
         cells += [
             f"{one.value / first.value:.3g}×" if one and first and first.value else "–"
             for one in later[: len(found.runs) - 1]
@@ -355,7 +355,8 @@ def _table(found: Devices, group: Group) -> Table:
     return table_of(panel.name, title, header, lines, range(1, len(header)))
 
 
-def _cell(one: Number | None) -> str:
+def cell(one: Number | None) -> str:
+    """A number, or from the least to the greatest that is published, with the sources."""
     if one is None:
         return "–"
     ends = dict.fromkeys(number(end) for end in (one.low, one.high) if end is not None)

@@ -65,11 +65,11 @@ def _panel(found: Comparison, benchmarks: Sequence[str], *, titled: bool) -> c.P
         # Dots of a strip are spread evenly over its height, in an order without a pattern.
         place = strip + 0.7 * ((len(here) * GOLDEN) % 1 - 0.5)
         value, low, high = (at(each.as_time(s)) for s in (each.change, each.low, each.high))
+        dot = c.Mark(place, value, row=each.after)
         if number := numbers.get(each.before.key):
-            marks[each.verdict].append(c.Mark(place, value, low, high))
+            dot = replace(dot, low=low, high=high)
             close[strip].append((value, number))
-        else:
-            marks[each.verdict].append(c.Mark(place, value))
+        marks[each.verdict].append(dot)
     middles = [(k, median_high(here)) for k, here in enumerate(smallest.values()) if here]
     shown = [s * tick for s in (-1, 1) for tick in TICKS if left <= s * tick <= reach]
     texts = [f"{100 * tick:+.3g}".replace("-", MINUS) for tick in shown]
@@ -80,7 +80,11 @@ def _panel(found: Comparison, benchmarks: Sequence[str], *, titled: bool) -> c.P
         names=["0", *texts],
     )  # fmt: skip
     low, high = at(-least / (1 + least)), at(least)
-    medians = [c.Mark(strip, at(middle)) for strip, middle in middles if middle <= reach]
+    medians = [
+        c.Mark(strip, at(middle), told=f"found from {words.size(middle)} (median row)")
+        for strip, middle in middles
+        if middle <= reach
+    ]
     layers: list[c.Layer] = [
         c.Shade(low, high, "#ededed", f"below {words.size(least)}"),
         c.Rule(0, c.Look(c.GREY, line="-", width=0.7)),

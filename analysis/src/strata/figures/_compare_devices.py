@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from strata.compare.devices import Devices, Group, sources
+from strata.compare.devices import Devices, Group, cell, sources
 from strata.figures import _chart as c
 from strata.figures import _chase as chase
 from strata.model.atlas import CHASE
@@ -34,8 +34,9 @@ def latency(found: Devices) -> c.Chart | None:
         share = at / max(len(found.runs) - 1, 1)
         width = PALEST + share * (FINEST - PALEST)
         look = replace(LOOKS[at % len(LOOKS)], line="-", marker="", width=width, alpha=1.0)
-        times = [c.Mark(one.footprint, one.seconds * 1e9) for one in curve if one.seconds]
-        cycles = [c.Mark(one.footprint, one.row.value) for one in curve]
+        timed = [(one, 1e9 * one.seconds) for one in curve if one.seconds]
+        times = [c.Mark(one.footprint, time, row=one.row) for one, time in timed]
+        cycles = [c.Mark(one.footprint, one.row.value, row=one.row) for one in curve]
         for panel, marks in zip(layers, (cycles, times), strict=True):
             if marks:
                 panel.append(c.Series(marks, look, found.names[at]))
@@ -70,11 +71,13 @@ def chart(found: Devices) -> c.Chart:
 def _panel(group: Group, names: Sequence[str], runs: int) -> c.Panel:
     marks: list[list[c.Mark]] = [[] for _ in names]
     ends: list[float] = []
-    for line, (_, numbers) in enumerate(group.lines):
+    for line, (label, numbers) in enumerate(group.lines):
         for at, one in enumerate(numbers):
             if one:
                 place = line + APART * ((at + 0.5) / len(names) - 0.5)
-                marks[at].append(c.Mark(place, one.value, one.low, one.high))
+                mark = c.Mark(place, one.value, one.low, one.high, row=one.row)
+                told = "" if one.row else f"{label}: {cell(one)} {group.panel.unit}"
+                marks[at].append(replace(mark, told=told))
                 ends += [one.value, one.low or one.value, one.high or one.value]
     least, most = min(ends), max(ends)
     wide = 0 < 20 * least < most

@@ -68,22 +68,23 @@ def draw(figure: Figure[Any], run: Run, places: Places, *, headings: bool) -> Dr
             width=sheet.width,
             data=figure.data(items),
             places=tuple(shown),
-            hits=_hits(sheet, places),
+            hits=hits(sheet, places),
         )
     except Exception as error:  # noqa: BLE001  (whatever it is, it costs this figure alone)
         return Drawing(figure.name, figure.title, figure.order, f"{type(error).__name__}: {error}")
 
 
-def _hits(sheet: Sheet, places: Places) -> str:
-    hits, texts, last = list[str](), list[str](), 0
+def hits(sheet: Sheet, places: Places) -> str:
+    """The positions of what the sheet shows, as `Drawing.hits`."""
+    found, texts, last = list[str](), list[str](), 0
     for (x0, y0, x1, y1), row, told in sheet.hits:
         number = places.of(row) + 1 if row else last
         shown = f"{number - last}" if row else f"t{len(texts)}"
         size = f"x{x1 - x0:.0f} {y1 - y0:.0f}" if (x0, y0) != (x1, y1) else ""
-        hits.append(f"{x0:.0f} {sheet.height - y1:.0f} {shown}{size}")
+        found.append(f"{x0:.0f} {sheet.height - y1:.0f} {shown}{size}")
         texts += [] if row else [told.replace("|", "/")]
         last = number
-    return "|".join([",".join(hits), *texts])
+    return "|".join([",".join(found), *texts])
 
 
 _work: Sequence[Callable[[], Drawing | None]] = ()

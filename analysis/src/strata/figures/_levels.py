@@ -33,8 +33,8 @@ MARKS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 End = tuple[float, bool]
 """The right edge of a box in bytes, and whether that is its size."""
-Line = tuple[str, Sequence[Number | None]]
-"""What a line of a box tells, and the number of each device."""
+Line = tuple[tuple[str, ...], Sequence[Number | None]]
+"""What a line of a box tells, and the number of each device; several if one reason lacks them."""
 
 
 class Drawing:
@@ -70,15 +70,20 @@ class Drawing:
         return [one.value if one else None for one in found]
 
     def _lines(self, level: Level) -> list[Line]:
-        of = self._numbers(level)
-        lines = ((what, [numbers.get(what) for numbers in of]) for what in WHAT)
-        return [(what, numbers) for what, numbers in lines if any(numbers)]
+        of, lines = self._numbers(level), list[Line]()
+        for what in WHAT:
+            numbers = [one.get(what) for one in of]
+            if lines and _reason(numbers) and _reason(numbers) == _reason(lines[-1][1]):
+                lines[-1] = (*lines[-1][0], what), numbers
+            elif any(numbers):
+                lines.append(((what,), numbers))
+        return lines
 
     def _label(self, line: Line) -> str:
-        what, numbers = line
+        names, numbers = line
         told = dict.fromkeys(one.source for one in numbers if one)
         said = ", ".join(source for source in told if source in ("fact", "reported"))
-        label = WHAT[what].replace("core", self.maps[0].core)
+        label = ", ".join(WHAT[what] for what in names).replace("core", self.maps[0].core)
         return f"{label} ({said})" if said else label
 
     def _parts(self, level: Level) -> list[Level]:
@@ -131,8 +136,7 @@ class Drawing:
         """Levels beside the device: a flat box below, with numbers side by side."""
         lines = self._lines(level)
         sizes = [one for one in self._sizes(level) if one and one <= MOST]
-        why = {n.why if n and not n.text else "" for _, numbers in lines for n in numbers}
-        reason = why.pop() if len(why) == 1 else ""
+        reason = _reason([n for _, numbers in lines for n in numbers])
         top = self.tall + GAP
         self.tall = top + HEAD + (0 if reason else len(self.maps))
         end = (max(sizes), True) if sizes else (self.last, False)
@@ -164,7 +168,7 @@ class Drawing:
         across: Literal["left", "right"] = "left",
     ) -> c.Words:  # fmt: skip
         """A number of a device, at a place, a line and an offset in points; a mark if missing."""
-        found, large = line[1][device], line[0] in FIRST
+        found, large = line[1][device], line[0][0] in FIRST
         words, size = found.text if found else "", LARGE if large else SMALL
         if found and not words:
             mark = f"{len(self.notes) + 1}".translate(MARKS)
@@ -176,6 +180,12 @@ class Drawing:
     def colour(self, device: int) -> str:
         """The colour of a device's numbers."""
         return self.colours[device % len(self.colours)]
+
+
+def _reason(numbers: Sequence[Number | None]) -> str:
+    """Why all of them are missing, if that is one reason."""
+    why = {one.why if one and not one.text else "" for one in numbers}
+    return why.pop() if len(why) == 1 else ""
 
 
 def _ends(sizes: Sequence[float | None], inner: float) -> list[End]:

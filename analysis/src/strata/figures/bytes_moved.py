@@ -35,7 +35,7 @@ def chart(items: Sequence[Moved]) -> c.Chart:
         def mark(item: Moved) -> c.Mark:
             at = place(item)
             words = "" if at in hidden and not item.counted else ruled.get(at, "")
-            return c.Mark(at, item.ratio, item.low, item.high, item.row.valid, words)
+            return c.Mark(at, item.ratio, item.low, item.high, item.row.valid, words, row=item.row)
 
         of = attrgetter("layout")
         bars = c.by_look(rules, of, looks, mark, c.Bars, thick=0.86, words_size=5.8)

@@ -75,7 +75,7 @@ def chart(cases: Sequence[CaseRows]) -> c.Chart:
         return c.Mark(at[0], row.value, ends[0], ends[1], row.valid, row=row)
 
     dots = c.by_look(numbered, lambda at: found(at[1]).quantity, LOOKS, mark, spread="bar")
-    strokes = [c.Mark(at, row.value) for at, one in numbered if (row := one.row("reported"))]
+    strokes = [c.mark(at, row) for at, one in numbered if (row := one.row("reported"))]
     lines = [
         c.Rule(at + 0.5, c.Look(c.PALE, width=0.6), of="place")
         for at, (one, other) in enumerate(pairwise(found(one).quantity for one in cases))

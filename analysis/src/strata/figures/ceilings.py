@@ -127,7 +127,9 @@ def bandwidth(rows: Sequence[Row]) -> Sequence[Ceiling]:
 def _panel(level: str, here: Sequence[Ceiling]) -> c.Panel:
     """Bars from zero, with a vertical stroke for the limit."""
     bars = [c.mark(place, one.row, TERA, most=one.limit) for place, one in enumerate(here)]
-    limits = [c.Mark(at, one.limit / TERA) for at, one in enumerate(here) if one.limit]
+    limited = [(at, one.limit, one.row.unit) for at, one in enumerate(here) if one.limit]
+    told = "limit: {}".format
+    limits = [c.Mark(at, x / TERA, told=told(units.quantity(x, unit))) for at, x, unit in limited]
     others = [mark for place, one in enumerate(here) for mark in _others(place, one)]
     words = []
     for bar, one in zip(bars, here, strict=True):
@@ -153,10 +155,10 @@ def _panel(level: str, here: Sequence[Ceiling]) -> c.Panel:
 def _others(place: int, one: Ceiling) -> Iterator[c.Mark]:
     """The other forms on their bar; close values are moved apart to stay visible."""
     lane, last = 0, -inf
-    for value in sorted(row.value for row in one.others):
-        lane = lane + 1 if value < last + NEAR * one.row.value else 0
-        yield c.Mark(place + LANES[lane % len(LANES)], value / TERA)
-        last = value
+    for row in sorted(one.others, key=lambda row: row.value):
+        lane = lane + 1 if row.value < last + NEAR * one.row.value else 0
+        yield c.mark(place + LANES[lane % len(LANES)], row, TERA)
+        last = row.value
 
 
 def chart(ceilings: Sequence[Ceiling]) -> c.Chart:

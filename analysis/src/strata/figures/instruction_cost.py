@@ -92,7 +92,8 @@ def chart(costs: Sequence[Cost]) -> c.Chart:
     look = c.Look("#0072B2", "o", size=4.4)
     g80 = c.Look("#D55E00", "D", size=4.2, hollow=True)
     names = c.names_axis([cost.words for cost in costs], grid=True)
-    published = [c.Mark(place, cost.g80) for place, cost in enumerate(costs) if cost.g80]
+    told = "{:g} cycles per warp on the G80; Breitbart 2008, Table 2.2".format
+    published = [c.Mark(at, one.g80, told=told(one.g80)) for at, one in enumerate(costs) if one.g80]
 
     def panel(attribute: str, title: str, label: str, theirs: Sequence[c.Mark] = ()) -> c.Panel:
         found = [(place, getattr(cost, attribute)) for place, cost in enumerate(costs)]

@@ -145,24 +145,25 @@ def _panel(unit: str, found: Sequence[Line], colours: Mapping[str, str]) -> c.Pa
         beside = of[line.words]
         return names.index(line.words) + thick * (beside.index(line.launch) - (len(beside) - 1) / 2)
 
+    def marks(what: str, lines: Sequence[Line]) -> list[c.Mark]:
+        said = [(line, getattr(line, what)) for line in lines]
+        return [
+            c.Mark(
+                place(line), value, valid=line.valid or what == "ideal",
+                told=f"{line.words}, {line.launch}, {what}: {value:.4g} {unit}s a request",
+            )
+            for line, value in said
+            if value is not None
+        ]  # fmt: skip
+
     here = [line for line in found if line.words in names]
     layers: list[c.Layer] = []
     for launch in launches:
-        bars = [
-            c.Mark(place(line), line.predicted, valid=line.valid)
-            for line in here
-            if line.launch == launch and line.predicted is not None
-        ]
+        bars = marks("predicted", [line for line in here if line.launch == launch])
         layers.append(c.Bars(bars, c.Look(colours[launch], alpha=0.75), launch, thick=0.94 * thick))
-    counted = [
-        c.Mark(place(line), line.counted, valid=line.valid)
-        for line in here
-        if line.counted is not None
-    ]
-    ideal = [c.Mark(place(line), line.ideal) for line in here if line.ideal is not None]
     layers += [
-        c.Series(ideal, IDEAL, "ideal", order=3),
-        c.Series(counted, COUNTED, "counted", order=4),
+        c.Series(marks("ideal", here), IDEAL, "ideal", order=3),
+        c.Series(marks("counted", here), COUNTED, "counted", order=4),
     ]
     return c.Panel(
         [layer for layer in layers if not isinstance(layer, c.Series | c.Bars) or layer.marks],

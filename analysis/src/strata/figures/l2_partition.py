@@ -76,7 +76,8 @@ def chart(cores: Sequence[Core]) -> c.Chart:
         marks = [c.Mark(sm, at, valid=row.valid, row=row) for sm, at in enumerate(values)]
         each.append(c.Series(marks, c.Look(colour, marker, size=3.2), label))
         bins = Counter(BIN * (value // BIN + 0.5) for value in values).items()
-        bars = [c.Mark(middle, sms, valid=row.valid) for middle, sms in bins]
+        told = f"{{}} SMs, {side}: {{:g}} cycles ± {BIN / 2:g}".format
+        bars = [c.Mark(at, sms, valid=row.valid, told=told(sms, at)) for at, sms in bins]
         many.append(c.Bars(bars, c.Look(colour), thick=0.85 * BIN))
         if row.valid:
             each.append(c.Rule(row.value, MEDIAN))
@@ -97,7 +98,8 @@ def chart(cores: Sequence[Core]) -> c.Chart:
     beside = c.Panel(many, upward, sms_axis, "all SMs", sideways=True)
     rows: list[list[c.Panel | None]] = [[c.Panel(each, numbers, exchanges, "each SM"), beside]]
     if share := first.rows.get("near_share"):
-        shares = [c.Mark(sm, 100 * one, valid=share.valid) for sm, one in enumerate(share.taken)]
+        each_share = enumerate(share.taken)
+        shares = [c.Mark(sm, 100 * by, valid=share.valid, row=share) for sm, by in each_share]
         look, near_axis = c.Look("#009E73", "o", size=2.8), c.Axis("lines near (%)", room=0.6)
         rows.append([c.Panel([c.Series(shares, look)], numbers, near_axis), None])
     keys, height = [c.Key("median of the SMs", MEDIAN)], 2.3 + len(rows)

@@ -178,7 +178,10 @@ def _caption(parts: Sequence[Part]) -> str:
         predicted
         and "Below, paler: predictions from the run's own measurements, none of them fitted.",
         predicted & {"copy_in", "copy_out"}
-        and "Copies: their number and bytes, by the line through the run's pinned transfers.",
+        and "Copies: their number and bytes, by the line through the run's pinned transfers; "
+        "those to the GPU, for which nobody waits, as one of many.",
+        "allocate" in predicted
+        and "Allocations: their number, each with its release, as the smallest of the run.",
         "build" in predicted
         and "Build: the bytes that its kernels read and write, at the run's read bandwidth of "
         "L2, or of DRAM where L2 does not hold them; comparisons of all agents with all "
@@ -186,7 +189,9 @@ def _caption(parts: Sequence[Part]) -> str:
         "search" in predicted
         and "Search: the floating-point instructions of the distances, including idle "
         "threads, at the best rate of the run; loads and loops are not included.",
-        "idle" in predicted and "Idle: launches, at the cost of one more launch in a stream.",
+        "idle" in predicted
+        and "Idle: launches, at the cost of one more launch in a "
+        "stream, or of one that the host waits for if a copy to the host follows each.",
         predicted and "Hatched: the unexplained remainder.",
     )
 

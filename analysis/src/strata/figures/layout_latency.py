@@ -49,7 +49,7 @@ def chart(bars: Sequence[Bar], sections: Mapping[str, str] | None = None) -> c.C
         style = {"spread": "caps", "thick": 0.86, "words_size": 6}
         layers = c.by_look(here, attrgetter("layout"), looks, mark, c.Bars, **style)
         inside = [
-            c.Mark(place(bar), min(bar.arithmetic.value, bar.cycles.value))
+            c.Mark(place(bar), min(bar.arithmetic.value, bar.cycles.value), row=bar.arithmetic)
             for bar in here
             if bar.arithmetic and bar.cycles.valid
         ]

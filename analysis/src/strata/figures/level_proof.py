@@ -37,9 +37,9 @@ def chart(shares: Sequence[Share]) -> c.Chart:
                 c.mark(middle + JITTER * (at / last - 0.5 if last else 0), share.counted, 0.01)
                 for at, share in enumerate(here)
             ]
-            said = {100 * share.predicted.value for share in here if share.predicted}
+            said = {one.predicted.value: one.predicted for one in here if one.predicted}
             layers.append(c.Series(marks, look, label))
-            dashes = [c.Mark(middle, value) for value in sorted(said)]
+            dashes = [c.mark(middle, said[value], 0.01) for value in sorted(said)]
             layers.append(c.Series(dashes, PREDICTED, order=2.5))
         missing = set(names) - {share.name for share in levels[level]}
         layers += [

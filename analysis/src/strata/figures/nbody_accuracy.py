@@ -26,7 +26,7 @@ def chart(points: Sequence[Accuracy]) -> c.Chart:
         look = replace(c.PROBLEM_LOOK[problem], line="", size=4)
         rows = [(at, one.row) for at, one in placed]
         errors = [c.Mark(at, max(row.value, LEAST), valid=row.valid, row=row) for at, row in rows]
-        bounds = [c.Mark(at, one.bound) for at, one in placed]
+        bounds = [c.Mark(at, one.bound, told=f"bound: {one.bound:.2g}") for at, one in placed]
         layers.append(c.Series(errors, look, label))
         layers.append(c.Series(bounds, replace(look, marker="|", size=6)))
     places = c.names_axis([rung_name(rung) for rung in rungs], grid=True)

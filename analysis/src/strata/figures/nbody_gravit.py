@@ -79,8 +79,9 @@ def chart(points: Sequence[Copied]) -> c.Chart:
     ]
     if faster:
         ours = [
-            c.Series([c.Mark(at * apart[rung], gain) for at, gain in line], LOOKS[rung])
+            c.Series([c.Mark(at * apart[rung], by, told=told(by)) for at, by in line], LOOKS[rung])
             for rung, line in faster.items()
+            for told in [f"{rung_name(rung)}: {{:.2f}}× {rung_name(GRAVIT_BASE)}".format]
         ]
         theirs = [
             c.Series([c.Mark(edge * wide**at, gain, told=f"{name}, {gain:.2f}×")], look, name)

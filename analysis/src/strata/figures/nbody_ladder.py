@@ -1,6 +1,7 @@
 """What does each rung of the n-body ladder gain, and how far is it from its limit?"""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from strata import reference
 from strata.figures import _chart as c
@@ -11,6 +12,10 @@ from strata.ladder.rungs import PROBLEM_WORDS, SEVERAL, rung_name, size, size_wo
 from strata.model import units
 
 SERIAL = "serial"
+LANE = 0.16
+"""From the middle of a bar to the lane of other cases, of the distance of two bars."""
+FAR = 1.25
+"""A limit of more than this over the best rate has no place on the axis."""
 _PAIRS = {rungs.ONCE: "each pair\nonce", rungs.TENSOR: "on tensor\ncores"}
 """How a rung computes a pair; the others do it twice."""
 
@@ -22,7 +27,10 @@ def _rate(value: float) -> str:
 def _words(step: Best, steps: Sequence[Best], scale: float) -> str:
     """The words beside a bar: rate, step, on a CPU all steps, and the best setting."""
     row, here = step.row, size_words(step.row)
-    where = [word for word in (step.chosen, here if here != common_size(steps) else "") if word]
+    far = [one for one in (step.limit,) if one and one.value > _reach(steps)]
+    limit = "".join(f"limit {_rate(one.value / scale)}" for one in far)
+    size_of = here if here != common_size(steps) else ""
+    where = [word for word in (step.chosen, size_of, limit) if word]
     words = _rate(row.value / scale)
     if step.speedup and step.before:
         words += f"   {units.factor(step.speedup)} {rung_name(step.before.benchmark)}"
@@ -39,43 +47,52 @@ def _second_sizes(steps: Sequence[Best]) -> str:
 
 
 def chart(steps: Sequence[Best]) -> c.Chart:
-    """Bars from zero in ladder order; below them published values."""
+    """Bars from zero in ladder order, with other cases in lanes; below them published values.
+
+    The axis ends near the best rate: a limit far beyond it is an arrowhead at its edge, and words.
+    """
     scale, unit = c.per_second(step.row.value for step in steps)
     others = _others(steps)
-    bars, found, seconds, limits = [], [], [], []
+    numbered = list(enumerate(steps))
+    bars = [c.mark(place, step.row, scale) for place, step in numbered]
+    found = [c.mark(at + LANE, step.other, scale) for at, step in numbered if step.other]
+    seconds = [c.mark(at - LANE, step.second, scale) for at, step in numbered if step.second]
+    limits = [c.mark(at, step.limit, scale) for at, step in numbered if step.limit]
+    theirs = [
+        c.Mark(at, one.rate / scale, told=f"{_rate(one.rate / scale)} {unit}, {_cited(one)}")
+        for at, one in enumerate(others, start=len(steps))
+    ]
+    near = [one for one in limits if one.value * scale <= _reach(steps)]
+    far = [one for one in limits if one not in near]
+    end = 1.05 * max(mark.furthest for mark in (*bars, *found, *seconds, *theirs, *near))
     highest: dict[str, float] = {}
-    for place, step in enumerate(steps):
-        bars.append(c.mark(place, step.row, scale))
-        if step.other:
-            found.append(c.Mark(place, step.other.value / scale))
-        if step.second:
-            seconds.append(c.Mark(place, step.second.value / scale))
+    for step in steps:
         if step.limit:
-            limit = step.limit.value / scale
             what = _PAIRS.get(step.rung, "each pair\ntwice")
-            limits.append(c.Mark(place, limit))
-            highest[what] = max(limit, highest.get(what, 0))
-    places = range(len(steps), len(steps) + len(others))
-    theirs = [c.Mark(at, one.rate / scale) for at, one in zip(places, others, strict=True)]
+            highest[what] = max(step.limit.value / scale, highest.get(what, 0))
     words = [_words(step, steps, scale) for step in steps]
     words += [f"{_rate(one.rate / scale)}{_bodies(one, '   ({})')}" for one in others]
     beside = [(float(place), text, c.INK) for place, text in enumerate(words)]
-    circle, stroke = c.Look(marker="o", size=4.4, hollow=True), c.Look(marker="|", size=11)
-    diamond = c.Look(marker="D", size=3.8, hollow=True)
     other = next((step.other.text("problem") for step in steps if step.other), "single")
     drawn: list[c.Series | c.Bars] = [
         c.Bars(bars, c.Look("#0072B2"), common_size(steps), "bar"),
-        c.Series(found, circle, PROBLEM_WORDS[other], order=3),
-        c.Series(seconds, diamond, _second_sizes(steps), order=3),
-        c.Series(limits, stroke, "issue limit"),
+        c.Series(seconds, c.Look("#56B4E9", "D", size=3.4), _second_sizes(steps), order=3),
+        c.Series(found, c.Look("#E69F00", "o", size=3.8), PROBLEM_WORDS[other], order=3),
+        c.Series(near, c.Look(marker="|", size=11), "issue limit"),
+        c.Series([replace(one, value=0.987 * end) for one in far], c.Look(marker=">", size=5)),
         c.Series(theirs, c.THEIRS, "others' code"),
     ]
     layers: list[c.Layer] = [one for one in drawn if one.marks]
-    layers += [c.Rule(at, words=what) for what, at in highest.items()]
+    layers += [c.Rule(at, words=what) for what, at in highest.items() if at <= end]
     names = [rung_name(step.rung) for step in steps] + [one.label for one in others]
-    values = c.Axis(f"interactions ({unit})", zero=True)
+    values = c.Axis(f"interactions ({unit})", limits=(0, end))
     panel = c.Panel(layers, c.names_axis(names), values, sideways=True, beside=beside)
     return c.Chart([[panel]], 8.4, 1.5 + 0.3 * len(names))
+
+
+def _reach(steps: Sequence[Best]) -> float:
+    """The highest rate that has a place on the axis."""
+    return FAR * max(row.value for one in steps for row in (one.row, one.other, one.second) if row)
 
 
 def _others(steps: Sequence[Best]) -> Sequence[reference.PublishedRate]:
@@ -114,6 +131,8 @@ def _caption(steps: Sequence[Best]) -> str:
         and "Strokes: what the instructions of a rung's inner loop allow if a warp issues in "
         "every cycle of the clock under this load, or what its reciprocal roots allow if "
         "they take longer; dotted: the highest of them for each way to compute a pair.",
+        any(step.limit.value > _reach(steps) for step in steps if step.limit)
+        and "Arrowheads: limits beyond the axis, in brackets.",
         theirs and f"Other codes: {theirs}.",
     )
 

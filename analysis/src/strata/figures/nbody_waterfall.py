@@ -46,10 +46,11 @@ def _rates(title: str, steps: Sequence[Change]) -> c.Panel:
         old, gain, said = one.before.value / scale, one.measured, factor(one.measured)
         ends = (old * gain, old * one.low, old * one.high)
         bars[gain >= 1].append(c.Mark(place, *ends, start=old, row=one.after))
-        strokes.append(c.Mark(place, old))
+        strokes.append(c.Mark(place, old, row=one.before))
         right = old * max(1, gain, one.high)
         if one.prediction:
-            predicted.append(c.Mark(place, old * one.prediction.value))
+            told = f"predicted: {factor(one.prediction.value)}, {RULE_WORDS[one.prediction.rule]}"
+            predicted.append(c.Mark(place, old * one.prediction.value, told=told))
             right = max(right, old * one.prediction.value)
             said += f" ({factor(one.prediction.value)})"
         words.append(c.Mark(place, right, words=said))
@@ -69,24 +70,26 @@ def _rates(title: str, steps: Sequence[Change]) -> c.Panel:
 
 def _factors(steps: Sequence[Change]) -> c.Panel:
     """The measured factor of each step as a product of known factors."""
+    known = zip(FACTORS.items(), COLOURS, strict=True)
+    looks = {name: (words, c.Look(colour)) for (name, words), colour in known} | REST
     bars: dict[str, list[c.Mark]] = {}
     beside: list[tuple[float, str, str]] = []
     for place, one in enumerate(steps):
         for name, start, end in segments(one):
             if max(end / start, start / end) >= LEAST:
-                bars.setdefault(name, []).append(c.Mark(place, end, start=start))
+                told = f"{rung_name(one.rung)}, {looks[name][0]}: {factor(end / start)}"
+                bars.setdefault(name, []).append(c.Mark(place, end, start=start, told=told))
         if one.counted and one.unexplained is not None:
             beside.append((place, factor(one.unexplained), c.INK))
         else:
             beside.append((place, "not counted", c.GREY))
-    known = zip(FACTORS.items(), COLOURS, strict=True)
-    looks = {name: (words, c.Look(colour)) for (name, words), colour in known} | REST
     drawn = [
         c.Bars(bars[name], look, words, thick=THICK)
         for name, (words, look) in looks.items()
         if name in bars
     ]
-    strokes = [c.Mark(place, one.measured) for place, one in enumerate(steps)]
+    measured = [f"{rung_name(one.rung)}, measured: {factor(one.measured)}" for one in steps]
+    strokes = [c.Mark(at, one.measured, told=measured[at]) for at, one in enumerate(steps)]
     stroke = c.Series(strokes, c.Look(marker="|", size=12), "measured factor", order=3)
     layers: list[c.Layer] = [c.Rule(1, c.Look(line="-", width=0.7)), *drawn, stroke]
     places = c.names_axis([""] * len(steps))

@@ -15,7 +15,7 @@ from strata.run import Run
 LATENCIES = {
     "shared": ("shared memory", "cycles"),
     "l1": ("L1", "cycles"),
-    "l2": ("L2, near part", "cycles"),
+    "l2": ("L2", "cycles"),
     "l2_far": ("L2, far part", "cycles"),
     "dram": ("DRAM", "cycles"),
 }

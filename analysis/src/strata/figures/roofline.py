@@ -23,8 +23,9 @@ JOINED = c.Look(line="-", width=0.6, alpha=0.75)
 LEADER = c.Look(colour=c.GREY, line="-", width=0.4, alpha=0.6)
 RING = c.Look(marker="o", size=11, width=1.4, hollow=True)
 NOMINAL = c.Look(colour=c.GREY, marker="o", hollow=True)
+SECOND = c.Look(colour=c.GREY, marker="o", size=2.6)
 INVALID = c.Look(colour=c.GREY, marker="X", hollow=True)
-RUN = attrgetter("run")
+RUN, SIZE = attrgetter("run"), attrgetter("size")
 WALLS = {1.0: "stride 0", 1 / 4: "stride 1", 1 / 32: "stride ≥ 8"}
 """Loads of a word of 4 bytes by each lane against sectors (Ding and Williams 2019)."""
 
@@ -153,25 +154,32 @@ def _shown(points: Sequence[Point], ends: Ends) -> list[Point]:
 
 
 def _kernels(points: Sequence[Point], ends: Ends) -> tuple[list[c.Series], list[Name]]:
-    """The points of each kernel, joined at its rate, impossible ones circled; and its name."""
+    """The points of each kernel, joined at its rate, impossible ones circled; and its name.
+
+    A kernel of two sizes has one name, with both rates; the marks of the second are small.
+    """
     layers, names = [], []
-    for kernel, mine in c.grouped(points, lambda one: one.name).items():
-        shown = [one for one in mine if _filled(one)] or mine
-        xs = [_place(one, ends)[0] for one in shown]
-        y, rate = _place(shown[0], ends)[1], brief(shown[0].value)
-        layers.append(roof(y, min(xs), max(xs), JOINED, sloped=False))
-        layers.append(roof(y, max(xs), ends.right, LEADER, sloped=False))
-        rate = rate if shown[0].basis == "counted" else f"({rate})"
-        names.append((y, f"{kernel} {rate}", c.INK))
+    for mine in c.grouped(points, lambda one: one.kernel).values():
+        rates = []
+        for nth, same in enumerate(c.grouped(sorted(mine, key=SIZE), SIZE).values()):
+            shown = [one for one in same if _filled(one)] or same
+            xs = [_place(one, ends)[0] for one in shown]
+            y, rate = _place(shown[0], ends)[1], brief(shown[0].value)
+            layers.append(roof(y, min(xs), max(xs), LEADER if nth else JOINED, sloped=False))
+            rates.append((y, rate if shown[0].basis == "counted" else f"({rate})"))
+            if not nth:
+                layers.append(roof(y, max(xs), ends.right, LEADER, sloped=False))
+        first = min(mine, key=SIZE).name
+        names.append((rates[0][0], f"{first} {' · '.join(rate for _, rate in rates)}", c.INK))
     for one in _shown(points, ends):
         x, y, marker = _place(one, ends)
-        size, order = (4.6, 4) if _filled(one) else (3.8, 3)
+        size = (SECOND.size if one.size else 4.6) * (1 if _filled(one) else 0.83)
         hollow = not (_filled(one) and one.valid)
         marker = marker if one.valid else "X"
         look = c.Look(colour=_colour(one.level), marker=marker, size=size, hollow=hollow)
-        layers.append(c.Series([c.Mark(x, y, row=one.row)], look, order=order))
+        layers.append(c.Series([c.Mark(x, y, row=one.row)], look, order=3 + _filled(one)))
         if one.above:
-            layers.append(c.Series([c.Mark(x, y)], RING, order=2.5))
+            layers.append(c.Series([c.Mark(x, y, row=one.row)], RING, order=2.5))
     return layers, names
 
 
@@ -188,7 +196,9 @@ def _keys(entries: Sequence[Entry]) -> Iterator[c.Key]:
     for level in ordered((one.level for one in points), (*LEVELS, ONCE, LOADS)):
         look = c.Look(colour=_colour(level), marker=MARKERS[level], hollow=level in (ONCE, LOADS))
         yield c.Key(level_words(level, points[0].row.backend), look)
+    sizes = _seconds(points)
     for label, look, present in (
+        (f"small: {sizes}", SECOND, sizes),
         ("nominal", NOMINAL, any(one.basis == "nominal" and one.level != ONCE for one in points)),
         ("lesser ceiling", LESSER, any(one.lesser for one in ceilings)),
         ("theoretical", THEORETICAL, any(one.basis == "theoretical" for one in ceilings)),
@@ -269,9 +279,14 @@ def _sizes(points: Sequence[Point]) -> str:
     rungs = [one for one in points if one.row.suite == ladder.SUITE]
     if not rungs:
         return f"Kernels as timed and counted by Nsight Compute{names}."
-    words = [*{one.name: ladder.size_words(one.row) for one in rungs}.values()]
-    odd = ", unless a name gives another size" if len({*words}) > 1 else ""
-    return f"Kernels: the n-body ladder, {mode(words)}{odd}{names}."
+    usual = mode(ladder.size_words(one.row) for one in rungs if not one.size)
+    odd = f"; small marks and second rates: {sizes}" if (sizes := _seconds(points)) else ""
+    return f"Kernels: the n-body ladder, {usual}{names}{odd}."
+
+
+def _seconds(points: Sequence[Point]) -> str:
+    """The sizes of small marks."""
+    return " or ".join(dict.fromkeys(one.size for one in points if one.size))
 
 
 def _beyond(points: Sequence[Point], ends: Ends) -> Iterator[str]:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from strata.figures import _chart as c
 from strata.figures._figure import Figure, attributes, prose
 from strata.model.cases import by_case
+from strata.model.units import quantity
 from strata.reference import cite
 from strata.run import Row, Run
 
@@ -70,7 +71,9 @@ def ratio(kernels: Sequence[Kernel], place: int, group: int = 0) -> c.Mark | Non
         return None
     value = slow.value / fast.value
     low, high = slow.minimum / fast.maximum, slow.maximum / fast.minimum
-    return c.Mark(place + 0.12, value, low, high, slow.valid and fast.valid, f"{value:.3g}×")
+    words, valid = f"{value:.3g}×", slow.valid and fast.valid
+    told = f"{words}: {quantity(slow.value, slow.unit)} ÷ {quantity(fast.value, fast.unit)}"
+    return c.Mark(place + 0.12, value, low, high, valid, words, told=told)
 
 
 def chart(kernels: Sequence[Kernel]) -> c.Chart:
@@ -111,7 +114,9 @@ def chart(kernels: Sequence[Kernel]) -> c.Chart:
 def _ratios(kernels: Sequence[Kernel], here: str) -> c.Panel:
     """Published speed-ups, and below each the same ratio here."""
     places = range(len(SPEED_UPS))
-    published = [c.Mark(at - 0.12, by, words=f"{by}×") for at, (_, by, *_) in enumerate(SPEED_UPS)]
+    told = f"{{}}×, published {cite('vandenbraak2010access')}".format
+    both = [(at - 0.12, by) for at, (_, by, *_) in enumerate(SPEED_UPS)]
+    published = [c.Mark(at, by, words=f"{by}×", told=told(by)) for at, by in both]
     own = [ratio(kernels, place) for place in places]
     theirs, ours = c.Look("#b5a800", "D", size=5.5), c.Look(marker="o", size=5)
     layers: list[c.Layer] = [

@@ -116,7 +116,7 @@ def chart(shown: Sequence[Point]) -> c.Chart:
             title = f"{memory}, {_name(direction)}".removeprefix(", ")
             return c.Panel(_times(here, pieces), places, time, title)
         valid = [(p, p.bandwidth) for p in here if p.bandwidth and p.bandwidth.valid]
-        marks = [(p.memory, c.Mark(p.bytes, row.value / scale)) for p, row in valid]
+        marks = [(p.memory, c.mark(p.bytes, row, scale)) for p, row in valid]
         return c.Panel(c.by_look(marks, itemgetter(0), looks, itemgetter(1)), places, rate)
 
     rows = [[panel(one, rates=rates) for one in directions] for rates in (False, True)]

@@ -113,8 +113,9 @@ def _times(kernels: Sequence[Kernel]) -> c.Panel | None:
     own = [
         c.mark(at + 0.17, one.time, words=c.seconds(one.time.value)) for at, one in enumerate(shown)
     ]
+    cited = f"{{}}, published {cite('vandenbraak2010access')}".format
     theirs = [
-        c.Mark(at - 0.17, one.published, words=c.seconds(one.published))
+        c.Mark(at - 0.17, one.published, words=(said := c.seconds(one.published)), told=cited(said))
         for at, one in enumerate(shown)
         if one.published
     ]

@@ -115,7 +115,8 @@ def chart(items: Sequence[Item]) -> c.Chart:
         for rate, row, look, ink in (own, theirs):
             if rate and one.intensity:
                 place, value = one.intensity, rate / GIGA
-                mark = c.Mark(place, value, valid=row is None or row.valid, row=row)
+                told = f"{one.name}: {short(value)} · 10⁹/s, published {cite(KEY)}"
+                mark = c.Mark(place, value, valid=row is None or row.valid, row=row, told=told)
                 layers.append(c.Series([mark], look, order=4))
                 words = c.Words(place, value, short(value), 9, across="left", size=7, colour=ink)
                 layers.append(words)

@@ -13,12 +13,13 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from io import BytesIO
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -28,8 +29,10 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from strata.compare.changes import family_of
 from strata.model.truth import load_run
-from strata.run import Run, RunError, grouped
+from strata.run import Run, RunError, grouped, write_files
+from strata.run.files import regular
 from strata.run.private import hidden
+from strata.run.schema import WORD, Count, Utc
 
 VERSION = 1
 _WORDS = (
@@ -52,6 +55,10 @@ RUNS = 5000
 """So many runs at most are in a part."""
 BLOCK = 256 << 20
 """Bytes of a block's matrix, unless one benchmark alone has more."""
+MOST_OF_GROUP = 512 << 20
+"""Bytes that a row group may unpack to; so may the file of a part's runs."""
+MOST_OF_BLOCK = 2 * BLOCK
+"""Bytes of a block's matrix of which rows fill less than a quarter."""
 ENOUGH = 16
 """Run folders that are worth a process of its own."""
 SKEW = timedelta(days=1)
@@ -69,19 +76,19 @@ class Entry(msgspec.Struct, frozen=True):
     where nobody shall know it.
     """
 
-    run: str
+    run: Annotated[str, msgspec.Meta(pattern=rf"^(?!\.+$){WORD.pattern}\Z")]
     gpu: str
     node: str
     model: str
     device: str
-    started: str
+    started: Utc
     state: str
     build: str
     folder: str
     facts: Mapping[str, Any]
     before: Mapping[str, Any]
     after: Mapping[str, Any]
-    sizes: Mapping[str, int]
+    sizes: Mapping[str, Count]
 
 
 class Line(NamedTuple):
@@ -215,18 +222,18 @@ def table_of(run: Run) -> pa.Table:
 
 
 def _write(dataset: Path, entries: Sequence[Entry], tables: Sequence[pa.Table]) -> None:
-    """One part: its rows first, then its runs; each appears whole or not at all."""
+    """One part, its rows and its runs, whole or not at all."""
     names = "\n".join(entry.run for entry in entries)
     stem = f"{entries[0].run}-{hashlib.sha256(names.encode()).hexdigest()[:12]}.parquet"
     table = pa.concat_tables(tables).unify_dictionaries().combine_chunks()
     order = np.argsort(_plain(table["benchmark"]), kind="stable")
     table = table.take(pa.array(order))
     told = {b"strata.fleet": f"{VERSION}".encode()}
-    with _placed(dataset / "rows" / stem) as path:
-        schema = rows_schema.with_metadata(told)
-        with pq.ParquetWriter(path, schema, compression="zstd", write_page_checksum=True) as file:
-            for start, stop in _groups(_plain(table["benchmark"])):
-                file.write_table(table.slice(start, stop - start).cast(schema))
+    rows, runs = BytesIO(), BytesIO()
+    schema = rows_schema.with_metadata(told)
+    with pq.ParquetWriter(rows, schema, compression="zstd", write_page_checksum=True) as file:
+        for start, stop in _groups(_plain(table["benchmark"])):
+            file.write_table(table.slice(start, stop - start).cast(schema))
     lines = pa.table(
         {
             "run": [entry.run for entry in entries],
@@ -237,24 +244,8 @@ def _write(dataset: Path, entries: Sequence[Entry], tables: Sequence[pa.Table]) 
             "entry": [msgspec.json.encode(entry).decode() for entry in entries],
         }
     )
-    with _placed(dataset / "runs" / stem) as path:
-        pq.write_table(lines.replace_schema_metadata(told), path, compression="zstd")
-
-
-class _placed:  # noqa: N801  (used as a function)
-    """The path to write a file at, which takes its place once all is well."""
-
-    def __init__(self, path: Path) -> None:
-        self.path, self.part = path, path.with_name(f".{path.name}.{os.getpid()}")
-
-    def __enter__(self) -> Path:
-        return self.part
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        if kind is None:
-            self.part.replace(self.path)
-        else:
-            self.part.unlink(missing_ok=True)
+    pq.write_table(lines.replace_schema_metadata(told), runs, compression="zstd")
+    write_files(dataset, {f"rows/{stem}": rows.getvalue(), f"runs/{stem}": runs.getvalue()})
 
 
 def _plain(column: pa.ChunkedArray) -> npt.NDArray[np.str_]:
@@ -297,19 +288,55 @@ def parts(dataset: Path, refused: Refused) -> list[Part]:
     for path in sorted((dataset / "runs").glob("*.parquet")):
         rows = dataset / "rows" / path.name
         try:
-            table = pq.read_table(path)
-            version = int((table.schema.metadata or {}).get(b"strata.fleet", b"0"))
-            if version != VERSION:
-                expected = f"a data set of version {VERSION}"
-                mend = "use the strata that wrote it, or a newer one"
-                raise RunError(path, found=f"version {version}", expected=expected, mend=mend)
-            entries = [msgspec.json.decode(text, type=Entry) for text in table["entry"].to_pylist()]
-            with rows.open("rb") as file:
-                pq.read_metadata(file)
-            found.append(Part(rows, tuple(entries)))
-        except (OSError, pa.ArrowException, msgspec.MsgspecError, KeyError) as error:
+            with _opened(path, ["entry"]) as file:
+                version = int((file.schema_arrow.metadata or {}).get(b"strata.fleet", b"0"))
+                if version == VERSION:
+                    entries = _entries(file)
+                    with _opened(rows) as of:
+                        _check_rows(rows, entries, of)
+        except (OSError, ValueError, pa.ArrowException, KeyError, RecursionError) as error:
             refused(_damaged(path, error))
+            continue
+        if version != VERSION:
+            expected = f"a data set of version {VERSION}"
+            mend = "use the strata that wrote it, or a newer one"
+            raise RunError(path, found=f"version {version}", expected=expected, mend=mend)
+        found.append(Part(rows, entries))
     return found
+
+
+@contextmanager
+def _opened(path: Path, words: Sequence[str] = _WORDS) -> Iterator[pq.ParquetFile]:
+    """A file of a part, by the rules of a run folder; `words` are read as numbered words.
+
+    Raises `RunError` for a link, for a file that is not regular, and where one row group unpacks to
+    more than `MOST_OF_GROUP`, by what it says or by what its rows are in memory.
+    """
+    with regular(path, link=False) as raw:
+        file = pq.ParquetFile(raw, read_dictionary=words, page_checksum_verification=True)
+        told = file.metadata
+        for group in map(told.row_group, range(told.num_row_groups)):
+            if max(group.total_byte_size, 8 * group.num_rows * told.num_columns) > MOST_OF_GROUP:
+                found, expected = "more", f"at most {MOST_OF_GROUP >> 20} MiB in a row group"
+                raise RunError(path, found=found, expected=expected, mend="remove this part")
+        yield file
+
+
+def _entries(file: pq.ParquetFile) -> tuple[Entry, ...]:
+    """The runs of a part; equal ones are one, however often they are told."""
+    if file.metadata.num_rows > RUNS:
+        raise ValueError(f"{file.metadata.num_rows} runs, where a part has at most {RUNS}")
+    texts = file.read(["entry"])["entry"].unique().to_pylist()
+    return tuple(msgspec.json.decode(text, type=Entry) for text in texts)
+
+
+def _check_rows(path: Path, entries: Sequence[Entry], file: pq.ParquetFile) -> None:
+    """Raises `RunError` for a part with other columns or other rows than its runs say, or more."""
+    count, told = file.metadata.num_rows, sum(sum(entry.sizes.values()) for entry in entries)
+    if not file.schema_arrow.equals(rows_schema) or count != told or count > 2 * PART:
+        found = f"{count} rows of {', '.join(file.schema_arrow.names)}"
+        expected = f"the {told} rows of its runs, at most {2 * PART}"
+        raise RunError(path, found=found, expected=expected, mend="remove this part")
 
 
 class DamagedError(Exception):
@@ -321,6 +348,8 @@ class DamagedError(Exception):
 
 
 def _damaged(path: Path, error: Exception) -> str:
+    if isinstance(error, RunError):
+        return f"{error}"
     reason = " ".join(f"{error}".split())
     return f"{path}: cannot be read: {reason}; to mend: remove this part and add its runs again"
 
@@ -357,21 +386,23 @@ _KEY = ("case", "quantity", "method")
 
 
 def _block(found: Sequence[Part], place: Mapping[str, int], sizes: Mapping[str, int]) -> Block:
-    index = _Index(len(place), sum(sizes.values()))
+    entries = [one for part in found for one in part.entries if one.run in place]
+    rows = sum(one.sizes.get(benchmark, 0) for one in entries for benchmark in sizes)
+    most = max(MOST_OF_BLOCK, 16 * rows) // (4 * len(place))
+    index = _Index(len(place), sum(sizes.values()), most)
     for part in found:
         here = {one.run: place[one.run] for one in part.entries if one.run in place}
         try:
             for batch in _batches(part.rows, min(sizes), max(sizes)) if here else ():
                 index.take(batch, here, sizes.keys())
-        except (OSError, pa.ArrowException) as error:
+        except (OSError, ValueError, pa.ArrowException) as error:
             raise DamagedError(part, error) from None
     return index.block()
 
 
 def _batches(path: Path, first: str, last: str) -> Iterator[pa.RecordBatch]:
     """The row groups that may hold benchmarks from `first` to `last`."""
-    with path.open("rb") as raw:
-        file = pq.ParquetFile(raw, read_dictionary=list(_WORDS), page_checksum_verification=True)
+    with _opened(path) as file:
         column = file.schema_arrow.names.index("benchmark")
         for group in range(file.num_row_groups):
             told = file.metadata.row_group(group).column(column).statistics
@@ -380,14 +411,18 @@ def _batches(path: Path, first: str, last: str) -> Iterator[pa.RecordBatch]:
 
 
 class _Index:
-    """Takes rows in, of any runs in any order, and puts each where its kind of row stands."""
+    """Takes rows in, of any runs in any order, and puts each where its kind of row stands.
 
-    def __init__(self, runs: int, capacity: int) -> None:
+    There is room for `capacity` kinds, and for `most` at most: beyond it raises ValueError.
+    """
+
+    def __init__(self, runs: int, capacity: int, most: int) -> None:
+        self._most = most
         self._codes: tuple[dict[str, int], ...] = ({}, {}, {})
         self._known = np.empty(0, np.int64)
         self._where = np.empty(0, np.int64)
         self._lines: list[Line] = []
-        self._values = np.full((runs, max(capacity, 1)), np.nan, np.float32)
+        self._values = np.full((runs, max(min(capacity, most), 1)), np.nan, np.float32)
         self._invalid = np.zeros(runs, np.int64)
 
     def take(self, batch: pa.RecordBatch, place: Mapping[str, int], wanted: Iterable[str]) -> None:
@@ -417,6 +452,8 @@ class _Index:
             words = [rows.column(name).cast(pa.string()).to_pylist() for name in Line._fields]
             start = len(self._lines)
             self._lines += [Line(*of) for of in zip(*words, strict=True)]
+            if len(self._lines) > self._most:
+                raise ValueError(f"more than {self._most} rows that no two runs share")
             if (more := len(self._lines) - self._values.shape[1]) > 0:
                 wider = np.full((len(self._values), max(more, start)), np.nan, np.float32)
                 self._values = np.hstack([self._values, wider])
@@ -438,5 +475,7 @@ def _numbered(codes: dict[str, int], word: str) -> int:
 def _coded(batch: pa.RecordBatch, name: str, code: Callable[[str], int]) -> npt.NDArray[np.int64]:
     """A column of words as whole numbers, each word asked for once."""
     column = batch.column(name)
+    if column.null_count:
+        raise ValueError(f"rows without a {name}")
     codes = np.array([code(word) for word in column.dictionary.to_pylist()] or [0], np.int64)
     return np.asarray(codes[column.indices.to_numpy(zero_copy_only=False)])

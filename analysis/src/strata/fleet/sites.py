@@ -24,8 +24,8 @@ SITES: Mapping[str, str] = {
 _CLOCKS = ("core_clock", "reported_clock")
 _BENCHMARKS = {
     "tlb": "tlb", "transfers": "host", "peer_copy": "peer",
-    "launch_overhead": "launch", "clock_under_load": "clock", "bank_conflicts": "l1",
-    "distributed_shared": "l1", "l2_partition": "l2",
+    "launch_overhead": "launch", "allocation": "launch", "clock_under_load": "clock",
+    "bank_conflicts": "l1", "distributed_shared": "l1", "l2_partition": "l2",
 }  # fmt: skip
 _LEVELS = {
     "dram": "dram", "past L2": "dram", "past DRAM": "tlb", "l2": "l2", "l3": "l2",

@@ -153,7 +153,8 @@ def worst_rows(fleet: Fleet, parts: Sequence[Part]) -> Mapping[int, Table]:
             np.array([getattr(one, what) for one in of]) for what in ("centre", "spread")
         )
         for run, values in enumerate(block.values[:, places].astype(np.float64)):
-            apart = np.abs(values - centre) / np.maximum(spread, LEAST * np.abs(centre))
+            with np.errstate(divide="ignore", invalid="ignore"):  # all are 0
+                apart = np.abs(values - centre) / np.maximum(spread, LEAST * np.abs(centre))
             for at in np.argsort(-np.nan_to_num(apart))[:ROWS]:
                 if apart[at] > 0:
                     far[run].append((float(apart[at]), of[at], float(values[at])))
@@ -165,7 +166,8 @@ def worst_rows(fleet: Fleet, parts: Sequence[Part]) -> Mapping[int, Table]:
                 one.line.case, f"{one.line.quantity} ({one.line.method})",
                 units.quantity(value, one.line.unit), units.quantity(one.centre, one.line.unit),
                 percent(value / one.centre - 1) if one.centre else "–",
-                size(one.spread / abs(one.centre)) if one.centre else "–", units.short(sigmas),
+                size(one.spread / abs(one.centre)) if one.centre else "–",
+                units.short(sigmas) if sigmas < np.inf else "–",
             )
             for sigmas, one, value in sorted(found, key=lambda of: -of[0])[:ROWS]
         ]  # fmt: skip

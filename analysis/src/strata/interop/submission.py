@@ -16,8 +16,16 @@ from zlib import crc32
 
 from strata.interop.plain_csv import encode
 from strata.model.truth import load_run
-from strata.run import CONTEXT_FILE, MEASUREMENTS_FILE, SAMPLES_FILE, Run, RunError
-from strata.run.files import MOST_OF_LINE, at_once, lines, opened, packed, place_folder
+from strata.run import COLUMNS, CONTEXT_FILE, MEASUREMENTS_FILE, SAMPLES_FILE, Run, RunError
+from strata.run.files import (
+    MOST_OF_LINE,
+    at_once,
+    lines,
+    opened,
+    packed,
+    place_folder,
+    runs_as_formula,
+)
 from strata.run.private import SHOWN, hidden, without_paths
 from strata.run.validate import findings, refuse_unusable
 
@@ -55,7 +63,8 @@ def submit(run: Run, out: Path, *, force: bool = False) -> Path:
     """Write `run` below `out` as `results/` has it, DEVICE/RUN packed; the path of that folder.
 
     Raises `RunError` where the run breaks its contract, is not complete, has rows that nobody can
-    check (an import, launches of somebody's own kernels), or is there already; or OSError.
+    check (an import, launches of somebody's own kernels), has a word in its table that a
+    spreadsheet would run, or is there already; or OSError.
     """
     folder, context = run.folder, run.context
     for found in findings(run):
@@ -68,6 +77,9 @@ def submit(run: Run, out: Path, *, force: bool = False) -> Path:
     if "imported" in told or any(case.suite == "access" for case in run.cases):
         found = "what another tool measured" if "imported" in told else "kernels of yours"
         _refuse(folder, found, "a sweep that others can repeat", "measure one: strata run default")
+    for cell in (getattr(row, name) for row in run.recorded.rows for name in COLUMNS):
+        if runs_as_formula(cell):  # measurements.csv is exact
+            _refuse(folder, f"{cell!r}", "no word that a spreadsheet would run", "measure again")
     target = out / context.device.slug / context.run
     if target.exists() and not force:
         mend = "name another --out, or say --force"

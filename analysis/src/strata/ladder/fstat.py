@@ -59,7 +59,8 @@ class SmallPieces(NamedTuple):
     """
 
     copy: float
-    allocation: float
+    allocation: float | None
+    """None where the rung that allocates has no valid rate."""
     share: float
     """Of the pass that has them all."""
     packed: float
@@ -69,30 +70,28 @@ class SmallPieces(NamedTuple):
 
 
 def small_pieces(run: Run) -> SmallPieces | None:
-    """From the first place that has all three rungs; None where there is none."""
+    """From the first place with valid rates of what copies pieces and of what packs them."""
     found = best(run)
     for place, name in found:
-        if name != f"{SUITE}_per_call":
+        if name != f"{SUITE}_kept_memory":
             continue
-        cases = [found.get((place, f"{SUITE}_{rung}")) for rung in ("kept_memory", "packed")]
-        calls, kept, packed = found[place, name], *cases
-        times = [seconds(case) for case in (calls, kept, packed)]
-        counts = [
-            case.row(what, provenance="counted") if case else None
-            for case, what in ((kept, "copies"), (packed, "copies"), (calls, "allocations"))
-        ]
-        row = calls.row(RATE)
-        if row is None or None in times or None in counts:
-            continue
-        all_calls, without_memory, without_copies = (time for time in times if time is not None)
-        more, fewer, allocations = (count.value for count in counts if count is not None)
-        copy = (without_memory - without_copies) / (more - fewer)
-        allocation = (all_calls - without_memory) / allocations
-        if copy <= 0 or allocation <= 0:
-            continue  # what the rungs differ by is less than their noise
-        return SmallPieces(
-            copy, allocation, 1 - without_copies / all_calls, all_calls / without_copies, row
+        kept, packed = found[place, name], found.get((place, f"{SUITE}_packed"))
+        calls = found.get((place, f"{SUITE}_per_call"))
+        many, few = (
+            case.row("copies", provenance="counted") if case else None for case in (kept, packed)
         )
+        copying, packing, row = seconds(kept), seconds(packed), kept.row(RATE)
+        if copying is None or packing is None or not many or not few or not row:
+            continue
+        copy = (copying - packing) / (many.value - few.value)
+        if copy <= 0:
+            continue  # what the rungs differ by is less than their noise
+        allocation, whole = None, copying
+        all_calls, allocations = seconds(calls), calls and calls.row("allocations")
+        if calls and all_calls and allocations and all_calls > copying:
+            allocation, whole = (all_calls - copying) / allocations.value, all_calls
+            row = calls.row(RATE) or row
+        return SmallPieces(copy, allocation, 1 - packing / whole, whole / packing, row)
     return None
 
 
@@ -100,11 +99,12 @@ def sentences(run: Run) -> Iterator[Sentence]:
     """What small copies cost on this device."""
     if found := small_pieces(run):
         row = found.row
+        share = Cited(f"{100 * found.share:.0f} %", row)
         yield (
             "A small copy costs ", Cited(quantity(found.copy, "s"), row),
-            ", and an allocation of memory with its release ",
-            Cited(quantity(found.allocation, "s"), row), ": together they take ",
-            Cited(f"{100 * found.share:.0f} %", row),
+            *((", and an allocation of memory with its release ",
+               Cited(quantity(found.allocation, "s"), row), ": together they take ", share)
+              if found.allocation else (": such copies take ", share)),
             " of an F-statistic that calls the GPU for every sum. Packing its pieces makes it ",
             Cited(factor(found.packed), row), " as fast.",
         )  # fmt: skip

@@ -1,10 +1,14 @@
 """The time of a step by phase: traced, and predicted from the run's own atlas.
 
-    copies     the number of copies and bytes, by the line through the run's pinned transfers
+    copies     the number of copies and bytes, by the line through the run's pinned transfers; those
+               to the device, which nobody waits for, each as one of many
     build      the bytes that its kernels read and write, at the run's rate of reading L2, or DRAM
                if they exceed L2; or the instructions of its comparisons, if they take longer
     search     the floating-point instructions of its distances, at the run's rate
-    idle       the number of launches, each at the cost of one more launch in a stream
+    allocate   the number of allocations, each with its release, of the smallest pieces that the run
+               allocated on the GPU
+    idle       the number of launches, each at the cost of one more launch in a stream; of a launch
+               that the host waits for, if a copy to the host follows each of them
 
 Nothing is fitted to the predicted values, and phases without such a rule are not predicted: the
 difference between a step and the sum of its predictions is shown, never explained away.
@@ -22,7 +26,7 @@ PHASES = ("allocate", "copy_in", "build", "search", "sum", "move", "copy_out", "
 PREFIX = "phase_"
 OPERATIONS_OF_FMA = 2
 """A ceiling counts a fused multiply-add as two operations; it is one instruction."""
-MODELLED = ("fp32_instructions", "build_bytes", "build_instructions")
+MODELLED = ("fp32_instructions", "build_bytes", "build_instructions", "allocations")
 """What a step computes and moves, as its rung's model has it."""
 
 
@@ -57,12 +61,22 @@ class Atlas:
     """The costs of the parts of a step in a run; None if not measured."""
 
     def __init__(self, run: Run) -> None:
-        found = transfer_model.lines(transfer_model.points(run.of("transfers")))
+        points = transfer_model.points(run.of("transfers"))
+        self.queued = transfer_model.queued_copy(points, "to_device")
+        found = transfer_model.lines(points)
         self.to_device = found.get(("pinned", "to_device", 1, "none"))
         self.to_host = found.get(("pinned", "to_host", 1, "none"))
-        launches = (row for row in run.of("launch_overhead") if row.text("launch") == "stream")
-        known = {(row.quantity, row.method): row.value for row in launches if row.valid}
-        self.launch = known.get(("launch_seconds", "event_slope"))
+        self.launch = {
+            row.text("launch"): row.value
+            for row in run.of("launch_overhead")
+            if row.valid and (row.quantity, row.method) == ("launch_seconds", "event_slope")
+        }
+        pieces = [
+            (int(row.text("bytes")), row.value)
+            for row in run.of("allocation")
+            if row.valid and row.text("memory") == "device"
+        ]
+        self.allocation = min(pieces)[1] if pieces else None
         peak = atlas.ceilings(run).get("fp32") if run.context.backend == "cuda" else None
         self.instructions = peak.row.value / OPERATIONS_OF_FMA if peak else None
         read = atlas.bandwidths(run) if run.context.backend == "cuda" else {}
@@ -81,12 +95,18 @@ class Atlas:
             for phase, (line, times, size) in copies.items()
             if line and counted.get(times)
         }
+        if self.queued and self.to_device and "copy_in" in found:  # nothing waits for it alone
+            found["copy_in"] += counted["copies_in"] * (self.queued - self.to_device.alpha)
         if self.instructions and "fp32_instructions" in counted:
             found["search"] = counted["fp32_instructions"] / self.instructions
+        if self.allocation and counted.get("allocations"):
+            found["allocate"] = counted["allocations"] * self.allocation
         if build := self._build(counted):
             found["build"] = build
-        if self.launch and "launches" in counted:
-            found["idle"] = counted["launches"] * self.launch
+        if launches := counted.get("launches"):
+            waits = counted.get("copies_out", 0) >= launches
+            if each := self.launch.get("synchronised" if waits else "stream"):
+                found["idle"] = launches * each
         return found
 
     def _build(self, counted: Mapping[str, float]) -> float | None:

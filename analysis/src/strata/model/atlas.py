@@ -228,7 +228,7 @@ def own_latencies(run: Run) -> Mapping[str, Row]:
         return {}
     found = {level: one.row for level, one in latencies(run).items()} | dict(constants(run))
     if (parts := partitions(run)) and parts.access == "a load":
-        found["l2_far"] = parts.far
+        found |= {"l2_near": parts.near, "l2_far": parts.far}
     return {level: row for level, row in found.items() if row.backend == "cuda"}
 
 

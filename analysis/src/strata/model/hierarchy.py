@@ -32,6 +32,7 @@ REGISTER = 4
 """Bytes of a register of a GPU."""
 UNTOLD = "no benchmark measures it"
 UNLIMITED = "no limit of it is known to the run"
+BANKS = "it has banks, not lines"
 LONGEST, MOST_OF_A_UNIT = 90, 9
 """Letters of a reason, and of a unit; the table of rows has all of them."""
 
@@ -136,21 +137,22 @@ class _Levels:
         self.latencies, self.bandwidths = atlas.latencies(run), atlas.bandwidths(run)
 
     def gpu(self) -> Iterator[Level]:
-        untold = (_missing(what, UNTOLD) for what in ("time", "bandwidth"))
-        registers = self.fact("registers_per_sm", REGISTER)
-        yield _level("registers", "Registers", 0, registers, *untold, each=True)
+        registers = self.fact("registers_per_sm", REGISTER), *_untold("time", "bandwidth")
+        yield _level("registers", "Registers", 0, *registers, each=True)
         l1 = (self.geometry("l1", what) for what in ("size", "line", "sector"))
         yield _level("l1", "L1 cache", 0, *l1, *self.speed("l1"), each=True)
-        shared = self.fact("shared_bytes_per_sm"), *self.speed("shared")
+        shared = self.fact("shared_bytes_per_sm"), *_untold("line", "sector", why=BANKS)
+        shared = *shared, *self.speed("shared")
         yield _level("shared", "Shared memory", 0, *shared, each=True)
         # A GPU reports its whole L2, but an SM finds only the part near it.
         told = self.geometry("l2", "size", "reported")
         whole = self.fact("l2_bytes") if told.source == "missing" else told
         lines = (self.geometry("l2", what) for what in ("line", "sector"))
         yield _level("l2", "L2 cache", 1, whole, *lines, *self.speed("l2"))
-        yield from self.parts("l2", "load", 1, "{} part", self.geometry("l2", "size", "size"))
-        dram = self.fact("memory_bytes"), *self.speed("dram"), self.reach()
-        yield _level("dram", "DRAM", 2, *dram)
+        near = self.geometry("l2", "size", "size")
+        yield from self.parts("l2", "load", 1, "{} part", near, *_untold("size"))
+        dram = self.fact("memory_bytes"), *_untold("line", "sector")
+        yield _level("dram", "DRAM", 2, *dram, *self.speed("dram"), self.reach())
         yield from self.parts("dram", "dram", 2, "behind {} L2")
         load = atlas.latencies(self.run, "mapped").get("host_memory")
         copies = {key[0]: row for key, row in atlas.transfers(self.run).items() if "pinned" in key}
@@ -223,12 +225,15 @@ class _Levels:
         yield _unlimited(found)
 
     def parts(
-        self, level: str, kind: str, depth: int, title: str, *near: Number
+        self, level: str, kind: str, depth: int, title: str, *sizes: Number
     ) -> Iterator[Level]:
-        """Near and far values, in L2 or the memory behind it; none for an undivided L2."""
+        """Near and far values, in L2 or the memory behind it; none for an undivided L2.
+
+        With their `sizes`, if these are parts of their own.
+        """
         rows = {row.quantity: row for row in self.run.of("l2_partition") if row.valid}
         count, clock = rows.get("partitions"), rows.get("core_clock")
-        for side, known in (("near", near), ("far", ())) if not count or count.value >= 2 else ():
+        for at, side in enumerate(("near", "far") if not count or count.value >= 2 else ()):
             name = f"{side}_{kind}_cycles"
             cycles = self.number("cycles", row := rows.get(name), _Sought("l2_partition", {}), name)
             time = cycles._replace(what="time")
@@ -239,7 +244,7 @@ class _Levels:
                 )
             elif row:
                 time = _missing("time", "its case has no valid clock")
-            numbers = *known, cycles, time
+            numbers = *sizes[at : at + 1], cycles, time, *_untold("bandwidth")
             yield _level(f"{level}_{side}", title.format(side), depth, *numbers, part_of=level)
 
     def reach(self) -> Number:
@@ -299,6 +304,10 @@ def _missing(what: str, why: str, row: Row | None = None) -> Number:
     said = one_line(why.replace(SPACE, " "))
     said = said if len(said) <= LONGEST else f"{said[:LONGEST]}…"
     return Number(what, "", None, "missing", row, said)
+
+
+def _untold(*names: str, why: str = UNTOLD) -> tuple[Number, ...]:
+    return tuple(_missing(what, why) for what in names)
 
 
 def _unlimited(bandwidth: Number) -> Number:

@@ -210,6 +210,17 @@ def lines(found: Iterable[Point]) -> Mapping[Key, Line]:
     return {key: line for key, line in fitted.items() if line}
 
 
+def queued_copy(found: Iterable[Point], direction: str) -> float | None:
+    """Seconds of one of many small pinned copies that are queued one after the other."""
+    many = [
+        one for one in found
+        if one.key[:2] == ("pinned", direction) and one.packing == "none"
+        and one.pieces > 1 and one.row.valid
+    ]  # fmt: skip
+    one = min(many, key=lambda point: (-point.pieces, point.bytes), default=None)
+    return one.row.value / one.pieces if one else None
+
+
 def worst_prediction(found: Iterable[Point]) -> float | None:
     """The largest absolute relative error of predictions for held-out sizes."""
     told = (one for one in found if one.held_out and one.row.valid)

@@ -13,12 +13,14 @@
 The same runs give the same bytes.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
+from msgspec.structs import replace as changed
 
 from strata import figures
 from strata.compare import devices, words
@@ -27,14 +29,21 @@ from strata.compare.output import sections
 from strata.compare.sections import Section, latex, markdown
 from strata.figures import _compare_changes, _compare_devices
 from strata.figures._chart import Chart
+from strata.figures._draw import draw
+from strata.figures._drawing import hits
 from strata.figures._figure import Figure
-from strata.figures._heading import heading_of
-from strata.figures._images import images
+from strata.figures._heading import headed, heading_of
+from strata.figures._images import files as images
+from strata.figures._sheet import Sheet
 from strata.model import plain
+from strata.model.units import quantity
+from strata.report import all_rows
 from strata.report.attempt import attempt
 from strata.report.page import environment, inline_svg
-from strata.run import Run
+from strata.run import Row, Run
 from strata.run.files import write_files
+from strata.run.private import without_paths
+from strata.run.rows import Places
 
 
 def _compared(
@@ -46,6 +55,23 @@ def _compared(
         return figure.beside(runs)
     both = figure.both or (lambda *_: ())
     return [item for one in found for item in both(one.before, one.after)]
+
+
+def _key(row: Row) -> tuple[str, ...]:
+    return (row.run, *row.key)
+
+
+def _rows(sheets: Iterable[Sheet], found: Sequence[Comparison]) -> Mapping[tuple[str, ...], Row]:
+    """Every row of the drawings, with its run among its parameters, and how it changed."""
+    changes = {_key(one.after): one for comparison in found for one in comparison.changes}
+    rows = {_key(hit.row): hit.row for sheet in sheets for hit in sheet.hits if hit.row}
+    for key, row in rows.items():
+        params = {**row.params, "run": row.run}
+        if one := changes.get(key):
+            params["change"] = words.percent(one.change)
+            params["before"] = quantity(one.before.value, one.before.unit)
+        rows[key] = changed(row, case=f"{row.run}/{row.case}", params=params)
+    return dict(sorted(rows.items()))  # so that those of a case follow each other
 
 
 def write(
@@ -60,7 +86,7 @@ def write(
     runs = beside.runs if beside else [*of.values()]
     parts = sections(found, beside)
     files: dict[str, bytes] = {}
-    drawings: list[Markup] = []
+    drawings: list[tuple[str, str, Sheet]] = []
 
     def told(stem: str, data: bytes, parts: Sequence[Section]) -> None:
         files[f"{stem}.csv"] = data
@@ -70,9 +96,10 @@ def write(
     def drawn(stem: str, title: str, make: Callable[[], Chart | None], runs: Sequence[Run]) -> None:
         with attempt(f"The figure {stem!r}"):
             if chart := make():
-                made = images(chart, heading_of(title, runs) if headings else None)
-                files.update({f"{stem}.{kind}": file for kind, file in made.items()})
-                drawings.append(inline_svg(made["svg"].decode(), f"{stem}-", title))
+                sheet = draw(chart)
+                sheet = headed(sheet, heading_of(title, runs)) if headings else sheet
+                files.update({f"{stem}.{kind}": file for kind, file in images(sheet).items()})
+                drawings.append((stem, title, sheet))
 
     if found:
         files["families.csv"] = words.families_data(found)
@@ -91,5 +118,14 @@ def write(
     templates = environment()
     templates.filters["plain"] = plain
     page = templates.get_template("compare.html.j2")
-    text = page.render(title="Strata: comparison", parts=parts, drawings=drawings)
+    rows = _rows((sheet for *_, sheet in drawings), found)
+    places, shown = Places([*rows.values()]), list[Markup]()
+    for stem, title, sheet in drawings:
+        known = [one._replace(row=one.row and rows[_key(one.row)]) for one in sheet.hits]
+        where = hits(replace(sheet, hits=known), places)
+        shown.append(inline_svg(files[f"{stem}.svg"].decode(), f"{stem}-", title, where))
+    text = page.render(
+        title="Strata: comparison", parts=parts, drawings=shown, rows=len(rows),
+        packed=all_rows.pack([*rows.values()], without_paths),
+    )  # fmt: skip
     write_files(out, files | {"compare.html": text.encode()})

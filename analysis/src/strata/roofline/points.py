@@ -43,12 +43,12 @@ class Point:
     `work` is in FLOP (warp instructions), `moved` in bytes (sectors). `valid` is whether all
     underlying rows are valid. `share` is relative to the roofs (the arithmetic peak is
     `arithmetic`), None if its level has none; `above` is the roof that it exceeds, by a factor,
-    with a cause.
+    with a cause. `size` is that of its work in words, if it is not the usual one.
     """
 
     entry: ClassVar = "point"
     run: str
-    name: str
+    kernel: str
     level: str
     basis: str
     work: float
@@ -63,6 +63,12 @@ class Point:
     above: Ceiling | None = None
     above_by: float | None = None
     reason: str = ""
+    size: str = ""
+
+    @property
+    def name(self) -> str:
+        """The kernel, and its size if that is not the usual one."""
+        return f"{self.kernel}, {self.size}" if self.size else self.kernel
 
     @property
     def intensity(self) -> float:
@@ -102,11 +108,11 @@ def points(run: Run, form: Form, *, nominal: bool) -> list[Point]:
 
 
 def _sized(points: Sequence[Point]) -> list[Point]:
-    """The points; rungs of an unusual size are labelled with it."""
+    """The points; rungs of an unusual size have it."""
     of = {one.row.case: ladder.size_words(one.row) for one in points if _of_ladder(one.row)}
     common = mode(of.values()) if of else ""
     return [
-        replace(one, name=f"{one.name}, {size}") if size != common else one
+        replace(one, size=size) if size != common else one
         for one in points
         for size in [of.get(one.row.case, common)]
     ]

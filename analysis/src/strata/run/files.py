@@ -192,13 +192,18 @@ def csv_bytes(
 
 
 def _inert(cell: object) -> object:
+    return f"'{cell}" if runs_as_formula(cell) else cell
+
+
+def runs_as_formula(cell: object) -> bool:
+    """Whether a spreadsheet would take a cell for a formula; a number is none."""
     if not isinstance(cell, str) or not cell.startswith(("=", "+", "-", "@", "\t", "\r")):
-        return cell
+        return False
     try:
         float(cell)
     except ValueError:
-        return f"'{cell}"
-    return cell
+        return True
+    return False
 
 
 def write_files(folder: Path, files: Mapping[str, bytes]) -> None:

@@ -81,9 +81,7 @@ def load_run(folder: Path) -> Run:
 # --- samples.jsonl --------------------------------------------------------------------------------
 
 
-def _latest(
-    path: Path, context: Context, *, sealed: bool
-) -> Iterator[tuple[Case, Sequence[Row]]]:
+def _latest(path: Path, context: Context, *, sealed: bool) -> Iterator[tuple[Case, Sequence[Row]]]:
     """The last record of each case, with the last counts and trace after it, and its rows.
 
     A case that is measured again has none until it is counted again; counts and traces of a case

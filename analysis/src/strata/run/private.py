@@ -45,17 +45,19 @@ def hidden(uuid: str) -> str:
     return f"sha256-{hashlib.sha256(uuid.encode()).hexdigest()[:16]}"
 
 
-def anonymous(run: Run) -> Run:
+def anonymous(run: Run, *, told_apart: bool = False) -> Run:
     """`run` without arguments, paths, host name and device identifiers: UUID, bus, serial number.
 
-    Facts in `SHOWN` stay, and the numbers of cases. `recorded` is the original run.
+    Facts in `SHOWN` stay, and the numbers of cases; a digest of the UUID if devices must be
+    `told_apart`. `recorded` is the original run.
     """
     was = run.context
+    uuid = hidden(was.device.uuid) if told_apart and was.device.uuid else None
     context = replace(
         was,
         command=("strata", "run"),
         build=replace(was.build, flags=without_paths(was.build.flags)),
-        device=replace(was.device, uuid=None, facts=_shown(was.device.facts)),
+        device=replace(was.device, uuid=uuid, facts=_shown(was.device.facts)),
         host=replace(was.host, facts=_shown(was.host.facts)),
         libraries=_shown(was.libraries),
         sweep=replace(was.sweep, file=was.sweep.name, plan=_shown(was.sweep.plan), text=None),

@@ -1,0 +1,31 @@
+"""Every mark of every figure tells what it is: a row of the run, or words."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from charts import panels
+from compare_images import CHARTS
+from figure_images import Drawing, drawings, figure_of, items_of
+from strata.figures._chart import Bars, Chart, Series
+
+
+def silent(chart: Chart) -> Iterator[str]:
+    """The marks that are drawn and tell nothing: their panel, layer and number."""
+    for panel in panels(chart):
+        for layer in panel.layers:
+            if isinstance(layer, Bars) or (isinstance(layer, Series) and layer.look.marker):
+                lost = [mark for mark in layer.marks if not (mark.row or mark.told)]
+                if lost:
+                    name = layer.label or layer.look.marker or "bars"
+                    yield f"{panel.title or panel.values.label}: {name} ({len(lost)})"
+
+
+@pytest.mark.parametrize("drawing", drawings(), ids=lambda one: one.path.stem)
+def test_every_mark_of_a_figure_has_a_row_or_is_told(drawing: Drawing) -> None:
+    assert list(silent(figure_of(drawing).chart(items_of(drawing)))) == []
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_every_mark_of_a_comparison_has_a_row_or_is_told(name: str) -> None:
+    assert list(silent(CHARTS[name]())) == []
