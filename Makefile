@@ -29,6 +29,10 @@ setup-dev: ## The same for the tests and the linters
 build: setup ## Release build for the device that is here
 	@tools/build.sh
 
+.PHONY: package
+package: setup ## The release, in build/package: a wheel, and the same as a tar archive
+	@tools/package.sh
+
 .PHONY: gpu-test
 gpu-test: setup ## The tests that need a GPU
 	@tools/test.sh gpu

@@ -38,6 +38,10 @@ if(NOT CUDA)
 endif()
 string(STRIP "${FLAGS}" FLAGS)
 string(REPLACE ";" " " ARCHITECTURES "${ARCHITECTURES}")
+set(source_folder ${SOURCE})
+if(PORTABLE)
+  set(source_folder "")
+endif()
 set(content "// Generated at build time.
 #include \"harness/record/build_info.hpp\"
 
@@ -57,7 +61,7 @@ const BuildInfo& build_info() {
   return info;
 }
 
-std::string_view source_folder() { return \"${SOURCE}\"; }
+std::string_view source_folder() { return \"${source_folder}\"; }
 
 }  // namespace strata
 ")

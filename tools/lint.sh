@@ -7,7 +7,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 readonly cpp_folders=(harness micro nbody tests)
-readonly python_folders=(analysis tests tools)
+readonly python_folders=(analysis sweeps tests tools)
 readonly ruff_options=(--config analysis/pyproject.toml)
 
 cpp_sources() {

@@ -27,24 +27,30 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// The command that calls the analysis package; adds the package to PYTHONPATH. The interpreter is
-/// the one that the set-up chose: STRATA_PYTHON, otherwise the environment next to the sources,
-/// otherwise the one on the PATH.
+/// The command that calls the analysis package; adds the package to PYTHONPATH: the one installed
+/// with this program, otherwise the one of the sources, otherwise that of the interpreter. This is
+/// STRATA_PYTHON, otherwise the one next to this program, otherwise the environment next to the
+/// sources, otherwise the one on the PATH.
 std::vector<std::string> call_of(const std::vector<std::string>& arguments) {
   const auto is_there = [](const fs::path& path) {
     std::error_code ignored;
     return fs::exists(path, ignored);
   };
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
   const fs::path source{source_folder()};
-  const fs::path package = source / "analysis" / "src";
+  fs::path package = program.parent_path() / "share" / "strata" / "analysis";
+  if (!is_there(package) && !source.empty()) package = source / "analysis" / "src";
   if (is_there(package)) {
     const std::string before = variable("PYTHONPATH");
     const std::string path = package.string() + (before.empty() ? "" : ':' + before);
     (void)::setenv("PYTHONPATH", path.c_str(), 1);
   }
   std::string python = variable("STRATA_PYTHON");
-  const fs::path own = source / ".venv" / "bin" / "python";
-  if (python.empty()) python = is_there(own) ? own.string() : "python3";
+  for (const fs::path& own : {program / "python3", source / ".venv" / "bin" / "python"}) {
+    if (python.empty() && own.is_absolute() && is_there(own)) python = own.string();
+  }
+  if (python.empty()) python = "python3";
   // -P: a strata.py or jinja2.py in the working folder must not be run.
   std::vector<std::string> words{python, "-P", "-m", "strata"};
   words.insert(words.end(), arguments.begin(), arguments.end());
@@ -74,11 +80,16 @@ void add_analysis(CLI::App& app) {
       auto words = call_of(arguments);
       (void)::execvp(words[0].c_str(), argument_vector(words).data());
       throw UsageError{
-          fmt::format("cannot start {}: {}; run `make setup` to create the Python environment, or "
-                      "set STRATA_PYTHON",
-                      words[0], std::strerror(errno))};
+          fmt::format("cannot start {}: {}; {}", words[0], std::strerror(errno), analysis_mend())};
     });
   }
+}
+
+std::string analysis_mend() {
+  const std::string needed = source_folder().empty()
+                                 ? "install the packages of share/strata/requirements.lock"
+                                 : "run `make setup` to install what it needs";
+  return needed + ", or set STRATA_PYTHON to a Python that has them";
 }
 
 bool say_first_numbers(const std::string& run) {

@@ -80,6 +80,9 @@ struct RecordedRun {
                                      const std::string& device, const std::string& out,
                                      const std::vector<std::string>& command, bool quiet);
 
+/// What to do if the analysis package does not start.
+[[nodiscard]] std::string analysis_mend();
+
 /// Prints the most important numbers of a run. Returns false if the analysis package does not start
 /// or cannot read the run.
 [[nodiscard]] bool say_first_numbers(const std::string& run);

@@ -217,9 +217,7 @@ ExitCode finish(const RunSummary& summary, const RunFolder& folder, bool quiet) 
   // The summary is optional: the run folder is complete without it.
   const bool wanted = !quiet && rows > 0 && summary.state != RunState::interrupted;
   if (wanted && !say_first_numbers(folder.path().string())) {
-    tell(
-        "no summary: the analysis package does not start; run `make setup` to install what it "
-        "needs");
+    tell("no summary: the analysis package does not start; " + analysis_mend());
   }
   say(fmt::format(
       "{} measured, {} skipped, {} failed, {} still to do; {} of {} rows valid ({:.1f} %)"

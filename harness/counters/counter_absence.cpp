@@ -32,6 +32,10 @@ constexpr const char* new_chip = "rebuild with a newer CUDA toolkit, whose CUPTI
 constexpr const char* library =
     "make the loader find the libcupti of the CUDA toolkit of this build (see LD_LIBRARY_PATH), or "
     "rebuild";
+constexpr const char* no_library =
+    "install CUPTI: pip install strata-gpu[counters], or a CUDA toolkit, or set STRATA_CUPTI to "
+    "its "
+    "libcupti";
 constexpr const char* no_gpu =
     "count on a machine with an NVIDIA GPU: strata doctor says what is missing here";
 }  // namespace mend
@@ -279,6 +283,11 @@ Absence no_cupti_in_this_build(bool without_cuda) {
   }
   return {"this build has no CUPTI",
           "rebuild where the CUDA toolkit has CUPTI (libcupti and cupti_range_profiler.h)"};
+}
+
+Absence no_cupti_found(std::string_view detail) {
+  return {fmt::format("no libcupti loads here{}{}", detail.empty() ? "" : ": ", detail),
+          mend::no_library};
 }
 
 Absence no_gpu_to_count_on(std::string_view detail) {

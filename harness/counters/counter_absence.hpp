@@ -72,6 +72,8 @@ struct CounterEnvironment {
 
 /// For a build without CUPTI or, `without_cuda`, without any CUDA part.
 [[nodiscard]] Absence no_cupti_in_this_build(bool without_cuda);
+/// For a machine without a libcupti that loads; `detail` is what the loader says, or empty.
+[[nodiscard]] Absence no_cupti_found(std::string_view detail);
 /// For a machine without a GPU to count on; `detail` is the reason in one line.
 [[nodiscard]] Absence no_gpu_to_count_on(std::string_view detail);
 

@@ -3,6 +3,7 @@
 #include "harness/case/error.hpp"
 #include "harness/case/text.hpp"
 #include "harness/counters/counter_set.hpp"
+#include "harness/counters/cupti_library.hpp"
 #include "harness/cuda/cuda_check.hpp"
 #include "harness/cuda/nvml.hpp"
 
@@ -113,6 +114,7 @@ std::optional<Absence> explain_support(const CUpti_Profiler_DeviceSupported_Para
 
 void start_cupti(int ordinal) {
   if (!start_driver()) throw CountersUnavailable{no_gpu_to_count_on("the driver does not start")};
+  require_cupti();
   auto params = CUPTI_PARAMS(CUpti_Profiler_Initialize, );
   if (const auto code = cuptiProfilerInitialize(&params); code != CUPTI_SUCCESS) {
     counters_unavailable(code, "cuptiProfilerInitialize", ordinal);

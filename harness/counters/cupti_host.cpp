@@ -2,6 +2,7 @@
 
 #include "harness/case/text.hpp"
 #include "harness/counters/cupti_check.hpp"
+#include "harness/counters/cupti_library.hpp"
 
 #include <cupti_profiler_host.h>
 #include <cupti_version.h>
@@ -64,12 +65,14 @@ std::vector<const char*> pointers(std::span<const std::string> names) {
 }
 
 std::string catalogue_version() {
+  require_cupti();
   std::uint32_t version = 0;
   cupti_check(cuptiGetVersion(&version));
   return fmt::format("CUPTI {}", version);
 }
 
 std::vector<std::string> known_chips() {
+  require_cupti();
   const auto params =
       CUPTI_CALL(cuptiProfilerHostGetSupportedChips, CUpti_Profiler_Host_GetSupportedChips, );
   return {params.ppChipNames, params.ppChipNames + params.numChips};

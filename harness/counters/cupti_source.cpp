@@ -4,6 +4,7 @@
 // preparation as the timed runs.
 #include "harness/counters/cupti_check.hpp"
 #include "harness/counters/cupti_host.hpp"
+#include "harness/counters/cupti_library.hpp"
 #include "harness/cuda/cuda_check.hpp"
 
 #include <cuda.h>
@@ -286,6 +287,7 @@ std::unique_ptr<CounterSource> open_counters(const DeviceRequest& device,
     (void)cudaGetLastError();
     throw CountersUnavailable{no_gpu_to_count_on("CUDA sees no GPU; see strata doctor")};
   }
+  require_cupti();
   std::uint32_t loaded = 0;  // older than any version, if the query fails
   (void)cuptiGetVersion(&loaded);
   if (const auto misfit = explain_library(CUPTI_API_VERSION, loaded)) {

@@ -2,6 +2,7 @@
 // begin and end times.
 #include "harness/counters/counters.hpp"
 #include "harness/counters/cupti_check.hpp"
+#include "harness/counters/cupti_library.hpp"
 #include "harness/counters/tracer.hpp"
 #include "harness/cuda/cuda_check.hpp"
 
@@ -237,6 +238,7 @@ class CuptiTracer final : public Tracer {
 }  // namespace
 
 std::unique_ptr<Tracer> open_device_tracer(int ordinal) {
+  require_cupti();
   load_modules_eagerly();  // before CUPTI starts the driver
   try {
     return std::make_unique<CuptiTracer>();

@@ -9,7 +9,8 @@ namespace strata {
 
 [[nodiscard]] const BuildInfo& build_info();
 
-/// Location of the sources, where the analysis package is looked up first.
+/// Location of the sources, where a program that is not installed finds the analysis; empty in a
+/// package.
 [[nodiscard]] std::string_view source_folder();
 
 }  // namespace strata

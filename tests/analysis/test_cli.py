@@ -1,5 +1,6 @@
 """The command: what it prints, where, and the exit codes."""
 
+import json
 import os
 import re
 import resource
@@ -12,6 +13,7 @@ import pytest
 
 from builders import (
     COUNTED_RUN,
+    DATA,
     GPU_RUN,
     HOST_RUN,
     SOURCES,
@@ -59,6 +61,25 @@ def test_summary_says_it_in_words_and_ten_numbers() -> None:
     assert done.stdout.splitlines()[4] == (
         "Level: 0 of 760 rows proved by counters, 760 level unverified."
     )
+
+
+def test_summary_gives_programs_the_same_numbers() -> None:
+    done = strata("summary", "--json", HOST_RUN)
+    assert (done.returncode, done.stderr) == (0, "")
+    data = json.loads(done.stdout)
+    brief = strata("summary", "--brief", HOST_RUN).stdout
+    assert len(data["numbers"]) == 9
+    assert all(f"\n{name} " in brief for name in data["numbers"])
+    assert data["numbers"]["L1 latency, cheapest layout"] == {"value": 46.128, "unit": "tsc_cycle"}
+    assert f"{data['valid_rows']} of {data['rows']}" in brief
+    assert f"{data['measured_cases']} of {data['cases']}" in brief
+
+
+def test_a_number_in_two_units_and_two_numbers_of_a_kind_have_names() -> None:
+    run = DATA / "excerpt-nvidia-h200-20261121T235015Z-0683d2f"
+    numbers = json.loads(strata("summary", "--json", run).stdout)["numbers"]
+    assert numbers["L1 latency"]["unit"] == "cycle"
+    assert {"cache sizes L1", "cache sizes L2"} <= set(numbers)
 
 
 def test_summary_says_how_many_rows_have_proof_of_their_level() -> None:

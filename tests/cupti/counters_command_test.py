@@ -137,6 +137,14 @@ class Counters(unittest.TestCase):
         self.refused(2, ("--device host",), "--device", "host")
         self.refused(3, ("GV11B", "NOT_SUPPORTED"), "--chip", "GV11B")
 
+    def test_without_libcupti_that_is_said_and_how_to_get_it(self) -> None:
+        for library in ("/no/such/libcupti.so", str(COMMITTED)):
+            answer = counters("--chip", "GH100", STRATA_CUPTI=library)
+            self.assertEqual(answer.returncode, 3, answer.stdout)
+            self.assertEqual(len(answer.stderr.strip().splitlines()), 1, answer.stderr)
+            for word in ("no libcupti", library, "strata-gpu[counters]"):
+                self.assertIn(word, answer.stderr)
+
     def test_without_a_gpu_no_chip_is_assumed(self) -> None:
         answer = counters(CUDA_VISIBLE_DEVICES="")
         self.assertEqual(answer.returncode, 3, answer.stdout)

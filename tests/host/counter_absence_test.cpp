@@ -243,6 +243,9 @@ TEST(CounterAbsence, ABuildWithoutCuptiAndAMachineWithoutAGpuSaySo) {
   EXPECT_THAT(no_cupti_in_this_build(true).reason, HasSubstr("without CUDA"));
   const Absence none = no_gpu_to_count_on("no NVIDIA driver is running here");
   EXPECT_THAT(none.reason, HasSubstr("no NVIDIA driver is running here"));
+  EXPECT_EQ(no_cupti_found("").reason, "no libcupti loads here");
+  EXPECT_THAT(no_cupti_found("x: wrong ELF class").reason, HasSubstr("here: x: wrong ELF class"));
+  expect_sound(no_cupti_found(""));
   expect_sound(no_cupti_in_this_build(false));
   expect_sound(no_cupti_in_this_build(true));
   expect_sound(none);

@@ -4,6 +4,7 @@ Exit codes: 0 success; 1 something is slower (compare), above its roof (roofline
 (fleet); 2 bad input or usage, with one line on standard error that says why.
 """
 
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -125,6 +126,9 @@ def summary(
             "Print only the memory levels, as boxes; several runs side by side.", None, "--map"
         ),
     ] = False,
+    as_json: Annotated[
+        bool, _option("Print the ten numbers for programs, as JSON.", None, "--json")
+    ] = False,
 ) -> None:
     """Summarise a run in a few sentences and ten numbers."""
     if as_map:
@@ -133,6 +137,9 @@ def summary(
     if len(runs) > 1:
         _fail(f"found {len(runs)} runs; expected one, or --map to show several side by side")
     loaded = load_run(runs[0])
+    if as_json:
+        typer.echo(json.dumps(headlines.as_data(loaded), indent=1))
+        return
     if not brief:
         for sentence in sentences(loaded):
             _say(plain(sentence))

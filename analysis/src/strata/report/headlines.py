@@ -57,6 +57,40 @@ def table(run: Run, found: Sequence[Headline] | None = None) -> Table:
     return Table("headlines", "First numbers", ("what", "value", "remark"), rows, frozenset({1}))
 
 
+def as_data(run: Run) -> dict[str, object]:
+    """The headlines for programs: values by name, then how many rows and cases are good."""
+    statuses = Counter(case.status for case in run.cases)
+    counters = run.context.counters
+    return {
+        "run": run.context.run,
+        "device": run.context.device.slug,
+        "numbers": {
+            name: {"value": row.value, "unit": row.unit}
+            for one in headlines(run)
+            if not one.trust
+            for name, row in _named(one).items()
+        },
+        "rows": len(run.rows),
+        "valid_rows": sum(row.valid for row in run.rows),
+        "cases": len(run.context.sweep.cases),
+        "measured_cases": statuses["measured"],
+        "failed_cases": statuses["failed"],
+        "counters": counters.state if counters else "unavailable",
+    }
+
+
+def _named(one: Headline) -> dict[str, Row]:
+    """The rows of a headline, by its name and the words that precede the number."""
+    found: dict[str, Row] = {}
+    words = ""
+    for part in one.value:
+        if isinstance(part, str):
+            words = part.strip(" ,()")
+        else:  # The same number in another unit follows it.
+            found.setdefault(f"{one.what} {words}".strip(), part.row)
+    return found
+
+
 def latencies(run: Run) -> Iterator[Headline]:
     """A dependent load from each level; shared memory beside L1."""
     found = dict(atlas.latencies(run))
