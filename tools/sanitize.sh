@@ -3,6 +3,7 @@
 #
 #   tools/sanitize.sh [STRATA [TOOL[:PART]...]]   build/gpu/bin/strata; memcheck initcheck racecheck synccheck; parts
 #                                                 from 0 on, all of them where none is said
+#   SANITIZE_DEVICES=N                            devices 0 to N - 1, which take the parts in turn; 1 where it is not set
 #
 # A sanitised kernel takes up to a hundred times as long, so a case gets six samples, the fewest there can be; the two rungs
 # that launch each system by itself get one system; and the sweep runs in parts, all tools and parts side by side: nothing
@@ -37,22 +38,24 @@ logs=build/sanitize
 rm -rf "$logs"
 mkdir -p "$logs"
 
-# run_part TOOL PART: a device lock of its own, since the parts share the device. Strata's workers are child processes; the
-# tool goes with them, and its errors become the status.
+# run_part DEVICE TOOL PART: a device lock of its own, since parts share a device. Strata's workers are child processes; the tool
+# goes with them, and its errors become the status.
 run_part() {
   local folder
   folder=$(mktemp -d)
-  TMPDIR=$folder compute-sanitizer --tool "$1" --target-processes all --error-exitcode 9 --print-limit 20 \
-    "$strata" run quick --device cuda:0 --counters none --out "$logs/$1.$2" --filter "^$small(${parts[$2]})" \
+  TMPDIR=$folder compute-sanitizer --tool "$2" --target-processes all --error-exitcode 9 --print-limit 20 \
+    "$strata" run quick --device "cuda:$1" --counters none --out "$logs/$2.$3" --filter "^$small(${parts[$3]})" \
     --set plan.warmups=0 --set plan.min_samples=6 --set plan.max_samples=6 --set plan.seconds_per_case=0.01 \
-    --set plan.time_limit=600 --set naive.systems=1 --set tiled.systems=1 >"$logs/$1.$2.log" 2>&1
-  echo "status $?" >>"$logs/$1.$2.log"
+    --set plan.time_limit=600 --set naive.systems=1 --set tiled.systems=1 >"$logs/$2.$3.log" 2>&1
+  echo "status $?" >>"$logs/$2.$3.log"
   rm -rf "$folder"
 }
 # As many at a time as there are cores.
+device=0
 run_next() {
   while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n; done
-  run_part "$@" &
+  run_part "$device" "$@" &
+  device=$(((device + 1) % ${SANITIZE_DEVICES:-1}))
 }
 
 for tool in "${tools[@]}"; do
