@@ -167,7 +167,8 @@ Divided divide(std::span<const Activity> records, std::span<const KernelPhase> k
   return all;
 }
 
-Gate phases_gate(std::span<const Divided> samples, double steps, double timed_step) {
+Gate phases_gate(std::span<const Divided> samples, double steps,
+                 std::span<const double> timed_steps) {
   constexpr double brief = 1e-3;
   constexpr double bound = 0.03;
   constexpr double bound_of_brief = 0.1;
@@ -181,16 +182,20 @@ Gate phases_gate(std::span<const Divided> samples, double steps, double timed_st
   const double recording =
       median(series(samples, [](const Divided& one) { return one.recording; })) / steps;
   const double outside = median(series(samples, [](const Divided& one) { return one.outside; }));
-  if (timed_step <= 0) {
+  if (timed_steps.empty()) {
     return {"phases", Verdict::unverified, "the timed step is unknown"};
   }
+  const auto [least, greatest] = std::ranges::minmax(timed_steps);
+  const double timed_step = std::clamp(step, least, greatest);
   const double most = timed_step < brief ? bound_of_brief : bound;
   const double off = std::max(std::abs(step / timed_step - 1), outside / steps / timed_step);
   if (off <= most) gate.verdict = Verdict::passed;
   gate.detail = fmt::format(
-      "phases and idle time add up to {:.4g} s per step, {:.3f} of the timed step (bound {:g} %); "
-      "records outside the sample: {:.2g} s; recording took {:.2g} s, which are left out",
-      step, step / timed_step, 100 * most, outside / steps, recording);
+      "phases and idle time add up to {:.4g} s per step, {:.3f} of the timed step (bound {:g} %), "
+      "for which visits took {:.4g} to {:.4g} s; records outside the sample: {:.2g} s; recording "
+      "took "
+      "{:.2g} s, which are left out",
+      step, step / timed_step, 100 * most, least, greatest, outside / steps, recording);
   return gate;
 }
 
@@ -239,7 +244,7 @@ void trace_phases(Session& session, Tracer& tracer, const TracePlan& plan,
     add(fmt::format("phase_{}", to_string(phase)), "s", Provenance::timed,
         [=](const Divided& one) { return one.of(phase); });
   }
-  session.add(phases_gate(samples, plan.steps, session.timed_step()));
+  session.add(phases_gate(samples, plan.steps, session.timed_steps()));
   if (!plan.queued) return;
   const auto count = [&](const char* quantity, const char* unit, auto value) {
     add(quantity, unit, Provenance::counted,

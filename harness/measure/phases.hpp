@@ -65,8 +65,11 @@ struct TracePlan {
 };
 
 /// `phases`: phases and idle time add up to the timed step within 3 %, or 10 % for a step below a
-/// millisecond, and every kernel has a phase. Unverified if the timed step is 0.
-[[nodiscard]] Gate phases_gate(std::span<const Divided> samples, double steps, double timed_step);
+/// millisecond, and every kernel has a phase. The tracing process is one more visit: where the
+/// timed ones differ, as those of steps that wait for the host do, the step may lie anywhere
+/// between them. Unverified without `timed_steps`, the seconds per step of each visit.
+[[nodiscard]] Gate phases_gate(std::span<const Divided> samples, double steps,
+                               std::span<const double> timed_steps);
 
 /// Traces several samples, each after prepare(), which leaves the device idle. If recording slows
 /// them (CUPTI takes the host about a microsecond for an operation, and the device waits), as many

@@ -49,8 +49,8 @@ class Cache {
 struct Counting {
   CounterSource* source = nullptr;  ///< null: the case is timed, or traced
   std::string note = "counters were not requested";
-  Tracer* tracer = nullptr;  ///< null: the case is timed, or counted
-  double timed_step = 0;     ///< seconds per step, when tracing
+  Tracer* tracer = nullptr;              ///< null: the case is timed, or counted
+  std::vector<double> timed_steps = {};  ///< seconds per step of each visit, when tracing
 };
 
 /// All that a benchmark may access. It prints nothing and keeps no globals.
@@ -69,8 +69,8 @@ class Session {
   [[nodiscard]] CounterSource* counters() const { return counting_.source; }
   /// Null unless the case is traced.
   [[nodiscard]] Tracer* tracer() const { return counting_.tracer; }
-  /// Seconds per timed step of the traced case; 0 if unknown.
-  [[nodiscard]] double timed_step() const { return counting_.timed_step; }
+  /// Seconds per timed step of the traced case, visit by visit; empty if unknown.
+  [[nodiscard]] const std::vector<double>& timed_steps() const { return counting_.timed_steps; }
   /// The counts of the case come later: its present results are dropped, and it is run again then.
   void wait_for_counts() { is_waiting_ = true; }
   [[nodiscard]] bool is_waiting() const { return is_waiting_; }

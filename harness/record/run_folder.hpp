@@ -30,6 +30,8 @@ struct RunFolderError : std::runtime_error {
 
 /// Fact of a timed case whose steps have phases: seconds per step.
 inline constexpr std::string_view step_fact = "step_seconds";
+/// Case id → seconds per timed step, visit by visit.
+using StepTimes = std::map<std::string, std::vector<double>, std::less<>>;
 
 /// How this executable was built.
 struct BuildInfo {
@@ -173,8 +175,8 @@ class RunFolder {
   [[nodiscard]] std::vector<Case> uncounted() const;
   /// The same for tracing, of the cases that recorded the seconds of a step.
   [[nodiscard]] std::vector<Case> untraced() const;
-  /// Seconds of a timed step, by case id, of the cases whose steps have phases.
-  [[nodiscard]] const Facts& steps() const { return steps_; }
+  /// Of the cases whose steps have phases.
+  [[nodiscard]] const StepTimes& steps() const { return steps_; }
   /// Case id → status of its last timed record.
   [[nodiscard]] const std::map<std::string, Status, std::less<>>& statuses() const {
     return statuses_;
@@ -222,7 +224,7 @@ class RunFolder {
   std::set<std::string, std::less<>> long_;             ///< cases with a single visit
   std::map<std::string, Status, std::less<>> counted_;  ///< counted since then
   std::map<std::string, Status, std::less<>> traced_;   ///< traced since then
-  Facts steps_;
+  StepTimes steps_;
   std::chrono::steady_clock::time_point synced_;
 };
 

@@ -179,7 +179,7 @@ struct Supervision {
     return {.plan = options.plan,
             .cases = {pending.begin(), pending.end()},
             .note = options.note,
-            .steps = phase == Phase::tracing ? folder.steps() : Facts{}};
+            .steps = phase == Phase::tracing ? folder.steps() : StepTimes{}};
   }
   [[nodiscard]] bool is_unfinished() const { return !pending.empty() && !gave_up; }
 

@@ -83,9 +83,7 @@ int run_cases(const WorkerJob& job, Device& device, Counting counting, bool by_b
       if (fatal) break;
       events.begin(which);
       const auto step = job.steps.find(which.id());
-      const auto* const seconds =
-          step == job.steps.end() ? nullptr : std::get_if<double>(&step->second);
-      counting.timed_step = seconds == nullptr ? 0 : *seconds;
+      counting.timed_steps = step == job.steps.end() ? std::vector<double>{} : step->second;
       events.end(run_case(which, job.plan, device, cache, counting));
     }
   }

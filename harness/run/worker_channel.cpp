@@ -67,7 +67,12 @@ void fields(JsonFields& json, WorkerJob& job) {
   json.field("plan", job.plan);
   json.field("note", job.note);
   json.field("cases", job.cases);
-  json.optional("steps", job.steps);
+  if (json.reading() && !json.has("steps")) return;
+  JsonFields steps = json.object("steps");
+  for (const std::string& id : steps.keys())  // none when writing
+    job.steps[id];
+  for (auto& [id, seconds] : job.steps)
+    steps.field(id, seconds);
 }
 
 void fields(JsonFields& json, WorkerMessage& message) {

@@ -20,7 +20,7 @@ struct WorkerJob {
   Plan plan;
   std::vector<Case> cases;
   std::string note;  ///< why a timed case has no counts (Counting::note)
-  Facts steps;       ///< by id of a traced case: seconds per timed step
+  StepTimes steps;   ///< of traced cases
 };
 
 void fields(JsonFields& json, WorkerJob& job);

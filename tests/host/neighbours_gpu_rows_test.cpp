@@ -184,7 +184,7 @@ TEST(NeighboursOnAGpu, AreTracedInAProcessThatDoesNothingElse) {
   FakeMachine machine{1};
   FakeSession fake;
   fake.counting.tracer = &tracer;
-  fake.counting.timed_step = 0.25;
+  fake.counting.timed_steps = {0.25};
   RungCase which = a_case();
   which.sample = [] { return 2.0; };
   Experiment experiment = describe(which);

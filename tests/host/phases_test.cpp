@@ -127,22 +127,34 @@ std::vector<Divided> samples_of(double step) {
 }
 
 TEST(PhasesGate, HoldsWithinThreePercentAndTenOfBriefSteps) {
-  const auto verdict = [](double step, double timed) {
+  const auto verdict = [](double step, const std::vector<double>& timed) {
     return phases_gate(samples_of(step), 2, timed).verdict;
   };
-  EXPECT_EQ(verdict(1.029e-2, 1e-2), Verdict::passed);
-  EXPECT_EQ(verdict(1.031e-2, 1e-2), Verdict::failed);
-  EXPECT_EQ(verdict(0.969e-2, 1e-2), Verdict::failed);
-  EXPECT_EQ(verdict(1.09e-4, 1e-4), Verdict::passed);
-  EXPECT_EQ(verdict(1.11e-4, 1e-4), Verdict::failed);
-  EXPECT_EQ(verdict(1e-4, 0), Verdict::unverified);
-  EXPECT_THAT(phases_gate(samples_of(1.2e-2), 2, 1e-2).detail,
-              HasSubstr("0.012 s per step, 1.200 of the timed step (bound 3 %)"));
+  EXPECT_EQ(verdict(1.029e-2, {1e-2}), Verdict::passed);
+  EXPECT_EQ(verdict(1.031e-2, {1e-2}), Verdict::failed);
+  EXPECT_EQ(verdict(0.969e-2, {1e-2}), Verdict::failed);
+  EXPECT_EQ(verdict(1.09e-4, {1e-4}), Verdict::passed);
+  EXPECT_EQ(verdict(1.11e-4, {1e-4}), Verdict::failed);
+  EXPECT_EQ(verdict(1e-4, {}), Verdict::unverified);
+}
+
+TEST(PhasesGate, HoldsBetweenTheVisits) {
+  const auto gate = [](double step) {
+    return phases_gate(samples_of(step), 2, std::vector{1.2e-2, 1e-2, 1.1e-2});
+  };
+  EXPECT_EQ(gate(0.971e-2).verdict, Verdict::passed);
+  EXPECT_EQ(gate(1.15e-2).verdict, Verdict::passed);
+  EXPECT_EQ(gate(1.235e-2).verdict, Verdict::passed);
+  EXPECT_EQ(gate(0.969e-2).verdict, Verdict::failed);
+  EXPECT_EQ(gate(1.44e-2).verdict, Verdict::failed);
+  EXPECT_THAT(gate(1.44e-2).detail,
+              HasSubstr("0.0144 s per step, 1.200 of the timed step (bound 3 %), "
+                        "for which visits took 0.01 to 0.012 s"));
 }
 
 TEST(PhasesGate, FailsWithAKernelThatNoPhaseIsDeclaredFor) {
   const std::vector<Activity> records{kernel("stray", 0, 100)};
-  const Gate gate = phases_gate(std::vector{divide(records, kernels, 1e-7)}, 1, 1e-7);
+  const Gate gate = phases_gate(std::vector{divide(records, kernels, 1e-7)}, 1, std::vector{1e-7});
   EXPECT_EQ(gate.verdict, Verdict::failed);
   EXPECT_EQ(gate.detail, "no phase is declared for stray");
 }
@@ -159,7 +171,7 @@ TEST(Divided, CountsAGraphOnceForEachOfItsLaunches) {
 TEST(PhasesGate, FailsWhereRecordsLieOutsideOfTheSample) {
   const std::vector<Activity> records{kernel("step_of", 0, 50'000'000),
                                       kernel("step_of", 50'000'000, 100'000'000)};
-  EXPECT_EQ(phases_gate(std::vector{divide(records, kernels, 0.09)}, 1, 0.09).verdict,
+  EXPECT_EQ(phases_gate(std::vector{divide(records, kernels, 0.09)}, 1, std::vector{0.09}).verdict,
             Verdict::failed);
 }
 
@@ -190,7 +202,7 @@ class FakeTracer final : public Tracer {
 
 /// A case of 4 steps of 25 ms that is traced, each sample of 0.1 s with a copy of 1 s / 10⁸.
 struct Traced {
-  explicit Traced(double timed_step) : counting{.tracer = &tracer, .timed_step = timed_step} {}
+  explicit Traced(double timed_step) : counting{.tracer = &tracer, .timed_steps = {timed_step}} {}
 
   void run(const TracePlan& plan) {
     trace_phases(session, tracer, plan, [this] {

@@ -425,10 +425,12 @@ TEST(WorkerMessages, ReadBackAsWhatWasSaid) {
   EXPECT_EQ(refused.reason, "no permission");
   EXPECT_EQ(refused.mend, "ask an administrator");
   EXPECT_TRUE(refused.bad_selection);
-  const WorkerJob job{{.warmups = 5}, {measured().which}, "not counted yet"};
+  const WorkerJob job{
+      {.warmups = 5}, {measured().which}, "not counted yet", {{"a/b", {0.25, 0.5}}}};
   EXPECT_EQ(from_json<WorkerJob>(to_json(job)).plan, job.plan);
   EXPECT_EQ(from_json<WorkerJob>(to_json(job)).note, "not counted yet");
   EXPECT_EQ(from_json<WorkerJob>(to_json(job)).cases, job.cases);
+  EXPECT_EQ(from_json<WorkerJob>(to_json(job)).steps, job.steps);
 }
 
 TEST(WorkerMessages, SayWhyThereAreNoCounters) {

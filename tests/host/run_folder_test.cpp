@@ -275,7 +275,12 @@ TEST_F(RunFolderTest, TracesOfACaseFollowItsCountsAndEndWhenItIsTimedAgain) {
   run.append(measured(1));
   run.append(timed);
   EXPECT_EQ(run.untraced(), std::vector{nth(0)}) << "the other has no phases";
-  EXPECT_EQ(run.steps(), (Facts{{nth(0).id(), 0.25}}));
+  EXPECT_EQ(run.steps(), (StepTimes{{nth(0).id(), {0.25}}}));
+  auto visit = timed;
+  visit.visit = 2;
+  visit.facts[std::string{step_fact}] = 0.5;
+  run.append(visit);
+  EXPECT_EQ(run.steps(), (StepTimes{{nth(0).id(), {0.25, 0.5}}}));
   run.append(trace);
   run.append(counted(0));
   EXPECT_EQ(rows(), 3U);
