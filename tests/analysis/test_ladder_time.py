@@ -169,6 +169,16 @@ def test_allocations_are_predicted_by_the_smallest_pieces(tmp_path: Path) -> Non
     assert step.predicted["allocate"] == pytest.approx(25 * ALLOCATION)
 
 
+def test_larger_pieces_are_no_stand_in_for_the_smallest(tmp_path: Path) -> None:
+    spoilt = atlas()
+    smallest = next(one for one in spoilt if one["params"].get("bytes") == "512")
+    smallest["measurements"][0]["noise"]["verdict"] = "failed"
+    phases, counted = PHASES | {"allocate": 1e-4}, {"allocations": 25.0}
+    lines = [*spoilt, *rung("cpu_grid", phases, queued=QUEUED, modelled=counted)]
+    (step,) = steps(run_of(tmp_path, lines, known=False))
+    assert "allocate" not in step.predicted
+
+
 def test_a_launch_whose_result_is_copied_out_is_waited_for(tmp_path: Path) -> None:
     queued = QUEUED | {"launches": 2.0}
     (step,) = steps(run_of(tmp_path, rung("cpu_grid", PHASES, queued=queued)))

@@ -73,12 +73,10 @@ class Atlas:
             for row in run.of("launch_overhead")
             if row.valid and (row.quantity, row.method) == ("launch_seconds", "event_slope")
         }
-        pieces = [
-            (int(row.text("bytes")), row.value)
-            for row in run.of("allocation")
-            if row.valid and row.text("memory") == "device"
-        ]
-        self.allocation = min(pieces)[1] if pieces else None
+        pieces = [row for row in run.of("allocation") if row.text("memory") == "device"]
+        piece = min(pieces, key=lambda row: int(row.text("bytes")), default=None)
+        # The next larger one costs many times as much: no stand-in for one that is invalid.
+        self.allocation = piece.value if piece and piece.valid else None
         peak = atlas.ceilings(run).get("fp32") if run.context.backend == "cuda" else None
         self.instructions = peak.row.value / OPERATIONS_OF_FMA if peak else None
         read = atlas.bandwidths(run) if run.context.backend == "cuda" else {}
