@@ -182,7 +182,7 @@ CaseRecord traced(const Case& which, const WorkerJob& job) {
   CaseRecord record = measured(which);
   record.phase = Phase::tracing;
   record.measurements[0].quantity = "phase_idle";
-  record.measurements[0].samples = {std::get<double>(job.steps.at(which.id()))};
+  record.measurements[0].samples = job.steps.at(which.id());
   return record;
 }
 
