@@ -51,7 +51,8 @@ neighbours::Problem problem_of(const NeighboursOptions& options) {
                               .spread = named<neighbours::Spread>("--spread", options.spread),
                               .agents = options.agents,
                               .seed = options.seed};
-  problem.world = options.world.value_or(neighbours::usual_world(problem.kind, options.agents));
+  problem.world =
+      options.world.value_or(neighbours::usual_world(problem.kind, options.agents, problem.spread));
   problem.radius_squared = neighbours::usual_radius_squared(problem.kind);
   if (options.radius) {
     if (!(*options.radius > 0)) {
@@ -187,10 +188,11 @@ void add_neighbours(CLI::App& app, int& status) {
   auto* sub =
       group->add_subcommand("generate", "generate agents from a seed and write them to a file");
   option(sub, "--problem", options->problem, "boids, circles or list", "NAME");
-  option(sub, "--spread", options->spread, "uniform or clustered", "NAME");
+  option(sub, "--spread", options->spread, "uniform, clustered or jittered", "NAME");
   option(sub, "--agents", options->agents, "number of agents")->capture_default_str();
   option(sub, "--world", options->world,
-         "radius of the sphere for boids (default 50), edge of the cube otherwise (density 1)");
+         "radius of the sphere for boids (default 50), edge of the cube otherwise (density 1; "
+         "jittered: about 1/16)");
   option(sub, "--radius", options->radius,
          "agents closer than this are neighbours (boids: √18, others: 2)");
   option(sub, "--seed", options->seed, "seed of the generator: the same seed gives the same agents")

@@ -18,6 +18,9 @@ std::optional<std::string> excluded(const Rung& rung, const Params& params, Back
   const bool sphere = params.at("problem") == to_string(Kind::boids);
   const bool fits = params.at("world") == "fit";
   if (sphere && fits) return "the world of boids needs a radius";
+  if (sphere && params.at("spread") == to_string(Spread::jittered)) {
+    return "boids on a jittered grid would have ties";
+  }
   if (!sphere && !fits) return "the world has density 1";
   if (!sphere && params.contains("shown") && params.at("shown") == "yes") {
     return "only boids can be shown";
@@ -86,10 +89,12 @@ Benchmark declare_rung(const Rung& rung) {
       .axes = {listed_axis("problem", "what is computed from the neighbours",
                            {"boids", "circles", "list"}),
                listed_axis("spread", "distribution of the agents in their world",
-                           {"uniform", "clustered"}, {"uniform"}),
+                           {"uniform", "clustered", "jittered"}, {"uniform"}),
                number_axis("agents", "number of agents", 1, 1 << 22, {"4096"}),
-               listed_axis("world", "boids: radius of the world; fit: a cube of density 1",
-                           {"fit", "50", "100", "200"}, {"fit", "50"})},
+               listed_axis(
+                   "world",
+                   "boids: radius of the world; fit: a cube of density 1; jittered: about 1/16",
+                   {"fit", "50", "100", "200"}, {"fit", "50"})},
       .data_axes = 4,
       .quantities =
           {{"agent_steps_per_second", "agents × steps, by each timer"},

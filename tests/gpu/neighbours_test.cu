@@ -28,6 +28,7 @@ const std::vector<Set>& sets_for_blocks() {
         sets.push_back(generated(kind, agents, Spread::uniform));
       // So many in a cluster that lists outgrow what they begin with.
       sets.push_back(generated(kind, 2049, Spread::clustered));
+      if (kind != Kind::boids) sets.push_back(generated(kind, 2049, Spread::jittered));
     }
     return sets;
   }();
@@ -91,6 +92,8 @@ TEST_P(NeighboursOnGpu, AreRightForAnOddNumber) {
   for (const Kind kind : {Kind::boids, Kind::circles, Kind::list})
     expect_right(GetParam(), generated(kind, 257, Spread::clustered),
                  choices_of(GetParam()).back());
+  expect_right(GetParam(), generated(Kind::circles, 257, Spread::jittered),
+               choices_of(GetParam()).front());
 }
 
 INSTANTIATE_TEST_SUITE_P(Ladder, NeighboursOnGpu, testing::ValuesIn(rungs_of(Backend::cuda)),

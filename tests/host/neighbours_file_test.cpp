@@ -85,7 +85,7 @@ TEST_F(AgentFile, SaysWhatIsWrongEvenWhenTheChecksumIsRight) {
   EXPECT_THAT(refusal(with_word(20, 0)), HasSubstr("0 agents"));
   EXPECT_THAT(refusal(with_word(20, 4)), HasSubstr("extra bytes"));
   EXPECT_THAT(refusal(with_word(20, 0xFFFFFFFF)), HasSubstr("4294967295 agents"));
-  EXPECT_THAT(refusal(with_word(28, 2)), HasSubstr("spread 2"));
+  EXPECT_THAT(refusal(with_word(28, 3)), HasSubstr("spread 3"));
   EXPECT_THAT(refusal(with_word(32, std::bit_cast<std::uint32_t>(1.0F))), HasSubstr("reach is 2"));
   EXPECT_THAT(refusal(with_word(36, std::bit_cast<std::uint32_t>(-1.0F))),
               HasSubstr("reach is -1"));

@@ -7,9 +7,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace strata::neighbours {
@@ -21,7 +24,7 @@ Problem problem_of(Kind kind, Spread spread, std::uint32_t agents = 4000) {
   return {.kind = kind,
           .spread = spread,
           .agents = agents,
-          .world = usual_world(kind, agents),
+          .world = usual_world(kind, agents, spread),
           .radius_squared = usual_radius_squared(kind)};
 }
 
@@ -93,20 +96,66 @@ TEST_P(Generated, ClustersAreAsDenseAsTheyAreSaidToBe) {
       problem_.kind == Kind::boids ? 4.18879 * world * world * world : world * world * world;
   const double density = problem_.agents / volume;
   const double uniform = problem_.agents * density * 4.18879 * 0.125;
-  if (problem_.spread == Spread::uniform) {
+  if (problem_.spread == Spread::jittered) {
+    EXPECT_EQ(pairs, 0);  // nearly a reach apart
+  } else if (problem_.spread == Spread::uniform) {
     EXPECT_NEAR(pairs, uniform, 0.2 * uniform + 10);
   } else {
     EXPECT_GT(pairs, 50 * uniform);
   }
 }
 
+std::string name_of(const testing::TestParamInfo<std::tuple<Kind, Spread>>& problem) {
+  return std::string{to_string(std::get<0>(problem.param))} + '_' +
+         std::string{to_string(std::get<1>(problem.param))};
+}
 INSTANTIATE_TEST_SUITE_P(Problems, Generated,
                          testing::Combine(testing::Values(Kind::boids, Kind::circles, Kind::list),
                                           testing::Values(Spread::uniform, Spread::clustered)),
-                         [](const auto& problem) {
-                           return std::string{to_string(std::get<0>(problem.param))} + '_' +
-                                  std::string{to_string(std::get<1>(problem.param))};
-                         });
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(OnAGrid, Generated,
+                         testing::Combine(testing::Values(Kind::circles, Kind::list),
+                                          testing::Values(Spread::jittered)),
+                         name_of);
+
+// The box of NVIDIA's sample `particles`: 128 cells along each edge, half of them with one agent.
+TEST(JitteredGrid, FillsHalfOfItsWorldWithOneAgentACell) {
+  const Problem problem = problem_of(Kind::circles, Spread::jittered, 1U << 20U);
+  EXPECT_EQ(problem.world, 257);
+  const Agents agents = generate(problem);
+  EXPECT_NO_THROW(check("test", problem, agents));
+  const Cells cells = cells_of(problem.low(), problem.extent(), 2, 0);
+  EXPECT_EQ(cells.count, 128U);
+  EXPECT_EQ(cells.reach, 1U);
+  std::vector<int> in_cell(cells.all());
+  for (std::size_t i = 0; i < agents.size(); ++i)
+    ++in_cell[cells.of({agents.parts[0][i], agents.parts[1][i], agents.parts[2][i]})];
+  EXPECT_EQ(*std::ranges::max_element(in_cell), 1);
+  const auto filled = static_cast<double>(agents.size()) / static_cast<double>(in_cell.size());
+  EXPECT_NEAR(filled, 0.5, 0.01);
+}
+
+TEST(JitteredGrid, HasItsPointsAReachApartAndItsAgentsNearThem) {
+  const Problem problem = problem_of(Kind::list, Spread::jittered, 4096);
+  const Agents agents = generate(problem);
+  constexpr std::size_t side = 16;
+  constexpr double most_off = 5.0 / 512;  // in steps of the lattice, of which a spacing has 1024
+  std::array<double, 2> range{1, -1};
+  for (std::size_t i = 0; i < agents.size(); ++i) {
+    const std::array point{i % side, i / side % side, i / side / side};
+    for (std::size_t c = 0; c < 3; ++c) {
+      const double off =
+          static_cast<double>(agents.parts[c][i]) - 2.0 * static_cast<double>(point[c]) - 1;
+      range = {std::min(range[0], off), std::max(range[1], off)};
+    }
+  }
+  EXPECT_EQ(range[0], -most_off);
+  EXPECT_EQ(range[1], most_off);
+  // Of two agents side by side, 11 places each, 5 of 11 times one is off towards the other.
+  const Lists lists = search(places_of(agents), 4, false).lists;
+  const double wanted = 6.0 * side * side * (side - 1) * 5 / 11;
+  EXPECT_NEAR(static_cast<double>(lists.ids.size()), wanted, 0.05 * wanted);
+}
 
 // --- refusals ---
 
@@ -146,6 +195,18 @@ TEST(Agents, AreRefusedInOneLine) {
   EXPECT_THAT(with([](Problem& p) { p.world = 0; }), HasSubstr("world is 0"));
   EXPECT_THAT(with([](Problem& p) { p.world = 1e9F; }), HasSubstr("world is 1000000000"));
   EXPECT_THAT(with([](Problem& p) { p.radius_squared = 400; }), HasSubstr("distances are exact"));
+}
+
+TEST(Agents, AreRefusedOnAGridThatTheyCannotHave) {
+  EXPECT_THAT(refusal(problem_of(Kind::boids, Spread::jittered)),
+              HasSubstr("boids on a jittered grid"));
+  Problem small = problem_of(Kind::circles, Spread::jittered, 1001);
+  EXPECT_EQ(refusal(small), "");
+  small.world = 22;  // 11 points along each edge
+  EXPECT_EQ(refusal(small), "");
+  EXPECT_NO_THROW(check("test", small, generate(small)));
+  small.world = 21.9F;
+  EXPECT_THAT(refusal(small), HasSubstr("at least 22, the edge of the jittered grid"));
 }
 
 TEST(Agents, AreRefusedOutsideOfTheirWorldAndWhereTheyAreNoNumbers) {

@@ -22,7 +22,7 @@ inline Problem problem_of(Kind kind, std::uint32_t agents, Spread spread = Sprea
   Problem problem{.kind = kind, .spread = spread, .agents = agents};
   problem.radius_squared = usual_radius_squared(kind);
   // So small that boids of these tests have neighbours, and more than 7 of them.
-  problem.world = kind == Kind::boids ? 12 : usual_world(kind, agents);
+  problem.world = kind == Kind::boids ? 12 : usual_world(kind, agents, spread);
   return problem;
 }
 inline Set generated(Kind kind, std::uint32_t agents, Spread spread) {
@@ -76,6 +76,8 @@ inline std::vector<Set> sets_of(Kind kind) {
   sets.push_back(
       placed("a hundred at one place", kind, std::vector(100, std::array{1.F, 1.F, 1.F})));
   sets.push_back(placed("on borders", kind, corners()));
+  for (const std::uint32_t agents : {1U, 37U, 400U})
+    sets.push_back(generated(kind, agents, Spread::jittered));
   return sets;
 }
 inline const std::vector<Set>& all_sets() {

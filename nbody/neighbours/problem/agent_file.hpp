@@ -10,7 +10,7 @@
 //     16  u32   problem: 0 boids, 1 circles, 2 list
 //     20  u32   agents, at most 2^26
 //     24  u32   steps that they have been moved since they were generated
-//     28  u32   spread: 0 uniform, 1 clustered
+//     28  u32   spread: 0 uniform, 1 clustered, 2 jittered
 //     32  f32   world: radius of the sphere of boids, edge of the cube of others
 //     36  f32   squared reach
 //     40  u64   seed that they were generated from

@@ -21,11 +21,20 @@ using Site = std::array<std::int64_t, 3>;
 
 constexpr double contrast = 1e4;              // density of a cluster over that between them
 constexpr std::uint32_t cluster_size = 1024;  // agents of a cluster, or as many as there are
+constexpr double jitter = 0.005;              // of the spacing of a grid, to each side
 constexpr double cruising = 0.3;              // speed of a boid that sets out, of the highest
 constexpr double highest_speed = 9;           // OpenSteer, Boids
 
 std::int64_t squared(const Site& site) {
   return site[0] * site[0] + site[1] * site[1] + site[2] * site[2];
+}
+
+/// Points of a cubic grid along one axis that is large enough for so many agents.
+std::uint32_t grid_side(std::uint32_t agents) {
+  std::uint32_t side = 1;
+  while (std::uint64_t{side} * side * side < agents)
+    ++side;
+  return side;
 }
 
 /// Draws places in a world.
@@ -35,12 +44,16 @@ class Sites {
       : problem_{problem},
         random_{problem.seed},
         steps_{lattice(problem.kind)},
-        world_{static_cast<std::int64_t>(problem.world * static_cast<float>(steps_))} {
+        world_{static_cast<std::int64_t>(problem.world * static_cast<float>(steps_))},
+        spacing_{static_cast<std::int64_t>(std::sqrt(problem.radius_squared) *
+                                           static_cast<float>(steps_))},
+        side_{grid_side(problem.agents)} {
     if (problem.spread == Spread::clustered) place_clusters();
   }
 
   /// A place for agent i, another each time.
   Site draw(std::uint32_t i) {
+    if (problem_.spread == Spread::jittered) return near_point(i);
     if (centres_.empty() || i % 2 == 0) return in_world(0);
     return around(centres_[i / 2 % centres_.size()]);
   }
@@ -71,6 +84,16 @@ class Sites {
       site[c] += centre[c];
     return site;
   }
+  /// Of the grid whose cells, one for each agent, begin at the origin.
+  Site near_point(std::uint32_t i) {
+    const auto most = std::lround(jitter * static_cast<double>(spacing_));
+    Site site{i % side_, i / side_ % side_, i / side_ / side_};
+    for (auto& along : site) {
+      const std::int64_t off = random_.below(static_cast<std::uint32_t>(2 * most + 1));
+      along = along * spacing_ + spacing_ / 2 + off - most;
+    }
+    return site;
+  }
   /// Half of the agents fill the world; the others, in balls of 1 / contrast of it.
   void place_clusters() {
     const std::uint32_t clusters = std::max(problem_.agents / 2 / cluster_size, 1U);
@@ -85,7 +108,9 @@ class Sites {
   const Problem& problem_;
   SplitMix random_;
   std::uint32_t steps_;
-  std::int64_t world_;  ///< in steps of the lattice, as all lengths here
+  std::int64_t world_;    ///< in steps of the lattice, as all lengths here
+  std::int64_t spacing_;  ///< of the points of a grid
+  std::uint32_t side_;    ///< points of a grid along an axis
   std::int64_t cluster_radius_ = 0;
   std::vector<Site> centres_;
 };
@@ -114,9 +139,14 @@ std::array<double, 3> direction(SplitMix& random) {
 
 }  // namespace
 
-float usual_world(Kind kind, std::uint32_t agents) {
+float usual_world(Kind kind, std::uint32_t agents, Spread spread) {
   if (kind == Kind::boids) return 50;
-  const float to_both_sides = 2 * std::sqrt(usual_radius_squared(kind));
+  const float reach = std::sqrt(usual_radius_squared(kind));
+  const float to_both_sides = 2 * reach;
+  if (spread == Spread::jittered) {
+    const float filled = reach * static_cast<float>(grid_side(agents));
+    return std::max(std::round(filled * std::cbrt(2.0F)), to_both_sides);
+  }
   return std::max(std::ceil(std::cbrt(static_cast<float>(agents))), to_both_sides);
 }
 
@@ -175,6 +205,17 @@ void check(std::string_view place, const Problem& problem) {
            fmt::format("at most that of the world, {:g}", problem.extent() / 2),
            "use a smaller reach or a larger world");
   }
+  if (problem.spread != Spread::jittered) return;
+  if (problem.kind == Kind::boids) {
+    refuse({place}, "boids on a jittered grid", "circles or list: boids would have ties",
+           "use another problem or spread");
+  }
+  const float filled = radius * static_cast<float>(grid_side(problem.agents));
+  if (filled > problem.world) {
+    refuse({place}, fmt::format("the world is {}", problem.world),
+           fmt::format("at least {:g}, the edge of the jittered grid", filled),
+           "use a larger world or fewer agents");
+  }
 }
 
 void check(std::string_view place, const Problem& problem, const Agents& agents) {
@@ -226,8 +267,9 @@ Problem problem_of(const Session& session) {
                   .spread = of("spread", Spread{}),
                   .agents = static_cast<std::uint32_t>(session.whole("agents"))};
   problem.radius_squared = usual_radius_squared(problem.kind);
-  problem.world = session.param("world") == "fit" ? usual_world(problem.kind, problem.agents)
-                                                  : static_cast<float>(session.whole("world"));
+  problem.world = session.param("world") == "fit"
+                      ? usual_world(problem.kind, problem.agents, problem.spread)
+                      : static_cast<float>(session.whole("world"));
   return problem;
 }
 

@@ -31,9 +31,12 @@ constexpr auto words_of(Kind /*unused*/) {
 /// How the agents fill their world.
 ///   uniform    evenly
 ///   clustered  half of them evenly, half in balls that are 10,000 times as dense
-enum class Spread { uniform, clustered };
+///   jittered   not boids: on a cubic grid whose spacing is the reach, in its order, each at most
+///              1/200 of that off its point; the grid fills half of the usual world (NVIDIA's
+///              sample `particles`)
+enum class Spread { uniform, clustered, jittered };
 constexpr auto words_of(Spread /*unused*/) {
-  return std::to_array<std::string_view>({"uniform", "clustered"});
+  return std::to_array<std::string_view>({"uniform", "clustered", "jittered"});
 }
 
 /// A problem, without its agents.
@@ -72,9 +75,9 @@ inline constexpr std::uint32_t most_agents = std::uint32_t{1} << 26U;
 [[nodiscard]] constexpr float usual_radius_squared(Kind kind) {
   return kind == Kind::boids ? 18 : 4;
 }
-/// The default world: for boids radius 50, otherwise the cube of density 1, at least twice as large
-/// as the reach of its agents.
-[[nodiscard]] float usual_world(Kind kind, std::uint32_t agents);
+/// The default world: for boids radius 50, otherwise the cube of density 1, or of which a jittered
+/// grid fills half; at least twice as large as the reach of its agents.
+[[nodiscard]] float usual_world(Kind kind, std::uint32_t agents, Spread spread = Spread::uniform);
 
 /// Data of each agent.
 enum class Part { px, py, pz, fx, fy, fz, speed };
@@ -98,7 +101,8 @@ struct Agents {
 [[nodiscard]] Agents generate(const Problem& problem);
 
 /// Throws UsageError that begins with `place` for invalid agents: none, outside their world or not
-/// finite, or a reach that is not above 0 or larger than the world.
+/// finite, a reach that is not above 0 or larger than the world, or a jittered grid that the world
+/// cannot hold.
 void check(std::string_view place, const Problem& problem, const Agents& agents);
 /// The same of a problem alone.
 void check(std::string_view place, const Problem& problem);
