@@ -47,11 +47,12 @@ class CudaMachine final : public Machine {
   [[nodiscard]] const Stream& stream() const;
   /// Device memory for the stamps of a kernel.
   [[nodiscard]] Stamp* device_stamps() const { return stamps_.data(); }
-  /// Device memory for `count` elements that a launch writes, owned by the machine. Not `poisoned`
-  /// if the benchmark initialises it before each launch.
+  /// Device memory for `count` elements that a launch writes, owned by the machine. `poisoned`
+  /// before each launch, else once: whatever no launch writes is copied back, too.
   template <class T>
   Output<T>& output(std::size_t count, bool poisoned = true) {
     const auto made = std::make_shared<Output<T>>(count);
+    made->poison(stream().get());
     if (poisoned) poisons_.push_back([made](auto stream) { made->poison(stream); });
     landings_.push_back([made](auto stream) { made->land(stream); });
     return *made;

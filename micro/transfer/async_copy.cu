@@ -21,11 +21,12 @@ __global__ void __launch_bounds__(threads)
   extern __shared__ __align__(128) char memory[];
   __shared__ __align__(8) std::uint64_t barrier_word;
   __shared__ std::uint32_t wrong;
+  __shared__ std::uint32_t unchanged;  // while the clocks are read
   constexpr bool distributed = method == CopyMethod::distributed;
   const std::uint32_t to = shared_address(memory);
   const std::uint32_t barrier = shared_address(&barrier_word);
   const std::uint32_t rank = distributed ? rank_in_cluster() : 0;
-  if (threadIdx.x == 0) wrong = 0;
+  if (threadIdx.x == 0) wrong = unchanged = 0;
   make_ready<method>(to, tiles.bytes, &barrier_word, 1);
   Source from{data, 0, &map, 0};
   if constexpr (distributed) {
@@ -38,7 +39,7 @@ __global__ void __launch_bounds__(threads)
     std::uint32_t sum = 0;
     std::uint32_t tile = 0;
     std::uint32_t last = 0;
-    const Reading begin = reading_after_barrier(to, mask);
+    const Reading begin = reading_after_barrier(unchanged, mask);
 #pragma unroll 1
     for (std::uint32_t r = 0; r < rounds; ++r) {
       last = tile;
@@ -58,7 +59,7 @@ __global__ void __launch_bounds__(threads)
       }
       __syncthreads();
     }
-    const Reading end = reading_after_barrier(to, mask);
+    const Reading end = reading_after_barrier(unchanged, mask);
     if (threadIdx.x == 0) {
       leave(stamp, begin, end, /*result=*/0);
       stamp->tag = sum;
@@ -81,11 +82,12 @@ __global__ void __launch_bounds__(threads)
   extern __shared__ __align__(128) char memory[];
   __shared__ __align__(8) std::uint64_t barrier_words[stages];
   __shared__ std::uint32_t wrong;
+  __shared__ std::uint32_t unchanged;  // while the clocks are read
   constexpr bool distributed = method == CopyMethod::distributed;
   const std::uint32_t shared = shared_address(memory);
   const std::uint32_t barriers = shared_address(barrier_words);
   constexpr std::uint32_t barrier_bytes = sizeof(std::uint64_t);
-  if (threadIdx.x == 0) wrong = 0;
+  if (threadIdx.x == 0) wrong = unchanged = 0;
   make_ready<method>(shared, stages * tiles.bytes, barrier_words, stages);
   Source from{data, 0, &map, 0};
   std::uint32_t partner = blockIdx.x;
@@ -112,7 +114,7 @@ __global__ void __launch_bounds__(threads)
     }
     ask<method>(shared + stage * tiles.bytes, from, tiles.bytes, barriers + stage * barrier_bytes);
   };
-  const Reading begin = reading_after_barrier(shared, advance);
+  const Reading begin = reading_after_barrier(unchanged, advance);
 #pragma unroll 1
   for (std::uint32_t r = 0; r < stages; ++r) {
     ask_next(r);
@@ -127,7 +129,7 @@ __global__ void __launch_bounds__(threads)
     commit<method>();
   }
   __syncthreads();
-  const Reading end = reading_after_barrier(shared, advance);
+  const Reading end = reading_after_barrier(unchanged, advance);
   Stamp* const stamp = stamps + blockIdx.x;
   if (threadIdx.x == 0) leave(stamp, begin, end, /*result=*/0);
   std::uint32_t mine = 0;

@@ -181,9 +181,10 @@ __device__ __forceinline__ std::uint32_t differences(std::uint32_t at, const Til
 
 /// Both clocks, after a barrier. A warp may read a clock before the barrier stops it
 /// (BAR.SYNC.DEFER_BLOCKING), but it cannot have a word of shared memory then, so the clocks depend
-/// on one here. `zero` is a kernel argument that is always 0.
-__device__ __forceinline__ Reading reading_after_barrier(std::uint32_t shared, std::uint32_t zero) {
-  consume(load_word<Access::shared>(shared) & zero);
+/// on one here, which no warp writes meanwhile. `zero` is a kernel argument that is always 0.
+__device__ __forceinline__ Reading reading_after_barrier(const std::uint32_t& shared,
+                                                         std::uint32_t zero) {
+  consume(load_word<Access::shared>(shared_address(&shared)) & zero);
   return reading_before();
 }
 
