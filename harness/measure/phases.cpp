@@ -107,6 +107,7 @@ void add_up(const std::vector<Stretch>& stretches, Divided& all) {
     const auto first = std::ranges::min_element(running, goes_before);
     if (first == running.end()) continue;
     all.nanoseconds[static_cast<std::size_t>(first->phase)] += ends[i + 1] - from;
+    if (first->on_host) all.on_host[static_cast<std::size_t>(first->phase)] += ends[i + 1] - from;
   }
 }
 
@@ -124,10 +125,21 @@ double Divided::seconds() const {
 }
 
 void Divided::take_out(double added) {
-  std::int64_t& idle = nanoseconds[static_cast<std::size_t>(StepPhase::idle)];
-  const std::int64_t taken = std::clamp<std::int64_t>(std::llround(added / nano), 0, idle);
-  idle -= taken;
-  recording = static_cast<double>(taken) * nano;
+  const std::int64_t whole = std::max<std::int64_t>(std::llround(added / nano), 0);
+  std::int64_t left = whole;
+  const auto take = [&](std::size_t phase, std::int64_t most) {
+    const std::int64_t taken = std::min(most, left);
+    nanoseconds[phase] -= taken;
+    left -= taken;
+    return taken;
+  };
+  constexpr auto idle = static_cast<std::size_t>(StepPhase::idle);
+  take(idle, nanoseconds[idle]);
+  const auto work = static_cast<double>(std::reduce(on_host.begin(), on_host.end()));
+  const double share = work > 0 ? std::min(static_cast<double>(left) / work, 1.0) : 0;
+  for (std::size_t p = 0; p < step_phases; ++p)
+    on_host[p] -= take(p, std::llround(share * static_cast<double>(on_host[p])));
+  recording = static_cast<double>(whole - left) * nano;
 }
 
 std::string kernel_function(const std::string& linker_name) {

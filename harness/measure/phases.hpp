@@ -35,8 +35,9 @@ inline constexpr const char* copy_within_name = "cudaMemcpyDeviceToDevice";
 /// A traced sample.
 struct Divided {
   std::array<std::int64_t, step_phases> nanoseconds{};  ///< by phase; their sum is the sample
+  std::array<std::int64_t, step_phases> on_host{};      ///< of them: the host's work, idle excluded
   double outside = 0;                ///< seconds of records before the begin of the sample
-  double recording = 0;              ///< seconds taken out of idle, because recording took them
+  double recording = 0;              ///< seconds taken out, because recording took them
   std::vector<std::string> unknown;  ///< functions without a declared phase, once each
   Queued queued;
   Queued queued_in;  ///< only its copies to the device
@@ -45,7 +46,8 @@ struct Divided {
     return static_cast<double>(nanoseconds[static_cast<std::size_t>(phase)]) * 1e-9;
   }
   [[nodiscard]] double seconds() const;
-  /// Takes the seconds that recording added to the sample out of idle, but no more than there are.
+  /// Takes the seconds that recording added to the sample out of idle. It slows the host alone: the
+  /// rest comes out of the host's work, of each phase in proportion; the device's time stays.
   void take_out(double added);
 };
 
@@ -73,7 +75,7 @@ struct TracePlan {
 
 /// Traces several samples, each after prepare(), which leaves the device idle. If recording slows
 /// them (CUPTI takes the host about a microsecond for an operation, and the device waits), as many
-/// are taken without it first, and the difference to their median is taken out of idle. Adds to the
+/// are taken without it first, and the difference to their median is taken out. Adds to the
 /// session a row for each phase that occurs, the queued work, and the gates of both. Throws
 /// std::runtime_error if results are wrong.
 void trace_phases(Session& session, Tracer& tracer, const TracePlan& plan,

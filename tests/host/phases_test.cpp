@@ -272,6 +272,22 @@ TEST(Divided, HasNoLessThanNoIdleTime) {
   EXPECT_DOUBLE_EQ(one.of(StepPhase::idle), 0) << "a slow sample without records";
 }
 
+TEST(Divided, TakesWhatIsLeftOutOfTheHostsWork) {
+  // 10 ms of allocations, 40 of building, of which the device hides 10, and 20 of searching.
+  const std::vector<Activity> records{host(StepPhase::allocate, 0, 10'000'000),
+                                      host(StepPhase::build, 10'000'000, 50'000'000),
+                                      kernel("step_of", 40'000'000, 60'000'000)};
+  Divided one = divide(records, kernels, 0.065);
+  one.take_out(0.013);
+  EXPECT_DOUBLE_EQ(one.of(StepPhase::idle), 0);
+  EXPECT_DOUBLE_EQ(one.of(StepPhase::allocate), 0.008);
+  EXPECT_DOUBLE_EQ(one.of(StepPhase::build), 0.024);
+  EXPECT_DOUBLE_EQ(one.of(StepPhase::search), 0.02);
+  EXPECT_DOUBLE_EQ(one.recording, 0.013);
+  one.take_out(1);
+  EXPECT_DOUBLE_EQ(one.seconds(), 0.02) << "the device's time stays";
+}
+
 TEST(TracePhases, SaysWhereOtherThingsWereRecordedThanQueued) {
   Traced traced{0.025};
   TracePlan plan = traced.plan();
