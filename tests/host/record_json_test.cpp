@@ -248,12 +248,12 @@ TEST(FactsJson, KeepsTheTypeOfEachFact) {
 
 TEST(PlanJson, ReadsBackAndKeepsDefaultsForAbsentKeys) {
   const Plan given{.warmups = 3,
-                  .min_samples = 9,
-                  .max_samples = 11,
-                  .relative_half_width = 0.125,
-                  .seconds_per_case = 0.5,
-                  .time_limit = 7,
-                  .visits = 2};
+                   .min_samples = 9,
+                   .max_samples = 11,
+                   .relative_half_width = 0.125,
+                   .seconds_per_case = 0.5,
+                   .time_limit = 7,
+                   .visits = 2};
   EXPECT_EQ(from_json<Plan>(to_json(given)), given);
   EXPECT_EQ(from_json<Plan>("{}"), Plan{});
   EXPECT_THROW((void)from_json<Plan>(R"({"warmups":1.5})"), FormatError);
