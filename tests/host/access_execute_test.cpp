@@ -53,15 +53,14 @@ class Buffers final : public DeviceMemory {
 
 constexpr const char* params = ".param .u64 a, .param .u64 b, .param .u32 n";
 
-struct LaunchShape {
+struct Shape {
   unsigned grid = 1;
   unsigned block = 32;
   unsigned words = 32;  ///< of each of the two buffers: 0, 1, 2, … and zeros
   ExecuteOptions options = {};
 };
 
-Buffers left_by(const std::string& body, const LaunchShape& shape = {},
-                const std::string& before = "") {
+Buffers left_by(const std::string& body, const Shape& shape = {}, const std::string& before = "") {
   const Launched made{
       kernel_text(params, body, before),
       fmt::format("schema: 1\nkernel: k\ngrid: {}\nblock: {}\narguments:\n"
@@ -74,7 +73,7 @@ Buffers left_by(const std::string& body, const LaunchShape& shape = {},
   return memory;
 }
 /// What the launch is refused for.
-std::string fault_of(const std::string& body, const LaunchShape& shape = {},
+std::string fault_of(const std::string& body, const Shape& shape = {},
                      const std::string& before = "") {
   try {
     (void)left_by(body, shape, before);
@@ -89,12 +88,12 @@ constexpr const char* own_words =
     "ld.param.u64 %rd0, [a];\nld.param.u64 %rd1, [b];\nmov.u32 %r10, %ctaid.x;\n"
     "mov.u32 %r11, %ntid.x;\nmov.u32 %r12, %tid.x;\nmad.lo.s32 %r0, %r10, %r11, %r12;\n"
     "mul.wide.u32 %rd4, %r0, 4;\nadd.s64 %rd2, %rd0, %rd4;\nadd.s64 %rd3, %rd1, %rd4;\n";
-constexpr const char* shared_array =
+constexpr const char* shared_words =
     "mov.u32 %r20, tile;\nshl.b32 %r21, %r12, 2;\nadd.s32 %r22, %r20, %r21;\n";
 constexpr const char* tile = ".shared .align 4 .b8 tile[1024];";
 
 TEST(Execute, LeavesWhatTheKernelStores) {
-  const LaunchShape shape{.grid = 3, .block = 48, .words = 144};
+  const Shape shape{.grid = 3, .block = 48, .words = 144};
   const auto memory = left_by(std::string{own_words} +
                                   "ld.global.u32 %r1, [%rd2];\nadd.s32 %r1, %r1, 7;\n"
                                   "st.global.u32 [%rd3], %r1;\nret;",
@@ -106,7 +105,7 @@ TEST(Execute, LeavesWhatTheKernelStores) {
 
 TEST(Execute, PassesValuesThroughSharedMemoryAtABarrier) {
   // The words of a block, the last one first.
-  const auto memory = left_by(std::string{own_words} + shared_array +
+  const auto memory = left_by(std::string{own_words} + shared_words +
                                   "ld.global.u32 %r1, [%rd2];\nst.shared.u32 [%r22], %r1;\n"
                                   "bar.sync 0;\nsub.s32 %r23, %r11, %r12;\n"
                                   "shl.b32 %r23, %r23, 2;\nadd.s32 %r23, %r20, %r23;\n"
@@ -177,11 +176,10 @@ TEST(Execute, CombinesTheLanesOfAWarpAndTheWarpsOfABlock) {
 }
 
 TEST(Execute, LetsTheBlocksOfACooperativeLaunchWaitForOneAnother) {
-  const LaunchShape all_at_once{
-      .grid = 4, .block = 1, .words = 4, .options = {.cooperative = true}};
+  const Shape all_at_once{.grid = 4, .block = 1, .words = 4, .options = {.cooperative = true}};
   const auto memory = left_by(std::string{own_words} + meeting_of_blocks, all_at_once);
   EXPECT_THAT(memory.words<std::uint32_t>(0), Each(4U));
-  LaunchShape in_turn = all_at_once;
+  Shape in_turn = all_at_once;
   in_turn.options = {.budget = 1U << 20U};
   EXPECT_THAT(fault_of(std::string{own_words} + meeting_of_blocks, in_turn),
               HasSubstr("more than 1048576 warp instructions"));
@@ -189,7 +187,7 @@ TEST(Execute, LetsTheBlocksOfACooperativeLaunchWaitForOneAnother) {
 
 TEST(Execute, RefusesWhatIsUndefined) {
   const auto fault = [](const std::string& what) {
-    return fault_of(std::string{own_words} + shared_array + what + "\nret;", {.block = 64}, tile);
+    return fault_of(std::string{own_words} + shared_words + what + "\nret;", {.block = 64}, tile);
   };
   // Both buffers have 32 words, and the block 64 threads.
   EXPECT_THAT(fault("st.global.u32 [%rd3], %r0;"),
@@ -219,7 +217,7 @@ TEST(Execute, RefusesWhatIsUndefined) {
 
 TEST(Execute, FindsRacesInSharedMemory) {
   const auto fault = [](const std::string& what) {
-    return fault_of(std::string{own_words} + shared_array + what + "\nret;",
+    return fault_of(std::string{own_words} + shared_words + what + "\nret;",
                     {.block = 64, .words = 64, .options = {.finds_races = true}}, tile);
   };
   constexpr const char* race = "another warp accesses the same shared memory";

@@ -19,14 +19,14 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-constexpr const char* kernel_params =
+constexpr const char* params =
     ".param .u64 k_param_0, .param .u32 k_param_1, .param .f32 k_param_2, "
     ".param .align 8 .b8 k_param_3[24]";
 
 std::vector<ptx::Module> modules(const std::string& before = "") {
   std::vector<ptx::Module> made;
-  made.push_back(ptx::read(
-      kernel_text(kernel_params, "ld.param.f32 %f0, [k_param_2];\nret;", before), "test.ptx"));
+  made.push_back(
+      ptx::read(kernel_text(params, "ld.param.f32 %f0, [k_param_2];\nret;", before), "test.ptx"));
   return made;
 }
 

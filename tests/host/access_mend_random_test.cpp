@@ -189,7 +189,7 @@ class SideBySide {
 };
 
 /// What came of the changes of some kernels.
-struct MendTally {
+struct Tally {
   unsigned made = 0;
   unsigned refused = 0;
   unsigned groups = 0;
@@ -205,7 +205,7 @@ constexpr std::array changes{"group=16",           "threads=2",
                              "exchange=y",         "swap=x,y threads=2",
                              "threads=2 passes=2", "threads=4 given=param_3:1"};
 
-void mend_in_every_way(const ptx::Module& module, MendTally& tally) {
+void mend_in_every_way(const ptx::Module& module, Tally& tally) {
   for (const char* const words : changes) {
     try {
       const Change change = parse_change("--change", words, module, module.kernels[0]);
@@ -235,7 +235,7 @@ std::uint64_t kernels_asked(std::uint64_t otherwise) {
   return asked == nullptr ? otherwise : std::strtoull(asked, nullptr, 10);
 }
 
-void tell(std::uint64_t kernels, const MendTally& tally) {
+void tell(std::uint64_t kernels, const Tally& tally) {
   fmt::print(
       "{} kernels: {} changes made, {} of them taken by no launch, {} refused, {} groups, "
       "{} launches compared\n",
@@ -243,7 +243,7 @@ void tell(std::uint64_t kernels, const MendTally& tally) {
 }
 
 TEST(MendedRandomKernels, OfAccessesSideBySideLeaveWhatTheOriginalsLeave) {
-  MendTally tally;
+  Tally tally;
   const std::uint64_t kernels = kernels_asked(12);
   for (std::uint64_t seed = 0; seed < kernels; ++seed) {
     SCOPED_TRACE(seed);
@@ -257,7 +257,7 @@ TEST(MendedRandomKernels, OfAccessesSideBySideLeaveWhatTheOriginalsLeave) {
 }
 
 TEST(MendedRandomKernels, OfAnyAddressesLeaveWhatTheOriginalsLeave) {
-  MendTally tally;
+  Tally tally;
   const std::uint64_t kernels = kernels_asked(2);
   for (std::uint64_t seed = 0; seed < kernels; ++seed) {
     SCOPED_TRACE(seed);

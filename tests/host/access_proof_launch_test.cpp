@@ -16,7 +16,7 @@
 namespace strata::access {
 namespace {
 
-struct ProofTally {
+struct Tally {
   std::size_t bounded = 0;  ///< accesses whose sectors were held against the proof
   std::size_t dead = 0;
   std::size_t partial = 0;  ///< of which only the lanes could be held against it
@@ -78,7 +78,7 @@ std::string text_of(const RandomKernel& kernel, bool says_block) {
   return text.insert(body, fmt::format("\n.reqntid {}, {}, {}", block.x, block.y, block.z));
 }
 
-void hold(const RandomKernel& kernel, bool says_block, ProofTally& tally) {
+void hold(const RandomKernel& kernel, bool says_block, Tally& tally) {
   const Launched launched{text_of(kernel, says_block), kernel.launch("random 5")};
   const Evaluation evaluation = launched.evaluate();
   const ControlFlow flow = control_flow(launched.kernel());
@@ -111,7 +111,7 @@ void hold(const RandomKernel& kernel, bool says_block, ProofTally& tally) {
 }
 
 TEST(AccessProofs, HoldInLaunchesOfRandomKernels) {
-  ProofTally tally;
+  Tally tally;
   for (std::uint64_t seed = 0; seed < 30 && !testing::Test::HasFailure(); ++seed) {
     const RandomKernel kernel{seed, /*loads=*/seed % 2 == 1};
     SCOPED_TRACE(seed);
