@@ -39,6 +39,22 @@ llvm_tool() {
   return 1
 }
 
+# A clang that makes libFuzzer targets with sanitizers: it needs its runtime, and must be able to read this system's C++
+# library.
+fuzzing_clang() {
+  local candidate
+  for candidate in clang++ "clang++-$llvm_version"; do
+    if "$candidate" -std=c++20 -fsanitize=fuzzer,address,undefined -x c++ -o /dev/null - 2>/dev/null <<'END'; then
+#include <chrono>
+extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }
+END
+      echo "$candidate"
+      return
+    fi
+  done
+  return 1
+}
+
 # The browser that tests/analysis/chromium.py drives: the same names in the same order. A name that does not run is
 # none: Ubuntu has one that only says how to get it.
 a_browser() {

@@ -76,6 +76,10 @@ missing_linters() {
   done
 }
 
+# clang comes with clang-tidy on some systems, its runtime with clang.
+missing_clang() { has clang++ || has "clang++-$llvm_version" || echo "clang-$llvm_version clang $llvm_version"; }
+missing_fuzzer() { fuzzing_clang >/dev/null || echo "libclang-rt-$llvm_version-dev libFuzzer, the runtime of clang"; }
+
 missing_browser() { a_browser >/dev/null || echo "chromium Chromium, which the tests of the report's page drive"; }
 
 # --- Python ---------------------------------------------------------------------------------------------
@@ -221,7 +225,7 @@ fi
 
 needed=$(all_needed)
 wanted=()  # Apart from each other, because one of them may have no package here.
-if [[ $level == test ]]; then wanted=("$(missing_linters)" "$(missing_browser)"); fi
+if [[ $level == test ]]; then wanted=("$(missing_linters)" "$(missing_clang)" "$(missing_fuzzer)" "$(missing_browser)"); fi
 
 if [[ -n $needed ]]; then list "$needed"; fi
 for some in "${wanted[@]}"; do

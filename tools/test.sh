@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Runs the tests that this machine can run, the quickest first, and says which ones it cannot.
 #
-#   tools/test.sh [STEP...]   the steps, in their order: setup lint analysis host docs cuda gpu tidy
+#   tools/test.sh [STEP...]   the steps, in their order: setup lint analysis host docs fuzz cuda gpu tidy
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-readonly all_steps=(setup lint analysis host docs cuda gpu tidy)
+readonly all_steps=(setup lint analysis host docs fuzz cuda gpu tidy)
 
 export CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-$(nproc)}
 STRATA_PYTHON=$(chosen_python)
@@ -38,6 +38,17 @@ step_docs() {
   tools/docs.sh || status=$?
   [[ $status != 2 ]] || left_out "the site of the manual (what is missing is said above)"
   [[ $status == 0 || $status == 2 ]]
+}
+
+step_fuzz() {
+  local clang
+  if ! clang=$(fuzzing_clang); then
+    left_out "libFuzzer, a minute for each of its targets (no clang here that links it and reads this system's C++" \
+      "library); mend it with: apt-get install -y clang-$llvm_version libclang-rt-$llvm_version-dev"
+    return
+  fi
+  configure_and_build fuzz -DCMAKE_CXX_COMPILER="$clang"
+  ctest --preset fuzz
 }
 
 step_cuda() {

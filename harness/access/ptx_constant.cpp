@@ -14,14 +14,14 @@
 namespace strata::ptx {
 namespace {
 
-using Kind = Constant::Kind;
+using ConstantKind = Constant::Kind;
 
 Constant of_real(double value) {
-  return {.kind = Kind::real, .bits = std::bit_cast<std::uint64_t>(value)};
+  return {.kind = ConstantKind::real, .bits = std::bit_cast<std::uint64_t>(value)};
 }
 
 Constant of_bool(bool value) {
-  return {.kind = Kind::signed_integer, .bits = value ? 1U : 0U};
+  return {.kind = ConstantKind::signed_integer, .bits = value ? 1U : 0U};
 }
 
 std::optional<std::uint64_t> digits_of(std::string_view digits, int base) {
@@ -48,8 +48,9 @@ std::optional<Constant> of_integer(std::string_view text) {
   const auto value = digits_of(digits, base);
   if (!value) return std::nullopt;
   const bool fits = *value <= std::uint64_t{std::numeric_limits<std::int64_t>::max()};
-  return Constant{.kind = has_suffix || !fits ? Kind::unsigned_integer : Kind::signed_integer,
-                  .bits = *value};
+  return Constant{
+      .kind = has_suffix || !fits ? ConstantKind::unsigned_integer : ConstantKind::signed_integer,
+      .bits = *value};
 }
 
 /// The bits of "0f3F800000" or "0d3FF0000000000000", or a decimal with a point or an exponent.
@@ -65,7 +66,7 @@ std::optional<Constant> of_real_text(std::string_view text) {
   if (text.starts_with("0d") || text.starts_with("0D")) {
     const auto bits = digits_of(digits, 16);
     if (!bits || digits.size() != digits_of_double) return std::nullopt;
-    return Constant{.kind = Kind::real, .bits = *bits};
+    return Constant{.kind = ConstantKind::real, .bits = *bits};
   }
   double value = 0;
   const char* const end = text.data() + text.size();
@@ -130,17 +131,19 @@ Constant compared(std::string_view sign, bool is_unsigned, std::uint64_t a, std:
 }
 
 Constant shifted(std::string_view sign, const Constant& a, std::uint64_t places) {
-  const bool is_unsigned = a.kind == Kind::unsigned_integer;
+  const bool is_unsigned = a.kind == ConstantKind::unsigned_integer;
   if (sign == ">>") return {.kind = a.kind, .bits = shifted_right(is_unsigned, a.bits, places)};
   return {.kind = a.kind, .bits = places > 63 ? 0 : a.bits << places};
 }
 
 std::optional<Constant> apply(std::string_view sign, const Constant& a, const Constant& b) {
   if (a.is_real() || b.is_real()) return apply_real(sign, a.real(), b.real());
-  const bool is_unsigned = a.kind == Kind::unsigned_integer || b.kind == Kind::unsigned_integer;
+  const bool is_unsigned =
+      a.kind == ConstantKind::unsigned_integer || b.kind == ConstantKind::unsigned_integer;
   const auto integer = [&](std::uint64_t bits) {
-    return Constant{.kind = is_unsigned ? Kind::unsigned_integer : Kind::signed_integer,
-                    .bits = bits};
+    return Constant{
+        .kind = is_unsigned ? ConstantKind::unsigned_integer : ConstantKind::signed_integer,
+        .bits = bits};
   };
   if (sign == "+") return integer(a.bits + b.bits);
   if (sign == "-") return integer(a.bits - b.bits);
@@ -222,7 +225,7 @@ class Expression {
     for (; !signs.empty(); signs.pop_back()) {
       const char sign = signs.back();
       if (sign == '!') value = of_bool(value.is_real() ? value.real() == 0 : value.bits == 0);
-      if (sign == '~') value = {.kind = Kind::signed_integer, .bits = ~value.integer()};
+      if (sign == '~') value = {.kind = ConstantKind::signed_integer, .bits = ~value.integer()};
       if (sign != '-') continue;
       value = value.is_real() ? of_real(-value.real())
                               : Constant{.kind = value.kind, .bits = 0 - value.bits};
@@ -233,7 +236,7 @@ class Expression {
   Constant primary() {
     const Token token = lexer_.peek();
     if (lexer_.take_if("(")) return in_brackets();
-    if (lexer_.take_if("WARP_SZ")) return {.kind = Kind::signed_integer, .bits = 32};
+    if (lexer_.take_if("WARP_SZ")) return {.kind = ConstantKind::signed_integer, .bits = 32};
     if (token.kind != Token::Kind::number) lexer_.unexpected("a number");
     auto value = of_integer(token.text);
     if (!value) value = of_real_text(token.text);
@@ -244,8 +247,8 @@ class Expression {
 
   /// What follows '(': an expression, or the type of a cast and what is cast.
   Constant in_brackets() {
-    for (const auto& [name, kind] :
-         {std::pair{".s64", Kind::signed_integer}, std::pair{".u64", Kind::unsigned_integer}}) {
+    for (const auto& [name, kind] : {std::pair{".s64", ConstantKind::signed_integer},
+                                     std::pair{".u64", ConstantKind::unsigned_integer}}) {
       if (!lexer_.take_if(name)) continue;
       lexer_.need(")");
       go_deeper();
@@ -276,8 +279,9 @@ std::uint64_t Constant::integer() const {
 
 double Constant::real() const {
   if (is_real()) return std::bit_cast<double>(bits);
-  return kind == Kind::unsigned_integer ? static_cast<double>(bits)
-                                        : static_cast<double>(static_cast<std::int64_t>(bits));
+  return kind == ConstantKind::unsigned_integer
+             ? static_cast<double>(bits)
+             : static_cast<double>(static_cast<std::int64_t>(bits));
 }
 
 bool begins_constant(const Token& token) {

@@ -7,10 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-namespace strata {
+namespace strata::allocation {
 namespace {
-
-using namespace allocation;
 
 TEST(AllocationSlope, LeavesOutWhatEverySeriesHas) {
   const auto series = [](double pieces) { return 3e-6 + 2e-6 * pieces; };
@@ -37,4 +35,4 @@ TEST(AllocationRows, AreTheCallersAlone) {
 }
 
 }  // namespace
-}  // namespace strata
+}  // namespace strata::allocation

@@ -11,10 +11,8 @@
 #include <set>
 #include <string>
 
-namespace strata {
+namespace strata::async_copy {
 namespace {
-
-using namespace async_copy;
 
 TEST(AsyncCopyTiles, StandApartAndLieWithinTheirFootprint) {
   constexpr std::uint64_t footprint = 15U << 20U;
@@ -225,4 +223,4 @@ TEST(AsyncCopyMethods, RequireChipsThatSupportThem) {
 }
 
 }  // namespace
-}  // namespace strata
+}  // namespace strata::async_copy

@@ -17,10 +17,8 @@
 #include <tuple>
 #include <vector>
 
-namespace strata {
+namespace strata::atomics {
 namespace {
-
-using namespace atomics;
 
 constexpr LaunchShape small{.blocks = 2, .warps_of_block = 3, .chains = in_flight};
 constexpr std::uint32_t some_operations = 16;
@@ -493,4 +491,4 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 }  // namespace
-}  // namespace strata
+}  // namespace strata::atomics

@@ -9,10 +9,8 @@
 #include <set>
 #include <vector>
 
-namespace strata {
+namespace strata::bandwidth {
 namespace {
-
-using namespace bandwidth;
 
 constexpr std::uint64_t mebi = 1U << 20U;
 
@@ -403,4 +401,4 @@ TEST(BandwidthDeclaration, LeavesOutWhatNoDeviceCanDo) {
 }
 
 }  // namespace
-}  // namespace strata
+}  // namespace strata::bandwidth

@@ -13,10 +13,9 @@
 #include <set>
 #include <vector>
 
-namespace strata {
+namespace strata::bank_conflicts {
 namespace {
 
-using namespace bank_conflicts;
 using enum Provenance;
 
 std::uint64_t wavefronts(const Pattern& pattern) {
@@ -298,4 +297,4 @@ TEST(BankConflictDeclaration, LeavesOutWhatHasNoMeaning) {
 }
 
 }  // namespace
-}  // namespace strata
+}  // namespace strata::bank_conflicts

@@ -13,10 +13,9 @@
 #include <string>
 #include <vector>
 
-namespace strata {
+namespace strata::cache_geometry {
 namespace {
 
-using namespace cache_geometry;
 using testing::HasSubstr;
 
 constexpr std::uint64_t kibi = 1024;
@@ -439,4 +438,4 @@ TEST(CacheGeometry, NamesItsPropertiesAndQuantities) {
 }
 
 }  // namespace
-}  // namespace strata
+}  // namespace strata::cache_geometry

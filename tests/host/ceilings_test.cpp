@@ -15,10 +15,8 @@
 #include <utility>
 #include <vector>
 
-namespace strata {
+namespace strata::ceilings {
 namespace {
-
-using namespace ceilings;
 
 constexpr double sms_h200 = 132;
 constexpr double hertz_h200 = 1.98e9;
@@ -289,4 +287,4 @@ TEST(CeilingsCounts, AreTheInstructionsOfEveryThread) {
 }
 
 }  // namespace
-}  // namespace strata
+}  // namespace strata::ceilings

@@ -15,10 +15,9 @@
 #include <string>
 #include <vector>
 
-namespace strata {
+namespace strata::clock_under_load {
 namespace {
 
-using namespace clock_under_load;
 using operations::WarpWords;
 using ::testing::DoubleEq;
 using ::testing::DoubleNear;
@@ -496,4 +495,4 @@ TEST(ClockUnderLoadDeclaration, IsKnownToEveryBuild) {
 }
 
 }  // namespace
-}  // namespace strata
+}  // namespace strata::clock_under_load

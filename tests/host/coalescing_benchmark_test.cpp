@@ -8,10 +8,8 @@
 
 #include <set>
 
-namespace strata {
+namespace strata::coalescing {
 namespace {
-
-using namespace coalescing;
 
 Pattern pattern(std::uint32_t width, std::uint32_t stride, std::uint32_t misalignment) {
   return {.width = width, .elements = lane_elements(stride, misalignment, Permutation::identity)};
@@ -192,4 +190,4 @@ TEST(CoalescingDeclaration, IsKnownToEveryBuild) {
 }
 
 }  // namespace
-}  // namespace strata
+}  // namespace strata::coalescing

@@ -14,10 +14,8 @@
 #include <numeric>
 #include <string>
 
-namespace strata {
+namespace strata::dct {
 namespace {
-
-using namespace dct;
 
 double plain_sum(const std::vector<std::uint8_t>& bytes, std::uint32_t u, std::uint32_t v) {
   double sum = 0;
@@ -157,4 +155,4 @@ TEST(DctOnThisCpu, IsRightInEveryForm) {
 }
 
 }  // namespace
-}  // namespace strata
+}  // namespace strata::dct

@@ -6,10 +6,8 @@
 
 #include <set>
 
-namespace strata {
+namespace strata::distributed_shared {
 namespace {
-
-using namespace distributed_shared;
 
 bool excluded(const char* measure, const char* cluster, const char* distance, const char* warps) {
   return declare()
@@ -130,4 +128,4 @@ TEST(DistributedSharedRows, AreBytesOfEverySmThatTakesPart) {
 }
 
 }  // namespace
-}  // namespace strata
+}  // namespace strata::distributed_shared

@@ -12,10 +12,8 @@
 #include <string>
 #include <type_traits>
 
-namespace strata {
+namespace strata::host_operations {
 namespace {
-
-using namespace host_operations;
 
 template <class List>
 struct TypesOf;
@@ -127,4 +125,4 @@ TEST(InstructionCostOnThisCpu, MeasuresWithTheRightEnds) {
 }
 
 }  // namespace
-}  // namespace strata
+}  // namespace strata::host_operations

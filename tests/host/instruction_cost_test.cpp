@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace strata {
+namespace strata::instruction_cost {
 namespace {
 
 using namespace operations;
@@ -107,8 +107,6 @@ TEST(PackedNumbers, OperandsAreHeldByTheirFormat) {
 TEST(Dp4aOnTheHost, AddsFourProductsOfBytes) {
   EXPECT_EQ(Dp4a::step(7, 0x01020304U, 0x05060708U), 7U + 5 + 12 + 21 + 32);
 }
-
-using namespace instruction_cost;
 
 TEST(InstructionCostPasses, GiveTheSlopeAndWhatBendsIt) {
   const Passes straight{{100 + 40, 100 + 80, 100 + 160}};
@@ -333,4 +331,4 @@ TEST(InstructionCostSkips, WhatTheChipDoesNotKnow) {
 }
 
 }  // namespace
-}  // namespace strata
+}  // namespace strata::instruction_cost

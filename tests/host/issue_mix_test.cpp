@@ -14,10 +14,8 @@
 #include <string>
 #include <vector>
 
-namespace strata {
+namespace strata::issue_mix {
 namespace {
-
-using namespace issue_mix;
 
 constexpr std::uint64_t some_rounds = 7;
 
@@ -217,4 +215,4 @@ TEST(IssueMixCounts, AreTheMultiplyAddsAndThePartners) {
 }
 
 }  // namespace
-}  // namespace strata
+}  // namespace strata::issue_mix

@@ -14,10 +14,8 @@
 #include <set>
 #include <vector>
 
-namespace strata {
+namespace strata::l2_partition {
 namespace {
-
-using namespace l2_partition;
 
 /// From -1 to 1, other at each call.
 class Noise {
@@ -448,4 +446,4 @@ TEST(L2PartitionDeclaration, IsKnownToEveryBuild) {
 }
 
 }  // namespace
-}  // namespace strata
+}  // namespace strata::l2_partition

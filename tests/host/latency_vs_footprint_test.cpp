@@ -10,10 +10,9 @@
 
 #include <set>
 
-namespace strata {
+namespace strata::latency_vs_footprint {
 namespace {
 
-using namespace latency_vs_footprint;
 using pointer_chase::lengths_for;
 using pointer_chase::unroll;
 
@@ -340,4 +339,4 @@ TEST(LatencyFacts, SayHowTheWalkBegins) {
 }
 
 }  // namespace
-}  // namespace strata
+}  // namespace strata::latency_vs_footprint

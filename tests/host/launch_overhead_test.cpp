@@ -7,10 +7,8 @@
 #include <cstdint>
 #include <set>
 
-namespace strata {
+namespace strata::launch_overhead {
 namespace {
-
-using namespace launch_overhead;
 
 TEST(LaunchOverheadSlope, LeavesOutWhatEverySeriesHas) {
   const auto series = [](double launches) {
@@ -66,4 +64,4 @@ TEST(LaunchOverheadDeclaration, IsKnownToEveryBuild) {
 }
 
 }  // namespace
-}  // namespace strata
+}  // namespace strata::launch_overhead

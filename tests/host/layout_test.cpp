@@ -139,17 +139,17 @@ TEST(Layout, NarrowsTheSecondReadOfAoasToTheMass) {
 }
 
 TEST(WithLayout, FindsEveryPairOfNamesAndNoOther) {
-  std::set<std::string> seen;
+  std::set<std::string> found;
   for (const char* layout : {"aos", "soa", "aoas", "soaoas", "aosoa32"}) {
     for (const char* fields : {"all", "posmass"}) {
       EXPECT_TRUE(with_layout(layout, fields, [&]<class L, class Fields>() {
         EXPECT_EQ(L::name, layout);
         EXPECT_EQ(Fields::name, fields);
-        seen.insert(std::string{L::name} + '/' + std::string{Fields::name});
+        found.insert(std::string{L::name} + '/' + std::string{Fields::name});
       }));
     }
   }
-  EXPECT_EQ(seen.size(), 10U);
+  EXPECT_EQ(found.size(), 10U);
   EXPECT_FALSE(with_layout("aos", "velocity", []<class L, class Fields>() { FAIL(); }));
   EXPECT_FALSE(with_layout("soa2", "all", []<class L, class Fields>() { FAIL(); }));
 }

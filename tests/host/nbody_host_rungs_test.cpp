@@ -20,14 +20,14 @@
 namespace strata::nbody {
 namespace {
 
-struct Sample {
+struct JudgedBodies {
   std::string name;
   Bodies bodies;
   std::vector<Pull> right;
   bool dominated = false;  ///< by one body
 };
 
-Sample judged(std::string name, Bodies bodies) {
+JudgedBodies judged(std::string name, Bodies bodies) {
   auto right = reference_pulls(bodies);
   return {std::move(name), std::move(bodies), std::move(right)};
 }
@@ -36,9 +36,9 @@ Bodies some(std::uint32_t bodies, std::uint32_t systems = 1) {
       {.kind = systems > 1 ? Kind::galaxies : Kind::single, .systems = systems, .bodies = bodies});
 }
 
-const std::vector<Sample>& samples() {
-  static const std::vector<Sample> all = [] {
-    std::vector<Sample> made;
+const std::vector<JudgedBodies>& samples() {
+  static const std::vector<JudgedBodies> all = [] {
+    std::vector<JudgedBodies> made;
     for (const std::uint32_t n : {1U, 16U, 37U, 100U, 130U})
       made.push_back(judged(std::to_string(n), some(n)));
     Bodies together = some(2);
@@ -76,7 +76,7 @@ class RungOnThisCpu : public testing::TestWithParam<Rung> {};
 
 void expect_right(const Rung& rung, const HostKernel& kernel, const std::string& layout,
                   bool moves) {
-  for (const Sample& sample : samples()) {
+  for (const JudgedBodies& sample : samples()) {
     SCOPED_TRACE(layout + ", " + sample.name + ", " + kernel.instructions);
     const auto verification =
         verify_on_host(kernel, team(), layout, sample.bodies, moves, sample.right);
@@ -108,7 +108,7 @@ TEST_P(RungOnThisCpu, DoesTheSameWithMoreThreadsThanBodies) {
   for (const Vectors vectors : known_to_this_cpu()) {
     const auto kernel = made(rung, vectors);
     if (!kernel) continue;
-    for (const Sample& sample : samples()) {
+    for (const JudgedBodies& sample : samples()) {
       if (sample.bodies.total() > 40) continue;
       const auto verification = verify_on_host(*kernel, three, rung.layouts.front(), sample.bodies,
                                                /*moves=*/true, sample.right);
@@ -122,7 +122,7 @@ TEST_P(RungOnThisCpu, DoesTheSameWithMoreThreadsThanBodies) {
 /// A kernel that computes something else than it is asked.
 using Fault = std::function<HostKernel(const HostKernel&, const std::string& layout)>;
 
-Gate judged_with(const Fault& fault, const Rung& rung, const Sample& sample, bool moves) {
+Gate judged_with(const Fault& fault, const Rung& rung, const JudgedBodies& sample, bool moves) {
   const std::string& layout = rung.layouts.front();
   const auto sound = made(rung, widest_vectors());
   if (!sound) throw Skipped{"not on this CPU"};
@@ -175,7 +175,7 @@ HostKernel idle(const HostKernel& /*sound*/, const std::string& /*layout*/) {
 }
 
 TEST_P(RungOnThisCpu, IsRefusedWhenItIsWrong) {
-  const Sample& sample = samples().at(3);
+  const JudgedBodies& sample = samples().at(3);
   ASSERT_EQ(sample.bodies.bodies, 100U);
   if (!made(GetParam(), widest_vectors())) GTEST_SKIP() << "this CPU or build cannot do it";
   for (const auto& [name, fault] :
@@ -195,7 +195,7 @@ INSTANTIATE_TEST_SUITE_P(Rungs, RungOnThisCpu, testing::ValuesIn(rungs_of_the_ho
                          [](const auto& rung) { return rung.param.name; });
 
 TEST(HostRungs, SeeABodyThatIsLeftWhereItWas) {
-  const Sample& sample = samples().at(2);
+  const JudgedBodies& sample = samples().at(2);
   const HostKernel lazy{.run = [](std::span<const Step> steps, ThreadTeam& threads) {
     makers<MakeHostKernel>().at("serial")(Vectors::none).run(steps, threads);
     for (const Step& step : steps)

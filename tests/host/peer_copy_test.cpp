@@ -11,10 +11,8 @@
 #include <string>
 #include <vector>
 
-namespace strata {
+namespace strata::peer_copy {
 namespace {
-
-using namespace peer_copy;
 
 bool excluded(const char* by, const char* direction, long long bytes) {
   return declare()
@@ -169,4 +167,4 @@ TEST(PeerCopyChain, IsLongerThanAnyLaunchFollowsIt) {
 }
 
 }  // namespace
-}  // namespace strata
+}  // namespace strata::peer_copy

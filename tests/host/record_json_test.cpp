@@ -247,14 +247,14 @@ TEST(FactsJson, KeepsTheTypeOfEachFact) {
 }
 
 TEST(PlanJson, ReadsBackAndKeepsDefaultsForAbsentKeys) {
-  const Plan plan{.warmups = 3,
-                  .min_samples = 9,
-                  .max_samples = 11,
-                  .relative_half_width = 0.125,
-                  .seconds_per_case = 0.5,
-                  .time_limit = 7,
-                  .visits = 2};
-  EXPECT_EQ(from_json<Plan>(to_json(plan)), plan);
+  const Plan given{.warmups = 3,
+                   .min_samples = 9,
+                   .max_samples = 11,
+                   .relative_half_width = 0.125,
+                   .seconds_per_case = 0.5,
+                   .time_limit = 7,
+                   .visits = 2};
+  EXPECT_EQ(from_json<Plan>(to_json(given)), given);
   EXPECT_EQ(from_json<Plan>("{}"), Plan{});
   EXPECT_THROW((void)from_json<Plan>(R"({"warmups":1.5})"), FormatError);
   EXPECT_THROW((void)from_json<Plan>(R"({"warmups":3000000000})"), FormatError);

@@ -6,10 +6,8 @@
 
 #include <stdexcept>
 
-namespace strata {
+namespace strata::request_merging {
 namespace {
-
-using namespace request_merging;
 
 TEST(RequestMergingWords, NeverHoldWhatALoadCannotWaitFor) {
   std::uint32_t sum = 0;
@@ -137,4 +135,4 @@ TEST(RequestMergingDeclaration, IsKnownToEveryBuild) {
 }
 
 }  // namespace
-}  // namespace strata
+}  // namespace strata::request_merging

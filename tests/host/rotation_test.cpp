@@ -10,10 +10,9 @@
 
 #include <set>
 
-namespace strata {
+namespace strata::rotation {
 namespace {
 
-using namespace rotation;
 using image_work::Form;
 
 constexpr Image wide{.width = 96, .height = 40};
@@ -140,4 +139,4 @@ TEST(RotationOnThisCpu, IsRightInEveryForm) {
 }
 
 }  // namespace
-}  // namespace strata
+}  // namespace strata::rotation

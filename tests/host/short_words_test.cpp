@@ -11,10 +11,8 @@
 #include <string>
 #include <vector>
 
-namespace strata {
+namespace strata::short_words {
 namespace {
-
-using namespace short_words;
 
 TEST(ShortWordsSum, CarriesNothingFromOneElementIntoTheNext) {
   for (const std::uint32_t a : {0U, 0x01FF80FFU, 0xFFFFFFFFU, 0x80007FFFU, 0x12345678U}) {
@@ -188,4 +186,4 @@ TEST(ShortWordsOnThisCpu, AddEveryElementInEveryForm) {
 }
 
 }  // namespace
-}  // namespace strata
+}  // namespace strata::short_words

@@ -9,10 +9,9 @@
 
 #include <gtest/gtest.h>
 
-namespace strata {
+namespace strata::sobel {
 namespace {
 
-using namespace sobel;
 using image_work::Form;
 
 template <class Kernel>
@@ -100,4 +99,4 @@ TEST(SobelOnThisCpu, FindsEveryEdgeInEveryForm) {
 }
 
 }  // namespace
-}  // namespace strata
+}  // namespace strata::sobel

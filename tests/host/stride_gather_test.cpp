@@ -12,10 +12,8 @@
 #include <set>
 #include <vector>
 
-namespace strata {
+namespace strata::stride_gather {
 namespace {
-
-using namespace stride_gather;
 
 constexpr std::uint64_t mebi = 1U << 20U;
 
@@ -492,4 +490,4 @@ TEST(StrideGatherDeclaration, LeavesOutAxesThatSayNothing) {
 }
 
 }  // namespace
-}  // namespace strata
+}  // namespace strata::stride_gather

@@ -12,10 +12,8 @@
 #include <string>
 #include <vector>
 
-namespace strata {
+namespace strata::transfers {
 namespace {
-
-using namespace transfers;
 
 constexpr std::uint32_t gap = 0xA5A5A5A5U;
 
@@ -177,4 +175,4 @@ TEST(TransfersGates, CompareTheTimersOnlyOfLongCopies) {
 }
 
 }  // namespace
-}  // namespace strata
+}  // namespace strata::transfers

@@ -42,6 +42,7 @@ fresh_machine() {
   fake g++ <<<'cat "$box/state/missing-headers"'
   fake clang-format-14 <<<'echo "Debian clang-format version 14.0.6"'
   fake clang-tidy <<<'echo "  LLVM version 14.0.6"'
+  fake clang++ <<<'exit 0'
   fake chromium <<<'echo "Chromium 156"'
   fake sudo <<<'[[ -e $box/state/sudo ]] && shift && exec "$@"'
   fake apt-get <<'END'
@@ -201,6 +202,20 @@ fake google-chrome <<<'echo "Google Chrome 156"'
 fake clang-format-14 <<<'echo "Debian clang-format version 14.0.6"'
 setup 0 test
 fetches_nothing
+
+begin AsksForTheFuzzerOfTheClangThatIsHere
+fake clang++ <<<'exit 1'  # It links no libFuzzer.
+setup 0 run
+fetches_nothing
+setup 0 test
+calls "install --no-install-recommends libclang-rt-14-dev"
+fake clang++-14 <<<'exit 0'
+setup 0 test
+fetches_nothing
+rm "$box"/bin/clang++*
+setup 0 test
+calls "install --no-install-recommends clang-14"
+calls "install --no-install-recommends libclang-rt-14-dev"
 
 begin TakesTheBrowserThatIsNamed
 rm "$box/bin/chromium"

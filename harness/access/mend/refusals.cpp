@@ -19,7 +19,7 @@ using ptx::Space;
 using ptx::Special;
 
 template <std::size_t count>
-bool is_one_of(std::string_view word, const std::array<std::string_view, count>& words) {
+bool is_among(std::string_view word, const std::array<std::string_view, count>& words) {
   return std::ranges::find(words, word) != words.end();
 }
 
@@ -34,7 +34,7 @@ bool is_of_one_thread(const Instruction& one) {
       "shf",  "shl",   "shr",  "sin",  "slct",     "sqrt",  "sub",          "subc", "szext",
       "tanh", "testp", "vadd", "vsub", "vmin",     "vmax",  "vabsdiff",     "xor",  "bra",
       "ret",  "exit",  "trap"};
-  return is_one_of(one.opcode, words);
+  return is_among(one.opcode, words);
 }
 
 /// Registers of the hardware that say where or when a thread runs.
@@ -99,7 +99,7 @@ std::string why_memory(const ptx::Module& module, const ptx::Kernel& kernel, con
   constexpr std::array<std::string_view, 6> shared_orders{"volatile", "acquire", "release",
                                                           "acq_rel",  "mmio",    "sc"};
   for (const std::string_view word : one.modifiers) {
-    if (is_one_of(word, shared_orders) ||
+    if (is_among(word, shared_orders) ||
         (word == "relaxed" && one.opcode != "atom" && one.opcode != "red")) {
       return fmt::format("{}: other threads see when it happens", word);
     }

@@ -10,8 +10,8 @@ namespace strata::neighbours {
 namespace {
 
 constexpr double word = 4;
-constexpr double place = 3 * word;
-constexpr double standing = 4 * word;  // a place and a number, once they are in order
+constexpr double position = 3 * word;
+constexpr double standing = 4 * word;  // a position and a number, once they are in order
 
 double cells_and_end(const Problem& problem, const Choice& choice) {
   const double radius = std::sqrt(static_cast<double>(problem.radius_squared));
@@ -21,11 +21,11 @@ double cells_and_end(const Problem& problem, const Choice& choice) {
 double scan(double cells) {
   return 2 * word * cells;
 }
-/// The counts begin at 0; each agent reads its place, adds to a count and notes its rank; then it
-/// reads place, beginning and rank once more and writes `put`. `looks` into a table, in all.
+/// The counts begin at 0; each agent reads its position, adds to a count and notes its rank; then
+/// it reads position, beginning and rank once more and writes `put`. `looks` into a table, in all.
 Build sorted(const Problem& problem, const Choice& choice, double put, double looks) {
   const double cells = cells_and_end(problem, choice);
-  const double of_agent = (place + 2 * word) + (place + 2 * word + put) + looks * word;
+  const double of_agent = (position + 2 * word) + (position + 2 * word + put) + looks * word;
   return {.bytes = word * cells + scan(cells) + of_agent * problem.agents, .instructions = 0};
 }
 
@@ -41,7 +41,7 @@ Build predict_looking_at_all(const Problem& problem, const Choice& choice) {
   const double looks = blocks_of(problem.agents) * block;  // the last tile is filled up
   const double counts = blocks_of(cells);
   const double fills = blocks_of(cells - 1);
-  return {.bytes = (counts + fills) * place * problem.agents + scan(cells) +
+  return {.bytes = (counts + fills) * position * problem.agents + scan(cells) +
                    word * (2 * cells + problem.agents),
           .instructions = block * looks * (counts * counting + fills * filling)};
 }
@@ -57,7 +57,7 @@ Build predict_sorted_agents(const Problem& problem, const Choice& choice) {
 Build predict_kept_order(const Problem& problem, const Choice& choice) {
   const double id = 2 * word;
   const double moving = problem.kind == Kind::boids ? 2 * 4 * word : 0;  // read and written
-  return sorted(problem, choice, standing + place + id + moving, 0);
+  return sorted(problem, choice, standing + position + id + moving, 0);
 }
 
 Build predict_sorted_by_table(const Problem& problem, const Choice& choice) {
