@@ -47,7 +47,7 @@ SHARED_OPERATIONS = {
     "exchange": "seen = atomicExch(&words[at], seen);",
     "swap": "seen = atomicCAS(&words[at], 0u, seen);",
     "add_only": "atomicAdd(&words[at], seen);",
-    "wide_load": "{ const uint4 four = reinterpret_cast<uint4*>(words)[at]; seen = four.x ^ four.w; }",
+    "wide_load": "seen = sum(reinterpret_cast<uint4*>(words)[at]);",
 }
 """Accesses of shared memory whose cost depends on which lanes have one address."""
 
@@ -61,9 +61,11 @@ SHARED_LANES = (
 
 
 def shared_source() -> str:
-    return "".join(
+    helper = "__device__ unsigned sum(uint4 of) { return of.x + of.y + of.z + of.w; }"
+    return helper + "".join(
         f"""
-extern "C" __global__ void {name}(unsigned* out, unsigned lanes, unsigned a, unsigned b, unsigned c) {{
+extern "C" __global__ void {name}(unsigned* out, unsigned lanes,
+                                  unsigned a, unsigned b, unsigned c) {{
   __shared__ __align__(16) unsigned words[4096];
   for (unsigned i = threadIdx.x; i < 4096; i += 32) words[i] = 0;
   __syncthreads();

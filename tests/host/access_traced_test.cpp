@@ -327,7 +327,7 @@ TEST(TracedPtx, TakesMemoryOfAnotherBlockForNoGlobalMemory) {
     if (!access.is_exact()) wanted.push_back(access);
   }
   ASSERT_EQ(wanted.size(), 1U);
-  EXPECT_EQ(describe_hidden(of.kernel(), wanted[0].hidden_by), "mapa.u64 of line 20: not modelled");
+  EXPECT_EQ(describe_hidden(of.kernel(), wanted[0].hidden_by), "mapa.u64 of line 17: not modelled");
   const std::uint32_t store = wanted[0].instruction;
   const TracedPtx traced = trace(of.modules[0], of.launch.kernel, std::vector{store});
   EXPECT_THAT(traced.text, HasSubstr("isspacep.shared::cluster"));
