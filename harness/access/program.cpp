@@ -1092,21 +1092,30 @@ std::vector<std::uint32_t> reachable_buffers(const ptx::Module& module, const La
 }
 
 std::vector<std::string> lost_pointers(const ptx::Module& module, const Launch& launch) {
+  const auto is_lost = [](const Buffer& one) {
+    return one.was != 0 && one.fill.kind == Fill::Kind::unknown;
+  };
+  if (std::ranges::none_of(launch.buffers, is_lost)) return {};
   const ptx::Kernel& kernel = module.kernels[launch.kernel];
+  // To what other memory points to, any loaded address may lead.
+  std::vector<std::uint32_t> pointed_to;
+  for (std::uint32_t b = 0; b < launch.buffers.size(); ++b) {
+    if (std::ranges::count(launch.pointers, b, &Pointer::buffer) == 0) pointed_to.push_back(b);
+  }
   std::set<std::uint32_t> lost;
   for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i) {
     const Role role = role_of(kernel.instructions[i]);
     const bool accesses = role == Role::load || role == Role::store || role == Role::atomic ||
                           role == Role::reduction;
-    if (!accesses) continue;
     const Space space = kernel.instructions[i].space();
-    if (space != Space::global && space != Space::generic) continue;
+    if (!accesses || (space != Space::global && space != Space::generic)) continue;
     Pointers pointers{module, launch};
     (void)pointers.of(i);
     for (const std::uint32_t load : pointers.pointer_loads()) {
-      for (const std::uint32_t buffer : Pointers{module, launch}.of(load)) {
-        const Buffer& from = launch.buffers[buffer];
-        if (from.was != 0 && from.fill.kind == Fill::Kind::unknown) lost.insert(buffer);
+      auto from = Pointers{module, launch}.of(load);
+      if (from.empty()) from = pointed_to;
+      for (const std::uint32_t buffer : from) {
+        if (is_lost(launch.buffers[buffer])) lost.insert(buffer);
       }
     }
   }

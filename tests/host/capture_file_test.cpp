@@ -138,6 +138,26 @@ TEST(CaptureFile, SaysWhichLostContentHoldsAddresses) {
   EXPECT_THAT(lost({"fill: zero", ""}), ElementsAre());  // of q only numbers are loaded
 }
 
+TEST(CaptureFile, SaysThatAChainLeadsThroughLostContent) {
+  // As `visit` of l2_partition: a table of lines, each of which holds its own address.
+  constexpr std::string_view text =
+      ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"
+      ".reg .b64 %rd<9>;\nld.param.u64 %rd1, [p];\nld.global.u64 %rd2, [%rd1];\n"
+      "atom.global.exch.b64 %rd3, [%rd2], %rd2;\natom.global.exch.b64 %rd4, [%rd3], %rd3;\n"
+      "ret;\n}\n";
+  std::vector<ptx::Module> modules;
+  modules.push_back(ptx::read(std::string{text}, "k.ptx"));
+  const SeenLaunch seen{.kernel = "k", .parameters = {bytes_of(first)}};
+  SeenMemory memory = memory_of(seen, find);
+  memory.buffers.push_back({second, 1U << 20U});
+  const auto lost = [&](const std::string& lines) {
+    return lost_pointers(modules[0], parse_launch(launch_text(seen, memory, {"fill: zero", lines}),
+                                                  "k.yaml", modules));
+  };
+  EXPECT_THAT(lost(""), ElementsAre("memory_0"));
+  EXPECT_THAT(lost("fill: zero"), ElementsAre());
+}
+
 TEST(CaptureFile, KeepsTheSmallestBuffersThatFit) {
   const std::vector<MemoryRange> buffers{{1, 100}, {2, 10}, {3, 50}, {4, 41}};
   EXPECT_THAT(kept(buffers, 101), ElementsAre(false, true, true, true));
