@@ -118,6 +118,14 @@ Space recorded_space(const ptx::Instruction& one) {
   return role_of(one) == Role::copy ? Space::global : one.space();
 }
 
+/// Whether a cp.async certainly reads as many bytes as it writes, as with the operands `16, 16`.
+bool reads_all(const ptx::Instruction& one) {
+  if (one.operands.size() <= 3) return true;
+  const Operand& size = one.operands[3];
+  return one.operands.size() == 4 && !size.address && size.kind == Operand::Kind::integer &&
+         size.bits == one.operands[2].bits;
+}
+
 /// Why an instruction is not traced; empty if it is.
 std::string why_untraced(const ptx::Kernel& kernel, const ptx::Instruction& one) {
   switch (role_of(one)) {
@@ -128,7 +136,7 @@ std::string why_untraced(const ptx::Kernel& kernel, const ptx::Instruction& one)
     case Role::matrix:
       break;
     case Role::copy:
-      if (one.operands.size() > 3) return "its size is an operand";
+      if (!reads_all(one)) return "its size is an operand";
       break;
     default:
       return "it is not a modelled access";

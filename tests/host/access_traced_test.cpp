@@ -344,6 +344,17 @@ TEST(TracedPtx, TakesMemoryOfAnotherBlockForNoGlobalMemory) {
   EXPECT_THAT(found.left_out[0].why, HasSubstr("another block of the cluster"));
 }
 
+TEST(TracedPtx, RecordsCopiesOfAConstantSize) {
+  // As memcpy_async of libcu++ writes them.
+  const std::string body =
+      "ld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %rd2, %r1, 16;\n"
+      "add.s64 %rd1, %rd1, %rd2;\nmov.u32 %r2, tile;\nmad.lo.u32 %r2, %r1, 16, %r2;\n"
+      "cp.async.cg.shared.global [%r2], [%rd1], 16, 16;\nret;\n";
+  EXPECT_EQ(check(kernel_text(".param .u64 p", body, ".shared .align 16 .b8 tile[1024];"),
+                  launch_of("2", "64", "arguments: [{bytes: 4096}]\n")),
+            1U);
+}
+
 TEST(TracedPtx, LeavesOutWhatCannotBeTraced) {
   const Launched of{
       kernel_text(".param .u64 p",
