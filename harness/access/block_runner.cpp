@@ -24,10 +24,6 @@ void for_lanes(std::uint32_t mask, const Act& act) {
     act(static_cast<unsigned>(std::countr_zero(rest)));
 }
 
-RequestModel model_of(Space space) {
-  return space == Space::shared ? RequestModel::shared : RequestModel::global;
-}
-
 }  // namespace
 
 std::uint64_t loaded(std::uint64_t bits, const MemoryStep& memory, unsigned register_bytes) {
@@ -735,7 +731,10 @@ void BlockRunner::shuffle(Warp& warp, const Step& step, std::uint32_t mask) {
 
 AccessTally& BlockRunner::tally(std::uint32_t memory, Space space) {
   auto& kept = tallies_[memory].at(static_cast<std::size_t>(space));
-  if (!kept) kept = std::make_unique<AccessTally>(model_of(space), generations_);
+  if (!kept) {
+    const auto atomic = program_.memory[memory].shared_atomic;
+    kept = std::make_unique<AccessTally>(model_of(space == Space::shared, atomic), generations_);
+  }
   return *kept;
 }
 
@@ -913,6 +912,9 @@ void BlockRunner::account(std::uint32_t at, const MemoryStep& memory, Space spac
   }
   if (slopes_ != nullptr) follow_access(at, space, access, low, high);
   if (space == Space::param) return;  // a bank of constants
+  if (space == Space::shared && memory.shared_atomic == SharedAtomic::loop) {
+    doubt(step.detail, space, Doubt::cost, step.instruction);
+  }
   AccessTally& of = tally(step.detail, space);
   of.warps += times_;
   of.lanes += times_ * static_cast<std::uint64_t>(std::popcount(access.mask));

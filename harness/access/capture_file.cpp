@@ -97,16 +97,26 @@ class Writer {
       std::string text = "{of: " + name_of(first, is_field(first.parameter));
       return text + ", at: " + std::to_string(pointer.offset) + '}';
     }
-    const MemoryRange& buffer = memory_.buffers[pointer.buffer];
+    return buffer_text(pointer.buffer);
+  }
+
+ public:
+  [[nodiscard]] std::string buffer_text(std::size_t index) const {
+    const MemoryRange& buffer = memory_.buffers[index];
     std::string text = "{bytes: " + std::to_string(buffer.bytes);
     text += ", align: " + std::to_string(alignment);
     if (buffer.address % alignment != 0) {
       text += ", offset: " + std::to_string(buffer.address % alignment);
     }
-    const std::string& content = content_[pointer.buffer];
+    text += ", was: " + std::to_string(buffer.address);
+    const std::string& content = content_[index];
     return text + (content.empty() ? "" : ", " + content) + '}';
   }
 
+  /// Whether a parameter points to the beginning of the buffer.
+  [[nodiscard]] bool is_named(std::size_t index) const { return first_.contains(index); }
+
+ private:
   /// All fields of a struct: its addresses, and the bytes between them as the widest numbers that
   /// fit.
   [[nodiscard]] std::string fields(const std::vector<std::uint8_t>& bytes,
@@ -227,6 +237,41 @@ SeenMemory memory_of(const SeenLaunch& launch, const FindMemory& find) {
   return memory;
 }
 
+std::vector<MemoryRange> pointed_to(std::string_view content, const std::vector<MemoryRange>& known,
+                                    const FindMemory& find) {
+  constexpr std::uint64_t far = std::uint64_t{1} << 36U;  // 64 GiB: a device's memory
+  constexpr int most_misses = 100000;                     // each is a call of the driver
+  constexpr std::uint64_t largest = std::uint64_t{1} << 32U;
+  std::vector<MemoryRange> all = known;
+  const auto near = [&](std::uint64_t word) {
+    return std::ranges::any_of(known, [&](const MemoryRange& one) {
+      return word + far > one.address && word < one.address + one.bytes + far;
+    });
+  };
+  int misses = 0;
+  for (std::size_t at = 0; at + word_bytes <= content.size() && misses < most_misses;
+       at += word_bytes) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, content.data() + at, sizeof word);
+    if (word < least_address || !near(word)) continue;
+    const auto is_in = [&](const MemoryRange& one) {
+      return word >= one.address && word - one.address < one.bytes;
+    };
+    if (std::ranges::any_of(all, is_in)) continue;
+    auto range = find(word);
+    if (!range || !is_in(*range) || range->bytes > largest) {
+      ++misses;
+      continue;
+    }
+    // A parameter may point into its middle: the rest is there already.
+    for (const MemoryRange& one : all) {
+      if (one.address > word) range->bytes = std::min(range->bytes, one.address - range->address);
+    }
+    all.push_back(*range);
+  }
+  return {all.begin() + static_cast<std::ptrdiff_t>(known.size()), all.end()};
+}
+
 std::vector<bool> kept(const std::vector<MemoryRange>& buffers, std::uint64_t bytes) {
   std::vector<std::size_t> order(buffers.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -251,6 +296,12 @@ std::string launch_text(const SeenLaunch& launch, const SeenMemory& memory,
   if (!launch.parameters.empty()) text += "arguments:\n";
   for (std::size_t p = 0; p < launch.parameters.size(); ++p)
     text += "  - " + writer.argument(p) + '\n';
+  bool is_first = true;
+  for (std::size_t b = 0; b < memory.buffers.size(); ++b) {
+    if (writer.is_named(b)) continue;
+    if (std::exchange(is_first, false)) text += "memory:\n";
+    text += "  - " + writer.buffer_text(b) + '\n';
+  }
   return text;
 }
 

@@ -43,12 +43,19 @@ struct SeenPointer {
 };
 
 struct SeenMemory {
-  /// From the lowest address that a parameter holds to the end of its range.
+  /// From the lowest address that a parameter holds to the end of its range; then memory that only
+  /// the content of other memory points to.
   std::vector<MemoryRange> buffers;
   std::vector<SeenPointer> pointers;  ///< in the order of the parameters
 };
 /// Finds the 8-byte words in the parameters, at multiples of 8, that are addresses.
 [[nodiscard]] SeenMemory memory_of(const SeenLaunch& launch, const FindMemory& find);
+
+/// Memory, other than `known`, that the 8-byte words of a content point to: chains of addresses,
+/// and tables of them. Words far from known memory are no addresses.
+[[nodiscard]] std::vector<MemoryRange> pointed_to(std::string_view content,
+                                                  const std::vector<MemoryRange>& known,
+                                                  const FindMemory& find);
 
 /// The buffers whose contents are kept: those that fit into `bytes` together, smallest first.
 [[nodiscard]] std::vector<bool> kept(const std::vector<MemoryRange>& buffers, std::uint64_t bytes);

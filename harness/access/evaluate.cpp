@@ -1,6 +1,7 @@
 #include "harness/access/evaluate.hpp"
 
 #include "harness/access/block_runner.hpp"
+#include "harness/access/control_flow.hpp"
 #include "harness/access/operands.hpp"
 #include "harness/case/text.hpp"
 
@@ -307,6 +308,15 @@ Evaluation evaluate(const ptx::Module& module, const Launch& launch,
   return Evaluator{module, launch, options}.run();
 }
 
+bool depends_on_time(const ptx::Kernel& kernel, const Access& access) {
+  const bool is_of_path =
+      access.doubt == Doubt::path || access.doubt == Doubt::guard || access.doubt == Doubt::ended;
+  if (!is_of_path || access.hidden_by >= kernel.instructions.size()) return false;
+  if (!is_told_by_others(kernel.instructions[access.hidden_by])) return false;
+  const ControlFlow flow = control_flow(kernel);
+  return flow.loop_of[flow.block_of[access.hidden_by]] != no_index;
+}
+
 std::string_view describe(Doubt doubt) {
   switch (doubt) {
     case Doubt::none:
@@ -327,6 +337,9 @@ std::string_view describe(Doubt doubt) {
       return "misaligned address";
     case Doubt::width:
       return "access size is unknown";
+    case Doubt::cost:
+      return "an atomic of shared memory that is a loop, or of 64 bits, whose wavefronts are not "
+             "modelled";
   }
   return {};
 }

@@ -37,7 +37,8 @@ enum class Doubt : std::uint8_t {
   ended,       ///< it is unknown whether some lane ended before
   apart,       ///< lanes that an earlier instruction names did not reach it together
   misaligned,  ///< an address is not aligned: the hardware refuses it
-  width        ///< the size of the access is unknown
+  width,       ///< the size of the access is unknown
+  cost         ///< its addresses are known, but not what they cost
 };
 
 /// A memory instruction in one state space. One with generic addresses may access several.
@@ -90,6 +91,11 @@ struct Evaluation {
 /// Throws UsageError in one line if the budget is exceeded.
 [[nodiscard]] Evaluation evaluate(const ptx::Module& module, const Launch& launch,
                                   const EvaluateOptions& options);
+
+/// Whether it is unknown how often the access happens because a loop polls: its end depends on the
+/// time, on an atomic, or on a load of what other threads or the host may write meanwhile. Two
+/// launches differ in it, so it can be neither traced nor compared.
+[[nodiscard]] bool depends_on_time(const ptx::Kernel& kernel, const Access& access);
 
 /// "ld.global.u32 of line 120: its value is not known", for `hidden_by`.
 [[nodiscard]] std::string describe_hidden(const ptx::Kernel& kernel, std::uint32_t instruction);

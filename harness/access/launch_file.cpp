@@ -13,6 +13,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <cxxabi.h>
 #include <filesystem>
 #include <memory>
@@ -137,19 +138,29 @@ class Reader {
   Launch read(const TreeNode& root) {
     root.check_root("a launch file",
                     {"schema", "input", "kernel", "grid", "block", "cluster", "dynamic_shared",
-                     "arguments", "symbols"},
+                     "arguments", "memory", "symbols"},
                     launch_schema);
     choose_input(root.find("input"));
     choose_kernel(root.need("kernel", "a kernel name, or a regular expression that matches one"));
     read_shape(root);
     read_arguments(root);
+    read_memory(root.find("memory"));
     read_symbols(root.find("symbols"));
     place_buffers();
+    move_addresses();
     point();
     return std::move(launch_);
   }
 
  private:
+  struct Placing {
+    Buffer buffer;
+    Place place;
+    std::uint64_t align = default_alignment;
+    std::uint64_t offset = 0;
+    std::uint64_t address = 0;  ///< 0: anywhere
+  };
+
   /// The position of a buffer's address in the parameters.
   struct NamedPointer {
     std::uint64_t at = 0;
@@ -218,10 +229,17 @@ class Reader {
     }
     const Named all = kernels_named(node);
     const auto& found = all.exact.empty() ? all.matching : all.exact;
-    // Processes of one program load identical modules.
+    // Processes of one program load identical modules, and each of its modules may define the same
+    // instance of a template: C++ requires that they are equal.
     const auto is_copy = [&](const Found& one) {
       const auto& first = found.front();
-      return one.kernel == first.kernel && modules_[one.module].text == modules_[first.module].text;
+      const ptx::Kernel& other = modules_[one.module].kernels[one.kernel];
+      const ptx::Kernel& kept = modules_[first.module].kernels[first.kernel];
+      if (other.name != kept.name) return false;
+      const bool are_weak = other.text.starts_with(".weak") && kept.text.starts_with(".weak") &&
+                            modules_[one.module].target == modules_[first.module].target;
+      return are_weak || (one.kernel == first.kernel &&
+                          modules_[one.module].text == modules_[first.module].text);
     };
     if (!found.empty() && std::ranges::all_of(found, is_copy)) {
       launch_.module = found.front().module;
@@ -517,8 +535,25 @@ class Reader {
           {pointer_at, of.text, number_or(node, "at", 0, 0, most_buffer_bytes), of.place});
       return;
     }
-    node.allow_keys("a buffer", {"bytes", "align", "offset", "address", "fill", "element", "below",
-                                 "file", "hex"});
+    pointers_.push_back({pointer_at, name, 0, node.place});
+    placings_.push_back(placing_of(node, name));
+  }
+
+  /// Memory that no parameter points to, but the content of other memory.
+  void read_memory(const TreeNode* node) {
+    if (node == nullptr) return;
+    for (const auto& item :
+         node->filled(NodeKind::list, "memory", "a list of buffers",
+                      "write memory: [{bytes: 4096, was: 0x7f0000000000}], for example"))
+      placings_.push_back(placing_of(item, fmt::format("memory_{}", memories_++)));
+  }
+
+  Placing placing_of(const TreeNode& node, const std::string& name) {
+    if (node.kind != NodeKind::mapping) {
+      node.refuse_as(name, "a buffer", "write {bytes: 4096}, for example");
+    }
+    node.allow_keys("a buffer", {"bytes", "align", "offset", "address", "was", "fill", "element",
+                                 "below", "file", "hex"});
     Buffer buffer{.name = name,
                   .bytes = number_of(node.need("bytes", "the size of the buffer"), "bytes", 1,
                                      most_buffer_bytes)};
@@ -536,8 +571,10 @@ class Reader {
       }
       placing.address = number_of(*address, "address", 1, end_of_memory - placing.buffer.bytes);
     }
-    pointers_.push_back({pointer_at, name, 0, node.place});
-    placings_.push_back(std::move(placing));
+    if (const auto* const was = node.find("was")) {
+      placing.buffer.was = number_of(*was, "was", 1, ~std::uint64_t{0} - placing.buffer.bytes);
+    }
+    return placing;
   }
 
   Fill fill_of(const TreeNode& node, std::uint64_t bytes) {
@@ -648,13 +685,28 @@ class Reader {
     }
   }
 
-  struct Placing {
-    Buffer buffer;
-    Place place;
-    std::uint64_t align = default_alignment;
-    std::uint64_t offset = 0;
-    std::uint64_t address = 0;  ///< 0: anywhere
-  };
+  /// Contents that hold addresses of captured memory hold those of this launch instead.
+  void move_addresses() {
+    const auto moved = [&](std::uint64_t address) -> std::optional<std::uint64_t> {
+      for (const Buffer& one : launch_.buffers) {
+        if (one.was != 0 && address >= one.was && address - one.was < one.bytes)
+          return one.address + (address - one.was);
+      }
+      return std::nullopt;
+    };
+    for (Buffer& buffer : launch_.buffers) {
+      auto& bytes = buffer.fill.bytes;
+      if (buffer.was % pointer_bytes != 0 || buffer.was == 0) continue;
+      for (std::size_t at = 0; at + pointer_bytes <= bytes.size(); at += pointer_bytes) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, bytes.data() + at, sizeof word);
+        const auto now = moved(word);
+        if (!now) continue;
+        std::memcpy(bytes.data() + at, &*now, sizeof *now);
+        buffer.address_words.push_back(static_cast<std::uint32_t>(at / pointer_bytes));
+      }
+    }
+  }
 
   void place_buffers() {
     std::vector<Buffer>& placed = launch_.buffers;
@@ -724,6 +776,7 @@ class Reader {
   std::string input_;
   Launch launch_;
   std::vector<Placing> placings_;
+  unsigned memories_ = 0;
   std::vector<NamedPointer> pointers_;
 };
 

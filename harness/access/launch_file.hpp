@@ -46,6 +46,10 @@ struct Buffer {
   Fill fill = {};
   ptx::Space space = ptx::Space::global;  ///< or constant
   std::uint32_t symbol = ptx::no_index;   ///< for a variable: into Module::symbols
+  std::uint64_t was = 0;                  ///< its address where the launch was captured; 0: none
+  /// Of a captured content: the 8-byte words that are addresses of buffers of the launch. They are
+  /// those of this launch, not of the captured one.
+  std::vector<std::uint32_t> address_words = {};
   [[nodiscard]] bool contains(std::uint64_t at, std::uint64_t count) const {
     return at >= address && at - address < bytes && bytes - (at - address) >= count;
   }

@@ -187,4 +187,31 @@ Registers registers_of(const Instruction& one) {
   return all;
 }
 
+SharedAtomic shared_atomic_of(const Instruction& one) {
+  const Role role = role_of(one);
+  if (role != Role::atomic && role != Role::reduction) return SharedAtomic::none;
+  using enum ptx::Type;
+  constexpr std::array native{u32, s32, b32};
+  constexpr unsigned word = 4;
+  const bool is_native = std::ranges::find(native, one.type()) != native.end() &&
+                         one.vector_width() * ptx::bytes_of(one.type()) == word;
+  if (!is_native) return SharedAtomic::loop;
+  return one.has("cas") ? SharedAtomic::swap : SharedAtomic::native;
+}
+
+bool is_told_by_others(const Instruction& one) {
+  constexpr std::array<std::string_view, 4> strong{"volatile", "relaxed", "acquire", "mmio"};
+  if (role_of(one) == Role::load || role_of(one) == Role::atomic) {
+    return role_of(one) == Role::atomic ||
+           std::ranges::any_of(one.modifiers,
+                               [&](std::string_view m) { return is_one_of(m, strong); });
+  }
+  return std::ranges::any_of(one.operands, [](const Operand& operand) {
+    using enum ptx::Special;
+    constexpr std::array times{clock, clock_hi, clock64, globaltimer};
+    return operand.kind == Kind::special &&
+           std::ranges::find(times, operand.special) != times.end();
+  });
+}
+
 }  // namespace strata::access

@@ -1,6 +1,7 @@
 // Which registers an instruction reads and writes, and its role in the evaluation.
 #pragma once
 
+#include "harness/access/access_kind.hpp"
 #include "harness/access/ptx.hpp"
 
 #include <cstdint>
@@ -42,6 +43,13 @@ struct Registers {
 
 /// Number of leading operands that are results.
 [[nodiscard]] unsigned results_of(const ptx::Instruction& one);
+
+/// For the accesses of an instruction that are to shared memory.
+[[nodiscard]] SharedAtomic shared_atomic_of(const ptx::Instruction& one);
+
+/// Whether the loaded value may change during the launch without a store of the same thread, as
+/// PTX tells by `volatile`, `relaxed`, `acquire` and `mmio`; or is the time.
+[[nodiscard]] bool is_told_by_others(const ptx::Instruction& one);
 
 /// The operand that names the lanes of a warp that must reach this instruction together; or null.
 [[nodiscard]] const ptx::Operand* members_of(const ptx::Instruction& one);

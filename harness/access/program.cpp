@@ -326,15 +326,6 @@ class Compiler {
            "lower dynamic_shared, or launch another kernel");
   }
 
-  [[nodiscard]] static unsigned target_of(const ptx::Module& module) {
-    unsigned target = 0;
-    for (const char c : module.target) {
-      if (c >= '0' && c <= '9' && target < 1000)
-        target = 10 * target + static_cast<unsigned>(c - '0');
-    }
-    return target;
-  }
-
   [[nodiscard]] std::vector<bool> named_symbols() const {
     std::vector<bool> named(module_.symbols.size());
     // The reader limits how deeply operands nest.
@@ -844,6 +835,7 @@ class Compiler {
     made.extends_sign =
         one.type() == Type::s8 || one.type() == Type::s16 || one.type() == Type::s32;
     made.writes = kind != AccessKind::load && !(kind == AccessKind::matrix && one.opcode[0] == 'l');
+    made.shared_atomic = shared_atomic_of(one);
     const bool copies = kind == AccessKind::copy;
     if (kind == AccessKind::matrix) {
       made.matrices = one.has("x4") ? 4 : one.has("x2") ? 2 : 1;
@@ -1012,11 +1004,15 @@ class Pointers {
     while (!open_.empty() && !anything_) {
       const std::uint32_t i = open_.back();
       open_.pop_back();
-      look_at(kernel_.instructions[i]);
+      look_at(i);
     }
     if (anything_) return {};
     return {found_.begin(), found_.end()};
   }
+
+  /// The loads whose value may be the pointer; nothing for one that stays in the parameters'
+  /// buffers.
+  [[nodiscard]] const std::vector<std::uint32_t>& pointer_loads() const { return pointer_loads_; }
 
  private:
   void follow(const std::vector<std::uint32_t>& registers) {
@@ -1042,7 +1038,8 @@ class Pointers {
     }
   }
 
-  void look_at(const Instruction& one) {
+  void look_at(std::uint32_t i) {
+    const Instruction& one = kernel_.instructions[i];
     const Role role = role_of(one);
     if (role == Role::plain) {
       add_symbols(one);
@@ -1055,6 +1052,7 @@ class Pointers {
       // A loaded pointer may point anywhere; a 32-bit value is not a pointer.
       const bool loads = role == Role::load || role == Role::atomic;
       anything_ = !loads || ptx::bytes_of(one.type()) >= 8;
+      if (loads && anything_) pointer_loads_.push_back(i);
     }
   }
 
@@ -1082,6 +1080,7 @@ class Pointers {
   std::set<std::uint32_t> found_;
   std::set<std::uint32_t> seen_;
   std::vector<std::uint32_t> open_;
+  std::vector<std::uint32_t> pointer_loads_;
   bool anything_ = false;
 };
 
@@ -1090,6 +1089,40 @@ class Pointers {
 std::vector<std::uint32_t> reachable_buffers(const ptx::Module& module, const Launch& launch,
                                              std::uint32_t instruction) {
   return Pointers{module, launch}.of(instruction);
+}
+
+std::vector<std::string> lost_pointers(const ptx::Module& module, const Launch& launch) {
+  const auto is_lost = [](const Buffer& one) {
+    return one.was != 0 && one.fill.kind == Fill::Kind::unknown;
+  };
+  if (std::ranges::none_of(launch.buffers, is_lost)) return {};
+  const ptx::Kernel& kernel = module.kernels[launch.kernel];
+  // To what other memory points to, any loaded address may lead.
+  std::vector<std::uint32_t> pointed_to;
+  for (std::uint32_t b = 0; b < launch.buffers.size(); ++b) {
+    if (std::ranges::count(launch.pointers, b, &Pointer::buffer) == 0) pointed_to.push_back(b);
+  }
+  std::set<std::uint32_t> lost;
+  for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i) {
+    const Role role = role_of(kernel.instructions[i]);
+    const bool accesses = role == Role::load || role == Role::store || role == Role::atomic ||
+                          role == Role::reduction;
+    const Space space = kernel.instructions[i].space();
+    if (!accesses || (space != Space::global && space != Space::generic)) continue;
+    Pointers pointers{module, launch};
+    (void)pointers.of(i);
+    for (const std::uint32_t load : pointers.pointer_loads()) {
+      auto from = Pointers{module, launch}.of(load);
+      if (from.empty()) from = pointed_to;
+      for (const std::uint32_t buffer : from) {
+        if (is_lost(launch.buffers[buffer])) lost.insert(buffer);
+      }
+    }
+  }
+  std::vector<std::string> names;
+  for (const std::uint32_t buffer : lost)
+    names.push_back(launch.buffers[buffer].name);
+  return names;
 }
 
 }  // namespace strata::access

@@ -29,7 +29,8 @@ struct MemoryStep {
   std::uint64_t to_offset = 0;
   std::uint32_t size = no_slot;  ///< for copies: the bytes read, or ignored; or none
   unsigned matrices = 0;         ///< for ldmatrix and stmatrix
-  bool passes_value = false;     ///< its value is needed: the registers of a load, or of a store
+  SharedAtomic shared_atomic = SharedAtomic::none;
+  bool passes_value = false;  ///< its value is needed: the registers of a load, or of a store
   bool writes = false;
 
   [[nodiscard]] unsigned width() const { return elements * element_bytes; }
@@ -113,5 +114,10 @@ enum class Part : std::uint8_t {
 [[nodiscard]] std::vector<std::uint32_t> reachable_buffers(const ptx::Module& module,
                                                            const Launch& launch,
                                                            std::uint32_t instruction);
+
+/// The captured buffers, by name, from which the kernel loads addresses, but whose content was not
+/// kept: it cannot be run, because it would follow random numbers.
+[[nodiscard]] std::vector<std::string> lost_pointers(const ptx::Module& module,
+                                                     const Launch& launch);
 
 }  // namespace strata::access

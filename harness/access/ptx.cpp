@@ -1315,4 +1315,14 @@ Module read(std::string text, std::string_view file, std::size_t most_parts) {
   return module;
 }
 
+unsigned target_of(const Module& module) {
+  constexpr unsigned most = 1000;
+  unsigned target = 0;
+  for (const char c : module.target) {
+    if (c >= '0' && c <= '9' && target < most)
+      target = 10 * target + static_cast<unsigned>(c - '0');
+  }
+  return target;
+}
+
 }  // namespace strata::ptx

@@ -218,6 +218,9 @@ struct Module {
   ~Module() = default;
 };
 
+/// 90 of the target "sm_90a".
+[[nodiscard]] unsigned target_of(const Module& module);
+
 /// Limits: largest text, longest line (a table of a megabyte is one line), deepest nesting, most
 /// parts (instructions, operands, modifiers and declarations: about 500 MB), and newest `.version`.
 inline constexpr std::size_t max_ptx_bytes = 256U << 20U;

@@ -75,6 +75,21 @@ bool lanes_agree(const std::array<std::uint64_t, warp_lanes>& elements, std::uin
   return true;
 }
 
+/// As in coalescing.cpp.
+bool halves_agree(const std::array<std::uint64_t, warp_lanes>& elements, std::uint32_t mask) {
+  constexpr unsigned half = warp_lanes / 2;
+  const std::uint64_t common = elements[static_cast<unsigned>(std::countr_zero(mask))];
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    if (elements[static_cast<unsigned>(std::countr_zero(rest))] != common) return false;
+  }
+  for (const std::uint32_t lanes : {mask & 0xFFFFU, mask >> half}) {
+    const std::uint32_t there = (lanes | lanes >> 8U) & 0xFFU;  // lanes, modulo 8
+    // Positions 0 and 3, 1 and 2, 4 and 7, 5 and 6.
+    if ((there & there >> 3U & 0x11U) != 0 || (there & there >> 1U & 0x22U) != 0) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::uint64_t distinct_bytes(const LaneAccess& access) {
@@ -144,6 +159,7 @@ std::uint64_t lane_wavefronts(const LaneAccess& access) {
     elements[lane] = access.addresses[lane] / width;
   }
   if (group == warp_lanes) return bank_degree(elements, access.mask, group);
+  if (2 * group < warp_lanes && access.mask != 0 && halves_agree(elements, access.mask)) return 1;
   const std::uint32_t ones = (std::uint32_t{1} << group) - 1;
   std::uint64_t wavefronts = 0;
   for (unsigned first = 0; first < warp_lanes; first += 2 * group) {
@@ -156,6 +172,22 @@ std::uint64_t lane_wavefronts(const LaneAccess& access) {
     }
   }
   return wavefronts;
+}
+
+std::uint64_t atomic_wavefronts(const LaneAccess& access) {
+  std::array<std::uint64_t, shared_banks> lanes_of{};
+  std::uint64_t most = 0;
+  for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    most = std::max(most, ++lanes_of.at(access.addresses[lane] / bank_bytes % shared_banks));
+  }
+  return most;
+}
+
+RequestModel model_of(bool is_shared, SharedAtomic atomic) {
+  if (!is_shared) return RequestModel::global;
+  if (atomic == SharedAtomic::native) return RequestModel::shared_atomic;
+  return atomic == SharedAtomic::swap ? RequestModel::shared_swap : RequestModel::shared;
 }
 
 RequestCounter::RequestCounter(RequestModel model, std::span<const Generation> generations)
@@ -200,8 +232,12 @@ void RequestCounter::settle(const Pattern& pattern, RequestSums& sums) const {
     address += room;
   const LaneAccess access{pattern.width, pattern.mask, addresses.data()};
   const std::uint64_t bytes = distinct_bytes(access);
-  if (model_ == RequestModel::shared) {
-    sums.wavefronts += pattern.times * lane_wavefronts(access);
+  if (model_ != RequestModel::global) {
+    const std::uint64_t one = model_ == RequestModel::shared ? lane_wavefronts(access)
+                              : model_ == RequestModel::shared_atomic
+                                  ? atomic_wavefronts(access)
+                                  : 2 * atomic_wavefronts(access);
+    sums.wavefronts += pattern.times * one;
     sums.ideal_wavefronts += pattern.times * fewest_wavefronts(bytes);
     return;
   }

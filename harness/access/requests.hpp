@@ -26,6 +26,10 @@ struct LaneAccess {
 /// As strata::shared_wavefronts; lanes that access less than a word access the whole word.
 [[nodiscard]] std::uint64_t lane_wavefronts(const LaneAccess& access);
 
+/// Wavefronts of an atomic of one word per lane: a bank serves one lane at a time, also where lanes
+/// have the same word. Counted on an H200: 32 for 32 lanes at one word, where a load takes 1.
+[[nodiscard]] std::uint64_t atomic_wavefronts(const LaneAccess& access);
+
 /// The fewest sectors that can hold the distinct bytes of one access: as many as they need when
 /// they are contiguous from a sector boundary. A byte that several lanes access counts once. For
 /// shared memory the same in wavefronts of 128 bytes.
@@ -40,7 +44,8 @@ struct LaneAccess {
 [[nodiscard]] std::uint64_t distinct_bytes(const LaneAccess& access);
 
 /// Which numbers of an access are computed.
-enum class RequestModel : std::uint8_t { global, shared };
+enum class RequestModel : std::uint8_t { global, shared, shared_atomic, shared_swap };
+[[nodiscard]] RequestModel model_of(bool is_shared, SharedAtomic atomic);
 
 struct RequestSums {
   std::vector<Traffic> traffic;     ///< global: by the requested generations

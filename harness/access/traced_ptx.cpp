@@ -25,9 +25,12 @@ using ptx::Operand;
 using ptx::Space;
 
 constexpr unsigned oldest_version = 62;                 // PTX version that has activemask
+constexpr unsigned oldest_with_clusters = 78;           // and isspacep.shared::cluster
+constexpr unsigned first_with_clusters = 90;            // sm_90
 constexpr std::uint32_t most_instructions = 1U << 24U;  // the next byte holds the space
 constexpr std::uint32_t shared_tag = 1;
 constexpr std::uint32_t local_tag = 2;
+constexpr std::uint32_t cluster_tag = 3;  // shared memory of another block of the cluster
 constexpr unsigned tag_shift = 24;
 
 constexpr std::array parameters{std::pair{"records", "u64"}, std::pair{"counts", "u64"},
@@ -56,7 +59,7 @@ using Insertions = std::multimap<std::size_t, std::string>;
 /// of attempted records. The others hold nothing between two accesses.
 std::string prologue(std::string_view kernel) {
   return fmt::format(R"(
-.reg .pred %strata_p<3>;
+.reg .pred %strata_p<2>;
 .reg .b32 %strata_r<8>;
 .reg .b64 %strata_d<8>;
 mov.u32 %strata_r0, %tid.z;
@@ -115,6 +118,14 @@ Space recorded_space(const ptx::Instruction& one) {
   return role_of(one) == Role::copy ? Space::global : one.space();
 }
 
+/// Whether a cp.async certainly reads as many bytes as it writes, as with the operands `16, 16`.
+bool reads_all(const ptx::Instruction& one) {
+  if (one.operands.size() <= 3) return true;
+  const Operand& size = one.operands[3];
+  return one.operands.size() == 4 && !size.address && size.kind == Operand::Kind::integer &&
+         size.bits == one.operands[2].bits;
+}
+
 /// Why an instruction is not traced; empty if it is.
 std::string why_untraced(const ptx::Kernel& kernel, const ptx::Instruction& one) {
   switch (role_of(one)) {
@@ -125,7 +136,7 @@ std::string why_untraced(const ptx::Kernel& kernel, const ptx::Instruction& one)
     case Role::matrix:
       break;
     case Role::copy:
-      if (one.operands.size() > 3) return "its size is an operand";
+      if (!reads_all(one)) return "its size is an operand";
       break;
     default:
       return "it is not a modelled access";
@@ -175,6 +186,11 @@ std::string take_address(const ptx::Module& module, const ptx::Kernel& kernel,
   }
 }
 
+/// Whether generic addresses may lie in another block's shared memory.
+bool has_clusters(const ptx::Module& module) {
+  return module.version >= oldest_with_clusters && target_of(module) >= first_with_clusters;
+}
+
 std::string record(const ptx::Module& module, const ptx::Kernel& kernel, std::uint32_t number) {
   const ptx::Instruction& one = kernel.instructions[number];
   const bool is_guarded = one.guard != ptx::no_index;
@@ -192,12 +208,16 @@ std::string record(const ptx::Module& module, const ptx::Kernel& kernel, std::ui
   text += take_address(module, kernel, *recorded_operand(one));
   text += fmt::format("mov.u32 %strata_r4, {};\n", number);
   if (recorded_space(one) == Space::generic) {
-    for (const auto& [space, tag] : {std::pair{"shared", shared_tag}, {"local", local_tag}}) {
+    // The window of the cluster contains that of the block, so the block's own comes last.
+    const auto mark = [&](std::string_view space, std::uint32_t tag) {
       text += fmt::format(
-          "isspacep.{0} %strata_p{1}, %strata_d3;\n"
-          "@%strata_p{1} or.b32 %strata_r4, %strata_r4, {2};\n",
-          space, tag, tag << tag_shift);
-    }
+          "isspacep.{} %strata_p1, %strata_d3;\n"
+          "@%strata_p1 mov.u32 %strata_r4, {};\n",
+          space, number | tag << tag_shift);
+    };
+    if (has_clusters(module)) mark("shared::cluster", cluster_tag);
+    mark("local", local_tag);
+    mark("shared", shared_tag);
     text += "@%strata_p1 cvta.to.shared.u64 %strata_d3, %strata_d3;\n";
   }
   text += "mov.b64 %strata_d4, {%strata_r3, %strata_r4};\n";
@@ -301,7 +321,7 @@ class WarpRecords {
   /// Generic addresses give one access for each space.
   void take(unsigned lane, std::vector<RecordedAccess>& to) {
     const Record own = head(lane);
-    constexpr std::array spaces{Space::generic, Space::shared, Space::local};
+    constexpr std::array spaces{Space::generic, Space::shared, Space::local, Space::shared};
     std::array<RecordedAccess, spaces.size()> by_tag{};
     for (unsigned other = 0; other < threads_; ++other) {
       if ((own.mask >> other & 1U) == 0) continue;
@@ -316,6 +336,7 @@ class WarpRecords {
       if (by_tag.at(tag).mask == 0) continue;
       by_tag.at(tag).instruction = own.instruction;
       by_tag.at(tag).space = spaces.at(tag);
+      by_tag.at(tag).is_of_other_block = tag == cluster_tag;
       to.push_back(by_tag.at(tag));
     }
   }
@@ -364,12 +385,19 @@ class TracedSums {
   /// `like` is the access in the evaluation.
   void add(const Access& like, const RecordedAccess& one) {
     const ptx::Instruction& instruction = kernel_.instructions[one.instruction];
-    if (one.space == Space::local) {
-      lost_.insert(one.instruction);
+    if (one.is_of_other_block || one.space == Space::local) {
+      lost_.try_emplace(one.instruction,
+                        one.is_of_other_block
+                            ? "some lanes access shared memory of another block of the cluster"
+                            : "some lanes access local memory");
       return;
     }
     Space space = recorded_space(instruction);
     if (space == Space::generic) space = one.space == space ? Space::global : one.space;
+    if (space == Space::shared && shared_atomic_of(instruction) == SharedAtomic::loop) {
+      lost_.try_emplace(one.instruction, std::string{describe(Doubt::cost)});
+      return;
+    }
     LaneAccess access{like.width, one.mask, one.addresses.data()};
     if (like.kind == AccessKind::matrix) access.mask &= rows_of_matrices(instruction);
     if (access.mask == 0) return;
@@ -387,18 +415,22 @@ class TracedSums {
     (void)sum_of(like, like.space == Space::generic ? Space::global : like.space);
   }
 
-  [[nodiscard]] std::vector<Access> accesses() const {
-    std::vector<Access> made;
+  [[nodiscard]] TracedAccesses result() const {
+    TracedAccesses result;
+    for (const auto& [instruction, why] : lost_)
+      result.left_out.push_back({instruction, why});
+    std::vector<Access>& made = result.accesses;
     for (const auto& [of, sum] : sums_) {
       if (lost_.contains(of.first)) continue;
       const RequestSums found = sum.requests.sums();
       made.push_back(sum.access);
       made.back().traffic = found.traffic;
       made.back().ideal_sectors = found.ideal_sectors;
+      made.back().contiguous_sectors = found.contiguous_sectors;
       made.back().wavefronts = found.wavefronts;
       made.back().ideal_wavefronts = found.ideal_wavefronts;
     }
-    return made;
+    return result;
   }
 
  private:
@@ -407,7 +439,8 @@ class TracedSums {
     RequestCounter requests;
   };
   Sum& sum_of(const Access& like, Space space) {
-    const auto model = space == Space::shared ? RequestModel::shared : RequestModel::global;
+    const auto model =
+        model_of(space == Space::shared, shared_atomic_of(kernel_.instructions[like.instruction]));
     return sums_
         .try_emplace({like.instruction, space},
                      Sum{.access = {.instruction = like.instruction,
@@ -422,7 +455,7 @@ class TracedSums {
   const ptx::Kernel& kernel_;
   std::span<const Generation> generations_;
   std::map<std::pair<std::uint32_t, Space>, Sum> sums_;
-  std::set<std::uint32_t> lost_;  ///< with lanes that access local memory
+  std::map<std::uint32_t, std::string> lost_;  ///< by instruction: why its sums are not known
 };
 
 }  // namespace
@@ -520,9 +553,8 @@ std::vector<RecordedAccess> accesses_of(const Records& records) {
   return all;
 }
 
-std::vector<Access> traced_accesses(const ptx::Kernel& kernel, std::span<const Access> wanted,
-                                    std::span<const Generation> generations,
-                                    const Records& records) {
+TracedAccesses traced_accesses(const ptx::Kernel& kernel, std::span<const Access> wanted,
+                               std::span<const Generation> generations, const Records& records) {
   TracedSums sums{kernel, generations};
   for_each_warp(records, [&](const std::vector<RecordedAccess>& found) {
     for (const RecordedAccess& one : found) {
@@ -532,7 +564,7 @@ std::vector<Access> traced_accesses(const ptx::Kernel& kernel, std::span<const A
   });
   for (const Access& like : wanted)
     sums.add_none(like);
-  return sums.accesses();
+  return sums.result();
 }
 
 }  // namespace strata::access

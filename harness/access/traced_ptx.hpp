@@ -55,6 +55,7 @@ struct TracedLaunch {
 struct RecordedAccess {
   std::uint32_t instruction = 0;
   ptx::Space space = ptx::Space::generic;  ///< for a generic address; otherwise generic
+  bool is_of_other_block = false;          ///< shared memory of another block of the cluster
   std::uint32_t mask = 0;
   std::array<std::uint64_t, warp_lanes> addresses{};
   bool operator==(const RecordedAccess&) const = default;
@@ -74,12 +75,16 @@ struct Records {
 /// the records of a warp are inconsistent.
 [[nodiscard]] std::vector<RecordedAccess> accesses_of(const Records& records);
 
+struct TracedAccesses {
+  std::vector<Access> accesses;
+  std::vector<Untraced> left_out;  ///< some lanes accessed local memory, or that of another block
+};
+
 /// The memory requests of the recorded accesses. `wanted`: the accesses of the untraced kernel that
-/// are not exact, for their kind and width. Those that accessed local or constant memory are left
-/// out.
-[[nodiscard]] std::vector<Access> traced_accesses(const ptx::Kernel& kernel,
-                                                  std::span<const Access> wanted,
-                                                  std::span<const Generation> generations,
-                                                  const Records& records);
+/// are not exact, for their kind and width.
+[[nodiscard]] TracedAccesses traced_accesses(const ptx::Kernel& kernel,
+                                             std::span<const Access> wanted,
+                                             std::span<const Generation> generations,
+                                             const Records& records);
 
 }  // namespace strata::access

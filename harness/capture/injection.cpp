@@ -253,14 +253,17 @@ class Capture {
   }
 
   void write_launch(const SeenLaunch& seen, const std::string& name) {
-    const SeenMemory memory =
-        memory_of(seen, [&](std::uint64_t address) -> std::optional<MemoryRange> {
-          CUdeviceptr base = 0;
-          std::size_t bytes = 0;
-          if (driver_.address_range(&base, &bytes, address) != CUDA_SUCCESS) return std::nullopt;
-          return MemoryRange{base, bytes};
-        });
-    const std::vector<bool> keeps = kept(memory.buffers, bytes_);
+    const auto find = [&](std::uint64_t address) -> std::optional<MemoryRange> {
+      CUdeviceptr base = 0;
+      std::size_t bytes = 0;
+      if (driver_.address_range(&base, &bytes, address) != CUDA_SUCCESS) return std::nullopt;
+      return MemoryRange{base, bytes};
+    };
+    SeenMemory memory = memory_of(seen, find);
+    std::vector<bool> keeps = kept(memory.buffers, bytes_);
+    std::uint64_t left = bytes_;
+    for (std::size_t b = 0; b < keeps.size(); ++b)
+      left -= keeps[b] ? memory.buffers[b].bytes : 0;
     // What was launched before has to be done with its memory.
     const bool is_idle = driver_.synchronize() == CUDA_SUCCESS;
     ContentWords words(memory.buffers.size());
@@ -270,6 +273,12 @@ class Capture {
       if (driver_.copy_to_host(content.data(), memory.buffers[b].address, content.size()) !=
           CUDA_SUCCESS) {
         continue;
+      }
+      for (const MemoryRange& found : pointed_to(content, memory.buffers, find)) {
+        memory.buffers.push_back(found);
+        words.emplace_back();
+        keeps.push_back(found.bytes <= left);
+        left -= keeps.back() ? found.bytes : 0;
       }
       if (std::ranges::all_of(content, [](char byte) { return byte == '\0'; })) {
         words[b] = "fill: zero";

@@ -72,6 +72,7 @@ struct Evaluated {
   access::Launch launch;
   access::Evaluation evaluation = {};
   double seconds = 0;
+  std::string refusal = {};  ///< why a device must not run it; empty if it may
 };
 
 /// Counts what a device moves in these launches. Empty if counting is not possible: the analysis
@@ -83,11 +84,20 @@ std::vector<access::CountedLaunch> count(const AccessOptions& options,
   if (!options.run) return {};
   std::vector<access::LaunchFile> files;
   files.reserve(launches.size());
-  for (const auto& one : launches)
-    files.push_back({.module = one.launch.module, .file = one.file});
+  std::vector<access::CountedLaunch> all(launches.size());
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    all[i].failure = launches[i].refusal;
+    if (!all[i].failure.empty()) continue;
+    files.push_back({.module = launches[i].launch.module, .file = launches[i].file});
+    places.push_back(i);
+  }
   try {
-    return access::count_launches(modules, files, options.device,
-                                  std::chrono::seconds{options.seconds});
+    auto counted = access::count_launches(modules, files, options.device,
+                                          std::chrono::seconds{options.seconds});
+    for (std::size_t i = 0; i < counted.size(); ++i)
+      all[places[i]] = std::move(counted[i]);
+    return all;
   } catch (const CountersUnavailable& absence) {
     counting.absent = one_line(absence.what());
     counting.mend = one_line(absence.mend);
@@ -130,6 +140,7 @@ bool can_be_traced(const access::Access& access) {
     case access::Doubt::apart:       // another copy of the kernel may run differently
     case access::Doubt::misaligned:  // the device refuses it
     case access::Doubt::width:
+    case access::Doubt::cost:
       return false;
     default:
       return true;
@@ -145,9 +156,19 @@ void trace(const AccessOptions& options, std::span<const ptx::Module> modules,
   for (auto& launch : launches) {
     access::TraceRequest request{.launch = {.module = launch.launch.module, .file = launch.file},
                                  .wanted = {}};
-    std::ranges::copy_if(launch.evaluation.accesses, std::back_inserter(request.wanted),
-                         can_be_traced);
-    if (request.wanted.empty()) continue;
+    const auto& kernel = modules[launch.launch.module].kernels[launch.launch.kernel];
+    for (const auto& one : launch.evaluation.accesses) {
+      if (!can_be_traced(one)) continue;
+      if (!access::depends_on_time(kernel, one)) {
+        request.wanted.push_back(one);
+      } else if (options.run) {
+        fmt::print(stderr,
+                   "strata: {}: PTX line {} is not traced: how often it is reached depends "
+                   "on the time, on other threads or on the host\n",
+                   one_line(launch.file), kernel.instructions[one.instruction].line);
+      }
+    }
+    if (request.wanted.empty() || !launch.refusal.empty()) continue;
     requests.push_back(std::move(request));
     traced.push_back(&launch);
   }
@@ -178,6 +199,26 @@ void trace(const AccessOptions& options, std::span<const ptx::Module> modules,
       say(fmt::format("PTX line {} is ", kernel.instructions[one.instruction].line), one.why);
     replace(traced[i]->evaluation.accesses, answer.accesses);
   }
+}
+
+/// Counts launches again of which some access was counted otherwise than predicted. A number that
+/// is another one then is no property of the launch, and is not compared.
+void count_again(const AccessOptions& options, std::span<const ptx::Module> modules,
+                 const std::vector<Evaluated>& launches, std::size_t generation,
+                 CountingState& counting, std::vector<access::CountedLaunch>& counted) {
+  std::vector<Evaluated> again;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < counted.size(); ++i) {
+    if (!counted[i].failure.empty() ||
+        !access::differs(launches[i].evaluation, counted[i], generation))
+      continue;
+    again.push_back({.file = launches[i].file, .launch = launches[i].launch});
+    places.push_back(i);
+  }
+  if (again.empty()) return;
+  const auto recounted = count(options, modules, again, counting);
+  for (std::size_t i = 0; i < recounted.size(); ++i)
+    access::keep_what_repeats(counted[places[i]], recounted[i]);
 }
 
 /// Where each selected kernel is in the report, by module and number.
@@ -225,7 +266,13 @@ std::vector<Evaluated> launches_of(const AccessOptions& options, std::span<const
   for (const auto& file : options.launches) {
     access::Launch launch = access::read_launch(file, modules, names);
     if (!places.contains({launch.module, launch.kernel})) continue;
+    const auto lost = access::lost_pointers(modules[launch.module], launch);
     launches.push_back({.file = file, .launch = std::move(launch)});
+    if (lost.empty()) continue;
+    launches.back().refusal = fmt::format(
+        "it loads addresses from {}, whose content was not captured: capture with more "
+        "--megabytes",
+        joined(lost));
   }
   std::ranges::stable_sort(launches, {}, [](const Evaluated& one) { return one.launch.module; });
   return launches;
@@ -256,7 +303,7 @@ access::Report report_of(const AccessOptions& options, std::span<const std::stri
   if (options.most) report.most = *options.most;
   const Places places = add_kernels(options, names, modules, report);
   std::vector<Evaluated> launches = launches_of(options, names, modules, places);
-  const auto counted = count(options, modules, launches, counting);
+  auto counted = count(options, modules, launches, counting);
   for (auto& one : launches) {
     const auto begin = std::chrono::steady_clock::now();
     one.evaluation =
@@ -264,6 +311,7 @@ access::Report report_of(const AccessOptions& options, std::span<const std::stri
     one.seconds = std::chrono::duration<double>{std::chrono::steady_clock::now() - begin}.count();
   }
   trace(options, modules, report.generations, launches, counting);
+  count_again(options, modules, launches, access::newest_of(report), counting, counted);
   for (std::size_t i = 0; i < launches.size(); ++i) {
     const Evaluated& one = launches[i];
     const access::CountedLaunch* of_launch = i < counted.size() ? &counted[i] : nullptr;

@@ -69,6 +69,7 @@ KernelLaunch on_device(const ptx::Module& module, const Launch& launch, std::str
                                    bytes >> 30U, most_memory >> 30U)};
     }
     memory.content = content_of(buffer);
+    memory.address_words = buffer.address_words;
     if (buffer.symbol != ptx::no_index) memory.variable = module.symbols[buffer.symbol].name;
     made.memory.push_back(std::move(memory));
   }
@@ -226,6 +227,7 @@ void each_number(Access& access, const Take& take) {
   take(access.warps);
   take(access.lanes);
   take(access.ideal_sectors);
+  take(access.contiguous_sectors);
   take(access.wavefronts);
   take(access.ideal_wavefronts);
   for (Traffic& traffic : access.traffic) {
@@ -267,7 +269,10 @@ class Tracer {
     }
     Message accesses = Message::array();
     if (!wanted.empty()) {
-      for (Access& access : record(module.front(), made.text, std::move(launch), wanted)) {
+      TracedAccesses found = record(module.front(), made.text, std::move(launch), wanted);
+      for (const auto& one : found.left_out)
+        left_out.push_back({one.instruction, one.why});
+      for (Access& access : found.accesses) {
         Message numbers = Message::array();
         each_number(access, [&](const auto& number) { numbers.push_back(number); });
         accesses.push_back(std::move(numbers));
@@ -277,8 +282,8 @@ class Tracer {
   }
 
  private:
-  [[nodiscard]] std::vector<Access> record(const ptx::Module& module, const std::string& text,
-                                           Launch launch, const std::vector<Access>& wanted) const {
+  [[nodiscard]] TracedAccesses record(const ptx::Module& module, const std::string& text,
+                                      Launch launch, const std::vector<Access>& wanted) const {
     const std::uint32_t kernel = launch.kernel;
     const ptx::Module traced = ptx::read(text, "the recording PTX");
     // Lanes reconverge as in the counted code.

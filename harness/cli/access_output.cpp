@@ -669,11 +669,6 @@ std::optional<std::uint64_t> ExactTraffic::predicted(std::size_t generation) con
   return access.traffic[generation].sectors;
 }
 
-std::uint64_t moved_in(Space space, const CountedAccess& counted) {
-  if (space == Space::shared) return counted.wavefronts;
-  return space == Space::local ? counted.local_sectors : counted.sectors;
-}
-
 std::optional<std::uint64_t> ExactTraffic::moved() const {
   return counted ? std::optional{moved_in(access.space, *counted)} : std::nullopt;
 }

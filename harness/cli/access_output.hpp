@@ -71,9 +71,6 @@ void add_launch(KernelReport& kernel, const ptx::Kernel& code, ReportedLaunch la
 /// last one if they were not requested.
 [[nodiscard]] std::size_t newest_of(const Report& report);
 
-/// What the device moved in a space: sectors, or wavefronts of shared memory.
-[[nodiscard]] std::uint64_t moved_in(ptx::Space space, const CountedAccess& counted);
-
 /// The unit of accesses of a space: "sectors", or "wavefronts" of shared memory.
 [[nodiscard]] std::string_view unit_of(ptx::Space space);
 [[nodiscard]] std::string_view name_of(ptx::Space space);

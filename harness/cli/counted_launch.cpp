@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 namespace strata::access {
@@ -112,6 +113,43 @@ void count_accesses(const CodeCounts& code, const ptx::Kernel& kernel,
     if (!present.contains(code.marked.first_marks[code.kernel] + i))
       launch.not_counted[i] = "ptxas removed it as unreachable or unused";
   }
+}
+
+std::uint64_t moved_in(ptx::Space space, const CountedAccess& counted) {
+  if (space == ptx::Space::shared) return counted.wavefronts;
+  return space == ptx::Space::local ? counted.local_sectors : counted.sectors;
+}
+
+bool differs(const Evaluation& evaluation, const CountedLaunch& counted, std::size_t generation) {
+  return std::ranges::any_of(evaluation.accesses, [&](const Access& access) {
+    if (!access.is_exact() || counted.not_counted.contains(access.instruction)) return false;
+    const bool is_shared = access.space == ptx::Space::shared;
+    if (!is_shared && generation >= access.traffic.size()) return false;
+    const auto found = counted.accesses.find(access.instruction);
+    const CountedAccess moved = found == counted.accesses.end() ? CountedAccess{} : found->second;
+    const std::uint64_t predicted =
+        is_shared ? access.wavefronts : access.traffic[generation].sectors;
+    return predicted != moved_in(access.space, moved);
+  });
+}
+
+void keep_what_repeats(CountedLaunch& counted, const CountedLaunch& again) {
+  if (!again.failure.empty()) return;
+  const auto numbers = [](const CountedAccess& one) {
+    return std::array{one.executed, one.sectors, one.wavefronts, one.local_sectors};
+  };
+  std::erase_if(counted.accesses, [&](const auto& one) {
+    const auto second = again.accesses.find(one.first);
+    const CountedAccess other = second == again.accesses.end() ? CountedAccess{} : second->second;
+    if (numbers(one.second) == numbers(other)) return false;
+    const auto told = [](const CountedAccess& of) {
+      return fmt::format("{} sectors and {} wavefronts in {} executions",
+                         of.sectors + of.local_sectors, of.wavefronts, of.executed);
+    };
+    counted.not_counted[one.first] =
+        fmt::format("two launches differ: {}, then {}", told(one.second), told(other));
+    return true;
+  });
 }
 
 }  // namespace strata::access

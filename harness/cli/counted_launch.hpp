@@ -1,6 +1,7 @@
 // A device's counts of a launch, attributed to the accesses of its PTX.
 #pragma once
 
+#include "harness/access/evaluate.hpp"
 #include "harness/access/marked_ptx.hpp"
 #include "harness/access/ptx.hpp"
 #include "harness/counters/kernel_counts.hpp"
@@ -66,6 +67,17 @@ constexpr std::uint64_t warps_of(std::uint64_t threads) {
 
 /// The sum over all instructions, including those inlined from other functions.
 [[nodiscard]] CountedAccess sum_of(const CodeCounts& code);
+
+/// What `counted` moved in a space: sectors, or wavefronts of shared memory.
+[[nodiscard]] std::uint64_t moved_in(ptx::Space space, const CountedAccess& counted);
+
+/// Whether some access whose requests are known was counted otherwise. `generation`: an index into
+/// Access::traffic.
+[[nodiscard]] bool differs(const Evaluation& evaluation, const CountedLaunch& counted,
+                           std::size_t generation);
+
+/// Moves the accesses that a second launch counted otherwise to `counted.not_counted`.
+void keep_what_repeats(CountedLaunch& counted, const CountedLaunch& again);
 
 /// CountedLaunch::accesses and not_counted, for code in which ptxas merged and moved nothing.
 /// `lines`: the mark of each machine instruction, by position.

@@ -44,9 +44,11 @@ class GuardedMemory {
     const auto first = reinterpret_cast<std::uintptr_t>(all_.data()) + guard_bytes;
     const std::uint64_t shift = (memory.address - first) % placing;
     begin_ = guard_bytes + shift;
+    put(content_of(memory, index));
+  }
+  void put(const std::vector<std::uint8_t>& content) {
     std::vector<std::uint8_t> host(all_.size(), guard_value);
-    std::ranges::copy(content_of(memory, index),
-                      host.begin() + static_cast<std::ptrdiff_t>(begin_));
+    std::ranges::copy(content, host.begin() + static_cast<std::ptrdiff_t>(begin_));
     all_.upload(host);
   }
   [[nodiscard]] std::uint64_t address() const {
@@ -84,6 +86,10 @@ class LoadedKernel {
     cuda_check(cudaLibraryGetKernel(&kernel_, library_, launch.function.c_str()));
     for (std::size_t i = 0; i < launch.memory.size(); ++i)
       place(launch.memory[i], i);
+    for (auto& [index, memory] : memory_) {
+      if (!launch.memory[index].address_words.empty())
+        memory.put(with_addresses_here(launch.memory[index]));
+    }
   }
 
   void run() {
@@ -146,6 +152,25 @@ class LoadedKernel {
       const std::uint64_t value = address + pointer.offset;
       std::memcpy(parameters_.data() + pointer.at, &value, sizeof value);
     }
+    addresses_.push_back(address);
+  }
+
+  /// The content of memory, in which addresses of the launch are those on this device.
+  [[nodiscard]] std::vector<std::uint8_t> with_addresses_here(const LaunchMemory& memory) const {
+    std::vector<std::uint8_t> content = memory.content;
+    for (const std::uint32_t word : memory.address_words) {
+      std::uint8_t* const at = content.data() + std::size_t{word} * sizeof(std::uint64_t);
+      std::uint64_t value = 0;
+      std::memcpy(&value, at, sizeof value);
+      for (std::size_t m = 0; m < launch_.memory.size(); ++m) {
+        const LaunchMemory& of = launch_.memory[m];
+        if (value < of.address || value - of.address >= of.bytes) continue;
+        value = addresses_[m] + (value - of.address);
+        std::memcpy(at, &value, sizeof value);
+        break;
+      }
+    }
+    return content;
   }
 
   const KernelLaunch& launch_;
@@ -154,6 +179,7 @@ class LoadedKernel {
   cudaKernel_t kernel_ = nullptr;
   Finally unload_;
   std::vector<std::pair<std::size_t, GuardedMemory>> memory_;
+  std::vector<std::uint64_t> addresses_;  ///< on the device, of the launch's memory
 };
 
 std::vector<CUpti_SassMetrics_MetricDetails> metrics_of(const std::string& chip) {

@@ -17,6 +17,9 @@ struct LaunchMemory {
   std::uint64_t bytes = 0;
   std::uint64_t address = 0;               ///< only its remainder modulo `placing` is kept
   std::vector<std::uint8_t> content = {};  ///< `bytes` of them; empty: random
+  /// The 8-byte words of the content that are addresses: between `address` and its end, of this or
+  /// other memory of the launch.
+  std::vector<std::uint32_t> address_words = {};
   struct Pointer {
     std::size_t at;        ///< byte offset in the parameters
     std::uint64_t offset;  ///< byte offset in this memory

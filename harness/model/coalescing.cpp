@@ -174,6 +174,28 @@ bool lanes_agree(Lanes lanes, std::size_t bit) {
   return true;
 }
 
+/// Whether a few lanes of 16 bytes in both halves of a warp are served as one: they have one
+/// address, and none of a half has a lane that differs in bits 0 and 1, but not in bit 2
+/// (SOURCES.md).
+bool halves_agree(Lanes lanes) {
+  constexpr std::size_t position = 7;
+  constexpr std::size_t opposite = 3;
+  std::optional<std::uint64_t> common;
+  std::array<std::uint64_t, 2> positions{};  // by half: of the lanes that take part
+  for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+    if (!lanes[lane]) continue;
+    if (common && *common != *lanes[lane]) return false;
+    common = lanes[lane];
+    positions.at(lane / half_warp) |= std::uint64_t{1} << (lane & position);
+  }
+  return std::ranges::all_of(positions, [&](std::uint64_t there) {
+    for (std::size_t at = 0; at <= position; ++at) {
+      if ((there >> at & there >> (at ^ opposite) & 1U) != 0) return false;
+    }
+    return true;
+  });
+}
+
 }  // namespace
 
 std::span<const GenerationInfo> generations() {
@@ -262,6 +284,7 @@ std::uint64_t shared_wavefronts(const WarpAccess& access) {
   const Lanes warp{access.addresses};
   // As many lanes as fill a wavefront if all read different bytes.
   const std::size_t group = wavefront_bytes / access.width;
+  if (2 * group < warp.size() && active(warp) > 0 && halves_agree(warp)) return 1;
   std::uint64_t wavefronts = 0;
   for (std::size_t first = 0; first < warp.size(); first += 2 * group) {
     const Lanes both = warp.subspan(first, std::min(2 * group, warp.size()));

@@ -41,6 +41,45 @@ def as_the_driver_takes_it(ptx: str) -> str:
     return re.sub(r"^\.version\s+(\d+\.\d+)", older, ptx, count=1, flags=re.MULTILINE)
 
 
+SHARED_OPERATIONS = {
+    "add": "seen = atomicAdd(&words[at], seen);",
+    "most": "seen = atomicMax(&words[at], seen);",
+    "exchange": "seen = atomicExch(&words[at], seen);",
+    "swap": "seen = atomicCAS(&words[at], 0u, seen);",
+    "add_only": "atomicAdd(&words[at], seen);",
+    "wide_load": "seen = sum(reinterpret_cast<uint4*>(words)[at]);",
+}
+"""Accesses of shared memory whose cost depends on which lanes have one address."""
+
+SHARED_PLACES = ((32, 1, 0), (1, 0, 0), (2, 1, 0), (4, 1, 0), (32, 32, 0), (2, 32, 0), (8, 32, 1))
+"""Of a lane: (lane % a) * b + (lane / a) * c, so in a row, at one place, at a few, in one bank."""
+
+SHARED_LANES = (
+    *(0xFFFFFFFF, 0x0000FFFF, 0x55555555, 0x33333333, 0x00010001, 0x80000001, 0x80000100),
+    *(0x01000401, 0x06004000, 0x40000108, 0x00110011, 0x00030003, 0x00050003, 0x08421084),
+)
+
+
+def shared_source() -> str:
+    helper = "__device__ unsigned sum(uint4 of) { return of.x + of.y + of.z + of.w; }"
+    return helper + "".join(
+        f"""
+extern "C" __global__ void {name}(unsigned* out, unsigned lanes,
+                                  unsigned a, unsigned b, unsigned c) {{
+  __shared__ __align__(16) unsigned words[4096];
+  for (unsigned i = threadIdx.x; i < 4096; i += 32) words[i] = 0;
+  __syncthreads();
+  const unsigned at = (threadIdx.x % a) * b + (threadIdx.x / a) * c;
+  unsigned seen = threadIdx.x + 1;
+  if ((lanes >> threadIdx.x & 1u) != 0) {operation}
+  __syncthreads();
+  out[threadIdx.x] = seen + words[threadIdx.x];
+}}
+"""
+        for name, operation in SHARED_OPERATIONS.items()
+    )
+
+
 class DataDependentKernel(Kernel):
     """One whose indices lie in a buffer of which nothing is told."""
 
@@ -93,6 +132,34 @@ class AccessRunTest(unittest.TestCase):
     def test_what_is_predicted_of_every_access_is_counted(self) -> None:
         found = self.compare_random([Kernel(seed) for seed in range(KERNELS)])
         self.assertGreater(found.exact, 3 * KERNELS)
+
+    def test_lanes_with_one_address_in_shared_memory_are_counted_as_predicted(self) -> None:
+        (self.folder / "shared.cu").write_text(shared_source())
+        launches = []
+        for name in SHARED_OPERATIONS:
+            for lanes in SHARED_LANES:
+                for a, b, c in SHARED_PLACES:
+                    launches.append(self.folder / f"{name}-{lanes:x}-{a}-{b}-{c}.yaml")
+                    launches[-1].write_text(
+                        f"schema: 1\nkernel: ^{name}$\ngrid: 1\nblock: 32\n"
+                        f"arguments: [{{bytes: 128}}, {lanes}, {a}, {b}, {c}]\n"
+                    )
+
+        def counted(part: Sequence[Path]) -> Answer:
+            return report(STRATA, [self.folder / "shared.cu"], part)
+
+        found, said = Comparison(), []
+        for told, complaints in answers(counted, in_parts(launches, 64)):
+            found.add(told)
+            said += complaints.splitlines()
+            for kernel in told["kernels"]:
+                for access in kernel["accesses"]:
+                    for one in access["exact"]:
+                        if "counted" in one and not one["counted"]["as_predicted"]:
+                            moved = one["wavefronts"], one["counted"]["wavefronts"]
+                            print(f"{Path(one['launch']).stem}: {moved}", flush=True)
+        print(found.summary(len(launches)), flush=True)
+        self.check(found, said)
 
     def package_kernels(self) -> Iterator[Path]:
         for package in sorted(one for one in Path(PACKAGES).iterdir() if one.is_dir()):

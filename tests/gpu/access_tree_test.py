@@ -28,6 +28,9 @@ MEGABYTES = 64
 """Of content for each launch. A chain of loads crashes where its links are other ones."""
 SECONDS = 20
 """Of a launch. Some kernels wait for the host, which is not there when they are counted."""
+LEAST_PRECISION = 0.99
+LEAST_RECALL = 0.97
+"""Of accesses that need more than as many bytes side by side, told with a launch."""
 LEAST_COUNTED = 0.8
 """Of the kernels that were launched: the others need the host, or each other, to end."""
 
@@ -97,6 +100,8 @@ class TreeTest(unittest.TestCase):
             if str(file) not in done_with:
                 print(f"not counted: {kernel}", flush=True)
         self.assertEqual(found.wrong, [], "accesses differ, above")
+        self.assertGreaterEqual(found.with_launch.precision(), LEAST_PRECISION)
+        self.assertGreaterEqual(found.with_launch.recall(), LEAST_RECALL)
         self.assertGreaterEqual(len(done_with), LEAST_COUNTED * len(launches))
 
 

@@ -47,6 +47,52 @@ TEST(Evaluate, CountsAWarpThatReadsAlongARow) {
   EXPECT_DOUBLE_EQ(found[0].moved_over_ideal(), 1);
 }
 
+TEST(Evaluate, CountsLanesOfAnAtomicAtOneWordOneByOne) {
+  // As `atomicAdd(&wrong, mine)` of async_copy, counted on an H200.
+  const std::string body =
+      "mov.u32 %r0, %tid.x;\nmov.u32 %r1, s;\nmad.lo.u32 %r2, %r0, 4, %r1;\n"
+      "cvt.u64.u32 %rd1, %r1;\ncvta.shared.u64 %rd2, %rd1;\n"
+      "atom.shared.add.u32 %r3, [%r1], %r0;\nred.shared.max.s32 [%r2], 1;\n"
+      "atom.add.u32 %r4, [%rd2], 1;\natom.shared.cas.b32 %r5, [%r2], 0, 1;\n"
+      "atom.shared.add.f32 %f1, [%r2], 0f3F800000;\natom.shared.exch.b64 %rd3, [s], 1;\nret;";
+  const auto found = accesses_of(body, "unknown", ".shared .align 8 .b8 s[128];");
+  ASSERT_EQ(found.size(), 6U);
+  EXPECT_EQ(found[0].wavefronts, 32U);
+  EXPECT_EQ(found[0].ideal_wavefronts, 1U);
+  EXPECT_EQ(found[1].wavefronts, 1U);
+  EXPECT_EQ(found[2].wavefronts, 32U);
+  EXPECT_EQ(found[2].space, Space::shared);
+  EXPECT_EQ(found[3].wavefronts, 2U);
+  for (const std::size_t loop : {4U, 5U}) {
+    EXPECT_EQ(found[loop].doubt, Doubt::cost);
+    EXPECT_FALSE(found[loop].is_exact());
+  }
+}
+
+TEST(Evaluate, SaysThatAPollingLoopDependsOnTheTime) {
+  // As `hold`, which waits for a word of the host or a deadline.
+  const std::string loop =
+      "ld.param.u64 %rd0, [a];\nmov.u64 %rd1, %globaltimer;\n$wait:\n"
+      "{} %r1, [%rd0];\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra $done;\n"
+      "mov.u64 %rd2, %globaltimer;\nsub.s64 %rd3, %rd2, %rd1;\nsetp.lt.u64 %p2, %rd3, 1000;\n"
+      "@%p2 bra $wait;\n$done:\nret;";
+  for (const auto* load : {"ld.relaxed.sys.global.u32", "ld.volatile.global.u32",
+                           "ld.acquire.gpu.global.u32", "ld.global.u32"}) {
+    const Launched of = warp_of(fmt::format(fmt::runtime(loop), load));
+    const auto found = of.evaluate().accesses;
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_FALSE(found[0].is_exact());
+    // The plain load names itself first: its value cannot change, but the time can.
+    const bool is_plain = std::string{load} == "ld.global.u32";
+    EXPECT_EQ(depends_on_time(of.kernel(), found[0]), !is_plain) << load;
+  }
+  // A loop over data of the launch ends the same way each time.
+  const Launched data = warp_of(
+      std::string{own_word} +
+      "$next:\nld.global.u32 %r1, [%rd2];\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra $next;\nret;");
+  EXPECT_FALSE(depends_on_time(data.kernel(), data.evaluate().accesses.at(0)));
+}
+
 TEST(Evaluate, LeavesOutWarpsWhoseLanesAreAllOff) {
   const auto found = accesses_of(std::string{own_word} +
                                  "setp.gt.u32 %p0, %r0, 100;\nsetp.gt.u32 %p1, %r0, 30;\n"

@@ -273,6 +273,25 @@ TEST(LaunchFile, GivesVariablesOfTheModuleAnAddressAndAContent) {
   EXPECT_EQ(named("counter").fill.kind, Fill::Kind::unknown);
 }
 
+TEST(LaunchFile, TakesOneOfTheCopiesOfATemplatesInstance) {
+  // As CUB's kernels, which each module of a program has: C++ makes them one.
+  const auto text = [](const char* linkage, const char* target, const char* more) {
+    return fmt::format(
+        ".version 8.0\n.target {}\n.address_size 64\n{}\n{} .entry _Z1kv()\n{{ ret; }}\n", target,
+        more, linkage);
+  };
+  const auto read = [](const std::string& first, const std::string& second) {
+    std::vector<ptx::Module> all;
+    all.push_back(ptx::read(first, "a.ptx"));
+    all.push_back(ptx::read(second, "b.ptx"));
+    return parse_launch("schema: 1\nkernel: _Z1kv\ngrid: 1\nblock: 32\n", "launch.yaml", all);
+  };
+  const std::string other = text(".weak", "sm_90", ".global .u32 more;");
+  EXPECT_EQ(read(text(".weak", "sm_90", ""), other).module, 0U);
+  EXPECT_THROW((void)read(text(".visible", "sm_90", ""), other), UsageError);
+  EXPECT_THROW((void)read(text(".weak", "sm_80", ""), other), UsageError);
+}
+
 TEST(Fill, IsElementByElement) {
   const Fill iota{.kind = Fill::Kind::iota, .element = 2};
   EXPECT_EQ(iota.read(6, 2), 3U);

@@ -138,7 +138,8 @@ std::size_t check(const ptx::Module& module, const Launch& launch) {
   EXPECT_EQ(seen, recorded);
   // … and summed up.
   const auto found =
-      traced_accesses(module.kernels[launch.kernel], wanted, generations, traced.records());
+      traced_accesses(module.kernels[launch.kernel], wanted, generations, traced.records())
+          .accesses;
   EXPECT_EQ(found.size(), wanted.size());
   for (const auto& access : wanted) {
     const auto same = std::ranges::find_if(found, [&](const Access& one) {
@@ -153,6 +154,7 @@ std::size_t check(const ptx::Module& module, const Launch& launch) {
     EXPECT_EQ(same->kind, access.kind);
     EXPECT_EQ(same->width, access.width);
     EXPECT_EQ(same->ideal_sectors, access.ideal_sectors);
+    EXPECT_EQ(same->contiguous_sectors, access.contiguous_sectors);
     EXPECT_EQ(same->wavefronts, access.wavefronts);
     EXPECT_EQ(same->ideal_wavefronts, access.ideal_wavefronts);
     if (access.space == ptx::Space::shared || access.warps == 0) continue;
@@ -309,6 +311,48 @@ TEST(TracedPtx, KeepsVariablesOfTheModuleApart) {
     names.push_back(traced.traced.symbols[buffer.symbol].name);
   }
   EXPECT_THAT(names, testing::UnorderedElementsAre("early", "later", "last"));
+}
+
+TEST(TracedPtx, TakesMemoryOfAnotherBlockForNoGlobalMemory) {
+  // Counted on an H200: follow_chain of distributed_shared moves no sector of global memory.
+  const std::string body =
+      "ld.param.u64 %rd1, [p];\nmov.u32 %r1, tile;\ncvt.u64.u32 %rd2, %r1;\n"
+      "cvta.shared.u64 %rd2, %rd2;\nmapa.u64 %rd3, %rd2, 1;\nst.u64 [%rd3+8], %rd1;\n"
+      "st.u64 [%rd1], %rd1;\nret;\n";
+  const Launched of{kernel_text(".param .u64 p", body, ".shared .align 8 .b8 tile[64];"),
+                    launch_of("2", "1", "cluster: [2, 1]\narguments: [{bytes: 64}]\n")};
+  const auto evaluation = of.evaluate();
+  std::vector<Access> wanted;
+  for (const Access& access : evaluation.accesses) {
+    if (!access.is_exact()) wanted.push_back(access);
+  }
+  ASSERT_EQ(wanted.size(), 1U);
+  EXPECT_EQ(describe_hidden(of.kernel(), wanted[0].hidden_by), "mapa.u64 of line 17: not modelled");
+  const std::uint32_t store = wanted[0].instruction;
+  const TracedPtx traced = trace(of.modules[0], of.launch.kernel, std::vector{store});
+  EXPECT_THAT(traced.text, HasSubstr("isspacep.shared::cluster"));
+  // What a device records: lane 0 of each block, whose address lies in the cluster's window only.
+  const std::uint64_t what = (std::uint64_t{3} << 24U | store) << 32U | 1U;
+  const std::vector<std::uint64_t> words{0x1000, what, 0x1000, what};
+  const std::vector<std::uint32_t> counts{1, 1};
+  const Records records{of.launch.grid, of.launch.block, 1, words, counts};
+  EXPECT_TRUE(accesses_of(records).at(0).is_of_other_block);
+  const TracedAccesses found = traced_accesses(of.kernel(), wanted, generations, records);
+  EXPECT_TRUE(found.accesses.empty());  // it stays unknown
+  ASSERT_EQ(found.left_out.size(), 1U);
+  EXPECT_EQ(found.left_out[0].instruction, store);
+  EXPECT_THAT(found.left_out[0].why, HasSubstr("another block of the cluster"));
+}
+
+TEST(TracedPtx, RecordsCopiesOfAConstantSize) {
+  // As memcpy_async of libcu++ writes them.
+  const std::string body =
+      "ld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %rd2, %r1, 16;\n"
+      "add.s64 %rd1, %rd1, %rd2;\nmov.u32 %r2, tile;\nmad.lo.u32 %r2, %r1, 16, %r2;\n"
+      "cp.async.cg.shared.global [%r2], [%rd1], 16, 16;\nret;\n";
+  EXPECT_EQ(check(kernel_text(".param .u64 p", body, ".shared .align 16 .b8 tile[1024];"),
+                  launch_of("2", "64", "arguments: [{bytes: 4096}]\n")),
+            1U);
 }
 
 TEST(TracedPtx, LeavesOutWhatCannotBeTraced) {

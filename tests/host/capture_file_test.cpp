@@ -3,6 +3,7 @@
 
 #include "harness/access/evaluate.hpp"
 #include "harness/access/launch_file.hpp"
+#include "harness/access/program.hpp"
 #include "temporary_folder.hpp"
 
 #include <gmock/gmock.h>
@@ -68,6 +69,93 @@ TEST(CaptureFile, FindsTheMemoryThatParametersPointTo) {
   EXPECT_EQ(memory.pointers[2].at, 8U);
   EXPECT_EQ(memory.pointers[2].offset, 936U);
   EXPECT_EQ(memory.pointers[3].offset, 0U);
+}
+
+TEST(CaptureFile, FindsTheMemoryThatContentsPointTo) {
+  const auto words =
+      bytes_of(std::uint64_t{7}, first + 8, second + 16, second + 24, 1.5, first + 5000);
+  const std::string_view text{reinterpret_cast<const char*>(words.data()), words.size()};
+  const auto found = pointed_to(text, {{first + 64, 4096 - 64}}, find);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].address, first);  // what lies before the parameter's address
+  EXPECT_EQ(found[0].bytes, 64U);
+  EXPECT_EQ(found[1].address, second);
+  EXPECT_EQ(found[1].bytes, 1U << 20U);
+  EXPECT_TRUE(pointed_to(text, {{0x100000, 4096}}, find).empty());  // far from it
+}
+
+TEST(CaptureFile, MovesAddressesInContents) {
+  // A chain whose words are addresses, beside a table of addresses of memory that no parameter
+  // names.
+  constexpr std::string_view text =
+      ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"
+      ".reg .b64 %rd<9>;\nld.param.u64 %rd1, [p];\nld.global.u64 %rd2, [%rd1];\n"
+      "ld.global.u64 %rd3, [%rd2];\nld.global.u64 %rd4, [%rd3];\nret;\n}\n";
+  std::vector<ptx::Module> modules;
+  modules.push_back(ptx::read(std::string{text}, "k.ptx"));
+  const TemporaryFolder folder;
+  SeenLaunch seen{.kernel = "k", .block = {1, 1, 1}, .parameters = {bytes_of(first)}};
+  SeenMemory memory = memory_of(seen, find);
+  const auto chain = bytes_of(first + 8, second + 256);
+  std::string content(4096, '\0');
+  std::memcpy(content.data(), chain.data(), chain.size());
+  for (const MemoryRange& one : pointed_to(content, memory.buffers, find))
+    memory.buffers.push_back(one);
+  ASSERT_EQ(memory.buffers.size(), 2U);
+  ASSERT_EQ(write_new_file((folder.path() / "k-1.0.bin").string(), content), "");
+  const std::string file = (folder.path() / "k-1.yaml").string();
+  ASSERT_EQ(write_new_file(file, launch_text(seen, memory, {"file: k-1.0.bin", "fill: zero"})), "");
+  const Launch read = read_launch(file, modules);
+  ASSERT_EQ(read.buffers.size(), 2U);
+  EXPECT_THAT(read.buffers[0].address_words, ElementsAre(0U, 1U));
+  EXPECT_EQ(read.buffers[0].fill.read(0, 8), read.buffers[0].address + 8);
+  EXPECT_EQ(read.buffers[0].fill.read(8, 8), read.buffers[1].address + 256);
+  EXPECT_EQ(read.buffers[1].address % 65536, second % 65536);
+  const auto accesses = evaluate(modules[0], read, {}).accesses;
+  ASSERT_EQ(accesses.size(), 3U);
+  for (const Access& one : accesses) {
+    EXPECT_TRUE(one.is_exact());
+    EXPECT_EQ(one.outside, 0U);
+  }
+}
+
+TEST(CaptureFile, SaysWhichLostContentHoldsAddresses) {
+  constexpr std::string_view text =
+      ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u64 "
+      "q) {\n"
+      ".reg .b64 %rd<9>;\n.reg .b32 %r<3>;\nld.param.u64 %rd1, [p];\nld.param.u64 %rd2, [q];\n"
+      "ld.global.u64 %rd3, [%rd1+8];\nld.global.u32 %r1, [%rd2];\nst.global.u32 [%rd3+4], %r1;\n"
+      "ret;\n}\n";
+  std::vector<ptx::Module> modules;
+  modules.push_back(ptx::read(std::string{text}, "k.ptx"));
+  const SeenLaunch seen{.kernel = "k", .parameters = {bytes_of(first), bytes_of(second)}};
+  const auto lost = [&](const ContentWords& words) {
+    const SeenMemory memory = memory_of(seen, find);
+    return lost_pointers(modules[0],
+                         parse_launch(launch_text(seen, memory, words), "k.yaml", modules));
+  };
+  EXPECT_THAT(lost({"", "fill: zero"}), ElementsAre("p"));
+  EXPECT_THAT(lost({"fill: zero", ""}), ElementsAre());  // of q only numbers are loaded
+}
+
+TEST(CaptureFile, SaysThatAChainLeadsThroughLostContent) {
+  // As `visit` of l2_partition: a table of lines, each of which holds its own address.
+  constexpr std::string_view text =
+      ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"
+      ".reg .b64 %rd<9>;\nld.param.u64 %rd1, [p];\nld.global.u64 %rd2, [%rd1];\n"
+      "atom.global.exch.b64 %rd3, [%rd2], %rd2;\natom.global.exch.b64 %rd4, [%rd3], %rd3;\n"
+      "ret;\n}\n";
+  std::vector<ptx::Module> modules;
+  modules.push_back(ptx::read(std::string{text}, "k.ptx"));
+  const SeenLaunch seen{.kernel = "k", .parameters = {bytes_of(first)}};
+  SeenMemory memory = memory_of(seen, find);
+  memory.buffers.push_back({second, 1U << 20U});
+  const auto lost = [&](const std::string& lines) {
+    return lost_pointers(modules[0], parse_launch(launch_text(seen, memory, {"fill: zero", lines}),
+                                                  "k.yaml", modules));
+  };
+  EXPECT_THAT(lost(""), ElementsAre("memory_0"));
+  EXPECT_THAT(lost("fill: zero"), ElementsAre());
 }
 
 TEST(CaptureFile, KeepsTheSmallestBuffersThatFit) {

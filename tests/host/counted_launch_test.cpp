@@ -97,6 +97,34 @@ TEST_F(CountedLaunches, SaysWhichCountsAreImpossible) {
             "inconsistent counts: 321 sectors in 10 executions, each of which moves at most 32");
 }
 
+TEST_F(CountedLaunches, KeepsOnlyWhatASecondLaunchCountsAsWell) {
+  // Counted on an H200 in `hold`, and of cp.async.cg in async_copy.
+  CountedLaunch first;
+  first.accesses[1] = {.executed = 4224, .sectors = 67088};
+  first.accesses[2] = {.executed = 8, .wavefronts = 256};
+  CountedLaunch second = first;
+  second.accesses[1].sectors = 67584;
+  Evaluation evaluation;
+  evaluation.accesses.push_back({.instruction = 1, .traffic = {{.sectors = 67584}}});
+  evaluation.accesses.push_back(
+      {.instruction = 2, .space = ptx::Space::shared, .traffic = {}, .wavefronts = 256});
+  EXPECT_TRUE(differs(evaluation, first, 0));
+  EXPECT_FALSE(differs(evaluation, second, 0));
+  EXPECT_FALSE(differs(evaluation, first, 1));  // a generation that was not asked for
+  keep_what_repeats(first, second);
+  EXPECT_THAT(first.accesses, ElementsAre(Key(2)));
+  EXPECT_THAT(first.not_counted.at(1),
+              HasSubstr("two launches differ: 67088 sectors and 0 wavefronts in 4224 executions"));
+  EXPECT_FALSE(differs(evaluation, first, 0));
+  // What both count stays, however wrong; and a second launch that failed says nothing.
+  CountedLaunch wrong = second;
+  wrong.accesses[2].wavefronts = 8;
+  CountedLaunch same = wrong;
+  keep_what_repeats(wrong, same);
+  keep_what_repeats(wrong, {.failure = "cudaErrorIllegalAddress"});
+  EXPECT_TRUE(differs(evaluation, wrong, 0));
+}
+
 TEST_F(CountedLaunches, TellsWhetherCountsAreThoseOfOneWholeLaunch) {
   EXPECT_FALSE(is_anything_counted(counts_));
   EXPECT_EQ(warps_begun(counts_), 0U);
