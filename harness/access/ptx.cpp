@@ -305,7 +305,8 @@ class Reader {
   void read_location();
   void read_label(const Token& name);
   void read_instruction(const Token& opcode, std::uint32_t guard, bool negated);
-  std::uint32_t read_guard();
+  /// `role`: of a register that is none.
+  std::uint32_t read_predicate(const std::string& role);
   void settle_labels();
   const LabelFound& find_label(std::uint32_t block, const Token& name) const;
   void settle_function_names();
@@ -905,19 +906,19 @@ void Reader::read_statement() {
   bool negated = false;
   if (lexer_.take_if("@")) {
     negated = lexer_.take_if("!");
-    guard = read_guard();
+    guard = read_predicate("guards an instruction");
   }
   const Token word = lexer_.need(Token::Kind::word, "an instruction or '}'");
   if (guard == no_index && lexer_.take_if(":")) return read_label(word);
   read_instruction(word, guard, negated);
 }
 
-std::uint32_t Reader::read_guard() {
+std::uint32_t Reader::read_predicate(const std::string& role) {
   const Token name = lexer_.need(Token::Kind::word, "a predicate");
   const auto found = find_name(name.text);
   if (!found || found->kind != Kind::reg) refuse_undeclared(name);
   if (now_.registers[found->index].type != Type::pred) {
-    lexer_.refuse_at(name.line, in_quotes(name.text) + " guards an instruction", "a predicate",
+    lexer_.refuse_at(name.line, in_quotes(name.text) + " " + role, "a predicate",
                      "give compiler-generated PTX");
   }
   return found->index;
@@ -1089,9 +1090,7 @@ Operand Reader::read_operand(bool in_call) {
   count_part();
   const Token token = lexer_.peek();
   if (lexer_.take_if("!")) {
-    Operand operand = read_name();
-    operand.negated = true;
-    return operand;
+    return {.kind = Kind::reg, .negated = true, .index = read_predicate("is negated")};
   }
   if (token.is("[")) return read_address();
   if (lexer_.take_if("{")) return read_list("}");

@@ -605,6 +605,7 @@ TEST(PtxReader, SaysWhereAndWhyItRefuses) {
            {h + ".entry k() { L: T: .branchtargets L; bra T; }", "f.ptx:4: 'T' is of the other"},
            {h + ".entry k() { @p ret; }", "f.ptx:4: 'p' is not declared"},
            {h + ".entry k() { .reg .b32 p; @p ret; }", "f.ptx:4: 'p' guards an instruction"},
+           {h + ".entry k() { .reg .b32 a; add.u32 a, a, !a; }", "f.ptx:4: 'a' is negated"},
            {h + ".entry k() { .reg .padd p; }", "f.ptx:4: a register without a type"},
            {h + ".entry k() { ret }", "f.ptx:4: '}'; expected an operand"},
            {h + ".entry k() { } .entry k() { }", "f.ptx:4: 'k' is defined twice"},
