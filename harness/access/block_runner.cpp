@@ -17,13 +17,6 @@ std::uint32_t lane_bit(unsigned lane) {
   return std::uint32_t{1} << lane;
 }
 
-/// Calls act(lane) for each lane of the mask in ascending order.
-template <class Act>
-void for_lanes(std::uint32_t mask, const Act& act) {
-  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1)
-    act(static_cast<unsigned>(std::countr_zero(rest)));
-}
-
 }  // namespace
 
 std::uint64_t loaded(std::uint64_t bits, const MemoryStep& memory, unsigned register_bytes) {

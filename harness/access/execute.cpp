@@ -66,12 +66,6 @@ unsigned first_of(std::uint32_t mask) {
   return static_cast<unsigned>(std::countr_zero(mask));
 }
 
-template <class Act>
-void for_lanes(std::uint32_t mask, const Act& act) {
-  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1)
-    act(first_of(rest));
-}
-
 }  // namespace
 
 void BlockRunner::fail(const Warp& warp, const Step& step, std::uint32_t mask,

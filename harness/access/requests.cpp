@@ -82,12 +82,11 @@ bool halves_agree(const std::array<std::uint64_t, warp_lanes>& elements, std::ui
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     if (elements[static_cast<unsigned>(std::countr_zero(rest))] != common) return false;
   }
-  for (const std::uint32_t lanes : {mask & 0xFFFFU, mask >> half}) {
+  return std::ranges::all_of(std::array{mask & 0xFFFFU, mask >> half}, [](std::uint32_t lanes) {
     const std::uint32_t there = (lanes | lanes >> 8U) & 0xFFU;  // lanes, modulo 8
     // Positions 0 and 3, 1 and 2, 4 and 7, 5 and 6.
-    if ((there & there >> 3U & 0x11U) != 0 || (there & there >> 1U & 0x22U) != 0) return false;
-  }
-  return true;
+    return (there & there >> 3U & 0x11U) == 0 && (there & there >> 1U & 0x22U) == 0;
+  });
 }
 
 }  // namespace

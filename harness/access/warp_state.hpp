@@ -4,6 +4,7 @@
 #include "harness/access/ptx.hpp"
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -12,6 +13,12 @@ namespace strata::access {
 
 inline constexpr unsigned lanes = 32;
 inline constexpr std::uint32_t all_lanes = 0xFFFFFFFF;
+/// Calls act(lane) for each lane of the mask in ascending order.
+template <class Act>
+void for_lanes(std::uint32_t mask, const Act& act) {
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1)
+    act(static_cast<unsigned>(std::countr_zero(rest)));
+}
 
 // Windows of the generic address space, above all buffers of a launch. Addresses in shared, local
 // and parameter memory are offsets in them.
