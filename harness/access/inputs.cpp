@@ -5,6 +5,7 @@
 #include "harness/case/regular_file.hpp"
 #include "harness/case/subprocess.hpp"
 #include "harness/case/text.hpp"
+#include "harness/case/this_process.hpp"
 
 #include <fmt/format.h>
 
@@ -59,11 +60,6 @@ void on_stop(int signal) {
   stop_signal = signal;
 }
 
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 /// The path of a tool: on the PATH, or in a toolkit that is not on it. A given path is unchanged.
 std::optional<std::string> find_tool(const std::string& name) {
   const auto may_run = [](const std::string& path) {
@@ -73,12 +69,13 @@ std::optional<std::string> find_tool(const std::string& name) {
   if (name.find('/') != std::string::npos) {
     return may_run(name) ? std::optional{name} : std::nullopt;
   }
-  const std::string path = variable("PATH");
+  const std::string path = environment_variable("PATH");
   std::vector<std::string> folders;
   for (const auto folder : split(path, ':'))
     folders.emplace_back(folder);
   for (const char* toolkit : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const auto root = variable(toolkit); !root.empty()) folders.push_back(root + "/bin");
+    if (const auto root = environment_variable(toolkit); !root.empty())
+      folders.push_back(root + "/bin");
   }
   folders.emplace_back("/usr/local/cuda/bin");
   for (const auto& folder : folders) {

@@ -201,9 +201,10 @@ SharedAtomic shared_atomic_of(const Instruction& one) {
 
 bool is_told_by_others(const Instruction& one) {
   constexpr std::array<std::string_view, 4> strong{"volatile", "relaxed", "acquire", "mmio"};
-  if (role_of(one) == Role::load || role_of(one) == Role::atomic) {
-    return role_of(one) == Role::atomic ||
-           std::ranges::any_of(one.modifiers,
+  const Role role = role_of(one);
+  if (role == Role::atomic) return true;
+  if (role == Role::load) {
+    return std::ranges::any_of(one.modifiers,
                                [&](std::string_view m) { return is_one_of(m, strong); });
   }
   return std::ranges::any_of(one.operands, [](const Operand& operand) {

@@ -1,5 +1,7 @@
 #include "harness/access/requests.hpp"
 
+#include "harness/access/warp_state.hpp"
+
 #include <algorithm>
 #include <bit>
 
@@ -33,8 +35,7 @@ std::uint64_t touched(const LaneAccess& access, std::uint32_t mask) {
 /// The lowest address.
 std::uint64_t lowest(const LaneAccess& access) {
   std::uint64_t least = ~std::uint64_t{0};
-  for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1)
-    least = std::min(least, access.addresses[static_cast<unsigned>(std::countr_zero(rest))]);
+  for_lanes(access.mask, [&](unsigned lane) { least = std::min(least, access.addresses[lane]); });
   return least;
 }
 
@@ -75,18 +76,13 @@ bool lanes_agree(const std::array<std::uint64_t, warp_lanes>& elements, std::uin
   return true;
 }
 
-/// As in coalescing.cpp.
+/// Whether the lanes have one element and both halves of the warp are served as one.
 bool halves_agree(const std::array<std::uint64_t, warp_lanes>& elements, std::uint32_t mask) {
-  constexpr unsigned half = warp_lanes / 2;
   const std::uint64_t common = elements[static_cast<unsigned>(std::countr_zero(mask))];
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     if (elements[static_cast<unsigned>(std::countr_zero(rest))] != common) return false;
   }
-  return std::ranges::all_of(std::array{mask & 0xFFFFU, mask >> half}, [](std::uint32_t lanes) {
-    const std::uint32_t there = (lanes | lanes >> 8U) & 0xFFU;  // lanes, modulo 8
-    // Positions 0 and 3, 1 and 2, 4 and 7, 5 and 6.
-    return (there & there >> 3U & 0x11U) == 0 && (there & there >> 1U & 0x22U) == 0;
-  });
+  return halves_are_one(mask);
 }
 
 }  // namespace
@@ -176,12 +172,22 @@ std::uint64_t lane_wavefronts(const LaneAccess& access) {
 std::uint64_t atomic_wavefronts(const LaneAccess& access) {
   std::array<std::uint64_t, shared_banks> lanes_of{};
   std::uint64_t most = 0;
-  for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
-    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+  for_lanes(access.mask, [&](unsigned lane) {
     most = std::max(most, ++lanes_of.at(access.addresses[lane] / bank_bytes % shared_banks));
-  }
+  });
   return most;
 }
+
+namespace {
+
+std::uint64_t wavefronts_of(RequestModel model, const LaneAccess& access) {
+  constexpr std::uint64_t operands_of_swap = 2;
+  if (model == RequestModel::shared) return lane_wavefronts(access);
+  const std::uint64_t wavefronts = atomic_wavefronts(access);
+  return model == RequestModel::shared_swap ? operands_of_swap * wavefronts : wavefronts;
+}
+
+}  // namespace
 
 RequestModel model_of(bool is_shared, SharedAtomic atomic) {
   if (!is_shared) return RequestModel::global;
@@ -232,11 +238,7 @@ void RequestCounter::settle(const Pattern& pattern, RequestSums& sums) const {
   const LaneAccess access{pattern.width, pattern.mask, addresses.data()};
   const std::uint64_t bytes = distinct_bytes(access);
   if (model_ != RequestModel::global) {
-    const std::uint64_t one = model_ == RequestModel::shared ? lane_wavefronts(access)
-                              : model_ == RequestModel::shared_atomic
-                                  ? atomic_wavefronts(access)
-                                  : 2 * atomic_wavefronts(access);
-    sums.wavefronts += pattern.times * one;
+    sums.wavefronts += pattern.times * wavefronts_of(model_, access);
     sums.ideal_wavefronts += pattern.times * fewest_wavefronts(bytes);
     return;
   }

@@ -3,6 +3,7 @@
 #include "harness/case/ignored_signal.hpp"
 #include "harness/case/subprocess.hpp"
 #include "harness/case/text.hpp"
+#include "harness/case/this_process.hpp"
 #include "harness/case/unique_fd.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/counters/counters.hpp"
@@ -74,10 +75,8 @@ std::optional<fs::path> find_program(const std::string& name) {
 
 /// The library next to this executable. Throws CountersUnavailable if this machine cannot use it.
 fs::path capture_library() {
-  std::error_code error;
-  const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  fs::path file = self.parent_path() / "libstrata_capture.so";
-  if (!fs::exists(file, error)) {
+  fs::path file = program_folder() / "libstrata_capture.so";
+  if (std::error_code error; !fs::exists(file, error)) {
     throw CountersUnavailable{
         "cannot capture launches: this build has no libstrata_capture.so, which needs CUPTI",
         "rebuild where a CUDA compiler (nvcc) and CUPTI are installed"};

@@ -663,10 +663,7 @@ std::optional<std::pair<std::size_t, std::string>> finding_of(const Report& repo
 }  // namespace
 
 std::optional<std::uint64_t> ExactTraffic::predicted(std::size_t generation) const {
-  if (!access.is_exact()) return std::nullopt;
-  if (access.space == Space::shared) return access.wavefronts;
-  if (generation >= access.traffic.size()) return std::nullopt;
-  return access.traffic[generation].sectors;
+  return predicted_in(access, generation);
 }
 
 std::optional<std::uint64_t> ExactTraffic::moved() const {
@@ -715,9 +712,7 @@ void add_launch(KernelReport& kernel, const ptx::Kernel& code, ReportedLaunch la
       found->exact.back().not_counted = why->second;
       continue;
     }
-    const auto of_access = counted->accesses.find(access.instruction);
-    found->exact.back().counted =
-        of_access == counted->accesses.end() ? CountedAccess{} : of_access->second;
+    found->exact.back().counted = counted->of(access.instruction);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "harness/case/error.hpp"
 #include "harness/case/subprocess.hpp"
+#include "harness/case/this_process.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/record/build_info.hpp"
 
@@ -21,12 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The value of an environment variable; empty if it is not set.
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 /// The command that calls the analysis package; adds the package to PYTHONPATH: the one installed
 /// with this program, otherwise the one of the sources, otherwise that of the interpreter. This is
 /// STRATA_PYTHON, otherwise the one next to this program, otherwise the environment next to the
@@ -36,17 +31,16 @@ std::vector<std::string> call_of(const std::vector<std::string>& arguments) {
     std::error_code ignored;
     return fs::exists(path, ignored);
   };
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
+  const fs::path program = program_folder();
   const fs::path source{source_folder()};
   fs::path package = program.parent_path() / "share" / "strata" / "analysis";
   if (!is_there(package) && !source.empty()) package = source / "analysis" / "src";
   if (is_there(package)) {
-    const std::string before = variable("PYTHONPATH");
+    const std::string before = environment_variable("PYTHONPATH");
     const std::string path = package.string() + (before.empty() ? "" : ':' + before);
     (void)::setenv("PYTHONPATH", path.c_str(), 1);
   }
-  std::string python = variable("STRATA_PYTHON");
+  std::string python = environment_variable("STRATA_PYTHON");
   for (const fs::path& own : {program / "python3", source / ".venv" / "bin" / "python"}) {
     if (python.empty() && own.is_absolute() && is_there(own)) python = own.string();
   }

@@ -63,6 +63,11 @@ std::string impossible(const ptx::Instruction& instruction, const CountedAccess&
 
 }  // namespace
 
+CountedAccess CountedLaunch::of(std::uint32_t instruction) const {
+  const auto found = accesses.find(instruction);
+  return found == accesses.end() ? CountedAccess{} : found->second;
+}
+
 CountedAccess& CountedAccess::operator+=(const CountedAccess& other) {
   executed += other.executed;
   sectors += other.sectors;
@@ -115,6 +120,13 @@ void count_accesses(const CodeCounts& code, const ptx::Kernel& kernel,
   }
 }
 
+std::optional<std::uint64_t> predicted_in(const Access& access, std::size_t generation) {
+  if (!access.is_exact()) return std::nullopt;
+  if (access.space == ptx::Space::shared) return access.wavefronts;
+  if (generation >= access.traffic.size()) return std::nullopt;
+  return access.traffic[generation].sectors;
+}
+
 std::uint64_t moved_in(ptx::Space space, const CountedAccess& counted) {
   if (space == ptx::Space::shared) return counted.wavefronts;
   return space == ptx::Space::local ? counted.local_sectors : counted.sectors;
@@ -122,14 +134,9 @@ std::uint64_t moved_in(ptx::Space space, const CountedAccess& counted) {
 
 bool differs(const Evaluation& evaluation, const CountedLaunch& counted, std::size_t generation) {
   return std::ranges::any_of(evaluation.accesses, [&](const Access& access) {
-    if (!access.is_exact() || counted.not_counted.contains(access.instruction)) return false;
-    const bool is_shared = access.space == ptx::Space::shared;
-    if (!is_shared && generation >= access.traffic.size()) return false;
-    const auto found = counted.accesses.find(access.instruction);
-    const CountedAccess moved = found == counted.accesses.end() ? CountedAccess{} : found->second;
-    const std::uint64_t predicted =
-        is_shared ? access.wavefronts : access.traffic[generation].sectors;
-    return predicted != moved_in(access.space, moved);
+    const auto predicted = predicted_in(access, generation);
+    if (!predicted || counted.not_counted.contains(access.instruction)) return false;
+    return *predicted != moved_in(access.space, counted.of(access.instruction));
   });
 }
 
@@ -139,8 +146,7 @@ void keep_what_repeats(CountedLaunch& counted, const CountedLaunch& again) {
     return std::array{one.executed, one.sectors, one.wavefronts, one.local_sectors};
   };
   std::erase_if(counted.accesses, [&](const auto& one) {
-    const auto second = again.accesses.find(one.first);
-    const CountedAccess other = second == again.accesses.end() ? CountedAccess{} : second->second;
+    const CountedAccess other = again.of(one.first);
     if (numbers(one.second) == numbers(other)) return false;
     const auto told = [](const CountedAccess& of) {
       return fmt::format("{} sectors and {} wavefronts in {} executions",

@@ -45,6 +45,9 @@ struct CountedLaunch {
   std::vector<std::string> overrun = {};        ///< buffers with overwritten guards
   std::string chip = {};                        ///< "GH100": whose counters
   std::string failure = {};                     ///< why no access was counted; empty if they were
+
+  /// All 0 for an instruction that moved nothing.
+  [[nodiscard]] CountedAccess of(std::uint32_t instruction) const;
 };
 
 /// Counts of a kernel's machine code, which was compiled from `marked`.
@@ -68,6 +71,10 @@ constexpr std::uint64_t warps_of(std::uint64_t threads) {
 /// The sum over all instructions, including those inlined from other functions.
 [[nodiscard]] CountedAccess sum_of(const CodeCounts& code);
 
+/// What an exact access moves by the rules of a generation, an index into Access::traffic: sectors
+/// of global and local memory, wavefronts of shared memory. Nothing if it is not exact.
+[[nodiscard]] std::optional<std::uint64_t> predicted_in(const Access& access,
+                                                        std::size_t generation);
 /// What `counted` moved in a space: sectors, or wavefronts of shared memory.
 [[nodiscard]] std::uint64_t moved_in(ptx::Space space, const CountedAccess& counted);
 

@@ -1,13 +1,13 @@
 #include "harness/counters/counter_absence.hpp"
 
 #include "harness/case/text.hpp"
+#include "harness/case/this_process.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -118,12 +118,6 @@ bool is_present(const std::filesystem::path& path) {
   return std::filesystem::exists(path, error);
 }
 
-/// Empty if it is not set.
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
-  return value == nullptr ? "" : value;
-}
-
 /// Whether the driver restricts counters to administrators: "1" or "0"; empty if it does not say.
 std::string_view admin_only(const CounterEnvironment& environment) {
   return value_of(environment.driver_parameters, "RmProfilingAdminOnly");
@@ -226,18 +220,19 @@ std::optional<Absence> absence_of(int code) {
 }
 
 CounterEnvironment read_environment() {
-  const std::string pipes = variable("CUDA_MPS_PIPE_DIRECTORY");
+  const std::string pipes = environment_variable("CUDA_MPS_PIPE_DIRECTORY");
   return {.driver_parameters = text_of("/proc/driver/nvidia/params"),
           .process_status = text_of("/proc/self/status"),
           .kernel_version = text_of("/proc/version"),
           .effective_user = geteuid(),
           .container = is_present("/.dockerenv") || is_present("/run/.containerenv") ||
-                       is_present("/run/systemd/container") || !variable("container").empty() ||
-                       !variable("KUBERNETES_SERVICE_HOST").empty(),
+                       is_present("/run/systemd/container") ||
+                       !environment_variable("container").empty() ||
+                       !environment_variable("KUBERNETES_SERVICE_HOST").empty(),
           .wsl_graphics = is_present("/dev/dxg"),
           .mps = is_present(std::filesystem::path{pipes.empty() ? "/tmp/nvidia-mps" : pipes} /
                             "control"),
-          .injection = variable("CUDA_INJECTION64_PATH")};
+          .injection = environment_variable("CUDA_INJECTION64_PATH")};
 }
 
 std::optional<Absence> explain_environment(const CounterEnvironment& environment) {

@@ -6,6 +6,7 @@
 #include "harness/counters/cupti_library.hpp"
 
 #include "harness/case/text.hpp"
+#include "harness/case/this_process.hpp"
 #include "harness/counters/counter_absence.hpp"
 #include "harness/counters/counters.hpp"
 
@@ -22,7 +23,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <dlfcn.h>
 #include <filesystem>
 #include <vector>
@@ -34,22 +34,16 @@ namespace fs = std::filesystem;
 
 constexpr int cuda_major = CUDA_VERSION / 1000;
 
-std::string variable(const char* name) {
-  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): only read
-  return value == nullptr ? std::string{} : value;
-}
-
 /// Folders that may hold libcupti, the best first; an empty one leaves it to the loader.
 std::vector<fs::path> folders() {
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
-  std::vector<fs::path> found{program / fmt::format("../../nvidia/cu{}/lib", cuda_major)};
+  std::vector<fs::path> found{program_folder() / fmt::format("../../nvidia/cu{}/lib", cuda_major)};
 #if defined(STRATA_CUPTI_FOLDER)
   found.emplace_back(STRATA_CUPTI_FOLDER);
 #endif
   found.emplace_back();
   for (const std::string& toolkit :
-       {variable("CUDA_HOME"), variable("CUDA_PATH"), std::string{"/usr/local/cuda"}}) {
+       {environment_variable("CUDA_HOME"), environment_variable("CUDA_PATH"),
+        std::string{"/usr/local/cuda"}}) {
     if (toolkit.empty()) continue;
     for (const char* const inside : {"lib64", "extras/CUPTI/lib64"})
       found.push_back(fs::path{toolkit} / inside);
@@ -75,7 +69,7 @@ void* load(const fs::path& library, std::string& problem) {
 
 CuptiLibrary open_library() {
   CuptiLibrary found;
-  if (const std::string named = variable("STRATA_CUPTI"); !named.empty()) {
+  if (const std::string named = environment_variable("STRATA_CUPTI"); !named.empty()) {
     found.handle = load(named, found.problem);
     return found;
   }

@@ -39,12 +39,11 @@ std::vector<std::uint8_t> content_of(const LaunchMemory& memory, std::size_t ind
 /// Memory between guards, at an address with the requested remainder.
 class GuardedMemory {
  public:
-  GuardedMemory(const LaunchMemory& memory, std::size_t index)
+  explicit GuardedMemory(const LaunchMemory& memory)
       : all_{memory.bytes + 2 * guard_bytes + placing}, bytes_{memory.bytes} {
     const auto first = reinterpret_cast<std::uintptr_t>(all_.data()) + guard_bytes;
     const std::uint64_t shift = (memory.address - first) % placing;
     begin_ = guard_bytes + shift;
-    put(content_of(memory, index));
   }
   void put(const std::vector<std::uint8_t>& content) {
     std::vector<std::uint8_t> host(all_.size(), guard_value);
@@ -86,10 +85,8 @@ class LoadedKernel {
     cuda_check(cudaLibraryGetKernel(&kernel_, library_, launch.function.c_str()));
     for (std::size_t i = 0; i < launch.memory.size(); ++i)
       place(launch.memory[i], i);
-    for (auto& [index, memory] : memory_) {
-      if (!launch.memory[index].address_words.empty())
-        memory.put(with_addresses_here(launch.memory[index]));
-    }
+    for (auto& [index, memory] : memory_)
+      memory.put(content_here(index));
   }
 
   void run() {
@@ -139,7 +136,7 @@ class LoadedKernel {
   void place(const LaunchMemory& memory, std::size_t index) {
     std::uint64_t address = 0;
     if (memory.variable.empty()) {
-      address = memory_.emplace_back(index, GuardedMemory{memory, index}).second.address();
+      address = memory_.emplace_back(index, GuardedMemory{memory}).second.address();
     } else {
       void* at = nullptr;
       std::size_t bytes = 0;
@@ -156,8 +153,9 @@ class LoadedKernel {
   }
 
   /// The content of memory, in which addresses of the launch are those on this device.
-  [[nodiscard]] std::vector<std::uint8_t> with_addresses_here(const LaunchMemory& memory) const {
-    std::vector<std::uint8_t> content = memory.content;
+  [[nodiscard]] std::vector<std::uint8_t> content_here(std::size_t index) const {
+    const LaunchMemory& memory = launch_.memory[index];
+    std::vector<std::uint8_t> content = content_of(memory, index);
     for (const std::uint32_t word : memory.address_words) {
       std::uint8_t* const at = content.data() + std::size_t{word} * sizeof(std::uint64_t);
       std::uint64_t value = 0;

@@ -52,8 +52,11 @@ class CudaMachine final : public Machine {
   template <class T>
   Output<T>& output(std::size_t count, bool poisoned = true) {
     const auto made = std::make_shared<Output<T>>(count);
-    made->poison(stream().get());
-    if (poisoned) poisons_.push_back([made](auto stream) { made->poison(stream); });
+    if (poisoned) {
+      poisons_.push_back([made](auto stream) { made->poison(stream); });
+    } else {
+      made->poison(stream().get());
+    }
     landings_.push_back([made](auto stream) { made->land(stream); });
     return *made;
   }

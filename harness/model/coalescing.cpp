@@ -174,26 +174,17 @@ bool lanes_agree(Lanes lanes, std::size_t bit) {
   return true;
 }
 
-/// Whether a few lanes of 16 bytes in both halves of a warp are served as one: they have one
-/// address, and none of a half has a lane that differs in bits 0 and 1, but not in bit 2
-/// (SOURCES.md).
+/// Whether the lanes have one address and both halves of the warp are served as one.
 bool halves_agree(Lanes lanes) {
-  constexpr std::size_t position = 7;
-  constexpr std::size_t opposite = 3;
   std::optional<std::uint64_t> common;
-  std::array<std::uint64_t, 2> positions{};  // by half: of the lanes that take part
+  std::uint32_t mask = 0;
   for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
     if (!lanes[lane]) continue;
     if (common && *common != *lanes[lane]) return false;
     common = lanes[lane];
-    positions.at(lane / half_warp) |= std::uint64_t{1} << (lane & position);
+    mask |= std::uint32_t{1} << lane;
   }
-  return std::ranges::all_of(positions, [&](std::uint64_t there) {
-    for (std::size_t at = 0; at <= position; ++at) {
-      if ((there >> at & there >> (at ^ opposite) & 1U) != 0) return false;
-    }
-    return true;
-  });
+  return halves_are_one(mask);
 }
 
 }  // namespace
@@ -273,6 +264,14 @@ SequenceTraffic traffic(Generation generation, std::span<const WarpAccess> acces
       seen.insert(sector);
   }
   return sum;
+}
+
+bool halves_are_one(std::uint32_t lanes) {
+  return std::ranges::all_of(std::array{lanes & 0xFFFFU, lanes >> half_warp}, [](auto half) {
+    const std::uint32_t there = (half | half >> 8U) & 0xFFU;  // lanes, modulo 8
+    // No two that differ in bits 0 and 1, but not in bit 2: 0 and 3, 1 and 2, 4 and 7, 5 and 6.
+    return (there & there >> 3U & 0x11U) == 0 && (there & there >> 1U & 0x22U) == 0;
+  });
 }
 
 std::uint64_t shared_wavefronts(const WarpAccess& access) {

@@ -73,6 +73,10 @@ struct SequenceTraffic {
 };
 [[nodiscard]] SequenceTraffic traffic(Generation generation, std::span<const WarpAccess> accesses);
 
+/// Whether lanes of 16 bytes in both halves of a warp that have one address are served as one: by
+/// which lanes take part, a bit each (SOURCES.md, "A few lanes at one address").
+[[nodiscard]] bool halves_are_one(std::uint32_t lanes);
+
 /// Wavefronts of shared memory (5.x and later) for a load or a store; none without lanes. Throws
 /// std::invalid_argument for a width other than 4, 8 or 16, or an address that is not a multiple of
 /// it.

@@ -354,14 +354,14 @@ void RunFolder::note_status(const CaseRecord& record) {
   }
   counted_.erase(id);
   traced_.erase(id);
-  if (record.visit == 1) steps_.erase(id);
+  if (record.visit == 1) {
+    steps_.erase(id);
+    statuses_[id] = record.status;
+    if (record.seconds > 2 * context_.sweep.plan.seconds_per_case) long_.insert(id);
+  }
   if (const auto step = record.facts.find(step_fact); step != record.facts.end()) {
     if (const auto* const seconds = std::get_if<double>(&step->second))
       steps_[id].push_back(*seconds);
-  }
-  if (record.visit == 1) {
-    statuses_[id] = record.status;
-    if (record.seconds > 2 * context_.sweep.plan.seconds_per_case) long_.insert(id);
   }
   if (record.status == Status::measured) {
     visits_[id] = record.visit;
