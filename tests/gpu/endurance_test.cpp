@@ -81,8 +81,8 @@ void repeat_cases(int repetitions, std::size_t first, int processes, pthread_bar
       const CaseRecord record = run_case(cases[i], sweep.plan, gpu(), cache());
       if (record.status != Status::failed) continue;
       // Beside other processes a case may not get its times, but it takes and frees its memory.
-      if (processes == 1) ADD_FAILURE() << cases[i].id() << ": " << record.reason;
-      std::cout << cases[i].id() << ": " << record.reason << std::endl;
+      const bool is_untimed = processes > 1 && record.reason == "no samples";
+      EXPECT_TRUE(is_untimed) << cases[i].id() << ": " << record.reason;
     }
     if (first == 0) std::cout << "repetition " << repetition << " of " << repetitions << std::endl;
     if (repetition != 2 && repetition != repetitions) continue;
