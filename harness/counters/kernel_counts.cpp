@@ -27,7 +27,7 @@ namespace {
 constexpr std::size_t guard_bytes = 4096;  // on either side of a buffer
 constexpr std::uint8_t guard_value = 0xA5;
 
-std::vector<std::uint8_t> content_of(const LaunchMemory& memory, std::size_t index) {
+std::vector<std::uint8_t> initial_content(const LaunchMemory& memory, std::size_t index) {
   if (!memory.content.empty()) return memory.content;
   std::vector<std::uint8_t> content(memory.bytes);
   SplitMix random{index + 1};
@@ -155,7 +155,7 @@ class LoadedKernel {
   /// The content of memory, in which addresses of the launch are those on this device.
   [[nodiscard]] std::vector<std::uint8_t> content_here(std::size_t index) const {
     const LaunchMemory& memory = launch_.memory[index];
-    std::vector<std::uint8_t> content = content_of(memory, index);
+    std::vector<std::uint8_t> content = initial_content(memory, index);
     for (const std::uint32_t word : memory.address_words) {
       std::uint8_t* const at = content.data() + std::size_t{word} * sizeof(std::uint64_t);
       std::uint64_t value = 0;
