@@ -28,6 +28,8 @@ parts=(
   '^micro/async_copy/'
   '^nbody/(naive|tiled|one_launch)/'
   '^nbody/(fast_math|pair_once|register|tensor|unrolled)'
+  '^neighbours/'
+  '^fstat/'
 )
 # Whatever the others leave: a benchmark that is new is in no list.
 others=$(printf '%s|' "${parts[@]}")
