@@ -127,16 +127,22 @@ bool is_of_conditions(std::string_view gate) {
 Judge value_is(const RowName& row, const std::function<Interval(const Params&)>& expected) {
   return [=](std::span<const CaseRecord> records) -> Shown {
     std::vector<double> values;
-    bool within = true;
+    Proof proof = Proof::held;
     for (const CaseRecord& record : records) {
       if (auto none = without_result(record)) return *none;
       const Measurement* const found = find_row(record, row);
       if (auto none = without_row(record, found)) return *none;
       const Interval wanted = expected(record.which.params);
-      values.push_back(value_of(*found));
-      within = within && values.back() >= wanted.low && values.back() <= wanted.high;
+      const auto [value, interval] = centre_of(found->samples, found->visits);
+      values.push_back(value);
+      if (value >= wanted.low && value <= wanted.high) continue;
+      const Interval possible = interval.value_or(Interval{value, value});
+      if (possible.high < wanted.low || possible.low > wanted.high)
+        proof = Proof::failed;
+      else if (proof == Proof::held)
+        proof = Proof::unproved;
     }
-    return {within ? Proof::held : Proof::failed, joined_numbers(values)};
+    return {proof, joined_numbers(values)};
   };
 }
 

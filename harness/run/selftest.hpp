@@ -16,7 +16,7 @@
 namespace strata {
 
 /// Whether the records support a claim. `unproved`: they neither support nor refute it, because
-/// counters or an instruction are missing, or a gate rejected the number on a busy device.
+/// counters or an instruction are missing, or the number is too uncertain on a busy device.
 enum class Proof { held, failed, unproved };
 constexpr auto words_of(Proof /*unused*/) {
   return std::to_array<std::string_view>({"held", "failed", "unproved"});
@@ -48,7 +48,8 @@ struct RowName {
   std::string quantity;
   std::string method;
 };
-/// Each record has the row, valid and within `expected` for its parameters.
+/// Each record has the row, valid, and its median is within `expected` for its parameters. A median
+/// beyond it refutes the claim only if its confidence interval is, too; otherwise it proves nothing.
 [[nodiscard]] Judge value_is(const RowName& row,
                              const std::function<Interval(const Params&)>& expected);
 /// For two records: the row of one ÷ (the row of the other × a fact of the first × `times`).

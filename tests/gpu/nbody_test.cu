@@ -123,6 +123,9 @@ std::size_t verify_all(const Rung& rung, const std::vector<std::uint32_t>& sizes
               Verdict::passed)
               << rung.name << ' ' << layout << ' ' << to_string(kind) << ' ' << bodies << ' '
               << hard << ": " << said;
+          testing::Test::RecordProperty(layout + ' ' + std::string{to_string(kind)} + ' ' +
+                                            std::to_string(bodies) + ' ' + hard,
+                                        said);
           ++verified;
         }
       }

@@ -59,6 +59,15 @@ TEST(SelftestValue, HoldsWhereEveryMedianIsWithinWhatIsExpectedOfItsParameters) 
       Proof::failed);
 }
 
+TEST(SelftestValue, IsRefutedOnlyByAnIntervalBeyondWhatIsExpected) {
+  const CaseRecord beyond = record_of({}, {5.1, 5.2, 5.3, 5.2, 5.2, 5.3, 5.1, 5.2});
+  const CaseRecord across = record_of({}, {4.9, 5.2, 5.3, 4.8, 5.2, 5.3, 4.9, 5.2});
+  EXPECT_EQ(shown_by(from_3_to_5(), {across}).proof, Proof::unproved);
+  EXPECT_EQ(shown_by(from_3_to_5(), {across, record_of({}, {4})}).proof, Proof::unproved);
+  for (const auto& records : {std::vector{beyond, across}, std::vector{across, beyond}})
+    EXPECT_EQ(shown_by(from_3_to_5(), records).proof, Proof::failed);
+}
+
 TEST(SelftestValue, IsRefutedByAValidNumberAloneAndByAGateThatSpeaksAgainstTheCase) {
   EXPECT_EQ(shown_by(from_3_to_5(), {record_of({}, {2})}).proof, Proof::failed);
   for (const char* const gate : {"result", "model", "level", "code", "placement"}) {
