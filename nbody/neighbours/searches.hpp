@@ -202,12 +202,11 @@ struct AskOwnOrder : AskRuns {
 
 /// Rows of cells whose hits are queued: once a thread's queue is full, all active threads of the
 /// warp process theirs. So threads find hits at different times and process them together, in the
-/// order in which they were found.
-struct AskPuttingOff {
+/// order in which they were found. Up to a batch is read beyond the last agent.
+struct AskPuttingOff : AskRuns {
   static constexpr std::uint32_t room = 32;  ///< hits per thread
   static constexpr std::uint32_t batch = 4;  ///< tested between two checks for room
 
-  AskRuns runs;         ///< up to a batch may be read beyond its last agent
   std::uint32_t* hits;  ///< of this thread: positions of the agents
   std::size_t stride;   ///< distance between them
 
@@ -217,12 +216,12 @@ struct AskPuttingOff {
     std::uint32_t tests = 0;
     std::uint32_t* next = hits;
     std::uint32_t count = 0;
-    visit_rows(runs.cells, me, [&](std::uint32_t first, std::uint32_t last) {
-      const std::uint32_t from = runs.starts[first];
-      const std::uint32_t to = runs.starts[last + 1];
+    visit_rows(cells, me, [&](std::uint32_t first, std::uint32_t last) {
+      const std::uint32_t from = starts[first];
+      const std::uint32_t to = starts[last + 1];
       tests += to - from;
       for (std::uint32_t at = from; at < to; at += batch) {
-        const Standing* const others = runs.standing + at;
+        const Standing* const others = standing + at;
         for (std::uint32_t k = 0; k < batch; ++k) {
           const Standing other = others[k];
           const Vector<float> offset = other.place - me;
@@ -250,7 +249,7 @@ struct AskPuttingOff {
 #pragma unroll 1
 #endif
     for (; count > 0; --count, hit += stride) {
-      const Standing other = runs.standing[*hit];
+      const Standing other = standing[*hit];
       test(me, other.place, other.id, found);
     }
   }

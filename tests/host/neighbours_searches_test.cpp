@@ -127,10 +127,8 @@ void by_every_thread(const std::string& search, const Problem& problem, const Ch
     }
     if (search == "tiles") take_step_tiled<kind>(step, thread, {runs, tile.data(), 0});
     if (search == "curve") take_step_standing<kind>(step, thread, along_curve.search());
-    if (search == "queue" && thread < step.agents) {
-      const Standing mine = runs.standing[thread];
-      take_step<kind>(step, thread, mine.id, mine.place, AskPuttingOff{runs, hits.data(), 1});
-    }
+    if (search == "queue")
+      take_step_standing<kind>(step, thread, AskPuttingOff{runs, hits.data(), 1});
   }
 }
 void by_every_thread(const std::string& search, const Problem& problem, const Choice& choice,

@@ -28,11 +28,8 @@ template <Kind kind>
 __global__ void __launch_bounds__(usual_block, usual_blocks)
     step_of(KernelStep step, AskRuns runs) {
   __shared__ std::uint32_t hits[AskPuttingOff::room * usual_block];
-  const std::uint32_t thread = thread_number();
-  if (thread >= step.agents) return;
-  const Standing mine = runs.standing[thread];
-  take_step<kind>(step, thread, mine.id, mine.place,
-                  AskPuttingOff{runs, hits + threadIdx.x, usual_block});
+  take_step_standing<kind>(step, thread_number(),
+                           AskPuttingOff{runs, hits + threadIdx.x, usual_block});
 }
 
 DeviceKernel make(const Problem& problem, const Choice& choice) {

@@ -1,4 +1,4 @@
-"""As rung runs; what sorts agents with all that is known of them is inside the time."""
+"""As rung runs."""
 
 from contract import Contract
 from neighbours_contract import searches
@@ -11,5 +11,4 @@ CONTRACT = Contract(
         loads=(2, 2, 2),
         whole=(3, 7, 7),
     ),
-    others=("12put_in_order",),
 )
