@@ -19,7 +19,7 @@ REASONS = {
     "trap": "launch failure|illegal instruction",
     "bad_launch": "invalid configuration argument|invalid argument",
     "out_of_memory": "out of memory",
-    "endless": "time limit: no result after 2 s",
+    "endless": r"time limit: no result after (2|7) s",
     "crash": r"killed by signal 11 \(SIGSEGV\)",
 }
 
