@@ -100,16 +100,19 @@ struct Shares {
   }
 };
 
-/// As many warps as fit on the device at once, or a multiple of that: the forces of one warp on a
-/// body form a running sum, whose error grows with its length. A share of few turns would take
-/// longer to start and finish than to compute.
+/// A multiple of as many warps as fit on the device at once: at least four, since warps do not
+/// finish at the same time and the next ones take the places of the first, and more if a share
+/// would exceed 1024 turns: the forces of one warp on a body form a running sum, whose error grows
+/// with its length. A share of few turns would take longer to start and finish than to compute.
 [[nodiscard]] inline Shares shares_of(std::uint64_t turns, std::uint32_t warps_at_once) {
   constexpr std::uint64_t most = 1024;
   constexpr std::uint64_t least = 16;
+  constexpr std::uint64_t least_waves = 4;
   const auto parts = [](std::uint64_t whole, std::uint64_t part) {
     return (whole + part - 1) / part;
   };
-  const std::uint64_t full = warps_at_once * parts(turns, warps_at_once * most);
+  const std::uint64_t full =
+      warps_at_once * std::max(least_waves, parts(turns, warps_at_once * most));
   const std::uint64_t warps = std::min(full, parts(turns, least));
   return {static_cast<std::uint32_t>(warps), turns / warps, turns % warps};
 }
