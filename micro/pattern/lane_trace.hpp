@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -52,9 +53,15 @@ class HostBytes {
     if constexpr (bytes < sizeof(std::uint32_t)) words[0] = 0;
     std::memcpy(words, from_ + at, bytes);
   }
+  /// Several threads may store a byte at one place, which keeps the value of one of them.
   template <unsigned bytes>
   void store(unsigned /*slot*/, std::uint64_t at, const std::uint32_t* words) const {
-    std::memcpy(to_ + at, words, bytes);
+    if constexpr (bytes == 1) {
+      const std::atomic_ref<std::uint8_t> byte{to_[at]};
+      byte.store(static_cast<std::uint8_t>(words[0]), std::memory_order_relaxed);
+    } else {
+      std::memcpy(to_ + at, words, bytes);
+    }
   }
 
  private:

@@ -113,7 +113,7 @@ struct Shares {
   };
   const std::uint64_t full =
       warps_at_once * std::max(least_waves, parts(turns, warps_at_once * most));
-  const std::uint64_t warps = std::min(full, parts(turns, least));
+  const std::uint64_t warps = std::min(full, std::max<std::uint64_t>(turns / least, 1));
   return {static_cast<std::uint32_t>(warps), turns / warps, turns % warps};
 }
 
