@@ -25,7 +25,9 @@ template <Way way>
 [[gnu::always_inline]] inline void move_pixel(const image_work::Rows& rows, std::uint64_t here,
                                               std::uint64_t there, bool is_within) {
   if constexpr (way == Way::forward) {
-    if (is_within) rows.to[there] = rows.from[here];
+    // Another core may move a pixel to the same place.
+    if (is_within)
+      std::atomic_ref{rows.to[there]}.store(rows.from[here], std::memory_order_relaxed);
   } else {
     rows.to[here] = is_within ? rows.from[there] : std::uint8_t{0};
   }
