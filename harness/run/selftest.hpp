@@ -49,7 +49,8 @@ struct RowName {
   std::string method;
 };
 /// Each record has the row, valid, and its median is within `expected` for its parameters. A median
-/// beyond it refutes the claim only if its confidence interval is, too; otherwise it proves nothing.
+/// beyond it refutes the claim only if its confidence interval is, too; otherwise it proves
+/// nothing.
 [[nodiscard]] Judge value_is(const RowName& row,
                              const std::function<Interval(const Params&)>& expected);
 /// For two records: the row of one ÷ (the row of the other × a fact of the first × `times`).

@@ -18,7 +18,9 @@ PASSED = [("level", "passed", "as claimed")]
 
 
 def judged_run(folder: Path, *lines: dict[str, Any], **device: Any) -> Run:
-    return judged(load2(folder, lines, **{f"device__{key}": to for key, to in device.items()}))
+    return judged(
+        load2(folder, lines, **{f"device__{key}": to for key, to in device.items()})
+    )
 
 
 def reasons(run: Run) -> dict[str, str]:
@@ -34,7 +36,12 @@ def rules(run: Run) -> list[str]:
 
 
 def loads(
-    asked: float, hit: float, reached: float, *, extra: Iterable[dict[str, Any]] = (), **more: Any
+    asked: float,
+    hit: float,
+    reached: float,
+    *,
+    extra: Iterable[dict[str, Any]] = (),
+    **more: Any,
 ) -> dict[str, Any]:
     """A case that claims L2, with what its loads asked of L1 and of L2."""
     counted = [
@@ -42,7 +49,11 @@ def loads(
         count("l1_load_hit_sectors", hit, method="b"),
         count("l2_load_sectors", reached, method="c"),
     ]
-    told = {"gates": PASSED, "params": {"residency": "l2"}, "facts": {"overhead_sectors": 0}}
+    told = {
+        "gates": PASSED,
+        "params": {"residency": "l2"},
+        "facts": {"overhead_sectors": 0},
+    }
     return case([measurement(), *counted, *extra], **told | more)
 
 
@@ -72,19 +83,31 @@ def test_more_than_missed_breaks_the_flow_too(tmp_path: Path) -> None:
         loads(1000, 0, 900, facts={"overhead_sectors": 100}),  # L2 may have seen none of those
     ],
 )  # fmt: skip
-def test_the_flow_is_judged_only_where_it_can_be_told(tmp_path: Path, line: dict[str, Any]) -> None:
+def test_the_flow_is_judged_only_where_it_can_be_told(
+    tmp_path: Path, line: dict[str, Any]
+) -> None:
     run = judged_run(tmp_path, line)
     assert run.before is None
     assert fallen(run) == []
 
 
 def test_the_model_gate_says_what_the_launch_itself_loaded(tmp_path: Path) -> None:
-    said = [*PASSED, ("model", "passed", "9 requests and 990 sectors counted, 9 and 990 predicted")]
-    assert rules(judged_run(tmp_path / "a", loads(1000, 0, 960, facts={}, gates=said))) == ["flow"]
-    assert rules(judged_run(tmp_path / "b", loads(1000, 0, 985, facts={}, gates=said))) == []
+    said = [
+        *PASSED,
+        ("model", "passed", "9 requests and 990 sectors counted, 9 and 990 predicted"),
+    ]
+    assert rules(
+        judged_run(tmp_path / "a", loads(1000, 0, 960, facts={}, gates=said))
+    ) == ["flow"]
+    assert (
+        rules(judged_run(tmp_path / "b", loads(1000, 0, 985, facts={}, gates=said)))
+        == []
+    )
 
 
-def from_memory(share: float, *, over_l2: float = 2.5, asked: float = 1e6) -> dict[str, Any]:
+def from_memory(
+    share: float, *, over_l2: float = 2.5, asked: float = 1e6
+) -> dict[str, Any]:
     """A chase all of whose loads L2 missed; each miss fetched two sectors."""
     return case(
         [
@@ -101,29 +124,40 @@ def from_memory(share: float, *, over_l2: float = 2.5, asked: float = 1e6) -> di
 def test_the_far_half_of_l2_is_not_memory(tmp_path: Path) -> None:
     run = judged_run(tmp_path, from_memory(1.08))
     assert rules(run) == ["level"]
-    assert "memory delivered 54 % of the bytes that L2 fetched" in reasons(run)["load_cycles"]
+    assert (
+        "memory delivered 54 % of the bytes that L2 fetched"
+        in reasons(run)["load_cycles"]
+    )
     assert [gate.verdict for gate in run.cases[0].gates] == ["failed"]
 
 
 def test_a_harness_that_tells_the_far_half_is_believed(tmp_path: Path) -> None:
     absent = ["memory.l2_fabric_miss_sectors: this chip has none"]
     newer = {"counters__absent": absent}
-    assert judged(load2(tmp_path / "of what it fetches", [from_memory(1)], **newer)).before is None
+    assert (
+        judged(load2(tmp_path / "of what it fetches", [from_memory(1)], **newer)).before
+        is None
+    )
     beyond = judged(load2(tmp_path / "more", [from_memory(1.02)], **newer))
     assert rules(beyond) == ["share"]
 
 
 def test_what_others_read_proves_nothing_of_data_that_fit_in_l2(tmp_path: Path) -> None:
     few = 2048  # of which half is 64 KiB, what others may have read
-    assert rules(judged_run(tmp_path / "in", from_memory(2, over_l2=0.9, asked=few))) == ["level"]
+    assert rules(
+        judged_run(tmp_path / "in", from_memory(2, over_l2=0.9, asked=few))
+    ) == ["level"]
     assert rules(judged_run(tmp_path / "beyond", from_memory(2, asked=few))) == []
     assert rules(judged_run(tmp_path / "many", from_memory(2, over_l2=0.9))) == []
 
 
 @pytest.mark.parametrize(
-    ("share", "sound"), [(1.98, True), (2.012, True), (2.02, False), (-0.02, False), (0.0, True)]
+    ("share", "sound"),
+    [(1.98, True), (2.012, True), (2.02, False), (-0.02, False), (0.0, True)],
 )
-def test_memory_gives_what_l2_fetches(tmp_path: Path, share: float, *, sound: bool) -> None:
+def test_memory_gives_what_l2_fetches(
+    tmp_path: Path, share: float, *, sound: bool
+) -> None:
     line = from_memory(share) | {"gates": []}
     run = judged_run(tmp_path, line)
     assert rules(run) == ([] if sound else ["share"])
@@ -131,7 +165,10 @@ def test_memory_gives_what_l2_fetches(tmp_path: Path, share: float, *, sound: bo
 
 
 def test_a_share_is_at_most_what_was_predicted(tmp_path: Path) -> None:
-    shares = [count("l1_hit_share", 0.52, unit="1"), predicted("l1_hit_share", 0.5, unit="1")]
+    shares = [
+        count("l1_hit_share", 0.52, unit="1"),
+        predicted("l1_hit_share", 0.5, unit="1"),
+    ]
     run = judged_run(tmp_path, loads(1000, 0, 1000, extra=shares))
     assert reasons(run) == {
         "l1_hit_share": "share: re-judged: 0.52 is outside 0 to 0.5 by more than 0.01"
@@ -148,7 +185,9 @@ def read_by_warps(cycles: float, **params: Any) -> dict[str, Any]:
         measurement(samples=[cycles]),
         measurement("warp_read_time", [cycles * 1e-9], unit="s"),
         measurement("warp_read_cycles_p95", [900]),
-        measurement("reads_per_second", [2 * 32 * 1e8], unit="1/s", method="event_slope"),
+        measurement(
+            "reads_per_second", [2 * 32 * 1e8], unit="1/s", method="event_slope"
+        ),
         measurement("core_clock", [1e9], unit="Hz", method="clock"),
     ]
     return case(timed, params=place)
@@ -160,13 +199,17 @@ def test_a_median_of_served_warps_is_no_latency_and_says_so(tmp_path: Path) -> N
     assert said.keys() == {"warp_read_cycles", "warp_read_time"}
     assert "it is 32.0 % of those in flight (bound 5 %)" in said["warp_read_cycles"]
     assert all(row.valid for row in run.rows)
-    assert [(gate.name, gate.verdict) for gate in run.cases[0].gates] == [("little", "unverified")]
+    assert [(gate.name, gate.verdict) for gate in run.cases[0].gates] == [
+        ("little", "unverified")
+    ]
     assert judged(run) is run  # a rule says nothing twice
 
 
 def test_a_harness_that_asked_for_the_law_is_not_asked_again(tmp_path: Path) -> None:
     said = read_by_warps(205)
-    said["gates"] = [{"gate": "little", "verdict": "unverified", "detail": "served first"}]
+    said["gates"] = [
+        {"gate": "little", "verdict": "unverified", "detail": "served first"}
+    ]
     assert rules(judged_run(tmp_path, said)) == []
 
 
@@ -192,11 +235,23 @@ PEAK = {"dram_bytes_per_second_theoretical": 1e12}
     ("quantity", "unit", "samples", "params", "sound"),
     [
         ("bandwidth", "B/s", [255.9e9], {"level": "l1"}, True),
-        ("bandwidth", "B/s", [256.4e9], {"level": "l1"}, True),  # within the clock's spread
+        (
+            "bandwidth",
+            "B/s",
+            [256.4e9],
+            {"level": "l1"},
+            True,
+        ),  # within the clock's spread
         ("bandwidth", "B/s", [257e9], {"level": "l1"}, False),
         ("bandwidth", "B/s", [255e9, 258e9, 259e9], {"level": "shared"}, True),
         ("bandwidth", "B/s", [257e9, 258e9, 259e9], {"level": "shared"}, False),
-        ("useful_bandwidth", "B/s", [129e9], {"residency": "l1", "cores": "one"}, False),
+        (
+            "useful_bandwidth",
+            "B/s",
+            [129e9],
+            {"residency": "l1", "cores": "one"},
+            False,
+        ),
         ("bandwidth_per_sm", "B/cycle", [128.5], {"level": "l1"}, False),
         ("bandwidth_per_sm", "B/cycle", [128.5], {"level": "l2"}, True),
         ("bandwidth", "B/s", [1.01e12], {"level": "dram"}, False),
@@ -204,11 +259,23 @@ PEAK = {"dram_bytes_per_second_theoretical": 1e12}
         ("operation_throughput", "operation/cycle", [129], {}, False),
         ("share_of_limit", "1", [1.004], {}, False),
         ("share_of_limit", "1", [1.001], {}, True),
-        ("share_of_limit", "1", [1.0024], {}, True),  # the clock's spread and the timer's steps
+        (
+            "share_of_limit",
+            "1",
+            [1.0024],
+            {},
+            True,
+        ),  # the clock's spread and the timer's steps
     ],
 )
 def test_nothing_is_beyond_a_physical_limit(
-    tmp_path: Path, quantity: str, unit: str, samples: list[float], params: Any, *, sound: bool
+    tmp_path: Path,
+    quantity: str,
+    unit: str,
+    samples: list[float],
+    params: Any,
+    *,
+    sound: bool,
 ) -> None:
     line = case([measurement(quantity, samples, unit=unit), CLOCK], params=params)
     run = judged_run(tmp_path, line, **PEAK)
@@ -225,9 +292,13 @@ def test_an_access_takes_a_cycle_for_each_wavefront(tmp_path: Path) -> None:
 
 
 def test_lanes_times_clock_bound_arithmetic(tmp_path: Path) -> None:
-    bound = count("flops_per_second", 1e12, method="lanes_times_clock", provenance="modelled")
+    bound = count(
+        "flops_per_second", 1e12, method="lanes_times_clock", provenance="modelled"
+    )
     for rate, found in ((1.01e12, ["limit"]), (0.99e12, [])):
-        line = case([measurement("flops_per_second", [rate], unit="FLOP/s"), bound, CLOCK])
+        line = case(
+            [measurement("flops_per_second", [rate], unit="FLOP/s"), bound, CLOCK]
+        )
         assert rules(judged_run(tmp_path / f"{rate}", line)) == found
 
 
@@ -258,7 +329,11 @@ def copies(by: str, rates: Mapping[tuple[str, int], float]) -> list[dict[str, An
 
 def test_directions_that_follow_each_other_are_not_both_at_once(tmp_path: Path) -> None:
     small = {("read", 4): 1e6, ("both", 4): 1e6}  # whose time is that of their start
-    found = {("read", 2**30): 4e11, ("write", 2**30): 3.9e11, ("both", 2**30): 4.1e11} | small
+    found = {
+        ("read", 2**30): 4e11,
+        ("write", 2**30): 3.9e11,
+        ("both", 2**30): 4.1e11,
+    } | small
     run = judged_run(tmp_path, *copies("copy_engine", found), *copies("kernel", found))
     fell = [row.params for row in run.rows if not row.valid]
     assert fell == [{"by": "copy_engine", "direction": "both", "bytes": f"{2**30}"}]
@@ -289,12 +364,18 @@ def test_validate_counts_what_fell(tmp_path: Path) -> None:
     assert "flow           4 rows of 1 cases re-judged: not valid" in done.stdout
 
 
-INTERRUPTED = {"nvidia-h200-20261126T082009Z-12579b9", "nvidia-h200-20261126T111648Z-788744a"}
+INTERRUPTED = {
+    "nvidia-h200-20261126T082009Z-12579b9",
+    "nvidia-h200-20261126T111648Z-788744a",
+    "nvidia-h200-20261126T155605Z-141f7c8",
+}
 """Recorded runs that were ended before all of their cases were timed and traced."""
 
 
 @pytest.mark.parametrize("folder", RECORDED, ids=lambda path: path.name[-16:])
-def test_recorded_runs_keep_their_contract_and_no_valid_row_breaks_a_rule(folder: Path) -> None:
+def test_recorded_runs_keep_their_contract_and_no_valid_row_breaks_a_rule(
+    folder: Path,
+) -> None:
     """How many rows fell by which rule is known; of a run that is not listed, none may."""
     with (DATA / "rejudged.csv").open(encoding="utf-8") as file:
         lines = [line for line in csv.DictReader(file) if line["run"] == folder.name]
@@ -307,4 +388,6 @@ def test_recorded_runs_keep_their_contract_and_no_valid_row_breaks_a_rule(folder
     assert judged(run) is run
     assert findings(run) == ()
     assert folder.parent.name == run.context.device.slug
-    assert run.context.state == ("interrupted" if folder.name in INTERRUPTED else "complete")
+    assert run.context.state == (
+        "interrupted" if folder.name in INTERRUPTED else "complete"
+    )
