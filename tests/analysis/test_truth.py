@@ -18,9 +18,7 @@ PASSED = [("level", "passed", "as claimed")]
 
 
 def judged_run(folder: Path, *lines: dict[str, Any], **device: Any) -> Run:
-    return judged(
-        load2(folder, lines, **{f"device__{key}": to for key, to in device.items()})
-    )
+    return judged(load2(folder, lines, **{f"device__{key}": to for key, to in device.items()}))
 
 
 def reasons(run: Run) -> dict[str, str]:
@@ -83,9 +81,7 @@ def test_more_than_missed_breaks_the_flow_too(tmp_path: Path) -> None:
         loads(1000, 0, 900, facts={"overhead_sectors": 100}),  # L2 may have seen none of those
     ],
 )  # fmt: skip
-def test_the_flow_is_judged_only_where_it_can_be_told(
-    tmp_path: Path, line: dict[str, Any]
-) -> None:
+def test_the_flow_is_judged_only_where_it_can_be_told(tmp_path: Path, line: dict[str, Any]) -> None:
     run = judged_run(tmp_path, line)
     assert run.before is None
     assert fallen(run) == []
@@ -96,18 +92,11 @@ def test_the_model_gate_says_what_the_launch_itself_loaded(tmp_path: Path) -> No
         *PASSED,
         ("model", "passed", "9 requests and 990 sectors counted, 9 and 990 predicted"),
     ]
-    assert rules(
-        judged_run(tmp_path / "a", loads(1000, 0, 960, facts={}, gates=said))
-    ) == ["flow"]
-    assert (
-        rules(judged_run(tmp_path / "b", loads(1000, 0, 985, facts={}, gates=said)))
-        == []
-    )
+    assert rules(judged_run(tmp_path / "a", loads(1000, 0, 960, facts={}, gates=said))) == ["flow"]
+    assert rules(judged_run(tmp_path / "b", loads(1000, 0, 985, facts={}, gates=said))) == []
 
 
-def from_memory(
-    share: float, *, over_l2: float = 2.5, asked: float = 1e6
-) -> dict[str, Any]:
+def from_memory(share: float, *, over_l2: float = 2.5, asked: float = 1e6) -> dict[str, Any]:
     """A chase all of whose loads L2 missed; each miss fetched two sectors."""
     return case(
         [
@@ -124,29 +113,21 @@ def from_memory(
 def test_the_far_half_of_l2_is_not_memory(tmp_path: Path) -> None:
     run = judged_run(tmp_path, from_memory(1.08))
     assert rules(run) == ["level"]
-    assert (
-        "memory delivered 54 % of the bytes that L2 fetched"
-        in reasons(run)["load_cycles"]
-    )
+    assert "memory delivered 54 % of the bytes that L2 fetched" in reasons(run)["load_cycles"]
     assert [gate.verdict for gate in run.cases[0].gates] == ["failed"]
 
 
 def test_a_harness_that_tells_the_far_half_is_believed(tmp_path: Path) -> None:
     absent = ["memory.l2_fabric_miss_sectors: this chip has none"]
     newer = {"counters__absent": absent}
-    assert (
-        judged(load2(tmp_path / "of what it fetches", [from_memory(1)], **newer)).before
-        is None
-    )
+    assert judged(load2(tmp_path / "of what it fetches", [from_memory(1)], **newer)).before is None
     beyond = judged(load2(tmp_path / "more", [from_memory(1.02)], **newer))
     assert rules(beyond) == ["share"]
 
 
 def test_what_others_read_proves_nothing_of_data_that_fit_in_l2(tmp_path: Path) -> None:
     few = 2048  # of which half is 64 KiB, what others may have read
-    assert rules(
-        judged_run(tmp_path / "in", from_memory(2, over_l2=0.9, asked=few))
-    ) == ["level"]
+    assert rules(judged_run(tmp_path / "in", from_memory(2, over_l2=0.9, asked=few))) == ["level"]
     assert rules(judged_run(tmp_path / "beyond", from_memory(2, asked=few))) == []
     assert rules(judged_run(tmp_path / "many", from_memory(2, over_l2=0.9))) == []
 
@@ -155,9 +136,7 @@ def test_what_others_read_proves_nothing_of_data_that_fit_in_l2(tmp_path: Path) 
     ("share", "sound"),
     [(1.98, True), (2.012, True), (2.02, False), (-0.02, False), (0.0, True)],
 )
-def test_memory_gives_what_l2_fetches(
-    tmp_path: Path, share: float, *, sound: bool
-) -> None:
+def test_memory_gives_what_l2_fetches(tmp_path: Path, share: float, *, sound: bool) -> None:
     line = from_memory(share) | {"gates": []}
     run = judged_run(tmp_path, line)
     assert rules(run) == ([] if sound else ["share"])
@@ -185,9 +164,7 @@ def read_by_warps(cycles: float, **params: Any) -> dict[str, Any]:
         measurement(samples=[cycles]),
         measurement("warp_read_time", [cycles * 1e-9], unit="s"),
         measurement("warp_read_cycles_p95", [900]),
-        measurement(
-            "reads_per_second", [2 * 32 * 1e8], unit="1/s", method="event_slope"
-        ),
+        measurement("reads_per_second", [2 * 32 * 1e8], unit="1/s", method="event_slope"),
         measurement("core_clock", [1e9], unit="Hz", method="clock"),
     ]
     return case(timed, params=place)
@@ -199,17 +176,13 @@ def test_a_median_of_served_warps_is_no_latency_and_says_so(tmp_path: Path) -> N
     assert said.keys() == {"warp_read_cycles", "warp_read_time"}
     assert "it is 32.0 % of those in flight (bound 5 %)" in said["warp_read_cycles"]
     assert all(row.valid for row in run.rows)
-    assert [(gate.name, gate.verdict) for gate in run.cases[0].gates] == [
-        ("little", "unverified")
-    ]
+    assert [(gate.name, gate.verdict) for gate in run.cases[0].gates] == [("little", "unverified")]
     assert judged(run) is run  # a rule says nothing twice
 
 
 def test_a_harness_that_asked_for_the_law_is_not_asked_again(tmp_path: Path) -> None:
     said = read_by_warps(205)
-    said["gates"] = [
-        {"gate": "little", "verdict": "unverified", "detail": "served first"}
-    ]
+    said["gates"] = [{"gate": "little", "verdict": "unverified", "detail": "served first"}]
     assert rules(judged_run(tmp_path, said)) == []
 
 
@@ -292,13 +265,9 @@ def test_an_access_takes_a_cycle_for_each_wavefront(tmp_path: Path) -> None:
 
 
 def test_lanes_times_clock_bound_arithmetic(tmp_path: Path) -> None:
-    bound = count(
-        "flops_per_second", 1e12, method="lanes_times_clock", provenance="modelled"
-    )
+    bound = count("flops_per_second", 1e12, method="lanes_times_clock", provenance="modelled")
     for rate, found in ((1.01e12, ["limit"]), (0.99e12, [])):
-        line = case(
-            [measurement("flops_per_second", [rate], unit="FLOP/s"), bound, CLOCK]
-        )
+        line = case([measurement("flops_per_second", [rate], unit="FLOP/s"), bound, CLOCK])
         assert rules(judged_run(tmp_path / f"{rate}", line)) == found
 
 
@@ -388,6 +357,4 @@ def test_recorded_runs_keep_their_contract_and_no_valid_row_breaks_a_rule(
     assert judged(run) is run
     assert findings(run) == ()
     assert folder.parent.name == run.context.device.slug
-    assert run.context.state == (
-        "interrupted" if folder.name in INTERRUPTED else "complete"
-    )
+    assert run.context.state == ("interrupted" if folder.name in INTERRUPTED else "complete")
