@@ -34,12 +34,7 @@ def rules(run: Run) -> list[str]:
 
 
 def loads(
-    asked: float,
-    hit: float,
-    reached: float,
-    *,
-    extra: Iterable[dict[str, Any]] = (),
-    **more: Any,
+    asked: float, hit: float, reached: float, *, extra: Iterable[dict[str, Any]] = (), **more: Any
 ) -> dict[str, Any]:
     """A case that claims L2, with what its loads asked of L1 and of L2."""
     counted = [
@@ -47,11 +42,7 @@ def loads(
         count("l1_load_hit_sectors", hit, method="b"),
         count("l2_load_sectors", reached, method="c"),
     ]
-    told = {
-        "gates": PASSED,
-        "params": {"residency": "l2"},
-        "facts": {"overhead_sectors": 0},
-    }
+    told = {"gates": PASSED, "params": {"residency": "l2"}, "facts": {"overhead_sectors": 0}}
     return case([measurement(), *counted, *extra], **told | more)
 
 
@@ -88,10 +79,7 @@ def test_the_flow_is_judged_only_where_it_can_be_told(tmp_path: Path, line: dict
 
 
 def test_the_model_gate_says_what_the_launch_itself_loaded(tmp_path: Path) -> None:
-    said = [
-        *PASSED,
-        ("model", "passed", "9 requests and 990 sectors counted, 9 and 990 predicted"),
-    ]
+    said = [*PASSED, ("model", "passed", "9 requests and 990 sectors counted, 9 and 990 predicted")]
     assert rules(judged_run(tmp_path / "a", loads(1000, 0, 960, facts={}, gates=said))) == ["flow"]
     assert rules(judged_run(tmp_path / "b", loads(1000, 0, 985, facts={}, gates=said))) == []
 
@@ -133,8 +121,7 @@ def test_what_others_read_proves_nothing_of_data_that_fit_in_l2(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("share", "sound"),
-    [(1.98, True), (2.012, True), (2.02, False), (-0.02, False), (0.0, True)],
+    ("share", "sound"), [(1.98, True), (2.012, True), (2.02, False), (-0.02, False), (0.0, True)]
 )
 def test_memory_gives_what_l2_fetches(tmp_path: Path, share: float, *, sound: bool) -> None:
     line = from_memory(share) | {"gates": []}
@@ -144,10 +131,7 @@ def test_memory_gives_what_l2_fetches(tmp_path: Path, share: float, *, sound: bo
 
 
 def test_a_share_is_at_most_what_was_predicted(tmp_path: Path) -> None:
-    shares = [
-        count("l1_hit_share", 0.52, unit="1"),
-        predicted("l1_hit_share", 0.5, unit="1"),
-    ]
+    shares = [count("l1_hit_share", 0.52, unit="1"), predicted("l1_hit_share", 0.5, unit="1")]
     run = judged_run(tmp_path, loads(1000, 0, 1000, extra=shares))
     assert reasons(run) == {
         "l1_hit_share": "share: re-judged: 0.52 is outside 0 to 0.5 by more than 0.01"
@@ -208,23 +192,11 @@ PEAK = {"dram_bytes_per_second_theoretical": 1e12}
     ("quantity", "unit", "samples", "params", "sound"),
     [
         ("bandwidth", "B/s", [255.9e9], {"level": "l1"}, True),
-        (
-            "bandwidth",
-            "B/s",
-            [256.4e9],
-            {"level": "l1"},
-            True,
-        ),  # within the clock's spread
+        ("bandwidth", "B/s", [256.4e9], {"level": "l1"}, True),  # within the clock's spread
         ("bandwidth", "B/s", [257e9], {"level": "l1"}, False),
         ("bandwidth", "B/s", [255e9, 258e9, 259e9], {"level": "shared"}, True),
         ("bandwidth", "B/s", [257e9, 258e9, 259e9], {"level": "shared"}, False),
-        (
-            "useful_bandwidth",
-            "B/s",
-            [129e9],
-            {"residency": "l1", "cores": "one"},
-            False,
-        ),
+        ("useful_bandwidth", "B/s", [129e9], {"residency": "l1", "cores": "one"}, False),
         ("bandwidth_per_sm", "B/cycle", [128.5], {"level": "l1"}, False),
         ("bandwidth_per_sm", "B/cycle", [128.5], {"level": "l2"}, True),
         ("bandwidth", "B/s", [1.01e12], {"level": "dram"}, False),
@@ -232,23 +204,11 @@ PEAK = {"dram_bytes_per_second_theoretical": 1e12}
         ("operation_throughput", "operation/cycle", [129], {}, False),
         ("share_of_limit", "1", [1.004], {}, False),
         ("share_of_limit", "1", [1.001], {}, True),
-        (
-            "share_of_limit",
-            "1",
-            [1.0024],
-            {},
-            True,
-        ),  # the clock's spread and the timer's steps
+        ("share_of_limit", "1", [1.0024], {}, True),  # the clock's spread and the timer's steps
     ],
 )
 def test_nothing_is_beyond_a_physical_limit(
-    tmp_path: Path,
-    quantity: str,
-    unit: str,
-    samples: list[float],
-    params: Any,
-    *,
-    sound: bool,
+    tmp_path: Path, quantity: str, unit: str, samples: list[float], params: Any, *, sound: bool
 ) -> None:
     line = case([measurement(quantity, samples, unit=unit), CLOCK], params=params)
     run = judged_run(tmp_path, line, **PEAK)
@@ -298,11 +258,7 @@ def copies(by: str, rates: Mapping[tuple[str, int], float]) -> list[dict[str, An
 
 def test_directions_that_follow_each_other_are_not_both_at_once(tmp_path: Path) -> None:
     small = {("read", 4): 1e6, ("both", 4): 1e6}  # whose time is that of their start
-    found = {
-        ("read", 2**30): 4e11,
-        ("write", 2**30): 3.9e11,
-        ("both", 2**30): 4.1e11,
-    } | small
+    found = {("read", 2**30): 4e11, ("write", 2**30): 3.9e11, ("both", 2**30): 4.1e11} | small
     run = judged_run(tmp_path, *copies("copy_engine", found), *copies("kernel", found))
     fell = [row.params for row in run.rows if not row.valid]
     assert fell == [{"by": "copy_engine", "direction": "both", "bytes": f"{2**30}"}]
@@ -334,17 +290,14 @@ def test_validate_counts_what_fell(tmp_path: Path) -> None:
 
 
 INTERRUPTED = {
-    "nvidia-h200-20261126T082009Z-12579b9",
-    "nvidia-h200-20261126T111648Z-788744a",
+    "nvidia-h200-20261126T082009Z-12579b9", "nvidia-h200-20261126T111648Z-788744a",
     "nvidia-h200-20261126T155605Z-141f7c8",
-}
+}  # fmt: skip
 """Recorded runs that were ended before all of their cases were timed and traced."""
 
 
 @pytest.mark.parametrize("folder", RECORDED, ids=lambda path: path.name[-16:])
-def test_recorded_runs_keep_their_contract_and_no_valid_row_breaks_a_rule(
-    folder: Path,
-) -> None:
+def test_recorded_runs_keep_their_contract_and_no_valid_row_breaks_a_rule(folder: Path) -> None:
     """How many rows fell by which rule is known; of a run that is not listed, none may."""
     with (DATA / "rejudged.csv").open(encoding="utf-8") as file:
         lines = [line for line in csv.DictReader(file) if line["run"] == folder.name]
