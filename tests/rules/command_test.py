@@ -588,6 +588,8 @@ class Command(unittest.TestCase):
         self.assertEqual(answer.returncode, 0, answer.stderr)
         samples = Path(answer.stdout.strip().splitlines()[-1]) / "samples.jsonl"
         lines = [json.loads(line) for line in samples.read_text().splitlines()]
+        timed = [line for line in lines if line["kind"] == "case"]
+        self.assertEqual({line["status"] for line in timed}, {"measured"}, timed)
         traced = [line for line in lines if line["kind"] == "trace"]
         self.assertEqual([line["status"] for line in traced], ["measured"], traced)
         names = [row["quantity"] for row in traced[0]["measurements"]]
