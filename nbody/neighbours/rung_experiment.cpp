@@ -11,11 +11,15 @@ namespace strata::neighbours {
 namespace {
 
 /// Kernels that several rungs launch, and fills: a rung names those of its own.
-const std::vector<KernelPhase> shared_kernels{
-    {"step_of", StepPhase::search},         {"count_agents", StepPhase::build},
-    {"put_ids", StepPhase::build},          {"put_agents", StepPhase::build},
-    {"draw", StepPhase::copy_out},          {"DeviceScanInitKernel", StepPhase::build},
-    {"DeviceScanKernel", StepPhase::build}, {fill_name, StepPhase::build}};
+const std::vector<KernelPhase> shared_kernels{{"step_of", StepPhase::search},
+                                              {"count_agents", StepPhase::build},
+                                              {"put_ids", StepPhase::build},
+                                              {"put_agents", StepPhase::build},
+                                              {"put_in_order", StepPhase::build},
+                                              {"draw", StepPhase::copy_out},
+                                              {"DeviceScanInitKernel", StepPhase::build},
+                                              {"DeviceScanKernel", StepPhase::build},
+                                              {fill_name, StepPhase::build}};
 
 /// What is traced of the case.
 TracePlan trace_plan(const RungCase& which) {

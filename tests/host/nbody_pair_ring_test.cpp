@@ -114,7 +114,7 @@ TEST_P(PairShares, AreEvenAndHoldEveryTurn) {
   EXPECT_EQ(shares.begin_of(shares.warps), turns);
   EXPECT_LE(shares.begin_of(1), 1024U);
   EXPECT_LE(shares.rest, shares.warps);
-  EXPECT_TRUE(shares.warps % at_once == 0 || shares.each < 32);
+  EXPECT_TRUE(shares.warps % at_once == 0 || shares.each <= 16);
   EXPECT_TRUE(shares.warps >= 4 * at_once || shares.each < 32);
   EXPECT_TRUE(shares.each >= 16 || shares.warps == 1);
 }

@@ -6,7 +6,7 @@ test, and the result is as right as before.
 
 from __future__ import annotations
 
-from contract import Kernel
+from contract import Contract, Kernel
 
 PROBLEMS = ("boids", "circles", "list")
 """In the order of their numbers in the names of kernels."""
@@ -66,3 +66,32 @@ def searches(
         )
         for problem in range(len(PROBLEMS))
     )
+
+
+IN_CELL_ORDER = Contract(
+    kernels=searches(
+        numbers=(49, 3, 0),
+        ids=(2, 2, 2),
+        agents=(4, 8, 8),
+        loads=(2, 2, 2),
+        whole=(3, 7, 7),
+    ),
+)
+"""Whole agents, in cell order: each of a cell, or of a row of cells, is read at once."""
+
+BATCH = 4
+WORKED_OFF = 2
+QUEUED = Contract(
+    kernels=searches(
+        numbers=(49, 3, 0),
+        ids=(2, 2, 2),
+        agents=(3, 3, 3),
+        noted=WORKED_OFF,
+        loads=(2, 2, 2),
+        whole=(BATCH + WORKED_OFF,) * 3,
+    ),
+)
+"""The same, four at once.
+
+A hit is read again where it is worked off: when there is no room left, and after the last row.
+"""

@@ -22,7 +22,6 @@ const Rung rung{
         "far. Little gain while all data fit into L2, much beyond it",
     .predicted_tests = predict_rows,
     .predicted_traffic = predict_kept_order,
-    .kernel_phases = {{"put_in_order", StepPhase::build}},
     .axes = {cells_axis()}};
 
 #if defined(__CUDACC__)

@@ -18,14 +18,12 @@ const Rung rung{
         "neighbours_queue does the same to neighbours_runs",
     .expectation =
         "as many tests as kept_order, where some lane of a warp has a hit in nearly every test, "
-        "and "
-        "the others wait while it is processed. Processed together, hits cost as much as the lane "
-        "with the most of them needs: for boids a quarter, since a hit moves the nearest seven. "
-        "Lists gain, too: the lanes of a warp are adjacent agents, so that what they store "
+        "and the others wait while it is processed. Processed together, hits cost as much as the "
+        "lane with the most of them needs: for boids a quarter, since a hit moves the nearest "
+        "seven. Lists gain, too: the lanes of a warp are adjacent agents, so that what they store "
         "together is one line",
     .predicted_tests = predict_rows,
     .predicted_traffic = predict_kept_order,
-    .kernel_phases = {{"put_in_order", StepPhase::build}},
     .axes = {cells_axis()}};
 
 #if defined(__CUDACC__)

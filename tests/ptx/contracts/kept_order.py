@@ -1,14 +1,5 @@
 """As rung runs."""
 
-from contract import Contract
-from neighbours_contract import searches
+from neighbours_contract import IN_CELL_ORDER
 
-CONTRACT = Contract(
-    kernels=searches(
-        numbers=(49, 3, 0),
-        ids=(2, 2, 2),
-        agents=(4, 8, 8),
-        loads=(2, 2, 2),
-        whole=(3, 7, 7),
-    ),
-)
+CONTRACT = IN_CELL_ORDER

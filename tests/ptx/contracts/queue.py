@@ -1,21 +1,5 @@
-"""Rows of cells, four agents of which are read at once.
+"""Rows of cells, four agents of which are read at once, and hits that are put off."""
 
-A hit is read again where it is worked off: when there is no room left, and after the last row.
-"""
+from neighbours_contract import QUEUED
 
-from contract import Contract
-from neighbours_contract import searches
-
-BATCH = 4
-WORKED_OFF = 2
-
-CONTRACT = Contract(
-    kernels=searches(
-        numbers=(49, 3, 0),
-        ids=(2, 2, 2),
-        agents=(3, 3, 3),
-        noted=WORKED_OFF,
-        loads=(2, 2, 2),
-        whole=(BATCH + WORKED_OFF,) * 3,
-    ),
-)
+CONTRACT = QUEUED
