@@ -63,8 +63,11 @@ class TreeTest(unittest.TestCase):
         words = [STRATA, "access", "capture", "--out", str(captured)]
         words += ["--megabytes", str(MEGABYTES), "--"]
         # Counters would be a second tool of CUPTI's.
-        words += PROGRAM or [STRATA, "run", "quick", "--device", "cuda:0", "--counters", "none"]
-        words += [] if PROGRAM else ["--out", str(self.folder / "runs")]
+        run = [STRATA, "run", "quick", "--device", "cuda:0", "--counters", "none"]
+        run += ["--out", str(self.folder / "runs")]
+        # They launch each system by itself, and all launches alike.
+        run += ["--set", "naive.systems=1", "--set", "tiled.systems=1"]
+        words += PROGRAM or run
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         print(done.stderr[-2000:], flush=True)
         files = [path for path in captured.iterdir() if path.suffix in (".ptx", ".fatbin")]
