@@ -53,9 +53,9 @@ template <class What>
 struct Kernel {
   void (*code)(const char*, char*, What) = nullptr;
   Tiling tiling;
-  /// Of a form that is launched otherwise: code_of() is its code.
+  /// Of a form that is launched otherwise; code_of() is the code that is launched.
   void (*launch)(dim3, dim3, cudaStream_t, const char*, char*, const What&) = nullptr;
-  const void* (*code_of)() = nullptr;
+  const void* (*code_of)(dim3, dim3, const What&) = nullptr;
 };
 
 /// `what_of(image)` gives the kernel's arguments besides its memory, traffic(image) the requests of
@@ -73,10 +73,12 @@ void measure_on_gpu(Session& session, const Kernel<What>& kernel, const Make& wh
     fill(made.from.data(), made.from.size(), HashedWords{}, stream);
     return made;
   });
+  const dim3 block{kernel.tiling.block_x, kernel.tiling.block_y};
+  const auto grid_of = [&](std::uint32_t times) {
+    return dim3{kernel.tiling.blocks_x(image.width), kernel.tiling.blocks_y(image.height), times};
+  };
   const auto work = [&](std::uint32_t times) {
-    const dim3 grid{kernel.tiling.blocks_x(image.width), kernel.tiling.blocks_y(image.height),
-                    times};
-    const dim3 block{kernel.tiling.block_x, kernel.tiling.block_y};
+    const dim3 grid = grid_of(times);
     const auto* const from = reinterpret_cast<const char*>(images.from.data());
     auto* const to = reinterpret_cast<char*>(images.to.data());
     if (kernel.launch != nullptr) return kernel.launch(grid, block, stream, from, to, what);
@@ -101,7 +103,7 @@ void measure_on_gpu(Session& session, const Kernel<What>& kernel, const Make& wh
                         }};
   const bool counts = session.counters() != nullptr;
   Experiment experiment = describe(image, counts ? traffic(image) : LaunchTraffic{});
-  experiment.kernels = {kernel.launch != nullptr ? kernel.code_of()
+  experiment.kernels = {kernel.launch != nullptr ? kernel.code_of(grid_of(1), block, what)
                                                  : reinterpret_cast<const void*>(kernel.code)};
   experiment.facts = [&](const Experiment&) {
     return Facts{{"footprint_bytes", static_cast<std::int64_t>(2 * image.bytes())},

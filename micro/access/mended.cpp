@@ -14,17 +14,22 @@ using mended::Shape;
 
 template <class Kernel, class... Arguments>
 void take(const Shape& shape, const Arguments&... arguments) {
-  if (const char* const why = Kernel::why_not(shape, arguments...)) {
-    throw std::logic_error{"the mended kernel is not for this launch: " + std::string{why}};
+  if (!Kernel::does_same(shape, arguments...)) {
+    throw std::logic_error{"the mended kernel is not for this launch: " +
+                           std::string{Kernel::why_not(shape, arguments...)}};
   }
   cuda_check(Kernel::launch(shape, arguments...));
 }
 
 template <class Kernel>
-const void* code() {
+const void* code(bool is_original = false) {
   const mended::Kernels kernels = Kernel::kernels();
   cuda_check(kernels.error);
-  return kernels.mended;
+  return is_original ? kernels.original : kernels.mended;
+}
+template <class Kernel>
+const void* mended_code() {
+  return code<Kernel>();
 }
 
 struct ShortWords {
@@ -38,7 +43,7 @@ constexpr bool uncoalesced = false;
 #define STRATA_SHORT_WORDS(element, group, order)                     \
   ShortWords{{element, group, true, order, true},                     \
              take<mended::short_words_##element##_##group##_##order>, \
-             code<mended::short_words_##element##_##group##_##order>},
+             mended_code<mended::short_words_##element##_##group##_##order>},
 const ShortWords all_short_words[] = {
 #include "micro/access/mended_short_words.inc"
 };
@@ -80,12 +85,20 @@ void launch_short_words(const short_words::Form& form, cudaStream_t stream, cons
                     original.thread_step(), original.block_step());
 }
 
-const void* code_of_sobel() {
+const void* code_of_sobel(dim3 /*grid*/, dim3 /*block*/, const Image& /*image*/) {
   return code<mended::sobel>();
 }
-const void* code_of_rotation(rotation::Way way) {
-  return way == rotation::Way::forward ? code<mended::rotation_forward>()
-                                       : code<mended::rotation_backward>();
+bool takes_original(rotation::Way way, dim3 grid, dim3 block, const rotation::Turn& turn) {
+  const Shape shape{grid, block};
+  const char* const from = nullptr;
+  char* const to = nullptr;  // where they are makes neither kernel faster
+  return way == rotation::Way::forward ? !mended::rotation_forward::pays(shape, from, to, turn)
+                                       : !mended::rotation_backward::pays(shape, from, to, turn);
+}
+const void* code_of_rotation(rotation::Way way, dim3 grid, dim3 block, const rotation::Turn& turn) {
+  const bool is_original = takes_original(way, grid, block, turn);
+  return way == rotation::Way::forward ? code<mended::rotation_forward>(is_original)
+                                       : code<mended::rotation_backward>(is_original);
 }
 const void* code_of_dct() {
   return code<mended::dct>();

@@ -27,7 +27,10 @@ void run_on_gpu(Session& session, const KernelOf& kernel_of) {
              const Turn& turn) {
             mended_forms::launch_rotation(way, grid, block, stream, from, to, turn);
           },
-      .code_of = [] { return mended_forms::code_of_rotation(way); }};
+      .code_of =
+          [](dim3 grid, dim3 block, const Turn& turn) {
+            return mended_forms::code_of_rotation(way, grid, block, turn);
+          }};
   const auto kernel = form == image_work::Form::mended     ? mended
                       : form == image_work::Form::original ? of.template operator()<Original<way>>()
                       : form == image_work::Form::seed_tool
@@ -36,7 +39,15 @@ void run_on_gpu(Session& session, const KernelOf& kernel_of) {
   const auto what_of = [&](const Image& image) { return turn_of(way, image, session.params()); };
   image_work::measure_on_gpu(
       session, kernel, what_of,
-      [&](const Image& image) { return predicted(way, form, what_of(image)); },
+      [&](const Image& image) {
+        const Turn turn = what_of(image);
+        const bool is_original =
+            form == image_work::Form::mended &&
+            mended_forms::takes_original(
+                way, {mended.tiling.blocks_x(image.width), mended.tiling.blocks_y(image.height)},
+                {mended.tiling.block_x, mended.tiling.block_y}, turn);
+        return predicted(way, is_original ? image_work::Form::original : form, turn);
+      },
       check_of(way, number_of<std::uint32_t>(session.params(), "angle")));
 }
 

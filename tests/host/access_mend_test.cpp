@@ -9,9 +9,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace strata::access {
@@ -348,6 +351,54 @@ TEST_F(CheckedLaunch, NoticesThreadsThatReachTheSame) {
 TEST_F(CheckedLaunch, NoticesAnAddressThatIsNone) {
   EXPECT_THAT(why("scale", "threads=4", {.first = std::uint64_t{1} << 62U}),
               HasSubstr("beyond 2^57"));
+}
+
+// ---- whether the mended kernel pays ----
+
+/// A launch of a rotation of an image of 4096 × 4096 by the given cosine and sine, in 1/65536.
+Launch rotation_by(const ptx::Module& module, std::uint32_t kernel, std::uint32_t cosine,
+                   std::uint32_t sine) {
+  Launch launch{.kernel = kernel, .grid = {256, 256, 1}, .block = {16, 16, 1}};
+  const std::array<std::uint64_t, 2> pointers{first_address, first_address + (1U << 30U)};
+  const std::array<std::uint32_t, 6> turn{4096, 4096, cosine, sine, 32768, 32768};
+  const std::uint64_t end = module.symbols[module.kernels[kernel].params.back()].offset;
+  launch.params.resize(end + sizeof turn);
+  std::memcpy(launch.params.data(), pointers.data(), sizeof pointers);
+  std::memcpy(launch.params.data() + end, turn.data(), sizeof turn);
+  launch.params_known.assign(launch.params.size(), 1);
+  return launch;
+}
+
+TEST(MendedKernels, PayWhereStoresReachNoMoreSectors) {
+  const ptx::Module module = ptx::read(text_of_file("rotation_forward"), "r.ptx");
+  const std::uint32_t kernel = kernel_in(module, "8Original");
+  const Mended mended = mended_by(module, kernel, "threads=4");
+  EXPECT_TRUE(mended.checks.may_not_pay());
+  const auto launch = [&](int cosine, int sine) {
+    return rotation_by(module, kernel, static_cast<std::uint32_t>(cosine),
+                       static_cast<std::uint32_t>(sine));
+  };
+  for (const auto& [cosine, sine, pays] : {std::tuple{65536, 0, true},
+                                           {-65536, 0, true},
+                                           {0, 65536, true},
+                                           {0, -65536, true},
+                                           {56756, 32768, false},
+                                           {32768, 56756, false},
+                                           {-56756, -32768, false}}) {
+    EXPECT_EQ(mended.checks.failing(launch(cosine, sine)), std::nullopt);
+    EXPECT_EQ(mended.checks.pays(launch(cosine, sine)), pays) << cosine << ' ' << sine;
+  }
+  // Of a launch that is given, the choice is known: nothing is gained there.
+  const Launch askew = launch(56756, 32768);
+  const Change change = parse_change("--change", "threads=4", module, module.kernels[kernel]);
+  const Chosen chosen = choose(module, kernel, {&askew, 1}, {}, change);
+  EXPECT_EQ(chosen.after.sectors, chosen.before.sectors);
+}
+
+TEST(MendedKernels, PayWhereverTheirStoresAreGrouped) {
+  const ptx::Module module = ptx::read(text_of_file("rotation_backward"), "r.ptx");
+  const Mended mended = mended_by(module, kernel_in(module, "8Original"), "threads=4");
+  EXPECT_FALSE(mended.checks.may_not_pay());
 }
 
 // ---- the numbers of a launch ----

@@ -48,6 +48,43 @@ int main() {
 }
 """
 
+ROTATION = """
+#include "rotation_forward.mended.hpp"
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+unsigned long allocations = 0;
+void* operator new(std::size_t bytes) {
+  ++allocations;
+  return std::malloc(bytes);
+}
+void operator delete(void* at) noexcept { std::free(at); }
+void operator delete(void* at, std::size_t) noexcept { std::free(at); }
+struct Turn {
+  unsigned width, height;
+  int cosine, sine, from_x, from_y;
+};
+int main() {
+  using strata::mended::turned;
+  argument_count = 3;
+  const auto* const from = reinterpret_cast<const char*>(1ULL << 40U);
+  auto* const to = reinterpret_cast<char*>(2ULL << 40U);
+  for (const int degrees : {0, 30, 60, 90, 180, 210}) {
+    const double angle = degrees * 3.14159265358979 / 180;
+    const Turn turn{8192, 8192, static_cast<int>(std::lround(65536 * std::cos(angle))),
+                    static_cast<int>(std::lround(65536 * std::sin(angle))), 32768, 32768};
+    const strata::mended::Shape shape{dim3(512, 512), dim3(16, 16)};
+    const auto before = allocations;
+    turned::launch(shape, from, to, turn);
+    const char* const why = turned::why_not(shape, from, to, turn);
+    std::printf("%d %u %d %d %lu %s\\n", degrees, last_launch.grid.x,
+                turned::pays(shape, from, to, turn), turned::does_same(shape, from, to, turn),
+                degrees > 0 ? allocations - before : 0, why == nullptr ? "-" : why);
+  }
+}
+"""
+
 
 class Mend(unittest.TestCase):
     def setUp(self) -> None:
@@ -119,6 +156,34 @@ class Mend(unittest.TestCase):
         self.assertEqual(told[1:6], original)
         self.assertIn("may meet", told[6])
         self.assertEqual(told[7], "1")
+
+    def test_a_program_takes_the_original_where_stores_would_scatter(self) -> None:
+        """A rotation's angle tells how far apart the lanes of a warp store."""
+        compiler = shutil.which("c++")
+        if compiler is None:
+            self.skipTest("no C++ compiler")
+        self.answer(
+            DATA / "access" / "rotation_forward.ptx",
+            "--kernel",
+            "Original",
+            "--change",
+            "threads=4",
+            "--out",
+            self.out,
+        )
+        program = self.out / "rotation.cpp"
+        program.write_text(ROTATION)
+        build = [compiler, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-O1"]
+        build += [f"-I{DATA / 'cuda_stub'}", str(program), "-o", str(self.out / "rotation")]
+        subprocess.run(build, check=True)
+        told = subprocess.run(
+            [str(self.out / "rotation")], capture_output=True, text=True, check=True
+        ).stdout.splitlines()
+        slower = "its stores would reach more sectors than the original's"
+        mended = ("128 1 1 0 -", (0, 90, 180))
+        original = (f"512 0 1 0 {slower}", (30, 60, 210))
+        expected = {angle: words for words, angles in (mended, original) for angle in angles}
+        self.assertEqual(told, [f"{angle} {expected[angle]}" for angle in sorted(expected)])
 
     def test_ptxas_takes_what_it_writes(self) -> None:
         if shutil.which("ptxas", path=TOOLS) is None:

@@ -301,7 +301,9 @@ class Search {
     std::string failing;
     for (const Launch& launch : launches) {
       const AskedFor original = asked_before(launch);
-      const auto why = mended.checks.failing(launch);
+      auto why = mended.checks.failing(launch);
+      // What was made up here tells nothing of angles and the like.
+      if (!why && !launches_.empty() && !mended.checks.pays(launch)) why = does_not_pay;
       if (why) failing = *why;
       before = before + original;
       after = after +

@@ -333,6 +333,7 @@ bool Grouping::try_group(const std::vector<std::size_t>& alike, std::int64_t off
   }
   for (const std::size_t u : group.units) {
     is_taken_[u] = true;
+    grouped_instructions_.insert((*code_)[units_[u].at].instruction);
     units_[u].done_at = place;
   }
   ++groups_;

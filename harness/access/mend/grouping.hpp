@@ -89,6 +89,10 @@ class Grouping {
                                                  const Print& print);
   [[nodiscard]] unsigned groups() const { return groups_; }
   [[nodiscard]] unsigned grouped() const { return grouped_; }
+  /// Those with an instance in a group.
+  [[nodiscard]] const std::set<std::uint32_t>& grouped_instructions() const {
+    return grouped_instructions_;
+  }
 
  private:
   /// A load or a store in the code.
@@ -138,6 +142,7 @@ class Grouping {
   std::vector<Group> found_;
   unsigned groups_ = 0;
   unsigned grouped_ = 0;
+  std::set<std::uint32_t> grouped_instructions_;
 };
 
 }  // namespace strata::access

@@ -226,6 +226,62 @@ bool LaunchChecks::usually_hold(std::size_t mark) const {
       });
 }
 
+void LaunchChecks::expect_stores(std::vector<LaneStep> parts, unsigned threads, Number lanes) {
+  const bool hangs_on_launch = std::ranges::any_of(parts, [&](const LaneStep& one) {
+    return !is_constant(one.bytes) || !is_constant(one.steps);
+  });
+  if (hangs_on_launch) stores_.push_back({std::move(parts), threads, lanes});
+}
+
+bool LaunchChecks::pays(const Launch& launch) const {
+  std::vector<Range> all;
+  for (const Node& node : nodes_)
+    all.push_back(value(node, launch, [&](Number number) -> const Range& { return all[number]; }));
+  double before = 0;
+  double after = 0;
+  double anyway = 0;
+  for (const Stores& one : stores_) {
+    std::array<launch_math::LaneStep, most_strides> parts{};
+    for (std::size_t i = 0; i < one.parts.size(); ++i) {
+      const LaneStep& part = one.parts[i];
+      parts.at(i) = {launch_math::number(all[part.bytes]),
+                     launch_math::number(all[part.steps]) / static_cast<double>(part.divisor)};
+    }
+    const double lanes = std::min(32.0, launch_math::number(all[one.lanes]));
+    before += 32 / lanes * launch_math::reached_sectors(parts, lanes, 1);
+    after += 32 / lanes * launch_math::reached_sectors(parts, lanes, one.threads);
+    anyway = launch_math::stored_anyway;
+  }
+  return after <= std::max(before, anyway);
+}
+
+std::string LaunchChecks::code_of_pays() const {
+  if (stores_.empty()) return "    return true;\n";
+  std::vector<Number> numbers;
+  for (const Stores& one : stores_) {
+    numbers.push_back(one.lanes);
+    for (const LaneStep& part : one.parts)
+      numbers.insert(numbers.end(), {part.bytes, part.steps});
+  }
+  std::string text = code_of(numbers, false);
+  text += "    double before = 0;\n    double after = 0;\n";
+  for (std::size_t i = 0; i < stores_.size(); ++i) {
+    const Stores& one = stores_[i];
+    std::string parts;
+    for (const LaneStep& part : one.parts) {
+      parts += fmt::format("{}{{number(n{}), number(n{}) / {}.0}}", parts.empty() ? "" : ", ",
+                           part.bytes, part.steps, part.divisor);
+    }
+    text += fmt::format(
+        "    const LaneStep parts{0}[]{{{1}}};\n"
+        "    const double lanes{0} = std::min(32.0, number(n{2}));\n"
+        "    before += 32 / lanes{0} * reached_sectors(parts{0}, lanes{0}, 1);\n"
+        "    after += 32 / lanes{0} * reached_sectors(parts{0}, lanes{0}, {3});\n",
+        i, parts, one.lanes, one.threads);
+  }
+  return text + "    return after <= std::max(before, stored_anyway);\n";
+}
+
 std::vector<std::string> LaunchChecks::reasons() const {
   std::vector<std::string> all;
   for (const Need& one : needs_) {
@@ -284,7 +340,7 @@ std::string LaunchChecks::code_of(const Node& node) const {
                      is_unary ? "" : fmt::format(", n{}", node.b));
 }
 
-std::string LaunchChecks::code() const {
+std::string LaunchChecks::code_of(const std::vector<Number>& numbers, bool checks_addresses) const {
   std::vector<bool> is_used(nodes_.size());
   std::vector<Number> open;
   const auto use = [&](Number number) {
@@ -292,8 +348,7 @@ std::string LaunchChecks::code() const {
     is_used[number] = true;
     open.push_back(number);
   };
-  for (const Need& one : needs_)
-    std::ranges::for_each(one.numbers, use);
+  std::ranges::for_each(numbers, use);
   while (!open.empty()) {
     const Node& node = nodes_[open.back()];
     open.pop_back();
@@ -305,11 +360,19 @@ std::string LaunchChecks::code() const {
   for (Number number = 0; number < nodes_.size(); ++number) {
     if (!is_used[number]) continue;
     text += fmt::format("    const Range n{} = {};\n", number, code_of(nodes_[number]));
-    if (is_address(nodes_[number])) {
+    if (checks_addresses && is_address(nodes_[number])) {
       text += fmt::format("    if (!is_within(n{}, -far_address, far_address)) return \"{}\";\n",
                           number, too_far);
     }
   }
+  return text;
+}
+
+std::string LaunchChecks::code() const {
+  std::vector<Number> numbers;
+  for (const Need& one : needs_)
+    numbers.insert(numbers.end(), one.numbers.begin(), one.numbers.end());
+  std::string text = code_of(numbers, true);
   std::size_t spreads = 0;
   for (const Need& one : needs_) {
     std::string test;

@@ -22,6 +22,10 @@ inline constexpr std::array size_names{"block.x", "block.y", "block.z",
                                        "grid.x",  "grid.y",  "grid.z"};
 inline constexpr unsigned grid_size = 3;  ///< the place of grid.x among them
 
+/// Why the original is launched where LaunchChecks::pays() is false.
+inline constexpr const char* does_not_pay =
+    "its stores would reach more sectors than the original's";
+
 class LaunchChecks {
  public:
   /// A number of a launch that is known to lie in a range. Equal ones are one.
@@ -66,6 +70,23 @@ class LaunchChecks {
   void need_spread(const std::vector<std::pair<Number, Number>>& strides, std::int64_t bytes,
                    std::string why);
 
+  /// A part of an address: `steps` ÷ `divisor` steps of `bytes` from a thread to the next one along
+  /// a warp.
+  struct LaneStep {
+    Number bytes = 0;
+    Number steps = 0;
+    std::int64_t divisor = 1;
+  };
+  /// A store of the original, which as many stores of the mended kernel replace, whose lanes are
+  /// `threads` threads apart. `lanes`: the size of a block along a warp.
+  void expect_stores(std::vector<LaneStep> parts, unsigned threads, Number lanes);
+  /// Whether the mended kernel is expected to be no slower: stores, which no L1 keeps, must not
+  /// reach many more sectors than before.
+  [[nodiscard]] bool pays(const Launch& launch) const;
+  [[nodiscard]] bool may_not_pay() const { return !stores_.empty(); }
+  /// The body of a C++ function like that of code(), which returns the same.
+  [[nodiscard]] std::string code_of_pays() const;
+
   /// What was needed behind a mark can be taken back.
   [[nodiscard]] std::size_t mark() const { return needs_.size(); }
   void take_back(std::size_t mark) { needs_.resize(mark); }
@@ -103,6 +124,11 @@ class LaunchChecks {
     std::int64_t second = 0;
     std::string why;
   };
+  struct Stores {
+    std::vector<LaneStep> parts;
+    unsigned threads = 1;
+    Number lanes = 0;
+  };
   using Key = std::tuple<Kind, Operation, bool, unsigned, std::uint64_t, Number, Number,
                          std::int64_t, std::int64_t>;
   [[nodiscard]] Number intern(Node node);
@@ -114,6 +140,9 @@ class LaunchChecks {
   [[nodiscard]] static bool holds(const Need& need, const Of& of);
   [[nodiscard]] static Range widest_of(const Node& node, const std::vector<Node>& nodes);
   [[nodiscard]] std::string code_of(const Node& node) const;
+  /// The definitions of numbers and of what they are made of.
+  [[nodiscard]] std::string code_of(const std::vector<Number>& numbers,
+                                    bool checks_addresses) const;
   [[nodiscard]] static bool is_address(const Node& node) {
     return node.kind == Kind::parameter && node.bytes == 8;
   }
@@ -122,6 +151,7 @@ class LaunchChecks {
   std::vector<Node> nodes_;
   std::map<Key, Number> numbers_;
   std::vector<Need> needs_;
+  std::vector<Stores> stores_;
 };
 
 }  // namespace strata::access

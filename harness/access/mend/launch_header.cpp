@@ -28,11 +28,11 @@ std::string identifier(std::string_view text) {
     name.insert(name.begin(), '_');
   }
   // Words of C++ that a kernel in PTX may be called by, and names of the header itself.
-  constexpr std::array taken{"auto",   "bool",    "case",   "class",   "const",       "default",
-                             "double", "float",   "for",    "if",      "int",         "long",
-                             "new",    "private", "return", "short",   "switch",      "this",
-                             "void",   "while",   "Shape",  "Kernels", "Library",     "Parameters",
-                             "load",   "read",    "launch", "why_not", "are_as_large"};
+  constexpr std::array taken{
+      "auto",   "bool", "case",   "class",   "const",        "default", "double",   "float",
+      "for",    "if",   "int",    "long",    "new",          "private", "return",   "short",
+      "switch", "this", "void",   "while",   "Shape",        "Kernels", "Library",  "Parameters",
+      "load",   "read", "launch", "why_not", "are_as_large", "pays",    "does_same"};
   if (std::ranges::find(taken, name) != taken.end()) name += '_';
   return name;
 }
@@ -85,6 +85,10 @@ struct {name}_kernel {{
                                   [[maybe_unused]] const unsigned* sizes) {{
     using namespace launch_math;
 {checks}  }}
+  static bool pays([[maybe_unused]] const unsigned char* bytes,
+                   [[maybe_unused]] const unsigned* sizes) {{
+    using namespace launch_math;
+{pays}  }}
   static Kernels load() {{
     return mended::load({library}(), "{original}", "{mended}");
   }}
@@ -107,7 +111,19 @@ struct {name} {{
   /// Why launch() takes the original; null where it takes the mended kernel.
   template <class... Arguments>
   static const char* why_not(const Shape& shape, const Arguments&... arguments) {{
-    return Parameters<{name}_kernel>{{shape, arguments...}}.why_original(shape);
+    const Parameters<{name}_kernel> parameters{{shape, arguments...}};
+    const char* const why = parameters.why_original(shape);
+    return why != nullptr || parameters.pays() ? why : "{slower}";
+  }}
+  /// Whether the mended kernel does what the original does.
+  template <class... Arguments>
+  static bool does_same(const Shape& shape, const Arguments&... arguments) {{
+    return Parameters<{name}_kernel>{{shape, arguments...}}.why_original(shape) == nullptr;
+  }}
+  /// Whether the mended kernel is expected to be no slower than the original.
+  template <class... Arguments>
+  static bool pays(const Shape& shape, const Arguments&... arguments) {{
+    return Parameters<{name}_kernel>{{shape, arguments...}}.pays();
   }}
 }};
 )",
@@ -116,8 +132,10 @@ struct {name} {{
       fmt::arg("offsets", offsets), fmt::arg("sizes", sizes), fmt::arg("bytes", end),
       fmt::arg("counts", change.moves_blocks()), fmt::arg("axis", change.lanes_axis()),
       fmt::arg("grid", extent_text(change, true)), fmt::arg("block", extent_text(change, false)),
-      fmt::arg("checks", one.mended.checks.code()), fmt::arg("library", library),
-      fmt::arg("original", one.original), fmt::arg("mended", one.mended.name));
+      fmt::arg("checks", one.mended.checks.code()),
+      fmt::arg("pays", one.mended.checks.code_of_pays()), fmt::arg("slower", does_not_pay),
+      fmt::arg("library", library), fmt::arg("original", one.original),
+      fmt::arg("mended", one.mended.name));
 }
 
 }  // namespace

@@ -156,6 +156,34 @@ constexpr bool are_spread(Stride (&strides)[size], std::int64_t bytes) {
   return true;
 }
 
+/// For estimates: its middle.
+constexpr double number(const Range& a) {
+  return (static_cast<double>(a.low) + static_cast<double>(a.high)) / 2;
+}
+/// A part of an address, by the original's threads along a warp: so many steps, of so many bytes,
+/// from each to the next.
+struct LaneStep {
+  double bytes = 0;
+  double steps = 0;
+};
+/// Estimated sectors that so many lanes reach, each `threads` of the original's threads from the
+/// next one.
+template <class Parts>
+constexpr double reached_sectors(const Parts& parts, double lanes, double threads) {
+  constexpr double sector = 32;
+  double found = 1;
+  for (const LaneStep& one : parts) {
+    const double bytes = one.bytes < 0 ? -one.bytes : one.bytes;
+    const double steps = threads * (one.steps < 0 ? -one.steps : one.steps);
+    found += (lanes - 1) * std::min(1.0, steps * std::min(1.0, bytes / sector));
+  }
+  return std::min(lanes, found);
+}
+/// Sectors that a warp of the original may store in the time that it takes anyway: on an H200 each
+/// takes 4.3 cycles of an SM, and a warp of a short kernel 31 (rotation forward by 30° and by 0° of
+/// the run nvidia-h200-20261126T051237Z-7be283d).
+inline constexpr double stored_anyway = 31 / 4.3;
+
 }  // namespace strata::launch_math
 
 #endif

@@ -4,7 +4,9 @@
 #include "harness/access/kernel_forms.hpp"
 #include "harness/access/mend/bounds.hpp"
 #include "harness/access/mend/independence.hpp"
+#include "harness/access/mend/lane_steps.hpp"
 #include "harness/access/mend/weave.hpp"
+#include "harness/access/operands.hpp"
 #include "harness/access/ptx_lexer.hpp"
 
 #include <fmt/format.h>
@@ -12,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace strata::access {
@@ -94,6 +97,25 @@ void check_change(const Change& change) {
   }
 }
 
+/// Has a launch asked how far apart the lanes of a store then are. Loads are not asked for: what
+/// copies of a thread load, one after the other, L1 keeps.
+void expect_stores(KernelForms& forms, const Change& change, const Woven& woven,
+                   LaunchChecks& checks) {
+  Bounds bounds{forms, checks};
+  LaneSteps steps{forms, bounds, checks, change.lanes_axis()};
+  const auto& code = forms.kernel().instructions;
+  for (std::uint32_t i = 0; i < code.size(); ++i) {
+    const bool is_meant =
+        role_of(code[i]) == Role::store &&
+        (code[i].space() == ptx::Space::global || code[i].space() == ptx::Space::generic) &&
+        is_reachable(forms.flow(), forms.flow().block_of[i]) &&
+        !woven.grouped_instructions.contains(i);
+    if (!is_meant) continue;
+    if (auto parts = steps.of(i))
+      checks.expect_stores(std::move(*parts), change.threads, checks.size(change.lanes_axis()));
+  }
+}
+
 }  // namespace
 
 Mended mend(const ptx::Module& module, std::uint32_t number, const Change& change) {
@@ -119,6 +141,8 @@ Mended mend(const ptx::Module& module, std::uint32_t number, const Change& chang
   mended.groups = woven.groups;
   mended.grouped = woven.grouped;
   if (woven.groups == 0) mended.change.bytes = 1;
+  if (!change.moves_lanes() && !change.exchange && change.threads > 1)
+    expect_stores(forms, change, woven, mended.checks);
 
   std::string parameters = parameters_of(kernel);
   if (change.moves_blocks()) {

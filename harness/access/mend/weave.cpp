@@ -58,7 +58,8 @@ class Weaver {
       together(block);
     Woven woven{.text = names_.declarations() + text_,
                 .groups = grouping_.groups(),
-                .grouped = grouping_.grouped()};
+                .grouped = grouping_.grouped(),
+                .grouped_instructions = grouping_.grouped_instructions()};
     return woven;
   }
 

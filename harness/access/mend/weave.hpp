@@ -11,6 +11,8 @@
 #include "harness/access/mend/change.hpp"
 #include "harness/access/mend/independence.hpp"
 
+#include <cstdint>
+#include <set>
 #include <string>
 
 namespace strata::access {
@@ -19,6 +21,7 @@ struct Woven {
   std::string text;      ///< what stands between the braces of the kernel
   unsigned groups = 0;   ///< accesses of several
   unsigned grouped = 0;  ///< accesses that are in them
+  std::set<std::uint32_t> grouped_instructions = {};
 };
 
 /// The name of the parameter that tells how many blocks the original has.

@@ -24,9 +24,10 @@ struct LastLaunch {
   dim3 grid;
   dim3 block;
   unsigned long long first_argument = 0;
-  unsigned blocks = 0;  ///< behind the others, which are four
+  unsigned blocks = 0;  ///< behind the others
 };
 inline LastLaunch last_launch;
+inline int argument_count = 4;
 inline int most_threads = 1024;
 
 inline cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void*, void*, void*, unsigned,
@@ -49,6 +50,6 @@ inline cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, v
                                     std::size_t, cudaStream_t) {
   last_launch = {static_cast<const char*>(kernel), grid, block,
                  *static_cast<unsigned long long*>(arguments[0]),
-                 *static_cast<unsigned*>(arguments[4])};
+                 *static_cast<unsigned*>(arguments[argument_count])};
   return cudaSuccess;
 }

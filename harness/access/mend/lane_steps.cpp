@@ -1,0 +1,92 @@
+#include "harness/access/mend/lane_steps.hpp"
+
+#include "harness/access/operands.hpp"
+
+#include <algorithm>
+
+namespace strata::access {
+
+using Operation = LaunchChecks::Operation;
+
+bool LaneSteps::changes(const Atom& atom) const {
+  return atom.kind == AtomKind::special &&
+         atom.which == static_cast<std::uint32_t>(ptx::Special::tid_x) + axis_;
+}
+
+std::optional<LaneSteps::Along> LaneSteps::along(const Term& term) {
+  Forms& forms = kernel_.forms();
+  std::optional<AtomId> found;
+  FormId times = forms.constant(term.coefficient);
+  const std::vector<AtomId> factors{forms.factors_of(term).begin(), forms.factors_of(term).end()};
+  for (const AtomId factor : factors) {
+    const FormId form = forms.form_of(factor);
+    if (!forms.mentions(form, [this](const Atom& atom) { return changes(atom); })) {
+      times = forms.multiply(times, form);
+    } else if (found) {
+      return std::nullopt;
+    } else {
+      found = factor;
+    }
+  }
+  const auto number = bounds_.exactly(times);
+  if (!found || !number) return std::nullopt;
+  return Along{*found, *number};
+}
+
+// Forms are bounded in depth, and so is recursion.
+// NOLINTBEGIN(misc-no-recursion)
+
+std::optional<LaneSteps::Rate> LaneSteps::rate_of_atom(AtomId id) {
+  Forms& forms = kernel_.forms();
+  const Atom atom = forms.atom(id);
+  if (changes(atom)) return Rate{checks_.constant(1)};
+  const bool divides = atom.kind == AtomKind::quotient;
+  if (!divides && atom.kind != AtomKind::remainder) return std::nullopt;
+  const auto by = forms.constant_of(atom.operands[1]);
+  auto rate = rate_of(atom.operands[0]);
+  if (!by || *by <= 0 || !rate) return std::nullopt;
+  if (divides && __builtin_mul_overflow(rate->divisor, *by, &rate->divisor)) return std::nullopt;
+  return rate;
+}
+
+std::optional<LaneSteps::Rate> LaneSteps::rate_of(FormId form) {
+  if (form == no_form) return std::nullopt;
+  Forms& forms = kernel_.forms();
+  std::optional<Rate> sum;
+  const std::vector<Term> terms{forms.terms_of(form).begin(), forms.terms_of(form).end()};
+  for (const Term& term : terms) {
+    if (!forms.mentions(forms.form_of(term), [this](const Atom& atom) { return changes(atom); }))
+      continue;
+    const auto part = along(term);
+    if (!part) return std::nullopt;
+    auto rate = rate_of_atom(part->atom);
+    if (!rate || (sum && sum->divisor != rate->divisor)) return std::nullopt;
+    rate->number = checks_.apply(Operation::multiply, rate->number, part->times);
+    if (sum) rate->number = checks_.apply(Operation::add, sum->number, rate->number);
+    sum = rate;
+  }
+  return sum ? sum : Rate{checks_.constant(0)};
+}
+
+std::optional<std::vector<LaunchChecks::LaneStep>> LaneSteps::of(std::uint32_t instruction) {
+  constexpr std::size_t most_parts = 8;
+  Forms& forms = kernel_.forms();
+  const ptx::Instruction& one = kernel_.kernel().instructions[instruction];
+  const FormId form = kernel_.address(instruction, *address_of(one)).form;
+  if (form == no_form) return std::nullopt;
+  std::vector<LaunchChecks::LaneStep> parts;
+  const std::vector<Term> terms{forms.terms_of(form).begin(), forms.terms_of(form).end()};
+  for (const Term& term : terms) {
+    if (!forms.mentions(forms.form_of(term), [this](const Atom& atom) { return changes(atom); }))
+      continue;
+    const auto part = along(term);
+    const auto rate = part ? rate_of_atom(part->atom) : std::nullopt;
+    if (!rate || parts.size() == most_parts) return std::nullopt;
+    parts.push_back({.bytes = part->times, .steps = rate->number, .divisor = rate->divisor});
+  }
+  return parts;
+}
+
+// NOLINTEND(misc-no-recursion)
+
+}  // namespace strata::access
