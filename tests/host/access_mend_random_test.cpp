@@ -111,8 +111,11 @@ class SideBySide {
   }
   void branch() {
     const unsigned label = labels_++;
-    compare(1);
-    line(fmt::format("@%p1 bra else{};", label));
+    // The same guard decides again further on, where nothing wrote it in between.
+    const bool decides_twice = label < 8 && random_.below(3) == 0;
+    const unsigned guard = decides_twice ? 4 + label : 1;
+    compare(guard);
+    line(fmt::format("@%p{} bra else{};", guard, label));
     statements(depth_);
     const bool has_other = random_.below(2) == 0;
     if (has_other) line(fmt::format("bra meet{};", label));
@@ -121,6 +124,11 @@ class SideBySide {
       statements(depth_);
       line(fmt::format("meet{}:", label));
     }
+    if (!decides_twice) return;
+    if (random_.below(2) == 0) line(fmt::format("add.u32 {0}, {0}, 5;", number()));
+    line(fmt::format("@{}%p{} bra past{};", one_of({"", "!"}), guard, label));
+    statements(depth_);
+    line(fmt::format("past{}:", label));
   }
   void loop() {
     const unsigned label = labels_++;

@@ -22,6 +22,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 std::string text_of_file(const std::string& name) {
   std::ifstream in{std::string{STRATA_ACCESS_DATA} + '/' + name + ".ptx"};
@@ -116,6 +117,59 @@ TEST(MendedKernels, MeetInTheSamePassOfALoop) {
   const Comparisons all = compare_samples(module, 0, mended, 2);
   EXPECT_EQ(all.compared, 2U);
   EXPECT_TRUE(all.worst.is_same()) << mended.text;
+}
+
+/// A kernel of the benchmarks, four threads in one.
+std::string four_in_one(const std::string& file, const std::string& kernel) {
+  const ptx::Module module = ptx::read(text_of_file(file), file);
+  const Mended mended = mended_by(module, kernel_in(module, kernel), "threads=4");
+  const std::size_t begin = mended.text.find("_mended(");
+  return mended.text.substr(begin, mended.text.find("\n}\n", begin) - begin);
+}
+
+TEST(MendedKernels, AgreeWhereACheckedMultipleDecides) {
+  // The width is checked to be a multiple of four, for the grouped loads of three rows: four
+  // neighbours are all inside or all outside. In `scale` nothing asks that of the length.
+  const std::string part = "$strata_0_c1:";
+  const std::string sobel = four_in_one("sobel", "8Original");
+  EXPECT_THAT(sobel, Not(HasSubstr(part)));
+  EXPECT_THAT(sobel, HasSubstr("$strata_1_c1:"));  // the last of a row has no right neighbour
+  EXPECT_THAT(four_in_one("mend", "scale"), HasSubstr(part));
+}
+
+TEST(MendedKernels, ComputeFromANeighbourWhatDiffersLittle) {
+  const std::string sobel = four_in_one("sobel", "8Original");
+  EXPECT_THAT(sobel, testing::ContainsRegex("mov.b32 %r[0-9]*, %strata_index;"));
+  EXPECT_THAT(sobel, testing::ContainsRegex("add.s64 %rd[0-9]*.c3, %rd[0-9]*, 3;"));
+  EXPECT_THAT(sobel, testing::ContainsRegex("setp.ne.u32 %p[0-9]*.c2, 0, 0;"));  // no column 0
+  // A rotation's step to the right is a parameter.
+  const std::string rotation = four_in_one("rotation_forward", "8Original");
+  EXPECT_THAT(rotation,
+              testing::ContainsRegex("add.s32 %r[0-9]*.c3, %r[0-9]*.c2, %strata_t[0-9]*;"));
+}
+
+TEST(MendedKernels, TakeNoBranchAgainThatIsDecided) {
+  // Both the load and the store ask whether the pixel stays inside.
+  const std::string rotation = four_in_one("rotation_forward", "8Original");
+  EXPECT_THAT(rotation, HasSubstr("$strata_way0:"));
+  EXPECT_THAT(four_in_one("sobel", "8Original"), Not(HasSubstr("$strata_way")));
+}
+
+TEST(MendedKernels, CountTheirThreadsIn32Bits) {
+  const ptx::Module module = ptx::read(
+      kernel_text(".param .u64 b",
+                  "ld.param.u64 %rd0, [b];\nmov.u32 %r10, %ctaid.x;\nmov.u32 %r11, %ntid.x;\n"
+                  "mov.u32 %r12, %tid.x;\nmad.lo.s32 %r0, %r10, %r11, %r12;\n"
+                  "mul.wide.u32 %rd1, %r0, 4;\nadd.s64 %rd1, %rd0, %rd1;\n"
+                  "st.global.u32 [%rd1], %r0;\nret;"),
+      "k.ptx");
+  const Mended mended = mended_by(module, 0, "threads=4");
+  Launch launch{.grid = {1U << 24U, 1, 1}, .block = {128, 1, 1}};
+  launch.params.resize(8);
+  launch.params[5] = 1;
+  EXPECT_EQ(mended.checks.failing(launch), std::nullopt);
+  launch.grid.x *= 2;  // as many as the mended kernel would take for none
+  EXPECT_THAT(mended.checks.failing(launch).value_or(""), HasSubstr("more than 2^31"));
 }
 
 TEST(MendedKernels, StandBesideTheirOriginals) {

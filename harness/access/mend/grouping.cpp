@@ -61,6 +61,27 @@ FormId Instances::own(AtomId id, const Instance& instance, bool has_passes) {
   return kernel_.forms().leaf(AtomKind::warp, number, atom.range);
 }
 
+/// A size or a parameter that is a multiple in every launch of the mended kernel: as one.
+std::optional<FormId> Instances::as_multiple(AtomId id) {
+  Forms& forms = kernel_.forms();
+  const Atom atom = forms.atom(id);
+  if (checks_ == nullptr) return {};
+  std::int64_t of = 1;
+  if (atom.kind == AtomKind::parameter) {
+    const ptx::Symbol& symbol = kernel_.module().symbols[atom.which];
+    of = checks_->needed_multiple(
+        checks_->parameter(symbol.offset + atom.place, atom.bytes, atom.is_signed));
+  } else if (const auto which = atom.which;
+             which <= static_cast<unsigned>(Special::nctaid_z) && which / 3 % 2 == 1) {
+    of = checks_->needed_multiple(checks_->size(which % 3 + (which < 6 ? 0 : grid_size)));
+  }
+  if (of == 1) return {};
+  const auto next = static_cast<std::uint32_t>(passes_index + 1 + own_.size());
+  const auto number = own_.try_emplace({id, no_index, no_index}, next).first->second;
+  const Interval range{-(-atom.range.low / of), atom.range.high / of};
+  return forms.scale(forms.leaf(AtomKind::warp, number, range), of);
+}
+
 std::optional<FormId> Instances::replaced(AtomId id, const Instance& instance) {
   Forms& forms = kernel_.forms();
   const Atom atom = forms.atom(id);
@@ -72,7 +93,8 @@ std::optional<FormId> Instances::replaced(AtomId id, const Instance& instance) {
   switch (atom.kind) {
     case AtomKind::special: {
       const unsigned group = change_.exchange ? 2 : 0;  // blockIdx or threadIdx
-      if (change_.threads == 1 || atom.which != group * 3 + change_.lanes_axis()) return {};
+      if (change_.threads == 1 || atom.which != group * 3 + change_.lanes_axis())
+        return as_multiple(id);
       return part(lanes_index, change_.threads, instance.copy);
     }
     case AtomKind::parameter:
@@ -81,7 +103,7 @@ std::optional<FormId> Instances::replaced(AtomId id, const Instance& instance) {
         return forms.constant(atom.is_signed ? std::int64_t{static_cast<std::int32_t>(value)}
                                              : std::int64_t{value});
       }
-      return {};
+      return as_multiple(id);
     case AtomKind::counter:
       if (passes_ == 1 || atom.which != kernel_.flow().loop_of[block_]) return {};
       return part(passes_index, passes_, instance.pass);
@@ -178,7 +200,7 @@ std::string Names::declarations() const {
       text += fmt::format(".reg .{} {};\n", type, name);
   }
   if (change->moves_blocks()) {
-    text += fmt::format(".reg .b32 {}, {};\n", blocks, merged);
+    text += fmt::format(".reg .b32 {}, {}, {};\n", blocks, merged, index);
     return text;
   }
   const ptx::Module& module = forms->module();
@@ -336,8 +358,6 @@ bool Grouping::try_group(const std::vector<std::size_t>& alike, std::int64_t off
     grouped_instructions_.insert((*code_)[units_[u].at].instruction);
     units_[u].done_at = place;
   }
-  ++groups_;
-  grouped_ += static_cast<unsigned>(group.units.size());
   found_.push_back(std::move(group));
   return true;
 }
@@ -471,7 +491,8 @@ void Grouping::write_stores(const Group& group, std::vector<std::vector<std::str
   here.push_back(wide(last, group, parts));
 }
 
-std::vector<std::string> Grouping::written(const std::vector<Instance>& code, const Print& print) {
+std::vector<std::string> Grouping::written(const std::vector<Instance>& code, const Print& print,
+                                           bool again) {
   code_ = &code;
   std::vector<std::vector<std::string>> lines(code.size());
   for (std::size_t at = 0; at < code.size(); ++at)
@@ -488,6 +509,8 @@ std::vector<std::string> Grouping::written(const std::vector<Instance>& code, co
     for (const auto& [key, units] : alike)
       group_alike(units);
     for (const Group& group : found_) {
+      groups_ += again ? 0 : 1;
+      grouped_ += again ? 0 : static_cast<unsigned>(group.units.size());
       if (units_[group.units.front()].is_load) {
         write_loads(group, lines);
       } else {

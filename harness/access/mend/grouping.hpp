@@ -32,6 +32,10 @@ class Instances {
   /// Both must outlive it.
   Instances(KernelForms& kernel, const Change& change) : kernel_{kernel}, change_{change} {}
 
+  /// From here on, what the launch is checked to be a multiple of something is one in forms. It
+  /// must outlive this.
+  void rely_on(LaunchChecks& checks) { checks_ = &checks; }
+
   /// What follows is asked of this block, of which so many passes are one.
   void enter(std::uint32_t block, unsigned passes);
   [[nodiscard]] std::uint32_t block() const { return block_; }
@@ -42,9 +46,11 @@ class Instances {
  private:
   [[nodiscard]] std::optional<FormId> replaced(AtomId id, const Instance& instance);
   [[nodiscard]] FormId own(AtomId id, const Instance& instance, bool has_passes);
+  [[nodiscard]] std::optional<FormId> as_multiple(AtomId id);
 
   KernelForms& kernel_;
   const Change& change_;
+  LaunchChecks* checks_ = nullptr;
   std::uint32_t block_ = 0;
   unsigned passes_ = 1;
   std::map<std::pair<unsigned, unsigned>, Forms::Replaced> replaced_;  ///< by copy and pass
@@ -59,6 +65,7 @@ class Names {
   std::vector<bool> is_shared;            ///< by register: all copies have the same
   std::string blocks = "%strata_blocks";  ///< how many the original has, along the lanes' axis
   std::string merged = "%strata_block";   ///< which one a thread is of, where several are one
+  std::string index = "%strata_index";    ///< of the first of several threads that are one
 
   [[nodiscard]] std::string of_lane(unsigned copy);  ///< the index that lanes go along
   [[nodiscard]] bool is_of_copy(ptx::Special special) const;
@@ -84,9 +91,9 @@ class Grouping {
   Grouping(Instances& instances, Bounds& bounds, LaunchChecks& checks, Independence& independence,
            Names& names);
 
-  /// The lines of straight code.
+  /// The lines of straight code. `again`: they stand elsewhere, too, and count once.
   [[nodiscard]] std::vector<std::string> written(const std::vector<Instance>& code,
-                                                 const Print& print);
+                                                 const Print& print, bool again = false);
   [[nodiscard]] unsigned groups() const { return groups_; }
   [[nodiscard]] unsigned grouped() const { return grouped_; }
   /// Those with an instance in a group.

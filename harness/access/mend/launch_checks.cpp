@@ -226,6 +226,15 @@ bool LaunchChecks::usually_hold(std::size_t mark) const {
       });
 }
 
+std::int64_t LaunchChecks::needed_multiple(Number number) const {
+  std::int64_t most = 1;
+  for (const Need& one : needs_) {
+    const bool is_power = one.test == Test::multiple && (one.first & (one.first - 1)) == 0;
+    if (is_power && one.numbers[0] == number) most = std::max(most, one.first);
+  }
+  return most;
+}
+
 void LaunchChecks::expect_stores(std::vector<LaneStep> parts, unsigned threads, Number lanes) {
   const bool hangs_on_launch = std::ranges::any_of(parts, [&](const LaneStep& one) {
     return !is_constant(one.bytes) || !is_constant(one.steps);

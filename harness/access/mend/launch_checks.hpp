@@ -87,6 +87,9 @@ class LaunchChecks {
   /// The body of a C++ function like that of code(), which returns the same.
   [[nodiscard]] std::string code_of_pays() const;
 
+  /// A power of two that the number is needed to be a multiple of, or else 1.
+  [[nodiscard]] std::int64_t needed_multiple(Number number) const;
+
   /// What was needed behind a mark can be taken back.
   [[nodiscard]] std::size_t mark() const { return needs_.size(); }
   void take_back(std::size_t mark) { needs_.resize(mark); }

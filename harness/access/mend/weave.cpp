@@ -11,7 +11,10 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <optional>
+#include <ranges>
 #include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -35,6 +38,7 @@ class Weaver {
         bounds_{forms, checks},
         swizzle_{forms, change, bounds_, checks},
         instances_{forms, change},
+        known_{forms, change},
         grouping_{instances_, bounds_, checks, independence, names_} {
     names_.forms = &forms;
     names_.change = &change;
@@ -52,10 +56,24 @@ class Weaver {
     });
   }
 
+  /// What a launch is checked for may be relied on from the beginning: it was woven before.
+  void rely_on_checks() {
+    known_.rely_on(checks_);
+    relies_ = true;
+    for (const ValueId value :
+         std::views::iota(ValueId{0}, ValueId(forms_.ssa().values().size()))) {
+      const Value& one = forms_.ssa()[value];
+      if (one.kind == Value::Kind::instruction && one.operand == 0 && one.item == 0)
+        results_.emplace(one.instruction, value);
+    }
+  }
+
   Woven weave() {
-    prologue();
     for (const std::uint32_t block : blocks_)
       together(block);
+    const std::string body = std::exchange(text_, {});
+    prologue();
+    text_ += uniform_ + body;
     Woven woven{.text = names_.declarations() + text_,
                 .groups = grouping_.groups(),
                 .grouped = grouping_.grouped(),
@@ -186,6 +204,20 @@ class Weaver {
     const bool agrees = end.otherwise == no_index || end.branch == nullptr || agree(end.at, block);
     const unsigned passes = agrees ? passes_of(block, end) : 1;
     text_ += label(block) + ":\n";
+    straight(block, end, passes, false);
+    if (end.branch == nullptr || end.otherwise == no_index) {
+      line(jump(end.branch == nullptr ? end.otherwise : end.taken));
+    } else if (agrees) {
+      line(guard_text(*end.branch, names_.of_copy(0)) + jump_of_all(end, end.taken));
+      line(jump_of_all(end, end.otherwise));
+    } else {
+      part(block, end);
+    }
+    write_shortcuts();
+  }
+
+  /// The code of a block, all copies together. `again`: it stands elsewhere, too.
+  void straight(std::uint32_t block, const End& end, unsigned passes, bool again) {
     std::vector<Instance> all;
     for (unsigned pass = 0; pass < passes; ++pass) {
       for (std::uint32_t i = flow_.blocks[block].begin; i < end_of_code(block, end); ++i) {
@@ -195,17 +227,70 @@ class Weaver {
       }
     }
     instances_.enter(block, passes);
-    for (const std::string& one : grouping_.written(
-             all, [this](const Instance& one) { return written(one.instruction, one.copy); })) {
+    known_.enter(block, passes);
+    const auto print = [this](const Instance& one) {
+      const auto shorter = relies_ ? from_another(one) : std::nullopt;
+      return shorter ? *shorter : written(one.instruction, one.copy);
+    };
+    for (const std::string& one : grouping_.written(all, print, again))
       line(one);
+  }
+
+  // ---- branches that were decided before ----
+
+  /// A way that all copies take together from a branch on: blocks, of which some ends with a branch
+  /// on the same guard, as it was.
+  struct Shortcut {
+    std::string label;
+    std::vector<std::uint32_t> blocks;
+    std::uint32_t to = 0;
+  };
+  [[nodiscard]] bool writes(std::uint32_t block, std::uint32_t reg) const {
+    bool found = false;
+    for (std::uint32_t i = flow_.blocks[block].begin; i < flow_.blocks[block].end; ++i)
+      for_each_written(kernel_.instructions[i], [&](std::uint32_t one) { found |= one == reg; });
+    return found;
+  }
+  [[nodiscard]] bool is_branch_on(const End& end, std::uint32_t guard) const {
+    return end.branch != nullptr && end.otherwise != no_index && end.branch->guard == guard;
+  }
+  [[nodiscard]] bool is_header(std::uint32_t block) const {
+    return flow_.loop_of[block] != no_index && flow_.loops[flow_.loop_of[block]].header == block;
+  }
+  /// The jump to `next`, one of the ways of a branch that all copies take alike: past later
+  /// branches on the same guard.
+  [[nodiscard]] std::string jump_of_all(const End& branch, std::uint32_t next) {
+    constexpr std::size_t most_blocks = 4;
+    if (!relies_ || branch.taken == branch.otherwise) return jump(next);
+    const std::uint32_t guard = branch.branch->guard;
+    const bool holds = (next == branch.taken) != branch.branch->guard_negated;
+    Shortcut way{.label = fmt::format("$strata_way{}", shortcut_count_)};
+    std::size_t needed = 0;  // blocks up to the last branch that is saved
+    std::uint32_t to = next;
+    while (to != flow_.exit() && way.blocks.size() < most_blocks && !writes(to, guard) &&
+           !is_header(to)) {
+      const End end = end_of(to);
+      const bool is_saved = is_branch_on(end, guard);
+      if (end.branch != nullptr && end.otherwise != no_index && !is_saved) break;
+      way.blocks.push_back(to);
+      const bool takes = end.branch != nullptr && (!is_saved || holds != end.branch->guard_negated);
+      to = takes ? end.taken : end.otherwise;
+      if (!is_saved) continue;
+      needed = way.blocks.size();
+      way.to = to;
     }
-    if (end.branch == nullptr || end.otherwise == no_index) {
-      line(jump(end.branch == nullptr ? end.otherwise : end.taken));
-    } else if (agrees) {
-      line(guard_text(*end.branch, names_.of_copy(0)) + jump(end.taken));
-      line(jump(end.otherwise));
-    } else {
-      part(block, end);
+    if (needed == 0) return jump(next);
+    way.blocks.resize(needed);
+    ++shortcut_count_;
+    shortcuts_.push_back(way);
+    return fmt::format("bra {};", way.label);
+  }
+  void write_shortcuts() {
+    for (const Shortcut& way : std::exchange(shortcuts_, {})) {
+      text_ += way.label + ":\n";
+      for (const std::uint32_t block : way.blocks)
+        straight(block, end_of(block), 1, true);
+      line(jump(way.to));
     }
   }
 
@@ -215,16 +300,127 @@ class Weaver {
     if (change_.threads == 1 || names_.is_shared[branch.guard]) return true;
     const Meaning guard = forms_.guard(at);
     if (guard.form == no_form) return false;
-    instances_.enter(block, 1);
-    const FormId first = instances_.form(guard.form, {.instruction = at});
-    for (unsigned copy = 1; copy < change_.threads; ++copy) {
-      const Instance other{.instruction = at, .copy = copy};
-      if (first == no_form || first != instances_.form(guard.form, other)) return false;
-    }
+    const auto is_same_by = [&](Instances& instances) {
+      instances.enter(block, 1);
+      const FormId first = instances.form(guard.form, {.instruction = at});
+      bool is_same = first != no_form;
+      for (unsigned copy = 1; copy < change_.threads && is_same; ++copy)
+        is_same = first == instances.form(guard.form, {.instruction = at, .copy = copy});
+      return is_same;
+    };
+    if (!is_same_by(instances_))
+      return relies_ && is_same_by(known_) && are_checked(guard.conditions, block);
     const std::size_t before = checks_.mark();
     if (bounds_.ensure(guard.conditions, block)) return true;
     checks_.take_back(before);
     return false;
+  }
+
+  // ---- what differs little between copies ----
+
+  /// What a copy makes of an instruction, made of what another copy made of it: neighbours' indices
+  /// and addresses differ by a constant, most of their predicates by nothing.
+  [[nodiscard]] std::optional<std::string> from_another(const Instance& one) {
+    const Instruction& instruction = kernel_.instructions[one.instruction];
+    const auto value = results_.find(one.instruction);
+    if (value == results_.end() || role_of(instruction) != Role::plain ||
+        instruction.guard != no_index || written_operands(instruction) != 1 ||
+        instruction.operands[0].kind != Operand::Kind::reg || instruction.has("cc")) {
+      return std::nullopt;
+    }
+    const std::uint32_t reg = instruction.operands[0].index;
+    const ptx::Type type = kernel_.registers[reg].type;
+    const bool is_predicate = type == ptx::Type::pred;
+    const unsigned bits = is_predicate ? 1 : 8 * ptx::bytes_of(type);
+    const Meaning meaning = forms_.of(value->second);
+    if ((bits != 1 && bits != 32 && bits != 64) || meaning.form == no_form ||
+        names_.is_shared[reg] || !are_checked(meaning.conditions, known_.block())) {
+      return std::nullopt;
+    }
+    const auto form_in = [&](unsigned copy) {
+      return known_.form(meaning.form,
+                         {.instruction = one.instruction, .copy = copy, .pass = one.pass});
+    };
+    const std::string to = names_.of_copy(one.copy).reg(reg);
+    const std::string word = is_predicate ? "pred" : fmt::format("b{}", bits);
+    if (one.copy == 0) {
+      if (bits != 32 || meaning.form != global_index()) return std::nullopt;
+      uses_index_ = true;
+      return fmt::format("mov.b32 {}, {};", to, names_.index);
+    }
+    const std::string first = names_.of_copy(0).reg(reg);
+    const FormId here = form_in(one.copy);
+    if (here == no_form) return std::nullopt;
+    Forms& forms = forms_.forms();
+    if (here == form_in(0)) return fmt::format("mov.{} {}, {};", word, to, first);
+    const auto constant = forms.constant_of(here);
+    if (is_predicate) {
+      if (!constant) return std::nullopt;
+      return fmt::format("setp.ne.u32 {}, {}, 0;", to, *constant);
+    }
+    const auto step = forms.constant_of(forms.subtract(here, form_in(0)));
+    if (step) return fmt::format("add.s{} {}, {}, {};", bits, to, first, number_text(*step, bits));
+    const std::string stride = uniform(forms.subtract(here, form_in(one.copy - 1)), bits);
+    if (stride.empty()) return std::nullopt;
+    return fmt::format("add.s{} {}, {}, {};", bits, to, names_.of_copy(one.copy - 1).reg(reg),
+                       stride);
+  }
+
+  [[nodiscard]] static std::string number_text(std::int64_t number, unsigned bits) {
+    return bits == 32 ? fmt::format("{}", static_cast<std::int32_t>(number))
+                      : fmt::format("{}", number);
+  }
+
+  /// Whether the conditions hold in every launch of the mended kernel, with no check beyond those
+  /// that there are.
+  [[nodiscard]] bool are_checked(ConditionSet conditions, std::uint32_t block) {
+    const std::size_t before = checks_.mark();
+    const bool hold = bounds_.ensure(conditions, block);
+    const bool are_new = checks_.count() != before;
+    checks_.take_back(before);
+    return hold && !are_new;
+  }
+
+  /// The index of a thread in the grid, along the lanes' axis; no_form where it is none of the
+  /// mended kernel's.
+  [[nodiscard]] FormId global_index() {
+    if (change_.threads == 1 || change_.exchange) return no_form;
+    const unsigned axis = change_.lanes_axis();
+    const auto index = [&](ptx::Special first) {
+      return forms_.special(static_cast<ptx::Special>(static_cast<unsigned>(first) + axis));
+    };
+    Forms& forms = forms_.forms();
+    return forms.add(forms.multiply(index(ptx::Special::ctaid_x), index(ptx::Special::ntid_x)),
+                     index(ptx::Special::tid_x));
+  }
+
+  /// A register with a parameter, or a multiple of one, that the form is; "" where it is not.
+  [[nodiscard]] std::string uniform(FormId form, unsigned bits) {
+    if (form == no_form) return {};
+    Forms& forms = forms_.forms();
+    const auto terms = forms.terms_of(form);
+    if (terms.size() != 1 || forms.offset_of(form) != 0) return {};
+    const Term term = terms[0];
+    const auto factors = forms.factors_of(term);
+    const Atom& atom = forms.atom(factors[0]);
+    const bool fits = atom.bytes * 8U == bits || (atom.bytes == 4 && bits == 64);
+    if (factors.size() != 1 || atom.kind != AtomKind::parameter || !fits) return {};
+    const auto [known, is_new] = uniforms_.try_emplace({form, bits});
+    if (!is_new) return known->second;
+    const auto add = [this](const std::string& statement) { uniform_ += statement + '\n'; };
+    std::string name = names_.temporary(fmt::format("b{}", 8 * atom.bytes));
+    add(fmt::format("ld.param.b{} {}, [{}+{}];", 8 * atom.bytes, name,
+                    forms_.module().symbols[atom.which].name, atom.place));
+    if (8U * atom.bytes != bits) {
+      const std::string narrow = std::exchange(name, names_.temporary("b64"));
+      const char sign = atom.is_signed ? 's' : 'u';
+      add(fmt::format("cvt.{0}64.{0}32 {1}, {2};", sign, name, narrow));
+    }
+    if (term.coefficient != 1) {
+      add(fmt::format("mul.lo.s{0} {1}, {1}, {2};", bits, name,
+                      number_text(term.coefficient, bits)));
+    }
+    return known->second = name;
   }
 
   /// How many passes of the block, if it is a loop of its own, are done in one.
@@ -262,9 +458,9 @@ class Weaver {
     const std::string any = combined("or", guards);
     const std::string all = combined("and", guards);
     const bool negated = end.branch->guard_negated;
-    line(fmt::format("@!{} {}", any, jump(negated ? end.taken : end.otherwise)));
-    line(fmt::format("@{} {}", all, jump(negated ? end.otherwise : end.taken)));
-    const std::uint32_t meet = meeting_of(block, end);
+    line(fmt::format("@!{} {}", any, jump_of_all(end, negated ? end.taken : end.otherwise)));
+    line(fmt::format("@{} {}", all, jump_of_all(end, negated ? end.otherwise : end.taken)));
+    const std::uint32_t meet = late_meeting_of(block, end);
     one_by_one(label(block), meet, {end.taken, end.otherwise},
                [&](unsigned copy, const std::string& taken, const std::string& otherwise) {
                  line(fmt::format("@{}{} bra {};", negated ? "!" : "", guards[copy], taken));
@@ -286,15 +482,43 @@ class Weaver {
   /// Where all copies meet again, each in the same pass of every loop: counters are then the same.
   [[nodiscard]] std::uint32_t meeting_of(std::uint32_t block, const End& end) const {
     std::uint32_t meet = block;
+    do {
+      meet = flow_.post_dominator[meet];
+      if (meet == no_index) throw NotMended{{end.at, "a loop that nothing ends"}};
+    } while (!is_in_one_pass(end, meet));
+    return meet;
+  }
+  [[nodiscard]] bool is_in_one_pass(const End& end, std::uint32_t meet) const {
+    if (meet == flow_.exit()) return true;
     const auto is_in_another_pass = [&](std::uint32_t other) {
       const std::uint32_t loop = flow_.loop_of[other];
       return loop != no_index && flow_.loops[loop].header == other && flow_.is_in(loop, meet);
     };
-    do {
-      meet = flow_.post_dominator[meet];
-      if (meet == no_index) throw NotMended{{end.at, "a loop that nothing ends"}};
-    } while (meet != flow_.exit() &&
-             std::ranges::any_of(region_of({end.taken, end.otherwise}, meet), is_in_another_pass));
+    return std::ranges::none_of(region_of({end.taken, end.otherwise}, meet), is_in_another_pass);
+  }
+  /// The same, but copies do not meet for nothing: to part again, on the same guards, before any
+  /// access.
+  [[nodiscard]] std::uint32_t late_meeting_of(std::uint32_t block, const End& end) const {
+    std::uint32_t meet = meeting_of(block, end);
+    const std::uint32_t guard = end.branch->guard;
+    const auto accesses = [&](const Instruction& one) {
+      return role_of(one) != Role::plain && one.opcode != "bra";
+    };
+    while (relies_ && meet != flow_.exit()) {
+      const End next = end_of(meet);
+      const auto region = region_of({end.taken, end.otherwise}, meet);
+      const BasicBlock& one = flow_.blocks[meet];
+      const std::span code{kernel_.instructions.data() + one.begin,
+                           kernel_.instructions.data() + end_of_code(meet, next)};
+      const bool parts_again =
+          is_branch_on(next, guard) && !writes(meet, guard) &&
+          std::ranges::none_of(region, [&](std::uint32_t b) { return writes(b, guard); }) &&
+          std::ranges::none_of(code, accesses);
+      if (!parts_again) break;
+      const std::uint32_t later = meeting_of(meet, next);
+      if (!is_in_one_pass(end, later)) break;
+      meet = later;
+    }
     return meet;
   }
 
@@ -356,6 +580,8 @@ class Weaver {
     const std::string blocks = names_.blocks;
     line(fmt::format("ld.param.u32 {}, [{}];", blocks, blocks_parameter(kernel_)));
     const std::string first = names_.of_lane(0);
+    std::string tested = change_.exchange ? first : names_.merged;
+    std::string end = blocks;
     const std::string number = names_.temporary("b32");
     const auto shift = static_cast<unsigned>(std::countr_zero(copies));
     if (change_.exchange) {
@@ -370,21 +596,34 @@ class Weaver {
       const std::string width = names_.temporary("b32");
       const std::string bits = names_.temporary("b32");
       line(fmt::format("mov.u32 {}, %tid.x;", number));
-      line(fmt::format("shl.b32 {0}, {0}, {1};", number, shift));
       line(fmt::format("mov.u32 {}, %ntid.x;", width));
+      line(fmt::format("mov.u32 {}, %ctaid.{};", names_.merged, axis));
+      if (uses_index_) {
+        // The same as below in one, for grids that 32 bits are enough for.
+        tested = names_.index;
+        line(fmt::format("mad.lo.u32 {}, {}, {}, {};", tested, names_.merged, width, number));
+        line(fmt::format("shl.b32 {0}, {0}, {1};", tested, shift));
+        end = names_.temporary("b32");
+        line(fmt::format("mul.lo.u32 {}, {}, {};", end, blocks, width));
+        const unsigned along = change_.lanes_axis();
+        checks_.need_within(checks_.apply(LaunchChecks::Operation::multiply, checks_.size(along),
+                                          checks_.size(grid_size + along)),
+                            1, std::int64_t{1} << 31,
+                            fmt::format("{}·{} is more than 2^31", size_names.at(along),
+                                        size_names.at(grid_size + along)));
+      }
+      line(fmt::format("shl.b32 {0}, {0}, {1};", number, shift));
       line(fmt::format("bfind.u32 {}, {};", bits, width));
       line(fmt::format("sub.u32 {0}, {0}, 1;", width));
       line(fmt::format("and.b32 {}, {}, {};", first, number, width));
       line(fmt::format("shr.u32 {}, {}, {};", number, number, bits));
-      line(fmt::format("mov.u32 {}, %ctaid.{};", names_.merged, axis));
       line(fmt::format("mad.lo.u32 {0}, {0}, {1}, {2};", names_.merged, copies, number));
     }
     for (unsigned copy = 1; copy < copies; ++copy)
       line(fmt::format("add.u32 {}, {}, {};", names_.of_lane(copy), first, copy));
     // Threads of blocks that the original does not have: all of a thread's, or behind its first.
     const std::string none = names_.temporary("pred");
-    line(fmt::format("setp.ge.u32 {}, {}, {};", none, change_.exchange ? first : names_.merged,
-                     blocks));
+    line(fmt::format("setp.ge.u32 {}, {}, {};", none, tested, end));
     line(fmt::format("@{} ret;", none));
     if (!change_.exchange || copies == 1) return;
     const std::string last = names_.temporary("pred");
@@ -407,9 +646,17 @@ class Weaver {
   Swizzle swizzle_;
   Names names_;
   Instances instances_;
+  Instances known_;  ///< the same, but for what relies on checks
   Grouping grouping_;
   std::vector<std::uint32_t> blocks_;  ///< that can be reached, in the order of the text
   std::string text_;
+  std::string uniform_;  ///< what is computed once, before all blocks
+  std::map<std::pair<FormId, unsigned>, std::string> uniforms_;
+  std::map<std::uint32_t, ValueId> results_;  ///< by instruction
+  std::vector<Shortcut> shortcuts_;           ///< that are still to be written
+  unsigned shortcut_count_ = 0;
+  bool relies_ = false;
+  bool uses_index_ = false;
   std::size_t statements_ = 0;
 };
 
@@ -421,7 +668,12 @@ std::string blocks_parameter(const ptx::Kernel& kernel) {
 
 Woven weave(KernelForms& kernel, const Change& change, LaunchChecks& checks,
             Independence& independence) {
-  return Weaver{kernel, change, checks, independence}.weave();
+  Woven woven = Weaver{kernel, change, checks, independence}.weave();
+  if (change.threads == 1) return woven;
+  // Again: what a launch is checked for, anyway, tells which branches threads agree on.
+  Weaver again{kernel, change, checks, independence};
+  again.rely_on_checks();
+  return again.weave();
 }
 
 }  // namespace strata::access
