@@ -148,6 +148,33 @@ TEST(MendedKernels, ComputeFromANeighbourWhatDiffersLittle) {
               testing::ContainsRegex("add.s32 %r[0-9]*.c3, %r[0-9]*.c2, %strata_t[0-9]*;"));
 }
 
+TEST(MendedKernels, TakeBytesOutOfAWordAsNumbers) {
+  // ptxas makes one slow instruction of bfe, or of a mask, and a conversion to float.
+  const ptx::Module module =
+      ptx::read(kernel_text(".param .u64 a, .param .u64 b",
+                            std::string{"ld.param.u64 %rd0, [a];\nld.param.u64 %rd1, [b];\n"
+                                        "mov.u32 %r12, %tid.x;\nmul.wide.u32 %rd2, %r12, 4;\n"
+                                        "add.s64 %rd3, %rd0, %rd2;\nadd.s64 %rd4, %rd1, %rd2;\n"
+                                        "ld.global.u8 %r1, [%rd3];\nld.global.s8 %r2, [%rd3+1];\n"
+                                        "ld.global.u8 %r3, [%rd3+2];\nld.global.u8 %r4, [%rd3+3];\n"
+                                        "and.b32 %r5, %r1, 255;\nand.b32 %r6, %r2, 255;\n"
+                                        "and.b32 %r7, %r3, 127;\nand.b32 %r8, %r4, 511;\n"
+                                        "shl.b32 %r6, %r6, 8;\nadd.s32 %r5, %r5, %r6;\n"
+                                        "shl.b32 %r7, %r7, 16;\nadd.s32 %r5, %r5, %r7;\n"
+                                        "shl.b32 %r8, %r8, 24;\nadd.s32 %r5, %r5, %r8;\n"
+                                        "st.global.u32 [%rd4], %r5;\nret;"}),
+                "k.ptx");
+  const Mended mended = mended_by(module, 0, "group=4");
+  EXPECT_EQ(mended.grouped, 4U);
+  for (const char* const kept :
+       {"prmt.b32 %r3,", "bfe.s32 %r2,", "mov.b32 %r5, %r1;", "mov.b32 %r8, %r4;",
+        "and.b32 %r6, %r2, 255;", "and.b32 %r7, %r3, 127;"})
+    EXPECT_THAT(mended.alone, HasSubstr(kept));
+  const Comparisons all = compare_samples(module, 0, mended, 2);
+  EXPECT_EQ(all.compared, 2U) << all.why << all.fault;
+  EXPECT_TRUE(all.worst.is_same()) << mended.alone;
+}
+
 TEST(MendedKernels, TakeNoBranchAgainThatIsDecided) {
   // Both the load and the store ask whether the pixel stays inside.
   const std::string rotation = four_in_one("rotation_forward", "8Original");

@@ -69,6 +69,7 @@ class Weaver {
   }
 
   Woven weave() {
+    find_only_writers();
     for (const std::uint32_t block : blocks_)
       together(block);
     const std::string body = std::exchange(text_, {});
@@ -117,6 +118,18 @@ class Weaver {
         });
       });
     }
+  }
+  void find_only_writers() {
+    std::set<std::uint32_t> written;
+    for_each_instruction([&](std::uint32_t i) {
+      for_each_written(kernel_.instructions[i], [&](std::uint32_t reg) {
+        if (written.insert(reg).second) {
+          only_writers_.emplace(reg, i);
+        } else {
+          only_writers_.erase(reg);
+        }
+      });
+    });
   }
   /// Whether all copies make the same of it, whenever they run it.
   [[nodiscard]] bool is_same_in_all(std::uint32_t i) const {
@@ -229,7 +242,8 @@ class Weaver {
     instances_.enter(block, passes);
     known_.enter(block, passes);
     const auto print = [this](const Instance& one) {
-      const auto shorter = relies_ ? from_another(one) : std::nullopt;
+      auto shorter = relies_ ? from_another(one) : std::nullopt;
+      if (!shorter) shorter = from_source(one);
       return shorter ? *shorter : written(one.instruction, one.copy);
     };
     for (const std::string& one : grouping_.written(all, print, again))
@@ -317,6 +331,27 @@ class Weaver {
   }
 
   // ---- what differs little between copies ----
+
+  /// A mask that changes nothing: of a byte that was loaded without its sign.
+  [[nodiscard]] std::optional<std::string> from_source(const Instance& one) {
+    const Instruction& mask = kernel_.instructions[one.instruction];
+    const bool is_mask = mask.opcode == "and" && mask.guard == no_index &&
+                         mask.operands.size() == 3 && mask.operands[1].kind == Operand::Kind::reg &&
+                         mask.operands[2].kind == Operand::Kind::integer;
+    const auto writer = is_mask ? only_writers_.find(mask.operands[1].index) : only_writers_.end();
+    if (writer == only_writers_.end()) return std::nullopt;
+    const Instruction& load = kernel_.instructions[writer->second];
+    const unsigned bytes = ptx::bytes_of(load.type());
+    const bool is_loaded = role_of(load) == Role::load && load.guard == no_index &&
+                           !ptx::is_signed(load.type()) && (bytes == 1 || bytes == 2);
+    const std::uint64_t most = (std::uint64_t{1} << (8 * bytes)) - 1;
+    const std::uint64_t kept = mask.operands[2].bits;
+    if (!is_loaded || (kept & most) != most) return std::nullopt;
+    const Renaming names = names_.of_copy(one.copy);
+    const std::uint32_t to = mask.operands[0].index;
+    return fmt::format("mov.b{} {}, {};", 8 * ptx::bytes_of(kernel_.registers[to].type),
+                       names.reg(to), names.reg(mask.operands[1].index));
+  }
 
   /// What a copy makes of an instruction, made of what another copy made of it: neighbours' indices
   /// and addresses differ by a constant, most of their predicates by nothing.
@@ -652,8 +687,9 @@ class Weaver {
   std::string text_;
   std::string uniform_;  ///< what is computed once, before all blocks
   std::map<std::pair<FormId, unsigned>, std::string> uniforms_;
-  std::map<std::uint32_t, ValueId> results_;  ///< by instruction
-  std::vector<Shortcut> shortcuts_;           ///< that are still to be written
+  std::map<std::uint32_t, ValueId> results_;             ///< by instruction
+  std::map<std::uint32_t, std::uint32_t> only_writers_;  ///< instructions, by register
+  std::vector<Shortcut> shortcuts_;                      ///< that are still to be written
   unsigned shortcut_count_ = 0;
   bool relies_ = false;
   bool uses_index_ = false;
