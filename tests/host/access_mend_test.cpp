@@ -148,6 +148,13 @@ TEST(MendedKernels, ComputeFromANeighbourWhatDiffersLittle) {
               testing::ContainsRegex("add.s32 %r[0-9]*.c3, %r[0-9]*.c2, %strata_t[0-9]*;"));
 }
 
+TEST(MendedKernels, LeaveOnceWhereThreadsHaveNothingToDo) {
+  // Of blocks that the original does not have, or beyond its data.
+  const std::string alone = "@%strata_none ret;";
+  EXPECT_THAT(four_in_one("rotation_backward", "8Original"), Not(HasSubstr(alone)));
+  EXPECT_THAT(four_in_one("mend", "scale"), HasSubstr(alone));  // some of the four may have
+}
+
 TEST(MendedKernels, TakeBytesOutOfAWordAsNumbers) {
   // ptxas makes one slow instruction of bfe, or of a mask, and a conversion to float.
   const ptx::Module module =

@@ -200,7 +200,7 @@ std::string Names::declarations() const {
       text += fmt::format(".reg .{} {};\n", type, name);
   }
   if (change->moves_blocks()) {
-    text += fmt::format(".reg .b32 {}, {}, {};\n", blocks, merged, index);
+    text += fmt::format(".reg .b32 {}, {}, {};\n.reg .pred {};\n", blocks, merged, index, none);
     return text;
   }
   const ptx::Module& module = forms->module();

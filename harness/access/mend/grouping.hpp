@@ -66,6 +66,7 @@ class Names {
   std::string blocks = "%strata_blocks";  ///< how many the original has, along the lanes' axis
   std::string merged = "%strata_block";   ///< which one a thread is of, where several are one
   std::string index = "%strata_index";    ///< of the first of several threads that are one
+  std::string none = "%strata_none";      ///< whether a thread is of no block
 
   [[nodiscard]] std::string of_lane(unsigned copy);  ///< the index that lanes go along
   [[nodiscard]] bool is_of_copy(ptx::Special special) const;

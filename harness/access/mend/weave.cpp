@@ -220,6 +220,8 @@ class Weaver {
     straight(block, end, passes, false);
     if (end.branch == nullptr || end.otherwise == no_index) {
       line(jump(end.branch == nullptr ? end.otherwise : end.taken));
+    } else if (agrees && leaves_early(block, end)) {
+      leave(end);
     } else if (agrees) {
       line(guard_text(*end.branch, names_.of_copy(0)) + jump_of_all(end, end.taken));
       line(jump_of_all(end, end.otherwise));
@@ -227,6 +229,38 @@ class Weaver {
       part(block, end);
     }
     write_shortcuts();
+  }
+
+  /// Whether the kernel begins with a question whether to leave at once. Threads of blocks that the
+  /// original does not have may compute the answer, too.
+  [[nodiscard]] bool leaves_early(std::uint32_t block, const End& end) const {
+    const auto is_harmless = [&](std::uint32_t i) {
+      const Instruction& one = kernel_.instructions[i];
+      const Role role = role_of(one);
+      return role == Role::plain || (role == Role::load && one.space() == Space::param);
+    };
+    const auto code = std::views::iota(flow_.blocks[block].begin, end_of_code(block, end));
+    return relies_ && !change_.exchange && block == 0 && !is_header(block) &&
+           is_end(end.taken) != is_end(end.otherwise) && std::ranges::all_of(code, is_harmless);
+  }
+  /// Whether nothing is done from the block on.
+  [[nodiscard]] bool is_end(std::uint32_t block) const {
+    if (block == flow_.exit()) return true;
+    const End end = end_of(block);
+    const bool returns = end.branch != nullptr && end.otherwise == no_index;
+    return returns && end.taken == flow_.exit() && end.at == flow_.blocks[block].begin;
+  }
+  void leave(const End& end) {
+    leaves_with_none_ = true;
+    std::string leaves = names_.of_copy(0).reg(end.branch->guard);
+    if (is_end(end.taken) == end.branch->guard_negated) {
+      const std::string stays = std::exchange(leaves, names_.temporary("pred"));
+      line(fmt::format("not.pred {}, {};", leaves, stays));
+    }
+    const std::string any = names_.temporary("pred");
+    line(fmt::format("or.pred {}, {}, {};", any, leaves, names_.none));
+    line(fmt::format("@{} ret;", any));
+    line(jump_of_all(end, is_end(end.taken) ? end.otherwise : end.taken));
   }
 
   /// The code of a block, all copies together. `again`: it stands elsewhere, too.
@@ -657,9 +691,8 @@ class Weaver {
     for (unsigned copy = 1; copy < copies; ++copy)
       line(fmt::format("add.u32 {}, {}, {};", names_.of_lane(copy), first, copy));
     // Threads of blocks that the original does not have: all of a thread's, or behind its first.
-    const std::string none = names_.temporary("pred");
-    line(fmt::format("setp.ge.u32 {}, {}, {};", none, tested, end));
-    line(fmt::format("@{} ret;", none));
+    line(fmt::format("setp.ge.u32 {}, {}, {};", names_.none, tested, end));
+    if (!leaves_with_none_) line(fmt::format("@{} ret;", names_.none));
     if (!change_.exchange || copies == 1) return;
     const std::string last = names_.temporary("pred");
     line(fmt::format("setp.lt.u32 {}, {}, {};", last, names_.of_lane(copies - 1), blocks));
@@ -693,6 +726,7 @@ class Weaver {
   unsigned shortcut_count_ = 0;
   bool relies_ = false;
   bool uses_index_ = false;
+  bool leaves_with_none_ = false;  ///< threads of no block leave at the end of block 0
   std::size_t statements_ = 0;
 };
 
