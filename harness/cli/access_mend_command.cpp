@@ -154,8 +154,7 @@ void print_table(const std::vector<access::Input>& inputs, const std::vector<Wor
                  before.cycles / after.cycles);
     }
     fmt::print("    {}\n", comparison_text(work.compared));
-    auto reasons = mended.checks.reasons();
-    if (mended.checks.may_not_pay()) reasons.emplace_back(access::does_not_pay);
+    const auto reasons = mended.checks.reasons();
     if (!reasons.empty()) {
       fmt::print("    the original is launched where\n");
       for (const std::string& reason : reasons)

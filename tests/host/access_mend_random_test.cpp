@@ -205,13 +205,21 @@ struct Tally {
   unsigned untaken = 0;
 };
 
-constexpr std::array changes{"group=16",           "threads=2",
-                             "threads=8",          "passes=2",
-                             "passes=4",           "swap=x,y",
-                             "swap=x,z",           "swap_blocks=x,y",
-                             "exchange=x",         "exchange=x threads=4",
-                             "exchange=y",         "swap=x,y threads=2",
-                             "threads=2 passes=2", "threads=4 given=param_3:1"};
+constexpr std::array changes{"group=16",
+                             "threads=2",
+                             "threads=8",
+                             "passes=2",
+                             "passes=4",
+                             "swap=x,y",
+                             "swap=x,z",
+                             "swap_blocks=x,y",
+                             "exchange=x",
+                             "exchange=x threads=4",
+                             "exchange=y",
+                             "exchange=y threads=2",
+                             "swap=x,y threads=2",
+                             "threads=2 passes=2",
+                             "threads=4 given=param_3:1"};
 
 void mend_in_every_way(const ptx::Module& module, Tally& tally) {
   for (const char* const words : changes) {

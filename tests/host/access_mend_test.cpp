@@ -148,6 +148,22 @@ TEST(MendedKernels, ComputeFromANeighbourWhatDiffersLittle) {
               testing::ContainsRegex("add.s32 %r[0-9]*.c3, %r[0-9]*.c2, %strata_t[0-9]*;"));
 }
 
+TEST(MendedKernels, HaveParametersWhereverTheyBegin) {
+  // Blocks are a parameter apart; the last threads of the grid go their own way.
+  const ptx::Module module = ptx::read(
+      kernel_text(".param .u64 b, .param .u32 n",
+                  "ld.param.u64 %rd0, [b];\nld.param.u32 %r1, [n];\nmov.u32 %r10, %ctaid.x;\n"
+                  "mov.u32 %r12, %tid.x;\nmad.lo.s32 %r0, %r10, %r1, %r12;\n"
+                  "and.b32 %r2, %r0, 4095;\nmul.wide.u32 %rd1, %r2, 4;\n"
+                  "add.s64 %rd1, %rd0, %rd1;\nred.global.add.u32 [%rd1], %r0;\nret;"),
+      "k.ptx");
+  const Mended mended = mended_by(module, 0, "exchange=x threads=4");
+  EXPECT_THAT(mended.text, testing::ContainsRegex("add.s32 %r0.c1, %r0, %strata_t[0-9]*;"));
+  const Comparisons all = compare_samples(module, 0, mended, 4);
+  EXPECT_EQ(all.compared, 4U) << all.why << all.fault;
+  EXPECT_TRUE(all.worst.is_same()) << all.worst.failure << mended.text;
+}
+
 TEST(MendedKernels, LeaveOnceWhereThreadsHaveNothingToDo) {
   // Of blocks that the original does not have, or beyond its data.
   const std::string alone = "@%strata_none ret;";

@@ -296,6 +296,7 @@ std::vector<std::string> LaunchChecks::reasons() const {
   for (const Need& one : needs_) {
     if (std::ranges::count(all, one.why) == 0) all.push_back(one.why);
   }
+  if (may_not_pay()) all.emplace_back(does_not_pay);
   return all;
 }
 

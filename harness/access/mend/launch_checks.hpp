@@ -99,7 +99,7 @@ class LaunchChecks {
   [[nodiscard]] bool usually_hold(std::size_t mark) const;
   /// Why the launch is not one for the mended kernel; nothing where it is.
   [[nodiscard]] std::optional<std::string> failing(const Launch& launch) const;
-  /// What is needed, in words.
+  /// What may have a launch take the original, in words.
   [[nodiscard]] std::vector<std::string> reasons() const;
   /// The body of a C++ function of `const unsigned char* bytes`, the parameters, and `const
   /// unsigned* sizes`, which returns null, or a string that says why not.

@@ -12,7 +12,6 @@
 #include <bit>
 #include <map>
 #include <optional>
-#include <ranges>
 #include <set>
 #include <span>
 #include <utility>
@@ -60,8 +59,7 @@ class Weaver {
   void rely_on_checks() {
     known_.rely_on(checks_);
     relies_ = true;
-    for (const ValueId value :
-         std::views::iota(ValueId{0}, ValueId(forms_.ssa().values().size()))) {
+    for (ValueId value = 0; value < forms_.ssa().values().size(); ++value) {
       const Value& one = forms_.ssa()[value];
       if (one.kind == Value::Kind::instruction && one.operand == 0 && one.item == 0)
         results_.emplace(one.instruction, value);
@@ -72,9 +70,9 @@ class Weaver {
     find_only_writers();
     for (const std::uint32_t block : blocks_)
       together(block);
-    const std::string body = std::exchange(text_, {});
+    const std::string body = std::exchange(text_, uniform_);
     prologue();
-    text_ += uniform_ + body;
+    text_ += body;
     Woven woven{.text = names_.declarations() + text_,
                 .groups = grouping_.groups(),
                 .grouped = grouping_.grouped(),
@@ -234,14 +232,15 @@ class Weaver {
   /// Whether the kernel begins with a question whether to leave at once. Threads of blocks that the
   /// original does not have may compute the answer, too.
   [[nodiscard]] bool leaves_early(std::uint32_t block, const End& end) const {
-    const auto is_harmless = [&](std::uint32_t i) {
-      const Instruction& one = kernel_.instructions[i];
-      const Role role = role_of(one);
-      return role == Role::plain || (role == Role::load && one.space() == Space::param);
-    };
-    const auto code = std::views::iota(flow_.blocks[block].begin, end_of_code(block, end));
-    return relies_ && !change_.exchange && block == 0 && !is_header(block) &&
-           is_end(end.taken) != is_end(end.otherwise) && std::ranges::all_of(code, is_harmless);
+    const bool is_asked = relies_ && !change_.exchange && block == 0 && !is_header(block) &&
+                          is_end(end.taken) != is_end(end.otherwise);
+    const std::span code{kernel_.instructions.data() + flow_.blocks[block].begin,
+                         kernel_.instructions.data() + end_of_code(block, end)};
+    return is_asked && std::ranges::all_of(code, [](const Instruction& one) {
+             const Role role = role_of(one);
+             const bool computes = role == Role::plain && written_operands(one) > 0;
+             return computes || (role == Role::load && one.space() == Space::param);
+           });
   }
   /// Whether nothing is done from the block on.
   [[nodiscard]] bool is_end(std::uint32_t block) const {
@@ -299,7 +298,7 @@ class Weaver {
       for_each_written(kernel_.instructions[i], [&](std::uint32_t one) { found |= one == reg; });
     return found;
   }
-  [[nodiscard]] bool is_branch_on(const End& end, std::uint32_t guard) const {
+  [[nodiscard]] static bool is_branch_on(const End& end, std::uint32_t guard) {
     return end.branch != nullptr && end.otherwise != no_index && end.branch->guard == guard;
   }
   [[nodiscard]] bool is_header(std::uint32_t block) const {
@@ -375,12 +374,11 @@ class Weaver {
     const auto writer = is_mask ? only_writers_.find(mask.operands[1].index) : only_writers_.end();
     if (writer == only_writers_.end()) return std::nullopt;
     const Instruction& load = kernel_.instructions[writer->second];
+    if (role_of(load) != Role::load || load.guard != no_index || ptx::is_signed(load.type()))
+      return std::nullopt;
     const unsigned bytes = ptx::bytes_of(load.type());
-    const bool is_loaded = role_of(load) == Role::load && load.guard == no_index &&
-                           !ptx::is_signed(load.type()) && (bytes == 1 || bytes == 2);
-    const std::uint64_t most = (std::uint64_t{1} << (8 * bytes)) - 1;
-    const std::uint64_t kept = mask.operands[2].bits;
-    if (!is_loaded || (kept & most) != most) return std::nullopt;
+    const std::uint64_t most = bytes == 1 ? 0xFF : 0xFFFF;
+    if (bytes == 0 || bytes > 2 || (mask.operands[2].bits & most) != most) return std::nullopt;
     const Renaming names = names_.of_copy(one.copy);
     const std::uint32_t to = mask.operands[0].index;
     return fmt::format("mov.b{} {}, {};", 8 * ptx::bytes_of(kernel_.registers[to].type),
