@@ -93,6 +93,8 @@ class Sums {
       to.hidden_by = tally.hidden_by;
       sum.doubted_in = tally.doubted_in;
     }
+    to.doubtful += requests.unmodelled;
+    if (to.doubt == Doubt::none && requests.unmodelled != 0) to.doubt = Doubt::cost;
   }
 
   void put_step(Evaluation& evaluation, const Step& step) const {
@@ -107,6 +109,7 @@ class Sums {
       access.kind = memory.kind;
       access.space = space;
       access.width = memory.width();
+      if (access.doubt == Doubt::cost) access.hidden_by = step.instruction;
       if (space != Space::shared && space != Space::constant) access.traffic.resize(generations_);
       // A doubtful generic access makes all spaces that it may access doubtful.
       if (access.doubt == Doubt::none && generic.access.doubt != Doubt::none) {
@@ -338,8 +341,8 @@ std::string_view describe(Doubt doubt) {
     case Doubt::width:
       return "access size is unknown";
     case Doubt::cost:
-      return "an atomic of shared memory that is a loop, or of 64 bits, whose wavefronts are not "
-             "modelled";
+      return "its wavefronts are not modelled: an atomic of shared memory that is a loop or of 64 "
+             "bits, or 16 bytes in some lanes of a warp";
   }
   return {};
 }

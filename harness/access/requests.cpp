@@ -76,13 +76,35 @@ bool lanes_agree(const std::array<std::uint64_t, warp_lanes>& elements, std::uin
   return true;
 }
 
-/// Whether the lanes have one element and both halves of the warp are served as one.
-bool halves_agree(const std::array<std::uint64_t, warp_lanes>& elements, std::uint32_t mask) {
-  const std::uint64_t common = elements[static_cast<unsigned>(std::countr_zero(mask))];
-  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
-    if (elements[static_cast<unsigned>(std::countr_zero(rest))] != common) return false;
+/// Whether all lanes that take part have one element.
+bool have_one_element(const std::array<std::uint64_t, warp_lanes>& elements, std::uint32_t mask) {
+  const std::uint64_t first = elements[static_cast<unsigned>(std::countr_zero(mask))];
+  bool same = true;
+  for_lanes(mask, [&](unsigned lane) { same = same && elements[lane] == first; });
+  return same;
+}
+
+/// Elements of `width` bytes by lane.
+std::array<std::uint64_t, warp_lanes> elements_of(const LaneAccess& access, std::uint64_t width) {
+  std::array<std::uint64_t, warp_lanes> elements{};
+  for_lanes(access.mask, [&](unsigned lane) { elements[lane] = access.addresses[lane] / width; });
+  return elements;
+}
+
+/// Whether two groups may be served as one, if that asks no bank for two words.
+bool groups_agree(const std::array<std::uint64_t, warp_lanes>& elements, std::uint32_t mask) {
+  return lanes_agree(elements, mask, 1) || lanes_agree(elements, mask, 2);
+}
+
+/// Whether quads of lanes take part with the same lanes or not at all, and not with two that differ
+/// in both bits.
+bool quads_are_alike(std::uint32_t mask) {
+  const std::uint32_t quad = mask >> (std::countr_zero(mask) / 4 * 4) & 0xFU;
+  if (quad == 0b1001 || quad == 0b0110) return false;
+  for (; mask != 0; mask >>= 4U) {
+    if ((mask & 0xFU) != 0 && (mask & 0xFU) != quad) return false;
   }
-  return halves_are_one(mask);
+  return true;
 }
 
 }  // namespace
@@ -148,25 +170,38 @@ std::uint64_t lane_wavefronts(const LaneAccess& access) {
   const std::uint64_t width = std::max<std::uint64_t>(access.width, bank_bytes);
   // As many lanes as fill a wavefront if all access different bytes.
   const auto group = static_cast<unsigned>(wavefront_bytes / width);
-  std::array<std::uint64_t, warp_lanes> elements{};
-  for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
-    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-    elements[lane] = access.addresses[lane] / width;
-  }
+  const auto elements = elements_of(access, width);
   if (group == warp_lanes) return bank_degree(elements, access.mask, group);
-  if (2 * group < warp_lanes && access.mask != 0 && halves_agree(elements, access.mask)) return 1;
+  constexpr unsigned most_lanes = 16;  // of one address
+  if (width == 16 && access.mask != 0 && have_one_element(elements, access.mask))
+    return (static_cast<unsigned>(std::popcount(access.mask)) + most_lanes - 1) / most_lanes;
   const std::uint32_t ones = (std::uint32_t{1} << group) - 1;
   std::uint64_t wavefronts = 0;
   for (unsigned first = 0; first < warp_lanes; first += 2 * group) {
     const std::uint32_t low = access.mask & ones << first;
     const std::uint32_t high = access.mask & ones << group << first;
-    if (lanes_agree(elements, low | high, 1) || lanes_agree(elements, low | high, 2)) {
-      wavefronts += bank_degree(elements, low | high, group);
-    } else {
-      wavefronts += bank_degree(elements, low, group) + bank_degree(elements, high, group);
-    }
+    const bool is_one =
+        groups_agree(elements, low | high) && bank_degree(elements, low | high, group) == 1;
+    wavefronts +=
+        is_one ? 1 : bank_degree(elements, low, group) + bank_degree(elements, high, group);
   }
   return wavefronts;
+}
+
+bool wavefronts_are_known(const LaneAccess& access) {
+  constexpr unsigned wide = 16;
+  constexpr unsigned group = wavefront_bytes / wide;
+  if (access.width != wide || ~access.mask == 0 || access.mask == 0) return true;
+  const auto elements = elements_of(access, wide);
+  if (have_one_element(elements, access.mask)) return true;
+  for (unsigned first = 0; first < warp_lanes; first += 2 * group) {
+    const std::uint32_t low = access.mask & 0xFFU << first;
+    const std::uint32_t high = access.mask & 0xFF00U << first;
+    const bool may_be_one = low != 0 && high != 0 && bank_degree(elements, low | high, group) == 1;
+    const bool is_plain = quads_are_alike(access.mask) && groups_agree(elements, low | high);
+    if (may_be_one && !is_plain) return false;
+  }
+  return true;
 }
 
 std::uint64_t atomic_wavefronts(const LaneAccess& access) {
@@ -239,6 +274,8 @@ void RequestCounter::settle(const Pattern& pattern, RequestSums& sums) const {
   const std::uint64_t bytes = distinct_bytes(access);
   if (model_ != RequestModel::global) {
     sums.wavefronts += pattern.times * wavefronts_of(model_, access);
+    if (model_ == RequestModel::shared && !wavefronts_are_known(access))
+      sums.unmodelled += pattern.times;
     sums.ideal_wavefronts += pattern.times * fewest_wavefronts(bytes);
     return;
   }

@@ -26,6 +26,11 @@ struct LaneAccess {
 /// As strata::shared_wavefronts; lanes that access less than a word access the whole word.
 [[nodiscard]] std::uint64_t lane_wavefronts(const LaneAccess& access);
 
+/// Whether counts bear these wavefronts out. Where 16 bytes are accessed in some lanes of a warp
+/// and two groups of 8 lanes could be served as one, no rule fits all of them (SOURCES.md, "16
+/// bytes in some lanes").
+[[nodiscard]] bool wavefronts_are_known(const LaneAccess& access);
+
 /// Wavefronts of an atomic of one word per lane: a bank serves one lane at a time, also where lanes
 /// have the same word. Counted on an H200: 32 for 32 lanes at one word, where a load takes 1.
 [[nodiscard]] std::uint64_t atomic_wavefronts(const LaneAccess& access);
@@ -53,6 +58,7 @@ struct RequestSums {
   std::uint64_t contiguous_sectors = 0;
   std::uint64_t wavefronts = 0;  ///< shared
   std::uint64_t ideal_wavefronts = 0;
+  std::uint64_t unmodelled = 0;  ///< shared: requests whose wavefronts are not known
 };
 
 /// Sums up accesses. The requests of an access depend on its addresses relative to a 128-byte line,

@@ -423,6 +423,10 @@ class TracedSums {
     for (const auto& [of, sum] : sums_) {
       if (lost_.contains(of.first)) continue;
       const RequestSums found = sum.requests.sums();
+      if (found.unmodelled != 0) {
+        result.left_out.push_back({of.first, std::string{describe(Doubt::cost)}});
+        continue;
+      }
       made.push_back(sum.access);
       made.back().traffic = found.traffic;
       made.back().ideal_sectors = found.ideal_sectors;

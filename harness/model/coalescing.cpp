@@ -164,7 +164,7 @@ std::uint64_t bank_degree(Lanes lanes, unsigned width) {
 }
 
 /// Whether every lane has the address of the lane whose number differs in `bit`, if both take part.
-/// Two groups of such lanes are served as one.
+/// Two groups of such lanes are served as one if no bank is asked for two words.
 bool lanes_agree(Lanes lanes, std::size_t bit) {
   for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
     const auto& one = lanes[lane];
@@ -174,17 +174,10 @@ bool lanes_agree(Lanes lanes, std::size_t bit) {
   return true;
 }
 
-/// Whether the lanes have one address and both halves of the warp are served as one.
-bool halves_agree(Lanes lanes) {
-  std::optional<std::uint64_t> common;
-  std::uint32_t mask = 0;
-  for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
-    if (!lanes[lane]) continue;
-    if (common && *common != *lanes[lane]) return false;
-    common = lanes[lane];
-    mask |= std::uint32_t{1} << lane;
-  }
-  return halves_are_one(mask);
+/// Whether all lanes that take part have one address.
+bool have_one_address(Lanes lanes) {
+  const auto first = std::ranges::find_if(lanes, &std::optional<std::uint64_t>::has_value);
+  return std::ranges::all_of(lanes, [&](const auto& one) { return !one || *one == **first; });
 }
 
 }  // namespace
@@ -266,14 +259,6 @@ SequenceTraffic traffic(Generation generation, std::span<const WarpAccess> acces
   return sum;
 }
 
-bool halves_are_one(std::uint32_t lanes) {
-  return std::ranges::all_of(std::array{lanes & 0xFFFFU, lanes >> half_warp}, [](auto half) {
-    const std::uint32_t there = (half | half >> 8U) & 0xFFU;  // lanes, modulo 8
-    // No two that differ in bits 0 and 1, but not in bit 2: 0 and 3, 1 and 2, 4 and 7, 5 and 6.
-    return (there & there >> 3U & 0x11U) == 0 && (there & there >> 1U & 0x22U) == 0;
-  });
-}
-
 std::uint64_t shared_wavefronts(const WarpAccess& access) {
   check(access);
   if (access.width < bank_bytes) {
@@ -283,16 +268,17 @@ std::uint64_t shared_wavefronts(const WarpAccess& access) {
   const Lanes warp{access.addresses};
   // As many lanes as fill a wavefront if all read different bytes.
   const std::size_t group = wavefront_bytes / access.width;
-  if (2 * group < warp.size() && active(warp) > 0 && halves_agree(warp)) return 1;
+  if (group == warp.size()) return bank_degree(warp, access.width);
+  if (2 * group < warp.size() && active(warp) > 0 && have_one_address(warp))
+    return (active(warp) + half_warp - 1) / half_warp;
   std::uint64_t wavefronts = 0;
   for (std::size_t first = 0; first < warp.size(); first += 2 * group) {
-    const Lanes both = warp.subspan(first, std::min(2 * group, warp.size()));
-    if (both.size() == group || lanes_agree(both, 1) || lanes_agree(both, 2)) {
-      wavefronts += bank_degree(both, access.width);
-    } else {
-      wavefronts += bank_degree(both.first(group), access.width);
-      wavefronts += bank_degree(both.last(group), access.width);
-    }
+    const Lanes both = warp.subspan(first, 2 * group);
+    const bool agree = lanes_agree(both, 1) || lanes_agree(both, 2);
+    wavefronts += agree && bank_degree(both, access.width) == 1
+                      ? 1
+                      : bank_degree(both.first(group), access.width) +
+                            bank_degree(both.last(group), access.width);
   }
   return wavefronts;
 }

@@ -73,11 +73,8 @@ struct SequenceTraffic {
 };
 [[nodiscard]] SequenceTraffic traffic(Generation generation, std::span<const WarpAccess> accesses);
 
-/// Whether lanes of 16 bytes in both halves of a warp that have one address are served as one: by
-/// which lanes take part, a bit each (SOURCES.md, "A few lanes at one address").
-[[nodiscard]] bool halves_are_one(std::uint32_t lanes);
-
-/// Wavefronts of shared memory (5.x and later) for a load or a store; none without lanes. Throws
+/// Wavefronts of shared memory (5.x and later) for a load or a store; none without lanes. For 16
+/// bytes in some lanes of a warp it may be off: access::wavefronts_are_known says when. Throws
 /// std::invalid_argument for a width other than 4, 8 or 16, or an address that is not a multiple of
 /// it.
 [[nodiscard]] std::uint64_t shared_wavefronts(const WarpAccess& access);

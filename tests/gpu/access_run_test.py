@@ -48,7 +48,7 @@ SHARED_OPERATIONS = {
     "exchange": "seen = atomicExch(&words[at], seen);",
     "swap": "seen = atomicCAS(&words[at], 0u, seen);",
     "add_only": "atomicAdd(&words[at], seen);",
-    "wide_load": "seen = sum(reinterpret_cast<uint4*>(words)[at]);",
+    "wide_load": "seen += sum(reinterpret_cast<uint4*>(words)[at]);",
 }
 """Accesses of shared memory whose cost depends on which lanes have one address."""
 
@@ -62,22 +62,33 @@ SHARED_LANES = (
 
 
 def shared_source() -> str:
+    """A kernel for each operation: a statement for each set of lanes and places."""
+
+    def statement(operation: str, lanes: int, a: int, b: int, c: int) -> str:
+        at = f"(threadIdx.x % {a}u) * {b}u + (threadIdx.x / {a}u) * {c}u"
+        some = f"if (({lanes:#x}u >> threadIdx.x & 1u) != 0)"
+        return f"  {some} {{ const unsigned at = {at}; {operation} }}"
+
     helper = "__device__ unsigned sum(uint4 of) { return of.x + of.y + of.z + of.w; }"
     return helper + "".join(
         f"""
-extern "C" __global__ void {name}(unsigned* out, unsigned lanes,
-                                  unsigned a, unsigned b, unsigned c) {{
+extern "C" __global__ void {name}(unsigned* out) {{
   __shared__ __align__(16) unsigned words[4096];
   for (unsigned i = threadIdx.x; i < 4096; i += 32) words[i] = 0;
   __syncthreads();
-  const unsigned at = (threadIdx.x % a) * b + (threadIdx.x / a) * c;
   unsigned seen = threadIdx.x + 1;
-  if ((lanes >> threadIdx.x & 1u) != 0) {operation}
+{statements}
   __syncthreads();
   out[threadIdx.x] = seen + words[threadIdx.x];
 }}
 """
         for name, operation in SHARED_OPERATIONS.items()
+        for statements in [
+            "\n".join(
+                statement(operation, lanes, *place)
+                for lanes, place in product(SHARED_LANES, SHARED_PLACES)
+            )
+        ]
     )
 
 
@@ -136,31 +147,25 @@ class AccessRunTest(unittest.TestCase):
 
     def test_lanes_with_one_address_in_shared_memory_are_counted_as_predicted(self) -> None:
         (self.folder / "shared.cu").write_text(shared_source())
-        launches = []
-        for number, name in enumerate(SHARED_OPERATIONS):
-            # Each operation takes another third: a launch has a process of its own.
-            for lanes, (a, b, c) in [*product(SHARED_LANES, SHARED_PLACES)][number % 3 :: 3]:
-                launches.append(self.folder / f"{name}-{lanes:x}-{a}-{b}-{c}.yaml")
-                launches[-1].write_text(
-                    f"schema: 1\nkernel: ^{name}$\ngrid: 1\nblock: 32\n"
-                    f"arguments: [{{bytes: 128}}, {lanes}, {a}, {b}, {c}]\n"
-                )
+        launches = [self.folder / f"{name}.yaml" for name in SHARED_OPERATIONS]
+        for launch in launches:
+            launch.write_text(
+                f"schema: 1\nkernel: ^{launch.stem}$\ngrid: 1\nblock: 32\n"
+                "arguments: [{bytes: 128}]\n"
+            )
 
         def counted(part: Sequence[Path]) -> Answer:
             return report(STRATA, [self.folder / "shared.cu"], part)
 
         found, said = Comparison(), []
-        for told, complaints in answers(counted, in_parts(launches, 64)):
+        for told, complaints in answers(counted, in_parts(launches, 1)):
             found.add(told)
             said += complaints.splitlines()
-            for kernel in told["kernels"]:
-                for access in kernel["accesses"]:
-                    for one in access["exact"]:
-                        if "counted" in one and not one["counted"]["as_predicted"]:
-                            moved = one["wavefronts"], one["counted"]["wavefronts"]
-                            print(f"{Path(one['launch']).stem}: {moved}", flush=True)
         print(found.summary(len(launches)), flush=True)
         self.check(found, said)
+        self.assertGreater(found.exact, 500)
+        # 16 bytes in some lanes, of which no rule is known to hold.
+        self.assertLessEqual(len(found.unknown), 30)
 
     def package_kernels(self) -> Iterator[Path]:
         for package in sorted(one for one in Path(PACKAGES).iterdir() if one.is_dir()):

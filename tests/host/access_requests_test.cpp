@@ -4,9 +4,12 @@
 
 #include <array>
 #include <cstdint>
+#include <fstream>
 #include <random>
 #include <set>
 #include <span>
+#include <sstream>
+#include <string>
 #include <vector>
 
 namespace strata::access {
@@ -114,6 +117,51 @@ TEST_P(SharedLanes, TakeTheWavefrontsOfTheModel) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Widths, SharedLanes, testing::Values(4U, 8U, 16U));
+
+/// Loads of 8 and 16 bytes of shared memory, each in some lanes, as an H200 served them: lane l has
+/// element (l % a) * b + (l / a) * c.
+TEST(WideLoads, TakeTheWavefrontsThatWereCounted) {
+  std::ifstream file{STRATA_ACCESS_DATA "/wide_loads.csv"};
+  std::string line;
+  std::getline(file, line);
+  ASSERT_EQ(line, "width,lanes,a,b,c,wavefronts");
+  unsigned known = 0;
+  unsigned all_of_them = 0;
+  while (std::getline(file, line)) {
+    std::istringstream cells{line};
+    std::array<std::uint64_t, 6> cell{};
+    for (std::uint64_t& one : cell) {
+      std::string text;
+      std::getline(cells, text, ',');
+      one = std::stoull(text, nullptr, 0);
+    }
+    const auto [width, mask, a, b, c, counted] = cell;
+    std::array<std::uint64_t, warp_lanes> addresses{};
+    for (unsigned lane = 0; lane < warp_lanes; ++lane)
+      addresses.at(lane) = width * (lane % a * b + lane / a * c);
+    const LaneAccess access{static_cast<unsigned>(width), static_cast<std::uint32_t>(mask),
+                            addresses.data()};
+    ++all_of_them;
+    if (!wavefronts_are_known(access)) continue;
+    ++known;
+    EXPECT_EQ(lane_wavefronts(access), counted) << line;
+  }
+  EXPECT_GT(all_of_them, 1500U);
+  EXPECT_GT(known, all_of_them * 9 / 10);
+}
+
+TEST(WideLoads, ThatNoRuleFitsAreNoExactNumber) {
+  // Counted: 3, where the rules of whole warps give 2.
+  std::array<std::uint64_t, warp_lanes> addresses{};
+  for (unsigned lane = 0; lane < warp_lanes; ++lane)
+    addresses.at(lane) = 16 * (lane % 2);
+  const LaneAccess access{16, 0x99999999, addresses.data()};
+  EXPECT_FALSE(wavefronts_are_known(access));
+  RequestCounter counter{RequestModel::shared, {}};
+  counter.add(access, 3);
+  counter.add({16, ~0U, addresses.data()});
+  EXPECT_EQ(counter.sums().unmodelled, 3U);
+}
 
 TEST(Requests, OfThirtyTwoBytesALaneAreOneOfTheWholeWarp) {
   std::array<std::uint64_t, warp_lanes> addresses{};
