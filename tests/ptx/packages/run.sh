@@ -21,4 +21,5 @@ if [[ ! $folder/venv/locked -nt $here/requirements.lock ]]; then
 fi
 rm -rf "$folder/ptx"
 "$python" "$here/generate.py" "$folder/ptx"
+"$python" "$here/mending.py" "$strata" "$folder/ptx"
 "$python" "$here/coalescing.py" "$strata" "$folder/ptx"
