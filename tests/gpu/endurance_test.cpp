@@ -17,6 +17,7 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <malloc.h>
 #include <pthread.h>
 #include <string>
 #include <unistd.h>
@@ -32,6 +33,8 @@ struct Held {
 };
 
 Held held() {
+  // What was freed and kept for later is not held: it moved a process by up to 4 % either way.
+  ::malloc_trim(0);
   std::size_t free = 0;
   std::size_t total = 0;
   cuda_check(cudaMemGetInfo(&free, &total));
