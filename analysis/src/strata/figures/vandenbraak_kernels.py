@@ -124,7 +124,7 @@ def _times(kernels: Sequence[Kernel]) -> c.Panel | None:
         c.Series(theirs, c.Look("#b5a800", "D", size=5.5), "published 2010"),
     ]
     names = c.names_axis([one.name for one in shown])
-    values = c.Axis("time of one image (s)", "log", room=0.16)
+    values = c.Axis("time of one image", "log", text=c.seconds, room=0.16)
     return c.Panel(layers, names, values, "Sizes of the paper", sideways=True)
 
 
