@@ -423,7 +423,7 @@ def _judged(
     moved, beyond, reach = tests.moved, tests.beyond, tests.reach
     least, unsure, chances = math.log1p(settings.min_change), reach(UNSURE), tests.chances(beyond)
     smallest = tests.chances(np.full(len(moved), least))
-    alarms = holm(chances, settings.false_alarm, smallest) & (np.abs(beyond) >= least)
+    alarms = holm(chances, settings.false_alarm, smallest)
     same = np.abs(moved) + unsure <= least
     # The first step of Holm's procedure, which is the strictest.
     edges = np.maximum(reach(strictest(smallest, settings.false_alarm)), least)
