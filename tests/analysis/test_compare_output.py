@@ -538,3 +538,12 @@ def test_a_run_stands_beside_published_devices_alone(
     (line,) = capsys.readouterr().err.splitlines()
     assert "no published device 'B999'; expected one of A100, " in line
     assert "V100 SXM2" in line
+
+
+def test_the_page_of_two_devices_begins_with_their_map(tmp_path: Path) -> None:
+    names = ("excerpt-nvidia-h200", "map-nvidia-h100")
+    runs = [load_run(next(DATA.glob(f"{name}-*"))) for name in names]
+    comparison_files.write((), devices.side_by_side(runs), tmp_path)
+    page = (tmp_path / "compare.html").read_text()
+    assert page.count('aria-label="The levels of memory') == 1
+    assert page.index('aria-label="The levels of memory') < page.index("<h2>")

@@ -20,6 +20,7 @@ from strata.compare.wander import (
     floors,
     holm,
     median_error,
+    strictest,
 )
 
 
@@ -191,3 +192,39 @@ def test_holm_alarms_at_the_smallest_chances_and_between_bonferroni_and_none(
     assert (inside <= rate).all()
     assert not inside.size or not outside.size or inside.max() <= outside.min()
     assert alarms[chances <= rate / max(len(listed), 1)].all()
+
+
+def test_rows_that_hardly_move_by_the_least_change_spend_none_of_the_rate() -> None:
+    chances = np.array([0.004, 0.9, 0.9, 0.9])
+    assert not holm(chances, 0.01).any()
+    least = np.array([0.5, 0.001, 0.001, 0.001])
+    assert holm(chances, 0.01, least).tolist() == [True, False, False, False]
+    assert not holm(np.array([0.004]), 0.01, 0.003).any()  # smaller than the least
+
+
+@given(
+    st.lists(st.tuples(st.floats(1e-12, 1.0), st.floats(1e-12, 1.0)), min_size=1, max_size=30),
+    st.floats(0.001, 0.3),
+)
+def test_the_first_alarm_spends_the_rate(listed: list[tuple[float, float]], rate: float) -> None:
+    chances, least = np.array(listed).T
+    level = strictest(least, rate)
+    assert np.minimum(level, least).sum() <= rate * (1 + 1e-9)
+    assert level >= rate / len(least) * (1 - 1e-9)
+    first = int(np.argmin(np.where(chances <= least, chances, np.inf)))
+    if chances[first] <= least[first] and abs(chances[first] / level - 1) > 1e-6:
+        assert holm(chances, rate, least)[first] == (chances[first] < level)
+    assert (holm(chances, rate) <= holm(chances, rate, least) | (chances > least)).all()
+
+
+def test_alarms_of_reported_changes_keep_the_declared_rate() -> None:
+    # Normal rows of very unequal sizes, of which only changes of at least 1 are reported.
+    rng = np.random.default_rng(36)
+    sigmas = np.exp(rng.uniform(-3, 1, 50))
+    least = 2 * (1 - np.array([NormalDist(0, sigma).cdf(1.0) for sigma in sigmas]))
+    false = 0
+    for _ in range(3000):
+        moved = rng.normal(0, sigmas)
+        chances = np.array([2 * NormalDist().cdf(-abs(at)) for at in moved / sigmas])
+        false += bool((holm(chances, 0.1, least) & (np.abs(moved) >= 1)).any())
+    assert 0.08 < false / 3000 < 0.1 + 3 * (0.09 / 3000) ** 0.5

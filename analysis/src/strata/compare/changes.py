@@ -4,7 +4,7 @@ Only valid rows of both runs are compared; the others are counted or listed. Tim
 in logarithms: a row against the noise floor of `strata.compare.wander`, a family of rows against
 the distribution of `strata.compare.families`. Half of the declared false-alarm rate is spent on
 rows and half on families, so that together they keep it. Counted, modelled and published values
-must be exactly equal.
+must be exactly equal. What a different clock of the whole run explains is no alarm.
 """
 
 import itertools
@@ -18,8 +18,26 @@ from typing import Literal, NamedTuple, Protocol, TypeVar, get_args
 import numpy as np
 
 from strata.compare import families, wander
-from strata.compare.conditions import CLOCK, Difference, differences, kinship, repeats
-from strata.compare.wander import Drift, Floor, Group, Laws, Vector, floors, holm, median_error
+from strata.compare.conditions import (
+    CLOCK,
+    CLOCK_TOLERANCE,
+    Difference,
+    clocks,
+    differences,
+    kinship,
+    repeats,
+)
+from strata.compare.wander import (
+    Drift,
+    Floor,
+    Group,
+    Laws,
+    Vector,
+    floors,
+    holm,
+    median_error,
+    strictest,
+)
 from strata.model import atlas
 from strata.run import Row, Run, RunError, grouped
 
@@ -127,12 +145,14 @@ class Comparison:
 
     `changes`, `exact` (counted, modelled, published or reported rows) and `left_out` are in the
     order of the first run; `alone` counts the rows of only the first and only the second run.
-    `repeats` are the sets of runs of the same code from which the floors were estimated.
+    `repeats` are the sets of runs of the same code from which the floors were estimated. `clock` is
+    the change of the clock as a logarithm; 0 within its tolerance, or if it is unknown.
     """
 
     before: Run
     after: Run
     settings: Settings
+    clock: float
     repeats: tuple[tuple[Run, ...], ...]
     differences: tuple[Difference, ...]
     changes: tuple[Change, ...]
@@ -224,13 +244,18 @@ def compare(
     sets = repeats((before, after), same)
     family = family_of(before)
     timed, others = _pairs(before, after)
-    moved = _drift(timed, family)
-    again = [[_drift(_pairs(first, run)[0], family) for run in later] for first, *later in sets]
+    clock = _clock(before, after)
+    moved = _drift(timed, family, clock)
+    again = [
+        [_drift(_pairs(first, run)[0], family, _clock(first, run)) for run in later]
+        for first, *later in sets
+    ]
     drifts = [drift for runs in again for drift in runs if drift.groups]
     assumed = math.log1p(settings.wander)
     own = families.shifts(moved)
     laws = families.laws(own, [[*map(families.shifts, runs)] for runs in again], assumed)
-    held = floors(drifts or [moved], moved.groups, known=bool(drifts), assumed=assumed)
+    calm = [families.without_clock(drift, tested=False) for drift in drifts or [moved]]
+    held = floors(calm, moved.groups, known=bool(drifts), assumed=assumed)
     if drifts and len(laws) >= wander.MIN_ROWS:  # which show how far each family drifts
         of = zip(held, map(laws.get, moved.families), strict=True)
         held = [
@@ -244,7 +269,7 @@ def compare(
     alone = (len(before.rows) - len(common), len(after.rows) - len(common))
     told = differences(before, after)
     return Comparison(
-        before, after, settings, sets, told, changes, together, exact, left_out, alone
+        before, after, settings, clock, sets, told, changes, together, exact, left_out, alone
     )
 
 
@@ -288,7 +313,15 @@ def family_of(run: Run) -> Callable[[Row], families.Key]:
     return key
 
 
-def _drift(pairs: Sequence[tuple[Row, Row]], family: Callable[[Row], families.Key]) -> Drift:
+def _clock(before: Run, after: Run) -> float:
+    """The change of the clock as a logarithm; 0 within its tolerance, or if it is unknown."""
+    one, two = clocks(before, after)
+    return math.log(two / one) if abs(two - one) > CLOCK_TOLERANCE * one else 0.0
+
+
+def _drift(
+    pairs: Sequence[tuple[Row, Row]], family: Callable[[Row], families.Key], clock: float
+) -> Drift:
     changes = [math.log(two.value / one.value) for one, two in pairs]
     steep = _climbs([one for one, _ in pairs])
     errors = [
@@ -297,7 +330,8 @@ def _drift(pairs: Sequence[tuple[Row, Row]], family: Callable[[Row], families.Ke
     ]
     keys = [family(one) for one, _ in pairs]
     kinds = [groups(one, key) for (one, _), key in zip(pairs, keys, strict=True)]
-    return Drift(np.array(changes), np.array(errors), kinds, keys)
+    spans = [families.explained(one.unit, clock) for one, _ in pairs] if clock else []
+    return Drift(np.array(changes), np.array(errors), kinds, keys, spans)
 
 
 def _climbs(rows: Sequence[Row]) -> dict[tuple[str, str, str], float]:
@@ -332,8 +366,9 @@ def _changes(
         for name in ("shape", "shift", "freedom")
     )
     laws = Laws(scales, shapes, shifts, freedoms)
-    chances, directions = laws.chances(moved.changes), [better(before) for before, _ in pairs]
-    judged = _judged(moved.changes, directions, chances, laws.reach, settings)
+    beyond = families.without_clock(moved, tested=True).changes
+    tests = Tests(moved.changes, beyond, laws.chances, laws.reach, _widths(moved.clock, pairs))
+    judged = _judged(tests, [better(before) for before, _ in pairs], settings)
     for (before, after), floor, one in zip(pairs, found, judged, strict=True):
         yield Change(*one, before, after, floor)
 
@@ -345,14 +380,20 @@ def _families(
     settings: Settings,
 ) -> Iterator[Family]:
     members = grouped(range(len(pairs)), moved.families.__getitem__)
-    middles = np.array([np.median(moved.changes[members[key]]) for key in laws])
-    chances = np.array([law.chance(at) for law, at in zip(laws.values(), middles, strict=True)])
+    known = families.shifts(moved)
+    shifts = [known[key] for key in laws]
     rows = [tuple(pairs[place][0] for place in members[key]) for key in laws]
+
+    def chances(moved: Vector) -> Vector:
+        return np.array([law.chance(at) for law, at in zip(laws.values(), moved, strict=True)])
 
     def reach(chance: float) -> Vector:
         return np.array([law.reach(chance) for law in laws.values()])
 
-    judged = _judged(middles, [better(of[0]) for of in rows], chances, reach, settings)
+    middles = np.array([one.middle for one in shifts])
+    beyond = np.array([one.beyond for one in shifts])
+    tests = Tests(middles, beyond, chances, reach, _widths([one.clock for one in shifts], rows))
+    judged = _judged(tests, [better(of[0]) for of in rows], settings)
     for (key, law), of, at, one in zip(laws.items(), rows, middles, judged, strict=True):
         alike = int((moved.changes[members[key]] * at > 0).sum())
         found = Family(*one, key, of, alike, law)
@@ -360,23 +401,33 @@ def _families(
         yield replace(found, verdict="undecided") if apart else found
 
 
-Reach = Callable[[float], Vector]
+class Tests(NamedTuple):
+    """What moved, what of it the clocks do not explain, and how it moves without a change."""
+
+    moved: Vector
+    beyond: Vector
+    chances: Callable[[Vector], Vector]
+    reach: Callable[[float], Vector]
+    clock: Vector
+
+
+def _widths(spans: Sequence[tuple[float, float]], of: Sequence[object]) -> Vector:
+    """How much the clocks explain at most; nothing if there are no spans."""
+    return np.array([max(-low, high) for low, high in spans or [(0.0, 0.0)] * len(of)])
 
 
 def _judged(
-    moved: Vector,
-    directions: Sequence[Better],
-    chances: Vector,
-    reach: Reach,
-    settings: Settings,
+    tests: Tests, directions: Sequence[Better], settings: Settings
 ) -> Iterator[tuple[Verdict, Better, float, float, float, float, float]]:
-    """The fields of `Judged` for each that `moved`, at the set rate of even one false alarm."""
-    sizes, least, unsure = np.abs(moved), math.log1p(settings.min_change), reach(UNSURE)
-    alarms = holm(chances, settings.false_alarm) & (sizes >= least)
-    same = sizes + unsure <= least
+    """The fields of `Judged` for each that moved, at the set rate of even one false alarm."""
+    moved, beyond, reach = tests.moved, tests.beyond, tests.reach
+    least, unsure, chances = math.log1p(settings.min_change), reach(UNSURE), tests.chances(beyond)
+    smallest = tests.chances(np.full(len(moved), least))
+    alarms = holm(chances, settings.false_alarm, smallest)
+    same = np.abs(moved) + unsure <= least
     # The first step of Holm's procedure, which is the strictest.
-    edges = np.maximum(reach(settings.false_alarm / max(len(moved), 1)), least)
-    change, smallest = _relative(moved), _relative(edges + reach(2 * (1 - POWER)))
+    edges = np.maximum(reach(strictest(smallest, settings.false_alarm)), least)
+    change, found = _relative(moved), _relative(edges + reach(2 * (1 - POWER)) + tests.clock)
     low, high = _relative(moved - unsure), _relative(moved + unsure)
     for place, direction in enumerate(directions):
         verdict: Verdict = "same" if same[place] else "undecided"
@@ -384,7 +435,7 @@ def _judged(
             worse = (change[place] > 0) == (direction == "lower")
             verdict = "changed" if direction == "neither" else "slower" if worse else "faster"
         chance = float(chances[place])
-        yield verdict, direction, change[place], low[place], high[place], chance, smallest[place]
+        yield verdict, direction, change[place], low[place], high[place], chance, found[place]
 
 
 def _relative(logarithms: Vector) -> list[float]:

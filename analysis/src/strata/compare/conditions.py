@@ -12,7 +12,7 @@ Kinship = Literal["device", "model", "other"]
 
 CLOCK = "core_clock"
 CLOCK_TOLERANCE = 0.005
-"""Clocks that differ by more are named."""
+"""Clocks that differ by more are named, and explain what follows them."""
 
 # Facts of the device that change its performance and are not due to a change of the code.
 _FACTS = (
@@ -118,14 +118,20 @@ def _shown(name: str, conditions: Mapping[str, Any]) -> str:
     return text or "none"
 
 
-def _held_clock(one: Run, other: Run) -> Iterator[Difference]:
-    """The clock under load, if its median over the common cases differs."""
+def clocks(one: Run, other: Run) -> tuple[float, float]:
+    """The clock under load of each run, its median over the common cases; 0 where it is unknown."""
     ours, theirs = (
         {row.key: row.value for row in run.rows if row.quantity == CLOCK and row.valid}
         for run in (one, other)
     )
     shared = ours.keys() & theirs.keys()
     before, after = (median([clock[key] for key in shared] or [0]) for clock in (ours, theirs))
+    return before, after
+
+
+def _held_clock(one: Run, other: Run) -> Iterator[Difference]:
+    """The clock under load, if it differs."""
+    before, after = clocks(one, other)
     if abs(after - before) > CLOCK_TOLERANCE * before:
         name = "clock under load, median over cases"
         yield Difference(name, quantity(before, "Hz"), quantity(after, "Hz"))

@@ -206,13 +206,15 @@ def fit(changes: Vector, errors: Vector, *, kept: float) -> tuple[float, float]:
 class Drift(NamedTuple):
     """Logarithms of ratios of two runs, their errors, and each row's groups, finest first.
 
-    `families` are those of `strata.compare.families`.
+    `families` are those of `strata.compare.families`. `clock` is what a difference of the two runs'
+    clocks explains of each row's change, from its lower end to its upper; empty without one.
     """
 
     changes: Vector
     errors: Vector
     groups: Sequence[Sequence[Group]]
     families: Sequence[tuple[str, str, str, str]] = ()
+    clock: Sequence[tuple[float, float]] = ()
 
 
 def floors(
@@ -269,10 +271,29 @@ def caution(count: int) -> float:
     return 1 + 1.17 / math.sqrt(count)
 
 
-def holm(chances: Vector, rate: float) -> Mask:
-    """Holm's alarms: the probability of even one false one is at most `rate`, in any dependence."""
-    order = np.argsort(chances, kind="stable")
-    below = chances[order] <= rate / np.arange(len(chances), 0, -1)
-    alarms = np.empty(len(chances), bool)
-    alarms[order] = np.logical_and.accumulate(below)
+def holm(chances: Vector, rate: float, least: Vector | float = 1.0) -> Mask:
+    """Holm's alarms: the probability of even one false one is at most `rate`, in any dependence.
+
+    `least` are the chances of the smallest change that is reported, and smaller changes are no
+    alarms. So without a change, one row's alarm at the level u has the probability min(u, least):
+    a row that hardly ever moves that far spends none of the rate, and the others may spend it.
+    """
+    least = np.broadcast_to(np.asarray(least, float), chances.shape)
+    alarms = np.zeros(len(chances), bool)
+    for place in np.argsort(chances, kind="stable"):
+        chance = chances[place]
+        if chance <= least[place]:
+            left = ~alarms
+            if chance > rate / left.sum() and np.minimum(chance, least[left]).sum() > rate:
+                break
+            alarms[place] = True
     return alarms
+
+
+def strictest(least: Vector, rate: float) -> float:
+    """The chance below which the first of Holm's alarms is raised."""
+    least = np.sort(least)
+    left = rate - np.concatenate(([0.0], np.cumsum(least)[:-1]))
+    levels = left / np.arange(len(least), 0, -1)  # if only the rows from here on spend the level
+    spent = np.append(levels <= least, True)
+    return float(np.append(levels, 1.0)[np.argmax(spent)])

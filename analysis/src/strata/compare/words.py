@@ -140,6 +140,12 @@ def _notes(found: Comparison) -> Iterator[str]:
         f"least {size(settings.min_change)}, the smallest change of interest. Same: its own 95"
         f"{units.SPACE}% interval lies within that. Everything else is undecided."
     )
+    if found.clock:
+        yield (
+            f"The clock of the second run is {size(abs(math.expm1(found.clock)))} "
+            f"{'higher' if found.clock > 0 else 'lower'}: of each family, only what lies beyond a "
+            "change by none, part or all of that is tested."
+        )
     if found.changes:
         names = (", ".join(run.context.run for run in runs) for runs in found.repeats)
         source = f"runs of the same code ({'; '.join(names)})"

@@ -119,13 +119,14 @@ def write(
     templates.filters["plain"] = plain
     page = templates.get_template("compare.html.j2")
     rows = _rows((sheet for *_, sheet in drawings), found)
-    places, shown = Places([*rows.values()]), list[Markup]()
+    places, shown = Places([*rows.values()]), dict[str, Markup]()
     for stem, title, sheet in drawings:
         known = [one._replace(row=one.row and rows[_key(one.row)]) for one in sheet.hits]
         where = hits(replace(sheet, hits=known), places)
-        shown.append(inline_svg(files[f"{stem}.svg"].decode(), f"{stem}-", title, where))
+        shown[stem] = inline_svg(files[f"{stem}.svg"].decode(), f"{stem}-", title, where)
+    first = shown.pop("hierarchy_map", None) if beside else None  # how devices differ, at a glance
     text = page.render(
-        title="Strata: comparison", parts=parts, drawings=shown, rows=len(rows),
-        packed=all_rows.pack([*rows.values()], without_paths),
+        title="Strata: comparison", parts=parts, first=first, drawings=[*shown.values()],
+        rows=len(rows), packed=all_rows.pack([*rows.values()], without_paths),
     )  # fmt: skip
     write_files(out, files | {"compare.html": text.encode()})
