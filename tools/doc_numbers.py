@@ -28,9 +28,9 @@ from strata.model import atlas
 ROOT = Path(__file__).parents[1]
 
 SCALES = {
-    "%": 0.01, "times": 1, "cycles": 1, "ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1, "KiB": 2**10,
-    "MiB": 2**20, "GiB": 2**30, "B/cycle": 1, "GB/s": 1e9, "TB/s": 1e12, "TFLOP/s": 1e12,
-    "minutes": 60,
+    "%": 0.01, "times": 1, "cycles": 1, "ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1, "B": 1,
+    "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "B/cycle": 1, "GB/s": 1e9, "TB/s": 1e12,
+    "TFLOP/s": 1e12, "minutes": 60,
     "GHz": 1e9, "W": 1, "× 10⁶": 1e6, "× 10⁹": 1e9, "× 10¹⁰": 1e10, "× 10¹²": 1e12,
     "e-7": 1e-7, "": 1,
 }  # fmt: skip

@@ -267,6 +267,22 @@ def test_directions_that_follow_each_other_are_not_both_at_once(tmp_path: Path) 
     assert rules(judged_run(tmp_path / "wide", *copies("copy_engine", wide))) == []
 
 
+def found_line(
+    value: float, name: str = "line", benchmark: str = "cache_geometry"
+) -> dict[str, Any]:
+    rows = [measurement(name, [value] * 7, unit="B", method="change_point")]
+    return case(rows, benchmark=benchmark, params={"property": f"l2_{name}", "carveout": "0"})
+
+
+def test_a_line_is_a_power_of_two(tmp_path: Path) -> None:
+    run = judged_run(tmp_path, found_line(160))
+    assert reasons(run) == {"line": "line: re-judged: a line of 160 B is no power of two"}
+    assert rules(judged_run(tmp_path / "sector", found_line(48, "sector"))) == ["line"]
+    others = [found_line(128), found_line(32, "sector")]
+    for at, one in enumerate((*others, found_line(160, benchmark="latency"))):
+        assert rules(judged_run(tmp_path / f"{at}", one)) == []
+
+
 # --- the run around them --------------------------------------------------------------------------
 
 

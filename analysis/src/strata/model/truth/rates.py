@@ -1,5 +1,6 @@
-"""Rules for times: Little's law, physical limits, and names that promise too much."""
+"""Rules for times: Little's law, physical limits, names that promise too much, odd lines."""
 
+import math
 from collections.abc import Iterator
 
 from strata.model.atlas import L1_BYTES_PER_CYCLE
@@ -135,4 +136,20 @@ def overlap(here: Here) -> Iterator[Broken]:
         yield Broken("overlap", f"{told} (bound {OVERLAP:g}): one after the other")
 
 
-RULES = (magnitudes, little, limits, names, overlap)
+def lines(here: Here) -> Iterator[Broken]:
+    """Lines of caches and their sectors are powers of two: addresses are divided by their bits.
+
+    A change point one step late is as repeatable as one in its place.
+    """
+    if here.case.benchmark != "cache_geometry":
+        return
+    for name in ("line", "sector"):
+        row = here.first.get(name)
+        if row and row.valid and math.frexp(row.value)[0] != POWER_OF_TWO:
+            yield broken("line", f"a {name} of {row.value:g} {row.unit} is no power of two", row)
+
+
+POWER_OF_TWO = 0.5
+"""Its mantissa."""
+
+RULES = (magnitudes, little, limits, names, overlap, lines)
