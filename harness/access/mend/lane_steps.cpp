@@ -49,44 +49,42 @@ std::optional<LaneSteps::Rate> LaneSteps::rate_of_atom(AtomId id) {
   return rate;
 }
 
-std::optional<LaneSteps::Rate> LaneSteps::rate_of(FormId form) {
+std::optional<std::vector<LaneSteps::Part>> LaneSteps::parts_of(FormId form) {
   if (form == no_form) return std::nullopt;
   Forms& forms = kernel_.forms();
-  std::optional<Rate> sum;
-  const std::vector<Term> terms{forms.terms_of(form).begin(), forms.terms_of(form).end()};
-  for (const Term& term : terms) {
-    if (!forms.mentions(forms.form_of(term), [this](const Atom& atom) { return changes(atom); }))
-      continue;
-    const auto part = along(term);
-    if (!part) return std::nullopt;
-    auto rate = rate_of_atom(part->atom);
-    if (!rate || (sum && sum->divisor != rate->divisor)) return std::nullopt;
-    rate->number = checks_.apply(Operation::multiply, rate->number, part->times);
-    if (sum) rate->number = checks_.apply(Operation::add, sum->number, rate->number);
-    sum = rate;
-  }
-  return sum ? sum : Rate{checks_.constant(0)};
-}
-
-std::optional<std::vector<LaunchChecks::LaneStep>> LaneSteps::of(std::uint32_t instruction) {
-  constexpr std::size_t most_parts = 8;
-  Forms& forms = kernel_.forms();
-  const ptx::Instruction& one = kernel_.kernel().instructions[instruction];
-  const FormId form = kernel_.address(instruction, *address_of(one)).form;
-  if (form == no_form) return std::nullopt;
-  std::vector<LaunchChecks::LaneStep> parts;
+  std::vector<Part> parts;
   const std::vector<Term> terms{forms.terms_of(form).begin(), forms.terms_of(form).end()};
   for (const Term& term : terms) {
     if (!forms.mentions(forms.form_of(term), [this](const Atom& atom) { return changes(atom); }))
       continue;
     const auto part = along(term);
     const auto rate = part ? rate_of_atom(part->atom) : std::nullopt;
-    if (!rate || parts.size() == most_parts) return std::nullopt;
+    if (!rate) return std::nullopt;
     parts.push_back({.bytes = part->times, .steps = rate->number, .divisor = rate->divisor});
   }
   return parts;
 }
 
+std::optional<LaneSteps::Rate> LaneSteps::rate_of(FormId form) {
+  const auto parts = parts_of(form);
+  if (!parts) return std::nullopt;
+  std::optional<Rate> sum;
+  for (const Part& one : *parts) {
+    if (sum && sum->divisor != one.divisor) return std::nullopt;
+    const auto number = checks_.apply(Operation::multiply, one.steps, one.bytes);
+    sum = Rate{sum ? checks_.apply(Operation::add, sum->number, number) : number, one.divisor};
+  }
+  return sum ? sum : Rate{checks_.constant(0)};
+}
+
 // NOLINTEND(misc-no-recursion)
+
+std::optional<std::vector<LaneSteps::Part>> LaneSteps::of(std::uint32_t instruction) {
+  constexpr std::size_t most_parts = 8;
+  const ptx::Instruction& one = kernel_.kernel().instructions[instruction];
+  auto parts = parts_of(kernel_.address(instruction, *address_of(one)).form);
+  if (parts && parts->size() > most_parts) return std::nullopt;
+  return parts;
+}
 
 }  // namespace strata::access

@@ -14,12 +14,13 @@ namespace strata::access {
 
 class LaneSteps {
  public:
+  using Part = LaunchChecks::LaneStep;
   /// Both must outlive it. `axis`: that of threadIdx which goes along a warp.
   LaneSteps(KernelForms& kernel, Bounds& bounds, LaunchChecks& checks, unsigned axis)
       : kernel_{kernel}, bounds_{bounds}, checks_{checks}, axis_{axis} {}
 
   /// The steps of an instruction's address; nothing where it hangs on more than the launch.
-  [[nodiscard]] std::optional<std::vector<LaunchChecks::LaneStep>> of(std::uint32_t instruction);
+  [[nodiscard]] std::optional<std::vector<Part>> of(std::uint32_t instruction);
 
  private:
   /// What a step along the warp adds: a number over a divisor. Remainders are passed over: they
@@ -35,6 +36,8 @@ class LaneSteps {
   };
   [[nodiscard]] bool changes(const Atom& atom) const;
   [[nodiscard]] std::optional<Along> along(const Term& term);
+  /// The steps of the terms that change along a warp.
+  [[nodiscard]] std::optional<std::vector<Part>> parts_of(FormId form);
   [[nodiscard]] std::optional<Rate> rate_of_atom(AtomId id);
   [[nodiscard]] std::optional<Rate> rate_of(FormId form);
 

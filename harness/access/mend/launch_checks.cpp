@@ -248,7 +248,6 @@ bool LaunchChecks::pays(const Launch& launch) const {
     all.push_back(value(node, launch, [&](Number number) -> const Range& { return all[number]; }));
   double before = 0;
   double after = 0;
-  double anyway = 0;
   for (const Stores& one : stores_) {
     std::array<launch_math::LaneStep, most_strides> parts{};
     for (std::size_t i = 0; i < one.parts.size(); ++i) {
@@ -259,9 +258,8 @@ bool LaunchChecks::pays(const Launch& launch) const {
     const double lanes = std::min(32.0, launch_math::number(all[one.lanes]));
     before += 32 / lanes * launch_math::reached_sectors(parts, lanes, 1);
     after += 32 / lanes * launch_math::reached_sectors(parts, lanes, one.threads);
-    anyway = launch_math::stored_anyway;
   }
-  return after <= std::max(before, anyway);
+  return after <= std::max(before, launch_math::stored_anyway);
 }
 
 std::string LaunchChecks::code_of_pays() const {

@@ -20,8 +20,8 @@ import numpy as np
 from strata.compare import families, wander
 from strata.compare.conditions import (
     CLOCK,
-    CLOCK_TOLERANCE,
     Difference,
+    clock_differs,
     clocks,
     differences,
     kinship,
@@ -316,7 +316,7 @@ def family_of(run: Run) -> Callable[[Row], families.Key]:
 def _clock(before: Run, after: Run) -> float:
     """The change of the clock as a logarithm; 0 within its tolerance, or if it is unknown."""
     one, two = clocks(before, after)
-    return math.log(two / one) if abs(two - one) > CLOCK_TOLERANCE * one else 0.0
+    return math.log(two / one) if clock_differs(one, two) else 0.0
 
 
 def _drift(

@@ -82,9 +82,9 @@ def differences(one: Run, other: Run) -> tuple[Difference, ...]:
 
 
 def _differ(name: str, before: Any, after: Any) -> bool:
-    """Whether two values of a condition differ; clocks by more than their tolerance."""
+    """Whether two values of a condition differ."""
     if name.startswith("clocks ") and isinstance(before, float) and isinstance(after, float):
-        return abs(after - before) > CLOCK_TOLERANCE * abs(before)
+        return clock_differs(before, after)
     return bool(before != after)
 
 
@@ -129,9 +129,14 @@ def clocks(one: Run, other: Run) -> tuple[float, float]:
     return before, after
 
 
+def clock_differs(before: float, after: float) -> bool:
+    """Whether two clocks are different ones: by more than their tolerance."""
+    return abs(after - before) > CLOCK_TOLERANCE * abs(before)
+
+
 def _held_clock(one: Run, other: Run) -> Iterator[Difference]:
     """The clock under load, if it differs."""
     before, after = clocks(one, other)
-    if abs(after - before) > CLOCK_TOLERANCE * before:
+    if clock_differs(before, after):
         name = "clock under load, median over cases"
         yield Difference(name, quantity(before, "Hz"), quantity(after, "Hz"))
