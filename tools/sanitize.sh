@@ -4,10 +4,12 @@
 #   tools/sanitize.sh [STRATA [TOOL[:PART]...]]   build/gpu/bin/strata; memcheck initcheck racecheck synccheck; parts
 #                                                 from 0 on, all of them where none is said
 #   SANITIZE_DEVICES=N                            devices 0 to N - 1, which take the parts in turn; 1 where it is not set
+#   SANITIZE_JOBS=N                               parts at a time; 6 for each device where it is not set: processes that
+#                                                 share a device wait for each other
 #
-# A sanitised kernel takes up to a hundred times as long, so a case gets six samples, the fewest there can be; the two rungs
-# that launch each system by itself get one system; and the sweep runs in parts, all tools and parts side by side: nothing
-# that is timed here is believed. Exit status: 0 no tool found anything and all cases ran, but for chains that a tool makes too
+# A sanitised kernel takes up to a thousand times as long, so a case gets six samples, the fewest there can be; ladders get
+# small problems, which the same kernels solve; and the sweep runs in parts, side by side: nothing that is timed here is
+# believed. Exit status: 0 no tool found anything and all cases ran, but for chains that a tool makes too
 # slow to be timed; 1 otherwise. What a tool said stays in build/sanitize/TOOL.PART.log.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
@@ -36,6 +38,11 @@ listed=$(printf '%s\n' "${parts[@]}" | sed -E 's/^\^//; s/\.\*.*//' | sort -u | 
 parts+=("^(?!$listed)")
 # A chase through so much memory takes minutes, in the kernel of the smaller ones.
 small='(?!.*footprint=\d{8})'
+small_problems=()
+for rung in naive tiled one_launch fast_math unrolled registers register_banks pair_once tensor_cores; do
+  small_problems+=(--set "$rung.bodies=4096" --set "$rung.systems=1")
+done
+for rung in lazy runs; do small_problems+=(--set "neighbours_$rung.agents=4096"); done
 logs=build/sanitize
 rm -rf "$logs"
 mkdir -p "$logs"
@@ -48,14 +55,14 @@ run_part() {
   TMPDIR=$folder compute-sanitizer --tool "$2" --target-processes all --error-exitcode 9 --print-limit 20 \
     "$strata" run quick --device "cuda:$1" --counters none --out "$logs/$2.$3" --filter "^$small(${parts[$3]})" \
     --set plan.warmups=0 --set plan.min_samples=6 --set plan.max_samples=6 --set plan.seconds_per_case=0.01 \
-    --set plan.time_limit=600 --set naive.systems=1 --set tiled.systems=1 >"$logs/$2.$3.log" 2>&1
+    --set plan.time_limit=600 "${small_problems[@]}" >"$logs/$2.$3.log" 2>&1
   echo "status $?" >>"$logs/$2.$3.log"
   rm -rf "$folder"
 }
-# As many at a time as there are cores.
+jobs=${SANITIZE_JOBS:-$((6 * ${SANITIZE_DEVICES:-1}))}
 device=0
 run_next() {
-  while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n; done
+  while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
   run_part "$device" "$@" &
   device=$(((device + 1) % ${SANITIZE_DEVICES:-1}))
 }
