@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -260,6 +261,13 @@ Found find_line(std::uint64_t footprint, std::span<const std::uint64_t> strides,
   return found;
 }
 
+void require_power_of_two(Property property, const Found& found) {
+  const double bytes = median(found.estimates);
+  int exponent = 0;
+  if (std::frexp(bytes, &exponent) == 0.5) return;
+  throw Skipped{fmt::format("a {} of {:g} bytes is no power of two", quantity_of(property), bytes)};
+}
+
 std::uint32_t sum_of_trials(const Neighbours& plan) {
   std::uint32_t sum = 0;
   for (std::uint32_t t = 0; t < plan.places(); ++t) {
@@ -335,6 +343,7 @@ std::uint64_t search(Session& session, Property property, const Search& where,
     Found found =
         find_line(footprint_beyond(size.bytes, lines.parts), strides, cycles, repetitions);
     found.walks += size.walks;
+    require_power_of_two(property, found);
     report(session, property, found, said);
     session.fact("size_bytes", static_cast<std::int64_t>(size.bytes));
   } else {
@@ -372,6 +381,7 @@ Experiment describe_trials(Property property, const Neighbours& plan, int launch
       cycles.push_back(one.numbers);
     Found found = find_sector(scan_of(plan, cycles));
     found.walks = static_cast<unsigned>(samples.size());
+    require_power_of_two(property, found);
     report(session, property, found, said);
   };
   return experiment;

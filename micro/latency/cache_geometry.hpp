@@ -118,6 +118,10 @@ struct Found {
 [[nodiscard]] Found find_line(std::uint64_t footprint, std::span<const std::uint64_t> strides,
                               const LoadCycles& cycles, unsigned repetitions);
 
+/// Lines and sectors are powers of two of bytes: throws Skipped where the median of the estimates
+/// is not, because a change point that lies a step off in all repetitions looks confident.
+void require_power_of_two(Property property, const Found& found);
+
 /// In random order, trial t loads the first word at `place_of(t)` and one `distance_of(t)` bytes
 /// further.
 struct Neighbours {

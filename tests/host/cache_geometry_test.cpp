@@ -176,6 +176,13 @@ TEST(FindLine, SaysThatEveryStrideMisses) {
   EXPECT_THROW((void)find_line(4 * mebi, strides, model, 7), Skipped);
 }
 
+TEST(FindLine, IsNoRowWhereNoCacheHasSuchALine) {
+  for (const double bytes : {32.0, 64.0, 128.0})
+    EXPECT_NO_THROW(require_power_of_two(Property::l2_line, {.estimates = {16, bytes, 512}}));
+  for (const double bytes : {96.0, 160.0, 0.0})
+    EXPECT_THROW(require_power_of_two(Property::l2_sector, {.estimates = {bytes}}), Skipped);
+}
+
 TEST(Strides, LeaveOutThoseThatUseEveryOtherSet) {
   const auto strides = strides_of(32, 480, 16, 256);
   EXPECT_EQ(strides.front(), 32U);
