@@ -3,6 +3,7 @@
 #include "harness/access/inputs.hpp"
 #include "harness/access/launch_file.hpp"
 #include "harness/access/marked_ptx.hpp"
+#include "harness/access/mend/mend.hpp"
 #include "harness/case/error.hpp"
 #include "harness/case/subprocess.hpp"
 #include "harness/case/unique_fd.hpp"
@@ -311,6 +312,41 @@ class Tracer {
   std::vector<Generation> generations_;
 };
 
+/// Launches kernels by turns with what changes make of them, one after the other.
+class Trier {
+ public:
+  Trier(const Message& job, int ordinal) : ordinal_{ordinal}, modules_{job, ordinal} {}
+
+  [[nodiscard]] Message answer(const Message& request) {
+    const ptx::Module& module = modules_.of(request).front();
+    const Launch launch = read_launch(request.at("file"), modules_.of(request));
+    const ptx::Kernel& kernel = module.kernels[launch.kernel];
+    const std::string words = request.at("change");
+    const Mended mended =
+        mend(module, launch.kernel, parse_change("--change", words, module, kernel));
+    const ptx::Module changed = ptx::read(mended.alone, "the mended PTX");
+    const auto compiled = [&](const ptx::Module& of, const Launch& how) {
+      const std::string name{of.kernels[how.kernel].name};
+      return on_device(
+          of, how,
+          assemble({of.text.data(), of.text.size()}, "the PTX", modules_.tools(), {.entry = name}));
+    };
+    constexpr unsigned turns = 41;
+    const KernelTurns found =
+        run_by_turns(ordinal_, compiled(module, launch),
+                     compiled(changed, mended_launch(mended, module, changed, launch)), turns);
+    if (!found.overrun.empty()) {
+      return {{"refused", fmt::format("the kernel wrote outside {}",
+                                      in_quotes(launch.buffers[found.overrun.front()].name))}};
+    }
+    return {{"original", found.first}, {"mended", found.second}, {"different", found.different}};
+  }
+
+ private:
+  int ordinal_;
+  JobModules modules_;
+};
+
 /// The lines of a worker as they arrive; the last one reports how it ended.
 class Worker {
  public:
@@ -387,7 +423,8 @@ Message request_of(const LaunchFile& launch) {
 }
 
 bool is_same_launch(const Message& one, const Message& other) {
-  return one.at("module") == other.at("module") && one.at("file") == other.at("file");
+  return one.at("module") == other.at("module") && one.at("file") == other.at("file") &&
+         one.value("change", "") == other.value("change", "");
 }
 
 /// Whether this is the last line of a worker.
@@ -509,6 +546,25 @@ std::vector<TraceAnswer> trace_launches(std::span<const ptx::Module> modules,
   return all;
 }
 
+std::vector<Trial> try_changes(std::span<const ptx::Module> modules,
+                               const std::vector<TrialRequest>& requests, const std::string& device,
+                               std::chrono::seconds patience) {
+  std::vector<Message> launches;
+  for (const auto& request : requests) {
+    launches.push_back(request_of({.module = request.module, .file = request.file}));
+    launches.back()["change"] = request.change;
+  }
+  std::vector<Trial> all;
+  for (const Message& said : replies(job_of("try", modules), launches, device, patience)) {
+    Trial& trial = all.emplace_back(Trial{.failure = failure_of(said)});
+    if (!trial.failure.empty()) continue;
+    said.at("original").get_to(trial.original);
+    said.at("mended").get_to(trial.mended);
+    said.at("different").get_to(trial.different);
+  }
+  return all;
+}
+
 }  // namespace access
 
 void add_access_worker(CLI::App& app) {
@@ -536,6 +592,8 @@ void add_access_worker(CLI::App& app) {
       const int ordinal = parse_device_request(*device).ordinal;
       if (job.at("task") == "trace") {
         answer_all(job, access::Tracer{job, ordinal});
+      } else if (job.at("task") == "try") {
+        answer_all(job, access::Trier{job, ordinal});
       } else {
         answer_all(job, access::Counter{job, ordinal});
       }

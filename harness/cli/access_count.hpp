@@ -3,6 +3,7 @@
 #pragma once
 
 #include "harness/access/evaluate.hpp"
+#include "harness/access/mend/trials.hpp"
 #include "harness/access/ptx.hpp"
 #include "harness/access/traced_ptx.hpp"
 #include "harness/cli/counted_launch.hpp"
@@ -52,5 +53,12 @@ struct TraceAnswer {
                                                       const std::string& device,
                                                       std::chrono::seconds patience,
                                                       std::uint64_t bytes);
+
+/// Launches the original and the mended kernel of each request by turns. Otherwise as
+/// count_launches, but without counters.
+[[nodiscard]] std::vector<Trial> try_changes(std::span<const ptx::Module> modules,
+                                             const std::vector<TrialRequest>& requests,
+                                             const std::string& device,
+                                             std::chrono::seconds patience);
 
 }  // namespace strata::access

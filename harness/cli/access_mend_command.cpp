@@ -1,4 +1,7 @@
-// strata access mend: kernels with better accesses, proved to do the same; needs no device.
+// strata access mend: kernels with better accesses, proved to do the same; needs no device but for
+// --run.
+#include "harness/cli/access_mend_command.hpp"
+
 #include "harness/access/inputs.hpp"
 #include "harness/access/launch_file.hpp"
 #include "harness/access/listing.hpp"
@@ -15,6 +18,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -22,6 +26,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -42,6 +47,9 @@ struct MendOptions {
   unsigned compare = 4;
   bool assembles = false;
   bool is_quiet = false;
+  bool runs = false;
+  std::string device = "cuda:0";
+  long long seconds = 60;
   access::Tools tools;
 };
 
@@ -52,7 +60,9 @@ struct Work {
   std::string name;  ///< readable
   Chosen chosen;
   Comparisons compared;
-  std::string failure;  ///< of assembling it, or of comparing it
+  std::string failure;                ///< of assembling it, or of comparing it
+  std::vector<access::Change> tried;  ///< on a device
+  access::Outcome outcome;            ///< of these
 };
 
 /// The change that --change asks of the kernel; nothing where it asks for none.
@@ -69,10 +79,12 @@ std::optional<access::Change> asked(const MendOptions& options, const ptx::Modul
   return std::nullopt;
 }
 
+/// `only`: this change alone.
 void work_on(const MendOptions& options, const ptx::Module& module,
-             std::span<const access::Launch> launches, Work& work) {
+             std::span<const access::Launch> launches, Work& work,
+             const std::optional<access::Change>& only = {}) {
   const ptx::Kernel& kernel = module.kernels[work.kernel];
-  const auto change = asked(options, module, kernel, work.name);
+  const auto change = only ? only : asked(options, module, kernel, work.name);
   if (!change && !options.changes.empty()) {
     work.chosen.why = "--change asks nothing of it";
     return;
@@ -98,6 +110,81 @@ std::vector<access::Launch> launches_of(std::span<const access::Launch> all, std
   return found;
 }
 
+constexpr std::size_t most_tried = 4;  ///< changes of a kernel
+
+/// The launches of a kernel in which a change would be taken, for a device to try.
+std::vector<access::TrialRequest> requests_for(const MendOptions& options, const Work& work,
+                                               const access::Input& input,
+                                               std::span<const access::Launch> launches,
+                                               const access::Change& change) {
+  std::vector<access::TrialRequest> requests;
+  const access::Mended mended = access::mend(input.module, work.kernel, change);
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    const access::Launch& launch = launches[i];
+    const bool is_taken = launch.module == work.input && launch.kernel == work.kernel &&
+                          !mended.checks.failing(launch) && mended.checks.pays(launch);
+    if (!is_taken) continue;
+    requests.push_back(
+        {.file = options.launches[i], .change = access::words_of(change, input.module)});
+  }
+  return requests;
+}
+
+/// Keeps what is faster of a kernel's changes, or nothing.
+void keep_faster(const MendOptions& options, const access::Input& input,
+                 std::span<const access::Launch> launches,
+                 std::span<const std::vector<access::Trial>> trials, Work& work) {
+  work.outcome = access::outcome_of(trials);
+  const bool is_raced = work.compared.worst.raced > 0;
+  for (const auto& trial : trials.front()) {
+    if (trial.different > 0 && !is_raced)
+      work.failure = fmt::format("{} bytes differ on the device", trial.different);
+  }
+  if (!work.outcome.kept) {
+    work.chosen.mended.reset();
+    work.chosen.why =
+        fmt::format("on the device no change is faster; {}: {}", text_of(work.tried.front()),
+                    one_line(work.outcome.changes.front().why_not));
+  } else if (*work.outcome.kept != 0) {
+    work_on(options, input.module, launches, work, work.tried[*work.outcome.kept]);
+  }
+}
+
+/// Has a device try what promises most, of the kernels that launches are given of.
+void try_on_device(const MendOptions& options, const access::TryChanges& try_changes,
+                   const std::vector<access::Input>& inputs,
+                   std::span<const access::Launch> launches, std::vector<Work>& all) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    std::vector<access::TrialRequest> requests;
+    std::vector<std::pair<Work*, std::vector<std::size_t>>> parts;  // requests of each change
+    for (Work& work : all) {
+      if (work.input != i || !work.chosen.mended || !work.failure.empty()) continue;
+      std::vector<std::size_t> counts;
+      for (const auto& change : work.chosen.promising | std::views::take(most_tried)) {
+        const auto more = requests_for(options, work, inputs[i], launches, change);
+        if (more.empty()) continue;
+        work.tried.push_back(change);
+        counts.push_back(more.size());
+        requests.insert(requests.end(), more.begin(), more.end());
+      }
+      if (!counts.empty()) parts.emplace_back(&work, counts);
+    }
+    if (requests.empty()) continue;
+    const auto trials = try_changes({&inputs[i].module, 1}, requests, options.device,
+                                    std::chrono::seconds{options.seconds});
+    auto next = trials.begin();
+    for (const auto& [work, counts] : parts) {
+      std::vector<std::vector<access::Trial>> changes;
+      for (const std::size_t count : counts) {
+        const auto end = next + static_cast<std::ptrdiff_t>(count);
+        changes.emplace_back(next, end);
+        next = end;
+      }
+      keep_faster(options, inputs[i], launches_of(launches, i, work->kernel), changes, *work);
+    }
+  }
+}
+
 /// Has ptxas make machine code of a mended kernel.
 void assemble(const MendOptions& options, const access::Input& input, Work& work) {
   if (!options.assembles || !work.chosen.mended) return;
@@ -117,6 +204,20 @@ std::string state_of(const Work& work) {
   return work.chosen.is_refused ? "refused" : "unchanged";
 }
 
+std::string trial_text(const Work& work) {
+  if (!work.outcome.kept) return "not tried on the device: no launch that takes it was given";
+  const access::TriedChange& kept = work.outcome.changes[*work.outcome.kept];
+  std::string text =
+      fmt::format("on the device: {:.4g} µs → {:.4g} µs, ÷ {:.3g}", 1e6 * kept.original,
+                  1e6 * kept.mended, kept.original / kept.mended);
+  if (kept.ratios.size() == 1) {
+    text += fmt::format(" ({:.3g} to {:.3g})", 1 / kept.ratios[0].high, 1 / kept.ratios[0].low);
+  } else {
+    text += fmt::format(" over {} launches", kept.ratios.size());
+  }
+  return text + fmt::format(", the best of {} tried", work.tried.size());
+}
+
 std::string comparison_text(const Comparisons& compared) {
   if (compared.compared == 0) {
     return compared.failed > 0
@@ -129,7 +230,8 @@ std::string comparison_text(const Comparisons& compared) {
   return text;
 }
 
-void print_table(const std::vector<access::Input>& inputs, const std::vector<Work>& all) {
+void print_table(const MendOptions& options, const std::vector<access::Input>& inputs,
+                 const std::vector<Work>& all) {
   std::map<std::string, std::size_t> counts;
   for (const Work& work : all) {
     ++counts[state_of(work)];
@@ -153,6 +255,7 @@ void print_table(const std::vector<access::Input>& inputs, const std::vector<Wor
       fmt::print("    cycles of an SM for them, modelled: ÷ {:.2f}\n",
                  before.cycles / after.cycles);
     }
+    if (options.runs) fmt::print("    {}\n", trial_text(work));
     fmt::print("    {}\n", comparison_text(work.compared));
     const auto reasons = mended.checks.reasons();
     if (!reasons.empty()) {
@@ -166,6 +269,19 @@ void print_table(const std::vector<access::Input>& inputs, const std::vector<Wor
   for (const auto& [state, count] : counts)
     parts.push_back(fmt::format("{} {}", count, state));
   fmt::print("{} kernel{}: {}\n", all.size(), all.size() == 1 ? "" : "s", fmt::join(parts, ", "));
+}
+
+/// Of a change that a device has tried.
+nlohmann::ordered_json json_of(const access::Change& change, const access::TriedChange& tried,
+                               const ptx::Module& module) {
+  nlohmann::ordered_json ratios = nlohmann::ordered_json::array();
+  for (const strata::Interval& one : tried.ratios)
+    ratios.push_back({one.low, one.high});
+  return {{"change", access::words_of(change, module)},
+          {"original_seconds", tried.original},
+          {"mended_seconds", tried.mended},
+          {"ratios", ratios},
+          {"why_not", tried.why_not}};
 }
 
 void print_json(const std::vector<access::Input>& inputs, const std::vector<Work>& all) {
@@ -194,6 +310,10 @@ void print_json(const std::vector<access::Input>& inputs, const std::vector<Work
       one["compared"] = work.compared.compared;
       one["raced_bytes"] = work.compared.worst.raced;
       one["checks"] = mended.checks.reasons();
+    }
+    for (std::size_t i = 0; i < work.tried.size(); ++i) {
+      one["tried"].push_back(
+          json_of(work.tried[i], work.outcome.changes[i], inputs[work.input].module));
     }
     kernels.push_back(std::move(one));
   }
@@ -332,19 +452,20 @@ bool print_failures(const std::vector<Work>& all) {
   return any_failed;
 }
 
-ExitCode run(const MendOptions& options) {
+ExitCode run(const MendOptions& options, const access::TryChanges& try_changes) {
   std::vector<access::Input> inputs = read_all(options);
   std::vector<Work> all = work_for(options, inputs);
   std::vector<access::Launch> launches;
   for (const auto& file : options.launches)
     add_launch(file, inputs, launches);
   work_on_all(options, inputs, launches, all);
+  if (options.runs) try_on_device(options, try_changes, inputs, launches, all);
   for (Work& work : all)
     assemble(options, inputs[work.input], work);
   if (options.format == "json") {
     print_json(inputs, all);
   } else if (!options.is_quiet) {
-    print_table(inputs, all);
+    print_table(options, inputs, all);
   }
   const bool any_failed = print_failures(all);
   if (!options.out.empty()) write_out(options, inputs, all);
@@ -353,10 +474,10 @@ ExitCode run(const MendOptions& options) {
 
 }  // namespace
 
-void add_access_mend(CLI::App& app, int& status) {
+void add_access_mend(CLI::App& app, int& status, const access::TryChanges& try_changes) {
   const auto options = std::make_shared<MendOptions>();
-  auto* sub = app.add_subcommand(
-      "mend", "make kernels that do the same with fewer requests and sectors; needs no device");
+  auto* sub =
+      app.add_subcommand("mend", "make kernels that do the same with fewer requests and sectors");
   sub->add_option("FILES", options->files, "PTX, CUDA sources, or binaries that hold PTX")
       ->required();
   option(sub, "--kernel", options->kernel, "only kernels whose name matches", "RE");
@@ -374,6 +495,17 @@ void add_access_mend(CLI::App& app, int& status) {
          "LAUNCHES")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
+  if (try_changes) {
+    sub->add_flag(
+           "--run", options->runs,
+           "launch what promises most on a GPU, by turns with the original, and keep what is "
+           "faster")
+        ->needs("--launch");
+    option(sub, "--device", options->device, "device for --run", "cuda:N");
+    option(sub, "--seconds", options->seconds, "time limit of a launch with --run", "SECONDS")
+        ->check(CLI::Range(1, 3600))
+        ->capture_default_str();
+  }
   sub->add_flag("--assemble", options->assembles, "have ptxas make machine code of each");
   sub->add_flag("--quiet", options->is_quiet, "print nothing but what goes wrong");
   add_compiler_options(sub, options->tools);
@@ -386,10 +518,12 @@ void add_access_mend(CLI::App& app, int& status) {
       "widest access),\n"
       "       swizzle=128 (rows of shared memory, bytes), given=param_4:1 (a parameter must be "
       "this)\n"
-      "Exit status: 0; 1 where results differ or ptxas refuses one; 2 bad input.\n"
+      "Exit status: 0; 1 where results differ or ptxas refuses one; 2 bad input; 3 no device for "
+      "--run.\n"
       "Examples: strata access mend kernels.cu --out mended\n"
       "          strata access mend kernels.ptx --change 'scale: threads=4'");
-  sub->callback([options, &status] { status = static_cast<int>(run(*options)); });
+  sub->callback(
+      [options, try_changes, &status] { status = static_cast<int>(run(*options, try_changes)); });
 }
 
 }  // namespace strata

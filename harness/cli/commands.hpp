@@ -33,8 +33,6 @@ void add_model(CLI::App& app);
 void add_access(CLI::App& app, int& status, const std::vector<std::string>& command);
 /// `access capture`; `app` is `access`.
 void add_access_capture(CLI::App& app, int& status);
-/// `access mend`; `app` is `access`.
-void add_access_mend(CLI::App& app, int& status);
 /// Internal to `access --run`: hidden.
 void add_access_worker(CLI::App& app);
 void add_nbody(CLI::App& app, int& status);

@@ -1,6 +1,6 @@
 // `strata access mend` alone, for builds of what it mends: the command holds the benchmarks.
 #include "harness/case/error.hpp"
-#include "harness/cli/commands.hpp"
+#include "harness/cli/access_mend_command.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

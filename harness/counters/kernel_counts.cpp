@@ -5,6 +5,7 @@
 #include "harness/counters/counter_set.hpp"
 #include "harness/counters/cupti_check.hpp"
 #include "harness/cuda/buffer.hpp"
+#include "harness/cuda/stream.hpp"
 #include "harness/model/split_mix.hpp"
 
 #include <cuda_runtime_api.h>
@@ -14,9 +15,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <elf.h>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -78,18 +82,25 @@ class GuardedMemory {
 class LoadedKernel {
  public:
   explicit LoadedKernel(const KernelLaunch& launch)
-      : launch_{launch}, parameters_{launch.parameters} {
-    cuda_check(cudaLibraryLoadData(&library_, launch.cubin.data(), nullptr, nullptr, 0, nullptr,
-                                   nullptr, 0));
-    unload_ = finally([this] { cuda_release(cudaLibraryUnload(library_), "cudaLibraryUnload"); });
-    cuda_check(cudaLibraryGetKernel(&kernel_, library_, launch.function.c_str()));
-    for (std::size_t i = 0; i < launch.memory.size(); ++i)
-      place(launch.memory[i], i);
-    for (auto& [index, memory] : memory_)
+      : LoadedKernel{launch, std::make_shared<Memory>()} {
+    restore();
+  }
+  /// On the memory of another kernel, which keeps its contents.
+  LoadedKernel(const KernelLaunch& launch, const LoadedKernel& other)
+      : LoadedKernel{launch, other.memory_} {}
+
+  /// Gives all memory its first contents.
+  void restore() {
+    for (auto& [index, memory] : *memory_)
       memory.put(content_here(index));
   }
 
   void run() {
+    launch();
+    cuda_check(cudaDeviceSynchronize());
+  }
+
+  void launch() {
     std::vector<void*> arguments;
     for (const std::size_t offset : launch_.parameter_offsets)
       arguments.push_back(parameters_.data() + offset);
@@ -114,29 +125,39 @@ class LoadedKernel {
       how.numAttrs = 1;
     }
     cuda_check(cudaLaunchKernelExC(&how, function, arguments.data()));
-    cuda_check(cudaDeviceSynchronize());
   }
 
   /// Contents of the memory with this index, which is not a variable.
   [[nodiscard]] std::vector<std::uint8_t> content_of(std::size_t wanted) const {
-    const auto found =
-        std::ranges::find(memory_, wanted, [](const auto& one) { return one.first; });
-    return found == memory_.end() ? std::vector<std::uint8_t>{} : found->second.content();
+    const auto found = memory_->find(wanted);
+    return found == memory_->end() ? std::vector<std::uint8_t>{} : found->second.content();
   }
 
   [[nodiscard]] std::vector<std::size_t> overrun() const {
     std::vector<std::size_t> found;
-    for (const auto& [index, memory] : memory_) {
+    for (const auto& [index, memory] : *memory_) {
       if (memory.is_overrun()) found.push_back(index);
     }
     return found;
   }
 
  private:
+  using Memory = std::map<std::size_t, GuardedMemory>;
+
+  LoadedKernel(const KernelLaunch& launch, std::shared_ptr<Memory> memory)
+      : launch_{launch}, parameters_{launch.parameters}, memory_{std::move(memory)} {
+    cuda_check(cudaLibraryLoadData(&library_, launch.cubin.data(), nullptr, nullptr, 0, nullptr,
+                                   nullptr, 0));
+    unload_ = finally([this] { cuda_release(cudaLibraryUnload(library_), "cudaLibraryUnload"); });
+    cuda_check(cudaLibraryGetKernel(&kernel_, library_, launch.function.c_str()));
+    for (std::size_t i = 0; i < launch.memory.size(); ++i)
+      place(launch.memory[i], i);
+  }
+
   void place(const LaunchMemory& memory, std::size_t index) {
     std::uint64_t address = 0;
     if (memory.variable.empty()) {
-      address = memory_.emplace_back(index, GuardedMemory{memory}).second.address();
+      address = memory_->try_emplace(index, memory).first->second.address();
     } else {
       void* at = nullptr;
       std::size_t bytes = 0;
@@ -176,7 +197,7 @@ class LoadedKernel {
   cudaLibrary_t library_ = nullptr;
   cudaKernel_t kernel_ = nullptr;
   Finally unload_;
-  std::vector<std::pair<std::size_t, GuardedMemory>> memory_;
+  std::shared_ptr<Memory> memory_;        ///< by the index in the launch
   std::vector<std::uint64_t> addresses_;  ///< on the device, of the launch's memory
 };
 
@@ -337,6 +358,60 @@ std::vector<std::vector<std::uint8_t>> run_kernel(int ordinal, const KernelLaunc
   std::vector<std::vector<std::uint8_t>> found;
   for (const std::size_t index : wanted)
     found.push_back(kernel.content_of(index));
+  return found;
+}
+
+KernelTurns run_by_turns(int ordinal, const KernelLaunch& first, const KernelLaunch& second,
+                         unsigned turns) {
+  constexpr double least_seconds = 1e-3;
+  constexpr double warm_seconds = 0.05;  // until clocks have risen
+  cuda_check(cudaSetDevice(ordinal));
+  LoadedKernel one{first};
+  LoadedKernel other{second, one};
+  const auto contents = [&] {
+    std::vector<std::vector<std::uint8_t>> all;
+    for (std::size_t i = 0; i < first.memory.size(); ++i)
+      all.push_back(one.content_of(i));
+    return all;
+  };
+  one.run();
+  KernelTurns found{.overrun = one.overrun()};
+  if (!found.overrun.empty()) return found;
+  const auto left = contents();
+  one.restore();
+  other.run();
+  found.overrun = one.overrun();
+  if (!found.overrun.empty()) return found;
+  const auto left_by_other = contents();
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    for (std::size_t at = 0; at < left[i].size(); ++at)
+      found.different += left[i][at] == left_by_other[i][at] ? 0 : 1;
+  }
+  Event begin;
+  Event end;
+  const auto seconds = [&](LoadedKernel& kernel, unsigned launches) {
+    begin.record_in(nullptr);
+    for (unsigned i = 0; i < launches; ++i)
+      kernel.launch();
+    end.record_in(nullptr);
+    return end.seconds_since(begin) / launches;
+  };
+  double spent = 0;
+  double shortest = least_seconds;
+  while (spent < warm_seconds) {
+    for (LoadedKernel* const kernel : {&one, &other}) {
+      const double taken = seconds(*kernel, 1);
+      shortest = std::min(shortest, taken);
+      spent += taken;
+    }
+  }
+  const auto launches = static_cast<unsigned>(std::ceil(least_seconds / shortest));
+  for (unsigned turn = 0; turn < turns; ++turn) {
+    const bool is_first = turn % 2 == 0;  // what comes second finds another cache
+    if (is_first) found.first.push_back(seconds(one, launches));
+    found.second.push_back(seconds(other, launches));
+    if (!is_first) found.first.push_back(seconds(one, launches));
+  }
   return found;
 }
 

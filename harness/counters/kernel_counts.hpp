@@ -80,6 +80,21 @@ void renew_context(int ordinal);
 [[nodiscard]] std::vector<std::vector<std::uint8_t>> run_kernel(
     int ordinal, const KernelLaunch& launch, const std::vector<std::size_t>& wanted);
 
+/// Two kernels that were launched by turns, without counting.
+struct KernelTurns {
+  std::vector<double> first = {};   ///< seconds a launch, of each turn
+  std::vector<double> second = {};  ///< of the same turns
+  std::uint64_t different = 0;      ///< bytes of memory that the second leaves otherwise
+  /// Indices of memory whose guards one of them overwrote; then nothing was timed.
+  std::vector<std::size_t> overrun = {};
+};
+
+/// Launches both kernels on the same memory: once each with its first contents, which tells whether
+/// they leave the same bytes; then by turns, each turn as many launches as take a millisecond, but
+/// one at least. `second` has the memory of `first`. Otherwise as count_kernel.
+[[nodiscard]] KernelTurns run_by_turns(int ordinal, const KernelLaunch& first,
+                                       const KernelLaunch& second, unsigned turns);
+
 /// The source line of each machine instruction of a kernel, in order; 0 if the cubin has none.
 /// Needs no device.
 [[nodiscard]] std::vector<std::uint32_t> source_lines(const std::string& cubin,

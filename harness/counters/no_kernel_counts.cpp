@@ -30,6 +30,10 @@ std::vector<std::vector<std::uint8_t>> run_kernel(int /*ordinal*/, const KernelL
                                                   const std::vector<std::size_t>& /*wanted*/) {
   no_counts();
 }
+KernelTurns run_by_turns(int /*ordinal*/, const KernelLaunch& /*first*/,
+                         const KernelLaunch& /*second*/, unsigned /*turns*/) {
+  no_counts();
+}
 std::vector<std::uint32_t> source_lines(const std::string& /*cubin*/,
                                         const std::string& /*function*/) {
   no_counts();

@@ -227,6 +227,22 @@ class Mend(unittest.TestCase):
         ).stderr
         self.assertIn("--out", told)
         self.assertIn("FILES", self.refusal())
+        self.assertIn("--launch", self.refusal(KERNELS, "--run"))
+
+    def test_a_missing_device_is_told_in_one_line(self) -> None:
+        launch = self.out / "bytes.yaml"
+        buffers = "  - {bytes: 2048}\n" * 3
+        launch.write_text(
+            "schema: 1\nkernel: ^bytes$\ngrid: [8]\nblock: [256]\n"
+            f"arguments:\n{buffers}  - u32 2048\n"
+        )
+        command = [STRATA, "access", "mend", str(KERNELS), "--launch", str(launch), "--run"]
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=PATIENCE, check=False
+        )
+        if done.returncode == 0:
+            self.skipTest("there is a device")
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (3, 1), done.stderr)
 
     def test_it_explains_itself(self) -> None:
         text = self.answer("--help").stdout
@@ -235,6 +251,7 @@ class Mend(unittest.TestCase):
             "--launch",
             "--out",
             "--compare",
+            "--run",
             "exchange=x",
             "Exit status",
         ):

@@ -184,6 +184,30 @@ Change parse_change(std::string_view flag, std::string_view words, const ptx::Mo
   return change;
 }
 
+std::string words_of(const Change& change, const ptx::Module& module) {
+  std::vector<std::string> words;
+  const auto add_swaps = [&](std::string_view word, const std::array<unsigned, 3>& order) {
+    std::array<unsigned, 3> made{0, 1, 2};
+    for (unsigned axis = 0; axis < order.size(); ++axis) {
+      const auto other = std::ranges::find(made, order.at(axis)) - made.begin();
+      if (other == axis) continue;
+      std::swap(made.at(axis), made.at(static_cast<std::size_t>(other)));
+      words.push_back(fmt::format("{}={},{}", word, axes[axis], axes[other]));
+    }
+  };
+  add_swaps("swap", change.thread_axes);
+  add_swaps("swap_blocks", change.block_axes);
+  if (change.exchange) words.push_back(fmt::format("exchange={}", axes[change.exchange->axis]));
+  if (change.threads > 1) words.push_back(fmt::format("threads={}", change.threads));
+  if (change.passes > 1) words.push_back(fmt::format("passes={}", change.passes));
+  if (change.bytes != Change{}.bytes) words.push_back(fmt::format("group={}", change.bytes));
+  if (change.swizzled_row != 0)
+    words.push_back(fmt::format("swizzle={}", 1U << change.swizzled_row));
+  for (const auto& [parameter, value] : change.given)
+    words.push_back(fmt::format("given={}:{}", module.symbols[parameter].name, value));
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
 Extent mended_grid(const Change& change, const Extent& grid, const Extent& block) {
   auto sizes = permuted(sizes_of(grid), change.block_axes);
   std::uint32_t& along = sizes.at(change.lanes_axis());

@@ -61,6 +61,9 @@ struct Change {
 [[nodiscard]] Change parse_change(std::string_view flag, std::string_view words,
                                   const ptx::Module& module, const ptx::Kernel& kernel);
 
+/// The words of a change, as parse_change reads them.
+[[nodiscard]] std::string words_of(const Change& change, const ptx::Module& module);
+
 /// Why a change cannot be made.
 class NotMended : public std::runtime_error {
  public:

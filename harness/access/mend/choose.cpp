@@ -274,6 +274,10 @@ class Search {
       chosen_.is_refused = true;
       chosen_.why = text_of(module_.kernels[number_], chosen_.refused.front().second);
     }
+    if (chosen_.mended) chosen_.promising.push_back(chosen_.mended->change);
+    for (const auto& [ratio, change] : promising_) {
+      if (std::ranges::count(chosen_.promising, change) == 0) chosen_.promising.push_back(change);
+    }
     return chosen_;
   }
 
@@ -312,6 +316,7 @@ class Search {
     }
     if (!failing.empty()) untaken_ = failing;
     const double ratio = before.cycles > 0 ? after.cycles / before.cycles : 1;
+    if (only_ || ratio < 1) promising_.emplace(ratio, mended.change);
     if (!only_ && ratio >= best_) return;
     best_ = ratio * least_gain;  // a larger change must pay once more
     chosen_.before = before;
@@ -364,7 +369,8 @@ class Search {
   Candidates candidates_;
   Chosen chosen_{.why = "no change of its accesses asks for less"};
   std::map<std::pair<std::vector<std::uint8_t>, std::array<std::uint32_t, 6>>, AskedFor> known_;
-  std::string untaken_;  ///< why some launch would take the original
+  std::multimap<double, Change> promising_;  ///< by what is asked for, of what it was before
+  std::string untaken_;                      ///< why some launch would take the original
   double best_ = least_gain;
   bool is_long_ = false;               ///< the first of the usual launches
   std::optional<bool> has_conflicts_;  ///< in shared memory, which a swizzle might mend
