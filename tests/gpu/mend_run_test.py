@@ -76,4 +76,4 @@ class MendRunTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
