@@ -60,10 +60,13 @@ class Sweep(rfm.RunOnlyRegressionTest):
     keep_files = ["runs", "numbers.json"]
     device = variable(str)
 
+    def words(self):
+        """What measure.sh is told."""
+        return [self.device, self.sweep, *self.options]
+
     @run_before("run")
     def say_what_to_measure(self):
-        words = [self.device, self.sweep, *self.options]
-        self.executable_opts = [shlex.quote(word) for word in words]
+        self.executable_opts = [shlex.quote(word) for word in self.words()]
         if self.current_partition.scheduler.registered_name in ("slurm", "squeue"):
             self.job.options += ["--requeue", "--open-mode=append"]
 
@@ -101,8 +104,10 @@ class StrataDevice(Sweep):
 
 @rfm.simple_test
 class StrataPairs(Sweep):
-    """Copies between all pairs of GPUs of a node."""
+    """Copies between all pairs of GPUs of a node, whatever the sweep of the others."""
 
     device = "all"
-    options = ["--filter", "^micro/peer_copy/"]
     valid_systems = ["*"] if len(GPUS) > 1 else []
+
+    def words(self):
+        return [self.device, "default", "--filter", "^micro/peer_copy/"]

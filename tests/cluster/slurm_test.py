@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -134,14 +135,16 @@ class Checks(unittest.TestCase):
     def refer_to(self, text: str) -> None:
         (self.folder / "references.yaml").write_text(text)
 
-    def reframe(self, partition: str, name: str, cases: str) -> subprocess.Popen[str]:
+    def reframe(
+        self, partition: str, name: str, cases: str, act: str = "-r"
+    ) -> subprocess.Popen[str]:
         self.report = self.folder / f"{name}.json"
         self.prefix = self.folder / name
         return subprocess.Popen(
             [
                 *("reframe", "-C", CHECKS / "settings.py", "-c", CHECKS / "strata_checks.py"),
                 *("--system", f"here:{partition}", "--prefix", self.prefix, "--nocolor"),
-                *("--report-file", self.report, "-r"),
+                *("--report-file", self.report, act),
                 *("-S", "sweep=quick", "-S", f"options=--filter,{cases}"),
                 *("-S", f"references={self.folder / 'references.yaml'}"),
             ],
@@ -166,6 +169,16 @@ class Checks(unittest.TestCase):
         numbers = str(check["perfvalues"])
         for name in ("valid_share", "failed_cases", "counters", "core_clock"):
             self.assertIn(f"here:local:{name}", numbers)
+
+    def test_the_check_of_pairs_has_cases_whatever_the_sweep(self) -> None:
+        os.environ["STRATA_GPUS"] = "0 1"
+        self.addCleanup(os.environ.pop, "STRATA_GPUS")
+        process = self.reframe("local", "pairs", "timer_check", "--dry-run")
+        process.communicate(timeout=PATIENCE)
+        [job] = self.prefix.glob("stage/**/StrataPairs/rfm_job.sh")
+        words = shlex.split(job.read_text().splitlines()[-1])
+        self.assertEqual(words[1:], ["all", "default", "--filter", "^micro/peer_copy/"])
+        self.assertIn("benchmark: peer_copy\n", (SOURCE / "sweeps/default.yaml").read_text())
 
     def test_the_references_are_of_recorded_runs(self) -> None:
         text = (CHECKS / "references.yaml").read_text()
