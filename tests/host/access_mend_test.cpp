@@ -361,12 +361,29 @@ INSTANTIATE_TEST_SUITE_P(
         Trap{"group=16", "ld.global.u32 %r1, [word];", "a variable of the module",
              ".visible .global .align 4 .b32 word[1];"},
         Trap{"threads=2", "mov.u32 %r1, %clusterid.x;", "not followed"},
+        Trap{"threads=2", "ld.param.u64 %rd9, [n];\ncvt.u32.u64 %r1, %rd9;",
+             "beyond the parameter"},
+        Trap{"group=16", "ld.param.v2.u32 {%r1, %r2}, [n];", "beyond the parameter"},
+        Trap{"group=16", "ld.param.u32 %r1, [n-4];", "beyond the parameter"},
         Trap{"swizzle=128",
              "ld.global.u32 %r1, [%rd2];\nmov.u32 %r2, tile;\n"
              "add.s32 %r2, %r2, %r1;\nst.shared.u8 [%r2], %r0;",
              "may lie outside", tile},
         Trap{"swizzle=128", "mov.u32 %r2, tile;\nst.shared.u32 [%r2], %r2;\nmov.u32 %r1, 1;",
              "goes elsewhere", tile}));
+
+TEST(Traps, HaveNoPointerBeyondAParameter) {
+  // Behind the last one is a parameter of the mended kernel's own.
+  const ptx::Module module =
+      ptx::read(kernel_text(".param .u32 n",
+                            "mov.u64 %rd0, n;\nld.param.u64 %rd1, [%rd0];\nmov.u32 %r12, %tid.x;\n"
+                            "mul.wide.u32 %rd2, %r12, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"
+                            "st.global.u32 [%rd3], %r12;\nret;"),
+                "k.ptx");
+  const Comparisons all = compare_samples(module, 0, mended_by(module, 0, "threads=2"), 1, 3);
+  EXPECT_EQ(all.failed, 3U);
+  EXPECT_TRUE(all.worst.is_same()) << all.worst.failure;
+}
 
 TEST(Traps, AreRefusedInTheKernelItself) {
   const ptx::Module module = ptx::read(

@@ -105,6 +105,13 @@ std::string why_memory(const ptx::Module& module, const ptx::Kernel& kernel, con
     }
   }
   const Space space = one.space();
+  const Operand& from = *address_of(one);
+  if (space == Space::param && from.kind == Operand::Kind::symbol) {
+    // A launch passes nothing there, and a parameter of the mended kernel's own may follow.
+    const std::int64_t wanted = std::int64_t{ptx::bytes_of(one.type())} * one.vector_width();
+    const auto last = static_cast<std::int64_t>(module.symbols[from.index].bytes) - wanted;
+    if (from.offset < 0 || from.offset > last) return "it reads beyond the parameter";
+  }
   if (change.moves_blocks && (space == Space::shared || space == Space::local)) {
     return space == Space::shared ? "shared memory, which threads of another block do not share"
                                   : "local memory, of which a thread has one";
@@ -120,7 +127,6 @@ std::string why_memory(const ptx::Module& module, const ptx::Kernel& kernel, con
     for (const Instruction& other : kernel.instructions)
       for_each_read(other, [&](std::uint32_t reg) { shows = shows || reg == result; });
   });
-  (void)module;
   return shows ? "an atomic whose order shows in what it returns" : "";
 }
 
