@@ -360,6 +360,14 @@ INSTANTIATE_TEST_SUITE_P(
         Trap{"threads=2", "add.cc.u32 %r1, %r0, %r12;\naddc.u32 %r1, %r1, 0;", "a carry"},
         Trap{"group=16", "ld.global.u32 %r1, [word];", "a variable of the module",
              ".visible .global .align 4 .b32 word[1];"},
+        Trap{"threads=2", "mov.b64 %rd9, {%r12, tile};\nmov.u32 %r1, 1;", "memory of a block",
+             tile},
+        Trap{"group=16", "here: mov.u32 %r1, here;", "an address of code"},
+        Trap{"group=16", "mov.u64 %rd9, k;\nmov.u32 %r1, 1;", "an address of code"},
+        Trap{"group=16", "mov.u64 %rd9, picture;\nmov.u32 %r1, 1;", "a variable of the module",
+             ".global .texref picture;"},
+        Trap{"group=16", ".param .b32 x;\nst.param.b32 [x], %r0;\nmov.u32 %r1, 1;",
+             "an argument of a call"},
         Trap{"threads=2", "mov.u32 %r1, %clusterid.x;", "not followed"},
         Trap{"threads=2", "ld.param.u64 %rd9, [n];\ncvt.u32.u64 %r1, %rd9;",
              "beyond the parameter"},
@@ -394,6 +402,23 @@ TEST(Traps, AreRefusedInTheKernelItself) {
   EXPECT_THROW((void)mended_by(module, 0, "threads=3"), NotMended);
   EXPECT_THROW((void)mended_by(module, 0, "threads=fast"), UsageError);
   EXPECT_THROW((void)mended_by(module, 0, "given=param_7:1"), UsageError);
+}
+
+TEST(Traps, AreRefusedWhereANameWouldBeAnothers) {
+  for (const auto& [params, body] :
+       {std::pair{"", "{ .shared .b32 t; st.shared.u32 [t], 5; }\n{ .shared .b32 t; }"},
+        {"", ".reg .b32 %strata_t0;"},
+        {"", ".reg .b32 %r1$c1;"},
+        {", .param .u32 k_strata_blocks", ""}}) {
+    const ptx::Module module = ptx::read(
+        kernel_text(std::string{".param .u64 b"} + params, body + std::string{"\nret;"}), "k.ptx");
+    try {
+      (void)mended_by(module, 0, "group=16");
+      ADD_FAILURE() << "mended: " << params << body;
+    } catch (const NotMended& error) {
+      EXPECT_THAT(text_of(module.kernels[0], error.refusal()), HasSubstr("is taken"));
+    }
+  }
 }
 
 // ---- traps: caught by the check of a launch ----
