@@ -222,6 +222,15 @@ TEST(MendedKernels, CountTheirThreadsIn32Bits) {
   EXPECT_THAT(mended.checks.failing(launch).value_or(""), HasSubstr("more than 2^31"));
 }
 
+TEST(MendedKernels, RunBlocksThatTheOriginalDoesNotHave) {
+  // One block becomes as many as it has threads, of which one has something to do.
+  const ptx::Module module = ptx::read(kernel_text(".param .u64 b", "ret;"), "k.ptx");
+  const Comparisons all =
+      compare_samples(module, 0, mended_by(module, 0, "exchange=x"), 4, 16, /*budget=*/64);
+  EXPECT_EQ(all.compared, 4U) << all.why << all.fault;
+  EXPECT_TRUE(all.worst.is_same()) << all.worst.failure;
+}
+
 TEST(MendedKernels, StandBesideTheirOriginals) {
   const ptx::Module module = ptx::read(text_of_file("mend"), "mend.ptx");
   const Mended mended = mended_by(module, kernel_in(module, "scale"), "threads=2");
