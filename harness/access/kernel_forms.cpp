@@ -1058,7 +1058,8 @@ Meaning KernelForms::loaded(ValueId id, const Instruction& instruction) {
     if (offset == no_form) return {};
     const auto fixed = forms_.constant_of(offset);
     FormId form = no_form;
-    if (fixed && *fixed >= 0) {
+    const auto inside = static_cast<std::int64_t>(module_.symbols[base.which].bytes) - bytes;
+    if (fixed && *fixed >= 0 && *fixed <= inside) {
       form = forms_.leaf(AtomKind::parameter, base.which, register_range(8 * bytes, reads_signed),
                          static_cast<std::uint64_t>(*fixed), bytes, reads_signed);
     } else {

@@ -813,7 +813,8 @@ std::vector<std::uint32_t> Reader::read_params() {
   std::vector<std::uint32_t> params;
   std::uint64_t offset = 0;
   lexer_.need("(");
-  while (!lexer_.peek().is(")")) {
+  if (lexer_.take_if(")")) return params;
+  do {
     if (lexer_.take_if(".reg")) {
       read_registers();
     } else {
@@ -831,8 +832,7 @@ std::vector<std::uint32_t> Reader::read_params() {
       }
       params.push_back(index);
     }
-    if (!lexer_.take_if(",")) break;
-  }
+  } while (lexer_.take_if(","));
   lexer_.need(")");
   return params;
 }

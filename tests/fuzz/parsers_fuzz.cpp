@@ -188,6 +188,15 @@ void accesses(const std::string& text) {
   }
 }
 
+bool can_be_read(const std::string& text) {
+  try {
+    (void)ptx::read(text, "mended.ptx");
+    return true;
+  } catch (const UsageError&) {
+    return false;
+  }
+}
+
 /// Whatever is changed leaves in memory what the original leaves.
 void change_by(const std::string& words, const ptx::Module& module, std::uint32_t k) {
   constexpr std::uint64_t budget = 1 << 11;
@@ -195,6 +204,7 @@ void change_by(const std::string& words, const ptx::Module& module, std::uint32_
   const access::Change change = access::parse_change("fuzz", words, module, kernel);
   try {
     const access::Mended mended = access::mend(module, k, change);
+    require(can_be_read(mended.alone));
     const auto compared =
         access::compare_samples(module, k, mended, /*wanted=*/1, /*seeds=*/3, budget);
     require(compared.worst.is_same());

@@ -222,6 +222,15 @@ TEST(MendedKernels, CountTheirThreadsIn32Bits) {
   EXPECT_THAT(mended.checks.failing(launch).value_or(""), HasSubstr("more than 2^31"));
 }
 
+TEST(MendedKernels, RunBlocksThatTheOriginalDoesNotHave) {
+  // One block becomes as many as it has threads, of which one has something to do.
+  const ptx::Module module = ptx::read(kernel_text(".param .u64 b", "ret;"), "k.ptx");
+  const Comparisons all =
+      compare_samples(module, 0, mended_by(module, 0, "exchange=x"), 4, 16, /*budget=*/64);
+  EXPECT_EQ(all.compared, 4U) << all.why << all.fault;
+  EXPECT_TRUE(all.worst.is_same()) << all.worst.failure;
+}
+
 TEST(MendedKernels, StandBesideTheirOriginals) {
   const ptx::Module module = ptx::read(text_of_file("mend"), "mend.ptx");
   const Mended mended = mended_by(module, kernel_in(module, "scale"), "threads=2");
@@ -360,13 +369,38 @@ INSTANTIATE_TEST_SUITE_P(
         Trap{"threads=2", "add.cc.u32 %r1, %r0, %r12;\naddc.u32 %r1, %r1, 0;", "a carry"},
         Trap{"group=16", "ld.global.u32 %r1, [word];", "a variable of the module",
              ".visible .global .align 4 .b32 word[1];"},
+        Trap{"threads=2", "mov.b64 %rd9, {%r12, tile};\nmov.u32 %r1, 1;", "memory of a block",
+             tile},
+        Trap{"group=16", "here: mov.u32 %r1, here;", "an address of code"},
+        Trap{"group=16", "mov.u64 %rd9, k;\nmov.u32 %r1, 1;", "an address of code"},
+        Trap{"group=16", "mov.u64 %rd9, picture;\nmov.u32 %r1, 1;", "a variable of the module",
+             ".global .texref picture;"},
+        Trap{"group=16", ".param .b32 x;\nst.param.b32 [x], %r0;\nmov.u32 %r1, 1;",
+             "an argument of a call"},
         Trap{"threads=2", "mov.u32 %r1, %clusterid.x;", "not followed"},
+        Trap{"threads=2", "ld.param.u64 %rd9, [n];\ncvt.u32.u64 %r1, %rd9;",
+             "beyond the parameter"},
+        Trap{"group=16", "ld.param.v2.u32 {%r1, %r2}, [n];", "beyond the parameter"},
+        Trap{"group=16", "ld.param.u32 %r1, [n-4];", "beyond the parameter"},
         Trap{"swizzle=128",
              "ld.global.u32 %r1, [%rd2];\nmov.u32 %r2, tile;\n"
              "add.s32 %r2, %r2, %r1;\nst.shared.u8 [%r2], %r0;",
              "may lie outside", tile},
         Trap{"swizzle=128", "mov.u32 %r2, tile;\nst.shared.u32 [%r2], %r2;\nmov.u32 %r1, 1;",
              "goes elsewhere", tile}));
+
+TEST(Traps, HaveNoPointerBeyondAParameter) {
+  // Behind the last one is a parameter of the mended kernel's own.
+  const ptx::Module module =
+      ptx::read(kernel_text(".param .u32 n",
+                            "mov.u64 %rd0, n;\nld.param.u64 %rd1, [%rd0];\nmov.u32 %r12, %tid.x;\n"
+                            "mul.wide.u32 %rd2, %r12, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"
+                            "st.global.u32 [%rd3], %r12;\nret;"),
+                "k.ptx");
+  const Comparisons all = compare_samples(module, 0, mended_by(module, 0, "threads=2"), 1, 3);
+  EXPECT_EQ(all.failed, 3U);
+  EXPECT_TRUE(all.worst.is_same()) << all.worst.failure;
+}
 
 TEST(Traps, AreRefusedInTheKernelItself) {
   const ptx::Module module = ptx::read(
@@ -377,6 +411,23 @@ TEST(Traps, AreRefusedInTheKernelItself) {
   EXPECT_THROW((void)mended_by(module, 0, "threads=3"), NotMended);
   EXPECT_THROW((void)mended_by(module, 0, "threads=fast"), UsageError);
   EXPECT_THROW((void)mended_by(module, 0, "given=param_7:1"), UsageError);
+}
+
+TEST(Traps, AreRefusedWhereANameWouldBeAnothers) {
+  for (const auto& [params, body] :
+       {std::pair{"", "{ .shared .b32 t; st.shared.u32 [t], 5; }\n{ .shared .b32 t; }"},
+        {"", ".reg .b32 %strata_t0;"},
+        {"", ".reg .b32 %r1$c1;"},
+        {", .param .u32 k_strata_blocks", ""}}) {
+    const ptx::Module module = ptx::read(
+        kernel_text(std::string{".param .u64 b"} + params, body + std::string{"\nret;"}), "k.ptx");
+    try {
+      (void)mended_by(module, 0, "group=16");
+      ADD_FAILURE() << "mended: " << params << body;
+    } catch (const NotMended& error) {
+      EXPECT_THAT(text_of(module.kernels[0], error.refusal()), HasSubstr("is taken"));
+    }
+  }
 }
 
 // ---- traps: caught by the check of a launch ----

@@ -1,6 +1,7 @@
 #include "harness/access/mend/refusals.hpp"
 
 #include "harness/access/listing.hpp"
+#include "harness/access/mend/weave.hpp"
 #include "harness/access/operands.hpp"
 #include "harness/access/ssa.hpp"
 
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string_view>
 
 namespace strata::access {
@@ -79,21 +81,6 @@ std::string why_special(Special special, const Rearrangement& change) {
   }
 }
 
-// NOLINTNEXTLINE(misc-no-recursion): as deep as the reader lets items be in items
-std::string why_specials(const Operand& operand, const Instruction& one,
-                         const Rearrangement& change) {
-  if (operand.kind == Operand::Kind::special) {
-    if (std::string why = why_special(operand.special, change); !why.empty()) return why;
-    const bool is_plain = one.operands.size() == 2 && &operand == &one.operands[1] &&
-                          (one.opcode == "mov" || one.opcode == "cvt");
-    if (!is_plain || ptx::bytes_of(one.type()) != 4) return "an index that is not read as 32 bits";
-  }
-  for (const Operand& item : operand.items) {
-    if (std::string why = why_specials(item, one, change); !why.empty()) return why;
-  }
-  return {};
-}
-
 std::string why_memory(const ptx::Module& module, const ptx::Kernel& kernel, const Instruction& one,
                        const Rearrangement& change) {
   constexpr std::array<std::string_view, 6> shared_orders{"volatile", "acquire", "release",
@@ -105,6 +92,13 @@ std::string why_memory(const ptx::Module& module, const ptx::Kernel& kernel, con
     }
   }
   const Space space = one.space();
+  const Operand& from = *address_of(one);
+  if (space == Space::param && from.kind == Operand::Kind::symbol) {
+    // A launch passes nothing there, and a parameter of the mended kernel's own may follow.
+    const std::int64_t wanted = std::int64_t{ptx::bytes_of(one.type())} * one.vector_width();
+    const auto last = static_cast<std::int64_t>(module.symbols[from.index].bytes) - wanted;
+    if (from.offset < 0 || from.offset > last) return "it reads beyond the parameter";
+  }
   if (change.moves_blocks && (space == Space::shared || space == Space::local)) {
     return space == Space::shared ? "shared memory, which threads of another block do not share"
                                   : "local memory, of which a thread has one";
@@ -120,22 +114,44 @@ std::string why_memory(const ptx::Module& module, const ptx::Kernel& kernel, con
     for (const Instruction& other : kernel.instructions)
       for_each_read(other, [&](std::uint32_t reg) { shows = shows || reg == result; });
   });
-  (void)module;
   return shows ? "an atomic whose order shows in what it returns" : "";
 }
 
-/// Variables that an operand names.
-std::string why_symbol(const ptx::Module& module, const Operand& operand,
-                       const Rearrangement& change) {
+/// What an operand names that the mended kernel does not have, or should not share.
+std::string why_name(const ptx::Module& module, const ptx::Kernel& kernel, const Operand& operand,
+                     const Instruction& one, const Rearrangement& change) {
+  const bool is_code =
+      operand.kind == Operand::Kind::label || operand.kind == Operand::Kind::function;
+  if (is_code && one.opcode != "bra" && one.opcode != "brx" && one.opcode != "call") {
+    return "an address of code";
+  }
   if (operand.kind != Operand::Kind::symbol) return {};
   const ptx::Symbol& symbol = module.symbols[operand.index];
-  const bool is_variable = symbol.space == Space::global || symbol.space == Space::constant;
-  if (is_variable) {
+  const bool is_of_block = symbol.space == Space::shared || symbol.space == Space::local;
+  if (is_of_block) return change.moves_blocks ? "memory of a block or a thread" : "";
+  if (symbol.space != Space::param) {
     return fmt::format("{}, a variable of the module: a host sets it in the original's",
                        symbol.name);
   }
-  const bool is_of_block = symbol.space == Space::shared || symbol.space == Space::local;
-  return change.moves_blocks && is_of_block ? "memory of a block or a thread" : "";
+  const bool is_parameter = std::ranges::count(kernel.params, operand.index) != 0;
+  return is_parameter ? "" : "an argument of a call";
+}
+
+// NOLINTNEXTLINE(misc-no-recursion): as deep as the reader lets items be in items
+std::string why_operand(const ptx::Module& module, const ptx::Kernel& kernel,
+                        const Operand& operand, const Instruction& one,
+                        const Rearrangement& change) {
+  if (operand.kind == Operand::Kind::special) {
+    if (std::string why = why_special(operand.special, change); !why.empty()) return why;
+    const bool is_plain = one.operands.size() == 2 && &operand == &one.operands[1] &&
+                          (one.opcode == "mov" || one.opcode == "cvt");
+    if (!is_plain || ptx::bytes_of(one.type()) != 4) return "an index that is not read as 32 bits";
+  }
+  if (std::string why = why_name(module, kernel, operand, one, change); !why.empty()) return why;
+  for (const Operand& item : operand.items) {
+    if (std::string why = why_operand(module, kernel, item, one, change); !why.empty()) return why;
+  }
+  return {};
 }
 
 /// Instructions that have no role of their own.
@@ -152,8 +168,8 @@ std::string why_plain(const Instruction& one) {
 std::string why_not(const ptx::Module& module, const ptx::Kernel& kernel, const Instruction& one,
                     const Rearrangement& change) {
   for (const Operand& operand : one.operands) {
-    if (std::string why = why_specials(operand, one, change); !why.empty()) return why;
-    if (std::string why = why_symbol(module, operand, change); !why.empty()) return why;
+    if (std::string why = why_operand(module, kernel, operand, one, change); !why.empty())
+      return why;
   }
   switch (role_of(one)) {
     case Role::load:
@@ -180,6 +196,27 @@ std::string why_not(const ptx::Module& module, const ptx::Kernel& kernel, const 
   }
 }
 
+/// A name that would be another's in the mended kernel, which has no scopes and names of its own.
+std::string why_taken(const ptx::Module& module, const ptx::Kernel& kernel) {
+  std::set<std::string_view> names;
+  for (std::uint32_t s = 0; s < module.symbols.size(); ++s) {
+    const ptx::Symbol& symbol = module.symbols[s];
+    const bool is_of_block = symbol.space == Space::shared || symbol.space == Space::local;
+    const bool is_here =
+        symbol.kernel == ptx::no_index || &module.kernels[symbol.kernel] == &kernel;
+    const bool is_meant = (is_of_block && is_here) || std::ranges::count(kernel.params, s) != 0;
+    if (is_meant && (!names.insert(symbol.name).second || symbol.name == blocks_parameter(kernel)))
+      return fmt::format("the name {} is taken", symbol.name);
+  }
+  for (const ptx::Register& reg : kernel.registers) {
+    const bool may_be_ours =
+        reg.name.starts_with("%strata_") || reg.name.find('$') != std::string_view::npos;
+    if (may_be_ours || names.contains(reg.name))
+      return fmt::format("the name {} is taken", reg.name);
+  }
+  return {};
+}
+
 }  // namespace
 
 bool is_commutative(const Instruction& atomic) {
@@ -198,6 +235,9 @@ std::optional<Refusal> refusal_of(const ptx::Module& module, const ptx::Kernel& 
     if (module.symbols[param].bytes == 0) {
       return Refusal{ptx::no_index, "a parameter whose size is not known"};
     }
+  }
+  if (std::string why = why_taken(module, kernel); !why.empty()) {
+    return Refusal{ptx::no_index, std::move(why)};
   }
   for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i) {
     if (std::string why = why_not(module, kernel, kernel.instructions[i], change); !why.empty())

@@ -107,8 +107,6 @@ SameResults compare_results(const ptx::Module& module, const Launch& launch, con
   SameResults same;
   Pages before{launch};
   std::unordered_map<std::uint64_t, Left> left;
-  // The mended one's warps may have fewer lanes that take part, and as many threads in one.
-  const std::uint64_t budget_after = budget << 6U;
   same.failure = run(module, launch, before, budget, [&](const StoredBytes& stored) {
     for (unsigned b = 0; b < stored.bytes; ++b) {
       Left& here = left[stored.address + b];
@@ -125,6 +123,10 @@ SameResults compare_results(const ptx::Module& module, const Launch& launch, con
   if (same.is_original) return same;
   const Launch other = mended_launch(mended, module, mended_module, launch);
   Pages after{other};
+  // Its warps may have fewer lanes that take part, and as many threads in one; there may be more of
+  // them, of blocks that the original does not have.
+  const std::uint64_t warps = other.grid.count() * ((other.block.count() + lanes - 1) / lanes);
+  const std::uint64_t budget_after = (budget + warps) << 6U;
   same.failure = run(mended_module, other, after, budget_after, {});
   if (!same.failure.empty()) return same;
   same.bytes = left.size();
