@@ -6,6 +6,7 @@
 #include "harness/access/mend/mend.hpp"
 #include "harness/case/error.hpp"
 #include "harness/case/subprocess.hpp"
+#include "harness/case/text.hpp"
 #include "harness/case/unique_fd.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/counters/counters.hpp"

@@ -26,7 +26,6 @@
 #include <iterator>
 #include <memory>
 #include <optional>
-#include <ranges>
 #include <set>
 #include <utility>
 
@@ -160,7 +159,8 @@ void try_on_device(const MendOptions& options, const access::TryChanges& try_cha
     for (Work& work : all) {
       if (work.input != i || !work.chosen.mended || !work.failure.empty()) continue;
       std::vector<std::size_t> counts;
-      for (const auto& change : work.chosen.promising | std::views::take(most_tried)) {
+      for (const auto& change : work.chosen.promising) {
+        if (work.tried.size() == most_tried) break;
         const auto more = requests_for(options, work, inputs[i], launches, change);
         if (more.empty()) continue;
         work.tried.push_back(change);

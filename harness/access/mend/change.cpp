@@ -188,10 +188,11 @@ std::string words_of(const Change& change, const ptx::Module& module) {
   std::vector<std::string> words;
   const auto add_swaps = [&](std::string_view word, const std::array<unsigned, 3>& order) {
     std::array<unsigned, 3> made{0, 1, 2};
-    for (unsigned axis = 0; axis < order.size(); ++axis) {
-      const auto other = std::ranges::find(made, order.at(axis)) - made.begin();
+    for (std::size_t axis = 0; axis < order.size(); ++axis) {
+      const auto place = std::ranges::find(made, order.at(axis)) - made.begin();
+      const auto other = static_cast<std::size_t>(place);
       if (other == axis) continue;
-      std::swap(made.at(axis), made.at(static_cast<std::size_t>(other)));
+      std::swap(made.at(axis), made.at(other));
       words.push_back(fmt::format("{}={},{}", word, axes[axis], axes[other]));
     }
   };
