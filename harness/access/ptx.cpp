@@ -815,7 +815,7 @@ std::vector<std::uint32_t> Reader::read_params() {
   lexer_.need("(");
   if (lexer_.take_if(")")) return params;
   do {
-    if (lexer_.take_if(".reg")) {
+    if (!now_.entry && lexer_.take_if(".reg")) {
       read_registers();
     } else {
       lexer_.need(".param");

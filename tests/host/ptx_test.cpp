@@ -610,6 +610,7 @@ TEST(PtxReader, SaysWhereAndWhyItRefuses) {
            {h + ".entry k() { ret }", "f.ptx:4: '}'; expected an operand"},
            {h + ".entry k() { } .entry k() { }", "f.ptx:4: 'k' is defined twice"},
            {h + ".entry k(.param .b32 a, ) {}", "f.ptx:4: ')'; expected '.param'"},
+           {h + ".entry k(.reg .b32 a) {}", "f.ptx:4: '.reg'; expected '.param'"},
            {h + ".global .align 3 .b8 a;", "f.ptx:4: an alignment of 3; expected a power of two"},
            {h + ".global .b8 a[0x7fffffffffffffff];", "f.ptx:4: an array that exceeds"},
            {h + ".entry k(.param .b8 a[1048577]) {}", "f.ptx:4: parameters of more than 1048576"},
