@@ -67,13 +67,12 @@ tidy() {
     return
   fi
 
-  # g++ wrote the command lines, and it has warnings and parameters that clang does not know. It looks for names that
-  # hide others in each source by itself; in a group of sources there are more of them than in any program.
+  # g++ wrote the command lines, and it has warnings that clang does not know. It looks for names that hide others
+  # in each source by itself; in a group of sources there are more of them than in any program.
   python3 tools/tidy_groups.py build/tidy harness micro nbody
   local -r log=build/tidy/clang-tidy.log
   if ! "$driver" -clang-tidy-binary "$(command -v "$tool")" -p build/tidy/groups -quiet \
-    -extra-arg=-Wno-unknown-warning-option -extra-arg=-Wno-unused-command-line-argument -extra-arg=-Wno-shadow \
-    >"$log" 2>&1; then
+    -extra-arg=-Wno-unknown-warning-option -extra-arg=-Wno-shadow >"$log" 2>&1; then
     # Without the command lines and the counts of suppressed warnings.
     grep -vE "^$(command -v "$tool") |[0-9]+ warnings? (generated|treated)|^Suppressed|^Use -header-filter" "$log" || true
     exit 1
