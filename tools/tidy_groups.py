@@ -4,8 +4,9 @@
     tools/tidy_groups.py BUILD FOLDER...
 
 Most of the time that clang-tidy takes is spent on headers of the standard library, again for every
-source. A group is one source that includes several of a folder, so each header is looked at once a
-group. BUILD/groups then holds the groups and their own compilation database.
+source. A group is one source that includes several, so each header is looked at once a group: those
+of a room of harness/, or a share of micro/ or nbody/, where each benchmark has a namespace.
+BUILD/groups then holds the groups and their own compilation database.
 
 Files of a group share one namespace without a name. Where two of them use a name there for
 different things, clang-tidy says so: rename one.
@@ -16,7 +17,7 @@ import shlex
 import sys
 from pathlib import Path
 
-GROUP = 8  # sources at the most
+GROUP = 32  # sources at the most
 
 
 def without_output(command: str, source: str) -> list[str]:
@@ -38,12 +39,14 @@ def main(build: Path, folders: list[str]) -> None:
     """Writes BUILD/groups."""
     root = Path.cwd()
     entries = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
-    by_folder: dict[Path, list[dict[str, str]]] = {}
+    by_room: dict[Path, list[dict[str, str]]] = {}
     for entry in sorted(entries, key=lambda entry: entry["file"]):
         place = Path(entry["file"])
         if place.is_relative_to(root) and place.relative_to(root).parts[0] in folders:
-            by_folder.setdefault(place.parent, []).append(entry)
-    if not by_folder:
+            place = place.relative_to(root)
+            room = place.parent if place.parts[0] == "harness" else Path(place.parts[0])
+            by_room.setdefault(room, []).append(entry)
+    if not by_room:
         sys.exit(f"{build}/compile_commands.json: no source of {', '.join(folders)}")
 
     groups = build / "groups"
@@ -51,12 +54,12 @@ def main(build: Path, folders: list[str]) -> None:
     for old in groups.glob("*.cpp"):
         old.unlink()
     commands = []
-    for folder, sources in by_folder.items():
+    for room, sources in by_room.items():
         count = -(-len(sources) // GROUP)
         for index in range(count):
-            # Neighbours by name, such as x.cpp and x_host.cpp, share a namespace of their own.
-            members = sources[index::count]
-            name = f"{'_'.join(folder.relative_to(root).parts)}_{index}.cpp"
+            first, last = (len(sources) * place // count for place in (index, index + 1))
+            members = sources[first:last]
+            name = f"{'_'.join(room.parts)}_{index}.cpp"
             group = (groups / name).resolve()
             group.write_text(
                 "".join(
@@ -65,12 +68,15 @@ def main(build: Path, folders: list[str]) -> None:
                 ),
                 encoding="utf-8",
             )
-            words = without_output(members[0]["command"], members[0]["file"])
+            words: dict[str, str] = {}  # of all members; a macro has the value of the first
+            for member in members:
+                for word in without_output(member["command"], member["file"]):
+                    words.setdefault(word.partition("=")[0], word)
             commands.append(
                 {
                     "directory": members[0]["directory"],
                     "file": str(group),
-                    "arguments": [*words, "-c", str(group)],
+                    "arguments": [*words.values(), "-c", str(group)],
                 }
             )
     (groups / "compile_commands.json").write_text(json.dumps(commands, indent=1), encoding="utf-8")
