@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -176,6 +177,53 @@ class CountingTest(unittest.TestCase):
                 # That worker had been given all; those after it know how many they can count.
                 self.assertEqual(others[-1], ["d", "d"])
                 self.assertLessEqual(len(others), 4)
+
+    def mend(self, name: str) -> tuple[dict[str, Any], subprocess.CompletedProcess[str]]:
+        """What becomes of the kernel `bytes`, with this name, in a launch of 64 blocks."""
+        kernels = (FOLDER.parent / "data/access/mend.ptx").read_text(encoding="utf-8")
+        file = self.folder / "mend.ptx"
+        file.write_text(re.sub(r"\bbytes(?=\(|_param)", name, kernels), encoding="utf-8")
+        launch = self.folder / "launch.yaml"
+        buffers = "  - {bytes: 4096}\n" * 3
+        launch.write_text(
+            f"schema: 1\nkernel: ^{name}$\ngrid: 64\nblock: 64\narguments:\n{buffers}  - u32 4096\n"
+        )
+        words = [str(STRATA), "access", "mend", str(file), "--kernel", f"^{name}$", "--run"]
+        environment = {**os.environ, "PATH": f"{FOLDER}:{os.environ['PATH']}"}
+        done = subprocess.run(
+            [*words, "--launch", str(launch), "--format", "json"],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE,
+            env=environment | {"STRATA_FAKE_LOG": str(self.log)},
+        )
+        return json.loads(done.stdout)["kernels"][0], done
+
+    def test_the_fastest_change_is_kept(self) -> None:
+        said, done = self.mend("bytes")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(said["state"], "mended")
+        self.assertIn("16 threads in one", said["change"])
+        tried = {one["change"]: one["mended_seconds"] for one in said["tried"]}
+        self.assertEqual(len(tried), 4)
+        self.assertEqual(min(tried, key=lambda change: tried[change]), "threads=16")
+        self.assertEqual(self.log.read_text().count("tries"), 4)
+
+    def test_a_kernel_that_no_change_makes_faster_stays(self) -> None:
+        said, done = self.mend("slow_bytes")
+        self.assertEqual((done.returncode, said["state"]), (0, "unchanged"))
+        self.assertIn("it is slower", said["why"])
+
+    def test_a_change_that_leaves_other_bytes_fails(self) -> None:
+        said, done = self.mend("other_bytes")
+        self.assertEqual((done.returncode, said["state"]), (1, "failed"))
+        self.assertIn("3 bytes differ on the device", done.stderr)
+
+    def test_a_change_that_crashes_is_not_kept(self) -> None:
+        said, done = self.mend("crash_bytes")
+        self.assertEqual((done.returncode, said["state"]), (0, "unchanged"))
+        self.assertEqual(len(said["tried"]), 4)
 
     def test_where_nobody_may_count_one_line_says_so_and_the_rest_stands(self) -> None:
         kernels = ["a", "b", "c"]

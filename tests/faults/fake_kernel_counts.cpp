@@ -3,7 +3,9 @@
 // PTX itself, which tests/faults/ptxas passes on.
 //
 // A kernel named crash… ends the process, hang… stays, fail… throws. Any other moves 4 sectors in
-// each execution of a global access, and every warp executes every instruction once.
+// each execution of a global access, and every warp executes every instruction once. A launch takes
+// a microsecond a block; of two by turns, the second takes longer if its name has "slow" in it, and
+// leaves other bytes if it has "other".
 #include "harness/case/text.hpp"
 #include "harness/counters/counters.hpp"
 #include "harness/counters/kernel_counts.hpp"
@@ -145,6 +147,19 @@ std::vector<std::vector<std::uint8_t>> run_kernel(int /*ordinal*/, const KernelL
   for (const std::size_t index : wanted)
     found.emplace_back(launch.memory.at(index).bytes);
   return found;
+}
+
+KernelTurns run_by_turns(int /*ordinal*/, const KernelLaunch& first, const KernelLaunch& second,
+                         unsigned turns) {
+  note("tries " + second.function);
+  run(first);
+  run(second);
+  const auto seconds = [](const KernelLaunch& launch) { return 1e-6 * launch.grid[0]; };
+  const bool is_slow = second.function.find("slow") != std::string::npos;
+  const bool is_other = second.function.find("other") != std::string::npos;
+  return {.first = std::vector(turns, seconds(first)),
+          .second = std::vector(turns, is_slow ? 2 * seconds(first) : seconds(second)),
+          .different = is_other ? 3U : 0U};
 }
 
 }  // namespace strata
