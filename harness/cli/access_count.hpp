@@ -3,10 +3,10 @@
 #pragma once
 
 #include "harness/access/evaluate.hpp"
-#include "harness/access/mend/trials.hpp"
 #include "harness/access/ptx.hpp"
 #include "harness/access/traced_ptx.hpp"
 #include "harness/cli/counted_launch.hpp"
+#include "harness/cli/mend_trials.hpp"
 
 #include <chrono>
 #include <cstddef>

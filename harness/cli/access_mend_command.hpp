@@ -1,7 +1,7 @@
 // `strata access mend`.
 #pragma once
 
-#include "harness/access/mend/trials.hpp"
+#include "harness/cli/mend_trials.hpp"
 
 namespace CLI {
 class App;

@@ -1,4 +1,4 @@
-#include "harness/access/mend/trials.hpp"
+#include "harness/cli/mend_trials.hpp"
 
 #include <fmt/format.h>
 
