@@ -149,40 +149,31 @@ void keep_faster(const MendOptions& options, const access::Input& input,
   }
 }
 
-/// Has a device try what promises most, of the kernels that launches are given of.
+/// Has a device try what promises most of a kernel, where launches of it are given.
 void try_on_device(const MendOptions& options, const access::TryChanges& try_changes,
-                   const std::vector<access::Input>& inputs,
-                   std::span<const access::Launch> launches, std::vector<Work>& all) {
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    std::vector<access::TrialRequest> requests;
-    std::vector<std::pair<Work*, std::vector<std::size_t>>> parts;  // requests of each change
-    for (Work& work : all) {
-      if (work.input != i || !work.chosen.mended || !work.failure.empty()) continue;
-      std::vector<std::size_t> counts;
-      for (const auto& change : work.chosen.promising) {
-        if (work.tried.size() == most_tried) break;
-        const auto more = requests_for(options, work, inputs[i], launches, change);
-        if (more.empty()) continue;
-        work.tried.push_back(change);
-        counts.push_back(more.size());
-        requests.insert(requests.end(), more.begin(), more.end());
-      }
-      if (!counts.empty()) parts.emplace_back(&work, counts);
-    }
-    if (requests.empty()) continue;
-    const auto trials = try_changes({&inputs[i].module, 1}, requests, options.device,
-                                    std::chrono::seconds{options.seconds});
-    auto next = trials.begin();
-    for (const auto& [work, counts] : parts) {
-      std::vector<std::vector<access::Trial>> changes;
-      for (const std::size_t count : counts) {
-        const auto end = next + static_cast<std::ptrdiff_t>(count);
-        changes.emplace_back(next, end);
-        next = end;
-      }
-      keep_faster(options, inputs[i], launches_of(launches, i, work->kernel), changes, *work);
-    }
+                   const access::Input& input, std::span<const access::Launch> launches,
+                   Work& work) {
+  if (!work.chosen.mended || !work.failure.empty()) return;
+  std::vector<access::TrialRequest> requests;
+  std::vector<std::size_t> counts;  // of the requests of each change
+  for (const auto& change : work.chosen.promising) {
+    if (work.tried.size() == most_tried) break;
+    const auto more = requests_for(options, work, input, launches, change);
+    if (more.empty()) continue;
+    work.tried.push_back(change);
+    counts.push_back(more.size());
+    requests.insert(requests.end(), more.begin(), more.end());
   }
+  if (requests.empty()) return;
+  const auto trials = try_changes({&input.module, 1}, requests, options.device,
+                                  std::chrono::seconds{options.seconds});
+  std::vector<std::vector<access::Trial>> changes;
+  auto next = trials.begin();
+  for (const std::size_t count : counts) {
+    changes.emplace_back(next, next + static_cast<std::ptrdiff_t>(count));
+    next += static_cast<std::ptrdiff_t>(count);
+  }
+  keep_faster(options, input, launches_of(launches, work.input, work.kernel), changes, work);
 }
 
 /// Has ptxas make machine code of a mended kernel.
@@ -459,9 +450,10 @@ ExitCode run(const MendOptions& options, const access::TryChanges& try_changes) 
   for (const auto& file : options.launches)
     add_launch(file, inputs, launches);
   work_on_all(options, inputs, launches, all);
-  if (options.runs) try_on_device(options, try_changes, inputs, launches, all);
-  for (Work& work : all)
+  for (Work& work : all) {
+    if (options.runs) try_on_device(options, try_changes, inputs[work.input], launches, work);
     assemble(options, inputs[work.input], work);
+  }
   if (options.format == "json") {
     print_json(inputs, all);
   } else if (!options.is_quiet) {
