@@ -134,10 +134,13 @@ void keep_faster(const MendOptions& options, const access::Input& input,
                  std::span<const access::Launch> launches,
                  std::span<const std::vector<access::Trial>> trials, Work& work) {
   work.outcome = access::outcome_of(trials);
+  // Where threads of the original race for a byte, either may leave another one.
   const bool is_raced = work.compared.worst.raced > 0;
-  for (const auto& trial : trials.front()) {
-    if (trial.different > 0 && !is_raced)
-      work.failure = fmt::format("{} bytes differ on the device", trial.different);
+  for (const auto& launches_of_change : trials) {
+    for (const access::Trial& trial : launches_of_change) {
+      if (trial.different > 0 && !is_raced)
+        work.failure = fmt::format("{} bytes differ on the device", trial.different);
+    }
   }
   if (!work.outcome.kept) {
     work.chosen.mended.reset();
