@@ -231,6 +231,12 @@ TEST(MendedKernels, RunBlocksThatTheOriginalDoesNotHave) {
   EXPECT_TRUE(all.worst.is_same()) << all.worst.failure;
 }
 
+TEST(MendedKernels, CanBeReadWhateverTheLastLineOfTheModule) {
+  const std::string text = kernel_text(".param .u64 b", "ret;") + "@@DWARF .byte 0";
+  const Mended mended = mended_by(ptx::read(text, "k.ptx"), 0, "threads=2");
+  EXPECT_EQ(ptx::read(mended.alone, "mended.ptx").kernels.size(), 1U);
+}
+
 TEST(MendedKernels, StandBesideTheirOriginals) {
   const ptx::Module module = ptx::read(text_of_file("mend"), "mend.ptx");
   const Mended mended = mended_by(module, kernel_in(module, "scale"), "threads=2");

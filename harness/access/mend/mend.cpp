@@ -166,6 +166,7 @@ Mended mend(const ptx::Module& module, std::uint32_t number, const Change& chang
     from = body.data() + body.size();
   }
   mended.alone.append(from, text.data() + text.size());
+  if (!mended.alone.ends_with('\n')) mended.alone += '\n';  // a directive ends with its line
   mended.alone += made;
   return mended;
 }
