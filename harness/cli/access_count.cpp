@@ -547,16 +547,15 @@ std::vector<TraceAnswer> trace_launches(std::span<const ptx::Module> modules,
   return all;
 }
 
-std::vector<Trial> try_changes(std::span<const ptx::Module> modules,
-                               const std::vector<TrialRequest>& requests, const std::string& device,
-                               std::chrono::seconds patience) {
+std::vector<Trial> try_changes(const ptx::Module& module, const std::vector<TrialRequest>& requests,
+                               const std::string& device, std::chrono::seconds patience) {
   std::vector<Message> launches;
   for (const auto& request : requests) {
-    launches.push_back(request_of({.module = request.module, .file = request.file}));
+    launches.push_back(request_of({.file = request.file}));
     launches.back()["change"] = request.change;
   }
   std::vector<Trial> all;
-  for (const Message& said : replies(job_of("try", modules), launches, device, patience)) {
+  for (const Message& said : replies(job_of("try", {&module, 1}), launches, device, patience)) {
     Trial& trial = all.emplace_back(Trial{.failure = failure_of(said)});
     if (!trial.failure.empty()) continue;
     said.at("original").get_to(trial.original);

@@ -56,7 +56,7 @@ struct TraceAnswer {
 
 /// Launches the original and the mended kernel of each request by turns. Otherwise as
 /// count_launches, but without counters.
-[[nodiscard]] std::vector<Trial> try_changes(std::span<const ptx::Module> modules,
+[[nodiscard]] std::vector<Trial> try_changes(const ptx::Module& module,
                                              const std::vector<TrialRequest>& requests,
                                              const std::string& device,
                                              std::chrono::seconds patience);

@@ -168,8 +168,8 @@ void try_on_device(const MendOptions& options, const access::TryChanges& try_cha
     requests.insert(requests.end(), more.begin(), more.end());
   }
   if (requests.empty()) return;
-  const auto trials = try_changes({&input.module, 1}, requests, options.device,
-                                  std::chrono::seconds{options.seconds});
+  const auto trials =
+      try_changes(input.module, requests, options.device, std::chrono::seconds{options.seconds});
   std::vector<std::vector<access::Trial>> changes;
   auto next = trials.begin();
   for (const std::size_t count : counts) {

@@ -47,15 +47,13 @@ struct Outcome {
 
 /// A launch to be tried.
 struct TrialRequest {
-  std::size_t module = 0;  ///< index of the module
-  std::string file;        ///< launch file
-  std::string change;      ///< in words of a command line
+  std::string file;    ///< launch file
+  std::string change;  ///< in words of a command line
 };
 
-/// Tries launches of these modules on a device ("cuda:0"): in their order, within so much time
-/// each.
+/// Tries launches of a module on a device ("cuda:0"): in their order, within so much time each.
 using TryChanges =
-    std::function<std::vector<Trial>(std::span<const ptx::Module>, const std::vector<TrialRequest>&,
+    std::function<std::vector<Trial>(const ptx::Module&, const std::vector<TrialRequest>&,
                                      const std::string& device, std::chrono::seconds patience)>;
 
 }  // namespace strata::access

@@ -274,7 +274,8 @@ class Search {
       chosen_.is_refused = true;
       chosen_.why = text_of(module_.kernels[number_], chosen_.refused.front().second);
     }
-    if (chosen_.mended) chosen_.promising.push_back(chosen_.mended->change);
+    if (!chosen_.mended) return chosen_;
+    chosen_.promising.push_back(chosen_.mended->change);
     for (const auto& [ratio, change] : promising_) {
       if (std::ranges::count(chosen_.promising, change) == 0) chosen_.promising.push_back(change);
     }

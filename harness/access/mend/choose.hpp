@@ -39,8 +39,8 @@ struct Chosen {
   bool is_refused = false;       ///< some change would be wanted, and none can be made
   AskedFor before;
   AskedFor after;
-  /// Changes by which the launches ask for less: the one that was made, then the others, the least
-  /// first.
+  /// Changes by which the launches ask for less: `mended`, then the others, the least first. Empty
+  /// without it.
   std::vector<Change> promising = {};
   /// Changes that cannot be made, and why.
   std::vector<std::pair<Change, Refusal>> refused = {};
