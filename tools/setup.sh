@@ -80,13 +80,18 @@ missing_linters() {
 missing_clang() { has clang++ || has "clang++-$llvm_version" || echo "clang-$llvm_version clang $llvm_version"; }
 missing_fuzzer() { fuzzing_clang >/dev/null || echo "libclang-rt-$llvm_version-dev libFuzzer, the runtime of clang"; }
 
+missing_cluster() {
+  has slurmctld || echo "slurm-wlm Slurm, through which the tests run the checks of sweeps/reframe"
+  has munged || echo "munge munge, by which Slurm knows its user"
+}
+
 missing_browser() { a_browser >/dev/null || echo "chromium Chromium, which the tests of the report's page drive"; }
 
 # --- Python ---------------------------------------------------------------------------------------------
 
 readonly run_lock=analysis/requirements.lock test_lock=analysis/requirements-dev.lock
 readonly installed_locks=.venv/installed-locks  # Digests of the lock files that .venv satisfies.
-readonly development_tools=(ruff mypy jsonschema)
+readonly development_tools=(ruff mypy jsonschema reframe)
 modules=(numpy pandas pyarrow matplotlib msgspec scipy jinja2 typer rich)
 lock=$run_lock
 if [[ $level == test ]]; then
@@ -225,7 +230,7 @@ fi
 
 needed=$(all_needed)
 wanted=()  # Apart from each other, because one of them may have no package here.
-if [[ $level == test ]]; then wanted=("$(missing_linters)" "$(missing_clang)" "$(missing_fuzzer)" "$(missing_browser)"); fi
+if [[ $level == test ]]; then wanted=("$(missing_linters)" "$(missing_clang)" "$(missing_fuzzer)" "$(missing_browser)" "$(missing_cluster)"); fi
 
 if [[ -n $needed ]]; then list "$needed"; fi
 for some in "${wanted[@]}"; do

@@ -29,6 +29,9 @@ step_analysis() {
 }
 
 step_host() {
+  { has slurmctld && has munged && has "$(dirname "$STRATA_PYTHON")/reframe"; } ||
+    left_out "the checks of sweeps/reframe through Slurm (no slurmctld, munged, or reframe beside $STRATA_PYTHON);" \
+      "mend it with: apt-get install -y slurm-wlm munge, and the packages of analysis/requirements-dev.lock"
   configure_and_build host
   ctest --preset host
 }

@@ -44,6 +44,8 @@ fresh_machine() {
   fake clang-tidy <<<'echo "  LLVM version 14.0.6"'
   fake clang++ <<<'exit 0'
   fake chromium <<<'echo "Chromium 156"'
+  fake slurmctld <<<'exit 0'
+  fake munged <<<'exit 0'
   fake sudo <<<'[[ -e $box/state/sudo ]] && shift && exec "$@"'
   fake apt-get <<'END'
 echo "apt-get $*" >>"$box/log"
@@ -216,6 +218,13 @@ rm "$box"/bin/clang++*
 setup 0 test
 calls "install --no-install-recommends clang-14"
 calls "install --no-install-recommends libclang-rt-14-dev"
+
+begin AsksForSlurmForTheTestsAlone
+rm "$box"/bin/{slurmctld,munged}
+setup 0 run
+fetches_nothing
+setup 0 test
+calls "install --no-install-recommends munge slurm-wlm"
 
 begin TakesTheBrowserThatIsNamed
 rm "$box/bin/chromium"
