@@ -88,6 +88,7 @@ CudaMachine::CudaMachine(Session& session, std::size_t writers, Stamps stamps)
   if (stamps == Stamps::merged_by_sm) {
     std::ranges::fill(blank_.emplace(stamps_.size()).span(), blank_stamp);
   }
+  poison();  // A benchmark without stamps never does, but each timing copies them to the host.
 }
 
 const Stream& CudaMachine::stream() const {
