@@ -82,7 +82,11 @@ chosen_python() {
 
 # configure PRESET [CMAKE FLAG...]
 configure() {
-  if has ccache; then export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}; fi
+  if has ccache; then
+    export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}
+    # What another clone has compiled is not compiled again: where the sources lie makes no difference.
+    export CCACHE_BASEDIR=${CCACHE_BASEDIR-$PWD} CCACHE_NOHASHDIR=${CCACHE_NOHASHDIR-1}
+  fi
   cmake --preset "$@"
 }
 
