@@ -4,8 +4,8 @@
 #   tools/sanitize.sh [STRATA [TOOL[:PART]...]]   build/gpu/bin/strata; memcheck initcheck racecheck synccheck; parts
 #                                                 from 0 on, all of them where none is said
 #   SANITIZE_DEVICES=N                            devices 0 to N - 1, which take the parts in turn; 1 where it is not set
-#   SANITIZE_JOBS=N                               parts at a time; 6 for each device where it is not set: processes that
-#                                                 share a device wait for each other
+#   SANITIZE_JOBS=N                               parts at a time; one for each device where it is not set: processes that
+#                                                 share a device wait for each other, and six took twenty times as long
 #
 # A sanitised kernel takes up to a thousand times as long, so a case gets six samples, the fewest there can be; ladders get
 # small problems, which the same kernels solve; and the sweep runs in parts, side by side: nothing that is timed here is
@@ -59,7 +59,7 @@ run_part() {
   echo "status $?" >>"$logs/$2.$3.log"
   rm -rf "$folder"
 }
-jobs=${SANITIZE_JOBS:-$((6 * ${SANITIZE_DEVICES:-1}))}
+jobs=${SANITIZE_JOBS:-${SANITIZE_DEVICES:-1}}
 device=0
 run_next() {
   while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
