@@ -782,10 +782,6 @@ class Reader {
 
 }  // namespace
 
-std::uint8_t Fill::byte(std::uint64_t offset) const {
-  return static_cast<std::uint8_t>(read(offset, 1));
-}
-
 std::uint64_t Fill::read(std::uint64_t offset, unsigned count) const {
   if (kind == Kind::unknown || kind == Kind::zero) return 0;
   std::uint64_t value = 0;

@@ -32,9 +32,7 @@ struct Fill {
   unsigned element = 4;     ///< bytes per element of random and iota: 1, 2, 4 or 8
   std::vector<std::uint8_t> bytes = {};  ///< from a file or `hex`; 0 after their end
 
-  /// The byte at `offset`; 0 if the fill is unknown.
-  [[nodiscard]] std::uint8_t byte(std::uint64_t offset) const;
-  /// Up to 8 bytes starting at `offset`, in little-endian order.
+  /// Up to 8 bytes starting at `offset`, in little-endian order; 0 if the fill is unknown.
   [[nodiscard]] std::uint64_t read(std::uint64_t offset, unsigned count) const;
 };
 

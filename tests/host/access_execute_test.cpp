@@ -26,7 +26,7 @@ class Buffers final : public DeviceMemory {
     for (const Buffer& buffer : launch.buffers) {
       all_.push_back({buffer.address, std::vector<std::uint8_t>(buffer.bytes)});
       for (std::uint64_t b = 0; b < buffer.bytes; ++b)
-        all_.back().bytes[b] = buffer.fill.byte(b);
+        all_.back().bytes[b] = static_cast<std::uint8_t>(buffer.fill.read(b, 1));
     }
   }
   std::uint8_t* at(std::uint64_t address, std::uint64_t bytes) override {

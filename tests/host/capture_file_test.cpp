@@ -202,7 +202,7 @@ TEST(CaptureFile, IsReadBackAsItWasSeen) {
     return *std::ranges::find(read.buffers, bytes, &Buffer::bytes);
   };
   EXPECT_EQ(buffer(4096 - 64).address % 65536, (first + 64) % 65536);
-  EXPECT_EQ(buffer(4096 - 64).fill.byte(17), 'x');
+  EXPECT_EQ(buffer(4096 - 64).fill.read(17, 1), std::uint64_t{'x'});
   EXPECT_EQ(buffer(1U << 20U).address % 65536, second % 65536);
   EXPECT_EQ(buffer(1U << 20U).fill.kind, Fill::Kind::zero);
   // Every byte is as it was, but that addresses are those of the buffers of the file.

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <set>
@@ -20,10 +21,11 @@
 namespace strata::access {
 namespace {
 
-/// The buffers of a launch, of which only pages that are touched take room.
+/// The buffers of a launch, of which only pages that are touched take room. They are small: a
+/// kernel whose lanes are far apart touches one for each lane.
 class Pages final : public DeviceMemory {
  public:
-  static constexpr std::uint64_t page_bytes = 4096;
+  static constexpr std::uint64_t page_bytes = 256;
   using Page = std::array<std::uint8_t, page_bytes>;
 
   explicit Pages(const Launch& launch) : launch_{launch} {}
@@ -50,8 +52,12 @@ class Pages final : public DeviceMemory {
       if (buffer.address >= begin + page_bytes || buffer.address + buffer.bytes <= begin) continue;
       Fill fill = buffer.fill;
       if (fill.kind == Fill::Kind::unknown) fill = {.kind = Fill::Kind::random, .seed = b + 1};
-      for (std::uint64_t at = 0; at < page_bytes; ++at) {
-        if (buffer.contains(begin + at, 1)) page.at(at) = fill.byte(begin + at - buffer.address);
+      const std::uint64_t end = std::min(begin + page_bytes, buffer.address + buffer.bytes);
+      for (std::uint64_t at = std::max(begin, buffer.address); at < end;
+           at += sizeof(std::uint64_t)) {
+        const std::uint64_t bytes = std::min<std::uint64_t>(end - at, sizeof(std::uint64_t));
+        const std::uint64_t word = fill.read(at - buffer.address, static_cast<unsigned>(bytes));
+        std::memcpy(page.data() + (at - begin), &word, bytes);
       }
     }
     return page;
