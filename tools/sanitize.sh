@@ -5,7 +5,7 @@
 #                                                 from 0 on, all of them where none is said
 #   SANITIZE_DEVICES=N                            devices 0 to N - 1, which take the parts in turn; 1 where it is not set
 #   SANITIZE_JOBS=N                               parts at a time; one for each device where it is not set: processes that
-#                                                 share a device wait for each other, and six took twenty times as long
+#                                                 share a device wait for each other
 #
 # A sanitised kernel takes up to a thousand times as long, so a case gets six samples, the fewest there can be; ladders get
 # small problems, which the same kernels solve; and the sweep runs in parts, side by side: nothing that is timed here is
