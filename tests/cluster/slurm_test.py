@@ -27,7 +27,7 @@ from pathlib import Path
 STRATA, SOURCE = (Path(argument).resolve() for argument in sys.argv[1:3])
 CHECKS = SOURCE / "sweeps/reframe"
 if python := os.environ.get("STRATA_PYTHON"):
-    os.environ["PATH"] += f":{Path(python).parent}"
+    os.environ["PATH"] += f":{Path(python).absolute().parent}"
 NEEDED = ("slurmctld", "slurmd", "munged", "reframe")
 LACKING = [name for name in NEEDED if not shutil.which(name)]
 PATIENCE = 600
