@@ -90,8 +90,8 @@ struct KernelTurns {
 };
 
 /// Launches both kernels on the same memory: once each with its first contents, which tells whether
-/// they leave the same bytes; then by turns, each turn as many launches as take a millisecond, but
-/// one at least. `second` has the memory of `first`. Otherwise as count_kernel.
+/// they leave the same bytes; then by turns, each turn a graph of as many launches as take a
+/// millisecond, but one at least. `second` has the memory of `first`. Otherwise as count_kernel.
 [[nodiscard]] KernelTurns run_by_turns(int ordinal, const KernelLaunch& first,
                                        const KernelLaunch& second, unsigned turns);
 
