@@ -2,10 +2,12 @@
 # compute-sanitizer over the sweep `quick`, a line a tool: what it looks for, how many errors it found.
 #
 #   tools/sanitize.sh [STRATA [TOOL[:PART]...]]   build/gpu/bin/strata; memcheck initcheck racecheck synccheck; parts
-#                                                 from 0 on, all of them where none is said
+#                                                 from 0 on, all of them where none is said, or an expression like theirs
 #   SANITIZE_DEVICES=N                            devices 0 to N - 1, which take the parts in turn; 1 where it is not set
 #   SANITIZE_JOBS=N                               parts at a time; one for each device where it is not set: processes that
 #                                                 share a device wait for each other
+#   SANITIZE_LAUNCHES=N                           only the first N launches of each part are checked: for a case that
+#                                                 takes a tool more than its ten minutes
 #
 # A sanitised kernel takes up to a thousand times as long, so a case gets six samples, the fewest there can be; ladders get
 # small problems, which the same kernels solve; and the sweep runs in parts, side by side: nothing that is timed here is
@@ -50,13 +52,15 @@ mkdir -p "$logs"
 # run_part DEVICE TOOL PART: a device lock of its own, since parts share a device. Strata's workers are child processes; the tool
 # goes with them, and its errors become the status.
 run_part() {
-  local folder
+  local folder cases=$3 said=$logs/$2.${3//[^[:alnum:]]/_}
   folder=$(mktemp -d)
+  [[ $3 == *[!0-9]* ]] || cases=${parts[$3]}
   TMPDIR=$folder compute-sanitizer --tool "$2" --target-processes all --error-exitcode 9 --print-limit 20 \
-    "$strata" run quick --device "cuda:$1" --counters none --out "$logs/$2.$3" --filter "^$small(${parts[$3]})" \
+    --launch-count "${SANITIZE_LAUNCHES:-0}" \
+    "$strata" run quick --device "cuda:$1" --counters none --out "$said" --filter "^$small($cases)" \
     --set plan.warmups=0 --set plan.min_samples=6 --set plan.max_samples=6 --set plan.seconds_per_case=0.01 \
-    --set plan.time_limit=600 "${small_problems[@]}" >"$logs/$2.$3.log" 2>&1
-  echo "status $?" >>"$logs/$2.$3.log"
+    --set plan.time_limit=600 "${small_problems[@]}" >"$said.log" 2>&1
+  echo "status $?" >>"$said.log"
   rm -rf "$folder"
 }
 jobs=${SANITIZE_JOBS:-${SANITIZE_DEVICES:-1}}
@@ -80,12 +84,12 @@ for tool in "${tools[@]}"; do
   wanted=("${!parts[@]}")
   [[ $tool != *:* ]] || wanted=("${tool#*:}")
   for part in "${wanted[@]}"; do
-    run_next "${tool%:*}" "$part"
+    run_next "${tool%%:*}" "$part"
   done
 done
 wait
 status=0
-mapfile -t names < <(printf '%s\n' "${tools[@]%:*}" | sort -u)
+mapfile -t names < <(printf '%s\n' "${tools[@]%%:*}" | sort -u)
 for tool in "${names[@]}"; do
   said=$(cat "$logs/$tool".*.log)
   errors=$(grep -oE 'ERROR SUMMARY: [0-9]+|RACECHECK SUMMARY: [0-9]+' <<<"$said" | awk '{sum += $3} END {print sum + 0}')
