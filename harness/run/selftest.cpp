@@ -65,6 +65,19 @@ double value_of(const Measurement& row) {
   return centre_of(row.samples, row.visits).value;
 }
 
+/// The confidence interval of a row's median; without one, the median alone.
+Interval interval_of(const Measurement& row) {
+  const auto [value, interval] = centre_of(row.samples, row.visits);
+  return interval.value_or(Interval{value, value});
+}
+
+/// What a number, with all that it may be in truth, proves of a claim that it is `wanted`.
+Proof proof_of(double value, const Interval& possible, const Interval& wanted) {
+  if (value >= wanted.low && value <= wanted.high) return Proof::held;
+  const bool is_beyond = possible.high < wanted.low || possible.low > wanted.high;
+  return is_beyond ? Proof::failed : Proof::unproved;
+}
+
 bool is_alarm(const Measurement& one, const Measurement& other) {
   constexpr double least_change = 0.01;  // the least change that `strata compare` reports
   const auto [a, of_a] = centre_of(one.samples, one.visits);
@@ -132,15 +145,9 @@ Judge value_is(const RowName& row, const std::function<Interval(const Params&)>&
       if (auto none = without_result(record)) return *none;
       const Measurement* const found = find_row(record, row);
       if (auto none = without_row(record, found)) return *none;
-      const Interval wanted = expected(record.which.params);
-      const auto [value, interval] = centre_of(found->samples, found->visits);
-      values.push_back(value);
-      if (value >= wanted.low && value <= wanted.high) continue;
-      const Interval possible = interval.value_or(Interval{value, value});
-      if (possible.high < wanted.low || possible.low > wanted.high)
-        proof = Proof::failed;
-      else if (proof == Proof::held)
-        proof = Proof::unproved;
+      values.push_back(value_of(*found));
+      const Proof one = proof_of(values.back(), interval_of(*found), expected(record.which.params));
+      if (proof == Proof::held || one == Proof::failed) proof = one;
     }
     return {proof, joined_numbers(values)};
   };
@@ -150,20 +157,23 @@ Judge ratio_is(const RowName& over, const RowName& under, const std::string& fac
                Interval expected) {
   return [=](std::span<const CaseRecord> records) -> Shown {
     double ratio = 1 / times;
+    Interval possible{ratio, ratio};
     for (const CaseRecord& record : records) {
       if (auto none = without_result(record)) return *none;
       const Measurement* const first = find_row(record, over);
       const Measurement* const row = first == nullptr ? find_row(record, under) : first;
       if (auto none = without_row(record, row)) return *none;
+      const auto [low, high] = interval_of(*row);
       if (first == nullptr) {
         ratio /= value_of(*row);
+        possible = {possible.low / high, possible.high / low};
       } else {
-        ratio *=
-            value_of(*row) / static_cast<double>(std::get<std::int64_t>(record.facts.at(fact)));
+        const auto each = static_cast<double>(std::get<std::int64_t>(record.facts.at(fact)));
+        ratio *= value_of(*row) / each;
+        possible = {possible.low * low / each, possible.high * high / each};
       }
     }
-    const bool within = ratio >= expected.low && ratio <= expected.high;
-    return {within ? Proof::held : Proof::failed, joined_numbers({ratio})};
+    return {proof_of(ratio, possible, expected), joined_numbers({ratio})};
   };
 }
 

@@ -53,7 +53,8 @@ struct RowName {
 /// nothing.
 [[nodiscard]] Judge value_is(const RowName& row,
                              const std::function<Interval(const Params&)>& expected);
-/// For two records: the row of one ÷ (the row of the other × a fact of the first × `times`).
+/// For two records: the row of one ÷ (the row of the other × a fact of the first × `times`), judged
+/// likewise.
 [[nodiscard]] Judge ratio_is(const RowName& over, const RowName& under, const std::string& fact,
                              double times, Interval expected);
 /// Each record passed all of these gates.

@@ -117,6 +117,18 @@ TEST(SelftestRatio, DividesTheRowOfOneCaseByThatOfAnotherWhateverTheirOrder) {
             Proof::failed);
 }
 
+TEST(SelftestRatio, IsRefutedOnlyByIntervalsBeyondWhatIsExpected) {
+  const CaseRecord over = record_of({}, {310, 312, 318, 320, 320, 322, 328, 330});
+  CaseRecord under = record_of({}, {9.9, 9.9, 9.9, 10, 10, 10.1, 10.1, 10.1});
+  under.measurements[0].quantity = "clock";
+  const auto proof_from = [&](double low) {
+    return shown_by(ratio_is(row, {"clock", "clock"}, "lanes", 2, {low, 3}), {over, under}).proof;
+  };
+  EXPECT_EQ(proof_from(1.99), Proof::held);
+  EXPECT_EQ(proof_from(2.07), Proof::unproved);  // 330 ÷ (8 × 2 × 9.9) is 2.083
+  EXPECT_EQ(proof_from(2.09), Proof::failed);
+}
+
 TEST(SelftestGates, HoldOnlyWhereAllOfThemPassed) {
   const Judge judge = gates_pass({"model", "level"});
   const Gate model{"model", Verdict::passed, "as predicted"};
