@@ -56,7 +56,7 @@ run_part() {
   folder=$(mktemp -d)
   [[ $3 == *[!0-9]* ]] || cases=${parts[$3]}
   TMPDIR=$folder compute-sanitizer --tool "$2" --target-processes all --error-exitcode 9 --print-limit 20 \
-    --launch-count "${SANITIZE_LAUNCHES:-0}" \
+    ${SANITIZE_LAUNCHES:+--launch-count "$SANITIZE_LAUNCHES"} \
     "$strata" run quick --device "cuda:$1" --counters none --out "$said" --filter "^$small($cases)" \
     --set plan.warmups=0 --set plan.min_samples=6 --set plan.max_samples=6 --set plan.seconds_per_case=0.01 \
     --set plan.time_limit=600 "${small_problems[@]}" >"$said.log" 2>&1
