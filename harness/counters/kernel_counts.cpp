@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -391,39 +392,28 @@ KernelTurns run_by_turns(int ordinal, const KernelLaunch& first, const KernelLau
   const Stream stream;
   Event begin;
   Event end;
-  const auto seconds = [&](const auto& work) {
-    begin.record(stream);
-    work();
-    end.record(stream);
-    return end.seconds_since(begin);
+  // In a graph: the host takes longer to launch a kernel than a short one runs.
+  const auto timed = [&](LoadedKernel& kernel, int launches) {
+    return replays(stream, begin, end, launches, [&] { kernel.launch(stream.get()); });
   };
+  const std::array once{timed(one, 1), timed(other, 1)};
   double spent = 0;
   double shortest = least_seconds;
   while (spent < warm_seconds) {
-    for (LoadedKernel* const kernel : {&one, &other}) {
-      const double taken = seconds([&] { kernel->launch(stream.get()); });
+    for (const auto& seconds : once) {
+      const double taken = seconds();
       shortest = std::min(shortest, taken);
       spent += taken;
     }
   }
-  const auto launches = static_cast<unsigned>(std::ceil(least_seconds / shortest));
-  // A graph: the host takes longer to launch a kernel than a short one runs.
-  const auto repeated = [&](LoadedKernel& kernel) {
-    return Graph{stream, [&] {
-                   for (unsigned i = 0; i < launches; ++i)
-                     kernel.launch(stream.get());
-                 }};
-  };
-  Graph graph_of_one = repeated(one);
-  Graph graph_of_other = repeated(other);
-  const auto a_launch = [&](Graph& graph) {
-    return seconds([&] { graph.launch(stream); }) / launches;
-  };
+  const auto launches = static_cast<int>(std::ceil(least_seconds / shortest));
+  const auto of_one = timed(one, launches);
+  const auto of_other = timed(other, launches);
   for (unsigned turn = 0; turn < turns; ++turn) {
     const bool is_first = turn % 2 == 0;  // what comes second finds another cache
-    if (is_first) found.first.push_back(a_launch(graph_of_one));
-    found.second.push_back(a_launch(graph_of_other));
-    if (!is_first) found.first.push_back(a_launch(graph_of_one));
+    if (is_first) found.first.push_back(of_one());
+    found.second.push_back(of_other());
+    if (!is_first) found.first.push_back(of_one());
   }
   return found;
 }

@@ -97,16 +97,7 @@ const Stream& CudaMachine::stream() const {
 
 std::function<double()> CudaMachine::replays(int repetitions, const std::function<void()>& work) {
   if (repetitions < 1) throw std::invalid_argument{"a graph needs at least one repetition"};
-  const auto graph = std::make_shared<Graph>(tools_.stream, [&] {
-    for (int i = 0; i < repetitions; ++i)
-      work();
-  });
-  return [&tools = tools_, repetitions, graph] {
-    tools.begin.record(tools.stream);
-    graph->launch(tools.stream);
-    tools.end.record(tools.stream);
-    return tools.end.seconds_since(tools.begin) / repetitions;
-  };
+  return strata::replays(tools_.stream, tools_.begin, tools_.end, repetitions, work);
 }
 
 BothSides CudaMachine::time_both_sides(const std::function<void()>& work, bool held,

@@ -219,4 +219,21 @@ class Graph {
   detail::Unique<cudaGraphExec_t> handle_;
 };
 
+/// A function that runs `repetitions` of `work` as a graph and returns the seconds of one. Stream
+/// and events must outlive it.
+template <std::invocable Work>
+[[nodiscard]] auto replays(const Stream& stream, Event& begin, Event& end, int repetitions,
+                           const Work& work) {
+  const auto graph = std::make_shared<Graph>(stream, [&] {
+    for (int i = 0; i < repetitions; ++i)
+      work();
+  });
+  return [&stream, &begin, &end, repetitions, graph] {
+    begin.record(stream);
+    graph->launch(stream);
+    end.record(stream);
+    return end.seconds_since(begin) / repetitions;
+  };
+}
+
 }  // namespace strata

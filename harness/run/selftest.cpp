@@ -61,18 +61,20 @@ const Measurement* find_row(const CaseRecord& record, const RowName& name) {
   return found == record.measurements.end() ? nullptr : &*found;
 }
 
-double value_of(const Measurement& row) {
-  return centre_of(row.samples, row.visits).value;
-}
+/// A number, and the confidence interval of it; without one, the number alone.
+struct Number {
+  double value = 0;
+  Interval possible;
+};
 
-/// The confidence interval of a row's median; without one, the median alone.
-Interval interval_of(const Measurement& row) {
+Number number_of(const Measurement& row) {
   const auto [value, interval] = centre_of(row.samples, row.visits);
-  return interval.value_or(Interval{value, value});
+  return {value, interval.value_or(Interval{value, value})};
 }
 
-/// What a number, with all that it may be in truth, proves of a claim that it is `wanted`.
-Proof proof_of(double value, const Interval& possible, const Interval& wanted) {
+/// What a number proves of a claim that it is `wanted`.
+Proof proof_of(const Number& number, const Interval& wanted) {
+  const auto& [value, possible] = number;
   if (value >= wanted.low && value <= wanted.high) return Proof::held;
   const bool is_beyond = possible.high < wanted.low || possible.low > wanted.high;
   return is_beyond ? Proof::failed : Proof::unproved;
@@ -145,8 +147,9 @@ Judge value_is(const RowName& row, const std::function<Interval(const Params&)>&
       if (auto none = without_result(record)) return *none;
       const Measurement* const found = find_row(record, row);
       if (auto none = without_row(record, found)) return *none;
-      values.push_back(value_of(*found));
-      const Proof one = proof_of(values.back(), interval_of(*found), expected(record.which.params));
+      const Number number = number_of(*found);
+      values.push_back(number.value);
+      const Proof one = proof_of(number, expected(record.which.params));
       if (proof == Proof::held || one == Proof::failed) proof = one;
     }
     return {proof, joined_numbers(values)};
@@ -156,24 +159,23 @@ Judge value_is(const RowName& row, const std::function<Interval(const Params&)>&
 Judge ratio_is(const RowName& over, const RowName& under, const std::string& fact, double times,
                Interval expected) {
   return [=](std::span<const CaseRecord> records) -> Shown {
-    double ratio = 1 / times;
-    Interval possible{ratio, ratio};
+    Number ratio{1 / times, {1 / times, 1 / times}};
     for (const CaseRecord& record : records) {
       if (auto none = without_result(record)) return *none;
       const Measurement* const first = find_row(record, over);
       const Measurement* const row = first == nullptr ? find_row(record, under) : first;
       if (auto none = without_row(record, row)) return *none;
-      const auto [low, high] = interval_of(*row);
+      const auto [value, possible] = number_of(*row);
+      const auto& [low, high] = ratio.possible;
       if (first == nullptr) {
-        ratio /= value_of(*row);
-        possible = {possible.low / high, possible.high / low};
+        ratio = {ratio.value / value, {low / possible.high, high / possible.low}};
       } else {
         const auto each = static_cast<double>(std::get<std::int64_t>(record.facts.at(fact)));
-        ratio *= value_of(*row) / each;
-        possible = {possible.low * low / each, possible.high * high / each};
+        ratio = {ratio.value * value / each,
+                 {low * possible.low / each, high * possible.high / each}};
       }
     }
-    return {proof_of(ratio, possible, expected), joined_numbers({ratio})};
+    return {proof_of(ratio, expected), joined_numbers({ratio.value})};
   };
 }
 
