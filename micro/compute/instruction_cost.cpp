@@ -6,6 +6,9 @@
 #include "harness/measure/engine.hpp"
 #include "harness/record/statistics.hpp"
 
+#include <fmt/format.h>
+
+#include <cmath>
 #include <memory>
 
 namespace strata::instruction_cost {
@@ -95,6 +98,23 @@ std::optional<CountPlan> count_plan(const Shape& shape, const GpuFacts& gpu) {
                                static_cast<double>(of_warps * warp_lanes), "operation");
 }
 
+/// Of a CPU. The first two are references, the third is what is measured.
+enum HostSlope : std::uint8_t { additions, multiplications, own };
+
+/// `clock`: a chain of multiplications takes a whole number of additions, each of which then takes
+/// a cycle.
+Gate shared_core_gate(std::span<const double> additions_of_a_multiplication) {
+  constexpr double bound = 0.01;
+  const double ratio = median(additions_of_a_multiplication);
+  const double off = ratio / std::round(ratio) - 1;
+  const bool is_whole = std::abs(off) <= bound;
+  return {"clock", is_whole ? Verdict::passed : Verdict::failed,
+          fmt::format("a dependent multiplication takes {:.4g} dependent additions: {:+.2f} % from "
+                      "a whole number (bound {:.0f} %){}",
+                      ratio, 100 * off, 100 * bound,
+                      is_whole ? "" : ", so that another thread shares the core")};
+}
+
 }  // namespace
 
 Benchmark declare() {
@@ -178,40 +198,52 @@ Experiment describe_host(unsigned ilp) {
   constexpr double timed_seconds = 1.25e-4;  // of a long run: an eighth of a tick
   constexpr std::uint32_t trial_turns = 128;
   constexpr double work = host_operations::steps;  // of a chain in a turn
+  const auto over_additions = [](HostSlope of) {
+    return [of](const Sample& pair) {
+      return pair.slopes[of].inside.cycles / pair.slopes[additions].inside.cycles;
+    };
+  };
   const Value core_cycles = number_at(0);
   Experiment experiment;
   experiment.pairs = most_meet_no_interrupt;
-  experiment.slopes.resize(2);
-  experiment.slopes[0].size =
-      operations::lengths_by_least(timed_seconds / 2, work, trial_turns, /*warm_seconds=*/0);
-  experiment.slopes[1].size =
+  experiment.slopes.resize(3);
+  for (const HostSlope reference : {additions, multiplications}) {
+    experiment.slopes[reference].size =
+        operations::lengths_by_least(timed_seconds / 2, work, trial_turns, /*warm_seconds=*/0);
+  }
+  experiment.slopes[own].size =
       operations::lengths_by_least(timed_seconds, work * ilp, trial_turns, /*warm_seconds=*/0);
-  experiment.of_each_pair = {[](const Sample& pair) {
-    return pair.slopes[1].inside.cycles / pair.slopes[0].inside.cycles;
-  }};
-  add_both(experiment, "operation_cycles", "cycle", 1);
+  experiment.of_each_pair = {over_additions(own), over_additions(multiplications)};
+  add_both(experiment, "operation_cycles", "cycle", own);
   for (Row row : std::initializer_list<Row>{
            {"operation_core_cycles", "cycle", "over_dependent_adds", core_cycles},
            {"operation_time", "s", By::outside,
-            of_slope([](const Seen& seen) { return seen.seconds; }, 1)},
+            of_slope([](const Seen& seen) { return seen.seconds; }, own)},
            {"operation_throughput", "operation/cycle", "over_dependent_adds",
             [=](const Sample& sample) { return 1 / core_cycles(sample); }},
-           {"operation_rate", "1/s", By::outside, per_second(1, 1)},
-           {"core_clock", "Hz", "dependent_adds", per_second(1, 0)}}) {
+           {"operation_rate", "1/s", By::outside, per_second(1, own)},
+           {"core_clock", "Hz", "dependent_adds", per_second(1, additions)}}) {
     row.core_cycles = true;
     experiment.rows.push_back(std::move(row));
   }
-  experiment.watch = {cycles_of(1), outside_of(1), core_cycles};
-  experiment.checked = "chain ends, including the additions beside them";
+  experiment.watch = {cycles_of(own), outside_of(own), core_cycles};
+  experiment.checked = "chain ends, including the additions and multiplications beside them";
   experiment.facts = [](const Experiment& measured) {
     return Facts{{"operations_of_long_run",
-                  static_cast<std::int64_t>(measured.slopes[1].lengths.full.work)}};
+                  static_cast<std::int64_t>(measured.slopes[own].lengths.full.work)}};
+  };
+  experiment.conclude = [](Session& session, const std::vector<Sample>& kept) {
+    std::vector<double> ratios;
+    for (const Sample& sample : kept)
+      ratios.push_back(sample.numbers.at(1));
+    session.add(shared_core_gate(ratios));
   };
   return experiment;
 }
 
 // A CPU's counter (TSC) does not follow its clock, so every pair of runs is accompanied by one of
-// dependent additions, which take a cycle each: changes of the clock cancel.
+// dependent additions, which take a cycle each: changes of the clock cancel. A thread that shares
+// the core delays the additions most, and does not cancel: dependent multiplications show it.
 namespace {
 
 #if defined(__x86_64__)
@@ -253,10 +285,11 @@ void run(Session& session) {
   HostMachine machine{allowed_cpus().front()};
   const auto ilp = static_cast<unsigned>(session.integer("ilp"));
   Experiment experiment = describe_host(ilp);
-  launch_chains<host_operations::Iadd>(experiment.slopes[0], machine, 1);
+  launch_chains<host_operations::Iadd>(experiment.slopes[additions], machine, 1);
+  launch_chains<host_operations::Imul>(experiment.slopes[multiplications], machine, 1);
   operations::with_named(session.param("operation"), host_operations::Operations{},
                          [&]<class Op>() {
-                           launch_chains<Op>(experiment.slopes[1], machine, ilp);
+                           launch_chains<Op>(experiment.slopes[own], machine, ilp);
                            session.fact("instructions", std::string{Op::instructions});
                          });
   measure(session, machine, experiment);

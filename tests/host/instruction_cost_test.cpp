@@ -216,9 +216,13 @@ TEST(InstructionCostRows, OfACpuAreInCyclesOfItsCoreToo) {
       .inside = {.cycles = 0.8, .slowest = 0.8, .hertz = 1}, .outside = 0.8, .seconds = 2.5e-10};
   const Seen own{
       .inside = {.cycles = 3.2, .slowest = 3.2, .hertz = 2.4e9}, .outside = 3.21, .seconds = 1e-9};
-  const Value of_pair = experiment.of_each_pair.at(0);
-  EXPECT_DOUBLE_EQ(of_pair({.slopes = {adds, own}, .numbers = {}}), 4);
-  EXPECT_EQ(rows_of(experiment, host_timers, {.slopes = {adds, own}, .numbers = {5}}),
+  Seen multiplications = adds;
+  multiplications.inside.cycles = 2.4;
+  const std::vector<Seen> slopes{adds, multiplications, own};
+  const Sample pair{.slopes = slopes, .numbers = {}};
+  EXPECT_DOUBLE_EQ(experiment.of_each_pair.at(0)(pair), 4);
+  EXPECT_DOUBLE_EQ(experiment.of_each_pair.at(1)(pair), 3);
+  EXPECT_EQ(rows_of(experiment, host_timers, {.slopes = slopes, .numbers = {5, 3}}),
             (RowsSeen{{"operation_cycles by tsc_slope", {3.2, "tsc_cycle"}},
                       {"operation_cycles by monotonic_slope", {3.21, "tsc_cycle"}},
                       {"operation_core_cycles by over_dependent_adds", {5, "cycle"}},
@@ -228,9 +232,25 @@ TEST(InstructionCostRows, OfACpuAreInCyclesOfItsCoreToo) {
                       {"core_clock by dependent_adds", {4e9, "Hz"}},
                       {"core_clock by tsc_over_monotonic", {2.4e9, "Hz"}}}));
   FakeSession fake;
-  report(fake.session, host_timers, experiment,
-         {.kept = {{.slopes = {adds, own}, .numbers = {5}}}});
+  report(fake.session, host_timers, experiment, {.kept = {{.slopes = slopes, .numbers = {5, 3}}}});
   EXPECT_EQ(fake.verdict("timer"), Verdict::passed);
+}
+
+// Additions next to another thread of the core take more than a cycle each.
+TEST(InstructionCostGates, RefuseACoreThatIsShared) {
+  const auto gate = [](double additions_of_a_multiplication) {
+    const Seen any{.inside = {.cycles = 1, .slowest = 1, .hertz = 2e9}, .outside = 1, .seconds = 1};
+    FakeSession fake;
+    report(fake.session, host_timers, describe_host(1),
+           {.kept = {{.slopes = {any, any, any}, .numbers = {4, additions_of_a_multiplication}}}});
+    return fake.record.gates.back();
+  };
+  for (const double whole : {3.0, 2.971, 3.029, 4.03})
+    EXPECT_EQ(gate(whole).verdict, Verdict::passed) << whole;
+  for (const double shared : {2.569, 2.96, 3.04, 0.2})
+    EXPECT_EQ(gate(shared).verdict, Verdict::failed) << shared;
+  EXPECT_EQ(gate(2.569).name, "clock");
+  EXPECT_THAT(gate(2.569).detail, HasSubstr("another thread shares the core"));
 }
 
 TEST(InstructionCostGates, HoldADependentChainToItsLine) {
