@@ -51,18 +51,19 @@ class Buffers final : public DeviceMemory {
   std::vector<One> all_;
 };
 
-constexpr const char* params = ".param .u64 a, .param .u64 b, .param .u32 n";
+constexpr const char* two_buffers = ".param .u64 a, .param .u64 b, .param .u32 n";
 
-struct Shape {
+struct LaunchShape {
   unsigned grid = 1;
   unsigned block = 32;
   unsigned words = 32;  ///< of each of the two buffers: 0, 1, 2, … and zeros
   ExecuteOptions options = {};
 };
 
-Buffers left_by(const std::string& body, const Shape& shape = {}, const std::string& before = "") {
+Buffers left_by(const std::string& body, const LaunchShape& shape = {},
+                const std::string& before = "") {
   const Launched made{
-      kernel_text(params, body, before),
+      kernel_text(two_buffers, body, before),
       fmt::format("schema: 1\nkernel: k\ngrid: {}\nblock: {}\narguments:\n"
                   "  - {{bytes: {}, fill: iota}}\n"
                   "  - {{bytes: {}, fill: zero}}\n  - {}\n",
@@ -73,7 +74,7 @@ Buffers left_by(const std::string& body, const Shape& shape = {}, const std::str
   return memory;
 }
 /// What the launch is refused for.
-std::string fault_of(const std::string& body, const Shape& shape = {},
+std::string fault_of(const std::string& body, const LaunchShape& shape = {},
                      const std::string& before = "") {
   try {
     (void)left_by(body, shape, before);
@@ -83,17 +84,12 @@ std::string fault_of(const std::string& body, const Shape& shape = {},
   return "nothing";
 }
 
-/// %rd2 and %rd3 are the thread's words of both buffers, %r0 its number.
-constexpr const char* own_words =
-    "ld.param.u64 %rd0, [a];\nld.param.u64 %rd1, [b];\nmov.u32 %r10, %ctaid.x;\n"
-    "mov.u32 %r11, %ntid.x;\nmov.u32 %r12, %tid.x;\nmad.lo.s32 %r0, %r10, %r11, %r12;\n"
-    "mul.wide.u32 %rd4, %r0, 4;\nadd.s64 %rd2, %rd0, %rd4;\nadd.s64 %rd3, %rd1, %rd4;\n";
-constexpr const char* shared_words =
+constexpr const char* own_word_of_tile =
     "mov.u32 %r20, tile;\nshl.b32 %r21, %r12, 2;\nadd.s32 %r22, %r20, %r21;\n";
-constexpr const char* tile = ".shared .align 4 .b8 tile[1024];";
+constexpr const char* small_tile = ".shared .align 4 .b8 tile[1024];";
 
 TEST(Execute, LeavesWhatTheKernelStores) {
-  const Shape shape{.grid = 3, .block = 48, .words = 144};
+  const LaunchShape shape{.grid = 3, .block = 48, .words = 144};
   const auto memory = left_by(std::string{own_words} +
                                   "ld.global.u32 %r1, [%rd2];\nadd.s32 %r1, %r1, 7;\n"
                                   "st.global.u32 [%rd3], %r1;\nret;",
@@ -105,13 +101,13 @@ TEST(Execute, LeavesWhatTheKernelStores) {
 
 TEST(Execute, PassesValuesThroughSharedMemoryAtABarrier) {
   // The words of a block, the last one first.
-  const auto memory = left_by(std::string{own_words} + shared_words +
+  const auto memory = left_by(std::string{own_words} + own_word_of_tile +
                                   "ld.global.u32 %r1, [%rd2];\nst.shared.u32 [%r22], %r1;\n"
                                   "bar.sync 0;\nsub.s32 %r23, %r11, %r12;\n"
                                   "shl.b32 %r23, %r23, 2;\nadd.s32 %r23, %r20, %r23;\n"
                                   "ld.shared.u32 %r2, [%r23+-4];\n"
                                   "st.global.u32 [%rd3], %r2;\nret;",
-                              {.block = 96, .words = 96}, tile);
+                              {.block = 96, .words = 96}, small_tile);
   std::vector<std::uint32_t> wanted(96);
   std::iota(wanted.rbegin(), wanted.rend(), 0U);
   EXPECT_EQ(memory.words<std::uint32_t>(1), wanted);
@@ -176,10 +172,11 @@ TEST(Execute, CombinesTheLanesOfAWarpAndTheWarpsOfABlock) {
 }
 
 TEST(Execute, LetsTheBlocksOfACooperativeLaunchWaitForOneAnother) {
-  const Shape all_at_once{.grid = 4, .block = 1, .words = 4, .options = {.cooperative = true}};
+  const LaunchShape all_at_once{
+      .grid = 4, .block = 1, .words = 4, .options = {.cooperative = true}};
   const auto memory = left_by(std::string{own_words} + meeting_of_blocks, all_at_once);
   EXPECT_THAT(memory.words<std::uint32_t>(0), Each(4U));
-  Shape in_turn = all_at_once;
+  LaunchShape in_turn = all_at_once;
   in_turn.options = {.budget = 1U << 20U};
   EXPECT_THAT(fault_of(std::string{own_words} + meeting_of_blocks, in_turn),
               HasSubstr("more than 1048576 warp instructions"));
@@ -187,7 +184,8 @@ TEST(Execute, LetsTheBlocksOfACooperativeLaunchWaitForOneAnother) {
 
 TEST(Execute, RefusesWhatIsUndefined) {
   const auto fault = [](const std::string& what) {
-    return fault_of(std::string{own_words} + shared_words + what + "\nret;", {.block = 64}, tile);
+    return fault_of(std::string{own_words} + own_word_of_tile + what + "\nret;", {.block = 64},
+                    small_tile);
   };
   // Both buffers have 32 words, and the block 64 threads.
   EXPECT_THAT(fault("st.global.u32 [%rd3], %r0;"),
@@ -217,8 +215,8 @@ TEST(Execute, RefusesWhatIsUndefined) {
 
 TEST(Execute, FindsRacesInSharedMemory) {
   const auto fault = [](const std::string& what) {
-    return fault_of(std::string{own_words} + shared_words + what + "\nret;",
-                    {.block = 64, .words = 64, .options = {.finds_races = true}}, tile);
+    return fault_of(std::string{own_words} + own_word_of_tile + what + "\nret;",
+                    {.block = 64, .words = 64, .options = {.finds_races = true}}, small_tile);
   };
   constexpr const char* race = "another warp accesses the same shared memory";
   // The word of the first thread of the other warp.

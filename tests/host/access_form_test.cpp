@@ -262,8 +262,8 @@ TEST_F(FormText, GivesUpOnFormsThatAreTooLarge) {
 // The registers of a kernel.
 
 /// A kernel between braces, with some registers, and parameters image (a pointer), n and m.
-struct Sample {
-  explicit Sample(const std::string& body, const std::string& directives = "")
+struct ReadKernel {
+  explicit ReadKernel(const std::string& body, const std::string& directives = "")
       : module(ptx::read(".version 8.0\n.target sm_90\n.address_size 64\n"
                          ".visible .entry k(.param .u64 image, .param .u32 n, .param .u32 m, "
                          ".param .align 4 .b8 table[64])\n" +
@@ -319,7 +319,7 @@ struct Sample {
 };
 
 TEST(KernelForms, StatesThatTheIndexOfAThreadMustNotWrapAround) {
-  Sample sample{
+  ReadKernel sample{
       "mad.lo.s32 %r6, %r4, %r5, %r3;\nmul.wide.s32 %rd2, %r6, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"
       "ld.global.f32 %f1, [%rd3];\n"};
   EXPECT_EQ(sample.address(), "image + 4·(threadIdx.x + blockDim.x·blockIdx.x)");
@@ -327,7 +327,7 @@ TEST(KernelForms, StatesThatTheIndexOfAThreadMustNotWrapAround) {
 }
 
 TEST(KernelForms, ProvesThatASmallIndexDoesNotWrapAround) {
-  Sample sample{
+  ReadKernel sample{
       "mov.u32 %r7, %ctaid.y;\nmad.lo.s32 %r6, %r7, %r5, %r3;\nmul.wide.s32 %rd2, %r6, 4;\n"
       "add.s64 %rd3, %rd1, %rd2;\nld.global.f32 %f1, [%rd3+8];\n"};
   EXPECT_EQ(sample.address(), "image + 4·(threadIdx.x + blockDim.x·blockIdx.y + 2)");
@@ -339,9 +339,9 @@ TEST(KernelForms, ProvesByTheBranchesThatLeadThere) {
       "add.s32 %r6, %r1, %r3;\nsetp.gt.u32 %p1, %r1, 1000;\n{}bra END;\nmul.wide.u32 %rd2, %r6, "
       "4;\n"
       "add.s64 %rd3, %rd1, %rd2;\nld.global.f32 %f1, [%rd3];\nEND:\n";
-  Sample guarded{fmt::format(fmt::runtime(body), "@%p1 ")};
+  ReadKernel guarded{fmt::format(fmt::runtime(body), "@%p1 ")};
   EXPECT_THAT(guarded.conditions(), IsEmpty());
-  Sample other_side{fmt::format(fmt::runtime(body), "@!%p1 ")};
+  ReadKernel other_side{fmt::format(fmt::runtime(body), "@!%p1 ")};
   EXPECT_THAT(other_side.conditions(), ElementsAre("threadIdx.x + n < 2^32"));
 }
 
@@ -350,15 +350,15 @@ TEST(KernelForms, ProvesUpToTheLastNumber) {
   const std::string body =
       "add.s32 %r6, %r1, %r3;\nsetp.gt.u32 %p1, %r1, {};\n@%p1 bra END;\nmul.wide.u32 %rd2, %r6, "
       "4;\nadd.s64 %rd3, %rd1, %rd2;\nld.global.f32 %f1, [%rd3];\nEND:\n";
-  Sample just{fmt::format(fmt::runtime(body), 4294966272U)};
+  ReadKernel just{fmt::format(fmt::runtime(body), 4294966272U)};
   EXPECT_THAT(just.conditions(), IsEmpty());
-  Sample one_more{fmt::format(fmt::runtime(body), 4294966273U)};
+  ReadKernel one_more{fmt::format(fmt::runtime(body), 4294966273U)};
   EXPECT_THAT(one_more.conditions(), ElementsAre("threadIdx.x + n < 2^32"));
 }
 
 TEST(KernelForms, TakesTheMostThreadsForAProduct) {
   // A block of 256 x 1 threads may be launched as well.
-  Sample sample{
+  ReadKernel sample{
       "shr.u32 %r6, %r3, 4;\nmul.wide.u32 %rd2, %r6, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"
       "ld.global.f32 %f1, [%rd3];\n",
       ".maxntid 16, 16, 1\n"};
@@ -370,14 +370,14 @@ TEST(KernelForms, StatesThatALoopMustEndBeforeItsIndexWrapsAround) {
       "mov.u32 %r6, %r2;\nL1:\nmul.wide.u32 %rd2, %r6, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"
       "ld.global.f32 %f1, [%rd3];\nadd.s32 %r6, %r6, {};\nsetp.lt.u32 %p1, %r6, %r1;\n"
       "@%p1 bra L1;\n";
-  Sample by_four{fmt::format(fmt::runtime(body), 4)};
+  ReadKernel by_four{fmt::format(fmt::runtime(body), 4)};
   EXPECT_THAT(by_four.conditions(), testing::UnorderedElementsAre("n + 3 < 2^32", "m + 4 < 2^32"));
-  Sample by_one{fmt::format(fmt::runtime(body), 1)};
+  ReadKernel by_one{fmt::format(fmt::runtime(body), 1)};
   EXPECT_THAT(by_one.conditions(), ElementsAre("m + 1 < 2^32"));
 }
 
 TEST(KernelForms, StatesWhatBothFactorsOfAWideProductNeed) {
-  Sample sample{
+  ReadKernel sample{
       "add.s32 %r6, %r1, %r2;\nadd.s32 %r7, %r1, %r3;\nmul.wide.u32 %rd2, %r6, %r7;\n"
       "add.s64 %rd3, %rd1, %rd2;\nld.global.f32 %f1, [%rd3];\n"};
   EXPECT_THAT(sample.conditions(),
@@ -386,7 +386,7 @@ TEST(KernelForms, StatesWhatBothFactorsOfAWideProductNeed) {
 
 TEST(KernelForms, DoesNotSelectByABranchThatBothPathsPass) {
   // The block at L1 is reached with either answer to the first question.
-  Sample sample{
+  ReadKernel sample{
       "setp.lt.u32 %p1, %r3, 8;\nsetp.lt.u32 %p2, %r1, 5;\nmov.u32 %r6, 0;\n@%p1 bra L1;\n"
       "@%p2 bra L2;\nL1:\nmov.u32 %r6, 1;\nL2:\nmul.wide.u32 %rd2, %r6, 4;\n"
       "add.s64 %rd3, %rd1, %rd2;\nld.global.f32 %f1, [%rd3];\n"};
@@ -394,7 +394,7 @@ TEST(KernelForms, DoesNotSelectByABranchThatBothPathsPass) {
 }
 
 TEST(KernelForms, KeepsTheWrapAroundOfAHash) {
-  Sample sample{
+  ReadKernel sample{
       "mul.lo.s32 %r6, %r3, -1640531535;\nshr.u32 %r7, %r6, 16;\nmul.wide.u32 %rd2, %r7, 4;\n"
       "add.s64 %rd3, %rd1, %rd2;\nld.global.f32 %f1, [%rd3];\n"};
   EXPECT_THAT(sample.address(), HasSubstr("mod 4294967296"));
@@ -402,7 +402,7 @@ TEST(KernelForms, KeepsTheWrapAroundOfAHash) {
 }
 
 TEST(KernelForms, SolvesALoopThatCounts) {
-  Sample sample{
+  ReadKernel sample{
       "mov.u32 %r6, %r3;\nL1:\nmul.wide.u32 %rd2, %r6, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"
       "ld.global.f32 %f1, [%rd3];\nadd.s32 %r6, %r6, 256;\nsetp.lt.u32 %p1, %r6, 4096;\n"
       "@%p1 bra L1;\n"};
@@ -413,7 +413,7 @@ TEST(KernelForms, SolvesALoopThatCounts) {
 }
 
 TEST(KernelForms, SolvesAPointerThatIsMovedAlong) {
-  Sample sample{
+  ReadKernel sample{
       "mul.wide.u32 %rd2, %r3, 8;\nadd.s64 %rd5, %rd1, %rd2;\ncvt.u64.u32 %rd6, %r2;\n"
       "mov.u32 %r6, 0;\nL1:\nld.global.f32 %f1, [%rd5+4];\nadd.s64 %rd5, %rd5, %rd6;\n"
       "add.s32 %r6, %r6, 1;\nsetp.ne.s32 %p1, %r6, %r1;\n@%p1 bra L1;\n"};
@@ -423,7 +423,7 @@ TEST(KernelForms, SolvesAPointerThatIsMovedAlong) {
 
 TEST(KernelForms, DoesNotTreatAStepAsConstantIfIterationsMayChangeIt) {
   // The clock is read in every pass, of no register.
-  Sample sample{
+  ReadKernel sample{
       "mov.u32 %r6, %r3;\nL1:\nmov.u32 %r7, %clock;\nadd.s32 %r6, %r6, %r7;\n"
       "mul.wide.u32 %rd2, %r6, 4;\nadd.s64 %rd3, %rd1, %rd2;\nld.global.f32 %f1, [%rd3];\n"
       "setp.lt.u32 %p1, %r6, %r1;\n@%p1 bra L1;\n"};
@@ -432,7 +432,7 @@ TEST(KernelForms, DoesNotTreatAStepAsConstantIfIterationsMayChangeIt) {
 
 TEST(KernelForms, FollowsAnIndexAfterItsLoop) {
   // Bottom-tested from 0 by 4 while below n: behind it the index is the next multiple of 4.
-  Sample sample{
+  ReadKernel sample{
       "mov.u32 %r6, 0;\nL1:\nadd.s32 %r6, %r6, 4;\nsetp.lt.u32 %p1, %r6, %r1;\n@%p1 bra L1;\n"
       "mul.wide.u32 %rd2, %r6, 4;\nadd.s64 %rd3, %rd1, %rd2;\nld.global.f32 %f1, [%rd3];\n"};
   Forms& forms = sample.forms.forms();
@@ -448,14 +448,14 @@ TEST(KernelForms, FollowsAnIndexAfterItsLoop) {
 }
 
 TEST(KernelForms, ChoosesByTheBranchWherePathsMeet) {
-  Sample sample{
+  ReadKernel sample{
       "setp.lt.u32 %p1, %r3, 8;\nmov.u32 %r6, 0;\n@!%p1 bra L1;\nmov.u32 %r6, %r3;\nL1:\n"
       "mul.wide.u32 %rd2, %r6, 4;\nadd.s64 %rd3, %rd1, %rd2;\nld.global.f32 %f1, [%rd3];\n"};
   EXPECT_EQ(sample.address(), "image + 4·(threadIdx.x < 8 ? threadIdx.x : 0)");
 }
 
 TEST(KernelForms, ReadsAGuardedMoveAsAChoice) {
-  Sample sample{
+  ReadKernel sample{
       "setp.lt.u32 %p1, %r3, 8;\nmov.u32 %r6, 0;\n@%p1 mov.u32 %r6, %r3;\n"
       "mul.wide.u32 %rd2, %r6, 4;\nadd.s64 %rd3, %rd1, %rd2;\nld.global.f32 %f1, [%rd3];\n"};
   EXPECT_EQ(sample.address(), "image + 4·(threadIdx.x < 8 ? threadIdx.x : 0)");
@@ -463,9 +463,9 @@ TEST(KernelForms, ReadsAGuardedMoveAsAChoice) {
 
 TEST(KernelForms, NamesTheReasonOfAnUnknownAddress) {
   const auto reasons = [](const std::string& makes_r6) {
-    return Sample{makes_r6 +
-                  "mul.wide.u32 %rd2, %r6, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"
-                  "ld.global.f32 %f1, [%rd3];\n"}
+    return ReadKernel{makes_r6 +
+                      "mul.wide.u32 %rd2, %r6, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"
+                      "ld.global.f32 %f1, [%rd3];\n"}
         .hidden();
   };
   EXPECT_THAT(reasons("ld.global.u32 %r6, [%rd1];\n"), ElementsAre(Reason::load));
@@ -482,7 +482,7 @@ TEST(KernelForms, NamesTheReasonOfAnUnknownAddress) {
 }
 
 TEST(KernelForms, ReadsParametersByPlace) {
-  Sample sample{
+  ReadKernel sample{
       "mov.b64 %rd4, table;\nand.b32 %r6, %r3, 7;\nmul.wide.u32 %rd2, %r6, 4;\n"
       "add.s64 %rd3, %rd4, %rd2;\nld.param.u32 %r7, [%rd3+8];\nld.param.u32 %r8, [table+4];\n"
       "mad.lo.s32 %r9, %r7, 4, %r8;\ncvt.u64.u32 %rd5, %r9;\nadd.s64 %rd6, %rd1, %rd5;\n"
@@ -491,7 +491,7 @@ TEST(KernelForms, ReadsParametersByPlace) {
 }
 
 TEST(KernelForms, KnowsTheRequiredBlock) {
-  Sample sample{
+  ReadKernel sample{
       "mad.lo.s32 %r6, %r4, %r5, %r3;\nmul.wide.u32 %rd2, %r6, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"
       "ld.global.f32 %f1, [%rd3];\n",
       ".reqntid 128, 1, 1\n"};
@@ -501,7 +501,7 @@ TEST(KernelForms, KnowsTheRequiredBlock) {
 // ---------------------------------------------------------------------------------------------
 // Random programs, run here.
 
-struct Tally {
+struct FormTally {
   std::size_t programs = 0;
   std::size_t stores = 0;    ///< that were run
   std::size_t followed = 0;  ///< with a form of nothing hidden
@@ -510,7 +510,7 @@ struct Tally {
 };
 
 /// Runs a program for some threads and holds every address against its form.
-void check_program(std::uint32_t seed, Tally& tally) {
+void check_program(std::uint32_t seed, FormTally& tally) {
   program::Program made{seed};
   SCOPED_TRACE(fmt::format("seed {}", seed));
   const ptx::Module module = ptx::read(made.ptx(), "random.ptx");
@@ -560,7 +560,7 @@ void check_program(std::uint32_t seed, Tally& tally) {
 }
 
 TEST(KernelForms, AreTheAddressesOfRandomProgramsWhileTheirConditionsHold) {
-  Tally tally;
+  FormTally tally;
   for (std::uint32_t seed = 0; seed < 120 && !testing::Test::HasFatalFailure(); ++seed)
     check_program(seed, tally);
   // Neither are conditions false throughout, nor is there nothing that could wrap around.

@@ -19,18 +19,18 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-constexpr const char* params =
+constexpr const char* buffer_and_numbers =
     ".param .u64 k_param_0, .param .u32 k_param_1, .param .f32 k_param_2, "
     ".param .align 8 .b8 k_param_3[24]";
 
 std::vector<ptx::Module> modules(const std::string& before = "") {
   std::vector<ptx::Module> made;
-  made.push_back(
-      ptx::read(kernel_text(params, "ld.param.f32 %f0, [k_param_2];\nret;", before), "test.ptx"));
+  made.push_back(ptx::read(
+      kernel_text(buffer_and_numbers, "ld.param.f32 %f0, [k_param_2];\nret;", before), "test.ptx"));
   return made;
 }
 
-constexpr const char* shape = "schema: 1\nkernel: k\ngrid: [3, 2]\nblock: [16, 4, 2]\n";
+constexpr const char* grid_of_k = "schema: 1\nkernel: k\ngrid: [3, 2]\nblock: [16, 4, 2]\n";
 constexpr const char* arguments =
     "arguments:\n  - {bytes: 4096, fill: iota}\n  - 0x10\n  - 1.5\n"
     "  - fields: {0: u32 1920, 8: {bytes: 64, align: 512, offset: 4}, 16: s16 -2}\n";
@@ -63,7 +63,7 @@ std::uint64_t param_at(const Launch& launch, std::uint64_t offset, unsigned byte
 }
 
 TEST(LaunchFile, GivesTheShapeAndTheBytesOfTheParameters) {
-  const Launch launch = parsed(std::string{shape} + "dynamic_shared: 1024\n" + arguments);
+  const Launch launch = parsed(std::string{grid_of_k} + "dynamic_shared: 1024\n" + arguments);
   EXPECT_EQ(launch.grid, (Extent{3, 2, 1}));
   EXPECT_EQ(launch.block, (Extent{16, 4, 2}));
   EXPECT_EQ(launch.dynamic_shared, 1024U);
@@ -83,7 +83,7 @@ TEST(LaunchFile, GivesTheShapeAndTheBytesOfTheParameters) {
 }
 
 TEST(LaunchFile, TakesArgumentsByName) {
-  const Launch launch = parsed(std::string{shape} +
+  const Launch launch = parsed(std::string{grid_of_k} +
                                "arguments:\n  param_3: unknown\n  k_param_2: 0x7f800000\n"
                                "  param_1: -1\n  param_0: {bytes: 1}\n");
   EXPECT_EQ(param_at(launch, 8, 4), 0xFFFFFFFFU);
@@ -92,7 +92,7 @@ TEST(LaunchFile, TakesArgumentsByName) {
 }
 
 TEST(LaunchFile, PlacesBuffersFarApartAndNoMoreAlignedThanTheySay) {
-  const Launch launch = parsed(std::string{shape} + arguments);
+  const Launch launch = parsed(std::string{grid_of_k} + arguments);
   const Buffer& first = launch.buffers[0];
   const Buffer& second = launch.buffers[1];
   EXPECT_EQ(first.address % 512, 256U);
@@ -105,7 +105,7 @@ TEST(LaunchFile, PlacesBuffersFarApartAndNoMoreAlignedThanTheySay) {
 
 TEST(LaunchFile, PutsABufferWhereItIsToldAndTheOthersElsewhere) {
   const Launch launch =
-      parsed(std::string{shape} +
+      parsed(std::string{grid_of_k} +
              fmt::format("arguments:\n  - {{bytes: 4096}}\n  - 1\n  - 1.0\n  - fields: "
                          "{{0: {{bytes: 64, address: {}}}, 8: {{of: param_0, at: 12}}}}\n",
                          first_address + 4));
@@ -165,7 +165,7 @@ TEST(LaunchFile, SaysWhichOfSeveralInputsItsKernelIsOf) {
 }
 
 TEST(LaunchFile, RefusesWhatIsWrongInOneLineWithItsPlace) {
-  const std::string good = std::string{shape} + arguments;
+  const std::string good = std::string{grid_of_k} + arguments;
   const auto with = [&](const std::string& from, const std::string& to) {
     std::string text = good;
     const auto at = text.find(from);
@@ -202,15 +202,15 @@ TEST(LaunchFile, RefusesWhatIsWrongInOneLineWithItsPlace) {
               HasSubstr("no variable 'nothing'"));
   EXPECT_THAT(refused(good + "cluster: [2]\n"), HasSubstr("divides the grid"));
   EXPECT_THAT(refused(good + "dynamic_shared: 1000000\n"), HasSubstr("dynamic_shared"));
-  EXPECT_THAT(refused(shape), HasSubstr("no argument for param_0"));
-  EXPECT_THAT(refused(std::string{shape} + "arguments: {param_7: 1}\n"),
+  EXPECT_THAT(refused(grid_of_k), HasSubstr("no argument for param_0"));
+  EXPECT_THAT(refused(std::string{grid_of_k} + "arguments: {param_7: 1}\n"),
               HasSubstr("the kernel has no parameter 'param_7'"));
-  EXPECT_THAT(refused(std::string{shape} + "arguments: {param_1: 1, k_param_1: 2}\n"),
+  EXPECT_THAT(refused(std::string{grid_of_k} + "arguments: {param_1: 1, k_param_1: 2}\n"),
               HasSubstr("param_1 twice"));
   const std::string two =
       "arguments:\n  - {bytes: 64, address: 4096}\n  - 1\n  - 1.0\n"
       "  - fields: {0: {bytes: 8, address: 4152}}\n";
-  EXPECT_THAT(refused(shape + two),
+  EXPECT_THAT(refused(grid_of_k + two),
               AllOf(HasSubstr("launch.yaml:9:"), HasSubstr("overlaps param_0")));
 }
 
@@ -245,7 +245,7 @@ TEST(LaunchFile, ReadsABufferFromAFileBesideIt) {
     write("launch.yaml",
           fmt::format("{}arguments:\n  - {{bytes: {}, file: data.bin}}\n  - 1\n  - 1.0\n"
                       "  - unknown\n",
-                      shape, bytes));
+                      grid_of_k, bytes));
     const auto all = modules();
     return read_launch((folder.path() / "launch.yaml").string(), all);
   };
@@ -260,8 +260,9 @@ TEST(LaunchFile, GivesVariablesOfTheModuleAnAddressAndAContent) {
       ".const .align 4 .u32 known[2] = {7, 9};\n.global .align 4 .b8 table[64];\n"
       ".global .align 4 .u32 counter = 3;\n";
   const auto all = modules(before);
-  const Launch launch = parse_launch(
-      std::string{shape} + arguments + "symbols: {table: {fill: random 1}}\n", "launch.yaml", all);
+  const Launch launch =
+      parse_launch(std::string{grid_of_k} + arguments + "symbols: {table: {fill: random 1}}\n",
+                   "launch.yaml", all);
   ASSERT_EQ(launch.buffers.size(), 5U);
   const auto named = [&](const std::string& name) {
     return *std::ranges::find(launch.buffers, name, &Buffer::name);

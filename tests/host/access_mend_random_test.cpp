@@ -197,7 +197,7 @@ class SideBySide {
 };
 
 /// What came of the changes of some kernels.
-struct Tally {
+struct MendTally {
   unsigned made = 0;
   unsigned refused = 0;
   unsigned groups = 0;
@@ -221,7 +221,7 @@ constexpr std::array changes{"group=16",
                              "threads=2 passes=2",
                              "threads=4 given=param_3:1"};
 
-void mend_in_every_way(const ptx::Module& module, Tally& tally) {
+void mend_in_every_way(const ptx::Module& module, MendTally& tally) {
   for (const char* const words : changes) {
     try {
       const Change change = parse_change("--change", words, module, module.kernels[0]);
@@ -251,7 +251,7 @@ std::uint64_t kernels_asked(std::uint64_t otherwise) {
   return asked == nullptr ? otherwise : std::strtoull(asked, nullptr, 10);
 }
 
-void tell(std::uint64_t kernels, const Tally& tally) {
+void tell(std::uint64_t kernels, const MendTally& tally) {
   fmt::print(
       "{} kernels: {} changes made, {} of them taken by no launch, {} refused, {} groups, "
       "{} launches compared\n",
@@ -259,7 +259,7 @@ void tell(std::uint64_t kernels, const Tally& tally) {
 }
 
 TEST(MendedRandomKernels, OfAccessesSideBySideLeaveWhatTheOriginalsLeave) {
-  Tally tally;
+  MendTally tally;
   const std::uint64_t kernels = kernels_asked(12);
   for (std::uint64_t seed = 0; seed < kernels; ++seed) {
     SCOPED_TRACE(seed);
@@ -273,7 +273,7 @@ TEST(MendedRandomKernels, OfAccessesSideBySideLeaveWhatTheOriginalsLeave) {
 }
 
 TEST(MendedRandomKernels, OfAnyAddressesLeaveWhatTheOriginalsLeave) {
-  Tally tally;
+  MendTally tally;
   const std::uint64_t kernels = kernels_asked(2);
   for (std::uint64_t seed = 0; seed < kernels; ++seed) {
     SCOPED_TRACE(seed);

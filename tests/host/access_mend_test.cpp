@@ -302,12 +302,6 @@ struct Trap {
   const char* before = "";
 };
 
-/// %rd2 and %rd3 are the thread's words of both buffers.
-constexpr const char* own_words =
-    "ld.param.u64 %rd0, [a];\nld.param.u64 %rd1, [b];\nmov.u32 %r10, %ctaid.x;\n"
-    "mov.u32 %r11, %ntid.x;\nmov.u32 %r12, %tid.x;\nmad.lo.s32 %r0, %r10, %r11, %r12;\n"
-    "mul.wide.u32 %rd4, %r0, 4;\nadd.s64 %rd2, %rd0, %rd4;\nadd.s64 %rd3, %rd1, %rd4;\n";
-
 class Traps : public testing::TestWithParam<Trap> {};
 
 TEST_P(Traps, AreRefusedWithLineAndReason) {
@@ -330,7 +324,7 @@ TEST_P(Traps, AreRefusedWithLineAndReason) {
 }
 
 constexpr const char* plain_load = "ld.global.u32 %r1, [%rd2];\n";
-constexpr const char* tile = ".shared .align 4 .b8 tile[4096];";
+constexpr const char* large_tile = ".shared .align 4 .b8 tile[4096];";
 
 INSTANTIATE_TEST_SUITE_P(
     Planted, Traps,
@@ -362,11 +356,11 @@ INSTANTIATE_TEST_SUITE_P(
         Trap{"threads=2",
              "mov.u32 %r1, tile;\nshl.b32 %r2, %r12, 2;\nadd.s32 %r1, %r1, %r2;\n"
              "st.shared.u32 [%r1], %r0;",
-             "memory of a block", tile},
+             "memory of a block", large_tile},
         Trap{"swap=x,y",
              "mov.u32 %r1, tile;\nst.shared.u32 [%r1], %r0;\n"
              "ld.shared.u32 %r1, [%r1+4];",
-             "without a barrier", tile},
+             "without a barrier", large_tile},
         Trap{"threads=2", "ld.global.u32 %r1, [%rd3+4];", "in another thread"},
         Trap{"swap=x,y",
              "ld.global.u64 %rd6, [%rd0];\nadd.s64 %rd7, %rd0, %rd6;\n"
@@ -376,7 +370,7 @@ INSTANTIATE_TEST_SUITE_P(
         Trap{"group=16", "ld.global.u32 %r1, [word];", "a variable of the module",
              ".visible .global .align 4 .b32 word[1];"},
         Trap{"threads=2", "mov.b64 %rd9, {%r12, tile};\nmov.u32 %r1, 1;", "memory of a block",
-             tile},
+             large_tile},
         Trap{"group=16", "here: mov.u32 %r1, here;", "an address of code"},
         Trap{"group=16", "mov.u64 %rd9, k;\nmov.u32 %r1, 1;", "an address of code"},
         Trap{"group=16", "mov.u64 %rd9, picture;\nmov.u32 %r1, 1;", "a variable of the module",
@@ -391,9 +385,9 @@ INSTANTIATE_TEST_SUITE_P(
         Trap{"swizzle=128",
              "ld.global.u32 %r1, [%rd2];\nmov.u32 %r2, tile;\n"
              "add.s32 %r2, %r2, %r1;\nst.shared.u8 [%r2], %r0;",
-             "may lie outside", tile},
+             "may lie outside", large_tile},
         Trap{"swizzle=128", "mov.u32 %r2, tile;\nst.shared.u32 [%r2], %r2;\nmov.u32 %r1, 1;",
-             "goes elsewhere", tile}));
+             "goes elsewhere", large_tile}));
 
 TEST(Traps, HaveNoPointerBeyondAParameter) {
   // Behind the last one is a parameter of the mended kernel's own.

@@ -25,11 +25,11 @@ void expect_same(const Access& found, const RandomKernel::Asked& asked) {
   EXPECT_EQ(found.outside, 0U);
 }
 
-constexpr std::uint64_t kernels = 60;  // of each test
+constexpr std::uint64_t kernels_of_a_test = 60;
 
 TEST(AccessRandomKernels, AskForWhatTheirThreadsDo) {
   std::uint64_t accesses = 0;
-  for (std::uint64_t seed = 0; seed < kernels; ++seed) {
+  for (std::uint64_t seed = 0; seed < kernels_of_a_test; ++seed) {
     const RandomKernel kernel{seed, /*loads=*/false};
     SCOPED_TRACE(seed);
     const Launched launched{kernel.ptx(), kernel.launch("unknown")};
@@ -62,7 +62,7 @@ std::vector<std::uint8_t> random_bytes(std::uint64_t seed, std::uint64_t count) 
 
 TEST(AccessRandomKernels, AskForWhatTheirThreadsDoWithValuesThatTheyLoad) {
   const std::vector<std::uint8_t> content = random_bytes(5, buffer_bytes / 4);
-  for (std::uint64_t seed = 1000; seed < 1000 + kernels; ++seed) {
+  for (std::uint64_t seed = 1000; seed < 1000 + kernels_of_a_test; ++seed) {
     const RandomKernel kernel{seed, /*loads=*/true};
     SCOPED_TRACE(seed);
     const Launched launched{kernel.ptx(), kernel.launch("random 5")};
@@ -82,7 +82,7 @@ TEST(AccessRandomKernels, AskForWhatTheirThreadsDoWithValuesThatTheyLoad) {
 TEST(AccessRandomKernels, AreSaidToBeExactOnlyWhereNoLoadedValueMatters) {
   std::uint64_t exact = 0;
   std::uint64_t doubtful = 0;
-  for (std::uint64_t seed = 2000; seed < 2000 + kernels; ++seed) {
+  for (std::uint64_t seed = 2000; seed < 2000 + kernels_of_a_test; ++seed) {
     const RandomKernel kernel{seed, /*loads=*/true};
     SCOPED_TRACE(seed);
     const Launched launched{kernel.ptx(), kernel.launch("unknown")};
@@ -116,7 +116,7 @@ TEST(AccessRandomKernels, AreSaidToBeExactOnlyWhereNoLoadedValueMatters) {
 TEST(AccessRandomKernels, AskForTheSameWhereBlocksThatAreAlikeAreRunOnce) {
   std::uint64_t blocks = 0;
   std::uint64_t run = 0;
-  for (std::uint64_t seed = 3000; seed < 3000 + kernels; ++seed) {
+  for (std::uint64_t seed = 3000; seed < 3000 + kernels_of_a_test; ++seed) {
     const RandomKernel kernel{seed, /*loads=*/seed % 2 == 0};
     SCOPED_TRACE(seed);
     const Launched launched{kernel.ptx(),

@@ -15,8 +15,8 @@
 namespace strata::access {
 namespace {
 
-constexpr std::array all{Generation::cc1_0, Generation::cc1_2, Generation::cc2,
-                         Generation::cc3,   Generation::cc5,   Generation::cc7};
+constexpr std::array every_generation{Generation::cc1_0, Generation::cc1_2, Generation::cc2,
+                                      Generation::cc3,   Generation::cc5,   Generation::cc7};
 
 /// Accesses of every kind: in order, apart, shared, scattered, backwards, with and without holes.
 class AnyLanes : public testing::TestWithParam<unsigned> {
@@ -59,14 +59,14 @@ class AnyLanes : public testing::TestWithParam<unsigned> {
 TEST_P(AnyLanes, AskForWhatTheModelSays) {
   for (int i = 0; i < tries; ++i) {
     const LaneAccess access = next();
-    for (const auto generation : all)
+    for (const auto generation : every_generation)
       ASSERT_EQ(lane_traffic(generation, access), traffic(generation, general(access)));
   }
 }
 
 TEST_P(AnyLanes, AreSummedUpAsOneByOne) {
-  RequestCounter counter{RequestModel::global, all};
-  std::vector<Traffic> expected(all.size());
+  RequestCounter counter{RequestModel::global, every_generation};
+  std::vector<Traffic> expected(every_generation.size());
   std::uint64_t ideal = 0;
   std::uint64_t contiguous = 0;
   for (int i = 0; i < tries; ++i) {
@@ -80,8 +80,8 @@ TEST_P(AnyLanes, AreSummedUpAsOneByOne) {
     counter.add(access);
     const WarpAccess one = general(access);
     for (std::uint64_t t = 0; t < times + 1; ++t) {
-      for (std::size_t g = 0; g < all.size(); ++g)
-        expected[g] += traffic(all.at(g), one);
+      for (std::size_t g = 0; g < every_generation.size(); ++g)
+        expected[g] += traffic(every_generation.at(g), one);
     }
     std::set<std::uint64_t> bytes;
     for (const auto& address : one.addresses) {

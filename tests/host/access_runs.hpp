@@ -36,4 +36,11 @@ inline std::string kernel_text(const std::string& params, const std::string& bod
       before, params, body);
 }
 
+/// For a body with pointers a and b: %r0 is the thread's number, %rd2 and %rd3 are its words of
+/// both buffers.
+inline constexpr const char* own_words =
+    "ld.param.u64 %rd0, [a];\nld.param.u64 %rd1, [b];\nmov.u32 %r10, %ctaid.x;\n"
+    "mov.u32 %r11, %ntid.x;\nmov.u32 %r12, %tid.x;\nmad.lo.s32 %r0, %r10, %r11, %r12;\n"
+    "mul.wide.u32 %rd4, %r0, 4;\nadd.s64 %rd2, %rd0, %rd4;\nadd.s64 %rd3, %rd1, %rd4;\n";
+
 }  // namespace strata::access

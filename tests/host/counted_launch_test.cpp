@@ -13,7 +13,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Key;
 
-constexpr std::string_view text = R"(.version 9.0
+constexpr std::string_view module_text = R"(.version 9.0
 .target sm_90
 .address_size 64
 .entry other() { ret; }
@@ -46,7 +46,7 @@ class CountedLaunches : public testing::Test {
     return made;
   }
 
-  ptx::Module module_ = ptx::read(std::string{text}, "k");
+  ptx::Module module_ = ptx::read(std::string{module_text}, "k");
   MarkedPtx marked_ = mark(module_);
   std::vector<InstructionCounts> counts_;
 };
