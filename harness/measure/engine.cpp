@@ -313,6 +313,9 @@ void report(Session& session, const TimerNames& names, const Experiment& experim
                             .method = name_of(By::clock, names),
                             .samples = hertz});
   }
+  if (experiment.multiplication) {
+    session.add(own_core_gate(seen.series(*experiment.multiplication)));
+  }
   if (const auto& flight = experiment.in_flight) {
     session.add(little_gate(median(seen.series(flight->latency)),
                             median(seen.series(flight->interval)), flight->count));

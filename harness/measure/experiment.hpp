@@ -263,6 +263,9 @@ struct Experiment {
   /// The core's clock that the driver reported meanwhile, in Hz. Empty: the device is asked right
   /// after the last launch.
   std::function<std::optional<double>()> reported_hertz;
+  /// On a CPU, the cost of a dependent multiplication in dependent additions, if those are the
+  /// core's clock (gate `clock`).
+  std::optional<Value> multiplication;
 
   std::string checked;  ///< what was verified: "warp sums against the host's"
   Tally tally;

@@ -54,6 +54,17 @@ Gate clock_gate(std::span<const double> hertz) {
                       100 * spread, 100 * clock_bound)};
 }
 
+Gate own_core_gate(std::span<const double> additions) {
+  const double ratio = median(additions);
+  const double off = ratio / std::round(ratio) - 1;
+  const bool is_whole = std::abs(off) <= whole_bound;
+  return {"clock", passed_if(is_whole),
+          fmt::format("a dependent multiplication takes {:.4g} dependent additions: {:+.2f} % from "
+                      "a whole number (bound {:.0f} %){}",
+                      ratio, 100 * off, 100 * whole_bound,
+                      is_whole ? "" : ", so that another thread shares the core")};
+}
+
 Gate driver_clock_gate(std::span<const double> hertz, double reported) {
   if (hertz.empty()) return {"driver_clock", Verdict::unverified, "the core clock was not sampled"};
   const double held = median(hertz);

@@ -35,6 +35,12 @@ struct Accuracy {
 /// `clock`: max ÷ min − 1 of the per-sample core clock is within `clock_bound`.
 [[nodiscard]] Gate clock_gate(std::span<const double> hertz);
 
+inline constexpr double whole_bound = 0.01;
+/// `clock`, where dependent additions are the clock of a CPU's core: a dependent multiplication
+/// takes a whole number of `additions` within `whole_bound`. A thread that shares the core delays
+/// additions, of which the next could start in each cycle, more than multiplications.
+[[nodiscard]] Gate own_core_gate(std::span<const double> additions);
+
 inline constexpr double driver_clock_bound = 0.02;
 /// `driver_clock`: the median of the kernel's clock is within `driver_clock_bound` of the clock
 /// that the driver reported meanwhile. Otherwise unverified: cycles and seconds are both right, but

@@ -6,9 +6,6 @@
 #include "harness/measure/engine.hpp"
 #include "harness/record/statistics.hpp"
 
-#include <fmt/format.h>
-
-#include <cmath>
 #include <memory>
 
 namespace strata::instruction_cost {
@@ -100,20 +97,6 @@ std::optional<CountPlan> count_plan(const Shape& shape, const GpuFacts& gpu) {
 
 /// Of a CPU. The first two are references, the third is what is measured.
 enum HostSlope : std::uint8_t { additions, multiplications, own };
-
-/// `clock`: a chain of multiplications takes a whole number of additions, each of which then takes
-/// a cycle.
-Gate shared_core_gate(std::span<const double> additions_of_a_multiplication) {
-  constexpr double bound = 0.01;
-  const double ratio = median(additions_of_a_multiplication);
-  const double off = ratio / std::round(ratio) - 1;
-  const bool is_whole = std::abs(off) <= bound;
-  return {"clock", is_whole ? Verdict::passed : Verdict::failed,
-          fmt::format("a dependent multiplication takes {:.4g} dependent additions: {:+.2f} % from "
-                      "a whole number (bound {:.0f} %){}",
-                      ratio, 100 * off, 100 * bound,
-                      is_whole ? "" : ", so that another thread shares the core")};
-}
 
 }  // namespace
 
@@ -226,17 +209,12 @@ Experiment describe_host(unsigned ilp) {
     row.core_cycles = true;
     experiment.rows.push_back(std::move(row));
   }
+  experiment.multiplication = number_at(1);
   experiment.watch = {cycles_of(own), outside_of(own), core_cycles};
   experiment.checked = "chain ends, including the additions and multiplications beside them";
   experiment.facts = [](const Experiment& measured) {
     return Facts{{"operations_of_long_run",
                   static_cast<std::int64_t>(measured.slopes[own].lengths.full.work)}};
-  };
-  experiment.conclude = [](Session& session, const std::vector<Sample>& kept) {
-    std::vector<double> ratios;
-    for (const Sample& sample : kept)
-      ratios.push_back(sample.numbers.at(1));
-    session.add(shared_core_gate(ratios));
   };
   return experiment;
 }

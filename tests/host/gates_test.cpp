@@ -54,6 +54,18 @@ TEST(TimerGate, IsUnverifiedWithoutASecondMethodAndFailsOnNonsense) {
   EXPECT_EQ(timer_gate(Samples{1}, "a", Samples{0}, "b").verdict, Verdict::failed);
 }
 
+TEST(OwnCoreGate, WantsAWholeNumberOfAdditions) {
+  const auto gate = [](double additions) { return own_core_gate(Samples{1, additions, 9}); };
+  for (const double whole : {3.0, 2.971, 3.029, 4.03})
+    EXPECT_EQ(gate(whole).verdict, Verdict::passed) << whole;
+  for (const double shared : {2.569, 2.96, 3.04})
+    EXPECT_EQ(gate(shared).verdict, Verdict::failed) << shared;
+  EXPECT_EQ(own_core_gate(Samples{0.2}).verdict, Verdict::failed);
+  EXPECT_EQ(gate(2.569).name, "clock");
+  EXPECT_NE(gate(2.569).detail.find("another thread shares the core"), std::string::npos);
+  EXPECT_EQ(gate(3).detail.find("another thread"), std::string::npos);
+}
+
 TEST(ClockGate, FailsWhenTheClockMovedByMoreThanTwoPercent) {
   EXPECT_EQ(clock_gate(Samples{1.98e9, 1.98e9, 1.95e9}).verdict, Verdict::passed);
   EXPECT_EQ(clock_gate(Samples{1.98e9, 1.90e9}).verdict, Verdict::failed);
