@@ -1,6 +1,4 @@
-// The CPU as a device: its properties, its conditions, and its diagnosis for `strata doctor`. Also
-// parses which device of either kind a user requested.
-#include "harness/case/error.hpp"
+// The CPU as a device: its properties, its conditions, and its diagnosis for `strata doctor`.
 #include "harness/case/text.hpp"
 #include "harness/cpu/topology.hpp"
 #include "harness/cpu/tsc.hpp"
@@ -10,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
@@ -18,7 +15,6 @@
 #include <optional>
 #include <sstream>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace strata {
@@ -222,21 +218,6 @@ std::vector<Finding> diagnose_host() {
          "clocks may change during measurements; the performance governor holds them constant"});
   }
   return findings;
-}
-
-DeviceRequest parse_device_request(const std::string& text) {
-  using enum DeviceRequest::Kind;
-  if (text == "auto") return {any};
-  if (text == "host") return {host};
-  if (text == "cuda") return {cuda};
-  constexpr std::string_view prefix = "cuda:";
-  DeviceRequest numbered{cuda};
-  const char* const end = text.data() + text.size();
-  if (text.starts_with(prefix)) {
-    const auto read = std::from_chars(text.data() + prefix.size(), end, numbered.ordinal);
-    if (read.ec == std::errc{} && read.ptr == end && numbered.ordinal >= 0) return numbered;
-  }
-  throw UsageError{"there is no device " + in_quotes(text) + ": use auto, cuda, cuda:N or host"};
 }
 
 }  // namespace strata
