@@ -604,6 +604,14 @@ def test_timers_are_told_by_the_pair_that_agrees_least_and_clocks_by_the_middle(
     assert told(headlines.core_clock(run)) == [("core clock", "1.80 GHz", "1.50 GHz to 1.90 GHz")]
 
 
+def test_time_stamps_are_no_clock_of_a_core(tmp_path: Path) -> None:
+    time_stamps = measurement("core_clock", [2.4e9], unit="Hz", method="tsc_over_monotonic")
+    additions = measurement("core_clock", [3.2e9], unit="Hz", method="dependent_adds")
+    lines = [case([time_stamps], n=1), case([time_stamps, additions], n=2)]
+    run = load(tmp_path, lines, backend="host")
+    assert told(headlines.core_clock(run)) == [("core clock", "3.20 GHz", "3.20 GHz to 3.20 GHz")]
+
+
 def test_cases_are_told_by_what_became_of_them(tmp_path: Path) -> None:
     fates = ["measured", "skipped", "skipped", "failed"]
     lines = [

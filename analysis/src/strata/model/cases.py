@@ -10,6 +10,9 @@ from strata.run import Provenance, Row
 CLOCKS = ("clock64_slope", "tsc_slope")
 """The methods that read a clock on the core that works."""
 
+TIME_STAMPS = "tsc_over_monotonic"
+"""The rate of a CPU's time-stamp counter, which is not the clock of its cores."""
+
 NET = "cupti_net"
 """The method of counts without the kernel's own other loads; a chip's metric by itself has them."""
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from strata.ladder import rungs
 from strata.ladder.best import best_cases
 from strata.model import atlas, layouts
+from strata.model.cases import TIME_STAMPS
 from strata.model.names import LEVELS, level_name, ordered
 from strata.model.text import Cited, Sentence, Table, cited
 from strata.model.timers import TIMER_TOLERANCE, agreements
@@ -196,7 +197,8 @@ def _best_layouts(run: Run) -> Iterator[_Pick]:
 
 def core_clock(run: Run) -> Iterator[Headline]:
     """The clock of the cores, and its range over all cases."""
-    found = (row for row in run.rows if row.quantity == "core_clock" and row.valid)
+    clocked = (row for row in run.rows if row.quantity == "core_clock" and row.valid)
+    found = (row for row in clocked if row.method != TIME_STAMPS)
     if clocks := sorted(found, key=lambda row: row.value):
         ends = " to ".join(quantity(row.value, row.unit) for row in (clocks[0], clocks[-1]))
         yield Headline("core clock", (cited(clocks[len(clocks) // 2]),), (ends,))
