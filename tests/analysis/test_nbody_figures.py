@@ -325,9 +325,13 @@ def test_gravit_is_told_over_the_papers_first_code(tmp_path: Path) -> None:
     places = panel.places
     assert (places.names or ())[0] == "theirs"
     assert full[0][0] < (places.ticks or ())[0] < every[0][0]
-    run = some(tmp_path, ladder_run.gravit_case("naive", 40000, 1e11, layout="aos"))
-    assert len(panels(chart_of(FIGURES["nbody_gravit"], run))) == 2
-    assert "Lowest" not in caption_of(FIGURES["nbody_gravit"], run)
+    base, other = (
+        ladder_run.gravit_case(rung, 40000, 1e11, layout="aos") for rung in ("tiled", "fast_math")
+    )
+    alone, both = some(tmp_path / "alone", base), some(tmp_path / "both", base, other)
+    assert len(panels(chart_of(FIGURES["nbody_gravit"], alone))) == 2
+    assert "Bottom: " not in caption_of(FIGURES["nbody_gravit"], alone)
+    assert "Bottom: " in caption_of(FIGURES["nbody_gravit"], both)
 
 
 # --- the steps ------------------------------------------------------------------------------------
