@@ -62,7 +62,7 @@ Gate own_core_gate(std::span<const double> additions) {
           fmt::format("a dependent multiplication takes {:.4g} dependent additions: {:+.2f} % from "
                       "a whole number (bound {:.0f} %){}",
                       ratio, 100 * off, 100 * whole_bound,
-                      is_whole ? "" : ", so that another thread shares the core")};
+                      is_whole ? "" : ", as when another thread shares the core")};
 }
 
 Gate driver_clock_gate(std::span<const double> hertz, double reported) {
