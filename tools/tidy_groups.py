@@ -40,8 +40,9 @@ def main(build: Path, folders: list[str]) -> None:
     root = Path.cwd()
     entries = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
     by_room: dict[Path, list[dict[str, str]]] = {}
-    for entry in sorted(entries, key=lambda entry: entry["file"]):
-        place = Path(entry["file"])
+    once = {entry["file"]: entry for entry in entries}  # some belong to several targets
+    for file, entry in sorted(once.items()):
+        place = Path(file)
         if place.is_relative_to(root) and place.relative_to(root).parts[0] in folders:
             place = place.relative_to(root)
             room = place.parent if place.parts[0] == "harness" else Path(place.parts[0])
