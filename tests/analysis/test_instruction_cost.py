@@ -91,5 +91,13 @@ def test_costs_of_a_cpu_are_cycles_of_its_core_and_have_no_g80_beside_them(tmp_p
     assert (cost.latency and cost.latency.value, cost.full and cost.full.value) == (11.0, 3.0)
     assert cost.words == "divide, fp32"
     assert labels(chart_of(FIGURE, run)) == ["measured"]
+    assert len(panels(chart_of(FIGURE, run))) == 2
     assert "warp" not in caption_of(FIGURE, run)
     assert data_of(FIGURE, run)[0]["thread_operations_per_cycle"] == f"{1 / 3.0}"
+
+
+def test_latencies_of_a_quick_run_on_a_cpu_stand_alone(tmp_path: Path) -> None:
+    run = load(tmp_path, [chain("imul", 1, 3.0)], backend="host")
+    (latency,) = panels(chart_of(FIGURE, run))
+    assert values(latency) == [3]
+    assert "Left" not in caption_of(FIGURE, run)

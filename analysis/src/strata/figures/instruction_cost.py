@@ -6,7 +6,7 @@ Beside it, Table 2.2 of Breitbart for the G80, in the same unit.
 from collections.abc import Mapping, Sequence
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes
+from strata.figures._figure import Figure, attributes, prose
 from strata.model.units import short
 from strata.reference import cite
 from strata.run import Row, Run
@@ -87,7 +87,10 @@ def items(run: Run) -> Sequence[Cost]:
 
 
 def chart(costs: Sequence[Cost]) -> c.Chart:
-    """Latency left, rate right: a dot with its number per operation, the first at the top."""
+    """Latency left, rate right: a dot with its number per operation, the first at the top.
+
+    Without a rate, as of a CPU in a quick run, latency alone.
+    """
     host = costs[0].row.backend == "host"
     look = c.Look("#0072B2", "o", size=4.4)
     g80 = c.Look("#D55E00", "D", size=4.2, hollow=True)
@@ -107,17 +110,26 @@ def chart(costs: Sequence[Cost]) -> c.Chart:
     shapes = ("Many warps", "cycles of an SM for a warp's operation")
     if host:
         shapes = ("Many chains", "cycles of a core for an operation")
-    left = panel("latency", "Latency", "cycles until the result is there")
-    return c.Chart([[left, panel("full", *shapes, published)]], 8.4, 1.1 + 0.225 * len(costs))
+    drawn = [panel("latency", "Latency", "cycles until the result is there")]
+    if published or _has_full(costs):
+        drawn.append(panel("full", *shapes, published))
+    return c.Chart([drawn], 4.2 * len(drawn), 1.1 + 0.225 * len(costs))
+
+
+def _has_full(costs: Sequence[Cost]) -> bool:
+    return any(cost.full for cost in costs)
 
 
 def _caption(costs: Sequence[Cost]) -> str:
     if costs[0].row.backend == "host":
-        return (
+        return prose(
             "Left: one dependent chain of scalar instructions. Right: the best of several chains "
-            "side by side, on one core. Cycles are the core's: a dependent addition of integers "
-            "beside each measurement counts as one. Dots: medians; lines: range of the samples. "
-            "Operations of two words are two instructions or more."
+            "side by side, on one core."
+            if _has_full(costs)
+            else "One dependent chain of scalar instructions, on one core.",
+            "Cycles are the core's: a dependent addition of integers beside each measurement "
+            "counts as one. Dots: medians; lines: range of the samples. Operations of two words "
+            "are two instructions or more.",
         )
     return (
         "Left: one warp, one dependent chain. Right: the best of the fuller shapes, every SM at "
