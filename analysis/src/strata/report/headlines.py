@@ -197,9 +197,8 @@ def _best_layouts(run: Run) -> Iterator[_Pick]:
 
 def core_clock(run: Run) -> Iterator[Headline]:
     """The clock of the cores, and its range over all cases."""
-    clocked = (row for row in run.rows if row.quantity == "core_clock" and row.valid)
-    found = (row for row in clocked if row.method != TIME_STAMPS)
-    if clocks := sorted(found, key=lambda row: row.value):
+    found = [row for row in run.rows if row.quantity == "core_clock" and row.method != TIME_STAMPS]
+    if clocks := sorted((row for row in found if row.valid), key=lambda row: row.value):
         ends = " to ".join(quantity(row.value, row.unit) for row in (clocks[0], clocks[-1]))
         yield Headline("core clock", (cited(clocks[len(clocks) // 2]),), (ends,))
 
