@@ -24,7 +24,7 @@ step_analysis() {
   grep -qF "matplotlib==$drawing " analysis/requirements.lock ||
     left_out "the comparison of figures with stored images (matplotlib is $drawing, not the locked one)"
   local -a workers=()
-  if has_module xdist; then workers=(-n 2); fi
+  if has_module xdist; then workers=(-n 2 --dist loadfile); fi
   "$STRATA_PYTHON" -m pytest -c analysis/pyproject.toml "${workers[@]}" tests/analysis
 }
 

@@ -231,6 +231,16 @@ TEST(MendedKernels, RunBlocksThatTheOriginalDoesNotHave) {
   EXPECT_TRUE(all.worst.is_same()) << all.worst.failure;
 }
 
+TEST(MendedKernels, AreComparedInFewerLaunchesWhereTheFirstIsLong) {
+  const ptx::Module module = ptx::read(kernel_text(".param .u64 b", "ret;"), "k.ptx");
+  const Mended mended = mended_by(module, 0, "threads=2");
+  const Comparisons one = compare_samples(module, 0, mended, 1);
+  ASSERT_EQ(one.compared, 1U) << one.why << one.fault;
+  ASSERT_GT(one.worst.instructions, 0U);
+  EXPECT_EQ(compare_samples(module, 0, mended, 4).compared, 4U);
+  EXPECT_EQ(compare_samples(module, 0, mended, 4, 32, one.worst.instructions).compared, 1U);
+}
+
 TEST(MendedKernels, CanBeReadWhateverTheLastLineOfTheModule) {
   const std::string text = kernel_text(".param .u64 b", "ret;") + "@@DWARF .byte 0";
   const Mended mended = mended_by(ptx::read(text, "k.ptx"), 0, "threads=2");

@@ -13,12 +13,14 @@ import math
 import os
 import re
 import shlex
+import shutil
 import statistics
 import struct
 import subprocess
 import sys
 import tempfile
 import unittest
+from functools import cache
 from pathlib import Path
 
 STRATA = sys.argv[1]
@@ -78,16 +80,17 @@ class Command(unittest.TestCase):
             self.assertIn(f"\n  {word} ", answer.stdout)
         self.assertIn("130", answer.stdout)
 
-    def short(self, filter_: str) -> tuple[str, ...]:
+    @staticmethod
+    def short(filter_: str, out: Path) -> tuple[str, ...]:
         """A run on the CPU of a few cases with few samples."""
         return (
-            "run", "quick", "--device", "host", "--out", str(self.out), "--filter", filter_,
+            "run", "quick", "--device", "host", "--out", str(out), "--filter", filter_,
             "--set", "plan.min_samples=6", "--set", "plan.max_samples=6",
         )  # fmt: skip
 
     def test_a_run_ends_with_its_first_numbers_unless_it_is_to_be_quiet(self) -> None:
         for more, times in (((), 1), (("--quiet",), 0)):
-            answer = strata(*self.short("timer_check"), *more)
+            answer = strata(*self.short("timer_check", self.out), *more)
             self.assertEqual(answer.returncode, 0, answer.stderr)
             self.assertEqual(answer.stdout.count("\ncases measured "), times, answer.stdout)
             self.assertNotIn("no summary", answer.stderr)
@@ -551,17 +554,24 @@ class Command(unittest.TestCase):
         self.assertIn("micro/layout_read/host/", answer.stdout)
         self.assertFalse((self.out / "r").exists())
 
-    def run_small(self) -> Path:
-        """One case that is measured, and twelve that are only computed."""
+    @classmethod
+    @cache
+    def small_run(cls) -> Path:
+        """A run of one case that is measured and twelve that are only computed: made once."""
+        out = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(out.cleanup)
         answer = strata(
-            *self.short("layout_traffic|layout_read/.*/cores=one/fields=all"),
+            *cls.short("layout_traffic|layout_read/.*/cores=one/fields=all", Path(out.name)),
             "--set", "layout_traffic.layout=soa", "--set", "layout_read.layout=soa",
             "--set", "layout_read.residency=l1",
         )  # fmt: skip
-        self.assertEqual(answer.returncode, 0, answer.stderr)
-        folder = Path(answer.stdout.strip().splitlines()[-1])
-        self.assertTrue(folder.is_dir(), answer.stdout)
-        return folder
+        assert answer.returncode == 0, answer.stderr
+        return Path(answer.stdout.strip().splitlines()[-1])
+
+    def run_small(self) -> Path:
+        """A copy of it, which the test may change."""
+        made = self.small_run()
+        return Path(shutil.copytree(made, self.out / made.name))
 
     def test_a_small_run_leaves_a_complete_folder(self) -> None:
         folder = self.run_small()
@@ -695,7 +705,7 @@ class Command(unittest.TestCase):
 
     def counted_on_the_host(self, *flags: str) -> tuple[dict, list[str], str]:
         """What a run on the CPU says of its counters: context, lines about them, last words."""
-        answer = strata(*self.short("timer_check"), *flags)
+        answer = strata(*self.short("timer_check", self.out), *flags)
         self.assertEqual(answer.returncode, 0, answer.stderr)
         *_, words, folder = answer.stdout.strip().splitlines()
         context = json.loads((Path(folder) / "context.json").read_text())
@@ -756,7 +766,7 @@ class Command(unittest.TestCase):
             for name in ("strata", "jinja2", "msgspec"):
                 Path(folder, f"{name}.py").write_text("open('was_run', 'w').close()\n")
             strata("report", "/no/such/run", cwd=folder, STRATA_PYTHON=sys.executable)
-            answer = strata(*self.short("timer_check"), cwd=folder)
+            answer = strata(*self.short("timer_check", self.out), cwd=folder)
             self.assertIn("\ncases measured ", answer.stdout, "the summary was made")
             self.assertEqual(3, len([*Path(folder).iterdir()]))
 

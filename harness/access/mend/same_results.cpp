@@ -93,17 +93,20 @@ class Pages final : public DeviceMemory {
 /// What threads left in a byte, each the last time that it stored to it.
 using Left = std::vector<std::pair<std::uint64_t, std::uint8_t>>;
 
-std::string run(const ptx::Module& module, const Launch& launch, Pages& memory,
-                std::uint64_t budget, const std::function<void(const StoredBytes&)>& on_store) {
+/// Returns the instructions of its warps; 0 if it cannot be run to its end, and why.
+std::uint64_t run(const ptx::Module& module, const Launch& launch, Pages& memory,
+                  std::uint64_t budget, std::string& failure,
+                  const std::function<void(const StoredBytes&)>& on_store = {}) {
   try {
     const Program program = compile(module, launch, Part::results);
-    (void)execute(module, launch, program, memory, {.budget = budget, .on_store = on_store});
+    return execute(module, launch, program, memory, {.budget = budget, .on_store = on_store})
+        .instructions;
   } catch (const ExecutionFault& fault) {
-    return fault.what();
+    failure = fault.what();
   } catch (const UsageError& error) {
-    return error.what();
+    failure = error.what();
   }
-  return {};
+  return 0;
 }
 
 }  // namespace
@@ -113,7 +116,7 @@ SameResults compare_results(const ptx::Module& module, const Launch& launch, con
   SameResults same;
   Pages before{launch};
   std::unordered_map<std::uint64_t, Left> left;
-  same.failure = run(module, launch, before, budget, [&](const StoredBytes& stored) {
+  const auto note = [&](const StoredBytes& stored) {
     for (unsigned b = 0; b < stored.bytes; ++b) {
       Left& here = left[stored.address + b];
       const auto value = static_cast<std::uint8_t>(stored.bits >> (8 * b));
@@ -124,7 +127,8 @@ SameResults compare_results(const ptx::Module& module, const Launch& launch, con
         here.emplace_back(stored.thread, value);
       }
     }
-  });
+  };
+  same.instructions = run(module, launch, before, budget, same.failure, note);
   same.is_original = !same.failure.empty();
   if (same.is_original) return same;
   const Launch other = mended_launch(mended, module, mended_module, launch);
@@ -133,7 +137,7 @@ SameResults compare_results(const ptx::Module& module, const Launch& launch, con
   // them, of blocks that the original does not have.
   const std::uint64_t warps = other.grid.count() * ((other.block.count() + lanes - 1) / lanes);
   const std::uint64_t budget_after = (budget + warps) << 6U;
-  same.failure = run(mended_module, other, after, budget_after, {});
+  (void)run(mended_module, other, after, budget_after, same.failure);
   if (!same.failure.empty()) return same;
   same.bytes = left.size();
   for (const auto& one : left) {
@@ -256,7 +260,10 @@ Comparisons compare_samples(const ptx::Module& module, std::uint32_t number, con
   KernelForms forms{module, kernel, flow};
   const ptx::Module after = ptx::read(mended.alone, "mended.ptx");
   Comparisons all;
-  for (std::uint64_t seed = 0; seed < seeds && all.compared < wanted; ++seed) {
+  // What one launch leaves of the budget is for those after it, or a kernel with long loops would
+  // take half a minute.
+  std::uint64_t left = budget;
+  for (std::uint64_t seed = 0; seed < seeds && all.compared < wanted && left > 0; ++seed) {
     Launch launch = sample_launch(forms, number, seed);
     for (const auto& [symbol, value] : mended.change.given) {
       for (unsigned b = 0; b < 4; ++b)
@@ -268,12 +275,14 @@ Comparisons compare_samples(const ptx::Module& module, std::uint32_t number, con
       all.why = *why;
       continue;
     }
-    const SameResults same = compare_results(module, launch, mended, after, budget);
+    const SameResults same = compare_results(module, launch, mended, after, left);
     if (same.is_original) {
       ++all.failed;
       all.fault = same.failure;
+      if (all.compared > 0) left /= 2;
       continue;
     }
+    left -= std::min(left, same.instructions);
     if (all.compared++ == 0 || !same.is_same()) {
       all.worst = same;
       all.seed = seed;

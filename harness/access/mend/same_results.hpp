@@ -15,16 +15,17 @@
 namespace strata::access {
 
 struct SameResults {
-  std::uint64_t bytes = 0;      ///< that the original wrote
-  std::uint64_t raced = 0;      ///< of them, by several threads that differ
-  std::uint64_t different = 0;  ///< bytes that are none of what the original may leave
-  std::uint64_t first = 0;      ///< the address of the first of them
-  std::string failure = {};     ///< why a kernel could not be run to its end; empty where both were
-  bool is_original = false;     ///< the failure is the original's
+  std::uint64_t instructions = 0;  ///< of the original's warps
+  std::uint64_t bytes = 0;         ///< that the original wrote
+  std::uint64_t raced = 0;         ///< of them, by several threads that differ
+  std::uint64_t different = 0;     ///< bytes that are none of what the original may leave
+  std::uint64_t first = 0;         ///< the address of the first of them
+  std::string failure = {};  ///< why a kernel could not be run to its end; empty where both were
+  bool is_original = false;  ///< the failure is the original's
   [[nodiscard]] bool is_same() const { return failure.empty() && different == 0; }
 };
 
-/// Most instructions of the original's warps in a comparison.
+/// Most instructions of the original's warps in a comparison, and in the launches of one kernel.
 inline constexpr std::uint64_t compared_instructions = std::uint64_t{1} << 22U;
 
 /// `launch` is the original's. Buffers hold what it says, and anything where it says nothing.
@@ -46,8 +47,8 @@ struct Sample {
 /// Some small launch of a kernel, for a comparison.
 [[nodiscard]] Launch sample_launch(KernelForms& forms, std::uint32_t number, std::uint64_t seed);
 
-/// As many of these launches as `wanted`, in which the mended kernel would be taken, are compared:
-/// out of so many seeds.
+/// Up to `wanted` of these launches, in which the mended kernel would be taken, are compared: out of
+/// so many seeds. The first has the whole budget, and the others what is left of it.
 struct Comparisons {
   unsigned compared = 0;
   unsigned refused = 0;    ///< launches in which the original would be taken
