@@ -486,8 +486,7 @@ void add_access_mend(CLI::App& app, int& status, const access::TryChanges& try_c
   option(sub, "--format", options->format, "output format")
       ->check(CLI::IsMember({"table", "json"}));
   option(sub, "--compare", options->compare,
-         "compare what both kernels leave in up to so many small launches on the host",
-         "LAUNCHES")
+         "compare what both kernels leave in up to so many small launches on the host", "LAUNCHES")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
   if (try_changes) {

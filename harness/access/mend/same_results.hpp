@@ -47,8 +47,8 @@ struct Sample {
 /// Some small launch of a kernel, for a comparison.
 [[nodiscard]] Launch sample_launch(KernelForms& forms, std::uint32_t number, std::uint64_t seed);
 
-/// Up to `wanted` of these launches, in which the mended kernel would be taken, are compared: out of
-/// so many seeds. The first has the whole budget, and the others what is left of it.
+/// Up to `wanted` of these launches, in which the mended kernel would be taken, are compared: out
+/// of so many seeds. The first has the whole budget, and the others what is left of it.
 struct Comparisons {
   unsigned compared = 0;
   unsigned refused = 0;    ///< launches in which the original would be taken
