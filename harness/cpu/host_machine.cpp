@@ -99,7 +99,8 @@ const TimerNames& HostMachine::names() const {
                                 .inside = "tsc_slope",
                                 .outside = "monotonic_slope",
                                 .whole = "monotonic",
-                                .clock = "tsc_over_monotonic"};
+                                .clock = "tsc_over_monotonic",
+                                .rate = "tsc_frequency"};
   return names;
 }
 

@@ -307,7 +307,7 @@ void report(Session& session, const TimerNames& names, const Experiment& experim
       session.add(driver_clock_gate(hertz, reported));
       session.fact("driver_clock_hz", reported);
     }
-    session.add(Measurement{.quantity = "core_clock",
+    session.add(Measurement{.quantity = names.rate,
                             .unit = "Hz",
                             .provenance = Provenance::timed,
                             .method = name_of(By::clock, names),

@@ -15,11 +15,12 @@ namespace strata {
 
 /// Names of a device's timers, as in the column `method`, and of its cycle.
 struct TimerNames {
-  std::string cycle;    ///< the unit of the inner clock: "cycle", "tsc_cycle"
-  std::string inside;   ///< slope of the core's own clock
-  std::string outside;  ///< slope of the timer around launches
-  std::string whole;    ///< the timer around one launch
-  std::string clock;    ///< how the rate of the core's clock is found
+  std::string cycle;                ///< the unit of the inner clock: "cycle", "tsc_cycle"
+  std::string inside;               ///< slope of the core's own clock
+  std::string outside;              ///< slope of the timer around launches
+  std::string whole;                ///< the timer around one launch
+  std::string clock;                ///< how the rate of the inner clock is found
+  std::string rate = "core_clock";  ///< the quantity that this rate is
 };
 
 /// What the compiler made of a kernel.

@@ -32,7 +32,8 @@ struct Accuracy {
 [[nodiscard]] Gate timer_gate(std::span<const double> first, const std::string& first_method,
                               std::span<const double> second, const std::string& second_method);
 
-/// `clock`: max ÷ min − 1 of the per-sample core clock is within `clock_bound`.
+/// `clock`: max ÷ min − 1 of the per-sample rate of the clock that counts cycles is within
+/// `clock_bound`.
 [[nodiscard]] Gate clock_gate(std::span<const double> hertz);
 
 inline constexpr double whole_bound = 0.01;

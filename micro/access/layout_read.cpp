@@ -134,7 +134,8 @@ Benchmark declare() {
                      {"grid_time", "duration of the whole launch, including start-up"},
                      {"useful_bandwidth", "bytes of wanted fields per second, start-up cancelled"},
                      {"reads_per_second", "particles read per second, start-up cancelled"},
-                     {"core_clock", "clock of the core during the reads"}},
+                     {"core_clock", "clock of the core during the reads"},
+                     tsc_frequency},
       .seconds_per_case = 0.06,
       .excludes = excluded};
 }

@@ -46,6 +46,7 @@ Benchmark declare() {
       .quantities = {{"kernel_time", "duration of one matrix addition, including a GPU's start-up"},
                      {"useful_bandwidth", "bytes of the three matrices over that time"},
                      {"core_clock", "clock of the core between the additions"},
+                     tsc_frequency,
                      {"l1_load_sectors_per_launch", "counted and modelled"}},
       .seconds_per_case = 0.1,
       .excludes = [](const Params& params, Backend backend) -> std::optional<std::string> {

@@ -71,7 +71,8 @@ Benchmark declare() {
                          {"share_of_limit", "share of the limit by SMs, lanes and measured clock"},
                          {"instruction_cycles", "SM cycles per warp instruction (host: per core)"},
                          {"grid_time", "duration of the whole launch, including start-up"},
-                         {"core_clock", "clock of the core under this load"}},
+                         {"core_clock", "clock of the core under this load"},
+                         tsc_frequency},
           .seconds_per_case = 0.15,
           .excludes = excludes};
 }

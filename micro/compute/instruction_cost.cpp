@@ -126,7 +126,8 @@ Benchmark declare() {
            {"operation_time", "host: duration of one operation"},
            {"operation_throughput", "operations of threads per cycle of an SM (host: of a core)"},
            {"operation_rate", "operations of threads per second, whole chip (host: one core)"},
-           {"core_clock", "clock of the core during the work"}},
+           {"core_clock", "clock of the core during the work"},
+           tsc_frequency},
       .seconds_per_case = 0.02,
       .excludes = excludes};
 }

@@ -87,7 +87,8 @@ Benchmark declare() {
                    number_axis("repeat", "the same again", 1, 1000, {"1"})},
           .quantities = {{"load_cycles", "cycles of one dependent load, by each timer"},
                          {"bandwidth", "bytes read per second"},
-                         {"core_clock", "clock of the core during the work"}},
+                         {"core_clock", "clock of the core during the work"},
+                         tsc_frequency},
           .seconds_per_case = 0.05,
           .excludes = excludes};
 }

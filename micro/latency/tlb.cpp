@@ -151,7 +151,8 @@ Benchmark declare() {
           {{"load_cycles",
             "cycles of one dependent load from L2 (host: from the caches), including translation"},
            {"load_time", "the same in seconds"},
-           {"core_clock", "clock of the core during the reads"}},
+           {"core_clock", "clock of the core during the reads"},
+           tsc_frequency},
       .seconds_per_case = 0.015,
       .excludes = excluded};
 }

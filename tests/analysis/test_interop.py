@@ -371,6 +371,8 @@ def test_cases_that_are_not_valid_or_have_no_time_are_left_out(tmp_path: Path) -
     time = measurement("grid_time", [1e-3, 2e-3], unit="s", method="event")
     cycles = measurement("load_cycles", [400.0, 200.0])
     clock = measurement("core_clock", [2e9, 2e9], unit="Hz", method="clock64")
+    adds = measurement("core_clock", [4e9], unit="Hz", method="dependent_adds")
+    stamps = measurement("tsc_frequency", [2e9], unit="Hz", method="tsc_over_monotonic")
     run = load(
         tmp_path,
         [
@@ -379,15 +381,17 @@ def test_cases_that_are_not_valid_or_have_no_time_are_left_out(tmp_path: Path) -
             timed(2, measurement("useful_bandwidth", [1e9], unit="B/s")),
             timed(3, cycles, clock),
             timed(4, cycles),
+            timed(5, {**cycles, "unit": "tsc_cycle"}, adds, stamps),
         ],
     )
     ours = document(run)
     names = {e["run_name"] for e in ours["benchmarks"]}
-    assert {name.rpartition("=")[2] for name in names} == {"0", "3"}
-    assert ours["context"]["strata_left_out"].startswith("3 of 5 cases")
-    by_clock = [e for e in ours["benchmarks"] if e["name"].endswith("place=3")]
-    assert [e["real_time"] for e in by_clock] == pytest.approx([200.0, 100.0])
-    assert by_clock[0]["label"] == "load_cycles by clock64_slope, by core_clock"
+    assert {name.rpartition("=")[2] for name in names} == {"0", "3", "5"}
+    assert ours["context"]["strata_left_out"].startswith("3 of 6 cases")
+    for place, clocked in (3, "core_clock"), (5, "tsc_frequency"):
+        by_clock = [e for e in ours["benchmarks"] if e["name"].endswith(f"place={place}")]
+        assert [e["real_time"] for e in by_clock] == pytest.approx([200.0, 100.0])
+        assert by_clock[0]["label"] == f"load_cycles by clock64_slope, by {clocked}"
 
 
 def test_rows_that_are_not_valid_do_not_go_out(tmp_path: Path) -> None:

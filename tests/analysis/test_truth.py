@@ -164,6 +164,19 @@ def test_a_median_of_served_warps_is_no_latency_and_says_so(tmp_path: Path) -> N
     assert judged(run) is run  # a rule says nothing twice
 
 
+def test_the_rate_of_time_stamps_is_no_clock_of_a_core_and_says_so(tmp_path: Path) -> None:
+    clocks = [
+        measurement("core_clock", [3.2e9], unit="Hz", method="dependent_adds"),
+        measurement("core_clock", [2.4e9], unit="Hz", method="tsc_over_monotonic"),
+        measurement("tsc_frequency", [2.4e9], unit="Hz", method="tsc_over_monotonic"),
+    ]
+    run = judged_run(tmp_path, case(clocks))
+    assert [row.valid for row in run.rows] == [True, True, True]
+    told = "name: re-judged: the rate of the time-stamp counter, not the clock of a core"
+    assert [row.reasons for row in run.rows] == ["", told, ""]
+    assert judged(run) is run
+
+
 def test_a_harness_that_asked_for_the_law_is_not_asked_again(tmp_path: Path) -> None:
     said = read_by_warps(205)
     said["gates"] = [{"gate": "little", "verdict": "unverified", "detail": "served first"}]

@@ -229,7 +229,7 @@ TEST(CeilingsRows, OfACpuTellOneCoreFromAll) {
                       {"instruction_cycles by tsc_slope", {0.5, "tsc_cycle"}},
                       {"instruction_cycles by monotonic_slope", {0.502, "tsc_cycle"}},
                       {"grid_time by monotonic", {8e-3, "s"}},
-                      {"core_clock by tsc_over_monotonic", {1.5e9, "Hz"}}}));
+                      {"tsc_frequency by tsc_over_monotonic", {1.5e9, "Hz"}}}));
   EXPECT_EQ(experiment.slopes[0].writers, 1U);
 }
 

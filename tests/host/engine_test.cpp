@@ -307,7 +307,7 @@ TEST(EngineSlope, TakesTheOuterTimerAtTheRateThatTheMachineSays) {
   bench.measure();
   EXPECT_NEAR(row(bench, "cost by monotonic_slope"), 3 * 20, 1e-9);
   EXPECT_EQ(rows_of(bench.fake.record).at("cost by tsc_slope").unit, "op/tsc_cycle");
-  EXPECT_EQ(rows_of(bench.fake.record).count("core_clock by tsc_over_monotonic"), 1U);
+  EXPECT_EQ(rows_of(bench.fake.record).count("tsc_frequency by tsc_over_monotonic"), 1U);
 }
 
 TEST(EngineSlope, IsTheMedianOverPairs) {

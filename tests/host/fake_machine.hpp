@@ -24,7 +24,8 @@ inline const TimerNames host_timers{.cycle = "tsc_cycle",
                                     .inside = "tsc_slope",
                                     .outside = "monotonic_slope",
                                     .whole = "monotonic",
-                                    .clock = "tsc_over_monotonic"};
+                                    .clock = "tsc_over_monotonic",
+                                    .rate = "tsc_frequency"};
 
 class FakeMachine final : public Machine {
  public:

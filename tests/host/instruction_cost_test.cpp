@@ -230,7 +230,7 @@ TEST(InstructionCostRows, OfACpuAreInCyclesOfItsCoreToo) {
                       {"operation_throughput by over_dependent_adds", {0.2, "operation/cycle"}},
                       {"operation_rate by monotonic_slope", {1e9, "1/s"}},
                       {"core_clock by dependent_adds", {4e9, "Hz"}},
-                      {"core_clock by tsc_over_monotonic", {2.4e9, "Hz"}}}));
+                      {"tsc_frequency by tsc_over_monotonic", {2.4e9, "Hz"}}}));
   FakeSession fake;
   report(fake.session, host_timers, experiment, {.kept = {{.slopes = slopes, .numbers = {5, 3}}}});
   EXPECT_EQ(fake.verdict("timer"), Verdict::passed);

@@ -268,7 +268,7 @@ TEST(LayoutReadRows, OfACpuAreInItsOwnCycles) {
                              {"reads_per_second by monotonic_slope", {4 * 32 / 2.5e-7, "1/s"}},
                              {"warp_read_cycles_slowest by tsc_slope", {510, "tsc_cycle"}},
                              {"warp_read_cycles_slowest by monotonic_slope", {515, "tsc_cycle"}},
-                             {"core_clock by tsc_over_monotonic", {2e9, "Hz"}}}));
+                             {"tsc_frequency by tsc_over_monotonic", {2e9, "Hz"}}}));
   const auto several = rows_of(describe(point(Level::l3, 4), shape, chain(), Backend::host),
                                host_timers, {.slopes = {seen}, .numbers = {}});
   EXPECT_TRUE(several.contains("warp_read_cycles by tsc_mean"));

@@ -381,7 +381,7 @@ TEST(StrideGatherRows, AreWantedBytesOfTheChipAndOfAnSm) {
                       {"useful_bandwidth_per_sm by tsc_slope", {25, "B/tsc_cycle"}},
                       {"useful_bandwidth_per_sm by monotonic_slope", {20, "B/tsc_cycle"}},
                       {"grid_time by monotonic", {3e-4, "s"}},
-                      {"core_clock by tsc_over_monotonic", {1.5e9, "Hz"}}}));
+                      {"tsc_frequency by tsc_over_monotonic", {1.5e9, "Hz"}}}));
 }
 
 TEST(StrideGatherRows, CountWorkInUsefulBytesOfAnSm) {

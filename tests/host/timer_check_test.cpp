@@ -31,7 +31,7 @@ TEST(TimerCheckRows, AreOfTwoTimersOnACpu) {
   EXPECT_EQ(rows_of(timer_check::describe(64, 128, word_at), host_timers, sample(5, 5.1, 0)),
             (RowsSeen{{"load_cycles by tsc_slope", {5, "tsc_cycle"}},
                       {"load_cycles by monotonic_slope", {5.1, "tsc_cycle"}},
-                      {"core_clock by tsc_over_monotonic", {2e9, "Hz"}}}));
+                      {"tsc_frequency by tsc_over_monotonic", {2e9, "Hz"}}}));
 }
 
 TEST(TimerCheckGates, CompareTheInnerClockWithBothTimersOutside) {

@@ -19,7 +19,6 @@ import numpy as np
 
 from strata.compare import families, wander
 from strata.compare.conditions import (
-    CLOCK,
     Difference,
     clock_differs,
     clocks,
@@ -39,6 +38,7 @@ from strata.compare.wander import (
     strictest,
 )
 from strata.model import atlas
+from strata.model.cases import CYCLE_CLOCKS
 from strata.run import Row, Run, RunError, grouped
 
 Verdict = Literal["slower", "faster", "changed", "same", "undecided"]
@@ -282,7 +282,7 @@ def _pairs(before: Run, after: Run) -> tuple[list[tuple[Row, Row]], list[Pair]]:
             others.append(Pair(one, two, "not compared", "", reason))
         elif one.provenance != "timed":
             others.append(Pair(one, two, "same" if one.value == two.value else "changed"))
-        elif one.quantity != CLOCK:
+        elif one.quantity not in CYCLE_CLOCKS:
             timed.append((one, two))
     return timed, others
 

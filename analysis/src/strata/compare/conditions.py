@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any, Literal, NamedTuple
 
+from strata.model.cases import CYCLE_CLOCKS
 from strata.model.units import fact, quantity
 from strata.run import Context, Run, RunError
 
 Kinship = Literal["device", "model", "other"]
 """The same device; another one of its model; something else."""
 
-CLOCK = "core_clock"
 CLOCK_TOLERANCE = 0.005
 """Clocks that differ by more are named, and explain what follows them."""
 
@@ -121,7 +121,7 @@ def _shown(name: str, conditions: Mapping[str, Any]) -> str:
 def clocks(one: Run, other: Run) -> tuple[float, float]:
     """The clock under load of each run, its median over the common cases; 0 where it is unknown."""
     ours, theirs = (
-        {row.key: row.value for row in run.rows if row.quantity == CLOCK and row.valid}
+        {row.key: row.value for row in run.rows if row.quantity in CYCLE_CLOCKS and row.valid}
         for run in (one, other)
     )
     shared = ours.keys() & theirs.keys()

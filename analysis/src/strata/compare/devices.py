@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 from strata import reference
 from strata.compare.changes import Better
-from strata.compare.conditions import CLOCK, differences
+from strata.compare.conditions import differences
 from strata.compare.sections import Section, as_csv, table_of
 from strata.ladder import rungs as ladder
 from strata.ladder.best import best_cases
 from strata.model import LEVELS, Table, atlas, level_name, ordered
-from strata.model.cases import by_case
+from strata.model.cases import CYCLE_CLOCKS, by_case
 from strata.model.units import SPACE, number
 from strata.reference import Published, published
 from strata.run import Row, Run, RunError, grouped
@@ -227,7 +227,8 @@ def units_of(run: Run) -> int:
 
 def _clocks(run: Run) -> Mapping[str, float]:
     """The clock under the load of each case, if it was measured."""
-    return {row.case: row.value for row in run.rows[::-1] if row.quantity == CLOCK and row.valid}
+    found = (row for row in run.rows[::-1] if row.quantity in CYCLE_CLOCKS and row.valid)
+    return {row.case: row.value for row in found}
 
 
 def _cycles(run: Run) -> Divisor:

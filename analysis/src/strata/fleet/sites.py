@@ -6,6 +6,7 @@ A noisy site (copies of pageable memory) then hides no quiet one (loads out of L
 from collections.abc import Mapping
 
 from strata.fleet.dataset import Line
+from strata.model.cases import CYCLE_CLOCKS
 
 SITES: Mapping[str, str] = {
     "dram": "DRAM",
@@ -21,7 +22,7 @@ SITES: Mapping[str, str] = {
 }
 """Each site in words, in the order of the page."""
 
-_CLOCKS = ("core_clock", "reported_clock")
+_CLOCKS = (*CYCLE_CLOCKS, "reported_clock")
 _BENCHMARKS = {
     "tlb": "tlb", "transfers": "host", "peer_copy": "peer",
     "launch_overhead": "launch", "allocation": "launch", "clock_under_load": "clock",

@@ -27,6 +27,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from strata.interop._run_folder import UNKNOWN, Found, Imported, Json, name, word
+from strata.model.cases import CYCLE_CLOCKS, TIME_STAMPS
 from strata.run import (
     COMMIT,
     METRIC,
@@ -104,6 +105,13 @@ def _timed(rows: Iterable[Row]) -> list[Row]:
     ]
 
 
+def _counts(row: Row, cycle: str) -> bool:
+    """Whether the row is the rate of the clock whose cycles have this unit."""
+    if row.quantity not in CYCLE_CLOCKS or row.unit != "Hz":
+        return False
+    return (row.method == TIME_STAMPS) == (cycle == "tsc_cycle")
+
+
 def time_of(rows: Iterable[Row]) -> tuple[Row, list[float], str] | None:
     """The valid time of a case: its row, nanoseconds of its samples, and their meaning."""
     # Like seconds_of in harness/cli/bench_command.cpp.
@@ -112,8 +120,10 @@ def time_of(rows: Iterable[Row]) -> tuple[Row, list[float], str] | None:
     found = min(seconds, key=lambda row: row.quantity != "grid_time", default=None)
     if not found:
         found = next((row for row in timed if row.unit in CYCLES), None)
-        clock = next((r for r in timed if (r.quantity, r.unit) == ("core_clock", "Hz")), None)
-        hertz, clocked = clock.value if clock and clock.valid else 0.0, ", by core_clock"
+        clock = next((row for row in timed if found and _counts(row, found.unit)), None)
+        if not clock or not clock.valid:
+            return None
+        hertz, clocked = clock.value, f", by {clock.quantity}"
     if not found or not found.valid or hertz <= 0:
         return None
     nanoseconds = [PER_SECOND["ns"] * (sample / hertz) for sample in found.taken]

@@ -10,6 +10,9 @@ from strata.run import Provenance, Row
 CLOCKS = ("clock64_slope", "tsc_slope")
 """The methods that read a clock on the core that works."""
 
+CYCLE_CLOCKS = ("core_clock", "tsc_frequency")
+"""The rate of the clock that counts the cycles of a case: a core's, or of a CPU's time stamps."""
+
 TIME_STAMPS = "tsc_over_monotonic"
 """The rate of a CPU's time-stamp counter, which is not the clock of its cores."""
 

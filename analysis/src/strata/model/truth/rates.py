@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator
 
 from strata.model.atlas import L1_BYTES_PER_CYCLE
+from strata.model.cases import TIME_STAMPS
 from strata.model.truth.here import Broken, Here, broken
 from strata.run import Row
 
@@ -119,6 +120,19 @@ def names(here: Here) -> Iterator[Broken]:
         yield broken("name", told, row)
 
 
+def time_stamps(here: Here) -> Iterator[Broken]:
+    """A CPU's time-stamp counter has a rate of its own, whatever the clock of its cores.
+
+    Runs recorded before 2026-11-27 have it as `core_clock`, later ones as `tsc_frequency`.
+    """
+    if any(gate.name == "name" for gate in here.case.gates):
+        return
+    wanted = ("core_clock", TIME_STAMPS)
+    if found := [row for row in here.rows if (row.quantity, row.method) == wanted]:
+        told = "the rate of the time-stamp counter, not the clock of a core"
+        yield broken("name", told, *found, says=True)
+
+
 def overlap(here: Here) -> Iterator[Broken]:
     """Simultaneous copies in both directions by copy engine exceed one direction, if they overlap.
 
@@ -152,4 +166,4 @@ def lines(here: Here) -> Iterator[Broken]:
 POWER_OF_TWO = 0.5
 """Its mantissa."""
 
-RULES = (magnitudes, little, limits, names, overlap, lines)
+RULES = (magnitudes, little, limits, names, time_stamps, overlap, lines)
