@@ -327,6 +327,11 @@ def test_the_terminal_has_boxes_of_at_most_100_columns(tmp_path: Path) -> None:
     assert "64 GiB*" in map_text.text([hierarchy(run)]).replace("\u00a0", " ")
 
 
+def test_the_cycles_of_a_cpu_are_those_of_its_time_stamp_counter() -> None:
+    for name, words in ((H200, "B/cycle: per SM."), (CPU, "TSC cycles. B/cycle: per core.")):
+        assert f"\n{words} *: " in map_text.text([hierarchy(excerpt(name))])
+
+
 def test_a_number_that_is_cut_says_so(tmp_path: Path) -> None:
     long = [stream(level, 16, 1.234567e29) for level in ("l1", "l2", "dram")]
     told = map_text.text([hierarchy(gpu(tmp_path, long))])

@@ -56,6 +56,8 @@ def text(maps: Sequence[Hierarchy]) -> str:
     names = zip(keys, maps, strict=False)
     named_by = [f"{key} {one.device} ({one.run.context.run})".strip() for key, one in names]
     told = f"B/cycle: per {maps[0].core}. *: reported by the device or the system, not measured."
+    if maps[0].run.context.backend == "host":
+        told = f"TSC cycles. {told}"
     said = [*map(visible, named_by), *done, told, *(f"{mark} {why}" for why, mark in notes.items())]
     return "\n".join(set_cell_size(one, WIDE).rstrip() for one in said)
 
