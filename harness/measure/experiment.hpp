@@ -259,7 +259,7 @@ struct Experiment {
   std::vector<Value> watch;  ///< numbers that must be precise before sampling ends; empty: the
                              ///< cycles of each slope by both timers
   std::optional<Value> core_hertz;  ///< default: of the last slope
-  bool has_clock = true;            ///< the row of its rate, gates `clock` and `driver_clock`
+  bool has_clock = true;            ///< a row of the clock, gates `clock` and `driver_clock`
   /// The core's clock that the driver reported meanwhile, in Hz. Empty: the device is asked right
   /// after the last launch.
   std::function<std::optional<double>()> reported_hertz;
