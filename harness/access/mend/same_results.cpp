@@ -260,8 +260,8 @@ Comparisons compare_samples(const ptx::Module& module, std::uint32_t number, con
   KernelForms forms{module, kernel, flow};
   const ptx::Module after = ptx::read(mended.alone, "mended.ptx");
   Comparisons all;
-  // What one launch leaves of the budget is for those after it, or a kernel with long loops would
-  // take half a minute.
+  // What one launch leaves of the budget is for those after it, and once one was compared, a launch
+  // that does not end halves the rest: otherwise a kernel with long loops takes half a minute.
   std::uint64_t left = budget;
   for (std::uint64_t seed = 0; seed < seeds && all.compared < wanted && left > 0; ++seed) {
     Launch launch = sample_launch(forms, number, seed);

@@ -123,7 +123,7 @@ def names(here: Here) -> Iterator[Broken]:
 def time_stamps(here: Here) -> Iterator[Broken]:
     """A CPU's time-stamp counter has a rate of its own, whatever the clock of its cores.
 
-    Runs recorded before 2026-11-27 have it as `core_clock`, later ones as `tsc_frequency`.
+    Runs up to 3eaf1c4 have it as `core_clock`, later ones as `tsc_frequency`.
     """
     if any(gate.name == "name" for gate in here.case.gates):
         return
