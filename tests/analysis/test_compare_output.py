@@ -506,6 +506,17 @@ def test_marks_that_coincide_stand_apart_and_published_ones_are_open() -> None:
     assert any("Jia" in line for line in chart.below)
 
 
+def test_only_beside_a_cpu_it_says_whose_cycles_these_are() -> None:
+    gpu, cpu = (
+        load_run(next(DATA.glob(f"excerpt-{name}*")))
+        for name in ("nvidia-h200-*-0683d2f", "intel-xeon-processor")
+    )
+    with_cpu, without = (devices.side_by_side([gpu, other]) for other in (cpu, gpu))
+    for found, told in ((with_cpu, True), (without, False)):
+        assert (devices.CPU_CYCLES in _compare_devices.chart(found).below) == told
+        assert (devices.CPU_CYCLES in devices.section(found).notes) == told
+
+
 def test_curves_lie_over_each_other_so_that_equal_ones_all_show() -> None:
     chart = _compare_devices.latency(devices.side_by_side([loads("a", 32.0), loads("b", 32.0)]))
     assert chart

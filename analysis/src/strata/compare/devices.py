@@ -30,6 +30,10 @@ Told = tuple[str, float, float, Published]
 """A label, the least and the greatest that is said of it, and where."""
 Divisor = Callable[[Row], float]
 _value = attrgetter("value")
+CPU_CYCLES = (
+    "Cycles of a CPU are those of its time-stamp counter; dependent instructions alone are in "
+    "cycles of the core, where its clock was measured."
+)
 
 
 class Panel(NamedTuple):
@@ -325,18 +329,19 @@ def section(found: Devices) -> Section:
     """The complete comparison of devices, with one table per unit."""
     title = f"Side by side:{SPACE}" + ", ".join(found.names)
     tables = tuple(_table(found, group) for group in found.groups)
-    return Section(title, found.warnings, tables, notes=sources(found))
+    return Section(title, found.warnings, tables, notes=notes(found))
 
 
-def sources(found: Devices) -> tuple[str, ...]:
-    """The sources of published values, each with its number."""
+def notes(found: Devices) -> tuple[str, ...]:
+    """What the cycles of a CPU are; then the sources of published values, each with its number."""
+    cpu = any(run.context.backend == "host" for run in found.runs)
     numbers = [one for group in found.groups for _, line in group.lines for one in line if one]
     cited = {int(n) for one in numbers for n in re.findall(r"\d+", one.cited)}
     told = "As published: from the least to the greatest that the sources say of these devices."
     listed = [
         f"[{one.number}] {one.text}" for one in reference.bibliography() if one.number in cited
     ]
-    return (told, *listed) if listed else ()
+    return (*([CPU_CYCLES] if cpu else []), *([told, *listed] if listed else []))
 
 
 def _table(found: Devices, group: Group) -> Table:

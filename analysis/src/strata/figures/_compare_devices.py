@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from strata.compare.devices import Devices, Group, cell, sources
+from strata.compare.devices import Devices, Group, cell, notes
 from strata.figures import _chart as c
 from strata.figures import _chase as chase
 from strata.model.atlas import CHASE
@@ -46,7 +46,7 @@ def latency(found: Devices) -> c.Chart | None:
     panels = [
         c.Panel(of, c.bytes_axis("footprint", sizes), c.Axis(f"{unit} per load", "log"), title)
         for of, unit, title in zip(
-            layers, ("cycles", "ns"), ("In cycles of its own clock", "In time"), strict=True
+            layers, ("cycles", "ns"), ("In cycles of its own timer", "In time"), strict=True
         )
     ]
     return c.Chart([panels], 8.8, 3.4)
@@ -64,7 +64,7 @@ def chart(found: Devices) -> c.Chart:
         width=4.4 * len(rows[0]),
         height=0.4 + sum(0.75 + tall * height for height in heights),
         heights=heights,
-        below=[*(f"WARNING, {warning}" for warning in found.warnings), *sources(found)],
+        below=[*(f"WARNING, {warning}" for warning in found.warnings), *notes(found)],
     )
 
 
