@@ -34,6 +34,7 @@ CPU_CYCLES = (
     "Cycles of a CPU are those of its time-stamp counter; dependent instructions alone are in "
     "cycles of the core, where its clock was measured."
 )
+AS_PUBLISHED = "As published: from the least to the greatest that the sources say of these devices."
 
 
 class Panel(NamedTuple):
@@ -333,15 +334,15 @@ def section(found: Devices) -> Section:
 
 
 def notes(found: Devices) -> tuple[str, ...]:
-    """What the cycles of a CPU are; then the sources of published values, each with its number."""
-    cpu = any(run.context.backend == "host" for run in found.runs)
+    """What cycles and published values are, in one; then the sources, each with its number."""
+    told = [CPU_CYCLES] if any(run.context.backend == "host" for run in found.runs) else []
     numbers = [one for group in found.groups for _, line in group.lines for one in line if one]
     cited = {int(n) for one in numbers for n in re.findall(r"\d+", one.cited)}
-    told = "As published: from the least to the greatest that the sources say of these devices."
     listed = [
         f"[{one.number}] {one.text}" for one in reference.bibliography() if one.number in cited
     ]
-    return (*([CPU_CYCLES] if cpu else []), *([told, *listed] if listed else []))
+    told += [AS_PUBLISHED] if listed else []
+    return (" ".join(told), *listed) if told else ()
 
 
 def _table(found: Devices, group: Group) -> Table:
