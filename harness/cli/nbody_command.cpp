@@ -6,6 +6,7 @@
 #include "harness/cli/seed_option.hpp"
 #include "harness/record/statistics.hpp"
 #include "nbody/gravity/problem/dataset_file.hpp"
+#include "nbody/gravity/reference/gravity.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -31,7 +31,7 @@ bool may_hold(Phase phase, Provenance provenance) {
 }
 
 template <class... Args>
-[[noreturn]] void refuse(fmt::format_string<Args...> message, Args&&... args) {
+[[noreturn]] void refuse_record(fmt::format_string<Args...> message, Args&&... args) {
   throw FormatError{fmt::format(message, std::forward<Args>(args)...)};
 }
 
@@ -40,24 +40,25 @@ void check(const CaseRecord& record) {
   const auto status = to_string(record.status);
   const bool measured = record.status == Status::measured;
   if (!measured && !record.measurements.empty())
-    refuse("measurements of a case that was {}", status);
-  if (!measured && record.reason.empty()) refuse("a case that was {} without a reason", status);
+    refuse_record("measurements of a case that was {}", status);
+  if (!measured && record.reason.empty())
+    refuse_record("a case that was {} without a reason", status);
   std::set<std::pair<std::string, std::string>> rows;
   for (const auto& m : record.measurements) {
     for (const auto& name : {m.quantity, m.method}) {
-      if (!is_row_name(name)) refuse("{} {}", in_quotes(name), row_names_are);
+      if (!is_row_name(name)) refuse_record("{} {}", in_quotes(name), row_names_are);
     }
-    if (m.samples.empty()) refuse("{} has no samples", m.quantity);
+    if (m.samples.empty()) refuse_record("{} has no samples", m.quantity);
     for (std::size_t i = 0; i < m.samples.size(); ++i) {
       if (std::isfinite(m.samples[i])) continue;
-      refuse("sample {} of {} is {}, not a finite number", i + 1, m.quantity, m.samples[i]);
+      refuse_record("sample {} of {} is {}, not a finite number", i + 1, m.quantity, m.samples[i]);
     }
     if (!may_hold(record.phase, m.provenance)) {
-      refuse("{} is {}, among {}", m.quantity, to_string(m.provenance),
-             record.phase == Phase::counting ? "counts" : "what was traced");
+      refuse_record("{} is {}, among {}", m.quantity, to_string(m.provenance),
+                    record.phase == Phase::counting ? "counts" : "what was traced");
     }
     if (!rows.emplace(m.quantity, m.method).second)
-      refuse("{} by {} appears twice in one case", m.quantity, m.method);
+      refuse_record("{} by {} appears twice in one case", m.quantity, m.method);
   }
 }
 
@@ -99,9 +100,9 @@ CaseRecord record_in(std::string_view line) {
   const auto seal = line.substr(text.size(), seal_bytes);
   const bool sealed = seal.starts_with(seal_key);
   if (sealed && seal != seal_of(text))
-    refuse("the line does not match its checksum: it was changed after it was written");
+    refuse_record("the line does not match its checksum: it was changed after it was written");
   auto record = from_json<CaseRecord>(line);
-  if (!sealed) refuse("the line has no checksum: it was changed after it was written");
+  if (!sealed) refuse_record("the line has no checksum: it was changed after it was written");
   return record;
 }
 
@@ -206,7 +207,7 @@ void fields(JsonFields& json, Case& which) {
   for (const auto& [name, value] : which.params)
     words.insert(words.end(), {name, value});
   const auto bad = std::ranges::find_if_not(words, is_canonical_word);
-  if (bad != words.end()) refuse("'{}' is not allowed in a case id", *bad);
+  if (bad != words.end()) refuse_record("'{}' is not allowed in a case id", *bad);
 }
 
 void fields(JsonFields& json, CaseRecord& record) {
@@ -214,8 +215,8 @@ void fields(JsonFields& json, CaseRecord& record) {
   int version = schema_version;
   json.field("schema_version", version);
   if (version < oldest_record_version || version > schema_version) {
-    refuse("schema version {}: this build reads versions {} to {}", version, oldest_record_version,
-           schema_version);
+    refuse_record("schema version {}: this build reads versions {} to {}", version,
+                  oldest_record_version, schema_version);
   }
   json.field("kind", record.phase);
   if (version == 1 && record.phase != Phase::timing) json.refuse("kind", "case");
@@ -271,8 +272,8 @@ void fields(JsonFields& json, RunContext& context) {
   int version = schema_version;
   json.field("schema_version", version);
   if (version != schema_version) {
-    refuse("schema version {}: this build resumes runs of version {} only", version,
-           schema_version);
+    refuse_record("schema version {}: this build resumes runs of version {} only", version,
+                  schema_version);
   }
   json.field("run", context.run);
   json.field("strata", context.strata);

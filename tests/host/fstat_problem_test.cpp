@@ -165,8 +165,8 @@ TEST(FstatReference, FindsASignalWhereItIs) {
       // The spectrum of e^(2πi(φ + …)) over the stretch, whose middle has phase φ.
       const double x = bins - (seen.grid.first_bin + bin);
       const double k = seen.grid.first_bin + bin;
-      const Complex signal = std::polar(std::sin(pi * x) / (pi * x),
-                                        2 * pi * std::remainder(phi, 1) - pi * std::fmod(k, 2));
+      const double phase = 2 * pi * std::remainder(phi, 1) - pi * std::fmod(k, 2);
+      const Complex signal = std::sin(pi * x) / (pi * x) * std::polar(1.0, phase);
       Bin& to = seen.spectra[seen.offsets[s] + bin];
       to.re += static_cast<float>(3 * seen.antennas[s].a * signal.real());
       to.im += static_cast<float>(3 * seen.antennas[s].a * signal.imag());

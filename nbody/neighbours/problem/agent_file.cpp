@@ -35,11 +35,11 @@ struct Header {
 };
 constexpr std::size_t header_bytes = 96;
 static_assert(sizeof(Header) == header_bytes && offsetof(Header, digest) == dataset_digest_at);
-constexpr std::size_t word = 4;
+constexpr std::size_t element_bytes = 4;
 
 std::uint64_t Header::bytes() const {
   const std::uint64_t lists = has_neighbours != 0 ? agents + neighbours : 0;
-  return header_bytes + (std::uint64_t{agents} * part_count + lists) * word;
+  return header_bytes + (std::uint64_t{agents} * part_count + lists) * element_bytes;
 }
 
 constexpr DatasetKind kind_of_file{.version = 2,
@@ -63,9 +63,9 @@ std::string encoded(const AgentData& data) {
   std::memcpy(bytes.data(), &header, header_bytes);
   char* at = bytes.data() + header_bytes;
   const auto put = [&at](const auto& number) {
-    static_assert(sizeof number == word);
-    std::memcpy(at, &number, word);
-    at += word;
+    static_assert(sizeof number == element_bytes);
+    std::memcpy(at, &number, element_bytes);
+    at += element_bytes;
   };
   for (std::size_t i = 0; i < data.agents.size(); ++i) {
     for (const auto& part : data.agents.parts)
@@ -114,8 +114,8 @@ Header header_of(std::string_view start, std::uint64_t size, std::string_view na
 Lists lists_at(const char* at, const Header& header, std::string_view name) {
   const auto next = [&at] {
     std::uint32_t number = 0;
-    std::memcpy(&number, at, word);
-    at += word;
+    std::memcpy(&number, at, element_bytes);
+    at += element_bytes;
     return number;
   };
   Lists lists;
@@ -150,8 +150,8 @@ AgentData decoded(std::string_view file, const Header& header, std::string_view 
   const char* at = file.data() + header_bytes;
   for (std::size_t i = 0; i < header.agents; ++i) {
     for (auto& part : data.agents.parts) {
-      std::memcpy(&part[i], at, word);
-      at += word;
+      std::memcpy(&part[i], at, element_bytes);
+      at += element_bytes;
     }
   }
   if (header.has_neighbours != 0) data.neighbours = lists_at(at, header, name);
