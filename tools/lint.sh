@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
 # Holds the style: the formatters and linters, quick ones first.
 #
-#   tools/lint.sh quick   clang-format, ruff, mypy
-#   tools/lint.sh tidy    clang-tidy over the host-only build
-#   tools/lint.sh fix     rewrites what the formatters can mend
+#   tools/lint.sh quick     clang-format, ruff, mypy
+#   tools/lint.sh tidy      clang-tidy over the host part
+#   tools/lint.sh changed   clang-tidy over the host sources that changed since STRATA_BASE; without it, since the branch that
+#                           this one follows, and where nothing did, in the last commit
+#   tools/lint.sh fix       rewrites what the formatters can fix
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
+readonly most_changed=40  # sources that clang-tidy reads in a minute or two
 readonly cpp_folders=(harness micro nbody tests)
 readonly python_folders=(analysis sweeps tests tools)
 readonly ruff_options=(--config analysis/pyproject.toml)
@@ -52,34 +55,61 @@ fix() {
   python_tool ruff format "${ruff_options[@]}" "${python_folders[@]}"
 }
 
-tidy() {
-  local tool driver
+# The compilation database of clang-tidy in build/tidy, and its name in tool; fails where it cannot run.
+configure_tidy() {
   if ! tool=$(llvm_tool clang-tidy) || ! driver=$(command -v "run-$tool"); then
     left_out "clang-tidy $llvm_version (not installed)"
-    return
+    return 1
   fi
-  configure tidy
+  configure tidy >/dev/null
   # clang 14 and the C++ library of g++ 13 do not agree on every header.
   local -r probe=build/tidy/probe.cpp
   echo '#include <chrono>' >$probe
   if ! "$tool" --checks='-*,misc-definitions-in-headers' $probe -- -std=c++20 >/dev/null 2>&1; then
     left_out "clang-tidy $llvm_version (cannot read this system's C++ library; it can that of g++ 12)"
-    return
+    return 1
   fi
+}
 
-  # g++ wrote the command lines, and it has warnings that clang does not know. It looks for names that hide others
-  # in each source by itself; in a group of sources there are more of them than in any program.
-  python3 tools/tidy_groups.py build/tidy harness micro nbody
+# run_tidy ARGUMENT...: regular expressions of sources. g++ wrote the command lines, and it has warnings that clang does not
+# know. It looks for names that hide others in each source by itself; in several compiled as one there are more of them.
+run_tidy() {
   local -r log=build/tidy/clang-tidy.log
-  if ! "$driver" -clang-tidy-binary "$(command -v "$tool")" -p build/tidy/groups -quiet \
-    -extra-arg=-Wno-unknown-warning-option -extra-arg=-Wno-shadow >"$log" 2>&1; then
+  if ! "$driver" -clang-tidy-binary "$(command -v "$tool")" -p build/tidy -quiet -checks=-bugprone-suspicious-include \
+    -extra-arg=-Wno-unknown-warning-option -extra-arg=-Wno-shadow "$@" >"$log" 2>&1; then
     # Without the command lines and the counts of suppressed warnings.
     grep -vE "^$(command -v "$tool") |[0-9]+ warnings? (generated|treated)|^Suppressed|^Use -header-filter" "$log" || true
     exit 1
   fi
 }
 
+tidy() {
+  local tool driver
+  configure_tidy || return 0
+  run_tidy '/build/tidy/(harness|micro|nbody)/' "$PWD/(harness|micro|nbody)/"
+}
+
+changed() {
+  local tool driver base
+  local -a sources
+  base=$(git rev-parse --verify --quiet "${STRATA_BASE:-@{upstream\}}" 2>/dev/null) || base=HEAD
+  base=$(git merge-base HEAD "$base") || base=HEAD
+  if git diff --quiet "$base" -- && ! base=$(git rev-parse --verify --quiet HEAD~1); then
+    left_out "clang-tidy of what changed (this clone has one commit)"
+    return
+  fi
+  mapfile -t sources < <(git diff --name-only --diff-filter=d "$base" -- 'harness/*.[ch]pp' 'micro/*.[ch]pp' 'nbody/*.[ch]pp' |
+    sed 's/hpp$/cpp/' | sort -u | xargs -r ls 2>/dev/null)
+  if [[ ${#sources[@]} -gt $most_changed ]]; then
+    left_out "clang-tidy of ${#sources[@]} changed sources, more than $most_changed; run it with: make lint"
+    return
+  fi
+  [[ ${#sources[@]} -gt 0 ]] && configure_tidy || return 0
+  printf '%s\0' "${sources[@]}" |
+    xargs -0 -n 1 -P "$(nproc)" "$tool" -p build/tidy --quiet --extra-arg=-Wno-unknown-warning-option --extra-arg=-Wno-shadow
+}
+
 case ${1:-} in
-  quick | tidy | fix) "$1" ;;
-  *) die "usage: tools/lint.sh quick|tidy|fix" ;;
+  quick | tidy | changed | fix) "$1" ;;
+  *) die "usage: tools/lint.sh quick|tidy|changed|fix" ;;
 esac
