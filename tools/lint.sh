@@ -15,7 +15,7 @@ cpp_sources() {
   for folder in "${cpp_folders[@]}"; do
     if [[ -d $folder ]]; then present+=("$folder"); fi
   done
-  find "${present[@]}" -type f \( -name '*.cpp' -o -name '*.hpp' -o -name '*.cu' -o -name '*.cuh' \) -print0
+  find "${present[@]}" -type f \( -name '*.cpp' -o -name '*.hpp' -o -name '*.cu' -o -name '*.cuh' \) ! -name '*.mended.hpp' -print0
 }
 
 # clang_format ARGUMENT...

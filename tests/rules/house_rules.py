@@ -46,10 +46,10 @@ KEYWORDS = re.compile(
 
 
 def sources(root: Path, *rooms: str) -> Iterator[tuple[str, str]]:
-    """The name and text of every product source."""
+    """The name and text of every product source that was not generated."""
     for room in rooms:
         for path in sorted((root / room).rglob("*")):
-            if path.suffix in SUFFIXES:
+            if path.suffix in SUFFIXES and not path.name.endswith(".mended.hpp"):
                 yield str(path.relative_to(root)), path.read_text(encoding="utf-8")
 
 
