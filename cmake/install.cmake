@@ -9,7 +9,7 @@ if(STRATA_WHEEL)
   set(analysis .)
 endif()
 
-install(TARGETS strata EXPORT Strata RUNTIME DESTINATION ${beside}bin)
+install(TARGETS strata strata-access EXPORT Strata RUNTIME DESTINATION ${beside}bin)
 if(TARGET strata_capture)
   install(TARGETS strata_capture LIBRARY DESTINATION ${beside}bin)  # is looked for next to the program
 endif()

@@ -7,7 +7,6 @@
 #include "harness/case/text.hpp"
 #include "harness/case/yaml_tree.hpp"
 #include "harness/cli/access_count.hpp"
-#include "harness/cli/access_mend_command.hpp"
 #include "harness/cli/access_output.hpp"
 #include "harness/cli/access_record.hpp"
 #include "harness/cli/commands.hpp"
@@ -488,7 +487,7 @@ void add_access(CLI::App& app, int& status, const std::vector<std::string>& comm
       "access kernel.cu --flag=-std=c++20\n          strata access kernel.ptx --launch launch.yaml "
       "--format sarif --most 2");
   add_access_capture(*sub, status);
-  add_access_mend(*sub, status, access::try_changes);
+  add_access_mend(*sub, status);
   sub->callback([sub, options, &status] {
     if (!sub->get_subcommands().empty()) return;
     if (options->files.empty()) {

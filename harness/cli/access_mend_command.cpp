@@ -1,7 +1,5 @@
 // strata access mend: kernels with better accesses, proved to do the same; needs no device but for
 // --run.
-#include "harness/cli/access_mend_command.hpp"
-
 #include "harness/access/inputs.hpp"
 #include "harness/access/launch_file.hpp"
 #include "harness/access/listing.hpp"
@@ -11,6 +9,7 @@
 #include "harness/case/error.hpp"
 #include "harness/case/in_parallel.hpp"
 #include "harness/case/text.hpp"
+#include "harness/cli/access_count.hpp"
 #include "harness/cli/commands.hpp"
 
 #include <CLI/CLI.hpp>
@@ -153,9 +152,8 @@ void keep_faster(const MendOptions& options, const access::Input& input,
 }
 
 /// Has a device try what promises most of a kernel, where launches of it are given.
-void try_on_device(const MendOptions& options, const access::TryChanges& try_changes,
-                   const access::Input& input, std::span<const access::Launch> launches,
-                   Work& work) {
+void try_on_device(const MendOptions& options, const access::Input& input,
+                   std::span<const access::Launch> launches, Work& work) {
   if (!work.chosen.mended || !work.failure.empty()) return;
   std::vector<access::TrialRequest> requests;
   std::vector<std::size_t> counts;  // of the requests of each change
@@ -168,8 +166,8 @@ void try_on_device(const MendOptions& options, const access::TryChanges& try_cha
     requests.insert(requests.end(), more.begin(), more.end());
   }
   if (requests.empty()) return;
-  const auto trials =
-      try_changes(input.module, requests, options.device, std::chrono::seconds{options.seconds});
+  const auto trials = access::try_changes(input.module, requests, options.device,
+                                          std::chrono::seconds{options.seconds});
   std::vector<std::vector<access::Trial>> changes;
   auto next = trials.begin();
   for (const std::size_t count : counts) {
@@ -446,7 +444,7 @@ bool print_failures(const std::vector<Work>& all) {
   return any_failed;
 }
 
-ExitCode run(const MendOptions& options, const access::TryChanges& try_changes) {
+ExitCode run(const MendOptions& options) {
   std::vector<access::Input> inputs = read_all(options);
   std::vector<Work> all = work_for(options, inputs);
   std::vector<access::Launch> launches;
@@ -454,7 +452,7 @@ ExitCode run(const MendOptions& options, const access::TryChanges& try_changes) 
     add_launch(file, inputs, launches);
   work_on_all(options, inputs, launches, all);
   for (Work& work : all) {
-    if (options.runs) try_on_device(options, try_changes, inputs[work.input], launches, work);
+    if (options.runs) try_on_device(options, inputs[work.input], launches, work);
     assemble(options, inputs[work.input], work);
   }
   if (options.format == "json") {
@@ -469,7 +467,7 @@ ExitCode run(const MendOptions& options, const access::TryChanges& try_changes) 
 
 }  // namespace
 
-void add_access_mend(CLI::App& app, int& status, const access::TryChanges& try_changes) {
+void add_access_mend(CLI::App& app, int& status) {
   const auto options = std::make_shared<MendOptions>();
   auto* sub =
       app.add_subcommand("mend", "make kernels that do the same with fewer requests and sectors");
@@ -489,17 +487,14 @@ void add_access_mend(CLI::App& app, int& status, const access::TryChanges& try_c
          "compare what both kernels leave in up to so many small launches on the host", "LAUNCHES")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
-  if (try_changes) {
-    sub->add_flag(
-           "--run", options->runs,
-           "launch what promises most on a GPU, by turns with the original, and keep what is "
-           "faster")
-        ->needs("--launch");
-    option(sub, "--device", options->device, "device for --run", "cuda:N");
-    option(sub, "--seconds", options->seconds, "time limit of a launch with --run", "SECONDS")
-        ->check(CLI::Range(1, 3600))
-        ->capture_default_str();
-  }
+  sub->add_flag("--run", options->runs,
+                "launch what promises most on a GPU, by turns with the original, and keep what is "
+                "faster")
+      ->needs("--launch");
+  option(sub, "--device", options->device, "device for --run", "cuda:N");
+  option(sub, "--seconds", options->seconds, "time limit of a launch with --run", "SECONDS")
+      ->check(CLI::Range(1, 3600))
+      ->capture_default_str();
   sub->add_flag("--assemble", options->assembles, "have ptxas make machine code of each");
   sub->add_flag("--quiet", options->is_quiet, "print nothing but what goes wrong");
   add_compiler_options(sub, options->tools);
@@ -516,8 +511,7 @@ void add_access_mend(CLI::App& app, int& status, const access::TryChanges& try_c
       "--run.\n"
       "Examples: strata access mend kernels.cu --out mended\n"
       "          strata access mend kernels.ptx --change 'scale: threads=4'");
-  sub->callback(
-      [options, try_changes, &status] { status = static_cast<int>(run(*options, try_changes)); });
+  sub->callback([options, &status] { status = static_cast<int>(run(*options)); });
 }
 
 }  // namespace strata

@@ -29,10 +29,13 @@ void add_bench(CLI::App& app, int& status);
 void add_selftest(CLI::App& app, int& status, const std::vector<std::string>& command);
 void add_counters(CLI::App& app);
 void add_model(CLI::App& app);
-/// `command`: argv, for context.json.
+/// Replaces this process by strata-access with the same `command` (argv).
+void add_access_program(CLI::App& app, const std::vector<std::string>& command);
+/// Of strata-access. `command`: argv, for context.json.
 void add_access(CLI::App& app, int& status, const std::vector<std::string>& command);
-/// `access capture`; `app` is `access`.
+// `app` is `access`.
 void add_access_capture(CLI::App& app, int& status);
+void add_access_mend(CLI::App& app, int& status);
 /// Internal to `access --run`: hidden.
 void add_access_worker(CLI::App& app);
 void add_nbody(CLI::App& app, int& status);

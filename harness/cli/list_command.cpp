@@ -56,27 +56,6 @@ void list(const ListOptions& options) {
 
 using Declaration = nlohmann::ordered_json;
 
-Declaration declaration_of(const Benchmark& benchmark) {
-  Declaration axes = Declaration::array();
-  for (const Axis& axis : benchmark.axes) {
-    Declaration one{{"name", axis.name}, {"meaning", axis.meaning}, {"defaults", axis.defaults}};
-    if (axis.choices.empty()) {
-      one["minimum"] = axis.minimum;
-      one["maximum"] = axis.maximum;
-    } else {
-      one["choices"] = axis.choices;
-    }
-    axes.push_back(std::move(one));
-  }
-  Declaration quantities = Declaration::array();
-  for (const Quantity& quantity : benchmark.quantities)
-    quantities.push_back({{"name", quantity.name}, {"meaning", quantity.meaning}});
-  return {{"suite", benchmark.suite},
-          {"question", benchmark.question},
-          {"axes", std::move(axes)},
-          {"quantities", std::move(quantities)}};
-}
-
 Declaration ladder() {
   Declaration rungs = Declaration::array();
   for (const nbody::Rung& rung : nbody::ladder()) {
@@ -111,21 +90,14 @@ void add_list(CLI::App& app) {
   sub->callback([options] { list(*options); });
 }
 
-std::string describe_benchmarks(const std::vector<Benchmark>& benchmarks) {
-  Declaration described = Declaration::object();
-  for (const Benchmark& benchmark : benchmarks)
-    described["benchmarks"][benchmark.name] = declaration_of(benchmark);
-  return described.dump();
-}
-
 std::string describe_benchmarks(const std::vector<Case>& cases) {
-  Declaration benchmarks = Declaration::object();
+  std::vector<Benchmark> known;
   for (const Case& which : cases) {
-    const Enrolled* const known = find_benchmark(which.benchmark, benchmarks_and_controls());
-    if (known == nullptr || benchmarks.contains(which.benchmark)) continue;
-    benchmarks[which.benchmark] = declaration_of(known->benchmark);
+    const Enrolled* const enrolled = find_benchmark(which.benchmark, benchmarks_and_controls());
+    const bool is_new = std::ranges::find(known, which.benchmark, &Benchmark::name) == known.end();
+    if (enrolled != nullptr && is_new) known.push_back(enrolled->benchmark);
   }
-  Declaration described{{"benchmarks", std::move(benchmarks)}};
+  Declaration described = Declaration::parse(describe_benchmarks(known));
   if (std::ranges::any_of(cases, [](const Case& which) { return which.suite == "nbody"; })) {
     described["rungs"] = ladder();
   }

@@ -5,10 +5,8 @@
 #include "harness/access/mend/change.hpp"
 #include "harness/record/statistics.hpp"
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -50,10 +48,5 @@ struct TrialRequest {
   std::string file;    ///< launch file
   std::string change;  ///< in words of a command line
 };
-
-/// Tries launches of a module on a device ("cuda:0"): in their order, within so much time each.
-using TryChanges =
-    std::function<std::vector<Trial>(const ptx::Module&, const std::vector<TrialRequest>&,
-                                     const std::string& device, std::chrono::seconds patience)>;
 
 }  // namespace strata::access

@@ -1,9 +1,9 @@
 #include "micro/access/mended.cuh"
 
 #include "harness/cuda/cuda_check.hpp"
+#include "micro/access/mended_originals.mended.inc"
 
 #include <algorithm>
-#include <mended_originals.mended.hpp>
 #include <stdexcept>
 #include <string>
 

@@ -1,4 +1,4 @@
-// Launches forms `mended`: what `strata access mend` made of the originals when this was built.
+// Launches forms `mended`: what `strata access mend` made of the originals.
 #pragma once
 
 #include "micro/access/rotation.hpp"

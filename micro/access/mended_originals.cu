@@ -1,5 +1,5 @@
 // The original kernels, with names of their own: only their PTX is made of this, for `strata access
-// mend` to make their forms `mended`. CMakeLists.txt says which changes.
+// mend` to make their forms `mended`. tests/rules/mended_forms_test.py lists the changes.
 #include "micro/access/dct_direct.cuh"
 #include "micro/access/image_work.cuh"
 #include "micro/access/rotation_original.hpp"

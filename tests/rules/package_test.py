@@ -89,6 +89,14 @@ class Installed(Folder):
         python.chmod(0o755)
         self.assertEqual(self.done(self.strata, "report", "a run"), expected)
 
+    def test_a_kernel_is_analysed_by_the_program_beside_it(self) -> None:
+        kernels = SOURCE / "tests/data/access/mend.ptx"
+        self.assertIn("histogram", self.done(self.strata, "access", kernels))
+        (self.strata.parent / "strata-access").unlink()
+        answer = run(self.strata, "access", kernels, cwd=self.work)
+        self.assertEqual((answer.returncode, answer.stdout), (2, ""))
+        self.assertRegex(answer.stderr, r"^strata: cannot start .*/strata-access: .*\n$")
+
     def test_everything_is_there(self) -> None:
         for folder, names in (
             ("sweeps", {"quick.yaml", "default.yaml", "full.yaml"}),

@@ -1,0 +1,33 @@
+// strata access: a program of its own beside this one, so that this one is built without it.
+#include "harness/case/error.hpp"
+#include "harness/case/subprocess.hpp"
+#include "harness/case/this_process.hpp"
+#include "harness/cli/commands.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <unistd.h>
+
+namespace strata {
+
+void add_access_program(CLI::App& app, const std::vector<std::string>& command) {
+  auto* sub = app.add_subcommand(
+      "access", "analyse the memory accesses of a CUDA kernel, line by line; needs no GPU");
+  sub->prefix_command();
+  sub->set_help_flag();  // --help goes to that program too
+  sub->callback([command] {
+    const std::filesystem::path folder = program_folder();
+    const std::string program = (folder / "strata-access").string();
+    std::vector<std::string> words = command;
+    (void)::execv(program.c_str(), argument_vector(words).data());
+    throw UsageError{
+        fmt::format("cannot start {}: {}; build it with: cmake --build {} --target strata-access",
+                    program, std::strerror(errno), folder.parent_path().string())};
+  });
+}
+
+}  // namespace strata
