@@ -32,6 +32,9 @@ constexpr const char* new_chip = "rebuild with a newer CUDA toolkit, whose CUPTI
 constexpr const char* library =
     "make the loader find the libcupti of the CUDA toolkit of this build (see LD_LIBRARY_PATH), or "
     "rebuild";
+constexpr const char* container =
+    "start the container with --cap-add=SYS_ADMIN and as root of the host, or load the host's "
+    "driver with NVreg_RestrictProfilingToAdminUsers=0 (on a rented machine, ask its owner)";
 constexpr const char* no_library =
     "install CUPTI: pip install strata-gpu[counters], or a CUDA toolkit, or set STRATA_CUPTI to "
     "its "
@@ -143,11 +146,7 @@ bool is_administrator(const CounterEnvironment& environment) {
 /// Why this process is not an administrator. The remedies: NVIDIA, "ERR_NVGPUCTRPERM: Permission
 /// issue with Performance Counters".
 Absence unprivileged(const CounterEnvironment& environment) {
-  if (environment.container) {
-    return {"this container lacks CAP_SYS_ADMIN",
-            "start the container with --cap-add=SYS_ADMIN and as root, or load the host's driver "
-            "with NVreg_RestrictProfilingToAdminUsers=0"};
-  }
+  if (environment.container) return {"this container lacks CAP_SYS_ADMIN", mend::container};
   if (environment.effective_user == 0) {
     return {"this root user lacks CAP_SYS_ADMIN",
             "run with the capability CAP_SYS_ADMIN, or load the driver with "
@@ -158,7 +157,17 @@ Absence unprivileged(const CounterEnvironment& environment) {
           "of the kernel module nvidia)"};
 }
 
+bool is_wsl(const CounterEnvironment& environment) {
+  const std::string& kernel = environment.kernel_version;
+  return environment.wsl_graphics || kernel.find("microsoft") != std::string::npos ||
+         kernel.find("Microsoft") != std::string::npos;
+}
+
 Absence explain_privileges(const CounterEnvironment& environment) {
+  if (is_wsl(environment)) {
+    return {"under WSL, Windows decides which users may read hardware counters",
+            absence_of(wsl_device)->mend};
+  }
   if (admin_only(environment) == "0") {
     return {
         "permission to read hardware counters is denied, although the driver's parameters grant it "
@@ -166,19 +175,24 @@ Absence explain_privileges(const CounterEnvironment& environment) {
         "ask the owner of the machine that holds the GPU to allow profiling"};
   }
   if (auto denied = explain_environment(environment)) return *std::move(denied);
-  const char* who = environment.container
-                        ? ", and on the host this container's user is not an administrator"
-                        : "";
-  return {fmt::format("{}{}", only_administrators, who), unprivileged(environment).mend};
+  if (!is_administrator(environment)) {
+    const auto [who, mend] = unprivileged(environment);
+    return {fmt::format("{}, and {}", only_administrators, who), mend};
+  }
+  if (environment.container) {
+    return {fmt::format("{}, and on the host this container's user is not an administrator",
+                        only_administrators),
+            mend::container};
+  }
+  return {
+      fmt::format("{}, and does not accept the CAP_SYS_ADMIN of this process", only_administrators),
+      "run outside user namespaces and virtual machines, or load the driver with "
+      "NVreg_RestrictProfilingToAdminUsers=0"};
 }
 
 /// The likely cause according to the environment, for a code that does not name one.
 std::optional<Absence> explain_by_environment(const CounterEnvironment& environment) {
-  const std::string& kernel = environment.kernel_version;
-  if (environment.wsl_graphics || kernel.find("microsoft") != std::string::npos ||
-      kernel.find("Microsoft") != std::string::npos) {
-    return absence_of(wsl_device);
-  }
+  if (is_wsl(environment)) return absence_of(wsl_device);
   if (environment.mig.value_or(false)) {
     return Absence{"the GPU is partitioned by MIG, and this slice shares its counters with others",
                    mend::mig};
@@ -271,13 +285,13 @@ std::optional<Absence> explain_library(unsigned built_for, unsigned found) {
                  mend::library};
 }
 
-Absence no_cupti_in_this_build(bool without_cuda) {
-  if (without_cuda) {
+Absence no_counters_in_this_build(std::string_view why) {
+  if (why == without_cuda) {
     return {"this build is without CUDA",
             "rebuild where a CUDA compiler (nvcc) and CUPTI are installed"};
   }
-  return {"this build has no CUPTI",
-          "rebuild where the CUDA toolkit has CUPTI (libcupti and cupti_range_profiler.h)"};
+  return {fmt::format("this build has no counters: {}", why),
+          "rebuild with CUDA 12.8 or newer and its CUPTI (libcupti and cupti_range_profiler.h)"};
 }
 
 Absence no_cupti_found(std::string_view detail) {

@@ -70,8 +70,10 @@ struct CounterEnvironment {
 /// For a libcupti older than the one of this build, by their cuptiGetVersion; empty if it fits.
 [[nodiscard]] std::optional<Absence> explain_library(unsigned built_for, unsigned found);
 
-/// For a build without CUPTI or, `without_cuda`, without any CUDA part.
-[[nodiscard]] Absence no_cupti_in_this_build(bool without_cuda);
+/// For a build without counters; `why` is the reason that CMake found: without_cuda, or what the
+/// CUDA toolkit lacks.
+[[nodiscard]] Absence no_counters_in_this_build(std::string_view why);
+inline constexpr std::string_view without_cuda = "without CUDA";
 /// For a machine without a libcupti that loads; `detail` is what the loader says, or empty.
 [[nodiscard]] Absence no_cupti_found(std::string_view detail);
 /// For a machine without a GPU to count on; `detail` is the reason in one line.

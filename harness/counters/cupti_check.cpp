@@ -21,10 +21,10 @@ namespace strata {
 namespace {
 
 /// Version of the CUDA toolkit, 1000 × major + 10 × minor. CUPTI's version follows the toolkit
-/// since 13.0: 130001 is CUDA 13.0 Update 1. 0 for an older CUPTI.
+/// since 13.0: 130001 is CUDA 13.0 Update 1. An older CUPTI counts for the toolkit of this build.
 int cuda_version_of(std::uint32_t cupti) {
   constexpr std::uint32_t first = 130000;
-  if (cupti < first) return 0;
+  if (cupti < first) return CUDART_VERSION;
   return static_cast<int>(cupti / 10000 * 1000 + cupti / 100 % 100 * 10);
 }
 

@@ -112,7 +112,8 @@ class Collection {
     switch (record.kind) {
       case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
       case CUPTI_ACTIVITY_KIND_KERNEL: {
-        const auto& one = reinterpret_cast<const CUpti_ActivityKernel10&>(record);
+        // CUDA 12 has no newer one; each newer one begins with it.
+        const auto& one = reinterpret_cast<const CUpti_ActivityKernel9&>(record);
         const std::string name = one.name == nullptr ? "" : one.name;
         // The driver fills memory in a graph by kernels of its own, such as "memset32".
         const bool fills = one.graphId != 0 && name.starts_with("memset");

@@ -1,19 +1,18 @@
 // Stand-in for the counters, the tracer and the chip metrics in a build without CUPTI.
 #include "harness/counters/counter_set.hpp"
 #include "harness/counters/tracer.hpp"
-#include "harness/record/build_info.hpp"
 
 namespace strata {
 namespace {
 
 [[noreturn]] void unavailable() {
-  throw CountersUnavailable{no_cupti_in_this_build(build_info().cuda_compiler.empty())};
+  throw CountersUnavailable{no_counters_in_this_build(STRATA_WHY_NO_COUNTERS)};
 }
 
 }  // namespace
 
 std::vector<Finding> diagnose_counters() {
-  auto [reason, mend] = no_cupti_in_this_build(build_info().cuda_compiler.empty());
+  auto [reason, mend] = no_counters_in_this_build(STRATA_WHY_NO_COUNTERS);
   return {{Finding::State::absent, "counters", reason, mend}};
 }
 

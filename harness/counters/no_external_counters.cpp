@@ -2,5 +2,5 @@
 #include "harness/counters/counters.hpp"
 
 std::unique_ptr<strata::CounterSource> strata::open_external_counters() {
-  throw CountersUnavailable{no_cupti_in_this_build(true)};
+  throw CountersUnavailable{no_counters_in_this_build(without_cuda)};
 }

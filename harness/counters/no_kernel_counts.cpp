@@ -2,13 +2,12 @@
 #include "harness/counters/counter_absence.hpp"
 #include "harness/counters/counters.hpp"
 #include "harness/counters/kernel_counts.hpp"
-#include "harness/record/build_info.hpp"
 
 namespace strata {
 namespace {
 
 [[noreturn]] void no_counts() {
-  throw CountersUnavailable{no_cupti_in_this_build(build_info().cuda_compiler.empty())};
+  throw CountersUnavailable{no_counters_in_this_build(STRATA_WHY_NO_COUNTERS)};
 }
 
 }  // namespace

@@ -10,10 +10,13 @@
 
 namespace strata {
 bool is_sticky(cudaError_t code) noexcept {
+  // Their names are newer than CUDA 12.4.
+  constexpr auto error_contained = static_cast<cudaError_t>(226);
+  constexpr auto error_tensor_memory_leak = static_cast<cudaError_t>(721);
   // After cudaErrorUnknown nothing is guaranteed, and a new process costs a second.
   constexpr std::array fatal{cudaErrorECCUncorrectable,
                              cudaErrorNvlinkUncorrectable,
-                             cudaErrorContained,
+                             error_contained,
                              cudaErrorIllegalAddress,
                              cudaErrorLaunchTimeout,
                              cudaErrorContextIsDestroyed,
@@ -24,7 +27,7 @@ bool is_sticky(cudaError_t code) noexcept {
                              cudaErrorInvalidAddressSpace,
                              cudaErrorInvalidPc,
                              cudaErrorLaunchFailure,
-                             cudaErrorTensorMemoryLeak,
+                             error_tensor_memory_leak,
                              cudaErrorMpsClientTerminated,
                              cudaErrorExternalDevice,
                              cudaErrorUnknown};

@@ -60,9 +60,14 @@ template <class Function>
 [[nodiscard]] Function driver_function(const char* name, unsigned since) {
   void* symbol = nullptr;
   cudaDriverEntryPointQueryResult found{};
-  if (cudaGetDriverEntryPointByVersion(name, &symbol, since, cudaEnableDefault, &found) !=
-          cudaSuccess ||
-      found != cudaDriverEntryPointSuccess) {
+#if CUDART_VERSION >= 12050
+  const cudaError_t status =
+      cudaGetDriverEntryPointByVersion(name, &symbol, since, cudaEnableDefault, &found);
+#else  // as of the CUDA version of this build
+  (void)since;
+  const cudaError_t status = cudaGetDriverEntryPoint(name, &symbol, cudaEnableDefault, &found);
+#endif
+  if (status != cudaSuccess || found != cudaDriverEntryPointSuccess) {
     (void)cudaGetLastError();
     return nullptr;
   }

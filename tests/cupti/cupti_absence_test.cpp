@@ -4,6 +4,7 @@
 
 #include <cupti_profiler_target.h>
 #include <cupti_result.h>
+#include <cupti_version.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,6 +24,7 @@ TEST(CuptiAbsence, CodesAndNamesOfResultsAreThoseOfTheLibrary) {
     // The library has no text for this result of an API that it no longer has.
     static_assert(CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED == 36);
     if (cause.code == CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED) continue;
+    if (cause.name == "CUPTI_ERROR_INVALID_CHIP_NAME" && CUPTI_API_VERSION < 130000) continue;
     const char* name = nullptr;
     ASSERT_EQ(cuptiGetResultString(static_cast<CUptiResult>(cause.code), &name), CUPTI_SUCCESS);
     EXPECT_EQ(cause.name, name) << cause.code;

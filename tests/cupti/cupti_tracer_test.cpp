@@ -34,8 +34,8 @@ using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 using Of = Activity::Of;
 
-CUpti_ActivityKernel10 kernel(const char* name, std::uint64_t start, std::uint64_t end) {
-  CUpti_ActivityKernel10 record{};
+CUpti_ActivityKernel9 kernel(const char* name, std::uint64_t start, std::uint64_t end) {
+  CUpti_ActivityKernel9 record{};
   record.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
   record.name = name;
   record.start = start;
@@ -122,12 +122,12 @@ TEST_F(CuptiTracerTest, GivesWhatBeganAfterBeginWithTheMarksOfTheHostOnOneClock)
 TEST_F(CuptiTracerTest, KnowsWhatALaunchOfAGraphQueued) {
   const auto tracer = open_device_tracer(0);
   tracer->begin();
-  CUpti_ActivityKernel10 node = kernel("step_of", 10, 20);
+  CUpti_ActivityKernel9 node = kernel("step_of", 10, 20);
   node.graphId = 3;
   node.correlationId = 71;
-  CUpti_ActivityKernel10 fill_node = node;
+  CUpti_ActivityKernel9 fill_node = node;
   fill_node.name = "memset32";
-  CUpti_ActivityKernel10 alone = kernel("memset32", 30, 40);
+  CUpti_ActivityKernel9 alone = kernel("memset32", 30, 40);
   alone.correlationId = 72;
   cupti().pending = {node, fill_node, alone};
   const auto records = tracer->end();

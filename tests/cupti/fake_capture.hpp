@@ -29,7 +29,7 @@ struct FakeCupti {
   std::set<CUpti_CallbackId> enabled;
 
   // Activity records: a flush hands over those that are pending, `in_a_buffer` at a time.
-  using Record = std::variant<CUpti_ActivityKernel10, CUpti_ActivityMemcpy6, CUpti_ActivityMemset4>;
+  using Record = std::variant<CUpti_ActivityKernel9, CUpti_ActivityMemcpy6, CUpti_ActivityMemset4>;
   std::vector<Record> pending;
   std::size_t in_a_buffer = 2;
   std::set<CUpti_ActivityKind> kinds;  ///< that are recorded

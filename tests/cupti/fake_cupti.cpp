@@ -14,7 +14,7 @@ std::size_t bytes_of(CUpti_ActivityKind kind) {
     case CUPTI_ACTIVITY_KIND_MEMSET:
       return sizeof(CUpti_ActivityMemset4);
     default:
-      return sizeof(CUpti_ActivityKernel10);
+      return sizeof(CUpti_ActivityKernel9);
   }
 }
 

@@ -532,6 +532,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
                             cudaStream_t stream) {
   return copy(to, from, bytes, stream);
 }
+#if CUDART_VERSION >= 13000  // before, it is not called
 cudaError_t cudaMemcpyBatchAsync(void* const* to, const void* const* from, const std::size_t* bytes,
                                  std::size_t count, cudaMemcpyAttributes*, std::size_t*,
                                  std::size_t, cudaStream_t stream) {
@@ -540,6 +541,7 @@ cudaError_t cudaMemcpyBatchAsync(void* const* to, const void* const* from, const
     status = copy(to[i], from[i], bytes[i], stream);
   return status;
 }
+#endif
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t bytes,
                                std::size_t offset, cudaMemcpyKind) {
   return copy_to_symbol(symbol, from, bytes, offset, nullptr);

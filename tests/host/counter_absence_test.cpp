@@ -100,11 +100,15 @@ TEST(CounterAbsence, EveryCodeOfCuptiIsNamedWithItsMendingStep) {
       {35, permissions(admin_only, docker_capabilities, root, true), "lacks CAP_SYS_ADMIN",
        "--cap-add=SYS_ADMIN"},
       {35, permissions(admin_only, all_capabilities, root, true), "on the host",
-       "--cap-add=SYS_ADMIN"},
+       "root of the host"},
+      {35, permissions(admin_only, all_capabilities, root), "does not accept the CAP_SYS_ADMIN",
+       "NVreg_RestrictProfilingToAdminUsers=0"},
       {35, permissions(admin_only, no_capabilities, root), "this root user lacks CAP_SYS_ADMIN",
        "capability CAP_SYS_ADMIN"},
       {35, permissions(every_user, no_capabilities, user), "RmProfilingAdminOnly: 0",
        "ask the owner of the machine"},
+      {35, permissions("", docker_capabilities, root, true), "this container lacks CAP_SYS_ADMIN",
+       "on a rented machine, ask its owner"},
       {35, permissions("", "", user), "only administrators",
        "NVreg_RestrictProfilingToAdminUsers=0"},
       {26, plain, "another profiler holds", "dcgmi profile --pause"},
@@ -156,6 +160,19 @@ TEST(CounterAbsence, ACodeThatNamesItsCauseIsBelievedBeforeTheEnvironment) {
   environment.kernel_version = wsl_kernel;
   environment.mps = true;
   EXPECT_THAT(explain_counters(26, "CUPTI_ERROR_X", "x", environment).mend, HasSubstr("dcgmi"));
+}
+
+TEST(CounterAbsence, WslPermission) {
+  const std::string remedy = absence_of(45)->mend;
+  for (const char* const status : {no_capabilities, all_capabilities}) {
+    for (const unsigned who : {user, root}) {
+      CounterEnvironment environment = permissions("", status, who);
+      environment.wsl_graphics = true;
+      environment.kernel_version = "Linux version 6.6.87.2-microsoft-standard-WSL2 (gcc) #1 SMP";
+      for (const int code : {35, 45, 999, 1, 15})
+        EXPECT_EQ(explain_counters(code, "NAME", "cuptiX", environment).mend, remedy) << code;
+    }
+  }
 }
 
 struct EnvironmentRow {
@@ -239,15 +256,17 @@ TEST(CounterAbsence, AnOlderLibraryThanTheBuildsDoesNotFit) {
 }
 
 TEST(CounterAbsence, ABuildWithoutCuptiAndAMachineWithoutAGpuSaySo) {
-  EXPECT_THAT(no_cupti_in_this_build(false).reason, HasSubstr("no CUPTI"));
-  EXPECT_THAT(no_cupti_in_this_build(true).reason, HasSubstr("without CUDA"));
+  const Absence old = no_counters_in_this_build("CUDA 12.4 lacks cupti_range_profiler.h");
+  EXPECT_EQ(old.reason, "this build has no counters: CUDA 12.4 lacks cupti_range_profiler.h");
+  EXPECT_THAT(old.mend, HasSubstr("CUDA 12.8 or newer"));
+  EXPECT_EQ(no_counters_in_this_build(without_cuda).reason, "this build is without CUDA");
   const Absence none = no_gpu_to_count_on("no NVIDIA driver is running here");
   EXPECT_THAT(none.reason, HasSubstr("no NVIDIA driver is running here"));
   EXPECT_EQ(no_cupti_found("").reason, "no libcupti loads here");
   EXPECT_THAT(no_cupti_found("x: wrong ELF class").reason, HasSubstr("here: x: wrong ELF class"));
   expect_sound(no_cupti_found(""));
-  expect_sound(no_cupti_in_this_build(false));
-  expect_sound(no_cupti_in_this_build(true));
+  expect_sound(old);
+  expect_sound(no_counters_in_this_build(without_cuda));
   expect_sound(none);
 }
 
