@@ -30,7 +30,9 @@ std::string text_of(const std::string& name) {
 }
 
 std::vector<ptx::Module> modules() {
-  return {ptx::read(text_of("numba_transpose.ptx"), "numba_transpose.ptx")};
+  std::vector<ptx::Module> all;
+  all.push_back(ptx::read(text_of("numba_transpose.ptx"), "numba_transpose.ptx"));
+  return all;
 }
 
 Launch launch_of(const std::vector<ptx::Module>& modules) {
