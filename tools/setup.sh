@@ -38,15 +38,15 @@ missing_tools() {
 }
 
 missing_libraries() {
-  local -r libraries=(
-    "libbenchmark-dev benchmark/benchmark.h"
+  local libraries=(
     "libgtest-dev gtest/gtest.h"
     "libgmock-dev gmock/gmock.h"
-    "libcli11-dev CLI/CLI.hpp"
     "libfmt-dev fmt/core.h"
+    "libcli11-dev CLI/CLI.hpp"
     "nlohmann-json3-dev nlohmann/json.hpp"
     "libyaml-cpp-dev yaml-cpp/yaml.h"
   )
+  [[ $level != test ]] || libraries+=("libbenchmark-dev benchmark/benchmark.h")  # strata bench, and its tests
   local -r compiler=${CXX:-g++}
   local prefix index probe=$'#if !defined(__clang__) && __GNUC__ < 12\nold\n#endif\n'
   local -a prefixes=() flags=(-std=c++20 -E -P -x c++)

@@ -16,11 +16,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <functional>
+#include <iterator>
 #include <optional>
+#include <utility>
 
 namespace strata {
 namespace {
+
+constexpr int least_samples = 6;  // with fewer, the median has no 95 % interval
 
 struct BenchOptions {
   std::string sweep = "default";
@@ -62,36 +66,93 @@ std::unique_ptr<CounterSource> open_asked_counters(const BenchOptions& options, 
       "what is counted"};
 }
 
-/// The quantity that represents the time of a case: that of the whole grid, otherwise the first one
-/// in seconds, otherwise the wall time of the case.
-double seconds_of(const CaseRecord& record) {
-  const Measurement* best = nullptr;
-  for (const auto& m : record.measurements) {
-    if (m.unit != "s") continue;
-    if (best == nullptr || m.quantity == "grid_time") best = &m;
+/// Seconds by sample: of the quantity in seconds, that of the whole grid first; otherwise of the
+/// first quantity in cycles of a clock that was measured with it; otherwise of one of the
+/// operations whose rate was measured. Empty if no time was measured.
+std::vector<double> seconds_of(const CaseRecord& record) {
+  const auto samples_of = [&](std::string_view unit, std::string_view quantity = {}) {
+    for (const auto& m : record.measurements) {
+      if (m.provenance == Provenance::timed && m.unit == unit &&
+          (quantity.empty() || m.quantity == quantity)) {
+        return m.samples;
+      }
+    }
+    return std::vector<double>{};
+  };
+  if (auto seconds = samples_of("s", "grid_time"); !seconds.empty()) return seconds;
+  if (auto seconds = samples_of("s"); !seconds.empty()) return seconds;
+  std::vector<double> seconds;
+  for (const auto& [unit, rate] :
+       {std::pair{"cycle", "core_clock"}, std::pair{"tsc_cycle", "tsc_frequency"}}) {
+    std::ranges::transform(samples_of(unit), samples_of("Hz", rate), std::back_inserter(seconds),
+                           std::divides{});
+    if (!seconds.empty()) return seconds;
   }
-  return best == nullptr ? record.seconds : median(best->samples);
+  std::ranges::transform(samples_of("1/s"), std::back_inserter(seconds),
+                         [](double rate) { return 1 / rate; });
+  return seconds;
 }
 
-/// Passes a case to Google Benchmark: its manual time, a counter for each quantity ("quantity" if
-/// one method has it, otherwise "quantity:method"), and why a row is invalid.
-void report(const CaseRecord& record, benchmark::State& state) {
-  state.SetIterationTime(seconds_of(record));
+/// Passes sample `index` of a case to Google Benchmark: its manual time, a counter for each
+/// quantity
+/// ("quantity" if one method has it, otherwise "quantity:method"), and why the case is invalid.
+/// What has one value per case has it in every repetition: models, counts, and the wall time of a
+/// case without a time.
+void report(const CaseRecord& record, std::size_t index, benchmark::State& state) {
+  const auto seconds = seconds_of(record);
+  if (!seconds.empty() && index >= seconds.size()) {
+    return state.SkipWithError(fmt::format("the case has {} samples", seconds.size()).c_str());
+  }
+  for (auto _ : state)
+    state.SetIterationTime(seconds.empty() ? record.seconds : seconds[index]);
   std::string reasons;
   for (const auto& m : record.measurements) {
     const bool one_method =
         std::ranges::count(record.measurements, m.quantity, &Measurement::quantity) == 1;
     const std::string name = one_method ? m.quantity : m.quantity + ':' + m.method;
-    state.counters[name] = benchmark::Counter(median(m.samples));
+    const bool one_value = m.provenance != Provenance::timed && m.samples.size() == 1;
+    if (one_value || index < m.samples.size()) {
+      state.counters[name] = benchmark::Counter(m.samples[one_value ? 0 : index]);
+    }
     if (reasons.empty() && !record.is_valid(m)) reasons = "INVALID " + record.reasons(m);
   }
   if (!reasons.empty()) state.SetLabel(reasons.c_str());
 }
 
+/// Takes the number of repetitions from the last flag of Google Benchmark that sets it.
+int repetitions_in(const std::vector<std::string>& words, int otherwise) {
+  constexpr std::string_view flag = "--benchmark_repetitions=";
+  constexpr long long most = 100000;  // as plan.max_samples
+  for (const std::string& word : words) {
+    if (!word.starts_with(flag)) continue;
+    const auto number = whole_number(word.substr(flag.size()));
+    if (!number || *number < 1 || *number > most) {
+      throw UsageError{
+          fmt::format("bench: {}; expected an integer from 1 to {}", in_quotes(word), most)};
+    }
+    otherwise = static_cast<int>(*number);
+  }
+  return otherwise;
+}
+
+/// A case, measured in its first repetition; each repetition reports one sample.
+struct Repeated {
+  std::optional<CaseRecord> record;
+  std::size_t reported = 0;
+};
+
 /// `words`: a name for argv[0], then the flags of Google Benchmark.
 ExitCode bench(const BenchOptions& options, std::vector<std::string> words) {
   const bool lists = std::ranges::any_of(
       words, [](const auto& word) { return word.starts_with("--benchmark_list_tests"); });
+  Sweep sweep = load_sweep(options.sweep, benchmarks());
+  apply_settings(sweep, options.settings, benchmarks());
+  Plan& plan = sweep.plan;
+  const int repetitions = repetitions_in(words, options.counters.empty() ? plan.min_samples : 1);
+  plan.min_samples = std::max(repetitions, least_samples);
+  plan.max_samples = plan.min_samples;
+  words.push_back(fmt::format("--benchmark_repetitions={}", repetitions));
+  words.emplace_back("--benchmark_min_warmup_time=0");  // the plan warms up
   auto argv = argument_vector(words);
   int argc = static_cast<int>(words.size());
   benchmark::Initialize(&argc, argv.data());
@@ -103,8 +164,6 @@ ExitCode bench(const BenchOptions& options, std::vector<std::string> words) {
   // Google Benchmark would add a line of its own to the refusal of a malformed one.
   const std::string filter = benchmark::GetBenchmarkFilter();
   (void)matcher("bench: --benchmark_filter", filter.substr(filter.starts_with('-') ? 1 : 0));
-  Sweep sweep = load_sweep(options.sweep, benchmarks());
-  apply_settings(sweep, options.settings, benchmarks());
   const auto request = parse_device_request(options.device);
   std::unique_ptr<Device> device;  // opened last, destroyed last: the profiler uses it
   const auto counters = open_asked_counters(options, sweep, request);
@@ -124,24 +183,28 @@ ExitCode bench(const BenchOptions& options, std::vector<std::string> words) {
   bool failed = false;
   Cache cache;
   const Counting counting{.source = counters.get()};
-  // One iteration is a whole measurement by the plan: warm-ups, samples, stopping rule.
-  const auto measure = [&](benchmark::State& state, const Case& which) {
-    if (const auto why = device->poisoned(); !why.empty()) return state.SkipWithError(why.c_str());
+  const auto measure = [&](const Case& which) {
     if (!settled) device->settle();
     settled = true;
-    const CaseRecord record = run_case(which, sweep.plan, *device, cache, counting);
-    if (record.status == Status::measured) {
-      for (auto _ : state)
-        report(record, state);
-    } else {
-      state.SkipWithError(fmt::format("{}: {}", to_string(record.status), record.reason).c_str());
-    }
+    CaseRecord record = run_case(which, plan, *device, cache, counting);
     failed = failed || record.status == Status::failed;
+    return record;
   };
-  for (const Case& which : cases) {
-    benchmark::RegisterBenchmark(which.id().c_str(), measure, which)
-        ->UseManualTime()
-        ->Iterations(1);
+  std::vector<Repeated> all(cases.size());
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const auto repeat = [&, i](benchmark::State& state) {
+      auto& [record, reported] = all[i];
+      if (!record) {
+        if (const auto why = device->poisoned(); !why.empty()) {
+          return state.SkipWithError(why.c_str());
+        }
+        record = measure(cases[i]);
+      }
+      if (record->status == Status::measured) return report(*record, reported++, state);
+      state.SkipWithError(fmt::format("{}: {}", to_string(record->status), record->reason).c_str());
+    };
+    // One iteration, so that neither a minimum time nor an estimate of it runs a case again.
+    benchmark::RegisterBenchmark(cases[i].id().c_str(), repeat)->UseManualTime()->Iterations(1);
   }
   const std::size_t matched = benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
@@ -161,6 +224,12 @@ void add_bench(CLI::App& app, int& status) {
   auto* sub = app.add_subcommand(
       "bench",
       "run the same cases as a Google Benchmark program; accepts every --benchmark_* flag");
+  sub->footer(
+      "A case is measured once. Each of its samples is a repetition with manual time, and each "
+      "quantity a counter.\n--benchmark_repetitions=N: number of samples (default: min_samples of "
+      "the plan; 1 with --counters). A case takes at\nleast 6 samples, of which the first N are "
+      "reported. --benchmark_min_time and --benchmark_min_warmup_time change\nnothing: the plan "
+      "decides.");
   sub->allow_extras();
   option(sub, "--sweep", options->sweep, "sweep with the cases");
   option(sub, "--device", options->device, "auto, cuda:N or host");

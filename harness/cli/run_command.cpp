@@ -137,7 +137,6 @@ RunContext context_for(const RunOptions& options, const Sweep& sweep, const Devi
                      .backend = device.backend,
                      .device = device.identity,
                      .host = device.host,
-                     .libraries = device.libraries,
                      .sweep = std::move(info),
                      .counters = device.counters,
                      .clocks_before = device.conditions,

@@ -113,7 +113,7 @@ struct RunContext {
   Backend backend = Backend::host;
   DeviceIdentity device;  ///< facts may not be called slug, name or uuid
   HostInfo host;
-  Facts libraries;  ///< driver, runtime, CUPTI, …
+  Facts libraries;  ///< versions; in runs of older builds
   SweepInfo sweep;
   CountersInfo counters;
   Facts clocks_before;

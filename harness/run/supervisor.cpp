@@ -198,7 +198,6 @@ struct Supervision {
                       message.identity.uuid)};
     }
     if (context.host.cpu.empty()) context.host = message.host;
-    if (context.libraries.empty()) context.libraries = message.libraries;
     if (context.timer.empty()) context.timer = message.timer;
     if (context.clocks_before.empty()) context.clocks_before = message.conditions;
     context.backend = message.backend;

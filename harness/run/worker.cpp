@@ -25,7 +25,6 @@ DeviceMessage introduce(Device& device) {
           .conditions = device.conditions(),
           .timer = device.timer_facts(),
           .host = describe_host(),
-          .libraries = {{"google_benchmark", std::string{STRATA_BENCHMARK_VERSION}}},
           .counters = {}};
 }
 

@@ -22,7 +22,6 @@ static void fields(JsonFields& json, DeviceMessage& message) {
   json.optional("conditions", message.conditions);
   json.optional("timer", message.timer);
   json.field("host", message.host);
-  json.optional("libraries", message.libraries);
   json.field("counters", message.counters);
 }
 

@@ -35,7 +35,6 @@ struct DeviceMessage {
   Facts conditions;
   Facts timer;
   HostInfo host;
-  Facts libraries;
   CountersInfo counters;  ///< of a probe: the counter plan, or why counters are unavailable
 };
 

@@ -15,7 +15,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from supervised import PATIENCE, Run, SupervisedTest, children, is_alive, main, wait_for
+from supervised import PATIENCE, STRATA, Run, SupervisedTest, children, is_alive, main, wait_for
 
 
 class SupervisionTest(SupervisedTest):
@@ -72,6 +72,23 @@ class SupervisionTest(SupervisedTest):
         self.assertEqual(process.returncode, 0, err)
         self.assertNotIn("####", out + err)
         self.assertEqual(len(Run(Path(out.splitlines()[-1])).lines()), 3)
+
+    def test_bench_runs_a_case_once_however_many_repetitions_report_it(self) -> None:
+        written = self.folder / "bench.json"
+        command = [str(STRATA), "bench", "--sweep", self.sweep(["chatter", "throw", "skip"])]
+        command += ["--device", "host", "--benchmark_repetitions=4", f"--benchmark_out={written}"]
+        answer = subprocess.run(
+            command, env=self.environment, capture_output=True, timeout=PATIENCE, check=False
+        )
+        if b"no Google Benchmark" in answer.stderr:
+            self.skipTest("built without Google Benchmark")
+        self.assertEqual(answer.returncode, 1, answer.stderr)
+        self.assertEqual(answer.stdout.count(b"#" * 200), 2000, "what one run of chatter prints")
+        rows = json.loads(written.read_text())["benchmarks"]
+        reasons = [row.get("error_message") for row in rows]
+        self.assertEqual(reasons.count("failed: the benchmark's own message"), 4)
+        self.assertEqual(reasons.count("skipped: this device has no such thing"), 4)
+        self.assertEqual([row["answer"] for row in rows if "answer" in row][:4], [0] * 4)
 
     # --- what can happen to a worker ---
 

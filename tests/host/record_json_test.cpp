@@ -397,9 +397,8 @@ TEST(ContextJson, RefusesAnotherVersionByItsNumber) {
 
 TEST(WorkerMessages, ReadBackAsWhatWasSaid) {
   const auto c = context();
-  const auto device =
-      std::get<DeviceMessage>(from_json<WorkerMessage>(to_json(WorkerMessage{DeviceMessage{
-          Backend::cuda, c.device, c.clocks_before, c.timer, c.host, c.libraries, c.counters}})));
+  const auto device = std::get<DeviceMessage>(from_json<WorkerMessage>(to_json(WorkerMessage{
+      DeviceMessage{Backend::cuda, c.device, c.clocks_before, c.timer, c.host, c.counters}})));
   EXPECT_EQ(device.counters.plan.chip, "GH100");
   EXPECT_EQ(device.counters.plan.quantities.at(0).name, "l1_load_sectors");
   EXPECT_EQ(device.identity.facts, c.device.facts);

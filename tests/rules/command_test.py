@@ -51,6 +51,15 @@ def has_gpu() -> bool:
     return subprocess.run(["sh", "-c", "nvidia-smi >/dev/null 2>&1"], check=False).returncode == 0
 
 
+@cache
+def has_bench() -> bool:
+    """Whether this build has Google Benchmark; if not, `strata bench` says so."""
+    return "no Google Benchmark" not in strata("bench", "--benchmark_no_such_flag=1").stderr
+
+
+needs_bench = unittest.skipUnless(has_bench(), "built without Google Benchmark")
+
+
 class Command(unittest.TestCase):
     def setUp(self) -> None:
         self.folder = tempfile.TemporaryDirectory()
@@ -72,12 +81,13 @@ class Command(unittest.TestCase):
     def test_help_names_every_subcommand_and_the_exit_codes(self) -> None:
         answer = strata("--help")
         self.assertEqual(answer.returncode, 0)
-        words = ("doctor", "list", "run", "bench", "selftest", "counters", "model", "nbody")
+        words = ("doctor", "list", "run", "selftest", "counters", "model", "nbody")
         ladders = ("neighbours", "fstat", "ladder")
         forwarded = ("report", "roofline", "compare", "fleet", "summary", "validate", "export",
                      "submit", "import")  # fmt: skip
         for word in (*words, *ladders, "access", *forwarded):
             self.assertIn(f"\n  {word} ", answer.stdout)
+        self.assertEqual("\n  bench " in answer.stdout, has_bench())
         self.assertIn("130", answer.stdout)
 
     @staticmethod
@@ -491,6 +501,7 @@ class Command(unittest.TestCase):
             said = [line for line in answer.stderr.splitlines() if line.startswith("strata: ")]
             self.assertEqual(len(said), 1, answer.stderr)
 
+    @needs_bench
     def test_bench_refuses_a_malformed_filter_in_one_line(self) -> None:
         for filter_ in ("(", "-(", "[", "a{2,1}", "(?=" * 20 + "x" + ")" * 20):
             answer = strata("bench", "--device", "host", f"--benchmark_filter={filter_}")
@@ -512,7 +523,7 @@ class Command(unittest.TestCase):
         for arguments in (
             ("run", pipe),
             ("list", "--cases", pipe),
-            ("bench", "--sweep", pipe),
+            *([("bench", "--sweep", pipe)] if has_bench() else []),
             ("nbody", "verify", pipe, pipe),
             ("nbody", "reference", pipe, self.out / "x", "--steps", "1"),
             ("nbody", "trimmed-mean", pipe),
@@ -691,6 +702,7 @@ class Command(unittest.TestCase):
             self.assertEqual(again.returncode, 0, again.stderr)
         self.assertIn("records", strata("run", "--help").stdout)
 
+    @needs_bench
     def test_bench_measures_no_device_that_a_run_measures(self) -> None:
         (lock,) = self.locks()
         with lock.open() as held:
@@ -732,24 +744,67 @@ class Command(unittest.TestCase):
         self.assertIn("not requested", words)
         self.assertEqual(told, [])
 
-    def test_bench_answers_as_a_google_benchmark_program(self) -> None:
+    def bench(self, filter_: str, *flags: str) -> tuple[list[dict], list[dict], dict]:
+        """Repetitions, statistics and context of what `strata bench` measures on the CPU."""
         answer = strata(
-            "bench",
-            "--device",
-            "host",
-            "--benchmark_filter=timer_check",
-            "--benchmark_format=json",
-            "--benchmark_repetitions=2",
-        )
+            "bench", "--sweep", "quick", "--device", "host", f"--benchmark_filter={filter_}",
+            "--benchmark_format=json", *flags,
+        )  # fmt: skip
         self.assertEqual(answer.returncode, 0, answer.stderr)
         report = json.loads(answer.stdout)
-        runs = [one for one in report["benchmarks"] if one["run_type"] == "iteration"]
-        self.assertEqual(len(runs), 2)
-        self.assertIn("load_cycles:tsc_slope", runs[0])
-        self.assertIn("device", report["context"])
+        rows = report["benchmarks"]
+        repetitions = [one for one in rows if one["run_type"] == "iteration"]
+        return repetitions, [one for one in rows if one not in repetitions], report["context"]
+
+    @needs_bench
+    def test_bench_answers_as_a_google_benchmark_program(self) -> None:
+        _, _, context = self.bench("timer_check", "--benchmark_repetitions=2")
+        self.assertIn("device", context)
         listed = strata("bench", "--device", "host", "--benchmark_list_tests").stdout
         self.assertIn("micro/layout_read/host/", listed)
 
+    @needs_bench
+    def test_each_sample_of_bench_is_a_repetition(self) -> None:
+        for flags, count in (
+            (("--set", "plan.min_samples=9"), 9),
+            (("--benchmark_repetitions=12",), 12),
+            (("--benchmark_repetitions=2", "--benchmark_min_time=0.01"), 2),
+            (("--benchmark_enable_random_interleaving=1", "--benchmark_min_warmup_time=0.01"), 7),
+        ):
+            with self.subTest(flags=flags):
+                runs, summaries, _ = self.bench("timer_check", *flags)
+                self.assertEqual([one["repetition_index"] for one in runs], [*range(count)])
+                seconds = [one["real_time"] / 1e9 for one in runs]
+                for one, time in zip(runs, seconds, strict=True):
+                    by_counters = one["load_cycles:tsc_slope"] / one["tsc_frequency"]
+                    self.assertAlmostEqual(time / by_counters, 1, places=9)
+                self.assertGreater(len(set(seconds)), 1, "not one number for all of them")
+                (mean,) = (one for one in summaries if one["aggregate_name"] == "mean")
+                self.assertAlmostEqual(mean["real_time"] / 1e9 / statistics.fmean(seconds), 1)
+                labels = {one.get("label", "") for one in runs}
+                self.assertEqual(len(labels), 1, "judged once, by all samples")
+                self.assertNotIn("too few", labels.pop())
+
+    @needs_bench
+    def test_what_a_case_has_once_is_in_every_repetition_of_bench(self) -> None:
+        runs, _, _ = self.bench("layout_traffic.*layout=aos", "--benchmark_repetitions=3")
+        cases = {one["run_name"] for one in runs}
+        self.assertEqual(len(runs), 3 * len(cases))
+        for case in cases:
+            for key in ("bytes_moved_per_read", "real_time"):
+                values = [one[key] for one in runs if one["run_name"] == case]
+                self.assertGreater(values[0], 0)
+                self.assertEqual(values, [values[0]] * 3)
+
+    @needs_bench
+    def test_bench_refuses_numbers_of_repetitions_in_one_line(self) -> None:
+        for number in ("0", "-1", "x", "", "1e3", "100001"):
+            answer = strata("bench", "--device", "host", f"--benchmark_repetitions={number}")
+            self.assertEqual(answer.returncode, 2, answer.stderr)
+            self.assertEqual(len(answer.stderr.splitlines()), 1, answer.stderr)
+            self.assertIn("from 1 to 100000", answer.stderr)
+
+    @needs_bench
     def test_bench_without_the_counters_that_were_asked_for_ends_in_one_line(self) -> None:
         for counters, device, code, word in (
             ("memory", "host", 3, "counters"),
