@@ -1,0 +1,76 @@
+"""The numbers with which `strata run` ends are those of `strata summary`, for every recorded run.
+
+first_numbers_test.py PROGRAM SOURCE_FOLDER
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+import zlib
+from pathlib import Path
+
+PROGRAM = sys.argv[1]
+SOURCE = Path(sys.argv[2])
+PYTHON = os.environ.get("STRATA_PYTHON", sys.executable)
+RUNS = sorted(path.parent for path in (SOURCE / "tests/data").glob("*/context.json"))
+
+
+def content(run: Path, name: str) -> bytes:
+    """A file of a recorded run, which may be compressed."""
+    packed = run / f"{name}.gz"
+    return gzip.decompress(packed.read_bytes()) if packed.exists() else (run / name).read_bytes()
+
+
+def sealed(line: bytes) -> bytes:
+    """A line of samples.jsonl with the checksum that older runs lack."""
+    body = line.removesuffix(b"}")
+    return line if b'"crc32"' in line else b'%s,"crc32":"%08x"}' % (body, zlib.crc32(body))
+
+
+def table(text: str) -> dict[str, str]:
+    """Values by what they are."""
+    plain = re.sub("[\u00a0\u202f]", " ", text)
+    cells = [re.split(" {2,}", line) for line in plain.splitlines()]
+    return {row[0]: row[1] for row in cells if len(row) > 1}
+
+
+def summary(run: Path) -> dict[str, str]:
+    """What the analysis package shows of a run."""
+    done = subprocess.run(
+        [PYTHON, "-P", "-m", "strata", "summary", run],
+        capture_output=True, encoding="utf8", check=False,
+        env={**os.environ, "PYTHONPATH": f"{SOURCE / 'analysis/src'}", "PYTHONIOENCODING": "utf8"},
+    )  # fmt: skip
+    if "No module named" in done.stderr:
+        raise unittest.SkipTest(f"{PYTHON} lacks the packages of the analysis")
+    return table(done.stdout)
+
+
+class FirstNumbers(unittest.TestCase):
+    def test_every_recorded_run_gives_the_numbers_of_its_summary(self) -> None:
+        self.maxDiff = None
+        compared = 0
+        for run in RUNS:
+            with self.subTest(run.name), tempfile.TemporaryDirectory() as folder:
+                Path(folder, "context.json").write_bytes((run / "context.json").read_bytes())
+                lines = content(run, "samples.jsonl").splitlines()
+                Path(folder, "samples.jsonl").write_bytes(b"\n".join([*map(sealed, lines), b""]))
+                done = subprocess.run(
+                    [PROGRAM, folder], capture_output=True, encoding="utf8", check=False
+                )
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                found, expected = table(done.stdout), summary(run)
+                valid = {what: value for what, value in found.items() if value != "invalid"}
+                self.assertEqual(valid, {what: expected.get(what) for what in valid})
+                compared += len(valid)
+        self.assertGreater(compared, 25)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], "-v", *sys.argv[3:]])
