@@ -78,10 +78,14 @@ constexpr Rule reads{.what = "bandwidth, reading",
                      .quantity = "bandwidth",
                      .params = {{{"operation", "read"}}},
                      .share_of = "the pin bandwidth"};
-constexpr Rule layouts{.what = "best layout in",
+constexpr Rule layouts{.what = "useful bandwidth, best layout",
                        .benchmark = "layout_read",
                        .quantity = "useful_bandwidth",
                        .params = {{{"cores", "all"}, {"fields", "all"}}}};
+constexpr Rule one_warp{.what = "latency, cheapest layout",
+                        .benchmark = "layout_read",
+                        .quantity = "warp_read_cycles",
+                        .params = {{{"fields", "all"}, {"warps_per_sm", "1"}}}};
 constexpr Rule multiply_adds{.what = "fp32 multiply-adds",
                              .benchmark = "ceilings",
                              .quantity = "flops_per_second",
@@ -329,16 +333,37 @@ void add_cache_sizes(const RunContext& context, const std::vector<CaseRecord>& r
   if (!text.empty()) numbers.push_back({"cache sizes", std::move(text), ""});
 }
 
+Rows of_level(const Rows& rows, std::string_view level) {
+  return where(rows, [&](const Row& row) { return row.valid && row.axis("residency") == level; });
+}
+
 /// The layout with the most useful bandwidth from the farthest level.
 void add_best_layout(const std::vector<CaseRecord>& records, std::vector<FirstNumber>& numbers) {
   const Rows rows = candidates(records, layouts);
   for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
-    const auto found = best(where(
-        rows, [&](const Row& row) { return row.axis("residency") == level->first && row.valid; }));
+    const auto found = best(of_level(rows, level->first));
     if (!found) continue;
-    numbers.push_back({fmt::format("{} {}", layouts.what, level->second),
+    numbers.push_back({fmt::format("best layout in {}", level->second),
                        std::string{found->axis("layout")}, in_unit(*found) + " of useful data"});
     return;
+  }
+}
+
+/// For a run of layouts alone: by level, the cheapest for one warp and the best under load.
+void add_layouts(const std::vector<CaseRecord>& records, std::vector<FirstNumber>& numbers) {
+  Rows alone = candidates(records, one_warp);
+  const auto by_all = where(alone, [](const Row& row) { return row.axis("cores") == "all"; });
+  if (!by_all.empty()) alone = by_all;
+  const Rows loaded = candidates(records, layouts);
+  for (const auto& [level, name] : levels) {
+    const Rows timed = of_level(alone, level);
+    const auto cheapest = std::ranges::min_element(timed, {}, &Row::value);
+    const auto add = [&, &name = name](const Rule& rule, const Row& row) {
+      numbers.push_back(
+          {fmt::format("{} {}", name, rule.what), in_unit(row), std::string{row.axis("layout")}});
+    };
+    if (cheapest != timed.end()) add(one_warp, *cheapest);
+    if (const auto found = best(of_level(loaded, level))) add(layouts, *found);
   }
 }
 
@@ -385,12 +410,13 @@ std::vector<FirstNumber> first_numbers(const RunContext& context,
   add_latencies(context, records, numbers);
   add_bandwidths(records, numbers);
   add_cache_sizes(context, records, numbers);
-  add_best_layout(records, numbers);
+  if (!numbers.empty()) add_best_layout(records, numbers);
   if (const auto found = best(candidates(records, multiply_adds))) {
     numbers.push_back(shown(std::string{multiply_adds.what}, *found, in_unit(*found),
                             against_limit(*found, multiply_adds.share_of)));
   }
   add_bodies(records, numbers);
+  if (numbers.empty()) add_layouts(records, numbers);
   if (numbers.size() < most) {
     Rows rows = candidates(records, core_clock);
     // The rate of a CPU's time stamps is not the clock of its cores.

@@ -11,7 +11,7 @@ int main(int argc, char** argv) {
   if (argc != 2) return 2;
   const std::filesystem::path run{argv[1]};
   const auto context = strata::from_json<strata::RunContext>(
-      strata::read_regular(run / "context.json", O_NOFOLLOW, "the context of a run"));
+      strata::read_regular(run / "context.json", O_NOFOLLOW, "the context of a run", 1 << 25));
   const auto records = strata::read_samples(run / "samples.jsonl", context.sweep.cases);
   for (const auto& line : strata::in_columns(strata::first_numbers(context, records)))
     std::puts(line.c_str());
