@@ -36,7 +36,7 @@ setup-all: ## The same for make test-all: a browser, Slurm, clang with libFuzzer
 .PHONY: build
 build: ## Release build for the device that is here, or with ARCH=90 for that compute capability
 	@tools/setup.sh build
-	@tools/build.sh $(ARCH)
+	@tools/build.sh '$(ARCH)'
 
 .PHONY: package
 package: setup ## The release, in build/package: a wheel, and the same as a tar archive

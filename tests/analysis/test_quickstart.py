@@ -55,7 +55,8 @@ def quickstart(folder: Path, status: int, offline: str = "") -> subprocess.Compl
     source = os.pathsep.join([f"{ROOT / 'analysis/src'}", os.environ.get("PYTHONPATH", "")])
     return subprocess.run(
         [folder / "tools/quickstart.sh"], capture_output=True, text=True, check=False,
-        env={**os.environ, "STATUS": f"{status}", "STRATA_OFFLINE": offline, "PYTHONPATH": source, "PYTHONIOENCODING": "utf8"},
+        env={**os.environ, "STATUS": f"{status}", "STRATA_OFFLINE": offline, "PYTHONPATH": source,
+             "PYTHONIOENCODING": "utf8"},
     )  # fmt: skip
 
 
@@ -83,11 +84,12 @@ def test_without_python_packages_the_report_is_left_out(tmp_path: Path, status: 
     done = quickstart(tmp_path, status, offline="1")
     assert done.returncode == status
     run = f"runs/{MEASURED.name}"
-    assert done.stderr.splitlines()[:2] == [
-        "pip: no network",
+    pip, left_out = done.stderr.splitlines()
+    assert pip == "pip: no network"
+    assert left_out == (
         "strata: the report was left out: no Python here; "
-        f"for it later: make setup && ./strata report {run} --out report",
-    ]
+        f"for it later: make setup && ./strata report {run} --out report"
+    )
     assert done.stdout.splitlines()[-1] == f"strata: the run is in    {run}"
     assert not (tmp_path / "report/of").exists()
 
@@ -97,3 +99,47 @@ def test_it_ends_without_a_page_where_nothing_was_measured(tmp_path: Path) -> No
     assert done.returncode == 2
     assert not (tmp_path / "report/of").exists()
     assert done.stdout == "built\n"
+
+
+def build(folder: Path, *architecture: str) -> subprocess.CompletedProcess[str]:
+    """What tools/build.sh does on a machine with nvcc and without a GPU; its calls are in calls."""
+    (folder / "tools").mkdir()
+    (folder / "bin").mkdir()
+    (folder / "build").mkdir()
+    for name in ("build.sh", "common.sh"):
+        shutil.copy(ROOT / "tools" / name, folder / "tools")
+    log = f'#!/bin/sh\necho "$*" >>{folder}/calls\n'
+    for name, text in {"cmake": log, "nvcc": log, "nvidia-smi": "#!/bin/sh\nexit 9\n"}.items():
+        (folder / "bin" / name).write_text(text)
+        (folder / "bin" / name).chmod(0o755)
+    return subprocess.run(
+        [folder / "tools/build.sh", *architecture], capture_output=True, text=True, check=False,
+        env={**os.environ, "PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"},
+    )  # fmt: skip
+
+
+def test_a_login_node_is_told_how_to_build_for_a_gpu_elsewhere(tmp_path: Path) -> None:
+    done = build(tmp_path)
+    assert done.returncode == 0
+    assert "nvcc is here but no GPU: " in done.stdout
+    assert "make build ARCH=90" in done.stdout
+    assert (tmp_path / "build/strata").read_text() == "build/cpu/bin/strata\n"
+
+
+def test_a_build_for_a_named_architecture(tmp_path: Path) -> None:
+    done = build(tmp_path, "80;90")
+    assert done.returncode == 0
+    assert (tmp_path / "calls").read_text().splitlines() == [
+        "--preset gpu -DCMAKE_CUDA_ARCHITECTURES=80;90",
+        "--build --preset gpu --target strata",
+    ]
+    assert (tmp_path / "build/strata").read_text() == "build/gpu/bin/strata\n"
+
+
+def test_an_architecture_in_another_form_is_refused(tmp_path: Path) -> None:
+    done = build(tmp_path, "sm_90")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "strata: ARCH=sm_90: expected a compute capability without its dot, such as 90 or '80;90'\n"
+    )
+    assert not (tmp_path / "calls").exists()
