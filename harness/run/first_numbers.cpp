@@ -85,7 +85,7 @@ constexpr Rule layouts{.what = "useful bandwidth, best layout",
 constexpr Rule one_warp{.what = "latency, cheapest layout",
                         .benchmark = "layout_read",
                         .quantity = "warp_read_cycles",
-                        .params = {{{"fields", "all"}, {"warps_per_sm", "1"}}}};
+                        .params = {{{"warps_per_sm", "1"}}}};
 constexpr Rule multiply_adds{.what = "fp32 multiply-adds",
                              .benchmark = "ceilings",
                              .quantity = "flops_per_second",
@@ -99,7 +99,8 @@ Rows candidates(const std::vector<CaseRecord>& records, const Rule& rule) {
   for (const CaseRecord& record : records) {
     if (!rule.benchmark.empty() && record.which.benchmark != rule.benchmark) continue;
     for (const Measurement& one : record.measurements) {
-      if (one.quantity == rule.quantity) rows.push_back(row_of(record, one));
+      if (one.quantity == rule.quantity && one.provenance != Provenance::modelled)
+        rows.push_back(row_of(record, one));
     }
   }
   std::erase_if(rows, [&](const Row& row) {
@@ -130,9 +131,14 @@ std::optional<Row> beside(const Row& row, std::string_view quantity) {
 /// The highest, of those that do not exceed the limit of the device if there are any; a valid one
 /// before an invalid one.
 std::optional<Row> best(const Rows& rows) {
-  const auto merit = [](const Row& row) {
-    const auto share = beside(row, "share_of_limit");
-    return std::tuple{row.valid, !(share && share->value > 1), row.value};
+  const auto exceeds = [](const Row& row) {
+    return std::ranges::any_of(row.record->measurements, [&row](const Measurement& one) {
+      return one.quantity == "share_of_limit" && row.record->is_valid(one) &&
+             row_of(*row.record, one).value > 1;
+    });
+  };
+  const auto merit = [&](const Row& row) {
+    return std::tuple{row.valid, !exceeds(row), row.value};
   };
   const auto found = std::ranges::max_element(rows, {}, merit);
   return found == rows.end() ? std::nullopt : std::optional{*found};
@@ -216,21 +222,90 @@ struct Window {
   double high = 0;
 };
 
-/// The largest footprint whose loads take at most 15 % longer than the shortest: a smaller step is
-/// not a knee. 0 if nothing was measured.
-double tlb_reach(const std::vector<CaseRecord>& records) {
-  constexpr double step = 1.15;
-  Rows rows = candidates(records, pages);
-  std::erase_if(rows, [](const Row& row) { return !row.valid || !row.is_by(clocks); });
-  if (rows.empty()) return 0;
-  std::ranges::sort(rows, {}, [](const Row& row) { return row.size(); });
-  const double least = std::ranges::min(rows, {}, &Row::value).value;
-  double reach = 0;
-  for (const Row& row : rows) {
-    if (row.value > step * least) break;
-    reach = row.size();
+/// Points of a curve, ends included.
+struct Stretch {
+  std::size_t first = 0;
+  std::size_t last = 0;
+};
+
+/// The longest stretch of points in [begin, end) within `width`; none is shorter than four points
+/// and 0.7 octaves.
+std::optional<Stretch> longest_flat(std::span<const double> octaves, std::span<const double> logs,
+                                    std::size_t begin, std::size_t end, double width) {
+  std::optional<Stretch> found;
+  double most_octaves = 0;
+  for (std::size_t first = begin; first < end; ++first) {
+    double low = logs[first];
+    double high = low;
+    std::size_t last = first;
+    for (std::size_t next = first + 1; next < end; ++next) {
+      low = std::min(low, logs[next]);
+      high = std::max(high, logs[next]);
+      if (high - low > width) break;
+      last = next;
+    }
+    const double length = octaves[last] - octaves[first];
+    if (length <= most_octaves || length < 0.7 || last - first < 3) continue;
+    most_octaves = length;
+    found = Stretch{first, last};
   }
-  return reach;
+  return found;
+}
+
+/// The point at which the first plateau of a curve ends, as strata/model/plateaus.py of the
+/// analysis finds it; empty without a plateau.
+std::optional<std::size_t> end_of_first_plateau(std::span<const double> octaves,
+                                                std::span<const double> logs) {
+  const double step = std::log(1.15);  // a smaller one is not a knee
+  double noise = 0;
+  if (logs.size() >= 4) {
+    std::vector<double> steps;
+    for (std::size_t i = 1; i < logs.size(); ++i)
+      steps.push_back(logs[i] - logs[i - 1]);
+    const double middle = median(steps);
+    for (double& one : steps)
+      one = std::abs(one - middle);
+    noise = 1.4826 * median(steps) / std::sqrt(2);
+  }
+  const double width = std::log(1 + std::max(0.05, 5 * noise));
+  const auto level = [&](const Stretch& of) {
+    return median(logs.subspan(of.first, of.last - of.first + 1));
+  };
+  auto plateau = longest_flat(octaves, logs, 0, logs.size(), width);
+  if (!plateau) return std::nullopt;
+  while (const auto left = longest_flat(octaves, logs, 0, plateau->first, width)) {
+    if (level(*plateau) - level(*left) < step) {
+      plateau->first = left->first;
+    } else {
+      plateau = left;
+    }
+  }
+  while (const auto right = longest_flat(octaves, logs, plateau->last + 1, logs.size(), width)) {
+    if (level(*right) - level(*plateau) >= step) break;
+    plateau->last = right->last;
+  }
+  const double middle = level(*plateau);
+  std::size_t last = plateau->last;
+  while (last + 1 < logs.size() && std::abs(logs[last + 1] - middle) <= width / 2)
+    ++last;
+  return last;
+}
+
+/// The largest footprint whose loads do not wait for address translation; 0 if none was found.
+double tlb_reach(const std::vector<CaseRecord>& records) {
+  std::map<double, double> cycles;  // by footprint
+  for (const Row& row : candidates(records, pages)) {
+    if (row.valid && row.is_by(clocks) && row.size() > 0 && row.value > 0)
+      cycles[row.size()] = row.value;
+  }
+  std::vector<double> octaves;
+  std::vector<double> logs;
+  for (const auto& [size, value] : cycles) {
+    octaves.push_back(std::log2(size));
+    logs.push_back(std::log(value));
+  }
+  const auto last = end_of_first_plateau(octaves, logs);
+  return last ? std::next(cycles.begin(), static_cast<std::ptrdiff_t>(*last))->first : 0;
 }
 
 std::vector<Window> windows(const RunContext& context, const std::vector<CaseRecord>& records) {
@@ -284,10 +359,11 @@ void add_latencies(const RunContext& context, const std::vector<CaseRecord>& rec
     if (!cycles) continue;
     Rows times;
     for (const Row& row : here) {
-      if (!row.valid) continue;
-      for (const Measurement& one : row.record->measurements) {
-        if (one.quantity == "load_time") times.push_back(row_of(*row.record, one));
-      }
+      const auto& all = row.record->measurements;
+      const auto last = std::find_if(all.rbegin(), all.rend(), [&row](const Measurement& one) {
+        return one.quantity == "load_time" && row.record->is_valid(one);
+      });
+      if (row.valid && last != all.rend()) times.push_back(row_of(*row.record, *last));
     }
     std::string text = in_unit(*cycles);
     if (const auto seconds = middle(std::move(times)); seconds && seconds->valid)
@@ -353,7 +429,14 @@ void add_best_layout(const std::vector<CaseRecord>& records, std::vector<FirstNu
 void add_layouts(const std::vector<CaseRecord>& records, std::vector<FirstNumber>& numbers) {
   Rows alone = candidates(records, one_warp);
   const auto by_all = where(alone, [](const Row& row) { return row.axis("cores") == "all"; });
-  if (!by_all.empty()) alone = by_all;
+  const auto by_one = where(alone, [](const Row& row) { return row.axis("cores") == "one"; });
+  alone = where(by_one.size() > by_all.size() ? by_one : by_all,
+                [](const Row& row) { return row.axis("fields") == "all"; });
+  const auto block = [](const Row& row) { return row.size("block_size"); };
+  if (!alone.empty()) {
+    const double smallest = block(std::ranges::min(alone, {}, block));
+    std::erase_if(alone, [&](const Row& row) { return block(row) != smallest; });
+  }
   const Rows loaded = candidates(records, layouts);
   for (const auto& [level, name] : levels) {
     const Rows timed = of_level(alone, level);
@@ -371,9 +454,7 @@ void add_layouts(const std::vector<CaseRecord>& records, std::vector<FirstNumber
 /// computed; at many systems if few rungs computed a single one.
 void add_bodies(const std::vector<CaseRecord>& records, std::vector<FirstNumber>& numbers) {
   Rows rows = candidates(records, bodies);
-  std::erase_if(rows, [](const Row& row) {
-    return row.record->which.suite != "nbody" || row.axis("gpus", "1") != "1";
-  });
+  std::erase_if(rows, [](const Row& row) { return row.record->which.suite != "nbody"; });
   // By rung: whether it computed a single system.
   std::map<std::string_view, bool> rungs;
   for (const Row& row : rows)
@@ -391,8 +472,9 @@ void add_bodies(const std::vector<CaseRecord>& records, std::vector<FirstNumber>
     if (!is_new && merit(at->second) < merit(row)) at->second = row;
   }
   Rows fastest;
-  for (const auto& [rung, row] : chosen)
-    fastest.push_back(row);
+  for (const auto& [rung, row] : chosen) {
+    if (row.axis("gpus", "1") == "1") fastest.push_back(row);
+  }
   const auto found = best(fastest);
   if (!found) return;
   std::string rung = found->record->which.benchmark;
