@@ -10,24 +10,33 @@ help: ## Print these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
 
 .PHONY: quickstart
-quickstart: setup ## Set up, build, run a quick sweep on the device that is here, write the report
+quickstart: ## Set up, build, run a quick sweep on the device that is here, write the report
 	@tools/quickstart.sh
 
 .PHONY: test
-test: setup-dev ## Set up and run every test that this machine can run
+test: setup-dev ## Set up and run the tests that a change needs
 	@tools/test.sh
 
+.PHONY: test-all
+test-all: setup-all ## Set up and run every test that this machine can run
+	@tools/test.sh all
+
 .PHONY: setup
-setup: ## Install what building and measuring need and this machine lacks
+setup: ## Install what building, measuring and reporting need and this machine lacks
 	@tools/setup.sh run
 
 .PHONY: setup-dev
 setup-dev: ## The same for the tests and the linters
 	@tools/setup.sh test
 
+.PHONY: setup-all
+setup-all: ## The same for make test-all: a browser, Slurm, clang with libFuzzer
+	@tools/setup.sh all
+
 .PHONY: build
-build: setup ## Release build for the device that is here
-	@tools/build.sh
+build: ## Release build for the device that is here, or with ARCH=90 for that compute capability
+	@tools/setup.sh build
+	@ARCH='$(ARCH)' tools/build.sh
 
 .PHONY: package
 package: setup ## The release, in build/package: a wheel, and the same as a tar archive

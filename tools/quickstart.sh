@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# Builds, runs the quick sweep on whatever device is here, and writes the report. Builds `strata access` last.
+# Builds, runs the quick sweep on whatever device is here, writes the report, and builds `strata access` last.
+#
+# The first numbers need no Python and no network but for what building needs. Where the Python packages of the report
+# cannot be installed, it is left out.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
+tools/setup.sh build
 tools/build.sh strata
 strata=$(<build/strata)
-STRATA_PYTHON=$(chosen_python)
-export STRATA_PYTHON PYTHONPATH=analysis/src${PYTHONPATH:+:$PYTHONPATH}
 
-mkdir -p runs report
+mkdir -p runs report build
 started=$(mktemp)
 trap 'rm -f "$started"' EXIT
 
@@ -22,14 +24,27 @@ context=$(newest context.json runs)
 [[ -n $context ]] || die "the sweep left no run folder under runs/"
 run=${context%/context.json}
 
-"$strata" report "$run" --out report >/dev/null  # the run has told its numbers
-page=$(newest '*.html' report)
-[[ -n $page ]] || die "no report came out under report/"
+report() {
+  STRATA_PYTHON=$(chosen_python)
+  export STRATA_PYTHON PYTHONPATH=analysis/src${PYTHONPATH:+:$PYTHONPATH}
+  "$strata" report "$run" --out report >/dev/null  # the run has printed its numbers
+  page=$(newest '*.html' report)
+  [[ -n $page ]] || die "no report came out under report/"
+  "$strata" summary --map "$run"
+}
 
-"$strata" summary --map "$run"
-[[ $status == 0 ]] || say "some case failed; the report names it" >&2
+page='' problems=build/setup-problems.txt
+if tools/setup.sh run 2>$problems; then
+  report
+else
+  grep -v '^strata: ' $problems >&2 || true  # what pip or apt-get printed
+  say "the report was left out: $(sed -n 's/^strata: //p' $problems | head -n 1);" \
+    "for it later: make setup && $strata report $run --out report" >&2
+fi
+
+[[ $status == 0 || -z $page ]] || say "some case failed; the report names it" >&2
 say "the run is in    $run"
-say "the report is in $PWD/$page"
-say "now building strata access"
+[[ -z $page ]] || say "the report is in $PWD/$page"
+say "building strata access, which counts what a kernel's accesses move; a minute or two"
 tools/build.sh strata-access
 exit $status

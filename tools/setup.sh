@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # Makes this machine ready, fetching only what is missing, and says in plain lines what it does.
 #
-#   tools/setup.sh [--check] [run|test]
+#   tools/setup.sh [--check] [build|run|test|all]
 #
-#   run      (default) what building, measuring and reporting need
-#   test     that, and what the tests and the linters need
+#   build    what building and measuring need: no Python packages
+#   run      (default) that, and the Python packages of the reports
+#   test     that, and what `make test` and the linters need
+#   all      that, and what `make test-all` needs: a browser, Slurm, clang with libFuzzer
 #   --check  only say what is missing; change nothing
 #
 # It looks for the things themselves (a header, a version, a module), not for packages, so it does not
@@ -19,8 +21,8 @@ check_only=false level=run
 for argument; do
   case $argument in
     --check) check_only=true ;;
-    run | test) level=$argument ;;
-    *) die "usage: tools/setup.sh [--check] [run|test]" ;;
+    build | run | test | all) level=$argument ;;
+    *) die "usage: tools/setup.sh [--check] [build|run|test|all]" ;;
   esac
 done
 
@@ -94,7 +96,7 @@ readonly installed_locks=.venv/installed-locks  # Digests of the lock files that
 readonly development_tools=(ruff mypy jsonschema reframe)
 modules=(numpy pandas pyarrow matplotlib msgspec scipy jinja2 typer rich)
 lock=$run_lock
-if [[ $level == test ]]; then
+if [[ $level == test || $level == all ]]; then
   modules+=(pytest hypothesis)
   lock=$test_lock
 fi
@@ -220,17 +222,22 @@ install() {
 all_needed() {
   missing_tools
   missing_libraries
-  missing_python
+  if [[ $level != build ]]; then
+    missing_python
+  elif ! has python3; then
+    echo "python3 Python, which the build asks for its tests"
+  fi
 }
 
-if [[ -n ${STRATA_PYTHON:-} ]]; then
+if [[ -n ${STRATA_PYTHON:-} && $level != build ]]; then
   lacking=$(lacks "$STRATA_PYTHON" "${modules[@]}")
   [[ -z $lacking ]] || die "STRATA_PYTHON ($STRATA_PYTHON) lacks: $lacking; install that, or unset STRATA_PYTHON"
 fi
 
 needed=$(all_needed)
 wanted=()  # Apart from each other, because one of them may have no package here.
-if [[ $level == test ]]; then wanted=("$(missing_linters)" "$(missing_clang)" "$(missing_fuzzer)" "$(missing_browser)" "$(missing_cluster)"); fi
+if [[ $level == test || $level == all ]]; then wanted+=("$(missing_linters)"); fi
+if [[ $level == all ]]; then wanted+=("$(missing_clang)" "$(missing_fuzzer)" "$(missing_browser)" "$(missing_cluster)"); fi
 
 if [[ -n $needed ]]; then list "$needed"; fi
 for some in "${wanted[@]}"; do
@@ -239,7 +246,7 @@ done
 
 if $check_only; then
   [[ -z $needed ]] || die "mend it with: $(mending "$needed")"
-  ready_python >/dev/null || die "missing: Python packages (${modules[*]}); mend it with: make setup"
+  [[ $level == build ]] || ready_python >/dev/null || die "missing: Python packages (${modules[*]}); mend it with: make setup"
   say "everything needed is here"
   exit 0
 fi
@@ -259,9 +266,11 @@ for some in "${wanted[@]}"; do
   fi
 done
 
+if [[ $level == build ]]; then exit; fi
+
 ready_python >/dev/null || install_venv
 python=$(ready_python) || die "the Python packages of $lock were installed, yet .venv/bin/python does not find them all"
-if [[ $level == test ]]; then
+if [[ $level != run ]]; then
   lacking=$(lacks "$python" "${development_tools[@]}")
   [[ -z $lacking ]] || say "$python has no $lacking: what needs it will be left out"
 fi

@@ -6,13 +6,11 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <sys/wait.h>
 
 #include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
 #include <filesystem>
 #include <unistd.h>
 #include <utility>
@@ -51,6 +49,14 @@ std::vector<std::string> call_of(const std::vector<std::string>& arguments) {
   return words;
 }
 
+/// What to do if the analysis package does not start.
+std::string analysis_mend() {
+  const std::string needed = source_folder().empty()
+                                 ? "install the packages of share/strata/requirements.lock"
+                                 : "run `make setup` to install what it needs";
+  return needed + ", or set STRATA_PYTHON to a Python that has them";
+}
+
 }  // namespace
 
 void add_analysis(CLI::App& app) {
@@ -77,34 +83,6 @@ void add_analysis(CLI::App& app) {
           fmt::format("cannot start {}: {}; {}", words[0], std::strerror(errno), analysis_mend())};
     });
   }
-}
-
-std::string analysis_mend() {
-  const std::string needed = source_folder().empty()
-                                 ? "install the packages of share/strata/requirements.lock"
-                                 : "run `make setup` to install what it needs";
-  return needed + ", or set STRATA_PYTHON to a Python that has them";
-}
-
-bool say_first_numbers(const std::string& run) {
-  auto words = call_of({"summary", "--brief", run});
-  const auto argv = argument_vector(words);
-  const pid_t child = ::fork();  // this process has one thread
-  if (child < 0) return false;
-  if (child == 0) {
-    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): open has no other form
-    const int nothing = ::open("/dev/null", O_RDWR);
-    if (::dup2(nothing, STDIN_FILENO) == STDIN_FILENO &&
-        ::dup2(nothing, STDERR_FILENO) == STDERR_FILENO) {
-      (void)::execvp(argv[0], argv.data());
-    }
-    ::_exit(1);
-  }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) return false;
-  }
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 }  // namespace strata

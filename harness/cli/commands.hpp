@@ -81,13 +81,6 @@ struct RecordedRun {
                                      const std::string& device, const std::string& out,
                                      const std::vector<std::string>& command, bool quiet);
 
-/// What to do if the analysis package does not start.
-[[nodiscard]] std::string analysis_mend();
-
-/// Prints the most important numbers of a run. Returns false if the analysis package does not start
-/// or cannot read the run.
-[[nodiscard]] bool say_first_numbers(const std::string& run);
-
 /// The declarations of benchmarks and rungs for context.json, where the analysis reads them: a JSON
 /// object with `benchmarks`, by name those of `cases`; `rungs`, the ladder in its order, if a case
 /// is of suite nbody; and `ladders`, by suite the stories of the other ladders

@@ -6,6 +6,7 @@
 #include "harness/cpu/topology.hpp"
 #include "harness/measure/device_lock.hpp"
 #include "harness/record/build_info.hpp"
+#include "harness/run/first_numbers.hpp"
 #include "harness/run/supervisor.hpp"
 
 #include <CLI/CLI.hpp>
@@ -213,10 +214,12 @@ ExitCode finish(const RunSummary& summary, const RunFolder& folder, bool quiet) 
     if (quiet) tell("failed: " + failure);
   }
   const auto rows = c.valid_rows + c.invalid_rows;
-  // The summary is optional: the run folder is complete without it.
-  const bool wanted = !quiet && rows > 0 && summary.state != RunState::interrupted;
-  if (wanted && !say_first_numbers(folder.path().string())) {
-    tell("no summary: the analysis package does not start; " + analysis_mend());
+  if (!quiet && rows > 0 && summary.state != RunState::interrupted) {
+    const RunContext& context = folder.context();
+    const auto numbers =
+        first_numbers(context, read_samples(folder.path() / "samples.jsonl", context.sweep.cases));
+    if (!numbers.empty()) say(fmt::format("{} ({})", context.device.name, context.run));
+    std::ranges::for_each(in_columns(numbers), say);
   }
   say(fmt::format(
       "{} measured, {} skipped, {} failed, {} still to do; {} of {} rows valid ({:.1f} %)"

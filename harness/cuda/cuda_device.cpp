@@ -1,6 +1,7 @@
 // A GPU as the runner uses it, and the diagnosis of CUDA on this machine for `strata doctor`.
 #include "harness/case/error.hpp"
 #include "harness/case/text.hpp"
+#include "harness/case/this_process.hpp"
 #include "harness/counters/counter_absence.hpp"
 #include "harness/cpu/topology.hpp"
 #include "harness/cuda/clock.hpp"
@@ -18,10 +19,7 @@
 
 #include <array>
 #include <cstdlib>
-#include <filesystem>
 #include <optional>
-#include <system_error>
-#include <unistd.h>
 #include <utility>
 
 namespace strata {
@@ -304,18 +302,6 @@ void diagnose_device(int ordinal, std::vector<Finding>& findings) {
         "compare only with slices of the same size");
   }
   findings.push_back(diagnose_clocks(name + " clocks", nvml.conditions(), limits));
-}
-
-std::optional<std::string> find_in_path(const std::string& tool) {
-  const char* path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe)
-  for (const auto folder : split(path == nullptr ? "" : path, ':')) {
-    const std::filesystem::path file = std::filesystem::path{folder} / tool;
-    std::error_code error;
-    if (std::filesystem::is_regular_file(file, error) && access(file.c_str(), X_OK) == 0) {
-      return file.string();
-    }
-  }
-  return std::nullopt;
 }
 
 }  // namespace

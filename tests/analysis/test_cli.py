@@ -67,12 +67,12 @@ def test_summary_gives_programs_the_same_numbers() -> None:
     done = strata("summary", "--json", HOST_RUN)
     assert (done.returncode, done.stderr) == (0, "")
     data = json.loads(done.stdout)
-    brief = strata("summary", "--brief", HOST_RUN).stdout
+    words = strata("summary", HOST_RUN).stdout
     assert len(data["numbers"]) == 9
-    assert all(f"\n{name} " in brief for name in data["numbers"])
+    assert all(f"\n{name} " in words for name in data["numbers"])
     assert data["numbers"]["L1 latency, cheapest layout"] == {"value": 46.128, "unit": "tsc_cycle"}
-    assert f"{data['valid_rows']} of {data['rows']}" in brief
-    assert f"{data['measured_cases']} of {data['cases']}" in brief
+    assert f"{data['valid_rows']} of {data['rows']}" in words
+    assert f"{data['measured_cases']} of {data['cases']}" in words
 
 
 def test_a_number_in_two_units_and_two_numbers_of_a_kind_have_names() -> None:

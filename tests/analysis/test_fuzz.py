@@ -361,7 +361,7 @@ OPTIONS = (
     "report", "roofline", "summary", "compare", "validate", "export", "import",
     "fleet", "add", "submit", "--map", "--help", "--out",
     "-o", "--to", "csv", "--force", "--same", "--only", "--false-alarm", "--min-change",
-    "--wander", "nan", "-1", "1e400", "--brief", "--anonymous", "--ceilings", "--", "", "/dev/null",
+    "--wander", "nan", "-1", "1e400", "--anonymous", "--ceilings", "--", "", "/dev/null",
     "/no/such", "\x1b[31m", "\udcff",
 )  # fmt: skip
 

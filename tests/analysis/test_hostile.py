@@ -517,7 +517,6 @@ def visited(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for words, codes in (
         (("validate", run, other), {0}),
         (("summary", run), {0}),
-        (("summary", "--brief", run), {0}),
         (("summary", "--map", run, other), {0}),
         (("report", run), {2}),  # its folder is a link
         (("roofline", run), {2}),

@@ -96,9 +96,8 @@ class SupervisedTest(unittest.TestCase):
     def setUp(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="strata-faults-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-        # Its own lock, so that a run elsewhere on this machine is not in the way, and no summary at
-        # the end of each run: the analysis package would take longer to start than most runs take.
-        self.environment = os.environ | {"TMPDIR": str(self.folder), "STRATA_PYTHON": "true"}
+        # Its own lock, so that a run elsewhere on this machine is not in the way.
+        self.environment = os.environ | {"TMPDIR": str(self.folder)}
         self.processes: list[subprocess.Popen] = []
         self.addCleanup(self.end_all)
 

@@ -405,7 +405,6 @@ class SupervisionTest(SupervisedTest):
                 Run(folder.parent).lines()
 
     def test_a_reader_that_leaves_does_not_end_the_run(self) -> None:
-        self.environment["STRATA_PYTHON"] = os.environ.get("STRATA_PYTHON", "python3")
         process = self.start_sweep(self.sweep(["slow"], range(4)))
         process.stdout.close()
         process.stderr.close()

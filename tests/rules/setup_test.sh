@@ -92,10 +92,10 @@ begin() {
 }
 
 begin FetchesNothingWhenEverythingIsHere
-for level in run test; do
+for level in build run test all; do
   setup 0 $level
   fetches_nothing
-  chooses "$box/bin/python3"
+  [[ $level == build ]] || chooses "$box/bin/python3"
   setup 0 --check $level
   fetches_nothing
 done
@@ -160,6 +160,15 @@ says "apt-get install -y build-essential $libraries"
 setup 2 --check test
 says "apt-get install -y build-essential libbenchmark-dev $libraries"
 
+begin InstallsNoPythonPackagesToBuild
+echo jinja2 >"$box/state/missing-modules"
+setup 0 build
+fetches_nothing
+STRATA_PYTHON=python3 setup 0 build
+rm "$box/bin/python3"
+setup 2 --check build
+says "apt-get install -y python3"
+
 begin MakesThePythonEnvironmentOncePerLockFile
 echo jinja2 >"$box/state/missing-modules"
 setup 0 run
@@ -197,42 +206,42 @@ fetches_nothing
 
 begin AsksForTheBrowserApartFromTheLinters
 fake chromium <<<'exit 1'
-setup 0 run
+setup 0 test
 fetches_nothing
 rm "$box/bin/clang-format-14"
-setup 0 test
+setup 0 all
 calls "install --no-install-recommends clang-format-14"
 calls "install --no-install-recommends chromium"
 fake google-chrome <<<'echo "Google Chrome 156"'
 fake clang-format-14 <<<'echo "Debian clang-format version 14.0.6"'
-setup 0 test
+setup 0 all
 fetches_nothing
 
 begin AsksForTheFuzzerOfTheClangThatIsHere
 fake clang++ <<<'exit 1'  # It links no libFuzzer.
-setup 0 run
-fetches_nothing
 setup 0 test
+fetches_nothing
+setup 0 all
 calls "install --no-install-recommends libclang-rt-14-dev"
 fake clang++-14 <<<'exit 0'
-setup 0 test
+setup 0 all
 fetches_nothing
 rm "$box"/bin/clang++*
-setup 0 test
+setup 0 all
 calls "install --no-install-recommends clang-14"
 calls "install --no-install-recommends libclang-rt-14-dev"
 
-begin AsksForSlurmForTheTestsAlone
+begin AsksForSlurmForAllTestsAlone
 rm "$box"/bin/{slurmctld,munged}
-setup 0 run
-fetches_nothing
 setup 0 test
+fetches_nothing
+setup 0 all
 calls "install --no-install-recommends munge slurm-wlm"
 
 begin TakesTheBrowserThatIsNamed
 rm "$box/bin/chromium"
 fake my-browser <<<'echo "Chromium 156"'
-STRATA_CHROMIUM=my-browser setup 0 test
+STRATA_CHROMIUM=my-browser setup 0 all
 fetches_nothing
 
 begin SaysWhichDevelopmentToolsAPythonLacks

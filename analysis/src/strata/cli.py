@@ -117,9 +117,6 @@ def draw_roofline(
 def summary(
     runs: Runs,
     *,
-    brief: Annotated[
-        bool, _option("Print only the ten most important numbers.", None, "--brief")
-    ] = False,
     as_map: Annotated[
         bool,
         _option(
@@ -140,10 +137,9 @@ def summary(
     if as_json:
         typer.echo(json.dumps(headlines.as_data(loaded), indent=1))
         return
-    if not brief:
-        for sentence in sentences(loaded):
-            _say(plain(sentence))
-        _say(counted.proof(loaded))
+    for sentence in sentences(loaded):
+        _say(plain(sentence))
+    _say(counted.proof(loaded))
     _print_table(loaded)
 
 

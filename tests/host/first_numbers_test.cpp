@@ -1,0 +1,55 @@
+#include "harness/run/first_numbers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace strata {
+namespace {
+
+CaseRecord chase_of(int footprint, double cycles, Verdict verdict = Verdict::passed) {
+  CaseRecord record;
+  record.which = {"micro",
+                  "latency_vs_footprint",
+                  Backend::host,
+                  {{"space", "memory"}, {"footprint", std::to_string(footprint)}}};
+  record.status = Status::measured;
+  record.gates = {{"clock", verdict, "the clock moved by 9 %"}};
+  record.measurements = {
+      {"load_cycles", "tsc_cycle", Provenance::timed, "tsc_slope", {cycles}},
+      {"load_time", "s", Provenance::timed, "monotonic_slope", {cycles * 0.4e-9}}};
+  return record;
+}
+
+RunContext context_of_a_cpu() {
+  RunContext context;
+  context.device.facts = {{"l1d_bytes", std::int64_t{32768}}, {"l2_bytes", std::int64_t{1 << 20}}};
+  return context;
+}
+
+TEST(FirstNumbers, TakeTheMedianOfTheValidCasesOfALevel) {
+  const auto numbers =
+      first_numbers(context_of_a_cpu(), {chase_of(1024, 4), chase_of(2048, 5), chase_of(4096, 6),
+                                         chase_of(8192, 1, Verdict::failed), chase_of(32768, 900)});
+  ASSERT_EQ(numbers.size(), 1U);
+  EXPECT_EQ(numbers[0].what, "L1 latency");
+  EXPECT_EQ(numbers[0].value, "5.00 TSC cycles (2.00 ns)");
+}
+
+TEST(FirstNumbers, ShowALevelWithoutAValidCaseAsInvalidWithTheReason) {
+  const auto numbers =
+      first_numbers(context_of_a_cpu(), {chase_of(1024, 4, Verdict::failed), chase_of(131072, 14)});
+  EXPECT_EQ(in_columns(numbers),
+            (std::vector<std::string>{
+                "L1 latency                     invalid  clock: the clock moved by 9 %",
+                "L2 latency  14.00 TSC cycles (5.60 ns)"}));
+}
+
+TEST(FirstNumbers, AreNoneWithoutMeasurements) {
+  EXPECT_TRUE(first_numbers(context_of_a_cpu(), {}).empty());
+  EXPECT_TRUE(in_columns({}).empty());
+}
+
+}  // namespace
+}  // namespace strata

@@ -1,0 +1,100 @@
+"""The numbers at the end of `strata run` are those of `strata summary`, for every recorded run.
+
+first_numbers_test.py PROGRAM SOURCE_FOLDER
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+import zlib
+from pathlib import Path
+
+PROGRAM = sys.argv[1]
+SOURCE = Path(sys.argv[2])
+PYTHON = os.environ.get("STRATA_PYTHON", sys.executable)
+RUNS = sorted(path.parent for path in (SOURCE / "tests/data").glob("*/context.json"))
+
+
+def content(run: Path, name: str) -> bytes:
+    """A file of a recorded run, which may be compressed."""
+    packed = run / f"{name}.gz"
+    return gzip.decompress(packed.read_bytes()) if packed.exists() else (run / name).read_bytes()
+
+
+#: Of the present schema.
+TEMPLATE = json.loads((SOURCE / "tests/data" / RUNS[2].name / "context.json").read_bytes())
+assert TEMPLATE["schema_version"] == 3
+
+
+def context(run: Path) -> str:
+    """What the numbers depend on in the context of a run, in the present schema."""
+    told = json.loads((run / "context.json").read_bytes())
+    sweep = {**TEMPLATE["sweep"], "cases": told["sweep"]["cases"]}
+    kept = {name: told[name] for name in ("run", "backend", "device")}
+    return json.dumps({**TEMPLATE, **kept, "sweep": sweep})
+
+
+def sealed(line: bytes) -> bytes:
+    """A line of samples.jsonl with the checksum that older runs lack."""
+    body = line.removesuffix(b"}")
+    return line if b'"crc32"' in line else b'%s,"crc32":"%08x"}' % (body, zlib.crc32(body))
+
+
+def table(text: str) -> dict[str, str]:
+    """Values by what they are."""
+    cells = [re.split(" {2,}", line) for line in text.splitlines()]
+    return {row[0]: row[1] for row in cells}
+
+
+#: As recorded: not judged again by the rules of strata.model.truth, which came later.
+SUMMARY = """
+import json, sys
+from pathlib import Path
+from strata.model import plain
+from strata.report.headlines import headlines
+from strata.run import load_run
+runs = {run: headlines(load_run(Path(run))) for run in sys.argv[1:]}
+print(json.dumps({run: {one.what: plain(one.value) for one in found} for run, found in runs.items()}))
+"""
+
+
+def summaries() -> dict[str, dict[str, str]]:
+    """What the analysis package shows of each run."""
+    done = subprocess.run(
+        [PYTHON, "-c", SUMMARY, *map(str, RUNS)], capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": f"{SOURCE / 'analysis/src'}"},
+    )  # fmt: skip
+    if "No module named" in done.stderr:
+        raise unittest.SkipTest(f"{PYTHON} lacks the packages of the analysis")
+    return json.loads(re.sub(r"\\u00a0|\\u202f", " ", done.stdout))
+
+
+class FirstNumbers(unittest.TestCase):
+    def test_every_recorded_run_gives_the_numbers_of_its_summary(self) -> None:
+        self.maxDiff = None
+        compared, expected = 0, summaries()
+        for run in RUNS:
+            with self.subTest(run.name), tempfile.TemporaryDirectory() as folder:
+                Path(folder, "context.json").write_text(context(run))
+                lines = content(run, "samples.jsonl").splitlines()
+                Path(folder, "samples.jsonl").write_bytes(b"\n".join([*map(sealed, lines), b""]))
+                done = subprocess.run(
+                    [PROGRAM, folder], capture_output=True, encoding="utf8", check=False
+                )
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                found = table(done.stdout)
+                valid = {what: value for what, value in found.items() if value != "invalid"}
+                self.assertEqual(valid, {what: expected[str(run)].get(what) for what in valid})
+                compared += len(valid)
+        self.assertGreater(compared, 25)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], "-v", *sys.argv[3:]])
