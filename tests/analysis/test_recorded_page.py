@@ -84,6 +84,7 @@ def test_the_page_is_small(folder: Path) -> None:
     assert (folder / "report.html").stat().st_size < LARGEST
 
 
+@pytest.mark.browser
 def test_its_first_screen_answers_five_questions(page: chromium.Page, folder: Path) -> None:
     for wide, high in (DESK, PHONE):
         page.resize(wide, high)
