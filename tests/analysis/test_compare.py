@@ -54,7 +54,7 @@ PLAIN = Settings(false_alarm=RATE, min_change=0.0)
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=[pytest.mark.slow] * (name not in ("wandering", "shifted groups")))
+        pytest.param(name, marks=[pytest.mark.fuzz] * (name not in ("wandering", "shifted groups")))
         for name in WORLDS
     ],
 )
@@ -100,7 +100,7 @@ def resampled(run: Run, rng: np.random.Generator, name: str) -> Run:
 
 @pytest.mark.parametrize(
     "folder",
-    [GPU_RUN, pytest.param(COUNTED_RUN, marks=pytest.mark.slow)],
+    [GPU_RUN, pytest.param(COUNTED_RUN, marks=pytest.mark.fuzz)],
     ids=["first", "counted"],
 )
 def test_stored_repetitions_drawn_twice_alarm_at_most_at_the_declared_rate(folder: Path) -> None:

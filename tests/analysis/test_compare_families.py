@@ -22,7 +22,7 @@ AT_MOST = RATE + 3 * (RATE * (1 - RATE) / ROUNDS) ** 0.5
 """What the alarms stay below in 99.9 % of all cases: 0.14."""
 
 
-ALSO = [pytest.param(name, marks=pytest.mark.slow) for name in ("alike", "hardly")]
+ALSO = [pytest.param(name, marks=pytest.mark.fuzz) for name in ("alike", "hardly")]
 
 
 def shifted(

@@ -245,6 +245,7 @@ def test_odd_parameters_and_samples(
 
 @given(st.integers(0, len(RUNS)), PARAMS, SAMPLES)
 @some(3)
+@pytest.mark.fuzz
 def test_odd_parameters_and_samples_in_a_report(
     room: Path, known: Known, number: int,
     params: list[tuple[int, str | None, bool]], samples: list[tuple[int, float]],

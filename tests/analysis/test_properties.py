@@ -101,6 +101,7 @@ def test_a_flat_noisy_line_has_no_knee(
     assert knees(found) == ()
 
 
+@pytest.mark.fuzz
 def test_normal_noise_makes_no_knee_either() -> None:
     """Of 1000 flat lines with noise that is now and then large, none has a knee."""
     rng = np.random.default_rng(5)

@@ -80,6 +80,7 @@ def answers(folder: Path) -> dict[str, list[str]]:
     }
 
 
+@pytest.mark.slow
 def test_the_page_is_small(folder: Path) -> None:
     assert (folder / "report.html").stat().st_size < LARGEST
 
