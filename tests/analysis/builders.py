@@ -7,10 +7,13 @@ import subprocess
 import sys
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from copy import deepcopy
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from strata import cli
 from strata.run import COLUMNS, Backend, Provenance, Row, Run, case_id, load_run, params_text
 
 DATA = Path(__file__).parents[1] / "data"
@@ -301,10 +304,21 @@ def row(
     )  # fmt: skip
 
 
-def strata(
+def strata(*arguments: str | Path, cwd: Path = Path()) -> subprocess.CompletedProcess[str]:
+    """What the command did, called in this process; `cwd` is its working folder."""
+    words, out, err = [*map(str, arguments)], StringIO(), StringIO()
+    try:
+        with chdir(cwd), redirect_stdout(out), redirect_stderr(err):
+            cli.main(words)
+    except SystemExit as left:
+        code = int(left.code or 0)
+    return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
+
+
+def strata_process(
     *arguments: str | Path, cwd: Path | None = None, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """What the command did, warnings being errors."""
+    """What a new process of the command did, warnings being errors."""
     return subprocess.run(
         [sys.executable, "-W", "error", "-P", "-m", "strata", *map(str, arguments)],
         env=os.environ | {"PYTHONPATH": f"{SOURCES}"} | environment, cwd=cwd,

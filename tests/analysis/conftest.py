@@ -1,7 +1,10 @@
-"""What holds for every test: hypothesis times no example, for the machine may be busy.
+"""What holds for every test: how often hypothesis tries, and runs that several files look at.
 
-And the made-up runs of the whole n-body ladder, which several files of tests look at.
+It times no example, because the machine may be busy. A property is tried with the same 20 examples
+each time; with STRATA_TESTS=all, with 100 random ones.
 """
+
+import os
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -9,8 +12,11 @@ from hypothesis import HealthCheck, settings
 import ladder_run
 from strata.run import Run
 
-settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("busy")
+settings.register_profile("all", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "quick", settings.get_profile("all"), max_examples=20, derandomize=True, database=None
+)
+settings.load_profile(os.environ.get("STRATA_TESTS", "quick"))
 
 
 @pytest.fixture(scope="session")

@@ -20,12 +20,13 @@ from builders import (
     context,
     layout_case,
     strata,
+    strata_process,
     write_run,
 )
 
 
 def test_report_ends_with_ten_numbers_and_the_path_of_the_page(tmp_path: Path) -> None:
-    done = strata("report", GPU_RUN, "-o", tmp_path / "out")
+    done = strata_process("report", GPU_RUN, "-o", tmp_path / "out")
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert lines[-1] == f"{tmp_path}/out/report.html"
@@ -201,7 +202,7 @@ def test_nothing_in_the_working_folder_is_imported(tmp_path: Path) -> None:
     here.mkdir()
     for name in ("strata", "jinja2", "matplotlib", "msgspec", "typer", "numpy"):
         (here / f"{name}.py").write_text("raise SystemExit('it was run')\n")
-    done = strata("report", run, "-o", tmp_path / "out", cwd=here)
+    done = strata_process("report", run, "-o", tmp_path / "out", cwd=here)
     assert (done.returncode, done.stderr) == (0, "")
 
 

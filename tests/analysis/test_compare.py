@@ -51,7 +51,13 @@ PLAIN = Settings(false_alarm=RATE, min_change=0.0)
 
 
 @pytest.mark.parametrize("same", [0, 1])
-@pytest.mark.parametrize("name", WORLDS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.fuzz] * (name not in ("wandering", "shifted groups")))
+        for name in WORLDS
+    ],
+)
 def test_runs_of_the_same_code_alarm_at_most_at_the_declared_rate(name: str, same: int) -> None:
     world = WORLDS[name]
 
@@ -92,7 +98,11 @@ def resampled(run: Run, rng: np.random.Generator, name: str) -> Run:
     return replace(run, rows=tuple(rows), context=replace(run.context, run=name))
 
 
-@pytest.mark.parametrize("folder", [GPU_RUN, COUNTED_RUN], ids=["first", "counted"])
+@pytest.mark.parametrize(
+    "folder",
+    [GPU_RUN, pytest.param(COUNTED_RUN, marks=pytest.mark.fuzz)],
+    ids=["first", "counted"],
+)
 def test_stored_repetitions_drawn_twice_alarm_at_most_at_the_declared_rate(folder: Path) -> None:
     loaded = load_run(folder)
     timed = [one for one in loaded.rows if one.provenance == "timed" and len(one.taken) > 1]

@@ -20,7 +20,10 @@ from strata.report import comparison as comparison_files
 from strata.report import fleet as fleet_files
 from strata.run import load_run
 
-pytestmark = pytest.mark.skipif(chromium.executable() is None, reason=chromium.MISSING)
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(chromium.executable() is None, reason=chromium.MISSING),
+]
 
 AUDIT = Path(__file__).with_name("page_audit.js").read_text(encoding="utf-8")
 OPEN = "for (const details of document.querySelectorAll('details')) details.open = true"

@@ -22,6 +22,9 @@ AT_MOST = RATE + 3 * (RATE * (1 - RATE) / ROUNDS) ** 0.5
 """What the alarms stay below in 99.9 % of all cases: 0.14."""
 
 
+ALSO = [pytest.param(name, marks=pytest.mark.fuzz) for name in ("alike", "hardly")]
+
+
 def shifted(
     rng: np.random.Generator, runs: int, sigmas: np.ndarray, spreads: np.ndarray
 ) -> list[dict[Key, Shift]]:
@@ -49,7 +52,7 @@ def drifts(name: str, rng: np.random.Generator, spreads: np.ndarray) -> np.ndarr
 
 
 @pytest.mark.parametrize("repeats", [0, 1, 2])
-@pytest.mark.parametrize("name", ["alike", "as supposed", "unlike", "hardly"])
+@pytest.mark.parametrize("name", ["as supposed", "unlike", *ALSO])
 def test_families_of_the_same_code_alarm_at_most_at_the_declared_rate(
     name: str, repeats: int
 ) -> None:
@@ -69,7 +72,7 @@ STEP = 0.0076
 
 @pytest.mark.parametrize("repeats", [0, 1, 2])
 @pytest.mark.parametrize("least", [0.0, 0.01])
-@pytest.mark.parametrize("name", ["alike", "as supposed", "hardly"])
+@pytest.mark.parametrize("name", ["as supposed", *ALSO])
 def test_families_that_follow_the_clock_in_part_alarm_at_most_at_the_declared_rate(
     name: str, least: float, repeats: int
 ) -> None:
@@ -168,6 +171,7 @@ def repeated(chip: str, third: int) -> Comparison:
     return compare(first, second, same=[same])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("third", range(3))
 @pytest.mark.parametrize("chip", REPEATS)
 def test_recorded_repeats_of_one_chip_have_no_alarm(chip: str, third: int) -> None:
@@ -178,6 +182,7 @@ def test_recorded_repeats_of_one_chip_have_no_alarm(chip: str, third: int) -> No
     assert not found.flagged()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("chip", "power"), [("h200", 0.92), ("h100", 0.86)])
 def test_two_percent_planted_in_a_family_of_recorded_repeats_is_found(
     chip: str, power: float
@@ -204,7 +209,9 @@ def test_no_family_moved_between_two_recorded_chips_of_one_build() -> None:
     assert not found.moved()
 
 
-@pytest.mark.parametrize("repeats", [(), REPEATS["h200"]], ids=["alone", "repeats"])
+@pytest.mark.parametrize(
+    "repeats", [(), pytest.param(REPEATS["h200"], marks=pytest.mark.slow)], ids=["alone", "repeats"]
+)
 def test_the_recorded_pair_whose_dram_moved_is_told_in_a_sentence(repeats: Sequence[Path]) -> None:
     one, two = (
         recorded(H200 / f"nvidia-h200-{name}")

@@ -38,7 +38,10 @@ COUNT = int(os.environ.get("STRATA_FUZZ", "0"))
 
 
 def some(examples: int) -> settings:
-    return settings(max_examples=COUNT or examples, database=None)
+    """So many examples, or a share of them (`conftest.py`)."""
+    if COUNT:
+        return settings(settings.get_profile("all"), max_examples=COUNT, database=None)
+    return settings(max_examples=max(1, examples * settings().max_examples // 100), database=None)
 
 
 WORDS = (
@@ -242,6 +245,7 @@ def test_odd_parameters_and_samples(
 
 @given(st.integers(0, len(RUNS)), PARAMS, SAMPLES)
 @some(3)
+@pytest.mark.fuzz
 def test_odd_parameters_and_samples_in_a_report(
     room: Path, known: Known, number: int,
     params: list[tuple[int, str | None, bool]], samples: list[tuple[int, float]],

@@ -8,7 +8,7 @@ import pytest
 from rich.cells import cell_len
 from test_headlines import CHIP, L2, PARTITION, chase, stream, tlb
 
-from builders import DATA, case, context, edit, load, measurement, strata, write_run
+from builders import DATA, case, context, edit, load, measurement, strata, strata_process, write_run
 from charts import caption_of, check_drawing, data_of, panels
 from strata.figures._chart import Area, Words
 from strata.figures._levels import LEAST
@@ -346,7 +346,7 @@ def test_summary_draws_the_map_of_one_run_and_of_two(tmp_path: Path) -> None:
     done = strata("summary", "--map", one)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.count("\n") == len(map_text.text([hierarchy(load_run(one))]).split("\n"))
-    both = strata("summary", "--map", one, two, PYTHONIOENCODING="ascii")
+    both = strata_process("summary", "--map", one, two, PYTHONIOENCODING="ascii")
     assert both.returncode == 0
     assert both.stdout.isascii()
     assert both.stdout.startswith("A Test Device (test-device-20260102T030405Z-abcdef0)\nB ")

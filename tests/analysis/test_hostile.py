@@ -571,6 +571,7 @@ def test_nothing_that_is_written_of_hostile_runs_is_executed(visited: Path) -> N
                 assert not [*filter(formula, row)], (path, row)
 
 
+@pytest.mark.browser
 @pytest.mark.skipif(chromium.executable() is None, reason=chromium.MISSING)
 def test_no_page_of_hostile_runs_runs_fetches_or_complains(visited: Path) -> None:
     pages = [path for path in visited.rglob("*.html") if path.parent.name != "anonymous"]

@@ -65,6 +65,7 @@ def test_each_mutant_has_a_name_of_its_own_a_place_and_its_tests() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("git"), reason="the tool lists the sources by git")
 def test_the_tool_tells_killed_from_survived_and_touches_a_copy_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -22,7 +22,10 @@ from strata.model.units import interval, quantity
 from strata.report import page as report
 from strata.run import params_text
 
-pytestmark = pytest.mark.skipif(chromium.executable() is None, reason=chromium.MISSING)
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(chromium.executable() is None, reason=chromium.MISSING),
+]
 
 AUDIT = Path(__file__).with_name("page_audit.js").read_text(encoding="utf-8")
 OPEN = "for (const one of document.querySelectorAll('details:not(.toc)')) one.open = true"

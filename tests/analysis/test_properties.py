@@ -5,14 +5,13 @@ from math import log2
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from strata.model.plateaus import OCTAVES, STEP, find, knees, noise
 
 STEPS = 8
 """Points of an octave, as the sweeps have them."""
-SOME = settings(max_examples=60)
 
 
 def grid(octaves: float, steps: int = STEPS) -> list[float]:
@@ -52,7 +51,6 @@ def noisy(ys: list[float], share: float, seed: int) -> list[float]:
     return [float(y) for y in np.array(ys) * (1 + rng.uniform(-share, share, len(ys)))]
 
 
-@SOME
 @given(staircases(), st.floats(0, 0.02), st.integers(0, 2**31), st.integers(6, 16))
 def test_a_staircase_gives_back_its_knees(
     stairs: tuple[list[float], list[float]], share: float, seed: int, steps: int
@@ -69,7 +67,6 @@ def test_a_staircase_gives_back_its_knees(
         assert knee.after > knee.before
 
 
-@SOME
 @given(staircases(), st.floats(0, 0.02), st.integers(0, 2**31))
 def test_a_ramp_between_two_levels_belongs_to_neither(
     stairs: tuple[list[float], list[float]], share: float, seed: int
@@ -89,7 +86,6 @@ def test_a_ramp_between_two_levels_belongs_to_neither(
     assert all(one.last < other.first for one, other in pairwise(found))
 
 
-@SOME
 @given(
     st.floats(1.0, 1000.0),
     st.floats(0, 0.05),
@@ -105,6 +101,7 @@ def test_a_flat_noisy_line_has_no_knee(
     assert knees(found) == ()
 
 
+@pytest.mark.fuzz
 def test_normal_noise_makes_no_knee_either() -> None:
     """Of 1000 flat lines with noise that is now and then large, none has a knee."""
     rng = np.random.default_rng(5)
@@ -123,7 +120,6 @@ def test_a_plateau_is_whole_however_noisy_it_is() -> None:
         assert one.stop - one.start + 1 >= 0.95 * len(xs)
 
 
-@SOME
 @given(staircases(), st.floats(1e-3, 1e3), st.floats(1e-3, 1e3))
 def test_units_of_either_axis_change_nothing(
     stairs: tuple[list[float], list[float]], across: float, along: float
@@ -134,7 +130,6 @@ def test_units_of_either_axis_change_nothing(
     assert [(p.start, p.stop) for p in one] == [(p.start, p.stop) for p in other]
 
 
-@SOME
 @given(staircases(), st.floats(0, 0.05), st.integers(0, 2**31))
 def test_plateaus_lie_apart_and_are_made_of_their_points(
     stairs: tuple[list[float], list[float]], share: float, seed: int

@@ -80,10 +80,12 @@ def answers(folder: Path) -> dict[str, list[str]]:
     }
 
 
+@pytest.mark.slow
 def test_the_page_is_small(folder: Path) -> None:
     assert (folder / "report.html").stat().st_size < LARGEST
 
 
+@pytest.mark.browser
 def test_its_first_screen_answers_five_questions(page: chromium.Page, folder: Path) -> None:
     for wide, high in (DESK, PHONE):
         page.resize(wide, high)

@@ -27,7 +27,7 @@ from builders import (
     load2,
     measurement,
     predicted,
-    strata,
+    strata_process,
 )
 from strata import figures
 from strata.figures import _drawing as drawing
@@ -388,7 +388,7 @@ def test_unknown_benchmark_still_gets_its_rows(tmp_path: Path) -> None:
 def test_same_input_gives_the_same_bytes(one: Path, tmp_path: Path) -> None:
     # In another process, with another hash seed, another time zone and another working folder.
     again, there = tmp_path / "again", {"PYTHONHASHSEED": "12345", "TZ": "Asia/Tokyo"}
-    assert strata("report", GPU_RUN, "-o", again, cwd=tmp_path, **there).returncode == 0
+    assert strata_process("report", GPU_RUN, "-o", again, cwd=tmp_path, **there).returncode == 0
     first = {path.relative_to(one): path.read_bytes() for path in one.rglob("*.*")}
     second = {path.relative_to(again): path.read_bytes() for path in again.rglob("*.*")}
     assert first.keys() == second.keys()

@@ -6,7 +6,7 @@ import pytest
 
 from charts import panels
 from compare_images import CHARTS
-from figure_images import Drawing, drawings, figure_of, items_of
+from figure_images import Drawing, figure_of, items_of, stored
 from strata.figures._chart import Bars, Chart, Series
 
 
@@ -21,7 +21,7 @@ def silent(chart: Chart) -> Iterator[str]:
                     yield f"{panel.title or panel.values.label}: {name} ({len(lost)})"
 
 
-@pytest.mark.parametrize("drawing", drawings(), ids=lambda one: one.path.stem)
+@pytest.mark.parametrize("drawing", stored(), ids=lambda one: one.path.stem)
 def test_every_mark_of_a_figure_has_a_row_or_is_told(drawing: Drawing) -> None:
     assert list(silent(figure_of(drawing).chart(items_of(drawing)))) == []
 

@@ -14,6 +14,8 @@ from strata.run.validate import findings
 
 RESULTS = Path(__file__).parents[2] / "results"
 RECORDED = sorted(path.parent for path in RESULTS.glob("*/*/context.json"))
+NEWEST = {path.parent: path for path in RECORDED}.values()
+"""Of each device."""
 PASSED = [("level", "passed", "as claimed")]
 
 
@@ -325,7 +327,13 @@ INTERRUPTED = {
 """Recorded runs that were ended before all of their cases were timed and traced."""
 
 
-@pytest.mark.parametrize("folder", RECORDED, ids=lambda path: path.name[-16:])
+@pytest.mark.parametrize(
+    "folder",
+    [
+        pytest.param(path, id=path.name[-16:], marks=[pytest.mark.slow] * (path not in NEWEST))
+        for path in RECORDED
+    ],
+)
 def test_recorded_runs_keep_their_contract_and_no_valid_row_breaks_a_rule(folder: Path) -> None:
     """How many rows fell by which rule is known; of a run that is not listed, none may."""
     with (DATA / "rejudged.csv").open(encoding="utf-8") as file:
