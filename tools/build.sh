@@ -1,10 +1,7 @@
 #!/usr/bin/env bash
 # The Release build for the device that is here: where a GPU and nvcc are, device code for that GPU's architecture;
 # else the host part alone. Leaves the path of the program in build/strata.
-#
-#   tools/build.sh [TARGET...]   without a target: strata and strata-access, which `strata access` starts
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-[[ $# -gt 0 ]] || set -- strata strata-access
 
 architectures=$(gpu_architectures)
 preset=cpu flags=()
@@ -18,5 +15,5 @@ fi
 
 say "building with the preset $preset"
 configure $preset "${flags[@]}"
-cmake --build --preset $preset --target "$@"
+cmake --build --preset $preset --target strata
 echo "build/$preset/bin/strata" >build/strata

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Builds, runs the quick sweep on whatever device is here, and writes the report. Builds `strata access` last.
+# Builds, runs the quick sweep on whatever device is here, and writes the report.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-tools/build.sh strata
+tools/build.sh
 strata=$(<build/strata)
 STRATA_PYTHON=$(chosen_python)
 export STRATA_PYTHON PYTHONPATH=analysis/src${PYTHONPATH:+:$PYTHONPATH}
@@ -30,6 +30,4 @@ page=$(newest '*.html' report)
 [[ $status == 0 ]] || say "some case failed; the report names it" >&2
 say "the run is in    $run"
 say "the report is in $PWD/$page"
-say "now building strata access"
-tools/build.sh strata-access
 exit $status
