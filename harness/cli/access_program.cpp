@@ -17,9 +17,8 @@ namespace strata {
 void add_access_program(CLI::App& app, const std::vector<std::string>& command) {
   auto* sub = app.add_subcommand(
       "access", "analyse the memory accesses of a CUDA kernel, line by line; needs no GPU");
-  sub->prefix_command();
-  sub->set_help_flag();  // --help goes to that program too
-  sub->callback([command] {
+  // Before the arguments are parsed: all of them are that program's.
+  sub->preparse_callback([command](std::size_t /*arguments*/) {
     const std::filesystem::path folder = program_folder();
     const std::string program = (folder / "strata-access").string();
     std::vector<std::string> words = command;

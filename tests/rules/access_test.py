@@ -151,6 +151,10 @@ class Access(unittest.TestCase):
             self.assertIn(f"inlined.cu:{one['source']['line']}", table)
         self.assertIsNone(next(rows, None))
 
+    def test_files_may_follow_two_hyphens(self) -> None:
+        sample = "nvcc_inlined.ptx"
+        self.assertEqual(self.answer("--", sample).stdout, self.answer(sample).stdout)
+
     def test_lines_of_a_table_fit_whatever_a_name_is(self) -> None:
         for sample in sorted(DATA.glob("*.ptx")):
             table = self.answer(sample).stdout
