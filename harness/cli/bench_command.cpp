@@ -103,7 +103,7 @@ void report(const CaseRecord& record, std::size_t index, benchmark::State& state
   if (!seconds.empty() && index >= seconds.size()) {
     return state.SkipWithError(fmt::format("the case has {} samples", seconds.size()).c_str());
   }
-  for (auto _ : state)
+  while (state.KeepRunning())
     state.SetIterationTime(seconds.empty() ? record.seconds : seconds[index]);
   std::string reasons;
   for (const auto& m : record.measurements) {

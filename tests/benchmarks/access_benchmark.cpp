@@ -39,7 +39,7 @@ Launch launch_of(const std::vector<ptx::Module>& modules) {
   return parse_launch(text_of("transpose.yaml"), "transpose.yaml", modules);
 }
 
-/// The source and the destination of the transposition.
+/// The matrix, its transposition and a variable of the module, in this order.
 class Matrices final : public DeviceMemory {
  public:
   explicit Matrices(const Launch& launch) : launch_{launch}, data_(launch.buffers.size()) {
@@ -59,7 +59,7 @@ class Matrices final : public DeviceMemory {
   }
   [[nodiscard]] bool are_transposed() const {
     for (std::size_t i = 0; i < words; ++i) {
-      if (data_.back()[i] != i % side * side + i / side) return false;
+      if (data_[1][i] != i % side * side + i / side) return false;
     }
     return true;
   }
