@@ -159,7 +159,7 @@ install_venv() {
     python3 -m venv --clear .venv || die "python3 -m venv failed; mend it with: apt-get install -y python3-venv"
   fi
   rm -f $installed_locks
-  .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-input --only-binary :all: \
+  .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-input --no-compile --only-binary :all: \
     --require-hashes --requirement "$lock" ||
     die "pip could not install $lock; its message stands above" \
       "mend it with: a network and this command again, or STRATA_PYTHON=<a Python that has ${modules[*]}>"

@@ -194,9 +194,21 @@ std::string size_text(double bytes) {
   return fmt::format("{} {}", text, name);
 }
 
+/// "gate: detail" of each failed gate.
+std::string why_invalid(const Row& row) {
+  std::string text;
+  const auto add = [&text](const Gate& gate) {
+    if (gate.verdict != Verdict::failed) return;
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", gate.name, gate.detail);
+  };
+  std::ranges::for_each(row.record->gates, add);
+  add(row.measurement->noise);
+  return one_line(text);
+}
+
 FirstNumber shown(std::string what, const Row& row, std::string value, std::string remark = {}) {
   if (row.valid) return {std::move(what), std::move(value), std::move(remark)};
-  return {std::move(what), "invalid", one_line(row.record->reasons(*row.measurement))};
+  return {std::move(what), "invalid", why_invalid(row)};
 }
 
 /// "97 % of the pin bandwidth", or "127.0 B/cycle per SM".

@@ -60,8 +60,9 @@ from pathlib import Path
 from strata.model import plain
 from strata.report.headlines import headlines
 from strata.run import load_run
-runs = {run: headlines(load_run(Path(run))) for run in sys.argv[1:]}
-print(json.dumps({run: {one.what: plain(one.value) for one in found} for run, found in runs.items()}))
+def values(run):
+    return {one.what: plain(one.value) for one in headlines(load_run(Path(run)))}
+print(json.dumps({run: values(run) for run in sys.argv[1:]}))
 """
 
 
