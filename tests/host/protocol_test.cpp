@@ -8,7 +8,7 @@ namespace strata {
 namespace {
 
 /// Writes down what the protocol asked of it, and answers from a list.
-struct Fake {
+struct CollectedDevice {
   std::string calls;
   std::vector<double> answers;
   std::size_t next = 0;
@@ -40,28 +40,28 @@ const Plan plan{.warmups = 2,
                 .seconds_per_case = 100};
 
 TEST(Collect, PreparesBeforeEveryObservationAndKeepsNoWarmup) {
-  Fake fake{.calls = {}, .answers = {9, 9, 1, 1, 1, 1, 1, 1}};
+  CollectedDevice fake{.calls = {}, .answers = {9, 9, 1, 1, 1, 1, 1, 1}};
   const auto result = collect(fake, plan, FakeClock{});
   EXPECT_EQ(fake.calls, "popopopopopopopo");  // two warm-ups, six kept
   EXPECT_EQ(result.kept, (std::vector<double>{1, 1, 1, 1, 1, 1}));
 }
 
 TEST(Collect, StopsAsSoonAsTheMedianIsKnownWellEnough) {
-  Fake fake{.calls = {}, .answers = {100, 100.5}};
+  CollectedDevice fake{.calls = {}, .answers = {100, 100.5}};
   const auto result = collect(fake, plan, FakeClock{});
   EXPECT_EQ(result.stop, Stop::precise);
   EXPECT_EQ(result.kept.size(), 6U);
 }
 
 TEST(Collect, GoesOnWhileTheIntervalIsWideAndStopsAtTheCap) {
-  Fake fake{.calls = {}, .answers = {1, 2}};
+  CollectedDevice fake{.calls = {}, .answers = {1, 2}};
   const auto result = collect(fake, plan, FakeClock{});
   EXPECT_EQ(result.stop, Stop::sample_cap);
   EXPECT_EQ(result.kept.size(), 20U);
 }
 
 TEST(Collect, StopsWhenTheTimeIsUpButNeverBeforeTheFewestSamples) {
-  Fake fake{.calls = {}, .answers = {1, 2}};
+  CollectedDevice fake{.calls = {}, .answers = {1, 2}};
   const auto result = collect(fake, plan, FakeClock{.step = 1000});
   EXPECT_EQ(result.stop, Stop::time_cap);
   EXPECT_EQ(result.kept.size(), 6U);
@@ -78,7 +78,7 @@ TEST(Collect, WatchesEverySeriesAndNotOnlyTheFirst) {
 }
 
 TEST(Collect, KeepsOutliersInTheOrderTaken) {
-  Fake fake{.calls = {}, .answers = {7, 7, 1, 1, 500, 1, 1, 1}};
+  CollectedDevice fake{.calls = {}, .answers = {7, 7, 1, 1, 500, 1, 1, 1}};
   const auto result =
       collect(fake, {.warmups = 2, .min_samples = 6, .max_samples = 6}, FakeClock{});
   EXPECT_EQ(result.kept, (std::vector<double>{1, 1, 500, 1, 1, 1}));
