@@ -73,11 +73,14 @@ constexpr Stamp blank_stamp{.cycles = {~0ULL}, .nanoseconds = {~0ULL}};
 
 /// State shared by all cases of a device, created once because that costs more than a short case.
 struct CudaMachine::Tools {
+  Tools();
   Stream stream;
   Event begin;
   Event end;
   StartingGate gate;
 };
+CudaMachine::Tools::Tools() =
+    default;  // not inline: CUDA 12.4 has an internal error in make_shared
 
 CudaMachine::CudaMachine(Session& session, std::size_t writers, Stamps stamps)
     : session_{session},
@@ -86,7 +89,7 @@ CudaMachine::CudaMachine(Session& session, std::size_t writers, Stamps stamps)
       stamps_{stamps == Stamps::merged_by_sm ? most_sms : std::max<std::size_t>(writers, 1)},
       stamps_host_{stamps_.size()} {
   if (stamps == Stamps::merged_by_sm) {
-    std::ranges::fill(blank_.emplace(stamps_.size()).span(), blank_stamp);
+    std::ranges::fill(blank_.emplace(stamps_.size(), Where::current()).span(), blank_stamp);
   }
   poison();  // A benchmark without stamps never does, but each timing copies them to the host.
 }
