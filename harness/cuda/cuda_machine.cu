@@ -73,14 +73,11 @@ constexpr Stamp blank_stamp{.cycles = {~0ULL}, .nanoseconds = {~0ULL}};
 
 /// State shared by all cases of a device, created once because that costs more than a short case.
 struct CudaMachine::Tools {
-  Tools();
   Stream stream;
   Event begin;
   Event end;
   StartingGate gate;
 };
-CudaMachine::Tools::Tools() =
-    default;  // not inline: CUDA 12.4 has an internal error in make_shared
 
 CudaMachine::CudaMachine(Session& session, std::size_t writers, Stamps stamps)
     : session_{session},
