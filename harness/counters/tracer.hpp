@@ -20,7 +20,7 @@ constexpr auto words_of(StepPhase /*unused*/) {
   return std::to_array<std::string_view>(
       {"allocate", "copy_in", "build", "search", "sum", "move", "copy_out", "idle"});
 }
-inline constexpr std::size_t step_phases = words_of(StepPhase{}).size();
+inline constexpr std::size_t step_phases = static_cast<std::size_t>(StepPhase::idle) + 1;
 
 /// Something that ran from `begin` to `end`, in nanoseconds of one clock.
 struct Activity {

@@ -37,25 +37,27 @@ constexpr unsigned words_of(unsigned bytes) {
   return bytes < 4 ? 1 : bytes / 4;
 }
 
-/// The part of the instruction between "ld" and the type.
-template <Access access>
-inline constexpr char suffix[] = ".global";
-template <>
-inline constexpr char suffix<Access::global_ca>[] = ".global.ca";
-template <>
-inline constexpr char suffix<Access::global_cg>[] = ".global.cg";
-template <>
-inline constexpr char suffix<Access::global_nc>[] = ".global.nc";
-template <>
-inline constexpr char suffix<Access::global_volatile>[] = ".volatile.global";
-template <>
-inline constexpr char suffix<Access::global_relaxed_sys>[] = ".relaxed.sys.global";
-template <>
-inline constexpr char suffix<Access::shared>[] = ".shared";
-template <>
-inline constexpr char suffix<Access::shared_cluster>[] = ".shared::cluster";
-template <>
-inline constexpr char suffix<Access::generic>[] = "";
+// The load whose name begins as `access` requires and goes on with `rest`; then come the operands.
+// A macro, because inline PTX of CUDA 12.4 has no operand for text.
+#define STRATA_LOAD(rest, ...)                                         \
+  if constexpr (access == Access::global)                              \
+    asm volatile("ld.global" rest:__VA_ARGS__ : "memory");             \
+  else if constexpr (access == Access::global_ca)                      \
+    asm volatile("ld.global.ca" rest:__VA_ARGS__ : "memory");          \
+  else if constexpr (access == Access::global_cg)                      \
+    asm volatile("ld.global.cg" rest:__VA_ARGS__ : "memory");          \
+  else if constexpr (access == Access::global_nc)                      \
+    asm volatile("ld.global.nc" rest:__VA_ARGS__ : "memory");          \
+  else if constexpr (access == Access::global_volatile)                \
+    asm volatile("ld.volatile.global" rest:__VA_ARGS__ : "memory");    \
+  else if constexpr (access == Access::global_relaxed_sys)             \
+    asm volatile("ld.relaxed.sys.global" rest:__VA_ARGS__ : "memory"); \
+  else if constexpr (access == Access::shared)                         \
+    asm volatile("ld.shared" rest:__VA_ARGS__ : "memory");             \
+  else if constexpr (access == Access::shared_cluster)                 \
+    asm volatile("ld.shared::cluster" rest:__VA_ARGS__ : "memory");    \
+  else                                                                 \
+    asm volatile("ld" rest:__VA_ARGS__ : "memory")
 
 /// The address in the shared memory window of `at`, which is in shared memory.
 __device__ __forceinline__ std::uint32_t shared_address(const void* at) {
@@ -70,41 +72,29 @@ __device__ __forceinline__ void load(std::uint32_t* w, LoadAddress<access> at) {
                 (!is_shared(access) && (bytes == 1 || bytes == 2 || bytes == 32)));
   if constexpr (is_shared(access)) {
     if constexpr (bytes == 4) {
-      asm volatile("ld%1.u32 %0, [%2];" : "=r"(w[0]) : "C"(suffix<access>), "r"(at) : "memory");
+      STRATA_LOAD(".u32 %0, [%1];", "=r"(w[0]) : "r"(at));
     } else if constexpr (bytes == 8) {
-      asm volatile("ld%2.v2.u32 {%0, %1}, [%3];"
-                   : "=r"(w[0]), "=r"(w[1])
-                   : "C"(suffix<access>), "r"(at)
-                   : "memory");
+      STRATA_LOAD(".v2.u32 {%0, %1}, [%2];", "=r"(w[0]), "=r"(w[1]) : "r"(at));
     } else {
-      asm volatile("ld%4.v4.u32 {%0, %1, %2, %3}, [%5];"
-                   : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3])
-                   : "C"(suffix<access>), "r"(at)
-                   : "memory");
+      STRATA_LOAD(".v4.u32 {%0, %1, %2, %3}, [%4];", "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3])
+                  : "r"(at));
     }
   } else if constexpr (bytes == 1) {
-    asm volatile("ld%1.u8 %0, [%2];" : "=r"(w[0]) : "C"(suffix<access>), "l"(at) : "memory");
+    STRATA_LOAD(".u8 %0, [%1];", "=r"(w[0]) : "l"(at));
   } else if constexpr (bytes == 2) {
-    asm volatile("ld%1.u16 %0, [%2];" : "=r"(w[0]) : "C"(suffix<access>), "l"(at) : "memory");
+    STRATA_LOAD(".u16 %0, [%1];", "=r"(w[0]) : "l"(at));
   } else if constexpr (bytes == 4) {
-    asm volatile("ld%1.u32 %0, [%2];" : "=r"(w[0]) : "C"(suffix<access>), "l"(at) : "memory");
+    STRATA_LOAD(".u32 %0, [%1];", "=r"(w[0]) : "l"(at));
   } else if constexpr (bytes == 8) {
-    asm volatile("ld%2.v2.u32 {%0, %1}, [%3];"
-                 : "=r"(w[0]), "=r"(w[1])
-                 : "C"(suffix<access>), "l"(at)
-                 : "memory");
+    STRATA_LOAD(".v2.u32 {%0, %1}, [%2];", "=r"(w[0]), "=r"(w[1]) : "l"(at));
   } else if constexpr (bytes == 16) {
-    asm volatile("ld%4.v4.u32 {%0, %1, %2, %3}, [%5];"
-                 : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3])
-                 : "C"(suffix<access>), "l"(at)
-                 : "memory");
+    STRATA_LOAD(".v4.u32 {%0, %1, %2, %3}, [%4];", "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3])
+                : "l"(at));
   } else {
 #if __CUDA_ARCH__ >= 1000
-    asm volatile("ld%8.v8.u32 {%0, %1, %2, %3, %4, %5, %6, %7}, [%9];"
-                 : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]), "=r"(w[4]), "=r"(w[5]),
-                   "=r"(w[6]), "=r"(w[7])
-                 : "C"(suffix<access>), "l"(at)
-                 : "memory");
+    STRATA_LOAD(".v8.u32 {%0, %1, %2, %3, %4, %5, %6, %7}, [%8];", "=r"(w[0]), "=r"(w[1]),
+                "=r"(w[2]), "=r"(w[3]), "=r"(w[4]), "=r"(w[5]), "=r"(w[6]), "=r"(w[7])
+                : "l"(at));
 #endif
   }
 }
@@ -114,19 +104,14 @@ template <Access access, unsigned bytes>
 __device__ __forceinline__ void load(float* v, LoadAddress<access> at) {
   static_assert(bytes == 4 || (!is_shared(access) && (bytes == 8 || bytes == 16)));
   if constexpr (is_shared(access)) {
-    asm volatile("ld%1.f32 %0, [%2];" : "=f"(v[0]) : "C"(suffix<access>), "r"(at) : "memory");
+    STRATA_LOAD(".f32 %0, [%1];", "=f"(v[0]) : "r"(at));
   } else if constexpr (bytes == 4) {
-    asm volatile("ld%1.f32 %0, [%2];" : "=f"(v[0]) : "C"(suffix<access>), "l"(at) : "memory");
+    STRATA_LOAD(".f32 %0, [%1];", "=f"(v[0]) : "l"(at));
   } else if constexpr (bytes == 8) {
-    asm volatile("ld%2.v2.f32 {%0, %1}, [%3];"
-                 : "=f"(v[0]), "=f"(v[1])
-                 : "C"(suffix<access>), "l"(at)
-                 : "memory");
+    STRATA_LOAD(".v2.f32 {%0, %1}, [%2];", "=f"(v[0]), "=f"(v[1]) : "l"(at));
   } else {
-    asm volatile("ld%4.v4.f32 {%0, %1, %2, %3}, [%5];"
-                 : "=f"(v[0]), "=f"(v[1]), "=f"(v[2]), "=f"(v[3])
-                 : "C"(suffix<access>), "l"(at)
-                 : "memory");
+    STRATA_LOAD(".v4.f32 {%0, %1, %2, %3}, [%4];", "=f"(v[0]), "=f"(v[1]), "=f"(v[2]), "=f"(v[3])
+                : "l"(at));
   }
 }
 
@@ -142,13 +127,15 @@ __device__ __forceinline__ Word load_word(LoadAddress<access> at) {
 template <Access access>
 __device__ __forceinline__ void follow(std::uint64_t& at) {
   static_assert(!is_shared(access));
-  asm volatile("ld%1.u64 %0, [%0];" : "+l"(at) : "C"(suffix<access>) : "memory");
+  STRATA_LOAD(".u64 %0, [%0];", "+l"(at) :);
 }
 template <Access access>
 __device__ __forceinline__ void follow(std::uint32_t& at) {
   static_assert(is_shared(access));
-  asm volatile("ld%1.u32 %0, [%0];" : "+r"(at) : "C"(suffix<access>) : "memory");
+  STRATA_LOAD(".u32 %0, [%0];", "+r"(at) :);
 }
+
+#undef STRATA_LOAD
 
 /// The word of constant memory at `offset` bytes in `table`, a __constant__ array. PTX does not
 /// name the instruction; the empty asm keeps the load in its place. Wanted: LDC R, c[0x3][R], for

@@ -19,6 +19,8 @@
 namespace strata {
 
 /// Elements in device memory or in page-locked host memory, not initialised. Moves, never copies.
+/// emplace() and make_shared() pass Where::current(): CUDA 12.4 has an internal error where the
+/// standard library evaluates it.
 template <class T, bool on_device>
 requires std::is_trivially_copyable_v<T>
 class Buffer {

@@ -4,7 +4,6 @@
 #include "harness/case/error.hpp"
 #include "harness/cuda/cuda_check.hpp"
 
-#include <cuda/ptx>
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -16,7 +15,9 @@ namespace strata {
 /// The rank of this block in its cluster.
 __device__ __forceinline__ std::uint32_t rank_in_cluster() {
 #if __CUDA_ARCH__ >= 900
-  return cuda::ptx::get_sreg_cluster_ctarank();
+  std::uint32_t rank;  // the wrappers of cuda::ptx are newer than CUDA 12.4
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
 #else
   return 0;
 #endif
@@ -25,8 +26,8 @@ __device__ __forceinline__ std::uint32_t rank_in_cluster() {
 /// Waits for all threads of all blocks of the cluster, and for their earlier writes.
 __device__ __forceinline__ void synchronize_cluster() {
 #if __CUDA_ARCH__ >= 900
-  cuda::ptx::barrier_cluster_arrive(cuda::ptx::sem_release);
-  cuda::ptx::barrier_cluster_wait(cuda::ptx::sem_acquire);
+  asm volatile("barrier.cluster.arrive.release;" : : : "memory");
+  asm volatile("barrier.cluster.wait.acquire;" : : : "memory");
 #endif
 }
 

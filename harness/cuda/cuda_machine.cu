@@ -86,7 +86,7 @@ CudaMachine::CudaMachine(Session& session, std::size_t writers, Stamps stamps)
       stamps_{stamps == Stamps::merged_by_sm ? most_sms : std::max<std::size_t>(writers, 1)},
       stamps_host_{stamps_.size()} {
   if (stamps == Stamps::merged_by_sm) {
-    std::ranges::fill(blank_.emplace(stamps_.size()).span(), blank_stamp);
+    std::ranges::fill(blank_.emplace(stamps_.size(), Where::current()).span(), blank_stamp);
   }
   poison();  // A benchmark without stamps never does, but each timing copies them to the host.
 }

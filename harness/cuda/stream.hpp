@@ -224,10 +224,11 @@ class Graph {
 template <std::invocable Work>
 [[nodiscard]] auto replays(const Stream& stream, Event& begin, Event& end, int repetitions,
                            const Work& work) {
-  const auto graph = std::make_shared<Graph>(stream, [&] {
+  const auto all = [&] {
     for (int i = 0; i < repetitions; ++i)
       work();
-  });
+  };
+  const auto graph = std::make_shared<Graph>(stream, all, Where::current());
   return [&stream, &begin, &end, repetitions, graph] {
     begin.record(stream);
     graph->launch(stream);

@@ -1,6 +1,7 @@
 #include "harness/case/choices.hpp"
 #include "harness/case/error.hpp"
 #include "harness/cuda/access.cuh"
+#include "harness/cuda/cluster.cuh"
 #include "harness/cuda/cuda_machine.hpp"
 #include "harness/cuda/fill.hpp"
 #include "harness/cuda/occupancy.hpp"
@@ -9,10 +10,6 @@
 #include "harness/measure/engine.hpp"
 #include "micro/access/request_merging.hpp"
 
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-#include <cuda/ptx>
-#endif
-
 namespace strata::request_merging {
 namespace {
 
@@ -20,7 +17,7 @@ namespace {
 __global__ void __launch_bounds__(lanes)
     meet(const std::uint32_t* line, std::uint32_t rounds, std::uint32_t delay, Stamp* stamps) {
 #if __CUDA_ARCH__ >= 900
-  const std::uint32_t rank = cuda::ptx::get_sreg_cluster_ctarank();
+  const std::uint32_t rank = rank_in_cluster();
   const std::uint32_t after = lead + (rank == 0 ? 0 : delay);
   line += threadIdx.x;
   std::uint32_t sum = 0;
@@ -29,8 +26,7 @@ __global__ void __launch_bounds__(lanes)
   const Reading begin = reading_before();
 #pragma unroll 1
   for (std::uint32_t r = 0; r < rounds; ++r) {
-    cuda::ptx::barrier_cluster_arrive();
-    cuda::ptx::barrier_cluster_wait();
+    synchronize_cluster();
     const std::uint64_t met = cycles_now();
 #pragma unroll 1
     while (cycles_now() - met < after) {

@@ -17,14 +17,13 @@ namespace {
 
 constexpr std::uint32_t shared_bytes = block_threads * 8;
 
-/// What follows "atom" or "red" in the instruction: its operation.
-template <StateSpace space>
-inline constexpr char in[8] = ".global";
-template <>
-inline constexpr char in<StateSpace::shared>[8] = ".shared";
-
-#define STRATA_ATOM(text, kind, old, ...) \
-  asm volatile(text : "=" kind(old) : "l"(at), __VA_ARGS__, "C"(in<space>) : "memory")
+// An atomic operation whose name begins with `name` and goes on with `rest`; then come the
+// operands.
+#define STRATA_ATOM(name, rest, ...)                          \
+  if constexpr (space == StateSpace::shared)                  \
+    asm volatile(name ".shared" rest:__VA_ARGS__ : "memory"); \
+  else                                                        \
+    asm volatile(name ".global" rest:__VA_ARGS__ : "memory")
 
 /// Returns the old value of the word at `at`. `operand` is added to it, stored into it, or compared
 /// with it.
@@ -32,37 +31,35 @@ template <StateSpace space, Operation operation>
 __device__ __forceinline__ Word<operation> update(std::uint64_t at, Word<operation> operand) {
   Word<operation> old;
   if constexpr (operation == Operation::add_int) {
-    STRATA_ATOM("atom%3.add.u32 %0, [%1], %2;", "r", old, "r"(operand));
+    STRATA_ATOM("atom", ".add.u32 %0, [%1], %2;", "=r"(old) : "l"(at), "r"(operand));
   } else if constexpr (operation == Operation::add_float) {
     float value;
-    STRATA_ATOM("atom%3.add.f32 %0, [%1], %2;", "f", value, "f"(__uint_as_float(operand)));
+    STRATA_ATOM("atom", ".add.f32 %0, [%1], %2;", "=f"(value)
+                : "l"(at), "f"(__uint_as_float(operand)));
     old = __float_as_uint(value);
   } else if constexpr (operation == Operation::add_int64) {
-    STRATA_ATOM("atom%3.add.u64 %0, [%1], %2;", "l", old, "l"(operand));
+    STRATA_ATOM("atom", ".add.u64 %0, [%1], %2;", "=l"(old) : "l"(at), "l"(operand));
   } else if constexpr (operation == Operation::exch_int) {
-    STRATA_ATOM("atom%3.exch.b32 %0, [%1], %2;", "r", old, "r"(operand));
+    STRATA_ATOM("atom", ".exch.b32 %0, [%1], %2;", "=r"(old) : "l"(at), "r"(operand));
   } else {
-    STRATA_ATOM("atom%4.cas.b32 %0, [%1], %2, %3;", "r", old, "r"(operand),
-                "r"(operand + swap_step));
+    STRATA_ATOM("atom", ".cas.b32 %0, [%1], %2, %3;", "=r"(old)
+                : "l"(at), "r"(operand), "r"(operand + swap_step));
   }
   return old;
 }
-#undef STRATA_ATOM
-
 /// Additions that return no old value.
 template <StateSpace space, Operation operation>
 __device__ __forceinline__ void add_only(std::uint64_t at, Word<operation> operand) {
   if constexpr (operation == Operation::add_int) {
-    asm volatile("red%2.add.u32 [%0], %1;" : : "l"(at), "r"(operand), "C"(in<space>) : "memory");
+    STRATA_ATOM("red", ".add.u32 [%0], %1;", : "l"(at), "r"(operand));
   } else if constexpr (operation == Operation::add_float) {
-    asm volatile("red%2.add.f32 [%0], %1;"
-                 :
-                 : "l"(at), "f"(__uint_as_float(operand)), "C"(in<space>)
-                 : "memory");
+    STRATA_ATOM("red", ".add.f32 [%0], %1;", : "l"(at), "f"(__uint_as_float(operand)));
   } else {
-    asm volatile("red%2.add.u64 [%0], %1;" : : "l"(at), "l"(operand), "C"(in<space>) : "memory");
+    STRATA_ATOM("red", ".add.u64 [%0], %1;", : "l"(at), "l"(operand));
   }
 }
+
+#undef STRATA_ATOM
 
 /// What a lane holds between two operations of a chain.
 template <Operation operation>

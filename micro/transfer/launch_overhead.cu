@@ -32,7 +32,9 @@ void run(Session& session) {
       }
     };
     if (how != How::graph) return all;
-    return [&, graph = std::make_shared<Graph>(stream, all)] { graph->launch(stream); };
+    return [&, graph = std::make_shared<Graph>(stream, all, Where::current())] {
+      graph->launch(stream);
+    };
   };
   // Exactly the words that should be written are written.
   const auto checked = [&](std::uint32_t count, const auto& time) {

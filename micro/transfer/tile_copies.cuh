@@ -85,8 +85,17 @@ __device__ __forceinline__ void ask(std::uint32_t to, const Source& from, std::u
       } else {
         // space_cluster would do the same, except for a stack frame of 8 bytes on sm_120.
         const std::int32_t place[2] = {0, static_cast<std::int32_t>(from.row)};
+#if CUDART_VERSION >= 12080
         cp_async_bulk_tensor(space_shared, space_global, shared_pointer<void>(to), from.map, place,
                              phase);
+#else
+        asm volatile(
+            "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+            "[%0], [%1, {%2, %3}], [%4];"
+            :
+            : "r"(to), "l"(from.map), "r"(place[0]), "r"(place[1]), "r"(barrier)
+            : "memory");
+#endif
       }
     }
 #endif
@@ -149,14 +158,16 @@ __device__ __forceinline__ void make_ready(std::uint32_t shared, std::uint32_t b
   for (std::uint32_t at = threadIdx.x * word_bytes; at < bytes; at += threads * word_bytes)
     store<Access::shared, 4>(shared + at, &poison);
 #if __CUDA_ARCH__ >= 900
-  using namespace cuda::ptx;
-  if constexpr (is_by_engine(method)) {
+  if constexpr (is_by_engine(method)) {  // cuda::ptx of CUDA 12.4 has none of these
     if (threadIdx.x == 0) {
       for (std::uint32_t b = 0; b < count; ++b)
-        mbarrier_init(barriers + b, 1);
-      fence_mbarrier_init(sem_release, scope_cluster);
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;"
+                     :
+                     : "r"(shared_address(barriers + b))
+                     : "memory");
+      asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");
     }
-    fence_proxy_async();
+    asm volatile("fence.proxy.async;" : : : "memory");
   }
 #endif
 }

@@ -28,7 +28,7 @@ struct HostWords {
     if (memory == Memory::pageable) {
       pageable.resize(count);
     } else {
-      pinned.emplace(count);
+      pinned.emplace(count, Where::current());
     }
     std::ranges::fill(span(), poison);
   }

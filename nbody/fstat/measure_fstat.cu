@@ -20,7 +20,7 @@ class DeviceCase {
         two_f_{seen.problem.results()} {
     if (asked == Asked::two_f) return;
     sums_.emplace(seen.problem.results());
-    work_.emplace(1);
+    work_.emplace(1, Where::current());
   }
 
   /// Poison where results go. Waits.

@@ -49,8 +49,9 @@ void measure_rung(Session& session, const Rung& rung, MakeRungKernel make) {
   std::optional<PinnedBuffer<float>> in;
   std::optional<PinnedBuffer<float>> out;
   if (problem.kind == Kind::gravit) {
-    std::ranges::copy(words_of(layout, right.bodies), in.emplace(buffers.from.size()).data());
-    out.emplace(buffers.acceleration.size());
+    std::ranges::copy(words_of(layout, right.bodies),
+                      in.emplace(buffers.from.size(), Where::current()).data());
+    out.emplace(buffers.acceleration.size(), Where::current());
   }
   const auto mark = [&](unsigned number, unsigned blocks) {
     stamp<<<blocks, 32, 0, stream.get()>>>(machine.device_stamps(), number);

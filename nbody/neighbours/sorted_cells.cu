@@ -62,7 +62,7 @@ SortedCells::SortedCells(const Cells& cells, std::uint32_t agents,
       ids_{agents},
       standing_{agents + AskPuttingOff::batch},
       for_scan_{bytes_for_scan(cells.all() + 1)} {
-  if (!places.empty()) places_.emplace(std::span{places});
+  if (!places.empty()) places_.emplace(std::span{places}, Where::current());
   const Stream stream;
   standing_.poison(0, stream.get());  // what is read behind the last agent is no garbage
   scan_launches_ = queued_operations(stream, [&] { scan_on(stream.get()); });

@@ -27,7 +27,7 @@ const Rung rung{
 /// The lists of a call's pieces, which the kernels read from the host's memory too.
 struct Lists {
   PinnedBuffer<void*> to;
-  PinnedBuffer<const void*> from;
+  PinnedBuffer<void*> from;  // not const, for the CUB of CUDA 12.4
   PinnedBuffer<std::size_t> bytes;
   DeviceBuffer<std::byte> work;
   std::size_t launches = 0;
@@ -43,7 +43,7 @@ struct Lists {
  private:
   static std::size_t work_bytes(std::uint32_t count) {
     std::size_t size = 0;
-    cuda_check(cub::DeviceMemcpy::Batched(nullptr, size, static_cast<const void**>(nullptr),
+    cuda_check(cub::DeviceMemcpy::Batched(nullptr, size, static_cast<void**>(nullptr),
                                           static_cast<void**>(nullptr),
                                           static_cast<std::size_t*>(nullptr), count));
     return size;
@@ -60,7 +60,7 @@ DeviceKernel make(const Observation& seen, const Choice& /*choice*/) {
         std::uint32_t count = 0;
         memory.visit_pieces(group, [&](void* to, const void* from, std::size_t bytes) {
           lists->to.span()[count] = to;
-          lists->from.span()[count] = from;
+          lists->from.span()[count] = const_cast<void*>(from);
           lists->bytes.span()[count++] = bytes;
         });
         queue.launch_as("BatchMemcpyKernel", lists->launches,

@@ -141,7 +141,7 @@ RungKernel kernel_for(const Problem& problem) {
   const std::uint64_t turns = std::uint64_t{problem.systems} * ring.tiles * ring.turns_of_tile();
   const Shares shares = shares_of(turns, at_once);
   const std::vector<float4> none(problem.total());
-  const auto forces = std::make_shared<DeviceBuffer<float4>>(std::span{none});
+  const auto forces = std::make_shared<DeviceBuffer<float4>>(std::span{none}, Where::current());
   return {.launch =
               [=](const Step& step, cudaStream_t stream) {
                 const Work work = work_of(step);

@@ -31,7 +31,8 @@ __global__ void __launch_bounds__(usual_block, usual_blocks)
 
 DeviceKernel make(const Problem& problem, const Choice& choice) {
   const auto host = std::make_shared<HostCells>(problem, choice);
-  const auto starts = std::make_shared<DeviceBuffer<std::uint32_t>>(host->starts.size());
+  const auto starts =
+      std::make_shared<DeviceBuffer<std::uint32_t>>(host->starts.size(), Where::current());
   return searching(
       problem.kind, Copies::lazy, [&]<Kind kind>() { return step_of<kind>; },
       [=](const DeviceStep& step, Queue& queue) -> AskCells {
