@@ -161,7 +161,7 @@ __device__ __forceinline__ void make_ready(std::uint32_t shared, std::uint32_t b
   if constexpr (is_by_engine(method)) {  // cuda::ptx of CUDA 12.4 has none of these
     if (threadIdx.x == 0) {
       for (std::uint32_t b = 0; b < count; ++b)
-        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;"
+        asm volatile("mbarrier.init.shared.b64 [%0], 1;"
                      :
                      : "r"(shared_address(barriers + b))
                      : "memory");
