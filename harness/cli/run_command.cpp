@@ -219,7 +219,7 @@ ExitCode finish(const RunSummary& summary, const RunFolder& folder, bool quiet) 
     const auto numbers =
         first_numbers(context, read_samples(folder.path() / "samples.jsonl", context.sweep.cases));
     if (!numbers.empty()) say(fmt::format("{} ({})", context.device.name, context.run));
-    std::ranges::for_each(in_columns(numbers), say);
+    std::ranges::for_each(numbers, say);
   }
   say(fmt::format(
       "{} measured, {} skipped, {} failed, {} still to do; {} of {} rows valid ({:.1f} %)"
