@@ -14,7 +14,6 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <ranges>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -109,7 +108,6 @@ double tlb_reach(const std::vector<CaseRecord>& records) {
 
 /// What is printed, in this order.
 std::vector<FirstNumber> table(const RunContext& context, const std::vector<CaseRecord>& records) {
-  constexpr double kib = 1024;
   constexpr double beyond = 16;  // chains of main memory over the last cache, where no knee ends it
   const auto bytes = [&context](std::string_view name) {
     const auto fact = context.device.facts.find(name);
@@ -127,8 +125,8 @@ std::vector<FirstNumber> table(const RunContext& context, const std::vector<Case
   const double l2 = bytes("l2_bytes");
   if (context.backend == Backend::cuda) {
     const double reach = tlb_reach(records);
-    latency("L1", "global_ca", 0, 16 * kib);
-    latency("L2", "global_cg", 256 * kib, l2 / 4);
+    latency("L1", "global_ca", 0, 16 << 10);
+    latency("L2", "global_cg", 256 << 10, l2 / 4);
     latency("DRAM", "global_cg", 2 * l2, reach > 0 && l2 > 0 ? reach : beyond * l2);
   } else {
     const double l3 = bytes("l3_bytes");
@@ -157,7 +155,8 @@ NumberRows best_of_rungs(const NumberRows& rows) {
   std::map<std::string_view, bool> has_single;
   for (const NumberRow& row : rows)
     has_single[row.record->which.benchmark] |= row.param("problem") == "single";
-  const auto single = std::ranges::count(std::views::values(has_single), true);
+  const auto single =
+      std::ranges::count(has_single, true, [](const auto& rung) { return rung.second; });
   const std::string_view problem = 2 * single > std::ssize(has_single) ? "single" : "galaxies";
   std::map<std::string_view, std::tuple<bool, double, bool, double, const NumberRow*>> rungs;
   for (const NumberRow& row : rows) {
@@ -206,6 +205,17 @@ std::string in_unit(const NumberRow& row) {
   return fmt::format("{:.{}f} {}{}", value, digits(value, 99.95), prefixes[prefix], unit);
 }
 
+/// The value, and the second quantity of the cases from which the row was chosen, if it has one.
+std::string value_of(const FirstNumber& number, const NumberRow& row, const NumberRows& rows) {
+  NumberRows seconds;
+  for (const NumberRow& other : rows)
+    for (const Measurement& beside : other.record->measurements)
+      if (other.is_valid && beside.quantity == number.beside)
+        seconds.push_back(row_of(*other.record, beside));
+  const auto second = choose(std::move(seconds), number.choice);
+  return in_unit(row) + (second && second->is_valid ? fmt::format(" ({})", in_unit(*second)) : "");
+}
+
 }  // namespace
 
 std::vector<std::string> first_numbers(const RunContext& context,
@@ -215,27 +225,17 @@ std::vector<std::string> first_numbers(const RunContext& context,
     const NumberRows rows = rows_of(records, number);
     const auto row = choose(rows, number.choice);
     if (!row) continue;
-    std::string value = "invalid";
     std::string remark;
-    if (row->is_valid) {
-      value = in_unit(*row);
-      NumberRows seconds;
-      for (const NumberRow& other : rows)
-        for (const Measurement& beside : other.record->measurements)
-          if (other.is_valid && beside.quantity == number.beside)
-            seconds.push_back(row_of(*other.record, beside));
-      const auto second = choose(std::move(seconds), number.choice);
-      if (second && second->is_valid) value += fmt::format(" ({})", in_unit(*second));
-      if (row->share_of_limit > 0)
-        remark = fmt::format("  {:.0f} % of the limit", 100 * row->share_of_limit);
-    }
+    if (row->is_valid && row->share_of_limit > 0)
+      remark = fmt::format("  {:.0f} % of the limit", 100 * row->share_of_limit);
     std::vector<Gate> checks = row->record->gates;
     checks.push_back(row->measurement->noise);
     for (const Gate& check : checks)
       if (check.verdict == Verdict::failed)
         remark += fmt::format("{}{}: {}", remark.empty() ? "  " : "; ", check.name,
                               one_line(check.detail));
-    lines.push_back(fmt::format("{:<23}  {:>26}{}", number.label, value, remark));
+    lines.push_back(fmt::format("{:<23}  {:>26}{}", number.label,
+                                row->is_valid ? value_of(number, *row, rows) : "invalid", remark));
   }
   return lines;
 }
