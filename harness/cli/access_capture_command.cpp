@@ -9,7 +9,6 @@
 #include "harness/counters/counters.hpp"
 #include "harness/run/worker_channel.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <sys/wait.h>
 
@@ -228,26 +227,26 @@ ExitCode capture(const CaptureOptions& options) {
 
 }  // namespace
 
-void add_access_capture(CLI::App& app, int& status) {
+void add_access_capture(Command app, int& status) {
   const auto options = std::make_shared<CaptureOptions>();
-  auto* sub = app.add_subcommand(
+  auto sub = app.subcommand(
       "capture", "run a program and write a launch file for each kernel and launch shape");
-  sub->add_option("PROGRAM", options->program, "the program and its arguments, after --")
-      ->required()
-      ->type_name("-- PROGRAM ARGS…");
-  option(sub, "--out", options->out, "new folder for launch files, buffer contents and modules",
-         "DIR");
-  option(sub, "--megabytes", options->megabytes,
-         "buffer contents to save with each launch file, smallest buffers first", "MIB")
-      ->check(CLI::Range(0, 1 << 14))
-      ->capture_default_str();
-  sub->footer(
+  sub.option("PROGRAM", options->program, "the program and its arguments, after --",
+             "-- PROGRAM ARGS…")
+      .required();
+  sub.option("--out", options->out, "new folder for launch files, buffer contents and modules",
+             "DIR");
+  sub.option("--megabytes", options->megabytes,
+             "buffer contents to save with each launch file, smallest buffers first", "MIB")
+      .range(0, 1 << 14)
+      .shows_default();
+  sub.footer(
       "Runs an unmodified program with a library that the driver loads into it. Buffers are saved "
       "as they\nare before the launch; contents above --megabytes are left out. The last line of "
       "output is the\ncommand that analyses what was captured.\nExit status: 0; 1 the program or a "
       "file failed; 2 bad input; 3 no CUPTI.\nExample: strata access capture --out captured -- "
       "./program --size 1000");
-  sub->callback([options, &status] { status = static_cast<int>(capture(*options)); });
+  sub.on_run([options, &status] { status = static_cast<int>(capture(*options)); });
 }
 
 }  // namespace strata

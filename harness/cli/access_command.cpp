@@ -15,7 +15,6 @@
 #include "harness/record/build_info.hpp"
 #include "harness/run/supervisor.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -445,50 +444,51 @@ ExitCode run(const AccessOptions& options) {
 
 }  // namespace
 
-void add_access(CLI::App& app, int& status, const std::vector<std::string>& command) {
+void add_access(Command app, int& status, const std::vector<std::string>& command) {
   const auto options = std::make_shared<AccessOptions>();
   options->command = command;
-  auto* sub = app.add_subcommand(
+  auto sub = app.subcommand(
       "access", "analyse the memory accesses of a CUDA kernel, line by line; needs no GPU");
-  sub->add_option("FILES", options->files, "PTX files, CUDA sources, or binaries that contain PTX");
-  option(sub, "--kernel", options->kernel, "only kernels whose name matches", "RE");
-  option(sub, "--launch", options->launches, "evaluate every warp of this launch; repeatable",
-         "FILE.yaml");
-  option(
-      sub, "--generation", options->generations,
-      "evaluate launches by the rules of these GPU generations, such as 7.x or 3.5 (default 7.x)",
-      "NAMES")
-      ->delimiter(',');
-  option(sub, "--format", options->format, "output format")
-      ->check(CLI::IsMember({"table", "csv", "json", "sarif"}));
-  option(sub, "--most", options->most,
-         "exit with status 1 if an access moves more than TIMES what its bytes need", "TIMES");
-  sub->add_flag("--run", options->run,
-                "run each launch on a GPU and count what each instruction moves; record addresses "
-                "that cannot be computed on the host")
-      ->needs("--launch");
-  option(sub, "--device", options->device, "device for --run", "cuda:N");
-  option(sub, "--seconds", options->seconds, "time limit of a launch with --run", "SECONDS")
-      ->check(CLI::Range(1, 3600))
-      ->capture_default_str();
-  option(sub, "--megabytes", options->megabytes,
+  sub.option("FILES", options->files, "PTX files, CUDA sources, or binaries that contain PTX");
+  sub.option("--kernel", options->kernel, "only kernels whose name matches", "RE");
+  sub.option("--launch", options->launches, "evaluate every warp of this launch; repeatable",
+             "FILE.yaml");
+  sub.option("--generation", options->generations,
+             "evaluate launches by the rules of these GPU generations, such as 7.x or 3.5 (default "
+             "7.x)",
+             "NAMES")
+      .separated_by(',');
+  sub.option("--format", options->format, "output format")
+      .one_of({"table", "csv", "json", "sarif"});
+  sub.option("--most", options->most,
+             "exit with status 1 if an access moves more than TIMES what its bytes need", "TIMES");
+  sub.flag("--run", options->run,
+           "run each launch on a GPU and count what each instruction moves; record addresses "
+           "that cannot be computed on the host")
+      .needs("--launch");
+  sub.option("--device", options->device, "device for --run", "cuda:N");
+  sub.option("--seconds", options->seconds, "time limit of a launch with --run", "SECONDS")
+      .range(1, 3600)
+      .shows_default();
+  sub.option(
+         "--megabytes", options->megabytes,
          "memory for the addresses that --run records per launch: 16 bytes per access and thread",
          "MIB")
-      ->check(CLI::Range(1, 1 << 14))
-      ->capture_default_str();
-  option(sub, "--out", options->out,
-         "write a run folder in DIR, for strata report and strata compare", "DIR");
+      .range(1, 1 << 14)
+      .shows_default();
+  sub.option("--out", options->out,
+             "write a run folder in DIR, for strata report and strata compare", "DIR");
   add_compiler_options(sub, options->tools);
-  sub->footer(
+  sub.footer(
       "Without --launch, each address is followed symbolically, and the results hold for every "
       "launch.\nWith --launch, every warp of the launch is evaluated on the host.\nExit status: 0; "
       "1 an access exceeds --most, or a kernel fails with --run; 2 bad input.\nExamples: strata "
       "access kernel.cu --flag=-std=c++20\n          strata access kernel.ptx --launch launch.yaml "
       "--format sarif --most 2");
-  add_access_capture(*sub, status);
-  add_access_mend(*sub, status);
-  sub->callback([sub, options, &status] {
-    if (!sub->get_subcommands().empty()) return;
+  add_access_capture(sub, status);
+  add_access_mend(sub, status);
+  sub.on_run([sub, options, &status] {
+    if (sub.runs_subcommand()) return;
     if (options->files.empty()) {
       refuse({"FILES"}, "none", "PTX files, CUDA sources, or binaries that contain PTX",
              "see strata access --help");

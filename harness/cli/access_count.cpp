@@ -14,7 +14,6 @@
 #include "harness/record/device.hpp"
 #include "harness/run/worker_channel.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -567,11 +566,11 @@ std::vector<Trial> try_changes(const ptx::Module& module, const std::vector<Tria
 
 }  // namespace access
 
-void add_access_worker(CLI::App& app) {
+void add_access_worker(Command app) {
   const auto device = std::make_shared<std::string>("cuda:0");
-  auto* worker = app.add_subcommand("access-worker", "")->group("");
-  worker->add_option("--device", *device);
-  worker->callback([device] {
+  auto worker = app.hidden_subcommand("access-worker");
+  worker.option("--device", *device);
+  worker.on_run([device] {
     become_worker();
     const auto say = [](const nlohmann::json& said) {
       constexpr auto replace = nlohmann::json::error_handler_t::replace;

@@ -11,7 +11,7 @@ int main(int argc, char** argv) {
     command.front() = "access";
     command.insert(command.begin(), "strata");
   }
-  return strata::run_program(command, [&](CLI::App& app, int& status) {
+  return strata::run_program(command, [&](strata::Command app, int& status) {
     strata::add_access(app, status, command);
     strata::add_access_worker(app);
   });

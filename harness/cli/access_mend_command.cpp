@@ -12,7 +12,6 @@
 #include "harness/cli/access_count.hpp"
 #include "harness/cli/commands.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -467,38 +466,38 @@ ExitCode run(const MendOptions& options) {
 
 }  // namespace
 
-void add_access_mend(CLI::App& app, int& status) {
+void add_access_mend(Command app, int& status) {
   const auto options = std::make_shared<MendOptions>();
-  auto* sub =
-      app.add_subcommand("mend", "make kernels that do the same with fewer requests and sectors");
-  sub->add_option("FILES", options->files, "PTX, CUDA sources, or binaries that hold PTX")
-      ->required();
-  option(sub, "--kernel", options->kernel, "only kernels whose name matches", "RE");
-  option(sub, "--launch", options->launches,
-         "choose what is best for this launch; may be given several times", "FILE.yaml");
-  option(sub, "--change", options->changes,
-         "make this change of kernels that match, instead of the best one; may be given several "
-         "times",
-         "'RE: WORDS'");
-  option(sub, "--out", options->out, "write FILE.mended.ptx and FILE.mended.hpp here", "DIR");
-  option(sub, "--format", options->format, "output format")
-      ->check(CLI::IsMember({"table", "json"}));
-  option(sub, "--compare", options->compare,
-         "compare what both kernels leave in up to so many small launches on the host", "LAUNCHES")
-      ->check(CLI::Range(0, 1000))
-      ->capture_default_str();
-  sub->add_flag("--run", options->runs,
-                "launch what promises most on a GPU, by turns with the original, and keep what is "
-                "faster")
-      ->needs("--launch");
-  option(sub, "--device", options->device, "device for --run", "cuda:N");
-  option(sub, "--seconds", options->seconds, "time limit of a launch with --run", "SECONDS")
-      ->check(CLI::Range(1, 3600))
-      ->capture_default_str();
-  sub->add_flag("--assemble", options->assembles, "have ptxas make machine code of each");
-  sub->add_flag("--quiet", options->is_quiet, "print nothing but what goes wrong");
+  auto sub =
+      app.subcommand("mend", "make kernels that do the same with fewer requests and sectors");
+  sub.option("FILES", options->files, "PTX, CUDA sources, or binaries that hold PTX").required();
+  sub.option("--kernel", options->kernel, "only kernels whose name matches", "RE");
+  sub.option("--launch", options->launches,
+             "choose what is best for this launch; may be given several times", "FILE.yaml");
+  sub.option(
+      "--change", options->changes,
+      "make this change of kernels that match, instead of the best one; may be given several "
+      "times",
+      "'RE: WORDS'");
+  sub.option("--out", options->out, "write FILE.mended.ptx and FILE.mended.hpp here", "DIR");
+  sub.option("--format", options->format, "output format").one_of({"table", "json"});
+  sub.option("--compare", options->compare,
+             "compare what both kernels leave in up to so many small launches on the host",
+             "LAUNCHES")
+      .range(0, 1000)
+      .shows_default();
+  sub.flag("--run", options->runs,
+           "launch what promises most on a GPU, by turns with the original, and keep what is "
+           "faster")
+      .needs("--launch");
+  sub.option("--device", options->device, "device for --run", "cuda:N");
+  sub.option("--seconds", options->seconds, "time limit of a launch with --run", "SECONDS")
+      .range(1, 3600)
+      .shows_default();
+  sub.flag("--assemble", options->assembles, "have ptxas make machine code of each");
+  sub.flag("--quiet", options->is_quiet, "print nothing but what goes wrong");
   add_compiler_options(sub, options->tools);
-  sub->footer(
+  sub.footer(
       "A mended kernel stands beside the original; the header's launch() takes it where it does "
       "the same.\n"
       "WORDS: swap=x,y (threadIdx), swap_blocks=x,y (blockIdx), exchange=x (lanes along "
@@ -511,7 +510,7 @@ void add_access_mend(CLI::App& app, int& status) {
       "--run.\n"
       "Examples: strata access mend kernels.cu --out mended\n"
       "          strata access mend kernels.ptx --change 'scale: threads=4'");
-  sub->callback([options, &status] { status = static_cast<int>(run(*options)); });
+  sub.on_run([options, &status] { status = static_cast<int>(run(*options)); });
 }
 
 }  // namespace strata

@@ -4,7 +4,6 @@
 #include "harness/case/this_process.hpp"
 #include "harness/cli/commands.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -14,11 +13,11 @@
 
 namespace strata {
 
-void add_access_program(CLI::App& app, const std::vector<std::string>& command) {
-  auto* sub = app.add_subcommand(
+void add_access_program(Command app, const std::vector<std::string>& command) {
+  auto sub = app.subcommand(
       "access", "analyse the memory accesses of a CUDA kernel, line by line; needs no GPU");
   // Before the arguments are parsed: all of them are that program's.
-  sub->preparse_callback([command](std::size_t /*arguments*/) {
+  sub.before_parsing([command] {
     const std::filesystem::path folder = program_folder();
     const std::string program = (folder / "strata-access").string();
     std::vector<std::string> words = command;

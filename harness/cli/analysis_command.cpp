@@ -4,7 +4,6 @@
 #include "harness/cli/commands.hpp"
 #include "harness/record/build_info.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <array>
@@ -59,7 +58,7 @@ std::string analysis_mend() {
 
 }  // namespace
 
-void add_analysis(CLI::App& app) {
+void add_analysis(Command app) {
   constexpr std::array<std::pair<const char*, const char*>, 9> forwarded{
       {{"report", "figures, tables and one HTML page of a run"},
        {"roofline", "kernels under the ceilings that the run measured"},
@@ -71,12 +70,11 @@ void add_analysis(CLI::App& app) {
        {"submit", "check, anonymise and pack a run, to contribute it"},
        {"import", "convert Google Benchmark's JSON or Nsight Compute's CSV to a run"}}};
   for (const auto& [name, what] : forwarded) {
-    auto* sub = app.add_subcommand(name, fmt::format("{} (python -m strata {})", what, name));
-    sub->prefix_command();
-    sub->set_help_flag();  // --help goes to the analysis package too
-    sub->callback([sub] {
-      auto arguments = sub->remaining();
-      arguments.insert(arguments.begin(), sub->get_name());
+    auto sub = app.subcommand(name, fmt::format("{} (python -m strata {})", what, name));
+    sub.forward_all();  // --help goes to the analysis package too
+    sub.on_run([sub, command = std::string{name}] {
+      auto arguments = sub.remaining();
+      arguments.insert(arguments.begin(), command);
       auto words = call_of(arguments);
       (void)::execvp(words[0].c_str(), argument_vector(words).data());
       throw UsageError{

@@ -11,7 +11,6 @@
 #include "harness/run/case_runner.hpp"
 #include "harness/run/worker.hpp"
 
-#include <CLI/CLI.hpp>
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -219,27 +218,28 @@ ExitCode bench(const BenchOptions& options, std::vector<std::string> words) {
 
 }  // namespace
 
-void add_bench(CLI::App& app, int& status) {
+void add_bench(Command app, int& status) {
   const auto options = std::make_shared<BenchOptions>();
-  auto* sub = app.add_subcommand(
+  auto sub = app.subcommand(
       "bench",
       "run the same cases as a Google Benchmark program; accepts every --benchmark_* flag");
-  sub->footer(
+  sub.footer(
       "A case is measured once. Each of its samples is a repetition with manual time, and each "
       "quantity a counter.\n--benchmark_repetitions=N: number of samples (default: min_samples of "
       "the plan; 1 with --counters). A case takes at\nleast 6 samples, of which the first N are "
       "reported. --benchmark_min_time and --benchmark_min_warmup_time change\nnothing: the plan "
       "decides.");
-  sub->allow_extras();
-  option(sub, "--sweep", options->sweep, "sweep with the cases");
-  option(sub, "--device", options->device, "auto, cuda:N or host");
-  option(sub, "--set", options->settings, "as for strata run", "NAME.KEY=VALUE");
-  option(sub, "--counters", options->counters,
-         "count the cases instead of timing them, as for strata run; or external: run the work for "
-         "an external profiler (ncu --nvtx --nvtx-include counted/)",
-         "LIST");
-  sub->callback([=, &status] {
-    auto words = sub->remaining();
+  sub.allow_extras();
+  sub.option("--sweep", options->sweep, "sweep with the cases");
+  sub.option("--device", options->device, "auto, cuda:N or host");
+  sub.option("--set", options->settings, "as for strata run", "NAME.KEY=VALUE");
+  sub.option(
+      "--counters", options->counters,
+      "count the cases instead of timing them, as for strata run; or external: run the work for "
+      "an external profiler (ncu --nvtx --nvtx-include counted/)",
+      "LIST");
+  sub.on_run([=, &status] {
+    auto words = sub.remaining();
     words.insert(words.begin(), "strata bench");
     status = static_cast<int>(bench(*options, words));
   });

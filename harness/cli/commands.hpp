@@ -5,6 +5,7 @@
 #include "harness/case/benchmark.hpp"
 #include "harness/case/case.hpp"
 #include "harness/case/sweep.hpp"
+#include "harness/cli/command.hpp"
 #include "harness/record/run_folder.hpp"
 
 #include <filesystem>
@@ -12,61 +13,43 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
-
-namespace CLI {
-class App;
-}
 
 namespace strata {
 
-void add_doctor(CLI::App& app);
-void add_list(CLI::App& app);
+void add_doctor(Command app);
+void add_list(Command app);
 /// `command`: argv, for context.json.
-void add_run(CLI::App& app, int& status, const std::vector<std::string>& command);
-void add_bench(CLI::App& app, int& status);
-void add_selftest(CLI::App& app, int& status, const std::vector<std::string>& command);
-void add_counters(CLI::App& app);
-void add_model(CLI::App& app);
+void add_run(Command app, int& status, const std::vector<std::string>& command);
+void add_bench(Command app, int& status);
+void add_selftest(Command app, int& status, const std::vector<std::string>& command);
+void add_counters(Command app);
+void add_model(Command app);
 /// Replaces this process by strata-access with the same `command` (argv).
-void add_access_program(CLI::App& app, const std::vector<std::string>& command);
+void add_access_program(Command app, const std::vector<std::string>& command);
 /// Of strata-access. `command`: argv, for context.json.
-void add_access(CLI::App& app, int& status, const std::vector<std::string>& command);
+void add_access(Command app, int& status, const std::vector<std::string>& command);
 // `app` is `access`.
-void add_access_capture(CLI::App& app, int& status);
-void add_access_mend(CLI::App& app, int& status);
+void add_access_capture(Command app, int& status);
+void add_access_mend(Command app, int& status);
 /// Internal to `access --run`: hidden.
-void add_access_worker(CLI::App& app);
-void add_nbody(CLI::App& app, int& status);
-void add_neighbours(CLI::App& app, int& status);
-void add_fstat(CLI::App& app, int& status);
-void add_ladder(CLI::App& app);
+void add_access_worker(Command app);
+void add_nbody(Command app, int& status);
+void add_neighbours(Command app, int& status);
+void add_fstat(Command app, int& status);
+void add_ladder(Command app);
 /// Prints the story of every rung. Throws UsageError for a suite without a ladder.
 void print_ladder(const std::string& suite);
 /// The subcommands of `python -m strata`, which replaces this process.
-void add_analysis(CLI::App& app);
-
-/// Adds an option to a subcommand. For a list, each value needs the flag again; for a text, the
-/// help shows the default.
-template <class App, class T>
-auto* option(App* sub, const char* flag, T& value, const char* what, const char* type = nullptr) {
-  auto* added = sub->add_option(flag, value, what);
-  if (type != nullptr) added->type_name(type);
-  if constexpr (std::is_same_v<T, std::vector<std::string>>) added->allow_extra_args(false);
-  if constexpr (std::is_same_v<T, std::string>) {
-    if (!value.empty()) added->capture_default_str();
-  }
-  return added;
-}
+void add_analysis(Command app);
 
 /// The options that say what compiles CUDA sources.
-template <class App, class Tools>
-void add_compiler_options(App* sub, Tools& tools) {
-  option(sub, "--compiler", tools.compiler,
-         "compiler for CUDA sources (default nvcc, else clang++)", "NAME");
-  option(sub, "--flag", tools.flags, "flag for the compiler, as in --flag=-Iinclude", "FLAG");
-  option(sub, "--arch", tools.architecture, "target architecture, such as sm_90", "TARGET");
+template <class Tools>
+void add_compiler_options(Command sub, Tools& tools) {
+  sub.option("--compiler", tools.compiler, "compiler for CUDA sources (default nvcc, else clang++)",
+             "NAME");
+  sub.option("--flag", tools.flags, "flag for the compiler, as in --flag=-Iinclude", "FLAG");
+  sub.option("--arch", tools.architecture, "target architecture, such as sm_90", "TARGET");
 }
 
 /// The results of a run.

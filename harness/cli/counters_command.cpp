@@ -6,7 +6,6 @@
 #include "harness/counters/counter_set.hpp"
 #include "harness/record/measurements_csv.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -370,24 +369,23 @@ void describe_counters(const CountersOptions& options) {
 
 }  // namespace
 
-void add_counters(CLI::App& app) {
+void add_counters(Command app) {
   const auto options = std::make_shared<CountersOptions>();
-  auto* sub = app.add_subcommand(
+  auto sub = app.subcommand(
       "counters", "list what a chip can count: sets, metrics, passes; with --chip it needs no GPU");
-  sub->add_option("wanted", options->wanted,
-                  "counter sets, files of sets, or metrics; default: every set")
-      ->type_name("SET|FILE|METRIC");
-  auto* chip = option(sub, "--chip", options->chip, "chip to describe, such as GH100", "NAME");
-  auto* device = option(sub, "--device", options->device, "device to describe: auto or cuda:N");
-  auto* all_chips =
-      sub->add_flag("--all-chips", options->all_chips, "describe every chip that CUPTI knows");
-  device->excludes(chip);
-  all_chips->excludes(chip)->excludes(device);
-  option(sub, "--format", options->format, "output format")
-      ->check(CLI::IsMember({"table", "csv", "json", "markdown"}));
-  option(sub, "--metrics", options->metrics, "list the chip's metrics whose names match", "RE")
-      ->excludes(all_chips);
-  sub->callback([options] { describe_counters(*options); });
+  sub.option("wanted", options->wanted,
+             "counter sets, files of sets, or metrics; default: every set", "SET|FILE|METRIC");
+  auto chip = sub.option("--chip", options->chip, "chip to describe, such as GH100", "NAME");
+  auto device = sub.option("--device", options->device, "device to describe: auto or cuda:N");
+  auto all_chips =
+      sub.flag("--all-chips", options->all_chips, "describe every chip that CUPTI knows");
+  device.excludes(chip);
+  all_chips.excludes(chip).excludes(device);
+  sub.option("--format", options->format, "output format")
+      .one_of({"table", "csv", "json", "markdown"});
+  sub.option("--metrics", options->metrics, "list the chip's metrics whose names match", "RE")
+      .excludes(all_chips);
+  sub.on_run([options] { describe_counters(*options); });
 }
 
 }  // namespace strata

@@ -3,7 +3,6 @@
 #include "harness/counters/counters.hpp"
 #include "harness/record/build_info.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,9 +43,8 @@ void diagnose() {
 
 }  // namespace
 
-void add_doctor(CLI::App& app) {
-  app.add_subcommand("doctor", "show what can be measured here, and what is missing")
-      ->callback(diagnose);
+void add_doctor(Command app) {
+  app.subcommand("doctor", "show what can be measured here, and what is missing").on_run(diagnose);
 }
 
 }  // namespace strata

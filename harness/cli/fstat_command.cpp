@@ -2,12 +2,10 @@
 #include "harness/case/error.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/dataset_command.hpp"
-#include "harness/cli/seed_option.hpp"
 #include "harness/record/gates.hpp"
 #include "nbody/fstat/problem/observation_file.hpp"
 #include "nbody/fstat/verification.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <cmath>
@@ -106,50 +104,50 @@ ExitCode verify(const FstatOptions& options) {
 
 }  // namespace
 
-void add_fstat(CLI::App& app, int& status) {
+void add_fstat(Command app, int& status) {
   const auto options = std::make_shared<FstatOptions>();
-  auto* group = app.add_subcommand(
+  auto group = app.subcommand(
       "fstat", "the F-statistic of spectra: generate, sum and compare files of observations");
-  group->require_subcommand(1);
-  const auto add_overwrite = [&](CLI::App* sub) {
-    sub->add_flag("--overwrite", options->overwrite, "replace an existing file");
+  group.require_subcommand();
+  const auto add_overwrite = [&](Command sub) {
+    sub.flag("--overwrite", options->overwrite, "replace an existing file");
   };
 
-  auto* sub = group->add_subcommand("generate",
-                                    "generate an observation from a seed and write it to a file");
+  auto sub =
+      group.subcommand("generate", "generate an observation from a seed and write it to a file");
   fstat::Problem& problem = options->problem;
-  option(sub, "--sky", problem.sky, "sky points")->capture_default_str();
-  option(sub, "--cells", problem.cells, "cells of a sky point, each with a spin-down of its own")
-      ->capture_default_str();
-  option(sub, "--stacks", problem.stacks, "stacks, a day of data each")->capture_default_str();
-  option(sub, "--frequencies", problem.frequencies, "frequencies of a stack")
-      ->capture_default_str();
-  option(sub, "--detectors", problem.detectors, "detectors, with 40 to 50 signals each in a stack")
-      ->capture_default_str();
-  option(sub, "--seed", problem.seed,
-         "seed of the generator: the same seed gives the same observation")
-      ->check(refuse_no_seed)
-      ->capture_default_str();
-  option(sub, "file", options->file, "file to write", "FILE")->required();
+  sub.option("--sky", problem.sky, "sky points").shows_default();
+  sub.option("--cells", problem.cells, "cells of a sky point, each with a spin-down of its own")
+      .shows_default();
+  sub.option("--stacks", problem.stacks, "stacks, a day of data each").shows_default();
+  sub.option("--frequencies", problem.frequencies, "frequencies of a stack").shows_default();
+  sub.option("--detectors", problem.detectors, "detectors, with 40 to 50 signals each in a stack")
+      .shows_default();
+  sub.option("--seed", problem.seed,
+             "seed of the generator: the same seed gives the same observation")
+      .is_seed()
+      .shows_default();
+  sub.option("file", options->file, "file to write", "FILE").required();
   add_overwrite(sub);
-  sub->callback([options] { generate(*options); });
+  sub.on_run([options] { generate(*options); });
 
-  sub = group->add_subcommand(
-      "reference", "compute Fa, Fb and 2F of all templates of a file, in double precision");
-  option(sub, "file", options->file, "file of an observation", "FILE")->required();
-  option(sub, "out", options->other, "file to write", "OUT")->required();
+  sub = group.subcommand("reference",
+                         "compute Fa, Fb and 2F of all templates of a file, in double precision");
+  sub.option("file", options->file, "file of an observation", "FILE").required();
+  sub.option("out", options->other, "file to write", "OUT").required();
   add_overwrite(sub);
-  sub->callback([options] { reference(*options); });
+  sub.on_run([options] { reference(*options); });
 
-  sub = group->add_subcommand("verify",
-                              "compare the results of two files of one observation: Fa, Fb and 2F; "
-                              "exit status 1 if they differ");
-  option(sub, "file", options->file, "file of an observation", "FILE")->required();
-  option(sub, "reference", options->other, "file of the expected results", "REFERENCE")->required();
-  option(sub, "--tolerance", options->tolerance,
-         "largest root mean square error of Fa and Fb, relative to themselves; of 2F four times as "
-         "much (default: 2^-24 (8 + √16 + √signals))");
-  sub->callback([options, &status] { status = static_cast<int>(verify(*options)); });
+  sub = group.subcommand("verify",
+                         "compare the results of two files of one observation: Fa, Fb and 2F; "
+                         "exit status 1 if they differ");
+  sub.option("file", options->file, "file of an observation", "FILE").required();
+  sub.option("reference", options->other, "file of the expected results", "REFERENCE").required();
+  sub.option(
+      "--tolerance", options->tolerance,
+      "largest root mean square error of Fa and Fb, relative to themselves; of 2F four times as "
+      "much (default: 2^-24 (8 + √16 + √signals))");
+  sub.on_run([options, &status] { status = static_cast<int>(verify(*options)); });
 }
 
 }  // namespace strata

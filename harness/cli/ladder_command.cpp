@@ -3,7 +3,6 @@
 #include "harness/case/text.hpp"
 #include "harness/cli/commands.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -52,12 +51,12 @@ void print_ladder(const std::string& suite) {
   }
 }
 
-void add_ladder(CLI::App& app) {
+void add_ladder(Command app) {
   const auto suite = std::make_shared<std::string>();
-  auto* sub =
-      app.add_subcommand("ladder", "list the rungs of a ladder: change, source and expected gain");
-  sub->add_option("suite", *suite, "the ladder; default: list the ladders")->type_name("SUITE");
-  sub->callback([suite] {
+  auto sub =
+      app.subcommand("ladder", "list the rungs of a ladder: change, source and expected gain");
+  sub.option("suite", *suite, "the ladder; default: list the ladders", "SUITE");
+  sub.on_run([suite] {
     if (suite->empty()) {
       print_summary(ladders());
     } else {

@@ -5,7 +5,6 @@
 #include "harness/cli/commands.hpp"
 #include "nbody/gravity/ladder.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -80,14 +79,12 @@ Declaration ladder() {
 
 }  // namespace
 
-void add_list(CLI::App& app) {
+void add_list(Command app) {
   const auto options = std::make_shared<ListOptions>();
-  auto* sub =
-      app.add_subcommand("list", "list the benchmarks: question, axes, quantities and cost");
-  option(sub, "--cases", options->cases, "list the case ids of this sweep instead", "SWEEP");
-  option(sub, "--backend", options->backend, "backend of these cases")
-      ->check(CLI::IsMember({"cuda", "host"}));
-  sub->callback([options] { list(*options); });
+  auto sub = app.subcommand("list", "list the benchmarks: question, axes, quantities and cost");
+  sub.option("--cases", options->cases, "list the case ids of this sweep instead", "SWEEP");
+  sub.option("--backend", options->backend, "backend of these cases").one_of({"cuda", "host"});
+  sub.on_run([options] { list(*options); });
 }
 
 std::string describe_benchmarks(const std::vector<Case>& cases) {

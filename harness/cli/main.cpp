@@ -32,7 +32,7 @@ void print_note(std::string_view label, std::string_view text) {
 
 int main(int argc, char** argv) {
   const std::vector<std::string> command{argv, argv + argc};
-  return strata::run_program(command, [&](CLI::App& app, int& status) {
+  return strata::run_program(command, [&](strata::Command app, int& status) {
     using namespace strata;
     add_doctor(app);
     add_list(app);

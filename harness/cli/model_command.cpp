@@ -7,7 +7,6 @@
 #include "harness/model/layout.hpp"
 #include "harness/record/measurements_csv.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -222,31 +221,31 @@ void print_csv(const Json& document) {
 
 }  // namespace
 
-void add_model(CLI::App& app) {
+void add_model(Command app) {
   const auto options = std::make_shared<ModelOptions>();
-  auto* sub = app.add_subcommand(
+  auto sub = app.subcommand(
       "model",
       "predict the memory traffic of a warp's reads for each GPU generation; needs no GPU");
-  option(sub, "--layout", options->layouts, "only these particle layouts", "NAMES")->delimiter(',');
-  option(sub, "--fields", options->fields, "only these sets of fields", "NAMES")->delimiter(',');
-  option(sub, "--generation", options->generations,
-         "only these generations: names, or compute capabilities such as 9.0", "NAMES")
-      ->delimiter(',');
-  option(sub, "--width", options->width, "predict one load instead of layouts: bytes per lane",
-         "BYTES");
-  option(sub, "--stride", options->stride,
-         "distance between adjacent lanes, in elements (default 1)", "ELEMENTS");
-  option(sub, "--offset", options->offset, "first element (default 0)", "ELEMENTS");
-  option(sub, "--permutation", options->permutation, "lane order: identity, reversed or random",
-         "ORDER");
-  option(sub, "--format", options->format, "output format")
-      ->check(CLI::IsMember({"table", "csv", "json"}));
-  sub->footer(
+  sub.option("--layout", options->layouts, "only these particle layouts", "NAMES")
+      .separated_by(',');
+  sub.option("--fields", options->fields, "only these sets of fields", "NAMES").separated_by(',');
+  sub.option("--generation", options->generations,
+             "only these generations: names, or compute capabilities such as 9.0", "NAMES")
+      .separated_by(',');
+  sub.option("--width", options->width, "predict one load instead of layouts: bytes per lane",
+             "BYTES");
+  sub.option("--stride", options->stride,
+             "distance between adjacent lanes, in elements (default 1)", "ELEMENTS");
+  sub.option("--offset", options->offset, "first element (default 0)", "ELEMENTS");
+  sub.option("--permutation", options->permutation, "lane order: identity, reversed or random",
+             "ORDER");
+  sub.option("--format", options->format, "output format").one_of({"table", "csv", "json"});
+  sub.footer(
       "Applies the published coalescing rules of each compute capability to the addresses; the "
       "table cites\nthem. Counts are for a warp that reads 32 particles, or for one "
       "load.\nExamples: strata model --generation 1.0-1.1,9.0 --fields all\n          strata model "
       "--width 4 --stride 2 --offset 1");
-  sub->callback([options] {
+  sub.on_run([options] {
     const Json document = document_of(*options);
     if (options->format == "csv") return print_csv(document);
     if (options->format == "json") return fmt::print("{}\n", document.dump(2));

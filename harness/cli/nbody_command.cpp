@@ -3,12 +3,10 @@
 #include "harness/case/text.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/dataset_command.hpp"
-#include "harness/cli/seed_option.hpp"
 #include "harness/record/statistics.hpp"
 #include "nbody/gravity/problem/dataset_file.hpp"
 #include "nbody/gravity/reference/gravity.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -241,58 +239,59 @@ void trimmed_mean(const NbodyOptions& options) {
 
 }  // namespace
 
-void add_nbody(CLI::App& app, int& status) {
+void add_nbody(Command app, int& status) {
   const auto options = std::make_shared<NbodyOptions>();
-  auto* group = app.add_subcommand(
+  auto group = app.subcommand(
       "nbody",
       "list the rungs of the n-body ladder; generate, integrate and compare files of bodies");
-  group->require_subcommand(1);
-  const auto add_overwrite = [&](CLI::App* sub) {
-    sub->add_flag("--overwrite", options->overwrite, "overwrite an existing file");
+  group.require_subcommand();
+  const auto add_overwrite = [&](Command sub) {
+    sub.flag("--overwrite", options->overwrite, "overwrite an existing file");
   };
 
-  auto* sub =
-      group->add_subcommand("generate", "generate bodies from a seed and write them to a file");
-  option(sub, "--problem", options->problem, "galaxies, single or gravit", "NAME");
-  option(sub, "--systems", options->systems, "number of independent systems (galaxies: 32)");
-  option(sub, "--bodies", options->bodies,
-         "bodies of each system (galaxies: 4096, single: 65536, gravit: 40000)");
-  option(sub, "--seed", options->seed, "seed of the generator: the same seed gives the same bodies")
-      ->check(refuse_no_seed)
-      ->capture_default_str();
-  option(sub, "file", options->file, "output file", "FILE")->required();
+  auto sub = group.subcommand("generate", "generate bodies from a seed and write them to a file");
+  sub.option("--problem", options->problem, "galaxies, single or gravit", "NAME");
+  sub.option("--systems", options->systems, "number of independent systems (galaxies: 32)");
+  sub.option("--bodies", options->bodies,
+             "bodies of each system (galaxies: 4096, single: 65536, gravit: 40000)");
+  sub.option("--seed", options->seed, "seed of the generator: the same seed gives the same bodies")
+      .is_seed()
+      .shows_default();
+  sub.option("file", options->file, "output file", "FILE").required();
   add_overwrite(sub);
-  sub->callback([options] { generate(*options); });
+  sub.on_run([options] { generate(*options); });
 
-  sub = group->add_subcommand("reference", "integrate the bodies of a file in double precision");
-  option(sub, "file", options->file, "file of bodies", "FILE")->required();
-  option(sub, "out", options->other, "output file", "OUT")->required();
-  option(sub, "--steps", options->steps, "number of time steps")->required();
+  sub = group.subcommand("reference", "integrate the bodies of a file in double precision");
+  sub.option("file", options->file, "file of bodies", "FILE").required();
+  sub.option("out", options->other, "output file", "OUT").required();
+  sub.option("--steps", options->steps, "number of time steps").required();
   add_overwrite(sub);
-  sub->callback([options] { reference(*options); });
+  sub.on_run([options] { reference(*options); });
 
-  sub = group->add_subcommand(
+  sub = group.subcommand(
       "verify",
       "compare two files of bodies: header, positions, velocities; exit status 1 if they differ");
-  option(sub, "file", options->file, "file of bodies", "FILE")->required();
-  option(sub, "reference", options->other,
-         "file of reference bodies, for example from strata nbody reference", "REFERENCE")
-      ->required();
-  option(sub, "--tolerance", options->tolerance,
+  sub.option("file", options->file, "file of bodies", "FILE").required();
+  sub.option("reference", options->other,
+             "file of reference bodies, for example from strata nbody reference", "REFERENCE")
+      .required();
+  sub.option(
+         "--tolerance", options->tolerance,
          "largest allowed distance of a body from its reference, relative to the root mean square "
          "of all reference positions (or velocities)")
-      ->capture_default_str();
-  sub->callback([options, &status] { status = static_cast<int>(verify(*options)); });
+      .shows_default();
+  sub.on_run([options, &status] { status = static_cast<int>(verify(*options)); });
 
-  sub = group->add_subcommand(
+  sub = group.subcommand(
       "trimmed-mean",
       "mean of a list of numbers without the two highest and two lowest, and the median");
-  option(sub, "file", options->file, "file with one number per line; default: standard input",
-         "FILE");
-  sub->callback([options] { trimmed_mean(*options); });
+  sub.option("file", options->file, "file with one number per line; default: standard input",
+             "FILE");
+  sub.on_run([options] { trimmed_mean(*options); });
 
-  group->add_subcommand("ladder", "list every rung: change, source and expected gain")
-      ->callback([] { print_ladder("nbody"); });
+  group.subcommand("ladder", "list every rung: change, source and expected gain").on_run([] {
+    print_ladder("nbody");
+  });
 }
 
 }  // namespace strata

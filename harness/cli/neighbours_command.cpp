@@ -3,10 +3,8 @@
 #include "harness/case/text.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/dataset_command.hpp"
-#include "harness/cli/seed_option.hpp"
 #include "nbody/neighbours/problem/agent_file.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <cmath>
@@ -176,51 +174,50 @@ ExitCode verify(const NeighboursOptions& options) {
 
 }  // namespace
 
-void add_neighbours(CLI::App& app, int& status) {
+void add_neighbours(Command app, int& status) {
   const auto options = std::make_shared<NeighboursOptions>();
-  auto* group = app.add_subcommand(
-      "neighbours", "generate files of agents, find their neighbours, compare files");
-  group->require_subcommand(1);
-  const auto add_overwrite = [&](CLI::App* sub) {
-    sub->add_flag("--overwrite", options->overwrite, "overwrite an existing file");
+  auto group = app.subcommand("neighbours",
+                              "generate files of agents, find their neighbours, compare files");
+  group.require_subcommand();
+  const auto add_overwrite = [&](Command sub) {
+    sub.flag("--overwrite", options->overwrite, "overwrite an existing file");
   };
 
-  auto* sub =
-      group->add_subcommand("generate", "generate agents from a seed and write them to a file");
-  option(sub, "--problem", options->problem, "boids, circles or list", "NAME");
-  option(sub, "--spread", options->spread, "uniform, clustered or jittered", "NAME");
-  option(sub, "--agents", options->agents, "number of agents")->capture_default_str();
-  option(sub, "--world", options->world,
-         "radius of the sphere for boids (default 50), edge of the cube otherwise (density 1; "
-         "jittered: about 1/16)");
-  option(sub, "--radius", options->radius,
-         "agents closer than this are neighbours (boids: √18, others: 2)");
-  option(sub, "--seed", options->seed, "seed of the generator: the same seed gives the same agents")
-      ->check(refuse_no_seed)
-      ->capture_default_str();
-  option(sub, "file", options->file, "output file", "FILE")->required();
+  auto sub = group.subcommand("generate", "generate agents from a seed and write them to a file");
+  sub.option("--problem", options->problem, "boids, circles or list", "NAME");
+  sub.option("--spread", options->spread, "uniform, clustered or jittered", "NAME");
+  sub.option("--agents", options->agents, "number of agents").shows_default();
+  sub.option("--world", options->world,
+             "radius of the sphere for boids (default 50), edge of the cube otherwise (density 1; "
+             "jittered: about 1/16)");
+  sub.option("--radius", options->radius,
+             "agents closer than this are neighbours (boids: √18, others: 2)");
+  sub.option("--seed", options->seed, "seed of the generator: the same seed gives the same agents")
+      .is_seed()
+      .shows_default();
+  sub.option("file", options->file, "output file", "FILE").required();
   add_overwrite(sub);
-  sub->callback([options] { generate(*options); });
+  sub.on_run([options] { generate(*options); });
 
-  sub = group->add_subcommand(
+  sub = group.subcommand(
       "reference", "move the agents of a file and find their neighbours, in double precision");
-  option(sub, "file", options->file, "file of agents", "FILE")->required();
-  option(sub, "out", options->other, "output file", "OUT")->required();
-  option(sub, "--steps", options->steps, "number of time steps before the search")
-      ->capture_default_str();
+  sub.option("file", options->file, "file of agents", "FILE").required();
+  sub.option("out", options->other, "output file", "OUT").required();
+  sub.option("--steps", options->steps, "number of time steps before the search").shows_default();
   add_overwrite(sub);
-  sub->callback([options] { reference(*options); });
+  sub.on_run([options] { reference(*options); });
 
-  sub = group->add_subcommand(
+  sub = group.subcommand(
       "verify",
       "compare two files of agents: header, positions, neighbours; exit status 1 if they differ");
-  option(sub, "file", options->file, "file of agents", "FILE")->required();
-  option(sub, "reference", options->other, "file of reference agents", "REFERENCE")->required();
-  option(sub, "--tolerance", options->tolerance,
+  sub.option("file", options->file, "file of agents", "FILE").required();
+  sub.option("reference", options->other, "file of reference agents", "REFERENCE").required();
+  sub.option(
+         "--tolerance", options->tolerance,
          "largest allowed distance of an agent from its reference, relative to the extent of the "
          "world")
-      ->capture_default_str();
-  sub->callback([options, &status] { status = static_cast<int>(verify(*options)); });
+      .shows_default();
+  sub.on_run([options, &status] { status = static_cast<int>(verify(*options)); });
 }
 
 }  // namespace strata

@@ -1,14 +1,13 @@
 #include "harness/case/error.hpp"
 #include "harness/cli/commands.hpp"
 
-#include <CLI/CLI.hpp>
-
 namespace strata {
 
 /// Hidden: it says only why it is not there.
-void add_bench(CLI::App& app, int& /*status*/) {
-  auto* sub = app.add_subcommand("bench", "")->group("")->allow_extras();
-  sub->callback([] {
+void add_bench(Command app, int& /*status*/) {
+  auto sub = app.hidden_subcommand("bench");
+  sub.allow_extras();
+  sub.on_run([] {
     throw UsageError{
         "bench: this build has no Google Benchmark; install libbenchmark-dev and build with "
         "-DSTRATA_BENCH=ON"};

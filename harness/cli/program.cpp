@@ -25,7 +25,7 @@ int fail(ExitCode code, std::string_view what) {
 }
 
 /// Internal to `run`: hidden.
-void add_worker(CLI::App& app, int& status) {
+void add_worker(Command app, int& status) {
   struct Options {
     std::string device = "auto";
     CounterSelection counters;
@@ -34,14 +34,14 @@ void add_worker(CLI::App& app, int& status) {
     bool trace = false;
   };
   const auto options = std::make_shared<Options>();
-  auto* worker = app.add_subcommand("worker", "")->group("");
-  worker->add_option("--device", options->device);
-  worker->add_option("--counters", options->counters.wanted)->allow_extra_args(false);
-  worker->add_flag("--probe", options->probe);
-  worker->add_flag("--count", options->count);
-  worker->add_flag("--trace", options->trace);
-  worker->add_flag("--by-benchmark", options->counters.by_benchmark);
-  worker->callback([options, &status] {
+  auto worker = app.hidden_subcommand("worker");
+  worker.option("--device", options->device);
+  worker.option("--counters", options->counters.wanted);
+  worker.flag("--probe", options->probe);
+  worker.flag("--count", options->count);
+  worker.flag("--trace", options->trace);
+  worker.flag("--by-benchmark", options->counters.by_benchmark);
+  worker.on_run([options, &status] {
     const auto request = parse_device_request(options->device);
     if (options->probe) {
       status = answer_probe(request, options->counters);
@@ -53,7 +53,7 @@ void add_worker(CLI::App& app, int& status) {
 }
 
 int parse(std::vector<std::string> command,
-          const std::function<void(CLI::App& app, int& status)>& add) {
+          const std::function<void(Command app, int& status)>& add) {
   CLI::App app{"Measures the memory hierarchy of a GPU, or of the CPU if there is no GPU.",
                "strata"};
   const BuildInfo& build = build_info();
@@ -66,8 +66,8 @@ int parse(std::vector<std::string> command,
       "input;\n3 no usable device; 130 interrupted (the run folder can be resumed).\nFirst steps: "
       "strata doctor; strata run quick; strata report RUN");
   int status = 0;
-  add(app, status);
-  add_worker(app, status);
+  add(Command{app}, status);
+  add_worker(Command{app}, status);
   try {
     app.parse(static_cast<int>(command.size()), argument_vector(command).data());
   } catch (const CLI::ParseError& error) {
@@ -80,7 +80,7 @@ int parse(std::vector<std::string> command,
 }  // namespace
 
 int run_program(std::vector<std::string> command,
-                const std::function<void(CLI::App& app, int& status)>& add) {
+                const std::function<void(Command app, int& status)>& add) {
   try {
     return parse(std::move(command), add);
   } catch (const UsageError& error) {

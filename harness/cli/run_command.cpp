@@ -9,7 +9,6 @@
 #include "harness/run/first_numbers.hpp"
 #include "harness/run/supervisor.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -219,7 +218,7 @@ ExitCode finish(const RunSummary& summary, const RunFolder& folder, bool quiet) 
     const auto numbers =
         first_numbers(context, read_samples(folder.path() / "samples.jsonl", context.sweep.cases));
     if (!numbers.empty()) say(fmt::format("{} ({})", context.device.name, context.run));
-    std::ranges::for_each(in_columns(numbers), say);
+    std::ranges::for_each(numbers, say);
   }
   say(fmt::format(
       "{} measured, {} skipped, {} failed, {} still to do; {} of {} rows valid ({:.1f} %)"
@@ -392,39 +391,38 @@ RecordedRun record_run(const std::function<Sweep(Backend)>& sweep_on, const std:
   return {.folder = folder.path(), .context = folder.context(), .state = summary.state};
 }
 
-void add_run(CLI::App& app, int& status, const std::vector<std::string>& command) {
+void add_run(Command app, int& status, const std::vector<std::string>& command) {
   const auto options = std::make_shared<RunOptions>();
   options->command = command;
-  auto* sub = app.add_subcommand(
+  auto sub = app.subcommand(
       "run", "measure a sweep in isolated worker processes; an interrupted run can be resumed");
-  option(sub, "sweep", options->sweep, "sweep file, or quick, default or full", "SWEEP");
-  option(sub, "--device", options->device, "auto, cuda:N or host");
-  option(sub, "--filter", options->filter, "measure only cases whose id matches", "RE");
-  option(sub, "--set", options->settings,
-         "replace an axis or a plan value: layout_read.layout=aos,soa, plan.max_samples=9",
-         "NAME.KEY=VALUE");
-  option(sub, "--out", options->out, "folder in which to create the run folder", "DIR");
-  option(sub, "--resume", options->resume, "resume this run folder", "RUN");
-  option(sub, "--counters", options->counters,
-         "what to count after timing: auto, none (also omits the phases of steps), or a "
-         "comma-separated list of counter sets, files of sets and metrics",
-         "LIST");
-  sub->add_flag("--dry-run", options->dry_run,
-                "print the cases and their estimated cost, and exit");
-  sub->add_flag("--quiet", options->quiet, "do not show progress");
-  sub->add_flag("--anonymous", options->anonymous,
-                "omit what identifies this machine or its user from context.json");
-  sub->footer(
+  sub.option("sweep", options->sweep, "sweep file, or quick, default or full", "SWEEP");
+  sub.option("--device", options->device, "auto, cuda:N or host");
+  sub.option("--filter", options->filter, "measure only cases whose id matches", "RE");
+  sub.option("--set", options->settings,
+             "replace an axis or a plan value: layout_read.layout=aos,soa, plan.max_samples=9",
+             "NAME.KEY=VALUE");
+  sub.option("--out", options->out, "folder in which to create the run folder", "DIR");
+  sub.option("--resume", options->resume, "resume this run folder", "RUN");
+  sub.option("--counters", options->counters,
+             "what to count after timing: auto, none (also omits the phases of steps), or a "
+             "comma-separated list of counter sets, files of sets and metrics",
+             "LIST");
+  sub.flag("--dry-run", options->dry_run, "print the cases and their estimated cost, and exit");
+  sub.flag("--quiet", options->quiet, "do not show progress");
+  sub.flag("--anonymous", options->anonymous,
+           "omit what identifies this machine or its user from context.json");
+  sub.footer(
       "The run folder records the command line, the sweep, the device with its UUID and bus "
       "address, the\nCPU, the kernel version and the build of strata. It does not record host "
       "name, user or environment.\nWith --anonymous it omits UUID and bus address, and your own "
       "words and paths in the command line and\nthe sweep file.");
-  sub->callback([sub, options, &status] {
+  sub.on_run([sub, options, &status] {
     // Until the process ends, because stdout is flushed again at exit.
     (void)std::signal(SIGPIPE, SIG_IGN);
-    const bool resumes = sub->count("--resume") > 0;
+    const bool resumes = sub.has("--resume");
     for (const char* name : {"sweep", "--filter", "--set", "--out", "--counters", "--anonymous"}) {
-      if (!resumes || sub->count(name) == 0) continue;
+      if (!resumes || !sub.has(name)) continue;
       throw UsageError{
           fmt::format("{}: a resumed run keeps its cases and counters; omit this option", name)};
     }

@@ -8,7 +8,6 @@
 #include "harness/record/build_info.hpp"
 #include "harness/run/selftest.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -134,19 +133,19 @@ ExitCode selftest(const SelftestOptions& options) {
 
 }  // namespace
 
-void add_selftest(CLI::App& app, int& status, const std::vector<std::string>& command) {
+void add_selftest(Command app, int& status, const std::vector<std::string>& command) {
   const auto options = std::make_shared<SelftestOptions>();
   options->command = command;
-  auto* sub = app.add_subcommand(
+  auto sub = app.subcommand(
       "selftest", "check known answers, and that deliberate mistakes are caught, on this device");
-  option(sub, "--device", options->device, "auto, cuda:N or host");
-  option(sub, "--json", options->json, "also write the table to this file", "FILE");
-  option(sub, "--out", options->out, "keep the judged run in this folder", "DIR");
-  sub->add_flag("--quiet", options->quiet, "do not show progress");
-  sub->footer(
+  sub.option("--device", options->device, "auto, cuda:N or host");
+  sub.option("--json", options->json, "also write the table to this file", "FILE");
+  sub.option("--out", options->out, "keep the judged run in this folder", "DIR");
+  sub.flag("--quiet", options->quiet, "do not show progress");
+  sub.footer(
       "Exit status: 0 every claim is proved; 1 a claim is refuted, or a mistake was not caught; 3 "
       "some claim\ncannot be proved here, because there are no counters or the device was busy.");
-  sub->callback([options, &status] { status = static_cast<int>(selftest(*options)); });
+  sub.on_run([options, &status] { status = static_cast<int>(selftest(*options)); });
 }
 
 }  // namespace strata

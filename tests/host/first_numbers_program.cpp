@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
   const auto context = strata::from_json<strata::RunContext>(
       strata::read_regular(run / "context.json", O_NOFOLLOW, "the context of a run", 1 << 25));
   const auto records = strata::read_samples(run / "samples.jsonl", context.sweep.cases);
-  for (const auto& line : strata::in_columns(strata::first_numbers(context, records)))
+  for (const auto& line : strata::first_numbers(context, records))
     std::puts(line.c_str());
   return 0;
 }
