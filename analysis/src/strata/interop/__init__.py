@@ -10,12 +10,14 @@ file can support; none of our gates checked it, so every case is `unverified`.
 - `strata.interop.plain_csv`: the table of a run as CSV, export.
 """
 
+import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal
 
 from msgspec.structs import replace
 
-from strata.run import Run, RunError, read_text, write_whole
+from strata.run import Run, RunError, one_line, read_text, write_whole
 from strata.run.private import anonymous, without_paths
 
 Target = Literal["google-benchmark", "pyperf", "parquet", "csv"]
@@ -42,11 +44,22 @@ def export(run: Run, file: Path, *, to: Target, force: bool = False, unnamed: bo
     return write_whole(file, lambda: formats[to].encode(run), force=force)
 
 
-def bring_in(file: Path, folder: Path, *, force: bool = False) -> Path:
+def _warn(line: str) -> None:
+    sys.stderr.write(f"strata: {one_line(line)}\n")
+
+
+def _listed(reasons: Mapping[str, int]) -> str:
+    return "they " + ", ".join(f"{reason} ({count:,})" for reason, count in reasons.items())
+
+
+def bring_in(
+    file: Path, folder: Path, *, force: bool = False, warn: Callable[[str], None] = _warn
+) -> Path:
     """Make a run folder below `folder` from another tool's file; returns its path.
 
     Its name contains the first digits of the file's digest: the same file makes the same run
-    anywhere. Raises `RunError` if the file has no known format or is damaged, or the run exists; or
+    anywhere. `warn` receives one line that counts the values of the file that are no rows, if there
+    are any. Raises `RunError` if the file has no known format or is damaged, or the run exists; or
     OSError.
     """
     from strata.interop import google_benchmark, nsight_compute
@@ -56,7 +69,12 @@ def bring_in(file: Path, folder: Path, *, force: bool = False) -> Path:
     theirs = text.lstrip().startswith("{")
     if theirs or nsight_compute.is_table(text):
         decode = google_benchmark.decode if theirs else nsight_compute.decode
-        return write(decode(text, file), file, text, folder, force=force)
+        imported = decode(text, file)
+        made = write(imported, file, text, folder, force=force)
+        if count := sum(imported.left_out.values()):
+            values = "values" if count > 1 else "value"
+            warn(f"{count:,} {values} not imported, because {_listed(imported.left_out)}")
+        return made
     said = next((line for line in text.splitlines() if line.startswith("==ERROR==")), "")
     first = next((line for line in text.splitlines() if line.strip()), "")[:60]
     found = said or (f"a file that begins {first!r}" if first else "an empty file")

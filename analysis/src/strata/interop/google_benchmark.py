@@ -9,12 +9,14 @@ requires it. Invalid rows are left out, since the format cannot mark them.
 
 Import: `real_time` and `cpu_time` in seconds, provenance `timed`; rates that Google Benchmark
 computes from its own time (`bytes_per_second`, `items_per_second`) likewise; other counters are
-what their author says: `published`, unit unknown. What `strata` itself exported returns with its
-cases, quantities and units.
+what their author says: `published`, unit unknown. A benchmark that was registered twice is two
+cases. What `strata` itself exported returns with its cases, quantities and units. Values that
+become no row are counted (`Imported.left_out`).
 """
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
@@ -44,7 +46,6 @@ from strata.run import (
     RunError,
     case_id,
     finite,
-    grouped,
 )
 from strata.run.private import without_paths
 from strata.run.strict import WrongError, refusal, whole
@@ -65,9 +66,16 @@ NO_COUNTER = {
     "repetition_index", "threads", "iterations", "real_time", "cpu_time", "time_unit", "label",
     "aggregate_name", "aggregate_unit", "error_occurred", "error_message", "skipped",
     "skip_message", "cpu_coefficient", "real_coefficient", "big_o", "rms",
-    "allocs_per_iter", "max_bytes_used", "total_allocated_bytes", "net_heap_growth",
 }  # fmt: skip
-"""What an entry has that is no counter of its author (`allocs_per_iter` on: its memory manager)."""
+"""What an entry has that is no counter."""
+FITS = {"BigO": ("cpu_coefficient", "real_coefficient"), "RMS": ("rms",)}
+"""Aggregates that describe several benchmarks, and their values."""
+FIT = "are fits of complexity"
+DERIVED = "are computed from values that are imported"
+STATISTIC = "are statistics other than mean and median"
+FAILED = "are of repetitions that failed"
+NO_NUMBER = "are no numbers in each repetition"
+NOT_MEASURED = "are CPU times, which no run of strata measures"
 FLAGS = frozenset({"real_time", "process_time", "manual_time"})
 """Words at the end of a name that say which clock was read."""
 HUGE = 1e140
@@ -232,6 +240,9 @@ class _Entry(Struct):
 
     name: str
     numbers: dict[str, float | None]
+    family_index: int | None = None
+    per_family_instance_index: int | None = None
+    repetition_index: int | None = None
     run_name: str = ""
     run_type: str = ""
     aggregate_name: str = ""
@@ -273,16 +284,19 @@ def decode(text: str, file: Path) -> Imported:
             refuse(f"the time unit {unit!r} of {entry.name}", f"one of {', '.join(PER_SECOND)}")
         for key in TIMES:
             time = entry.numbers.get(key)
-            entry.numbers[key] = None if time is None else time / PER_SECOND[unit]
-    # Before version 1.5 an aggregate had its benchmark's name and a suffix.
-    last = r"_(mean|median|stddev|cv|BigO|RMS)$"
-    groups = grouped(entries, lambda one: one.run_name or re.sub(last, "", one.name))
-    backends: set[Backend] = {own[2] if own else "host" for own in map(_own, groups)}
+            if time is not None:
+                entry.numbers[key] = time / PER_SECOND[unit]
+    left_out = Counter[str]()
+    groups = _groups(entries, left_out)
+    if not groups:
+        refuse("fits of complexity alone", "benchmarks")
+    own = (_own(group[0].run_name) for group in groups)
+    backends: set[Backend] = {one[2] if one else "host" for one in own}
     if len(backends) > 1:
         refuse("benchmarks of the GPU and of the CPU", "those of one of the two")
     said = data.context
     ours = units if said.strata_version else None
-    cases = [_case(title, group, ours) for title, group in groups.items()]
+    cases = [_case(group[0].run_name, group, ours, left_out) for group in groups]
     caches = [CpuCache(one.level, one.type.lower(), one.size, 0) for one in said.caches]
     known = ("host_name", "mhz_per_cpu", "cpu_scaling_enabled", "load_avg", "executable")
     told = {key: raw["context"][key] for key in known if key in raw["context"]}
@@ -297,7 +311,42 @@ def decode(text: str, file: Path) -> Imported:
         "host": {"cores": said.num_cpus, "caches": caches, **told},
     }
     device = said.device or UNKNOWN
-    return Imported(TOOL, backends.pop(), cases, context, device, _utc(said.date))
+    return Imported(TOOL, backends.pop(), cases, context, device, _utc(said.date), left_out)
+
+
+def _groups(entries: Sequence[_Entry], left_out: Counter[str]) -> list[list[_Entry]]:
+    """The entries of each benchmark, with `run_name` and `run_type` set; fits are left out.
+
+    A benchmark that was registered twice is two: its families differ, or a repetition comes again.
+    """
+    names = {entry.name for entry in entries}
+    repeated = Counter[object]()
+    groups: dict[object, list[_Entry]] = {}
+    for one in entries:
+        if not (one.run_type or one.run_name):  # before version 1.5: the name and a suffix
+            title, _, kind = one.name.rpartition("_")
+            known = title in names or {f"{title}_mean", f"{title}_stddev"} <= names
+            if known and kind in (*AGGREGATES, *FITS):
+                one.run_name, one.run_type, one.aggregate_name = title, "aggregate", kind
+        one.run_name = one.run_name or one.name
+        if one.aggregate_name in FITS:
+            fits = FITS[one.aggregate_name]
+            left_out.update([FIT] * sum(one.numbers.get(key) is not None for key in fits))
+            continue
+        key = (one.run_name, one.family_index, one.per_family_instance_index)
+        which = one.aggregate_name or one.repetition_index
+        place = repeated[key, which] if which is not None else 0
+        repeated[key, which] += 1
+        groups.setdefault((key, place), []).append(one)
+    return [*groups.values()]
+
+
+def _values(entry: _Entry) -> dict[str, float | None]:
+    return {
+        key: number
+        for key, number in entry.numbers.items()
+        if key not in NO_COUNTER or (key in TIMES and number is not None)
+    }
 
 
 def _utc(date: Any) -> str | None:
@@ -323,13 +372,16 @@ def _own(title: str) -> tuple[str, str, Backend, dict[str, str]] | None:
     return suite, benchmark, "cuda" if backend == "cuda" else "host", params
 
 
-def _case(title: str, group: Sequence[_Entry], units: Units | None) -> Found:
+def _case(
+    title: str, group: Sequence[_Entry], units: Units | None, left_out: Counter[str]
+) -> Found:
     """A benchmark as a case; `units` are None unless our own export wrote it."""
     found = _named(title, ours=units is not None)
     aggregates = {one.aggregate_name: one for one in group if one.run_type == "aggregate"}
     samples = [one for one in group if one.run_type != "aggregate"]
     wrong = [one for one in samples if one.error_occurred or one.skipped]
     good = [one for one in samples if one not in wrong]
+    left_out.update(FAILED for one in wrong for value in _values(one).values() if value)
     said = next((one.error_message or one.skip_message for one in wrong), "")
     if wrong and not good:
         skipped = wrong[0].skipped or said.startswith("skipped")
@@ -339,7 +391,7 @@ def _case(title: str, group: Sequence[_Entry], units: Units | None) -> Found:
     labels = sorted({one.label for one in good} - {""})
     invalid = [label for label in labels if label.startswith("INVALID") and units is not None]
     gates += [Gate("label", "failed", label) for label in invalid[:1]]
-    measurements = [*_measurements(good, aggregates, units or {})]
+    measurements = [*_measurements(good, aggregates, units or {}, left_out)]
     if not measurements:
         return replace(found, reason="it has no finite time")
     facts: Json = {"label": "; ".join(labels)} if labels else {}
@@ -369,27 +421,45 @@ def _named(title: str, *, ours: bool) -> Found:
 
 
 def _measurements(
-    good: Sequence[_Entry], aggregates: Mapping[str, _Entry], units: Units
+    good: Sequence[_Entry],
+    aggregates: Mapping[str, _Entry],
+    units: Units,
+    left_out: Counter[str],
 ) -> Iterator[Measurement]:
     """The repetitions, otherwise the mean and the median, if only they were kept."""
     kept = [kind for kind in ("median", "mean") if kind in aggregates]
-    alone = [(f"{METHOD}_{kind}", [aggregates[kind]]) for kind in kept]
-    for method, entries in [(METHOD, good)] if good else alone:
-        for key in dict.fromkeys(key for entry in entries for key in entry.numbers):
+    sources: list[tuple[str, Sequence[_Entry]]]
+    sources = [(f"{METHOD}_{kind}", [aggregates[kind]]) for kind in kept]
+    if good:
+        known = {key for entry in good for key in entry.numbers}
+        sources = [(METHOD, good), *sources]
+    taken: set[tuple[str, str]] = set()
+    for method, entries in sources:
+        for key in dict.fromkeys(key for entry in entries for key in _values(entry)):
             samples = [entry.numbers[key] for entry in entries if key in entry.numbers]
-            yield from _quantity(key, method, samples, units, entries[0].label)
-    if good and "median" in aggregates:
-        numbers = aggregates["median"].numbers
-        for key in [key for key in numbers if key not in good[0].numbers]:
-            yield from _quantity(key, f"{METHOD}_median", [numbers[key]], units)
+            if good and entries is not good and key in known:
+                left_out.update([DERIVED] * len(samples))
+                continue
+            made = _quantity(key, method, samples, units, entries[0].label)
+            if isinstance(made, str):
+                left_out.update([made] * sum(number != 0 for number in samples))
+                continue
+            quantity, number = made.quantity, 1
+            while (quantity, made.method) in taken:  # names that become the same
+                number += 1
+                quantity = f"{made.quantity}_{number}"
+            taken.add((quantity, made.method))
+            yield replace(made, quantity=quantity)
+    for kind in aggregates.keys() - set(kept):
+        left_out.update([DERIVED if good else STATISTIC] * len(_values(aggregates[kind])))
 
 
 def _quantity(
-    key: str, method: str, samples: Sequence[float | None], units: Units, label: str = ""
-) -> Iterator[Measurement]:
+    key: str, method: str, samples: Sequence[float | None], units: Units, label: str
+) -> Measurement | str:
     """A time, named by `label` in our own export, or a counter: ours, a rate, or its author's.
 
-    None if it is neither, or is not a number in one of the repetitions.
+    Otherwise the reason why it is none.
     """
     numbers = tuple(number for number in samples if number is not None)
     own, _, by = key.partition(":")
@@ -399,13 +469,12 @@ def _quantity(
         what = key, "s", "timed", method
     elif key == "real_time" and (said := LABEL.fullmatch(label)):
         what = said["quantity"], "s", "timed", said["method"]
-    elif key in NO_COUNTER:  # CPU time was not measured for our own cases either
-        return
+    elif key in TIMES:
+        return DERIVED if key == "real_time" else NOT_MEASURED
     elif spelt:
         what = own, *units.get(key, (UNKNOWN, "published")), by
     elif key in RATES:
         what = key, RATES[key], "timed", method
     else:
         what = key if METRIC.fullmatch(key) else name(key), UNKNOWN, "published", method
-    if len(numbers) == len(samples):
-        yield Measurement(*what, numbers, NOISE)
+    return Measurement(*what, numbers, NOISE) if len(numbers) == len(samples) else NO_NUMBER
