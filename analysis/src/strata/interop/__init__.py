@@ -11,7 +11,7 @@ file can support; none of our gates checked it, so every case is `unverified`.
 """
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
@@ -24,9 +24,22 @@ Target = Literal["google-benchmark", "pyperf", "parquet", "csv"]
 """What a run can be written as."""
 
 
-def export(run: Run, file: Path, *, to: Target, force: bool = False, unnamed: bool = False) -> Path:
+def _warn(line: str) -> None:
+    sys.stderr.write(f"strata: {one_line(line)}\n")
+
+
+def export(
+    run: Run,
+    file: Path,
+    *,
+    to: Target,
+    force: bool = False,
+    unnamed: bool = False,
+    warn: Callable[[str], None] = _warn,
+) -> Path:
     """Write `run` to `file`, whole or not at all; raises `RunError` if it exists, or OSError.
 
+    `warn` receives one line that counts what the format cannot hold, if there is anything.
     `unnamed` leaves out what identifies who measured, and where (`strata.run.private`).
     """
     from strata.interop import google_benchmark, parquet, plain_csv, pyperf
@@ -41,15 +54,11 @@ def export(run: Run, file: Path, *, to: Target, force: bool = False, unnamed: bo
         run = anonymous(run)
         cut = (replace(row, reasons=without_paths(row.reasons)) for row in run.rows)
         run = replace(run, rows=tuple(cut))
-    return write_whole(file, lambda: formats[to].encode(run), force=force)
-
-
-def _warn(line: str) -> None:
-    sys.stderr.write(f"strata: {one_line(line)}\n")
-
-
-def _listed(reasons: Mapping[str, int]) -> str:
-    return "they " + ", ".join(f"{reason} ({count:,})" for reason, count in reasons.items())
+    made = write_whole(file, lambda: formats[to].encode(run), force=force)
+    losses = {"google-benchmark": google_benchmark.losses, "pyperf": pyperf.losses}
+    if to in losses and (told := losses[to](run)):
+        warn(told)
+    return made
 
 
 def bring_in(
@@ -63,7 +72,7 @@ def bring_in(
     OSError.
     """
     from strata.interop import google_benchmark, nsight_compute
-    from strata.interop._run_folder import write
+    from strata.interop._run_folder import because, write
 
     text = read_text(file)
     theirs = text.lstrip().startswith("{")
@@ -73,7 +82,7 @@ def bring_in(
         made = write(imported, file, text, folder, force=force)
         if count := sum(imported.left_out.values()):
             values = "values" if count > 1 else "value"
-            warn(f"{count:,} {values} not imported, because {_listed(imported.left_out)}")
+            warn(f"{count:,} {values} not imported, {because(imported.left_out)}")
         return made
     said = next((line for line in text.splitlines() if line.startswith("==ERROR==")), "")
     first = next((line for line in text.splitlines() if line.strip()), "")[:60]

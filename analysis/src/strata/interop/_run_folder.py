@@ -85,6 +85,12 @@ def word(text: str) -> str:
     return sign + re.sub(r"[^A-Za-z0-9._+-]+", "-", bare).strip("-") or "-"
 
 
+def because(reasons: Mapping[str, int]) -> str:
+    """`because they are invalid (3), have no unit (2)`."""
+    counted = (f"{reason} ({count:,})" for reason, count in reasons.items())
+    return f"because they {', '.join(counted)}"
+
+
 def write(imported: Imported, file: Path, text: str, folder: Path, *, force: bool) -> Path:
     """Write the run of the `text` in `file` below `folder`, whole or not at all; return a path."""
     digest = hashlib.sha256(text.encode()).hexdigest()

@@ -3,9 +3,11 @@
 Export: a case is a benchmark, a sample a repetition, followed by mean, median, stddev and cv as
 written by Google Benchmark 1.7 (`src/json_reporter.cc`, `src/statistics.cc`). Its `real_time` is
 the time of the case: `grid_time`, otherwise the first quantity in seconds (as in `strata bench`),
-otherwise cycles by the clock that was measured with them; the label says which. Other timed
-quantities are user counters, `quantity:method`. `cpu_time` is 0: no run measures it, but the format
-requires it. Invalid rows are left out, since the format cannot mark them.
+otherwise cycles by the clock that was measured with them; the label says which. Without any it is
+0, with the label `no time`. All other quantities are user counters, `quantity:method`, in as many
+repetitions as they have samples. `cpu_time` is 0: no run measures it, but the format requires it.
+Skipped and failed cases are errors with their reason. Invalid rows are left out, since the format
+cannot mark them; a case that has no other is an error. `losses` says what the format cannot hold.
 
 Import: `real_time` and `cpu_time` in seconds, provenance `timed`; rates that Google Benchmark
 computes from its own time (`bytes_per_second`, `items_per_second`) likewise; other counters are
@@ -19,16 +21,15 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import groupby
 from pathlib import Path
 from statistics import fmean, median, stdev
-from typing import Annotated, Any, Literal, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from strata.interop._run_folder import UNKNOWN, Found, Imported, Json, name, word
+from strata.interop._run_folder import UNKNOWN, Found, Imported, Json, because, name, word
 from strata.model.cases import CYCLE_CLOCKS, TIME_STAMPS
 from strata.run import (
     COMMIT,
@@ -36,6 +37,7 @@ from strata.run import (
     NAME,
     WORD,
     Backend,
+    Case,
     CpuCache,
     Gate,
     Measurement,
@@ -46,8 +48,10 @@ from strata.run import (
     RunError,
     case_id,
     finite,
+    grouped,
 )
 from strata.run.private import without_paths
+from strata.run.statistics import spread
 from strata.run.strict import WrongError, refusal, whole
 
 TOOL = "Google Benchmark"
@@ -60,6 +64,8 @@ ROWS = "strata_quantities"
 """Key of the context: JSON of counter -> [unit, provenance], which the format has no place for."""
 LABEL = re.compile(r"(?P<quantity>[\w.]+) by (?P<method>[\w.]+)", re.ASCII)
 """How our export says which of our rows `real_time` is."""
+NO_TIME = "no time"
+"""The label of a case whose `real_time` is 0 because it has none."""
 RATES = {"bytes_per_second": "B/s", "items_per_second": "1/s"}
 NO_COUNTER = {
     "name", "run_name", "run_type", "family_index", "per_family_instance_index", "repetitions",
@@ -91,18 +97,73 @@ def encode(run: Run) -> bytes:
     """The file that Google Benchmark would write for `run`, one line per member; in nanoseconds."""
     entries: list[Json] = []
     units: dict[str, tuple[str, Provenance]] = {}
-    family = 0
-    for case, group in groupby(run.rows, key=lambda row: row.case):
-        timed = _timed(group)
-        if not (time := time_of(timed)):
+    rows = grouped(run.rows, lambda row: row.case)
+    errors = 0
+    for family, case in enumerate(run.cases):
+        here = rows.get(case.id, [])
+        kept = [row for row in here if not _unfit(row)]
+        if reason := _error(case, kept, here):
+            entries.append(_entry(case.id, family, 1, 0.0) | reason)
+            errors += 1
             continue
-        row, nanoseconds, label = time
-        counters = [one for one in timed if one.valid and (one is not row or one.unit != "s")]
+        row, nanoseconds, label = time_of(here) or _no_time(kept)
+        counters = [one for one in kept if one is not row or one.unit != "s"]
         units |= {_counter(one): (one.unit, one.provenance) for one in counters}
-        entries += _entries(case, family, nanoseconds, counters, label)
-        family += 1
-    data = {"context": _context(run, units, len(run.cases) - family), "benchmarks": entries}
+        entries += _entries(case.id, family, nanoseconds, counters, label)
+    data = {"context": _context(run, units, errors), "benchmarks": entries}
     return f"{json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)}\n".encode()
+
+
+def losses(run: Run) -> str:
+    """What the format cannot hold of a run, counted by reason; empty if it holds all values."""
+    unfit = Counter(filter(None, map(_unfit, run.rows)))
+    rows, alone, visits, errors = grouped(run.rows, lambda row: row.case), 0, 0, 0
+    for case in run.cases:
+        here = rows.get(case.id, [])
+        kept = [row for row in here if not _unfit(row)]
+        errors += case.status == "measured" and not kept
+        count = len((time_of(here) or _no_time(kept))[1])
+        alone += sum(len(row.taken) > count for row in kept)
+        visits += sum(len(row.taken) <= count and spread(row.taken)[0] != row.value for row in kept)
+    few = "rows with their value alone, because the time of their case has fewer samples"
+    apart = "rows without the median of their visits, because the format has samples alone"
+    told = [
+        f"{count:,} of {total:,} {what}"
+        for count, total, what in (
+            (errors, len(run.cases), "cases as errors, because no row of them is valid"),
+            (alone, len(run.rows), few),
+            (visits, len(run.rows), apart),
+        )
+        if count
+    ]
+    if unfit:
+        told.insert(
+            0, f"{unfit.total():,} of {len(run.rows):,} rows not exported, {because(unfit)}"
+        )
+    return "; ".join(told)
+
+
+def _unfit(row: Row) -> str:
+    """Why a row is not exported; empty if it is."""
+    if not row.valid:
+        return "are invalid"
+    return "" if max(map(abs, row.taken), default=HUGE) < HUGE else f"have a value beyond {HUGE:g}"
+
+
+def _error(case: Case, kept: Sequence[Row], rows: Sequence[Row]) -> Json:
+    """What an entry says of a case without a row to export; empty if there is one."""
+    if kept:
+        return {}
+    invalid = f"INVALID {rows[0].reasons}" if rows else "no reason given"
+    reason = without_paths(case.reason or invalid)
+    if case.status == "skipped":
+        return {"skipped": True, "skip_message": reason}
+    return {"error_occurred": True, "error_message": reason}
+
+
+def _no_time(rows: Sequence[Row]) -> tuple[None, list[float], str]:
+    """The times of a case that has none: 0 for each sample."""
+    return None, [0.0] * max((len(row.taken) for row in rows), default=1), NO_TIME
 
 
 def _timed(rows: Iterable[Row]) -> list[Row]:
@@ -121,7 +182,10 @@ def _counts(row: Row, cycle: str) -> bool:
 
 
 def time_of(rows: Iterable[Row]) -> tuple[Row, list[float], str] | None:
-    """The valid time of a case: its row, nanoseconds of its samples, and their meaning."""
+    """The valid time of a case: its row, nanoseconds of its samples, and their meaning.
+
+    None if there is none.
+    """
     # Like seconds_of in harness/cli/bench_command.cpp.
     timed = _timed(rows)
     seconds, hertz, clocked = [row for row in timed if row.unit == "s"], 1.0, ""
@@ -144,7 +208,7 @@ def _counter(row: Row) -> str:
     return f"{row.quantity}:{row.method}"
 
 
-def _context(run: Run, units: Mapping[str, tuple[str, Provenance]], left_out: int) -> Json:
+def _context(run: Run, units: Mapping[str, tuple[str, Provenance]], errors: int) -> Json:
     context = run.context
     clock = context.host.facts.get("core_clock_hz") or context.device.facts.get("core_clock_hz")
     return {
@@ -166,11 +230,22 @@ def _context(run: Run, units: Mapping[str, tuple[str, Provenance]], left_out: in
         "strata_build_type": context.build.build_type,
         "strata_commit": context.build.commit,
         "strata_dirty": "true" if context.build.dirty else "false",
-        "strata_left_out": f"{left_out} of {len(run.cases)} cases: invalid, or without a time",
+        "strata_left_out": losses(run) or "nothing",
+        "strata_errors": f"{errors} of {len(run.cases)} cases: skipped, failed, or invalid",
         ROWS: json.dumps({counter: list(units[counter]) for counter in sorted(units)}),
         "strata_run": context.run,
         "strata_version": context.build.version,
     }
+
+
+def _entry(case: str, family: int, repetitions: int, time: float, **own: Any) -> Json:
+    """An entry: one repetition, or what `own` says."""
+    kind = "aggregate" if "aggregate_name" in own else "iteration"
+    suffix = f"_{own['aggregate_name']}" if "aggregate_name" in own else ""
+    head = {"name": f"{case}{suffix}", "family_index": family, "per_family_instance_index": 0}
+    head |= {"run_name": case, "run_type": kind, "repetitions": repetitions}
+    own = own or {"repetition_index": 0, "threads": 1, "iterations": 1}
+    return {**head, **own, "real_time": time, "cpu_time": 0.0, "time_unit": "ns"}
 
 
 def _entries(
@@ -178,24 +253,19 @@ def _entries(
 ) -> Iterator[Json]:
     """A benchmark's repetitions, then their statistics."""
     count = len(nanoseconds)
-
-    def entry(name: str, own: Json, time: float, told: Mapping[str, float]) -> Json:
-        kind = "aggregate" if "aggregate_name" in own else "iteration"
-        head = {"name": name, "family_index": family, "per_family_instance_index": 0}
-        head |= {"run_name": case, "run_type": kind, "repetitions": count}
-        times = {"real_time": time, "cpu_time": 0.0, "time_unit": "ns"}
-        return {**head, **own, **times, **told, "label": label}
-
+    taken = {
+        _counter(row): row.taken if len(row.taken) <= count else (row.value,) for row in counters
+    }
     for place, time in enumerate(nanoseconds):
         own: Json = {"repetition_index": place, "threads": 1, "iterations": 1}
-        told = {_counter(row): row.taken[place] for row in counters if len(row.taken) == count}
-        yield entry(case, own, time, told)
+        told = {name: values[place] for name, values in taken.items() if place < len(values)}
+        yield _entry(case, family, count, time, **own) | told | {"label": label}
     # Google Benchmark writes no statistics for one repetition either.
     for kind, function in (AGGREGATES if count > 1 else {}).items():
         unit = "percentage" if kind == "cv" else "time"
-        told = {_counter(row): function(row.taken) for row in counters if len(row.taken) > 1}
+        told = {name: function(values) for name, values in taken.items() if len(values) > 1}
         own = {"threads": 1, "aggregate_name": kind, "aggregate_unit": unit, "iterations": count}
-        yield entry(f"{case}_{kind}", own, function(nanoseconds), told)
+        yield _entry(case, family, count, function(nanoseconds), **own) | told | {"label": label}
 
 
 def _cv(samples: Sequence[float]) -> float:
@@ -211,7 +281,7 @@ AGGREGATES: dict[str, Statistic] = {"mean": fmean, "median": median, "stddev": s
 # --- in -------------------------------------------------------------------------------------------
 
 Count = Annotated[int, Meta(ge=0)]
-Units = Mapping[str, tuple[str, Literal["timed", "counted", "modelled"]]]
+Units = Mapping[str, tuple[str, Provenance]]
 """Unit and provenance of the counters that our own export wrote."""
 
 
