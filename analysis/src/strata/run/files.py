@@ -49,18 +49,18 @@ class RunError(ValueError):
 
 def one_line(text: str) -> str:
     """`text` with every control character (line ends too) made visible."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return "".join(
+        c if c.isprintable() or c in _SPACES else c.encode("unicode_escape").decode() for c in text
+    )
 
 
 def visible(text: str) -> str:
     """`text` for a terminal or a file, with control characters except line ends made visible."""
-    return "\n".join(
-        "".join(c if c.isprintable() or c in _SPACES else one_line(c) for c in line)
-        for line in text.split("\n")
-    )
+    return "\n".join(map(one_line, text.split("\n")))
 
 
 _SPACES = "\u00a0\u202f"
+"""Before units and between thousands."""
 
 
 def packed(path: Path) -> Path:
