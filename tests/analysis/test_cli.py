@@ -173,6 +173,27 @@ def test_a_message_keeps_the_space_before_a_unit() -> None:
     assert one_line("80.2\u00a0% of 1\u202f000\x1b[2J\n") == "80.2\u00a0% of 1\u202f000\\x1b[2J\\n"
 
 
+@pytest.mark.parametrize("command", ["roofline", "summary", "report", "validate", "submit"])
+def test_a_folder_of_runs_is_named_as_such(command: str, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        write_run(tmp_path / "runs", [layout_case()], header=context(run=name)).rename(
+            tmp_path / "runs" / name
+        )
+    done = strata(command, tmp_path / "runs")
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert "found a folder of 2 runs; expected one run folder" in line
+    assert f"such as {tmp_path / 'runs' / 'b'}" in line
+    assert "resume" not in line
+
+
+def test_an_export_to_a_pipe_names_it(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    done = strata("export", GPU_RUN, tmp_path / "pipe", "--to", "csv", "--force")
+    assert done.returncode == 2
+    assert "found a pipe; expected an unused name" in done.stderr
+
+
 def test_run_given_twice_is_one_line_and_exit_2(tmp_path: Path) -> None:
     run = write_run(tmp_path, [layout_case()])
     done = strata("report", run, run, "-o", tmp_path / "out")

@@ -268,7 +268,7 @@ def judge_fleet(
 
     try:
         settings = fleets.Settings(false_alarm=false_alarm, min_change=min_change)
-        with fleets.opened(runs, _warn) as parts:
+        with fleets.opened(runs, _warn, model=model, any_build=any_build) as parts:
             found = fleets.examine(
                 parts, _warn, settings, model=model, any_build=any_build, unnamed=unnamed
             )
@@ -353,8 +353,9 @@ def make_ready(
     force: Annotated[bool, _option("Write over such a run.", None, "--force")] = False,
 ) -> None:
     """Check a run, leave out what tells whose it is, pack it, and say how to contribute it."""
-    from strata.interop.submission import submit
+    from strata.interop.submission import refuse_large, submit
 
+    refuse_large(run)
     loaded = load_run(run)
     made = submit(loaded, out, force=force)
     context, valid = loaded.context, sum(row.valid for row in loaded.rows)
