@@ -137,6 +137,8 @@ def test_points_between_thousands_are_refused(tmp_path: Path) -> None:
     ("metric", "unit", "value"),
     [
         ("dram__bytes_read.sum", "byte", "1.024"),
+        ("dram__bytes_read.sum", "byte", "1 024"),
+        ("dram__bytes_read.sum", "byte", "1\u00a0024"),
         ("launch__grid_size", "", "4.096"),
         ("sm__cycles_elapsed.max", "cycle", "143.330"),
         ("sm__inst_executed.avg.per_cycle_active", "inst/cycle", "0,612"),
@@ -148,6 +150,11 @@ def test_numbers_of_another_locale_are_refused(
 ) -> None:
     page = raw({**SHAPE, metric: value}, units={metric: unit})
     assert f"found {value}" in refused(written(tmp_path, page), tmp_path)
+
+
+def test_a_page_of_semicolons_is_refused_as_such(tmp_path: Path) -> None:
+    page = raw({**SHAPE, INSTRUCTIONS: "1"}).replace('","', '";"')
+    assert "found columns separated by semicolons" in refused(written(tmp_path, page), tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ SUITE = "ncu"
 MEND = "write it again: LC_ALL=C ncu --csv --page raw --print-units base"
 
 NUMBER = re.compile(r"-?([1-9]\d{0,2}(,\d{3})+|\d+)(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
-NUMBER_LIKE = re.compile(r"-?\d[\d.,'\u00a0\u202f]*", re.ASCII)
+NUMBER_LIKE = re.compile(r"-?\d[\d.,' \u00a0\u2009\u202f]*", re.ASCII)
 THOUSANDS = re.compile(r"-?[1-9]\d{0,2}\.\d{3}", re.ASCII)
 """A whole number with a point between its thousands, if it is one."""
 INSTANCES = re.compile(r"(?P<total>[^(]*\d) \((?P<instances>.+)\)", re.ASCII)
@@ -254,6 +254,8 @@ def _cells(line: str, file: Path, number: int) -> list[str]:
 def _rows(lines: Sequence[str], file: Path) -> Iterator[tuple[int, int, dict[str, str]]]:
     """The rows after the header, with their line numbers and the line of their table's header."""
     start = next(number for number, line in enumerate(lines, 1) if _is_header(line))
+    if lines[start - 1].partition('"')[2].partition('"')[2].startswith(";"):
+        _refuse(file, "columns separated by semicolons", "commas, as ncu writes them", start)
     header = _cells(lines[start - 1], file, start)
     for column in (ID, KERNEL):
         if column not in header:
