@@ -19,7 +19,10 @@ def test_a_citation_of_a_known_source_is_a_link() -> None:
     assert [one.number for one in cites.used()] == sorted({first, second})
 
 
-@pytest.mark.parametrize("text", ["[9999]", "samples[1]", "[a]", "[1.5]", "x[0][2]", "[]"])
+@pytest.mark.parametrize(
+    "text",
+    ["[9999]", f"GPU [{'1' * 5000}]", "[\u0661]", "samples[1]", "[a]", "[1.5]", "x[0][2]", "[]"],
+)
 def test_other_brackets_are_left_alone(text: str) -> None:
     cites = Citations()
     assert cites.link(text) == text

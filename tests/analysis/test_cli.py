@@ -23,6 +23,7 @@ from builders import (
     strata_process,
     write_run,
 )
+from strata.run import one_line
 
 
 def test_report_ends_with_ten_numbers_and_the_path_of_the_page(tmp_path: Path) -> None:
@@ -158,6 +159,39 @@ def test_a_full_disk_is_one_line_that_names_a_file_and_leaves_none(tmp_path: Pat
     assert done.returncode == 2
     assert re.fullmatch(rf"strata: cannot write {tmp_path}/out/\S+: File too large\n", done.stderr)
     assert not (tmp_path / "out").exists()
+
+
+def test_a_missing_choice_lists_the_choices_in_one_line_without_escapes(tmp_path: Path) -> None:
+    done = strata("export", tmp_path, "x")
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert "Choose from: google-benchmark, pyperf" in line
+    assert "\\" not in line
+
+
+def test_a_message_keeps_the_space_before_a_unit() -> None:
+    assert one_line("80.2\u00a0% of 1\u202f000\x1b[2J\n") == "80.2\u00a0% of 1\u202f000\\x1b[2J\\n"
+
+
+@pytest.mark.parametrize("command", ["roofline", "summary", "report", "validate", "submit"])
+def test_a_folder_of_runs_is_named_as_such(command: str, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        write_run(tmp_path / "runs", [layout_case()], header=context(run=name)).rename(
+            tmp_path / "runs" / name
+        )
+    done = strata(command, tmp_path / "runs")
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert "found a folder of 2 runs; expected one run folder" in line
+    assert f"such as {tmp_path / 'runs' / 'b'}" in line
+    assert "resume" not in line
+
+
+def test_an_export_to_a_pipe_names_it(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    done = strata("export", GPU_RUN, tmp_path / "pipe", "--to", "csv", "--force")
+    assert done.returncode == 2
+    assert "found a pipe; expected an unused name" in done.stderr
 
 
 def test_run_given_twice_is_one_line_and_exit_2(tmp_path: Path) -> None:

@@ -70,6 +70,78 @@ def found(seed: int = 22) -> Comparison:
     )
 
 
+# --- power ----------------------------------------------------------------------------------------
+
+
+def noisy(folder: Path, name: str, spread: float = 30.0) -> Path:
+    """A run of 40 cases whose samples differ by `spread` percent."""
+    rng = np.random.default_rng(len(name))
+    lines = [
+        case([measurement(samples=rng.normal(100, spread, 9).clip(1).tolist())], params={"size": n})
+        for n in range(40)
+    ]
+    return write_run(folder / name, lines, header=context(run=name))
+
+
+def test_a_comparison_without_power_does_not_look_like_nothing_changed(tmp_path: Path) -> None:
+    runs = noisy(tmp_path, "before"), noisy(tmp_path, "after")
+    done = strata("compare", *runs)
+    assert done.returncode == 0, done.stderr
+    assert "0 slower, 0 faster, 0 changed" in done.stdout
+    told = "It could not have seen a change of 2.0\u00a0%, so it does not show that nothing changed"
+    assert told in done.stdout
+    assert "in 0 of 40 timed rows, alone (0) or with their whole family" in done.stdout
+    done = strata("compare", *runs, "--require-power", "2%")
+    assert done.returncode == 1
+    assert "strata: --require-power: Test Device" in done.stderr
+    assert told in done.stderr
+    assert strata("compare", *runs, "--require-power", "900%").returncode == 0
+
+
+@pytest.mark.parametrize(("size", "status"), [("3%", 0), ("0.03", 0), ("3 %", 0), ("2%", 1)])
+def test_a_quiet_comparison_has_the_required_power(size: str, status: int, tmp_path: Path) -> None:
+    before, after = written(tmp_path, "before"), written(tmp_path, "after")
+    done = strata("compare", before, after, "--require-power", size)
+    assert done.returncode == status, done.stderr
+    assert ("It could have seen a change of" in done.stdout) == (status == 0)
+
+
+@pytest.mark.parametrize("size", ["much", "-2%", "2%%", "nan", "2000%"])
+def test_a_size_that_is_none_is_bad_input(size: str, tmp_path: Path) -> None:
+    before, after = written(tmp_path, "before"), written(tmp_path, "after")
+    done = strata("compare", before, after, f"--require-power={size}")
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_devices_side_by_side_have_no_power() -> None:
+    assert list(output.without_power(())) == ["no two runs of one device were compared"]
+
+
+def test_rows_that_were_not_compared_notice_nothing(tmp_path: Path) -> None:
+    def run(name: str, invalid: int) -> Run:
+        rng = np.random.default_rng(5)
+        lines = [
+            case(
+                [measurement(samples=rng.normal(100, 0.01, 9).tolist())],
+                params={"size": place},
+                gates=[("result", "failed" if place < invalid else "passed", "")],
+            )
+            for place in range(60)
+        ]
+        return load_run(write_run(tmp_path / name, lines, header=context(run=name)))
+
+    most, few = (
+        compare(run(f"a{count}", count), run(f"b{count}", 0), Settings(power=0.05))
+        for count in (20, 31)
+    )
+    assert (len(most.noticeable()), len(most.changes), most.has_power) == (60, 40, True)
+    assert (len(few.noticeable()), len(few.changes), few.has_power) == (60, 29, False)
+    assert words.power(few).endswith("and not in half of them")
+    smallest = [one.found for one in most.changes]
+    assert all(a <= b for a, b in zip(most.noticeable(), smallest, strict=False))
+
+
 # --- the command ----------------------------------------------------------------------------------
 
 

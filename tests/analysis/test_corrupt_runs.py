@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -285,6 +286,43 @@ def test_one_corrupt_run_among_sound_ones_stops_them_all(
     edit(samples(run), lose_last_case)
     refused(capsys, "report", GPU_RUN, run, HOST_RUN, "-o", tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        (
+            lambda data: data["benchmarks"]["layout_read"].update(quantities=5),
+            "found 5; expected array as benchmarks.layout_read.quantities",
+        ),
+        (
+            lambda data: data["benchmarks"]["layout_read"].update(axes=[{"name": 7}]),
+            "found 7; expected str as benchmarks.layout_read.axes[0].name",
+        ),
+        (
+            lambda data: data["ladders"].update(nbody=[], other="x"),
+            'found "x"; expected array as ladders.other',
+        ),
+    ],
+)
+def test_a_wrong_member_within_a_mapping_is_named(
+    run: Path,
+    change: Callable[[dict[str, Any]], None],
+    found: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    file = run / "context.json"
+    axis = {"name": "layout", "meaning": "m", "defaults": []}
+    benchmark = {"suite": "micro", "question": "?", "axes": [axis], "quantities": []}
+    data = json.loads(file.read_text())
+    data |= {"benchmarks": {"atomics": benchmark, "layout_read": dict(benchmark)}, "ladders": {}}
+    change(data)
+    file.write_text(json.dumps(data))
+    with pytest.raises(SystemExit) as left:
+        main(["summary", f"{run}"])
+    assert left.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert found in line
 
 
 def test_a_spreadsheet_that_changed_nothing_but_line_ends_is_no_damage(run: Path) -> None:

@@ -246,6 +246,34 @@ def test_too_few_gpus_and_wrong_words_are_refused_in_one_line(
     assert "expected a data set of strata fleet add" in told
 
 
+def test_too_few_gpus_are_refused_before_any_rows_are_read(
+    tmp_path: Path, strata_fleet: Called, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unread(*_: object, **__: object) -> None:
+        pytest.fail("rows were read")
+
+    monkeypatch.setattr(fleet.dataset, "add", unread)
+    runs = [run_folder(tmp_path / "runs", at) for at in range(3)]
+    code, _, told = strata_fleet(*runs, "--out", tmp_path / "out")
+    assert (code, len(told.splitlines())) == (2, 1)
+    assert "found 3 GPUs; expected 4 or more" in told
+
+
+def test_many_damaged_runs_cost_a_few_lines(tmp_path: Path, strata_fleet: Called) -> None:
+    for at in range(90):
+        folder = tmp_path / "runs" / f"r{at}"
+        folder.mkdir(parents=True)
+        (folder / "context.json").write_text("{}")
+        (folder / "samples.jsonl").touch()
+    code, _, told = strata_fleet(tmp_path / "runs", "--out", tmp_path / "out")
+    lines = told.splitlines()
+    assert (code, len(lines)) == (2, fleet.SHOWN + 2)
+    assert lines[-2] == f"strata: warning: and {90 - fleet.SHOWN} more that cannot be used"
+    assert "found 0 GPUs; expected 4 or more" in lines[-1]
+    code, _, told = strata_fleet("add", tmp_path / "data", tmp_path / "runs")
+    assert len(told.splitlines()) == fleet.SHOWN + 1
+
+
 def test_every_cell_leads_somewhere(tmp_path: Path, small: World) -> None:
     runs = synthetic_fleet.made(small, 24, 7, ["host_link"])
     data = tmp_path / "data"

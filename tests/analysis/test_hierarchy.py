@@ -327,6 +327,22 @@ def test_the_terminal_has_boxes_of_at_most_100_columns(tmp_path: Path) -> None:
     assert "64 GiB*" in map_text.text([hierarchy(run)]).replace("\u00a0", " ")
 
 
+def test_notes_below_the_map_break_between_words(tmp_path: Path) -> None:
+    detail = " ".join(f"word{number}" for number in range(60))
+    noisy = measurement("load_time", [1], unit="s", noise="failed", detail=detail)
+    found = hierarchy(gpu(tmp_path, [chase("shared", 4096, 23, extra=[noisy])]))
+    lines = map_text.text([found]).splitlines()
+    assert max(map(len, lines)) <= map_text.WIDE
+    first = next(number for number, line in enumerate(lines) if "word0" in line)
+    last = next(n for n, line in enumerate(lines) if n > first and line.endswith(" …"))
+    note = " ".join(" ".join(lines[first : last + 1]).split())
+    whole = f"1.00 s, not valid: noise: {detail}".split()
+    shown = note.removesuffix(" …").split()[1:]
+    assert last > first
+    assert shown == whole[: len(shown)]
+    assert len(shown) > 10
+
+
 def test_the_cycles_of_a_cpu_are_those_of_its_time_stamp_counter() -> None:
     for name, words in ((H200, "B/cycle: per SM."), (CPU, "TSC cycles. B/cycle: per core.")):
         assert f"\n{words} *: " in map_text.text([hierarchy(excerpt(name))])

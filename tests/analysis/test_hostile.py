@@ -624,6 +624,19 @@ def test_a_table_with_a_formula_is_no_submission(
     assert not (tmp_path / "out").exists()
 
 
+def test_samples_beyond_a_submission_are_refused_before_they_are_parsed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = write_run(tmp_path, [layout_case("aos", SEVEN)])
+    line = (run / "samples.jsonl").read_bytes()
+    monkeypatch.setattr("strata.interop.submission.MOST_TO_SUBMIT", 2 << 20)
+    monkeypatch.setattr("strata.cli.load_run", lambda _: pytest.fail("the run was read"))
+    (run / "samples.jsonl").write_bytes(line * ((2 << 20) // len(line) + 1))
+    assert command("submit", run, "-o", tmp_path / "out") == 2
+    (told,) = capsys.readouterr().err.splitlines()
+    assert "found more than 2 MiB of samples" in told
+
+
 def test_no_cell_of_a_submitted_table_is_a_formula(tmp_path: Path) -> None:
     run = hostile(tmp_path / "evil-20260202T000000Z-0000000", tmp_path / "outside", every=6)
     lines = lines_of(run)

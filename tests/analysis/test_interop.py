@@ -338,21 +338,22 @@ def test_the_export_has_the_form_of_a_real_file() -> None:
             e for e in theirs["benchmarks"] if e["run_type"] == kind and "repeats" in e["name"]
         )
         for entry in ours["benchmarks"]:
-            if entry["run_type"] == kind:
+            if entry["run_type"] == kind and not {"error_message", "skipped"} & entry.keys():
                 kinds[kind] += 1
                 assert structure(entry) == structure(real)
                 assert type(entry["real_time"]) is type(real["real_time"])
     assert all(kinds.values())
     suffixes = [e["aggregate_name"] for e in theirs["benchmarks"][3:7]]
     assert suffixes == ["mean", "median", "stddev", "cv"]
-    first = ours["benchmarks"][0]["repetitions"]
-    assert [e["aggregate_name"] for e in ours["benchmarks"][first : first + 4]] == suffixes
+    timed = [e for e in ours["benchmarks"] if e["real_time"] > 0]
+    first = timed[0]["repetitions"]
+    assert [e["aggregate_name"] for e in timed[first : first + 4]] == suffixes
 
 
 def test_aggregates_are_those_of_the_samples() -> None:
     run = load_run(GPU_RUN)
     entries = document(run)["benchmarks"]
-    name = entries[0]["run_name"]
+    name = next(e["run_name"] for e in entries if e.get("label", "").startswith("grid_time"))
     row = next(r for r in run.rows if r.case == name and r.quantity == "grid_time")
     here = {e.get("aggregate_name"): e for e in entries if e["run_name"] == name}
     times = [e["real_time"] for e in entries if e["name"] == name]
@@ -363,7 +364,9 @@ def test_aggregates_are_those_of_the_samples() -> None:
     assert here["cv"]["aggregate_unit"] == "percentage"
 
 
-def test_cases_that_are_not_valid_or_have_no_time_are_left_out(tmp_path: Path) -> None:
+def test_cases_without_a_time_have_0_and_those_without_a_valid_row_are_errors(
+    tmp_path: Path,
+) -> None:
     def timed(place: int, *rows: dict[str, Any], failed: bool = False) -> dict[str, Any]:
         gates = [("result", "failed" if failed else "passed", "")]
         return case(rows, params={"place": place}, gates=gates)
@@ -385,9 +388,12 @@ def test_cases_that_are_not_valid_or_have_no_time_are_left_out(tmp_path: Path) -
         ],
     )
     ours = document(run)
-    names = {e["run_name"] for e in ours["benchmarks"]}
-    assert {name.rpartition("=")[2] for name in names} == {"0", "3", "5"}
-    assert ours["context"]["strata_left_out"].startswith("3 of 6 cases")
+    first = {e["run_name"].rpartition("=")[2]: e for e in reversed(ours["benchmarks"])}
+    assert {place for place, e in first.items() if e["real_time"] > 0} == {"0", "3", "5"}
+    assert first["1"]["error_message"] == "INVALID result: failed"
+    assert (first["2"]["label"], first["2"]["useful_bandwidth:clock64_slope"]) == ("no time", 1e9)
+    assert (first["4"]["label"], first["4"]["load_cycles:clock64_slope"]) == ("no time", 400.0)
+    assert ours["context"]["strata_errors"].startswith("1 of 6 cases")
     for place, clocked in (3, "core_clock"), (5, "tsc_frequency"):
         by_clock = [e for e in ours["benchmarks"] if e["name"].endswith(f"place={place}")]
         assert [e["real_time"] for e in by_clock] == pytest.approx([200.0, 100.0])
@@ -404,29 +410,107 @@ def test_rows_that_are_not_valid_do_not_go_out(tmp_path: Path) -> None:
         [case([time, rate], params={"place": 0}), case([cycles, clock], params={"place": 1})],
     )
     ours = document(run)
-    assert ours["benchmarks"]
-    assert {entry["run_name"].rpartition("=")[2] for entry in ours["benchmarks"]} == {"0"}
+    timed = {e["run_name"].rpartition("=")[2] for e in ours["benchmarks"] if e["real_time"] > 0}
+    assert timed == {"0"}
+    assert not any("core_clock:clock64" in entry for entry in ours["benchmarks"])
     assert not any("useful_bandwidth:event" in entry for entry in ours["benchmarks"])
 
 
-@pytest.mark.parametrize("folder", [GPU_RUN, HOST_RUN])
+def losses(run: Run, file: Path, to: interop.Target) -> str:
+    """What the export to a file reports, in at most one line."""
+    told: list[str] = []
+    interop.export(run, file, to=to, warn=told.append)
+    assert len(told) <= 1
+    return "".join(told)
+
+
+EXCERPTS = (
+    "excerpt-nvidia-h200-20261123T162625Z-f6fa469",
+    "excerpt-nvidia-h100-80gb-hbm3-20261122T213744Z-c491cab",
+    "excerpt-amd-epyc-20261123T110659Z-4a73bb0",  # no time at all
+)
+
+
+@pytest.mark.parametrize("folder", [GPU_RUN, HOST_RUN, *(DATA / name for name in EXCERPTS)])
 def test_a_run_goes_out_and_comes_back(folder: Path, tmp_path: Path) -> None:
     run = load_run(folder)
-    file = interop.export(run, tmp_path / "run.json", to="google-benchmark")
+    file = tmp_path / "run.json"
+    told = losses(run, file, "google-benchmark")
     back = imported(file, tmp_path)
     assert findings(back) == ()
     assert back.context.device.name == run.context.device.name
     assert back.context.backend == run.context.backend
-    known = {row.key: row for row in run.rows}
-    assert back.rows
+    assert [case.id for case in back.cases] == [case.id for case in run.cases]
+    known = {row.key: row for row in run.rows if row.valid}
+    assert {row.key for row in back.rows} == known.keys()
+    differ = 0
     for row in back.rows:
         theirs = known[row.key]
-        assert row.value == pytest.approx(theirs.value, rel=1e-12)
+        assert row.valid
+        assert row.taken == pytest.approx(theirs.taken, rel=1e-12)
+        differ += row.value != pytest.approx(theirs.value, rel=1e-12)
         assert (row.unit, row.provenance, row.params) == (
             theirs.unit,
             theirs.provenance,
             theirs.params,
         )
+    visits = re.search(r"([\d,]+) of [\d,]+ rows without the median of their visits", told)
+    assert differ <= (int(visits[1].replace(",", "")) if visits else 0)
+    invalid = len(run.rows) - len(known)
+    assert ("not exported" in told) == (invalid > 0)
+    assert not invalid or f"because they are invalid ({invalid:,})" in told
+
+
+def test_skipped_failed_and_invalid_cases_come_back_with_their_reason(tmp_path: Path) -> None:
+    gates = [("result", "failed", "wrong sum")]
+    lines = [
+        case([], params={"place": 0}, status="skipped", reason="no such unit"),
+        case([], params={"place": 1}, status="failed", reason="out of memory"),
+        case([measurement()], params={"place": 2}, gates=gates),
+    ]
+    file = tmp_path / "run.json"
+    told = losses(load(tmp_path, lines), file, "google-benchmark")
+    assert told == (
+        "1 of 1 rows not exported, because they are invalid (1); "
+        "1 of 3 cases as errors, because no row of them is valid"
+    )
+    assert [(one.status, one.reason) for one in imported(file, tmp_path).cases] == [
+        ("skipped", "no such unit"),
+        ("failed", "out of memory"),
+        ("failed", "INVALID result: wrong sum"),
+    ]
+
+
+def test_more_samples_than_the_time_has_are_reported(tmp_path: Path) -> None:
+    time = measurement("grid_time", [1e-3, 2e-3], unit="s", method="event")
+    rate = measurement("useful_bandwidth", [1e9, 2e9, 4e9], unit="B/s", method="event")
+    large = measurement("sum", [1e300], unit="1", method="event")
+    file = tmp_path / "run.json"
+    told = losses(load(tmp_path, [case([time, rate, large])]), file, "google-benchmark")
+    assert told == (
+        "1 of 3 rows not exported, because they have a value beyond 1e+140 (1); "
+        "1 of 3 rows with their value alone, because the time of their case has fewer samples"
+    )
+    rows = {row.quantity: row.taken for row in imported(file, tmp_path).rows}
+    assert rows == {"grid_time": (1e-3, 2e-3), "useful_bandwidth": (2e9,)}
+
+
+@pytest.mark.parametrize(
+    ("to", "told"),
+    [
+        ("pyperf", "2 of 3 rows not exported, because the format holds one valid time"),
+        ("google-benchmark", ""),
+        ("csv", ""),
+    ],
+)
+def test_an_export_reports_what_the_format_cannot_hold(
+    to: interop.Target, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ("a", "b", "c")
+    run = load(tmp_path, [case([measurement(name, [1.0, 2.0], unit="s") for name in names])])
+    assert command("export", run.folder, tmp_path / "file", "--to", to) == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.startswith(f"strata: {told}") for line in lines] == [True] * bool(told)
 
 
 @pytest.mark.skipif(not COMPARE.is_file(), reason="Google Benchmark's compare.py is not installed")

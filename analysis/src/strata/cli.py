@@ -1,12 +1,14 @@
 """The command `python -m strata`: all that reads run folders.
 
-Exit codes: 0 success; 1 something is slower (compare), above its roof (roofline), or a GPU is out
-(fleet); 2 bad input or usage, with one line on standard error that says why.
+Exit codes: 0 success; 1 something is slower or the comparison lacks the required power (compare),
+above its roof (roofline), or a GPU is out (fleet); 2 bad input or usage, with one line on standard
+error that says why.
 """
 
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -173,6 +175,14 @@ def compare(
         float, _option("Probability of any false alarm in the whole comparison.")
     ] = 0.01,
     min_change: Annotated[float, _option("Smallest change of interest.")] = 0.01,
+    require_power: Annotated[
+        str | None,
+        _option(
+            "Exit with code 1 unless a change of this size, such as 2%, would be noticed (with a "
+            "probability of 0.9) in at least half of the timed rows.",
+            "SIZE",
+        ),
+    ] = None,
     wander: Annotated[
         float,
         _option("Assumed spread between runs, where there are too few rows to estimate it."),
@@ -180,7 +190,10 @@ def compare(
     unnamed: Unnamed = False,
     bare: Bare = False,
 ) -> None:
-    """Compare runs with the first; exit code 0 nothing is slower, 1 something is, 2 bad input."""
+    """Compare runs with the first and print which change would have been noticed.
+
+    Exit code 0: nothing is slower; 1: something is, or --require-power is not met; 2: bad input.
+    """
     from strata.compare import Settings, output  # brings scipy
     from strata.compare.devices import published_as
     from strata.compare.sections import show
@@ -192,6 +205,8 @@ def compare(
         for name in names:
             published_as(name)
         settings = Settings(false_alarm=false_alarm, min_change=min_change, wander=wander)
+        if require_power:
+            settings = replace(settings, power=output.share(require_power))
     except ValueError as error:
         _fail(f"{error}")
 
@@ -210,7 +225,10 @@ def compare(
         _say(f"strata: warning: {one_line(warning)}", err=True)
     for part in parts:
         show(part, typer.echo, drawn=sys.stdout.isatty())  # which makes all visible itself
-    raise typer.Exit(int(any(one.slower for one in found)))
+    weak = list(output.without_power(found)) if require_power else []
+    for one in weak:
+        _say(f"strata: --require-power: {one_line(one)}", err=True)
+    raise typer.Exit(int(bool(weak) or any(one.slower for one in found)))
 
 
 @app.command(name="fleet")
@@ -250,7 +268,7 @@ def judge_fleet(
 
     try:
         settings = fleets.Settings(false_alarm=false_alarm, min_change=min_change)
-        with fleets.opened(runs, _warn) as parts:
+        with fleets.opened(runs, _warn, model=model, any_build=any_build) as parts:
             found = fleets.examine(
                 parts, _warn, settings, model=model, any_build=any_build, unnamed=unnamed
             )
@@ -335,8 +353,9 @@ def make_ready(
     force: Annotated[bool, _option("Write over such a run.", None, "--force")] = False,
 ) -> None:
     """Check a run, leave out what tells whose it is, pack it, and say how to contribute it."""
-    from strata.interop.submission import submit
+    from strata.interop.submission import refuse_large, submit
 
+    refuse_large(run)
     loaded = load_run(run)
     made = submit(loaded, out, force=force)
     context, valid = loaded.context, sum(row.valid for row in loaded.rows)
@@ -410,7 +429,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except UsageError as error:
         told: Any = error
         of = told.ctx.command_path if told.ctx else "python -m strata"
-        _fail(f"{told.format_message().rstrip('.')}; see {of} --help")
+        message = " ".join(told.format_message().split()).rstrip(".")  # choices are on lines
+        _fail(f"{message}; see {of} --help")
     except RunError as error:
         _fail(f"{error}")
     except (ArithmeticError, ValueError) as error:

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
+from statistics import median_high
 from typing import Literal, NamedTuple, Protocol, TypeVar, get_args
 
 import numpy as np
@@ -66,15 +67,19 @@ class Settings:
     `false_alarm` is the probability of even one alarm in a whole comparison in which nothing
     changed. `min_change` is the smallest change of interest. `wander` is the assumed spread between
     runs if there are too few rows to estimate it (0.3 %: groups of rows differ by that much between
-    the two recorded runs of the atlas on H200s). Raises ValueError for a share out of its range.
+    the two recorded runs of the atlas on H200s). `power` is the change that a comparison must be
+    able to notice before it shows that nothing changed. Raises ValueError for a share out of its
+    range.
     """
 
     false_alarm: float = 0.01
     min_change: float = 0.01
     wander: float = 0.003
+    power: float = 0.02
 
     def __post_init__(self) -> None:
-        ranges = {"false_alarm": (1e-9, 0.5), "min_change": (0.0, 10.0), "wander": (0.0, 10.0)}
+        ranges = {"false_alarm": (1e-9, 0.5)}
+        ranges |= dict.fromkeys(("min_change", "wander", "power"), (0.0, 10.0))
         for name, (least, most) in ranges.items():
             if not least <= (value := getattr(self, name)) <= most:
                 raise ValueError(f"found {name} {value}; expected a share of {least:g} to {most:g}")
@@ -177,6 +182,22 @@ class Comparison:
     def moved(self) -> tuple[Family, ...]:
         """The families that are slower, faster or changed, in the same order."""
         return _flagged(self.families)
+
+    def noticeable(self) -> list[float]:
+        """The smallest change noticed in each timed row of both runs, alone or with its family.
+
+        Infinite for rows that were not compared.
+        """
+        together = {row.key: one.found for one in self.families for row in one.rows}
+        compared = [min(one.found, together.get(one.before.key, math.inf)) for one in self.changes]
+        timed = (pair.before for pair in self.left_out if pair.before.provenance == "timed")
+        return compared + [math.inf for row in timed if row.quantity not in CYCLE_CLOCKS]
+
+    @property
+    def has_power(self) -> bool:
+        """Whether a change of `settings.power` would be noticed in at least half of the rows."""
+        found = self.noticeable()
+        return bool(found) and median_high(found) <= self.settings.power
 
     @property
     def slower(self) -> bool:

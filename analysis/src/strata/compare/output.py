@@ -1,6 +1,7 @@
 """Which runs are compared: the first with each later one, and all of them side by side."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from msgspec import structs
@@ -47,6 +48,23 @@ def compared(
     found = tuple(compare(first, run, each, same=same) for run in related)
     several = beside or len(related) < len(later)
     return found, devices.side_by_side(runs, beside) if several else None
+
+
+def share(text: str) -> float:
+    """A size such as `2%` or `0.02`; raises ValueError for others."""
+    size = re.fullmatch(r"(\d*\.?\d+) ?(%?)", text.strip(), re.ASCII)
+    if not size:
+        raise ValueError(f"found the size {text!r}; expected one like 2% or 0.02")
+    return float(size[1]) / (100 if size[2] else 1)
+
+
+def without_power(found: Sequence[Comparison]) -> Iterator[str]:
+    """The comparisons that could not have seen a change of the size that their settings name."""
+    if not found:
+        yield "no two runs of one device were compared"
+    for one in found:
+        if not one.has_power:
+            yield f"{words.title(one)}: {words.power(one)}"
 
 
 def sections(found: Sequence[Comparison], beside: devices.Devices | None) -> tuple[Section, ...]:

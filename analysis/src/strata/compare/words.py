@@ -83,7 +83,7 @@ def section(found: Comparison) -> Section:
     alarms, benchmarks = _alarms(found), _benchmarks(found)
     tables = tuple(table for table in (alarms, benchmarks) if table.rows)
     details = tuple(table for table in (_counts(found), _left_out(found)) if table.rows)
-    notes = (f"{counts(found)}.", *_notes(found))
+    notes = (f"{counts(found)}. {power(found)}.", *_notes(found))
     return Section(title(found), tuple(warnings(found)), tables, details, alarms, notes)
 
 
@@ -96,6 +96,25 @@ def title(found: Comparison) -> str:
 def counts(found: Comparison) -> str:
     """`12 slower, 3 faster, …`: the timed rows by verdict, then the families."""
     return f"{_counted(found.changes, 'timed rows')}; {_counted(found.families, 'families')}"
+
+
+def power(found: Comparison) -> str:
+    """The change that the comparison could have seen, in how many rows."""
+    changes, least = found.noticeable(), size(found.settings.power)
+    if not changes:
+        return f"It could not have seen a change of {least}: both runs have no timed row in common"
+    rows = f"{units.count(len(changes))} timed rows"
+    seen = units.count(sum(change <= found.settings.power for change in changes))
+    middle = median_high(changes)
+    alone = units.count(sum(one.found <= found.settings.power for one in found.changes))
+    known = math.isfinite(middle)
+    half = f"in half of them from {size(middle)}" if known else "not in half of them"
+    verdict = "It could have seen" if found.has_power else "It could not have seen"
+    caution = "" if found.has_power else ", so it does not show that nothing changed"
+    return (
+        f"{verdict} a change of {least}{caution}: one is noticed with a probability of {POWER:g} "
+        f"in {seen} of {rows}, alone ({alone}) or with their whole family, and {half}"
+    )
 
 
 def _counted(judged: Sequence[Judged], what: str) -> str:
@@ -150,10 +169,15 @@ def _notes(found: Comparison) -> Iterator[str]:
         names = (", ".join(run.context.run for run in runs) for runs in found.repeats)
         source = f"runs of the same code ({'; '.join(names)})"
         source = source if found.repeats else "the changes themselves"
+        kinds = {"row": found.changes, "family": found.families}
+        smallest = "; ".join(
+            f"the smallest change that is noticed in the quietest {kind} is "
+            f"{size(min(one.found for one in judged))}"
+            for kind, judged in kinds.items()
+            if judged
+        )
         yield (
-            f"The noise, how far medians move between runs, is estimated from {source}; "
-            f"{_found(found.changes, 'rows')}"
-            + (f"; {_found(found.families, 'families')}." if found.families else ".")
+            f"The noise, how far medians move between runs, is estimated from {source}; {smallest}."
         )
     exact = Counter(one.verdict for one in found.exact)
     yield (
@@ -165,17 +189,6 @@ def _notes(found: Comparison) -> Iterator[str]:
     left_out = f"{units.count(len(found.left_out))} rows" + (f" ({listed})" if listed else "")
     before, after = map(units.count, found.alone)
     yield f"Not compared: {left_out}; {before} rows only before, {after} only after."
-
-
-def _found(judged: Sequence[Judged], what: str) -> str:
-    """The size of the changes that would be found."""
-    smallest = [one.found for one in judged]
-    certain = units.count(sum(value <= 0.02 for value in smallest))
-    return (
-        f"a change is detected with a power of {POWER:g} from {size(median_high(smallest))} in "
-        f"half of the {what}, and one of 2{units.SPACE}% in {certain} of "
-        f"{units.count(len(judged))}"
-    )
 
 
 def _alarms(found: Comparison) -> Table:

@@ -24,8 +24,9 @@ import msgspec
 
 from strata.fleet import dataset, words
 from strata.fleet.dataset import DamagedError, Entry, Part, Refused
-from strata.fleet.judge import Event, Family, Finding, Fleet, Gpu, Settings, judged
-from strata.run import CONTEXT_FILE, RunError, grouped
+from strata.fleet.judge import Event, Family, Finding, Fleet, Gpu, Settings, judged, too_few
+from strata.fleet.law import FEWEST
+from strata.run import CONTEXT_FILE, RunError, grouped, load_context
 from strata.run.files import packed
 from strata.run.private import hidden
 
@@ -34,6 +35,8 @@ __all__ = [
     "opened", "words",
 ]  # fmt: skip
 
+SHOWN = 20
+"""So many lines are about what cannot be used; the others are counted."""
 NAMED = 3
 """So many runs are named of those that are left out for one reason."""
 
@@ -41,34 +44,80 @@ NAMED = 3
 def add(data_set: Path, paths: Sequence[Path], refused: Refused, *, unnamed: bool = False) -> int:
     """Append runs, of folders and of folders of them, to a data set; how many (`dataset.add`)."""
     folders = [folder for path in paths for folder in _runs(path)]
-    return dataset.add(data_set, folders, refused, unnamed=unnamed)
+    with _few(refused) as some:
+        return dataset.add(data_set, folders, some, unnamed=unnamed)
 
 
 @contextmanager
-def opened(paths: Sequence[Path], refused: Refused) -> Iterator[list[Part]]:
+def _few(refused: Refused) -> Iterator[Refused]:
+    """Passes on the first lines about what cannot be used, and counts the others."""
+    count = 0
+
+    def some(line: str) -> None:
+        nonlocal count
+        count += 1
+        if count <= SHOWN:
+            refused(line)
+
+    try:
+        yield some
+    finally:
+        if count > SHOWN:
+            refused(f"and {count - SHOWN:,} more that cannot be used")
+
+
+@contextmanager
+def opened(
+    paths: Sequence[Path], refused: Refused, *, model: str = "", any_build: bool = True
+) -> Iterator[list[Part]]:
     """The runs in run folders, in folders of them and in data sets, each once, as parts.
 
-    What cannot be used costs a line. The folders are read into a data set that is gone afterwards.
-    Raises `RunError` for a path that is neither, OSError.
+    What cannot be used costs a line, up to `SHOWN`. The folders are read into a data set that is
+    gone afterwards. Raises `RunError` for a path that is neither, OSError, and ValueError, before
+    any rows are read, where `examine` with this `model` and `any_build` would find too few GPUs.
     """
-    with tempfile.TemporaryDirectory(prefix="strata-fleet-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="strata-fleet-") as scratch, _few(refused) as some:
         folders = [
             folder for path in paths if not dataset.is_dataset(path) for folder in _runs(path)
         ]
         sets = [path for path in paths if dataset.is_dataset(path)]
+        if folders and not sets:
+            _refuse_few(folders, some, model, any_build=any_build)
         if folders:
-            dataset.add(Path(scratch), folders, refused)
+            dataset.add(Path(scratch), folders, some)
             sets.append(Path(scratch))
         known: set[str] = set()
         parts = []
-        for part in chain.from_iterable(dataset.parts(one, refused) for one in sets):
+        for part in chain.from_iterable(dataset.parts(one, some) for one in sets):
             new = tuple(entry for entry in part.entries if entry.run not in known)
             for entry in part.entries:
                 if entry.run in known:
-                    refused(f"{part.rows}: found the run {entry.run} again; the first one counts")
+                    some(f"{part.rows}: found the run {entry.run} again; the first one counts")
             known |= {entry.run for entry in new}
             parts.append(Part(part.rows, new))
         yield parts
+
+
+def _refuse_few(folders: Sequence[Path], refused: Refused, model: str, *, any_build: bool) -> None:
+    """Raises ValueError where the contexts alone show that there are too few GPUs."""
+    gpus: dict[tuple[str, str], set[str]] = {}
+    lines = []
+    for folder in folders:
+        try:
+            context = load_context(folder)
+        except RunError as error:
+            lines.append(f"{error}")
+            continue
+        build = "" if any_build else context.build.source_digest
+        gpus.setdefault((context.device.slug, build), set()).add(dataset.gpu_of(context)[0])
+    known = {slug for slug, _ in gpus}
+    counts = [len(some) for (slug, _), some in gpus.items() if slug == (model or slug)]
+    if model and known and model not in known:
+        return  # which is another message
+    if max(counts, default=0) < FEWEST:
+        for line in lines:
+            refused(line)
+        raise too_few(max(counts, default=0))
 
 
 def _runs(path: Path) -> list[Path]:

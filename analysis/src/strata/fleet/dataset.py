@@ -29,7 +29,7 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from strata.compare.changes import family_of
 from strata.model.truth import load_run
-from strata.run import Run, RunError, grouped, write_files
+from strata.run import Context, Run, RunError, grouped, write_files
 from strata.run.files import regular
 from strata.run.private import hidden
 from strata.run.schema import WORD, Count, Utc
@@ -188,9 +188,7 @@ def entry_of(run: Run, *, unnamed: bool = False) -> Entry:
     if began > datetime.now(UTC) + SKEW:
         found, mend = f"a run from the future ({context.started})", "set the clock of its node"
         raise RunError(run.folder, found=found, expected="one that has begun", mend=mend)
-    node = str(context.host.facts.get("name") or "")
-    # A CPU is the node's; a device that says nothing of itself is known by its run alone.
-    gpu = context.device.uuid or (node if context.backend == "host" else "") or context.run
+    gpu, node = gpu_of(context)
     sizes = {name: len(rows) for name, rows in grouped(run.rows, lambda row: row.benchmark).items()}
     return Entry(
         run=context.run,
@@ -207,6 +205,14 @@ def entry_of(run: Run, *, unnamed: bool = False) -> Entry:
         after=context.clocks_after,
         sizes=sizes,
     )
+
+
+def gpu_of(context: Context) -> tuple[str, str]:
+    """The GPU of a run, by its UUID or what stands for it, and its node."""
+    node = str(context.host.facts.get("name") or "")
+    # A CPU is the node's; a device that says nothing of itself is known by its run alone.
+    gpu = context.device.uuid or (node if context.backend == "host" else "") or context.run
+    return gpu, node
 
 
 def table_of(run: Run) -> pa.Table:

@@ -186,6 +186,11 @@ class Fleet:
         return tuple(sorted(worst, key=lambda gpu: (-worst[gpu], gpu)))
 
 
+def too_few(gpus: int) -> ValueError:
+    """The error for a fleet that is too small."""
+    return ValueError(f"found {gpus} GPUs; expected {law.FEWEST} or more to tell one apart")
+
+
 def judged(
     read: Callable[[Sequence[str]], Iterable[Block]], entries: Sequence[Entry], settings: Settings
 ) -> Fleet:
@@ -196,7 +201,7 @@ def judged(
     """
     gpus = _gpus(entries)
     if len(gpus) < law.FEWEST:
-        raise ValueError(f"found {len(gpus)} GPUs; expected {law.FEWEST} or more to tell one apart")
+        raise too_few(len(gpus))
     runs = [gpu.entry for gpu in gpus] + [entry for gpu in gpus for entry in gpu.earlier]
     seen = _Seen(gpus, runs)
     for block in read([entry.run for entry in runs]):

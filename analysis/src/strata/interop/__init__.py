@@ -10,21 +10,36 @@ file can support; none of our gates checked it, so every case is `unverified`.
 - `strata.interop.plain_csv`: the table of a run as CSV, export.
 """
 
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
 from msgspec.structs import replace
 
-from strata.run import Run, RunError, read_text, write_whole
+from strata.run import Run, RunError, one_line, read_text, write_whole
 from strata.run.private import anonymous, without_paths
 
 Target = Literal["google-benchmark", "pyperf", "parquet", "csv"]
 """What a run can be written as."""
 
 
-def export(run: Run, file: Path, *, to: Target, force: bool = False, unnamed: bool = False) -> Path:
+def _warn(line: str) -> None:
+    sys.stderr.write(f"strata: {one_line(line)}\n")
+
+
+def export(
+    run: Run,
+    file: Path,
+    *,
+    to: Target,
+    force: bool = False,
+    unnamed: bool = False,
+    warn: Callable[[str], None] = _warn,
+) -> Path:
     """Write `run` to `file`, whole or not at all; raises `RunError` if it exists, or OSError.
 
+    `warn` receives one line that counts what the format cannot hold, if there is anything.
     `unnamed` leaves out what identifies who measured, and where (`strata.run.private`).
     """
     from strata.interop import google_benchmark, parquet, plain_csv, pyperf
@@ -39,24 +54,36 @@ def export(run: Run, file: Path, *, to: Target, force: bool = False, unnamed: bo
         run = anonymous(run)
         cut = (replace(row, reasons=without_paths(row.reasons)) for row in run.rows)
         run = replace(run, rows=tuple(cut))
-    return write_whole(file, lambda: formats[to].encode(run), force=force)
+    made = write_whole(file, lambda: formats[to].encode(run), force=force)
+    losses = {"google-benchmark": google_benchmark.losses, "pyperf": pyperf.losses}
+    if to in losses and (told := losses[to](run)):
+        warn(told)
+    return made
 
 
-def bring_in(file: Path, folder: Path, *, force: bool = False) -> Path:
+def bring_in(
+    file: Path, folder: Path, *, force: bool = False, warn: Callable[[str], None] = _warn
+) -> Path:
     """Make a run folder below `folder` from another tool's file; returns its path.
 
     Its name contains the first digits of the file's digest: the same file makes the same run
-    anywhere. Raises `RunError` if the file has no known format or is damaged, or the run exists; or
+    anywhere. `warn` receives one line that counts the values of the file that are no rows, if there
+    are any. Raises `RunError` if the file has no known format or is damaged, or the run exists; or
     OSError.
     """
     from strata.interop import google_benchmark, nsight_compute
-    from strata.interop._run_folder import write
+    from strata.interop._run_folder import because, write
 
     text = read_text(file)
     theirs = text.lstrip().startswith("{")
     if theirs or nsight_compute.is_table(text):
         decode = google_benchmark.decode if theirs else nsight_compute.decode
-        return write(decode(text, file), file, text, folder, force=force)
+        imported = decode(text, file)
+        made = write(imported, file, text, folder, force=force)
+        if count := sum(imported.left_out.values()):
+            values = "values" if count > 1 else "value"
+            warn(f"{count:,} {values} not imported, {because(imported.left_out)}")
+        return made
     said = next((line for line in text.splitlines() if line.startswith("==ERROR==")), "")
     first = next((line for line in text.splitlines() if line.strip()), "")[:60]
     found = said or (f"a file that begins {first!r}" if first else "an empty file")

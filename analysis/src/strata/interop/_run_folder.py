@@ -51,7 +51,8 @@ class Imported(Struct, frozen=True):
     """The contents of a file: about itself, its device and its cases.
 
     `started` is UTC in the format of records, None if the file does not say; `context` is what else
-    the file knows for the parts `strata`, `device`, `host` and `counters` of context.json.
+    the file knows for the parts `strata`, `device`, `host` and `counters` of context.json;
+    `left_out` counts the values of the file that are no rows, by reason.
     """
 
     tool: str
@@ -60,6 +61,7 @@ class Imported(Struct, frozen=True):
     context: Mapping[str, Json]
     device: str = UNKNOWN
     started: str | None = None
+    left_out: Mapping[str, int] = {}
 
 
 def slug(text: str) -> str:
@@ -74,8 +76,19 @@ def name(text: str) -> str:
 
 
 def word(text: str) -> str:
-    """`text` as a parameter value: letters, digits and `._+-` remain, the rest become hyphens."""
-    return re.sub(r"[^A-Za-z0-9._+-]+", "-", text).strip("-") or "-"
+    """`text` as a parameter value: letters, digits and `._+-` remain, the rest become hyphens.
+
+    A number keeps its sign: -8 and 8 are different values.
+    """
+    bare = re.sub(r"^[^A-Za-z0-9._+-]+", "", text)
+    sign = "-" if re.match(r"-\.?\d", bare) else ""
+    return sign + re.sub(r"[^A-Za-z0-9._+-]+", "-", bare).strip("-") or "-"
+
+
+def because(reasons: Mapping[str, int]) -> str:
+    """`because they are invalid (3), have no unit (2)`."""
+    counted = (f"{reason} ({count:,})" for reason, count in reasons.items())
+    return f"because they {', '.join(counted)}"
 
 
 def write(imported: Imported, file: Path, text: str, folder: Path, *, force: bool) -> Path:

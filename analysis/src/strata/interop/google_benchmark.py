@@ -3,30 +3,33 @@
 Export: a case is a benchmark, a sample a repetition, followed by mean, median, stddev and cv as
 written by Google Benchmark 1.7 (`src/json_reporter.cc`, `src/statistics.cc`). Its `real_time` is
 the time of the case: `grid_time`, otherwise the first quantity in seconds (as in `strata bench`),
-otherwise cycles by the clock that was measured with them; the label says which. Other timed
-quantities are user counters, `quantity:method`. `cpu_time` is 0: no run measures it, but the format
-requires it. Invalid rows are left out, since the format cannot mark them.
+otherwise cycles by the clock that was measured with them; the label says which. Without any it is
+0, with the label `no time`. All other quantities are user counters, `quantity:method`, in as many
+repetitions as they have samples. `cpu_time` is 0: no run measures it, but the format requires it.
+Skipped and failed cases are errors with their reason. Invalid rows are left out, since the format
+cannot mark them; a case that has no other is an error. `losses` says what the format cannot hold.
 
 Import: `real_time` and `cpu_time` in seconds, provenance `timed`; rates that Google Benchmark
 computes from its own time (`bytes_per_second`, `items_per_second`) likewise; other counters are
-what their author says: `published`, unit unknown. What `strata` itself exported returns with its
-cases, quantities and units.
+what their author says: `published`, unit unknown. A benchmark that was registered twice is two
+cases. What `strata` itself exported returns with its cases, quantities and units. Values that
+become no row are counted (`Imported.left_out`).
 """
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import groupby
 from pathlib import Path
 from statistics import fmean, median, stdev
-from typing import Annotated, Any, Literal, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from strata.interop._run_folder import UNKNOWN, Found, Imported, Json, name, word
+from strata.interop._run_folder import UNKNOWN, Found, Imported, Json, because, name, word
 from strata.model.cases import CYCLE_CLOCKS, TIME_STAMPS
 from strata.run import (
     COMMIT,
@@ -34,6 +37,7 @@ from strata.run import (
     NAME,
     WORD,
     Backend,
+    Case,
     CpuCache,
     Gate,
     Measurement,
@@ -47,6 +51,7 @@ from strata.run import (
     grouped,
 )
 from strata.run.private import without_paths
+from strata.run.statistics import spread
 from strata.run.strict import WrongError, refusal, whole
 
 TOOL = "Google Benchmark"
@@ -59,15 +64,24 @@ ROWS = "strata_quantities"
 """Key of the context: JSON of counter -> [unit, provenance], which the format has no place for."""
 LABEL = re.compile(r"(?P<quantity>[\w.]+) by (?P<method>[\w.]+)", re.ASCII)
 """How our export says which of our rows `real_time` is."""
+NO_TIME = "no time"
+"""The label of a case whose `real_time` is 0 because it has none."""
 RATES = {"bytes_per_second": "B/s", "items_per_second": "1/s"}
 NO_COUNTER = {
     "name", "run_name", "run_type", "family_index", "per_family_instance_index", "repetitions",
     "repetition_index", "threads", "iterations", "real_time", "cpu_time", "time_unit", "label",
     "aggregate_name", "aggregate_unit", "error_occurred", "error_message", "skipped",
     "skip_message", "cpu_coefficient", "real_coefficient", "big_o", "rms",
-    "allocs_per_iter", "max_bytes_used", "total_allocated_bytes", "net_heap_growth",
 }  # fmt: skip
-"""What an entry has that is no counter of its author (`allocs_per_iter` on: its memory manager)."""
+"""What an entry has that is no counter."""
+FITS = {"BigO": ("cpu_coefficient", "real_coefficient"), "RMS": ("rms",)}
+"""Aggregates that describe several benchmarks, and their values."""
+FIT = "are fits of complexity"
+DERIVED = "are computed from values that are imported"
+STATISTIC = "are statistics other than mean and median"
+FAILED = "are of repetitions that failed"
+NO_NUMBER = "are no numbers in each repetition"
+NOT_MEASURED = "are CPU times, which no run of strata measures"
 FLAGS = frozenset({"real_time", "process_time", "manual_time"})
 """Words at the end of a name that say which clock was read."""
 HUGE = 1e140
@@ -83,18 +97,73 @@ def encode(run: Run) -> bytes:
     """The file that Google Benchmark would write for `run`, one line per member; in nanoseconds."""
     entries: list[Json] = []
     units: dict[str, tuple[str, Provenance]] = {}
-    family = 0
-    for case, group in groupby(run.rows, key=lambda row: row.case):
-        timed = _timed(group)
-        if not (time := time_of(timed)):
+    rows = grouped(run.rows, lambda row: row.case)
+    errors = 0
+    for family, case in enumerate(run.cases):
+        here = rows.get(case.id, [])
+        kept = [row for row in here if not _unfit(row)]
+        if reason := _error(case, kept, here):
+            entries.append(_entry(case.id, family, 1, 0.0) | reason)
+            errors += 1
             continue
-        row, nanoseconds, label = time
-        counters = [one for one in timed if one.valid and (one is not row or one.unit != "s")]
+        row, nanoseconds, label = time_of(here) or _no_time(kept)
+        counters = [one for one in kept if one is not row or one.unit != "s"]
         units |= {_counter(one): (one.unit, one.provenance) for one in counters}
-        entries += _entries(case, family, nanoseconds, counters, label)
-        family += 1
-    data = {"context": _context(run, units, len(run.cases) - family), "benchmarks": entries}
+        entries += _entries(case.id, family, nanoseconds, counters, label)
+    data = {"context": _context(run, units, errors), "benchmarks": entries}
     return f"{json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)}\n".encode()
+
+
+def losses(run: Run) -> str:
+    """What the format cannot hold of a run, counted by reason; empty if it holds all values."""
+    unfit = Counter(filter(None, map(_unfit, run.rows)))
+    rows, alone, visits, errors = grouped(run.rows, lambda row: row.case), 0, 0, 0
+    for case in run.cases:
+        here = rows.get(case.id, [])
+        kept = [row for row in here if not _unfit(row)]
+        errors += case.status == "measured" and not kept
+        count = len((time_of(here) or _no_time(kept))[1])
+        alone += sum(len(row.taken) > count for row in kept)
+        visits += sum(len(row.taken) <= count and spread(row.taken)[0] != row.value for row in kept)
+    few = "rows with their value alone, because the time of their case has fewer samples"
+    apart = "rows without the median of their visits, because the format has samples alone"
+    told = [
+        f"{count:,} of {total:,} {what}"
+        for count, total, what in (
+            (errors, len(run.cases), "cases as errors, because no row of them is valid"),
+            (alone, len(run.rows), few),
+            (visits, len(run.rows), apart),
+        )
+        if count
+    ]
+    if unfit:
+        told.insert(
+            0, f"{unfit.total():,} of {len(run.rows):,} rows not exported, {because(unfit)}"
+        )
+    return "; ".join(told)
+
+
+def _unfit(row: Row) -> str:
+    """Why a row is not exported; empty if it is."""
+    if not row.valid:
+        return "are invalid"
+    return "" if max(map(abs, row.taken), default=HUGE) < HUGE else f"have a value beyond {HUGE:g}"
+
+
+def _error(case: Case, kept: Sequence[Row], rows: Sequence[Row]) -> Json:
+    """What an entry says of a case without a row to export; empty if there is one."""
+    if kept:
+        return {}
+    invalid = f"INVALID {rows[0].reasons}" if rows else "no reason given"
+    reason = without_paths(case.reason or invalid)
+    if case.status == "skipped":
+        return {"skipped": True, "skip_message": reason}
+    return {"error_occurred": True, "error_message": reason}
+
+
+def _no_time(rows: Sequence[Row]) -> tuple[None, list[float], str]:
+    """The times of a case that has none: 0 for each sample."""
+    return None, [0.0] * max((len(row.taken) for row in rows), default=1), NO_TIME
 
 
 def _timed(rows: Iterable[Row]) -> list[Row]:
@@ -113,7 +182,10 @@ def _counts(row: Row, cycle: str) -> bool:
 
 
 def time_of(rows: Iterable[Row]) -> tuple[Row, list[float], str] | None:
-    """The valid time of a case: its row, nanoseconds of its samples, and their meaning."""
+    """The valid time of a case: its row, nanoseconds of its samples, and their meaning.
+
+    None if there is none.
+    """
     # Like seconds_of in harness/cli/bench_command.cpp.
     timed = _timed(rows)
     seconds, hertz, clocked = [row for row in timed if row.unit == "s"], 1.0, ""
@@ -136,7 +208,7 @@ def _counter(row: Row) -> str:
     return f"{row.quantity}:{row.method}"
 
 
-def _context(run: Run, units: Mapping[str, tuple[str, Provenance]], left_out: int) -> Json:
+def _context(run: Run, units: Mapping[str, tuple[str, Provenance]], errors: int) -> Json:
     context = run.context
     clock = context.host.facts.get("core_clock_hz") or context.device.facts.get("core_clock_hz")
     return {
@@ -158,11 +230,22 @@ def _context(run: Run, units: Mapping[str, tuple[str, Provenance]], left_out: in
         "strata_build_type": context.build.build_type,
         "strata_commit": context.build.commit,
         "strata_dirty": "true" if context.build.dirty else "false",
-        "strata_left_out": f"{left_out} of {len(run.cases)} cases: invalid, or without a time",
+        "strata_left_out": losses(run) or "nothing",
+        "strata_errors": f"{errors} of {len(run.cases)} cases: skipped, failed, or invalid",
         ROWS: json.dumps({counter: list(units[counter]) for counter in sorted(units)}),
         "strata_run": context.run,
         "strata_version": context.build.version,
     }
+
+
+def _entry(case: str, family: int, repetitions: int, time: float, **own: Any) -> Json:
+    """An entry: one repetition, or what `own` says."""
+    kind = "aggregate" if "aggregate_name" in own else "iteration"
+    suffix = f"_{own['aggregate_name']}" if "aggregate_name" in own else ""
+    head = {"name": f"{case}{suffix}", "family_index": family, "per_family_instance_index": 0}
+    head |= {"run_name": case, "run_type": kind, "repetitions": repetitions}
+    own = own or {"repetition_index": 0, "threads": 1, "iterations": 1}
+    return {**head, **own, "real_time": time, "cpu_time": 0.0, "time_unit": "ns"}
 
 
 def _entries(
@@ -170,24 +253,19 @@ def _entries(
 ) -> Iterator[Json]:
     """A benchmark's repetitions, then their statistics."""
     count = len(nanoseconds)
-
-    def entry(name: str, own: Json, time: float, told: Mapping[str, float]) -> Json:
-        kind = "aggregate" if "aggregate_name" in own else "iteration"
-        head = {"name": name, "family_index": family, "per_family_instance_index": 0}
-        head |= {"run_name": case, "run_type": kind, "repetitions": count}
-        times = {"real_time": time, "cpu_time": 0.0, "time_unit": "ns"}
-        return {**head, **own, **times, **told, "label": label}
-
+    taken = {
+        _counter(row): row.taken if len(row.taken) <= count else (row.value,) for row in counters
+    }
     for place, time in enumerate(nanoseconds):
         own: Json = {"repetition_index": place, "threads": 1, "iterations": 1}
-        told = {_counter(row): row.taken[place] for row in counters if len(row.taken) == count}
-        yield entry(case, own, time, told)
+        told = {name: values[place] for name, values in taken.items() if place < len(values)}
+        yield _entry(case, family, count, time, **own) | told | {"label": label}
     # Google Benchmark writes no statistics for one repetition either.
     for kind, function in (AGGREGATES if count > 1 else {}).items():
         unit = "percentage" if kind == "cv" else "time"
-        told = {_counter(row): function(row.taken) for row in counters if len(row.taken) > 1}
+        told = {name: function(values) for name, values in taken.items() if len(values) > 1}
         own = {"threads": 1, "aggregate_name": kind, "aggregate_unit": unit, "iterations": count}
-        yield entry(f"{case}_{kind}", own, function(nanoseconds), told)
+        yield _entry(case, family, count, function(nanoseconds), **own) | told | {"label": label}
 
 
 def _cv(samples: Sequence[float]) -> float:
@@ -203,7 +281,7 @@ AGGREGATES: dict[str, Statistic] = {"mean": fmean, "median": median, "stddev": s
 # --- in -------------------------------------------------------------------------------------------
 
 Count = Annotated[int, Meta(ge=0)]
-Units = Mapping[str, tuple[str, Literal["timed", "counted", "modelled"]]]
+Units = Mapping[str, tuple[str, Provenance]]
 """Unit and provenance of the counters that our own export wrote."""
 
 
@@ -232,6 +310,9 @@ class _Entry(Struct):
 
     name: str
     numbers: dict[str, float | None]
+    family_index: int | None = None
+    per_family_instance_index: int | None = None
+    repetition_index: int | None = None
     run_name: str = ""
     run_type: str = ""
     aggregate_name: str = ""
@@ -273,16 +354,19 @@ def decode(text: str, file: Path) -> Imported:
             refuse(f"the time unit {unit!r} of {entry.name}", f"one of {', '.join(PER_SECOND)}")
         for key in TIMES:
             time = entry.numbers.get(key)
-            entry.numbers[key] = None if time is None else time / PER_SECOND[unit]
-    # Before version 1.5 an aggregate had its benchmark's name and a suffix.
-    last = r"_(mean|median|stddev|cv|BigO|RMS)$"
-    groups = grouped(entries, lambda one: one.run_name or re.sub(last, "", one.name))
-    backends: set[Backend] = {own[2] if own else "host" for own in map(_own, groups)}
+            if time is not None:
+                entry.numbers[key] = time / PER_SECOND[unit]
+    left_out = Counter[str]()
+    groups = _groups(entries, left_out)
+    if not groups:
+        refuse("fits of complexity alone", "benchmarks")
+    own = (_own(group[0].run_name) for group in groups)
+    backends: set[Backend] = {one[2] if one else "host" for one in own}
     if len(backends) > 1:
         refuse("benchmarks of the GPU and of the CPU", "those of one of the two")
     said = data.context
     ours = units if said.strata_version else None
-    cases = [_case(title, group, ours) for title, group in groups.items()]
+    cases = [_case(group[0].run_name, group, ours, left_out) for group in groups]
     caches = [CpuCache(one.level, one.type.lower(), one.size, 0) for one in said.caches]
     known = ("host_name", "mhz_per_cpu", "cpu_scaling_enabled", "load_avg", "executable")
     told = {key: raw["context"][key] for key in known if key in raw["context"]}
@@ -297,7 +381,42 @@ def decode(text: str, file: Path) -> Imported:
         "host": {"cores": said.num_cpus, "caches": caches, **told},
     }
     device = said.device or UNKNOWN
-    return Imported(TOOL, backends.pop(), cases, context, device, _utc(said.date))
+    return Imported(TOOL, backends.pop(), cases, context, device, _utc(said.date), left_out)
+
+
+def _groups(entries: Sequence[_Entry], left_out: Counter[str]) -> list[list[_Entry]]:
+    """The entries of each benchmark, with `run_name` and `run_type` set; fits are left out.
+
+    A benchmark that was registered twice is two: its families differ, or a repetition comes again.
+    """
+    names = {entry.name for entry in entries}
+    repeated = Counter[object]()
+    groups: dict[object, list[_Entry]] = {}
+    for one in entries:
+        if not (one.run_type or one.run_name):  # before version 1.5: the name and a suffix
+            title, _, kind = one.name.rpartition("_")
+            known = title in names or {f"{title}_mean", f"{title}_stddev"} <= names
+            if known and kind in (*AGGREGATES, *FITS):
+                one.run_name, one.run_type, one.aggregate_name = title, "aggregate", kind
+        one.run_name = one.run_name or one.name
+        if one.aggregate_name in FITS:
+            fits = FITS[one.aggregate_name]
+            left_out.update([FIT] * sum(one.numbers.get(key) is not None for key in fits))
+            continue
+        key = (one.run_name, one.family_index, one.per_family_instance_index)
+        which = one.aggregate_name or one.repetition_index
+        place = repeated[key, which] if which is not None else 0
+        repeated[key, which] += 1
+        groups.setdefault((key, place), []).append(one)
+    return [*groups.values()]
+
+
+def _values(entry: _Entry) -> dict[str, float | None]:
+    return {
+        key: number
+        for key, number in entry.numbers.items()
+        if key not in NO_COUNTER or (key in TIMES and number is not None)
+    }
 
 
 def _utc(date: Any) -> str | None:
@@ -323,13 +442,16 @@ def _own(title: str) -> tuple[str, str, Backend, dict[str, str]] | None:
     return suite, benchmark, "cuda" if backend == "cuda" else "host", params
 
 
-def _case(title: str, group: Sequence[_Entry], units: Units | None) -> Found:
+def _case(
+    title: str, group: Sequence[_Entry], units: Units | None, left_out: Counter[str]
+) -> Found:
     """A benchmark as a case; `units` are None unless our own export wrote it."""
     found = _named(title, ours=units is not None)
     aggregates = {one.aggregate_name: one for one in group if one.run_type == "aggregate"}
     samples = [one for one in group if one.run_type != "aggregate"]
     wrong = [one for one in samples if one.error_occurred or one.skipped]
     good = [one for one in samples if one not in wrong]
+    left_out.update(FAILED for one in wrong for value in _values(one).values() if value)
     said = next((one.error_message or one.skip_message for one in wrong), "")
     if wrong and not good:
         skipped = wrong[0].skipped or said.startswith("skipped")
@@ -339,7 +461,7 @@ def _case(title: str, group: Sequence[_Entry], units: Units | None) -> Found:
     labels = sorted({one.label for one in good} - {""})
     invalid = [label for label in labels if label.startswith("INVALID") and units is not None]
     gates += [Gate("label", "failed", label) for label in invalid[:1]]
-    measurements = [*_measurements(good, aggregates, units or {})]
+    measurements = [*_measurements(good, aggregates, units or {}, left_out)]
     if not measurements:
         return replace(found, reason="it has no finite time")
     facts: Json = {"label": "; ".join(labels)} if labels else {}
@@ -369,27 +491,45 @@ def _named(title: str, *, ours: bool) -> Found:
 
 
 def _measurements(
-    good: Sequence[_Entry], aggregates: Mapping[str, _Entry], units: Units
+    good: Sequence[_Entry],
+    aggregates: Mapping[str, _Entry],
+    units: Units,
+    left_out: Counter[str],
 ) -> Iterator[Measurement]:
     """The repetitions, otherwise the mean and the median, if only they were kept."""
     kept = [kind for kind in ("median", "mean") if kind in aggregates]
-    alone = [(f"{METHOD}_{kind}", [aggregates[kind]]) for kind in kept]
-    for method, entries in [(METHOD, good)] if good else alone:
-        for key in dict.fromkeys(key for entry in entries for key in entry.numbers):
+    sources: list[tuple[str, Sequence[_Entry]]]
+    sources = [(f"{METHOD}_{kind}", [aggregates[kind]]) for kind in kept]
+    if good:
+        known = {key for entry in good for key in entry.numbers}
+        sources = [(METHOD, good), *sources]
+    taken: set[tuple[str, str]] = set()
+    for method, entries in sources:
+        for key in dict.fromkeys(key for entry in entries for key in _values(entry)):
             samples = [entry.numbers[key] for entry in entries if key in entry.numbers]
-            yield from _quantity(key, method, samples, units, entries[0].label)
-    if good and "median" in aggregates:
-        numbers = aggregates["median"].numbers
-        for key in [key for key in numbers if key not in good[0].numbers]:
-            yield from _quantity(key, f"{METHOD}_median", [numbers[key]], units)
+            if good and entries is not good and key in known:
+                left_out.update([DERIVED] * len(samples))
+                continue
+            made = _quantity(key, method, samples, units, entries[0].label)
+            if isinstance(made, str):
+                left_out.update([made] * sum(number != 0 for number in samples))
+                continue
+            quantity, number = made.quantity, 1
+            while (quantity, made.method) in taken:  # names that become the same
+                number += 1
+                quantity = f"{made.quantity}_{number}"
+            taken.add((quantity, made.method))
+            yield replace(made, quantity=quantity)
+    for kind in aggregates.keys() - set(kept):
+        left_out.update([DERIVED if good else STATISTIC] * len(_values(aggregates[kind])))
 
 
 def _quantity(
-    key: str, method: str, samples: Sequence[float | None], units: Units, label: str = ""
-) -> Iterator[Measurement]:
+    key: str, method: str, samples: Sequence[float | None], units: Units, label: str
+) -> Measurement | str:
     """A time, named by `label` in our own export, or a counter: ours, a rate, or its author's.
 
-    None if it is neither, or is not a number in one of the repetitions.
+    Otherwise the reason why it is none.
     """
     numbers = tuple(number for number in samples if number is not None)
     own, _, by = key.partition(":")
@@ -399,13 +539,12 @@ def _quantity(
         what = key, "s", "timed", method
     elif key == "real_time" and (said := LABEL.fullmatch(label)):
         what = said["quantity"], "s", "timed", said["method"]
-    elif key in NO_COUNTER:  # CPU time was not measured for our own cases either
-        return
+    elif key in TIMES:
+        return DERIVED if key == "real_time" else NOT_MEASURED
     elif spelt:
         what = own, *units.get(key, (UNKNOWN, "published")), by
     elif key in RATES:
         what = key, RATES[key], "timed", method
     else:
         what = key if METRIC.fullmatch(key) else name(key), UNKNOWN, "published", method
-    if len(numbers) == len(samples):
-        yield Measurement(*what, numbers, NOISE)
+    return Measurement(*what, numbers, NOISE) if len(numbers) == len(samples) else NO_NUMBER

@@ -13,12 +13,15 @@ by ncu, so it is not a quantity of our runs. For a roofline, call ncu with
     ncu --csv --page raw --print-units base --metrics gpu__time_duration.sum,<those of the sets
     flops and memory>
 
-Numbers printed with too few digits are invalid; a decimal comma is refused.
+Numbers printed with too few digits are invalid. A number of another locale is refused: a decimal
+comma, and a point where a whole number has its thousands. Of a metric with instances the total is
+imported. What becomes no row and no fact is counted (`Imported.left_out`).
 """
 
 import csv
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import cache
@@ -36,8 +39,12 @@ TOOL = "Nsight Compute"
 SUITE = "ncu"
 MEND = "write it again: LC_ALL=C ncu --csv --page raw --print-units base"
 
-NUMBER = re.compile(r"-?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
-NUMBER_LIKE = re.compile(r"-?\d[\d.,'\u00a0\u202f]*", re.ASCII)
+NUMBER = re.compile(r"-?([1-9]\d{0,2}(,\d{3})+|\d+)(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
+NUMBER_LIKE = re.compile(r"-?\d[\d.,' \u00a0\u2009\u202f]*", re.ASCII)
+THOUSANDS = re.compile(r"-?[1-9]\d{0,2}\.\d{3}", re.ASCII)
+"""A whole number with a point between its thousands, if it is one."""
+INSTANCES = re.compile(r"(?P<total>[^(]*\d) \((?P<instances>.+)\)", re.ASCII)
+"""A value as `--print-metric-instances values` prints it: `1,024 (512; 512)`."""
 COARSE = 0.05
 """Half of the last digit printed, of the value: beyond it, a number is not known."""
 FINE = 0.005
@@ -47,6 +54,12 @@ DIGITS = 280
 """Beyond so many before or behind the point, a number is none that a machine counted."""
 
 ID, KERNEL, BLOCK, GRID = "ID", "Kernel Name", "Block Size", "Grid Size"
+PROCESS_ID, PROCESS, HOST = "Process ID", "Process Name", "Host Name"
+SIZES = {
+    BLOCK: ("block", "launch__block_size", "launch_statistics.block_size"),
+    GRID: ("grid", "launch__grid_size", "launch_statistics.grid_size"),
+}
+"""Our names for the shape of a launch, and the metrics that hold it on pages without the column."""
 DEVICE, CAPABILITY = "Device", "CC"
 SECTION, LABEL, UNIT, VALUE = "Section Name", "Metric Name", "Metric Unit", "Metric Value"
 
@@ -65,6 +78,15 @@ NO_METRIC = ("device__attribute_", "launch__", "profiler__", "nvlink__", "c2clin
 LAUNCH = "launch__"
 PHYSICAL = {"B", "s", "Hz", "%", "B/s"}
 """Units of which no two are alike."""
+WHOLE = (".sum", ".max", ".min")
+"""Ends of metrics that are whole numbers where their unit is a count, B or ns."""
+
+NO_NUMBER = "are no numbers"
+NO_ROW = "describe the device or the profiler"
+NO_NAME = "are in columns that are no metric"
+OF_INSTANCES = "are instances of a metric whose total is imported"
+DIFFERS = "differ from an earlier value of the same metric and launch"
+ESTIMATED = "are speedups that a rule estimates"
 
 _POWERS = {"n": -9, "u": -6, "m": -3, "K": 3, "M": 6, "G": 9, "T": 12}
 """Of a thousand each: ncu prints 32768 byte as 32.77 Kbyte."""
@@ -88,12 +110,38 @@ class _Launch(Struct, frozen=True):
     printed: dict[str, str] = {}  # by metric or section.label
     readings: dict[str, Reading] = {}  # only those that are numbers
 
-    def read(self, printed: Mapping[str, tuple[str, str]]) -> None:
-        """Store numbers and units by metric; raises ValueError for a number in another locale."""
-        for metric in filter(METRIC.fullmatch, printed):
-            self.printed[metric], unit = printed[metric]
-            if reading := reading_of(self.printed[metric], unit, metric):
+    def read(self, printed: Mapping[str, tuple[str, str]]) -> Iterator[str]:
+        """Store numbers and units by metric; why others are left out, one reason for each value.
+
+        Raises ValueError for a number in another locale.
+        """
+        for metric, (text, unit) in printed.items():
+            if not text.strip():
+                continue
+            if not METRIC.fullmatch(metric):
+                yield NO_NAME
+                continue
+            total = text
+            if found := INSTANCES.fullmatch(text.strip()):
+                total = found["total"]
+                yield from [OF_INSTANCES] * len(found["instances"].split(";"))
+            reading = reading_of(total, unit, metric)
+            if metric in self.printed:  # sections of the details page repeat values
+                if text != self.printed[metric]:
+                    yield DIFFERS
+                continue
+            self.printed[metric] = text
+            if reading:
                 self.readings[metric] = reading
+            elif metric != DEVICE_NAME:
+                yield NO_NUMBER
+
+    def size(self, column: str) -> str:
+        """Block or grid, from its column or the metric: `256x1x1`, `256`; empty if unknown."""
+        if numbers := re.findall(r"\d+", self.cells.get(column, "")):
+            return "x".join(numbers)
+        found = (self.readings.get(metric) for metric in SIZES[column][1:])
+        return next((f"{reading.value:.0f}" for reading in found if reading), "")
 
 
 @cache
@@ -134,6 +182,9 @@ def reading_of(text: str, unit: str, metric: str) -> Reading | None:
             raise ValueError(f"{bare} as {metric}")
         return None
     scale, spelt = scale_of(unit)
+    thousands = THOUSANDS.fullmatch(bare) and _is_whole(metric, unit)
+    if thousands or (spelt == "%" and "," in bare and "." not in bare):
+        raise ValueError(f"{bare} {unit}".rstrip() + f" as {metric}")
     number = Decimal(bare.replace(",", ""))
     if not number.is_finite() or abs(number.adjusted()) > DIGITS:
         return None
@@ -141,6 +192,15 @@ def reading_of(text: str, unit: str, metric: str) -> Reading | None:
     rounded = scale > 1 or not bare.lstrip("-").replace(",", "").isdecimal()
     half = Decimal(5).scaleb(int(number.as_tuple().exponent) - 1) * scale if rounded else 0
     return Reading(float(scale * number), spelt, float(half))
+
+
+def _is_whole(metric: str, unit: str) -> bool:
+    """Whether ncu counts the metric in whole numbers of the unit, which it has not scaled."""
+    scale, spelt = scale_of(unit)
+    if unit not in ("ns", "nsecond") and (scale != 1 or (spelt in PHYSICAL and spelt != "B")):
+        return False
+    counted = metric.endswith(WHOLE) or metric.startswith(NO_METRIC)
+    return counted or ("__" not in metric and bool(unit) and "/" not in unit)
 
 
 def _refuse(
@@ -151,13 +211,18 @@ def _refuse(
 
 def decode(text: str, file: Path) -> Imported:
     """Parses the table in `text`, among lines of ncu and of the program; raises `RunError`."""
-    launches = _launches(text.splitlines(), file)
-    keys = {DEVICE: "device", CAPABILITY: "compute capability", DEVICE_NAME: "device's name"}
+    left_out = Counter[str]()
+    launches = _launches(text.splitlines(), file, left_out)
+    keys = {
+        HOST: "host", DEVICE: "device", CAPABILITY: "compute capability",
+        DEVICE_NAME: "device's name",
+    }  # fmt: skip
     for key, words in keys.items():
         values = {one.printed.get(key) or one.cells.get(key, "") for one in launches}
         if len(values) > 1:
             found = f"more than one {words}: {', '.join(sorted(values))}"
-            mend = "let ncu profile one of them (--devices)"
+            one_file = "import one file for each host"
+            mend = one_file if key == HOST else "let ncu profile one of them (--devices)"
             _refuse(file, found, "the launches of one device", mend=mend)
     first = launches[0]
     device = first.printed.get(DEVICE_NAME) or UNKNOWN
@@ -167,8 +232,16 @@ def decode(text: str, file: Path) -> Imported:
         if attribute in first.readings:
             number = scale * first.readings[attribute].value
             facts[fact] = number if fact.endswith("_hz") else round(number)
+    known = {DEVICE_NAME, PASSES, *DEVICE_FACTS}
+    described = [
+        metric
+        for launch in launches
+        for metric in launch.readings
+        if metric.startswith(NO_METRIC) and not metric.startswith(LAUNCH) and metric not in known
+    ]
+    left_out.update([NO_ROW] * len(described))
     context = {"device": facts, "counters": _counters(launches, device)}
-    return Imported(TOOL, "cuda", _cases(launches), context, device)
+    return Imported(TOOL, "cuda", _cases(launches), context, device, left_out=left_out)
 
 
 def _cells(line: str, file: Path, number: int) -> list[str]:
@@ -178,42 +251,52 @@ def _cells(line: str, file: Path, number: int) -> list[str]:
         _refuse(file, f"a truncated row ({error})", "a complete row of CSV", number)
 
 
-def _rows(lines: Sequence[str], file: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """The rows after the header, with their line numbers."""
+def _rows(lines: Sequence[str], file: Path) -> Iterator[tuple[int, int, dict[str, str]]]:
+    """The rows after the header, with their line numbers and the line of their table's header."""
     start = next(number for number, line in enumerate(lines, 1) if _is_header(line))
+    if lines[start - 1].partition('"')[2].partition('"')[2].startswith(";"):
+        _refuse(file, "columns separated by semicolons", "commas, as ncu writes them", start)
     header = _cells(lines[start - 1], file, start)
     for column in (ID, KERNEL):
         if column not in header:
             mend = "write it without --print-summary"
             _refuse(file, f"no column {column!r}", "one row per launch", start, mend)
     # Rows of the details page end after the value if no rule follows.
-    least = header.index(VALUE) + 1 if VALUE in header else len(header)
+    least, table = header.index(VALUE) + 1 if VALUE in header else len(header), start
     for number, line in enumerate(lines[start:], start + 1):
-        if line.startswith('"') and line != lines[start - 1]:
+        if _is_header(line):
+            if _cells(line, file, number) != header:
+                found, mend = "a second table with other columns", "import one file for each table"
+                _refuse(file, found, f"the columns of line {start}", number, mend)
+            table = number
+        elif line.startswith('"'):
             cells, wanted = _cells(line, file, number), f"{len(header)}, as the header has"
             if not least <= len(cells) <= len(header):
                 _refuse(file, f"a row of {len(cells)} fields", wanted, number)
-            yield number, dict(zip(header, cells, strict=False))
+            yield number, table, dict(zip(header, cells, strict=False))
 
 
-def _launches(lines: Sequence[str], file: Path) -> list[_Launch]:
+def _launches(lines: Sequence[str], file: Path, left_out: Counter[str]) -> list[_Launch]:
     """The launches of either page, at least one.
 
     On the raw page a row is a launch and a column a metric; the row after the header has the units.
-    On the details page a row is a metric, or a rule, which has advice and no metric.
+    On the details page a row is a metric, or a rule, which has advice and no metric; processes, and
+    tables one after the other, each number their launches from 0.
     """
-    launches: dict[str, _Launch] = {}
+    launches: dict[tuple[object, ...], _Launch] = {}
     units: Mapping[str, str] = {}
-    for number, cells in _rows(lines, file):
+    for number, table, cells in _rows(lines, file):
+        launch: tuple[object, ...] = (number,)
         if LABEL in cells:
+            left_out.update([ESTIMATED] if cells.get("Estimated Speedup") else [])
             if not cells[LABEL]:
                 continue
-            launch, printed = cells[ID], {_metric(cells): (cells[VALUE], cells.get(UNIT, ""))}
-            if not launch.isdecimal():
-                _refuse(file, f"the launch {launch!r}", "an integer", number)
+            printed = {_metric(cells): (cells[VALUE], cells.get(UNIT, ""))}
+            launch = (table, *(cells.get(name) for name in (HOST, PROCESS, PROCESS_ID)), cells[ID])
+            if not cells[ID].isdecimal():
+                _refuse(file, f"the launch {cells[ID]!r}", "an integer", number)
         elif cells[ID]:
-            launch = f"line {number}"
-            metrics = [metric for metric in cells if "__" in metric]
+            metrics = [one for one in cells if "__" in one or _is_metric(one, units.get(one, ""))]
             if metrics and not units:
                 _refuse(file, "no row of units", "units below the header", number)
             printed = {metric: (cells[metric], units[metric]) for metric in metrics}
@@ -221,12 +304,17 @@ def _launches(lines: Sequence[str], file: Path) -> list[_Launch]:
             units = cells
             continue
         try:
-            launches.setdefault(launch, _Launch(cells)).read(printed)
+            left_out.update(launches.setdefault(launch, _Launch(cells)).read(printed))
         except ValueError as error:
             _refuse(file, f"{error}", "numbers like 1,234.5, with a decimal point", number)
     if not launches:
         _refuse(file, "a table without a launch", "at least one kernel")
     return [*launches.values()]
+
+
+def _is_metric(column: str, unit: str) -> bool:
+    """Whether a column without `__` is one: `thread_inst_executed`, or anything with a unit."""
+    return bool(unit) or (column[:1].islower() and bool(METRIC.fullmatch(column)))
 
 
 def _metric(cells: Mapping[str, str]) -> str:
@@ -252,26 +340,40 @@ def kernel_words(signature: str) -> tuple[str, str]:
 
 
 def _cases(launches: Sequence[_Launch]) -> list[Found]:
-    """Cases: launches of one kernel with one grid and block are samples of one case."""
-    columns = (KERNEL, BLOCK, GRID)
-    alike = grouped(launches, lambda one: tuple(one.cells.get(name, "") for name in columns))
-    return [_case(kernel, block, grid, group) for (kernel, block, grid), group in alike.items()]
+    """Cases: launches of one kernel of one program with one grid and block are its samples.
+
+    Launches of unknown shape are a case each: their values may be of different work.
+    """
+    programs = len({one.cells.get(PROCESS) for one in launches})
+
+    def alike(launch: _Launch) -> tuple[str, tuple[tuple[str, str], ...]]:
+        shape = [(SIZES[column][0], launch.size(column)) for column in SIZES]
+        params = [(axis, size) for axis, size in shape if size]
+        params = params or [("launch", word(launch.cells[ID]))]
+        if programs > 1:
+            params.append(("process", word(launch.cells.get(PROCESS, ""))))
+        unknown = "" if any(size for _, size in shape) else f"{id(launch)}"
+        return launch.cells[KERNEL] + unknown, tuple(params)
+
+    groups = grouped(launches, alike)
+    return [_case(dict(params), group) for (_, params), group in groups.items()]
 
 
-def _case(kernel: str, block: str, grid: str, group: Sequence[_Launch]) -> Found:
+def _case(params: dict[str, str], group: Sequence[_Launch]) -> Found:
+    kernel = group[0].cells[KERNEL]
     bare, arguments = kernel_words(kernel)
-    sizes = {"block": re.findall(r"\d+", block), "grid": re.findall(r"\d+", grid)}
-    params = {axis: "x".join(size) for axis, size in sizes.items() if size}
     params |= {"template": word(arguments)} if arguments else {}
     counted: list[Measurement] = []
     facts: Json = {"launches": len(group)}
+    processes = len({(one.cells.get(PROCESS_ID), one.cells.get(PROCESS)) for one in group})
+    facts |= {"processes": processes} if processes > 1 else {}
     for metric in dict.fromkeys(metric for launch in group for metric in launch.readings):
         found = [launch.readings.get(metric) for launch in group]
         readings = [reading for reading in found if reading]
         if metric.startswith(LAUNCH) and len(set(found)) == 1:
             value = readings[0].value
             facts[metric] = int(value) if value.is_integer() else value
-        if not metric.startswith(NO_METRIC):
+        elif metric.startswith(LAUNCH) or not metric.startswith(NO_METRIC):
             counted.append(_measurement(metric, readings))
     reason = "" if counted else "ncu reported no number for it"
     return Found(kernel, SUITE, name(bare), params, counted=counted, facts=facts, reason=reason)

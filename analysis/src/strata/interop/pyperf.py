@@ -8,18 +8,34 @@ case with a sample that is not above 0, which pyperf refuses.
 """
 
 import json
-from itertools import groupby
+from collections.abc import Sequence
 
 from strata.interop.google_benchmark import PER_SECOND, time_of
-from strata.run import Run
+from strata.run import Row, Run, grouped
+
+
+def _time(rows: Sequence[Row]) -> tuple[Row, list[float], str] | None:
+    time = time_of(rows)
+    return time if time and min(time[1]) > 0 else None
+
+
+def losses(run: Run) -> str:
+    """What the format cannot hold of a run, counted by reason; empty if it holds all values."""
+    times = sum(
+        _time(rows) is not None for rows in grouped(run.rows, lambda row: row.case).values()
+    )
+    if times == len(run.rows):
+        return ""
+    why = "because the format holds one valid time above 0 for each case"
+    return f"{len(run.rows) - times:,} of {len(run.rows):,} rows not exported, {why}"
 
 
 def encode(run: Run) -> bytes:
     """What pyperf would have written of `run`; times in seconds, every sample kept."""
     context = run.context
     benchmarks = []
-    for case, rows in groupby(run.rows, key=lambda row: row.case):
-        if (time := time_of(rows)) and min(time[1]) > 0:
+    for case, rows in grouped(run.rows, lambda row: row.case).items():
+        if time := _time(rows):
             _, nanoseconds, told = time
             values = [one / PER_SECOND["ns"] for one in nanoseconds]
             metadata = {"name": case, "strata_quantity": told}

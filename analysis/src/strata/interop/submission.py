@@ -16,7 +16,15 @@ from zlib import crc32
 
 from strata.interop.plain_csv import encode
 from strata.model.truth import load_run
-from strata.run import COLUMNS, CONTEXT_FILE, MEASUREMENTS_FILE, SAMPLES_FILE, Run, RunError
+from strata.run import (
+    COLUMNS,
+    CONTEXT_FILE,
+    MEASUREMENTS_FILE,
+    SAMPLES_FILE,
+    Run,
+    RunError,
+    load_context,
+)
 from strata.run.files import (
     MOST_OF_LINE,
     at_once,
@@ -57,6 +65,23 @@ WORDS_OF_CASES = frozenset(
     ["before", "change", "instructions", "layout", "scan", "starts_from", "stopped_by", "window"]
 )
 """Facts of cases that are words of the harness, not of a machine."""
+
+
+MOST_TO_SUBMIT = 1 << 30
+"""Bytes of samples, unpacked, of a run that others shall check: eight times any recorded one."""
+
+
+def refuse_large(folder: Path) -> None:
+    """Raises `RunError` for samples beyond `MOST_TO_SUBMIT`, without parsing any."""
+    load_context(folder)  # refuses what is no run folder
+    left = MOST_TO_SUBMIT
+    with opened(folder / SAMPLES_FILE) as file:
+        while left >= 0 and (data := file.read(1 << 20)):
+            left -= len(data)
+    if left < 0:
+        found = f"more than {MOST_TO_SUBMIT >> 20} MiB of samples"
+        mend = "measure fewer cases, or each in a run"
+        _refuse(folder, found, "at most that, unpacked", mend)
 
 
 def submit(run: Run, out: Path, *, force: bool = False) -> Path:

@@ -302,7 +302,9 @@ def _fact(value: object, name: str, times: int = 1) -> Number:
 
 def _missing(what: str, why: str, row: Row | None = None) -> Number:
     said = one_line(why.replace(SPACE, " "))
-    said = said if len(said) <= LONGEST else f"{said[:LONGEST]}…"
+    if len(said) > LONGEST:
+        cut = said[:LONGEST]
+        said = f"{cut.rpartition(' ')[0] or cut} …"
     return Number(what, "", None, "missing", row, said)
 
 

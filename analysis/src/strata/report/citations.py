@@ -12,7 +12,8 @@ from markupsafe import Markup
 from strata import reference
 from strata.model.tables import LATEX
 
-_MARK = re.compile(r"(?<![\w\])])\[(\d+(?:, ?\d+)*)\]")
+_MARK = re.compile(r"(?<![\w\])])\[(\d{1,4}(?:, ?\d{1,4})*)\]", re.ASCII)
+"""Numbers of few digits: a name of a device may hold any in brackets."""
 _WHERE = {
     "article": "journal",
     "book": "howpublished",

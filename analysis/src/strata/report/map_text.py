@@ -1,6 +1,7 @@
 """The map of the memory hierarchy for a terminal: nested boxes, at most 100 columns."""
 
 from collections.abc import Iterator, Sequence
+from textwrap import wrap
 
 from rich.cells import cell_len, set_cell_size
 
@@ -58,8 +59,16 @@ def text(maps: Sequence[Hierarchy]) -> str:
     told = f"B/cycle: per {maps[0].core}. *: reported by the device or the system, not measured."
     if maps[0].run.context.backend == "host":
         told = f"TSC cycles. {told}"
-    said = [*map(visible, named_by), *done, told, *(f"{mark} {why}" for why, mark in notes.items())]
+    footnotes = (line for why, mark in notes.items() for line in _wrapped(mark, visible(why)))
+    said = [*map(visible, named_by), *done, told, *footnotes]
     return "\n".join(set_cell_size(one, WIDE).rstrip() for one in said)
+
+
+def _wrapped(mark: str, why: str) -> list[str]:
+    """A note in lines of whole words, which stand below each other."""
+    return wrap(
+        f"{mark} {why}", WIDE, subsequent_indent=" " * (len(mark) + 1), break_on_hyphens=False
+    )
 
 
 def _rows(maps: Sequence[Hierarchy], notes: dict[str, str]) -> Iterator[tuple[int, list[str]]]:

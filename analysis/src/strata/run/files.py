@@ -49,18 +49,18 @@ class RunError(ValueError):
 
 def one_line(text: str) -> str:
     """`text` with every control character (line ends too) made visible."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return "".join(
+        c if c.isprintable() or c in _SPACES else c.encode("unicode_escape").decode() for c in text
+    )
 
 
 def visible(text: str) -> str:
     """`text` for a terminal or a file, with control characters except line ends made visible."""
-    return "\n".join(
-        "".join(c if c.isprintable() or c in _SPACES else one_line(c) for c in line)
-        for line in text.split("\n")
-    )
+    return "\n".join(map(one_line, text.split("\n")))
 
 
 _SPACES = "\u00a0\u202f"
+"""Before units and between thousands."""
 
 
 def packed(path: Path) -> Path:
@@ -246,13 +246,14 @@ def _make_folder(path: Path, root: Path, made: list[Path]) -> None:
                 "a folder or nothing below a run folder and what is written",
             )
             raise RunError(step, found=found, expected=expected, mend="remove it, or use --out")
-        below = below or step == root.absolute() or _is_run(step)
+        below = below or step == root.absolute() or is_run(step)
         if not step.exists():
             step.mkdir()
             made.append(step)
 
 
-def _is_run(folder: Path) -> bool:
+def is_run(folder: Path) -> bool:
+    """Whether a folder has the context of a run."""
     context = folder / CONTEXT_FILE
     return os.path.lexists(context) or os.path.lexists(packed(context))
 
@@ -275,7 +276,8 @@ def write_whole(file: Path, contents: Callable[[], bytes], *, force: bool) -> Pa
     Raises `RunError` if it exists and `force` is false, before anything is computed.
     """
     if os.path.lexists(file) and not (force and file.is_file()):
-        found = "a file that exists already" if file.is_file() else "a folder"
+        kind = _KINDS.get(stat.S_IFMT(file.lstat().st_mode), "a device")
+        found = "a file that exists already" if file.is_file() else kind
         mend = "use another file" + (", or use --force" if file.is_file() else "")
         raise RunError(file, found=found, expected="an unused name", mend=mend)
     data = contents()

@@ -9,6 +9,7 @@ import json
 import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from strata.run.files import (
     SAMPLES_FILE,
     RunError,
     at_once,
+    is_run,
     lines,
     opened,
 )
@@ -59,11 +61,7 @@ def load_run(folder: Path) -> Run:
     Raises `RunError` if a file is missing, damaged, or of an unknown schema version. A torn last
     line of `samples.jsonl` is not damage: an interrupted run leaves one.
     """
-    if not folder.is_dir():
-        found = "a file" if folder.exists() else "nothing there"
-        expected = f"a run folder ({CONTEXT_FILE}, {SAMPLES_FILE}, {MEASUREMENTS_FILE})"
-        mend = "give the folder that strata run printed"
-        raise RunError(folder, found=found, expected=expected, mend=mend)
+    _refuse_other_folders(folder)
     collecting = gc.isenabled()
     gc.disable()  # records have no cycles, and collecting garbage takes as long as reading them
     try:
@@ -76,6 +74,31 @@ def load_run(folder: Path) -> Run:
             gc.enable()
     rows = tuple(row for _, of_case in whole for row in of_case)
     return Run(folder, context, tuple(case for case, _ in whole), rows)
+
+
+def load_context(folder: Path) -> Context:
+    """The context alone of the run in `folder`; raises `RunError` as `load_run` does."""
+    _refuse_other_folders(folder)
+    return _context(folder / CONTEXT_FILE)[0]
+
+
+def _refuse_other_folders(folder: Path) -> None:
+    """Raises `RunError` for what is no folder, and for a folder of run folders."""
+    if not folder.is_dir():
+        found = "a file" if folder.exists() else "nothing there"
+        expected = f"a run folder ({CONTEXT_FILE}, {SAMPLES_FILE}, {MEASUREMENTS_FILE})"
+        mend = "give the folder that strata run printed"
+        raise RunError(folder, found=found, expected=expected, mend=mend)
+    if is_run(folder) or (folder / SAMPLES_FILE).exists():
+        return
+    try:
+        runs = sorted(one.name for one in folder.iterdir() if one.is_dir() and is_run(one))
+    except OSError:
+        return  # reading the context says why
+    if runs:
+        found = f"a folder of {len(runs)} run{'s' * (len(runs) > 1)}"
+        mend = f"give one of them, such as {folder / runs[-1]}"
+        raise RunError(folder, found=found, expected="one run folder", mend=mend)
 
 
 # --- samples.jsonl --------------------------------------------------------------------------------
@@ -356,12 +379,18 @@ def _stronger(timed: Gate, counted: Gate) -> Gate:
 # --- context.json ---------------------------------------------------------------------------------
 
 
+@cache
+def _before() -> Mapping[str, Any]:
+    before: dict[str, Any] = json.loads(BEFORE.read_bytes())
+    return before
+
+
 def _context(path: Path) -> tuple[Context, int]:
     """What `context.json` says, and the version of the run."""
     with opened(path) as file:
         raw = at_once(file, path, MOST_OF_LINE)
     try:
-        data = {**json.loads(BEFORE.read_bytes()), **strict(raw)}
+        data = {**_before(), **strict(raw)}
         if data["schema_version"] == 1:
             data["counters"] = None
         elif data.get("counters", {}) is None:

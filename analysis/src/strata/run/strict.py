@@ -4,6 +4,7 @@ import json
 import math
 import re
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -125,8 +126,35 @@ def typed(data: dict[str, Any], kind: type[R]) -> R:
     if missing != what:
         name = f"{place}.{missing}".removeprefix(".")
         raise WrongError(f"no {name}", f"{name} to be there")
-    value: Any = data
-    for key, at in re.findall(r"\.(\w+)|\[(\d+)\]", place):
-        value = value[key] if key else value[int(at)]
-    expected = what.partition("Expected ")[2].partition(", got ")[0] or "a word of results/schema"
+    expected, _, got = what.partition("Expected ")[2].partition(", got ")
+    members = list(_members(data, re.findall(r"\.(\w+)|\[(\d+|\.\.\.)\]", place)))
+    wrong = [one for one in members if got in _KINDS and type(one[1]) is _KINDS[got]]
+    place, value = (wrong or members or [(place, None)])[0]
+    expected = expected or "a word of results/schema"
     raise WrongError(json.dumps(value)[:80], f"{expected} as {place.removeprefix('.')}")
+
+
+_KINDS: dict[str, type] = {
+    "int": int, "float": float, "str": str, "bool": bool, "null": type(None), "array": list,
+    "object": dict,
+}  # fmt: skip
+"""Python's types of what msgspec calls the values of JSON."""
+
+
+def _members(
+    value: Any, steps: Sequence[tuple[str, str]], place: str = ""
+) -> Iterator[tuple[str, Any]]:
+    """The members at a path of msgspec, which names no key of a mapping: `[...]` is any of it."""
+    if not steps:
+        yield place, value
+        return
+    (key, at), *rest = steps
+    if key and isinstance(value, dict) and key in value:
+        yield from _members(value[key], rest, f"{place}.{key}")
+    elif at == "..." and isinstance(value, dict):
+        for name, member in value.items():
+            yield from _members(member, rest, f"{place}.{name}")
+    elif isinstance(value, list):
+        for number, member in enumerate(value):
+            if at in ("...", f"{number}"):
+                yield from _members(member, rest, f"{place}[{number}]")
