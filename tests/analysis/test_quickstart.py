@@ -116,7 +116,8 @@ def build(folder: Path, architecture: str = "") -> subprocess.CompletedProcess[s
         (folder / "bin" / name).chmod(0o755)
     return subprocess.run(
         [folder / "tools/build.sh"], capture_output=True, text=True, check=False,
-        env={**os.environ, "ARCH": architecture, "PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"},
+        env={**os.environ, "ARCH": architecture,
+             "PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"},
     )  # fmt: skip
 
 
