@@ -1,4 +1,4 @@
-# Two commands do everything: `make quickstart` measures this machine, `make test` tests the project on it.
+# Two commands do most: `make quickstart` measures this machine, `make test` tests a change (`make test-all`: everything).
 # The work is done by tools/*.sh; each script says on its first lines what it does.
 
 SHELL := bash
