@@ -48,7 +48,7 @@ missing_libraries() {
     "nlohmann-json3-dev nlohmann/json.hpp"
     "libyaml-cpp-dev yaml-cpp/yaml.h"
   )
-  [[ $level != test ]] || libraries+=("libbenchmark-dev benchmark/benchmark.h")  # strata bench, and its tests
+  [[ $level != test && $level != all ]] || libraries+=("libbenchmark-dev benchmark/benchmark.h")  # strata bench, and its tests
   local -r compiler=${CXX:-g++}
   local prefix index probe=$'#if !defined(__clang__) && __GNUC__ < 12\nold\n#endif\n'
   local -a prefixes=() flags=(-std=c++20 -E -P -x c++)
