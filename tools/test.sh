@@ -106,7 +106,7 @@ step_cuda() {
   ctest --preset cuda
 }
 
-step_toolkits() { tools/check_toolkits.sh; }
+step_toolkits() { tools/check_toolkits.py; }
 
 step_package() {
   if [[ -n ${STRATA_OFFLINE:-} ]]; then
