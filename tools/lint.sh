@@ -62,6 +62,8 @@ configure_tidy() {
     return 1
   fi
   configure tidy >/dev/null
+  # What a build generates, and the sources compiled with it.
+  ninja -C build/tidy -t targets all | sed -n 's|^\([^/].*\.cpp\): CUSTOM_COMMAND$|\1|p' | xargs ninja -C build/tidy >/dev/null
   # clang 14 and the C++ library of g++ 13 do not agree on every header.
   local -r probe=build/tidy/probe.cpp
   echo '#include <chrono>' >$probe
