@@ -66,6 +66,7 @@ step_slow() {
   { has slurmctld && has munged && has "$(dirname "$STRATA_PYTHON")/reframe"; } ||
     left_out "the checks of sweeps/reframe through Slurm (no slurmctld, munged, or reframe beside $STRATA_PYTHON);" \
       "to run them: make setup-all"
+  if has nvcc; then cmake --build --preset host --target ptx_mutants; fi
   ctest --preset slow
 }
 
