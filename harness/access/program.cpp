@@ -1120,6 +1120,7 @@ std::vector<std::string> lost_pointers(const ptx::Module& module, const Launch& 
     }
   }
   std::vector<std::string> names;
+  names.reserve(lost.size());
   for (const std::uint32_t buffer : lost)
     names.push_back(launch.buffers[buffer].name);
   return names;

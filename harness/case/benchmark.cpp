@@ -156,6 +156,7 @@ std::vector<Enrolled> merge(const std::vector<Enrolment>& entries) {
     slot = body;
   }
   std::vector<Enrolled> all;
+  all.reserve(by_name.size());
   for (auto& [name, enrolled] : by_name)
     all.push_back(std::move(enrolled));
   return all;

@@ -92,8 +92,8 @@ off_t for_each_line(const UniqueFd& fd, const std::filesystem::path& file, std::
 UniqueFd create_anew(const std::filesystem::path& file) {
   constexpr mode_t for_all = 0666;  // reduced by the umask
   if (::unlink(file.c_str()) != 0 && errno != ENOENT) return {};
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): open has no other form
   return UniqueFd{
+      // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): open has no other form
       ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, for_all)};
 }
 

@@ -45,8 +45,9 @@ Asked what_is_asked(const std::vector<std::string>& wanted) {
   Asked asked{.selection = {.wanted = wanted.empty() ? counter_set_names() : wanted}};
   if (wanted.empty()) {
     // The set that every plan contains first, then by name.
-    std::ranges::stable_partition(asked.selection.wanted,
-                                  [](const std::string& name) { return name == memory_set; });
+    // Not std::ranges::stable_partition, which clang 14 cannot compile.
+    std::stable_partition(asked.selection.wanted.begin(), asked.selection.wanted.end(),
+                          [](const std::string& name) { return name == memory_set; });
   }
   CounterSet raw{.name = "metrics", .built_in = true, .title = "as named"};
   for (const auto& one : asked.selection.wanted) {
@@ -237,6 +238,7 @@ void print_differences(const std::vector<ChipReport>& reports) {
     }
   }
   std::vector<Row> rows;
+  rows.reserve(differences.size());
   for (const auto& [key, chips] : differences)
     rows.push_back({key.first, key.second, joined(chips)});
   fmt::print("\n## Missing, or counted by a fallback\n\n");
@@ -258,6 +260,7 @@ void print_chips_markdown(const std::vector<ChipReport>& reports) {
   for (const auto& [set, quantities, count] : described->sets) {
     fmt::print("\n## `{}`: {}\n\n", set.name, set.title);
     std::vector<Row> rows;
+    rows.reserve(quantities.size());
     for (const auto& [asked, choice] : quantities)
       rows.push_back(
           {as_code(asked.name), asked.unit, asked.meaning, as_code(metric_names(asked))});

@@ -27,8 +27,8 @@ bool is_row_name(std::string_view text) {
   constexpr std::string_view allowed =
       "_.0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
   constexpr auto letters = allowed.substr(allowed.find('a'));
-  return !text.empty() && letters.find(text.front()) != letters.npos &&
-         text.find_first_not_of(allowed) == text.npos;
+  return !text.empty() && letters.find(text.front()) != std::string_view::npos &&
+         text.find_first_not_of(allowed) == std::string_view::npos;
 }
 
 bool CaseRecord::is_valid(const Measurement& m) const {

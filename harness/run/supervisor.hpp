@@ -71,6 +71,6 @@ struct RunSummary {
 /// Asks a short-lived worker ({"strata", "worker", "--probe", …}) for its device. Throws
 /// DeviceUnavailable with the worker's reason, with how it died, or if it does not answer within
 /// `seconds`; UsageError if the selection of counters has unknown names.
-[[nodiscard]] DeviceMessage probe(const ChildCommand& worker, double seconds = 120);
+[[nodiscard]] DeviceMessage probe(const ChildCommand& command, double seconds = 120);
 
 }  // namespace strata

@@ -115,7 +115,8 @@ Experiment describe(const Pattern& pattern, const GpuFacts& gpu) {
 
   Experiment experiment;
   experiment.slopes = {{.verify = results_are([sums](const Call& call, std::size_t warp) {
-                          return std::uint64_t{call.length.rounds * sums[warp % sums.size()]};
+                          const std::uint32_t sum = call.length.rounds * sums[warp % sums.size()];
+                          return std::uint64_t{sum};
                         }),
                         .lengths = fifth_and_whole(rounds, loads_of_round),
                         .writers = std::size_t{gpu.sms} * warps}};

@@ -22,10 +22,11 @@
 namespace strata::dct {
 namespace {
 
+constexpr std::uint32_t half_period = period / 2;
 constexpr Choices sizes{std::pair{"seed", false}, std::pair{"large", true}};
 
 double cosine(std::uint32_t k) {
-  return std::cos(std::numbers::pi / (period / 2) * (k % period));
+  return std::cos(std::numbers::pi / half_period * (k % period));
 }
 
 /// In double precision, with all cosines or with their magnitudes.
@@ -181,21 +182,22 @@ LaunchTraffic predicted(Form form, std::uint32_t images) {
     // Each of 128 blocks reads the image once, 512 bytes a warp; a thread computes four
     // coefficients.
     constexpr std::uint64_t blocks = 128;
-    return {.load_requests = blocks * pixels / (16 * warp_lanes),
+    return {.load_requests = blocks * pixels / (std::uint64_t{16} * warp_lanes),
             .load_sectors = blocks * sectors_of_image,
             .store_requests = warps,
             .store_sectors = sectors_of_result};
   }
   // Two matrix products in 16 tiles of 64 × 64, each of which reads both sides in 16 steps of 16,
   // one load a thread and side. A warp reads 8 rows of 16 bytes, or two rows of 64 numbers.
-  constexpr std::uint64_t steps = 16 * 16;
+  const std::uint64_t products = std::uint64_t{2} * images;
+  constexpr std::uint64_t steps = std::uint64_t{16} * 16;
   constexpr std::uint64_t warps_of_block = 8;
   constexpr std::uint64_t of_bytes = 8;
   constexpr std::uint64_t of_numbers = 16;
-  return {.load_requests = images * 2 * steps * 2 * warps_of_block,
+  return {.load_requests = products * steps * 2 * warps_of_block,
           .load_sectors = images * steps * warps_of_block * (of_bytes + 3 * of_numbers),
-          .store_requests = images * 2 * 16 * warps_of_block * 4,
-          .store_sectors = images * 2 * sectors_of_result};
+          .store_requests = products * 16 * warps_of_block * 4,
+          .store_sectors = products * sectors_of_result};
 }
 
 launch_series::Series series_of(Form form, std::uint32_t images) {
@@ -257,7 +259,7 @@ void naively(const Job& job) {
     // cosines.
     asm volatile("" : "+r"(k));
     return std::cos(static_cast<float>(from_minus_pi(k)) *
-                    (std::numbers::pi_v<float> / (period / 2)));
+                    (std::numbers::pi_v<float> / half_period));
   });
 }
 
@@ -279,7 +281,7 @@ template <std::uint32_t lanes>
       Numbers row{};
       for (std::uint32_t x = 0; x < side; ++x) {
         Numbers across;
-        std::memcpy(&across, job.cosines + x * side + u, sizeof across);
+        std::memcpy(&across, job.cosines + std::size_t{x} * side + u, sizeof across);
         const auto pixel = static_cast<float>(job.image[y * side + x]);
         row += pixel * across * job.cosines[y * side + v];
       }
@@ -299,19 +301,19 @@ template <std::uint32_t lanes>
       Numbers row{};
       for (std::uint32_t x = 0; x < side; ++x) {
         Numbers across;
-        std::memcpy(&across, job.cosines + x * side + u, sizeof across);
+        std::memcpy(&across, job.cosines + std::size_t{x} * side + u, sizeof across);
         row += static_cast<float>(job.image[y * side + x]) * across;
       }
-      std::memcpy(job.rows + y * side + u, &row, sizeof row);
+      std::memcpy(job.rows + std::size_t{y} * side + u, &row, sizeof row);
     }
     for (std::uint32_t v = 0; v < side; ++v) {
       Numbers sum{};
       for (std::uint32_t y = 0; y < side; ++y) {
         Numbers row;
-        std::memcpy(&row, job.rows + y * side + u, sizeof row);
+        std::memcpy(&row, job.rows + std::size_t{y} * side + u, sizeof row);
         sum += row * job.cosines[y * side + v];
       }
-      std::memcpy(job.coefficients + v * side + u, &sum, sizeof sum);
+      std::memcpy(job.coefficients + std::size_t{v} * side + u, &sum, sizeof sum);
     }
   }
   return 0;
@@ -341,6 +343,8 @@ std::vector<std::uint32_t> places_of(Form form, std::size_t rank, std::size_t co
   return places;
 }
 
+// One branch per form.
+// NOLINTNEXTLINE(readability-function-cognitive-complexity)
 void run(Session& session) {
   const Form form = forms.of(session.param("form"));
   auto cpus = allowed_cpus();

@@ -44,6 +44,7 @@ Benchmark declared(const std::string& name, const std::string& question, bool ro
       .excludes = excluded};
   if (rotates) {
     std::vector<std::string> degrees;
+    degrees.reserve(angles.size());
     for (const Angle& angle : angles)
       degrees.push_back(std::to_string(angle.degrees));
     benchmark.axes.push_back(listed_axis("angle", "rotation angle in degrees", degrees));

@@ -162,6 +162,7 @@ struct Best {
       edges(lines[r % 3], lines[(r + 1) % 3], lines[(r + 2) % 3], words);
       const std::uint32_t kept = y > 0 && y + 1 < image.height ? ~0U : 0U;
       STRATA_UNROLLED
+      // NOLINTNEXTLINE(modernize-loop-convert): shared with device code
       for (unsigned w = 0; w < 4; ++w)
         words[w] &= kept;
       if (x == 0) words[0] &= 0xFFFFFF00U;

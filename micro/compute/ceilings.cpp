@@ -118,6 +118,7 @@ Experiment describe(const Shape& shape, const GpuFacts& gpu, std::span<const std
                                .most = 1});
     experiment.conclude = [=](Session& session, const std::vector<Sample>& samples) {
       std::vector<double> hertz;
+      hertz.reserve(samples.size());
       for (const Sample& one : samples)
         hertz.push_back(one.slopes.front().inside.hertz);
       session.add(Measurement{.quantity = rate,

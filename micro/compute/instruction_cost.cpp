@@ -148,8 +148,8 @@ Experiment describe(const Shape& shape, const GpuFacts& gpu, std::span<const std
       });
   Slope& slope = experiment.slopes.front();
   slope.size = [=](const auto& run) {
-    const double cycles = median_of(run({.rounds = 1}), shape.warps, &Passes::slope);
-    return fifth_and_whole(rounds_for(timed_cycles, cycles),
+    const double pass = median_of(run({.rounds = 1}), shape.warps, &Passes::slope);
+    return fifth_and_whole(rounds_for(timed_cycles, pass),
                            double{1} * operation.body * shape.warps * rounds_of_all_passes);
   };
   slope.window = passes_of_median_sm(shape);

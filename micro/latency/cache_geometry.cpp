@@ -378,6 +378,7 @@ Experiment describe_trials(Property property, const Neighbours& plan, int launch
   experiment.checked = "sums of the loaded values";
   experiment.conclude = [=](Session& session, const std::vector<Sample>& samples) {
     std::vector<std::vector<double>> cycles;
+    cycles.reserve(samples.size());
     for (const Sample& one : samples)
       cycles.push_back(one.numbers);
     Found found = find_sector(scan_of(plan, cycles));

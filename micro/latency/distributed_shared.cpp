@@ -87,7 +87,8 @@ Ring::Ring() : order{random_order(slots, /*seed=*/17)}, next{successors(order)} 
 
 std::uint32_t expected_sum(const Shape& shape, std::uint32_t rank, std::uint32_t rounds) {
   const LinearWords words = tile_of((rank + shape.distance) % shape.cluster);
-  const std::uint32_t of_round = shape.warps * chunk / sizeof(std::uint32_t);
+  constexpr std::uint32_t words_of_warp = chunk / sizeof(std::uint32_t);
+  const std::uint32_t of_round = shape.warps * words_of_warp;
   std::uint32_t sum = 0;
   for (std::uint32_t round = 0; round < rounds; ++round)
     sum += words.sum(round * of_round % tile_words, of_round);

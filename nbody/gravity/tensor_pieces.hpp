@@ -230,6 +230,7 @@ STRATA_HD inline std::uint32_t groups_there(std::uint32_t first, std::uint32_t g
 }
 
 /// The decomposition of the work of a system.
+// NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): shared with device code
 struct Cut {
   std::uint32_t tiles;
   std::uint32_t tiles_of_set;  ///< whose coordinates are relative to one centre

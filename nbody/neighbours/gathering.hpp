@@ -88,10 +88,8 @@ class Gathering<Kind::boids> {
 
  private:
   std::uint32_t self_;
-  // NOLINTBEGIN(*-avoid-c-arrays): kernels index them, std::array's operator is the host's
   float squared_[nearest_count];
   std::uint32_t ids_[nearest_count];
-  // NOLINTEND(*-avoid-c-arrays)
 };
 
 /// Circles: all push.

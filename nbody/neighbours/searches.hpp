@@ -71,7 +71,7 @@ inline constexpr unsigned group_size = 8;
 /// them. A comparison and a branch for every candidate would cost as much as its distance.
 template <class Found>
 STRATA_BOTH inline void test_group(const Vector<float>& me, const Standing* group, Found& found) {
-  float squared[group_size];  // NOLINT(*-avoid-c-arrays): in registers
+  float squared[group_size];  // in registers
   float least = 0;
   for (unsigned k = 0; k < group_size; ++k) {
     const Standing other = group[k];
@@ -111,7 +111,7 @@ STRATA_BOTH inline void ask_list(const Standing* standing, const std::uint32_t* 
                                  const Vector<float>& me, Found& found) {
   constexpr std::uint32_t batch = 4;
   for (std::uint32_t first = 0; first < count; first += batch) {
-    Standing others[batch];  // NOLINT(*-avoid-c-arrays): in registers
+    Standing others[batch];  // in registers
     for (std::uint32_t n = 0; n < batch; ++n) {
       const std::size_t row = first + n;
       others[n] = standing[row < count ? lists[row * agents + at] : at];

@@ -43,7 +43,6 @@ Range applied(Operation operation, const Range& a, const Range& b) {
 constexpr std::size_t most_strides = 12;
 
 bool are_spread(std::span<const Range> strides, std::int64_t bytes) {
-  // NOLINTNEXTLINE(cppcoreguidelines-avoid-c-arrays,modernize-avoid-c-arrays): which it takes
   launch_math::Stride all[most_strides]{};
   for (std::size_t i = 0; i < strides.size() / 2; ++i)
     all[i] = {strides[2 * i], strides[2 * i + 1]};

@@ -81,6 +81,8 @@ std::string why_special(Special special, const Rearrangement& change) {
   }
 }
 
+// One case per kind of access.
+// NOLINTNEXTLINE(readability-function-cognitive-complexity)
 std::string why_memory(const ptx::Module& module, const ptx::Kernel& kernel, const Instruction& one,
                        const Rearrangement& change) {
   constexpr std::array<std::string_view, 6> shared_orders{"volatile", "acquire", "release",

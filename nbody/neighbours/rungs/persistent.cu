@@ -179,7 +179,7 @@ class Steps {
     auto steps = static_cast<std::uint32_t>(noted_.size());
     Grid grid{cells_,        cells_.all() + 1, starts_.data(),
               ranks_.data(), standing_.data(), of_block_.data()};
-    void* arguments[] = {&even, &odd, &steps, &grid};  // NOLINT(*-avoid-c-arrays)
+    void* arguments[] = {&even, &odd, &steps, &grid};
     queue.launch_as("step_of", 1, [&] {
       cuda_check(cudaLaunchCooperativeKernel(code_of(kernel_), blocks_, usual_block, arguments, 0,
                                              queue.stream().get()));

@@ -53,8 +53,8 @@ __global__ void __launch_bounds__(usual_block)
 /// Up to three levels above some items, from the lowest on: where their nodes begin, and how many.
 struct Above {
   std::uint32_t levels;
-  std::uint32_t begin[3];  // NOLINT(*-avoid-c-arrays): kernels index it
-  std::uint32_t count[3];  // NOLINT(*-avoid-c-arrays)
+  std::uint32_t begin[3];
+  std::uint32_t count[3];
 };
 
 /// What eight neighbouring lanes have together.
