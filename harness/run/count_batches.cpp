@@ -26,7 +26,8 @@ constexpr std::size_t most_ranges_of_a_case = 4;
 std::vector<std::string> data_of(const Case& which) {
   std::vector<std::string> words{which.benchmark};
   if (const Enrolled* known = find_benchmark(which.benchmark, benchmarks_and_controls())) {
-    for (const Axis& axis : std::span{known->benchmark.axes}.first(known->benchmark.data_axes)) {
+    const std::span axes{known->benchmark.axes};
+    for (const Axis& axis : axes.first(std::min(axes.size(), known->benchmark.data_axes))) {
       const auto found = which.params.find(axis.name);
       words.push_back(found == which.params.end() ? std::string{} : found->second);
     }
