@@ -123,6 +123,8 @@ def sources(*, counters: bool) -> Iterator[Path]:
             names = included(source)
             if STAND_IN.fullmatch(source.name):
                 wanted = not counters
+            elif source.with_name(f"no_{source.name}").exists():
+                wanted = counters
             else:
                 needs_counters = "tests" in folder or any(n.startswith("cupti") for n in names)
                 wanted = any(CUDA.match(n) for n in names) and (counters or not needs_counters)
@@ -189,7 +191,7 @@ def clang() -> str | None:
 
 
 def check_compiler(name: str) -> bool:
-    """Whether the host part compiles, in the groups of clang-tidy and of CMake's unity builds."""
+    """Whether the host part compiles, in CMake's unity builds."""
     compiler = clang() if name == "clang" else shutil.which(name)
     if compiler is None:
         oldest = f" {OLDEST_CLANG} or newer" if name == "clang" else ""
@@ -198,9 +200,8 @@ def check_compiler(name: str) -> bool:
     options = ["-GNinja", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", "-DSTRATA_CUDA=OFF"]
     options += ["-DBUILD_TESTING=OFF", f"-DCMAKE_CXX_COMPILER={compiler}"]
     configure = ["cmake", "-S", str(ROOT), "-B", str(build), *options]
-    groups = [sys.executable, "tools/tidy_groups.py", str(build), "harness", "micro", "nbody"]
     generate = ["cmake", "--build", str(build), "--target", "strata_build_info"]
-    for words in (configure, groups, generate):
+    for words in (configure, generate):
         if words is generate:
             text = (build / "build.ninja").read_text(encoding="utf-8")
             generate += re.findall(r"^build (\S+/builtin_\w+\.cpp) ", text, re.MULTILINE)
@@ -209,13 +210,10 @@ def check_compiler(name: str) -> bool:
             print(f"strata: {' '.join(words)} fails:\n{done.stdout}{done.stderr}")
             return False
     commands = {}
-    for database in (build, build / "groups"):
-        entries = json.loads((database / "compile_commands.json").read_text(encoding="utf-8"))
-        for entry in entries:
-            file = Path(entry["file"])
-            if file.is_relative_to(build):
-                words = entry.get("arguments") or shlex.split(entry["command"])
-                commands[str(file.relative_to(build))] = [*words, "-fsyntax-only"]
+    for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
+        words = entry.get("arguments") or shlex.split(entry["command"])
+        name = os.path.relpath(entry["file"], build)
+        commands[name] = [*words, "-fsyntax-only"]
     return check(commands, Path(compiler).name)
 
 
