@@ -903,7 +903,7 @@ void BlockRunner::account(std::uint32_t at, const MemoryStep& memory, Space spac
     if (slopes_ != nullptr) slopes_->give_up();
     return;
   }
-  if (slopes_ != nullptr) follow_access(at, space, access, low, high);
+  if (slopes_ != nullptr) return follow_access(at, space, access, low, high);
   if (space == Space::param) return;  // a bank of constants
   if (space == Space::shared && memory.shared_atomic == SharedAtomic::loop) {
     doubt(step.detail, space, Doubt::cost, step.instruction);

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -165,14 +166,18 @@ class Evaluator {
 
  private:
   void spend(std::uint64_t instructions) {
-    if (spent_.fetch_add(instructions, std::memory_order_relaxed) + instructions <=
-        options_.budget) {
-      return;
+    const auto spent = spent_.fetch_add(instructions, std::memory_order_relaxed) + instructions;
+    if (spent > options_.budget) {
+      refuse({module_.kernels[launch_.kernel].name},
+             fmt::format("more than {} warp instructions", options_.budget),
+             "a launch that ends within the budget",
+             "check for an endless loop, launch fewer blocks, or raise --budget");
     }
-    refuse({module_.kernels[launch_.kernel].name},
-           fmt::format("more than {} warp instructions", options_.budget),
-           "a launch that ends within the budget",
-           "launch fewer blocks, or check for an endless loop");
+    if (!options_.progress) return;
+    const auto now = Clock::now();
+    auto due = report_due_.load();
+    if (now >= due && report_due_.compare_exchange_strong(due, now + report_every))
+      options_.progress(spent);
   }
 
   /// Blocks of one row of the grid that a thread takes at a time: ever fewer, so that all threads
@@ -286,7 +291,10 @@ class Evaluator {
   const Launch& launch_;
   const EvaluateOptions& options_;
   Program program_;
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::seconds report_every{5};
   std::atomic<std::uint64_t> spent_ = 0;
+  std::atomic<Clock::time_point> report_due_ = Clock::now() + report_every;
   std::uint64_t blocks_run_ = 0;
   std::mutex taking_;
   std::uint64_t next_ = 0;  ///< next block to take

@@ -14,6 +14,7 @@
 #include "harness/model/coalescing.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,10 @@ namespace strata::access {
 
 struct EvaluateOptions {
   std::vector<Generation> generations = {Generation::cc7};
-  /// Maximum number of warp instructions that are run.
-  std::uint64_t budget = std::uint64_t{1} << 32U;
+  /// Maximum number of warp instructions that are run: about a minute on one core.
+  std::uint64_t budget = std::uint64_t{1} << 30U;
+  /// Called about every 5 seconds with the warp instructions run so far. May be empty.
+  std::function<void(std::uint64_t)> progress = {};
   unsigned threads = 0;  ///< host threads; 0: one per CPU
   /// Whether blocks whose addresses differ from another's by whole lines are counted with it.
   bool reuses_blocks = true;

@@ -176,6 +176,13 @@ std::string compile(const fs::path& file, const Tools& tools) {
     if (!tools.architecture.empty()) words.push_back("-arch=" + tools.architecture);
   }
   words.insert(words.end(), tools.flags.begin(), tools.flags.end());
+  // nvcc passes names to a shell within double quotes.
+  if (const auto at = file.native().find_first_of("$`\"\n"); !is_clang && at != std::string::npos) {
+    refuse({file.native()},
+           fmt::format("{} in the name of a CUDA source", in_quotes(file.native().substr(at, 1))),
+           "a name without $, `, \" and line breaks, which nvcc passes to a shell",
+           "rename the file, or use --compiler clang++");
+  }
   // A name that begins with a dash would be taken for a flag.
   const bool is_like_a_flag = file.native().starts_with('-');
   words.insert(words.end(), {"-o", out, is_like_a_flag ? "./" + file.string() : file.string()});

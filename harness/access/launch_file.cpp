@@ -49,6 +49,15 @@ std::optional<std::uint64_t> whole_bits(std::string_view text, unsigned bytes) {
   return (~value + 1) & most;
 }
 
+/// Whether the text is an integer, of any size.
+bool is_integer(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  const bool hex = text.starts_with("0x") || text.starts_with("0X");
+  if (hex) text.remove_prefix(2);
+  return !text.empty() && text.find_first_not_of(hex ? "0123456789abcdefABCDEF" : "0123456789") ==
+                              std::string_view::npos;
+}
+
 /// The bits of a number with a point or an exponent, in 4 or 8 bytes.
 std::optional<std::uint64_t> real_bits(const std::string& text, unsigned bytes) {
   if (text.empty() || text.find_first_of("xX") != std::string::npos) return std::nullopt;
@@ -411,16 +420,39 @@ class Reader {
     read_buffer(node, param.offset, name);
   }
 
-  /// The types with which the kernel loads the parameter, because PTX parameters have no types of
-  /// their own here.
-  [[nodiscard]] bool is_loaded_as_real(const ptx::Symbol& param) const {
-    return std::ranges::any_of(kernel().instructions, [&](const ptx::Instruction& one) {
-      if (one.opcode != "ld" || one.operands.size() < 2) return false;
+  /// How the kernel uses a parameter. A load without a type, such as ld.param.b32, leaves that to
+  /// the instructions that read its register.
+  struct Uses {
+    bool as_integer = false;
+    bool as_real = false;
+    void add(const ptx::Instruction& one) {
+      using enum ptx::Type;
+      const ptx::Type type = one.type();  // of a conversion: what it reads
+      as_real = as_real || type == f32 || type == f64;
+      as_integer = as_integer || (type >= u8 && type <= s64) || one.opcode == "shl";
+    }
+  };
+  [[nodiscard]] Uses uses_of(const ptx::Symbol& param) const {
+    Uses uses;
+    for (const ptx::Instruction& one : kernel().instructions) {
+      if (one.opcode != "ld" || one.operands.size() < 2) continue;
       const auto& from = one.operands[1];
-      const ptx::Type type = one.type();
-      return from.kind == ptx::Operand::Kind::symbol && &module().symbols[from.index] == &param &&
-             (type == ptx::Type::f32 || type == ptx::Type::f64);
-    });
+      if (from.kind != ptx::Operand::Kind::symbol || &module().symbols[from.index] != &param)
+        continue;
+      uses.add(one);
+      const auto& into = one.operands[0];
+      for (const ptx::Instruction& other : kernel().instructions) {
+        const auto reads = [&](const ptx::Operand& operand) {
+          return operand.kind == ptx::Operand::Kind::reg && !operand.address &&
+                 operand.index == into.index;
+        };
+        if (!other.operands.empty() && into.kind == ptx::Operand::Kind::reg &&
+            std::any_of(other.operands.begin() + 1, other.operands.end(), reads)) {
+          uses.add(other);
+        }
+      }
+    }
+    return uses;
   }
 
   void read_scalar(const TreeNode& node, const ptx::Symbol& param, const std::string& name) {
@@ -438,13 +470,19 @@ class Reader {
       }
       return write(param.offset, typed->bits, bytes);
     }
-    auto bits = whole_bits(node.text, bytes);
-    if (bits && !node.text.starts_with("0x") && is_loaded_as_real(param)) {
+    const bool whole = is_integer(node.text);
+    const Uses uses = uses_of(param);
+    if (whole && !node.text.starts_with("0x") && uses.as_real && !uses.as_integer) {
       refuse(node.place, fmt::format("the integer {} for {}", node.text, name),
-             "a floating-point number, as the kernel loads it",
+             "a floating-point number, as the kernel uses it",
              fmt::format("write {}.0, or its bits as 0x…", node.text));
     }
-    if (!bits) bits = real_bits(node.text, bytes);
+    const auto bits = whole ? whole_bits(node.text, bytes) : real_bits(node.text, bytes);
+    if (bits && !whole && uses.as_integer && !uses.as_real) {
+      refuse(node.place, fmt::format("{} for {}", node.text, name),
+             "an integer, as the kernel uses it",
+             fmt::format("write an integer, or f{} {} for these bits", 8 * bytes, node.text));
+    }
     if (!bits) {
       node.refuse_as(name, fmt::format("a number of {} bytes, a buffer or 'unknown'", bytes),
                      "write one of these");

@@ -231,7 +231,7 @@ RequestModel model_of(bool is_shared, SharedAtomic atomic) {
 }
 
 RequestCounter::RequestCounter(RequestModel model, std::span<const Generation> generations)
-    : model_{model}, generations_{generations.begin(), generations.end()}, patterns_(kept) {
+    : model_{model}, generations_{generations.begin(), generations.end()}, patterns_(1) {
   sums_.traffic.resize(model == RequestModel::global ? generations.size() : 0);
 }
 
@@ -253,14 +253,19 @@ void RequestCounter::add(const LaneAccess& access, std::uint64_t times) {
   const auto last = static_cast<unsigned>(31 - std::countl_zero(access.mask));
   constexpr std::uint64_t mix = 0x9E3779B97F4A7C15U;
   const std::uint64_t key = (offsets[first] + (offsets[last] << 8U) + access.mask) * mix;
-  Pattern& pattern = patterns_[key >> (64 - kept_bits)];
-  if (pattern.times != 0 && pattern.mask == access.mask && pattern.width == access.width &&
-      pattern.offsets == offsets) {
+  const auto kept_pattern = [&]() -> Pattern& {
+    return patterns_[key >> (64 - kept_bits) & (patterns_.size() - 1)];
+  };
+  if (Pattern& pattern = kept_pattern(); pattern.times != 0 && pattern.mask == access.mask &&
+                                         pattern.width == access.width &&
+                                         pattern.offsets == offsets) {
     pattern.times += times;
     return;
   }
-  settle(pattern, sums_);
-  pattern = {.mask = access.mask, .width = access.width, .times = times, .offsets = offsets};
+  settle(kept_pattern(), sums_);
+  // Most instructions have one pattern, and a kernel may have 100,000 of them.
+  if (patterns_.size() == 1 && patterns_.front().times != 0) patterns_.assign(kept, {});
+  kept_pattern() = {.mask = access.mask, .width = access.width, .times = times, .offsets = offsets};
 }
 
 void RequestCounter::settle(const Pattern& pattern, RequestSums& sums) const {

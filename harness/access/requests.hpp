@@ -84,7 +84,7 @@ class RequestCounter {
   static constexpr std::size_t kept = std::size_t{1} << kept_bits;
   RequestModel model_;
   std::vector<Generation> generations_;
-  std::vector<Pattern> patterns_;
+  std::vector<Pattern> patterns_;  ///< one until a second is seen, then `kept`
   RequestSums sums_;
 };
 

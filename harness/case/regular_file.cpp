@@ -89,6 +89,43 @@ off_t for_each_line(const UniqueFd& fd, const std::filesystem::path& file, std::
   return whole;
 }
 
+namespace {
+
+[[noreturn]] void refuse_to_write(const std::filesystem::path& file, std::string_view found) {
+  refuse({file.native()}, found, "a file that may be created or replaced", "give another name");
+}
+
+std::string unwritable(int error) {
+  return fmt::format("cannot be written ({})", std::generic_category().message(error));
+}
+
+}  // namespace
+
+void require_replaceable(const std::filesystem::path& file) {
+  struct stat status {};
+  if (::lstat(file.c_str(), &status) == 0) {
+    if (S_ISLNK(status.st_mode)) refuse_to_write(file, "is a link");
+    if (S_ISDIR(status.st_mode)) refuse_to_write(file, "is a folder");
+    if (!S_ISREG(status.st_mode)) refuse_to_write(file, "is a pipe or a device");
+  } else if (errno != ENOENT) {
+    refuse_to_write(file, unwritable(errno));
+  }
+  const auto folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path{"."};
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) refuse_to_write(file, unwritable(errno));
+}
+
+void write_whole(const std::filesystem::path& file, std::string_view text) {
+  require_replaceable(file);
+  const UniqueFd fd = create_anew(file);
+  if (!fd) refuse_to_write(file, unwritable(errno));
+  while (!text.empty()) {
+    const auto count = ::write(fd.get(), text.data(), text.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) refuse_to_write(file, unwritable(errno));
+    text.remove_prefix(static_cast<std::size_t>(count));
+  }
+}
+
 UniqueFd create_anew(const std::filesystem::path& file) {
   constexpr mode_t for_all = 0666;  // reduced by the umask
   if (::unlink(file.c_str()) != 0 && errno != ENOENT) return {};

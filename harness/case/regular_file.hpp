@@ -1,5 +1,5 @@
-// Reading untrusted files, in a run folder or where a user points. Only regular files are read: a
-// pipe could block, a device may never end.
+// Reading and writing files in a run folder or where a user points. Only regular files are read or
+// replaced: a pipe could block, a device may never end, a link may name any file.
 #pragma once
 
 #include "harness/case/unique_fd.hpp"
@@ -32,5 +32,13 @@ off_t for_each_line(const UniqueFd& fd, const std::filesystem::path& file, std::
 /// A new, empty file that replaces the existing one; a link is removed, never followed. Empty, with
 /// errno set, if that fails.
 [[nodiscard]] UniqueFd create_anew(const std::filesystem::path& file);
+
+/// Throws UsageError if a file of that name cannot be replaced: it is a link, a pipe, a folder, or
+/// its folder may not be written to.
+void require_replaceable(const std::filesystem::path& file);
+
+/// Writes a file that replaces the existing one. Throws UsageError as require_replaceable() does,
+/// and if writing fails.
+void write_whole(const std::filesystem::path& file, std::string_view text);
 
 }  // namespace strata

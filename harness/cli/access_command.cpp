@@ -45,6 +45,7 @@ struct AccessOptions {
   std::string device = "cuda:0";
   long long seconds = 60;
   std::uint64_t megabytes = 512;
+  std::uint64_t budget = access::EvaluateOptions{}.budget;
   std::string out;
   Names command;
 };
@@ -305,8 +306,13 @@ access::Report report_of(const AccessOptions& options, std::span<const std::stri
   auto counted = count(options, modules, launches, counting);
   for (auto& one : launches) {
     const auto begin = std::chrono::steady_clock::now();
-    one.evaluation =
-        evaluate(modules[one.launch.module], one.launch, {.generations = report.generations});
+    const auto progress = [&](std::uint64_t instructions) {
+      fmt::print(stderr, "strata: {}: {:.2g} of at most {:.2g} warp instructions\n", one.file,
+                 static_cast<double>(instructions), static_cast<double>(options.budget));
+    };
+    one.evaluation = evaluate(
+        modules[one.launch.module], one.launch,
+        {.generations = report.generations, .budget = options.budget, .progress = progress});
     one.seconds = std::chrono::duration<double>{std::chrono::steady_clock::now() - begin}.count();
   }
   trace(options, modules, report.generations, launches, counting);
@@ -453,6 +459,9 @@ void add_access(Command app, int& status, const std::vector<std::string>& comman
   sub.option("--kernel", options->kernel, "only kernels whose name matches", "RE");
   sub.option("--launch", options->launches, "evaluate every warp of this launch; repeatable",
              "FILE.yaml");
+  sub.option("--budget", options->budget,
+             "maximum number of warp instructions that a launch runs on the host", "N")
+      .shows_default();
   sub.option("--generation", options->generations,
              "evaluate launches by the rules of these GPU generations, such as 7.x or 3.5 (default "
              "7.x)",

@@ -8,6 +8,7 @@
 #include "harness/access/mend/same_results.hpp"
 #include "harness/case/error.hpp"
 #include "harness/case/in_parallel.hpp"
+#include "harness/case/regular_file.hpp"
 #include "harness/case/text.hpp"
 #include "harness/cli/access_count.hpp"
 #include "harness/cli/commands.hpp"
@@ -20,7 +21,6 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -311,15 +311,6 @@ void print_json(const std::vector<access::Input>& inputs, const std::vector<Work
   fmt::print("{}\n", nlohmann::ordered_json{{"kernels", kernels}}.dump(2));
 }
 
-void write_file(const fs::path& file, std::string_view text) {
-  std::ofstream out{file, std::ios::binary};
-  out << text;
-  if (!out.flush()) {
-    refuse({file.string()}, "cannot be written", "a folder that may be written to",
-           "look at --out");
-  }
-}
-
 /// FILE.mended.ptx and FILE.mended.hpp, of each input in which something was mended.
 void write_out(const MendOptions& options, std::vector<access::Input>& inputs,
                const std::vector<Work>& all) {
@@ -357,8 +348,8 @@ void write_out(const MendOptions& options, std::vector<access::Input>& inputs,
     std::string stem = fs::path{whole}.stem().string();
     if (!stems.insert(stem).second) stem = fmt::format("{}-{}", stem, i + 1);
     const fs::path base = fs::path{options.out} / stem;
-    write_file(base.string() + ".mended.ptx", {module.text.data(), module.text.size()});
-    write_file(base.string() + ".mended.hpp", access::launch_header(module, kernels, whole));
+    write_whole(base.string() + ".mended.ptx", {module.text.data(), module.text.size()});
+    write_whole(base.string() + ".mended.hpp", access::launch_header(module, kernels, whole));
     if (!options.is_quiet) fmt::print(stderr, "strata: {}.mended.hpp\n", base.string());
   }
 }
@@ -399,7 +390,8 @@ void add_launch(const std::string& file, const std::vector<access::Input>& input
                 std::vector<access::Launch>& launches) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     try {
-      access::Launch launch = access::read_launch(file, {&inputs[i].module, 1});
+      access::Launch launch =
+          access::read_launch(file, {&inputs[i].module, 1}, {&inputs[i].name, 1});
       launch.module = i;
       launches.push_back(std::move(launch));
       return;

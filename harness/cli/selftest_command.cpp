@@ -4,6 +4,7 @@
 #include "harness/case/enum_words.hpp"
 #include "harness/case/error.hpp"
 #include "harness/case/finally.hpp"
+#include "harness/case/regular_file.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/record/build_info.hpp"
 #include "harness/run/selftest.hpp"
@@ -14,7 +15,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <fstream>
 #include <system_error>
 #include <utility>
 
@@ -59,10 +59,6 @@ void print(std::span<const Claim> claims, std::span<const Outcome> outcomes) {
   }
 }
 
-void require_written(std::ofstream& out, const std::string& file) {
-  if (!out.flush()) throw UsageError{fmt::format("--json {}: cannot be written", file)};
-}
-
 void write_json(const std::string& file, const RecordedRun& run, double seconds,
                 std::span<const Claim> claims, std::span<const Outcome> outcomes) {
   auto table = nlohmann::ordered_json::array();
@@ -83,9 +79,7 @@ void write_json(const std::string& file, const RecordedRun& run, double seconds,
                                      {"seconds", seconds},
                                      {"counters", to_string(context.counters.state)},
                                      {"claims", std::move(table)}};
-  std::ofstream out{file};
-  out << whole.dump(1) << '\n';
-  require_written(out, file);
+  write_whole(file, whole.dump(1) + '\n');
 }
 
 /// A temporary folder, removed with its last owner.
@@ -101,10 +95,7 @@ std::pair<fs::path, Finally> temporary_folder() {
 }
 
 ExitCode selftest(const SelftestOptions& options) {
-  if (!options.json.empty()) {  // to fail now, not after the measurement
-    std::ofstream file{options.json, std::ios::app};
-    require_written(file, options.json);
-  }
+  if (!options.json.empty()) require_replaceable(options.json);  // now, not after the measurement
   fs::path out = options.out;
   Finally removed;
   if (out.empty()) std::tie(out, removed) = temporary_folder();

@@ -214,6 +214,44 @@ TEST(LaunchFile, RefusesWhatIsWrongInOneLineWithItsPlace) {
               AllOf(HasSubstr("launch.yaml:9:"), HasSubstr("overlaps param_0")));
 }
 
+TEST(LaunchFile, NumbersAreOfTheKindThatTheKernelUses) {
+  const auto bits_of = [](const std::string& number, const std::string& body) {
+    std::vector<ptx::Module> all;
+    all.push_back(ptx::read(kernel_text(".param .b32 k_param_0", body), "test.ptx"));
+    const Launch launch = parse_launch(
+        "schema: 1\nkernel: k\ngrid: 1\nblock: 1\narguments: [" + number + "]\n", "l.yaml", all);
+    return param_at(launch, 0, 4);
+  };
+  const auto message_of = [&](const std::string& number, const std::string& body) -> std::string {
+    try {
+      (void)bits_of(number, body);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  const std::string load = "ld.param.b32 %r1, [k_param_0];\n";
+  const std::string whole = load + "mul.wide.u32 %rd1, %r1, 4;\nret;";
+  const std::string converted = load + "cvt.rn.f32.s32 %f1, %r1;\nret;";
+  const std::string real = load + "mul.rn.f32 %r2, %r1, %r1;\nret;";
+  const std::string open = load + "mov.b32 %r2, %r1;\nret;";
+  EXPECT_EQ(bits_of("4294967295", whole), 0xFFFFFFFFU);
+  EXPECT_EQ(bits_of("-1", converted), 0xFFFFFFFFU);
+  EXPECT_EQ(bits_of("1.5", real), 0x3FC00000U);
+  EXPECT_EQ(bits_of("0x3FC00000", real), 0x3FC00000U);
+  EXPECT_EQ(bits_of("1.5", open), 0x3FC00000U);
+  EXPECT_EQ(bits_of("f32 1.5", whole), 0x3FC00000U) << "an explicit type is taken as written";
+  for (const char* number : {"1.5", "1e3", "nan", "inf"}) {
+    EXPECT_THAT(message_of(number, whole), HasSubstr("an integer, as the kernel uses it"));
+    EXPECT_THAT(message_of(number, converted), HasSubstr("an integer, as the kernel uses it"));
+  }
+  EXPECT_THAT(message_of("1", real), HasSubstr("a floating-point number"));
+  for (const char* number : {"4294967296", "-2147483649", "99999999999999999999999"}) {
+    for (const auto& body : {whole, open})
+      EXPECT_THAT(message_of(number, body), HasSubstr("a number of 4 bytes")) << number;
+  }
+}
+
 TEST(LaunchFile, HoldsToWhatTheKernelWasCompiledFor) {
   const auto kernel = [](const std::string& directive) {
     std::vector<ptx::Module> all;

@@ -89,6 +89,18 @@ TEST_F(Inputs, ASourceIsCompiledWithItsLines) {
   EXPECT_FALSE(fs::exists(used)) << "the private folder is gone";
 }
 
+TEST_F(Inputs, NamesThatNvccPassesToAShellAreRefused) {
+  install("nvcc", writes_ptx);
+  for (const char* name : {"$(id).cu", "`id`.cu", "a\".cu", "a\nb.cu"}) {
+    const std::string source = write(name, "");
+    EXPECT_THAT([&] { (void)read_inputs(source, {}); },
+                ThrowsMessage<UsageError>(HasSubstr("rename the file")));
+    EXPECT_FALSE(fs::exists(words_file())) << "nvcc is not started";
+  }
+  install("clang++", writes_ptx);
+  EXPECT_EQ(read_inputs(write("$(id).cu", ""), {.compiler = "clang++"}).size(), 1U);
+}
+
 TEST_F(Inputs, ClangIsAskedInItsOwnWords) {
   install("clang++", writes_ptx);
   const auto inputs =

@@ -544,6 +544,29 @@ class Command(unittest.TestCase):
                 self.assertIn("is a pipe or a device", said)
         self.assertEqual(len([*self.out.iterdir()]), 5, "nothing is made")
 
+    def test_only_regular_files_are_replaced(self) -> None:
+        ptx = SOURCE / "tests" / "data" / "access" / "mend.ptx"
+        precious = self.out / "precious"
+        precious.write_text("precious")
+        for name, make in (
+            ("link", lambda file: file.symlink_to(precious)),
+            ("pipe", os.mkfifo),
+            ("folder", Path.mkdir),
+        ):
+            folder = self.out / f"of-{name}"
+            folder.mkdir()
+            for file in (folder / "mend.mended.ptx", self.out / f"{name}.json"):
+                make(file)
+            for arguments in (
+                ("access", "mend", ptx, "--change", "group=16", "--out", folder),
+                ("selftest", "--device", "host", "--quiet", "--json", self.out / f"{name}.json"),
+            ):
+                with self.subTest(arguments=arguments):
+                    message = self.printed(*arguments, code=2)
+                    self.assertIn(f"is a {name}", message)
+                    self.assertIn("expected a file that may be created or replaced", message)
+        self.assertEqual(precious.read_text(), "precious")
+
     def test_bad_sweeps_are_refused_with_file_and_line(self) -> None:
         head = "schema: 1\nname: x\ncases:\n  - benchmark: layout_read\n"
         self.refused(head + "    axis: {}\n", ":5:", "axes")

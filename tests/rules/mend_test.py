@@ -226,6 +226,9 @@ class Mend(unittest.TestCase):
             KERNELS, "--kernel", "column", "--out", self.out / "file" / "x", code=2
         ).stderr
         self.assertIn("--out", told)
+        launch = self.out / "of-another.yaml"
+        launch.write_text("schema: 1\ninput: other.ptx\nkernel: scale\ngrid: 1\nblock: 32\n")
+        self.assertIn("of-another.yaml:2: input", self.refusal(KERNELS, "--launch", launch))
         self.assertIn("FILES", self.refusal())
         self.assertIn("--launch", self.refusal(KERNELS, "--run"))
 
