@@ -558,7 +558,7 @@ class Command(unittest.TestCase):
             for file in (folder / "mend.mended.ptx", self.out / f"{name}.json"):
                 make(file)
             for arguments in (
-                ("access", "mend", ptx, "--change", "group=16", "--out", folder),
+                ("access", "mend", ptx, "--change", "scale: threads=4", "--out", folder),
                 ("selftest", "--device", "host", "--quiet", "--json", self.out / f"{name}.json"),
             ):
                 with self.subTest(arguments=arguments):
