@@ -687,6 +687,64 @@ TEST(Evaluate, ShufflesAndVotesAsPtxDoes) {
 
 // --- the launch ----------------------------------------------------------------------------------
 
+TEST(Evaluate, RunsBlocksAgainWhereTheyAreNoLongerAlike) {
+  struct Range {
+    const char* address;  ///< the word's byte offset %rd1, from %r0, the number of the block
+    std::uint64_t bytes;
+  };
+  const std::string one_lane = "mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %tid.x;\n";
+  for (const auto& [address, bytes] : {
+           // 32 bits overflow at block 8: what follows lies outside.
+           Range{"mad.lo.u32 %r3, %r1, 32, %r2;\nadd.u32 %r3, %r3, 0xFFFFFF00;\n"
+                 "mul.wide.u32 %rd1, %r3, 4;\nsub.s64 %rd1, %rd1, 0x3FFFFFC00;\n",
+                 1U << 20U},
+           Range{"mad.lo.u32 %r3, %r1, 32, %r2;\nshl.b32 %r3, %r3, 25;\nshr.u32 %r3, %r3, 25;\n"
+                 "mul.wide.u32 %rd1, %r3, 4;\n",
+                 1U << 20U},
+           // The buffer ends within the warp of block 12.
+           Range{"mad.lo.u32 %r3, %r1, 32, %r2;\nmul.wide.u32 %rd1, %r3, 4;\n", 12 * 128 + 64},
+           // A sector further with each block: one line or two.
+           Range{"mad.lo.u32 %r3, %r1, 8, %r2;\nmul.wide.u32 %rd1, %r3, 4;\n", 1U << 20U},
+           Range{"mad.lo.u32 %r3, %r1, 1, %r2;\nmul.wide.u32 %rd1, %r3, 4;\n", 1U << 20U},
+       }) {
+    SCOPED_TRACE(address);
+    const Launched launched{
+        kernel_text(".param .u64 a", one_lane + address +
+                                         "ld.param.u64 %rd0, [a];\nadd.s64 %rd2, %rd0, %rd1;\n"
+                                         "ld.global.u32 %r4, [%rd2];\nret;"),
+        fmt::format("schema: 1\nkernel: k\ngrid: 400\nblock: 32\narguments:\n  - {{bytes: {}}}\n",
+                    bytes)};
+    const Evaluation all = launched.evaluate({.threads = 1, .reuses_blocks = false});
+    const Evaluation some = launched.evaluate({.threads = 1});
+    EXPECT_LT(some.blocks_run, all.blocks_run);
+    EXPECT_EQ(some.accesses.at(0).traffic, all.accesses.at(0).traffic);
+    EXPECT_EQ(some.accesses[0].outside, all.accesses[0].outside);
+    EXPECT_EQ(some.accesses[0].first_outside, all.accesses[0].first_outside);
+  }
+}
+
+TEST(Evaluate, ReportsTheDoubtOfTheFirstBlockThatHasOne) {
+  // The address is unknown in block 0, the guard in all others.
+  const std::string body =
+      "mov.u32 %r0, %ctaid.x;\nld.param.u64 %rd0, [a];\nld.global.u32 %r1, [%rd0];\n"
+      "setp.eq.u32 %p0, %r0, 0;\nselp.u32 %r2, %r1, 0, %p0;\nselp.u32 %r3, 1, %r1, %p0;\n"
+      "setp.ne.u32 %p1, %r3, 0;\nmul.wide.u32 %rd1, %r2, 4;\nadd.s64 %rd2, %rd0, %rd1;\n"
+      "@%p1 ld.global.u32 %r4, [%rd2];\nret;";
+  const Launched launched{kernel_text(".param .u64 a", body),
+                          "schema: 1\nkernel: k\ngrid: 20000\nblock: 32\narguments:\n"
+                          "  - {bytes: 4096}\n"};
+  for (int repeat = 0; repeat < 8; ++repeat) {
+    const auto accesses = launched.evaluate({.threads = 4, .reuses_blocks = false}).accesses;
+    EXPECT_EQ(accesses.at(1).doubt, Doubt::address);
+    EXPECT_EQ(accesses[1].doubtful, 20000U);
+  }
+}
+
+TEST(Evaluate, ComparesSectorsNotTransactionsWithTheIdeal) {
+  const Access access{.traffic = {Traffic{.transactions = 8, .sectors = 6}}, .ideal_sectors = 2};
+  EXPECT_DOUBLE_EQ(access.moved_over_ideal(), 3);
+}
+
 TEST(Evaluate, RunsEveryWarpOfEveryBlockWithItsPlace) {
   const std::string body =
       "mov.u32 %r0, %ctaid.x;\nmov.u32 %r1, %ctaid.y;\nmov.u32 %r2, %ctaid.z;\n"
