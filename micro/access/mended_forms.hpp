@@ -1,5 +1,5 @@
 // What kernels ask for that `strata access mend` makes of the originals, four threads in one: as
-// bodies, for models of their launches. The kernels themselves are in mended_originals.mended.inc.
+// bodies, for models of their launches. The kernels themselves are in mended_originals.mended.ptx.
 //
 // Accesses of four threads are one where all of them take the same way. Where they part, each takes
 // its own, one after the other, up to where all meet again.

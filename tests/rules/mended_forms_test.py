@@ -2,8 +2,9 @@
 
 mended_forms_test.py STRATA_ACCESS SOURCE_FOLDER [--write | unittest flags]
 
---write generates mended_originals.ptx with the nvcc here, and mended_originals.mended.inc with
-STRATA_ACCESS. The test compares the former only where nvcc is the release that wrote it.
+--write generates mended_originals.ptx with the nvcc here, and with STRATA_ACCESS a header that
+contains the optimized PTX: mended_originals.mended.inc.in and mended_originals.mended.ptx, which CMake
+puts together. The test compares the first only where nvcc is the release that wrote it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ from pathlib import Path
 ACCESS, SOURCE = (Path(argument).resolve() for argument in sys.argv[1:3])
 FOLDER = SOURCE / "micro" / "access"
 PTX = FOLDER / "mended_originals.ptx"
-HEADER = FOLDER / "mended_originals.mended.inc"
+HEADER = FOLDER / "mended_originals.mended.inc.in"
+MENDED = FOLDER / "mended_originals.mended.ptx"
+PLACE = "@mended_ptx@"
+"""Where CMake puts MENDED in HEADER."""
 NVCC = shutil.which("nvcc", path=f"{os.environ.get('PATH', '')}:/usr/local/cuda/bin")
 PTX_VERSION = "6.3"
 """The first with the target sm_75: drivers refuse PTX that is newer than they are."""
@@ -55,11 +59,13 @@ def compiled(nvcc: str, folder: Path) -> str:
     return text
 
 
-def mended(folder: Path) -> str:
-    """The header that `strata access mend` makes of the committed PTX."""
+def mended(folder: Path) -> dict[Path, str]:
+    """What `strata access mend` makes of the committed PTX: the header, and the PTX in it."""
     changes = [word for change in CHANGES for word in ("--change", change)]
     run(ACCESS, "mend", PTX, *changes, "--out", folder, "--quiet")
-    return (folder / HEADER.with_suffix(".hpp").name).read_text()
+    header = (folder / "mended_originals.mended.hpp").read_text()
+    before, ptx, after = re.split(r'(?<=R"strata\()(.*?)(?=\)strata")', header, flags=re.DOTALL)
+    return {HEADER: before + PLACE + after, MENDED: ptx}
 
 
 class MendedForms(unittest.TestCase):
@@ -73,7 +79,8 @@ class MendedForms(unittest.TestCase):
         self.assertTrue(text == file.read_text(), f"{file} is out of date; write it with: {WRITE}")
 
     def test_the_header_is_what_the_originals_give(self) -> None:
-        self.assert_same(mended(self.folder), HEADER)
+        for file, text in mended(self.folder).items():
+            self.assert_same(text, file)
 
     def test_the_originals_are_what_nvcc_gives(self) -> None:
         [release] = re.findall(r"release .*", PTX.read_text())
@@ -88,6 +95,7 @@ if __name__ == "__main__":
             sys.exit("no nvcc on PATH or in /usr/local/cuda/bin; install the CUDA toolkit")
         with tempfile.TemporaryDirectory() as temporary:
             PTX.write_text(compiled(NVCC, Path(temporary)))
-            HEADER.write_text(mended(Path(temporary)))
+            for file, text in mended(Path(temporary)).items():
+                file.write_text(text)
     else:
         unittest.main(argv=[sys.argv[0], "-v", *sys.argv[3:]])
