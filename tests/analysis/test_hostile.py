@@ -341,6 +341,18 @@ def test_a_submission_is_the_run_without_what_tells_whose_it_is(
             jsonschema.validate(json.loads(text), rules)
 
 
+def test_a_submission_follows_no_link(
+    telling: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "out").mkdir()
+    device = tmp_path / "out" / load_run(telling).context.device.slug
+    device.symlink_to(tmp_path / "elsewhere")
+    assert command("submit", telling, "-o", tmp_path / "out") == 2
+    assert "found a link" in capsys.readouterr().err
+    assert not [*(tmp_path / "elsewhere").iterdir()]
+
+
 def test_what_nobody_else_can_check_is_no_submission(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -106,6 +106,8 @@ def submit(run: Run, out: Path, *, force: bool = False) -> Path:
         if runs_as_formula(cell):  # measurements.csv is exact
             _refuse(folder, f"{cell!r}", "no word that a spreadsheet would run", "measure again")
     target = out / context.device.slug / context.run
+    if target.parent.is_symlink():
+        _refuse(target.parent, "a link", "a folder of the device", "name another --out")
     if target.exists() and not force:
         mend = "name another --out, or say --force"
         _refuse(target, "a folder that is there already", "a name that is free", mend)
