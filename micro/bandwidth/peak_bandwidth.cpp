@@ -84,12 +84,12 @@ std::vector<bandwidth::Plan> plans_for(const std::vector<LaunchShape>& shapes,
   std::string why = "no shape has that many bytes in flight";
   for (const LaunchShape& shape : shapes) {
     try {
-      auto plan = bandwidth::plan_for(shape, gpu);
+      const auto plan = bandwidth::plan_for(shape, gpu);
       if (shape.level == Level::l2 && plan.pattern.pieces < gpu.sms * shape.blocks_per_sm) {
         why = "L2 is too small for separate data of each block";
         continue;
       }
-      plans.push_back(std::move(plan));
+      plans.push_back(plan);
     } catch (const Skipped& skipped) {
       why = skipped.what();
     }

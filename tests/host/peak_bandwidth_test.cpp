@@ -24,7 +24,7 @@ GpuFacts h100() {
           .compute_capability = "9.0",
           .major = 9,
           .l2_bytes = 50 * mebi,
-          .memory_bytes = 80 * 1024 * mebi,
+          .memory_bytes = 81920 * mebi,
           .shared_per_sm = 233472,
           .shared_per_block = 232448,
           .core_clock_peak = 1.98e9,
