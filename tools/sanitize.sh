@@ -29,7 +29,7 @@ parts=(
   '^micro/latency_vs_footprint/'
   '^micro/(cache_geometry|distributed_shared|request_merging)/'
   '^micro/l2_partition/'
-  '^micro/(bandwidth|stride_gather|bank_conflicts)/'
+  '^micro/(bandwidth|peak_bandwidth|stride_gather|bank_conflicts)/'
   '^micro/instruction_cost/'
   '^micro/ceilings/'
   '^micro/async_copy/'

@@ -137,9 +137,16 @@ std::vector<FirstNumber> table(const RunContext& context, const std::vector<Case
     latency("DRAM", "memory", 2 * last, beyond * last);
   }
   for (const auto& [name, level] :
-       {std::pair{"L1", "l1"}, {"L2", "l2"}, {"L3", "l3"}, {"DRAM", "dram"}})
-    add(fmt::format("{} bandwidth, reading", name), "bandwidth", "bandwidth", Choice::highest,
-        Words{}, Params{{"level", level}, {"operation", "read"}});
+       {std::pair{"L1", "l1"}, {"L2", "l2"}, {"L3", "l3"}, {"DRAM", "dram"}}) {
+    FirstNumber number{fmt::format("{} bandwidth, reading", name),
+                       "peak_bandwidth",
+                       "bandwidth",
+                       Choice::highest,
+                       {},
+                       {{"level", level}, {"operation", "read"}}};
+    if (rows_of(records, number).empty()) number.benchmark = "bandwidth";
+    numbers.push_back(std::move(number));
+  }
   add("fp32 multiply-adds", "ceilings", "flops_per_second", Choice::highest, Words{},
       Params{{"arithmetic", "fp32"}});
   add("n-body interactions", "", "interactions_per_second", Choice::fastest_rung,

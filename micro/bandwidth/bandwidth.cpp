@@ -36,18 +36,7 @@ std::optional<std::string> excludes_host(const Params& params) {
 }
 
 std::optional<std::string> excludes(const Params& params, Backend backend) {
-  if (backend == Backend::host) return excludes_host(params);
-  const LaunchShape shape = shape_of(params);
-  if (const auto* why = no_kernel(shape.level, shape.operation, shape.width, shape.in_flight)) {
-    return why;
-  }
-  const std::uint32_t threads = shape.block_size * shape.blocks_per_sm;
-  if (threads > most_threads_of_sm) return "no SM holds that many threads";
-  const std::uint32_t held = words_held(shape.operation, shape.width, shape.in_flight);
-  if (threads * (held + other_registers) > registers_of_sm) {
-    return "no SM has the registers for that many loads in flight";
-  }
-  return std::nullopt;
+  return backend == Backend::host ? excludes_host(params) : impossible(shape_of(params));
 }
 
 std::uint64_t down_to(std::uint64_t value, std::uint64_t multiple) {
@@ -74,13 +63,14 @@ double cycles_of_round(const LaunchShape& shape, const GpuFacts& gpu) {
   return std::max(bytes / pace, latency);
 }
 
-/// Resident blocks: whole passes, in the short launch too.
+/// Whole passes of each block, in the short launch too.
 void plan_rounds(Plan& plan, const GpuFacts& gpu) {
   const std::uint32_t unit = slope_parts * plan.passes;
-  const double rounds = times_by_an_sm * timed_cycles / cycles_of_round(plan.shape, gpu);
+  const double rounds =
+      times_by_an_sm * timed_cycles / cycles_of_round(plan.shape, gpu) / plan.shape.waves;
   const auto times =
       std::max(1U, static_cast<std::uint32_t>(std::lround(rounds / static_cast<double>(unit))));
-  const std::uint32_t blocks = gpu.sms * plan.shape.blocks_per_sm;
+  const std::uint32_t blocks = gpu.sms * plan.shape.blocks_per_sm * plan.shape.waves;
   plan.lengths = {.brief = {.rounds = times * unit / slope_parts, .blocks = blocks},
                   .full = {.rounds = times * unit, .blocks = blocks}};
 }
@@ -143,37 +133,46 @@ void plan_l2(Plan& plan, const GpuFacts& gpu) {
                   .pieces = static_cast<std::uint32_t>(pieces)};
   plan.passes = tiles;
   plan.array_bytes = pieces * span;
+  if (shape.limits_residency()) plan.dynamic_bytes = filler(shape, gpu);
 }
 
 void plan_dram(Plan& plan, const GpuFacts& gpu) {
   const LaunchShape& shape = plan.shape;
-  // A block of few bytes would end before the next one starts.
-  constexpr std::uint64_t least_piece = 32 * kibi;
-  const std::uint64_t tile = shape.tile();
-  const std::uint64_t piece = std::max(least_piece, tile);
   constexpr std::uint32_t parts = 4;  // the short launch is a quarter of the long one
-  const std::uint64_t unit = piece * parts;
+  const std::uint64_t resident = std::uint64_t{gpu.sms} * shape.blocks_per_sm;
+  const std::uint64_t tile = shape.tile();
   // What a launch writes must be many times what L2 can hold back; what it reads was never in L2.
   const std::uint64_t least = shape.operation == Operation::read ? 256 * mebi : 16 * gpu.l2_bytes;
-  const double rate =
-      static_cast<double>(shape.tile()) * shape.blocks_per_sm / cycles_of_round(shape, gpu);
+  const double rate = static_cast<double>(tile) * shape.blocks_per_sm / cycles_of_round(shape, gpu);
   const double wanted = 2 * timed_cycles * rate * gpu.sms * arrays_of(shape.operation);
   const std::uint64_t all =
       std::min(std::max(static_cast<std::uint64_t>(wanted), least), pool_bytes(gpu));
-  plan.array_bytes = down_to(all / arrays_of(shape.operation), unit);
-  if (all < least || plan.array_bytes == 0) {
-    throw Skipped{"device memory is too small beside L2"};
+  if (all < least) throw Skipped{"device memory is too small beside L2"};
+  const std::uint64_t rounds = down_to(all / arrays_of(shape.operation) / (resident * tile), parts);
+  if (rounds == 0) throw Skipped{"device memory is too small for the loads in flight"};
+  plan.array_bytes = rounds * resident * tile;
+  plan.dynamic_bytes = filler(shape, gpu);
+  if (shape.waves == 1) {
+    plan.pattern = {.block_base = tile,
+                    .span = static_cast<std::uint32_t>(plan.array_bytes),
+                    .warp_step = shape.chunk(),
+                    .advance = static_cast<std::uint32_t>(resident * tile)};
+    plan.passes = static_cast<std::uint32_t>(rounds);
+    const auto blocks = static_cast<std::uint32_t>(resident);
+    plan.lengths = {.brief = {.rounds = plan.passes / parts, .blocks = blocks},
+                    .full = {.rounds = plan.passes, .blocks = blocks}};
+    return;
   }
+  plan.passes = static_cast<std::uint32_t>(std::max<std::uint64_t>(rounds / shape.waves, 1));
+  const std::uint64_t piece = plan.passes * tile;
+  const auto blocks = static_cast<std::uint32_t>(down_to(plan.array_bytes / piece, parts));
+  plan.array_bytes = blocks * piece;
   plan.pattern = {.block_base = piece,
                   .span = static_cast<std::uint32_t>(piece),
                   .warp_step = shape.chunk(),
                   .advance = static_cast<std::uint32_t>(tile % piece)};
-  const auto rounds = static_cast<std::uint32_t>(piece / tile);
-  plan.passes = rounds;
-  const auto blocks = static_cast<std::uint32_t>(plan.array_bytes / piece);
-  plan.lengths = {.brief = {.rounds = rounds, .blocks = blocks / parts},
-                  .full = {.rounds = rounds, .blocks = blocks}};
-  plan.dynamic_bytes = filler(shape, gpu);
+  plan.lengths = {.brief = {.rounds = plan.passes, .blocks = blocks / parts},
+                  .full = {.rounds = plan.passes, .blocks = blocks}};
 }
 
 /// The sum of all that one block reads.
@@ -181,12 +180,12 @@ std::uint32_t block_sum(const Plan& plan, std::uint32_t rounds, std::uint64_t bl
   const AddressPattern& pattern = plan.pattern;
   const std::uint64_t region = block % pattern.pieces * pattern.block_base;
   std::uint32_t sum = 0;
-  // Whole tiles, one after the other, in which the warps of a block lie side by side.
-  const bool tiled = pattern.warp_base == 0 && pattern.span % plan.shape.tile() == 0 &&
-                     pattern.advance % plan.shape.tile() == 0;
-  const std::uint32_t warps = tiled ? 1 : plan.shape.warps();
-  const std::uint32_t bytes = tiled ? plan.shape.tile() : plan.shape.chunk();
-  for (std::uint64_t warp = 0; warp < warps; ++warp) {
+  const std::uint64_t pass_bytes = std::uint64_t{plan.passes} * plan.shape.tile();
+  if (pattern.warp_base == 0 && pattern.span == pass_bytes && rounds % plan.passes == 0) {
+    return rounds / plan.passes * Line{}.sum(region / word_bytes, pattern.span / word_bytes);
+  }
+  const std::uint32_t bytes = plan.shape.chunk();
+  for (std::uint64_t warp = 0; warp < plan.shape.warps(); ++warp) {
     std::uint64_t offset = warp * pattern.warp_step % pattern.span;
     for (std::uint32_t round = 0; round < rounds; ++round) {
       sum +=
@@ -199,6 +198,19 @@ std::uint32_t block_sum(const Plan& plan, std::uint32_t rounds, std::uint64_t bl
 }
 
 }  // namespace
+
+std::optional<std::string> impossible(const LaunchShape& shape) {
+  if (const auto* why = no_kernel(shape.level, shape.operation, shape.width, shape.in_flight)) {
+    return why;
+  }
+  const std::uint32_t threads = shape.block_size * shape.blocks_per_sm;
+  if (threads > most_threads_of_sm) return "no SM holds that many threads";
+  const std::uint32_t held = words_held(shape.operation, shape.width, shape.in_flight);
+  if (threads * (held + other_registers) > registers_of_sm) {
+    return "no SM has the registers for that many loads in flight";
+  }
+  return std::nullopt;
+}
 
 Benchmark declare() {
   return {
@@ -285,6 +297,7 @@ Line written(const Plan& plan, const Length& length, std::uint32_t salt) {
 
 std::uint32_t expected_sum(const Plan& plan, const Length& length) {
   const AddressPattern& pattern = plan.pattern;
+  if (plan.shape.level == Level::dram) return Line{}.sum(0, plan.words(length));
   if (pattern.block_base == 0) return length.blocks * block_sum(plan, length.rounds, 0);
   std::uint32_t sum = 0;
   for (std::uint32_t block = 0; block < length.blocks; ++block)
@@ -359,6 +372,15 @@ CountPlan count_plan(const Plan& plan, const GpuFacts& gpu) {
 
 }  // namespace
 
+Slope slope_of(const Plan& plan) {
+  const Level level = plan.shape.level;
+  return {.start = level == Level::dram ? Start::evicted
+                   : level == Level::l2 ? Start::in_l2
+                                        : Start::as_left,
+          .bytes = plan.array_bytes * arrays_of(plan.shape.operation),
+          .lengths = plan.lengths};
+}
+
 Experiment describe(const Plan& plan, const GpuFacts& gpu) {
   const LaunchShape& shape = plan.shape;
   const Lengths& lengths = plan.lengths;
@@ -367,11 +389,7 @@ Experiment describe(const Plan& plan, const GpuFacts& gpu) {
   const bool in_shared = shape.level == Level::shared;
   Experiment experiment = bandwidth_of(gpu.sms, "bandwidth");
   if (const auto share = share_of_limit(shape.level, gpu)) experiment.rows.push_back(*share);
-  experiment.slopes = {{.start = shape.level == Level::dram ? Start::evicted
-                                 : shape.level == Level::l2 ? Start::in_l2
-                                                            : Start::as_left,
-                        .bytes = footprint,
-                        .lengths = lengths}};
+  experiment.slopes = {slope_of(plan)};
   experiment.checked = "launch sums against the closed form";
   auto& verify = experiment.slopes.front().verify;
   if (reads) {
@@ -396,7 +414,7 @@ Experiment describe(const Plan& plan, const GpuFacts& gpu) {
                            .provenance = Provenance::modelled,
                            .method = "launch_shape",
                            .value = in_flight}};
-  if (shape.level != Level::dram) {
+  if (shape.waves == 1) {
     experiment.placement =
         Placement{.cores = gpu.sms,
                   .per_core = static_cast<int>(shape.blocks_per_sm * shape.warps()),

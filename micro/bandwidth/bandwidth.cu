@@ -1,172 +1,17 @@
-// One kernel for all levels: a round is several accesses to neighbouring pieces of each array, all
-// in flight together, and then a new address, which depends on a comparison with a kernel argument:
-// ptxas hoists an access whose address never changes out of the loop, volatile asm or not. The
-// accesses of a warp are adjacent, so that they share one address and differ in a constant offset.
-//
-// What is read is summed and compared with the sum that the addresses imply. What is written is
-// read back by another kernel, word by word, and in part by the host. A launch of no rounds is the
-// same kernel without accesses.
 #include "harness/case/error.hpp"
-#include "harness/cuda/access.cuh"
 #include "harness/cuda/buffer.hpp"
-#include "harness/cuda/cuda_machine.hpp"
 #include "harness/cuda/fill.hpp"
 #include "harness/cuda/occupancy.hpp"
-#include "harness/cuda/reduce.cuh"
-#include "harness/cuda/stamps.cuh"
 #include "harness/measure/engine.hpp"
-#include "micro/bandwidth/bandwidth.hpp"
+#include "micro/bandwidth/stream.cuh"
+#include "micro/bandwidth/stream_launches.cuh"
 
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
-#include <stdexcept>
 #include <utility>
 
 namespace strata::bandwidth {
-namespace {
-
-struct Arrays {
-  char* to;
-  const char* from;
-  const char* other;
-};
-
-/// The load that reads from a level: through L1, past it, or from shared memory.
-constexpr Access load_from(Level level) {
-  if (level == Level::shared) return Access::shared;
-  return level == Level::l1 ? Access::global_ca : Access::global_cg;
-}
-constexpr Access store_to(Level level) {
-  return level == Level::shared ? Access::shared : Access::global;
-}
-
-/// The largest block that has room for a round's words in registers. ptxas optimises for the block
-/// size that it is told: without one it keeps to 32 registers and adds up the first words before it
-/// loads the last ones, and less is in flight than the case says.
-constexpr int largest_block(unsigned held) {
-  return held <= 32 ? 1024 : (held <= 64 ? 512 : 256);
-}
-template <Level level, Operation operation, unsigned width, unsigned flights>
-__global__ void __launch_bounds__(largest_block(words_held(operation, width, flights)), 1)
-    stream(Arrays arrays, const __grid_constant__ AddressPattern pattern, std::uint32_t rounds,
-           std::uint32_t salt, Line data, std::uint32_t array_bytes, Stamp* stamps) {
-#if __CUDA_ARCH__ < 1000
-  if constexpr (width == 32) {
-    __trap();  // no such access: the host does not launch it
-    return;
-  }
-#endif
-  constexpr unsigned words = width / 4;
-  constexpr std::uint32_t pace = lanes * width;  // from one access of a warp to the next
-  extern __shared__ uint4 memory[];
-
-  const std::uint32_t warp = threadIdx.x / lanes;
-  const std::uint64_t region =
-      blockIdx.x % pattern.pieces * pattern.block_base + std::uint64_t{warp} * pattern.warp_base;
-  const std::uint64_t inside = region + threadIdx.x % lanes * width;
-  std::conditional_t<level == Level::shared, std::uint32_t, char*> to;
-  std::conditional_t<level == Level::shared, std::uint32_t, const char*> from;
-  std::conditional_t<level == Level::shared, std::uint32_t, const char*> other;
-  if constexpr (level == Level::shared) {
-    // All arrays lie one after the other and their values on one line; block_base is 0.
-    constexpr std::uint32_t count = arrays_of(operation);
-    constexpr std::uint32_t second = count > 1;
-    auto* const all = reinterpret_cast<std::uint32_t*>(memory);
-    for (std::uint32_t j = threadIdx.x; j < count * array_bytes / 4; j += blockDim.x)
-      all[j] = j * data.slope + data.start;
-    __syncthreads();
-    to = shared_address(memory) + static_cast<std::uint32_t>(inside);
-    from = to + second * array_bytes;
-    other = from + second * array_bytes;
-  } else {
-    to = arrays.to + inside;
-    from = arrays.from + inside;
-    other = arrays.other + inside;
-  }
-  std::uint32_t offset = warp * pattern.warp_step % pattern.span;
-  // What a write leaves in the first of a round's words; the others follow at fixed distances.
-  const std::uint32_t value_here = static_cast<std::uint32_t>(inside / 4) * data.slope + salt;
-
-  std::uint32_t sum = 0;
-  Reading begin;
-  if (threadIdx.x == 0) begin = reading_before();
-#pragma unroll 1
-  for (std::uint32_t r = 0; r < rounds; ++r) {
-    if constexpr (operation == Operation::write) {
-      const std::uint32_t value = value_here + offset / 4 * data.slope;
-#pragma unroll
-      for (unsigned l = 0; l < flights; ++l) {
-        std::uint32_t w[words];
-#pragma unroll
-        for (unsigned i = 0; i < words; ++i)
-          w[i] = value + (l * (pace / 4) + i) * Line{}.slope;
-        store<store_to(level), width>(to + offset + l * pace, w);
-      }
-    } else {
-      std::uint32_t one[flights][words];
-      std::uint32_t two[operation == Operation::triad ? flights : 1][words];
-#pragma unroll
-      for (unsigned l = 0; l < flights; ++l) {
-        load<load_from(level), width>(one[l], from + offset + l * pace);
-        if constexpr (operation == Operation::triad) {
-          load<load_from(level), width>(two[l], other + offset + l * pace);
-        }
-      }
-#pragma unroll
-      for (unsigned l = 0; l < flights; ++l) {
-#pragma unroll
-        for (unsigned i = 0; i < words; ++i) {
-          if constexpr (operation == Operation::read) sum += one[l][i];
-          if constexpr (operation == Operation::triad) one[l][i] += triad_factor * two[l][i];
-          if constexpr (operation == Operation::update) one[l][i] += update_step;
-        }
-        if constexpr (operation != Operation::read) {
-          store<store_to(level), width>(to + offset + l * pace, one[l]);
-        }
-      }
-    }
-    offset += pattern.advance;
-    if (offset >= pattern.span) offset -= pattern.span;
-  }
-  // Every value that was read is in its warp's sum or in a store; the clock is read after the
-  // barrier that follows.
-  std::uint32_t all = block_sum(sum);
-  Reading end;
-  if (threadIdx.x == 0) end = reading_after();
-  if constexpr (level == Level::shared && operation != Operation::read) {
-    // The array that was written to is the first.
-    const auto* const left = reinterpret_cast<const std::uint32_t*>(memory);
-    std::uint32_t weighted = 0;
-    for (std::uint32_t j = threadIdx.x; j < array_bytes / 4; j += blockDim.x)
-      weighted += (2 * j + 1) * left[j];
-    all = block_sum(weighted);
-  }
-  if (threadIdx.x == 0) merge(stamps, begin, end, all);
-}
-
-using Kernel = void (*)(Arrays, AddressPattern, std::uint32_t, std::uint32_t, Line, std::uint32_t,
-                        Stamp*);
-
-Kernel kernel_for(const LaunchShape& shape) {
-  // Memory is read with the same instructions as L2.
-  const Level near = shape.level == Level::dram ? Level::l2 : shape.level;
-  return with_value<Level::shared, Level::l1, Level::l2>(near, [&]<Level level>() {
-    using enum Operation;
-    return with_value<read, write, copy, triad, update>(
-        shape.operation, [&]<Operation operation>() {
-          return with_value<4U, 8U, 16U, 32U>(shape.width, [&]<unsigned width>() {
-            return with_value<1U, 2U, 4U, 8U, 16U>(
-                shape.in_flight, [&]<unsigned flights>() -> Kernel {
-                  if constexpr (no_kernel(level, operation, width, flights) == nullptr) {
-                    return stream<level, operation, width, flights>;
-                  }
-                  throw std::logic_error{"bandwidth: a case without a kernel"};
-                });
-          });
-        });
-  });
-}
 
 /// The memory that all cases share. Values lie on a line unless the memory is new or a case wrote
 /// to it.
@@ -176,14 +21,16 @@ struct Pool {
   bool dirty = true;
 };
 
-/// Makes room for exactly the blocks of the plan where blocks are not resident.
+namespace {
+
+/// Makes room for exactly the blocks of the plan where they take turns or device memory is read.
 void place_blocks(const void* kernel, Plan& plan, const GpuFacts& gpu) {
   const LaunchShape& shape = plan.shape;
   const auto resident = [&](std::uint32_t dynamic_bytes) {
     return make_room(kernel, shape.block_size, shape.blocks_per_sm, dynamic_bytes,
                      shared_of_system + shared_of_kernel, gpu.shared_per_sm);
   };
-  if (shape.level != Level::dram) {
+  if (!shape.limits_residency()) {
     if (resident(plan.dynamic_bytes) < shape.blocks_per_sm) {
       throw Skipped{"the SM cannot hold that many blocks of this kernel"};
     }
@@ -194,49 +41,89 @@ void place_blocks(const void* kernel, Plan& plan, const GpuFacts& gpu) {
   }
 }
 
-void run(Session& session) {
-  const GpuFacts gpu = gpu_facts(session.device().identity().facts);
-  const LaunchShape shape = shape_of(session.params());
-  Plan plan = plan_for(shape, gpu);
-  const Kernel kernel = kernel_for(shape);
-  place_blocks(reinterpret_cast<const void*>(kernel), plan, gpu);
+}  // namespace
 
-  CudaMachine machine{session, 0, CudaMachine::Stamps::merged_by_sm};
-  const cudaStream_t stream = machine.stream().get();
-  Pool& pool = session.cache().keep<Pool>("bandwidth", [&] {
-    return Pool{.words = DeviceBuffer<std::uint32_t>{pool_bytes(gpu) / sizeof(std::uint32_t)}};
-  });
-  std::uint32_t* const words = pool.words.data();
-  if (std::exchange(pool.dirty, false)) fill(words, pool.words.size(), Line{}, stream);
-  auto* const first = reinterpret_cast<char*>(words);
-  const std::uint64_t next = arrays_of(shape.operation) > 1 ? plan.array_bytes : 0;
+StreamLaunches::StreamLaunches(Session& session)
+    : session_{session},
+      gpu_{gpu_facts(session.device().identity().facts)},
+      machine_{session, 0, CudaMachine::Stamps::merged_by_sm},
+      pool_{session.cache().keep<Pool>("bandwidth", [&] {
+        return Pool{.words = DeviceBuffer<std::uint32_t>{pool_bytes(gpu_) / sizeof(std::uint32_t)}};
+      })} {
+  fill_pool();
+}
+
+void StreamLaunches::fill_pool() {
+  if (!std::exchange(pool_.dirty, false)) return;
+  fill(pool_.words.data(), pool_.words.size(), Line{}, machine_.stream().get());
+}
+
+/// Adds the launches of the plan, whose blocks it places. Returns the kernel.
+const void* StreamLaunches::complete(Slope& slope, Plan& plan) {
+  const Kernel kernel = kernel_for(plan.shape);
+  place_blocks(reinterpret_cast<const void*>(kernel), plan, gpu_);
+  auto* const first = reinterpret_cast<char*>(pool_.words.data());
+  const std::uint64_t next = arrays_of(plan.shape.operation) > 1 ? plan.array_bytes : 0;
   const Arrays arrays{.to = first, .from = first + next, .other = first + 2 * next};
-
-  Experiment experiment = describe(plan, gpu);
-  Slope& slope = experiment.slopes.front();
-  slope.data = words;
-  slope.launch = [&](const Call& call) {
-    kernel<<<call.length.blocks, shape.block_size, plan.dynamic_bytes, stream>>>(
-        arrays, plan.pattern, call.length.rounds, call.salt, Line{},
-        static_cast<std::uint32_t>(plan.array_bytes), machine.device_stamps());
+  slope.data = first;
+  slope.launch = [=, this](const Call& call) {
+    kernel<<<call.length.blocks, plan.shape.block_size, plan.dynamic_bytes,
+             machine_.stream().get()>>>(arrays, plan.pattern, call.length.rounds, call.salt, Line{},
+                                        static_cast<std::uint32_t>(plan.array_bytes),
+                                        machine_.device_stamps());
   };
+  return reinterpret_cast<const void*>(kernel);
+}
+
+double StreamLaunches::try_rate(Plan plan) {
+  Slope slope = slope_of(plan);
+  try {
+    complete(slope, plan);
+  } catch (const Skipped&) {
+    return 0;
+  }
+  if (plan.shape.operation != Operation::read) pool_.dirty = true;
+  Tally unverified;
+  const auto seconds = [&](const Length& length) {
+    return launch_once(machine_, slope, {.length = length}, unverified).seconds;
+  };
+  const double brief = seconds(plan.lengths.brief);
+  const double longer = seconds(plan.lengths.full) - brief;
+  const double work = plan.lengths.full.work - plan.lengths.brief.work;
+  return longer > 0 ? work * gpu_.sms / longer : 0;
+}
+
+void StreamLaunches::measure(Plan plan) {
+  const cudaStream_t stream = machine_.stream().get();
+  fill_pool();
+  Experiment experiment = describe(plan, gpu_);
+  Slope& slope = experiment.slopes.front();
+  experiment.kernels = {complete(slope, plan)};
   if (!slope.verify) {
     // The array that is written: initialised here and again after each launch.
-    const Line before = shape.operation == Operation::update ? Line{} : poison;
+    std::uint32_t* const words = pool_.words.data();
+    const Line before = plan.shape.operation == Operation::update ? Line{} : poison;
     const auto lay = [=](const Call&) {
       fill(words, plan.array_bytes / sizeof(std::uint32_t), before, stream);
     };
     lay({});
-    pool.dirty = true;
-    slope.verify = [=, &pool](const Call& call, std::span<const Stamp>, Tally& tally) {
+    pool_.dirty = true;
+    slope.verify = [=, this](const Call& call, std::span<const Stamp>, Tally& tally) {
       const Line after = written(plan, call.length, call.salt);
-      pool.check.verify_and_refill(words, plan.words(call.length), after, before, tally, stream);
+      pool_.check.verify_and_refill(words, plan.words(call.length), after, before, tally, stream);
     };
     // After a writer, the next pass over the same work starts from other data.
     experiment.counts->prepare = lay;
   }
-  experiment.kernels = {reinterpret_cast<const void*>(kernel)};
-  measure(session, machine, experiment);
+  strata::measure(session_, machine_, experiment);
+}
+
+namespace {
+
+void run(Session& session) {
+  const Plan plan =
+      plan_for(shape_of(session.params()), gpu_facts(session.device().identity().facts));
+  StreamLaunches{session}.measure(plan);
 }
 
 STRATA_BENCHMARK(declare, cuda, run);

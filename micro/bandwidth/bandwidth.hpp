@@ -9,9 +9,12 @@
 //   l2      reads bypass L1 (ld.global.cg); each block goes repeatedly over its own piece, because
 //           L2 merges requests of SMs for the same sector that arrive at about the same time
 //           (request_merging);
-//   dram    each block accesses one contiguous piece once, and the range is many times the size of
-//           L2: the fastest form known. Blocks reserve the rest of shared memory, so that exactly
-//           as many are resident as the case says.
+//   dram    resident blocks take turns: a round of all blocks accesses one contiguous piece, and
+//           the range is many times the size of L2. No block ends before all data were accessed, so
+//           that the start of blocks is not timed. Blocks reserve the rest of shared memory, so
+//           that exactly as many are resident as the case says.
+// With several waves (`peak_bandwidth`), a launch has more blocks than are resident, and SMs that
+// are served faster run more of them. At level dram, each block then has a contiguous piece.
 // The time includes, besides the accesses, half an addition for each word read, one for each word
 // written or updated, and about five instructions for each round's address. A warp-load of 16 bytes
 // a lane leaves an SM 16 issue slots, one of 4 bytes leaves 4.
@@ -26,6 +29,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <string>
 
 namespace strata::bandwidth {
 
@@ -65,13 +70,20 @@ struct LaunchShape {
   std::uint32_t block_size = 512;   ///< threads
   std::uint32_t blocks_per_sm = 2;  ///< resident
   std::uint32_t in_flight = 4;      ///< accesses to each array in flight per thread
+  std::uint32_t waves = 1;          ///< blocks of a long launch per resident block, about
 
+  /// Whether filler keeps further blocks from becoming resident.
+  [[nodiscard]] constexpr bool limits_residency() const {
+    return level == Level::dram || waves > 1;
+  }
   [[nodiscard]] constexpr std::uint32_t warps() const { return block_size / lanes; }
   /// Bytes of one array per round of a warp, and of a block.
   [[nodiscard]] constexpr std::uint32_t chunk() const { return in_flight * lanes * width; }
   [[nodiscard]] constexpr std::uint32_t tile() const { return warps() * chunk(); }
 };
 [[nodiscard]] LaunchShape shape_of(const Params& params);
+/// Why no device runs a shape; empty if one may.
+[[nodiscard]] std::optional<std::string> impossible(const LaunchShape& shape);
 
 /// Why there is no kernel for a shape, or null. Determines which kernels are compiled, which cases
 /// exist, and what `strata list` shows.
@@ -86,8 +98,13 @@ struct LaunchShape {
   if (level == Level::shared && in_flight > 4) {
     return "shared memory answers before a thread has more than 4 accesses in flight";
   }
-  if (operation != Operation::read && (in_flight == 2 || in_flight > 8)) {
-    return "operations that write have 1, 4 or 8 accesses in flight";
+  const bool writes = operation != Operation::read;
+  if (level == Level::shared && writes && in_flight == 2) {
+    return "operations that write to shared memory have 1 or 4 accesses in flight";
+  }
+  const bool adds = operation == Operation::triad || operation == Operation::update;
+  if (adds && (in_flight == 2 || in_flight > 8)) {
+    return "triads and updates have 1, 4 or 8 accesses in flight";
   }
   return nullptr;
 }
@@ -128,10 +145,12 @@ struct Plan {
   /// memory.
   [[nodiscard]] std::uint64_t words(const Length& length) const {
     const bool shared = shape.level == Level::shared;
-    return (shared ? array_bytes : std::uint64_t{length.blocks} * pattern.span) / 4;
+    return (shared ? array_bytes : std::min(array_bytes, bytes_of_array(length))) / 4;
   }
-  /// How often a launch updates each of them.
-  [[nodiscard]] std::uint32_t updates(const Length& length) const { return length.rounds / passes; }
+  /// How often a launch updates each of them. At level dram, a short launch is part of a pass.
+  [[nodiscard]] std::uint32_t updates(const Length& length) const {
+    return (length.rounds + passes - 1) / passes;
+  }
 };
 /// Bytes of device memory for the arrays of all cases.
 [[nodiscard]] inline std::uint64_t pool_bytes(const GpuFacts& gpu) {
@@ -164,6 +183,8 @@ inline constexpr std::uint32_t triad_factor = 3;
 [[nodiscard]] std::uint32_t expected_shared_sum(const Plan& plan, const Length& length,
                                                 std::uint32_t salt);
 
+/// The launches' start and lengths.
+[[nodiscard]] Slope slope_of(const Plan& plan);
 /// The case as the engine measures it on a GPU, except its launches.
 [[nodiscard]] Experiment describe(const Plan& plan, const GpuFacts& gpu);
 

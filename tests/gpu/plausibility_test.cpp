@@ -196,6 +196,14 @@ std::vector<Claim> claims() {
                    0.85,
                    1.005});
   }
+  for (const auto& [level, operation] :
+       {std::pair{"shared", "write"}, {"l1", "read"}, {"dram", "read"}, {"dram", "write"}}) {
+    all.push_back({"peak_bandwidth",
+                   {{"level", level}, {"operation", operation}, {"width", "16"}},
+                   "share_of_limit",
+                   0.85,
+                   1.005});
+  }
   for (const char* const operation : {"read", "write", "copy", "triad", "update"}) {
     all.push_back({"bandwidth",
                    {{"level", "dram"}, {"operation", operation}, {"width", "16"}},

@@ -60,6 +60,8 @@ std::vector<LaunchShape> shapes(std::initializer_list<Level> levels, bool reads)
         for (const std::uint32_t block : {128U, 512U}) {
           for (const std::uint32_t flights : {1U, 4U}) {
             all.push_back({level, operation, width, block, 2, flights});
+            if (level == Level::dram)
+              all.push_back({level, operation, width, block, 2, flights, 64});
           }
         }
       }
@@ -123,7 +125,9 @@ TEST(BandwidthPlan, TouchesEachWordOfMemoryOnceFromTheFirstOn) {
       const auto plan = plan_for(shape, small());
       std::set<std::uint64_t> touched;
       std::size_t times = 0;
-      const Length some{.rounds = plan.lengths.full.rounds, .blocks = 8};
+      const bool resident = shape.waves == 1;
+      const Length some{.rounds = resident ? 8 : plan.passes,
+                        .blocks = resident ? plan.lengths.brief.blocks : 8};
       walk_over(plan, some, [&](std::uint64_t, std::uint32_t, std::uint64_t byte) {
         touched.insert(byte);
         ++times;
@@ -135,6 +139,39 @@ TEST(BandwidthPlan, TouchesEachWordOfMemoryOnceFromTheFirstOn) {
       EXPECT_LE(plan.words(plan.lengths.full) * 4, plan.array_bytes);
     }
   }
+}
+
+TEST(BandwidthPlan, StartsNoBlockOfMemoryLaterThanTheFirst) {
+  for (const std::uint32_t flights : {1U, 4U, 16U}) {
+    for (const std::uint32_t blocks_per_sm : {1U, 2U, 4U}) {
+      const auto plan =
+          plan_for({Level::dram, Operation::read, 16, 256, blocks_per_sm, flights}, large());
+      for (const Length& launch : {plan.lengths.brief, plan.lengths.full})
+        EXPECT_EQ(launch.blocks, large().sms * blocks_per_sm);
+      EXPECT_GE(plan.lengths.brief.rounds, 7U) << "the launch would be as short as its start";
+      EXPECT_EQ(plan.bytes(plan.lengths.full), plan.array_bytes);
+      const auto placed = describe(plan, large()).placement.value();
+      EXPECT_EQ(placed.per_core, static_cast<int>(blocks_per_sm * plan.shape.warps()));
+    }
+  }
+}
+
+TEST(BandwidthPlan, SharesTheSameWorkAmongWavesOfBlocks) {
+  const auto waves_of = [](Level level, Operation operation, std::uint32_t waves) {
+    return plan_for({level, operation, 16, 512, 4, 2, waves}, large());
+  };
+  const auto once = waves_of(Level::l2, Operation::write, 1);
+  const auto waves = waves_of(Level::l2, Operation::write, 32);
+  EXPECT_EQ(waves.array_bytes, once.array_bytes);
+  EXPECT_EQ(waves.pattern.pieces, once.lengths.full.blocks);
+  EXPECT_EQ(waves.lengths.full.blocks, 32 * once.lengths.full.blocks);
+  EXPECT_EQ(waves.words(waves.lengths.brief), once.words(once.lengths.full));
+  EXPECT_NEAR(waves.lengths.full.work / once.lengths.full.work, 1, 0.1);
+  EXPECT_FALSE(describe(waves, large()).placement.has_value());
+  const auto pieces = waves_of(Level::dram, Operation::read, 64);
+  EXPECT_EQ(pieces.pattern.block_base, pieces.passes * std::uint64_t{pieces.shape.tile()});
+  EXPECT_EQ(pieces.lengths.full.blocks, 4 * pieces.lengths.brief.blocks);
+  EXPECT_GE(pieces.lengths.full.blocks, 60 * large().sms * 4);
 }
 
 TEST(BandwidthPlan, LetsNoTwoBlocksReadTheSameOfL2) {
@@ -169,7 +206,7 @@ TEST(BandwidthPlan, TakesAboutAsLongAsItShould) {
     EXPECT_LT(cycles, 2e6);
   }
   const auto memory = plan_for({Level::dram, Operation::read, 16, 512, 2, 8}, large());
-  EXPECT_EQ(memory.lengths.full.blocks, 4 * memory.lengths.brief.blocks);
+  EXPECT_EQ(memory.lengths.full.rounds, 4 * memory.lengths.brief.rounds);
   EXPECT_GT(memory.bytes(memory.lengths.brief), 4 * large().l2_bytes);
   const auto copy = plan_for({Level::dram, Operation::copy, 16, 512, 2, 4}, large());
   EXPECT_EQ(copy.bytes(copy.lengths.full), 2 * copy.array_bytes);
@@ -237,8 +274,16 @@ TEST(BandwidthSums, AreThoseOfAPlainLoopOverAllWords) {
     });
     EXPECT_EQ(expected_sum(plan, launch), sum);
   }
-  const auto plan = plan_for({Level::dram, Operation::read, 16, 128, 1, 4}, small());
-  EXPECT_EQ(expected_sum(plan, plan.lengths.brief), line.sum(0, plan.words(plan.lengths.brief)));
+  for (const LaunchShape& shape : shapes({Level::dram}, true)) {
+    const auto plan = plan_for(shape, small());
+    const Length launch{.rounds = shape.waves == 1 ? 3 : plan.passes,
+                        .blocks = plan.lengths.brief.blocks};
+    std::uint32_t sum = 0;
+    walk_over(plan, launch, [&](std::uint64_t, std::uint32_t, std::uint64_t byte) {
+      sum += line.sum(byte / 4, shape.chunk() / 4);
+    });
+    EXPECT_EQ(expected_sum(plan, launch), sum);
+  }
 }
 
 TEST(BandwidthResults, AreLinesThatFollowFromTheOperation) {
@@ -396,6 +441,10 @@ TEST(BandwidthDeclaration, LeavesOutWhatNoDeviceCanDo) {
   EXPECT_TRUE(excluded({{"level", "l1"}, {"operation", "write"}}, Backend::cuda));
   EXPECT_TRUE(excluded({{"blocks_per_sm", "8"}}, Backend::cuda));
   EXPECT_TRUE(excluded({{"level", "shared"}, {"in_flight", "8"}}, Backend::cuda));
+  EXPECT_FALSE(excluded({{"operation", "write"}, {"in_flight", "2"}}, Backend::cuda));
+  EXPECT_FALSE(excluded({{"block_size", "256"}, {"operation", "write"}, {"in_flight", "16"}},
+                        Backend::cuda));
+  EXPECT_TRUE(excluded({{"operation", "triad"}, {"in_flight", "2"}}, Backend::cuda));
   EXPECT_TRUE(excluded({{"block_size", "1024"}, {"in_flight", "16"}}, Backend::cuda));
   EXPECT_FALSE(excluded({{"blocks_per_sm", "4"}}, Backend::cuda));
 }

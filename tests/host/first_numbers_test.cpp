@@ -46,6 +46,25 @@ TEST(FirstNumbers, ShowALevelWithoutAValidCaseAsInvalidWithTheReason) {
           "L2 latency               14.00 TSC cycles (5.60 ns)"}));
 }
 
+CaseRecord read_of(const std::string& benchmark, const std::string& level, double rate) {
+  CaseRecord record;
+  record.which = {"micro", benchmark, Backend::cuda, {{"level", level}, {"operation", "read"}}};
+  record.status = Status::measured;
+  record.measurements = {{"bandwidth", "B/s", Provenance::timed, "event_slope", {rate}}};
+  return record;
+}
+
+TEST(FirstNumbers, PreferTheSearchOverShapesToTheHighestListedShape) {
+  RunContext context;
+  context.backend = Backend::cuda;
+  const auto numbers = first_numbers(
+      context, {read_of("bandwidth", "l2", 9e12), read_of("peak_bandwidth", "l2", 8e12),
+                read_of("bandwidth", "dram", 4e12)});
+  EXPECT_EQ(numbers,
+            (std::vector<std::string>{"L2 bandwidth, reading                     8.00 TB/s",
+                                      "DRAM bandwidth, reading                   4.00 TB/s"}));
+}
+
 TEST(FirstNumbers, AreNoneWithoutMeasurements) {
   EXPECT_TRUE(first_numbers(context_of_a_cpu(), {}).empty());
 }

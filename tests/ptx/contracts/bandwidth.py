@@ -52,7 +52,7 @@ def flights(space: int, operation: int) -> tuple[int, ...]:
     """The accesses in flight that there are kernels for."""
     if space == SHARED:
         return (1, 2, 4) if operation == READ else (1, 4)
-    return (1, 2, 4, 8, 16) if operation == READ else (1, 4, 8)
+    return (1, 4, 8) if operation in (TRIAD, UPDATE) else (1, 2, 4, 8, 16)
 
 
 CONTRACT = Contract(
