@@ -140,9 +140,13 @@ def transfer(run: Run) -> Iterator[Sentence]:
 
 
 def _directions(found: Mapping[tuple[str, str], Row]) -> Sentence:
-    """`55.4 GB/s to the device and 55.2 GB/s to the host`."""
-    names = [(_DIRECTIONS.get(direction, direction), row) for (direction, _), row in found.items()]
-    return joined([(cited(row), f" {name}") for name, row in names])
+    """`55.4 GB/s to the device (256 MiB) and 55.2 GB/s to the host (64 MiB)`."""
+    return joined(
+        [
+            (cited(row), f" {_DIRECTIONS.get(direction, direction)} ({size(row.count('bytes') or 0)})")
+            for (direction, _), row in found.items()
+        ]
+    )
 
 
 PARTS: Mapping[str, Callable[[Run], Iterable[Sentence]]] = {
