@@ -22,7 +22,7 @@ Code = dict[str, list[list[Instruction]]]
 
 
 def nameless(mangled: str) -> str:
-    """The name without that of its unnamed namespace, which differs from compilation to compilation."""
+    """The name without its unnamed namespace, which has another one in each compilation."""
     found = re.search(r"(\d+)_GLOBAL__N__", mangled)
     if found is None:
         return mangled
@@ -37,17 +37,20 @@ def code_of(path: Path) -> Code:
         for benchmark, some in kernels.items():
             entries = found.setdefault(benchmark, [])
             entries += [(nameless(name), opcodes(body)) for name, body in some]
-    return {
-        name: [body for _, body in sorted(kernels)] for name, kernels in found.items() if name
-    }
+    return {name: [body for _, body in sorted(kernels)] for name, kernels in found.items() if name}
 
 
 def main() -> int:
     old, new = (code_of(Path(path)) for path in sys.argv[1:3])
     if not old or not new:
-        print("strata: no machine code found: name the benchmarks with --only", file=sys.stderr)
+        print(
+            "strata: no machine code found: name the benchmarks with --only",
+            file=sys.stderr,
+        )
         return 2
-    print(",".join(sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))))
+    print(
+        ",".join(sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name)))
+    )
     return 0
 
 

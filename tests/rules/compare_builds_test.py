@@ -23,10 +23,10 @@ CUOBJDUMP = """#!/bin/sh
 for file; do :; done
 cat "$file.sass"
 """
-#: A listing as cuobjdump prints it. The hash and the number in a kernel's name differ between builds.
+#: A listing as cuobjdump prints it. A kernel's name has a hash and a number of its compilation.
 LISTING = """Fatbin elf code:
 arch = sm_90
-		Function : _ZN6strata10async_copy{length}_GLOBAL__N__{hash}_13_async_copy_cu_{hash}_{line}5fetchEv
+		Function : _ZN6strata10async_copy{length}{name}5fetchEv
         /*0000*/                   S2R R1, SR_TID.X ;     /* 0x00 */
         /*0010*/                   {opcode} R2, R1 ;      /* 0x00 */
 		Function : _ZN6strata8coalescing4readEv
@@ -36,7 +36,7 @@ arch = sm_90
 
 def listing(opcode: str, digits: str, line: str) -> str:
     name = f"_GLOBAL__N__{digits}_13_async_copy_cu_{digits}_{line}"
-    return LISTING.format(length=len(name), hash=digits, line=line, opcode=opcode)
+    return LISTING.format(length=len(name), name=name, opcode=opcode)
 
 
 class CompareBuilds(unittest.TestCase):
@@ -80,7 +80,9 @@ class CompareBuilds(unittest.TestCase):
         done = self.compare(old, new, "--rounds", "2", "--out", out, "--", "--device", "cuda:1")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("the power", done.stdout)
+        power = "compare --require-power 2%"
         run = "run quick --filter ^[a-z]+/(async_copy)/ --counters none --out"
+        same = f"--same {out}/old.2 --same {out}/new.2"
         self.assertEqual(
             self.calls(),
             [
@@ -88,8 +90,7 @@ class CompareBuilds(unittest.TestCase):
                 f"after {run} {out}/new.1 --device cuda:1",
                 f"before {run} {out}/old.2 --device cuda:1",
                 f"after {run} {out}/new.2 --device cuda:1",
-                f"after compare --require-power 2% --same {out}/old.2 --same {out}/new.2 "
-                f"--out {out}/comparison {out}/old.1 {out}/new.1",
+                f"after {power} {same} --out {out}/comparison {out}/old.1 {out}/new.1",
             ],
         )
 
@@ -114,7 +115,12 @@ class CompareBuilds(unittest.TestCase):
     def test_ends_if_a_run_fails(self) -> None:
         new = self.build("after", "")
         done = self.compare(
-            self.build("before", "", status=3), new, "--only", "tlb", "--out", self.folder / "out"
+            self.build("before", "", status=3),
+            new,
+            "--only",
+            "tlb",
+            "--out",
+            self.folder / "out",
         )
         self.assertEqual((done.returncode, len(self.calls())), (2, 1))
 
@@ -127,7 +133,10 @@ class CompareBuilds(unittest.TestCase):
             ((build, build, "--rounds"), "needs a value"),
             ((build, build, "--fast", "1"), "unknown option"),
             ((build, build, "--only", "tlb", "--out", self.folder), "exists"),
-            ((build, build, "--out", self.folder / "new"), "--only"),  # without machine code
+            (
+                (build, build, "--out", self.folder / "new"),
+                "--only",
+            ),  # without machine code
         ):
             done = self.compare(*arguments)
             self.assertEqual(done.returncode, 2)

@@ -128,7 +128,11 @@ def by_engine(number: int, ptx: str, opcode: str) -> list[Kernel]:
                 r"fence\.mbarrier_init\.release\.cluster": 1,
                 r"fence\.proxy\.async": 1,
             },
-            sass={r"(?:UBLKCP|UTMA).*": places, r"SYNCS\.ARRIVE\.TRANS64": places, **STAMPED},
+            sass={
+                r"(?:UBLKCP|UTMA).*": places,
+                r"SYNCS\.ARRIVE\.TRANS64": places,
+                **STAMPED,
+            },
             sass_in_loops={opcode: places, r"SYNCS\.ARRIVE\.TRANS64": places},
             more=same_addresses,
         )
@@ -148,7 +152,9 @@ CONTRACT = Contract(
         ),
         *by_engine(4, r"cp\.async\.bulk\.shared::cluster\.global\.mbarrier", r"UBLKCP\.S\.G"),
         *by_engine(
-            6, r"cp\.async\.bulk\.tensor\.2d\.shared::cta\.global\.tile\.mbarrier", r"UTMALDG\.2D"
+            6,
+            r"cp\.async\.bulk\.tensor\.2d\.shared::cta\.global\.tile\.mbarrier",
+            r"UTMALDG\.2D",
         ),
         *through_registers(5, r"ld\.shared::cluster\.v4\.u32", r"LD\.E\.128"),
     ),

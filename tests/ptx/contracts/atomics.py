@@ -63,7 +63,7 @@ def repeat(space: str, operation: str, chains: int, *, returns: bool) -> Kernel:
 
 
 def visit(operation: str) -> Kernel:
-    """The latency in global memory: the same loop within one over places, which reads clocks too."""
+    """The latency in global memory: the same loop, within one over places that reads clocks."""
     opcode = rf"ATOMG\.{IN_GLOBAL[operation]}\.STRONG\.GPU"
     return Kernel(
         name=rf"5visitILNS\d_9OperationE{OPERATIONS.index(operation)}E",
