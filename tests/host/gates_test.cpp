@@ -1,11 +1,12 @@
 #include "harness/record/gates.hpp"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -125,25 +126,29 @@ TEST(LinearGate, FailsOnBothSidesOfTheLine) {
 }
 
 TEST(NoiseGate, MarksSamplesOfTwoGroups) {
-  Samples samples;
-  for (int i = 0; i < 30; ++i)
-    samples.push_back((i % 3 == 0 ? 2114 : 2351) + i % 5);
-  const Gate gate = noise_gate(samples, 0.01);
+  const auto samples_of = [](int count) {
+    Samples samples;
+    for (int i = 0; i < count; ++i)
+      samples.push_back((i % 5 == 0 ? 2114 : 2351) + i % 3);
+    return samples;
+  };
+  const Gate gate = noise_gate(samples_of(30), 0.01);
   EXPECT_EQ(gate.verdict, Verdict::unverified);
-  EXPECT_THAT(gate.detail, testing::HasSubstr("10 near 2116, 20 near 2353"));
-  // Few samples, few outliers, groups that hardly differ, and a wide single peak are not marked.
-  EXPECT_EQ(noise_gate(std::span{samples}.first(15), 0.01).verdict, Verdict::passed);
-  EXPECT_EQ(noise_gate(samples, 0.06).verdict, Verdict::passed);
+  EXPECT_NE(gate.detail.find("6 near 2115, 24 near 2352"), std::string::npos) << gate.detail;
+  // Few samples, groups that hardly differ, few outliers, and a wide single peak are not marked.
+  EXPECT_EQ(noise_gate(samples_of(15), 0.01).verdict, Verdict::passed);
+  EXPECT_EQ(noise_gate(samples_of(30), 0.06).verdict, Verdict::passed);
   Samples outliers(40, 2351);
   outliers[7] = outliers[9] = 9000;
   EXPECT_EQ(noise_gate(outliers, 0.01).verdict, Verdict::passed);
   Samples wide;
   for (int i = 0; i < 101; ++i)
     wide.push_back(1000 + i);
-  EXPECT_EQ(noise_gate(wide, 0.02).verdict, Verdict::passed);
+  EXPECT_EQ(noise_gate(wide, 0.01).verdict, Verdict::passed);
   // A row that is too noisy fails all the same.
-  EXPECT_EQ(noise_gate(Samples{samples.begin(), samples.begin() + 6}, 0.01).verdict,
-            Verdict::failed);
+  Samples noisy(30, 2114);
+  std::ranges::fill(std::span{noisy}.first(15), 2351);
+  EXPECT_EQ(noise_gate(noisy, 0.01).verdict, Verdict::failed);
 }
 
 TEST(NoiseGate, FailsForWideIntervalsAndForTooFewSamples) {
