@@ -296,7 +296,8 @@ void report(Session& session, const TimerNames& names, const Experiment& experim
   for (const TimerPair& pair : experiment.timers) {
     if (pair.least > 0 && median(seen.series(pair.first)) < pair.least) continue;
     session.add(timer_gate(seen.series(pair.first), name_of(pair.first_method, names),
-                           seen.series(pair.second), name_of(pair.second_method, names)));
+                           seen.series(pair.second), name_of(pair.second_method, names),
+                           pair.bound > 0 ? pair.bound : timer_bound));
   }
   if (!experiment.timers_apart.empty()) {
     session.add(Gate{"timer", Verdict::not_applicable, experiment.timers_apart});

@@ -179,6 +179,7 @@ struct TimerPair {
   Value second;
   Method second_method;
   double least = 0;  ///< compared only if the median of the first is at least this
+  double bound = 0;  ///< 0: timer_bound
 };
 
 /// Costs of n, 2n and 4n operations are proportional (gate `model`, fact `linearity_error_cycles`).

@@ -28,9 +28,10 @@ struct Accuracy {
 /// `result`: every number is finite and within the bounds.
 [[nodiscard]] Gate accuracy_gate(const Accuracy& accuracy);
 
-/// `timer`: the medians of two independent methods agree within `timer_bound` of the second.
+/// `timer`: the medians of two independent methods agree within `bound` of the second.
 [[nodiscard]] Gate timer_gate(std::span<const double> first, const std::string& first_method,
-                              std::span<const double> second, const std::string& second_method);
+                              std::span<const double> second, const std::string& second_method,
+                              double bound = timer_bound);
 
 /// `clock`: max ÷ min − 1 of the per-sample rate of the clock that counts cycles is within
 /// `clock_bound`.
@@ -63,7 +64,9 @@ inline constexpr double driver_clock_bound = 0.02;
 [[nodiscard]] Gate placement_gate(std::span<const std::uint32_t> core_of_warp,
                                   std::size_t expected_cores, int expected_warps);
 
-/// `noise`: half the 95 % interval of the median ÷ the median is within `bound`.
+/// `noise`: half the 95 % interval of the median ÷ the median is within `bound`. Unverified if the
+/// samples fall into two groups whose medians differ by more than twice the bound: the median is
+/// then that of the larger group.
 [[nodiscard]] Gate noise_gate(std::span<const double> samples, double bound);
 
 /// `model`: costs of n, 2n and 4n operations (`length` is n) are proportional within a cycle.

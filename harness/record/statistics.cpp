@@ -104,6 +104,26 @@ Centre centre_of(std::span<const double> samples, std::span<const std::size_t> s
   return {median(medians), hull};
 }
 
+TwoGroups two_groups(std::span<const double> samples) {
+  const std::vector<double> values = sorted(samples);
+  const auto count = static_cast<double>(values.size());
+  const double all = std::accumulate(values.begin(), values.end(), 0.0);
+  double squares = 0;
+  for (const double x : values)
+    squares += (x - all / count) * (x - all / count);
+  TwoGroups best;
+  if (!(squares > 0)) return best;
+  double below = 0;
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    below += values[i - 1];
+    const auto left = static_cast<double>(i);
+    const double distance = below / left - (all - below) / (count - left);
+    const double share = left * (count - left) / count * distance * distance / squares;
+    if (share > best.share) best = {.share = share, .lower = i};
+  }
+  return best;
+}
+
 double relative_half_width(const Interval& interval, double median) {
   const double half = interval.high / 2 - interval.low / 2;
   if (half == 0) return 0;

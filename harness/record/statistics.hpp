@@ -46,6 +46,14 @@ struct Centre {
 };
 [[nodiscard]] Centre centre_of(std::span<const double> samples, std::span<const std::size_t> sizes);
 
+/// The division of samples at a value that explains most of their variance. Uniformly spread
+/// samples give a share of 0.75, normally distributed ones 0.64.
+struct TwoGroups {
+  double share = 0;       ///< of the variance; 0 if all samples are equal
+  std::size_t lower = 0;  ///< samples of the lower group
+};
+[[nodiscard]] TwoGroups two_groups(std::span<const double> samples);
+
 /// Half the width of the interval ÷ |median|: 0 for zero width, infinite for a zero median.
 [[nodiscard]] double relative_half_width(const Interval& interval, double median);
 

@@ -238,17 +238,19 @@ Benchmark declare() {
                    "gather: size of the window from which a load picks its elements (otherwise 32)",
                    localities,
                    {"32", "128", "512", "4096", "32768", "1048576", "16777216", "268435456"})},
-      .quantities = {{"useful_bandwidth", "wanted bytes per second, start-up cancelled"},
-                     {"useful_bandwidth_per_sm",
-                      "wanted bytes per cycle of an SM (host: of a core), by each timer"},
-                     {"requested_bandwidth",
-                      "bytes of the sectors that loads request from L2 per second, by the model; "
-                      "memory delivers less where L2 holds a sector from an earlier load"},
-                     {"grid_time", "duration of the whole long launch, including start-up"},
-                     {"core_clock", "clock of the core during the loads"},
-                     tsc_frequency,
-                     {"sectors_per_request", "per warp-load, counted and modelled"},
-                     {"memory_bytes_per_used_byte", "bytes read from memory per wanted byte"}},
+      .quantities =
+          {{"useful_bandwidth", "wanted bytes per second, start-up cancelled"},
+           {"useful_bandwidth_per_sm",
+            "wanted bytes per cycle of an SM (host: of a core), by each timer"},
+           {"requested_bandwidth",
+            "traffic from L1 to L2, not memory bandwidth: bytes of the sectors that loads "
+            "request from L2 per second, by the model. Memory delivers less where L2 holds "
+            "a sector from an earlier load, so this may exceed its pins"},
+           {"grid_time", "duration of the whole long launch, including start-up"},
+           {"core_clock", "clock of the core during the loads"},
+           tsc_frequency,
+           {"sectors_per_request", "per warp-load, counted and modelled"},
+           {"memory_bytes_per_used_byte", "bytes read from memory per wanted byte"}},
       .seconds_per_case = 0.03,
       .excludes = excluded};
 }
@@ -347,7 +349,8 @@ Experiment describe(const SweepPlan& plan, const SamplePlaces& places) {
     return Facts{{"rounds", std::int64_t{full.rounds}},
                  {"blocks", std::int64_t{full.blocks}},
                  {"blocks_per_sm", std::int64_t{plan.blocks_per_sm}},
-                 {"footprint_bytes", static_cast<std::int64_t>(plan.span(full))}};
+                 {"footprint_bytes", static_cast<std::int64_t>(plan.span(full))},
+                 {"requested_from", std::string{"l2"}}};
   };
   return experiment;
 }

@@ -3,12 +3,14 @@
 #include "harness/cpu/host_machine.hpp"
 #include "harness/cpu/topology.hpp"
 #include "harness/measure/engine.hpp"
+#include "harness/record/statistics.hpp"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 
@@ -16,12 +18,13 @@ namespace strata::atomics {
 namespace {
 
 /// The rows of both backends. `quantity`: the cost of a worker's operation, times `scale`.
+/// `scale_alone`: the same of the latency.
 Experiment described(const Variant& variant, const char* quantity, double scale, double workers,
-                     double of_an_instruction) {
+                     double of_an_instruction, double scale_alone = 1) {
   Experiment experiment;
   const std::size_t all = variant.returns ? 1 : 0;
   experiment.slopes.resize(all + 1);
-  if (variant.returns) add_both(experiment, "atomic_latency", "cycle");
+  if (variant.returns) add_both(experiment, "atomic_latency", "cycle", 0, scale_alone);
   add_both(experiment, quantity, "cycle", all, scale);
   experiment.rows.push_back(
       {"atomics_per_cycle", "1/cycle", By::inside, per_cycle(of_an_instruction / scale, all)});
@@ -66,7 +69,10 @@ Benchmark declare() {
                             "on shared lines, or one per lane")},
       .quantities =
           {{"atomic_latency",
-            "cycles of an operation of one warp, or one core, that needs the previous result"},
+            "cycles of an operation of one warp, or one core, that needs the previous result; in "
+            "global memory the mean of words in the near and in the far half of L2"},
+           {"atomic_latency_near", "the same for words whose home is the half near the SM"},
+           {"atomic_latency_far", "the same for words whose home is the far half"},
            {"warp_atomic_cycles", "SM cycles of a warp's operation on full SMs"},
            {"core_atomic_cycles", "cycles of a core's operation with all cores at work"},
            {"atomics_per_cycle", "operations of lanes per SM; per core of a CPU"},
@@ -132,6 +138,74 @@ Places Places::of_cores(const Variant& variant, std::size_t cores) {
   return places;
 }
 
+Places Places::times(std::uint32_t copies) const {
+  Places all{.words = copies * words, .area = area};
+  for (std::uint32_t copy = 0; copy < copies; ++copy) {
+    for (const std::uint32_t word : target)
+      all.target.push_back(static_cast<std::uint32_t>(copy * words) + word);
+  }
+  return all;
+}
+
+std::vector<std::uint32_t> candidate_offsets(std::span<const std::uint32_t> order) {
+  constexpr std::uint32_t apart = 256;  // the most that a warp's words take
+  std::vector<std::uint32_t> offsets;
+  for (std::uint32_t i = 0; i < candidates; ++i) {
+    const std::uint32_t piece = order.empty() ? i : order[i];
+    offsets.push_back(piece * candidate_pitch +
+                      hashed_word(piece) % (candidate_pitch / apart) * apart);
+  }
+  return offsets;
+}
+
+Homes balanced(std::span<const double> cycles) {
+  constexpr double share_bound = 0.85;  // uniformly spread latencies give 0.75
+  constexpr std::size_t half = places_alone / 2;
+  Homes homes{.order = std::vector<std::uint32_t>(cycles.size())};
+  std::iota(homes.order.begin(), homes.order.end(), 0U);
+  const TwoGroups groups = two_groups(cycles);
+  homes.are_two =
+      groups.share >= share_bound && groups.lower >= half && cycles.size() - groups.lower >= half;
+  if (!homes.are_two) return homes;
+  std::ranges::stable_sort(homes.order, {}, [&](std::uint32_t i) { return cycles[i]; });
+  const auto middle = homes.order.begin() + static_cast<std::ptrdiff_t>(groups.lower);
+  std::sort(homes.order.begin(), middle);  // by chance, and not by distance
+  std::sort(middle, homes.order.end());
+  std::rotate(homes.order.begin() + half, middle, middle + half);
+  return homes;
+}
+
+void add_sides(Experiment& experiment, bool are_two) {
+  Slope& slope = experiment.slopes.front();
+  slope.window.read = [read = slope.window.read](const Launched& brief, const Launched& full) {
+    Inside seen = read(brief, full);
+    for (const double cycles : full.cells)
+      seen.cells.push_back(cycles / full.length.rounds);
+    return seen;
+  };
+  const auto mean_of = [](std::size_t first) {
+    return [first](const Sample& sample) {
+      std::vector<double> cells = sample.slopes.front().inside.cells;
+      std::ranges::sort(cells);
+      constexpr std::size_t half = places_alone / 2;
+      return std::accumulate(cells.begin() + static_cast<std::ptrdiff_t>(first),
+                             cells.begin() + static_cast<std::ptrdiff_t>(first + half), 0.0) /
+             half;
+    };
+  };
+  if (are_two) {
+    constexpr const char* method = "clock64_of_words";
+    experiment.rows.push_back({"atomic_latency_near", "cycle", method, mean_of(0)});
+    experiment.rows.push_back({"atomic_latency_far", "cycle", method, mean_of(places_alone / 2)});
+  }
+  experiment.facts = [=, others = experiment.facts](const Experiment& measured) {
+    Facts facts = others(measured);
+    facts["latency_places"] = std::int64_t{places_alone};
+    facts["latency_homes"] = std::string{are_two ? "half near, half far" : "one side"};
+    return facts;
+  };
+}
+
 Compare comparison(Operation operation, std::uint32_t chains, const Places& places) {
   std::vector<std::uint64_t> first;
   for (std::size_t i = 0; i < places.words; ++i) {
@@ -186,8 +260,10 @@ std::uint32_t operations_for(Operation operation, const Places& places, std::uin
 Experiment describe(const Variant& variant, unsigned sms) {
   constexpr double timed_seconds = 2.5e-4;  // of a long launch: hundreds of timer steps
   const LaunchShape full = full_chip(sms);
-  Experiment experiment = described(variant, "warp_atomic_cycles", 1.0 / warps_per_sm,
-                                    full.threads(), double{warp_lanes});
+  const bool visits = variant.space == StateSpace::global;  // several places, one operation each
+  Experiment experiment =
+      described(variant, "warp_atomic_cycles", 1.0 / warps_per_sm, full.threads(),
+                double{warp_lanes}, visits ? 1.0 / places_alone : 1);
   for (Slope& slope : experiment.slopes) {
     const LaunchShape shape = &slope == &experiment.slopes.back() ? full : lone_warp;
     slope.size =

@@ -1,79 +1,27 @@
-// By the disassembler most operations are one instruction (ATOMS, ATOMG, and RED or REDG where
-// nothing is returned). Additions of floats and of 64 bits in shared memory are a loop of a load,
-// an addition and a compare and swap (ATOMS.CAST.SPIN). ptxas does not add up the lanes of a warp
-// beforehand: it cannot prove the address to be uniform.
 #include "harness/cuda/cuda_machine.hpp"
 #include "harness/cuda/stamps.cuh"
 #include "harness/measure/engine.hpp"
 #include "harness/record/device_facts.hpp"
+#include "micro/compute/atomic_operations.cuh"
 #include "micro/compute/atomics.hpp"
 
 #include <cuda_runtime_api.h>
 
-#include <stdexcept>
+#include <algorithm>
+#include <optional>
 
 namespace strata::atomics {
 namespace {
 
 constexpr std::uint32_t shared_bytes = block_threads * 8;
 
-// An atomic operation whose name begins with `name` and goes on with `rest`; then come the
-// operands.
-#define STRATA_ATOM(name, rest, ...)                          \
-  if constexpr (space == StateSpace::shared)                  \
-    asm volatile(name ".shared" rest:__VA_ARGS__ : "memory"); \
-  else                                                        \
-    asm volatile(name ".global" rest:__VA_ARGS__ : "memory")
-
-/// Returns the old value of the word at `at`. `operand` is added to it, stored into it, or compared
-/// with it.
-template <StateSpace space, Operation operation>
-__device__ __forceinline__ Word<operation> update(std::uint64_t at, Word<operation> operand) {
-  Word<operation> old;
-  if constexpr (operation == Operation::add_int) {
-    STRATA_ATOM("atom", ".add.u32 %0, [%1], %2;", "=r"(old) : "l"(at), "r"(operand));
-  } else if constexpr (operation == Operation::add_float) {
-    float value;
-    STRATA_ATOM("atom", ".add.f32 %0, [%1], %2;", "=f"(value)
-                : "l"(at), "f"(__uint_as_float(operand)));
-    old = __float_as_uint(value);
-  } else if constexpr (operation == Operation::add_int64) {
-    STRATA_ATOM("atom", ".add.u64 %0, [%1], %2;", "=l"(old) : "l"(at), "l"(operand));
-  } else if constexpr (operation == Operation::exch_int) {
-    STRATA_ATOM("atom", ".exch.b32 %0, [%1], %2;", "=r"(old) : "l"(at), "r"(operand));
-  } else {
-    STRATA_ATOM("atom", ".cas.b32 %0, [%1], %2, %3;", "=r"(old)
-                : "l"(at), "r"(operand), "r"(operand + swap_step));
-  }
-  return old;
-}
-/// Additions that return no old value.
-template <StateSpace space, Operation operation>
-__device__ __forceinline__ void add_only(std::uint64_t at, Word<operation> operand) {
-  if constexpr (operation == Operation::add_int) {
-    STRATA_ATOM("red", ".add.u32 [%0], %1;", : "l"(at), "r"(operand));
-  } else if constexpr (operation == Operation::add_float) {
-    STRATA_ATOM("red", ".add.f32 [%0], %1;", : "l"(at), "f"(__uint_as_float(operand)));
-  } else {
-    STRATA_ATOM("red", ".add.u64 [%0], %1;", : "l"(at), "l"(operand));
-  }
-}
-
-#undef STRATA_ATOM
-
-/// What a lane holds between two operations of a chain.
-template <Operation operation>
-struct Held {
-  Word<operation> word;
-  std::uint32_t wins;
-};
-
 /// By value in the kernel's parameters.
 struct Work {
   WordPitch pitch;
   std::uint32_t operations;  ///< of a lane
-  std::uint32_t area_words;  ///< of a block, in shared memory
+  std::uint32_t area_words;  ///< of a block, in shared memory; of a place
   std::uint32_t zero;        ///< 0, which only the host knows
+  std::uint32_t places = 1;  ///< that a warp alone visits
 };
 
 /// `chains` operations of a lane in flight, each of which waits for the previous result of its
@@ -81,7 +29,6 @@ struct Work {
 template <StateSpace space, Operation operation, bool returns, std::uint32_t chains>
 __global__ void __launch_bounds__(block_threads, 1)
     repeat(const __grid_constant__ Work work, void* memory, std::uint32_t* left, Stamp* stamps) {
-  static_assert(unroll % chains == 0);
   constexpr bool shared = space == StateSpace::shared;
   __shared__ Word<operation> field[shared ? shared_bytes / sizeof(Word<operation>) : 1];
   auto* const words = static_cast<Word<operation>*>(memory);
@@ -97,51 +44,15 @@ __global__ void __launch_bounds__(block_threads, 1)
   } else {
     at = reinterpret_cast<std::uint64_t>(words) + offset;
   }
-  Word<operation> operand[chains];
-  Held<operation> held[chains];
-#pragma unroll
-  for (std::uint32_t c = 0; c < chains; ++c) {
-    operand[c] = word_of<operation>(operand_of(operation, thread, c));
-    held[c] = {operand[c], 0};
-  }
+  Chains<operation, chains> own{thread};
   Stamp* const mine = stamps + thread / warp_lanes;
   __syncthreads();
   // Stamps stay in registers until the end: a store between the operations of other warps waits for
   // room in the same queue, and since its operands are read there, the clock reading after it would
   // be late.
   const Reading begin = reading_before();
-#pragma unroll 1
-  for (std::uint32_t i = 0; i < work.operations; i += unroll) {
-#pragma unroll
-    for (std::uint32_t u = 0; u < unroll; ++u) {
-      Held<operation>& mine_now = held[u % chains];
-      if constexpr (!returns) {
-        add_only<space, operation>(at, operand[u % chains]);
-      } else if constexpr (operation == Operation::cas_int) {
-        const std::uint32_t old = update<space, operation>(at, mine_now.word);
-        mine_now.wins += old == mine_now.word ? 1 : 0;
-        mine_now.word = old;
-      } else if constexpr (operation == Operation::exch_int) {
-        mine_now.word = update<space, operation>(at, mine_now.word);
-      } else {
-        const Word<operation> old = update<space, operation>(at, mine_now.word);
-        mine_now.word = (old & work.zero) | operand[u % chains];
-      }
-    }
-  }
-  std::uint32_t told = 0;
-#pragma unroll
-  for (std::uint32_t c = 0; c < chains; ++c) {
-    if constexpr (operation == Operation::cas_int) {
-      told += held[c].wins;
-    } else if constexpr (operation == Operation::exch_int) {
-      told += hashed_word(held[c].word);
-    } else if constexpr (operation == Operation::add_float) {
-      told += static_cast<std::uint32_t>(__uint_as_float(held[c].word));
-    } else {
-      told += static_cast<std::uint32_t>(held[c].word);
-    }
-  }
+  own.template operate<space, returns>(at, work.operations, work.zero);
+  const std::uint32_t told = own.left();
   // By now the last operations have returned, or have been done if they return nothing. The mask
   // must be unknown to ptxas: with a known one it could prove that the impossible value cannot
   // occur.
@@ -157,6 +68,41 @@ __global__ void __launch_bounds__(block_threads, 1)
   }
 }
 
+/// The latency in global memory: one warp alone works on one area of words after the other, each at
+/// its offset in `room`, and copies its words out. `cycles`: of the operations on each area.
+template <Operation operation>
+__global__ void __launch_bounds__(warp_lanes)
+    visit(const __grid_constant__ Work work, char* room, const std::uint32_t* offsets, void* memory,
+          std::uint32_t* left, std::uint64_t* cycles, Stamp* stamp) {
+  auto* const words = static_cast<Word<operation>*>(memory);
+  const Reading begin = reading_before();
+#pragma unroll 1
+  for (std::uint32_t place = 0; place < work.places; ++place) {
+    auto* const area = reinterpret_cast<Word<operation>*>(room + offsets[place]);
+    const std::uint32_t worker = place * warp_lanes + threadIdx.x;
+    for (std::uint32_t i = threadIdx.x; i < work.area_words; i += warp_lanes)
+      area[i] = word_of<operation>(initial_word(operation, i));
+    __syncwarp();
+    Chains<operation, 1> own{worker};
+    // The words have arrived at L2 before the clock is read.
+    consume(static_cast<std::uint32_t>(__ldcg(area + threadIdx.x % work.area_words)) & work.zero);
+    const std::uint64_t at =
+        reinterpret_cast<std::uint64_t>(area) + threadIdx.x * work.pitch.by_lane;
+    const std::uint64_t before = cycles_now();
+    own.template operate<StateSpace::global, true>(at, work.operations, work.zero);
+    const std::uint32_t told = own.left();
+    consume(told & work.zero);
+    const std::uint64_t taken = cycles_now() - before;
+    __syncwarp();
+    left[worker] = told;
+    if (threadIdx.x == 0) cycles[place] = taken;
+    for (std::uint32_t i = threadIdx.x; i < work.area_words; i += warp_lanes)
+      words[place * work.area_words + i] = __ldcg(area + i);
+  }
+  const Reading end = reading_after();
+  if (threadIdx.x == 0) leave(stamp, begin, end, /*result=*/0);
+}
+
 /// Initialises the words in global memory that lanes work on.
 template <Operation operation>
 __global__ void lay(void* words, std::uint32_t count) {
@@ -167,62 +113,105 @@ __global__ void lay(void* words, std::uint32_t count) {
 
 using Kernel = void (*)(Work, void*, std::uint32_t*, Stamp*);
 
-template <std::uint32_t chains>
-Kernel kernel_for(const Variant& variant) {
+/// The kernels of a variant.
+struct Kernels {
+  Kernel full;   ///< where rates are timed
+  Kernel alone;  ///< of latencies in shared memory, or null
+  void (*visit)(Work, char*, const std::uint32_t*, void*, std::uint32_t*, std::uint64_t*, Stamp*);
+  void (*lay)(void*, std::uint32_t);
+};
+
+Kernels kernels_for(const Variant& variant) {
   using enum Operation;
+  using enum StateSpace;
   return with_value<add_int, add_float, add_int64, cas_int, exch_int>(
       variant.operation, [&]<Operation operation>() {
-        return with_value<StateSpace::shared, StateSpace::global>(
-            variant.space, [&]<StateSpace space>() -> Kernel {
-              if (variant.returns) return repeat<space, operation, true, chains>;
-              if constexpr (is_addition(operation) && chains == in_flight) {
-                return repeat<space, operation, false, chains>;
-              } else {
-                return nullptr;
-              }
-            });
+        return with_value<shared, global>(variant.space, [&]<StateSpace space>() {
+          Kernels kernels{.full = repeat<space, operation, true, in_flight>,
+                          .alone = nullptr,
+                          .visit = visit<operation>,
+                          .lay = lay<operation>};
+          if constexpr (space == shared) kernels.alone = repeat<space, operation, true, 1>;
+          if constexpr (is_addition(operation)) {
+            if (!variant.returns) kernels.full = repeat<space, operation, false, in_flight>;
+          }
+          return kernels;
+        });
       });
 }
 
 void run(Session& session) {
-  using enum Operation;
   const GpuFacts gpu = gpu_facts(session.device().identity().facts);
   const Variant variant = variant_of(session.params());
   Experiment experiment = describe(variant, gpu.sms);
   require_timed(session, experiment);
-  const auto lay_words = with_value<add_int, add_float, add_int64, cas_int, exch_int>(
-      variant.operation, [&]<Operation operation>() { return &lay<operation>; });
+  const Kernels kernels = kernels_for(variant);
   const LaunchShape full = full_chip(gpu.sms);
   const bool shared = variant.space == StateSpace::shared;
   CudaMachine machine{session, full.warps()};
   const cudaStream_t stream = machine.stream().get();
+  const Places alone = Places::of_threads(variant, lone_warp);
+  const std::size_t most_words =
+      std::max(Places::of_threads(variant, full).words, candidates * alone.words);
   // In shared memory a block initialises its own words.
-  auto& words = machine.output<std::uint64_t>(
-      Places::of_threads(variant, full).words * width_of(variant.operation) / 8, shared);
-  auto& left = machine.output<std::uint32_t>(full.threads());
-  for (Slope& slope : experiment.slopes) {
-    const bool last = &slope == &experiment.slopes.back();
-    const LaunchShape shape = last ? full : lone_warp;
-    const Kernel kernel = last ? kernel_for<in_flight>(variant) : kernel_for<1>(variant);
-    const Places places = Places::of_threads(variant, shape);
+  auto& words = machine.output<std::uint64_t>(most_words * width_of(variant.operation) / 8, shared);
+  auto& left = machine.output<std::uint32_t>(std::max(full.threads(), candidates * warp_lanes));
+  const auto add = [&](Slope& slope, const LaunchShape& shape, const Places& places) {
     const auto count = static_cast<std::uint32_t>(places.words);
     slope.prepare = [&, count](const Call&) {
-      if (!shared) lay_words<<<(count + 255) / 256, 256, 0, stream>>>(words.data(), count);
+      if (!shared) kernels.lay<<<(count + 255) / 256, 256, 0, stream>>>(words.data(), count);
     };
+    slope.verify = [&, count, compare = comparison(variant.operation, shape.chains, places),
+                    workers = places.target.size()](const Call& call, std::span<const Stamp>,
+                                                    Tally& tally) {
+      compare(
+          numbers_in(words.landed().data(), variant.operation, count), left.landed().first(workers),
+          [&](std::size_t) { return call.length.rounds; }, tally);
+    };
+  };
+  const auto add_one_place = [&](Slope& slope, const LaunchShape& shape, Kernel kernel) {
+    const Places places = Places::of_threads(variant, shape);
+    add(slope, shape, places);
     slope.launch = [&, shape, kernel,
                     area = static_cast<std::uint32_t>(places.area)](const Call& call) {
       kernel<<<shape.blocks, shape.warps_of_block * warp_lanes, 0, stream>>>(
           {pitch_of(variant), call.length.rounds, area, /*zero=*/0}, words.data(), left.data(),
           machine.device_stamps());
     };
-    slope.verify = [&, shape, count, compare = comparison(variant.operation, shape.chains, places)](
-                       const Call& call, std::span<const Stamp>, Tally& tally) {
-      compare(
-          numbers_in(words.landed().data(), variant.operation, count),
-          left.landed().first(shape.threads()), [&](std::size_t) { return call.length.rounds; },
-          tally);
-    };
     experiment.kernels.push_back(reinterpret_cast<const void*>(kernel));
+  };
+  add_one_place(experiment.slopes.back(), full, kernels.full);
+  std::optional<DeviceBuffer<char>> room;
+  std::optional<DeviceBuffer<std::uint32_t>> offsets;
+  std::uint32_t places = candidates;
+  if (variant.returns && shared) {
+    add_one_place(experiment.slopes.front(), lone_warp, kernels.alone);
+  } else if (variant.returns) {
+    Slope& slope = experiment.slopes.front();
+    room.emplace(candidates * candidate_pitch, Where::current());
+    offsets.emplace(candidate_offsets(), Where::current());
+    const auto& cycles = machine.output<std::uint64_t>(candidates);
+    slope.launch = [&](const Call& call) {
+      kernels.visit<<<1, warp_lanes, 0, stream>>>(
+          {pitch_of(variant), call.length.rounds, static_cast<std::uint32_t>(alone.area),
+           /*zero=*/0, places},
+          room->data(), offsets->data(), words.data(), left.data(), cycles.data(),
+          machine.device_stamps());
+    };
+    slope.cells = [&] {
+      return std::vector<double>{cycles.landed().begin(), cycles.landed().begin() + places};
+    };
+    // The first trial caches code and translations.
+    constexpr Length trial{.rounds = 8 * unroll, .work = 1};
+    Launched seen;
+    for (int i = 0; i < 2; ++i)
+      seen = launch_once(machine, slope, {.length = trial}, experiment.tally);
+    const Homes homes = balanced(seen.cells);
+    offsets->upload(candidate_offsets(homes.order));
+    places = places_alone;
+    add(slope, lone_warp, alone.times(places));
+    add_sides(experiment, homes.are_two);
+    experiment.kernels.push_back(reinterpret_cast<const void*>(kernels.visit));
   }
   measure(session, machine, experiment);
 }

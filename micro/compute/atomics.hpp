@@ -5,6 +5,11 @@
 // latency includes a logic operation or addition that ties the operand to the returned value (an
 // exchange has none).
 //
+// In global memory an operation is executed in the half of L2 that is the home of its word, and the
+// far half costs about 200 cycles more (l2_partition). The address of a word decides its home, so
+// one word would give either latency. The warp therefore visits words of both halves, found by
+// trial, as many near as far: `atomic_latency` is the mean of both.
+//
 // The result is exact in any order. Floats are small integers; exchanges only permute values, so
 // that the sum of their hashes is constant; for compare and swap the winners count themselves.
 #pragma once
@@ -144,6 +149,8 @@ struct Places {
 
   [[nodiscard]] static Places of_threads(const Variant& variant, const LaunchShape& shape);
   [[nodiscard]] static Places of_cores(const Variant& variant, std::size_t cores);
+  /// As many copies, one after the other, each with workers of its own.
+  [[nodiscard]] Places times(std::uint32_t copies) const;
 };
 
 /// Compares words and workers with their expected final state, whatever the order of the
@@ -159,6 +166,25 @@ using Compare =
 /// Operations of a worker in a long launch of about `seconds`; fewer where floats would be inexact.
 [[nodiscard]] std::uint32_t operations_for(Operation operation, const Places& places,
                                            std::uint32_t unit, double seconds, double seconds_each);
+
+/// Where a warp alone has its words in global memory: a line, or two, in each of `candidates`
+/// pieces of a buffer.
+inline constexpr std::uint32_t candidates = 64;
+inline constexpr std::uint32_t candidate_pitch = 65536;
+inline constexpr std::uint32_t places_alone = 16;  ///< that it visits in a timed launch
+/// Byte offsets of the candidates, in that order; by default the first one first.
+[[nodiscard]] std::vector<std::uint32_t> candidate_offsets(
+    std::span<const std::uint32_t> order = {});
+/// An order of the candidates in which half of the first `places_alone` are near and half far, if
+/// their cycles fall into two groups; otherwise the given one.
+struct Homes {
+  std::vector<std::uint32_t> order;
+  bool are_two = false;
+};
+[[nodiscard]] Homes balanced(std::span<const double> cycles);
+/// Rows of near and far words, if there are two sides, and facts. The cells of a sample's first
+/// slope are the cycles of an operation at each place.
+void add_sides(Experiment& experiment, bool are_two);
 
 /// If something is returned, the first slope is of a chain alone; the last is of all workers. Per
 /// operation of a worker.

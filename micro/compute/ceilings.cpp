@@ -135,7 +135,8 @@ Experiment describe(const Shape& shape, const GpuFacts& gpu, std::span<const std
                             counted_rounds * of_round * threads, "instruction");
   experiment.facts = [=](const Experiment&) {
     Facts facts{{"operations_of_an_instruction", static_cast<std::int64_t>(of_instruction)},
-                {"chains_of_a_warp", std::int64_t{form.chains}}};
+                {"chains_of_a_warp", std::int64_t{form.chains}},
+                {"multiply_add", std::string{operands_of(shape.form)}}};
     if (lanes) facts["lanes_per_sm"] = std::int64_t{*lanes};
     return facts;
   };

@@ -37,6 +37,17 @@ using MultiplyAdds = std::tuple<operations::Ffma, operations::Dfma, operations::
 enum class Form : std::uint8_t { alternating, steady, square, uniform };
 inline constexpr auto forms = choices_of<Form>("alternating", "steady", "square", "uniform");
 
+/// The multiply-add of a form, and its operands.
+[[nodiscard]] constexpr const char* operands_of(Form form) {
+  constexpr std::array<const char*, 4> words{
+      "a*x + b, three registers, other a and b at each step",
+      "a*x + b, three registers, the same a and b for many instructions",
+      "x*x - c, two registers",
+      "a*x + b, two registers and a factor that all lanes share",
+  };
+  return words.at(static_cast<std::size_t>(form));
+}
+
 /// Why a GPU does not measure the arithmetic in this form; null if it does, and a kernel exists.
 [[nodiscard]] constexpr const char* why_not(Arithmetic arithmetic, Form form) {
   if (!is_floating(arithmetic) && form != Form::alternating) {

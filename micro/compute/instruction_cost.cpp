@@ -121,7 +121,9 @@ Benchmark declare() {
       .counter_sets = {"flops"},
       .quantities =
           {{"operation_cycles",
-            "SM cycles per operation of a warp; with one chain on one warp: its latency"},
+            "SM cycles per operation of a warp; with one chain on one warp: its latency, of all "
+            "its "
+            "instructions where it is several (fact instructions_of_an_operation)"},
            {"operation_core_cycles", "host: core cycles, from the clock of dependent additions"},
            {"operation_time", "host: duration of one operation"},
            {"operation_throughput", "operations of threads per cycle of an SM (host: of a core)"},
@@ -171,8 +173,12 @@ Experiment describe(const Shape& shape, const GpuFacts& gpu, std::span<const std
   }
   experiment.facts = [=](const Experiment& measured) {
     const std::uint64_t chain = shape.chain_of(measured.slopes[0].lengths.full.rounds);
-    return Facts{{"operations_of_a_loop", std::int64_t{operation.body}},
-                 {"shortest_chain", static_cast<std::int64_t>(chain)}};
+    Facts facts{{"operations_of_a_loop", std::int64_t{shape.operation.body}},
+                {"shortest_chain", static_cast<std::int64_t>(chain)}};
+    if (shape.operation.instructions > 0) {
+      facts["instructions_of_an_operation"] = std::int64_t{shape.operation.instructions};
+    }
+    return facts;
   };
   return experiment;
 }

@@ -35,6 +35,7 @@ struct Operation {
   double tolerance = 0;  ///< relative; 0: bit-exact
   Space space = Space::none;
   int least_major = 0;                               ///< minimum compute capability
+  int instructions = 1;                              ///< of one operation; 0: a short program
   WarpWords (*words)(unsigned chains) = nullptr;     ///< device_words, and below its expected_ends
   WarpWords (*ends)(std::uint64_t steps) = nullptr;  ///< of the lanes that differ, as bits
 };
@@ -173,13 +174,13 @@ struct MinMax : Plain<W> {
   static W step(W x, W a, W b) { return std::max(std::min(x, a), b); }
 };
 struct Fmnmx : MinMax<float> {
-  static constexpr Operation about{.name = "fmin_fmax", .body = 256};
+  static constexpr Operation about{.name = "fmin_fmax", .body = 256, .instructions = 2};
   static Operands<float> operands(std::uint32_t lane) { return between(fraction<float>(lane)); }
   // FMNMX, FMNMX (one FMNMX3 would be another operation)
   STRATA_PTX("f", "min.f32 %0, %0, %1;\n\tmax.f32 %0, %0, %2;")
 };
 struct Imnmx : MinMax<std::uint32_t> {
-  static constexpr Operation about{.name = "imin_imax", .body = 256};
+  static constexpr Operation about{.name = "imin_imax", .body = 256, .instructions = 2};
   static Operands<Word> operands(std::uint32_t lane) { return between(hashed_word(lane) >> 3U); }
   // IMNMX, IMNMX (VIMNMX from compute capability 9.0 on)
   STRATA_PTX("r", "min.u32 %0, %0, %1;\n\tmax.u32 %0, %0, %2;")
@@ -221,7 +222,7 @@ struct Shift : Plain<std::uint32_t> {
 
 /// A comparison and the selection that follows from it: a predicate alone makes no chain.
 struct Compare : Plain<std::uint32_t> {
-  static constexpr Operation about{.name = "compare_select", .body = 256};
+  static constexpr Operation about{.name = "compare_select", .body = 256, .instructions = 2};
   static Operands<Word> operands(std::uint32_t lane) {
     const std::uint32_t middle = hashed_word(lane) >> 1U;
     return {.start = middle + 7, .a = {middle, middle / 4}, .b = {middle / 2, middle + 9}};
@@ -264,7 +265,7 @@ struct Special : Plain<float> {
 /// reciprocals.
 struct RcpApprox : Special {
   static constexpr Operation about{
-      .name = "rcp_approx", .counter = xu, .body = 256, .tolerance = 1e-6};
+      .name = "rcp_approx", .counter = xu, .body = 256, .tolerance = 1e-6, .instructions = 2};
   static Operands<float> operands(std::uint32_t lane) { return three_fractions<float>(lane); }
   static float step(float x, float a, float /*b*/) { return 1 / (x + a); }
   STRATA_PTX("f", "add.ftz.f32 %0, %0, %1;\n\trcp.approx.ftz.f32 %0, %0;")  // FADD, MUFU.RCP
@@ -287,7 +288,7 @@ struct SqrtApprox : Special {
 /// an error of a step (2^-20.5) is amplified at most threefold.
 struct CosApprox : Special {
   static constexpr Operation about{
-      .name = "cos_approx", .counter = xu, .body = 256, .tolerance = 5e-6};
+      .name = "cos_approx", .counter = xu, .body = 256, .tolerance = 5e-6, .instructions = 2};
   static Operands<float> operands(std::uint32_t lane) {
     return {.start = fraction<float>(lane) / 2};
   }
@@ -308,7 +309,7 @@ struct Exp2Approx : CosApprox {
 
 /// Correctly rounded: a short program around MUFU.RCP, with a call for edge cases.
 struct RcpIeee : Plain<float> {
-  static constexpr Operation about{.name = "rcp_ieee", .body = 32};
+  static constexpr Operation about{.name = "rcp_ieee", .body = 32, .instructions = 0};
   static Operands<float> operands(std::uint32_t lane) {
     return {.start = fraction<float>(lane), .a = {1, 1}};
   }
@@ -317,7 +318,7 @@ struct RcpIeee : Plain<float> {
 };
 
 struct SqrtIeee : Special {
-  static constexpr Operation about{.name = "sqrt_ieee", .body = 32};
+  static constexpr Operation about{.name = "sqrt_ieee", .body = 32, .instructions = 0};
   static float step(float x, float /*a*/, float /*b*/) { return std::sqrt(x); }
   STRATA_PTX("f", "sqrt.rn.f32 %0, %0;")  // MUFU.RSQ and FFMA
 };
@@ -370,7 +371,7 @@ struct Shuffle : Plain<std::uint32_t> {
 
 /// A vote needs a predicate, so a comparison is part of the operation.
 struct Vote : Plain<std::uint32_t> {
-  static constexpr Operation about{.name = "compare_vote", .body = 256};
+  static constexpr Operation about{.name = "compare_vote", .body = 256, .instructions = 2};
   static Operands<Word> operands(std::uint32_t lane) {
     // Lane 0 of eight always votes against, so that no ballot is all ones.
     const bool votes = lane != 0;

@@ -74,26 +74,6 @@ Pattern pattern_of(const Matrix& m) {
   return result;
 }
 
-/// Share of the variance that the best division into two groups explains.
-double apart(std::vector<double> values) {
-  std::ranges::sort(values);
-  const auto count = static_cast<double>(values.size());
-  const double all = std::accumulate(values.begin(), values.end(), 0.0);
-  double squares = 0;
-  for (const double x : values)
-    squares += (x - all / count) * (x - all / count);
-  if (!(squares > 0)) return 0;
-  double best = 0;
-  double below = 0;
-  for (std::size_t i = 1; i < values.size(); ++i) {
-    below += values[i - 1];
-    const auto left = static_cast<double>(i);
-    const double distance = below / left - (all - below) / (count - left);
-    best = std::max(best, left * (count - left) / count * distance * distance);
-  }
-  return best / squares;
-}
-
 /// The cells of each row in random order.
 Matrix shuffled(Matrix m, std::uint32_t& state) {
   for (std::size_t r = 0; r < m.rows; ++r) {
@@ -365,8 +345,8 @@ Split split(const Matrix& cycles) {
     if (pattern_of(by_chance).strength >= clearly * pattern.strength) ++as_strong;
   }
   result.p_value = (1.0 + as_strong) / (1.0 + times);
-  result.rows_apart = apart(pattern.rows);
-  result.columns_apart = apart(pattern.columns);
+  result.rows_apart = two_groups(pattern.rows).share;
+  result.columns_apart = two_groups(pattern.columns).share;
   // Where the product of both weights is positive, the access is slower than its row and column
   // explain: the line is far.
   for (std::size_t r = 0; r < cycles.rows; ++r)

@@ -23,18 +23,18 @@ __global__ void __launch_bounds__(threads)
   __shared__ std::uint32_t wrong;
   __shared__ std::uint32_t unchanged;  // while the clocks are read
   constexpr bool distributed = method == CopyMethod::distributed;
-  const std::uint32_t to = shared_address(memory);
-  const std::uint32_t barrier = shared_address(&barrier_word);
   const std::uint32_t rank = distributed ? rank_in_cluster() : 0;
   if (threadIdx.x == 0) wrong = unchanged = 0;
-  make_ready<method>(to, tiles.bytes, &barrier_word, 1);
-  Source from{data, 0, &map, 0};
+  make_ready<method>(shared_address(memory), tiles.bytes, &barrier_word, 1);
+  __syncthreads();
+  const std::uint32_t to = kept(shared_address(memory), unchanged);
+  const std::uint32_t barrier = kept(shared_address(&barrier_word), unchanged);
+  Source from{data, 0, &map, 0, kept(threadIdx.x, unchanged)};
   if constexpr (distributed) {
     put_tile(to + tiles.bytes, data, tiles, rank % tiles.count);
     from.remote = of_block(to + tiles.bytes, 1 % cluster);
     synchronize_cluster();
   }
-  __syncthreads();
   if (rank == 0) {
     std::uint32_t sum = 0;
     std::uint32_t tile = 0;
@@ -84,12 +84,13 @@ __global__ void __launch_bounds__(threads)
   __shared__ std::uint32_t wrong;
   __shared__ std::uint32_t unchanged;  // while the clocks are read
   constexpr bool distributed = method == CopyMethod::distributed;
-  const std::uint32_t shared = shared_address(memory);
-  const std::uint32_t barriers = shared_address(barrier_words);
   constexpr std::uint32_t barrier_bytes = sizeof(std::uint64_t);
   if (threadIdx.x == 0) wrong = unchanged = 0;
-  make_ready<method>(shared, stages * tiles.bytes, barrier_words, stages);
-  Source from{data, 0, &map, 0};
+  make_ready<method>(shared_address(memory), stages * tiles.bytes, barrier_words, stages);
+  __syncthreads();
+  const std::uint32_t shared = kept(shared_address(memory), unchanged);
+  const std::uint32_t barriers = kept(shared_address(barrier_words), unchanged);
+  Source from{data, 0, &map, 0, kept(threadIdx.x, unchanged)};
   std::uint32_t partner = blockIdx.x;
   if constexpr (distributed) {
     const std::uint32_t rank = rank_in_cluster();
@@ -99,7 +100,6 @@ __global__ void __launch_bounds__(threads)
     from.remote = of_block(shared + stages * tiles.bytes, next);
     synchronize_cluster();
   }
-  __syncthreads();
   // A remainder for each tile would cost more than a small tile.
   const std::uint32_t step = gridDim.x % tiles.count;
   std::uint32_t tile = blockIdx.x % tiles.count;

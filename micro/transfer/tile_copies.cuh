@@ -27,12 +27,13 @@ __device__ __forceinline__ T* shared_pointer(std::uint32_t at) {
 }
 
 /// A source of copies: an address in global memory, one in the shared memory of a cluster, or a row
-/// of the matrix of a tensor map.
+/// of the matrix of a tensor map. `thread` is the copying thread.
 struct Source {
   const char* global;
   std::uint32_t remote;
   const CUtensorMap* map;
   std::uint32_t row;
+  std::uint32_t thread;
 };
 
 /// Expected: LDGSTS.E of the width; .BYPASS (of L1) for 16 bytes.
@@ -43,8 +44,10 @@ __device__ __forceinline__ void copy_element(std::uint32_t to, const char* from)
 #endif
 }
 
-/// `batch` times 16 bytes of a thread, all loaded before the first is stored. Expected:
-/// LDG.E.128.STRONG.GPU, or a generic LD.E.128, which reaches another block's shared memory.
+/// `batch` times 16 bytes of a thread, all loaded before the first is stored: ptxas moves nothing
+/// across the barrier of the warp, but else stores after two or four loads, as its registers allow.
+/// Expected: LDG.E.128.STRONG.GPU, or a generic LD.E.128, which reaches another block's shared
+/// memory.
 template <CopyMethod method, std::uint32_t batch>
 __device__ __forceinline__ void pass_on(std::uint32_t to, const Source& from, std::uint32_t first,
                                         std::uint32_t step) {
@@ -59,6 +62,7 @@ __device__ __forceinline__ void pass_on(std::uint32_t to, const Source& from, st
 #endif
     }
   }
+  if constexpr (batch > 1) __syncwarp(__activemask());
 #pragma unroll
   for (std::uint32_t b = 0; b < batch; ++b)
     store<Access::shared, 16>(to + first + b * step, w[b]);
@@ -102,13 +106,13 @@ __device__ __forceinline__ void ask(std::uint32_t to, const Source& from, std::u
   } else if constexpr (cp_async_width(method) > 0) {
     constexpr std::uint32_t width = cp_async_width(method);
 #pragma unroll 4
-    for (std::uint32_t at = threadIdx.x * width; at < bytes; at += threads * width)
+    for (std::uint32_t at = from.thread * width; at < bytes; at += threads * width)
       copy_element<width>(to + at, from.global + at);
   } else {
     // A condition for each load would be a branch around each: on an H200 eight of them, and eight
     // around the stores, cost more than the load itself from L2.
     constexpr std::uint32_t step = threads * sizeof(uint4);
-    std::uint32_t at = threadIdx.x * static_cast<std::uint32_t>(sizeof(uint4));
+    std::uint32_t at = from.thread * static_cast<std::uint32_t>(sizeof(uint4));
 #pragma unroll 1
     for (; at + 7 * step < bytes; at += 8 * step)
       pass_on<method, 8>(to, from, at, step);
@@ -188,6 +192,13 @@ __device__ __forceinline__ std::uint32_t differences(std::uint32_t at, const Til
   for (std::uint32_t w = threadIdx.x; w < tiles.bytes / word_bytes; w += threads)
     wrong += load_word<Access::shared>(at + w * word_bytes) != hashed_word(first + w);
   return wrong;
+}
+
+/// `value`, in a register. ptxas computes the address of a shared variable or the thread's number
+/// again (S2UR SR_CgaCtaId, S2R SR_TID, about 30 cycles each) wherever that saves a register, in a
+/// timed loop, too; it does not repeat a load. `zero` is a word of shared memory that is 0.
+__device__ __forceinline__ std::uint32_t kept(std::uint32_t value, const std::uint32_t& zero) {
+  return value + load_word<Access::shared>(shared_address(&zero));
 }
 
 /// Both clocks, after a barrier. A warp may read a clock before the barrier stops it

@@ -273,14 +273,14 @@ Latency of a dependent load: shared 23.00 cycles, L1 32.00 cycles, L2 281.0 cycl
 cycles (345 ns), chains of 128 MiB to 512 MiB.
 Read bandwidth: L1 33.0 TB/s (33.0 B/cycle per SM, 99 % of 128), L2 9.00 TB/s (9.0 \
 B/cycle per SM) and DRAM 4.70 TB/s (98 % of the pin bandwidth).
-Arithmetic: fp32 66.0 TFLOP/s (99 %) and fp64 33.0 TFLOP/s (100 %); in brackets the share of the \
-limit by lanes and clock.
+Arithmetic: fp32 66.0 TFLOP/s for x·x − c (99 %) and fp64 33.0 TFLOP/s with operands that stay \
+(100 %); in brackets the share of the limit by lanes and clock.
 L2 is cut into 2 parts: a load takes 290.0 cycles from the part near its SM and 488.0 cycles from \
 the far one.
 The TLB reaches 1 GiB: a load that L2 serves takes 280.0 cycles over such a chain, and 500.0 \
 cycles over 4 GiB.
-Copies between pinned host memory and the device: 55.0 GB/s to the device and 54.0 GB/s to the \
-host; from pageable memory 9.00 GB/s to the device.
+Copies between pinned host memory and the device: 55.0 GB/s to the device (256 MiB) and 54.0 GB/s \
+to the host (256 MiB); from pageable memory 9.00 GB/s to the device (256 MiB).
 """
 
 

@@ -160,6 +160,78 @@ TEST(AtomicsPlaces, AreOneAWarpOrOneALaneOrOneForAll) {
   EXPECT_EQ(*targets(Target::disjoint).rbegin() + 8, block_threads * 8);
 }
 
+TEST(AtomicsPlaces, OfAWarpAloneAreOfBothHalvesOfL2) {
+  std::vector<double> cycles(candidates);
+  std::set<std::uint32_t> far;
+  for (std::uint32_t i = 0; i < candidates; ++i) {
+    const bool is_far = i % 3 == 0;
+    if (is_far) far.insert(i);
+    cycles[i] = (is_far ? 590 : 379) + i % 7;
+  }
+  const Homes homes = balanced(cycles);
+  EXPECT_TRUE(homes.are_two);
+  EXPECT_EQ(std::set(homes.order.begin(), homes.order.end()).size(), candidates);
+  const auto first = homes.order.begin();
+  EXPECT_EQ(std::count_if(first, first + places_alone, [&](auto i) { return far.contains(i); }),
+            places_alone / 2);
+  const auto offsets = candidate_offsets(homes.order);
+  const std::set<std::uint32_t> distinct(offsets.begin(), offsets.end());
+  EXPECT_EQ(distinct.size(), candidates);
+  EXPECT_LE(*distinct.rbegin() + 256, candidates * candidate_pitch);
+}
+
+TEST(AtomicsPlaces, OfAWarpAloneAreTheFirstWhereL2HasOnePart) {
+  std::vector<double> cycles(candidates);
+  for (std::uint32_t i = 0; i < candidates; ++i)
+    cycles[i] = 280 + i;
+  EXPECT_FALSE(balanced(cycles).are_two);
+  EXPECT_EQ(balanced(cycles).order.at(5), 5U);
+  cycles.assign(candidates, 280);
+  for (std::uint32_t i = 0; i < places_alone / 2 - 1; ++i)
+    cycles[i] = 500;  // too few of them
+  EXPECT_FALSE(balanced(cycles).are_two);
+}
+
+TEST(AtomicsPlaces, OfSeveralVisitsHaveWorkersOfTheirOwn) {
+  for (const auto& variant : variants()) {
+    const Places one = Places::of_threads(variant, lone_warp);
+    const Places all = one.times(3);
+    ASSERT_EQ(all.words, 3 * one.words);
+    ASSERT_EQ(all.target.size(), 3U * warp_lanes);
+    EXPECT_EQ(all.area, one.area);
+    EXPECT_EQ(all.target.at(2 * warp_lanes + 5), 2 * one.words + one.target.at(5));
+  }
+}
+
+TEST(AtomicsRows, OfGlobalMemoryAreOfBothHalves) {
+  const Variant variant{.space = StateSpace::global};
+  Experiment experiment = describe(variant, 132);
+  add_sides(experiment, /*are_two=*/true);
+  const Launched brief{.length = {.rounds = 16, .work = 16}, .stamps = {Stamp{}}};
+  Launched full{.length = {.rounds = 80, .work = 80}, .stamps = {Stamp{}}};
+  for (std::uint32_t place = 0; place < places_alone; ++place)
+    full.cells.push_back(80 * (place % 2 == 0 ? 379.0 : 590.0));
+  Sample sample;
+  for (int i = 0; i < 2; ++i) {
+    sample.slopes.push_back(
+        {.inside = {.cycles = 16, .slowest = 16, .hertz = 1e9}, .outside = 16, .seconds = 16e-9});
+  }
+  sample.slopes[0].inside = {.cycles = 484.5 * places_alone,
+                             .hertz = 1e9,
+                             .cells = experiment.slopes[0].window.read(brief, full).cells};
+  const auto rows = rows_of(experiment, cuda_timers, sample);
+  EXPECT_DOUBLE_EQ(rows.at("atomic_latency by clock64_slope").value, 484.5);
+  EXPECT_DOUBLE_EQ(rows.at("atomic_latency_near by clock64_of_words").value, 379);
+  EXPECT_DOUBLE_EQ(rows.at("atomic_latency_far by clock64_of_words").value, 590);
+  EXPECT_EQ(std::get<std::string>(experiment.facts(experiment).at("latency_homes")),
+            "half near, half far");
+
+  Experiment of_one = describe(variant, 132);
+  add_sides(of_one, /*are_two=*/false);
+  EXPECT_FALSE(
+      rows_of(of_one, cuda_timers, sample).contains("atomic_latency_near by clock64_of_words"));
+}
+
 TEST(AtomicsSizes, KeepFloatsExact) {
   constexpr LaunchShape chip = full_chip(132);
   for (const auto& variant : variants()) {

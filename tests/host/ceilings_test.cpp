@@ -202,9 +202,13 @@ TEST(CeilingsRows, AreOfTheWholeChipBesideItsLimit) {
                             {"instruction_cycles by event_slope", {0.502, "cycle"}},
                             {"grid_time by event", {8e-3, "s"}},
                             {"core_clock by clock64_over_globaltimer", {1.5e9, "Hz"}}}));
-  EXPECT_EQ(experiment.facts(experiment), (Facts{{"operations_of_an_instruction", std::int64_t{4}},
-                                                 {"chains_of_a_warp", std::int64_t{8}},
-                                                 {"lanes_per_sm", std::int64_t{128}}}));
+  EXPECT_EQ(
+      experiment.facts(experiment),
+      (Facts{{"operations_of_an_instruction", std::int64_t{4}},
+             {"chains_of_a_warp", std::int64_t{8}},
+             {"lanes_per_sm", std::int64_t{128}},
+             {"multiply_add",
+              std::string{"a*x + b, three registers, the same a and b for many instructions"}}}));
 }
 
 TEST(CeilingsRows, OfIntegersAreNotFlopsAndHaveOnlyPublishedLimits) {

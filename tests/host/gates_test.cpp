@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -121,6 +123,32 @@ TEST(LinearGate, FailsOnBothSidesOfTheLine) {
   EXPECT_EQ(linear_gate(Samples{-0.5}, 100).verdict, Verdict::passed);
   EXPECT_EQ(linear_gate(Samples{-2}, 100).verdict, Verdict::failed);
   EXPECT_EQ(linear_gate(Samples{2}, 100).verdict, Verdict::failed);
+}
+
+TEST(NoiseGate, MarksSamplesOfTwoGroups) {
+  const auto samples_of = [](int count) {
+    Samples samples;
+    for (int i = 0; i < count; ++i)
+      samples.push_back((i % 5 == 0 ? 2114 : 2351) + i % 3);
+    return samples;
+  };
+  const Gate gate = noise_gate(samples_of(30), 0.01);
+  EXPECT_EQ(gate.verdict, Verdict::unverified);
+  EXPECT_NE(gate.detail.find("6 near 2115, 24 near 2352"), std::string::npos) << gate.detail;
+  // Few samples, groups that hardly differ, few outliers, and a wide single peak are not marked.
+  EXPECT_EQ(noise_gate(samples_of(15), 0.01).verdict, Verdict::passed);
+  EXPECT_EQ(noise_gate(samples_of(30), 0.06).verdict, Verdict::passed);
+  Samples outliers(40, 2351);
+  outliers[7] = outliers[9] = 9000;
+  EXPECT_EQ(noise_gate(outliers, 0.01).verdict, Verdict::passed);
+  Samples wide;
+  for (int i = 0; i < 101; ++i)
+    wide.push_back(1000 + i);
+  EXPECT_EQ(noise_gate(wide, 0.01).verdict, Verdict::passed);
+  // A row that is too noisy fails all the same.
+  Samples noisy(30, 2114);
+  std::ranges::fill(std::span{noisy}.first(15), 2351);
+  EXPECT_EQ(noise_gate(noisy, 0.01).verdict, Verdict::failed);
 }
 
 TEST(NoiseGate, FailsForWideIntervalsAndForTooFewSamples) {

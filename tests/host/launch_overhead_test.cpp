@@ -59,6 +59,11 @@ TEST(LaunchOverheadTokens, TellLaunchesApart) {
   EXPECT_EQ(tokens.count(0xA5A5A5A5U), 0U);  // what is there before
 }
 
+TEST(LaunchOverheadSamples, AreMediansOfSeveralSeries) {
+  for (const How how : {How::stream, How::graph, How::synchronised})
+    EXPECT_GE(describe(how).pairs, 3);
+}
+
 TEST(LaunchOverheadDeclaration, IsKnownToEveryBuild) {
   EXPECT_NE(find_benchmark("launch_overhead"), nullptr);
 }

@@ -36,6 +36,18 @@ TEST(Median, RefusesNoSamplesAndNumbersThatAreNotFinite) {
   EXPECT_THROW((void)median(std::vector{1.0, infinity, 2.0}), std::invalid_argument);
 }
 
+TEST(TwoGroups, AreFoundWhereSamplesHaveTwoPeaks) {
+  const TwoGroups found = two_groups(std::vector{2351.0, 2114.0, 2350.0, 2112.0, 2352.0});
+  EXPECT_EQ(found.lower, 2U);
+  EXPECT_GT(found.share, 0.99);
+  std::vector<double> uniform(1000);
+  std::iota(uniform.begin(), uniform.end(), 0.0);
+  EXPECT_NEAR(two_groups(uniform).share, 0.75, 1e-3);
+  EXPECT_EQ(two_groups(uniform).lower, 500U);
+  EXPECT_EQ(two_groups(std::vector{5.0, 5.0, 5.0}).share, 0);
+  EXPECT_EQ(two_groups(std::vector<double>{}).share, 0);
+}
+
 TEST(MiddleMean, LeavesOutAQuarterAtEitherEnd) {
   EXPECT_EQ(middle_mean(std::vector{-1e9, 1.0, 2.0, 3.0, 6.0, 7.0, 8.0, 1e9}), 4.5);
   EXPECT_EQ(middle_mean(std::vector{1e9, 4.0, 0.0, 3.0, 8.0}), 4.0);

@@ -62,13 +62,30 @@ def repeat(space: str, operation: str, chains: int, *, returns: bool) -> Kernel:
     )
 
 
+def visit(operation: str) -> Kernel:
+    """The latency in global memory: the same loop, within one over places that reads clocks."""
+    opcode = rf"ATOMG\.{IN_GLOBAL[operation]}\.STRONG\.GPU"
+    return Kernel(
+        name=rf"5visitILNS\d_9OperationE{OPERATIONS.index(operation)}E",
+        ptx={
+            rf"\b(?:atom|red)\.global\.{PTX[operation]} ": UNROLL,
+            r"\b(?:atom|red)\.": UNROLL,
+            "%clock64": 4,
+        },
+        sass={r"(?:ATOM|RED(?!UX)).*": UNROLL, r".*POPC.*|REDUX.*": 0, r"BPT\.TRAP": 2},
+        sass_in_loops={opcode: UNROLL},
+        order=Order(r"atom", opcode, turn=UNROLL, chains=1, step=UNROLL),
+    )
+
+
 CONTRACT = Contract(
     kernels=(
+        *(repeat("shared", operation, 1, returns=True) for operation in OPERATIONS),
+        *(visit(operation) for operation in OPERATIONS),
         *(
-            repeat(space, operation, chains, returns=True)
+            repeat(space, operation, 4, returns=True)
             for space in SPACES
             for operation in OPERATIONS
-            for chains in (1, 4)
         ),
         *(
             repeat(space, operation, 4, returns=False)

@@ -16,12 +16,12 @@ OPERATIONS: Mapping[str, tuple[str, float | None]] = {
     "fadd": ("add, fp32", 4),
     "fmul": ("multiply, fp32", 4),
     "ffma": ("multiply-add, fp32", 4),
-    "fmin_fmax": ("min and max, fp32", 8),
+    "fmin_fmax": ("min, then max, fp32", 8),
     "iadd3": ("add, int32", 4),
     "bitwise": ("bitwise", 4),
     "shift": ("shift", None),
-    "compare_select": ("compare and select", None),
-    "imin_imax": ("min and max, int32", 8),
+    "compare_select": ("compare, then select", None),
+    "imin_imax": ("min, then max, int32", 8),
     "imad": ("multiply-add, int32", None),
     "dp4a": ("dot product of 4 bytes", None),
     "rcp_approx": ("reciprocal (and add)", 16),
@@ -137,7 +137,7 @@ def _caption(costs: Sequence[Cost]) -> str:
         "of the samples. Diamonds: cycles per warp on the G80 (Breitbart 2008, Table 2.2) "
         f"{cite('breitbart2008structures')}, stated there for registers as 0, for cached constants "
         "as 0 or more, for device memory, which had no cache, as 400–600: not drawn. Operations of "
-        "two words are two instructions."
+        "two words are two instructions, and their latency is that of both."
     )
 
 

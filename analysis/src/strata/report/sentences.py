@@ -15,6 +15,13 @@ from strata.report.attempt import attempt
 from strata.run import Row, Run
 
 _KINDS = {"fp16x2": "packed fp16", "bf16x2": "packed bf16", "int8_dp4a": "int8 (dp4a)"}
+_FORMS = {
+    "alternating": "with operands that change",
+    "steady": "with operands that stay",
+    "square": "for x·x − c",
+    "uniform": "with a factor of all lanes",
+}
+"""The operands of a multiply-add: the same arithmetic may be slower with others."""
 _DIRECTIONS = {"to_device": "to the device", "to_host": "to the host", "both": "both ways at once"}
 
 
@@ -87,7 +94,8 @@ def arithmetic(run: Run) -> Iterator[Sentence]:
     found = atlas.ceilings(run)
     parts = []
     for kind, (row, _, share) in found.items():
-        part: Sentence = (f"{_KINDS.get(kind, kind)} ", cited(row))
+        form = _FORMS.get(row.text("form", ""), "") if row.backend == "cuda" else ""
+        part: Sentence = (f"{_KINDS.get(kind, kind)} ", cited(row), f" {form}".rstrip())
         parts.append((*part, " (", percent(share), ")") if share else part)
     shared = any(one.share for one in found.values())
     told = "; in brackets the share of the limit by lanes and clock" if shared else ""
@@ -140,9 +148,12 @@ def transfer(run: Run) -> Iterator[Sentence]:
 
 
 def _directions(found: Mapping[tuple[str, str], Row]) -> Sentence:
-    """`55.4 GB/s to the device and 55.2 GB/s to the host`."""
-    names = [(_DIRECTIONS.get(direction, direction), row) for (direction, _), row in found.items()]
-    return joined([(cited(row), f" {name}") for name, row in names])
+    """`55.4 GB/s to the device (256 MiB) and 55.2 GB/s to the host (64 MiB)`."""
+    parts: list[Sentence] = []
+    for (direction, _), row in found.items():
+        words = _DIRECTIONS.get(direction, direction)
+        parts.append((cited(row), f" {words} (", Cited(size(row.count("bytes") or 0), row), ")"))
+    return joined(parts)
 
 
 PARTS: Mapping[str, Callable[[Run], Iterable[Sentence]]] = {
