@@ -320,8 +320,9 @@ namespace {
 std::optional<Row> share_of_limit(Level level, const GpuFacts& gpu) {
   Row row{.quantity = "share_of_limit", .unit = "1", .method = By::outside, .value = {}, .most = 1};
   if (level == Level::shared || level == Level::l1) {
-    const double limit = gpu.compute_capability == "7.5" ? 64 : 128;
-    row.value = of_slope([limit](const Seen& seen) { return 1 / (seen.outside * limit); });
+    // Bytes per cycle, so by the SM's own clock: events vary by more than is left to the limit.
+    row.method = By::inside;
+    row.value = per_cycle(gpu.compute_capability == "7.5" ? 1.0 / 64 : 1.0 / 128);
     return row;
   }
   const double limit = gpu.dram_pin_bandwidth.value_or(0);

@@ -107,7 +107,8 @@ std::size_t find_fastest(std::size_t count, const std::function<double(std::size
   const double least = promising * std::ranges::max(rates);
   if (least <= 0) throw Skipped{"the SMs can hold none of the shapes"};
   for (std::size_t i = 0; i < count; ++i)
-    rates[i] = rates[i] < least ? 0 : median(std::array{rate(i), rate(i), rate(i)});
+    rates[i] =
+        rates[i] < least ? 0 : median(std::array{rate(i), rate(i), rate(i), rate(i), rate(i)});
   const double enough = equal * std::ranges::max(rates);
   const auto first = std::ranges::find_if(rates, [&](double each) { return each >= enough; });
   return static_cast<std::size_t>(first - rates.begin());

@@ -27,7 +27,7 @@ namespace strata::peak_bandwidth {
     const std::vector<bandwidth::LaunchShape>& shapes, const GpuFacts& gpu);
 
 /// Index of the first of `count` > 0 shapes within 0.5 % of the fastest, so that visits agree. All
-/// are tried once, and three more times those within 3 % of the fastest. `rate`: bytes per second
+/// are tried once, and five more times those within 3 % of the fastest. `rate`: bytes per second
 /// of a trial; 0 if the shape cannot run. Throws Skipped if all cannot.
 [[nodiscard]] std::size_t find_fastest(std::size_t count,
                                        const std::function<double(std::size_t)>& rate);

@@ -117,14 +117,14 @@ TEST(PeakBandwidthSearch, TakesTheFirstWithinHalfAPercentOfTheFastest) {
 
 TEST(PeakBandwidthSearch, TriesThosePastThreePercentOnlyOnce) {
   const Trials trials{{96.9, 97.1, 100, 0}};
-  EXPECT_EQ(trials.tried, (std::map<std::size_t, int>{{0, 1}, {1, 4}, {2, 4}, {3, 1}}));
+  EXPECT_EQ(trials.tried, (std::map<std::size_t, int>{{0, 1}, {1, 6}, {2, 6}, {3, 1}}));
 }
 
 TEST(PeakBandwidthSearch, IsNotMisledByOneLuckyTrial) {
   std::map<std::size_t, int> tried;
   const auto winner = find_fastest(3, [&](std::size_t i) {
     const int trial = tried[i]++;
-    if (i == 2) return trial < 2 ? 102.0 : 98.0;  // the first trial and one of the next three
+    if (i == 2) return trial < 2 ? 102.0 : 98.0;  // the first trial and one of the next five
     return i == 1 ? 100.0 : 99.0;
   });
   EXPECT_EQ(winner, 1U);
