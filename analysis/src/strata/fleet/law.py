@@ -55,9 +55,10 @@ def _unsure(gpus: int) -> float:
 
 
 def quantile(lines: npt.NDArray[np.floating], share: float) -> Vector:
-    """What no more of each line exceeds than the rest of `share`, and one number at least.
+    """The largest number of each line without its largest: a share of 1 - `share`, rounded up.
 
-    NaN are left out; 0 of an empty line. The middle (`share` 0.5) of an even line is the lower.
+    At least one is left out, if the line has two. NaN are left out; 0 of an empty line. The median
+    (`share` 0.5) of an even line is the lower of two.
     """
     ordered = np.sort(lines, axis=1)  # NaN last
     counts = (~np.isnan(lines)).sum(axis=1)
