@@ -142,6 +142,7 @@ def test_points_between_thousands_are_refused(tmp_path: Path) -> None:
         ("launch__grid_size", "", "4.096"),
         ("sm__cycles_elapsed.max", "cycle", "143.330"),
         ("sm__inst_executed.avg.per_cycle_active", "inst/cycle", "0,612"),
+        ("sm__inst_executed.avg.per_cycle_active", "inst/cycle", "1,612"),
         ("sm__throughput.avg.pct_of_peak_sustained_elapsed", "%", "33,333"),
     ],
 )

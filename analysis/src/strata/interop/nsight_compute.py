@@ -183,7 +183,8 @@ def reading_of(text: str, unit: str, metric: str) -> Reading | None:
         return None
     scale, spelt = scale_of(unit)
     thousands = THOUSANDS.fullmatch(bare) and _is_whole(metric, unit)
-    if thousands or (spelt == "%" and "," in bare and "." not in bare):
+    small = spelt == "%" or ".avg.per_cycle" in metric  # no thousands
+    if thousands or (small and "," in bare and "." not in bare):
         raise ValueError(f"{bare} {unit}".rstrip() + f" as {metric}")
     number = Decimal(bare.replace(",", ""))
     if not number.is_finite() or abs(number.adjusted()) > DIGITS:
