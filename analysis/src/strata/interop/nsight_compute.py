@@ -53,7 +53,7 @@ FINE = 0.005
 """Within it, two profilers agree (tools/ncu_check.py)."""
 
 DIGITS = 280
-"""Beyond so many before or behind the point, a number is none that a machine counted."""
+"""Beyond so many before or behind the point, a number cannot be a count."""
 
 ID, KERNEL, BLOCK, GRID = "ID", "Kernel Name", "Block Size", "Grid Size"
 PROCESS_ID, PROCESS, HOST = "Process ID", "Process Name", "Host Name"
@@ -177,7 +177,7 @@ def _part(unit: str) -> tuple[Decimal, str]:
 
 
 def reading_of(text: str, unit: str, metric: str) -> Reading | None:
-    """An ncu number in base units, None if it is none; ValueError for another locale."""
+    """An ncu number in base units, None for other text; ValueError for another locale."""
     bare = text.strip()
     if not NUMBER.fullmatch(bare):
         if NUMBER_LIKE.fullmatch(bare):

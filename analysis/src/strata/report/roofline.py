@@ -20,7 +20,7 @@ from strata.run import Device, Run, RunError, write_files
 from strata.run.validate import refuse_repeated
 
 UNKNOWN = "unknown"
-"""The name of a device that a profiler's file does not tell."""
+"""The name of a device that a profiler's file lacks."""
 
 
 def write(

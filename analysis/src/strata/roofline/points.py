@@ -42,7 +42,7 @@ _METRICS = {
 """What a profiled kernel needs, and the metrics of Nsight Compute for it."""
 _COUNTED = {FLOP: "flops_per_interaction", INSTRUCTION: "instructions_per_interaction"}
 _Work = tuple[str, float, Sequence[Row], str]
-"""Work of a unit (an interaction, or a launch): on which basis, how much, the rows that say so, and
+"""Work of a unit (an interaction, or a launch): on which basis, how much, its rows, and
 the level of the peak that bounds it."""
 
 

@@ -94,7 +94,7 @@ def _judged(point: Point, found: Sequence[Ceiling], clocks: Clocks, counted: flo
 def _cause(
     point: Point, roof: Ceiling, found: Sequence[Ceiling], clocks: Clocks, counted: float | None
 ) -> str:
-    """Why a point may be above a roof, as far as the rows tell, in words."""
+    """Why a point may be above a roof, as far as the rows show, in words."""
     if point.basis == "nominal":
         words = f"{NOMINAL} operations of an interaction are nominal, and "
         if counted is None or counted >= point.value:
