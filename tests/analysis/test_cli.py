@@ -99,7 +99,7 @@ def test_validate_says_sound_for_each_run() -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
         f"{GPU_RUN}: sound (108 cases, 1084 rows)",
-        "  little         1 rows of 1 cases re-judged: valid, with a note of what they are",
+        "  little         1 rows of 1 cases re-judged: valid, and say what they are",
         f"{HOST_RUN}: sound (76 cases, 768 rows)",
         f"{COUNTED_RUN}: sound (223 cases, 2017 rows)",
     ]

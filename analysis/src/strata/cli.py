@@ -317,7 +317,7 @@ def validate(runs: Runs) -> None:
             counts = f"{len(run.cases)} cases, {len(run.rows)} rows{unfinished}"
             _say(f"{folder}: sound ({counts})")
             for rule, rows, cases, says in fallen(run):
-                told = "valid, with a note of what they are" if says else "not valid"
+                told = "valid, and say what they are" if says else "not valid"
                 _say(f"  {rule:<8} {rows:>7} rows of {cases} cases re-judged: {told}")
     raise typer.Exit(BAD_INPUT if broken else 0)
 
