@@ -81,7 +81,7 @@ def test_a_line_of_two_kinds_of_gpus_has_two_centres() -> None:
     rng = np.random.default_rng(1)
     line = rng.normal(0, 0.001, 100) - 0.036 * (np.arange(100) < 15)
     assert np.abs(law.centred(line)).max() < 0.005
-    line[50] = 0.05  # one GPU is no kind
+    line[50] = 0.05  # a single GPU does not make a kind
     assert abs(law.centred(line)[50]) > 0.04
 
 
@@ -325,7 +325,7 @@ def strata_fleet(capsys: pytest.CaptureFixture[str]) -> Called:
     return call
 
 
-def test_the_odd_gpu_and_its_node_are_named(tmp_path: Path, strata_fleet: Called) -> None:
+def test_an_outlier_and_its_node_are_named(tmp_path: Path, strata_fleet: Called) -> None:
     runs = [run_folder(tmp_path / "runs", at, value=20.0 if at == 4 else 10.0) for at in range(12)]
     code, said, told = strata_fleet(tmp_path / "runs", "--out", tmp_path / "out")
     assert code == 1
@@ -341,7 +341,7 @@ def test_the_odd_gpu_and_its_node_are_named(tmp_path: Path, strata_fleet: Called
     assert strata_fleet(*runs[:4], *runs[5:], "--out", tmp_path / "sound")[0] == 0
 
 
-def test_a_data_set_says_what_its_runs_say_and_nobody_can_tell_whose_they_are(
+def test_an_anonymous_data_set_gives_the_verdict_of_its_runs_and_identifies_nothing(
     tmp_path: Path,
     strata_fleet: Called,
 ) -> None:

@@ -182,8 +182,8 @@ def test_a_number_that_other_levels_have_is_missing_with_its_reason(tmp_path: Pa
     ):  # fmt: skip
         why = reasons(found, level)
         assert {name: why.get(name) for name in names} == dict.fromkeys(names, UNTOLD), level
-    assert "size" not in found.numbers("dram_far")  # a half of the memory is no part with a size
-    # In the terminal the footnote stands in the column of the number.
+    assert "size" not in found.numbers("dram_far")  # a half of the memory has no size of its own
+    # In the terminal the footnote is in the column of the number.
     lines = map_text.text([found]).splitlines()
     notes = {line.partition(" ")[2]: line.partition(" ")[0] for line in lines if line[0] == "["}
     (far,) = (line for line in lines if "far part" in line)
@@ -298,7 +298,7 @@ def test_devices_stand_side_by_side_in_colours_of_their_own() -> None:
     for text, key in (("139.8 GiB", 0), ("79.2 GiB", 1), ("60 MiB", 0), ("50 MiB", 1)):
         (found,) = [one for one in words if one.text == text.replace(" ", "\u00a0")]
         assert found.colour == chart.keys[key].look.colour
-    assert not _beside(h200, excerpt(CPU))  # levels of a GPU are none of a CPU
+    assert not _beside(h200, excerpt(CPU))  # a GPU and a CPU have different levels
 
 
 def _beside(*runs: Run) -> Sequence[Any]:
@@ -330,7 +330,7 @@ def test_the_table_links_every_measured_number_to_its_row(tmp_path: Path) -> Non
     assert plain(table.rows[0][1]) == "256\u00a0KiB (fact)"
     assert plain(table.rows[0][table.header.index("latency")]) == "–"
     assert plain(table.rows[0][-1]) == f"latency, bandwidth: {UNTOLD}"
-    assert "sector" not in table.header  # nobody has one here
+    assert "sector" not in table.header  # no level has one here
     names = [plain(row[0]) for row in table.rows]
     assert "L2 cache, near part" in names
     noisy = [*LINES, geometry("l2_line", 160, noise="failed")]

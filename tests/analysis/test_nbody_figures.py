@@ -1,4 +1,4 @@
-"""The figures of the n-body ladder: what is drawn, what is hollow, what overlaps, what is told."""
+"""The figures of the n-body ladder: marks, hollow marks, overlaps, captions."""
 
 import re
 from functools import cache

@@ -1,4 +1,4 @@
-"""Properties: whatever staircase is drawn, its knees come back; where there is none, none is."""
+"""Properties: the knees of any staircase are found, and none where there is none."""
 
 from itertools import pairwise
 from math import log2
