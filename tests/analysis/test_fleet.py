@@ -338,7 +338,9 @@ def test_an_outlier_and_its_node_are_named(tmp_path: Path, strata_fleet: Called)
     assert (tmp_path / "out" / "compare" / runs[4].name / "compare.html").is_file()
     gpus = (tmp_path / "out" / "gpus.csv").read_text().splitlines()
     assert sum(",True," in line for line in gpus) == 1
-    assert strata_fleet(*runs[:4], *runs[5:], "--out", tmp_path / "sound")[0] == 0
+    code, said, told = strata_fleet(*runs[:4], *runs[5:], "--out", tmp_path / "sound")
+    assert (code, told) == (0, "")
+    assert "6 rows each: no GPU is out." in said
 
 
 def test_an_anonymous_data_set_gives_the_verdict_of_its_runs_and_identifies_nothing(

@@ -182,8 +182,8 @@ def test_a_number_that_other_levels_have_is_missing_with_its_reason(tmp_path: Pa
     ):  # fmt: skip
         why = reasons(found, level)
         assert {name: why.get(name) for name in names} == dict.fromkeys(names, UNTOLD), level
-    assert "size" not in found.numbers("dram_far")  # a half of the memory has no size of its own
-    # In the terminal the footnote is in the column of the number.
+    assert "size" not in found.numbers("dram_far")  # a half of the memory is no part with a size
+    # In the terminal the footnote stands in the column of the number.
     lines = map_text.text([found]).splitlines()
     notes = {line.partition(" ")[2]: line.partition(" ")[0] for line in lines if line[0] == "["}
     (far,) = (line for line in lines if "far part" in line)

@@ -188,7 +188,7 @@ class Fleet:
 
 def too_few(gpus: int) -> ValueError:
     """The error for a fleet that is too small."""
-    return ValueError(f"found {gpus} GPUs; expected {law.FEWEST} or more to tell one apart")
+    return ValueError(f"found {gpus} GPUs; expected {law.FEWEST} or more to find an outlier")
 
 
 def judged(

@@ -1,4 +1,4 @@
-"""Which GPU of many is out? The GPU is the unit: however many rows moved, it is one observation.
+"""Which GPU of many is an outlier? The GPU is the unit: all its rows are one observation.
 
 A question is a set of lines with one number a GPU each: how far a family of rows lies from the
 fleet's centre, say. Each number is taken in units of its line's own robust spread, and a GPU is
