@@ -221,7 +221,7 @@ def layout_case(
     backend: str = "cuda",
     **params: Any,
 ) -> dict[str, Any]:
-    """One case of layout_read: L1, all fields, one warp on one SM unless said otherwise."""
+    """One case of layout_read: L1, all fields, one warp on one SM unless given otherwise."""
     place: dict[str, Any] = {"layout": layout, "fields": "all", "residency": "l1"}
     place |= {"warps_per_sm": 1, "block_size": 32, "cores": "one"}
     samples = [cycles] if isinstance(cycles, int | float) else cycles
@@ -293,7 +293,7 @@ def row(
     valid: bool = True,
     **params: Any,
 ) -> Row:
-    """One row of a device that nobody has published anything of."""
+    """One row of a device without published values."""
     words = {key: f"{value}" for key, value in sorted(params.items())}
     return Row(
         run="r", device="test-device", backend=backend, suite="micro", benchmark=benchmark,

@@ -45,7 +45,7 @@ def values(panel: Panel, label: str = "", *, valid: bool | None = True) -> list[
 
 
 def labels(chart: Chart) -> list[str]:
-    """What the legend says."""
+    """The words of the legend."""
     return [key.label for key in legend(chart)]
 
 
@@ -91,12 +91,12 @@ def lines(panel: Panel, *, of_a_model: bool) -> list[list[tuple[float, float]]]:
 
 
 def shown_words(panel: Panel) -> list[str]:
-    """The words that stand beside marks."""
+    """The words beside marks."""
     return [mark.words for mark in marks(panel) if mark.words]
 
 
 def beside(panel: Panel) -> list[str]:
-    """The words that stand to the right of a panel."""
+    """The words to the right of a panel."""
     return [text for _, text, _ in panel.beside]
 
 
@@ -132,7 +132,7 @@ def overlap(one: Box, two: Box, least: float = 0.2) -> bool:
 def timed(
     benchmark: str, params: Mapping[str, object], quantity: str, value: float, **changes: Any
 ) -> Row:
-    """A row of a GPU, by events, whose samples lie within a hundredth of `value`."""
+    """A row of a GPU, by events, with samples within a hundredth of `value`."""
     words = {axis: f"{setting}" for axis, setting in params.items()}
     row = Row(
         run="r", device="d", backend="cuda", suite="micro", benchmark=benchmark,

@@ -1,7 +1,7 @@
 """A headless Chromium that tests drive: the DevTools protocol over a pipe, with nothing but Python.
 
 The browser of the system serves, so nothing has to be fetched that has to fit it. It resolves no
-name and has no profile of its own; every page is told apart from what the browser asks for itself.
+name and has no profile; requests of a page are distinguished from those of the browser.
 """
 
 import base64
@@ -22,7 +22,7 @@ from typing import Any
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 MISSING = (
-    "no Chromium here; mend it with: apt-get install -y chromium, "
+    "no Chromium here; install it: apt-get install -y chromium, "
     "or STRATA_CHROMIUM=<a Chromium or Chrome>"
 )
 
@@ -34,7 +34,7 @@ SECONDS = 300.0
 def executable() -> str | None:
     """The browser that STRATA_CHROMIUM names, or the first of `NAMES` on the PATH that runs.
 
-    Ubuntu has one that only says how to get it. tools/common.sh looks for the same.
+    Ubuntu has one that only prints how to get it. tools/common.sh looks for the same.
     """
     named = os.environ.get("STRATA_CHROMIUM")
     for program in filter(None, map(shutil.which, (named, *NAMES) if named else NAMES)):
@@ -145,7 +145,7 @@ class Chromium:
 
 
 class Page:
-    """One page of a browser: what it asked for, what it complained of, what its script answers."""
+    """One page of a browser: its requests, its complaints, the result of its script."""
 
     def __init__(self, browser: Chromium, address: str, *, width: int, height: int) -> None:
         self._browser = browser
@@ -232,7 +232,7 @@ class Page:
         return found + [f"log: {e['entry']['text']}" for e in self.events("Log.entryAdded")]
 
     def requests(self) -> list[str]:
-        """Every address that the page asked for, itself first; data inside the page is none."""
+        """Every address that the page requested, itself first, without data inside the page."""
         sent = [str(e["request"]["url"]) for e in self.events("Network.requestWillBeSent")]
         return [address for address in sent if not address.startswith("data:")]
 

@@ -2,8 +2,8 @@
 
     PYTHONPATH=analysis/src python tests/analysis/figure_images.py
 
-draws them anew into tests/data/figures and says which changed. Look at those, and at what git shows
-of them, before they are committed.
+draws them anew into tests/data/figures and prints which changed. Look at those, and at their git
+diff, before they are committed.
 """
 
 import re
@@ -38,7 +38,7 @@ IMAGES = DATA / "figures"
 LOCK = Path(__file__).parents[2] / "analysis" / "requirements.lock"
 
 DPI = 55
-"""Low: words can still be told from one another, and 50 images take 2 MB."""
+"""Low: words can still be distinguished, and 50 images take 2 MB."""
 
 LEVEL = 0.15
 """Two pixels are the same when no colour of theirs differs by more, of 1."""
@@ -116,7 +116,7 @@ def difference(found: Pixels, wanted: Pixels) -> str | None:
 
 
 def draw_anew(folder: Path, names: Iterable[str], draw: Callable[[str], bytes]) -> None:
-    """Stores the images that are missing or look otherwise than they did, and says which."""
+    """Stores the images that are missing or look otherwise than they did, and prints which."""
     folder.mkdir(exist_ok=True)
     for name in names:
         path, image = folder / f"{name}.png", draw(name)

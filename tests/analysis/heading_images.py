@@ -20,7 +20,7 @@ PICTURES = {
     "one": (Drawing("tlb", H200), 1),
     "several": (Drawing("atomics", "intel-xeon-processor-0cf4ff2"), 6),
 }
-"""A figure of an excerpt, and of how many runs its heading tells."""
+"""A figure of an excerpt, and the number of runs in its heading."""
 
 
 def heading(drawing: Drawing, runs: int) -> Heading:

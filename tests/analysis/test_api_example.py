@@ -1,4 +1,4 @@
-"""analysis/README.md shows what it says: its blocks run in order and print what stands below."""
+"""The blocks of analysis/README.md run in order and print what is below them."""
 
 import io
 import os

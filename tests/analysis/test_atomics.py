@@ -1,4 +1,4 @@
-"""The figure of atomics: what is drawn, what is hollow, what is told."""
+"""The figure of atomics: marks, hollow marks, caption."""
 
 from pathlib import Path
 from typing import Any

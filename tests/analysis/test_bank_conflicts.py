@@ -1,4 +1,4 @@
-"""The figure of bank conflicts: what is drawn, what is hollow, what is told."""
+"""The figure of bank conflicts: marks, hollow marks, caption."""
 
 from math import gcd
 from pathlib import Path
@@ -23,7 +23,7 @@ def access(
     counted: float | None = None,
     gate: str = "passed",
 ) -> list[dict[str, Any]]:
-    """Lines of one case: timed, and counted where `counted` says so."""
+    """Lines of one case: timed, and counted if `counted`."""
     lanes = 32 // (width // 4)
     degree = float(width // 4 * gcd(stride, lanes))
     found = [

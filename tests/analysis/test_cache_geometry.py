@@ -1,4 +1,4 @@
-"""The figure of cache geometry: what is drawn, what is hollow, what stands beside it."""
+"""The figure of cache geometry: marks, hollow marks, labels."""
 
 from pathlib import Path
 from typing import Any

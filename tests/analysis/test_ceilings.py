@@ -1,4 +1,4 @@
-"""The figures of ceilings: which row stands for which, and what is owned up to."""
+"""The figures of ceilings: the row of each, and its doubts."""
 
 from pathlib import Path
 from typing import Any

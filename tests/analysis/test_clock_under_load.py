@@ -1,4 +1,4 @@
-"""The clock under load: its figure, and what a run says of kernels below the driver's clock."""
+"""The clock under load: its figure, and the sentences about kernels below the driver's clock."""
 
 from pathlib import Path
 from typing import Any

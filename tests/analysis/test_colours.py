@@ -1,4 +1,4 @@
-"""Can everybody tell the series of a figure apart? By colour as seen, or else by shape.
+"""Series of a figure can be distinguished: by colour with any colour vision, or by shape.
 
 What an eye without one kind of cone sees is simulated with the matrices of Machado, Oliveira and
 Fernandes (2009), severity 1.0, on linear RGB; a distance is that of CIE 1976 L*a*b*, D65. Two
@@ -46,7 +46,7 @@ EYES = {
 }
 ROOT = Path(__file__).parents[2]
 LEAST = 15.0
-"""Of CIE L*a*b*, where 2.3 can just be told apart side by side."""
+"""Of CIE L*a*b*, where 2.3 can just be distinguished side by side."""
 
 
 @cache
@@ -68,12 +68,12 @@ def lab(colour: str, eye: str) -> npt.NDArray[np.float64]:
 
 
 def distance(one: str, other: str, eyes: Collection[str] = EYES) -> float:
-    """Between two colours, in the eye that tells them apart worst."""
+    """Between two colours, in the eye that distinguishes them worst."""
     return float(min(np.linalg.norm(lab(one, eye) - lab(other, eye)) for eye in eyes))
 
 
 class Seen(NamedTuple):
-    """What tells a series from others."""
+    """What distinguishes a series from others."""
 
     colour: str
     shape: tuple[object, ...]
@@ -97,7 +97,7 @@ def shape(layer: Series | Bars | Rule) -> tuple[object, ...]:
 
 
 def pairs(chart: Chart, eyes: Collection[str] = EYES) -> list[tuple[float, str, str]]:
-    """The distances of all pairs of colours that only colour tells apart."""
+    """The distances of all pairs that only colour distinguishes."""
     return [
         (distance(one.colour, other.colour, eyes), one.colour, other.colour)
         for series in seen(chart)

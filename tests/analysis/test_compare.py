@@ -16,6 +16,7 @@ from strata.compare import (
     Comparison,
     Settings,
     better,
+    changes,
     compare,
     differences,
     kinship,
@@ -43,6 +44,15 @@ def alarms(pair: Callable[[np.random.Generator], Comparison]) -> float:
     """The share of comparisons with any alarm, of a row or of a family."""
     found = (pair(np.random.default_rng([11, place])) for place in range(PAIRS))
     return float(np.mean([bool(one.flagged() or one.moved()) for one in found]))
+
+
+def test_the_slope_at_a_row_is_the_steeper_of_its_two_sides() -> None:
+    def chase(footprint: int, cycles: float) -> Row:
+        return row("latency_vs_footprint", 0, [cycles] * 7, footprint=footprint)
+
+    knee = [chase(footprint, cycles) for footprint, cycles in ((1, 10), (2, 40), (8, 40), (16, 20))]
+    steep = changes._climbs([knee[2], knee[0], knee[3], knee[1]])
+    assert [steep[one.key] for one in knee] == pytest.approx([2, 2, 1, 1])
 
 
 # --- false alarms ---------------------------------------------------------------------------------

@@ -73,7 +73,7 @@ def test_nothing_is_cut_overlaps_or_fades(page: chromium.Page, width: int, *, da
 
 
 def told(page: chromium.Page, x: float, y: float) -> str:
-    """What the page says of a place that the mouse points at."""
+    """The text of the page for a place that the mouse points at."""
     for step in (2, 1, 0):
         page.call("Input.dispatchMouseEvent", type="mouseMoved", x=x + step, y=y)
     wait(page, "!document.querySelector('.tip').hidden")

@@ -13,7 +13,7 @@ REDRAW = "PYTHONPATH=analysis/src python tests/analysis/compare_images.py"
 same_matplotlib = pytest.mark.skipif(
     mpl.__version__ != locked(),
     reason=f"the stored images are of matplotlib {locked()}, here is {mpl.__version__}; "
-    "mend it with: make setup-dev",
+    "install it: make setup-dev",
 )
 
 

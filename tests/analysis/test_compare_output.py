@@ -35,6 +35,7 @@ from strata.figures import _compare_changes, _compare_devices
 from strata.figures._chart import Series, Words
 from strata.figures._images import images
 from strata.figures.published import LATENCIES
+from strata.model import plain
 from strata.model.hierarchy import hierarchy
 from strata.reference import published
 from strata.report import comparison as comparison_files
@@ -512,6 +513,15 @@ def loads(name: str, cycles: float, *, clock: float = 2e9) -> Run:
     )
 
 
+def test_later_devices_are_over_the_first() -> None:
+    side = devices.side_by_side([loads("a", 30.0), loads("b", 45.0), loads("c", 15.0)])
+    tables = devices.section(side).tables
+    (table,) = (one for one in tables if "(cycles; " in one.title)
+    assert table.header[-2:] == ("b, over the first", "c, over the first")
+    for line in table.rows:
+        assert [plain(cell) for cell in line[-2:]] == ["1.5×", "0.5×"]
+
+
 def test_loads_stand_in_cycles_and_nanoseconds_and_published_ones_with_their_sources() -> None:
     side = devices.side_by_side([loads("a", 32.0), loads("b", 32.0, clock=1e9)], ["V100"])
     assert side.names == ("a", "b", "V100, published")
@@ -531,6 +541,8 @@ def test_loads_stand_in_cycles_and_nanoseconds_and_published_ones_with_their_sou
     ]
     assert theirs.low == min(low for low, _ in filter(None, known))
     assert theirs.high == max(high for _, high in filter(None, known))
+    assert theirs.low < theirs.high
+    assert theirs.value == (theirs.low + theirs.high) / 2
     assert theirs.cited.startswith("[")
     assert lines["load_time"]["L1"][2] is None  # no clock is supposed
     notes = devices.section(side).notes

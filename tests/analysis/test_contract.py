@@ -1,4 +1,4 @@
-"""The contract from the reader's side: schemas, loader and real run folders say the same.
+"""The contract from the reader's side: schemas, loader and real run folders agree.
 
 STRATA_RUN=FOLDER names a run folder that the harness wrote, to be held against both.
 """
@@ -200,7 +200,7 @@ def test_the_records_of_the_context_are_the_schema() -> None:
         [*file["required"], "benchmarks", "rungs", "ladders"]
     )  # of before.json
     file["required"].remove("schema_version")
-    for name in ("device", "host"):  # whatever else they say of themselves
+    for name in ("device", "host"):  # whatever else they describe
         assert ours["properties"][name]["properties"].pop("facts") == {"type": "object"}
         ours["properties"][name]["required"].remove("facts")
     counters = file["properties"]["counters"]  # None in version 1

@@ -1,7 +1,7 @@
-"""Runs that cannot be used: the report says why in one line, exits 2, and writes nothing.
+"""Runs that cannot be used: the report prints why in one line, exits 2, and writes nothing.
 
-What each refusal says is held by `test_records`; here the command is asked, and the folder that it
-was to write to is looked at afterwards.
+The words of each refusal are tested in `test_records`; here the command is run, and the folder
+that it was to write to is looked at afterwards.
 """
 
 import gzip
@@ -243,7 +243,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
-    """What the command says on the standard error: one line, and exit code 2."""
+    """The standard error of the command: one line, with exit code 2."""
     with pytest.raises(SystemExit) as left:
         main([*map(str, arguments)])
     told = capsys.readouterr()

@@ -1,4 +1,4 @@
-"""What the counters say, on runs small enough to work out by hand."""
+"""The counters of runs that are small enough to work out by hand."""
 
 from pathlib import Path
 from typing import Any
@@ -48,7 +48,7 @@ def read(
     gates: Any = (PROVED,),
     **params: Any,
 ) -> list[dict[str, Any]]:
-    """A case of layout_read, timed and counted, in L2 unless said otherwise."""
+    """A case of layout_read, timed and counted, in L2 unless given otherwise."""
     line = layout_case(layout, **({"residency": "l2"} | params), gates=[OPEN])
     found = [count("sectors_per_read", sectors), count("sectors_per_request", sectors / 7)]
     if expected is not None:

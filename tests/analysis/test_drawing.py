@@ -1,4 +1,4 @@
-"""From a chart to a sheet and from there to files: where everything lies, and what is written."""
+"""From a chart to a sheet and from there to files: the places of everything, and the bytes."""
 
 import math
 import re

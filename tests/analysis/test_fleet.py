@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,10 @@ from synthetic_fleet import FAULTS, World
 
 import builders
 from strata import cli, fleet
-from strata.fleet import law, words
+from strata.fleet import dataset, judge, law, words
+from strata.fleet.dataset import Entry, Line
 from strata.fleet.judge import Settings
+from strata.model import plain
 from strata.model.units import MINUS
 from strata.report import fleet as page
 from strata.run import Run, load_run
@@ -79,7 +81,7 @@ def test_a_line_of_two_kinds_of_gpus_has_two_centres() -> None:
     rng = np.random.default_rng(1)
     line = rng.normal(0, 0.001, 100) - 0.036 * (np.arange(100) < 15)
     assert np.abs(law.centred(line)).max() < 0.005
-    line[50] = 0.05  # one GPU is no kind
+    line[50] = 0.05  # a single GPU does not make a kind
     assert abs(law.centred(line)[50]) > 0.04
 
 
@@ -88,6 +90,195 @@ def test_the_chance_and_the_number_needed_agree() -> None:
     for rate in (0.1, 1e-3, 1e-6):
         assert of.chance(of.needed(rate)) == pytest.approx(rate, rel=1e-6)
     assert law.Law(np.ones(3)).chance(1e9) == 1
+
+
+# --- numbers that can be followed by hand ---------------------------------------------------------
+
+GPUS, ROWS = 40, 10
+LINES = tuple(
+    Line("micro", "bandwidth", "dram", f"c{at}", "load_time", "event", "s", "timed")
+    for at in range(ROWS)
+)
+
+
+def entry(gpu: int, month: int = 6, **changes: Any) -> Entry:
+    name = f"test-device-2026{month:02d}01T000000Z-{gpu:07x}"
+    told: dict[str, Any] = {"facts": {}, "before": {}, "after": {}} | changes
+    return Entry(
+        run=name, gpu=f"GPU-{gpu:02}", node="", model="test-device", device="Test Device",
+        started=f"2026-{month:02d}-01T00:00:00Z", state="complete", build="", folder="",
+        sizes={}, **told,
+    )  # fmt: skip
+
+
+def times() -> np.ndarray[Any, np.dtype[np.float64]]:
+    """10 s of each row of each GPU, with a noise of 0.1 %."""
+    return np.asarray(10 * np.exp(np.random.default_rng(1).normal(0, 0.001, (GPUS, ROWS))))
+
+
+def judged(
+    values: np.ndarray[Any, np.dtype[np.float64]],
+    entries: Sequence[Entry] = (),
+    settings: Settings | None = None,
+    lines: tuple[Line, ...] = LINES,
+) -> judge.Fleet:
+    """The verdict about one line of `values` per run, by default one run of each GPU."""
+    runs = list(entries) or [entry(gpu) for gpu in range(GPUS)]
+    of = {one.run: line for one, line in zip(runs, values, strict=True)}
+
+    def read(names: Sequence[str]) -> Iterator[dataset.Block]:
+        matrix = np.array([of[name] for name in names], np.float32)
+        yield dataset.Block(lines, matrix, np.zeros(len(names), np.int64))
+
+    return judge.judged(read, runs, settings or Settings())
+
+
+def test_a_change_is_relative_to_the_centre_of_the_fleet() -> None:
+    values = times()
+    values[4] *= 2
+    values[7] /= 2
+    found = {one.gpu: one for one in judged(values).findings if one.kind == "family"}
+    assert found.keys() == {4, 7}
+    assert found[4].change == pytest.approx(1, abs=0.01)
+    assert found[7].change == pytest.approx(-0.5, abs=0.01)
+    assert [found[gpu].verdict for gpu in (4, 7)] == ["slower", "faster"]
+    assert [found[gpu].rows for gpu in (4, 7)] == [ROWS, ROWS]
+
+
+def test_a_change_below_the_smallest_of_interest_is_no_finding() -> None:
+    values = times()
+    values[4] *= 1.02
+    assert judged(values).out == (4,)
+    assert judged(values, settings=Settings(min_change=0.03)).out == ()
+
+
+def test_a_family_of_which_a_gpu_has_less_than_half_is_not_judged() -> None:
+    values = times()
+    values[4, :5] *= 2
+    values[4, 5:] = np.nan
+    found = judged(values)
+    assert found.out == (4,)
+    assert found.missing.tolist() == [5 * (gpu == 4) for gpu in range(GPUS)]
+    values[4, 4] = np.nan
+    found = judged(values)
+    assert found.out == ()
+    assert np.isnan(found.shifts[0]).tolist() == [gpu == 4 for gpu in range(GPUS)]
+
+
+def test_a_row_that_most_gpus_lack_is_not_judged() -> None:
+    values = times()
+    values[21:, 3] = np.nan  # 21 of 40 have it
+    values[19:, 4] = np.nan  # 19 of 40
+    found = judged(values)
+    assert found.expected == ROWS - 1
+    assert found.missing.tolist() == [0] * 21 + [1] * 19
+
+
+def test_drift_is_since_the_middle_of_the_earlier_runs() -> None:
+    entries = [entry(gpu, month) for gpu in range(GPUS) for month in (1, 2, 3, 4)]
+    rng = np.random.default_rng(1)
+    values = 10 * np.exp(rng.normal(0, 0.001, (len(entries), ROWS)))
+    values[4 * 4] *= 1.5  # the first run of GPU 4
+    assert not [one for one in judged(values, entries).findings if one.kind == "drift"]
+    values[4 * 4 + 3] *= 1.1  # and its last
+    (found,) = [one for one in judged(values, entries).findings if one.kind == "drift"]
+    assert found.gpu == 4
+    assert found.change == pytest.approx(0.1, abs=0.01)
+
+
+def test_a_gpu_is_judged_by_its_latest_run() -> None:
+    runs = [entry(gpu, month) for gpu in range(GPUS) for month in (5, 1)]
+    rng = np.random.default_rng(1)
+    values = 10 * np.exp(rng.normal(0, 0.001, (len(runs), ROWS)))
+    values[2 * 4 + 1] *= 1.5  # an earlier run, which is listed last
+    found = judged(values, runs)
+    assert {one.entry.started[5:7] for one in found.gpus} == {"05"}
+    assert [(one.kind, one.verdict) for one in found.findings] == [("drift", "faster")]
+    assert len(found.runs) == 2 * GPUS
+
+
+def test_several_families_of_one_site_move_together() -> None:
+    lines = tuple(
+        one._replace(benchmark=f"b{at}", case=f"{one.case}{at}") for at in range(3) for one in LINES
+    )
+    values = np.hstack([times() for _ in range(3)])
+    values[4] *= 1.05
+    sites = [one for one in judged(values, lines=lines).findings if one.kind == "site"]
+    assert [(one.gpu, one.rows) for one in sites] == [(4, 3)]
+    assert sites[0].change == pytest.approx(0.05, abs=0.005)
+    two = judged(values[:, : 2 * ROWS], lines=lines[: 2 * ROWS]).findings
+    assert {one.kind for one in two} == {"family"}
+
+
+def events(before: dict[str, Any], after: dict[str, Any], **facts: Any) -> list[str]:
+    """The events of one of 40 GPUs, with the facts that only this GPU has."""
+    odd = entry(0, before=before, after=after, facts={"ecc": True} | facts)
+    entries = [odd, *(entry(gpu, facts={"ecc": True}) for gpu in range(1, GPUS))]
+    found = judged(times(), entries)
+    assert found.out == ((0,) if found.events else ())
+    return [one.what for one in found.events]
+
+
+def test_corrected_errors_are_those_of_the_run_and_uncorrected_ones_all() -> None:
+    def errors(name: str, before: int, after: int) -> list[str]:
+        fact = f"ecc_{name}_errors"
+        return events({fact: before}, {fact: after})
+
+    assert errors("corrected", 3, 3) == errors("uncorrected", 0, 0) == []
+    assert errors("corrected", 0, 2) == ["2 errors of memory corrected"]
+    assert errors("corrected", 3, 5) == ["5 errors of memory corrected, 3 before the run"]
+    assert errors("uncorrected", 2, 2) == ["2 errors of memory not corrected, 2 before the run"]
+    assert errors("uncorrected", 0, 1) == ["1 errors of memory not corrected"]
+
+
+def test_a_limit_unlike_that_of_nine_in_ten_and_a_rare_throttle_are_events() -> None:
+    assert events({}, {}, ecc=False) == ["ecc is False, of most GPUs True"]
+    assert events({}, {"throttled": True, "throttle_reasons": "0x4"}) == ["throttled (reasons 0x4)"]
+    values = times()
+    few = [entry(gpu, facts={"ecc": gpu > 4}) for gpu in range(GPUS)]  # 35 of 40 agree
+    assert judged(values, few).events == ()
+    hot = [entry(gpu, after={"throttled": gpu < 4}) for gpu in range(GPUS)]
+    assert judged(values, hot).events == ()
+    assert len(judged(values, [*hot[:3], *(entry(gpu) for gpu in range(3, GPUS))]).events) == 3
+
+
+def test_gpus_with_events_come_first_and_then_the_farthest() -> None:
+    values = times()
+    values[4] *= 1.2
+    values[7] *= 1.5
+    entries = [entry(gpu, after={"throttled": gpu == 9}) for gpu in range(GPUS)]
+    assert judged(values, entries).out == (9, 7, 4)
+
+
+def test_a_quantile_is_what_is_left_without_its_share_rounded_up() -> None:
+    line = np.arange(1.0, 11)
+    lines = np.array([line, np.where(line > 8, np.nan, line)])
+    assert law.quantile(lines, 0.75).tolist() == [7, 6]  # without 3 of 10, and 2 of 8
+    assert law.quantile(lines, 0.5).tolist() == [5, 4]
+    assert law.quantile(lines, 0.99).tolist() == [9, 7]  # one at least
+
+
+@pytest.mark.parametrize("faulty", [law.FAULTY, judge.RARE])
+def test_the_reach_of_a_normal_line_is_its_sigma(faulty: float) -> None:
+    lines = np.random.default_rng(3).normal(0, 2, (1, 100_000))
+    assert law.reach(lines, faulty) == pytest.approx(2, rel=0.02)
+    assert law.spread(lines) == pytest.approx(2, rel=0.02)
+    lines[0, :10_000] *= 10  # more than may be at fault
+    assert law.reach(lines, faulty)[0] > 5
+    assert law.spread(lines) == pytest.approx(2, rel=0.2)
+
+
+def test_the_worst_rows_are_relative_to_the_fleet(tmp_path: Path) -> None:
+    for at in range(12):
+        run_folder(tmp_path / "runs", at, value=15.0 if at == 4 else 10.0)
+    with fleet.opened([tmp_path / "runs"], pytest.fail) as parts:
+        found = fleet.examine(parts, pytest.fail)
+        (table,) = words.worst_rows(found, parts).values()
+    assert len(table.rows) == 6
+    place = table.header.index("change")
+    for line in table.rows:
+        share = plain(line[place]).removeprefix("+").removesuffix("\u00a0%")
+        assert float(share) == pytest.approx(50, abs=1)
 
 
 # --- run folders and data sets --------------------------------------------------------------------
@@ -134,7 +325,7 @@ def strata_fleet(capsys: pytest.CaptureFixture[str]) -> Called:
     return call
 
 
-def test_the_odd_gpu_and_its_node_are_named(tmp_path: Path, strata_fleet: Called) -> None:
+def test_an_outlier_and_its_node_are_named(tmp_path: Path, strata_fleet: Called) -> None:
     runs = [run_folder(tmp_path / "runs", at, value=20.0 if at == 4 else 10.0) for at in range(12)]
     code, said, told = strata_fleet(tmp_path / "runs", "--out", tmp_path / "out")
     assert code == 1
@@ -147,10 +338,12 @@ def test_the_odd_gpu_and_its_node_are_named(tmp_path: Path, strata_fleet: Called
     assert (tmp_path / "out" / "compare" / runs[4].name / "compare.html").is_file()
     gpus = (tmp_path / "out" / "gpus.csv").read_text().splitlines()
     assert sum(",True," in line for line in gpus) == 1
-    assert strata_fleet(*runs[:4], *runs[5:], "--out", tmp_path / "sound")[0] == 0
+    code, said, told = strata_fleet(*runs[:4], *runs[5:], "--out", tmp_path / "sound")
+    assert (code, told) == (0, "")
+    assert "6 rows each: no GPU is out." in said
 
 
-def test_a_data_set_says_what_its_runs_say_and_nobody_can_tell_whose_they_are(
+def test_an_anonymous_data_set_gives_the_verdict_of_its_runs_and_identifies_nothing(
     tmp_path: Path,
     strata_fleet: Called,
 ) -> None:

@@ -153,7 +153,7 @@ def test_what_is_not_valid_or_within_noise_has_no_price(tmp_path: Path) -> None:
 
 
 def lines_of(run: Run) -> dict[str, tuple[str, str, str]]:
-    """What was printed, what is told here and by which rung, by the question."""
+    """The printed value, the value here and its rung, by the question."""
     table = breitbart.make(run)
     assert table
     return {plain(row[0]): (plain(row[1]), plain(row[2]), plain(row[3])) for row in table.rows}

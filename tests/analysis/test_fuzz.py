@@ -93,7 +93,7 @@ MANY = ("validate", "fleet")
 
 
 def answered(*arguments: str | Path) -> int:
-    """The exit code of a command: 2 with one line; nothing of what it says controls a terminal."""
+    """The exit code of a command: 2 with one line; nothing of its output controls a terminal."""
     out, err = io.StringIO(), io.StringIO()
     with bounded(), redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as left:
         cli.main([*map(str, arguments)])

@@ -1,4 +1,4 @@
-"""What stands above a picture: whose it is; nothing of it is cut, and a page leaves it out."""
+"""The heading of a picture identifies its run, is not cut, and is left out on a page."""
 
 from pathlib import Path
 

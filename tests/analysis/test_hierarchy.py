@@ -11,7 +11,7 @@ from test_headlines import CHIP, L2, PARTITION, chase, stream, tlb
 from builders import DATA, case, context, edit, load, measurement, strata, strata_process, write_run
 from charts import caption_of, check_drawing, data_of, panels
 from strata.figures._chart import Area, Words
-from strata.figures._levels import LEAST
+from strata.figures._levels import APART, LEAST, UNKNOWN, _ends
 from strata.figures.hierarchy_map import FIGURE
 from strata.model import plain
 from strata.model.hierarchy import BANKS, UNLIMITED, UNTOLD, Hierarchy, hierarchy
@@ -126,6 +126,13 @@ def test_the_time_of_a_part_is_its_cycles_by_the_clock_of_its_case(tmp_path: Pat
     assert texts(found, "l2_near") == {"cycles": "290.0 cycles", "time": "≈ 145 ns"}
 
 
+def test_bytes_per_cycle_are_by_the_clock_of_the_kernel(tmp_path: Path) -> None:
+    line = stream("l1", 16, 33e12)
+    by_events = line["measurements"][1]
+    line["measurements"].append(by_events | {"samples": [34.0], "method": "clock64_slope"})
+    assert texts(hierarchy(gpu(tmp_path, [line])), "l1")["per_core"] == "34.00 B/cycle"
+
+
 def test_an_l2_that_is_not_cut_has_no_parts(tmp_path: Path) -> None:
     whole = case([measurement("partitions", [1], unit="1")], benchmark="l2_partition")
     names = [level.name for level in hierarchy(gpu(tmp_path, [whole])).levels]
@@ -151,6 +158,17 @@ def test_what_is_missing_says_why(tmp_path: Path) -> None:
     assert reasons(found, "l1")["cycles"] == "latency_vs_footprint has no such case here"
     whole = hierarchy(gpu(tmp_path / "whole"))
     assert reasons(whole, "l2")["share"] == UNLIMITED
+
+
+def test_a_level_lacks_a_number_by_cases_of_its_own_footprints_only(tmp_path: Path) -> None:
+    def why(*footprints: int) -> str:
+        gates = [("level", "failed", "no")]
+        lines = [chase("global_cg", one, 77, gates=gates) for one in footprints]
+        return reasons(hierarchy(gpu(tmp_path / f"{footprints}", lines)), "l2")["cycles"]
+
+    absent = "latency_vs_footprint has no such case here"
+    assert why(4096) == why(L2) == absent  # below the window of L2, and above it
+    assert why(4096, 1 << 20) == "77.00 cycles, not valid: level: no"
 
 
 def test_a_number_that_other_levels_have_is_missing_with_its_reason(tmp_path: Path) -> None:
@@ -250,6 +268,17 @@ def test_a_size_that_nobody_tells_is_dashed(tmp_path: Path) -> None:
     assert lines.count("--") == 5  # memory and its two parts, registers, the peer
 
 
+def test_a_box_of_unknown_size_ends_with_the_known_ones_or_beyond_its_inner_boxes() -> None:
+    inner, apart, unknown = 2.0**20, 2.0**APART, 2.0**UNKNOWN
+    assert _ends([GIB, None], inner) == [(GIB, True), (GIB, False)]
+    assert _ends([None, 2 * GIB, GIB], inner) == [(2 * GIB, False), (2 * GIB, True), (GIB, True)]
+    assert _ends([None], inner) == [(inner * unknown, False)]
+    # Too near to the inner boxes to be drawn to scale.
+    assert _ends([inner * apart, inner * apart / 2], inner) == [
+        (inner * apart, True), (inner * apart, False),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("runs", [[H200], [CPU], [H200, H100]])
 def test_nothing_lies_on_anything_else(runs: list[str]) -> None:
     check_drawing(FIGURE.chart(_beside(*map(excerpt, runs))))
@@ -269,7 +298,7 @@ def test_devices_stand_side_by_side_in_colours_of_their_own() -> None:
     for text, key in (("139.8 GiB", 0), ("79.2 GiB", 1), ("60 MiB", 0), ("50 MiB", 1)):
         (found,) = [one for one in words if one.text == text.replace(" ", "\u00a0")]
         assert found.colour == chart.keys[key].look.colour
-    assert not _beside(h200, excerpt(CPU))  # levels of a GPU are none of a CPU
+    assert not _beside(h200, excerpt(CPU))  # a GPU and a CPU have different levels
 
 
 def _beside(*runs: Run) -> Sequence[Any]:
@@ -301,7 +330,7 @@ def test_the_table_links_every_measured_number_to_its_row(tmp_path: Path) -> Non
     assert plain(table.rows[0][1]) == "256\u00a0KiB (fact)"
     assert plain(table.rows[0][table.header.index("latency")]) == "–"
     assert plain(table.rows[0][-1]) == f"latency, bandwidth: {UNTOLD}"
-    assert "sector" not in table.header  # nobody has one here
+    assert "sector" not in table.header  # no level has one here
     names = [plain(row[0]) for row in table.rows]
     assert "L2 cache, near part" in names
     noisy = [*LINES, geometry("l2_line", 160, noise="failed")]
@@ -325,6 +354,17 @@ def test_the_terminal_has_boxes_of_at_most_100_columns(tmp_path: Path) -> None:
         assert len({cell_len(line) for line in edges}) == 1
         assert "\x1b" not in told
     assert "64 GiB*" in map_text.text([hierarchy(run)]).replace("\u00a0", " ")
+
+
+def test_copies_in_both_directions_are_in_the_column_of_bandwidths(tmp_path: Path) -> None:
+    told = map_text.text([hierarchy(gpu(tmp_path))]).replace("\u00a0", " ")
+
+    def end(number: str) -> int:
+        (line,) = (line for line in told.splitlines() if f" {number} " in line)
+        return line.index(number) + len(number)
+
+    assert end("55.0 GB/s") == end("54.0 GB/s") == end("33.0 TB/s")
+    assert end("1 GiB") == end("64 GiB*")
 
 
 def test_notes_below_the_map_break_between_words(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def command(*arguments: object) -> int:
 
 
 def digest(folder: Path) -> dict[str, str]:
-    """What lies in a folder: of each path where it leads, or a digest of what it holds."""
+    """The content of a folder: for each path the target of a link, or a digest."""
 
     def of(path: Path) -> str:
         if path.is_symlink():
@@ -271,7 +271,7 @@ TELLING = {
 
 @pytest.fixture
 def telling(tmp_path: Path) -> Path:
-    """A run whose context and gates hold what nobody should learn."""
+    """A run whose context and gates hold private data."""
     gates = [("result", "unverified", "wrote /home/ada5ecre7/core")]
     line = layout_case("aos", SEVEN, gates=gates) | {"facts": {"host": "5ecre7", "registers": 8}}
     skipped = layout_case("soa") | {"status": "skipped", "measurements": []}
@@ -372,7 +372,7 @@ def test_an_export_cuts_paths_off_without_being_asked(telling: Path, tmp_path: P
 
 
 def private(folder: Path, source: Path, name: str, **changes: object) -> Path:
-    """A recorded run as one whose context tells whose it is; what it tells has `5ecre7` in it."""
+    """A recorded run with an owner in its context; all private words contain `5ecre7`."""
     run = Path(shutil.copytree(source, folder / name))
     header = json.loads((run / "context.json").read_text())
     header = changed(header, {"run": name, **TELLING, **changes})
@@ -391,7 +391,7 @@ def private(folder: Path, source: Path, name: str, **changes: object) -> Path:
 
 
 def told_by(out: Path, said: str) -> str:
-    """All that a command wrote and said, without what it says of where it wrote."""
+    """All that a command wrote and printed, without the places that it wrote to."""
     texts = [path.read_bytes().decode("latin-1") for path in out.rglob("*") if path.is_file()]
     assert texts
     return "".join([*texts, said.replace(f"{out.parent}", "")])
@@ -503,7 +503,7 @@ def controls(text: str) -> set[str]:
 
 @pytest.fixture(scope="module")
 def visited(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What every command writes of hostile runs; nothing else changes, nothing odd is said."""
+    """What every command writes of hostile runs; nothing else changes, nothing odd is printed."""
     root = tmp_path_factory.mktemp("hostile")
     outside, out = root / "outside", root / "out"
     outside.mkdir()
@@ -548,7 +548,7 @@ def visited(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (("fleet", *fleet, "-o", out / "fleet"), {1}),
         (("fleet", "add", data, *fleet), {0}),
         (("fleet", data, run, "-o", out / "set"), {1}),
-        (("fleet", "add", run, *fleet), {2}),  # it is no data set
+        (("fleet", "add", run, *fleet), {2}),  # not a data set
         (("import", theirs, "--to", out / "imported"), {0}),
         (("import", run / "context.json", "--to", out / "imported"), {2}),
     ):

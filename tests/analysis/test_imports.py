@@ -142,6 +142,9 @@ def test_points_between_thousands_are_refused(tmp_path: Path) -> None:
         ("launch__grid_size", "", "4.096"),
         ("sm__cycles_elapsed.max", "cycle", "143.330"),
         ("sm__inst_executed.avg.per_cycle_active", "inst/cycle", "0,612"),
+        ("sm__inst_executed.avg.per_cycle_active", "inst/cycle", "1,612"),
+        ("gpu__time_duration.sum", "us", "117,344"),
+        ("dram__bytes_read.sum", "Kbyte", "32,768"),
         ("sm__throughput.avg.pct_of_peak_sustained_elapsed", "%", "33,333"),
     ],
 )
@@ -163,6 +166,7 @@ def test_a_page_of_semicolons_is_refused_as_such(tmp_path: Path) -> None:
         ("sm__inst_executed.avg.per_cycle_active", "inst/cycle", "1.234", 1.234),
         ("sm__throughput.avg.pct_of_peak_sustained_elapsed", "%", "33.333", 33.333),
         ("gpu__time_duration.sum", "us", "117.344", 117.344e-6),
+        ("gpu__time_duration.sum", "ns", "117,344", 117.344e-6),
         ("dram__bytes_read.sum", "byte", "1,024", 1024),
         ("sm__cycles_active.avg", "cycle", "12.125", 12.125),
     ],

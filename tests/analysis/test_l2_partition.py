@@ -1,4 +1,4 @@
-"""The figure of the halves of L2: what is drawn, what is hollow, what is told."""
+"""The figure of the halves of L2: marks, hollow marks, caption."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The n-body ladder: which case stands for a rung, what a step brought, tables, and their files."""
+"""The n-body ladder: the case of each rung, the gain of each step, tables, and their files."""
 
 import re
 from pathlib import Path
@@ -34,7 +34,7 @@ def test_the_bound_is_made_of_roundings(gpu: Run) -> None:
     assert ladder.rms_bound(rungs["registers"], 4096) == 2 * (8 + 16 + 4) * rounding
 
 
-# --- which case stands for a rung -----------------------------------------------------------------
+# --- the case of each rung ------------------------------------------------------------------------
 
 
 def test_without_the_suite_there_is_nothing(tmp_path: Path) -> None:

@@ -163,6 +163,18 @@ def test_each_phase_is_predicted_by_its_own_rule(tmp_path: Path) -> None:
     )  # fmt: skip
 
 
+def test_work_that_was_counted_otherwise_than_traced_predicts_nothing(tmp_path: Path) -> None:
+    lines = rung("cpu_grid", PHASES, queued=QUEUED)
+    (expected,) = steps(run_of(tmp_path / "traced", lines))
+    lines[1]["measurements"] += [
+        measurement(name, [value], unit="1", method="cupti_net", provenance="counted",
+                    noise="not_applicable")
+        for name, value in {**QUEUED, "copies_in": 40.0, "launches": 70.0}.items()
+    ]  # fmt: skip
+    (step,) = steps(run_of(tmp_path / "counted", lines))
+    assert step.predicted == expected.predicted
+
+
 def test_allocations_are_predicted_by_the_smallest_pieces(tmp_path: Path) -> None:
     phases, counted = PHASES | {"allocate": 1e-4}, {"allocations": 25.0}
     (step,) = steps(run_of(tmp_path, rung("cpu_grid", phases, queued=QUEUED, modelled=counted)))

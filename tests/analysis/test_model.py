@@ -161,7 +161,7 @@ def test_sentence_owns_up_to_layouts_it_cannot_tell_apart(tmp_path: Path) -> Non
     (sentence,) = layouts.sentences(load(tmp_path, lines).rows)
     words = model.plain(sentence)
     assert "soa is the cheapest" in words
-    assert "; aos cannot be told apart from it)" in words
+    assert "; aos cannot be distinguished from it)" in words
     assert "aoas cannot" not in words
 
 

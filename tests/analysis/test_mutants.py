@@ -1,4 +1,4 @@
-"""Mutants: each still fits the sources, and tools/mutate.py tells killed from survived."""
+"""Mutants: each still fits the sources, and tools/mutate.py finds survivors."""
 
 import importlib.util
 import re

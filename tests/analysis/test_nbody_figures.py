@@ -1,4 +1,4 @@
-"""The figures of the n-body ladder: what is drawn, what is hollow, what overlaps, what is told."""
+"""The figures of the n-body ladder: marks, hollow marks, overlaps, captions."""
 
 import re
 from functools import cache
@@ -27,6 +27,7 @@ from strata import figures
 from strata.figures import nbody_accuracy, nbody_along, nbody_gravit, nbody_waterfall
 from strata.figures._chart import Bars, Panel, Rule, Series
 from strata.figures._figure import Figure
+from strata.ladder import seeds
 from strata.ladder.best import common_size
 from strata.ladder.rungs import size
 from strata.run import Run
@@ -426,6 +427,21 @@ def test_the_k80_stand_beside_what_redoes_them(tmp_path: Path) -> None:
     (panel,) = panels(chart_of(throughput, run))
     assert values(panel, valid=False) == [pytest.approx(100, rel=0.01)]
     assert "–" in beside(panel)
+
+
+def test_several_gpus_are_over_the_best_rate_of_one(tmp_path: Path) -> None:
+    rates = ((1.0e12, 1, 64), (1.5e12, 1, 128), (1.2e12, 1, 256), (2.7e12, 2, 128))
+    lines = [
+        rung_case("several_gpus", rate, GALAXIES, layout="soaoas", gpus=gpus, block_size=block)
+        for rate, gpus, block in rates
+    ]
+    lines.append(rung_case("tiled", 1e11, GALAXIES, layout="aos"))
+    steps = [
+        (one.row.text("gpus"), one.before.text("block_size"))
+        for one in seeds.thessaly(some(tmp_path, *lines))
+        if one.row and one.before
+    ]
+    assert steps == [("2", "128")]
 
 
 # --- several GPUs ---------------------------------------------------------------------------------

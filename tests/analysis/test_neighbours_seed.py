@@ -33,7 +33,7 @@ def run_of(folder: Path, *lines: dict[str, Any]) -> Run:
 
 
 def lines_of(run: Run) -> dict[str, tuple[str, str]]:
-    """What is told here and by which rung, by the beginning of the question."""
+    """The value here and its rung, by the beginning of the question."""
     table = neighbours_seed.make(run)
     assert table
     return {plain(row[0]).partition(" (")[0]: (plain(row[2]), plain(row[3])) for row in table.rows}

@@ -1,4 +1,4 @@
-"""The figure that CONTRIBUTING shows: one short file, found, drawn and written as it stands."""
+"""The figure that CONTRIBUTING shows: one short file, found, drawn and written as it is."""
 
 import importlib
 import re

@@ -1,4 +1,4 @@
-"""What the package needs is what it says it needs, and what is locked."""
+"""The package declares and locks what it imports."""
 
 import ast
 import re
@@ -13,7 +13,7 @@ LOCKS = ("requirements.lock", "requirements-dev.lock")
 
 
 def imports(folder: Path) -> set[str]:
-    """Top-level names of everything imported below `folder`, wherever the import stands."""
+    """Top-level names of everything imported below `folder`, wherever the import is."""
     found = set()
     for path in folder.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -1,7 +1,7 @@
 """The page as a browser shows it: nothing cut, nothing overlaps, tables sort, links land.
 
 The reports are of the tiny runs that fill every figure, so every figure is looked at. What is
-looked for stands in page_audit.js; a page with one fault of each kind proves that it is found.
+looked for is in page_audit.js; a page with one fault of each kind proves that it is found.
 """
 
 import fcntl
@@ -52,7 +52,7 @@ def browser() -> Iterator[chromium.Chromium]:
 
 @pytest.fixture(scope="session", params=REPORTS)
 def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A report, written once, whichever process of the tests asks first."""
+    """A report, written once, by the first process of the tests that needs it."""
     root = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         root = root.parent
@@ -87,7 +87,7 @@ def sound(found: dict[str, Any]) -> None:
 
 
 def audit(page: chromium.Page, **options: Any) -> dict[str, int]:
-    """Fails with what is wrong with the page as it stands; returns how much was looked at."""
+    """Fails with what is wrong with the page as it is; returns how much was looked at."""
     found = page.run(f"audit({json.dumps({'slack': SLACK, 'least': LETTERS} | options)})")
     sound(found)
     size: dict[str, int] = found["size"]
@@ -202,7 +202,7 @@ THEIRS = """(async () => {
   const at = new DOMPoint(Number(x), Number(y)).matrixTransform(svg.getScreenCTM());
   return {x: at.x, y: at.y, told: texts[told.slice(1)]};
 })()"""
-"""What somebody else published, and where it stands."""
+"""A published value, and its place."""
 
 
 @pytest.mark.parametrize("folder", ["one"], indirect=True)
@@ -309,7 +309,7 @@ def test_without_a_script_links_reach_rows_and_nothing_is_missing(
 
 
 def wait_without_script(page: chromium.Page, condition: str) -> None:
-    """As `wait`, asked from here."""
+    """As `wait`, polled from here."""
     for _ in range(200):
         if page.run(condition):
             return

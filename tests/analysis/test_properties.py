@@ -1,4 +1,4 @@
-"""Properties: whatever staircase is drawn, its knees come back; where there is none, none is."""
+"""Properties: the knees of any staircase are found, and none where there is none."""
 
 from itertools import pairwise
 from math import log2
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from strata.model.plateaus import OCTAVES, STEP, find, knees, noise
+from strata.model.plateaus import OCTAVES, STEP, TOLERANCE, find, knees, noise
 
 STEPS = 8
 """Points of an octave, as the sweeps have them."""
@@ -152,6 +152,18 @@ def test_one_outlier_does_not_part_a_plateau() -> None:
     ys[40] = 500.0
     (one,) = find(xs, ys)
     assert (one.first, one.last, one.level) == (xs[0], xs[-1], 280.0)
+
+
+@pytest.mark.parametrize(("least", "next_", "taken"), [(98.0, 104.0, 0), (97.4, 102.4, 1)])
+def test_a_plateau_ends_at_half_the_tolerance_from_its_level(
+    least: float, next_: float, taken: int
+) -> None:
+    flat = [least, *[100.0] * 20]
+    ys = [*flat, next_, *[300.0] * 20]
+    assert next_ / least > 1 + TOLERANCE > next_ / 100
+    one, other = find([1024 * 2 ** (place / STEPS) for place in range(len(ys))], ys)
+    assert (one.start, one.stop, one.level) == (0, len(flat) - 1 + taken, 100)
+    assert (other.start, other.level) == (len(flat) + 1, 300)
 
 
 def test_a_steady_slope_has_no_plateau() -> None:

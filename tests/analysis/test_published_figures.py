@@ -66,7 +66,7 @@ def chase(space: str, footprint: int, cycles: float, **changes: Any) -> list[Row
 
 
 def latencies() -> list[Row]:
-    """Every space at footprints within and beyond what stands for a level."""
+    """Every space at footprints within and beyond those of a level."""
     rows = []
     for space, staircase in {
         "shared": {1024: 23.0, 16384: 24.0, 32768: 25.0},
@@ -366,7 +366,7 @@ def test_rates_that_cannot_be_made_comparable_are_left_out() -> None:
     assert ("dram_read", "Quadro RTX 6000") not in here  # in a state of its own
     assert ("dram_copy", "RX 6900 XT") not in here  # its pins are not listed
     assert ("dram_read", "A100 80GB") not in here
-    assert ("l2", "V100") not in here  # whose clock is not told
+    assert ("l2", "V100") not in here  # without a clock
     for mark in marks:
         if mark.panel.startswith("dram") and mark.published:
             assert 0 < mark.value < 100
@@ -425,7 +425,7 @@ def test_the_costs_of_the_g80_stand_beside_ours() -> None:
 
 
 def test_printed_costs_are_those_of_the_tables() -> None:
-    """What the table prints of the G80 stands in results/reference as well."""
+    """The values of the G80 in the table are in results/reference as well."""
     listed = {
         one.instruction: one.latency_cycles.text
         for one in reference.instructions()

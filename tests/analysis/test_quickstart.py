@@ -41,7 +41,7 @@ echo ./strata >build/strata
 
 
 def quickstart(folder: Path, status: int, offline: str = "") -> subprocess.CompletedProcess[str]:
-    """What the script does where building leaves that program, whose run ends so."""
+    """The result of the script if the build makes that program, whose run ends so."""
     (folder / "tools").mkdir()
     (folder / "build").mkdir()
     for name in ("quickstart.sh", "common.sh"):

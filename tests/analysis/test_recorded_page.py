@@ -32,7 +32,7 @@ SEEN = """(() => {
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The report of the run, written once, whichever process of the tests asks first."""
+    """The report of the run, written once, by the first process of the tests that needs it."""
     root = tmp_path_factory.getbasetemp()
     root = root.parent if "PYTEST_XDIST_WORKER" in os.environ else root
     out = root / "page-recorded"

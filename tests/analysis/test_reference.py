@@ -28,7 +28,7 @@ COUNTS: dict[str, tuple[Callable[[], Sequence[Published | Gpu]], int, int]] = {
 """Rows that were collected, and those of them that are in doubt: more may be added, none lost."""
 
 RUN_FOR_STRATA = 4
-"""Rows of nbody.csv that nobody published: programs of others, run for Strata."""
+"""Unpublished rows of nbody.csv: programs of others, run for Strata."""
 
 
 # --- tables ---------------------------------------------------------------------------------------

@@ -206,7 +206,7 @@ def test_linked_number_is_that_of_its_row(one: Path) -> None:
 
 
 def counters_section(page: str) -> str:
-    """What stands between the heading about counters and the next one."""
+    """The text between the heading about counters and the next one."""
     _, _, rest = page.partition("What the counters show</h4>")
     return rest.partition("<h3")[0]
 

@@ -359,7 +359,7 @@ def test_without_a_valid_peak_or_bandwidth_there_is_no_roofline(tmp_path: Path) 
     kernel = rung(1e13, at({"l2": 300}))
     for place, (lines, words) in enumerate(
         (
-            (ceilings(), "no rung of the n-body ladder"),
+            (ceilings(), "no kernel (a rung"),
             ([*ceilings()[:1], *kernel], "no valid bandwidth"),
             ([*ceilings()[1:], *kernel], "no valid rate"),
             ([arithmetic("fp32", PEAK, noise="failed"), *ceilings()[1:], *kernel], "no valid rate"),
@@ -367,7 +367,48 @@ def test_without_a_valid_peak_or_bandwidth_there_is_no_roofline(tmp_path: Path) 
     ):
         run = run_of(tmp_path / f"{place}", *lines)
         assert entries([run]) == entries([run], INSTRUCTION) == ()
-        assert (lacking(run) or "").startswith(words)
+        (lack,) = lacking(run)
+        assert lack.found.startswith(words)
+
+
+def test_what_a_roofline_lacks_is_named_with_its_remedy(tmp_path: Path) -> None:
+    work = {"fp32_add": 0.0, "fp32_mul": 0.0, "fp32_fma": 1e9}
+    lender = run_of(tmp_path / "b", *ceilings(), run="lender")
+    timeless = profiled(1e-3, {**work, "dram_bytes": 1e9})
+    timeless[1]["measurements"] = timeless[1]["measurements"][1:]
+    several = rung(1e13, name="several_gpus", gpus=2)
+    for place, (lines, found, fix) in enumerate(
+        (
+            (timeless, "kernels without a time", "ncu --metrics gpu__time_duration.sum)"),
+            (profiled(1e-3, {"dram_bytes": 1e9}), "kernels without counted operations", "ffma"),
+            (profiled(1e-3, work), "kernels without counted traffic", "(ncu --metrics dram__bytes"),
+            (profiled(1e-3, {}), "kernels without counted operations and counted traffic", "ncu"),
+            (
+                profiled(1e-3, {**work, "fp32_fma": 0.0, "dram_bytes": 1e9}),
+                "no kernel with a time, traffic, and operations", "of one launch",
+            ),
+            (
+                timed_whole("best", "large", 1.0, {}),
+                "kernels without counted operations and counted traffic", "--counters auto",
+            ),
+            (timed_whole("original", "large", 1.0, {}), "no kernel (a rung", "--filter nbody"),
+            (several, "no kernel (a rung", "--filter nbody"),
+        )
+    ):  # fmt: skip
+        run = run_of(tmp_path / f"{place}", *lines)
+        (lack,) = lacking(run, lender)
+        assert lack.found.startswith(found)
+        assert fix in lack.fix
+        ceiling, kernel = lacking(run)
+        assert ceiling.found.startswith("no valid rate")
+        assert kernel == lack
+        with pytest.raises(RunError) as error:
+            write([run], tmp_path / "no", ceilings=lender)
+        assert f"{error.value}".count("ceilings as well") == 0
+    uncounted = run_of(tmp_path / "rung", *rung(1e13))
+    assert not lacking(uncounted, lender)
+    (lack,) = lacking(uncounted, lender, nominal=False)
+    assert lack.found == "kernels without counted operations and counted traffic"
 
 
 def test_lesser_ceilings_are_those_that_lack_something(tmp_path: Path) -> None:
@@ -786,6 +827,6 @@ def test_ceilings_are_borrowed_from_a_run_of_the_same_device_alone(tmp_path: Pat
             write([known], tmp_path / "no", ceilings=other)
         if name == "unknown":
             write([poor], tmp_path / "out", ceilings=other)
-    with pytest.raises(RunError, match="found no rung of the n-body ladder"):
+    with pytest.raises(RunError, match="found no kernel"):
         write([run_of(tmp_path / "d", *ceilings())], tmp_path / "no")
     assert not (tmp_path / "no").exists()

@@ -21,7 +21,7 @@ BELOW = {
     "report": {"run", "reference", "model", "roofline", "ladder", "compare", "figures", "fleet"},
     "interop": {"run", "model"},
 }
-"""What each room may import, beside itself and what stands above all rooms."""
+"""What each room may import, beside itself and the modules above all rooms."""
 TOUCHES_FILES = {
     "open", "read_bytes", "read_text", "write_bytes", "write_text", "mkdir", "unlink", "rename",
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Figures 10 and 11 of Siegel et al. 2009, redone: what is drawn, what is theirs, what is told."""
+"""Figures 10 and 11 of Siegel et al. 2009, redone: marks, published marks, captions."""
 
 from pathlib import Path
 from typing import Any

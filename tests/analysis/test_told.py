@@ -1,4 +1,4 @@
-"""Every mark of every figure tells what it is: a row of the run, or words."""
+"""Every mark of every figure has a tooltip: a row of the run, or words."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from strata.figures._chart import Bars, Chart, Series
 
 
 def silent(chart: Chart) -> Iterator[str]:
-    """The marks that are drawn and tell nothing: their panel, layer and number."""
+    """The marks without a tooltip: their panel, layer and number."""
     for panel in panels(chart):
         for layer in panel.layers:
             if isinstance(layer, Bars) or (isinstance(layer, Series) and layer.look.marker):

@@ -38,7 +38,7 @@ def rules(run: Run) -> list[str]:
 def loads(
     asked: float, hit: float, reached: float, *, extra: Iterable[dict[str, Any]] = (), **more: Any
 ) -> dict[str, Any]:
-    """A case that claims L2, with what its loads asked of L1 and of L2."""
+    """A case that claims L2, with the requests of its loads to L1 and to L2."""
     counted = [
         count("l1_load_sectors", asked, method="a"),
         count("l1_load_hit_sectors", hit, method="b"),
@@ -67,10 +67,10 @@ def test_more_than_missed_breaks_the_flow_too(tmp_path: Path) -> None:
     [
         loads(1000, 0, 991),
         loads(1000, 0, 1009),
-        loads(1000, 995, 1),  # from L1: the rest is too little to tell
+        loads(1000, 995, 1),  # from L1: the rest is too little to judge
         loads(1000, 0, 500, gates=[]),  # claims no level
         loads(1000, 0, 500, benchmark="request_merging"),  # asks just that
-        loads(1000, 0, 500, facts={}),  # nobody knows what the launch itself loaded
+        loads(1000, 0, 500, facts={}),  # the loads of the launch itself are unknown
         loads(1000, 0, 900, facts={"overhead_sectors": 100}),  # L2 may have seen none of those
     ],
 )  # fmt: skip
@@ -163,7 +163,7 @@ def test_a_median_of_served_warps_is_no_latency_and_says_so(tmp_path: Path) -> N
     assert "it is 32.0 % of those in flight (bound 5 %)" in said["warp_read_cycles"]
     assert all(row.valid for row in run.rows)
     assert [(gate.name, gate.verdict) for gate in run.cases[0].gates] == [("little", "unverified")]
-    assert judged(run) is run  # a rule says nothing twice
+    assert judged(run) is run  # a rule reports nothing twice
 
 
 def test_the_rate_of_time_stamps_is_no_clock_of_a_core_and_says_so(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 The package reads what the harness wrote and changes nothing in it. Its parts, in the order in which
 data flow through them:
 
-- `strata.run` reads a run folder into frozen records, or says in one line why it cannot;
+- `strata.run` reads a run folder into frozen records, or raises an error of one line;
 - `strata.run.validate` recomputes `measurements.csv` from the samples and compares;
 - `strata.model` turns records into the points, tables and sentences that are shown (pure), and
   judges rows of every run, old or new, by the same plausibility rules (`strata.model.truth`);

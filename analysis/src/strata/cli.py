@@ -257,7 +257,7 @@ def judge_fleet(
         bool, _option("Hide UUIDs, leave out nodes and folders.", None, "--anonymous")
     ] = False,
 ) -> None:
-    """Say which GPU is the odd one: exit code 0 none is out, 1 one is, 2 bad input.
+    """Report outliers among GPUs: exit code 0 without any, 1 with one or more, 2 bad input.
 
     `strata fleet add DATASET RUN...` keeps runs in a data set that is read in their place.
     """
@@ -352,7 +352,7 @@ def make_ready(
     ] = Path("submission"),
     force: Annotated[bool, _option("Write over such a run.", None, "--force")] = False,
 ) -> None:
-    """Check a run, leave out what tells whose it is, pack it, and say how to contribute it."""
+    """Check a run, remove what identifies its owner, pack it, and print how to contribute it."""
     from strata.interop.submission import refuse_large, submit
 
     refuse_large(run)
@@ -371,8 +371,8 @@ def make_ready(
     )
     if context.build.dirty or context.build.commit == "unknown":
         _say(
-            "strata: warning: built from changes that no commit holds; say in the pull request "
-            "what they are",
+            "strata: warning: built from changes that no commit holds; describe them in the pull "
+            "request",
             err=True,
         )
 

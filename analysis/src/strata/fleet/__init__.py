@@ -1,4 +1,4 @@
-"""Many runs of one model of device: which GPU is the odd one, and in what?
+"""Many runs of one model of device: which GPU is an outlier, and in what?
 
     from pathlib import Path
     from strata import fleet

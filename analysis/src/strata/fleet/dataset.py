@@ -70,10 +70,10 @@ Refused = Callable[[str], None]
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """A run of a fleet: where and when, and what its context says of the conditions.
+    """A run of a fleet: where and when, and the conditions that its context records.
 
-    `gpu` is the UUID, or what stands for it; `sizes` counts rows by benchmark; `folder` is empty
-    where nobody shall know it.
+    `gpu` is the UUID, or its substitute; `sizes` counts rows by benchmark; `folder` is empty
+    in anonymous data sets.
     """
 
     run: Annotated[str, msgspec.Meta(pattern=rf"^(?!\.+$){WORD.pattern}\Z")]
@@ -208,9 +208,9 @@ def entry_of(run: Run, *, unnamed: bool = False) -> Entry:
 
 
 def gpu_of(context: Context) -> tuple[str, str]:
-    """The GPU of a run, by its UUID or what stands for it, and its node."""
+    """The GPU of a run, by its UUID or its substitute, and its node."""
     node = str(context.host.facts.get("name") or "")
-    # A CPU is the node's; a device that says nothing of itself is known by its run alone.
+    # A CPU is the node's; a device without any identification is known by its run alone.
     gpu = context.device.uuid or (node if context.backend == "host" else "") or context.run
     return gpu, node
 
@@ -316,7 +316,7 @@ def _opened(path: Path, words: Sequence[str] = _WORDS) -> Iterator[pq.ParquetFil
     """A file of a part, by the rules of a run folder; `words` are read as numbered words.
 
     Raises `RunError` for a link, for a file that is not regular, and where one row group unpacks to
-    more than `MOST_OF_GROUP`, by what it says or by what its rows are in memory.
+    more than `MOST_OF_GROUP`, by its own size or by that of its rows in memory.
     """
     with regular(path, link=False) as raw:
         file = pq.ParquetFile(raw, read_dictionary=words, page_checksum_verification=True)
@@ -329,7 +329,7 @@ def _opened(path: Path, words: Sequence[str] = _WORDS) -> Iterator[pq.ParquetFil
 
 
 def _entries(file: pq.ParquetFile) -> tuple[Entry, ...]:
-    """The runs of a part; equal ones are one, however often they are told."""
+    """The runs of a part, without repeated ones."""
     if file.metadata.num_rows > RUNS:
         raise ValueError(f"{file.metadata.num_rows} runs, where a part has at most {RUNS}")
     texts = file.read(["entry"])["entry"].unique().to_pylist()
@@ -337,7 +337,7 @@ def _entries(file: pq.ParquetFile) -> tuple[Entry, ...]:
 
 
 def _check_rows(path: Path, entries: Sequence[Entry], file: pq.ParquetFile) -> None:
-    """Raises `RunError` for a part with other columns or other rows than its runs say, or more."""
+    """Raises `RunError` for a part with columns or rows other than those of its runs, or more."""
     count, told = file.metadata.num_rows, sum(sum(entry.sizes.values()) for entry in entries)
     if not file.schema_arrow.equals(rows_schema) or count != told or count > 2 * PART:
         found = f"{count} rows of {', '.join(file.schema_arrow.names)}"
@@ -357,7 +357,7 @@ def _damaged(path: Path, error: Exception) -> str:
     if isinstance(error, RunError):
         return f"{error}"
     reason = " ".join(f"{error}".split())
-    return f"{path}: cannot be read: {reason}; to mend: remove this part and add its runs again"
+    return f"{path}: cannot be read: {reason}; to fix: remove this part and add its runs again"
 
 
 class Block(NamedTuple):
@@ -417,7 +417,7 @@ def _batches(path: Path, first: str, last: str) -> Iterator[pa.RecordBatch]:
 
 
 class _Index:
-    """Takes rows in, of any runs in any order, and puts each where its kind of row stands.
+    """Takes rows in, of any runs in any order, and sorts them by kind of row.
 
     There is room for `capacity` kinds, and for `most` at most: beyond it raises ValueError.
     """
@@ -479,7 +479,7 @@ def _numbered(codes: dict[str, int], word: str) -> int:
 
 
 def _coded(batch: pa.RecordBatch, name: str, code: Callable[[str], int]) -> npt.NDArray[np.int64]:
-    """A column of words as whole numbers, each word asked for once."""
+    """A column of words as whole numbers, each word looked up once."""
     column = batch.column(name)
     if column.null_count:
         raise ValueError(f"rows without a {name}")

@@ -1,7 +1,7 @@
-"""Which GPU of a fleet is the odd one, and in what?
+"""Which GPU of a fleet is an outlier, and in what?
 
 Every row is taken as its relative distance from the fleet's centre, the median over the GPUs. Five
-kinds of questions are asked of each site of the chip (`strata.fleet.sites`), and of every GPU:
+kinds of questions are answered for each site of the chip (`strata.fleet.sites`) and each GPU:
 
     family    did a family of timed rows move as a whole, such as all loads out of DRAM?
     site      did most families of the site move together, all times or all rates of DRAM?
@@ -9,13 +9,13 @@ kinds of questions are asked of each site of the chip (`strata.fleet.sites`), an
     counts    did what was counted, modelled or reported move?
     drift     did a family move since the same GPU's earlier runs, further than other GPUs' did?
 
-Each row of a family of fewer than five is asked of by itself. One row of a larger family tells
+Each row of a family of fewer than five is judged by itself. One row of a larger family shows
 nothing: near the knee of a curve single rows move by some percent from run to run.
 
 `strata.fleet.law` answers each; together they raise even one false alarm with at most the declared
 probability, of which each question has an equal share. What a driver reports as an event (errors
-of memory, a throttle that hardly any other has, a limit set otherwise) is no matter of chance: it
-is named as it is.
+of memory, a throttle that hardly any other has, a limit set otherwise) is not random: it
+is reported as it is.
 """
 
 import math
@@ -43,7 +43,7 @@ KINDS: Mapping[Kind, str] = {
     "counts": "what was counted",
     "drift": "since its earlier runs",
 }
-"""Each kind of question, as a finding is told."""
+"""Each kind of question in words."""
 FAR = 0.9
 """The share of a family's rows that lie nearer than the number by which `part` knows a GPU."""
 RARE = 0.01
@@ -108,7 +108,7 @@ class Finding(NamedTuple):
 
 
 class Event(NamedTuple):
-    """What the driver of a GPU says that it does of hardly another."""
+    """What the driver reports of one GPU and of hardly any other."""
 
     gpu: int
     what: str
@@ -188,7 +188,7 @@ class Fleet:
 
 def too_few(gpus: int) -> ValueError:
     """The error for a fleet that is too small."""
-    return ValueError(f"found {gpus} GPUs; expected {law.FEWEST} or more to tell one apart")
+    return ValueError(f"found {gpus} GPUs; expected {law.FEWEST} or more to find an outlier")
 
 
 def judged(
@@ -250,7 +250,7 @@ def key(line: Line) -> tuple[str, ...]:
 
 
 class _Seen:
-    """What the blocks of a fleet tell, line by line."""
+    """The content of the blocks of a fleet, line by line."""
 
     def __init__(self, gpus: Sequence[Gpu], runs: Sequence[Entry]) -> None:
         self.gpus, self.runs, self._count = gpus, runs, len(gpus)
@@ -419,7 +419,7 @@ def _relative(distance: float) -> float:
     return distance / (1 - distance) if 0 < distance < 1 else distance
 
 
-# --- what the driver says -------------------------------------------------------------------------
+# --- what the driver reports ----------------------------------------------------------------------
 
 _CONDITIONS = {
     "temperature_celsius": "°C",

@@ -1,19 +1,19 @@
-"""Which GPU of many is out? The GPU is the unit: however many rows moved, it is one observation.
+"""Which GPU of many is an outlier? The GPU is the unit: all its rows are one observation.
 
 A question is a set of lines with one number a GPU each: how far a family of rows lies from the
 fleet's centre, say. Each number is taken in units of its line's own robust spread, and a GPU is
 then known by its largest. That is Westfall and Young's maxT: it holds the declared rate over all
-lines and GPUs together, however the lines depend on each other. How the largest of a GPU without a
-fault is distributed, the GPUs say themselves. By Fisher and Tippett a maximum follows Gumbel's law,
-as it is where lines have a normal tail, or its logarithm where they have a power's. Taken is what
-lies between, the root: a tail heavier than Laplace's. The upper half of the GPUs tells its slope,
-without the last of twenty: so many may be at fault without hiding themselves.
+lines and GPUs together, however the lines depend on each other. The distribution of the largest of
+a GPU without a fault is estimated from the GPUs. By Fisher and Tippett a maximum follows Gumbel's
+law where lines have a normal tail, and its logarithm does where they have that of a power. The root
+is used, which is between them: a tail heavier than Laplace's. The upper half of the GPUs gives its
+slope, without the last of twenty: so many may be at fault without hiding themselves.
 
-With few GPUs a line hardly tells its spread: it is Smyth's mean, weighted by degrees of freedom, of
-the line's own and of what is usual for its kind (as in `strata.compare.families`).
+With few GPUs the spread of a line is uncertain: it is Smyth's mean, weighted by degrees of freedom,
+of the line's own and of what is usual for its kind (as in `strata.compare.families`).
 
-GPUs may come in kinds that nobody wrote down: of the recorded H200s some load 3.6 % faster out of
-DRAM than others. A gap far wider than what lies on either side of it parts a line, and each side
+GPUs may come in undocumented kinds: of the recorded H200s some load 3.6 % faster out of
+DRAM than others. A gap far wider than the spread on either side of it splits a line, and each side
 has its own centre then. A part has at least a GPU in twenty, and five.
 
     Westfall, Young 1993: Resampling-based multiple testing, maxT
@@ -36,18 +36,18 @@ Vector = npt.NDArray[np.float64]
 SIGMA = 1.4826
 """A normal standard deviation in median deviations."""
 FEWEST = 4
-"""GPUs of which it can be said that one is unlike the others."""
+"""The least number of GPUs among which one can be an outlier."""
 EFFICIENCY = 0.37
 """Degrees of freedom of a median deviation beside those of a standard deviation (Rousseeuw)."""
 FAULTY = 0.05
 """The share of GPUs that may be at fault, all in one line, without hiding themselves."""
 CLUSTER = 5
 GAP = 4.0
-"""A gap of so many spreads of what lies on either side parts a line."""
+"""A gap of so many spreads of either side splits a line."""
 
 
 def _unsure(gpus: int) -> float:
-    """By what a scale that is told by the upper half of so many GPUs is raised.
+    """The factor on a scale that is estimated from the upper half of so many GPUs.
 
     Found by simulation: fleets of 8 to 1,000 GPUs, lines of Student's law of 6 degrees of freedom.
     """
@@ -55,9 +55,10 @@ def _unsure(gpus: int) -> float:
 
 
 def quantile(lines: npt.NDArray[np.floating], share: float) -> Vector:
-    """What no more of each line exceeds than the rest of `share`, and one number at least.
+    """The largest number of each line without its largest: a share of 1 - `share`, rounded up.
 
-    NaN are left out; 0 of an empty line. The middle (`share` 0.5) of an even line is the lower.
+    At least one is left out, if the line has two. NaN are left out; 0 of an empty line. The median
+    (`share` 0.5) of an even line is the lower of two.
     """
     ordered = np.sort(lines, axis=1)  # NaN last
     counts = (~np.isnan(lines)).sum(axis=1)
@@ -145,8 +146,8 @@ def _deviation(values: Vector) -> float:
 class Law:
     """How large the largest number of a GPU without a fault is: its root follows Gumbel's law.
 
-    `largest` has a number a GPU, NaN or 0 where nothing was asked of it. Fewer than `FEWEST` say
-    nothing: every chance is 1 then.
+    `largest` has a number a GPU, NaN or 0 where it was not judged. With fewer than `FEWEST`
+    every chance is 1.
     """
 
     def __init__(self, largest: Vector) -> None:

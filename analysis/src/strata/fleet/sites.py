@@ -1,4 +1,4 @@
-"""Where of a GPU a family of rows is served: the questions that a fleet is asked apart.
+"""The site of a GPU that serves a family of rows: sites are judged separately.
 
 A noisy site (copies of pageable memory) then hides no quiet one (loads out of L1).
 """
@@ -46,4 +46,4 @@ def site(line: Line) -> str:
 
 
 CONDITIONS = "conditions"
-"""The suite of what is no row of a run, but of its context."""
+"""The suite of values of a run's context, which are not rows."""

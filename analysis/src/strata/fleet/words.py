@@ -81,8 +81,8 @@ def verdict(fleet: Fleet) -> str:
     what = (
         f"{gpus} GPUs of {fleet.gpus[0].entry.device}{on}, {units.count(fleet.expected)} rows each"
     )
-    is_out = "none is out" if not out else "1 is out" if out == 1 else f"{units.count(out)} are out"
-    return f"{what}: {is_out}."
+    count = f"{units.count(out)} are" if out > 1 else "1 is" if out else "no GPU is"
+    return f"{what}: {count} out."
 
 
 def notes(fleet: Fleet) -> tuple[str, ...]:
@@ -139,7 +139,7 @@ def family_table(fleet: Fleet) -> Table:
 
 
 def worst_rows(fleet: Fleet, parts: Sequence[Part]) -> Mapping[int, Table]:
-    """The timed rows of each GPU that is out that lie farthest from the fleet's centre.
+    """The timed rows of each GPU that is out that are farthest from the fleet's centre.
 
     Reads those runs once more; raises `DamagedError`.
     """

@@ -67,8 +67,8 @@ def bring_in(
     """Make a run folder below `folder` from another tool's file; returns its path.
 
     Its name contains the first digits of the file's digest: the same file makes the same run
-    anywhere. `warn` receives one line that counts the values of the file that are no rows, if there
-    are any. Raises `RunError` if the file has no known format or is damaged, or the run exists; or
+    anywhere. `warn` receives one line with the number of values that become no row, if there are
+    any. Raises `RunError` if the file has no known format or is damaged, or the run exists; or
     OSError.
     """
     from strata.interop import google_benchmark, nsight_compute

@@ -31,7 +31,7 @@ UNKNOWN = "unknown"
 class Found(Struct, frozen=True):
     """One case as in the file, before it has an id of its own.
 
-    `name` identifies the case; `measurements` were timed, `counted` were counted. `reason` says why
+    `name` identifies the case; `measurements` were timed, `counted` were counted. `reason` is why
     it was not measured; empty if it was.
     """
 
@@ -50,9 +50,9 @@ class Found(Struct, frozen=True):
 class Imported(Struct, frozen=True):
     """The contents of a file: about itself, its device and its cases.
 
-    `started` is UTC in the format of records, None if the file does not say; `context` is what else
+    `started` is UTC in the format of records, None if the file lacks it; `context` is what else
     the file knows for the parts `strata`, `device`, `host` and `counters` of context.json;
-    `left_out` counts the values of the file that are no rows, by reason.
+    `left_out` counts the values of the file that become no row, by reason.
     """
 
     tool: str
@@ -137,7 +137,7 @@ def _lines(imported: Imported, file: Path, started: str) -> Iterator[Json]:
 
 
 def _context(imported: Imported, file: Path, run: str, digest: str) -> Json:
-    """The content of context.json; what the file does not tell is as in `BLANK`."""
+    """The content of context.json; what the file lacks is as in `BLANK`."""
     context: Json = json.loads(resource("strata.interop", "blank.json"))
     context |= {"run": run, "command": ["strata", "import", file.name], "backend": imported.backend}
     if imported.started:

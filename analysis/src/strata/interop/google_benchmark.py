@@ -3,15 +3,15 @@
 Export: a case is a benchmark, a sample a repetition, followed by mean, median, stddev and cv as
 written by Google Benchmark 1.7 (`src/json_reporter.cc`, `src/statistics.cc`). Its `real_time` is
 the time of the case: `grid_time`, otherwise the first quantity in seconds (as in `strata bench`),
-otherwise cycles by the clock that was measured with them; the label says which. Without any it is
+otherwise cycles by the clock that was measured with them, which the label names. Without any it is
 0, with the label `no time`. All other quantities are user counters, `quantity:method`, in as many
 repetitions as they have samples. `cpu_time` is 0: no run measures it, but the format requires it.
 Skipped and failed cases are errors with their reason. Invalid rows are left out, since the format
-cannot mark them; a case that has no other is an error. `losses` says what the format cannot hold.
+cannot mark them; a case that has no other is an error. `losses` lists what the format cannot hold.
 
 Import: `real_time` and `cpu_time` in seconds, provenance `timed`; rates that Google Benchmark
 computes from its own time (`bytes_per_second`, `items_per_second`) likewise; other counters are
-what their author says: `published`, unit unknown. A benchmark that was registered twice is two
+what their author chose: `published`, unit unknown. A benchmark that was registered twice is two
 cases. What `strata` itself exported returns with its cases, quantities and units. Values that
 become no row are counted (`Imported.left_out`).
 """
@@ -63,7 +63,7 @@ CYCLES = ("cycle", "tsc_cycle")
 ROWS = "strata_quantities"
 """Key of the context: JSON of counter -> [unit, provenance], which the format has no place for."""
 LABEL = re.compile(r"(?P<quantity>[\w.]+) by (?P<method>[\w.]+)", re.ASCII)
-"""How our export says which of our rows `real_time` is."""
+"""The words with which our export names the row that `real_time` is."""
 NO_TIME = "no time"
 """The label of a case whose `real_time` is 0 because it has none."""
 RATES = {"bytes_per_second": "B/s", "items_per_second": "1/s"}
@@ -73,7 +73,7 @@ NO_COUNTER = {
     "aggregate_name", "aggregate_unit", "error_occurred", "error_message", "skipped",
     "skip_message", "cpu_coefficient", "real_coefficient", "big_o", "rms",
 }  # fmt: skip
-"""What an entry has that is no counter."""
+"""Members of an entry that are not counters."""
 FITS = {"BigO": ("cpu_coefficient", "real_coefficient"), "RMS": ("rms",)}
 """Aggregates that describe several benchmarks, and their values."""
 FIT = "are fits of complexity"
@@ -83,7 +83,7 @@ FAILED = "are of repetitions that failed"
 NO_NUMBER = "are no numbers in each repetition"
 NOT_MEASURED = "are CPU times, which no run of strata measures"
 FLAGS = frozenset({"real_time", "process_time", "manual_time"})
-"""Words at the end of a name that say which clock was read."""
+"""Words at the end of a name for the clock that was read."""
 HUGE = 1e140
 """Beyond it squares are infinite, and the format has statistics."""
 NOISE = Noise("unverified", "not checked against a bound")
@@ -151,7 +151,7 @@ def _unfit(row: Row) -> str:
 
 
 def _error(case: Case, kept: Sequence[Row], rows: Sequence[Row]) -> Json:
-    """What an entry says of a case without a row to export; empty if there is one."""
+    """The message of an entry for a case without a row to export; empty if there is one."""
     if kept:
         return {}
     invalid = f"INVALID {rows[0].reasons}" if rows else "no reason given"
@@ -239,7 +239,7 @@ def _context(run: Run, units: Mapping[str, tuple[str, Provenance]], errors: int)
 
 
 def _entry(case: str, family: int, repetitions: int, time: float, **own: Any) -> Json:
-    """An entry: one repetition, or what `own` says."""
+    """An entry: one repetition, or as `own` defines it."""
     kind = "aggregate" if "aggregate_name" in own else "iteration"
     suffix = f"_{own['aggregate_name']}" if "aggregate_name" in own else ""
     head = {"name": f"{case}{suffix}", "family_index": family, "per_family_instance_index": 0}
@@ -529,7 +529,7 @@ def _quantity(
 ) -> Measurement | str:
     """A time, named by `label` in our own export, or a counter: ours, a rate, or its author's.
 
-    Otherwise the reason why it is none.
+    Otherwise the reason why not.
     """
     numbers = tuple(number for number in samples if number is not None)
     own, _, by = key.partition(":")

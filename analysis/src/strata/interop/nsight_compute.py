@@ -45,13 +45,15 @@ THOUSANDS = re.compile(r"-?[1-9]\d{0,2}\.\d{3}", re.ASCII)
 """A whole number with a point between its thousands, if it is one."""
 INSTANCES = re.compile(r"(?P<total>[^(]*\d) \((?P<instances>.+)\)", re.ASCII)
 """A value as `--print-metric-instances values` prints it: `1,024 (512; 512)`."""
+NANOSECONDS = ("ns", "nsecond")
+"""Base units of time."""
 COARSE = 0.05
 """Half of the last digit printed, of the value: beyond it, a number is not known."""
 FINE = 0.005
 """Within it, two profilers agree (tools/ncu_check.py)."""
 
 DIGITS = 280
-"""Beyond so many before or behind the point, a number is none that a machine counted."""
+"""Beyond so many before or behind the point, a number cannot be a count."""
 
 ID, KERNEL, BLOCK, GRID = "ID", "Kernel Name", "Block Size", "Grid Size"
 PROCESS_ID, PROCESS, HOST = "Process ID", "Process Name", "Host Name"
@@ -175,7 +177,7 @@ def _part(unit: str) -> tuple[Decimal, str]:
 
 
 def reading_of(text: str, unit: str, metric: str) -> Reading | None:
-    """An ncu number in base units, None if it is none; ValueError for another locale."""
+    """An ncu number in base units, None for other text; ValueError for another locale."""
     bare = text.strip()
     if not NUMBER.fullmatch(bare):
         if NUMBER_LIKE.fullmatch(bare):
@@ -183,7 +185,10 @@ def reading_of(text: str, unit: str, metric: str) -> Reading | None:
         return None
     scale, spelt = scale_of(unit)
     thousands = THOUSANDS.fullmatch(bare) and _is_whole(metric, unit)
-    if thousands or (spelt == "%" and "," in bare and "." not in bare):
+    # Below 1000: shares, rates of one unit per cycle, and what ncu scaled (117.344 us).
+    scaled = scale != 1 and "/" not in unit and unit not in NANOSECONDS
+    small = spelt == "%" or ".avg.per_cycle" in metric or scaled
+    if thousands or (small and "," in bare and "." not in bare):
         raise ValueError(f"{bare} {unit}".rstrip() + f" as {metric}")
     number = Decimal(bare.replace(",", ""))
     if not number.is_finite() or abs(number.adjusted()) > DIGITS:
@@ -197,7 +202,7 @@ def reading_of(text: str, unit: str, metric: str) -> Reading | None:
 def _is_whole(metric: str, unit: str) -> bool:
     """Whether ncu counts the metric in whole numbers of the unit, which it has not scaled."""
     scale, spelt = scale_of(unit)
-    if unit not in ("ns", "nsecond") and (scale != 1 or (spelt in PHYSICAL and spelt != "B")):
+    if unit not in NANOSECONDS and (scale != 1 or (spelt in PHYSICAL and spelt != "B")):
         return False
     counted = metric.endswith(WHOLE) or metric.startswith(NO_METRIC)
     return counted or ("__" not in metric and bool(unit) and "/" not in unit)

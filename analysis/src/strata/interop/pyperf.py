@@ -1,7 +1,7 @@
 """pyperf's JSON (version 1.0): a run out of ours; `pyperf compare_to A.json B.json` takes two.
 
 A case is a benchmark by its id, in seconds: `grid_time`, else the first quantity in seconds, else
-cycles by the clock that was measured beside them; its metadata `strata_quantity` says which. That
+cycles by the clock that was measured beside them; its metadata `strata_quantity` names it. That
 is what the export to Google Benchmark has as `real_time`. All samples of a case are one run of
 pyperf. What did not pass its gates is left out, since the format has no word for it, and so is a
 case with a sample that is not above 0, which pyperf refuses.

@@ -1,9 +1,9 @@
-"""A run made ready to be given to others: checked, without what tells whose it is, and packed.
+"""A run made ready to be given to others: checked, without its owner's data, and packed.
 
 What stays is on a list. Of `context.json` the parts and members below, and of the facts in them
 those of `strata.run.private.SHOWN`; of the facts of a case its numbers and the words of
-`WORDS_OF_CASES`. The UUID of the device becomes a digest, which tells chips apart. Paths in reasons
-and details are cut down to their last names.
+`WORDS_OF_CASES`. The UUID of the device becomes a digest, which distinguishes chips. Paths in
+reasons and details are cut down to their last names.
 """
 
 import gzip
@@ -73,7 +73,7 @@ MOST_TO_SUBMIT = 1 << 30
 
 def refuse_large(folder: Path) -> None:
     """Raises `RunError` for samples beyond `MOST_TO_SUBMIT`, without parsing any."""
-    load_context(folder)  # refuses what is no run folder
+    load_context(folder)  # refuses anything but a run folder
     left = MOST_TO_SUBMIT
     with opened(folder / SAMPLES_FILE) as file:
         while left >= 0 and (data := file.read(1 << 20)):
@@ -87,8 +87,8 @@ def refuse_large(folder: Path) -> None:
 def submit(run: Run, out: Path, *, force: bool = False) -> Path:
     """Write `run` below `out` as `results/` has it, DEVICE/RUN packed; the path of that folder.
 
-    Raises `RunError` where the run breaks its contract, is not complete, has rows that nobody can
-    check (an import, launches of somebody's own kernels), has a word in its table that a
+    Raises `RunError` where the run breaks its contract, is not complete, has rows that cannot be
+    checked (an import, launches of the user's own kernels), has a word in its table that a
     spreadsheet would run, or is there already; or OSError.
     """
     folder, context = run.folder, run.context
@@ -109,7 +109,7 @@ def submit(run: Run, out: Path, *, force: bool = False) -> Path:
     if target.parent.is_symlink():
         _refuse(target.parent, "a link", "a folder of the device", "name another --out")
     if target.exists() and not force:
-        mend = "name another --out, or say --force"
+        mend = "name another --out, or use --force"
         _refuse(target, "a folder that is there already", "a name that is free", mend)
     with opened(folder / SAMPLES_FILE) as file:
         samples = b"".join(_line(raw) for raw in lines(file, folder) if raw.endswith(b"\n"))

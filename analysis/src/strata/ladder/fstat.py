@@ -1,4 +1,4 @@
-"""The ladder of the F-statistic: which case stands for a rung, and what small pieces cost it."""
+"""The ladder of the F-statistic: the case of each rung, and the cost of small pieces."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -53,7 +53,7 @@ def seconds(case: CaseRows | None) -> float | None:
 
 
 class SmallPieces(NamedTuple):
-    """What a small copy costs, and an allocation with its release, in seconds; and of whom.
+    """The cost of a small copy, and of an allocation with its release, in seconds, by source.
 
     Each rung does without one kind of work of the one before it, and the difference is its price.
     """

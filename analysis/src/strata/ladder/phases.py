@@ -1,7 +1,7 @@
 """The time of a step by phase: traced, and predicted from the run's own atlas.
 
     copies     the number of copies and bytes, by the line through the run's pinned transfers; those
-               to the device, which nobody waits for, each as one of many
+               to the device, which are not waited for, each as one of many
     build      the bytes that its kernels read and write, at the run's rate of reading L2, or DRAM
                if they exceed L2; or the instructions of its comparisons, if they take longer
     search     the floating-point instructions of its distances, at the run's rate
@@ -75,7 +75,7 @@ class Atlas:
         }
         pieces = [row for row in run.of("allocation") if row.text("memory") == "device"]
         piece = min(pieces, key=lambda row: int(row.text("bytes")), default=None)
-        # The next larger one costs many times as much: no stand-in for one that is invalid.
+        # The next larger one costs many times as much, so it cannot replace an invalid one.
         self.allocation = piece.value if piece and piece.valid else None
         peak = atlas.ceilings(run).get("fp32") if run.context.backend == "cuda" else None
         self.instructions = peak.row.value / OPERATIONS_OF_FMA if peak else None

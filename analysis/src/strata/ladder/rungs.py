@@ -21,13 +21,13 @@ PROBLEMS = tuple(PROBLEM_WORDS)
 THESSALY = (32, 4096)
 """Systems, and bodies of each, whose 80 steps are the 4.3e10 interactions of the report."""
 ONCE = "pair_once"
-"""The rung that computes each pair once, and so has an issue limit of its own."""
+"""The rung that computes each pair once, and so has its own issue limit."""
 TENSOR = "tensor_cores"
 """The rung whose pairs are computed by products of matrices: it has one too."""
 SEVERAL = ("several_gpus", "tensor_gpus")
 """The rungs whose work several GPUs share: its bodies, and its pairs."""
 PREFERRED = ("cupti_net", "event")
-"""Of several methods of a quantity, those that stand for it: the peers time with events."""
+"""Of several methods of a quantity, the preferred ones: the peers time with events."""
 
 Place = tuple[str, int, int]
 """Problem, systems, bodies of each: cases at one place can be compared."""
@@ -50,7 +50,7 @@ def rms_bound(rung: Rung, bodies: int) -> float:
 
 
 def size(row: Row) -> tuple[int, int]:
-    """Systems of a case, and bodies of each; 0 if its parameters do not say."""
+    """Systems of a case, and bodies of each; 0 if its parameters lack them."""
     return row.count("systems") or 0, row.count("bodies") or 0
 
 

@@ -74,7 +74,7 @@ def thessaly(run: Run) -> tuple[ThessalyStep, ...]:
 
 SIEGEL = "Siegel et al. 2009"
 SIEGEL_LAYOUTS: Mapping[str, str] = {"aos": "II-A", "soa": "II-B", "aoas": "II-C", "soaoas": "II-D"}
-"""The paper's four layouts, and the sections that tell of them."""
+"""The paper's four layouts, and the sections that describe them."""
 SIEGEL_GAINS: Mapping[str, Mapping[str, float]] = {
     "CUDA 1.0": {"aos": 1.0, "soa": 1.1, "soaoas": 1.5},
     "CUDA 2.2": {"aos": 1.0, "soaoas": 1.3},
@@ -174,5 +174,5 @@ UNROLL_GAINS: Mapping[int, tuple[float, str]] = {
     4: (1.18, "CUDA Handbook, 14.3: the best of Table 14.2"),
     128: (1.18, "Siegel et al. 2009, IV-A: the whole tile"),
 }
-"""Factor of unrolling, speed over the loop as it was, and who says so. The other rows of Table 14.2
+"""Factor of unrolling, speed over the loop as it was, and its author. The other rows of Table 14.2
 are not in the copy that could be read."""

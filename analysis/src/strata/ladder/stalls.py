@@ -21,7 +21,7 @@ STATES: Mapping[str, str] = {
     "imc_miss": "constant cache",
     "no_instruction": "instruction cache",
 }
-"""Of the counted states those that tell something here, in the order in which they are stacked."""
+"""Of the counted states those that matter here, in the order in which they are stacked."""
 WORKING = ("selected", "not_selected")
 """States of a warp in which it does not wait."""
 

@@ -31,7 +31,7 @@ from strata.model.units import factor, number
 from strata.run import Row, Run, grouped
 
 PROBLEMS = ("single", "galaxies")
-"""Whose steps are told; `gravit` has copies in its time."""
+"""Problems of which steps are reported; `gravit` has copies in its time."""
 NEAR = 0.5
 """A code that uses at least half of the issue slots is bound by them, for the rule of instructions:
 with fewer it waits, and fewer instructions would but wait longer."""
@@ -43,7 +43,7 @@ FACTORS: Mapping[str, str] = {
     "clock": "clock",
     "gpus": "GPUs",
 }
-"""Factors of a step, as speed-ups, in the order in which they are told."""
+"""Factors of a step, as speed-ups, in the order in which they are reported."""
 MEASURED: Mapping[str, str] = {
     "instructions": "instructions_per_interaction",
     "issue": "executed_per_cycle",
@@ -87,8 +87,8 @@ COUNTERS = (
     ("tensor pipe used", " %", 1, "pipe_tensor"),
     ("occupancy", " %", 1, "achieved_occupancy"),
 )
-"""Words, unit, the least that says something if both cases have less, and the quantity: those that
-mean something to a reader. Requests of warps in a step are told as those of a thread for each
+"""Words, unit, the least that means something if both cases have less, and the quantity: those that
+mean something to a reader. Requests of warps in a step are reported as those of a thread for each
 interaction."""
 TOLD = 3
 MOVED = 1.05

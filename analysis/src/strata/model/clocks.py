@@ -76,7 +76,7 @@ def loads(run: Run) -> Sequence[CaseRows]:
 
 
 def seconds(one: CaseRows) -> float:
-    """The duration of the load before the first sample; 0 if the case does not say."""
+    """The duration of the load before the first sample; 0 if the case lacks it."""
     try:
         return float(one.text("seconds", "0"))
     except ValueError:

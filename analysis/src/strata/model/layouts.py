@@ -145,7 +145,7 @@ def layout_results(rows: Sequence[Row]) -> tuple[LayoutResult, ...]:
 def sentences(rows: Sequence[Row]) -> tuple[Sentence, ...]:
     """What the run shows about reading particles, by level, for all fields; empty without data.
 
-    A level with only invalid rows gets a sentence that says so.
+    A level with only invalid rows gets a sentence about that.
     """
     results = [one for one in layout_results(rows) if one.fields == "all"]
     alone = {bar[:3] for bar in latency_bars(rows) if bar.fields == "all"}
@@ -185,7 +185,7 @@ def _alone(results: Sequence[LayoutResult]) -> Sentence:
             speeds.append(Cited(factor(result.latency_factor), result.latency.cycles))
     return (
         f" With one {single}, {cheapest.layout} is the cheapest layout (", cited(cheap),
-        f" per warp-read{f'; {ties} cannot be told apart from it' if ties else ''}) and ",
+        f" per warp-read{f'; {ties} cannot be distinguished from it' if ties else ''}) and ",
         f"{dearest.layout} the most expensive (", cited(dear), ").", *speeds, "." if speeds else "",
     )  # fmt: skip
 

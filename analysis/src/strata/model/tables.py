@@ -25,7 +25,7 @@ LATEX = str.maketrans(
     }
     | {"ä": r"{\"a}", "ö": r"{\"o}", "ü": r"{\"u}", "é": r"{\'e}"}
 )
-"""What stands for letters that LaTeX and BibTeX do not take as they are."""
+"""Replacements of letters that LaTeX and BibTeX do not take as they are."""
 
 
 def markdown_text(text: str) -> str:

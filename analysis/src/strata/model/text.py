@@ -18,7 +18,7 @@ class Cited:
 Sentence = tuple[str | Cited, ...]
 
 NONE: Sentence = ("–",)
-"""The cell of a table that has nothing to say."""
+"""An empty cell of a table."""
 
 
 @dataclass(frozen=True, slots=True)

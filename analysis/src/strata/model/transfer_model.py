@@ -24,7 +24,7 @@ PACKINGS = ("none", "packed")
 
 CONFIDENCE = 0.95
 LEAST_POINTS = 4
-"""Two numbers are fitted, and what is left must say how well they are known."""
+"""Two numbers are fitted, and the rest must show how well they are known."""
 
 RESAMPLES = 2000
 

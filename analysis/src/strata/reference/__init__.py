@@ -1,7 +1,7 @@
 """Published figures, each with its source, to be drawn beside a run's own.
 
-The tables are those of `results/reference`; its README says how each row was read. Blank means that
-the source does not say. `bibliography()` returns the sources, `cite` the citation for a text.
+The tables are those of `results/reference`; its README documents how each row was read. A blank is
+missing in the source. `bibliography()` returns the sources, `cite` the citation for a text.
 """
 
 from strata.reference._bibliography import Source, bibliography, cite, read_bibliography, source

@@ -74,7 +74,7 @@ CHASE = "latency_vs_footprint"
 KIB = 1024
 _PLACES = ("shared", "l1", "l2", "l2_far", "dram", "constant_l1", "constant_l15")
 LATENCIES: dict[str, tuple[str, ...]] = {one: (one,) for one in _PLACES} | {"l2": ("l2", "l2_near")}
-"""Panels, and the published levels that stand in each: one L2, or the near part of one of two."""
+"""Panels, and the published levels in each: one L2, or the near part of one of two."""
 
 _OTHER_METRICS = (
     "load_latency_mean",  # next to its median
@@ -86,7 +86,7 @@ _OTHER_METRICS = (
     "constant load that misses both constant caches",
     "store_latency",
 )
-"""What is no dependent load that hits, or stands there twice."""
+"""Values that are not of dependent loads that hit, or that are listed twice."""
 
 
 def latency_marks(own: Mapping[str, Row], panels: Sequence[str]) -> tuple[Mark, ...]:
@@ -193,8 +193,8 @@ INSTRUCTIONS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "shuffle": ("SHFL.IDX", ("SHFL.IDX",)),
 }
 """Operations of `instruction_cost` that are one instruction (or one of PTX, which is a program),
-its name, and what others call the same. `tests/ptx/contracts/instruction_cost.py` says what ours
-are; Jia's MUFU, which may be any function, and the emulated IMAD of Pascal are none of them."""
+its name, and what others call the same. `tests/ptx/contracts/instruction_cost.py` defines ours;
+Jia's MUFU, which may be any function, and the emulated IMAD of Pascal are excluded."""
 _EMULATED = "emulated"
 _ISSUE_COST = "breitbart2008structures"
 """Its cycles are those of issuing a warp, and no latency."""

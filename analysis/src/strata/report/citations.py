@@ -23,7 +23,7 @@ _WHERE = {
     "misc": "howpublished",
     "techreport": "institution",
 }
-"""Kinds of entries, and the field of BibTeX that says where each appeared."""
+"""Kinds of entries, and the field of BibTeX for where each appeared."""
 _LINK = Markup('<a href="#source-{0}">{0}</a>')
 
 

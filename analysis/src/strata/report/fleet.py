@@ -1,6 +1,6 @@
 """Write what a fleet's verdict is.
 
-    fleet.html                      the page: who is out, a heat map, each of the worst GPUs
+    fleet.html                      the page: outliers, a heat map, each of the worst GPUs
     gpus.csv findings.csv           every GPU; all in which any is out
     families.csv quantities.csv     how far GPUs differ in every family and in every row
     compare/RUN/                    a GPU that is out beside the most typical one, row by row

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 MAP = "hierarchy_map"
-"""The name of the figure that stands above all questions, where a run has it."""
+"""The name of the figure above all questions, where a run has it."""
 
 
 class Question(NamedTuple):

@@ -15,14 +15,12 @@ from strata.figures._heading import heading_of
 from strata.figures._images import images
 from strata.figures.roofline import FIGURES
 from strata.roofline.forms import FLOP, INSTRUCTION, Form
-from strata.roofline.verdicts import NO_KERNEL, Entry, ceilings_of, entries, lacking
+from strata.roofline.verdicts import Entry, ceilings_of, entries, lacking
 from strata.run import Device, Run, RunError, write_files
 from strata.run.validate import refuse_repeated
 
-MEASURE = "measure ceilings as well (strata run)"
-BORROW = f"{MEASURE}, or give a run of this device that has ceilings with --ceilings"
 UNKNOWN = "unknown"
-"""The name of a device that a profiler's file does not tell."""
+"""The name of a device that a profiler's file lacks."""
 
 
 def write(
@@ -42,7 +40,7 @@ def write(
     """
     refuse_repeated(runs)
     for run in runs:
-        _check(run, ceilings)
+        _check(run, ceilings, nominal=nominal)
     shown: dict[Form, tuple[Entry, ...]] = {}
     files: dict[str, bytes] = {}
     for form, figure in zip((FLOP, INSTRUCTION), FIGURES, strict=True):
@@ -65,7 +63,7 @@ def write(
     return shown
 
 
-def _check(run: Run, ceilings: Run | None) -> None:
+def _check(run: Run, ceilings: Run | None, *, nominal: bool) -> None:
     """Raises `RunError` for a run without the needed rows, or of another device than `ceilings`."""
     if ceilings:
         lent, own = (_kind(one.context.device) for one in (ceilings, run))
@@ -76,12 +74,12 @@ def _check(run: Run, ceilings: Run | None) -> None:
                 expected=f"those of {_words(run.context.device)}, as in {run.context.run}",
                 mend="give a run of the same device",
             )
-    if lacks := lacking(run, ceilings):
+    if lacks := lacking(run, ceilings, nominal=nominal):
         raise RunError(
             run.folder,
-            found=lacks,
+            found=", and ".join(one.found for one in lacks),
             expected="ceilings of arithmetic and bandwidth, and kernels under them",
-            mend=MEASURE if lacks == NO_KERNEL else BORROW,
+            mend="; ".join(one.fix for one in lacks),
         )
 
 

@@ -17,7 +17,7 @@ WITHOUT_FMA = "fp32 without FMA"
 _ISSUED = 4
 """Warp instructions that an SM issues in a cycle: one of each of its four schedulers."""
 _SAME = 0.97
-"""A lesser ceiling that is this much of the roof, or more, is the roof."""
+"""A lower ceiling that is this much of the roof, or more, is the roof."""
 _KINDS = {
     "fp16x2": ("fp16, packed", 4),
     "fp32": ("fp32", 2),
@@ -33,7 +33,7 @@ _KINDS = {
 class Ceiling:
     """A roof, or a lower ceiling, which limits only kernels without some optimisation.
 
-    `value` (and its interval) is a rate, or a bandwidth if `sloped`; `how` says how it was reached.
+    `value` (and its interval) is a rate, or a bandwidth if `sloped`; `how` is how it was reached.
     `run` is the run that contains it, which may have borrowed it.
     """
 

@@ -9,7 +9,7 @@ SECTOR = 32
 """Bytes."""
 LEVELS = ("l1", "l2", "l3", "dram")
 ONCE = "once"
-"""The level of a point that nobody counted: each body read and each result written once a step."""
+"""The level of an uncounted point: each body read and each result written once a step."""
 LOADS = "loads"
 """The level of a point that is the global loads of a kernel alone, against its sectors."""
 

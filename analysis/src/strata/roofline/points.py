@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import mode
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from strata.ladder import rungs as ladder
 from strata.roofline.ceilings import ISSUE, MAIN, Ceiling
@@ -30,9 +30,19 @@ _MOVED: tuple[tuple[str, dict[str, int]], ...] = (
     ("dram", {"dram_read_bytes": 1, "dram_write_bytes": 1}),
 )
 """What is counted at each level, and the bytes of one; of two ways the second is better."""
+_OPERATIONS = [[f"{kind}_{of}" for of in ("add", "mul", "fma")] for kind in ("fp32", "fp64")]
+_TIMED = ("kernel_time", ladder.RATE)
+_METRICS = {
+    "a time": "gpu__time_duration.sum",
+    "counted operations": "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum,"
+    "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum,"
+    "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
+    "counted traffic": "dram__bytes.sum",
+}
+"""What a profiled kernel needs, and the metrics of Nsight Compute for it."""
 _COUNTED = {FLOP: "flops_per_interaction", INSTRUCTION: "instructions_per_interaction"}
 _Work = tuple[str, float, Sequence[Row], str]
-"""Work of a unit (an interaction, or a launch): on which basis, how much, the rows that say so, and
+"""Work of a unit (an interaction, or a launch): on which basis, how much, its rows, and
 the level of the peak that bounds it."""
 
 
@@ -107,6 +117,49 @@ def points(run: Run, form: Form, *, nominal: bool) -> list[Point]:
     return sorted(_sized(result), key=lambda point: order.index(point.row.benchmark))
 
 
+class Lack(NamedTuple):
+    """What a run lacks for a roofline, and a remedy, both in words."""
+
+    found: str
+    fix: str
+
+
+def lack_of_points(run: Run) -> Lack:
+    """Why a run has no point: no kernel, or kernels without a time, operations or traffic."""
+    kernels = [row for row in run.rows if _of_kernel(row)]
+    if not kernels:
+        return Lack(
+            "no kernel (a rung of the n-body ladder on one device, or another one that was timed "
+            "or profiled whole)",
+            "measure a kernel as well (strata run default --filter nbody), or import a profile "
+            "(strata import) and take the ceilings of this run (--ceilings)",
+        )
+    names = {row.quantity for row in kernels if row.provenance == "counted"}
+    rung = [_COUNTED[FLOP]]
+    has = {
+        "a time": any(row.quantity in ("gpu_time", *_TIMED) for row in kernels),
+        "counted operations": any(names.issuperset(one) for one in (*_OPERATIONS, rung)),
+        "counted traffic": any(names.issuperset(parts) for _, parts in _MOVED),
+    }
+    lacks = [what for what in has if not has[what]]
+    if not lacks:
+        found = "no kernel with a time, traffic, and operations in fp32 or fp64 above 0"
+        return Lack(found, "count all of them of one launch")
+    found = f"kernels without {' and '.join(lacks)}"
+    if any(row.suite != _PROFILED for row in kernels):
+        return Lack(found, "count them as well (strata run --counters auto)")
+    metrics = ",".join(_METRICS[what] for what in lacks)
+    return Lack(found, f"profile them with these metrics as well (ncu --metrics {metrics})")
+
+
+def _of_kernel(row: Row) -> bool:
+    """Whether it is of something that can be a point."""
+    if _of_ladder(row):
+        return ladder.gpus(row) == 1 and row.benchmark not in ladder.SEVERAL
+    timed = row.quantity == "kernel_time" and row.backend == "cuda"
+    return row.suite == _PROFILED or (timed and row.text("form") in _TODAY)
+
+
 def _sized(points: Sequence[Point]) -> list[Point]:
     """The points; rungs of an unusual size have it."""
     of = {one.row.case: ladder.size_words(one.row) for one in points if _of_ladder(one.row)}
@@ -160,10 +213,10 @@ def _counted(cases: ladder.Cases, row: Row, form: Form) -> list[_Work]:
         return [("counted", flops.value, [flops], MAIN)] if flops else []
     operations: dict[str, float] = {}
     said: list[Row] = []
-    for kind in ("fp32", "fp64"):
-        if found := _parts(cases, row, f"{kind}_add", f"{kind}_mul", f"{kind}_fma"):
+    for parts in _OPERATIONS:
+        if found := _parts(cases, row, *parts):
             adds, multiplies, fused = (one.value for one in found)
-            operations[kind] = adds + multiplies + 2 * fused
+            operations[parts[0][:4]] = adds + multiplies + 2 * fused
             said += found
     total = sum(operations.values())
     return [("counted", total, said, max(operations, key=operations.__getitem__))] if total else []

@@ -11,14 +11,15 @@ from dataclasses import replace
 from strata.model.units import SPACE, significant
 from strata.roofline.ceilings import WITHOUT_FMA, Ceiling, ceilings, peaks
 from strata.roofline.forms import FLOP, LOADS, Form, level_words
-from strata.roofline.points import NOMINAL, Point, points
+from strata.roofline.points import NOMINAL, Lack, Point, lack_of_points, points
 from strata.run import Run
 
 TOLERANCE = 0.02
 """How far a point may lie above a roof, beyond the intervals of both: two runs of one benchmark
 agree that well (the timers of a case must)."""
-NO_KERNEL = (
-    "no rung of the n-body ladder on one device, and no other kernel with its operations counted"
+BORROW = (
+    "measure ceilings as well (strata run), or give a run of this device that has ceilings with "
+    "--ceilings"
 )
 
 Entry = Ceiling | Point
@@ -60,13 +61,15 @@ def points_of(entries: Iterable[Entry]) -> list[Point]:
     return [one for one in entries if isinstance(one, Point)]
 
 
-def lacking(run: Run, lender: Run | None = None) -> str | None:
-    """What a run and `lender` lack for a roofline, in words; None if nothing."""
+def lacking(run: Run, lender: Run | None = None, *, nominal: bool = True) -> list[Lack]:
+    """What a run and `lender` lack for a roofline."""
+    lacks = []
     if not any(ceilings(one, FLOP) for one in (run, lender) if one):
-        if not any(one.roof for one in peaks(lender or run, FLOP)):
-            return "no valid rate of multiply-adds in fp32 (the benchmark ceilings)"
-        return "no valid bandwidth of any level (the benchmark bandwidth)"
-    return None if points(run, FLOP, nominal=True) else NO_KERNEL
+        found = "no valid rate of multiply-adds in fp32 (the benchmark ceilings)"
+        if any(one.roof for one in peaks(lender or run, FLOP)):
+            found = "no valid bandwidth of any level (the benchmark bandwidth)"
+        lacks.append(Lack(found, BORROW))
+    return lacks if points(run, FLOP, nominal=nominal) else [*lacks, lack_of_points(run)]
 
 
 def _judged(point: Point, found: Sequence[Ceiling], clocks: Clocks, counted: float | None) -> Point:
@@ -91,7 +94,7 @@ def _judged(point: Point, found: Sequence[Ceiling], clocks: Clocks, counted: flo
 def _cause(
     point: Point, roof: Ceiling, found: Sequence[Ceiling], clocks: Clocks, counted: float | None
 ) -> str:
-    """Why a point may be above a roof, as far as the rows tell, in words."""
+    """Why a point may be above a roof, as far as the rows show, in words."""
     if point.basis == "nominal":
         words = f"{NOMINAL} operations of an interaction are nominal, and "
         if counted is None or counted >= point.value:

@@ -32,7 +32,7 @@ REWRITE = "resume the run (strata run --resume): it regenerates the table from s
 
 
 class RunError(ValueError):
-    """An unusable run: where, what was found, what was expected, how to mend it.
+    """An unusable run: where, what was found, what was expected, how to fix it.
 
     Its text is always one line, whatever the file contains.
     """
@@ -196,7 +196,7 @@ def _inert(cell: object) -> object:
 
 
 def runs_as_formula(cell: object) -> bool:
-    """Whether a spreadsheet would take a cell for a formula; a number is none."""
+    """Whether a spreadsheet would take a cell for a formula; never a number."""
     if not isinstance(cell, str) or not cell.startswith(("=", "+", "-", "@", "\t", "\r")):
         return False
     try:

@@ -1,4 +1,4 @@
-"""Read a run folder into frozen records, or say in one line why it cannot be read.
+"""Read a run folder into frozen records, or raise an error of one line.
 
 `samples.jsonl` is the source: the rows of a run are derived from it, so a run that was interrupted
 at any point stays readable.
@@ -52,7 +52,7 @@ STEP = "step_seconds"
 """The fact of a timed case whose steps have phases: it may be traced."""
 
 BEFORE = Path(__file__).with_name("before.json")
-"""What benchmarks and rungs say of themselves, for the runs of harnesses that did not write it."""
+"""Descriptions of benchmarks and rungs, for the runs of harnesses that did not write it."""
 
 
 def load_run(folder: Path) -> Run:
@@ -83,7 +83,7 @@ def load_context(folder: Path) -> Context:
 
 
 def _refuse_other_folders(folder: Path) -> None:
-    """Raises `RunError` for what is no folder, and for a folder of run folders."""
+    """Raises `RunError` for anything but a folder, and for a folder of run folders."""
     if not folder.is_dir():
         found = "a file" if folder.exists() else "nothing there"
         expected = f"a run folder ({CONTEXT_FILE}, {SAMPLES_FILE}, {MEASUREMENTS_FILE})"
@@ -94,7 +94,7 @@ def _refuse_other_folders(folder: Path) -> None:
     try:
         runs = sorted(one.name for one in folder.iterdir() if one.is_dir() and is_run(one))
     except OSError:
-        return  # reading the context says why
+        return  # reading the context raises the error
     if runs:
         found = f"a folder of {len(runs)} run{'s' * (len(runs) > 1)}"
         mend = f"give one of them, such as {folder / runs[-1]}"
@@ -324,8 +324,8 @@ def merged(timed: Line, counted: Line) -> Line:
 
     A gate that only counters can decide replaces the unverified one of its name, and a gate that
     failed in either phase stays failed. If counting failed or was skipped, the timings are
-    unchanged and the level gate, if unverified, says why. A case that was not timed is unchanged.
-    The harness does the same (`merged` in harness/record/measurement.hpp).
+    unchanged and the level gate, if unverified, has the reason. A case that was not timed is
+    unchanged. The harness does the same (`merged` in harness/record/measurement.hpp).
     """
     if timed.status != "measured":
         return timed
@@ -386,7 +386,7 @@ def _before() -> Mapping[str, Any]:
 
 
 def _context(path: Path) -> tuple[Context, int]:
-    """What `context.json` says, and the version of the run."""
+    """The content of `context.json`, and the version of the run."""
     with opened(path) as file:
         raw = at_once(file, path, MOST_OF_LINE)
     try:

@@ -23,7 +23,7 @@ SHOWN = frozenset(
     throttle_reasons throttled tsc_hz tsc_relative_spread visits warmups warp_size
     """.split()  # noqa: SIM905  (names, a line of them)
 )
-"""Facts that tell of a model, of its state or of a plan; any other may tell of one machine."""
+"""Facts of a model, of its state or of a plan; any other may identify one machine."""
 
 # An absolute path of the measuring machine: at least two steps from the root, a home or a drive. It
 # starts at a word boundary, or after a one-letter compiler flag (-I/opt/include).
@@ -39,7 +39,7 @@ def without_paths(text: str) -> str:
 
 
 def hidden(uuid: str) -> str:
-    """What stands for a UUID, as `strata run --anonymous` writes it: the same for the same GPU."""
+    """The substitute of a UUID, as `strata run --anonymous` writes it: the same for one GPU."""
     if uuid.startswith("sha256-"):
         return uuid
     return f"sha256-{hashlib.sha256(uuid.encode()).hexdigest()[:16]}"

@@ -14,7 +14,7 @@ K = TypeVar("K", bound=Hashable)
 
 
 DIGITS = 18
-"""Of a whole number that is a size or a count; a word of more is no number to us."""
+"""Of a whole number that is a size or a count; a longer word is not read as a number."""
 
 
 class Row(Struct, frozen=True, gc=False):

@@ -122,7 +122,7 @@ class Device(Struct, frozen=True, gc=False):
 
     @property
     def sm_count(self) -> int | None:
-        """Streaming multiprocessors of a GPU; None if the device does not say."""
+        """Streaming multiprocessors of a GPU; None if the device lacks it."""
         value = self.facts.get("sm_count")
         return value if isinstance(value, int) and value > 0 else None
 

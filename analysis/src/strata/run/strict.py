@@ -17,7 +17,7 @@ R = TypeVar("R", bound=msgspec.Struct)
 
 
 class WrongError(ValueError):
-    """What was found in a file, what was expected, and optionally how to mend it."""
+    """What was found in a file, what was expected, and optionally how to fix it."""
 
     def __init__(self, found: str, expected: str, mend: str | None = None) -> None:
         super().__init__()

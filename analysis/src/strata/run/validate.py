@@ -60,7 +60,7 @@ def refuse_unusable(run: Run) -> None:
 
 
 _Faults = Iterator[tuple[str, str, str, str]]
-"""The file, what was found in it, what was expected, how to mend it."""
+"""The file, what was found in it, what was expected, how to fix it."""
 
 
 def _cases(run: Run) -> _Faults:
@@ -71,7 +71,7 @@ def _cases(run: Run) -> _Faults:
     if run.pending and context.state == "complete":
         found = f"{len(run.cases)} of the {len(context.sweep.cases)} cases of a complete run"
         yield SAMPLES_FILE, found, f"every case, including {run.pending[0]}", mend
-    expected = f"cases on {context.backend} only, as {CONTEXT_FILE} says"
+    expected = f"cases on {context.backend} only, as in {CONTEXT_FILE}"
     mend = "keep the results of each device in a separate run; measure again"
     for case in run.cases:
         if case.backend != context.backend:
@@ -87,7 +87,7 @@ def _rows(run: Run) -> _Faults:
     for row in () if run.table is run.rows else run.table or ():
         for name, own in said.items():
             if (found := getattr(row, name)) != own:
-                expected = f"rows of {own} only, as {CONTEXT_FILE} says"
+                expected = f"rows of {own} only, as in {CONTEXT_FILE}"
                 yield MEASUREMENTS_FILE, f"a row of the {name} {found}", expected, REWRITE
 
 

@@ -1,9 +1,9 @@
 """Rules that judge every run when it is read, whenever it was measured and with whichever gates.
 
-A rule checks whether what a run says about a case can be true: its rows compared with each other,
+A rule checks whether the rows of a case can be true: its rows compared with each other,
 and with the limits of the device. A row that breaks a rule keeps its value, becomes invalid, and
-says why (`flow: re-judged: …`); a rule about a whole case adds a gate to it. A row that is right
-but does not mean what its name promises stays valid and says so. Rules ignore rows that are already
+gives the reason (`flow: re-judged: …`); a rule about a whole case adds a gate to it. A correct row
+that does not mean what its name promises stays valid with a note. Rules ignore rows that are
 invalid, and do nothing if the rows do not suffice.
 """
 
@@ -51,7 +51,7 @@ def judged(run: Run) -> Run:
 class Fallen(NamedTuple):
     """Rows that were valid as recorded and break a rule, and the number of their cases.
 
-    `says` are rows that stay valid and say what they are.
+    `says` are rows that stay valid with a note of what they are.
     """
 
     rule: str

@@ -16,10 +16,10 @@ FROM_MEMORY = 0.75
 """Of the bytes that misses of L2 fetch: if the far half of L2 answers some, memory gives half."""
 
 MERGING = ("request_merging",)
-"""Benchmarks that ask which requests are answered as one."""
+"""Benchmarks of which requests are answered as one."""
 
 _NET = re.compile(r"requests and (\d+) sectors counted")
-"""What the model gate says of the sectors of the work alone."""
+"""The detail of the model gate about the sectors of the work alone."""
 
 
 def flow(here: Here) -> Iterator[Broken]:
@@ -49,7 +49,7 @@ def flow(here: Here) -> Iterator[Broken]:
 
 
 def _net_sectors(here: Here) -> float | None:
-    """Sectors requested from L1 minus those of an empty launch; None if the run does not say."""
+    """Sectors requested from L1 minus those of an empty launch; None if the run lacks them."""
     overhead, asked = here.case.facts.get("overhead_sectors"), here.value("l1_load_sectors")
     if isinstance(overhead, int) and asked is not None:
         return asked - overhead

@@ -10,7 +10,7 @@ from strata.run import Case, Row, Run
 class Broken(NamedTuple):
     """What breaks a rule: the whole case, or its rows with these `keys`.
 
-    With `says`, the rows stay valid and say what they are: the case gets an unverified gate.
+    With `says`, the rows stay valid with a note of what they are: the case gets an unverified gate.
     """
 
     rule: str

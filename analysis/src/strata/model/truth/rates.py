@@ -29,8 +29,8 @@ def little(here: Here) -> Iterator[Broken]:
 
     The law holds for the mean. If some warps are served first, the median of all is not the
     latency. A warp alone on its SM waits for no other, and those of near SMs finish before the rate
-    does: then it suffices that the law holds for the slowest. Rows stay valid and say what they
-    are, as those of a newer harness do.
+    does: then it suffices that the law holds for the slowest. Rows stay valid with a note of what
+    they are, as those of a newer harness do.
     """
     if any(gate.name == "little" for gate in here.case.gates):
         return
@@ -121,7 +121,7 @@ def names(here: Here) -> Iterator[Broken]:
 
 
 def time_stamps(here: Here) -> Iterator[Broken]:
-    """A CPU's time-stamp counter has a rate of its own, whatever the clock of its cores.
+    """A CPU's time-stamp counter has its own rate, whatever the clock of its cores.
 
     Runs up to 3eaf1c4 have it as `core_clock`, later ones as `tsc_frequency`.
     """

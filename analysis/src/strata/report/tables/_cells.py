@@ -47,7 +47,7 @@ def percent(value: float) -> str:
 
 
 def small(value: float) -> str:
-    """A net count per item, of many: a negative one is noise, and stands for none."""
+    """A net count per item, of many: a negative one is noise, and is shown as 0."""
     return scientific(value) if value > 0 else "0"
 
 

@@ -2,7 +2,7 @@
 
 The numbers that chapter 4 of Breitbart (2008) prints, each redone by the rungs that are built as it
 tells: version 1 calls the GPU for each sum, version 2 packs the pieces of memory first, version 3
-sums a band by one kernel. Its CPU is one core of the time; beside it stands one of the GPU's host.
+sums a band by one kernel. Its CPU is one core of the time; beside it is one of the GPU's host.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -112,7 +112,7 @@ LINES: Sequence[tuple[str, str, str, float, Answer]] = (
 
 
 def _printed(quantity_of: str, version: float) -> str:
-    """What the source prints, the F-statistic alone where it tells of that."""
+    """The printed value, of the F-statistic alone where the source has it."""
     rows = [
         one for one in reference.fstat()
         if one.version == version and one.quantity == quantity_of

@@ -99,7 +99,7 @@ def _used(rung: str) -> Answer:
 _MANY = Place(131072, "200")
 """The largest of figure 6.2."""
 _ALL = Place(131072)
-"""Who asks everybody does so in any world."""
+"""An all-pairs search does the same work in any world."""
 _FEW = Place(16384, "50")
 LINES: Sequence[tuple[str, str, Answer]] = (
     ("brute force, 16,384 agents (1.1)", "about 21 steps/s", _steps(_FEW, BRUTE)),

@@ -25,7 +25,7 @@ COLUMNS = {
     ("constant_l15", "size"): ("the one behind it", "constant_l15_size"),
 }
 """Level, and what of it (size, line, or what a miss brings in): head of the column, and the
-property that `cache_geometry` measures; the L2 is told by the driver."""
+property that `cache_geometry` measures; the L2 is reported by the driver."""
 
 
 def _own(rows: Iterable[Row], what: str, sought: str) -> Sentence:

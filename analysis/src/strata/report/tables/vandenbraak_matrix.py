@@ -39,7 +39,7 @@ def _over(slow: Row | None, fast: Row | None) -> Sentence:
 
 def make(run: Run) -> Table | None:
     """The paper's rows beside this GPU's kernels; None if none of them was timed on a GPU."""
-    # Launch times by events, of groups accessed at once, by a person and by the mender.
+    # Launch times by events, of groups accessed at once, by hand and by the optimizer.
     timed = [
         row
         for row in run.of("short_words")
