@@ -46,7 +46,7 @@ fi
 [ -e "$out" ] && die "$out: exists; name a new folder"
 mkdir -p "$out"
 
-[ -n "$only" ] || only=$(python3 tools/changed_benchmarks.py "$old" "$new")
+[ -n "$only" ] || only=$(python3 tests/ptx/changed_benchmarks.py "$old" "$new")
 if [ -z "$only" ]; then
   say 'no kernel of a benchmark differs: nothing to compare'
   exit 0

@@ -210,6 +210,18 @@ TEST(InstructionCostRows, AreOfAnSmAndOfTheWholeChip) {
                             {"core_clock by clock64_over_globaltimer", {1.5e9, "Hz"}}}));
 }
 
+TEST(InstructionCostFacts, NameOperationsOfSeveralInstructions) {
+  constexpr const char* name = "instructions_of_an_operation";
+  const auto facts_of = [](const char* operation) {
+    const Experiment experiment = describe(shape_of(operation, 1, 1), gpu(), {});
+    return experiment.facts(experiment);
+  };
+  for (const char* const operation : {"fmin_fmax", "imin_imax", "compare_select", "compare_vote"})
+    EXPECT_EQ(facts_of(operation).at(name), Fact{std::int64_t{2}}) << operation;
+  EXPECT_EQ(facts_of("ffma").at(name), Fact{std::int64_t{1}});
+  EXPECT_FALSE(facts_of("rcp_ieee").contains(name)) << "a short program";
+}
+
 TEST(InstructionCostRows, OfACpuAreInCyclesOfItsCoreToo) {
   const Experiment experiment = describe_host(4);
   const Seen adds{

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """List the benchmarks whose kernels differ between two executables, separated by commas.
 
 changed_benchmarks.py OLD NEW     needs cuobjdump
@@ -13,7 +12,6 @@ import re
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "ptx"))
 from code_contract import dump_of, kernels_of_sass
 from sass_listing import Instruction, opcodes
 
