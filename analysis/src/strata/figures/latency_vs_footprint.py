@@ -60,7 +60,7 @@ def items(run: Run) -> Sequence[Point]:
             level = found_at.level, median(times) if times else None
             # A level of the hierarchy has the same latency here and everywhere else in the report.
             for one in (said[point.row.key] for point in on if point.row.key in said):
-                level = one.row.value, one.time.value if one.time else level[1]
+                level = one.shown.value, one.time.value if one.time else level[1]
             levels |= {point.row.key: level for point in on}
     nowhere = None, None
     return [
