@@ -136,8 +136,8 @@ def test_what_is_counted_of_a_layout_is_shown_together(tmp_path: Path) -> None:
     run = load2(tmp_path, [line, counts(line, found)])
     (said,) = layouts.sentences(run.of("layout_read"))
     assert "".join(part if isinstance(part, str) else part.text for part in said).endswith(
-        " Counted there: aos 28.00 sectors per request, 86 % hits in L1, 100 % hits in L2, "
-        "31.50 active warps per SM."
+        " Counted there: aos 28 sectors per request, 86 % hits in L1, 100 % hits in L2, "
+        "31.5 active warps per SM."
     )
     table = layout_table.make(run)
     assert table

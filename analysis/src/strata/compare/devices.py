@@ -347,33 +347,20 @@ PANELS = (
         lambda _: lambda _: 1e9, known=_LEVEL_NAMES,
     ),
     Panel(
-        "sizes", "Caches", "KiB", "higher", _sizes, lambda _: lambda _: 1024.0,
-    ),
-    Panel(
         "latency", "A warp reads 32 particles, cheapest layout, alone", "cycles", "lower",
         _timed("layout_read", _residency, "warp_read_cycles", warps_per_sm="1", fields="all"),
         known=_LEVEL_NAMES,
     ),
     Panel(
-        "arithmetic", "Arithmetic", "FLOP/cycle/SM or core", "higher",
-        _timed("ceilings", lambda row: row.text("arithmetic"), "flops_per_second"), _cycles,
-    ),
-    Panel(
-        "atomics", "Atomic additions", "1/cycle/SM or core", "higher",
-        _atomics(one=False), _cycles,
-    ),
-    Panel(
-        "atomics_serial", "Atomic additions that the device serialises", "1/cycle", "higher",
+        "atomics_serial", "Atomics that the device serialises", "1/cycle", "higher",
         _atomics(one=True), _device_cycles,
     ),
     Panel(
-        "interactions", "The n-body ladder", "interactions/cycle/SM or core", "higher",
-        lambda run: (
-            (ladder.rung_name(best.row.benchmark), best.row)
-            for best in best_cases(run)
-            if best.row.valid
-        ),
-        _cycles,
+        "sizes", "Caches", "KiB", "higher", _sizes, lambda _: lambda _: 1024.0,
+    ),
+    Panel(
+        "arithmetic", "Arithmetic", "FLOP/cycle/SM or core", "higher",
+        _timed("ceilings", lambda row: row.text("arithmetic"), "flops_per_second"), _cycles,
     ),
     Panel(
         "of_ceiling", "Useful bandwidth of layouts", "% of the device's own read bandwidth",
@@ -383,6 +370,19 @@ PANELS = (
             "useful_bandwidth", fields="all",
         ),
         _ceiling, common=True,
+    ),
+    Panel(
+        "atomics", "Atomic additions", "1/cycle/SM or core", "higher",
+        _atomics(one=False), _cycles,
+    ),
+    Panel(
+        "interactions", "The n-body ladder", "interactions/cycle/SM or core", "higher",
+        lambda run: (
+            (ladder.rung_name(best.row.benchmark), best.row)
+            for best in best_cases(run)
+            if best.row.valid
+        ),
+        _cycles,
     ),
     # In core cycles if a CPU's differ from those of its counter.
     Panel(

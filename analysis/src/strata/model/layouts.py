@@ -9,7 +9,7 @@ from typing import NamedTuple
 from strata.model.cases import CaseRows, by_case, only_noisy, ratio
 from strata.model.names import FIELDS, LAYOUTS, LEVELS, level_name, ordered, rank
 from strata.model.text import Cited, Sentence, cited
-from strata.model.units import factor, number
+from strata.model.units import factor
 from strata.run import Row, grouped
 
 BASELINE = "aos"
@@ -89,7 +89,7 @@ def counts(point: Point) -> Sentence:
 
 def count_text(row: Row) -> str:
     """A count, or a share of hits in per cent."""
-    return f"{100 * row.value:.0f} %" if row.quantity.endswith("_share") else number(row.value)
+    return f"{100 * row.value:.0f} %" if row.quantity.endswith("_share") else f"{row.value:.3g}"
 
 
 def counts_by_layout(points: Iterable[Point]) -> Sentence:
