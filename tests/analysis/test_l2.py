@@ -151,6 +151,9 @@ def test_compare_sets_devices_side_by_side_by_all_their_sms(tmp_path: Path) -> N
     assert load_of["L2"][0]
     assert load_of["L2"][0].value == 282
     assert load_of["half L2, half DRAM"][1]
+    sizes = next(dict(group.lines) for group in groups if group.panel.name == "sizes")
+    shown = {label: one.value / 1024 for label, (one, _) in sizes.items() if one}
+    assert shown == pytest.approx({"L2, used by one SM": 28, "L2, used by all SMs, or more": 32})
     assert "L2, one SM" not in load_of
     side = devices.side_by_side([first, chip(tmp_path / "c", alone)])
     load_of = dict(side.groups[0].lines)

@@ -215,6 +215,18 @@ def _sizes(run: Run) -> Iterator[tuple[str, Row]]:
         by = "the driver" if gpu and level == "l2" else "the guide or system"
         named = (("size", seen), ("reported", f"{level_name(level)}, reported by {by}"))
         yield from ((name, rows[kind]) for kind, name in named if kind in rows)
+        cache = l2(run) if level == "l2" else None
+        if cache and cache.one and "size" not in rows:
+            yield seen, cache.one.last
+        if cache and cache.all:
+            yield "L2, used by all SMs, or more", cache.all.last
+
+
+def _kib(_run: Run) -> Divisor:
+    """KiB of a size, or of the chain that was walked."""
+    return lambda row: (
+        row.value * 1024 / (row.count("footprint") or 1) if row.quantity == "load_cycles" else 1024
+    )
 
 
 def _bandwidths(run: Run) -> Iterator[tuple[str, Row]]:
@@ -356,7 +368,7 @@ PANELS = (
         _atomics(one=True), _device_cycles,
     ),
     Panel(
-        "sizes", "Caches", "KiB", "higher", _sizes, lambda _: lambda _: 1024.0,
+        "sizes", "Caches", "KiB", "higher", _sizes, _kib,
     ),
     Panel(
         "arithmetic", "Arithmetic", "FLOP/cycle/SM or core", "higher",
