@@ -6,8 +6,8 @@
 
 A number is written between `<!--row:RUN.NAME-->` and `<!--/row-->`. docs/numbers.csv defines the
 names; docs/runs.csv defines the folder of each run, and whether today's rules judge its rows; or
-the median, the least or the most over several runs, where rows that only the noise gate rejected
-have a say, so that a number does not depend on which rows passed it. The
+the median, the least or the most over several runs, which includes rows that only the noise gate
+rejected, so that a number does not depend on which rows passed it. The
 text keeps its decimals, with or without a unit. A number with a measured unit outside a marker, or
 a decimal number in a table, needs an entry in docs/given.csv that says what it is.
 
@@ -123,7 +123,7 @@ class Numbers:
         return run.recorded if self.runs[name]["rows"] == "recorded" else run
 
     def value(self, run: str, name: str, *, noisy: bool = False) -> float:
-        """The number in base units, or as a ratio; `noisy` rows have a say over several runs."""
+        """The number in base units, or as a ratio; with `noisy` also by rows that are only noisy."""
         if name not in self.names:
             raise BadInputError(f"{name!r} is not in docs/numbers.csv")
         if (several := self.runs.get(run)) and (over := OVER.get(several["rows"])):

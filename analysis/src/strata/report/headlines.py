@@ -181,7 +181,7 @@ def fp32_ceiling(run: Run) -> Iterator[Headline]:
 
 
 def _remark(limit: Sentence, best: atlas.Best) -> Sentence:
-    """A limit, and where the rate is from."""
+    """A limit, the benchmark of the rate, and a higher noisy rate."""
     told = beside(best)
     return (*limit, *((", ",) if limit and told else ()), *told)
 

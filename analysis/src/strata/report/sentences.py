@@ -63,12 +63,12 @@ def walked(first: Row, last: Row, start: str = ", ") -> Sentence:
 
 
 def over_sms(one: atlas.Latency) -> str:
-    """Whose load represents L2, if that matters."""
+    """The qualifier of a latency that is a median over SMs."""
     return " (median of the SMs)" if one.over else ""
 
 
 def beside(best: atlas.Best) -> Sentence:
-    """Where the best rate is from, and a higher one that only the noise check rejected."""
+    """The benchmark of a best rate, and a higher rate that only the noise gate rejected."""
     source: Sentence = (f"by {best.source}",) if best.source else ()
     noisy = ("up to ", cited(best.noisy), " in a noisy row") if best.noisy else ()
     return (*source, *((", ",) if source and noisy else ()), *noisy)
