@@ -123,7 +123,7 @@ class Numbers:
         return run.recorded if self.runs[name]["rows"] == "recorded" else run
 
     def value(self, run: str, name: str, *, noisy: bool = False) -> float:
-        """The number in base units, or as a ratio; with `noisy` also by rows that are only noisy."""
+        """The number in base units or as a ratio; `noisy`: also of rows that are only noisy."""
         if name not in self.names:
             raise BadInputError(f"{name!r} is not in docs/numbers.csv")
         if (several := self.runs.get(run)) and (over := OVER.get(several["rows"])):
