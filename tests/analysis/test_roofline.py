@@ -62,7 +62,7 @@ def arithmetic(kind: str, rate: float, *, limit: float = 0, **changes: Any) -> L
     ]
     if limit:
         found.append(modelled("flops_per_second", limit, "FLOP/s"))
-    params = {"arithmetic": kind, "form": "square", "warps_per_sm": 32}
+    params = {"arithmetic": kind, "form": changes.pop("form", "square"), "warps_per_sm": 32}
     return case(found, benchmark="ceilings", params=params, **changes)
 
 
@@ -324,9 +324,11 @@ def test_the_best_valid_row_of_any_operation_is_the_roof(tmp_path: Path) -> None
         bandwidth("l2", 12e12, operation="triad"),
         bandwidth("l2", 99e12, operation="copy", noise="failed"),
         bandwidth("shared", 31e12),
+        arithmetic("fp32", 2 * PEAK, form="steady", noise="failed"),
         *rung(1e13, at({"l2": 300})),
     ]
     found = shown(tmp_path, *ceilings(), *lines)
+    assert named(found, "fp32").value == PEAK
     assert named(found, "L2, triad").value == 12e12
     assert named(found, "L2, triad").how == "triad, 16 B wide"
     assert named(found, "L1, shared, read").value == 31e12
