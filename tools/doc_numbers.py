@@ -5,7 +5,9 @@
     doc_numbers.py --write   rewrites the numbers from their rows
 
 A number is written between `<!--row:RUN.NAME-->` and `<!--/row-->`. docs/numbers.csv defines the
-names; docs/runs.csv defines the folder of each run, and whether today's rules judge its rows. The
+names; docs/runs.csv defines the folder of each run, and whether today's rules judge its rows; or
+the median, the least or the most over several runs, which includes rows that only the noise gate
+rejected, so that a number does not depend on which rows passed it. The
 text keeps its decimals, with or without a unit. A number with a measured unit outside a marker, or
 a decimal number in a table, needs an entry in docs/given.csv that says what it is.
 
@@ -17,13 +19,18 @@ from __future__ import annotations
 import csv
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from statistics import median
 
 import strata
 from strata import reference
 from strata.model import atlas
+from strata.model.cases import only_noisy
+from strata.model.hierarchy import hierarchy
+from strata.run.validate import validity
 
 ROOT = Path(__file__).parents[1]
 
@@ -45,6 +52,13 @@ BESIDE = (
 
 REASONS = ("definition", "limit", "version", "published", "other tool", "test")
 """What a number may be that no row proves. `test`: a named command or test of ours prints it."""
+
+OVER: Mapping[str, Callable[[Sequence[float]], float]] = {
+    "median": median,
+    "least": min,
+    "most": max,
+}
+"""What a line of docs/runs.csv may be that names several runs in place of a folder."""
 
 REST = "…"
 """At the end of a text of docs/given.csv: and all that follows up to the next empty line."""
@@ -108,20 +122,25 @@ class Numbers:
         run = self.loaded[folder]
         return run.recorded if self.runs[name]["rows"] == "recorded" else run
 
-    def value(self, run: str, name: str) -> float:
-        """The number in base units, or as a ratio."""
+    def value(self, run: str, name: str, *, noisy: bool = False) -> float:
+        """The number in base units or as a ratio; `noisy`: also of rows that are only noisy."""
         if name not in self.names:
             raise BadInputError(f"{name!r} is not in docs/numbers.csv")
+        if (several := self.runs.get(run)) and (over := OVER.get(several["rows"])):
+            return over([self.value(one, name, noisy=True) for one in several["folder"].split()])
         line = self.names[name]
-        value = self._row_value(run, line)
+        value = self._row_value(run, line, noisy=noisy)
         if per := line["per"]:
             of, _, other = per.rpartition(".")
-            value /= self.value(of or run, other)
+            value /= self.value(of or run, other, noisy=noisy)
         return value
 
-    def _row_value(self, run: str, line: Mapping[str, str]) -> float:
-        special = {"run": self._of_run, "atlas": self._of_atlas, "published": _published}
-        of = special.get(line["of"], self._rows)
+    def _row_value(self, run: str, line: Mapping[str, str], *, noisy: bool) -> float:
+        special = {
+            "run": self._of_run, "atlas": self._of_atlas, "map": self._of_map,
+            "published": _published,
+        }  # fmt: skip
+        of = special.get(line["of"], partial(self._rows, noisy=noisy))
         try:
             found = of(run, line)
         except (AttributeError, KeyError) as error:
@@ -136,7 +155,7 @@ class Numbers:
         gates = [gate for case in told.cases for gate in case.gates if gate.name == line["params"]]
         known: dict[str, float] = {
             "cases": sum(case.status == "measured" for case in told.cases),
-            "valid": sum(row.valid for row in told.rows) / len(told.rows),
+            "valid": next(of.valid / of.rows for of in validity(told) if of.kind == "timed"),
             "passed": sum(gate.verdict == "passed" for gate in gates),
         }
         if counters := told.context.counters:
@@ -144,12 +163,12 @@ class Numbers:
             known["counting"] = counters.counting_seconds
         return [known[line["quantity"]]]
 
-    def _rows(self, run: str, line: Mapping[str, str]) -> Sequence[float]:
+    def _rows(self, run: str, line: Mapping[str, str], *, noisy: bool) -> Sequence[float]:
         wanted = dict(part.split("=", 1) for part in line["params"].split(";") if part)
         return [
             row.value
             for row in self.run(run).of(line["of"])
-            if row.valid
+            if (row.valid or (noisy and only_noisy(row)))
             and row.quantity == line["quantity"]
             and line["method"] in ("", row.method)
             and all(row.params.get(axis) == value for axis, value in wanted.items())
@@ -163,6 +182,11 @@ class Numbers:
         if line["quantity"]:
             found = getattr(found, line["quantity"], None)
         return [] if found is None else [found.value if isinstance(found, strata.Row) else found]
+
+    def _of_map(self, run: str, line: Mapping[str, str]) -> Sequence[float]:
+        """The number of a level (`params`) as in the map: its `quantity` is a key of `WHAT`."""
+        found = hierarchy(self.run(run)).numbers(line["params"])[line["quantity"]].value
+        return [] if found is None else [found]
 
     def text(self, run: str, name: str, like: str) -> str:
         """The number in the format of `like`: its decimals, and its unit if it has one."""

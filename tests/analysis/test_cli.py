@@ -72,8 +72,15 @@ def test_summary_gives_programs_the_same_numbers() -> None:
     words = strata("summary", HOST_RUN).stdout
     assert len(data["numbers"]) == 9
     assert all(f"\n{name} " in words for name in data["numbers"])
-    assert data["numbers"]["L1 latency, cheapest layout"] == {"value": 46.128, "unit": "tsc_cycle"}
-    assert f"{data['valid_rows']} of {data['rows']}" in words
+    best = data["numbers"]["L1 latency, cheapest layout"]
+    assert (best["value"], best["unit"]) == (46.128, "tsc_cycle")
+    assert best["low"] <= best["value"] <= best["high"]
+    assert "/layout=soaoas/" in best["case"]
+    assert data["l2"] == {}
+    timed = data["validity"]["timed"]
+    assert f"{timed['valid']} of {timed['rows']} (" in words
+    assert data["rows"] == sum(one["rows"] for one in data["validity"].values())
+    assert data["valid_rows"] == sum(one["valid"] for one in data["validity"].values())
     assert f"{data['measured_cases']} of {data['cases']}" in words
 
 
@@ -81,6 +88,7 @@ def test_a_number_in_two_units_and_two_numbers_of_a_kind_have_names() -> None:
     run = DATA / "excerpt-nvidia-h200-20261121T235015Z-0683d2f"
     numbers = json.loads(strata("summary", "--json", run).stdout)["numbers"]
     assert numbers["L1 latency"]["unit"] == "cycle"
+    assert 1e-9 < numbers["L1 latency"]["seconds"] < 1e-7
     assert {"cache sizes L1", "cache sizes L2"} <= set(numbers)
 
 
@@ -96,12 +104,13 @@ def test_summary_says_how_many_rows_have_proof_of_their_level() -> None:
 
 def test_validate_says_sound_for_each_run() -> None:
     done = strata("validate", GPU_RUN, HOST_RUN, COUNTED_RUN)
+    counts = "timed 904 of 924, counted 449 of 463, modelled 622 of 630"
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
-        f"{GPU_RUN}: sound (108 cases, 1084 rows)",
+        f"{GPU_RUN}: sound (108 cases, 1084 rows; valid: timed 1072 of 1084)",
         "  little         1 rows of 1 cases re-judged: valid, and say what they are",
-        f"{HOST_RUN}: sound (76 cases, 768 rows)",
-        f"{COUNTED_RUN}: sound (223 cases, 2017 rows)",
+        f"{HOST_RUN}: sound (76 cases, 768 rows; valid: timed 768 of 768)",
+        f"{COUNTED_RUN}: sound (223 cases, 2017 rows; valid: {counts})",
     ]
 
 

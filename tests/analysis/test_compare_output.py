@@ -567,7 +567,9 @@ def test_the_parts_of_l2_are_those_of_the_map(tmp_path: Path) -> None:
         if group.panel.name in ("load", "load_time")
     }
     for level, label, cycles in (
-        ("l2", "L2", 281.0), ("l2_near", "L2, near part", 290.0), ("l2_far", "L2, far part", 488.0)
+        ("l2", "L2, one SM", 281.0),
+        ("l2_near", "L2, near part", 290.0),
+        ("l2_far", "L2, far part", 488.0),
     ):  # fmt: skip
         shown = found.numbers(level)
         for panel, what, scale in (("load", "cycles", 1.0), ("load_time", "time", 1e-9)):

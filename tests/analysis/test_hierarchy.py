@@ -177,19 +177,22 @@ def test_a_number_that_other_levels_have_is_missing_with_its_reason(tmp_path: Pa
     shared = reasons(found, "shared")
     assert (shared["line"], shared["sector"]) == (BANKS, BANKS)
     for level, names in (
-        ("l2_near", ["bandwidth"]), ("l2_far", ["size", "bandwidth"]),
+        ("l2_near", ["bandwidth"]), ("l2_far", ["bandwidth"]),
         ("dram_near", ["bandwidth"]), ("dram_far", ["bandwidth"]), ("dram", ["line", "sector"]),
     ):  # fmt: skip
         why = reasons(found, level)
         assert {name: why.get(name) for name in names} == dict.fromkeys(names, UNTOLD), level
     assert "size" not in found.numbers("dram_far")  # a half of the memory is no part with a size
-    # In the terminal the footnote stands in the column of the number.
+    assert "size" not in found.numbers("l2_far")  # what one SM uses is a number of the whole L2
+    # In the terminal a word stands in the column of the number, and the reason is a note.
     lines = map_text.text([found]).splitlines()
-    notes = {line.partition(" ")[2]: line.partition(" ")[0] for line in lines if line[0] == "["}
     (far,) = (line for line in lines if "far part" in line)
-    assert far.split().count(notes[UNTOLD]) == 2
+    assert far.split().count("–") == 1
     (box,) = (line for line in lines if "Shared memory" in line)
-    assert box.split().count(notes[BANKS]) == 2
+    assert box.split().count("–") == 2
+    assert not any(BANKS in line for line in lines)
+    notes = map_text.text([found], notes=True)
+    assert f"\nShared memory, line; Shared memory, sector: {BANKS}\n" in notes
 
 
 def test_numbers_that_one_reason_lacks_take_one_line_of_a_box() -> None:
@@ -371,13 +374,13 @@ def test_notes_below_the_map_break_between_words(tmp_path: Path) -> None:
     detail = " ".join(f"word{number}" for number in range(60))
     noisy = measurement("load_time", [1], unit="s", noise="failed", detail=detail)
     found = hierarchy(gpu(tmp_path, [chase("shared", 4096, 23, extra=[noisy])]))
-    lines = map_text.text([found]).splitlines()
+    lines = map_text.text([found], notes=True).splitlines()
     assert max(map(len, lines)) <= map_text.WIDE
     first = next(number for number, line in enumerate(lines) if "word0" in line)
     last = next(n for n, line in enumerate(lines) if n > first and line.endswith(" …"))
     note = " ".join(" ".join(lines[first : last + 1]).split())
     whole = f"1.00 s, not valid: noise: {detail}".split()
-    shown = note.removesuffix(" …").split()[1:]
+    shown = note.removesuffix(" …").removeprefix("Shared memory, latency: ").split()
     assert last > first
     assert shown == whole[: len(shown)]
     assert len(shown) > 10

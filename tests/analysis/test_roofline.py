@@ -62,7 +62,7 @@ def arithmetic(kind: str, rate: float, *, limit: float = 0, **changes: Any) -> L
     ]
     if limit:
         found.append(modelled("flops_per_second", limit, "FLOP/s"))
-    params = {"arithmetic": kind, "form": "square", "warps_per_sm": 32}
+    params = {"arithmetic": kind, "form": changes.pop("form", "square"), "warps_per_sm": 32}
     return case(found, benchmark="ceilings", params=params, **changes)
 
 
@@ -212,7 +212,7 @@ def test_above_its_level_by_more_than_the_tolerance_is_an_error(
         (words,) = problems(found)
         name = level_words(level)
         assert words.startswith(
-            f"tiled (counted) at {name} is 5.0\u00a0% above {name} (nbody/tiled"
+            f"tiled (counted) at {name} is 5.0\u00a0% above {name}, read (nbody/tiled"
         )
 
 
@@ -324,18 +324,20 @@ def test_the_best_valid_row_of_any_operation_is_the_roof(tmp_path: Path) -> None
         bandwidth("l2", 12e12, operation="triad"),
         bandwidth("l2", 99e12, operation="copy", noise="failed"),
         bandwidth("shared", 31e12),
+        arithmetic("fp32", 2 * PEAK, form="steady", noise="failed"),
         *rung(1e13, at({"l2": 300})),
     ]
     found = shown(tmp_path, *ceilings(), *lines)
-    assert named(found, "L2").value == 12e12
-    assert named(found, "L2").how == "triad, 16 B wide"
-    assert named(found, "L1, shared").value == 31e12
+    assert named(found, "fp32").value == PEAK
+    assert named(found, "L2, triad").value == 12e12
+    assert named(found, "L2, triad").how == "triad, 16 B wide"
+    assert named(found, "L1, shared, read").value == 31e12
 
 
 def test_a_rate_beyond_its_limit_is_no_roof_where_another_is(tmp_path: Path) -> None:
     beyond = bandwidth("dram", 4.1e12, share=1.01, width=8)
     found = shown(tmp_path, *ceilings(), beyond, *rung(1e13, at({"l2": 300})))
-    assert named(found, "DRAM").value == BANDWIDTHS["dram"]
+    assert named(found, "DRAM, read").value == BANDWIDTHS["dram"]
 
 
 def test_an_invalid_ceiling_bounds_nothing_and_is_named(tmp_path: Path) -> None:
@@ -346,10 +348,10 @@ def test_an_invalid_ceiling_bounds_nothing_and_is_named(tmp_path: Path) -> None:
         *rung(50e12, at({"dram": 0.5, "l2": 300})),
     ]
     found = shown(tmp_path, *lines)
-    assert not named(found, "DRAM").valid
+    assert not named(found, "DRAM, read").valid
     assert points(found)["dram"].above is None
     assert points(found)["dram"].share is None
-    assert "Not drawn, because none of their rows is valid: DRAM." in caption(found)
+    assert "Not drawn, because none of their rows is valid: DRAM, read." in caption(found)
     assert not any("DRAM" in words.text for words in layers(found, Words))
     rates = [mark.value / mark.place for one in layers(found, Series) for mark in one.marks]
     assert not any(rate == pytest.approx(4) for rate in rates)  # TB/s
@@ -430,9 +432,9 @@ def test_lesser_ceilings_are_those_that_lack_something(tmp_path: Path) -> None:
         "fp16, packed": 2 * PEAK,
         "fp64": 0.5 * PEAK,
         "fp32 without FMA": 0.49 * PEAK,
-        "L2, ungrouped": 8e12,
-        "L2, uncoalesced": 2.5e12,
-        "DRAM, uncoalesced": 0.7e12,
+        "L2, read, ungrouped": 8e12,
+        "L2, read, uncoalesced": 2.5e12,
+        "DRAM, read, uncoalesced": 0.7e12,
     }
     assert points(found)["l2"].above is None
 
@@ -448,12 +450,14 @@ def test_theoretical_ceilings_come_from_the_rows_and_the_device(tmp_path: Path) 
     ]
     run = run_of(tmp_path, *lines)
     theory = [c for c in ceilings_of(entries([run])) if c.basis == "theoretical"]
-    assert {c.name: c.value for c in theory} == pytest.approx({"fp32": 1.01 * PEAK, "DRAM": 5e12})
+    assert {c.name: c.value for c in theory} == pytest.approx(
+        {"fp32": 1.01 * PEAK, "DRAM, read": 5e12}
+    )
     found = entries([run], INSTRUCTION)
     assert named(found, "issue").value == pytest.approx(PEAK / 64)
     assert named(found, "issue", "theoretical").value == pytest.approx(4 * SMS * CLOCK)
     assert named(found, "issue", "theoretical").how == "4 a cycle × 132 SMs × clock"
-    assert named(found, "DRAM").value == pytest.approx(4e12 / 32)
+    assert named(found, "DRAM, read").value == pytest.approx(4e12 / 32)
 
 
 def test_invalid_counts_make_an_invalid_point(tmp_path: Path) -> None:
@@ -477,7 +481,7 @@ def test_a_cpu_has_nominal_points_and_no_instructions(tmp_path: Path) -> None:
     run = run_of(tmp_path, *lines, backend="host")
     found = entries([run])
     assert [point.level for point in points_of(found)] == [ONCE]
-    assert [c.name for c in ceilings_of(found)] == ["fp32", "L1", "L2", "L3"]
+    assert [c.name for c in ceilings_of(found)] == ["fp32", "L1, read", "L2, read", "L3, read"]
     assert entries([run], INSTRUCTION) == ()
     assert "each body read once" in caption(found)
 

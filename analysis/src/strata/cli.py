@@ -26,7 +26,7 @@ from strata.roofline.table import table
 from strata.run import Run, RunError, one_line
 from strata.run.files import visible
 from strata.run.private import anonymous
-from strata.run.validate import findings, refuse_repeated
+from strata.run.validate import findings, refuse_repeated, validity
 
 BAD_INPUT = 2
 ADD = "fleet add"
@@ -125,14 +125,19 @@ def summary(
             "Print only the memory levels, as boxes; several runs side by side.", None, "--map"
         ),
     ] = False,
+    notes: Annotated[
+        bool, _option("With --map: also print why a number is missing.", None, "--notes")
+    ] = False,
     as_json: Annotated[
         bool, _option("Print the ten numbers for programs, as JSON.", None, "--json")
     ] = False,
 ) -> None:
     """Summarise a run in a few sentences and ten numbers."""
     if as_map:
-        _print_map(list(map(load_run, runs)))
+        _print_map(list(map(load_run, runs)), notes=notes)
         return
+    if notes:
+        _fail("found --notes without --map; expected both")
     if len(runs) > 1:
         _fail(f"found {len(runs)} runs; expected one, or --map to show several side by side")
     loaded = load_run(runs[0])
@@ -315,7 +320,8 @@ def validate(runs: Runs) -> None:
         else:
             unfinished = "" if run.context.state == "complete" else f", {run.context.state}"
             counts = f"{len(run.cases)} cases, {len(run.rows)} rows{unfinished}"
-            _say(f"{folder}: sound ({counts})")
+            valid = ", ".join(f"{k} {good} of {rows}" for k, rows, good in validity(run) if rows)
+            _say(f"{folder}: sound ({counts}; valid: {valid})")
             for rule, rows, cases, says in fallen(run):
                 told = "valid, and say what they are" if says else "not valid"
                 _say(f"  {rule:<8} {rows:>7} rows of {cases} cases re-judged: {told}")
@@ -410,12 +416,12 @@ def _print_table(run: Run) -> None:
         _say(f"{title}\n{tables.terminal(table, head=False)}".rstrip("\n"))
 
 
-def _print_map(runs: Sequence[Run]) -> None:
+def _print_map(runs: Sequence[Run], *, notes: bool) -> None:
     """Print the map of devices of one kind, in letters that the terminal supports."""
     refuse_repeated(runs)
     if len({run.context.backend for run in runs}) > 1:
         _fail("found runs of a GPU and of a CPU; expected one kind, with the same levels")
-    text = map_text.text([hierarchy(run) for run in runs])
+    text = map_text.text([hierarchy(run) for run in runs], notes=notes)
     _say(map_text.plain_letters(text, sys.stdout.encoding or "utf-8"))
 
 

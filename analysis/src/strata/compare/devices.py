@@ -20,6 +20,7 @@ from strata.ladder import rungs as ladder
 from strata.ladder.best import best_cases
 from strata.model import LEVELS, Table, atlas, level_name, ordered
 from strata.model.cases import CYCLE_CLOCKS, by_case
+from strata.model.l2 import l2
 from strata.model.units import SPACE, number
 from strata.reference import Published, published
 from strata.run import Row, Run, RunError, grouped
@@ -175,22 +176,73 @@ def _timed(benchmark: str, label: Callable[[Row], str], *quantities: str, **axes
 
 LOADS = {
     "shared": "shared", "constant_l1": "constant, L1", "l1": "L1", "constant_l15": "constant, L1.5",
-    "l2": "L2", "l2_near": "L2, near part", "l2_far": "L2, far part", "l3": "L3", "dram": "DRAM",
+    "l2": "L2", "l2_one": "L2, one SM", "l2_near": "L2, near part", "l2_far": "L2, far part",
+    "l3": "L3", "half_l2": "half L2, half DRAM", "dram": "DRAM",
 }  # fmt: skip
 """What a load hits, nearest first: a chain in L2 as in L1, and single lines of one of its parts."""
+ONE_SM = (
+    "L2, one SM: depends on the SM that a run chose, so some cycles are no difference of devices; "
+    "L2 is the median of the SMs."
+)
 
 
 def _loads(run: Run) -> Iterator[tuple[str, Row]]:
-    """A dependent load from each level, in cycles."""
-    gpu = atlas.own_latencies(run)
-    cpu = {level_name(level): one.row for level, one in atlas.latencies(run).items()}
-    yield from ((LOADS[level], row) for level, row in gpu.items())
+    """A dependent load from each level, in cycles; of L2 over all SMs, if that was measured."""
+    gpu, found = atlas.own_latencies(run), atlas.latencies(run)
+    cpu = {level_name(level): one.row for level, one in found.items()}
+    one = _of_one_sm(run)
+    named = (("l2_one" if level == "l2" and one else level, row) for level, row in gpu.items())
+    yield from ((LOADS[level], row) for level, row in named)
+    if (cache := l2(run)) and cache.beyond:
+        yield LOADS["half_l2"], cache.beyond.row
     yield from ({} if gpu else cpu).items()
+
+
+def _of_one_sm(run: Run) -> bool:
+    """Whether the latency of L2 is that of the SM which the run chose."""
+    load = atlas.latencies(run).get("l2")
+    return run.context.backend == "cuda" and load is not None and not load.over
+
+
+def _sizes(run: Run) -> Iterator[tuple[str, Row]]:
+    """What loads find of each cache, and what is reported, each under its name."""
+    gpu = run.context.backend == "cuda"
+    for level in ("l1", "l2", "l3"):
+        rows = atlas.geometry(run, f"{level}_size")
+        seen = (
+            f"{level_name(level)}, used by one SM" if gpu and level == "l2" else level_name(level)
+        )
+        by = "the driver" if gpu and level == "l2" else "the guide or system"
+        named = (("size", seen), ("reported", f"{level_name(level)}, reported by {by}"))
+        yield from ((name, rows[kind]) for kind, name in named if kind in rows)
+        cache = l2(run) if level == "l2" else None
+        if cache and cache.one and "size" not in rows:
+            yield seen, cache.one.last
+        if cache and cache.all:
+            yield "L2, used by all SMs, or more", cache.all.last
+
+
+def _kib(_run: Run) -> Divisor:
+    """KiB of a size, or of the chain that was walked."""
+    return lambda row: (
+        row.value * 1024 / (row.count("footprint") or 1) if row.quantity == "load_cycles" else 1024
+    )
+
+
+def _bandwidths(run: Run) -> Iterator[tuple[str, Row]]:
+    """What each level gives at most, by whichever benchmark proves it."""
+    yield from ((level_name(level), best.row) for level, best in atlas.bandwidths(run).items())
+
+
+def _per_cycle(run: Run) -> Iterator[tuple[str, Row]]:
+    """The same in bytes per cycle of each SM or core."""
+    for level, best in atlas.bandwidths(run).items():
+        yield level_name(level), best.per_cycle or best.row
 
 
 def _load_times(run: Run) -> Iterator[tuple[str, Row]]:
     """The same by an outside timer, if there is one."""
-    times = {one.row.key: one.time for one in atlas.latencies(run).values()}
+    times = {one.row.key: one.time for one in atlas.latencies(run).values() if not one.over}
     yield from ((label, times.get(row.key) or row) for label, row in _loads(run))
 
 
@@ -202,7 +254,8 @@ def _nanoseconds(run: Run) -> Divisor:
 
 def _their_loads(run: Run) -> Iterator[Told]:
     own = atlas.own_latencies(run)
-    return _told(published.latency_marks(own, tuple(own)), LOADS)
+    one = {"l2": LOADS["l2_one"]} if _of_one_sm(run) else {}
+    return _told(published.latency_marks(own, tuple(own)), LOADS | one)
 
 
 def _their_bandwidths(run: Run) -> Iterator[Told]:
@@ -246,9 +299,33 @@ def _cycles(run: Run) -> Divisor:
 
 def _ceiling(run: Run) -> Divisor:
     """One percent of the best read bandwidth of the level of a row's data."""
-    rows = [row for _, row in _timed("bandwidth", _level, "bandwidth", operation="read")(run)]
-    ceilings = {row.text("level"): row.value for row in sorted(rows, key=_value)}
+    ceilings = {level: best.row.value for level, best in atlas.bandwidths(run).items()}
     return lambda row: ceilings.get(row.text("residency"), 0.0) / 100
+
+
+def _of_bytes(run: Run) -> Divisor:
+    """None for bytes per cycle; for bytes per second the clock times the working SMs or cores."""
+    cycles = _cycles(run)
+    return lambda row: cycles(row) if row.unit == "B/s" else 1.0
+
+
+def _atomics(*, one: bool) -> Rows:
+    """Atomic additions to one address or line of memory, or to others.
+
+    The device serialises the former: SMs or cores do not share this work.
+    """
+    found = _timed("atomics", _target, "atomic_rate", operation="add_int")
+
+    def serial(row: Row) -> bool:
+        return row.text("target") in ("same", "line") and row.text("space") != "shared"
+
+    return lambda run: ((label, row) for label, row in found(run) if serial(row) == one)
+
+
+def _device_cycles(run: Run) -> Divisor:
+    """The clock under the load of the case."""
+    clocks = _clocks(run)
+    return lambda row: clocks.get(row.case, 0.0)
 
 
 def _target(row: Row) -> str:
@@ -261,7 +338,7 @@ def _named(axis: str) -> Callable[[Row], str]:
     return lambda row: level_name(row.text(axis))
 
 
-_level, _residency = map(_named, ("level", "residency"))
+_residency = _named("residency")
 _LEVEL_NAMES = tuple(level_name(level) for level in LEVELS)
 
 PANELS = (
@@ -274,14 +351,12 @@ PANELS = (
         known=tuple(LOADS.values()),
     ),
     Panel(
-        "bandwidth", "Read bandwidth", "B/cycle/SM or core", "higher",
-        _timed("bandwidth", _level, "bandwidth_per_sm", operation="read"),
+        "bandwidth", "Read bandwidth", "B/cycle/SM or core", "higher", _per_cycle, _of_bytes,
         known=_LEVEL_NAMES, theirs=_their_bandwidths,
     ),
     Panel(
-        "bandwidth_all", "Read bandwidth, in all", "GB/s", "higher",
-        _timed("bandwidth", _level, "bandwidth", operation="read"), lambda _: lambda _: 1e9,
-        known=_LEVEL_NAMES,
+        "bandwidth_all", "Read bandwidth, in all", "GB/s", "higher", _bandwidths,
+        lambda _: lambda _: 1e9, known=_LEVEL_NAMES,
     ),
     Panel(
         "latency", "A warp reads 32 particles, cheapest layout, alone", "cycles", "lower",
@@ -289,21 +364,15 @@ PANELS = (
         known=_LEVEL_NAMES,
     ),
     Panel(
+        "atomics_serial", "Atomics that the device serialises", "1/cycle", "higher",
+        _atomics(one=True), _device_cycles,
+    ),
+    Panel(
+        "sizes", "Caches", "KiB", "higher", _sizes, _kib,
+    ),
+    Panel(
         "arithmetic", "Arithmetic", "FLOP/cycle/SM or core", "higher",
         _timed("ceilings", lambda row: row.text("arithmetic"), "flops_per_second"), _cycles,
-    ),
-    Panel(
-        "atomics", "Atomic additions", "1/cycle/SM or core", "higher",
-        _timed("atomics", _target, "atomic_rate", operation="add_int"), _cycles,
-    ),
-    Panel(
-        "interactions", "The n-body ladder", "interactions/cycle/SM or core", "higher",
-        lambda run: (
-            (ladder.rung_name(best.row.benchmark), best.row)
-            for best in best_cases(run)
-            if best.row.valid
-        ),
-        _cycles,
     ),
     Panel(
         "of_ceiling", "Useful bandwidth of layouts", "% of the device's own read bandwidth",
@@ -313,6 +382,19 @@ PANELS = (
             "useful_bandwidth", fields="all",
         ),
         _ceiling, common=True,
+    ),
+    Panel(
+        "atomics", "Atomic additions", "1/cycle/SM or core", "higher",
+        _atomics(one=False), _cycles,
+    ),
+    Panel(
+        "interactions", "The n-body ladder", "interactions/cycle/SM or core", "higher",
+        lambda run: (
+            (ladder.rung_name(best.row.benchmark), best.row)
+            for best in best_cases(run)
+            if best.row.valid
+        ),
+        _cycles,
     ),
     # In core cycles if a CPU's differ from those of its counter.
     Panel(
@@ -336,6 +418,8 @@ def section(found: Devices) -> Section:
 def notes(found: Devices) -> tuple[str, ...]:
     """What cycles and published values are, in one; then the sources, each with its number."""
     told = [CPU_CYCLES] if any(run.context.backend == "host" for run in found.runs) else []
+    labels = {label for group in found.groups for label, _ in group.lines}
+    told += [ONE_SM] if LOADS["l2_one"] in labels else []
     numbers = [one for group in found.groups for _, line in group.lines for one in line if one]
     cited = {int(n) for one in numbers for n in re.findall(r"\d+", one.cited)}
     listed = [

@@ -21,7 +21,7 @@ class Point:
 
     With several SMs, `low` and `high` are the nearest and the farthest SM. `seconds` is by an
     outside timer; `plateau` is the level of the point's plateau in cycles, and `plateau_seconds`
-    the same in seconds.
+    the same in seconds; `half_dram`: whether half of its loads come from memory, half from L2.
     """
 
     case: CaseRows
@@ -35,6 +35,7 @@ class Point:
     seconds: float | None
     plateau: float | None = None
     plateau_seconds: float | None = None
+    half_dram: bool = False
 
 
 def label(point: Point) -> str:

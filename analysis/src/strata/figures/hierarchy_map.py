@@ -84,8 +84,12 @@ def _caption(found: Sequence[Item]) -> str:
         "device: whole copies of pinned memory.",
         any(item.level.part_of for item in found)
         and "Near and far: loads of lines whose home is on the SM's side of L2, and on the "
-        "other; ≈ by the SM clock. The near part is what one SM finds; parts are drawn as "
-        "halves.",
+        "other; ≈ by the SM clock; parts are drawn as halves. The latency of L2 is the median of "
+        "the SMs, if all were measured; used by one SM, by all SMs: where their loads begin to "
+        "take longer.",
+        any(item.number.what == "half_l2" for item in found)
+        and "Half from L2: chains of one SM that miss the near part; the far part serves half of "
+        "their loads, memory the rest.",
         "Facts are reported by the device or its host, not measured. Small marks: why a "
         "number is missing.",
     )

@@ -141,10 +141,11 @@ def _loads(rows: dict[str, Row]) -> str:
         return valid if len(valid) == len(found) else []
 
     load, dram = both("load"), both("dram")
+    first_touch = fmean(rows[f"{side}_load_cycles"].value for side in LINES) if load else 0.0
     return prose(
         load
         and f"A load of a line without a copy in the other half takes {load[0]} cycles near "
-        f"and {load[1]} far (medians over SMs).",
+        f"and {load[1]} far (medians over SMs): {number(first_touch)} on average at first touch.",
         dram
         and f"A load served by memory takes {dram[0]} cycles behind the SM's own side of L2 "
         f"and {dram[1]} behind the other (medians over SMs). Before such a load all SMs "

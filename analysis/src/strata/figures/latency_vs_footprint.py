@@ -16,6 +16,7 @@ from strata.figures import _chase as chase
 from strata.figures._chase import Point
 from strata.figures._figure import Figure, attributes, prose
 from strata.model import atlas, ordered, plateaus
+from strata.model.l2 import L2, l2
 from strata.model.units import SPACE, count, quantity, short, size, unit_name
 from strata.run import Run
 
@@ -51,23 +52,46 @@ def items(run: Run) -> Sequence[Point]:
     strides = Counter(sorted(point.stride for point in found))
     drawn = [point for point in found if point.stride == strides.most_common(1)[0][0]]
     levels: dict[object, tuple[float, float | None]] = {}
+    cache = l2(run)
+    reach = cache and cache.one
     for space, curve in curves(drawn).items():
         sizes, loads = [float(p.footprint) for p in curve], [p.row.value for p in curve]
-        said = {one.row.key: one for one in atlas.latencies(run, space).values()}
+        said = {one.row.key: (at, one) for at, one in atlas.latencies(run, space).items()}
         for found_at in plateaus.find(sizes, loads):
             on = curve[found_at.start : found_at.stop + 1]
             times = [point.seconds for point in on if point.seconds is not None]
             level = found_at.level, median(times) if times else None
             # A level of the hierarchy has the same latency here and everywhere else in the report.
-            for one in (said[point.row.key] for point in on if point.row.key in said):
-                level = one.row.value, one.time.value if one.time else level[1]
+            for place, one in (said[p.row.key] for p in on if p.row.key in said):
+                level = one.shown.value, one.time.value if one.time else level[1]
+                if reach and place == "l2":
+                    on = [p for p in on if p.footprint <= (reach.last.count("footprint") or 0)]
             levels |= {point.row.key: level for point in on}
+    half = _half_dram(cache, drawn, levels)
     nowhere = None, None
     return [
-        replace(point, plateau=level, plateau_seconds=seconds)
+        replace(point, plateau=level, plateau_seconds=seconds, half_dram=point.row.key in half)
         for point in drawn
         for level, seconds in [levels.get(point.row.key, nowhere)]
     ]
+
+
+def _half_dram(
+    found: L2 | None, drawn: Sequence[Point], levels: dict[object, tuple[float, float | None]]
+) -> set[object]:
+    """The points of which half is DRAM: a plateau that counters prove, however short it is."""
+    if not found or not found.beyond:
+        return set()
+    first, last = (row.count("footprint") or 0 for row in (found.beyond.first, found.beyond.last))
+    of = curves(drawn)
+    walked = [one for space in of if space.startswith("global_") for one in of[space]]
+    here = [one for one in walked if first <= one.footprint <= last]
+    times = [one.seconds for one in here if one.seconds is not None]
+    level = found.beyond.row.value, median(times) if times else None
+    on = {levels[one.row.key] for one in here if one.row.key in levels}
+    keys = {one.row.key for one in here} | {key for key, at in levels.items() if at in on}
+    levels |= dict.fromkeys(keys, level)
+    return keys
 
 
 def curves(points: Sequence[Point]) -> dict[str, list[Point]]:
@@ -94,6 +118,7 @@ def step(on: Sequence[Point], curve: Sequence[Point]) -> tuple[int, int, float, 
     first, last, level = on[0].footprint, on[-1].footprint, on[0].plateau or 0.0
     cycles = short(level) if level >= 99.95 else count(level)
     time = f" ({quantity(on[0].plateau_seconds, 's')})" if on[0].plateau_seconds else ""
+    time += ", half DRAM" if on[0].half_dram else ""
     where = "throughout" if on[0] is curve[0] else f"from {size(first)} on"
     where = where if on[-1] is curve[-1] else f"to {size(last)}"
     return first, last, level, f"{cycles}{SPACE}{unit_name(on[0].row.unit)}{time}\n{where}"

@@ -13,8 +13,10 @@ from operator import attrgetter
 from strata.figures import _chart as c
 from strata.figures._figure import Figure, attributes, prose
 from strata.model import FIELDS, LEVELS, Point, curves, fields_name, level_name
+from strata.model.layouts import COUNTED, best_points, counts_by_layout
+from strata.model.text import plain
 from strata.model.units import unit_name
-from strata.run import Run
+from strata.run import Row, Run
 
 BEYOND = 1.1
 """Times the best median of a level, which no sample of a bandwidth passes but by its error."""
@@ -54,7 +56,17 @@ def chart(points: Sequence[Point]) -> c.Chart:
     by = (attrgetter("fields"), attrgetter("level"))
     rows = c.facets(points, *by, panel, rows=FIELDS, columns=LEVELS)
     width, height = max(0.4 + 2.75 * len(rows[0]), 4.8), 0.7 + 2.1 * len(rows)
-    return c.Chart(rows, width, height, share="column")
+    return c.Chart(rows, width, height, share="column", below=_counts(points))
+
+
+def _counts(points: Sequence[Point]) -> list[str]:
+    """The counts of each layout at its best bandwidth, reading all fields: a line per level."""
+    if points[0].row.quantity != "useful_bandwidth":
+        return []
+    whole = [one for one in best_points(points).values() if one.fields == "all"]
+    levels = c.grouped(whole, attrgetter("level"))
+    said = {level: plain(counts_by_layout(here)) for level, here in levels.items()}
+    return [f"{level_name(level)}: {words}." for level, words in said.items() if words]
 
 
 def _most(points: Sequence[Point]) -> dict[str, float]:
@@ -100,6 +112,10 @@ def _label(point: Point) -> str:
     return f"{place}, {point.warps} warps"
 
 
+def _count(name: str, point: Point) -> Row | None:
+    return point.counted.get(name)
+
+
 def _items(quantity: str, run: Run) -> Sequence[Point]:
     return curves(run.of("layout_read"), quantity)
 
@@ -107,7 +123,7 @@ def _items(quantity: str, run: Run) -> Sequence[Point]:
 COLUMNS = attributes(
     "level", "fields", "layout", warps_per_sm="warps", block_size="block_size",
     unit="row.unit", value="row", low="low", high="high",
-)  # fmt: skip
+) | {name: partial(_count, name) for name in COUNTED}  # fmt: skip
 FIGURES = tuple(
     Figure(
         name, title, order,

@@ -4,13 +4,13 @@ A figure may show a curve; here one valid row represents each level, so that sen
 and tables agree. What a run lacks is simply missing.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from math import inf
 from statistics import median
 from typing import NamedTuple, TypeVar
 
 from strata.model import plateaus
-from strata.model.cases import CLOCKS, CaseRows, by_case
+from strata.model.cases import CLOCKS, CaseRows, by_case, only_noisy
 from strata.model.names import LEVELS, level_name, ordered, rank
 from strata.run import Row, Run, grouped
 
@@ -31,12 +31,24 @@ class Best(NamedTuple):
     """The best rate of one level or kind of arithmetic, with related values of its case.
 
     `per_cycle` is in bytes per cycle of one SM or core; `share` is relative to the limit: the pins
-    (dram), 128 B/clk/SM (l1, shared), lanes times clock (arithmetic).
+    (dram), 128 B/clk/SM (l1, shared), lanes times clock (arithmetic). `noisy` is a higher rate that
+    only the noise gate rejected: it is the upper end of the interval of the best.
     """
 
     row: Row
     per_cycle: Row | None
     share: Row | None
+    noisy: Row | None = None
+
+    @property
+    def operation(self) -> str:
+        """What was done with each byte: read, write, copy, triad, update."""
+        return self.row.text("operation", "read")
+
+    @property
+    def source(self) -> str:
+        """The benchmark of a bandwidth, if it is not the one that measures bandwidths."""
+        return self.row.benchmark if self.row.benchmark in (*READERS, COPIES) else ""
 
 
 def middle(rows: Sequence[Row]) -> Row:
@@ -64,18 +76,33 @@ def _valid(run: Run, benchmark: str) -> list[Row]:
     return [row for row in run.of(benchmark) if row.valid]
 
 
+def _noisy(
+    best: Mapping[Place, Row], rows: Iterable[Row], place: Callable[[Row], Place]
+) -> dict[Place, Row]:
+    """The highest row at each place that only the noise gate rejected, if it exceeds the best."""
+    found = _best(filter(only_noisy, rows), place)
+    return {at: row for at, row in found.items() if at in best and row.value > best[at].value}
+
+
 class Latency(NamedTuple):
     """A dependent load from one level: the row of the median case, and related values.
 
     `time` is the median of the same cases in seconds, by an outside timer, which is noisier: it may
     be from another case. `first` and `last` are the rows of the smallest and the largest footprint
-    of the median.
+    of the median. `over` is the same median over all SMs, each with one load in flight: the latency
+    of L2 depends on the SM, and that of one SM is no property of the chip.
     """
 
     row: Row
     time: Row | None
     first: Row
     last: Row
+    over: Row | None = None
+
+    @property
+    def shown(self) -> Row:
+        """The row that represents the level."""
+        return self.over or self.row
 
 
 Windows = Mapping[str, tuple[str, float, float]]
@@ -161,14 +188,9 @@ def latencies(run: Run, space: str = "") -> Mapping[str, Latency]:
     With `space`, loads of that space, for the levels that it reaches like other loads; for
     "mapped", a GPU's loads from host memory.
     """
-    cases: dict[str, Row] = {}
-    times: dict[str, Row] = {}
-    for row in _valid(run, CHASE):
-        cycles = row.quantity == "load_cycles" and row.method in CLOCKS
-        if cycles and row.text("cores", "one") == "one" and _size(row):
-            cases[row.case] = row
-        elif row.quantity == "load_time":
-            times[row.case] = row
+    cases = {row.case: row for row in walks(run)}
+    everywhere = walks(run, "several")
+    times = {row.case: row for row in _valid(run, CHASE) if row.quantity == "load_time"}
     found = {}
     beside = {"host_memory": ("mapped", 0.0, inf)}
     for level, (usual, low, high) in (beside if space == "mapped" else windows(run)).items():
@@ -177,13 +199,26 @@ def latencies(run: Run, space: str = "") -> Mapping[str, Latency]:
         walked = (r for r in cases.values() if space in ("", of) and r.text("space") == of)
         if here := [row for row in walked if low <= _size(row) <= high]:
             seconds = [times[row.case] for row in here if row.case in times]
+            over = [r for r in everywhere if level == "l2" and r.text("space") == of]
+            over = [r for r in over if low <= _size(r) <= high]
             found[level] = Latency(
                 middle(here),
                 middle(seconds) if seconds else None,
                 min(here, key=_size),
                 max(here, key=_size),
+                middle(over) if over else None,
             )
     return dict(sorted(found.items(), key=lambda item: item[1].row.value))
+
+
+def walks(run: Run, cores: str = "one") -> list[Row]:
+    """The valid cycles of a dependent load of each chain, by the clock of its core."""
+    return [
+        row
+        for row in _valid(run, CHASE)
+        if row.quantity == "load_cycles" and row.method in CLOCKS
+        if row.text("cores", "one") == cores and _size(row)
+    ]
 
 
 def served(run: Run) -> Callable[[Row], str]:
@@ -226,37 +261,104 @@ def own_latencies(run: Run) -> Mapping[str, Row]:
     """The row for each panel of published latencies; none for a run on a CPU."""
     if run.context.backend != "cuda":
         return {}
-    found = {level: one.row for level, one in latencies(run).items()} | dict(constants(run))
+    found = {level: one.shown for level, one in latencies(run).items()} | dict(constants(run))
     if (parts := partitions(run)) and parts.access == "a load":
         found |= {"l2_near": parts.near, "l2_far": parts.far}
     return {level: row for level, row in found.items() if row.backend == "cuda"}
 
 
-def bandwidths(run: Run) -> Mapping[str, Best]:
-    """The best read bandwidth of each level in `bandwidth`, nearest level first."""
-    rows = _valid(run, "bandwidth")
-    reads = (r for r in rows if r.quantity == "bandwidth" and r.params.get("operation") == "read")
-    best = _best(reads, lambda row: row.text("level"), beyond_limit(rows))
-    cases = {case.rows[0].case: case for case in by_case(rows)}
+PEAK, STREAM = "peak_bandwidth", "bandwidth"
+STREAMS = (PEAK, STREAM)
+"""The benchmarks of bandwidths: the first searches for the best shape, the other lists shapes."""
+
+READERS = {"stride_gather": "useful_bandwidth", "layout_read": "useful_bandwidth"}
+"""Other benchmarks that read each byte once, and their rates: no level gives less than these."""
+
+COPIES, PAST_L1 = "async_copy", ("bulk", "tensor")
+"""Methods of that benchmark that cannot hit L1: all of their bytes pass through L2."""
+
+SPILL = 0.01
+"""Of the loads of a proven rate at most this share was served by another level."""
+
+
+def bandwidths(run: Run, operation: str = "read") -> Mapping[str, Best]:
+    """What each level gives at most in one operation, nearest level first.
+
+    The best shape of `peak_bandwidth`; without it the best shape of `bandwidth`, or the read rate
+    of another benchmark that is proven and higher beyond both intervals.
+    """
+    streams = [row for name in STREAMS for row in run.of(name) if _is_rate(row, operation)]
+    rows = [row for row in streams if row.valid]
+    beyond = beyond_limit(row for name in STREAMS for row in _valid(run, name))
+    best = _best((row for row in rows if row.benchmark == STREAM), _level, beyond)
+    noisy = _noisy(best, (row for row in streams if row.benchmark == STREAM), _level)
+    if operation == "read":
+        for level, row in _best(_proven(run), _level).items():
+            if level in best and row.interval[0] > best[level].interval[1]:
+                best[level] = row
+                noisy = {
+                    at: one for at, one in noisy.items() if at != level or one.value > row.value
+                }
+    peaks = _best((row for row in rows if row.benchmark == PEAK), _level, beyond)
+    best |= peaks
     found = {}
     for level in ordered(best, LEVELS):
+        case = _case_of(run, best[level])
         # The kernel's clock times the cycles of an SM; events include the start of a launch.
         per_cycle, share = (
-            cases[best[level].case].row(name, *CLOCKS, *OUTSIDE)
+            row if row and row.valid else None
             for name in ("bandwidth_per_sm", "share_of_limit")
+            for row in [case.row(name, *CLOCKS, *OUTSIDE)]
         )
-        found[level] = Best(best[level], per_cycle, share)
+        found[level] = Best(
+            best[level], per_cycle, share, None if level in peaks else noisy.get(level)
+        )
     return found
+
+
+def _is_rate(row: Row, operation: str) -> bool:
+    return row.quantity == "bandwidth" and row.params.get("operation") == operation
+
+
+def _level(row: Row) -> str:
+    return row.text("level", row.text("residency"))
+
+
+def _case_of(run: Run, row: Row) -> CaseRows:
+    return CaseRows(tuple(one for one in run.of(row.benchmark) if one.case == row.case))
+
+
+def _proven(run: Run) -> Iterator[Row]:
+    """Read rates of other benchmarks whose level is proven, by counters or by how they copy."""
+    nearer = {"l2": ("l1_hit_share", "l2_hit_share"), "dram": ("l2_hit_share", "dram_share")}
+    for benchmark, quantity in READERS.items():
+        for case in by_case(run.of(benchmark)):
+            row = case.timed(quantity)
+            shares = [case.of(name, "counted") for name in nearer.get(_level(case.rows[0]), ())]
+            values = [share.value for share in shares if share and share.valid]
+            proven = len(values) == 2 and values[0] <= SPILL and values[1] >= 1 - SPILL
+            if row and row.valid and proven:
+                yield row
+    for row in _valid(run, COPIES):
+        axes = _level(row), row.text("cluster")
+        if row.quantity == "bandwidth" and row.text("method") in PAST_L1 and axes == ("l2", "1"):
+            yield row
 
 
 def ceilings(run: Run) -> Mapping[str, Best]:
     """The best rate of each timed kind of arithmetic, fastest first."""
-    rows = [row for row in _valid(run, "ceilings") if row.provenance == "timed"]
-    shares = {row.case: row for row in rows if row.quantity == "share_of_limit"}
-    rates = (row for row in rows if row.quantity in RATES)
-    best = _best(rates, lambda row: row.text("arithmetic"), beyond_limit(rows))
+    rows = [row for row in run.of("ceilings") if row.provenance == "timed"]
+    valid = [row for row in rows if row.valid]
+    shares = {row.case: row for row in valid if row.quantity == "share_of_limit"}
+    rates = [row for row in rows if row.quantity in RATES]
+    best = _best((row for row in rates if row.valid), _arithmetic, beyond_limit(valid))
+    noisy = _noisy(best, rates, _arithmetic)
     order = sorted(best.items(), key=lambda item: (-item[1].value, item[0]))
-    return {kind: Best(row, None, shares.get(row.case)) for kind, row in order}
+    return {kind: Best(row, None, shares.get(row.case), noisy.get(kind)) for kind, row in order}
+
+
+def _arithmetic(row: Row) -> str:
+    return row.text("arithmetic")
 
 
 def neighbour(run: Run) -> Row | None:

@@ -59,6 +59,11 @@ class CaseRows:
         return self.of(quantity, "timed")
 
 
+def only_noisy(row: Row) -> bool:
+    """Whether the noise gate alone rejected a row; its reason is the last one."""
+    return row.noise == "failed" and row.reasons.startswith("noise:")
+
+
 def ratio(row: Row | None, base: Row | None) -> float | None:
     """The ratio of two values; None if either is missing or invalid, or the base is 0."""
     if row is None or base is None or base.value <= 0 or not (row.valid and base.valid):

@@ -9,6 +9,8 @@ from math import inf
 from typing import Literal, NamedTuple
 
 from strata.model import atlas
+from strata.model.cases import only_noisy
+from strata.model.l2 import Reach, l2
 from strata.model.names import level_name
 from strata.model.units import SPACE, number, quantity, size
 from strata.run import Row, Run, one_line
@@ -17,6 +19,8 @@ Source = Literal["measured", "reported", "fact", "missing"]
 
 WHAT = {
     "size": "size",
+    "one_sm": "used by one core",
+    "all_sms": "used by all cores",
     "line": "line",
     "sector": "sector",
     "time": "latency",
@@ -25,6 +29,7 @@ WHAT = {
     "per_core": "of each core",
     "writing": "writing",
     "share": "of its limit",
+    "half_l2": "half from L2",
     "reach": "TLB reach",
 }
 """What is told of a level, and in which order: of reading, where it does not say writing."""
@@ -41,7 +46,8 @@ class Number(NamedTuple):
     """One number of a level; `what` is a key of `WHAT`, `value` is in bytes, seconds or a row's.
 
     `why` is how it follows from its `row`, or which fact it is. For a missing one `text` is empty,
-    `why` is the reason, and `row` the invalid row, if that is the reason.
+    `why` is the reason, `short` the same in a word for narrow cells (empty: nothing measures it),
+    and `row` the invalid row, if that is the reason.
     """
 
     what: str
@@ -50,6 +56,7 @@ class Number(NamedTuple):
     source: Source
     row: Row | None = None
     why: str = ""
+    short: str = ""
 
 
 class Level(NamedTuple):
@@ -133,7 +140,7 @@ class _Levels:
     """The levels of a run, one by one."""
 
     def __init__(self, run: Run) -> None:
-        self.run, self.windows = run, atlas.windows(run)
+        self.run, self.windows, self.l2 = run, atlas.windows(run), l2(run)
         self.latencies, self.bandwidths = atlas.latencies(run), atlas.bandwidths(run)
 
     def gpu(self) -> Iterator[Level]:
@@ -144,15 +151,15 @@ class _Levels:
         shared = self.fact("shared_bytes_per_sm"), *_untold("line", "sector", why=BANKS)
         shared = *shared, *self.speed("shared")
         yield _level("shared", "Shared memory", 0, *shared, each=True)
-        # A GPU reports its whole L2, but an SM finds only the part near it.
+        # A GPU reports its whole L2, of which an SM finds the half near it.
         told = self.geometry("l2", "size", "reported")
         whole = self.fact("l2_bytes") if told.source == "missing" else told
         lines = (self.geometry("l2", what) for what in ("line", "sector"))
-        yield _level("l2", "L2 cache", 1, whole, *lines, *self.speed("l2"))
-        near = self.geometry("l2", "size", "size")
-        yield from self.parts("l2", "load", 1, "{} part", near, *_untold("size"))
+        yield _level("l2", "L2 cache", 1, whole, *self.used(), *lines, *self.speed("l2"))
+        yield from self.parts("l2", "load", 1, "{} part")
         dram = self.fact("memory_bytes"), *_untold("line", "sector")
-        yield _level("dram", "DRAM", 2, *dram, *self.speed("dram"), self.reach())
+        speed = *self.speed("dram"), *self.half_l2(), self.reach()
+        yield _level("dram", "DRAM", 2, *dram, *speed)
         yield from self.parts("dram", "dram", 2, "behind {} L2")
         load = atlas.latencies(self.run, "mapped").get("host_memory")
         copies = {key[0]: row for key, row in atlas.transfers(self.run).items() if "pinned" in key}
@@ -203,12 +210,52 @@ class _Levels:
         """Latency, and the best bandwidth: per core, in total, and relative to the limit."""
         space, *window = self.windows[level]
         load = _Sought(atlas.CHASE, {"space": space, "cores": "one"}, (window[0], window[1]))
-        yield from self.loads(self.latencies.get(level), load)
+        one = self.latencies.get(level)
+        if one and one.over:
+            yield self.number("cycles", one.over, load, "load_cycles")
+            yield _time(one.over, self.clock(one.over))
+        else:
+            yield from self.loads(one, load)
         best = self.bandwidths.get(level)
         read = _Sought("bandwidth", {"level": level, "operation": "read"})
-        yield self.number("per_core", best and best.per_cycle, read, "bandwidth_per_sm")
+        yield self.per_core(
+            best, self.number("per_core", best and best.per_cycle, read, "bandwidth_per_sm")
+        )
         yield (found := self.number("bandwidth", best and best.row, read, "bandwidth"))
         yield _found("share", best.share) if best and best.share else _unlimited(found)
+
+    def clock(self, row: Row) -> Row | None:
+        """The clock of the SMs in the case of a row."""
+        case = (one for one in self.run.of(row.benchmark) if one.case == row.case)
+        return next((one for one in case if one.quantity == "core_clock" and one.valid), None)
+
+    def per_core(self, best: atlas.Best | None, known: Number) -> Number:
+        """Bytes per cycle and SM: of another benchmark by the clock of its case."""
+        sms = self.run.context.device.facts.get("sm_count")
+        clock = self.clock(best.row) if best and not best.per_cycle else None
+        if not best or not clock or not isinstance(sms, int) or sms <= 0 or clock.value <= 0:
+            return known
+        value, why = best.row.value / clock.value / sms, "rate ÷ SMs ÷ the clock in its case"
+        text = f"{number(value)}{SPACE}B/cycle"
+        return Number("per_core", text, value, "measured", best.row, why)
+
+    def used(self) -> Iterator[Number]:
+        """How much of L2 one SM and all SMs use."""
+        one, reach = self.geometry("l2", "size", "size"), self.l2 and self.l2.one
+        if one.source == "missing" and reach:
+            one = _reached("size", reach)
+        yield one._replace(what="one_sm")
+        walk = _Sought(atlas.CHASE, {"space": "global_cg", "cores": "several"})
+        all_sms, reach = self.number("all_sms", None, walk, "load_cycles"), self.l2 and self.l2.all
+        yield _reached("all_sms", reach) if reach else all_sms
+
+    def half_l2(self) -> Iterator[Number]:
+        """A load of the chains that are half DRAM, half L2, where counters prove them."""
+        if beyond := self.l2 and self.l2.beyond:
+            ends = " to ".join(size(row.count("footprint") or 0) for row in beyond[1:3])
+            yield _found("half_l2", beyond.row)._replace(
+                why=f"chains of {ends}: memory serves {100 * beyond.share:.0f} % of the loads"
+            )
 
     def loads(self, one: atlas.Latency | None, sought: _Sought, kind: str = "") -> Iterator[Number]:
         """A load in cycles, and in seconds."""
@@ -224,27 +271,15 @@ class _Levels:
             yield (found := self.number(what, rows.get(direction), of, "bandwidth"))
         yield _unlimited(found)
 
-    def parts(
-        self, level: str, kind: str, depth: int, title: str, *sizes: Number
-    ) -> Iterator[Level]:
-        """Near and far values, in L2 or the memory behind it; none for an undivided L2.
-
-        With their `sizes`, if these are parts of their own.
-        """
+    def parts(self, level: str, kind: str, depth: int, title: str) -> Iterator[Level]:
+        """Near and far values, in L2 or the memory behind it; none for an undivided L2."""
         rows = {row.quantity: row for row in self.run.of("l2_partition") if row.valid}
         count, clock = rows.get("partitions"), rows.get("core_clock")
-        for at, side in enumerate(("near", "far") if not count or count.value >= 2 else ()):
+        for side in ("near", "far") if not count or count.value >= 2 else ():
             name = f"{side}_{kind}_cycles"
             cycles = self.number("cycles", row := rows.get(name), _Sought("l2_partition", {}), name)
-            time = cycles._replace(what="time")
-            if row and clock and clock.value > 0:
-                seconds, how = row.value / clock.value, "cycles ÷ the clock of the SMs in its case"
-                time = time._replace(
-                    text=f"≈{SPACE}{quantity(seconds, 's')}", value=seconds, why=how
-                )
-            elif row:
-                time = _missing("time", "its case has no valid clock")
-            numbers = *sizes[at : at + 1], cycles, time, *_untold("bandwidth")
+            time = _time(row, clock) if row else cycles._replace(what="time")
+            numbers = cycles, time, *_untold("bandwidth")
             yield _level(f"{level}_{side}", title.format(side), depth, *numbers, part_of=level)
 
     def reach(self) -> Number:
@@ -266,17 +301,19 @@ class _Levels:
         if bad := next((row for row in rows if not row.valid), None):
             failed = "; ".join(one for one in bad.reasons.split("; ") if "unverified" not in one)
             found = _text(what, bad.value, bad.unit)
-            return _missing(what, f"{found}, not valid: {failed or bad.reasons}", bad)
+            short = "noisy" if only_noisy(bad) else "invalid"
+            return _missing(what, f"{found}, not valid: {failed or bad.reasons}", short, bad)
         cases = [case for case in run.cases if case.benchmark == benchmark]
         here = [case for case in cases if fits(case.params)]
         none = all(case.status != "measured" for case in cases)
         if left := next((one for one in here or cases * none if one.status != "measured"), None):
-            return _missing(what, f"{left.status}: {left.reason}")
+            return _missing(what, f"{left.status}: {left.reason}", left.status)
         if any(f"/{benchmark}/" in case for case in run.pending):
-            return _missing(what, "the run has not come to it")
+            return _missing(what, "the run has not come to it", "pending")
+        short = "no row" if here else f"not in {run.context.sweep.name}"
         why = "no such row" if here else "no such case here"
         absent = f"{benchmark} is not in this sweep"
-        return _missing(what, f"{benchmark} has {why}" if cases else absent)
+        return _missing(what, f"{benchmark} has {why}" if cases else absent, short)
 
 
 def _found(what: str, row: Row) -> Number:
@@ -285,7 +322,7 @@ def _found(what: str, row: Row) -> Number:
 
 
 def _text(what: str, value: float, unit: str) -> str:
-    if what in ("size", "line", "sector"):
+    if what in ("size", "one_sm", "all_sms", "line", "sector"):
         return size(round(value))
     if what == "share":
         return f"{100 * value:.1f}{SPACE}%"
@@ -300,12 +337,12 @@ def _fact(value: object, name: str, times: int = 1) -> Number:
     return Number("size", size(times * value), float(times * value), "fact", None, name)
 
 
-def _missing(what: str, why: str, row: Row | None = None) -> Number:
+def _missing(what: str, why: str, short: str = "", row: Row | None = None) -> Number:
     said = one_line(why.replace(SPACE, " "))
     if len(said) > LONGEST:
         cut = said[:LONGEST]
         said = f"{cut.rpartition(' ')[0] or cut} …"
-    return Number(what, "", None, "missing", row, said)
+    return Number(what, "", None, "missing", row, said, one_line(short))
 
 
 def _untold(*names: str, why: str = UNTOLD) -> tuple[Number, ...]:
@@ -313,4 +350,20 @@ def _untold(*names: str, why: str = UNTOLD) -> tuple[Number, ...]:
 
 
 def _unlimited(bandwidth: Number) -> Number:
-    return _missing("share", bandwidth.why if bandwidth.source == "missing" else UNLIMITED)
+    if bandwidth.source == "missing":
+        return _missing("share", bandwidth.why, bandwidth.short)
+    return _missing("share", UNLIMITED)
+
+
+def _time(row: Row, clock: Row | None) -> Number:
+    if not clock or clock.value <= 0:
+        return _missing("time", "its case has no valid clock", "no clock")
+    seconds, how = row.value / clock.value, "cycles ÷ the clock of the SMs in its case"
+    return Number("time", f"≈{SPACE}{quantity(seconds, 's')}", seconds, "measured", row, how)
+
+
+def _reached(what: str, reach: Reach) -> Number:
+    """The last chain on the plateau of L2."""
+    last, after = (row.count("footprint") or 0 for row in reach)
+    why = f"the last chain at the latency of L2; {size(after)} no longer fit"
+    return Number(what, f"≥{SPACE}{size(last)}", float(last), "measured", reach.last, why)

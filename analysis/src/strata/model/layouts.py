@@ -3,10 +3,10 @@
 Invalid rows are passed to the figures, which draw them hollow, and are never compared.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from strata.model.cases import CaseRows, by_case, ratio
+from strata.model.cases import CaseRows, by_case, only_noisy, ratio
 from strata.model.names import FIELDS, LAYOUTS, LEVELS, level_name, ordered, rank
 from strata.model.text import Cited, Sentence, cited
 from strata.model.units import factor
@@ -48,12 +48,15 @@ class Point(NamedTuple):
     row: Row
     low: float
     high: float
+    counted: Mapping[str, Row] = {}
+    """The valid counts of the same case, by name: those of `COUNTED`."""
 
 
 class LayoutResult(NamedTuple):
     """The cost of one layout at one level by its valid rows; factors over `aos`, > 1 if faster.
 
-    `latency` is with one warp per SM; `bandwidth` is the best over warps per SM and block size.
+    `latency` is with one warp per SM; `bandwidth` is the best over warps per SM and block size;
+    `noisy` is a higher one that only the noise gate rejected.
     """
 
     level: str
@@ -63,6 +66,45 @@ class LayoutResult(NamedTuple):
     latency_factor: float | None
     bandwidth: Point | None
     bandwidth_factor: float | None
+    noisy: Row | None = None
+
+
+COUNTED = {
+    "sectors_per_request": "sectors per request",
+    "l1_hit_share": "hits in L1",
+    "l2_hit_share": "hits in L2",
+    "active_warps": "active warps per SM",
+    "active_blocks": "active blocks per SM",
+}
+"""What is counted of the case of a layout and shown together, in words."""
+
+
+def counts(point: Point) -> Sentence:
+    """The counts of a point in words: `28 sectors per request, 86 % hits in L1`."""
+    parts: list[str | Cited] = []
+    for name, row in point.counted.items():
+        parts += [", " if parts else "", Cited(count_text(row), row), f" {COUNTED[name]}"]
+    return tuple(parts)
+
+
+def count_text(row: Row) -> str:
+    """A count, or a share of hits in per cent."""
+    return f"{100 * row.value:.0f} %" if row.quantity.endswith("_share") else f"{row.value:.3g}"
+
+
+def counts_by_layout(points: Iterable[Point]) -> Sentence:
+    """The counts of each layout at its best bandwidth; empty without counts."""
+    parts: list[str | Cited] = []
+    for point in points:
+        if said := counts(point):
+            parts += ["; " if parts else "", f"{point.layout} ", *said]
+    return tuple(parts)
+
+
+def best_points(points: Iterable[Point]) -> dict[Place, Point]:
+    """The valid point of the highest value at each place."""
+    at_place = grouped((one for one in points if one.row.valid), lambda point: point[:3])
+    return {place: max(here, key=lambda one: one.row.value) for place, here in at_place.items()}
 
 
 def _cases(rows: Iterable[Row], quantity: str) -> list[tuple[CaseRows, Row]]:
@@ -119,23 +161,30 @@ def curves(rows: Iterable[Row], name: str) -> tuple[Point, ...]:
         case, row = max(here, key=merit)
         p5, p95 = case.row(f"{name}_p5"), case.row(f"{name}_p95")
         low, high = p5.value if p5 else row.minimum, p95.value if p95 else row.maximum
-        points.append(Point(*place, warps, case.count("block_size"), row, low, high))
+        found_here = {name: case.of(name, "counted") for name in COUNTED}
+        counted = {name: one for name, one in found_here.items() if one and one.valid}
+        points.append(Point(*place, warps, case.count("block_size"), row, low, high, counted))
     return tuple(sorted(points, key=lambda point: (_rank(point[:3]), point.warps)))
 
 
 def layout_results(rows: Sequence[Row]) -> tuple[LayoutResult, ...]:
     """One result per level, set of fields and layout with a valid row."""
     cycles = {bar[:3]: bar for bar in latency_bars(rows) if bar.cycles.valid}
-    valid = [point for point in curves(rows, "useful_bandwidth") if point.row.valid]
-    at_place = grouped(valid, lambda point: point[:3])
-    best = {place: max(here, key=lambda one: one.row.value) for place, here in at_place.items()}
+    best = best_points(curves(rows, "useful_bandwidth"))
+    noisy: dict[Place, Row] = {}
+    for case, row in _cases(rows, "useful_bandwidth"):
+        known = noisy.get(place_of(case))
+        if only_noisy(row) and (known is None or row.value > known.value):
+            noisy[place_of(case)] = row
     result = []
     for place in sorted(cycles.keys() | best.keys(), key=_rank):
         bar, base_bar = (cycles.get(key) for key in (place, (*place[:2], BASELINE)))
         load, base_load = (best.get(key) for key in (place, (*place[:2], BASELINE)))
         speed = ratio(base_bar and base_bar.cycles, bar and bar.cycles)
         gain = ratio(load and load.row, base_load and base_load.row)
-        result.append(LayoutResult(*place, bar, speed, load, gain))
+        above = noisy.get(place) if load else None
+        above = above if above and load and above.value > load.row.value else None
+        result.append(LayoutResult(*place, bar, speed, load, gain, above))
     return tuple(result)
 
 
@@ -202,9 +251,13 @@ def _under_load(results: Sequence[LayoutResult]) -> Sentence:
     if not loaded:
         return ()
     best, worst = (pick(loaded, key=lambda point: point.row.value) for pick in (max, min))
+    counted = counts_by_layout(loaded)
+    counted = (" Counted there: ", *counted, ".") if counted else ()
     if best is worst:
-        return (f" Under load, {best.layout} delivers ", cited(best.row), " of useful data.")
+        return (
+            f" Under load, {best.layout} delivers ", cited(best.row), " of useful data.", *counted
+        )  # fmt: skip
     return (
         f" Under load, {best.layout} delivers the most useful data, ", cited(best.row),
-        f", and {worst.layout} the least, ", cited(worst.row), ".",
+        f", and {worst.layout} the least, ", cited(worst.row), ".", *counted,
     )  # fmt: skip

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from strata.model import atlas
 from strata.model.cases import by_case
+from strata.model.l2 import l2
 from strata.model.names import level_name
 from strata.model.text import Cited, Sentence, cited, joined
 from strata.model.units import size
@@ -41,13 +42,37 @@ def sizes(run: Run) -> dict[str, tuple[Row | None, Row | None]]:
     return {level: both for level, both in told.items() if any(both)}
 
 
+def l2_sizes(run: Run) -> list[Sentence]:
+    """What one SM and all SMs use of L2, each under its name; empty on a CPU."""
+    seen, found, parts = atlas.geometry(run, "l2_size").get("size"), l2(run), list[Sentence]()
+    if run.context.backend != "cuda":
+        return []
+    if seen:
+        parts.append((size_of(seen), " of L2 used by one SM"))
+    elif found and found.one:
+        parts.append((_footprint(found.one.last), " of L2 used by one SM"))
+    if found and found.all:
+        least, most = map(_footprint, found.all)
+        parts.append((least, " used by all SMs (", most, " no longer fit)"))
+    return parts
+
+
+def _footprint(row: Row) -> Cited:
+    return Cited(size(row.count("footprint") or 0), row)
+
+
 def cache_sizes(run: Run) -> Iterator[Sentence]:
     """The size of each cache as found by loads, beside the reported one."""
     parts: list[Sentence] = []
     for level, (seen, reported) in sizes(run).items():
-        one = " as one SM sees it" if level == "l2" and run.context.backend == "cuda" else ""
-        parts += [(f"{level_name(level)} ", size_of(seen), f" by latency{one}")] if seen else []
-        parts += [(f"{level_name(level)} ", size_of(reported), " reported")] if reported else []
+        whole = level == "l2" and run.context.backend == "cuda"
+        if seen and not whole:
+            parts.append((f"{level_name(level)} ", size_of(seen), " by latency"))
+        if reported:
+            by = "the driver" if whole else ""
+            by = f" reported by {by}" if by else " reported"
+            parts.append((f"{level_name(level)} ", size_of(reported), by))
+    parts += l2_sizes(run)
     if parts:
         yield ("Cache sizes: ", *joined(parts), ".")
 

@@ -12,14 +12,23 @@ from strata.ladder import rungs
 from strata.ladder.best import best_cases
 from strata.model import atlas, layouts
 from strata.model.cases import TIME_STAMPS
-from strata.model.names import LEVELS, level_name, ordered
-from strata.model.text import Cited, Sentence, Table, cited
+from strata.model.l2 import l2
+from strata.model.names import LAYOUTS, LEVELS, level_name, ordered
+from strata.model.text import Cited, Sentence, Table, cited, joined
 from strata.model.timers import TIMER_TOLERANCE, agreements
 from strata.model.units import MINUS, factor, number, quantity
-from strata.report.answers import size_of, sizes
+from strata.report.answers import l2_sizes, size_of, sizes
 from strata.report.attempt import attempt
-from strata.report.sentences import against_limit, latency_words, percent, walked
+from strata.report.sentences import (
+    against_limit,
+    beside,
+    first_touch,
+    latency_words,
+    percent,
+    walked,
+)
 from strata.run import Row, Run
+from strata.run.validate import validity
 
 MOST = 10
 
@@ -59,20 +68,25 @@ def table(run: Run, found: Sequence[Headline] | None = None) -> Table:
 
 
 def as_data(run: Run) -> dict[str, object]:
-    """The headlines for programs: values by name, then how many rows and cases are good."""
+    """The headlines for programs: values by name, then how many rows and cases are good.
+
+    `l2` are the latencies and sizes of a GPU's L2 by name.
+    """
     statuses = Counter(case.status for case in run.cases)
     counters = run.context.counters
     return {
         "run": run.context.run,
         "device": run.context.device.slug,
         "numbers": {
-            name: {"value": row.value, "unit": row.unit}
+            name: number
             for one in headlines(run)
             if not one.trust
-            for name, row in _named(one).items()
+            for name, number in _named(one).items()
         },
+        "l2": _l2_numbers(run),
         "rows": len(run.rows),
         "valid_rows": sum(row.valid for row in run.rows),
+        "validity": {one.kind: {"rows": one.rows, "valid": one.valid} for one in validity(run)},
         "cases": len(run.context.sweep.cases),
         "measured_cases": statuses["measured"],
         "failed_cases": statuses["failed"],
@@ -80,32 +94,74 @@ def as_data(run: Run) -> dict[str, object]:
     }
 
 
-def _named(one: Headline) -> dict[str, Row]:
-    """The rows of a headline, by its name and the words that precede the number."""
-    found: dict[str, Row] = {}
+def _named(one: Headline) -> dict[str, dict[str, object]]:
+    """The numbers of a headline, by its name and the words that precede each.
+
+    A layout is the `name` of its number; the same number in seconds follows it.
+    """
+    found: dict[str, dict[str, object]] = {}
     words = ""
     for part in one.value:
         if isinstance(part, str):
             words = part.strip(" ,()")
-        else:  # The same number in another unit follows it.
-            found.setdefault(f"{one.what} {words}".strip(), part.row)
+            continue
+        name = f"{one.what} {words}".strip()
+        if name in found:
+            found[name]["seconds"] = part.row.value
+            continue
+        found[name] = _number(part.row)
+        if part.text in LAYOUTS:
+            found[name]["name"] = part.text
     return found
+
+
+def _number(row: Row) -> dict[str, object]:
+    low, high = row.interval
+    return {"value": row.value, "unit": row.unit, "low": low, "high": high, "case": row.case}
+
+
+def _l2_numbers(run: Run) -> dict[str, dict[str, object]]:
+    """What the run knows of L2, by name: see analysis/README.md."""
+    cache, sizes_of = l2(run), atlas.geometry(run, "l2_size")
+    rows: dict[str, Row | None] = {"reported_bytes": sizes_of.get("reported")}
+    numbers: dict[str, dict[str, object]] = {}
+    if cache:
+        rows |= {"used_by_one_sm_bytes": sizes_of.get("size")}
+        rows |= {
+            "one_sm": cache.load and cache.load.row,
+            "median_of_sms": cache.load and cache.load.over,
+        }
+        if parts := cache.parts:
+            rows |= {"near": parts.near, "far": parts.far}
+        if cache.first_touch is not None and parts:
+            numbers["first_touch"] = {"value": cache.first_touch, "unit": parts.near.unit}
+        for name, reach in (("one_sm_plateau", cache.one), ("all_sms_plateau", cache.all)):
+            if reach:
+                ends = [row.count("footprint") for row in reach]
+                numbers[name] = {"last_bytes": ends[0], "next_bytes": ends[1]}
+        if beyond := cache.beyond:
+            ends = [row.count("footprint") for row in (beyond.first, beyond.last)]
+            more = {"first_bytes": ends[0], "last_bytes": ends[1], "memory_share": beyond.share}
+            numbers["half_dram"] = _number(beyond.row) | more
+    return {name: _number(row) for name, row in rows.items() if row} | numbers
 
 
 def latencies(run: Run) -> Iterator[Headline]:
     """A dependent load from each level; shared memory beside L1."""
-    found = dict(atlas.latencies(run))
-    parts = atlas.partitions(run)
+    found, cache = dict(atlas.latencies(run)), l2(run)
+    parts = cache and cache.parts
     shared = found.pop("shared", None) if "l1" in found else None
     for level in ordered(found, LEVELS):
-        remark = walked(found[level], "")
+        remark = walked(found[level].first, found[level].last, "")
         if level == "l1" and shared:
             remark = ("shared memory ", cited(shared.row))
             if neighbour := atlas.neighbour(run):
                 remark = (*remark, ", another SM's ", cited(neighbour))
-        elif level == "l2" and parts:
+        elif level == "l2" and cache and parts:
             near, far = (Cited(number(part.value), part) for part in (parts.near, parts.far))
-            remark = (f"{parts.access}: near part ", near, ", far part ", far)
+            whose = "median of the SMs; " if found[level].over else ""
+            remark = (f"{whose}{parts.access}: near part ", near, ", far part ", far)
+            remark = (*remark, *first_touch(cache))
         yield Headline(f"{level_name(level)} latency", latency_words(found[level]), remark)
 
 
@@ -114,14 +170,20 @@ def bandwidths(run: Run) -> Iterator[Headline]:
     for level, best in atlas.bandwidths(run).items():
         if level != "shared":
             what = f"{level_name(level)} bandwidth, reading"
-            yield Headline(what, (cited(best.row),), against_limit(level, best))
+            yield Headline(what, (cited(best.row),), _remark(against_limit(level, best), best))
 
 
 def fp32_ceiling(run: Run) -> Iterator[Headline]:
     """The highest rate of fp32 multiply-adds."""
     if best := atlas.ceilings(run).get("fp32"):
         remark = (percent(best.share), " of lanes × clock") if best.share else ()
-        yield Headline("fp32 multiply-adds", (cited(best.row),), remark)
+        yield Headline("fp32 multiply-adds", (cited(best.row),), _remark(remark, best))
+
+
+def _remark(limit: Sentence, best: atlas.Best) -> Sentence:
+    """A limit, the benchmark of the rate, and a higher noisy rate."""
+    told = beside(best)
+    return (*limit, *((", ",) if limit and told else ()), *told)
 
 
 def nbody(run: Run) -> Iterator[Headline]:
@@ -135,17 +197,19 @@ def nbody(run: Run) -> Iterator[Headline]:
 
 
 def cache_sizes(run: Run) -> Iterator[Headline]:
-    """The cache sizes: as found by loads, for a divided L2 as reported."""
+    """The cache sizes: as found by loads, of a GPU's L2 as reported and as used."""
     value: list[str | Cited] = []
     remark: list[str | Cited] = []
     for level, (seen, reported) in sizes(run).items():
         whole = run.context.backend == "cuda" and level == "l2"
-        first, second = (reported or seen, seen) if whole else (seen or reported, reported)
+        first, name = reported if whole else seen or reported, level_name(level)
         if first:
-            value += [", " if value else "", f"{level_name(level)} ", size_of(first)]
-        if first and second and first is not second:
-            said = " of L2 as one SM sees it" if whole else f" of {level_name(level)} reported"
-            remark += [", " if remark else "", size_of(second), said]
+            by_driver = " (by the driver)" if whole else ""
+            value += [", " if value else "", f"{name} ", size_of(first), by_driver]
+        if reported and first is not reported:
+            remark += [", " if remark else "", size_of(reported), f" of {name} reported"]
+    if used := l2_sizes(run):
+        remark += [", " if remark else "", *joined(used)]
     if value:
         yield Headline("cache sizes", tuple(value), tuple(remark))
 
@@ -154,7 +218,8 @@ def best_layout(run: Run) -> Iterator[Headline]:
     """The layout with the most useful bandwidth from the farthest level that has one; only that."""
     found = {(pick.kind, pick.level): pick for pick in _best_layouts(run)}
     if loaded := next((found[key] for key in reversed(found) if key[0] == "bandwidth"), None):
-        remark: Sentence = (cited(loaded.row), " of useful data", loaded.against)
+        noisy = (", up to ", cited(loaded.noisy), " in a noisy row") if loaded.noisy else ()
+        remark: Sentence = (cited(loaded.row), " of useful data", loaded.against, *noisy)
         if alone := found.get(("latency", loaded.level)):
             remark = (*remark, "; alone: ", Cited(alone.layout, alone.row))
         if loaded.level != "dram":
@@ -179,6 +244,7 @@ class _Pick(NamedTuple):
     row: Row
     layout: str
     against: str
+    noisy: Row | None = None
 
 
 def _best_layouts(run: Run) -> Iterator[_Pick]:
@@ -192,7 +258,8 @@ def _best_layouts(run: Run) -> Iterator[_Pick]:
                 row, best, gain = pick(found, key=lambda item: item[0].value)
                 told = gain and best.layout != layouts.BASELINE
                 against = f", {factor(gain)} {layouts.BASELINE}" if gain and told else ""
-                yield _Pick(level, kind, row, best.layout, against)
+                noisy = best.noisy if kind == "bandwidth" else None
+                yield _Pick(level, kind, row, best.layout, against, noisy)
 
 
 def core_clock(run: Run) -> Iterator[Headline]:
@@ -214,11 +281,14 @@ def timers(run: Run) -> Iterator[Headline]:
 
 
 def valid_rows(run: Run) -> Iterator[Headline]:
-    """The number of rows that passed all gates."""
-    invalid = sum(not row.valid for row in run.rows)
+    """The number of timed rows that passed all gates; counted and modelled ones beside them."""
+    timed, *others = validity(run)
+    invalid = timed.rows - timed.valid
     flagged = f"{invalid} flagged by a gate" if invalid else "no gate failed"
-    found = f"{len(run.rows) - invalid} of {len(run.rows)}"
-    yield Headline("valid rows", (found,), (flagged,), trust=True)
+    beside = "".join(f"; {one.kind} {one.valid} of {one.rows}" for one in others if one.rows)
+    share = f" ({100 * timed.valid / timed.rows:.1f} %)" if timed.rows else ""
+    found = f"{timed.valid} of {timed.rows}{share}"
+    yield Headline("valid timed rows", (found,), (f"{flagged}{beside}",), trust=True)
 
 
 def cases(run: Run) -> Iterator[Headline]:

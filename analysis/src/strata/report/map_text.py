@@ -5,11 +5,13 @@ from textwrap import wrap
 
 from rich.cells import cell_len, set_cell_size
 
-from strata.model.hierarchy import WHAT, Hierarchy, Number
+from strata.model.hierarchy import WHAT, Hierarchy, Level, Number
 from strata.model.units import SPACE, THIN, number
 from strata.run.files import visible
 
 WIDE, LEAST_NAME = 100, 18
+NOT_RUN = "not run"
+"""In place of `not in SWEEP` if the map would be too wide."""
 HEADS = {
     "size": "size",
     "line": "line",
@@ -20,7 +22,10 @@ HEADS = {
     "bandwidth": "bandwidth",
     "share": "of limit",
 }
-BELOW = {"reach": "size", "writing": "bandwidth"}
+BELOW = {
+    "one_sm": "size", "all_sms": "size", "half_l2": "cycles", "reach": "size",
+    "writing": "bandwidth",
+}  # fmt: skip
 """What has a line of its own below its level, and the column that it stands in."""
 KEYS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 PLAIN = str.maketrans(f"┌─┐│└┘≈≥×µ÷…–·{SPACE}{THIN}", "+-+|++~>xu/.-.  ")
@@ -33,13 +38,18 @@ def plain_letters(text: str, encoding: str) -> str:
     return text.translate(PLAIN).encode(encoding, "replace").decode(encoding)
 
 
-def text(maps: Sequence[Hierarchy]) -> str:
-    """The levels of a device, or of several of one kind, with one lettered line per device."""
-    notes: dict[str, str] = {}
-    rows = [(1, ["", "", *HEADS.values()]), *_rows(maps, notes), (0, [])]
-    # The edges of boxes are in the first and last cell of a line.
-    lines = [["│ " * n + cells[0], *cells[1:], " │" * n] for n, cells in rows if n]
-    *widths, edges = (max(map(cell_len, column)) for column in zip(*lines, strict=True))
+def text(maps: Sequence[Hierarchy], *, notes: bool = False) -> str:
+    """The levels of a device, or of several of one kind, with one lettered line per device.
+
+    A missing number is a word; with `notes` the reasons are printed below, too.
+    """
+    for absent in ("", NOT_RUN):
+        rows = [(1, ["", "", *HEADS.values()]), *_rows(maps, absent), (0, [])]
+        # The edges of boxes are in the first and last cell of a line.
+        lines = [["│ " * n + cells[0], *cells[1:], " │" * n] for n, cells in rows if n]
+        *widths, edges = (max(map(cell_len, column)) for column in zip(*lines, strict=True))
+        if sum(widths) + len(widths) - 1 + edges <= WIDE:
+            break
     while (wide := sum(widths) + len(widths) - 1 + edges) > WIDE:
         widths[0 if widths[0] > LEAST_NAME else widths.index(max(widths))] -= 1
     done, inside, following = list[str](), 0, iter(lines)
@@ -59,19 +69,31 @@ def text(maps: Sequence[Hierarchy]) -> str:
     told = f"B/cycle: per {maps[0].core}. *: reported by the device or the system, not measured."
     if maps[0].run.context.backend == "host":
         told = f"TSC cycles. {told}"
-    footnotes = (line for why, mark in notes.items() for line in _wrapped(mark, visible(why)))
-    said = [*map(visible, named_by), *done, told, *footnotes]
+    said = [*map(visible, named_by), *done, told, *(_notes(maps) if notes else ())]
+    if not notes and any(number_.short for *_, number_ in _missing(maps)):
+        said.append("--notes prints why a number is missing.")
     return "\n".join(set_cell_size(one, WIDE).rstrip() for one in said)
 
 
-def _wrapped(mark: str, why: str) -> list[str]:
-    """A note in lines of whole words, which stand below each other."""
-    return wrap(
-        f"{mark} {why}", WIDE, subsequent_indent=" " * (len(mark) + 1), break_on_hyphens=False
-    )
+def _missing(maps: Sequence[Hierarchy]) -> Iterator[tuple[Hierarchy, Level, Number]]:
+    for one in maps:
+        for level in one.levels:
+            found = (one for one in level.numbers.values() if one.source == "missing")
+            yield from ((one, level, number_) for number_ in found)
 
 
-def _rows(maps: Sequence[Hierarchy], notes: dict[str, str]) -> Iterator[tuple[int, list[str]]]:
+def _notes(maps: Sequence[Hierarchy]) -> Iterator[str]:
+    """Each reason once, with the numbers that it lacks, in lines of whole words."""
+    reasons: dict[str, list[str]] = {}
+    for one, level, number_ in _missing(maps):
+        what = WHAT[number_.what].replace("core", one.core)
+        reasons.setdefault(number_.why, []).append(f"{level.title}, {what}")
+    for why, of in reasons.items():
+        words = f"{'; '.join(dict.fromkeys(of))}: {visible(why)}"
+        yield from wrap(words, WIDE, subsequent_indent="  ", break_on_hyphens=False)
+
+
+def _rows(maps: Sequence[Hierarchy], absent: str) -> Iterator[tuple[int, list[str]]]:
     """For each line: the depth of its box, and its cells (level, letter of the device, numbers).
 
     Depth 0 without cells separates a level beside the device from the previous one.
@@ -85,20 +107,21 @@ def _rows(maps: Sequence[Hierarchy], notes: dict[str, str]) -> Iterator[tuple[in
         title = f"  {level.title}" if level.part_of else level.title
         for what in ("", *BELOW):
             shown = {BELOW[what]: what} if what else {column: column for column in HEADS}
-            title = f"  {WHAT[what]}" if what else title
+            title = f"  {WHAT[what]}".replace("core", maps[0].core) if what else title
             for at, known in enumerate(one.numbers(name) for one in maps):
                 if not what or what in known:
-                    cells = [_cell(known.get(shown.get(column, "")), notes) for column in HEADS]
+                    cells = [_cell(known.get(shown.get(column, "")), absent) for column in HEADS]
                     key = KEYS[at % len(KEYS)] if len(maps) > 1 else ""
                     yield boxes, [title if at == 0 else "", key, *cells]
 
 
-def _cell(one: Number | None, notes: dict[str, str]) -> str:
+def _cell(one: Number | None, absent: str) -> str:
     if one is None:
         return ""
     if one.source == "missing":
-        return notes.setdefault(one.why, f"[{len(notes) + 1}]")
-    if one.what in ("cycles", "per_core"):
+        short = absent if absent and one.short.startswith("not in ") else one.short
+        return visible(short) or "–"
+    if one.what in ("cycles", "half_l2", "per_core"):
         return number(one.value or 0.0)
     return one.text if one.source == "measured" else f"{one.text}*"
 

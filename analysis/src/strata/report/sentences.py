@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from strata.ladder import best, fstat, seeds, steps
 from strata.model import atlas, clocks, layouts
+from strata.model.l2 import L2, Beyond, l2
 from strata.model.names import level_name
 from strata.model.text import Cited, Sentence, cited, joined
-from strata.model.units import size
+from strata.model.units import number, size
 from strata.report import answers
 from strata.report.attempt import attempt
 from strata.run import Row, Run
@@ -57,21 +58,46 @@ def against_limit(level: str, best: atlas.Best) -> Sentence:
 
 def latency_words(one: atlas.Latency) -> Sentence:
     """In cycles, and in seconds if timed: `667 cycles (337 ns)`."""
-    return (cited(one.row), " (", cited(one.time), ")") if one.time else (cited(one.row),)
+    if one.time and not one.over:
+        return (cited(one.row), " (", cited(one.time), ")")
+    return (cited(one.shown),)
 
 
-def walked(one: atlas.Latency, start: str = ", ") -> Sentence:
-    """The footprints of the median."""
-    low, high = (Cited(size(row.count("footprint") or 0), row) for row in (one.first, one.last))
+def walked(first: Row, last: Row, start: str = ", ") -> Sentence:
+    """The footprints of chains."""
+    low, high = (Cited(size(row.count("footprint") or 0), row) for row in (first, last))
     return (start, "chains of ", low, *((" to ", high) if low.text != high.text else ()))
+
+
+def over_sms(one: atlas.Latency) -> str:
+    """The qualifier of a latency that is a median over SMs."""
+    return " (median of the SMs)" if one.over else ""
+
+
+def beside(best: atlas.Best) -> Sentence:
+    """The benchmark of a best rate, and a higher rate that only the noise gate rejected."""
+    source: Sentence = (f"by {best.source}",) if best.source else ()
+    noisy = ("up to ", cited(best.noisy), " in a noisy row") if best.noisy else ()
+    return (*source, *((", ",) if source and noisy else ()), *noisy)
+
+
+def bracketed(*parts: Sentence) -> Sentence:
+    """The parts that are not empty, in one pair of brackets."""
+    known = [part for part in parts if part]
+    commas = (words for part in known for words in ((", ",), part))
+    inside = [word for words in commas for word in words][1:]
+    return (" (", *inside, ")") if inside else ()
 
 
 def latency(run: Run) -> Iterator[Sentence]:
     """The latency of a dependent load from each level."""
     parts = [
-        (f"{level_name(level)} ", *latency_words(one), *(walked(one) if level == "dram" else ()))
+        (
+            f"{level_name(level)} ", *latency_words(one), over_sms(one),
+            *(walked(one.first, one.last) if level == "dram" else ()),
+        )
         for level, one in atlas.latencies(run).items()
-    ]
+    ]  # fmt: skip
     if parts:
         yield ("Latency of a dependent load: ", *joined(parts), ".")
 
@@ -83,30 +109,33 @@ def bandwidth(run: Run) -> Iterator[Sentence]:
         limit = against_limit(level, found)
         if limit and found.share and level != "dram":
             limit += (", ", percent(found.share), f" of {atlas.L1_BYTES_PER_CYCLE}")
-        shown = (" (", *limit, ")") if limit else ()
+        shown = bracketed(limit, beside(found))
         parts.append((f"{level_name(level)} ", cited(found.row), *shown))
     if parts:
-        yield ("Read bandwidth: ", *joined(parts), ".")
+        yield ("Read bandwidth at most: ", *joined(parts), ".")
 
 
 def arithmetic(run: Run) -> Iterator[Sentence]:
     """The highest rate of each kind of arithmetic, relative to lanes times clock."""
     found = atlas.ceilings(run)
     parts = []
-    for kind, (row, _, share) in found.items():
+    for kind, rate in found.items():
+        row = rate.row
         form = _FORMS.get(row.text("form", ""), "") if row.backend == "cuda" else ""
         part: Sentence = (f"{_KINDS.get(kind, kind)} ", cited(row), f" {form}".rstrip())
-        parts.append((*part, " (", percent(share), ")") if share else part)
+        share: Sentence = (percent(rate.share),) if rate.share else ()
+        parts.append((*part, *bracketed(share, beside(rate))))
     shared = any(one.share for one in found.values())
     told = "; in brackets the share of the limit by lanes and clock" if shared else ""
     if parts:
         yield ("Arithmetic: ", *joined(parts), f"{told}.")
 
 
-def l2_partitions(run: Run) -> Iterator[Sentence]:
-    """The number of L2 parts, and the cost of crossing between them."""
-    if found := atlas.partitions(run):
-        count, near, far, access, memory = found
+def l2_loads(run: Run) -> Iterator[Sentence]:
+    """The parts of L2, what one SM finds in it, and the region beyond, which is half DRAM."""
+    found = l2(run)
+    if found and found.parts:
+        count, near, far, access, memory = found.parts
         behind: Sentence = ()
         if memory:
             own, other = map(cited, memory)
@@ -114,9 +143,36 @@ def l2_partitions(run: Run) -> Iterator[Sentence]:
                       " behind the far one.")  # fmt: skip
         yield (
             "L2 is cut into ", Cited(f"{count.value:.0f} parts", count), f": {access} takes ",
-            cited(near), " from the part near its SM and ", cited(far), " from the far one.",
-            *behind,
+            cited(near), " from the part near its SM and ", cited(far), " from the far one",
+            *first_touch(found), ".", *behind,
         )  # fmt: skip
+    if found and found.load and found.one:
+        one, last = found.load.row, found.one.last
+        yield (
+            "One SM's repeated loads from L2 take ", cited(one), " up to chains of ", _chain(last),
+            ", because the part near it keeps copies", *_half_dram(found.beyond), ".",
+        )  # fmt: skip
+
+
+def first_touch(found: L2) -> Sentence:
+    """The mean of a near and a far load."""
+    if found.parts is None or found.first_touch is None:
+        return ()
+    return (", on average ", Cited(number(found.first_touch), found.parts.far), " at first touch")
+
+
+def _half_dram(beyond: Beyond | None) -> Sentence:
+    if beyond is None:
+        return ()
+    share = Cited(f"{100 * beyond.share:.0f} %", beyond.counted)
+    return (
+        "; ", cited(beyond.row), *walked(beyond.first, beyond.last, " over "),
+        ", of whose loads memory serves ", share, " and the far part the rest",
+    )  # fmt: skip
+
+
+def _chain(row: Row) -> Cited:
+    return Cited(size(row.count("footprint") or 0), row)
 
 
 def tlb_reach(run: Run) -> Iterator[Sentence]:
@@ -162,7 +218,7 @@ PARTS: Mapping[str, Callable[[Run], Iterable[Sentence]]] = {
     "bandwidths": bandwidth,
     "instructions": answers.instructions,
     "arithmetic": arithmetic,
-    "the parts of L2": l2_partitions,
+    "the parts of L2": l2_loads,
     "the reach of the TLB": tlb_reach,
     "coalescing": answers.coalescing,
     "bank conflicts": answers.bank_conflicts,

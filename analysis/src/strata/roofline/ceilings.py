@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import ClassVar
 
+from strata.model import atlas
 from strata.model.atlas import beyond_limit
 from strata.model.cases import by_case
 from strata.roofline.forms import FLOP, INSTRUCTION, LEVELS, WARP, Form, level_words
@@ -151,19 +152,27 @@ def _bandwidths(run: Run, form: Form) -> list[Ceiling]:
     """
     whole: dict[str, list[Row]] = {level: [] for level in LEVELS}
     limits: dict[str, list[float]] = {level: [] for level in LEVELS}
-    for case in by_case(run.of("bandwidth")):
+    streams = [row for name in atlas.STREAMS for row in run.of(name)]
+    for case in by_case(streams):
         row, share = case.row("bandwidth"), case.row("share_of_limit")
         # Shared memory and L1 are one memory.
         level = case.text("level").replace("shared", "l1")
         if row and level in whole:
             whole[level].append(row)
             limits[level] += [row.value / share.value] if share and share.value > 0 else []
-    result, beyond = [], beyond_limit(run.of("bandwidth"))
+    result, beyond = [], beyond_limit(streams)
+    known: dict[str, list[Row]] = {level: [] for level in LEVELS}
+    for operation in dict.fromkeys(row.text("operation") for row in streams):
+        for level, found in atlas.bandwidths(run, operation).items():
+            if (level := level.replace("shared", "l1")) in known:
+                known[level].append(found.row)
     for level, rows in whole.items():
-        if best := _best(rows, beyond):
+        if best := _best(known[level] or rows, beyond):
+            operation, width = best.text("operation", "read"), best.text("width", "")
+            how = f"{width} B wide" if width else f"by {best.benchmark}"
             roof, *limit = _ceiling(
-                best, level_words(level, best.backend), level,
-                f"{best.text('operation')}, {best.text('width')} B wide", scale=1 / form.moved,
+                best, f"{level_words(level, best.backend)}, {operation}", level,
+                f"{operation}, {how}", scale=1 / form.moved,
                 most=median(limits[level]) / form.moved if limits[level] else 0,
                 why="bus width × clock" if level == "dram" else "bytes a cycle × SMs × clock",
             )  # fmt: skip

@@ -8,6 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
+from typing import NamedTuple
 
 from strata.run.files import (
     CONTEXT_FILE,
@@ -20,6 +21,7 @@ from strata.run.files import (
 )
 from strata.run.rows import COLUMNS, Row, params_text
 from strata.run.run import Run
+from strata.run.schema import Provenance
 from strata.run.table import NUMBERS, one_of
 
 TOLERANCE = 1e-12
@@ -36,6 +38,25 @@ def findings(run: Run) -> tuple[str, ...]:
         f"{name}: found {found}; expected {expected}" for name, found, expected, _ in _cases(run)
     ]
     return tuple(map(one_line, (*_context(run), *told, *_plan(run), *_table(run))))
+
+
+KINDS: tuple[Provenance, ...] = ("timed", "counted", "modelled", "reported", "published")
+
+
+class Validity(NamedTuple):
+    """How many rows of a kind there are, and how many of them are valid."""
+
+    kind: str
+    rows: int
+    valid: int
+
+
+def validity(run: Run) -> tuple[Validity, ...]:
+    """Timed, counted and other rows apart: counts are hardly ever invalid, and dilute a share."""
+    rows = Counter((row.provenance, row.valid) for row in run.rows)
+    return tuple(
+        Validity(kind, rows[kind, True] + rows[kind, False], rows[kind, True]) for kind in KINDS
+    )
 
 
 def refuse_repeated(runs: Sequence[Run]) -> None:

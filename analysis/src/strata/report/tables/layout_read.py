@@ -1,6 +1,6 @@
 """What does a layout of particles cost, alone and under load?"""
 
-from strata.model.layouts import layout_results
+from strata.model.layouts import COUNTED, count_text, layout_results
 from strata.model.names import fields_name, level_name
 from strata.model.text import NONE, Cited, Table, cited, told
 from strata.model.units import factor, number
@@ -27,14 +27,17 @@ def make(run: Run) -> Table | None:
             where = (Cited(f"{point.warps} × {point.block_size}", point.row),)
             if result.bandwidth_factor:
                 gain = (Cited(factor(result.bandwidth_factor), point.row),)
+        counted = result.bandwidth.counted if result.bandwidth else {}
+        rows = map(counted.get, COUNTED)
+        counts = tuple((Cited(count_text(row), row),) if row else NONE for row in rows)
         paper = PAPER_SPEEDUP.get(result.layout, "–") if result.fields == "all" else "–"
         names = (level_name(result.level), fields_name(result.fields), result.layout)
         numbers = (latency, spread, speed, bandwidth, where, gain)
-        lines.append((*((name,) for name in names), *numbers, (paper,)))
+        lines.append((*((name,) for name in names), *numbers, *counts, (paper,)))
     title = "Latency alone and best useful bandwidth by layout"
     header = (
         "level", "fields", "layout", "latency", "p5–p95", "vs aos", "useful bandwidth",
-        "warps × block", "vs aos", "paper: CUDA 1.0 / 2.2",
+        "warps × block", "vs aos", *COUNTED.values(), "paper: CUDA 1.0 / 2.2",
     )  # fmt: skip
-    numeric = frozenset(range(3, 9))
+    numeric = frozenset(range(3, 9 + len(COUNTED)))
     return Table("layout_read", title, header, tuple(lines), numeric) if lines else None
