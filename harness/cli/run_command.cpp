@@ -10,6 +10,7 @@
 #include "harness/run/disturbed_rows.hpp"
 #include "harness/run/first_numbers.hpp"
 #include "harness/run/supervisor.hpp"
+#include "harness/run/worker.hpp"
 
 #include <fmt/format.h>
 
@@ -96,8 +97,8 @@ void tell_of_absent_counters(const RunOptions& options, const CountersInfo& coun
                    counters.mend.empty() ? "" : "; ", counters.mend));
 }
 
-/// Throws UsageError for a set that does not exist. Where counters are unavailable nothing else
-/// reads the names.
+/// Throws UsageError for a set that does not exist. On a device without counters nothing else reads
+/// the names.
 void check_sets(const std::vector<std::string>& asked) {
   for (const auto& name : asked) {
     if (name != counters_auto && name != counters_none && !is_raw_metric(name))
@@ -387,9 +388,9 @@ ExitCode run(const RunOptions& options) {
   apply_settings(sweep, options.settings, benchmarks());
   (void)parse_device_request(options.device);
   const auto asked = parse_counters(options.counters);
-  check_sets(asked);
   const DeviceMessage device =
       ask(options.device, asked, selection_of(asked, wanted_counter_sets(sweep, benchmarks())));
+  if (device.counters.reason == host_has_no_counters) check_sets(asked);
   const auto dropped = dropped_items(sweep, device.backend, benchmarks());
   auto cases = cases_of(sweep, device.backend, options, dropped);
   if (options.dry_run) {
