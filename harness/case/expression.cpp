@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ctime>
 #include <regex>
 #include <vector>
 
@@ -101,10 +102,19 @@ std::function<bool(const std::string&)> matcher(std::string_view flag,
              "correct it; a literal special character needs a '\\' before it");
     }
   };
-  return [refusing, pattern = refusing([&] {
-                      return std::regex{expression, flags};
-                    })](const std::string& text) {
-    return refusing([&] { return std::regex_search(text, pattern); });
+  // A search takes at worst states times the square of the text: one ends soon, but those of
+  // thousands of ids may take minutes.
+  constexpr double most_seconds = 3;  // of CPU time, for all texts
+  return [refusing, shown, spent = 0.0, pattern = refusing([&] {
+                                          return std::regex{expression, flags};
+                                        })](const std::string& text) mutable {
+    const auto began = std::clock();
+    const bool found = refusing([&] { return std::regex_search(text, pattern); });
+    spent += static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;
+    if (spent > most_seconds)
+      refuse({shown}, "it takes too long to match", "an expression with fewer repetitions",
+             "simplify it");
+    return found;
   };
 }
 

@@ -111,9 +111,16 @@ Subprocess::Subprocess(const ChildCommand& command, std::string_view input) : wh
   constexpr int flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP;
   check(::posix_spawnattr_setflags(&attributes, static_cast<short>(flags)));
   std::vector<std::string> words = command.arguments;
-  std::vector<std::string> variables = command.environment;  // the first variable of a name counts
-  for (char** variable = environ; *variable != nullptr; ++variable)
-    variables.emplace_back(*variable);
+  std::vector<std::string> variables = command.environment;
+  // Each name once: of two variables of a name, a shell takes the last and getenv() the first.
+  const auto is_replaced = [&](std::string_view variable) {
+    const auto name = variable.substr(0, variable.find('=') + 1);
+    return std::ranges::any_of(command.environment,
+                               [&](const auto& own) { return own.starts_with(name); });
+  };
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (!is_replaced(*variable)) variables.emplace_back(*variable);
+  }
   // Not fork: where a library of this process has threads, only a child that execs at once is safe.
   if (const int error =
           ::posix_spawn(&pid_, command.executable.c_str(), &actions, &attributes,

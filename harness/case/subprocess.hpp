@@ -22,7 +22,7 @@ inline constexpr int worker_channel_fd = 3;
 struct ChildCommand {
   std::string executable = "/proc/self/exe";
   std::vector<std::string> arguments;  ///< argv, its name included: {"strata", "worker", …}
-  std::vector<std::string> environment = {};  ///< in addition to ours: "TMPDIR=/tmp/x"
+  std::vector<std::string> environment = {};  ///< "TMPDIR=/tmp/x", in place of ours
   std::string what = "worker";                ///< name in messages about its end
 };
 

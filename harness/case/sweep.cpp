@@ -44,9 +44,12 @@ const auto& known_name(const Place& place, std::string_view name, const All& all
   Names names;
   std::ranges::transform(all, std::back_inserter(names),
                          [&](const auto& one) { return std::string{std::invoke(name_of, one)}; });
-  refuse(place, fmt::format("{} {}", no_such, in_quotes(name)),
-         names.empty() ? std::string{none} : fmt::format("one of {}", joined(names)),
-         did_you_mean(name, names, otherwise));
+  // Before the names, of which there may be a hundred.
+  const auto near = nearest_name(name, names);
+  refuse(place,
+         fmt::format("{} {}{}", no_such, in_quotes(name),
+                     near ? fmt::format(" (did you mean '{}'?)", *near) : ""),
+         names.empty() ? std::string{none} : fmt::format("one of {}", joined(names)), otherwise);
 }
 
 const Benchmark& known_benchmark(const Place& place, std::string_view name,
@@ -130,11 +133,16 @@ const PlanField& known_plan_field(const Place& place, std::string_view key) {
                     "remove it or correct its name");
 }
 
+bool is_in_range(const PlanField& field, double number) {
+  const bool is_whole = std::holds_alternative<int Plan::*>(field.member);
+  // Written so that NaN is refused too.
+  return (is_whole ? number >= field.least : number > field.least) && number <= field.most;
+}
+
 void set_plan_field(const Place& place, Plan& plan, const PlanField& field, std::string_view text) {
   if (const auto* const whole = std::get_if<int Plan::*>(&field.member)) {
     const auto number = whole_number(text);
-    if (number && static_cast<double>(*number) >= field.least &&
-        static_cast<double>(*number) <= field.most) {
+    if (number && is_in_range(field, static_cast<double>(*number))) {
       plan.** whole = static_cast<int>(*number);
       return;
     }
@@ -142,8 +150,7 @@ void set_plan_field(const Place& place, Plan& plan, const PlanField& field, std:
     double number = 0;
     const char* const end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, number);
-    // Written so that NaN is refused too.
-    if (error == std::errc{} && stop == end && number > field.least && number <= field.most) {
+    if (error == std::errc{} && stop == end && is_in_range(field, number)) {
       plan.*std::get<double Plan::*>(field.member) = number;
       return;
     }
@@ -285,6 +292,19 @@ std::string value_at(const Axis& axis, long long place) {
                               : axis.choices[static_cast<std::size_t>(place)];
 }
 
+Params params_at(const Benchmark& benchmark, const Point& point) {
+  Params params;
+  for (std::size_t a = 0; a < point.size(); ++a)
+    params.emplace(benchmark.axes[a].name, value_at(benchmark.axes[a], point[a]));
+  return params;
+}
+
+/// Why the parameters are not a case; empty if they are one.
+std::optional<std::string> why_excluded(const Benchmark& benchmark, const Params& params,
+                                        Backend backend) {
+  return benchmark.excludes ? benchmark.excludes(params, backend) : std::nullopt;
+}
+
 /// Adds every combination of an entry's values.
 void add_points(const Benchmark& benchmark, const SweepEntry& entry, std::set<Point>& points) {
   std::vector<Point> product{{}};
@@ -398,8 +418,13 @@ void apply_settings(Sweep& sweep, const std::vector<std::string>& settings,
   sweep = std::move(set);
 }
 
-std::vector<Case> expand(const Sweep& sweep, Backend backend, std::span<const Enrolled> known) {
-  std::map<std::string, std::set<Point>> points;  // by benchmark
+namespace {
+
+/// The combinations of values of each benchmark with a body for the backend, excluded ones
+/// included.
+std::map<std::string, std::set<Point>> points_of(const Sweep& sweep, Backend backend,
+                                                 std::span<const Enrolled> known) {
+  std::map<std::string, std::set<Point>> points;
   std::size_t asked = 0;
   for (const auto& entry : sweep.entries) {
     const auto* const enrolled = find_benchmark(entry.benchmark, known);
@@ -417,18 +442,133 @@ std::vector<Case> expand(const Sweep& sweep, Backend backend, std::span<const En
     }
     add_points(enrolled->benchmark, entry, points[entry.benchmark]);
   }
+  return points;
+}
+
+/// How often each reason excluded a combination.
+using Reasons = std::map<std::string, std::size_t>;
+
+/// The most frequent: other rules may exclude some combinations of a dropped value as well.
+std::string main_reason(const Reasons& reasons) {
+  return std::ranges::max_element(reasons, {}, &Reasons::value_type::second)->first;
+}
+
+/// A value: the index of its axis, and its place on it.
+using ValuePlace = std::pair<std::size_t, long long>;
+
+/// The values that the sweep names for axes of a benchmark.
+std::set<ValuePlace> named_values(const Sweep& sweep, const Benchmark& benchmark) {
+  std::set<ValuePlace> named;
+  for (const auto& entry : sweep.entries) {
+    if (entry.benchmark != benchmark.name) continue;
+    for (const auto& [name, values] : entry.axes) {
+      const auto axis = std::ranges::find(benchmark.axes, name, &Axis::name);
+      for (const auto& value : values)
+        named.emplace(axis - benchmark.axes.begin(), place_on(*axis, value));
+    }
+  }
+  return named;
+}
+
+void add_dropped(const Benchmark& benchmark, const std::set<Point>& points, Backend backend,
+                 std::set<ValuePlace> named, std::vector<DroppedItem>& dropped) {
+  bool runs = false;
+  Reasons reasons;
+  std::map<ValuePlace, Reasons> reasons_of_value;
+  for (const auto& point : points) {
+    const auto why = why_excluded(benchmark, params_at(benchmark, point), backend);
+    runs = runs || !why;
+    if (why) ++reasons[*why];
+    for (std::size_t axis = 0; axis < point.size(); ++axis) {
+      const ValuePlace value{axis, point[axis]};
+      if (why) {
+        ++reasons_of_value[value][*why];
+      } else {
+        named.erase(value);
+      }
+    }
+  }
+  if (!runs) {
+    dropped.push_back({benchmark.name, main_reason(reasons)});
+    return;
+  }
+  for (const auto& value : named) {
+    const Axis& axis = benchmark.axes[value.first];
+    dropped.push_back(
+        {fmt::format("{}.{}={}", benchmark.name, axis.name, value_at(axis, value.second)),
+         main_reason(reasons_of_value.at(value))});
+  }
+}
+
+}  // namespace
+
+std::vector<Case> expand(const Sweep& sweep, Backend backend, std::span<const Enrolled> known) {
   std::vector<Case> cases;
-  for (const auto& [name, wanted] : points) {
+  for (const auto& [name, points] : points_of(sweep, backend, known)) {
     const auto& benchmark = find_benchmark(name, known)->benchmark;
-    for (const auto& point : wanted) {
-      Params params;
-      for (std::size_t a = 0; a < point.size(); ++a)
-        params.emplace(benchmark.axes[a].name, value_at(benchmark.axes[a], point[a]));
-      if (benchmark.excludes && benchmark.excludes(params, backend)) continue;
+    for (const auto& point : points) {
+      Params params = params_at(benchmark, point);
+      if (why_excluded(benchmark, params, backend)) continue;
       cases.push_back({benchmark.suite, benchmark.name, backend, std::move(params)});
     }
   }
   return cases;
+}
+
+std::vector<DroppedItem> dropped_items(const Sweep& sweep, Backend backend,
+                                       std::span<const Enrolled> known) {
+  const auto points = points_of(sweep, backend, known);
+  std::set<std::string> names;
+  std::ranges::transform(sweep.entries, std::inserter(names, names.end()), &SweepEntry::benchmark);
+  std::vector<DroppedItem> dropped;
+  for (const auto& name : names) {
+    const auto& benchmark = find_benchmark(name, known)->benchmark;
+    if (const auto found = points.find(name); found != points.end()) {
+      add_dropped(benchmark, found->second, backend, named_values(sweep, benchmark), dropped);
+    } else {
+      dropped.push_back(
+          {name, backend == Backend::host ? "it runs on GPUs only" : "it runs on CPUs only"});
+    }
+  }
+  return dropped;
+}
+
+bool is_builtin(const Sweep& sweep) {
+  const auto all = builtin_sweeps();
+  return std::ranges::find(all, std::string_view{sweep.text}, &NamedText::second) != all.end();
+}
+
+void check_recorded(std::string_view place, const std::vector<Case>& cases, const Plan& plan,
+                    Backend backend, std::span<const Enrolled> known) {
+  constexpr std::string_view mend = "start a new run";
+  for (const auto& field : plan_fields) {
+    const double number = std::visit(
+        [&](const auto& member) { return static_cast<double>(plan.*member); }, field.member);
+    if (!is_in_range(field, number))
+      refuse({place}, fmt::format("{} of its plan is {}", field.name, number), field.expected,
+             mend);
+  }
+  check_plan({place}, plan);
+  for (const auto& which : cases) {
+    const auto refuse_case = [&](const std::string& why, std::string_view expected) {
+      refuse({place}, fmt::format("its case {}: {}", one_line(which.id()), why), expected, mend);
+    };
+    const auto* const enrolled = find_benchmark(which.benchmark, known);
+    if (enrolled == nullptr || enrolled->benchmark.suite != which.suite)
+      refuse_case("no such benchmark", "benchmarks that strata list shows");
+    if (which.backend != backend)
+      refuse_case("not of the backend of the run", fmt::format("{} cases", to_string(backend)));
+    const Benchmark& benchmark = enrolled->benchmark;
+    const bool has_all_axes =
+        which.params.size() == benchmark.axes.size() &&
+        std::ranges::all_of(benchmark.axes, [&](const Axis& axis) {
+          const auto value = which.params.find(axis.name);
+          return value != which.params.end() && axis.canonical(value->second) == value->second;
+        });
+    if (!has_all_axes) refuse_case("wrong parameters", "a value of each axis of the benchmark");
+    if (const auto why = why_excluded(benchmark, which.params, backend))
+      refuse_case(*why, "a case of the benchmark");
+  }
 }
 
 std::vector<Case> filter(std::vector<Case> cases, const std::string& expression) {

@@ -58,6 +58,26 @@ void apply_settings(Sweep& sweep, const std::vector<std::string>& settings,
 [[nodiscard]] std::vector<std::string> wanted_counter_sets(const Sweep& sweep,
                                                            std::span<const Enrolled> known);
 
+/// A benchmark of a sweep that has no case on a backend, or a value that the sweep names for an
+/// axis and that no case has.
+struct DroppedItem {
+  std::string what;  ///< "coalescing", or as in --set: "latency_vs_footprint.space=texture"
+  std::string reason;
+  bool operator==(const DroppedItem&) const = default;
+};
+/// In the order of expand().
+[[nodiscard]] std::vector<DroppedItem> dropped_items(const Sweep& sweep, Backend backend,
+                                                     std::span<const Enrolled> known);
+
+/// Whether the text of the sweep is that of a built-in one.
+[[nodiscard]] bool is_builtin(const Sweep& sweep);
+
+/// Throws UsageError for cases and a plan that no sweep can have: an unknown benchmark, another
+/// backend, parameters that are not a case of the benchmark, numbers out of range. `place` begins
+/// the message.
+void check_recorded(std::string_view place, const std::vector<Case>& cases, const Plan& plan,
+                    Backend backend, std::span<const Enrolled> known);
+
 /// Keeps the cases whose id contains a match of the expression. Throws UsageError for a bad
 /// expression.
 [[nodiscard]] std::vector<Case> filter(std::vector<Case> cases, const std::string& expression);

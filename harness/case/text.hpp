@@ -65,7 +65,7 @@ inline constexpr std::size_t max_expression_length = 1000;
 
 /// Tests whether a text contains a match of an ECMAScript regular expression without
 /// back-references. `flag` ("--filter") begins the messages. Throws UsageError, as its result may,
-/// for an expression that is malformed, too long or too large to match.
+/// for an expression that is malformed, too long or too large, or takes too long to match.
 [[nodiscard]] std::function<bool(const std::string&)> matcher(std::string_view flag,
                                                               const std::string& expression);
 

@@ -15,9 +15,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <functional>
+#include <iostream>
 #include <iterator>
+#include <memory>
 #include <optional>
+#include <ostream>
+#include <sstream>
+#include <streambuf>
 #include <utility>
 
 namespace strata {
@@ -134,6 +140,34 @@ int repetitions_in(const std::vector<std::string>& words, int otherwise) {
   return otherwise;
 }
 
+/// Standard error without the warning that the library was built without NDEBUG, as distributions
+/// build it: every time is taken by Strata, not by the library.
+class WithoutBuildWarning : public std::stringbuf {
+ public:
+  WithoutBuildWarning() = default;
+  WithoutBuildWarning(const WithoutBuildWarning&) = delete;
+  WithoutBuildWarning& operator=(const WithoutBuildWarning&) = delete;
+  WithoutBuildWarning(WithoutBuildWarning&&) = delete;
+  WithoutBuildWarning& operator=(WithoutBuildWarning&&) = delete;
+  ~WithoutBuildWarning() override { pass_on(); }
+
+ protected:
+  int sync() override {
+    pass_on();
+    return 0;
+  }
+
+ private:
+  void pass_on() {
+    std::istringstream lines{str()};
+    str({});
+    for (std::string line; std::getline(lines, line);) {
+      if (line.find("Library was built as DEBUG") != std::string::npos) continue;
+      (void)std::fputs((line + (lines.eof() ? "" : "\n")).c_str(), stderr);
+    }
+  }
+};
+
 /// A case, measured in its first repetition; each repetition reports one sample.
 struct Repeated {
   std::optional<CaseRecord> record;
@@ -205,7 +239,12 @@ ExitCode bench(const BenchOptions& options, std::vector<std::string> words) {
     // One iteration, so that neither a minimum time nor an estimate of it runs a case again.
     benchmark::RegisterBenchmark(cases[i].id().c_str(), repeat)->UseManualTime()->Iterations(1);
   }
-  const std::size_t matched = benchmark::RunSpecifiedBenchmarks();
+  benchmark::BenchmarkReporter* const reporter = benchmark::CreateDefaultDisplayReporter();
+  WithoutBuildWarning messages;
+  std::ostream errors{&messages};
+  reporter->SetErrorStream(&errors);
+  const std::size_t matched = benchmark::RunSpecifiedBenchmarks(reporter);
+  reporter->SetErrorStream(&std::cerr);  // the library keeps the reporter
   benchmark::Shutdown();
   if (matched == 0) {
     throw UsageError{fmt::format(

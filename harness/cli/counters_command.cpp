@@ -375,7 +375,8 @@ void describe_counters(const CountersOptions& options) {
 void add_counters(Command app) {
   const auto options = std::make_shared<CountersOptions>();
   auto sub = app.subcommand(
-      "counters", "list what a chip can count: sets, metrics, passes; with --chip it needs no GPU");
+      "counters",
+      "list what a chip can count: sets, metrics, passes; with --chip it needs CUPTI, but no GPU");
   sub.option("wanted", options->wanted,
              "counter sets, files of sets, or metrics; default: every set", "SET|FILE|METRIC");
   auto chip = sub.option("--chip", options->chip, "chip to describe, such as GH100", "NAME");

@@ -38,8 +38,8 @@ void describe(const Enrolled& enrolled) {
     fmt::print("  quantity  {}: {}\n", quantity.name, quantity.meaning);
 }
 
-void list(const ListOptions& options) {
-  if (!options.cases.empty()) {
+void list(const ListOptions& options, bool of_sweep) {
+  if (of_sweep) {
     const Sweep sweep = load_sweep(options.cases, benchmarks());
     for (const auto& which : expand(sweep, *enum_from<Backend>(options.backend), benchmarks()))
       fmt::print("{}\n", which.id());
@@ -84,7 +84,7 @@ void add_list(Command app) {
   auto sub = app.subcommand("list", "list the benchmarks: question, axes, quantities and cost");
   sub.option("--cases", options->cases, "list the case ids of this sweep instead", "SWEEP");
   sub.option("--backend", options->backend, "backend of these cases").one_of({"cuda", "host"});
-  sub.on_run([options] { list(*options); });
+  sub.on_run([sub, options] { list(*options, sub.has("--cases")); });
 }
 
 std::string describe_benchmarks(const std::vector<Case>& cases) {

@@ -218,9 +218,11 @@ void trimmed_mean(const NbodyOptions& options) {
   }
   std::ranges::sort(numbers);
   const auto kept = std::span<const double>{numbers}.subspan(dropped, numbers.size() - 2 * dropped);
-  const auto count = static_cast<double>(kept.size());
-  const double mean = std::reduce(kept.begin(), kept.end()) / count;
-  double squares = 0;
+  // The sum and the squares of finite numbers can exceed the range of double.
+  using Wide = long double;
+  const auto count = static_cast<Wide>(kept.size());
+  const Wide mean = std::accumulate(kept.begin(), kept.end(), Wide{0}) / count;
+  Wide squares = 0;
   for (const double number : kept)
     squares += (number - mean) * (number - mean);
   const std::string deviation =

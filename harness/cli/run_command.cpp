@@ -3,11 +3,14 @@
 #include "harness/case/text.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/counters/counter_set.hpp"
+#include "harness/cpu/load.hpp"
 #include "harness/cpu/topology.hpp"
 #include "harness/measure/device_lock.hpp"
 #include "harness/record/build_info.hpp"
+#include "harness/run/disturbed_rows.hpp"
 #include "harness/run/first_numbers.hpp"
 #include "harness/run/supervisor.hpp"
+#include "harness/run/worker.hpp"
 
 #include <fmt/format.h>
 
@@ -36,7 +39,8 @@ struct RunOptions {
   std::vector<std::string> command;
 };
 
-// Not fmt::print, which throws if the pipe is closed: that must not end the run.
+// Not fmt::print, which throws if the pipe is closed: that must not end the run. What is lost for
+// another reason fails the command at its end (program.cpp).
 void say(const std::string& line) {
   (void)std::fputs((line + '\n').c_str(), stdout);
   (void)std::fflush(stdout);
@@ -63,7 +67,7 @@ bool can_count(const CountersInfo& counters) {
   return !counters.plan.chip.empty();
 }
 
-/// Asks a worker for the device and for the state of these counters on it, before timing. Throws
+/// Queries the device and the state of these counters on it through a worker, before timing. Throws
 /// UsageError for a selection with unknown names.
 DeviceMessage ask(const std::string& device, const std::vector<std::string>& asked,
                   const CounterSelection& counters) {
@@ -73,7 +77,7 @@ DeviceMessage ask(const std::string& device, const std::vector<std::string>& ask
     if (can_count(answer.counters)) answer.counters.reason = not_counted_yet;
   } catch (const DeviceUnavailable& error) {
     if (counters.wanted.empty()) throw;
-    // A profiler that crashes its process must not end the run: ask again without it.
+    // A profiler that crashes its process must not end the run: query again without it.
     answer = probe(worker_on(device, "--probe"));
     answer.counters = {.state = CountersInfo::State::unavailable,
                        .reason = fmt::format("cannot test the profiler: {}", error.what()),
@@ -93,6 +97,22 @@ void tell_of_absent_counters(const RunOptions& options, const CountersInfo& coun
                    counters.mend.empty() ? "" : "; ", counters.mend));
 }
 
+/// Throws UsageError for a set that does not exist. On a device without counters nothing else reads
+/// the names.
+void check_sets(const std::vector<std::string>& asked) {
+  for (const auto& name : asked) {
+    if (name != counters_auto && name != counters_none && !is_raw_metric(name))
+      (void)load_counter_set(name, "--counters");
+  }
+}
+
+/// Warns if other work disturbs the CPU, as strata doctor does.
+void report_load(const RunOptions& options) {
+  const Finding load = diagnose_load();
+  if (options.quiet || load.state != Finding::State::warning) return;
+  tell(fmt::format("{}: {}; {}", load.what, load.detail, load.mend));
+}
+
 bool is_same_counting(const CounterPlan& then, const CounterPlan& now) {
   const auto meaning = [](const CountedQuantity& one) {
     return std::tie(one.name, one.metric, one.set);
@@ -100,20 +120,41 @@ bool is_same_counting(const CounterPlan& then, const CounterPlan& now) {
   return std::ranges::equal(then.quantities, now.quantities, {}, meaning, meaning);
 }
 
-/// The cases of the sweep on this backend, in canonical order. Throws UsageError if there are none.
-std::vector<Case> cases_of(const Sweep& sweep, Backend backend, const std::string& expression) {
+/// Prints one line per item of the sweep that this device cannot run. Built-in sweeps are written
+/// for GPUs and CPUs: without --dry-run they get one line for all.
+void report_dropped(const RunOptions& options, const Sweep& sweep,
+                    const std::vector<DroppedItem>& dropped) {
+  if (dropped.empty()) return;
+  if (options.dry_run || !is_builtin(sweep)) {
+    for (const auto& [what, reason] : dropped)
+      tell(fmt::format("dropped {}: {}", what, reason));
+  } else if (!options.quiet) {
+    tell(
+        fmt::format("{} benchmarks and values of sweep '{}' are not for this device: --dry-run "
+                    "lists them",
+                    dropped.size(), sweep.name));
+  }
+}
+
+/// The cases of the sweep on this backend, in canonical order; reports what is dropped. Throws
+/// DeviceUnavailable if there are none, UsageError if the filter matches none.
+std::vector<Case> cases_of(const Sweep& sweep, Backend backend, const RunOptions& options,
+                           const std::vector<DroppedItem>& dropped) {
   auto cases = expand(sweep, backend, benchmarks());
   const auto all = cases.size();
-  if (!expression.empty()) cases = filter(std::move(cases), expression);
-  if (!cases.empty()) return cases;
-  if (all == 0) {
-    throw UsageError{fmt::format("{}: no case for the {} backend; see strata list", sweep.file,
-                                 to_string(backend))};
+  if (!options.filter.empty()) cases = filter(std::move(cases), options.filter);
+  if (cases.empty() && all > 0) {
+    throw UsageError{fmt::format(
+        "--filter {}: matches none of the {} cases; strata list --cases {} --backend {} prints "
+        "their ids",
+        options.filter, all, sweep.name, to_string(backend))};
   }
-  throw UsageError{fmt::format(
-      "--filter {}: matches none of the {} cases; strata list --cases {} --backend {} prints "
-      "their ids",
-      expression, all, sweep.name, to_string(backend))};
+  report_dropped(options, sweep, dropped);
+  if (!cases.empty()) return cases;
+  throw DeviceUnavailable{
+      fmt::format("{}: this device can run none of its cases; use another device, or another "
+                  "sweep: strata list",
+                  sweep.file)};
 }
 
 /// Removes what identifies this machine or its user and is not needed by a measurement.
@@ -131,6 +172,8 @@ RunContext context_for(const RunOptions& options, const Sweep& sweep, const Devi
                        const std::vector<Case>& cases) {
   SweepInfo info{
       .name = sweep.name, .file = sweep.file, .text = sweep.text, .plan = sweep.plan, .cases = {}};
+  for (const auto& [what, reason] : dropped_items(sweep, device.backend, benchmarks_and_controls()))
+    info.dropped.push_back(fmt::format("{}: {}", what, reason));
   std::ranges::transform(cases, std::back_inserter(info.cases), &Case::id);
   RunContext context{.strata = build_info(),
                      .command = options.command,
@@ -213,17 +256,22 @@ ExitCode finish(const RunSummary& summary, const RunFolder& folder, bool quiet) 
     if (quiet) tell("failed: " + failure);
   }
   const auto rows = c.valid_rows + c.invalid_rows;
+  const RunContext& context = folder.context();
+  const auto records = rows == 0
+                           ? std::vector<CaseRecord>{}
+                           : read_samples(folder.path() / "samples.jsonl", context.sweep.cases);
   if (!quiet && rows > 0 && summary.state != RunState::interrupted) {
-    const RunContext& context = folder.context();
-    const auto numbers =
-        first_numbers(context, read_samples(folder.path() / "samples.jsonl", context.sweep.cases));
+    const auto numbers = first_numbers(context, records);
     if (!numbers.empty()) say(fmt::format("{} ({})", context.device.name, context.run));
     std::ranges::for_each(numbers, say);
   }
+  if (const auto why = explain_disturbed_rows(context, records); !why.empty()) say(why);
+  const std::size_t dropped = context.sweep.dropped.size();
   say(fmt::format(
-      "{} measured, {} skipped, {} failed, {} still to do; {} of {} rows valid ({:.1f} %)"
+      "{} measured, {} skipped, {} failed, {} still to do{}; {} of {} rows valid ({:.1f} %)"
       "; {:.1f} s; {}",
-      c.measured, c.skipped, c.failed, c.missing, c.valid_rows, rows,
+      c.measured, c.skipped, c.failed, c.missing,
+      dropped == 0 ? "" : fmt::format(", {} dropped from the sweep", dropped), c.valid_rows, rows,
       rows == 0 ? 0.0 : 100.0 * static_cast<double>(c.valid_rows) / static_cast<double>(rows),
       summary.seconds, counting_in_words(c, folder.context().counters)));
   if (summary.state == RunState::interrupted) {
@@ -314,6 +362,8 @@ ExitCode resume(const RunOptions& options) {
                     folder.path().string())};
   }
   check_same_ground(folder);
+  check_recorded((folder.path() / "context.json").string(), folder.cases(),
+                 folder.context().sweep.plan, folder.context().backend, benchmarks_and_controls());
   if (!folder.repair().empty()) tell(folder.repair());
   auto cases = folder.remaining();
   if (options.dry_run) return print_ids(cases);
@@ -325,6 +375,7 @@ ExitCode resume(const RunOptions& options) {
   const bool has_name = on_host || !known.uuid.starts_with("sha256-");
   const DeviceLock lock =
       DeviceLock::acquire(has_name ? known : probe(worker_on(device, "--probe")).identity);
+  if (on_host) report_load(options);
   const bool something_is_left = !cases.empty() || !folder.unvisited().empty() ||
                                  !folder.uncounted().empty() || !folder.untraced().empty();
   const bool counts = something_is_left && can_still_count(options, device, folder);
@@ -339,14 +390,17 @@ ExitCode run(const RunOptions& options) {
   const auto asked = parse_counters(options.counters);
   const DeviceMessage device =
       ask(options.device, asked, selection_of(asked, wanted_counter_sets(sweep, benchmarks())));
-  auto cases = cases_of(sweep, device.backend, options.filter);
+  if (device.counters.reason == host_has_no_counters) check_sets(asked);
+  const auto dropped = dropped_items(sweep, device.backend, benchmarks());
+  auto cases = cases_of(sweep, device.backend, options, dropped);
   if (options.dry_run) {
     double seconds = 0;
     for (const auto& which : cases)
       seconds += find_benchmark(which.benchmark)->benchmark.seconds_per_case;
     (void)print_ids(cases);
-    tell(fmt::format("{} cases on {}, about {:.0f} s", cases.size(), device.identity.name,
-                     seconds * sweep.plan.visits));
+    tell(fmt::format("{} cases on {}, about {:.0f} s{}", cases.size(), device.identity.name,
+                     seconds * sweep.plan.visits,
+                     dropped.empty() ? "" : fmt::format("; {} dropped", dropped.size())));
     return ExitCode::success;
   }
   const DeviceLock lock = DeviceLock::acquire(device.identity);
@@ -358,6 +412,7 @@ ExitCode run(const RunOptions& options) {
   if (device.counters.state == CountersInfo::State::unavailable && !can_count(device.counters)) {
     tell_of_absent_counters(options, device.counters, device.backend);
   }
+  if (device.backend == Backend::host) report_load(options);
   return finish(supervise_in(folder, options.device, std::move(cases), can_count(device.counters),
                              options.quiet),
                 folder, options.quiet);

@@ -287,8 +287,7 @@ std::optional<Absence> explain_library(unsigned built_for, unsigned found) {
 
 Absence no_counters_in_this_build(std::string_view why) {
   if (why == without_cuda) {
-    return {"this build is without CUDA",
-            "rebuild where a CUDA compiler (nvcc) and CUPTI are installed"};
+    return {"this build is without CUDA", "rebuild with a CUDA compiler (nvcc) and CUPTI"};
   }
   return {fmt::format("this build has no counters: {}", why),
           "rebuild with CUDA 12.8 or newer and its CUPTI (libcupti and cupti_range_profiler.h)"};

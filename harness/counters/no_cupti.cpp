@@ -9,6 +9,12 @@ namespace {
   throw CountersUnavailable{no_counters_in_this_build(STRATA_WHY_NO_COUNTERS)};
 }
 
+[[noreturn]] void no_catalogue() {
+  const auto [reason, mend] = no_counters_in_this_build(STRATA_WHY_NO_COUNTERS);
+  throw CountersUnavailable{
+      "the metrics of a chip come from CUPTI, which needs no GPU, but " + reason, mend};
+}
+
 }  // namespace
 
 std::vector<Finding> diagnose_counters() {
@@ -24,15 +30,15 @@ std::unique_ptr<Tracer> open_device_tracer(int /*ordinal*/) {
   unavailable();
 }
 std::string catalogue_version() {
-  unavailable();
+  no_catalogue();
 }
 std::vector<std::string> known_chips() {
-  unavailable();
+  no_catalogue();
 }
 std::unique_ptr<MetricCatalogue> open_catalogue(const std::string& /*chip*/) {
-  unavailable();
+  no_catalogue();
 }
 std::string chip_of_device(int /*ordinal*/) {
-  unavailable();
+  no_catalogue();
 }
 }  // namespace strata

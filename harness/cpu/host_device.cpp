@@ -1,5 +1,6 @@
 // The CPU as a device: its properties, its conditions, and its diagnosis for `strata doctor`.
 #include "harness/case/text.hpp"
+#include "harness/cpu/load.hpp"
 #include "harness/cpu/topology.hpp"
 #include "harness/cpu/tsc.hpp"
 #include "harness/record/device.hpp"
@@ -191,16 +192,16 @@ Finding diagnose_counter() {
           "cycles on this CPU are not comparable between clocks"};
 }
 
-Finding diagnose_load(const HostInfo& host) {
-  constexpr double busy = 0.5;  // of one core
+}  // namespace
+
+Finding diagnose_load() {
   const auto load = load_average();
   if (!load) return {absent, "CPU load", "the system does not report it", {}};
-  const std::string detail = fmt::format("load average {:g} on {}", *load, cores_text(host.cores));
-  if (*load < busy) return {ok, "CPU load", detail, {}};
+  const std::string detail =
+      fmt::format("load average {:g} on {}", *load, cores_text(describe_host().cores));
+  if (*load < busy_load) return {ok, "CPU load", detail, {}};
   return {warning, "CPU load", detail, "other work disturbs CPU measurements: end it first"};
 }
-
-}  // namespace
 
 std::unique_ptr<Device> open_host_device() {
   return std::make_unique<HostDevice>();
@@ -209,7 +210,7 @@ std::unique_ptr<Device> open_host_device() {
 std::vector<Finding> diagnose_host() {
   const HostInfo host = describe_host();
   std::vector<Finding> findings{diagnose_cores(host), diagnose_caches(host), diagnose_counter(),
-                                diagnose_load(host)};
+                                diagnose_load()};
   if (const auto name = governor(allowed_cpus().front()); name == "performance") {
     findings.push_back({ok, "CPU governor", *name, {}});
   } else if (name) {

@@ -174,6 +174,7 @@ static void fields(JsonFields& json, SweepInfo& sweep) {
   json.unless_empty("digest", sweep.digest);
   json.field("plan", sweep.plan);
   json.field("cases", sweep.cases);
+  json.unless_empty("dropped", sweep.dropped);
 }
 
 static void fields(JsonFields& json, Params& params) {

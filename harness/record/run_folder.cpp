@@ -240,6 +240,10 @@ RunFolder RunFolder::open_for_resume(const std::filesystem::path& run) {
   } catch (const FormatError& wrong) {
     refuse_run("{}: {}", file.string(), one_line(wrong.what()));
   }
+  if (const auto& name = folder.context_.run; !is_canonical_word(name) || name.starts_with('.')) {
+    refuse_run("{}: run is {}; expected the name of the run folder: letters, digits, ., _, + and -",
+               file.string(), in_quotes(name));
+  }
   folder.cases_ = cases_of(folder.context_.sweep, file);
   check_each_once(folder.context_.sweep.cases, file);
   for (const auto name : {samples_file, measurements_file}) {

@@ -74,6 +74,8 @@ struct SweepInfo {
   std::string digest;  ///< "sha256:…" of that text, in a run of an older build; otherwise empty
   Plan plan;
   std::vector<std::string> cases;  ///< ids, in the order of the run
+  /// "coalescing: it runs on GPUs only": what the sweep names and the device cannot run.
+  std::vector<std::string> dropped{};
 };
 
 /// The outcome of counting in a run.

@@ -153,6 +153,7 @@ std::vector<Example> examples() {
       {"BytesOn1_2", cc1_2, every(1, 1), expect(2, 2, 2, 2, 64, 32)},
       {"BytesApartOn1_2", cc1_2, every(32, 1), expect(2, 32, 32, 8, 1024, 32)},
       {"TwoByteWordsOn1_2", cc1_2, every(1, 2), expect(2, 2, 2, 2, 64, 64)},
+      {"TwoByteWordsApartInSegmentsOf64On1_2", cc1_2, every(4, 2), expect(2, 4, 8, 2, 256, 64)},
       {"TwoByteWordsAcrossTheMiddleOfASegmentOn1_2", cc1_2, first_lanes(16, 2, 16),
        expect(1, 1, 2, 1, 64, 32)},
 

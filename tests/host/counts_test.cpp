@@ -264,6 +264,10 @@ constexpr LoadPrediction plain{.requests = 100'000, .sectors = 400'000};
 // Seven reads of the same sectors: six of seven find them in L1.
 constexpr LoadPrediction seven{
     .requests = 700'000, .sectors = 2'800'000, .repeated_sectors = 2'400'000};
+constexpr LoadPrediction seven_of_two_at_once{.requests = 700'000,
+                                              .sectors = 2'800'000,
+                                              .repeated_sectors = 2'400'000,
+                                              .fetched_sectors = 800'000};
 constexpr LoadPrediction two_at_once{
     .requests = 100'000, .sectors = 400'000, .fetched_sectors = 800'000};
 
@@ -379,6 +383,9 @@ INSTANTIATE_TEST_SUITE_P(
         LevelCase{"fewer than the pattern promises", ServedBy::l2, seven, counts(.77, .23, .23, 0),
                   Verdict::failed},
         LevelCase{"the same from memory", ServedBy::dram, seven, counts(6. / 7, 1. / 7, 0, 1. / 7),
+                  Verdict::passed},
+        LevelCase{"the same with the neighbours that memory brings along", ServedBy::dram,
+                  seven_of_two_at_once, counts(6. / 7, 1. / 7, -1. / 7, 2. / 7, 2.8e6),
                   Verdict::passed}),
     [](const auto& test) {
       std::string name = test.param.what;

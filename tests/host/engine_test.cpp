@@ -3,6 +3,7 @@
 #include "fake_machine.hpp"
 #include "fakes.hpp"
 #include "harness/case/error.hpp"
+#include "harness/measure/step_rows.hpp"
 #include "rows_of.hpp"
 
 #include <gmock/gmock.h>
@@ -262,6 +263,10 @@ TEST(EngineLengths, FollowFromTwoTrials) {
     return Launched{.length = length, .seconds = 1, .stamps = {}};
   };
   EXPECT_EQ(lengths_by_trial(1e-3, 3)(instant).full.rounds, 96'000U) << "of a microsecond at least";
+  const auto slow = [](const Length& length) {
+    return Launched{.length = length, .seconds = 1.0 * length.rounds, .stamps = {}};
+  };
+  EXPECT_EQ(lengths_by_trial(1e-3, 3)(slow).full.rounds, 10U) << "however long a round takes";
   trials.clear();
   double asked = 0;
   const Lengths sized = size_by_trials(run, 4, [&](double seconds) {
@@ -308,6 +313,16 @@ TEST(EngineSlope, TakesTheOuterTimerAtTheRateThatTheMachineSays) {
   EXPECT_NEAR(row(bench, "cost by monotonic_slope"), 3 * 20, 1e-9);
   EXPECT_EQ(rows_of(bench.fake.record).at("cost by tsc_slope").unit, "op/tsc_cycle");
   EXPECT_EQ(rows_of(bench.fake.record).count("tsc_frequency by tsc_over_monotonic"), 1U);
+}
+
+TEST(EngineSlope, HasARateByTheCyclesOfItsWindowNotByTheSlowestWriter) {
+  const Sample sample{.slopes = {{.inside = {.cycles = 2, .slowest = 4}}}, .numbers = {}};
+  EXPECT_DOUBLE_EQ(per_cycle(8)(sample), 4);
+}
+
+TEST(StepRows, OfferLaneSlotsOfFourWarpsInEachCycleOfEachSm) {
+  const auto at = [](double rate) { return Sample{.slopes = {}, .numbers = {1, rate}}; };
+  EXPECT_DOUBLE_EQ(lane_slots_per_second({at(1e9), at(2e9), at(9e9)}, 1, 3), 3 * 128 * 2e9);
 }
 
 TEST(EngineSlope, IsTheMedianOverPairs) {
@@ -912,8 +927,8 @@ struct CountBench {
       const double rounds = call.length.rounds;
       source.now = {{"l1_load_requests", rounds + 3},
                     {"l1_load_sectors", 4 * rounds + 3},
-                    {"l1_load_hit_sectors", 0},
-                    {"l2_load_sectors", 4 * rounds + 3},
+                    {"l1_load_hit_sectors", l1_hits * rounds},
+                    {"l2_load_sectors", (4 - l1_hits) * rounds + 3},
                     {"l2_load_miss_sectors", missed * rounds},
                     {"dram_read_bytes", memory * rounds},
                     {"l1_store_sectors", rounds + 1},
@@ -936,6 +951,7 @@ struct CountBench {
     return all;
   }
 
+  double l1_hits = 0;  ///< of the 4 sectors of a round, as the following
   double missed = 0;
   double memory = 0;
   bool halves = false;  ///< of L2
@@ -1015,6 +1031,21 @@ TEST(EngineCounts, RowsOfEachLoadOrNone) {
   for (const auto& [name, one] : rows_of(none.bench.fake.record))
     EXPECT_THAT(name, HasSubstr(".sum"));
   EXPECT_EQ(none.verdicts(), "model:passed level:passed result:passed ");
+}
+
+TEST(EngineCounts, MissesOfL2AreSharesOfTheSectorsThatReachIt) {
+  CountBench counting;
+  counting.l1_hits = 3;
+  counting.missed = 2;
+  counting.plan().rows = LoadRows::per_load;
+  counting.bench.measure();
+  EXPECT_DOUBLE_EQ(
+      rows_of(counting.bench.fake.record).at("l2_missed_sectors_per_load by cupti_net").value, 2);
+  counting.bench.fake.record = {};
+  counting.plan().rows = LoadRows::per_request;
+  counting.bench.measure();
+  EXPECT_DOUBLE_EQ(
+      rows_of(counting.bench.fake.record).at("l2_missed_per_sector by cupti_net").value, 2);
 }
 
 TEST(EngineCounts, RowsOfBytesFromMemoryByHalfOfL2) {

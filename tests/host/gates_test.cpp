@@ -100,7 +100,9 @@ TEST(PlacementGate, FailsWhenOneCoreHadMoreOrLessThanTheOthers) {
   const Gate uneven = placement_gate(Cores{0, 1, 2, 2, 0, 2}, 3, 2);
   EXPECT_EQ(uneven.verdict, Verdict::failed);
   EXPECT_EQ(uneven.detail, "1 to 3 warps on each of 3 cores (expected 2 on 3)");
-  EXPECT_EQ(placement_gate(Cores{0, 1, 0, 1}, 3, 2).verdict, Verdict::failed);
+  const Gate fewer = placement_gate(Cores{0, 1, 0, 1}, 3, 2);
+  EXPECT_EQ(fewer.verdict, Verdict::failed);
+  EXPECT_EQ(fewer.detail, "2 to 2 warps on each of 2 cores (expected 2 on 3)");
   EXPECT_EQ(placement_gate(Cores{0, 1, 2}, 3, 2).verdict, Verdict::failed);
   EXPECT_EQ(placement_gate(Cores{0, 0, 1, 1, 2}, 3, 2).verdict, Verdict::failed);
   EXPECT_EQ(placement_gate(Cores{0, 0, 1, 1, 2, 2, 2}, 3, 2).verdict, Verdict::failed);

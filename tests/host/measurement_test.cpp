@@ -264,6 +264,11 @@ TEST(Revisited, AddsTheTimedSamplesAndKeepsWhatFailedOnce) {
   EXPECT_EQ(record.gates[3].detail, "g");
   EXPECT_EQ(record.seconds, 4);
   EXPECT_EQ(strata::revisited(record, visit(3, {8}, {})).measurements[0].visits.size(), 3U);
+  const auto third = strata::revisited(
+      record, visit(3, {8}, {{"timer", Verdict::passed, "h"}, {"timer", Verdict::failed, "i"}},
+                    Verdict::failed));
+  EXPECT_EQ(third.gates[1].detail, "visit 2: e") << "the first reason stays";
+  EXPECT_EQ(third.measurements[0].noise.detail, "visit 2: as wide");
 }
 
 TEST(Revisited, LeavesACaseWhoseLaterVisitWasNotMeasured) {

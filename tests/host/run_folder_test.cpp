@@ -312,11 +312,16 @@ TEST_F(RunFolderTest, AddsLaterVisitsToTheirCase) {
   EXPECT_EQ(records[0].measurements.size(), 1U) << "counts belong to the record before them";
   EXPECT_EQ(records[0].measurements[0].samples, (std::vector<double>{11, 13}));
   EXPECT_EQ(run.visits_of(nth(0).id()), 2);
+  EXPECT_EQ(visit(measured(0, 17), 2)[0].measurements[0].samples, (std::vector<double>{11, 13}))
+      << "a second line of one visit";
   run.write_measurements();
   EXPECT_NE(text(run.path() / "measurements.csv").find(",12,,,11,13,2,true"), std::string::npos);
   run.append(measured(0, 5));  // timed anew
   EXPECT_EQ(run.unvisited(), std::vector{nth(0)});
   CaseRecord slow = measured(1, 5);
+  slow.seconds = 1.9 * twice.sweep.plan.seconds_per_case;
+  run.append(slow);
+  EXPECT_EQ(run.unvisited(), (std::vector{nth(0), nth(1)}));
   slow.seconds = 2 * twice.sweep.plan.seconds_per_case + 1;
   run.append(slow);
   EXPECT_EQ(run.unvisited(), std::vector{nth(0)}) << "what takes long is visited once";
@@ -665,6 +670,15 @@ TEST_F(RunFolderTest, RefusesAtOnceWhatNobodyWouldTakeForASoundRunLater) {
   RunContext tomorrow = context();
   tomorrow.started = "2999-01-01T00:00:00Z";
   EXPECT_THAT(refusal(tomorrow, ""), HasSubstr("set the clock"));
+  for (const auto* const name : {"../../../evil", "..", "a b", ""}) {
+    RunContext forged = context();
+    const path where = RunFolder::create(folder_, forged).path();
+    forged.run = name;
+    std::ofstream{where / "context.json"} << to_json(forged);
+    EXPECT_THAT(diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(where); }),
+                HasSubstr("expected the name of the run folder"))
+        << name;
+  }
 }
 
 TEST_F(RunFolderTest, NeverEndsBeforeItBegan) {

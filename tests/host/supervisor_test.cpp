@@ -932,6 +932,21 @@ TEST(Subprocess, GivesTheChildItsInputAndItsOwnGroup) {
   EXPECT_EQ(*how, "worker killed by signal 15 (SIGTERM)") << "its group's, not ours";
 }
 
+TEST(Subprocess, ReplacesAVariableThatWeHave) {
+  (void)::setenv("STRATA_TEST_FOLDER", "/inherited", 1);
+  Subprocess child{
+      {"/bin/sh",
+       {"sh", "-c", "tr '\\0' '\\n' < /proc/$$/environ | grep STRATA_TEST_FOLDER= >&3"},
+       {"STRATA_TEST_FOLDER=/private"}},
+      ""};
+  (void)::unsetenv("STRATA_TEST_FOLDER");
+  (void)child.wait(std::chrono::seconds{10});
+  LineReader reader;
+  const auto batch = reader.read(child.channel());
+  ASSERT_EQ(batch.lines.size(), 1U) << "one variable of a name";
+  EXPECT_EQ(batch.lines[0].text, "STRATA_TEST_FOLDER=/private");
+}
+
 TEST(Subprocess, NamesAnExecutableThatCannotBeStarted) {
   try {
     const Subprocess child{{"/nowhere/strata", {"strata"}}, ""};

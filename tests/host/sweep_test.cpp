@@ -13,6 +13,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <optional>
 #include <random>
@@ -429,7 +430,7 @@ const std::vector<Refused> refused{
     {"AnUnknownBenchmark",
      "schema: 1\nname: s\ncases:\n  - benchmark: layout_raed\n",
      4,
-     {"no benchmark 'layout_raed'", "did you mean 'layout_read'?"}},
+     {"no benchmark 'layout_raed' (did you mean 'layout_read'?); expected one of "}},
     {"AnUnknownBenchmarkFarFromAny",
      "schema: 1\nname: s\ncases:\n  - benchmark: hurricane\n",
      4,
@@ -851,6 +852,87 @@ TEST(Expansion, LeavesOutABenchmarkWithoutABodyForTheBackend) {
   EXPECT_TRUE(ids(sweep, Backend::host).empty());
 }
 
+TEST(Expansion, NamesWhatTheBackendCannotRunWithTheReason) {
+  const auto dropped = [](const std::string& text, Backend backend) {
+    return strata::dropped_items(parse(text), backend, known());
+  };
+  using Items = std::vector<strata::DroppedItem>;
+  const std::string both = R"(schema: 1
+name: s
+cases:
+  - benchmark: cuda_only
+  - benchmark: bare
+  - benchmark: layout_read
+    axes: {residency: [l1, l3], warps_per_sm: [8, 16], block_size: [32, 64, 128], cores: [all]}
+)";
+  EXPECT_EQ(dropped(both, Backend::host),
+            (Items{{"cuda_only", "it runs on GPUs only"},
+                   {"layout_read.block_size=64", "no blocks on a CPU"},
+                   {"layout_read.block_size=128", "no blocks on a CPU"}}));
+  EXPECT_EQ(dropped(both, Backend::cuda), (Items{{"layout_read.residency=l3", "no third level"}}));
+  EXPECT_EQ(dropped(with_axes("residency: [l3]"), Backend::cuda),
+            (Items{{"layout_read", "no third level"}}))
+      << "no value of a benchmark without a case";
+  EXPECT_EQ(dropped(with_axes("layout: [aos]"), Backend::host), Items{})
+      << "defaults are not named by the sweep";
+}
+
+TEST(Expansion, DropsNoValueThatAnotherEntryRuns) {
+  EXPECT_TRUE(strata::dropped_items(parse(R"(schema: 1
+name: s
+cases:
+  - benchmark: layout_read
+    axes: {residency: [l1], block_size: [64], warps_per_sm: [1]}
+  - benchmark: layout_read
+    axes: {residency: [l1], block_size: [64], warps_per_sm: [2]}
+  - benchmark: layout_read
+    axes: {residency: [l1], block_size: [32], warps_per_sm: [1]}
+)"),
+                                    Backend::cuda, known())
+                  .empty());
+}
+
+TEST(RecordedCases, AreThoseThatASweepCanHave) {
+  const auto sweep = parse(with_axes("layout: [aos]"));
+  const auto cases = strata::expand(sweep, Backend::host, known());
+  const auto refusal = [&](const std::vector<Case>& those, const strata::Plan& plan) {
+    try {
+      strata::check_recorded("context.json", those, plan, Backend::host, known());
+      return "accepted"s;
+    } catch (const UsageError& error) {
+      return std::string{error.what()};
+    }
+  };
+  EXPECT_EQ(refusal(cases, {}), "accepted");
+  const auto changed = [&](const std::function<void(Case&)>& change) {
+    auto those = cases;
+    change(those.back());
+    return refusal(those, {});
+  };
+  EXPECT_NE(changed([](Case& one) { one.backend = Backend::cuda; }).find("backend of the run"),
+            std::string::npos);
+  EXPECT_NE(changed([](Case& one) { one.benchmark = "other"; }).find("no such benchmark"),
+            std::string::npos);
+  for (const auto* const warps : {"0", "08", "65", "x"}) {
+    EXPECT_NE(changed([&](Case& one) {
+                one.params["warps_per_sm"] = warps;
+              }).find("a value of each axis"),
+              std::string::npos);
+  }
+  EXPECT_NE(changed([](Case& one) { one.params.erase("layout"); }).find("a value of each axis"),
+            std::string::npos);
+  EXPECT_NE(changed([](Case& one) { one.params["block_size"] = "64"; }).find("no blocks on a CPU"),
+            std::string::npos);
+  for (const auto& [plan, part] : std::vector<std::pair<strata::Plan, std::string>>{
+           {{.time_limit = -5}, "time_limit of its plan is -5"},
+           {{.min_samples = -3}, "min_samples of its plan is -3"},
+           {{.max_samples = -1}, "max_samples of its plan is -1"},
+           {{.visits = 101}, "visits of its plan is 101"},
+           {{.min_samples = 9, .max_samples = 8}, "below min_samples"}}) {
+    EXPECT_NE(refusal(cases, plan).find(part), std::string::npos) << refusal(cases, plan);
+  }
+}
+
 TEST(Expansion, HasEachCaseOfOverlappingEntriesOnce) {
   const auto sweep = parse(R"(schema: 1
 name: s
@@ -1066,6 +1148,17 @@ TEST(Filter, MatchesInTimeWhatABacktrackerCannot) {
   const std::vector<Case> one{{"micro", std::string(200, 'a'), Backend::host, {}}};
   EXPECT_EQ(strata::filter(one, "(a+)+$").size(), 0U);
   EXPECT_EQ(strata::filter(one, "(a|aa)*(a|b)*!").size(), 0U);
+}
+
+TEST(Filter, EndsWhenAllTextsTogetherTakeTooLong) {
+  const auto matches = strata::matcher("--filter", "(?=(.*){50})z");
+  const std::string text(500, 'a');
+  EXPECT_THROW(
+      {
+        for (int i = 0; i < 10'000; ++i)
+          (void)matches(text);
+      },
+      UsageError);
 }
 
 // ------------------------------------------------------------------- the sweeps of this project

@@ -567,6 +567,145 @@ class Command(unittest.TestCase):
                     self.assertIn("expected a file that may be created or replaced", message)
         self.assertEqual(precious.read_text(), "precious")
 
+    def test_unknown_words_get_a_suggestion(self) -> None:
+        for arguments, expected in (
+            (("rum", "quick", "--device", "host"), "no command 'rum': did you mean 'run'?"),
+            (("run", "--filer", "x"), "run has no option '--filer': did you mean '--filter'?"),
+            (("run", "--filer=x"), "run has no option '--filer=x': did you mean '--filter'?"),
+            (("nbody", "verfy", "a", "b"), "nbody has no command 'verfy': did you mean 'verify'?"),
+            (("doctor", "now"), "doctor has no argument 'now'"),
+            (("list", "--cases", ""), "tried it as a file"),
+            (("run", "quick", "--device", "host", "--counters", "memroy"),
+             "no counter set 'memroy'"),
+            (("model", "--generation", "13.7"), "no GPU has compute capability '13.7'"),
+            (("model", "--generation", "4.0"), "no GPU has compute capability '4.0'"),
+        ):  # fmt: skip
+            with self.subTest(arguments=arguments):
+                self.assertIn(expected, self.printed(*arguments, code=2))
+
+    def test_counters_of_a_chip_need_a_build_with_cupti_but_no_gpu(self) -> None:
+        answer = strata("counters", "--chip", "GH100")
+        if answer.returncode == 0:
+            self.skipTest("this build has CUPTI")
+        self.assertEqual(answer.returncode, 3)
+        self.assertIn("CUPTI, which needs no GPU, but", answer.stderr)
+
+    def test_a_trimmed_mean_of_the_largest_numbers_is_finite(self) -> None:
+        runs = self.out / "runs"
+        largest = ["1e308"] * 4 + ["-1e308"] * 4
+        for numbers, expected in (
+            (["1.5e308"] * 8, "mean 1.5e+308, standard deviation 0:"),
+            (largest, "mean 0, standard deviation 1.1547e+308:"),
+        ):
+            runs.write_text("\n".join(numbers))
+            self.assertIn(expected, self.nbody("trimmed-mean", runs).replace("\n" + " " * 12, " "))
+
+    def test_output_that_is_lost_fails_the_command(self) -> None:
+        for arguments in (
+            ("doctor",), ("ladder",), ("list",), ("--version",), ("--help",), ("nbody", "ladder"),
+            ("run", "quick", "--device", "host", "--dry-run"),
+            self.short("timer_check", self.out),
+        ):  # fmt: skip
+            with self.subTest(arguments=arguments), Path("/dev/full").open("w") as full:
+                answer = subprocess.run(
+                    [STRATA, *arguments], stdout=full, stderr=subprocess.PIPE, text=True,
+                    timeout=PATIENCE, check=False, env={**os.environ, "TMPDIR": LOCKS.name},
+                )  # fmt: skip
+                self.assertEqual(answer.returncode, 1, answer.stderr)
+                self.assertIn("No space left on device", answer.stderr)
+
+    def sweep(self, cases: str) -> Path:
+        file = self.out / "sweep.yaml"
+        plan = "plan: {min_samples: 6, max_samples: 6, seconds_per_case: 0.1}\n"
+        file.write_text("schema: 1\nname: mine\n" + plan + "cases:\n" + cases)
+        return file
+
+    def test_what_the_device_cannot_run_is_named_and_counted(self) -> None:
+        sweep = self.sweep(
+            "  - benchmark: timer_check\n"
+            "  - benchmark: request_merging\n"
+            "  - benchmark: latency_vs_footprint\n    axes: {space: [global_ca, texture]}\n"
+            "  - benchmark: layout_read\n"
+            "    axes: {residency: [l1], block_size: [32, 64], warps_per_sm: [2], cores: [one],"
+            " layout: [soa], fields: [all]}\n"
+        )
+        run = ("run", str(sweep), "--device", "host", "--out", str(self.out))
+        no_blocks = "a CPU core has no blocks: it is measured at block_size 32"
+        expected = [
+            "strata: dropped latency_vs_footprint: a GPU has several address spaces, a CPU has one",
+            f"strata: dropped layout_read.block_size=64: {no_blocks}",
+        ]
+        for more in (("--dry-run",), (), ("--quiet",)):
+            answer = strata(*run, *more)
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+            dropped = [line for line in answer.stderr.splitlines() if ": dropped " in line]
+            self.assertTrue(dropped.pop().startswith("strata: dropped request_merging: "))
+            self.assertEqual(dropped, expected)
+            said = answer.stderr if "--dry-run" in more else answer.stdout
+            self.assertIn("3 dropped", said)
+        folder = answer.stdout.strip().splitlines()[-1]
+        context = json.loads((Path(folder) / "context.json").read_text())
+        self.assertEqual(len(context["sweep"]["dropped"]), 3)
+        self.assertIn("3 dropped", strata("run", "--resume", folder).stdout)
+        self.assertEqual(strata("validate", folder).returncode, 0)
+
+    def test_a_sweep_of_nothing_that_the_device_can_run_finds_no_device(self) -> None:
+        sweep = self.sweep("  - benchmark: latency_vs_footprint\n    axes: {space: [texture]}\n")
+        for more in (("--dry-run",), ()):
+            answer = strata("run", str(sweep), "--device", "host", "--out", str(self.out), *more)
+            self.assertEqual(answer.returncode, 3, answer.stderr)
+            dropped, reason = answer.stderr.splitlines()
+            self.assertIn("dropped latency_vs_footprint: a GPU has several", dropped)
+            self.assertIn("this device can run none of its cases", reason)
+        self.assertEqual([*self.out.iterdir()], [sweep])
+
+    def test_a_built_in_sweep_names_its_dropped_items_in_a_dry_run_only(self) -> None:
+        run = (*self.short("timer_check", self.out),)
+        answer = strata(*run)
+        (line,) = [one for one in answer.stderr.splitlines() if "--dry-run lists them" in one]
+        count = int(re.search(r"(\d+) benchmarks and values of sweep 'quick'", line)[1])
+        listed = strata(*run, "--dry-run").stderr.splitlines()
+        self.assertEqual(len([one for one in listed if ": dropped " in one]), count)
+        self.assertIn(f"{count} dropped", answer.stdout)
+
+    def test_a_forged_context_is_not_resumed(self) -> None:
+        folder = self.run_small()
+        context = folder / "context.json"
+        whole = context.read_text()
+        foreign = "micro/timer_check/cuda/target=l1"
+        stride = "micro/latency_vs_footprint/host/cores=one/footprint=4096/space=memory/stride=0"
+
+        def case(name: str) -> dict:
+            return {"sweep": {"cases": [*json.loads(whole)["sweep"]["cases"], name]}}
+
+        for change, expected in (
+            ({"run": "../../../evil"}, "expected the name of the run folder"),
+            (case(foreign), "not of the backend of the run"),
+            (case(stride), "a value of each axis"),
+            (case("micro/no_such/host"), "no such benchmark"),
+            ({"sweep": {"plan": {"time_limit": -5}}}, "time_limit of its plan is -5"),
+            ({"sweep": {"plan": {"min_samples": -3}}}, "min_samples of its plan is -3"),
+        ):
+            forged = json.loads(whole)
+            for key, value in change.items():
+                if not isinstance(value, dict):
+                    forged[key] = value
+                    continue
+                for inner, new in value.items():
+                    old = forged[key][inner]
+                    forged[key][inner] = {**old, **new} if isinstance(new, dict) else new
+            context.write_text(json.dumps(forged))
+            with self.subTest(expected=expected):
+                self.assertIn(expected, self.printed("run", "--resume", folder, code=2))
+
+    @needs_bench
+    def test_bench_does_not_warn_of_the_build_of_google_benchmark(self) -> None:
+        answer = strata("bench", "--sweep", "quick", "--device", "host",
+                        "--benchmark_filter=timer_check")  # fmt: skip
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertIn("Run on (", answer.stderr)
+        self.assertNotIn("DEBUG", answer.stderr)
+
     def test_bad_sweeps_are_refused_with_file_and_line(self) -> None:
         head = "schema: 1\nname: x\ncases:\n  - benchmark: layout_read\n"
         self.refused(head + "    axis: {}\n", ":5:", "axes")

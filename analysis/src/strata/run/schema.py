@@ -151,7 +151,8 @@ class Host(Struct, frozen=True, gc=False):
 class Sweep(Struct, frozen=True, gc=False):
     """The planned measurements: the plan and the case ids, in order.
 
-    With the text of its file, or in runs of earlier builds a digest of it.
+    With the text of its file, or in runs of earlier builds a digest of it. `dropped`: what it names
+    and the device cannot run, with the reasons.
     """
 
     name: str
@@ -160,6 +161,7 @@ class Sweep(Struct, frozen=True, gc=False):
     cases: tuple[str, ...]
     text: str | None = None
     digest: str | None = None
+    dropped: tuple[str, ...] | None = None
 
 
 class Clocks(Struct, frozen=True, gc=False):
