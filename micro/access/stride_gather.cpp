@@ -246,7 +246,6 @@ Benchmark declare() {
                       "memory delivers less where L2 holds a sector from an earlier load"},
                      {"grid_time", "duration of the whole long launch, including start-up"},
                      {"core_clock", "clock of the core during the loads"},
-                     tsc_frequency,
                      {"sectors_per_request", "per warp-load, counted and modelled"},
                      {"memory_bytes_per_used_byte", "bytes read from memory per wanted byte"}},
       .seconds_per_case = 0.03,
