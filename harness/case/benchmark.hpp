@@ -36,10 +36,6 @@ struct Quantity {
   bool operator==(const Quantity&) const = default;
 };
 
-/// Of every benchmark that counts cycles of a CPU by its time-stamp counter.
-inline const Quantity tsc_frequency{"tsc_frequency",
-                                    "rate of the time-stamp counter, not the clock of a core"};
-
 /// The declaration of a benchmark, shared by all backends that implement it.
 struct Benchmark {
   std::string suite;

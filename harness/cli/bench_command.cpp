@@ -87,12 +87,9 @@ std::vector<double> seconds_of(const CaseRecord& record) {
   if (auto seconds = samples_of("s", "grid_time"); !seconds.empty()) return seconds;
   if (auto seconds = samples_of("s"); !seconds.empty()) return seconds;
   std::vector<double> seconds;
-  for (const auto& [unit, rate] :
-       {std::pair{"cycle", "core_clock"}, std::pair{"tsc_cycle", "tsc_frequency"}}) {
-    std::ranges::transform(samples_of(unit), samples_of("Hz", rate), std::back_inserter(seconds),
-                           std::divides{});
-    if (!seconds.empty()) return seconds;
-  }
+  std::ranges::transform(samples_of("cycle"), samples_of("Hz", "core_clock"),
+                         std::back_inserter(seconds), std::divides{});
+  if (!seconds.empty()) return seconds;
   std::ranges::transform(samples_of("1/s"), std::back_inserter(seconds),
                          [](double rate) { return 1 / rate; });
   return seconds;

@@ -59,19 +59,11 @@ std::optional<double> reported_clock_hertz() {
 /// Counter ticks per dependent addition: the minimum over several pieces, because an interrupted
 /// piece does not show the core's clock.
 double ticks_per_add() {
-  constexpr int pieces = 16;
-  constexpr int adds = 1 << 16;
-  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
-  std::uint64_t sum = 1;
-  for (int piece = 0; piece < pieces; ++piece) {
-    const std::uint64_t began = tsc_now();
-    for (int i = 0; i < adds; ++i) {
-      sum += sum;
-      asm volatile("" : "+r"(sum));  // one add each, none folded into a shift
-    }
-    least = std::min(least, tsc_now() - began);
-  }
-  return static_cast<double>(least) / adds;
+  constexpr int tries = 16;
+  double fastest = 0;
+  for (int i = 0; i < tries; ++i)
+    fastest = std::max(fastest, core_pace().cycles_per_tick);
+  return 1 / fastest;
 }
 
 /// Keeps a core busy until its clock and the counter are stable, and reports the result.

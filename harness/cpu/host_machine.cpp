@@ -1,12 +1,16 @@
 #include "harness/cpu/host_machine.hpp"
 
 #include "harness/cpu/topology.hpp"
-#include "harness/cpu/tsc.hpp"
+#include "harness/record/gates.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sched.h>
+#include <system_error>
 #include <utility>
 
 namespace strata {
@@ -64,9 +68,32 @@ double HostMachine::work_on(std::size_t rank, const MarkingWork& work, const Cal
   return seconds;
 }
 
-double HostMachine::on_cores(const std::function<double(std::size_t)>& work) {
-  if (!team_) return work(0);
-  return team_->run([&](std::size_t rank) { (void)work(rank); });
+void HostMachine::to_core_cycles(Slot& slot) {
+  auto& cycles = slot.stamp.cycles;
+  const std::uint64_t start = cycles[0];
+  const std::uint64_t stop = cycles[1];
+  slot.ticks = stop - start;
+  slot.pace = core_pace();
+  for (std::uint64_t& mark : cycles) {
+    if (mark < start || mark > stop) continue;  // poison: the work did not write it
+    const double passed = slot.pace.cycles_per_tick * static_cast<double>(mark - start);
+    mark = start + static_cast<std::uint64_t>(std::llround(passed));
+  }
+}
+
+void HostMachine::take_stamps(std::size_t cores) {
+  for (std::size_t rank = 0; rank < cores; ++rank) {
+    stamps_[rank] = slots_[rank].stamp;
+    multiplications_.push_back(slots_[rank].pace.multiplication);
+  }
+}
+
+double HostMachine::on_cores(const std::function<double(std::size_t)>& work,
+                             const ThreadTeam::Work& after) {
+  if (!is_alone()) return team_->run([&](std::size_t rank) { (void)work(rank); }, after);
+  const double seconds = work(0);
+  if (after) after(0);
+  return seconds;
 }
 
 std::function<void(const Call&)> HostMachine::on_every_core(Work work) {
@@ -78,8 +105,9 @@ std::function<void(const Call&)> HostMachine::on_every_core(Work work) {
 
 std::function<void(const Call&)> HostMachine::on_every_core(MarkingWork work) {
   return [this, work = std::move(work)](const Call& call) {
-    seconds_ = on_cores([&](std::size_t rank) { return work_on(rank, work, call); });
-    std::ranges::transform(slots_, stamps_.begin(), &Slot::stamp);
+    seconds_ = on_cores([&](std::size_t rank) { return work_on(rank, work, call); },
+                        [&](std::size_t rank) { to_core_cycles(slots_[rank]); });
+    take_stamps(slots_.size());
   };
 }
 
@@ -89,23 +117,52 @@ std::function<void(const Call&)> HostMachine::on_first_core(Work work) {
       return work(rank, now);
     };
     (void)on_cores(
-        [&](std::size_t rank) { return rank == 0 ? seconds_ = work_on(rank, unmarked, call) : 0; });
-    stamps_.front() = slots_.front().stamp;
+        [&](std::size_t rank) { return rank == 0 ? seconds_ = work_on(rank, unmarked, call) : 0; },
+        [&](std::size_t rank) {
+          if (rank == 0) to_core_cycles(slots_[rank]);
+        });
+    take_stamps(1);
   };
 }
 
 const TimerNames& HostMachine::names() const {
-  static const TimerNames names{.cycle = "tsc_cycle",
-                                .inside = "tsc_slope",
+  static const TimerNames names{.inside = "tsc_slope",
                                 .outside = "monotonic_slope",
                                 .whole = "monotonic",
-                                .clock = "tsc_over_monotonic",
-                                .rate = "tsc_frequency"};
+                                .clock = "dependent_adds",
+                                .clock_may_change = true};
   return names;
 }
 
-double HostMachine::outside_hertz(double /*core_hertz*/) const {
-  return tsc_hertz();
+std::optional<Gate> HostMachine::gate() const {
+  if (multiplications_.empty()) return std::nullopt;
+  return own_core_gate(multiplications_);
+}
+
+std::uint64_t HostMachine::switches() {
+  if (!is_alone()) return team_->switches();  // its threads are pinned
+  const int cpu = sched_getcpu();
+  if (cpu != std::exchange(cpu_, cpu)) ++migrations_;
+  // Of the process: the work may use further threads, such as those of OpenMP.
+  return involuntary_switches(/*of_process=*/true) + migrations_;
+}
+
+std::optional<double> HostMachine::seconds_waited() const {
+  constexpr double nano = 1e-9;
+  double waited = 0;
+  std::error_code none;
+  for (const auto& thread : std::filesystem::directory_iterator{"/proc/self/task", none}) {
+    double ran = 0;
+    double delay = 0;
+    if (!(std::ifstream{thread.path() / "schedstat"} >> ran >> delay)) return std::nullopt;
+    waited += delay * nano;
+  }
+  if (none) return std::nullopt;
+  return waited;
+}
+
+double HostMachine::counted_seconds() const {
+  return static_cast<double>(slots_.front().ticks) / tsc_hertz();
 }
 
 void HostMachine::evict() {

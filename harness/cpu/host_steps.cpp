@@ -1,7 +1,6 @@
 #include "harness/cpu/host_steps.hpp"
 
 #include "harness/case/error.hpp"
-#include "harness/cpu/tsc.hpp"
 
 #include <fmt/format.h>
 
@@ -34,8 +33,8 @@ std::size_t steps_of_sample(const Plan& plan, const std::function<double()>& sec
 
 std::vector<double> by_both_clocks(const HostMachine& machine, double outer) {
   const Stamp& stamp = machine.stamps().front();
-  const auto ticks = static_cast<double>(stamp.cycles[1] - stamp.cycles[0]);
-  return {outer, ticks / tsc_hertz(), ticks / outer};
+  const auto cycles = static_cast<double>(stamp.cycles[1] - stamp.cycles[0]);
+  return {outer, machine.counted_seconds(), cycles / outer};
 }
 
 }  // namespace strata

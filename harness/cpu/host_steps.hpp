@@ -20,7 +20,7 @@ void require_time_for_samples(const Plan& plan, double seconds, const char* what
                                           const std::function<double()>& seconds_of_step);
 
 /// The times of a launch of `machine` on one core: the given seconds by the system clock, seconds
-/// by the core's counter, and the rate of that counter by the system clock.
+/// by the core's counter, and the core's clock right after the launch.
 [[nodiscard]] std::vector<double> by_both_clocks(const HostMachine& machine, double outer);
 
 }  // namespace strata

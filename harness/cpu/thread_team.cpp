@@ -2,6 +2,8 @@
 
 #include "harness/cpu/tsc.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -50,11 +52,18 @@ Finally pin_to(int cpu) {
   return finally([before] { (void)sched_setaffinity(0, sizeof before, &before); });
 }
 
+std::uint64_t involuntary_switches(bool of_process) noexcept {
+  rusage usage{};
+  (void)getrusage(of_process ? RUSAGE_SELF : RUSAGE_THREAD, &usage);
+  return static_cast<std::uint64_t>(usage.ru_nivcsw);
+}
+
 struct ThreadTeam::State {
   /// The result of one thread, on its own cache lines.
   struct alignas(cache_line_bytes) Member {
     double began = 0;
     double ended = 0;
+    std::uint64_t switches = 0;  // of all runs
     std::exception_ptr failure;
   };
 
@@ -63,8 +72,9 @@ struct ThreadTeam::State {
   alignas(cache_line_bytes) std::atomic<std::size_t> arrived{0};  // threads at the barrier
   alignas(cache_line_bytes) std::atomic<std::size_t> round{0};    // number of completed barriers
   alignas(cache_line_bytes) std::vector<Member> members;
-  std::atomic<std::size_t> busy;                           // the owner waits until it is 0
-  const std::function<void(std::size_t)>* work = nullptr;  // written while no member is busy
+  std::atomic<std::size_t> busy;  // the owner waits until it is 0
+  const Work* work = nullptr;     // written while no member is busy
+  const Work* after = nullptr;    // the same
   std::mutex mutex;
   std::condition_variable_any wake;   // members wait for a run
   std::uint64_t run = 0;              // guarded by mutex: number of runs
@@ -94,19 +104,27 @@ struct ThreadTeam::State {
       } catch (...) {
         me.failure = std::current_exception();
       }
-      me.ended = monotonic_raw_seconds();
+    };
+    const auto finish = [&] {
       if (--busy == 0) busy.notify_one();
     };
     Finally pin;
     attempt([&] { pin = pin_to(cpu); });
+    finish();
     for (std::uint64_t last = 0;; ++last) {
       {
         std::unique_lock lock{mutex};
         if (!wake.wait(lock, stop, [&] { return run != last; })) return;
       }
       meet();
+      const std::uint64_t before = involuntary_switches(/*of_process=*/false);
+      meet();  // a thread that was switched away from the first barrier starts late
       me.began = monotonic_raw_seconds();
       attempt([&] { (*work)(rank); });
+      me.ended = monotonic_raw_seconds();
+      if (*after) attempt([&] { (*after)(rank); });
+      me.switches += involuntary_switches(/*of_process=*/false) - before;
+      finish();
     }
   }
 
@@ -143,9 +161,17 @@ void ThreadTeam::meet() noexcept {
   state_->meet();
 }
 
-double ThreadTeam::run(const std::function<void(std::size_t)>& work) {
+std::uint64_t ThreadTeam::switches() const {
+  std::uint64_t all = 0;
+  for (const auto& member : state_->members)
+    all += member.switches;
+  return all;
+}
+
+double ThreadTeam::run(const Work& work, const Work& after) {
   State& state = *state_;
   state.work = &work;
+  state.after = &after;
   state.busy = size();
   {
     const std::lock_guard lock{state.mutex};

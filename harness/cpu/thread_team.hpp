@@ -15,6 +15,9 @@ namespace strata {
 /// thread. Throws std::system_error that names the CPU if the system refuses.
 [[nodiscard]] Finally pin_to(int cpu);
 
+/// Involuntary context switches so far of the calling thread, or of all threads of the process.
+[[nodiscard]] std::uint64_t involuntary_switches(bool of_process) noexcept;
+
 /// One thread on each of the given CPUs. They live as long as the team, so that a CPU's caches keep
 /// their thread's data from one run to the next.
 class ThreadTeam {
@@ -24,11 +27,17 @@ class ThreadTeam {
 
   [[nodiscard]] std::size_t size() const noexcept;
 
+  using Work = std::function<void(std::size_t rank)>;
   /// Calls work(rank) in every thread, with rank from 0 to size() - 1 in the order of the CPUs. All
   /// threads are awake and wait in a spin barrier before the first call. Returns the seconds from
-  /// the first thread's start to the last one's end. Rethrows the first exception in order of rank,
-  /// after all threads have ended. Must not be called by two threads at once, nor within `work`.
-  double run(const std::function<void(std::size_t)>& work);
+  /// the first thread's start to the last one's end; then each thread calls after(rank). Rethrows
+  /// the first exception in order of rank, after all threads have ended. Must not be called by two
+  /// threads at once, nor within `work`.
+  double run(const Work& work, const Work& after = nullptr);
+
+  /// Involuntary context switches of the threads during the runs so far, without those on the way
+  /// to the barrier.
+  [[nodiscard]] std::uint64_t switches() const;
 
   /// For use within `work`: returns when all threads have called it. It spins, because there is no
   /// time to sleep between two pieces of work.

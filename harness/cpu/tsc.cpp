@@ -53,7 +53,54 @@ TscCalibration calibrate() {
   return {.hertz = median, .relative_spread = (hertz.back() - hertz.front()) / median};
 }
 
+constexpr int operations_of_turn = 64;
+#if defined(__x86_64__)
+#define STRATA_TURN(on_x86, elsewhere) ".rept 64\n\t" on_x86 " %[y], %[x]\n\t.endr"
+#else
+#define STRATA_TURN(on_x86, elsewhere) ".rept 64\n\t" elsewhere " %[x], %[x], %[y]\n\t.endr"
+#endif
+
+/// Dependent operations between registers: an addition of a small constant may be done during
+/// renaming.
+void add(int turns) noexcept {
+  std::uint64_t x = 1;
+  for (; turns > 0; --turns)
+    asm volatile(STRATA_TURN("add", "add") : [x] "+r"(x) : [y] "r"(std::uint64_t{3}) : "cc");
+}
+void multiply(int turns) noexcept {
+  std::uint64_t x = 1;
+  for (; turns > 0; --turns)
+    asm volatile(STRATA_TURN("imul", "mul") : [x] "+r"(x) : [y] "r"(std::uint64_t{3}) : "cc");
+}
+#undef STRATA_TURN
+
+/// Ticks of one operation; the cost of reading the counter cancels. The minima of two tries: an
+/// interrupt delays one, and the first fetches the code.
+double ticks_of_operation(void (*chain)(int) noexcept, int turns) noexcept {
+  constexpr int few = 8;
+  const auto fastest = [&](int count) {
+    std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+    for (int i = 0; i < 2; ++i) {
+      const std::uint64_t began = tsc_now();
+      chain(count);
+      least = std::min(least, tsc_now() - began);
+    }
+    return static_cast<double>(least);
+  };
+  const double brief = fastest(few);
+  return (fastest(few + turns) - brief) / (turns * operations_of_turn);
+}
+
 }  // namespace
+
+CorePace core_pace() noexcept {
+  // The counter of some CPUs advances by tens of ticks at once: 0.3 % of a chain.
+  constexpr int turns = 256;
+  constexpr int turns_of_multiplications = 64;
+  const double tick = ticks_of_operation(add, turns);
+  return {.cycles_per_tick = 1 / tick,
+          .multiplication = ticks_of_operation(multiply, turns_of_multiplications) / tick};
+}
 
 double monotonic_raw_seconds() noexcept {
   timespec now{};

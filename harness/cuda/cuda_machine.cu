@@ -127,8 +127,7 @@ double CudaMachine::time_caller(const std::function<void()>& work) {
 }
 
 const TimerNames& CudaMachine::names() const {
-  static const TimerNames names{.cycle = "cycle",
-                                .inside = "clock64_slope",
+  static const TimerNames names{.inside = "clock64_slope",
                                 .outside = "event_slope",
                                 .whole = "event",
                                 .clock = "clock64_over_globaltimer"};
@@ -199,7 +198,7 @@ KernelCode CudaMachine::code(const void* kernel) const {
           .shared_bytes = attributes.sharedSizeBytes};
 }
 
-std::optional<Gate> CudaMachine::queue() const {
+std::optional<Gate> CudaMachine::gate() const {
   if (!held_) return std::nullopt;
   return tools_.gate.gate(held_before_);
 }

@@ -77,7 +77,6 @@ class CudaMachine final : public Machine {
   [[nodiscard]] const DeviceBuffer<uint4>& words_to_sweep();
 
   [[nodiscard]] const TimerNames& names() const override;
-  [[nodiscard]] double outside_hertz(double core_hertz) const override { return core_hertz; }
   void evict() override;
   void touch(const void* data, std::size_t bytes) override;
   void poison() override;
@@ -86,7 +85,7 @@ class CudaMachine final : public Machine {
   void land() override;
   [[nodiscard]] std::span<const Stamp> stamps() const override { return landed_stamps_; }
   [[nodiscard]] KernelCode code(const void* kernel) const override;
-  [[nodiscard]] std::optional<Gate> queue() const override;
+  [[nodiscard]] std::optional<Gate> gate() const override;
 
  private:
   struct Tools;

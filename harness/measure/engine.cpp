@@ -8,7 +8,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 
 namespace strata {
@@ -16,6 +19,8 @@ namespace {
 
 constexpr std::uint32_t first_salt = 0x51ED270BU;
 constexpr std::uint32_t salt_step = 0x9E3779B9U;
+
+using Clock = std::chrono::steady_clock;
 
 std::string name_of(const Method& method, const TimerNames& names) {
   switch (method.timer) {
@@ -31,13 +36,6 @@ std::string name_of(const Method& method, const TimerNames& names) {
       break;
   }
   return method.name;
-}
-
-/// "B/cycle" in the device's cycles.
-std::string unit_of(std::string unit, const TimerNames& names) {
-  constexpr std::string_view cycle = "cycle";
-  if (unit.ends_with(cycle)) unit.replace(unit.size() - cycle.size(), cycle.size(), names.cycle);
-  return unit;
 }
 
 std::vector<Value> watched(const Experiment& experiment) {
@@ -96,14 +94,20 @@ void verify(const Machine& machine, const Slope& slope, const Call& call, Tally&
 /// Launches the slopes of an experiment, as the protocol requires.
 class Launches {
  public:
-  Launches(Machine& machine, Experiment& experiment)
-      : machine_{machine}, experiment_{experiment}, watched_{strata::watched(experiment)} {}
+  /// Other processes disturb a CPU: what they disturb is repeated for `budget` in all.
+  Launches(Machine& machine, Experiment& experiment, std::chrono::duration<double> budget)
+      : machine_{machine},
+        experiment_{experiment},
+        watched_{strata::watched(experiment)},
+        budget_{budget} {}
 
   void decide_lengths() {
     Lengths decided;
     for (Slope& slope : experiment_.slopes) {
       if (!slope.size) continue;
-      slope.lengths = slope.size([&](const Length& length) { return run(slope, length); });
+      slope.lengths = slope.size([&](const Length& length) {
+        return undisturbed([&] { return run(slope, length); }).first;
+      });
       decided = slope.lengths;
     }
     for (Slope& slope : experiment_.slopes) {
@@ -118,9 +122,15 @@ class Launches {
   Sample observe() {
     std::vector<Sample> several;
     several.reserve(static_cast<std::size_t>(experiment_.pairs));
-    for (int i = 0; i < experiment_.pairs; ++i)
-      several.push_back(observe_once());
-    return several.size() == 1 ? std::move(several.front()) : medians(several);
+    int preempted = 0;
+    for (int i = 0; i < experiment_.pairs; ++i) {
+      auto [seen, is_disturbed] = undisturbed([&] { return observe_once(); });
+      preempted += is_disturbed ? 1 : 0;
+      several.push_back(std::move(seen));
+    }
+    Sample sample = several.size() == 1 ? std::move(several.front()) : medians(several);
+    sample.preempted = preempted;
+    return sample;
   }
 
   [[nodiscard]] std::vector<double> watched(const Sample& seen) const {
@@ -131,12 +141,41 @@ class Launches {
     return values;
   }
 
+  [[nodiscard]] std::int64_t discarded() const { return discarded_; }
+  /// Of the stopping rule: it stands still during what is discarded.
+  [[nodiscard]] Clock::time_point now() const { return Clock::now() - discarded_time_; }
+
   [[nodiscard]] Call call_of(const Length& length) {
     salt_ += salt_step;
     return {.length = length, .salt = salt_};
   }
 
  private:
+  /// The result of `attempt`, and whether other processes disturbed it although it was repeated.
+  /// The switches of the threads decide that, never a measured value.
+  template <class Attempt>
+  std::pair<std::invoke_result_t<Attempt>, bool> undisturbed(const Attempt& attempt) {
+    constexpr int most_repeats = 20;
+    for (int repeats = 0;; ++repeats) {
+      const auto began = Clock::now();
+      auto result = attempt();
+      const bool is_disturbed = was_disturbed();
+      if (!is_disturbed || repeats == most_repeats || discarded_time_ >= budget_) {
+        return {std::move(result), is_disturbed};
+      }
+      ++discarded_;
+      prepare();
+      discarded_time_ += Clock::now() - began;
+    }
+  }
+
+  /// Also after a switch: the caches then hold the data of others.
+  bool was_disturbed() {
+    const std::uint64_t switches = machine_.switches();
+    const bool is_switched = switches != std::exchange(switches_, switches);
+    return std::exchange(are_caches_lost_, is_switched) || is_switched;
+  }
+
   Launched run(const Slope& slope, const Length& length) {
     return launch_once(machine_, slope, call_of(length), experiment_.tally);
   }
@@ -150,7 +189,7 @@ class Launches {
       if (slope.work_done) full.length.work = std::max(full.length.work, brief.length.work + 1);
       Seen one{.inside = slope.window.read(brief, full), .full_seconds = full.seconds};
       one.seconds = (full.seconds - brief.seconds) / (full.length.work - brief.length.work);
-      one.outside = one.seconds * machine_.outside_hertz(one.inside.hertz);
+      one.outside = one.seconds * one.inside.hertz;
       seen.slopes.push_back(std::move(one));
     }
     if (experiment_.observe) seen.numbers = experiment_.observe();
@@ -162,6 +201,11 @@ class Launches {
   Machine& machine_;
   Experiment& experiment_;
   std::vector<Value> watched_;
+  std::chrono::duration<double> budget_;
+  Clock::duration discarded_time_{};
+  std::int64_t discarded_ = 0;
+  std::uint64_t switches_ = machine_.switches();
+  bool are_caches_lost_ = false;
   std::uint32_t salt_ = first_salt;
 };
 
@@ -180,7 +224,7 @@ void count_once(Session& session, Machine& machine, Experiment& experiment) {
   if (!experiment.counts) throw Skipped{experiment.not_counted};
   const CountPlan& plan = *experiment.counts;
   const Slope& slope = experiment.slopes.at(plan.slope);
-  Launches launches{machine, experiment};
+  Launches launches{machine, experiment, {}};
   const Call work = launches.call_of(plan.length);
   const Call none{.length = plan.none, .salt = work.salt};
   const auto& prepare = plan.prepare ? plan.prepare : slope.prepare;
@@ -218,6 +262,27 @@ Gate gate_of(const Unproved& unproved, std::span<const Stamp> stamps, const std:
   return {unproved.gate, Verdict::unverified, why};
 }
 
+/// What the scheduler did during the samples, which began at `began`; the threads had waited for
+/// `waited` before.
+void judge_preemption(Session& session, const Machine& machine, const Experiment& experiment,
+                      const Collection<Sample>& seen, std::int64_t discarded,
+                      Clock::time_point began, std::optional<double> waited) {
+  if (discarded > 0) session.fact("discarded_samples", discarded);
+  std::int64_t preempted = 0;
+  for (const Sample& sample : seen.kept)
+    preempted += sample.preempted;
+  if (preempted == 0) return;
+  session.fact("preempted_samples", preempted);
+  const auto now = machine.seconds_waited();
+  std::optional<double> share;
+  if (waited && now) {
+    share = (*now - *waited) / std::chrono::duration<double>{Clock::now() - began}.count();
+  }
+  session.add(preempted_gate(
+      static_cast<double>(preempted) / (static_cast<double>(seen.kept.size()) * experiment.pairs),
+      share));
+}
+
 /// The core clock that the driver reports; 0 if it reports none.
 double reported_hertz(Session& session, const Experiment& experiment) {
   if (!experiment.has_clock) return 0;
@@ -232,7 +297,7 @@ void judge_launches(Session& session, const Machine& machine, const Experiment& 
       experiment.slopes.empty() ? machine.stamps() : stamps_of(machine, experiment.slopes.back());
   judge_results(session, experiment);
   if (experiment.placement) session.add(placement_of(*experiment.placement, stamps));
-  if (const auto queue = machine.queue()) session.add(*queue);
+  if (const auto gate = machine.gate()) session.add(*gate);
   KernelCode most;
   for (const void* kernel : experiment.kernels) {
     const KernelCode code = machine.code(kernel);
@@ -286,7 +351,7 @@ void report(Session& session, const TimerNames& names, const Experiment& experim
       session.add(limit_gate(row.quantity, samples, *row.least, hertz, Bound::least));
     }
     session.add(Measurement{.quantity = row.quantity,
-                            .unit = row.core_cycles ? row.unit : unit_of(row.unit, names),
+                            .unit = row.unit,
                             .provenance = row.provenance,
                             .method = name_of(row.method, names),
                             .samples = std::move(samples)});
@@ -303,19 +368,16 @@ void report(Session& session, const TimerNames& names, const Experiment& experim
     session.add(Gate{"timer", Verdict::not_applicable, experiment.timers_apart});
   }
   if (experiment.has_clock) {
-    session.add(clock_gate(hertz));
+    if (!names.clock_may_change) session.add(clock_gate(hertz));
     if (reported > 0) {
       session.add(driver_clock_gate(hertz, reported));
       session.fact("driver_clock_hz", reported);
     }
-    session.add(Measurement{.quantity = names.rate,
+    session.add(Measurement{.quantity = "core_clock",
                             .unit = "Hz",
                             .provenance = Provenance::timed,
                             .method = name_of(By::clock, names),
                             .samples = hertz});
-  }
-  if (experiment.multiplication) {
-    session.add(own_core_gate(seen.series(*experiment.multiplication)));
   }
   if (const auto& flight = experiment.in_flight) {
     session.add(little_gate(median(seen.series(flight->latency)),
@@ -323,7 +385,7 @@ void report(Session& session, const TimerNames& names, const Experiment& experim
   }
   for (const Constant& one : experiment.constants) {
     session.add(Measurement{.quantity = one.quantity,
-                            .unit = unit_of(one.unit, names),
+                            .unit = one.unit,
                             .provenance = one.provenance,
                             .method = one.method,
                             .samples = {one.value}});
@@ -354,15 +416,22 @@ void measure(Session& session, Machine& machine, Experiment& experiment) {
     });
     return;
   }
-  Launches launches{machine, experiment};
-  launches.decide_lengths();
   Plan plan = session.plan();
+  constexpr double most_seconds = 2;
+  constexpr double times = 6;  // a lost CPU comes back after several slices of the scheduler
+  Launches launches{
+      machine, experiment,
+      std::chrono::duration<double>{std::min(times * plan.seconds_per_case, most_seconds)}};
+  launches.decide_lengths();
   if (experiment.samples != 0) {
     plan.warmups = 0;
     plan.min_samples = experiment.samples;
     plan.max_samples = experiment.samples;
   }
-  const auto seen = collect(launches, plan);
+  const auto began = Clock::now();
+  const auto waited = machine.seconds_waited();
+  const auto seen = collect(launches, plan, [&] { return launches.now(); });
+  judge_preemption(session, machine, experiment, seen, launches.discarded(), began, waited);
   report(session, machine.names(), experiment, seen);
   judge_launches(session, machine, experiment);
   if (experiment.facts) {

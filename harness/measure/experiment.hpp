@@ -138,6 +138,7 @@ struct Seen {
 struct Sample {
   std::vector<Seen> slopes;
   std::vector<double> numbers;
+  int preempted = 0;  ///< pairs of launches, or observations, that other processes disturbed
 };
 using Value = std::function<double(const Sample&)>;
 
@@ -151,15 +152,13 @@ struct Method {
   Method(std::string own) : name{std::move(own)} {}  // NOLINT(google-explicit-constructor)
 };
 
-/// A reported quantity, with a sample from every observation. In `unit`, the word `cycle` becomes
-/// the device's ("B/cycle" is "B/tsc_cycle" on a CPU).
+/// A reported quantity, with a sample from every observation.
 struct Row {
   std::string quantity;
   std::string unit;
   Method method;
   Value value;
   Provenance provenance = Provenance::timed;
-  bool core_cycles = false;     ///< the unit's cycle is the core's own, on every device
   std::optional<double> most;   ///< physical maximum (gate `limit`)
   std::optional<double> least;  ///< physical minimum
 };
@@ -264,9 +263,6 @@ struct Experiment {
   /// The core's clock that the driver reported meanwhile, in Hz. Empty: the device is asked right
   /// after the last launch.
   std::function<std::optional<double>()> reported_hertz;
-  /// On a CPU, the cost of a dependent multiplication in dependent additions, if those are the
-  /// core's clock (gate `clock`).
-  std::optional<Value> multiplication;
 
   std::string checked;  ///< what was verified: "warp sums against the host's"
   Tally tally;

@@ -6,6 +6,7 @@
 #include "harness/record/measurement.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -13,14 +14,14 @@
 
 namespace strata {
 
-/// Names of a device's timers, as in the column `method`, and of its cycle.
+/// Names of a device's timers, as in the column `method`.
 struct TimerNames {
-  std::string cycle;                ///< the unit of the inner clock: "cycle", "tsc_cycle"
-  std::string inside;               ///< slope of the core's own clock
-  std::string outside;              ///< slope of the timer around launches
-  std::string whole;                ///< the timer around one launch
-  std::string clock;                ///< how the rate of the inner clock is found
-  std::string rate = "core_clock";  ///< the quantity that this rate is
+  std::string inside;   ///< slope of the core's own clock
+  std::string outside;  ///< slope of the timer around launches
+  std::string whole;    ///< the timer around one launch
+  std::string clock;    ///< how the rate of the core's clock is found
+  /// Each launch has its own conversion to cycles, so a clock that changes is no error.
+  bool clock_may_change = false;
 };
 
 /// What the compiler made of a kernel.
@@ -53,8 +54,6 @@ class Machine {
   virtual ~Machine() = default;
 
   [[nodiscard]] virtual const TimerNames& names() const = 0;
-  /// Cycles per second of the outer timer, if the inner clock ran at `core_hertz`.
-  [[nodiscard]] virtual double outside_hertz(double core_hertz) const = 0;
 
   /// Evicts the contents of the caches.
   virtual void evict() = 0;
@@ -74,8 +73,15 @@ class Machine {
   [[nodiscard]] virtual std::span<const Stamp> stamps() const = 0;
 
   [[nodiscard]] virtual KernelCode code(const void* kernel) const = 0;
-  /// Whether held launches were queued before they began; empty if none was held.
-  [[nodiscard]] virtual std::optional<Gate> queue() const = 0;
+  /// A check of the device: held launches were queued before they began (GPU), no other thread
+  /// shared the cores (CPU). Empty if there is nothing to check.
+  [[nodiscard]] virtual std::optional<Gate> gate() const = 0;
+
+  /// Involuntary context switches and migrations so far of the threads that work. A sample during
+  /// which they increase was disturbed.
+  [[nodiscard]] virtual std::uint64_t switches() { return 0; }
+  /// Seconds that these threads have waited for a CPU so far; empty if unknown.
+  [[nodiscard]] virtual std::optional<double> seconds_waited() const { return std::nullopt; }
 };
 
 }  // namespace strata

@@ -87,6 +87,19 @@ Gate own_core_gate(std::span<const double> additions) {
                       is_whole ? "" : ", as when another thread shares the core")};
 }
 
+Gate preempted_gate(double share_of_samples, std::optional<double> waited_share) {
+  const bool holds =
+      share_of_samples <= preempted_bound || (waited_share && *waited_share <= waited_bound);
+  const std::string waited =
+      waited_share ? fmt::format("; threads waited for a CPU {:.1f} % of the time (bound {:.0f} %)",
+                                 100 * *waited_share, 100 * waited_bound)
+                   : "";
+  return {"preempted", passed_if(holds),
+          fmt::format("other processes interrupted {:.0f} % of the samples although they were "
+                      "repeated (bound {:.0f} %){}",
+                      100 * share_of_samples, 100 * preempted_bound, waited)};
+}
+
 Gate driver_clock_gate(std::span<const double> hertz, double reported) {
   if (hertz.empty()) return {"driver_clock", Verdict::unverified, "the core clock was not sampled"};
   const double held = median(hertz);

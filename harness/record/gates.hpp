@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -42,6 +43,13 @@ inline constexpr double whole_bound = 0.01;
 /// takes a whole number of `additions` within `whole_bound`. A thread that shares the core delays
 /// additions, of which the next could start in each cycle, more than multiplications.
 [[nodiscard]] Gate own_core_gate(std::span<const double> additions);
+
+inline constexpr double preempted_bound = 0.1;
+inline constexpr double waited_bound = 0.02;
+/// `preempted`: at most `preempted_bound` of the kept samples were disturbed by other processes, or
+/// the threads waited for a CPU during at most `waited_bound` of the time (empty: unknown), as
+/// during a long sample in which the system did short work.
+[[nodiscard]] Gate preempted_gate(double share_of_samples, std::optional<double> waited_share);
 
 inline constexpr double driver_clock_bound = 0.02;
 /// `driver_clock`: the median of the kernel's clock is within `driver_clock_bound` of the clock

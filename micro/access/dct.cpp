@@ -3,7 +3,6 @@
 #include "harness/cpu/host_machine.hpp"
 #include "harness/cpu/thread_team.hpp"
 #include "harness/cpu/topology.hpp"
-#include "harness/cpu/tsc.hpp"
 #include "harness/cpu/widest.hpp"
 #include "harness/measure/engine.hpp"
 #include "harness/model/word_patterns.hpp"
@@ -369,7 +368,7 @@ void run(Session& session) {
   const auto vector_code = widest<by_vectors<16>, by_vectors<8>, by_vectors<4>>();
   const auto pass_code = widest<in_two_passes<16>, in_two_passes<8>, in_two_passes<4>>();
 
-  Experiment experiment = launch_series::on_cpu(bytes_of(1), tsc_hertz());
+  Experiment experiment = launch_series::on_cpu(bytes_of(1));
   add_term_rate(experiment, 1);
   Slope slope{
       .lengths = {.brief = {.rounds = 1, .work = share}, .full = {.rounds = 3, .work = 3 * share}}};

@@ -2,7 +2,6 @@
 
 #include "harness/cpu/thread_team.hpp"
 #include "harness/cpu/topology.hpp"
-#include "harness/cpu/tsc.hpp"
 #include "harness/record/device_facts.hpp"
 
 #include <algorithm>
@@ -107,8 +106,7 @@ void measure_on_cpu(Session& session, const std::function<void(const Rows&)>& wo
       "image " + session.param("size"), [&] { return pixels_of(image); });
   std::vector<std::uint8_t> to(image.bytes());
 
-  Experiment experiment =
-      launch_series::on_cpu(2.0 * static_cast<double>(image.bytes()), tsc_hertz());
+  Experiment experiment = launch_series::on_cpu(2.0 * static_cast<double>(image.bytes()));
   Slope slope{.lengths = {.brief = {.rounds = 1, .work = 1}, .full = {.rounds = 3, .work = 3}}};
   slope.prepare = [&](const Call&) { std::ranges::fill(to, poison); };
   slope.launch = machine.on_every_core([&](std::size_t rank, const Call& call) {

@@ -50,9 +50,9 @@ struct Series {
 }
 
 /// On a CPU: one slope, by passes.
-[[nodiscard]] inline Experiment on_cpu(double bytes, double tick_hertz) {
+[[nodiscard]] inline Experiment on_cpu(double bytes) {
   const Value inside =
-      of_slope([tick_hertz](const Seen& seen) { return seen.inside.cycles / tick_hertz; });
+      of_slope([](const Seen& seen) { return seen.inside.cycles / seen.inside.hertz; });
   const Value outside = of_slope([](const Seen& seen) { return seen.seconds; });
   Experiment experiment = described(bytes, inside, By::inside, outside, By::outside);
   experiment.unproved = {.gate = "level", .why = "no hardware counters on the host"};

@@ -134,8 +134,7 @@ Benchmark declare() {
                      {"grid_time", "duration of the whole launch, including start-up"},
                      {"useful_bandwidth", "bytes of wanted fields per second, start-up cancelled"},
                      {"reads_per_second", "particles read per second, start-up cancelled"},
-                     {"core_clock", "clock of the core during the reads"},
-                     tsc_frequency},
+                     {"core_clock", "clock of the core during the reads"}},
       .seconds_per_case = 0.06,
       .excludes = excluded};
 }
@@ -382,7 +381,7 @@ Experiment describe_on_gpu(const Point& point, const GpuFacts& gpu, const Shape&
 
 // On a CPU a "warp" is a group of 32 particles that one core reads at once, and `warps_per_sm` is
 // the number of independent chains that the core interleaves: one shows the latency, more show how
-// much of it the core hides. Cycles are those of the time-stamp counter. Levels are the CPU's own.
+// much of it the core hides. Levels are the CPU's own.
 namespace {
 
 constexpr std::uint32_t unroll = 1;

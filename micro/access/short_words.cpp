@@ -4,7 +4,6 @@
 #include "harness/cpu/host_machine.hpp"
 #include "harness/cpu/thread_team.hpp"
 #include "harness/cpu/topology.hpp"
-#include "harness/cpu/tsc.hpp"
 #include "harness/measure/engine.hpp"
 #include "harness/model/coalescing.hpp"
 #include "harness/model/lanes.hpp"
@@ -46,7 +45,6 @@ Benchmark declare() {
       .quantities = {{"kernel_time", "duration of one matrix addition, including a GPU's start-up"},
                      {"useful_bandwidth", "bytes of the three matrices over that time"},
                      {"core_clock", "clock of the core between the additions"},
-                     tsc_frequency,
                      {"l1_load_sectors_per_launch", "counted and modelled"}},
       .seconds_per_case = 0.1,
       .excludes = [](const Params& params, Backend backend) -> std::optional<std::string> {
@@ -95,8 +93,8 @@ Experiment describe(const Form& form) {
   return experiment;
 }
 
-Experiment describe_host(std::uint64_t bytes, double tick_hertz) {
-  Experiment experiment = launch_series::on_cpu(static_cast<double>(bytes), tick_hertz);
+Experiment describe_host(std::uint64_t bytes) {
+  Experiment experiment = launch_series::on_cpu(static_cast<double>(bytes));
   experiment.checked = "words of A, B and C against the host's";
   return experiment;
 }
@@ -234,7 +232,7 @@ void run(Session& session) {
   const auto c_of = [&](std::size_t rank) { return matrices.of(rank) + 2 * host_words; };
   const std::uint64_t bytes = 3 * host_bytes * machine.cores();
 
-  Experiment experiment = describe_host(bytes, tsc_hertz());
+  Experiment experiment = describe_host(bytes);
   Slope slope{.lengths = {.brief = {.rounds = 1, .work = 1}, .full = {.rounds = 3, .work = 3}}};
   slope.prepare = [&](const Call&) {
     (void)team.run([&](std::size_t rank) { std::fill_n(c_of(rank), host_words, poison); });

@@ -80,6 +80,6 @@ inline constexpr launch_series::Series series{};
 [[nodiscard]] Experiment describe(const Form& form);
 
 /// The case on a CPU, where `bytes` are those of the matrices of all cores: one slope, by passes.
-[[nodiscard]] Experiment describe_host(std::uint64_t bytes, double tick_hertz);
+[[nodiscard]] Experiment describe_host(std::uint64_t bytes);
 
 }  // namespace strata::short_words

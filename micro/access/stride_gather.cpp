@@ -248,7 +248,6 @@ Benchmark declare() {
             "a sector from an earlier load, so this may exceed its pins"},
            {"grid_time", "duration of the whole long launch, including start-up"},
            {"core_clock", "clock of the core during the loads"},
-           tsc_frequency,
            {"sectors_per_request", "per warp-load, counted and modelled"},
            {"memory_bytes_per_used_byte", "bytes read from memory per wanted byte"}},
       .seconds_per_case = 0.03,

@@ -237,8 +237,7 @@ Benchmark declare() {
                      {"bytes_in_flight_per_sm", "maximum bytes in flight, by the launch shape"},
                      {"share_of_limit", "bandwidth over the limit of the level, where it is known"},
                      {"grid_time", "duration of the whole long launch, including start-up"},
-                     {"core_clock", "clock of the core during the work"},
-                     tsc_frequency},
+                     {"core_clock", "clock of the core during the work"}},
       .seconds_per_case = 0.03,
       .excludes = excludes};
 }

@@ -77,8 +77,7 @@ Benchmark declare() {
            {"core_atomic_cycles", "cycles of a core's operation with all cores at work"},
            {"atomics_per_cycle", "operations of lanes per SM; per core of a CPU"},
            {"atomic_rate", "operations of lanes on all SMs; on all cores of a CPU"},
-           {"core_clock", "clock of the core during the work"},
-           tsc_frequency},
+           {"core_clock", "clock of the core during the work"}},
       .seconds_per_case = 0.04,
       .excludes = [](const Params& params, Backend backend) -> std::optional<std::string> {
         if (const char* const why = why_not(variant_of(params), backend)) return why;

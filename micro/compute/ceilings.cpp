@@ -71,8 +71,7 @@ Benchmark declare() {
                          {"share_of_limit", "share of the limit by SMs, lanes and measured clock"},
                          {"instruction_cycles", "SM cycles per warp instruction (host: per core)"},
                          {"grid_time", "duration of the whole launch, including start-up"},
-                         {"core_clock", "clock of the core under this load"},
-                         tsc_frequency},
+                         {"core_clock", "clock of the core under this load"}},
           .seconds_per_case = 0.15,
           .excludes = excludes};
 }

@@ -132,7 +132,6 @@ struct Dsqrt : operations::Plain<double> {
 
 // --- 32-bit integers
 
-/// Also used to measure core cycles: a dependent addition takes one cycle on every known CPU.
 /// Between registers, because an addition of a small constant may be done during renaming.
 struct Iadd : operations::OnWords {
   static constexpr operations::Operation about{.name = "iadd"};

@@ -95,9 +95,6 @@ std::optional<CountPlan> count_plan(const Shape& shape, const GpuFacts& gpu) {
                                static_cast<double>(of_warps * warp_lanes), "operation");
 }
 
-/// Of a CPU. The first two are references, the third is what is measured.
-enum HostSlope : std::uint8_t { additions, multiplications, own };
-
 }  // namespace
 
 Benchmark declare() {
@@ -124,12 +121,11 @@ Benchmark declare() {
             "SM cycles per operation of a warp; with one chain on one warp: its latency, of all "
             "its "
             "instructions where it is several (fact instructions_of_an_operation)"},
-           {"operation_core_cycles", "host: core cycles, from the clock of dependent additions"},
+           {"operation_core_cycles", "host: the same, in cycles of the core"},
            {"operation_time", "host: duration of one operation"},
            {"operation_throughput", "operations of threads per cycle of an SM (host: of a core)"},
            {"operation_rate", "operations of threads per second, whole chip (host: one core)"},
-           {"core_clock", "clock of the core during the work"},
-           tsc_frequency},
+           {"core_clock", "clock of the core during the work"}},
       .seconds_per_case = 0.02,
       .excludes = excludes};
 }
@@ -188,47 +184,27 @@ Experiment describe_host(unsigned ilp) {
   constexpr double timed_seconds = 1.25e-4;  // of a long run: an eighth of a tick
   constexpr std::uint32_t trial_turns = 128;
   constexpr double work = host_operations::steps;  // of a chain in a turn
-  const auto over_additions = [](HostSlope of) {
-    return [of](const Sample& pair) {
-      return pair.slopes[of].inside.cycles / pair.slopes[additions].inside.cycles;
-    };
-  };
-  const Value core_cycles = number_at(0);
   Experiment experiment;
   experiment.pairs = most_meet_no_interrupt;
-  experiment.slopes.resize(3);
-  for (const HostSlope reference : {additions, multiplications}) {
-    experiment.slopes[reference].size =
-        operations::lengths_by_least(timed_seconds / 2, work, trial_turns, /*warm_seconds=*/0);
-  }
-  experiment.slopes[own].size =
-      operations::lengths_by_least(timed_seconds, work * ilp, trial_turns, /*warm_seconds=*/0);
-  experiment.of_each_pair = {over_additions(own), over_additions(multiplications)};
-  add_both(experiment, "operation_cycles", "cycle", own);
-  for (Row row : std::initializer_list<Row>{
-           {"operation_core_cycles", "cycle", "over_dependent_adds", core_cycles},
-           {"operation_time", "s", By::outside,
-            of_slope([](const Seen& seen) { return seen.seconds; }, own)},
-           {"operation_throughput", "operation/cycle", "over_dependent_adds",
-            [=](const Sample& sample) { return 1 / core_cycles(sample); }},
-           {"operation_rate", "1/s", By::outside, per_second(1, own)},
-           {"core_clock", "Hz", "dependent_adds", per_second(1, additions)}}) {
-    row.core_cycles = true;
-    experiment.rows.push_back(std::move(row));
-  }
-  experiment.multiplication = number_at(1);
-  experiment.watch = {cycles_of(own), outside_of(own), core_cycles};
-  experiment.checked = "chain ends, including the additions and multiplications beside them";
+  experiment.slopes = {{.size = operations::lengths_by_least(timed_seconds, work * ilp, trial_turns,
+                                                             /*warm_seconds=*/0)}};
+  add_both(experiment, "operation_cycles", "cycle");
+  constexpr const char* method = "over_dependent_adds";
+  experiment.rows.insert(experiment.rows.end(),
+                         {{"operation_core_cycles", "cycle", method, cycles_of()},
+                          {"operation_time", "s", By::outside,
+                           of_slope([](const Seen& seen) { return seen.seconds; })},
+                          {"operation_throughput", "operation/cycle", method, per_cycle(1)},
+                          {"operation_rate", "1/s", By::outside, per_second(1)}});
+  experiment.watch = {cycles_of(), outside_of()};
+  experiment.checked = "chain ends";
   experiment.facts = [](const Experiment& measured) {
     return Facts{{"operations_of_long_run",
-                  static_cast<std::int64_t>(measured.slopes[own].lengths.full.work)}};
+                  static_cast<std::int64_t>(measured.slopes[0].lengths.full.work)}};
   };
   return experiment;
 }
 
-// A CPU's counter (TSC) does not follow its clock, so every pair of runs is accompanied by one of
-// dependent additions, which take a cycle each: changes of the clock cancel. A thread that shares
-// the core delays the additions most, and does not cancel: dependent multiplications show it.
 namespace {
 
 #if defined(__x86_64__)
@@ -270,11 +246,9 @@ void run(Session& session) {
   HostMachine machine{allowed_cpus().front()};
   const auto ilp = static_cast<unsigned>(session.integer("ilp"));
   Experiment experiment = describe_host(ilp);
-  launch_chains<host_operations::Iadd>(experiment.slopes[additions], machine, 1);
-  launch_chains<host_operations::Imul>(experiment.slopes[multiplications], machine, 1);
   operations::with_named(session.param("operation"), host_operations::Operations{},
                          [&]<class Op>() {
-                           launch_chains<Op>(experiment.slopes[own], machine, ilp);
+                           launch_chains<Op>(experiment.slopes[0], machine, ilp);
                            session.fact("instructions", std::string{Op::instructions});
                          });
   measure(session, machine, experiment);

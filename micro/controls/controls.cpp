@@ -87,8 +87,7 @@ Benchmark declare() {
                    number_axis("repeat", "the same again", 1, 1000, {"1"})},
           .quantities = {{"load_cycles", "cycles of one dependent load, by each timer"},
                          {"bandwidth", "bytes read per second"},
-                         {"core_clock", "clock of the core during the work"},
-                         tsc_frequency},
+                         {"core_clock", "clock of the core during the work"}},
           .seconds_per_case = 0.05,
           .excludes = excludes};
 }

@@ -140,8 +140,7 @@ Benchmark declare() {
                      {"confidence", "1 − p of a change existing at all"},
                      {"reported", "value from the driver, the manual or the system"},
                      {"load_cycles", "cycles of a load that hits, by each timer"},
-                     {"core_clock", "clock of the core during the reads"},
-                     tsc_frequency},
+                     {"core_clock", "clock of the core during the reads"}},
       .seconds_per_case = 0.15,
       .excludes = excluded};
 }

@@ -85,7 +85,6 @@ Benchmark declare() {
                      {"load_cycles_nearest", "cycles on the fastest SM"},
                      {"load_cycles_farthest", "cycles on the slowest SM"},
                      {"core_clock", "clock of the core during the reads"},
-                     tsc_frequency,
                      {"footprint_over_l2", "footprint ÷ L2 size that the driver reports"},
                      {"footprint_over_shared_memory",
                       "footprint ÷ shared memory per SM that the driver reports"},

@@ -71,7 +71,7 @@ using HostMemory = std::unique_ptr<std::byte, FreeAligned>;
 /// describe() with its launch by one core. Samples are shorter than between two interrupts.
 [[nodiscard]] inline Experiment describe_on(HostMachine& machine, Chase& chase, Sizing sizing) {
   constexpr double timed_seconds = 2e-4;
-  sizing.cycles = timed_seconds * tsc_hertz();
+  sizing.cycles = timed_seconds * tsc_hertz() * core_pace().cycles_per_tick;
   Experiment experiment = describe(chase, sizing);
   experiment.slopes[0].launch =
       machine.on_every_core([&chase](std::size_t /*rank*/, const Call& call) {

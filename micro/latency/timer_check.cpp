@@ -35,8 +35,7 @@ Benchmark declare() {
           .question = "Do the timers agree on a dependent chain of loads that hit L1?",
           .axes = {listed_axis("residency", "the level that holds the chain", {"l1"})},
           .quantities = {{"load_cycles", "cycles of one dependent load, by each timer"},
-                         {"core_clock", "clock of the core during the reads"},
-                         tsc_frequency},
+                         {"core_clock", "clock of the core during the reads"}},
           .seconds_per_case = 0.05,
           .excludes = {}};
 }

@@ -151,8 +151,7 @@ Benchmark declare() {
           {{"load_cycles",
             "cycles of one dependent load from L2 (host: from the caches), including translation"},
            {"load_time", "the same in seconds"},
-           {"core_clock", "clock of the core during the reads"},
-           tsc_frequency},
+           {"core_clock", "clock of the core during the reads"}},
       .seconds_per_case = 0.015,
       .excludes = excluded};
 }

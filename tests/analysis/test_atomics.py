@@ -55,13 +55,13 @@ def test_invalid_rows_are_hollow_and_named(tmp_path: Path) -> None:
     assert "Invalid, drawn hollow (2): shared, add int32, same" in caption_of(FIGURE, run)
 
 
-def of_a_cpu(target: str, returns: str = "yes") -> dict[str, Any]:
+def of_a_cpu(target: str, returns: str = "yes", cycle: str = "cycle") -> dict[str, Any]:
     """One case of the benchmark on a CPU."""
-    found = [measurement("atomics_per_cycle", [0.01], unit="1/tsc_cycle", method="tsc_slope")]
+    found = [measurement("atomics_per_cycle", [0.01], unit=f"1/{cycle}", method="tsc_slope")]
     if returns == "yes":
         found += [
-            measurement("atomic_latency", [13.0], unit="tsc_cycle", method="tsc_slope"),
-            measurement("atomic_latency", [13.1], unit="tsc_cycle", method="monotonic_slope"),
+            measurement("atomic_latency", [13.0], unit=cycle, method="tsc_slope"),
+            measurement("atomic_latency", [13.1], unit=cycle, method="monotonic_slope"),
         ]
     return case(
         found,
@@ -69,6 +69,15 @@ def of_a_cpu(target: str, returns: str = "yes") -> dict[str, Any]:
         backend="host",
         params={"space": "global", "operation": "add_int", "target": target, "returns": returns},
     )
+
+
+def test_axes_name_the_cycles_of_a_run(tmp_path: Path) -> None:
+    for cycle, word in ("cycle", "cycle"), ("tsc_cycle", "TSC cycle"):
+        found = panels(chart_of(FIGURE, load2(tmp_path / cycle, [of_a_cpu("same", cycle=cycle)])))
+        labels = [panel.values.label for panel in found]
+        assert labels == [
+            f"latency of a lone core's operation ({word}s)", f"operations per core and {word}",
+        ]  # fmt: skip
 
 
 def test_a_cpu_has_cores_and_no_lanes(tmp_path: Path) -> None:

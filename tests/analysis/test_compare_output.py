@@ -461,6 +461,19 @@ def test_cycles_are_of_all_that_share_the_work(benchmark: str, gpus: int, cores:
     assert divisor(clock) == 2e9 * cores
 
 
+def test_cycles_of_a_time_stamp_counter_are_named() -> None:
+    two = [
+        run_of([
+            row("instruction_cost", 0, [5.0] * 7, quantity="operation_cycles", unit=unit,
+                operation="fadd", ilp=1, warps_per_sm=1),
+        ], name)
+        for name, unit in (("a", "tsc_cycle"), ("b", "cycle"))
+    ]  # fmt: skip
+    found = devices.side_by_side(two)
+    told = [line for line in found.warnings if "time-stamp" in line]
+    assert told == ["cycles of a are those of its time-stamp counter, not of a core"]
+
+
 def test_invalid_numbers_and_rates_without_a_clock_are_left_blank() -> None:
     def run(name: str, rows: list[Row]) -> Run:
         return run_of(rows, name, device__slug=name, device__facts={"sm_count": 1})

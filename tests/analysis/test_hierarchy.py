@@ -386,7 +386,16 @@ def test_notes_below_the_map_break_between_words(tmp_path: Path) -> None:
     assert len(shown) > 10
 
 
-def test_the_cycles_of_a_cpu_are_those_of_its_time_stamp_counter() -> None:
+def test_cycles_of_a_core_are_not_called_those_of_the_time_stamp_counter(tmp_path: Path) -> None:
+    found, read = [measurement("bandwidth", [1e12], unit="B/s")], {"operation": "read"}
+    lines = [
+        case(found, benchmark="bandwidth", backend="host", params=read | {"level": level})
+        for level in ("l1", "l2", "dram")
+    ]
+    assert "TSC" not in map_text.text([hierarchy(load(tmp_path, lines, backend="host"))])
+
+
+def test_an_older_run_has_cycles_of_the_time_stamp_counter() -> None:
     for name, words in ((H200, "B/cycle: per SM."), (CPU, "TSC cycles. B/cycle: per core.")):
         assert f"\n{words} *: " in map_text.text([hierarchy(excerpt(name))])
 

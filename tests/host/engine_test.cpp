@@ -303,18 +303,6 @@ TEST(EngineSlope, IsTheDifferenceOfTwoLaunchesForAUnitOfWork) {
   EXPECT_EQ(bench.fake.verdict("clock"), Verdict::passed);
 }
 
-TEST(EngineSlope, TakesTheOuterTimerAtTheRateThatTheMachineSays) {
-  Bench bench;
-  bench.machine.timers = host_timers;
-  bench.machine.constant_hertz = 3 * hertz;
-  bench.experiment.slopes = {bench.slope()};
-  add_both(bench.experiment, "cost", "op/cycle");
-  bench.measure();
-  EXPECT_NEAR(row(bench, "cost by monotonic_slope"), 3 * 20, 1e-9);
-  EXPECT_EQ(rows_of(bench.fake.record).at("cost by tsc_slope").unit, "op/tsc_cycle");
-  EXPECT_EQ(rows_of(bench.fake.record).count("tsc_frequency by tsc_over_monotonic"), 1U);
-}
-
 TEST(EngineSlope, HasARateByTheCyclesOfItsWindowNotByTheSlowestWriter) {
   const Sample sample{.slopes = {{.inside = {.cycles = 2, .slowest = 4}}}, .numbers = {}};
   EXPECT_DOUBLE_EQ(per_cycle(8)(sample), 4);
@@ -444,6 +432,109 @@ TEST(EngineSampling, TakesAFixedNumberOfSamplesAndConcludesFromAll) {
   bench.measure();
   EXPECT_EQ(turn, 2);
   EXPECT_EQ(std::get<double>(bench.fake.record.facts.at("last")), 2);
+}
+
+/// Six samples of a slope; the thread loses its CPU during the launches in `switched`, and waits
+/// `waited` seconds for it.
+struct DisturbedBench : Bench {
+  explicit DisturbedBench(std::function<bool(std::size_t launch)> switched, double waited = 0) {
+    fake.plan = {.warmups = 0, .min_samples = 6, .max_samples = 6, .seconds_per_case = 1e9};
+    Slope disturbed = slope();
+    disturbed.launch = [this, switched, waited, launch = disturbed.launch](const Call& call) {
+      if (switched(salts.size())) {
+        ++machine.switched;
+        if (machine.waited) *machine.waited += waited;
+      }
+      launch(call);
+    };
+    experiment.slopes = {disturbed};
+    experiment.prepare = [this] { ++prepared; };
+    add_both(experiment, "cost", "cycle");
+  }
+  [[nodiscard]] std::int64_t fact(const std::string& name) const {
+    const auto found = fake.record.facts.find(name);
+    return found == fake.record.facts.end() ? 0 : std::get<std::int64_t>(found->second);
+  }
+  [[nodiscard]] std::optional<Gate> preempted() const {
+    const auto& gates = fake.record.gates;
+    const auto found = std::ranges::find(gates, "preempted", &Gate::name);
+    return found == gates.end() ? std::nullopt : std::optional{*found};
+  }
+  int prepared = 0;
+};
+
+TEST(EnginePreemption, RepeatsADisturbedSampleAndTheOneAfterIt) {
+  DisturbedBench bench{[](std::size_t launch) { return launch == 2; }};
+  bench.measure();
+  EXPECT_EQ(bench.salts.size(), 16U) << "launches of 8 samples";
+  EXPECT_EQ(bench.prepared, 8);
+  EXPECT_EQ(bench.fake.record.measurements.at(0).samples.size(), 6U);
+  EXPECT_EQ(bench.fact("discarded_samples"), 2);
+  EXPECT_EQ(bench.fact("preempted_samples"), 0);
+  EXPECT_FALSE(bench.preempted());
+}
+
+TEST(EnginePreemption, RepeatsOnePairOfASample) {
+  DisturbedBench bench{[](std::size_t launch) { return launch == 7; }};
+  bench.experiment.pairs = 3;
+  bench.measure();
+  EXPECT_EQ(bench.salts.size(), 2 * (6U * 3 + 2));
+  EXPECT_EQ(bench.fact("discarded_samples"), 2);
+}
+
+TEST(EnginePreemption, IsJudgedBySwitchesNotByValues) {
+  DisturbedBench bench{[](std::size_t) { return false; }};
+  bench.experiment.slopes[0].launch = [&, launch =
+                                              bench.experiment.slopes[0].launch](const Call& call) {
+    launch(call);
+    if (bench.salts.size() == 4) bench.machine.seconds *= 100;
+  };
+  bench.measure();
+  EXPECT_EQ(bench.salts.size(), 12U);
+  const auto& outer = bench.fake.record.measurements.at(1).samples;
+  EXPECT_GT(std::ranges::max(outer), 50 * std::ranges::min(outer));
+}
+
+TEST(EnginePreemption, EndsWithTheBudgetAndSaysSo) {
+  const auto always = [](std::size_t) { return true; };
+  DisturbedBench patient{always};
+  patient.measure();
+  EXPECT_EQ(patient.fact("discarded_samples"), 6 * 20);
+  EXPECT_EQ(patient.fact("preempted_samples"), 6);
+  ASSERT_TRUE(patient.preempted());
+  EXPECT_EQ(patient.preempted()->verdict, Verdict::failed);
+  EXPECT_THAT(patient.preempted()->detail, HasSubstr("interrupted 100 % of the samples"));
+
+  DisturbedBench hasty{always};
+  hasty.fake.plan.seconds_per_case = 0;
+  hasty.measure();
+  EXPECT_EQ(hasty.salts.size(), 12U);
+  EXPECT_EQ(hasty.fact("discarded_samples"), 0);
+  EXPECT_EQ(hasty.fact("preempted_samples"), 6);
+  EXPECT_EQ(hasty.preempted()->verdict, Verdict::failed);
+}
+
+TEST(EnginePreemption, OfLongSamplesIsJudgedByTheTimeWithoutACpu) {
+  const auto verdict = [](double waited) {
+    DisturbedBench bench{[](std::size_t) { return true; }, waited};
+    bench.fake.plan.seconds_per_case = 0;
+    bench.machine.waited = 7;  // before the case
+    bench.measure();
+    return bench.preempted()->verdict;
+  };
+  EXPECT_EQ(verdict(0), Verdict::passed);
+  EXPECT_EQ(verdict(1e6), Verdict::failed);
+}
+
+TEST(EnginePreemption, RepeatsATrialLaunch) {
+  DisturbedBench bench{[](std::size_t launch) { return launch == 0; }};
+  bench.experiment.slopes[0].size = [&](const auto& run) {
+    EXPECT_EQ(run({.rounds = 4, .work = 4}).length.rounds, 4U);
+    EXPECT_EQ(bench.salts.size(), 3U);
+    return bench.slope().lengths;
+  };
+  bench.measure();
+  EXPECT_EQ(bench.salts.size(), 15U);
 }
 
 TEST(EngineSampling, WatchesTheCyclesOfEverySlopeByBothTimersUnlessTold) {
@@ -593,7 +684,7 @@ Seen seen_of(double inside, double outside, double core_hertz = hertz) {
           .full_seconds = 0};
 }
 
-TEST(EngineRows, HaveTheUnitsAndTimersOfTheDevice) {
+TEST(EngineRows, HaveTheTimersOfTheDevice) {
   Experiment experiment;
   experiment.rows = {{"a", "cycle", By::inside, number_at(0)},
                      {"a", "cycle", By::outside, number_at(1)},
@@ -616,16 +707,15 @@ TEST(EngineRows, HaveTheUnitsAndTimersOfTheDevice) {
                                    "b by event 3 B/cycle", "c by clock64_over_globaltimer 4 B/s",
                                    "d by graph_slope 1 cycles", "e by model 7 B/cycle"));
   EXPECT_THAT(units(host_timers),
-              UnorderedElementsAre("a by tsc_slope 1 tsc_cycle", "a by monotonic_slope 2 tsc_cycle",
-                                   "b by monotonic 3 B/tsc_cycle", "c by tsc_over_monotonic 4 B/s",
-                                   "d by graph_slope 1 cycles", "e by model 7 B/tsc_cycle"));
+              UnorderedElementsAre("a by tsc_slope 1 cycle", "a by monotonic_slope 2 cycle",
+                                   "b by monotonic 3 B/cycle", "c by dependent_adds 4 B/s",
+                                   "d by graph_slope 1 cycles", "e by model 7 B/cycle"));
 }
 
-TEST(EngineRows, MayBeOfTheCoresOwnCycleAndOfAnotherProvenance) {
+TEST(EngineRows, MayBeOfAnotherProvenance) {
   Experiment experiment;
   experiment.has_clock = false;
-  experiment.rows = {
-      {"a", "cycle", "own", number_at(0), Provenance::modelled, /*core_cycles=*/true}};
+  experiment.rows = {{"a", "cycle", "own", number_at(0), Provenance::modelled}};
   EXPECT_EQ(rows_of(experiment, host_timers, {.slopes = {}, .numbers = {1}}),
             (RowsSeen{{"a by own", {1, "cycle", Provenance::modelled}}}));
 }
@@ -712,6 +802,19 @@ TEST(EngineGates, JudgeTheClockOfTheLastSlopeOrOfTheBenchmarksOwn) {
   EXPECT_EQ(rows.at("core_clock by clock64_over_globaltimer").unit, "Hz");
 }
 
+TEST(EngineGates, DoNotJudgeAClockThatEachLaunchConvertsByItself) {
+  Experiment experiment;
+  const std::vector<Sample> samples{{.slopes = {seen_of(1, 1, 2e9)}, .numbers = {}},
+                                    {.slopes = {seen_of(1, 1, 3e9)}, .numbers = {}}};
+  const auto gates = [&](const TimerNames& names) {
+    FakeSession fake;
+    report(fake.session, names, experiment, Collection<Sample>{.kept = samples});
+    return std::ranges::count(fake.record.gates, "clock", &Gate::name);
+  };
+  EXPECT_EQ(gates(cuda_timers), 1);
+  EXPECT_EQ(gates(host_timers), 0);
+}
+
 TEST(EngineGates, HoldTheKernelsClockAgainstTheDriversWhereItReportsOne) {
   const Sample sample{.slopes = {{.inside = {.hertz = hertz}}}, .numbers = {}};
   const auto told = [&](const Experiment& experiment, std::optional<double> reported) {
@@ -767,7 +870,7 @@ TEST(EngineGates, JudgeResultAndQueueOfLaunches) {
     Bench bench;
     bench.experiment.slopes = {bench.slope()};
     bench.experiment.checked = "sums";
-    bench.machine.queue_gate = Gate{"queue", verdict, ""};
+    bench.machine.own_gate = Gate{"queue", verdict, ""};
     bench.measure();
     EXPECT_EQ(bench.fake.verdict("result"), Verdict::passed);
     EXPECT_EQ(bench.fake.gate("result").detail, "2 sums");

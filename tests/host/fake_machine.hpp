@@ -15,17 +15,15 @@
 namespace strata {
 
 /// The names of the timers of each backend, as readers of results know them.
-inline const TimerNames cuda_timers{.cycle = "cycle",
-                                    .inside = "clock64_slope",
+inline const TimerNames cuda_timers{.inside = "clock64_slope",
                                     .outside = "event_slope",
                                     .whole = "event",
                                     .clock = "clock64_over_globaltimer"};
-inline const TimerNames host_timers{.cycle = "tsc_cycle",
-                                    .inside = "tsc_slope",
+inline const TimerNames host_timers{.inside = "tsc_slope",
                                     .outside = "monotonic_slope",
                                     .whole = "monotonic",
-                                    .clock = "tsc_over_monotonic",
-                                    .rate = "tsc_frequency"};
+                                    .clock = "dependent_adds",
+                                    .clock_may_change = true};
 
 class FakeMachine final : public Machine {
  public:
@@ -48,9 +46,6 @@ class FakeMachine final : public Machine {
   }
 
   [[nodiscard]] const TimerNames& names() const override { return timers; }
-  [[nodiscard]] double outside_hertz(double core_hertz) const override {
-    return constant_hertz.value_or(core_hertz);
-  }
   void evict() override { log("evict"); }
   void touch(const void* data, std::size_t bytes) override {
     touched = {static_cast<const std::byte*>(data), bytes};
@@ -77,17 +72,20 @@ class FakeMachine final : public Machine {
     return kernel == spilling ? KernelCode{.local_bytes = 8, .registers = 255}
                               : KernelCode{.local_bytes = 0, .registers = 32};
   }
-  [[nodiscard]] std::optional<Gate> queue() const override { return queue_gate; }
+  [[nodiscard]] std::optional<Gate> gate() const override { return own_gate; }
+  [[nodiscard]] std::uint64_t switches() override { return switched; }
+  [[nodiscard]] std::optional<double> seconds_waited() const override { return waited; }
 
   std::string calls;          ///< in order, separated by blanks
   std::string broken;         ///< the step that throws
   std::vector<Stamp> device;  ///< what launches write; it lands when the engine asks for it
   double seconds = 0;         ///< that the next launch takes
   TimerNames timers = cuda_timers;
-  std::optional<double> constant_hertz;  ///< of the outer timer's cycle; else the core's clock
   std::span<const std::byte> touched;
   const void* spilling = nullptr;  ///< a kernel with local memory
-  std::optional<Gate> queue_gate;
+  std::optional<Gate> own_gate;
+  std::uint64_t switched = 0;    ///< context switches so far
+  std::optional<double> waited;  ///< seconds without a CPU so far
 
  private:
   std::vector<Stamp> landed_;

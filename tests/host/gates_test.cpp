@@ -68,6 +68,17 @@ TEST(OwnCoreGate, WantsAWholeNumberOfAdditions) {
   EXPECT_EQ(gate(3).detail.find("another thread"), std::string::npos);
 }
 
+TEST(PreemptedGate, FailsWhereSamplesRestOnTimeOfOtherProcesses) {
+  EXPECT_EQ(preempted_gate(0.1, {}).verdict, Verdict::passed);
+  EXPECT_EQ(preempted_gate(0.11, {}).verdict, Verdict::failed) << "unknown how long";
+  EXPECT_EQ(preempted_gate(0.1, 0.5).verdict, Verdict::passed);
+  EXPECT_EQ(preempted_gate(1, 0.02).verdict, Verdict::passed);
+  const Gate gate = preempted_gate(1, 0.021);
+  EXPECT_EQ(gate.name, "preempted");
+  EXPECT_EQ(gate.verdict, Verdict::failed);
+  EXPECT_NE(gate.detail.find("2.1 % of the time"), std::string::npos) << gate.detail;
+}
+
 TEST(ClockGate, FailsWhenTheClockMovedByMoreThanTwoPercent) {
   EXPECT_EQ(clock_gate(Samples{1.98e9, 1.98e9, 1.95e9}).verdict, Verdict::passed);
   EXPECT_EQ(clock_gate(Samples{1.98e9, 1.90e9}).verdict, Verdict::failed);

@@ -3,9 +3,11 @@
 #include "harness/cpu/thread_team.hpp"
 #include "harness/cpu/topology.hpp"
 #include "harness/record/device.hpp"
+#include "harness/record/statistics.hpp"
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -125,6 +127,81 @@ TEST(ThreadTeam, StartsAllBeforeAnyBegins) {
   });
   EXPECT_EQ(finished, 5) << "run() returns after the last";
   EXPECT_GE(seconds, 0.02);
+}
+
+TEST(ThreadTeam, CallsTheSecondWorkAfterTheTime) {
+  const auto cpus = allowed_cpus();
+  ThreadTeam team{cpus};
+  std::atomic<int> calls{0};
+  const double seconds = team.run([](std::size_t) {},
+                                  [&](std::size_t rank) {
+                                    if (rank == 0) {
+                                      std::this_thread::sleep_for(std::chrono::seconds{2});
+                                    }
+                                    ++calls;
+                                  });
+  EXPECT_EQ(calls, static_cast<int>(cpus.size()));
+  EXPECT_LT(seconds, 2);
+}
+
+TEST(ThreadTeam, CountsSwitchesDuringTheWork) {
+  ThreadTeam team{std::vector<int>(2, allowed_cpus().front())};
+  std::array<std::atomic<bool>, 2> seen{};
+  // Whichever runs first spins until the other has run, on the same CPU.
+  (void)team.run([&](std::size_t rank) {
+    seen[rank] = true;
+    while (!seen[1 - rank]) {
+    }
+  });
+  EXPECT_GT(team.switches(), 0U);
+}
+
+TEST(HostMachine, CountsCyclesOfTheCore) {
+  HostMachine machine{allowed_cpus().front()};
+  EXPECT_FALSE(machine.gate()) << "nothing was launched";
+  constexpr std::uint32_t turns = 1 << 13;
+  const auto launch = machine.on_every_core([](std::size_t, const Call& call, Stamp& stamp) {
+    std::uint64_t x = 1;
+    for (std::uint32_t i = 0; i < call.length.rounds; ++i) {
+#if defined(__x86_64__)
+      asm volatile(".rept 64\n\tadd %0, %0\n\t.endr" : "+r"(x) : : "cc");
+#else
+      asm volatile(".rept 64\n\tadd %0, %0, %0\n\t.endr" : "+r"(x));
+#endif
+    }
+    stamp.cycles[2] = tsc_now();
+    return x;
+  });
+  std::vector<double> cycles;
+  for (int i = 0; i < 21; ++i) {
+    machine.poison();
+    (void)machine.time([&] { launch({.length = {.rounds = turns}}); }, /*held=*/false);
+    const Stamp& stamp = machine.stamps().front();
+    EXPECT_LE(stamp.cycles[2], stamp.cycles[1]);
+    EXPECT_EQ(stamp.cycles[3], 0xA5A5A5A5A5A5A5A5U) << "not written by the work";
+    cycles.push_back(static_cast<double>(stamp.cycles[1] - stamp.cycles[0]) / (64 * turns));
+  }
+  EXPECT_NEAR(median(cycles), 1, 0.1);
+  ASSERT_TRUE(machine.gate());
+  EXPECT_EQ(machine.gate()->name, "clock");
+  EXPECT_GT(machine.counted_seconds(), 0);
+}
+
+TEST(HostMachine, CountsTheSwitchesOfTheProcess) {
+  HostMachine machine;
+  const std::uint64_t before = machine.switches();
+  const auto waited = machine.seconds_waited();
+  ThreadTeam team{std::vector<int>(2, allowed_cpus().front())};
+  std::array<std::atomic<bool>, 2> seen{};
+  (void)team.run([&](std::size_t rank) {
+    seen[rank] = true;
+    while (!seen[1 - rank]) {
+    }
+  });
+  EXPECT_GT(machine.switches(), before);
+  if (waited) {
+    EXPECT_GT(*machine.seconds_waited(), *waited);
+  }
 }
 
 TEST(ThreadTeam, RethrowsTheFirstFailureAndGoesOn) {

@@ -222,42 +222,21 @@ TEST(InstructionCostFacts, NameOperationsOfSeveralInstructions) {
   EXPECT_FALSE(facts_of("rcp_ieee").contains(name)) << "a short program";
 }
 
-TEST(InstructionCostRows, OfACpuAreInCyclesOfItsCoreToo) {
+TEST(InstructionCostRows, OfACpuAreInCyclesOfItsCore) {
   const Experiment experiment = describe_host(4);
-  const Seen adds{
-      .inside = {.cycles = 0.8, .slowest = 0.8, .hertz = 1}, .outside = 0.8, .seconds = 2.5e-10};
-  const Seen own{
-      .inside = {.cycles = 3.2, .slowest = 3.2, .hertz = 2.4e9}, .outside = 3.21, .seconds = 1e-9};
-  Seen multiplications = adds;
-  multiplications.inside.cycles = 2.4;
-  const std::vector<Seen> slopes{adds, multiplications, own};
-  const Sample pair{.slopes = slopes, .numbers = {}};
-  EXPECT_DOUBLE_EQ(experiment.of_each_pair.at(0)(pair), 4);
-  EXPECT_DOUBLE_EQ(experiment.of_each_pair.at(1)(pair), 3);
-  EXPECT_EQ(rows_of(experiment, host_timers, {.slopes = slopes, .numbers = {5, 3}}),
-            (RowsSeen{{"operation_cycles by tsc_slope", {3.2, "tsc_cycle"}},
-                      {"operation_cycles by monotonic_slope", {3.21, "tsc_cycle"}},
+  const Sample sample{.slopes = {{.inside = {.cycles = 5, .slowest = 5, .hertz = 4e9},
+                                  .outside = 5.01,
+                                  .seconds = 1.25e-9}},
+                      .numbers = {}};
+  EXPECT_EQ(rows_of(experiment, host_timers, sample),
+            (RowsSeen{{"operation_cycles by tsc_slope", {5, "cycle"}},
+                      {"operation_cycles by monotonic_slope", {5.01, "cycle"}},
                       {"operation_core_cycles by over_dependent_adds", {5, "cycle"}},
-                      {"operation_time by monotonic_slope", {1e-9, "s"}},
+                      {"operation_time by monotonic_slope", {1.25e-9, "s"}},
                       {"operation_throughput by over_dependent_adds", {0.2, "operation/cycle"}},
-                      {"operation_rate by monotonic_slope", {1e9, "1/s"}},
-                      {"core_clock by dependent_adds", {4e9, "Hz"}},
-                      {"tsc_frequency by tsc_over_monotonic", {2.4e9, "Hz"}}}));
-  FakeSession fake;
-  report(fake.session, host_timers, experiment, {.kept = {{.slopes = slopes, .numbers = {5, 3}}}});
-  EXPECT_EQ(fake.verdict("timer"), Verdict::passed);
-}
-
-TEST(InstructionCostGates, RefuseAnotherThreadOnTheCore) {
-  const auto verdict = [](double additions_of_a_multiplication) {
-    const Seen any{.inside = {.cycles = 1, .slowest = 1, .hertz = 2e9}, .outside = 1, .seconds = 1};
-    FakeSession fake;
-    report(fake.session, host_timers, describe_host(1),
-           {.kept = {{.slopes = {any, any, any}, .numbers = {4, additions_of_a_multiplication}}}});
-    return fake.record.gates.back().verdict;
-  };
-  EXPECT_EQ(verdict(3), Verdict::passed);
-  EXPECT_EQ(verdict(2.57), Verdict::failed);
+                      {"operation_rate by monotonic_slope", {8e8, "1/s"}},
+                      {"core_clock by dependent_adds", {4e9, "Hz"}}}));
+  EXPECT_EQ(verdict_of("timer", experiment, {sample}), Verdict::passed);
 }
 
 TEST(InstructionCostGates, HoldADependentChainToItsLine) {

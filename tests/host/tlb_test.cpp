@@ -66,7 +66,7 @@ TEST(TlbRows, AreOfOneWalkerByBothTimers) {
   EXPECT_EQ(rows_of(experiment, host_timers, {.slopes = {seen}, .numbers = {}})
                 .at("load_cycles by tsc_slope")
                 .unit,
-            "tsc_cycle");
+            "cycle");
   EXPECT_EQ(experiment.unproved.gate, "level");
 
   experiment.slopes[0].prepare({.length = {.rounds = 48}});

@@ -2,9 +2,10 @@
 
 Seconds and bytes per second show which device is faster; cycles and bytes per cycle and SM (CPU:
 per core) show how it is built. Every number is the best valid row of its kind, and the data name
-that row; a device without one is left blank. Cycles are those of the device's own timer: of the SM
-on a GPU, of the time-stamp counter on a CPU. Published values of the same quantity in the same unit
-are shown beside the runs, with their sources; doubtful ones are left out.
+that row; a device without one is left blank. Cycles are those of an SM or of a core; a warning
+names older runs of CPUs, which counted those of the time-stamp counter. Published values of the
+same quantity in the same unit are shown beside the runs, with their sources; doubtful ones are left
+out.
 """
 
 import re
@@ -130,6 +131,9 @@ def _warnings(first: Run, *later: Run) -> Iterator[str]:
         found = [f"{one}" for one in differences(first, run) if one.name.startswith(ours)]
         names = f"{first.context.run} and {run.context.run}"
         yield from [f"conditions of {names} differ, {'; '.join(found)}"] if found else []
+    for run in (first, *later):
+        if any("tsc" in row.unit for row in run.rows):
+            yield f"cycles of {run.context.run} are those of its time-stamp counter, not of a core"
 
 
 def _filled(panel: Panel, runs: Sequence[Run], beside: Mapping[str, frozenset[str]]) -> Group:
@@ -396,7 +400,7 @@ PANELS = (
         ),
         _cycles,
     ),
-    # In core cycles if a CPU's differ from those of its counter.
+    # Older runs of CPUs have the first in cycles of the core, the second in those of the counter.
     Panel(
         "instructions", "Dependent instructions", "cycles", "lower",
         _timed(

@@ -19,8 +19,8 @@ OPERATIONS: Mapping[str, str] = {
 LABELS = {
     ("cuda", "atomic_latency"): "latency of a warp's operation (cycles)",
     ("cuda", "atomics_per_cycle"): "operations of lanes per SM and cycle",
-    ("host", "atomic_latency"): "latency of a lone core's operation (TSC cycles)",
-    ("host", "atomics_per_cycle"): "operations per core and TSC cycle",
+    ("host", "atomic_latency"): "latency of a lone core's operation (cycles)",
+    ("host", "atomics_per_cycle"): "operations per core and cycle",
 }
 NEAR, BESIDE, SAME = (
     c.Look(colour=colour, marker=marker, size=4.2)
@@ -74,7 +74,10 @@ def chart(rows: Sequence[Row]) -> c.Chart:
         title = "memory" if backend == "host" else f"{space} memory"
         title = title if quantity == "atomic_latency" else ""
         layers = c.by_look(here, lambda row: row.text("target"), looks, mark, spread="bar")
-        values = c.Axis(LABELS[backend, quantity], "log")
+        label = LABELS[backend, quantity]
+        if "tsc" in here[0].unit:
+            label = label.replace("cycle", "TSC cycle")
+        values = c.Axis(label, "log")
         return c.Panel(layers, places, values, title, sideways=True, blank="not timed")
 
     by = (methodcaller("text", "space"), attrgetter("quantity"))

@@ -67,7 +67,7 @@ def text(maps: Sequence[Hierarchy], *, notes: bool = False) -> str:
     names = zip(keys, maps, strict=False)
     named_by = [f"{key} {one.device} ({one.run.context.run})".strip() for key, one in names]
     told = f"B/cycle: per {maps[0].core}. *: reported by the device or the system, not measured."
-    if maps[0].run.context.backend == "host":
+    if any("tsc" in row.unit for one in maps for row in one.run.rows):
         told = f"TSC cycles. {told}"
     said = [*map(visible, named_by), *done, told, *(_notes(maps) if notes else ())]
     if not notes and any(number_.short for *_, number_ in _missing(maps)):
