@@ -211,7 +211,6 @@ Experiment describe_host(unsigned ilp) {
     experiment.rows.push_back(std::move(row));
   }
   experiment.multiplication = number_at(1);
-  experiment.watch = {cycles_of(own), outside_of(own), core_cycles};
   experiment.checked = "chain ends, including the additions and multiplications beside them";
   experiment.facts = [](const Experiment& measured) {
     return Facts{{"operations_of_long_run",

@@ -63,7 +63,6 @@ Experiment describe_gpu(const std::function<std::uint64_t(std::uint32_t step)>& 
   };
   experiment.rows.push_back({"load_cycles", "cycle", "graph_slope", by_graph});
   experiment.timers.push_back({cycles_of(), By::inside, by_graph, "graph_slope"});
-  experiment.watch = {cycles_of(), outside_of(), by_graph};
   // Loads of one lane: a request and a sector each. The round that fills L1 is subtracted.
   experiment.counts = CountPlan{.length = {.rounds = full},
                                 .loads = LoadPrediction{.requests = full, .sectors = full},
