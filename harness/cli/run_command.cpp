@@ -15,9 +15,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <iterator>
+#include <optional>
+#include <ratio>
 #include <tuple>
 #include <unistd.h>
 #include <variant>
@@ -32,11 +35,13 @@ struct RunOptions {
   std::vector<std::string> settings;
   std::string out = "runs";
   std::string resume;
+  std::optional<double> minutes;
   std::vector<std::string> counters;  ///< empty: auto, or the counters of the resumed run
   bool dry_run = false;
   bool quiet = false;
   bool anonymous = false;
   std::vector<std::string> command;
+  std::chrono::steady_clock::time_point stop_at = std::chrono::steady_clock::time_point::max();
 };
 
 // Not fmt::print, which throws if the pipe is closed: that must not end the run. What is lost for
@@ -274,8 +279,12 @@ ExitCode finish(const RunSummary& summary, const RunFolder& folder, bool quiet) 
       dropped == 0 ? "" : fmt::format(", {} dropped from the sweep", dropped), c.valid_rows, rows,
       rows == 0 ? 0.0 : 100.0 * static_cast<double>(c.valid_rows) / static_cast<double>(rows),
       summary.seconds, counting_in_words(c, folder.context().counters)));
-  if (summary.state == RunState::interrupted) {
-    say("interrupted; resume it with: strata run --resume " + folder.path().string());
+  if (const WorkLeft& left = summary.left; summary.state == RunState::interrupted) {
+    say(
+        fmt::format("interrupted with {} of {} cases unfinished: {} to time, {} further visits, {} "
+                    "to count, {} to trace; resume it with: strata run --resume {}",
+                    left.cases, folder.cases().size(), left.timing, left.visits, left.counting,
+                    left.tracing, folder.path().string()));
   }
   say(folder.path().string());
   return summary.exit_code;
@@ -296,11 +305,12 @@ std::vector<std::string> wanted_by(const RunFolder& folder) {
 
 /// `counts`: whether the counters named in the context are available.
 RunSummary supervise_in(RunFolder& folder, const std::string& device, std::vector<Case> cases,
-                        bool counts, bool quiet) {
-  Progress progress{quiet ? ProgressOptions{} : progress_on(STDERR_FILENO)};
+                        bool counts, const RunOptions& options) {
+  Progress progress{options.quiet ? ProgressOptions{} : progress_on(STDERR_FILENO)};
   const CountersInfo& counters = folder.context().counters;
   SuperviseOptions how{
       .worker = worker_on(device), .plan = folder.context().sweep.plan, .cases = std::move(cases)};
+  how.stop_at = options.stop_at;
   if (counts) {
     how.note = not_counted_yet;
     how.counter = worker_on(device, "--count", selection_of(counters.asked, wanted_by(folder)));
@@ -345,6 +355,17 @@ bool can_still_count(const RunOptions& options, const std::string& device, RunFo
   return counts;
 }
 
+std::chrono::steady_clock::time_point minutes_from_now(double minutes) {
+  using Clock = std::chrono::steady_clock;
+  constexpr double a_week = 7 * 24 * 60;
+  if (!(minutes > 0 && minutes <= a_week)) {
+    throw UsageError{
+        fmt::format("--minutes {:g}: expected more than 0 and at most {:g}", minutes, a_week)};
+  }
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                            std::chrono::duration<double, std::ratio<60>>{minutes});
+}
+
 ExitCode print_ids(const std::vector<Case>& cases) {
   for (const auto& which : cases)
     say(which.id());
@@ -379,7 +400,7 @@ ExitCode resume(const RunOptions& options) {
   const bool something_is_left = !cases.empty() || !folder.unvisited().empty() ||
                                  !folder.uncounted().empty() || !folder.untraced().empty();
   const bool counts = something_is_left && can_still_count(options, device, folder);
-  return finish(supervise_in(folder, device, std::move(cases), counts, options.quiet), folder,
+  return finish(supervise_in(folder, device, std::move(cases), counts, options), folder,
                 options.quiet);
 }
 
@@ -413,9 +434,9 @@ ExitCode run(const RunOptions& options) {
     tell_of_absent_counters(options, device.counters, device.backend);
   }
   if (device.backend == Backend::host) report_load(options);
-  return finish(supervise_in(folder, options.device, std::move(cases), can_count(device.counters),
-                             options.quiet),
-                folder, options.quiet);
+  return finish(
+      supervise_in(folder, options.device, std::move(cases), can_count(device.counters), options),
+      folder, options.quiet);
 }
 
 }  // namespace
@@ -440,9 +461,10 @@ RecordedRun record_run(const std::function<Sweep(Backend)>& sweep_on, const std:
   const DeviceLock lock = DeviceLock::acquire(answer.identity);
   RunOptions options;
   options.command = command;
+  options.quiet = quiet;
   RunFolder folder = RunFolder::create(out, context_for(options, sweep, answer, cases));
   const RunSummary summary =
-      supervise_in(folder, device, std::move(cases), can_count(answer.counters), quiet);
+      supervise_in(folder, device, std::move(cases), can_count(answer.counters), options);
   return {.folder = folder.path(), .context = folder.context(), .state = summary.state};
 }
 
@@ -459,6 +481,8 @@ void add_run(Command app, int& status, const std::vector<std::string>& command) 
              "NAME.KEY=VALUE");
   sub.option("--out", options->out, "folder in which to create the run folder", "DIR");
   sub.option("--resume", options->resume, "resume this run folder", "RUN");
+  sub.option("--minutes", options->minutes,
+             "stop after this many minutes as if interrupted; --resume continues the run", "N");
   sub.option("--counters", options->counters,
              "what to count after timing: auto, none (also omits the phases of steps), or a "
              "comma-separated list of counter sets, files of sets and metrics",
@@ -476,6 +500,7 @@ void add_run(Command app, int& status, const std::vector<std::string>& command) 
     // Until the process ends, because stdout is flushed again at exit.
     (void)std::signal(SIGPIPE, SIG_IGN);
     const bool resumes = sub.has("--resume");
+    if (options->minutes) options->stop_at = minutes_from_now(*options->minutes);
     for (const char* name : {"sweep", "--filter", "--set", "--out", "--counters", "--anonymous"}) {
       if (!resumes || !sub.has(name)) continue;
       throw UsageError{

@@ -261,6 +261,7 @@ std::optional<Counted> count(Session& session, const CountedWork& work) {
   Counted result{.whole = std::move(counted->back()), .overhead = std::move(counted->front())};
   if (result.whole.empty()) throw Skipped{"counted by an external profiler"};
   if (work.check) work.check();
+  result.active_warps = count_of(result.whole, "active_warps");
   for (const auto& quantity : source->plan().quantities) {
     if (const auto value = count_of(result.whole, quantity.name)) {
       Rows{session}.add(quantity.name, quantity.unit, Provenance::counted, quantity.metric, *value);
@@ -435,6 +436,10 @@ void judge_counts(Session& session, const CountPlan& plan, const Counted& counte
   }
   if (model) session.add(*model);
   if (level) session.add(*level);
+  if (plan.warps_per_sm > 0) {
+    rows.add("active_warps", "warp", Provenance::modelled, "launch_shape", plan.warps_per_sm);
+    session.add(occupancy_gate(counted.active_warps, plan.warps_per_sm));
+  }
   if (plan.more) plan.more(session, counted);
 }
 

@@ -43,6 +43,7 @@ struct CountedWork {
 struct Counted {
   Counts whole;
   Counts overhead;
+  std::optional<double> active_warps = std::nullopt;  ///< per SM during the work, an average
 
   /// whole − overhead; empty for quantities that were not counted.
   [[nodiscard]] std::optional<double> net(std::string_view quantity) const;

@@ -38,13 +38,24 @@ std::string name_of(const Method& method, const TimerNames& names) {
   return method.name;
 }
 
+Value core_hertz(const Experiment& experiment) {
+  return experiment.core_hertz.value_or(
+      [](const Sample& one) { return one.slopes.back().inside.hertz; });
+}
+
+/// What the noise check will judge, so that sampling does not end before it can pass.
 std::vector<Value> watched(const Experiment& experiment) {
-  if (!experiment.watch.empty()) return experiment.watch;
-  std::vector<Value> values;
-  for (std::size_t i = 0; i < experiment.slopes.size(); ++i) {
-    values.push_back(cycles_of(i));
-    values.push_back(outside_of(i));
+  std::vector<Value> values = experiment.watch;
+  for (const Row& row : experiment.rows) {
+    if (row.provenance == Provenance::timed) values.push_back(row.value);
   }
+  if (values.empty()) {
+    for (std::size_t i = 0; i < experiment.slopes.size(); ++i) {
+      values.push_back(cycles_of(i));
+      values.push_back(outside_of(i));
+    }
+  }
+  if (experiment.has_clock) values.push_back(core_hertz(experiment));
   return values;
 }
 
@@ -340,10 +351,8 @@ void report(Session& session, const TimerNames& names, const Experiment& experim
   }
   // This comes first, because the driver lowers the clock soon after the last launch.
   const double reported = reported_hertz(session, experiment);
-  const auto hertz = experiment.has_clock
-                         ? seen.series(experiment.core_hertz.value_or(
-                               [](const Sample& one) { return one.slopes.back().inside.hertz; }))
-                         : std::vector<double>{};
+  const auto hertz =
+      experiment.has_clock ? seen.series(core_hertz(experiment)) : std::vector<double>{};
   const auto add = [&](const Row& row) {
     std::vector<double> samples = seen.series(row.value);
     if (row.most) session.add(limit_gate(row.quantity, samples, *row.most, hertz));

@@ -222,7 +222,6 @@ Experiment bandwidth_of(std::size_t cores, const std::string& quantity) {
                      {quantity + "_per_sm", "B/cycle", By::outside, outside},
                      grid_time()};
   experiment.timers = {{inside, By::inside, outside, By::outside}};
-  experiment.watch = {inside, outside};
   return experiment;
 }
 

@@ -226,8 +226,9 @@ struct CountPlan {
   std::string model;
   std::string unit;
   double units = 1;
-  bool any_level = false;  ///< no level is claimed: gate `level` reports which one it was
-  bool past_l1 = false;    ///< and it must not be L1
+  double warps_per_sm = 0;  ///< resident during the work (gate `occupancy`); 0: not declared
+  bool any_level = false;   ///< no level is claimed: gate `level` reports which one it was
+  bool past_l1 = false;     ///< and it must not be L1
   /// Further rows and gates from the counts.
   std::function<void(Session&, const Counted&)> more;
 };
@@ -256,8 +257,9 @@ struct Experiment {
   std::vector<Constant> constants;
   std::vector<TimerPair> timers;
   std::string timers_apart;  ///< why no two timers can be compared, if so
-  std::vector<Value> watch;  ///< numbers that must be precise before sampling ends; empty: the
-                             ///< cycles of each slope by both timers
+  /// Sampling ends when the values of all timed rows are precise, and these, from which `conclude`
+  /// makes rows. Without any of either: the cycles of each slope by both timers.
+  std::vector<Value> watch;
   std::optional<Value> core_hertz;  ///< default: of the last slope
   bool has_clock = true;            ///< a row of the clock, gates `clock` and `driver_clock`
   /// The core's clock that the driver reported meanwhile, in Hz. Empty: the device is asked right

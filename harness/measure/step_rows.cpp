@@ -47,7 +47,6 @@ void time_by_both(Experiment& experiment, Backend backend) {
     experiment.timers = {{number_at(0), By::whole, number_at(1), "globaltimer", least}};
     experiment.partly_host_time = true;
   }
-  experiment.watch = {number_at(0), number_at(1)};
   experiment.core_hertz = number_at(2);
   experiment.whole_sample = number_at(0);
 }

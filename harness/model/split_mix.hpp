@@ -8,7 +8,7 @@ namespace strata {
 /// seed with every standard library, which std::uniform_int_distribution does not guarantee.
 class SplitMix {
  public:
-  explicit SplitMix(std::uint64_t seed) : state_{seed} {}
+  constexpr explicit SplitMix(std::uint64_t seed) : state_{seed} {}
   constexpr std::uint64_t next() {
     state_ += 0x9E3779B97F4A7C15U;
     std::uint64_t z = state_;

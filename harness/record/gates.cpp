@@ -191,7 +191,24 @@ Gate little_gate(double latency, double interval, double count) {
       "little", held ? Verdict::passed : Verdict::unverified,
       fmt::format("{:.5g} in flight by latency and rate, {:g} actual (bound {:.0f} %){}", in_flight,
                   count, 100 * little_bound,
-                  held ? "" : ": the latency is a median over accesses that were served first")};
+                  held ? ""
+                       : ": the median by the warps' own clocks leaves out the wait of those that "
+                         "are served later")};
+}
+
+Gate occupancy_gate(std::optional<double> active_warps, double declared) {
+  if (!active_warps) return {"occupancy", Verdict::unverified, "active warps were not counted"};
+  constexpr double half = 0.5;
+  const double share = *active_warps / declared;
+  const bool held = std::abs(share - 1) <= occupancy_bound;
+  const bool one_wave = share > half + occupancy_bound / 2 && share < 1;
+  return {"occupancy",
+          held       ? Verdict::passed
+          : one_wave ? Verdict::unverified
+                     : Verdict::failed,
+          fmt::format("{:.3g} warps active on an SM on average, {:g} declared (bound {:.0f} %){}",
+                      *active_warps, declared, 100 * occupancy_bound,
+                      !held && one_wave ? ": some warps ended before others" : "")};
 }
 
 }  // namespace strata

@@ -95,8 +95,15 @@ enum class Bound : std::uint8_t { most, least };
 
 inline constexpr double little_bound = 0.05;
 /// `little`: latency ÷ interval equals `count`, the operations in flight, within `little_bound`.
-/// Otherwise unverified: the latency is then a median over operations that were served before
-/// others.
+/// Otherwise unverified: `latency`, a median by the operations' own clocks, then leaves out the
+/// wait of those that are served later.
 [[nodiscard]] Gate little_gate(double latency, double interval, double count);
+
+/// `occupancy`: the counted active warps of an SM are the declared ones within `occupancy_bound`.
+/// Unverified if more than half were active: warps that an SM serves first end first, and the
+/// others go on without them. Failed beyond that: two waves of warps that never shared an SM have
+/// half on average. Unverified without a count.
+inline constexpr double occupancy_bound = 0.1;
+[[nodiscard]] Gate occupancy_gate(std::optional<double> active_warps, double declared);
 
 }  // namespace strata

@@ -328,6 +328,20 @@ int RunFolder::visits_of(const std::string& id) const {
   return found == visits_.end() ? 0 : found->second;
 }
 
+std::size_t RunFolder::visits_made() const {
+  std::size_t made = 0;
+  for (const auto& [id, status] : statuses_)
+    made += static_cast<std::size_t>(std::max(visits_of(id), 1));
+  return made;
+}
+
+std::size_t RunFolder::visits_left() const {
+  std::size_t left = 0;
+  for (const Case& which : unvisited())
+    left += static_cast<std::size_t>(context_.sweep.plan.visits - visits_of(which.id()));
+  return left;
+}
+
 std::vector<Case> RunFolder::uncounted() const {
   return measured_and_not(counted_);
 }

@@ -173,6 +173,10 @@ class RunFolder {
   [[nodiscard]] std::vector<Case> unvisited() const;
   /// How often the case was measured.
   [[nodiscard]] int visits_of(const std::string& id) const;
+  /// Visits of all cases that were made, where a case that failed or was skipped has one, and that
+  /// unvisited() still needs.
+  [[nodiscard]] std::size_t visits_made() const;
+  [[nodiscard]] std::size_t visits_left() const;
   /// The measured cases that were not counted, and those whose counting failed.
   [[nodiscard]] std::vector<Case> uncounted() const;
   /// The same for tracing, of the cases that recorded the seconds of a step.

@@ -27,11 +27,12 @@ inline constexpr std::size_t most_in_a_batch = 64;
 /// same data (Benchmark::data_axes), most_in_a_batch at most.
 [[nodiscard]] std::vector<std::vector<Case>> batches_of(std::span<const Case> cases);
 
-/// Counts `cases`, batch by batch: all sets that the source was opened with, or (`by_benchmark`)
-/// `memory` and those that the benchmark requests. A body runs once in every pass, with its results
-/// dropped (unless it is skipped or fails: then that is its record), and once more, uncounted, with
-/// the counts, which gives the record. A case whose work throws breaks the source: its record says
-/// so, and the caller must count the rest in another process.
+/// Counts `cases`, batch by batch, those of the same sets one after the other: all sets that the
+/// source was opened with, or (`by_benchmark`) `memory` and those that the benchmark requests. A
+/// body runs once in every pass, with its results dropped (unless it is skipped or fails: then that
+/// is its record), and once more, uncounted, with the counts, which gives the record. A case whose
+/// work throws breaks the source: its record says so, and the caller must count the rest in another
+/// process.
 void count_in_batches(std::span<const Case> cases, const Plan& plan, Device& device, Cache& cache,
                       CounterSource& source, bool by_benchmark, const BatchEvents& events);
 

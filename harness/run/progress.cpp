@@ -63,18 +63,19 @@ Progress::~Progress() {
   if (drawn_) options_.write("\n");
 }
 
-void Progress::start(std::span<const Case> cases, std::size_t done, std::string phase) {
-  finish();
+void Progress::start(std::span<const Case> cases, std::size_t done, std::string phase,
+                     std::size_t later) {
+  if (!running_) started_ = options_.now();
   running_ = true;
   phase_ = std::move(phase);
   costs_.clear();
   failed_ = skipped_ = invalid_ = 0;
-  total_ = cases.size() + done;
+  total_ = done + cases.size() + later;
   done_ = done;
+  later_ = later;
   decile_ = total_ == 0 ? 0 : done_ * deciles / total_;
   for (const auto& which : cases)
     ++costs_[which.benchmark].remaining;
-  started_ = options_.now();
   show(true);
 }
 
@@ -90,8 +91,10 @@ void Progress::end_case(const CaseRecord& record) {
   // The estimate for the remaining cases includes the worker's overhead and leaves out hangs and
   // skips, which do not repeat.
   if (record.status == Status::measured) {
-    cost.seconds += current_.empty() ? record.seconds : options_.now() - case_started_;
-    ++cost.finished;
+    for (Cost* const mean_of : {&cost, &all_}) {
+      mean_of->seconds += current_.empty() ? record.seconds : options_.now() - case_started_;
+      ++mean_of->finished;
+    }
   }
   if (cost.remaining > 0) --cost.remaining;
   current_.clear();
@@ -125,20 +128,16 @@ void Progress::finish() {
 }
 
 double Progress::seconds_left() const {
-  double seconds = 0;
-  std::size_t finished = 0;
+  if (all_.finished == 0) return std::nan("");
+  Cost phase;
   for (const auto& [name, cost] : costs_) {
-    seconds += cost.seconds;
-    finished += cost.finished;
+    phase.seconds += cost.seconds;
+    phase.finished += cost.finished;
   }
-  if (finished == 0) return std::nan("");
-  const double usual = seconds / static_cast<double>(finished);
-  double left = 0;
-  for (const auto& [name, cost] : costs_) {
-    const double each =
-        cost.finished > 0 ? cost.seconds / static_cast<double>(cost.finished) : usual;
-    left += each * static_cast<double>(cost.remaining);
-  }
+  const double usual = (phase.finished > 0 ? phase : all_).mean();
+  double left = all_.mean() * static_cast<double>(later_);
+  for (const auto& [name, cost] : costs_)
+    left += (cost.finished > 0 ? cost.mean() : usual) * static_cast<double>(cost.remaining);
   return left;
 }
 
@@ -184,7 +183,8 @@ void Progress::show(bool always) {
     const std::size_t decile = total_ == 0 ? deciles : done_ * deciles / total_;
     if (!always && decile == decile_ && now - shown_ < log_seconds) return;
     decile_ = decile;
-    options_.write(fmt::format("{}{}{}\n", line(), current_.empty() ? "" : "  ", current_));
+    std::string text = fmt::format("{}{}{}\n", line(), current_.empty() ? "" : "  ", current_);
+    if (text != std::exchange(logged_, text)) options_.write(text);
   }
   shown_ = now;
 }

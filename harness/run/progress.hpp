@@ -26,7 +26,8 @@ struct ProgressOptions {
 /// in the log style. Failed writes are ignored: progress never ends a run.
 [[nodiscard]] ProgressOptions progress_on(int fd);
 
-/// Shows the progress of one sweep, phase by phase, between start() and finish().
+/// Shows the progress of one sweep between start() and finish(): of all its turns, which are the
+/// visits of its cases and their counting.
 class Progress {
  public:
   explicit Progress(ProgressOptions options = {}) : options_{std::move(options)} {}
@@ -36,9 +37,10 @@ class Progress {
   Progress& operator=(Progress&&) = delete;
   ~Progress();
 
-  /// Finishes the previous phase and starts one with `cases` to do, after `done` others of the same
-  /// sweep. `phase` ("counting") begins each line.
-  void start(std::span<const Case> cases, std::size_t done = 0, std::string phase = {});
+  /// Starts the first or next phase: a turn of each of `cases`, after `done` turns of the sweep and
+  /// before `later` ones. `phase` ("counting") begins each line.
+  void start(std::span<const Case> cases, std::size_t done = 0, std::string phase = {},
+             std::size_t later = 0);
   void begin_case(const Case& which);
   void end_case(const CaseRecord& record);
   /// Prints a separate line above the progress line, in every style except `none`.
@@ -53,6 +55,7 @@ class Progress {
     double seconds = 0;
     std::size_t finished = 0;
     std::size_t remaining = 0;
+    [[nodiscard]] double mean() const { return seconds / static_cast<double>(finished); }
   };
 
   [[nodiscard]] bool is_on_terminal() const {
@@ -66,18 +69,21 @@ class Progress {
   ProgressOptions options_;
   bool running_ = false;
   std::string phase_;
-  std::map<std::string, Cost, std::less<>> costs_;  ///< by benchmark
+  std::map<std::string, Cost, std::less<>> costs_;  ///< by benchmark, in this phase
+  Cost all_;                                        ///< of the sweep
   std::string current_;
   double started_ = 0;
   double case_started_ = 0;
   double shown_ = 0;
   std::size_t total_ = 0;
   std::size_t done_ = 0;
+  std::size_t later_ = 0;
   std::size_t decile_ = 0;
   std::size_t failed_ = 0;
   std::size_t skipped_ = 0;
   std::size_t invalid_ = 0;
   bool drawn_ = false;  ///< the terminal line is unfinished
+  std::string logged_;  ///< the last line of a log
 };
 
 }  // namespace strata

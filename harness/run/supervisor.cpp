@@ -14,6 +14,7 @@
 #include <deque>
 #include <iterator>
 #include <poll.h>
+#include <set>
 #include <span>
 #include <sstream>
 #include <string_view>
@@ -37,10 +38,6 @@ void on_stop(int /*signal*/) {
   // The second signal is for a run that cannot end, for example because the disk hangs. The worker
   // dies with this process.
   if (stop_requests.fetch_add(1) > 0) ::_exit(static_cast<int>(ExitCode::interrupted));
-}
-
-bool is_stopping() {
-  return stop_requests.load() > 0;
 }
 
 // --- a worker ---
@@ -182,6 +179,9 @@ struct Supervision {
             .steps = phase == Phase::tracing ? folder.steps() : StepTimes{}};
   }
   [[nodiscard]] bool is_unfinished() const { return !pending.empty() && !gave_up; }
+  [[nodiscard]] bool is_stopping() const {
+    return stop_requests.load() > 0 || Clock::now() >= options.stop_at;
+  }
 
   /// Throws DeviceUnavailable if the device is not the one that the run was started on.
   void check_device(const DeviceMessage& message) {
@@ -248,7 +248,7 @@ class WorkerWatch {
   void run() {
     for (;;) {
       // Checked before reading, so that every record that was already sent is kept.
-      const bool stopping = is_stopping();
+      const bool stopping = all_.is_stopping();
       const auto batch = worker_.read(stopping);
       for (const auto& line : batch.lines) {
         if (const auto violation = receive(line); !violation.empty()) {
@@ -385,6 +385,30 @@ std::size_t measured_in(const RunFolder& folder) {
       folder.statuses(), Status::measured, [](const auto& entry) { return entry.second; }));
 }
 
+/// Turns of the sweep (visits and counts) that were made; those of `cases` are to be made again.
+std::size_t turns_made(const SuperviseOptions& options, const RunFolder& folder,
+                       const std::vector<Case>& again = {}) {
+  const auto timed_before = std::ranges::count_if(
+      again, [&](const Case& which) { return folder.statuses().contains(which.id()); });
+  const std::size_t counted = options.counter ? measured_in(folder) - folder.uncounted().size() : 0;
+  return folder.visits_made() - static_cast<std::size_t>(timed_before) + counted;
+}
+
+WorkLeft work_left(const SuperviseOptions& options, const RunFolder& folder, bool counts) {
+  std::set<std::string> ids;
+  const auto add = [&](const std::vector<Case>& cases) {
+    for (const Case& which : cases)
+      ids.insert(which.id());
+    return cases.size();
+  };
+  WorkLeft left{.timing = add(folder.remaining()), .visits = folder.visits_left()};
+  (void)add(folder.unvisited());
+  if (options.counter && counts) left.counting = add(folder.uncounted());
+  if (options.tracer) left.tracing = add(folder.untraced());
+  left.cases = ids.size();
+  return left;
+}
+
 /// Times every case of the folder as many times as the plan says. Each visit has its own worker,
 /// and a whole sweep lies between two visits: what a process decides once and keeps, such as the
 /// location of its data, differs between visits as it does between runs.
@@ -393,8 +417,10 @@ void visit_again(Supervision& timing) {
   for (int visit = 2; visit <= timing.options.plan.visits && !timing.is_unfinished(); ++visit) {
     const auto cases = timing.folder.unvisited();
     if (cases.empty()) return;
-    timing.progress.start(cases, measured_in(timing.folder) - cases.size(),
-                          fmt::format("visit {}", visit));
+    const std::size_t later = timing.folder.visits_left() - cases.size() +
+                              (timing.options.counter ? timing.folder.uncounted().size() : 0);
+    timing.progress.start(cases, turns_made(timing.options, timing.folder),
+                          fmt::format("visit {}", visit), later);
     timing.run(cases);
   }
 }
@@ -403,7 +429,7 @@ void visit_again(Supervision& timing) {
 void count_what_was_timed(Supervision& counting) {
   RunFolder& folder = counting.folder;
   if (const auto cases = folder.uncounted(); !cases.empty()) {
-    counting.progress.start(cases, measured_in(folder) - cases.size(), "counting");
+    counting.progress.start(cases, turns_made(counting.options, folder), "counting");
     counting.run(cases);
   }
   RunContext context = folder.context();
@@ -425,7 +451,7 @@ void trace_what_was_timed(Supervision& tracing) {
   RunFolder& folder = tracing.folder;
   const auto cases = folder.untraced();
   if (cases.empty()) return;
-  tracing.progress.start(cases, 0, "tracing");
+  tracing.progress.start(cases, turns_made(tracing.options, tracing.folder), "tracing");
   tracing.run(cases);
   if (!tracing.gave_up) return;
   const std::deque<Case> left = tracing.pending;
@@ -462,8 +488,11 @@ RunSummary supervise(const SuperviseOptions& options, RunFolder& folder, Progres
   Supervision timing{options, Phase::timing, folder, progress};
   Supervision counting{options, Phase::counting, folder, progress};
   Supervision tracing{options, Phase::tracing, folder, progress};
-  progress.start(options.cases,
-                 folder.cases().size() - std::min(folder.cases().size(), options.cases.size()));
+  const auto further = static_cast<std::size_t>(std::max(options.plan.visits, 1)) - 1;
+  const std::size_t turns_later =
+      folder.visits_left() + options.cases.size() * further +
+      (options.counter ? folder.uncounted().size() + options.cases.size() : 0);
+  progress.start(options.cases, turns_made(options, folder, options.cases), "", turns_later);
   try {
     timing.run(options.cases);
     visit_again(timing);
@@ -491,6 +520,10 @@ RunSummary supervise(const SuperviseOptions& options, RunFolder& folder, Progres
       .state = interrupted || incomplete ? RunState::interrupted : RunState::complete,
       .failures = std::move(timing.failures)};
   summary.counts = folder.finish(summary.state, timing.conditions_after);
+  if (summary.state == RunState::interrupted) {
+    summary.left = work_left(options, folder, !counting.gave_up);
+    summary.counts.missing = summary.left.cases;
+  }
   for (const Supervision* const later : {&counting, &tracing}) {
     summary.failures.insert(summary.failures.end(), later->failures.begin(), later->failures.end());
   }

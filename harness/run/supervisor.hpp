@@ -11,6 +11,8 @@
 #include "harness/run/progress.hpp"
 #include "harness/run/worker_channel.hpp"
 
+#include <chrono>
+#include <cstddef>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -36,11 +38,25 @@ struct SuperviseOptions {
   double start_allowance = 120;
   double first_case_allowance = 5;
   double end_allowance = 10;
+  /// The sweep is then interrupted as by a signal.
+  std::chrono::steady_clock::time_point stop_at = std::chrono::steady_clock::time_point::max();
+};
+
+/// What an interrupted run has left to do.
+struct WorkLeft {
+  std::size_t cases = 0;   ///< with any of the following
+  std::size_t timing = 0;  ///< cases to time
+  std::size_t visits = 0;  ///< further visits of cases that were timed
+  std::size_t counting = 0;
+  std::size_t tracing = 0;
 };
 
 struct RunSummary {
-  RunCounts counts;  ///< of the whole run folder, including earlier sessions of a resumed run
+  /// Of the whole run folder, including earlier sessions of a resumed run. If interrupted, cases
+  /// with any work left are missing.
+  RunCounts counts;
   RunState state = RunState::complete;
+  WorkLeft left;                      ///< if interrupted
   double seconds = 0;                 ///< wall time of this call
   std::vector<std::string> failures;  ///< of this call: "case id: reason", or "…: counting: reason"
   ExitCode exit_code = ExitCode::success;  ///< success, failed or interrupted
@@ -53,10 +69,10 @@ struct RunSummary {
 ///
 /// A worker that dies, exceeds the time limit or breaks the protocol costs the case in flight,
 /// which is recorded as failed with the reason; the next worker gets the remaining cases. SIGINT,
-/// SIGTERM and SIGHUP (unless ignored) end the sweep as interrupted after the current record; a
-/// second signal ends the process at once. Without access to counters no case fails: if two
-/// counting workers in a row begin no case, the context says why counters are unavailable; for
-/// tracing workers, each case is recorded as not traced, with the reason.
+/// SIGTERM and SIGHUP (unless ignored) end the sweep as interrupted after the current record, as
+/// does options.stop_at; a second signal ends the process at once. Without access to counters no
+/// case fails: if two counting workers in a row begin no case, the context says why counters are
+/// unavailable; for tracing workers, each case is recorded as not traced, with the reason.
 ///
 /// Throws, with the folder marked aborted: DeviceUnavailable if the device refused twice in a row
 /// or is not the one of the run; SupervisionError if two timing workers in a row died before any

@@ -139,7 +139,8 @@ Experiment describe(const Pattern& pattern, const GpuFacts& gpu) {
       .length = {.rounds = counted},
       .loads = LoadPrediction{.requests = loads * load.requests, .sectors = loads * load.sectors},
       .served_by = ServedBy::l2,
-      .reads = static_cast<double>(loads)};
+      .reads = static_cast<double>(loads),
+      .warps_per_sm = double{1} * warps};
   experiment.facts = [rounds, warps, windows, sectors = load.sectors](const Experiment&) {
     return Facts{
         {"rounds", std::int64_t{rounds}},

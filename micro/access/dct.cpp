@@ -58,7 +58,7 @@ bool is_direct(Form form) {
 
 /// Rows of the time and of the terms of the direct sum per second.
 void add_term_rate(Experiment& experiment, double images) {
-  const Value seconds = experiment.watch.back();
+  const Value seconds = experiment.timers.front().second;
   experiment.rows.push_back(
       {"term_rate", "term/s", experiment.timers.front().second_method,
        [seconds, images](const Sample& seen) { return images * terms / seconds(seen); }});

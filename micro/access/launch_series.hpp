@@ -29,7 +29,6 @@ struct Series {
                       [bytes, seconds = first_method.timer == By::outside ? first : second](
                           const Sample& seen) { return bytes / seconds(seen); }}};
   experiment.timers = {{first, first_method, second, second_method}};
-  experiment.watch = {first, second};
   experiment.facts = [bytes](const Experiment&) {
     return Facts{{"footprint_bytes", static_cast<std::int64_t>(bytes)}};
   };

@@ -122,8 +122,10 @@ Benchmark declare() {
                        64, {"1", "2", "4", "8", "16", "32", "48", "64"})},
       .data_axes = 2,  // layout, residency
       .quantities = {{"warp_read_cycles",
-                      "cycles from the start of a warp's read to its sum, median over warps"},
-                     {"warp_read_cycles_p5", "the same, 5th percentile over warps"},
+                      "cycles from the start of a warp's read to its sum; with several warps on an "
+                      "SM their mean by Little's law, including the wait for each other"},
+                     {"warp_read_cycles_p5", "by the warps' own clocks, 5th percentile over warps"},
+                     {"warp_read_cycles_p50", "the same, median over warps"},
                      {"warp_read_cycles_p95", "the same, 95th percentile over warps"},
                      {"warp_read_cycles_slowest",
                       "cycles of the slowest warp by both timers, where one warp is alone"},
@@ -254,21 +256,26 @@ std::vector<RingStart> Walks::starts() const {
   return all;
 }
 
-Walks walks_of(const Point& point, const ParticleChain& chain) {
-  if (point.level != Level::l2 || point.cores == 1) {
-    return {.rings = {chain.ring()},
-            .positions = start_positions(point, chain.groups()),
-            .warps = point.warps};
-  }
-  Walks walks{.rings = {}, .positions = {}, .warps = point.warps};
-  for (std::uint32_t shift = 0; walks.rings.size() < point.cores; ++shift) {
+std::vector<Ring> rings_of(const Point& point, const ParticleChain& chain) {
+  if (point.level != Level::l2 || point.cores == 1) return {chain.ring()};
+  std::vector<Ring> rings;
+  for (std::uint32_t shift = 0; rings.size() < point.cores; ++shift) {
     if (shift > spare_groups(point.level, point.cores)) {
       throw std::logic_error{"layout_read: too few rings of half the groups"};
     }
     // Two in three random orders have a ring of half the groups.
     if (Ring ring = chain.shifted(shift); 2 * ring.groups() >= chain.groups()) {
-      walks.rings.push_back(std::move(ring));
+      rings.push_back(std::move(ring));
     }
+  }
+  return rings;
+}
+
+Walks walks_of(const Point& point, std::vector<Ring> rings) {
+  Walks walks{.rings = std::move(rings), .positions = {}, .warps = point.warps};
+  if (walks.rings.size() == 1) {
+    walks.positions = start_positions(point, walks.groups());
+    return walks;
   }
   for (const Ring& ring : walks.rings) {
     for (std::uint64_t warp = 0; warp < point.warps; ++warp)
@@ -295,6 +302,13 @@ Experiment describe(const Point& point, const Shape& shape, const ParticleChain&
                      : gpu         ? Method{"clock64_mean"}
                                    : Method{"tsc_mean"};
   const double particles = point.all_warps() * double{group_size};  // of a read
+  // An SM that L1 keeps waiting serves some warps before others: a warp's own clock then leaves out
+  // the time in which it is not served at all, and the result depends on the block size. What the
+  // SM takes to perform a read with each of its warps does not.
+  const bool shared_sm = gpu && !point.alone();
+  const Value cycles =
+      shared_sm ? of_reads([](const Seen& s) { return s.inside.cells.at(0); }) : cycles_of(reads);
+  const Method method = shared_sm ? Method{"clock64_span"} : own;
   Experiment experiment;
   if (arithmetic) {
     experiment.slopes.push_back({.lengths = lengths_of(arithmetic_shape),
@@ -306,17 +320,20 @@ Experiment describe(const Point& point, const Shape& shape, const ParticleChain&
       {.lengths = lengths_of(shape), .window = median_warp(shape, point.alone())});
   experiment.rows.insert(
       experiment.rows.end(),
-      {{"warp_read_cycles", "cycle", own, cycles_of(reads)},
+      {{"warp_read_cycles", "cycle", method, cycles},
        {"warp_read_cycles_p5", "cycle", own, of_reads([](const Seen& s) { return s.inside.low; })},
        {"warp_read_cycles_p95", "cycle", own,
         of_reads([](const Seen& s) { return s.inside.high; })},
-       {"warp_read_time", "s", own,
-        of_reads([](const Seen& s) { return s.inside.cycles / s.inside.hertz; })},
+       {"warp_read_time", "s", method,
+        [=](const Sample& s) { return cycles(s) / s.slopes.at(reads).inside.hertz; }},
        grid_time(reads),
        {"useful_bandwidth", "B/s", By::outside, per_second(particles * bytes, reads)},
        {"reads_per_second", "1/s", By::outside, per_second(particles, reads)}});
-  const Value outside = outside_of(reads);
+  if (shared_sm) {
+    experiment.rows.push_back({"warp_read_cycles_p50", "cycle", own, cycles_of(reads)});
+  }
   if (point.alone()) {
+    const Value outside = outside_of(reads);
     const Value slowest = of_reads([](const Seen& s) { return s.inside.slowest; });
     experiment.rows.push_back({"warp_read_cycles_slowest", "cycle", By::inside, slowest});
     experiment.rows.push_back({"warp_read_cycles_slowest", "cycle", By::outside, outside});
@@ -325,7 +342,6 @@ Experiment describe(const Point& point, const Shape& shape, const ParticleChain&
     // Warps overlap, and the outer timer no longer ends with the slowest one.
     experiment.timers_apart = "two methods are compared for single warps";
   }
-  experiment.watch = {cycles_of(reads), outside};
   const double warps = point.warps;
   experiment.in_flight = {
       .count = warps, .latency = cycles_of(reads), .interval = of_reads([warps](const Seen& s) {
@@ -375,7 +391,8 @@ Experiment describe_on_gpu(const Point& point, const GpuFacts& gpu, const Shape&
                               .sectors = warp_reads * of_a_read.total.sectors,
                               .repeated_sectors = warp_reads * of_a_read.repeated_sectors},
       .served_by = served_by(levels.name_of(point.level)),
-      .reads = static_cast<double>(warp_reads)};
+      .reads = static_cast<double>(warp_reads),
+      .warps_per_sm = double{1} * point.warps};
   return experiment;
 }
 

@@ -110,9 +110,9 @@ inline constexpr Shape arithmetic_shape{
 /// those from memory where the next warp of all began, so that no line is found in a nearer level.
 [[nodiscard]] Shape shape_on_gpu(const Point& point, const GpuFacts& gpu, std::uint32_t groups);
 
-/// Cycles of one read, from a stamp of a launch of this shape. For a warp alone: the slope between
-/// the two parts, in which the clock's own cost cancels. With other warps: the mean over both
-/// parts, because the order in which an SM serves warps changes between parts.
+/// Cycles of one read by a warp's own clock, from a stamp of a launch of this shape. For a warp
+/// alone: the slope between the two parts, in which the clock's own cost cancels. With other warps:
+/// the mean over both parts, because the order in which an SM serves warps changes between parts.
 [[nodiscard]] double cycles_of_a_read(const Stamp& stamp, const Shape& shape, bool alone);
 
 /// Start positions on a cycle of `groups` of the warps of the first core, then of the next core:
@@ -142,7 +142,10 @@ struct Walks {
     return std::ranges::min(rings, {}, &Ring::groups).groups();
   }
 };
-[[nodiscard]] Walks walks_of(const Point& point, const ParticleChain& chain);
+[[nodiscard]] Walks walks_of(const Point& point, std::vector<Ring> rings);
+/// The rings of a point's SMs, the same for all points of one level and number of SMs. Finding them
+/// takes longer than measuring a case.
+[[nodiscard]] std::vector<Ring> rings_of(const Point& point, const ParticleChain& chain);
 /// Additional groups of a chain of this level, for the rings of `sms`.
 [[nodiscard]] constexpr std::uint32_t spare_groups(Level level, std::uint32_t sms) {
   return level == Level::l2 ? 4 * sms : 0;

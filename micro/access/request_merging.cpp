@@ -113,7 +113,6 @@ Experiment describe(std::uint32_t sms, std::uint32_t delay) {
   experiment.rows = {row("first_load_cycles", first_load), row("other_load_cycles", other_loads),
                      row("delay_cycles", apart)};
   experiment.timers_apart = "single loads are shorter than a step of any other timer";
-  experiment.watch = {experiment.rows[0].value, experiment.rows[1].value};
   experiment.checked = "SM sums against the host's";
   experiment.placement = Placement{.cores = sms};
   experiment.unproved = {.gate = "level"};

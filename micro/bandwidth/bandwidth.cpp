@@ -335,7 +335,9 @@ CountPlan count_plan(const Plan& plan, const GpuFacts& gpu) {
   const Length& full = plan.lengths.full;
   const std::uint64_t bytes = plan.bytes_of_array(full);
   const std::uint64_t accesses = bytes / (std::uint64_t{lanes} * shape.width);
-  CountPlan counts{.length = full, .none = {.blocks = full.blocks}};
+  CountPlan counts{.length = full,
+                   .none = {.blocks = full.blocks},
+                   .warps_per_sm = double{1} * shape.blocks_per_sm * shape.warps()};
   if (shape.level == Level::shared) {
     // A wavefront moves 128 bytes. There are few stray ones from the system.
     constexpr double few = 1e-3;

@@ -196,7 +196,6 @@ Experiment describe_host(unsigned ilp) {
                            of_slope([](const Seen& seen) { return seen.seconds; })},
                           {"operation_throughput", "operation/cycle", method, per_cycle(1)},
                           {"operation_rate", "1/s", By::outside, per_second(1)}});
-  experiment.watch = {cycles_of(), outside_of()};
   experiment.checked = "chain ends";
   experiment.facts = [](const Experiment& measured) {
     return Facts{{"operations_of_long_run",

@@ -204,7 +204,6 @@ Experiment describe(Partner partner, unsigned size, const GpuFacts& gpu,
     experiment.rows.push_back(
         {"partner_cycles", "cycle", "less_multiply_adds", additional, Provenance::modelled});
   }
-  experiment.watch = {cycles_of(own), outside_of(own), cycles_of(plain)};
   experiment.checked = operations::what_was_checked(tolerance_of(partner));
   experiment.placement = Placement{.cores = gpu.sms, .per_core = int{warps_of_sm}};
   experiment.counts = count_plan(partner, size, gpu);

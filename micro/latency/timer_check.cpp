@@ -68,7 +68,6 @@ Experiment describe_gpu(const std::function<std::uint64_t(std::uint32_t step)>& 
   experiment.timers.push_back({cycles_of(), By::inside, by_graph, "graph_slope"});
   for (TimerPair& pair : experiment.timers)
     pair.bound = bound;
-  experiment.watch = {cycles_of(), outside_of(), by_graph};
   // Loads of one lane: a request and a sector each. The round that fills L1 is subtracted.
   experiment.counts = CountPlan{.length = {.rounds = full},
                                 .loads = LoadPrediction{.requests = full, .sectors = full},

@@ -47,8 +47,8 @@ STRATA_HD constexpr std::uint32_t lane_weight(std::uint32_t lane) {
 
 /// Fields of particle `i` of a chain, in the order of Field. `target` is their sum; the
 /// velocities sum to 0 on their own, so that all seven and position + mass give the same sum.
-inline std::array<float, field_count> particle_fields(std::uint64_t seed, std::uint64_t i,
-                                                      std::uint32_t target) {
+constexpr std::array<float, field_count> particle_fields(std::uint64_t seed, std::uint64_t i,
+                                                         std::uint32_t target) {
   SplitMix random{seed ^ (i * 0xD1342543DE82EF95U)};
   const auto draw = [&] { return static_cast<std::int32_t>(random.below(1U << 20U)) - (1 << 19); };
   const auto px = draw();
@@ -59,6 +59,37 @@ inline std::array<float, field_count> particle_fields(std::uint64_t seed, std::u
   const auto mass = static_cast<std::int32_t>(target) - px - py - pz;
   const auto f = [](std::int32_t v) { return static_cast<float>(v); };
   return {f(px), f(py), f(pz), f(vx), f(vy), f(-vx - vy), f(mass)};
+}
+
+/// The sum of the fields of particle `i` of a chain: the number of the group that follows its own,
+/// and noise; below 2^23.
+constexpr std::uint32_t particle_target(std::uint64_t seed, std::uint64_t i, std::uint32_t next) {
+  SplitMix random{~seed ^ i};
+  return (next << noise_bits) | static_cast<std::uint32_t>(random.next() >> (64 - noise_bits));
+}
+
+/// Writes particle `i` of `n` into `words` in layout L: of the groups whose successors are `next`,
+/// or, after them, a copy of the first ones. Padding gets other integers, so that a reader that
+/// mistakes it for a field is detected.
+template <Layout L>
+STRATA_HD void write_particle(float* words, std::size_t i, std::size_t n, const std::uint32_t* next,
+                              std::uint32_t groups, std::uint64_t seed) {
+  const std::size_t copied = i % (std::size_t{groups} * group_size);
+  const auto fields =
+      particle_fields(seed, copied, particle_target(seed, copied, next[copied / group_size]));
+  [&]<std::size_t... r>(std::index_sequence<r...>) {
+    const auto write = [&]<std::size_t read>() {
+      constexpr Read one = L::reads[read];
+      float* const first = words + L::first_word(read, i, n);
+      for (unsigned w = 0; w < one.words; ++w) {
+        const int f = one.fields[w];
+        first[w] =
+            f == padding ? static_cast<float>(1 + i % 1021) : fields[static_cast<std::size_t>(f)];
+      }
+    };
+    (write.template operator()<r>(), ...);
+  }
+  (std::make_index_sequence<L::reads.size()>{});
 }
 
 /// The cycle of groups that a reader visits, and the checksums that it must find.
@@ -117,6 +148,9 @@ class ParticleChain {
   [[nodiscard]] std::size_t particles() const {
     return (std::size_t{groups()} + spare_) * group_size;
   }
+  /// The group that follows each one, and the seed of all else: what write_particle() takes.
+  [[nodiscard]] const std::vector<std::uint32_t>& next() const { return next_; }
+  [[nodiscard]] std::uint64_t seed() const { return seed_; }
   /// All groups, in the order of the chain.
   [[nodiscard]] const Ring& ring() const { return *ring_; }
   /// The longest ring of a reader that reads `shift` groups after the named one; shift is at most
@@ -136,31 +170,18 @@ class ParticleChain {
     return {std::move(longest), shift, sums_};
   }
 
-  /// The sum of the fields of particle `i`: next group and noise, below 2^23.
+  /// particle_target() of particle `i`.
   [[nodiscard]] std::uint32_t target(std::size_t i) const {
-    SplitMix random{~seed_ ^ i};
-    return (next_[i / group_size] << noise_bits) |
-           static_cast<std::uint32_t>(random.next() >> (64 - noise_bits));
+    return particle_target(seed_, i, next_[i / group_size]);
   }
 
-  /// Writes every particle into `words` (L::words(particles()) of them) in layout L. Padding gets
-  /// other integers, so that a reader that mistakes it for a field is detected.
+  /// Writes every particle into `words` (L::words(particles()) of them) in layout L.
   template <Layout L>
   void fill(std::span<float> words) const {
     const std::size_t n = particles();
     in_parallel(n, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) {
-        const std::size_t copied = i % (std::size_t{groups()} * group_size);
-        const auto fields = particle_fields(seed_, copied, target(copied));
-        for (std::size_t r = 0; r < L::reads.size(); ++r) {
-          const auto first = L::first_word(r, i, n);
-          for (unsigned w = 0; w < L::reads[r].words; ++w) {
-            const int f = L::reads[r].fields[w];
-            words[first + w] = f == padding ? static_cast<float>(1 + i % 1021)
-                                            : fields[static_cast<std::size_t>(f)];
-          }
-        }
-      }
+      for (std::size_t i = begin; i < end; ++i)
+        write_particle<L>(words.data(), i, n, next_.data(), groups(), seed_);
     });
   }
 

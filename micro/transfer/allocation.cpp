@@ -33,7 +33,6 @@ std::size_t misplaced(std::span<const std::uintptr_t> pieces, std::size_t bytes,
 Experiment describe() {
   const Value seconds = number_at(0);
   Experiment experiment{.rows = {{"allocation_seconds", "s", "wall_slope", seconds}},
-                        .watch = {seconds},
                         .has_clock = false,
                         .checked = "addresses of pieces that overlap or are not aligned",
                         .partly_host_time = true,

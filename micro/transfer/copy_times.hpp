@@ -25,9 +25,12 @@ inline constexpr double same_from_seconds = 2e-3;
   return least_seconds < wanted_seconds;
 }
 
-/// Number of copies, each waited for, in a sample: half a millisecond of them, at least three.
+/// Number of copies, each waited for, in a sample: half a millisecond of them, at least three. Of
+/// copies longer than a scheduler's slice, one: several would only take longer.
 [[nodiscard]] inline std::uint32_t copies_per_sample(double least_seconds) {
   constexpr double for_a_middle = 3;
+  constexpr double slice_seconds = 4e-3;
+  if (least_seconds > slice_seconds) return 1;
   return static_cast<std::uint32_t>(
       std::max(for_a_middle, std::floor(wanted_seconds / least_seconds)));
 }
@@ -69,7 +72,6 @@ inline constexpr double same_from_seconds = 2e-3;
                    {"bandwidth", "B/s", By::whole, rate(device)},
                    {"bandwidth", "B/s", "wall", rate(caller)}},
           .timers = {{device, By::whole, caller, "wall", same_from_seconds}},
-          .watch = {device, caller},
           .has_clock = false};
 }
 

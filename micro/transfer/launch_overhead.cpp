@@ -34,7 +34,6 @@ Experiment describe(How how) {
                         .rows = {{"launch_seconds", "s", By::outside, device},
                                  {"launch_seconds", "s", "wall_slope", caller}},
                         .timers = {{device, By::outside, caller, "wall_slope"}},
-                        .watch = {device, caller, by_itself},
                         .has_clock = false,
                         .checked = "words that launches wrote against their numbers",
                         .partly_host_time = true,

@@ -51,7 +51,6 @@ Experiment described(const RungCase& which) {
         {"relative_maximum_error", "1", Provenance::modelled, "fp64_reference",
          error.relative_maximum}};
   }
-  experiment.watch = {number_at(0), number_at(1)};
   experiment.conclude = [which](Session& session, const std::vector<Sample>& samples) {
     constexpr double nominal_flops = 20;  // per interaction, as in GPU Gems 3, ch. 31
     const double interactions = which.problem.interactions() * static_cast<double>(which.steps);

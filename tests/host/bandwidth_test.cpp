@@ -311,6 +311,7 @@ TEST(BandwidthResults, AreLinesThatFollowFromTheOperation) {
 TEST(BandwidthPrediction, CountsRequestsAndSectorsOfWholeWarps) {
   const auto plan = plan_for({Level::dram, Operation::triad, 16, 512, 2, 4}, large());
   const auto counts = describe(plan, large()).counts.value();
+  EXPECT_EQ(counts.warps_per_sm, 32);
   EXPECT_EQ(counts.loads->requests * 512, 2 * plan.array_bytes);
   EXPECT_EQ(counts.loads->sectors * 32, 2 * plan.array_bytes);
   EXPECT_EQ(counts.stores->sectors * 32, plan.array_bytes);

@@ -182,6 +182,7 @@ TEST(CoalescingCounts, AreThoseOfTheModelFromL2) {
   EXPECT_EQ(plan.loads.value().repeated_sectors, 0U);
   EXPECT_EQ(plan.served_by, ServedBy::l2);
   EXPECT_EQ(plan.reads, static_cast<double>(loads));
+  EXPECT_EQ(plan.warps_per_sm, most_warps);
   EXPECT_EQ(plan.rows, LoadRows::per_read);
 }
 

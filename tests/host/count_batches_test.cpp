@@ -22,7 +22,10 @@ class FakePasses final : public CounterSource, public CounterPasses {
       std::span<const CountedRange> /*ranges*/) override {
     throw std::logic_error{"each case has a session of its own, which is what is to be avoided"};
   }
-  void narrow(const std::vector<std::string>& sets) override { narrowed = sets; }
+  void narrow(const std::vector<std::string>& sets) override {
+    changes += sets == narrowed ? 0 : 1;
+    narrowed = sets;
+  }
   [[nodiscard]] CounterPasses* passes() override { return this; }
   void begin(std::size_t most_ranges) override {
     calls += "begin;";
@@ -51,6 +54,7 @@ class FakePasses final : public CounterSource, public CounterPasses {
 
   std::string calls;
   std::vector<std::string> narrowed;
+  int changes = 0;  ///< of the sets
   std::size_t room = 0;
   bool fail_in_pass = false;
   std::map<std::string, Counts, std::less<>> ran;
@@ -105,6 +109,16 @@ void body(Session& session) {
 }
 
 STRATA_BENCHMARK(declare, host, body);
+
+Benchmark declare_plain() {
+  Benchmark plain = declare();
+  plain.name = "batch_plain";
+  plain.counter_sets = {};
+  return plain;
+}
+namespace plain {
+STRATA_BENCHMARK(declare_plain, host, body);
+}
 
 Case probe(const std::string& does, int n = 0, const std::string& data = "a") {
   return {.suite = "micro",
@@ -187,6 +201,19 @@ TEST(CountInBatches, CountsOfABenchmarkWhatItWantsOfWhatWasOpened) {
   FakePasses source;
   (void)count({probe("fine", 1)}, source, /*by_benchmark=*/true);
   EXPECT_EQ(source.narrowed, (std::vector<std::string>{"memory", "shared"}));
+}
+
+TEST(CountInBatches, ChangesItsSetsAsRarelyAsPossible) {
+  FakePasses source;
+  const auto plain = [](int n) {
+    Case which = probe("fine", n);
+    which.benchmark = "batch_plain";
+    return which;
+  };
+  const auto told = count({probe("fine", 1), plain(2), probe("fine", 3, "b"), plain(4)}, source,
+                          /*by_benchmark=*/true);
+  EXPECT_EQ(source.changes, 2) << "each set once";
+  EXPECT_EQ(told.records.size(), 4U);
 }
 
 TEST(CountInBatches, CountsAllThatWasAskedForByName) {

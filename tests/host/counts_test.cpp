@@ -257,6 +257,30 @@ TEST(CompareWork, HasNoRowsOfWhatTheChipDoesNotCount) {
   EXPECT_EQ(done.record.gates.front().verdict, Verdict::unverified);
 }
 
+TEST(CompareWork, ComparesActiveWarpsWithTheDeclaredOnesWhereverTheyAreDeclared) {
+  const auto counted_with = [](std::optional<double> active, double declared) {
+    auto quantities = known();
+    quantities.push_back(quantity("active_warps", "warps.ratio", "warp", /*additive=*/false));
+    FakeSource source{quantities};
+    Counts work{{"requests", 104}};
+    if (active) work["active_warps"] = *active;
+    return do_with(&source, work, {{"requests", 4}, {"active_warps", 1}},
+                   CountPlan{.warps_per_sm = declared})
+        .record;
+  };
+  const CaseRecord declared = counted_with(31, 32);
+  const auto* counted = find(declared, "active_warps", Provenance::counted);
+  ASSERT_NE(counted, nullptr);
+  EXPECT_THAT(counted->samples, ElementsAre(31)) << "an average: the empty launch has its own";
+  EXPECT_THAT(find(declared, "active_warps", Provenance::modelled)->samples, ElementsAre(32));
+  ASSERT_EQ(declared.gates.size(), 1U);
+  EXPECT_EQ(declared.gates.front().name, "occupancy");
+  EXPECT_EQ(declared.gates.front().verdict, Verdict::passed);
+  EXPECT_EQ(counted_with(16, 32).gates.front().verdict, Verdict::failed);
+  EXPECT_EQ(counted_with(std::nullopt, 32).gates.front().verdict, Verdict::unverified);
+  EXPECT_TRUE(counted_with(31, 0).gates.empty());
+}
+
 // --- loads ---
 
 constexpr double all_sectors = 4e5;

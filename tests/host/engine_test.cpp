@@ -537,32 +537,48 @@ TEST(EnginePreemption, RepeatsATrialLaunch) {
   EXPECT_EQ(bench.salts.size(), 15U);
 }
 
-TEST(EngineSampling, WatchesTheCyclesOfEverySlopeByBothTimersUnlessTold) {
-  for (const std::string noisy : {"inside", "outside", "neither", "own", "unwatched"}) {
-    Bench bench;
-    bench.fake.plan = {.warmups = 0, .min_samples = 6, .max_samples = 8};
-    bench.experiment.slopes = {bench.slope(), bench.slope()};
-    int turn = 0;
-    const auto jump = [&] { return turn++ % 2 == 0 ? 1.0 : 2.0; };
-    const bool inside = noisy == "inside" || noisy == "unwatched";
-    bench.experiment.slopes[1].window = {.name = "test",
-                                         .read = [&](const Launched&, const Launched&) {
-                                           return Inside{.cycles = inside ? jump() : 1,
-                                                         .slowest = 1,
-                                                         .low = 1,
-                                                         .high = 1,
-                                                         .hertz = noisy == "outside" ? jump() : 1,
-                                                         .cells = {}};
-                                         }};
-    if (noisy == "own") bench.experiment.watch = {[&](const Sample&) { return jump(); }};
-    if (noisy == "unwatched") bench.experiment.watch = {cycles_of(0)};
-    bench.experiment.has_clock = false;
-    bench.measure();
-    const bool precise = noisy == "neither" || noisy == "unwatched";
-    EXPECT_EQ(std::get<std::string>(bench.fake.record.facts.at("stopped_by")),
-              precise ? "precise" : "sample cap")
-        << noisy;
+/// Why sampling ended, where the values of `noisy` jump from sample to sample.
+std::string stop_with(const std::string& noisy) {
+  Bench bench;
+  bench.fake.plan = {.warmups = 0, .min_samples = 6, .max_samples = 8};
+  bench.experiment.slopes = {bench.slope(), bench.slope()};
+  int turn = 0;
+  const auto jump = [&] { return turn++ % 2 == 0 ? 1.0 : 2.0; };
+  const auto steady = [](const Sample&) { return 1.0; };
+  bench.experiment.slopes[1].window = {.name = "test",
+                                       .read = [&](const Launched&, const Launched&) {
+                                         return Inside{.cycles = noisy == "inside" ? jump() : 1,
+                                                       .slowest = 1,
+                                                       .low = 1,
+                                                       .high = 1,
+                                                       .hertz = noisy == "outside" ? jump() : 1,
+                                                       .cells = {}};
+                                       }};
+  bench.experiment.has_clock = noisy == "clock" || noisy == "clock not reported";
+  if (bench.experiment.has_clock)
+    bench.experiment.core_hertz = [&](const Sample&) { return jump(); };
+  if (noisy == "clock not reported") bench.experiment.has_clock = false;
+  if (noisy == "row" || noisy == "modelled row" || noisy == "clock" ||
+      noisy == "clock not reported") {
+    bench.experiment.rows.push_back({"steady", "1", "own", steady});
   }
+  if (noisy == "row") {
+    bench.experiment.rows.push_back({"rate", "1/s", "own", [&](const Sample&) { return jump(); }});
+  }
+  if (noisy == "modelled row") {
+    bench.experiment.rows.push_back(
+        {"rate", "1/s", "own", [&](const Sample&) { return jump(); }, Provenance::modelled});
+  }
+  if (noisy == "watched") bench.experiment.watch = {[&](const Sample&) { return jump(); }};
+  bench.measure();
+  return std::get<std::string>(bench.fake.record.facts.at("stopped_by"));
+}
+
+TEST(EngineSampling, EndsWhenEveryTimedRowAndWhatIsWatchedIsPrecise) {
+  for (const char* noisy : {"row", "clock", "watched", "inside", "outside"})
+    EXPECT_EQ(stop_with(noisy), "sample cap") << noisy;
+  for (const char* judged_by_no_noise_check : {"nothing", "modelled row", "clock not reported"})
+    EXPECT_EQ(stop_with(judged_by_no_noise_check), "precise") << judged_by_no_noise_check;
 }
 
 // --- windows ---------------------------------------------------------------------------------

@@ -113,14 +113,6 @@ TEST(FstatOnAGpu, IsHeldAgainstWhatIsPredicted) {
   EXPECT_EQ(verdicts_of(wrong, "result"), (Verdicts{no}));
 }
 
-TEST(FstatOnAGpu, IsSampledUntilBothTimersArePrecise) {
-  const Experiment experiment = describe(a_case());
-  ASSERT_EQ(experiment.watch.size(), 2U);
-  const Sample seen{.numbers = {2, 4, 1e9}};
-  EXPECT_EQ(experiment.watch[0](seen), 2);
-  EXPECT_EQ(experiment.watch[1](seen), 4);
-}
-
 TEST(FstatOnAGpu, IsTracedByItsKernelsAndWhatItQueues) {
   const Experiment experiment = describe(a_case());
   ASSERT_TRUE(experiment.trace);

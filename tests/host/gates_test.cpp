@@ -220,7 +220,7 @@ TEST(LimitGate, FailsForWhatIsBelowTheLeastThereCanBe) {
   EXPECT_EQ(limit_gate("cycles", Samples{9, 9}, 2, {}, Bound::least).verdict, Verdict::passed);
 }
 
-TEST(LittleGate, SaysWhichLatenciesAreOfThoseServedFirst) {
+TEST(LittleGate, IsUnverifiedWhereTheMedianLeavesOutTheWait) {
   EXPECT_EQ(little_gate(960, 20, 48).verdict, Verdict::passed);
   EXPECT_EQ(little_gate(960 * 1.04, 20, 48).verdict, Verdict::passed);
   EXPECT_EQ(little_gate(960 * 1.06, 20, 48).verdict, Verdict::unverified);
@@ -228,8 +228,25 @@ TEST(LittleGate, SaysWhichLatenciesAreOfThoseServedFirst) {
   EXPECT_EQ(gate.verdict, Verdict::unverified);
   EXPECT_EQ(gate.name, "little");
   EXPECT_EQ(gate.detail,
-            "15.366 in flight by latency and rate, 48 actual (bound 5 %): the latency is a median "
-            "over accesses that were served first");
+            "15.366 in flight by latency and rate, 48 actual (bound 5 %): the median by the warps' "
+            "own clocks leaves out the wait of those that are served later");
+}
+
+TEST(OccupancyGate, ComparesActiveWarpsWithTheDeclaredOnes) {
+  const auto verdict = [](std::optional<double> active) {
+    return occupancy_gate(active, 32).verdict;
+  };
+  for (const double held : {29.0, 32.0, 35.0})
+    EXPECT_EQ(verdict(held), Verdict::passed) << held;
+  for (const double one_after_another : {18.0, 24.0, 28.7})
+    EXPECT_EQ(verdict(one_after_another), Verdict::unverified) << one_after_another;
+  for (const double never_together : {8.0, 16.0, 17.5, 36.0})
+    EXPECT_EQ(verdict(never_together), Verdict::failed) << never_together;
+  EXPECT_EQ(verdict(std::nullopt), Verdict::unverified);
+  EXPECT_EQ(occupancy_gate(24, 32).name, "occupancy");
+  EXPECT_EQ(occupancy_gate(24, 32).detail,
+            "24 warps active on an SM on average, 32 declared (bound 10 %): some warps ended "
+            "before others");
 }
 
 TEST(LinearGate, HoldsWithinACycle) {

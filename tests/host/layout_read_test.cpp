@@ -23,6 +23,7 @@ using layout_read::Level;
 using layout_read::nearest;
 using layout_read::Point;
 using layout_read::reads_for;
+using layout_read::rings_of;
 using layout_read::Shape;
 using layout_read::shape_for;
 using layout_read::shape_on_gpu;
@@ -177,7 +178,8 @@ const ParticleChain& chain_of_l2() {
 const Walks& walks(Level level, std::uint32_t warps) {
   static std::map<std::pair<Level, std::uint32_t>, Walks> made;
   const auto [at, fresh] = made.try_emplace({level, warps});
-  if (fresh) at->second = walks_of(point(level, warps), chain_of_l2());
+  if (fresh)
+    at->second = walks_of(point(level, warps), rings_of(point(level, warps), chain_of_l2()));
   return at->second;
 }
 Experiment on_gpu(Level level, std::uint32_t warps) {
@@ -215,7 +217,7 @@ TEST(Walks, OfSmsThatShareL2HaveARingEach) {
 TEST(Walks, OfOneSmOrOfMemoryShareTheWholeCycle) {
   Point one = point(Level::l2, 8);
   one.cores = 1;
-  for (const Walks& shared : {walks_of(one, chain_of_l2()), walks(Level::dram, 8)}) {
+  for (const Walks& shared : {walks_of(one, rings_of(one, chain_of_l2())), walks(Level::dram, 8)}) {
     ASSERT_EQ(shared.rings.size(), 1U);
     EXPECT_EQ(shared.rings.front().groups(), chain_of_l2().groups());
     EXPECT_EQ(shared.rings.front().shift(), 0U);
@@ -239,13 +241,14 @@ TEST(LayoutReadRows, OfASingleWarpAreBothTimersAndTheArithmetic) {
                             {"core_clock by clock64_over_globaltimer", {2e9, "Hz"}}}));
 }
 
-TEST(LayoutReadRows, OfSeveralWarpsAreMeans) {
+TEST(LayoutReadRows, OfSeveralWarpsIncludeTheirWaitForEachOther) {
   const Experiment experiment = on_gpu(Level::l2, 8);
   const auto rows = rows_of(experiment, cuda_timers, {.slopes = {seen}, .numbers = {}});
-  EXPECT_EQ(rows, (RowsSeen{{"warp_read_cycles by clock64_mean", {500, "cycle"}},
+  EXPECT_EQ(rows, (RowsSeen{{"warp_read_cycles by clock64_span", {505, "cycle"}},
                             {"warp_read_cycles_p5 by clock64_mean", {480, "cycle"}},
+                            {"warp_read_cycles_p50 by clock64_mean", {500, "cycle"}},
                             {"warp_read_cycles_p95 by clock64_mean", {530, "cycle"}},
-                            {"warp_read_time by clock64_mean", {2.5e-7, "s"}},
+                            {"warp_read_time by clock64_span", {2.525e-7, "s"}},
                             {"grid_time by event", {4e-4, "s"}},
                             {"useful_bandwidth by event_slope", {8 * 4 * 32 * 16 / 2.5e-7, "B/s"}},
                             {"reads_per_second by event_slope", {8 * 4 * 32 / 2.5e-7, "1/s"}},
@@ -392,6 +395,7 @@ TEST(LayoutReadCounts, AreThoseOfTheModelAtTheLevelOfTheCase) {
   EXPECT_EQ(plan.loads.value().repeated_sectors, reads * model.repeated_sectors);
   EXPECT_EQ(plan.served_by, ServedBy::dram);
   EXPECT_EQ(plan.reads, static_cast<double>(reads));
+  EXPECT_EQ(plan.warps_per_sm, 2);
   EXPECT_EQ(on_gpu(Level::l2, 1).counts.value().slope, 1U);  // not that of the arithmetic
 }
 

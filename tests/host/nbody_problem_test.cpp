@@ -74,7 +74,7 @@ TEST(NbodyProblem, CountsASquareOfInteractionsForEachSystem) {
   EXPECT_EQ(several.total(), 105U);
   EXPECT_EQ(several.interactions(), 3.0 * 35 * 35);
   const Problem report{.kind = Kind::galaxies, .systems = 32, .bodies = 4096};
-  EXPECT_NEAR(report.interactions() * galaxies_steps, 4.3e10, 1e8);
+  EXPECT_NEAR(report.interactions() * galaxies_steps, 4.3e9, 1e7);
 }
 
 template <class>

@@ -160,15 +160,7 @@ TEST(RungGates, CompareTheTwoTimersOfEachBackend) {
             "passed failed failed ");
 }
 
-TEST(RungGates, WatchBothTimersAndTheClock) {
-  for (const Experiment& experiment :
-       {describe(a_case("naive", Kind::single)), describe(a_case("serial", Kind::single)),
-        describe_several_gpus(a_case("several_gpus", Kind::single))}) {
-    ASSERT_EQ(experiment.watch.size(), 2U);
-    const Sample seen{.numbers = {2, 3, 5, 7}};
-    EXPECT_EQ(experiment.watch[0](seen), 2);
-    EXPECT_EQ(experiment.watch[1](seen), 3);
-  }
+TEST(RungGates, JudgeTheClockOfTheSamples) {
   EXPECT_EQ(verdict_of("clock", describe(a_case("naive", Kind::single)),
                        {{.numbers = {2, 2, 1e9, 8}}, {.numbers = {2, 2, 1.1e9, 8}}}),
             Verdict::failed);

@@ -184,18 +184,34 @@ TEST_F(ProgressTest, CountsWhatAnEarlierSessionDid) {
   EXPECT_THAT(standing(), HasSubstr("8/10 80 %"));
 }
 
-TEST_F(ProgressTest, FollowsASecondPhaseOnALineAndWithAnEstimateOfItsOwn) {
+TEST_F(ProgressTest, CoversAllPhasesOfTheSweepInOneCountAndOneEstimate) {
   width_ = 200;
   Progress progress{options(ProgressOptions::Style::terminal)};
   const auto list = cases(4);
-  progress.start(list);
-  for (const auto& which : list)
-    run(progress, which, 60, which == list[0] ? Status::failed : Status::measured);
-  progress.start(std::span{list}.subspan(1), 0, "counting");
-  EXPECT_EQ(std::ranges::count(written_, '\n'), 1) << "the first phase's line stands";
-  EXPECT_EQ(standing(), "counting 0/3 0 %  0:00 elapsed") << "nothing is known of this phase yet";
+  progress.start(list, 0, "", 7);
+  run(progress, list[0], 60, Status::failed);
+  run(progress, list[1], 6);
+  EXPECT_EQ(standing(), "2/11 18 %  1:06 elapsed, 0:54 left, 1 failed")
+      << "2 cases of this phase and 7 of later ones, like the only one known";
+  for (int i = 2; i < 4; ++i)
+    run(progress, list[static_cast<std::size_t>(i)], 6);
+  const std::span left = std::span{list}.subspan(1);
+  progress.start(left, 4, "visit 2", 3);
+  EXPECT_EQ(standing(), "visit 2 4/10 40 %  1:18 elapsed, 0:36 left");
+  for (const auto& which : left)
+    run(progress, which, 6);
+  progress.start(left, 7, "counting");
   run(progress, list[1], 2);
-  EXPECT_EQ(standing(), "counting 1/3 33 %  0:02 elapsed, 0:04 left");
+  EXPECT_EQ(standing(), "counting 8/10 80 %  1:38 elapsed, 0:04 left") << "by the cost of a count";
+  EXPECT_EQ(std::ranges::count(written_, '\n'), 0) << "one line for the whole sweep";
+}
+
+TEST_F(ProgressTest, PrintsTheLastLineOfALogOnce) {
+  Progress progress{options(ProgressOptions::Style::log)};
+  progress.start(cases(1));
+  run(progress, nth(0), 1);
+  progress.finish();
+  EXPECT_EQ(written_, "0/1 0 %  0:00 elapsed\n1/1 100 %  0:01 elapsed\n");
 }
 
 TEST_F(ProgressTest, PutsNotesAboveTheLineAndLetsThemMoveNoCursor) {

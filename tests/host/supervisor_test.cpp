@@ -568,6 +568,7 @@ TEST_F(SupervisorTest, StopsAtASignalWithEverythingWrittenAndResumes) {
     EXPECT_EQ(summary.counts.measured, 1U);
     EXPECT_EQ(summary.counts.failed, 0U) << "a case that was interrupted has not failed";
     EXPECT_EQ(summary.counts.missing, 2U);
+    EXPECT_EQ(summary.left.timing, 2U);
     EXPECT_EQ(lines(where / "measurements.csv"), 2U);
   }
   auto folder = RunFolder::open_for_resume(where);
@@ -576,6 +577,44 @@ TEST_F(SupervisorTest, StopsAtASignalWithEverythingWrittenAndResumes) {
   const auto summary = supervise(options({cases[2]}), folder, quiet);
   EXPECT_EQ(summary.counts.measured, 2U);
   EXPECT_EQ(folder.context().resumed.size(), 1U);
+}
+
+TEST_F(SupervisorTest, StopsAtItsTimeAsAtASignal) {
+  const auto cases = sweep({"well", "well"});
+  auto folder = create(cases);
+  Progress quiet;
+  auto late = options(cases);
+  late.stop_at = std::chrono::steady_clock::now();
+  const auto summary = supervise(late, folder, quiet);
+  EXPECT_EQ(summary.exit_code, ExitCode::interrupted);
+  EXPECT_EQ(summary.state, RunState::interrupted);
+  EXPECT_EQ(summary.counts.measured, 0U);
+  EXPECT_EQ(folder.remaining(), cases);
+}
+
+TEST_F(SupervisorTest, ReportsVisitsAndCountsThatAnInterruptedRunHasLeft) {
+  const auto cases = sweep({"well", "well", "crash"});
+  RunContext context;
+  context.device.slug = "a-cpu";
+  for (const auto& which : cases)
+    context.sweep.cases.push_back(which.id());
+  context.sweep.plan.visits = 3;
+  auto folder = RunFolder::create(folder_, context);
+  Progress quiet;
+  auto first = options(cases);
+  first.plan.visits = 1;
+  (void)supervise(first, folder, quiet);
+  EXPECT_EQ(folder.visits_made(), 3U);
+  EXPECT_EQ(folder.visits_left(), 4U);
+  auto rest = counting({});
+  rest.plan.visits = 3;
+  rest.stop_at = std::chrono::steady_clock::now();
+  const auto summary = supervise(rest, folder, quiet);
+  EXPECT_EQ(summary.state, RunState::interrupted);
+  EXPECT_EQ(summary.counts.missing, 3U) << "one is timed again, two are visited and counted";
+  EXPECT_EQ(summary.left.timing, 1U);
+  EXPECT_EQ(summary.left.visits, 4U);
+  EXPECT_EQ(summary.left.counting, 2U);
 }
 
 TEST_F(SupervisorTest, PutsTheHandlersOfSignalsBack) {

@@ -52,8 +52,6 @@ TEST(TimerCheckGates, CompareTheInnerClockWithBothTimersOutside) {
   EXPECT_EQ(verdicts(32, 32.5, 1.6e-8), (std::vector{failed, passed}));  // bound 1 %, not 2 %
   EXPECT_EQ(verdicts(32, 33, 1.6e-8), (std::vector{failed, passed}));
   EXPECT_EQ(verdicts(32, 32.1, 1.65e-8), (std::vector{passed, failed}));
-  ASSERT_EQ(experiment.watch.size(), 3U);
-  EXPECT_DOUBLE_EQ(experiment.watch[2](sample(32, 32, 1.65e-8)), 33);
 }
 
 TEST(TimerCheckGates, VerifyTheEndOfTheChain) {

@@ -113,12 +113,13 @@ TEST(TransfersDeclaration, HasSizesFromAWordToAQuarterGibibyte) {
   EXPECT_EQ(sizes.back(), "268435456");
 }
 
-TEST(TransfersSample, IsLongOrOfThreeTransfers) {
+TEST(TransfersSample, IsOfThreeTransfersUnlessTheyAreBriefOrLong) {
   const auto copies = [](const Transfer& one) {
     return copy_times::copies_per_sample(least_seconds(one));
   };
-  EXPECT_EQ(copies({.bytes = 1U << 28U}), 3U);
-  EXPECT_EQ(copies({.bytes = 4096 * 4, .pieces = 4096}), 3U);
+  EXPECT_EQ(copies({.bytes = 1U << 26U}), 3U);
+  EXPECT_EQ(copies({.bytes = 1U << 28U}), 1U);
+  EXPECT_EQ(copies({.bytes = 4096 * 4, .pieces = 4096}), 1U);
   for (const Transfer& one :
        {Transfer{.bytes = 4}, Transfer{.bytes = 1U << 16U, .pieces = 16, .packed = true},
         Transfer{.bytes = 1U << 20U}}) {

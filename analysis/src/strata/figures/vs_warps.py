@@ -87,8 +87,8 @@ def _caption(points: Sequence[Point]) -> str:
         f"Useful bandwidth (bytes of the requested fields) {against}. Lines: medians; bands: "
         "range of the samples."
         if row.quantity == "useful_bandwidth"
-        else f"Time of one warp-read {against}. Lines: median over warps; bands: 5th to 95th "
-        "percentile over warps."
+        else f"Time of one warp-read {against}. Lines: with several warps their mean by Little's "
+        "law (older runs: median over warps); bands: 5th to 95th percentile by the warps' clocks."
     )
     sizes = sorted(Counter(point.block_size for point in points).items())
     listed = ", ".join(f"{size} threads at {count}" for size, count in sizes)
@@ -102,8 +102,8 @@ def _caption(points: Sequence[Point]) -> str:
         and f"Bands end at {BEYOND:g} times the best median of a level; at {beyond} points, "
         "single samples lie beyond, by their timing error.",
         served_first
-        and f"At {served_first} points Little's law does not hold for the median: some warps "
-        "were served before others.",
+        and f"At {served_first} points Little's law does not hold for the median by the warps' "
+        "clocks: some warps were served before others.",
     )
 
 
