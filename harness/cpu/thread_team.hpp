@@ -11,8 +11,9 @@
 
 namespace strata {
 
-/// Pins the calling thread to `cpu` during the lifetime of the result, which must end in the same
-/// thread. Throws std::system_error that names the CPU if the system refuses.
+/// Pins the calling thread to `cpus` during the lifetime of the result, which must end in the same
+/// thread. Throws std::system_error that names a CPU if the system refuses.
+[[nodiscard]] Finally pin_to(const std::vector<int>& cpus);
 [[nodiscard]] Finally pin_to(int cpu);
 
 /// One thread on each of the given CPUs. They live as long as the team, so that a CPU's caches keep

@@ -1,11 +1,10 @@
 // A pointer chase on the host: the chain in memory, and following it.
 #pragma once
 
-#include "harness/case/error.hpp"
+#include "harness/cpu/footprints.hpp"
 #include "harness/cpu/host_machine.hpp"
 #include "harness/cpu/tsc.hpp"
 #include "harness/measure/engine.hpp"
-#include "harness/record/device_facts.hpp"
 #include "micro/latency/pointer_chase.hpp"
 
 #include <algorithm>
@@ -48,14 +47,6 @@ void write_links(std::uint64_t slots, AddressAt&& address_at) {
     at = next;
   }
   at->next = first;
-}
-
-/// Throws Skipped if a chain of that many bytes would leave too little memory for others.
-inline void require_memory(Session& session, std::uint64_t footprint) {
-  const auto memory = cpu_facts(session.device().identity().facts).memory_bytes;
-  if (memory && footprint > *memory / 4) {
-    throw Skipped{"a chain in more than a quarter of the memory"};
-  }
 }
 
 /// Memory for chains. Not initialised: writing a chain touches what it uses.

@@ -111,7 +111,8 @@ class Room {
 void run(Session& session) {
   const auto footprint = number_of<std::uint64_t>(session.params(), "footprint");
   const auto stride = number_of<std::uint64_t>(session.params(), "stride");
-  pointer_chase::require_memory(session, footprint);
+  require_quarter_of_memory(cpu_facts(session.device().identity().facts), footprint,
+                            "a chain of this size");
   const bool huge = session.param("allocation") == huge_pages;
   HostMachine machine{allowed_cpus().front()};
   Room& room = session.cache().keep<Room>("tlb/" + session.param("allocation"),

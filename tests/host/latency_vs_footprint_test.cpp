@@ -1,6 +1,7 @@
 #include "micro/latency/latency_vs_footprint.hpp"
 
 #include "harness/case/octaves.hpp"
+#include "harness/case/sweep.hpp"
 #include "micro/latency/pointer_chase.hpp"
 #include "micro/pattern/permuted_chain.hpp"
 #include "rows_of.hpp"
@@ -59,6 +60,20 @@ TEST(LatencyVsFootprint, WalksEverySpaceInAHundredFootprintsWhereItHasRoom) {
   EXPECT_GE(cuda["constant"], 40);
   EXPECT_FALSE(cuda.contains("memory"));
   EXPECT_GE(host, 100);
+}
+
+TEST(LatencyVsFootprint, OfASweepReachesTheMemoryOfEveryCpu) {
+  for (const std::uint64_t last : {1, 8, 32, 96, 128, 260, 300, 480}) {
+    const Sweep quick = load_sweep("quick", benchmarks(), last * mebi);
+    std::set<std::uint64_t> walked;
+    for (const Case& one : expand(quick, Backend::host, benchmarks()))
+      if (one.benchmark == "latency_vs_footprint")
+        walked.insert(number_of<std::uint64_t>(one.params, "footprint"));
+    const auto first = walked.lower_bound(2 * last * mebi);
+    ASSERT_NE(first, walked.end()) << last;
+    EXPECT_LE(*first, 4 * last * mebi) << last;
+    EXPECT_EQ(*walked.rbegin(), last <= 64 ? 256 * mebi : last <= 128 ? 512 * mebi : 1024 * mebi);
+  }
 }
 
 TEST(LatencyVsFootprint, LeavesOutWhatHasNoMeaning) {
