@@ -63,6 +63,9 @@ using HostMemory = std::unique_ptr<std::byte, FreeAligned>;
 [[nodiscard]] inline Experiment describe_on(HostMachine& machine, Chase& chase, Sizing sizing) {
   constexpr double timed_seconds = 2e-4;
   sizing.cycles = timed_seconds * tsc_hertz();
+  // A trial that was preempted, or in which a hypervisor walked its own page tables, shows
+  // microseconds for one load.
+  sizing.least_loads = 256;
   Experiment experiment = describe(chase, sizing);
   experiment.slopes[0].launch =
       machine.on_every_core([&chase](std::size_t /*rank*/, const Call& call) {
