@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -196,12 +197,18 @@ Plan read_plan(const TreeNode& node) {
   return plan;
 }
 
+/// What the values of a sweep are checked against.
+struct Known {
+  std::span<const Enrolled> benchmarks;
+  std::uint64_t last_level_bytes = 0;  ///< of the CPU; 0 if unknown
+};
+
 /// The values of an axis of whole numbers given as a range, evenly spaced by octaves.
-Names read_range(const Axis& axis, const TreeNode& node) {
+Names read_range(const Axis& axis, const TreeNode& node, std::uint64_t last_level_bytes) {
   constexpr std::uint64_t most_number = std::uint64_t{1} << 60U;
   constexpr std::uint64_t most_per_octave = 64;
   node.allow_keys(fmt::format("the range of axis {}", axis.name),
-                  {"from", "to", "per_octave", "multiple_of"});
+                  {"from", "to", "to_caches", "per_octave", "multiple_of"});
   const auto whole = [](const TreeNode& item, std::uint64_t most) {
     const auto value = item.kind == Kind::word ? whole_number(item.text) : std::nullopt;
     if (!value || *value < 1 || static_cast<std::uint64_t>(*value) > most) {
@@ -211,7 +218,13 @@ Names read_range(const Axis& axis, const TreeNode& node) {
     return static_cast<std::uint64_t>(*value);
   };
   const auto from = whole(node.need("from", "the smallest value"), most_number);
-  const auto to = whole(node.need("to", "the largest value"), most_number);
+  auto to = whole(node.need("to", "the largest value"), most_number);
+  if (const auto* const caches = node.find("to_caches")) {
+    constexpr std::uint64_t most_caches = 64;
+    const std::uint64_t beyond = whole(*caches, most_caches) * last_level_bytes;
+    to = std::max(to, std::min(std::bit_ceil(std::min(beyond, most_number)),
+                               static_cast<std::uint64_t>(axis.maximum)));
+  }
   const auto per_octave = whole(node.need("per_octave", "values per octave"), most_per_octave);
   const auto* const factor = node.find("multiple_of");
   const auto multiple = factor == nullptr ? 1 : whole(*factor, most_number);
@@ -227,21 +240,21 @@ Names read_range(const Axis& axis, const TreeNode& node) {
   return canonical_values(axis, values);
 }
 
-Names read_values(const Axis& axis, const TreeNode& node) {
+Names read_values(const Axis& axis, const TreeNode& node, std::uint64_t last_level_bytes) {
   if (node.is_text()) {
     refuse(node.place,
            fmt::format("axis {} is the single value {}", axis.name, in_quotes(node.text)),
            "a list of values", fmt::format("write {}: [{}]", axis.name, one_line(node.text)));
   }
   const bool is_range = node.kind == Kind::mapping && !node.items.empty();
-  if (is_range && axis.choices.empty()) return read_range(axis, node);
+  if (is_range && axis.choices.empty()) return read_range(axis, node, last_level_bytes);
   return canonical_values(
       axis, node.filled(Kind::list, "axis " + axis.name, "a list of values",
                         fmt::format("write {}: [{}], or omit it for that default", axis.name,
                                     joined(axis.defaults))));
 }
 
-SweepEntry read_entry(const TreeNode& node, std::span<const Enrolled> known) {
+SweepEntry read_entry(const TreeNode& node, const Known& known) {
   if (node.kind != Kind::mapping) {
     refuse(node.place, fmt::format("{} as an entry of cases", node.describe()),
            "'- benchmark: NAME', optionally followed by 'axes:'",
@@ -254,7 +267,7 @@ SweepEntry read_entry(const TreeNode& node, std::span<const Enrolled> known) {
     name.refuse_as("benchmark", "the name of a benchmark",
                    "write 'benchmark: NAME', one entry for each");
   }
-  const auto& benchmark = known_benchmark(name.place, name.text, known);
+  const auto& benchmark = known_benchmark(name.place, name.text, known.benchmarks);
   SweepEntry entry{.benchmark = benchmark.name, .axes = {}};
   const auto* const axes = node.find("axes");
   if (axes == nullptr) return entry;
@@ -262,7 +275,7 @@ SweepEntry read_entry(const TreeNode& node, std::span<const Enrolled> known) {
        axes->filled(Kind::mapping, "axes", "axis names, each with its list of values",
                     "omit 'axes' to take the defaults of every axis")) {
     const auto& axis = known_axis(item.key_place, item.key, benchmark);
-    entry.axes.emplace_back(axis.name, read_values(axis, item));
+    entry.axes.emplace_back(axis.name, read_values(axis, item, known.last_level_bytes));
   }
   return entry;
 }
@@ -323,7 +336,8 @@ void add_points(const Benchmark& benchmark, const SweepEntry& entry, std::set<Po
 
 }  // namespace
 
-Sweep parse_sweep(std::string_view text, const std::string& file, std::span<const Enrolled> known) {
+Sweep parse_sweep(std::string_view text, const std::string& file, std::span<const Enrolled> known,
+                  std::uint64_t last_level_bytes) {
   const auto root = parse_yaml_tree(text, file, "sweep");
   root.check_root("a sweep", {"schema", "name", "plan", "cases"}, schema);
   Sweep sweep{.file = file, .text = std::string{text}};
@@ -338,20 +352,21 @@ Sweep parse_sweep(std::string_view text, const std::string& file, std::span<cons
   for (const auto& item :
        root.need("cases", cases_are)
            .filled(Kind::list, "cases", cases_are, "add at least one, each with its '- '"))
-    sweep.entries.push_back(read_entry(item, known));
+    sweep.entries.push_back(read_entry(item, {known, last_level_bytes}));
   return sweep;
 }
 
-Sweep load_sweep(const std::string& name, std::span<const Enrolled> known) {
+Sweep load_sweep(const std::string& name, std::span<const Enrolled> known,
+                 std::uint64_t last_level_bytes) {
   std::error_code error;
   const auto status = std::filesystem::status(name, error);
   const bool is_folder = std::filesystem::is_directory(status);
   if (std::filesystem::exists(status) && !is_folder) {
-    return parse_sweep(read_yaml_file(name, "sweep"), name, known);
+    return parse_sweep(read_yaml_file(name, "sweep"), name, known, last_level_bytes);
   }
   Names names;
   for (const auto& [builtin, text] : builtin_sweeps()) {
-    if (builtin == name) return parse_sweep(text, name, known);
+    if (builtin == name) return parse_sweep(text, name, known, last_level_bytes);
     names.emplace_back(builtin);
   }
   const auto found = is_folder ? std::string{"a folder"}

@@ -5,6 +5,7 @@
 #include "harness/case/plan.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,12 +33,15 @@ struct Sweep {
 inline constexpr std::size_t max_sweep_points = 1 << 18;
 
 /// Reads a sweep from YAML text. Throws UsageError "FILE:LINE: found; expected …; remedy". Only the
-/// canonical form of an axis value is accepted.
+/// canonical form of an axis value is accepted. `last_level_bytes`: the CPU's last-level cache, to
+/// which a range may refer; 0 if unknown.
 [[nodiscard]] Sweep parse_sweep(std::string_view text, const std::string& file,
-                                std::span<const Enrolled> known);
+                                std::span<const Enrolled> known,
+                                std::uint64_t last_level_bytes = 0);
 
 /// Reads the file `name`, or else the built-in sweep of that name. Throws UsageError.
-[[nodiscard]] Sweep load_sweep(const std::string& name, std::span<const Enrolled> known);
+[[nodiscard]] Sweep load_sweep(const std::string& name, std::span<const Enrolled> known,
+                               std::uint64_t last_level_bytes = 0);
 
 /// Applies each `--set benchmark.axis=a,b` to every entry of the benchmark, or `--set
 /// plan.key=number` to the plan. Only the final plan must be consistent, so their order is free.

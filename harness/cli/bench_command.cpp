@@ -5,6 +5,7 @@
 #include "harness/case/text.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/counters/counter_set.hpp"
+#include "harness/cpu/topology.hpp"
 #include "harness/measure/device_lock.hpp"
 #include "harness/record/build_info.hpp"
 #include "harness/record/statistics.hpp"
@@ -175,7 +176,7 @@ struct Repeated {
 ExitCode bench(const BenchOptions& options, std::vector<std::string> words) {
   const bool lists = std::ranges::any_of(
       words, [](const auto& word) { return word.starts_with("--benchmark_list_tests"); });
-  Sweep sweep = load_sweep(options.sweep, benchmarks());
+  Sweep sweep = load_sweep(options.sweep, benchmarks(), last_level_bytes(describe_host().caches));
   apply_settings(sweep, options.settings, benchmarks());
   Plan& plan = sweep.plan;
   const int repetitions = repetitions_in(words, options.counters.empty() ? plan.min_samples : 1);

@@ -3,6 +3,7 @@
 #include "harness/case/story.hpp"
 #include "harness/case/sweep.hpp"
 #include "harness/cli/commands.hpp"
+#include "harness/cpu/topology.hpp"
 #include "nbody/gravity/ladder.hpp"
 
 #include <fmt/format.h>
@@ -40,7 +41,8 @@ void describe(const Enrolled& enrolled) {
 
 void list(const ListOptions& options, bool of_sweep) {
   if (of_sweep) {
-    const Sweep sweep = load_sweep(options.cases, benchmarks());
+    const Sweep sweep =
+        load_sweep(options.cases, benchmarks(), last_level_bytes(describe_host().caches));
     for (const auto& which : expand(sweep, *enum_from<Backend>(options.backend), benchmarks()))
       fmt::print("{}\n", which.id());
     return;

@@ -237,6 +237,8 @@ void check_same_ground(const RunFolder& folder) {
   require("other cores", std::to_string(before.cores), std::to_string(here.cores), same_machine);
   require("another limit on CPU time", fact_in_words(before.more, "cpu_limit"),
           fact_in_words(here.more, "cpu_limit"), same_machine);
+  require("another limit on memory", fact_in_words(before.more, "memory_limit_bytes"),
+          fact_in_words(here.more, "memory_limit_bytes"), same_machine);
   require("other caches", in_words(before.caches), in_words(here.caches), same_machine);
   require("another kernel", before.kernel, here.kernel, same_machine);
 }
@@ -405,7 +407,7 @@ ExitCode resume(const RunOptions& options) {
 }
 
 ExitCode run(const RunOptions& options) {
-  Sweep sweep = load_sweep(options.sweep, benchmarks());
+  Sweep sweep = load_sweep(options.sweep, benchmarks(), last_level_bytes(describe_host().caches));
   apply_settings(sweep, options.settings, benchmarks());
   (void)parse_device_request(options.device);
   const auto asked = parse_counters(options.counters);

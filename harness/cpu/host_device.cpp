@@ -1,6 +1,7 @@
 // The CPU as a device: its properties, its conditions, and its diagnosis for `strata doctor`.
 #include "harness/case/text.hpp"
 #include "harness/cpu/load.hpp"
+#include "harness/cpu/thread_team.hpp"
 #include "harness/cpu/topology.hpp"
 #include "harness/cpu/tsc.hpp"
 #include "harness/record/device.hpp"
@@ -83,22 +84,15 @@ Facts settle_core() {
 
 class HostDevice final : public Device {
  public:
-  HostDevice() : cpu_{allowed_cpus().front()} {
+  HostDevice() : cpus_{measured_cpus(allowed_cpus())} {
     const HostInfo host = describe_host();
+    // Every benchmark uses all CPUs that it may run on, and one number cannot describe two kinds.
+    if (cpus_.size() < allowed_cpus().size()) pin_ = pin_to(cpus_);
     identity_.name = host.cpu;
     identity_.slug = slug(host.cpu);
-    Facts& facts = identity_.facts = host.more;
-    facts["cores"] = std::int64_t{host.cores};
+    Facts& facts = identity_.facts = facts_of(host);
     facts["tsc_hz"] = tsc_hertz();
     facts["invariant_tsc"] = has_invariant_tsc();
-    for (const auto& [name, level] :
-         {std::pair{"l1d_bytes", 1}, {"l2_bytes", 2}, {"l3_bytes", 3}}) {
-      if (const auto bytes = data_cache_bytes(host.caches, level)) facts[name] = *bytes;
-    }
-    if (!host.caches.empty() && host.caches.front().line_bytes > 0) {
-      facts["line_bytes"] = host.caches.front().line_bytes;
-    }
-    if (host.memory_bytes > 0) facts["memory_bytes"] = host.memory_bytes;
     facts.merge(vector_sets());
   }
 
@@ -109,7 +103,7 @@ class HostDevice final : public Device {
     Facts facts;
     if (const auto load = load_average()) facts["load_average"] = *load;
     if (const auto hertz = reported_clock_hertz()) facts["core_clock_hz"] = *hertz;
-    if (auto name = governor(cpu_)) facts["governor"] = std::move(*name);
+    if (auto name = governor(cpus_.front())) facts["governor"] = std::move(*name);
     return facts;
   }
 
@@ -128,20 +122,11 @@ class HostDevice final : public Device {
   [[nodiscard]] std::string poisoned() override { return {}; }
 
  private:
-  int cpu_;
+  std::vector<int> cpus_;
+  Finally pin_;  // to one kind of core, if the machine has several
   DeviceIdentity identity_;
   Facts settled_;  // empty before settling
 };
-
-/// "32 KiB", "1.5 MiB".
-std::string size_text(std::int64_t bytes) {
-  constexpr double step = 1024;
-  double size = static_cast<double>(bytes) / step;
-  std::string_view unit = "KMG";
-  for (; size >= step && unit.size() > 1; unit.remove_prefix(1))
-    size /= step;
-  return fmt::format("{:g} {}iB", size, unit.front());
-}
 
 using enum Finding::State;
 
@@ -177,6 +162,25 @@ Finding diagnose_caches(const HostInfo& host) {
           "cases that need a cache size are skipped"};
 }
 
+Finding diagnose_memory(const HostInfo& host) {
+  if (host.memory_bytes == 0) {
+    return {absent, "CPU memory", "the system does not report its size",
+            "cases that need it are skipped"};
+  }
+  const std::string detail = size_text(host.memory_bytes);
+  if (!host.more.contains("memory_limit_bytes")) return {ok, "CPU memory", detail, {}};
+  return {warning, "CPU memory", "limited to " + detail + " by a control group",
+          "cases that need more are skipped: raise the limit of the container"};
+}
+
+/// The finding about a CPU with several kinds of cores.
+std::optional<Finding> diagnose_kinds(const HostInfo& host) {
+  const auto kinds = host.more.find("core_kinds");
+  if (kinds == host.more.end()) return std::nullopt;
+  return Finding{warning, "CPU kinds of core", std::get<std::string>(kinds->second),
+                 "to measure another kind, run strata under taskset -c with its CPUs"};
+}
+
 Finding diagnose_counter() {
   const std::string rate = fmt::format("{:.1f} MHz, ", tsc_hertz() / 1e6);
   if (has_invariant_tsc()) return {ok, "CPU counter", rate + "constant rate", {}};
@@ -201,9 +205,10 @@ std::unique_ptr<Device> open_host_device() {
 
 std::vector<Finding> diagnose_host() {
   const HostInfo host = describe_host();
-  std::vector<Finding> findings{diagnose_cores(host), diagnose_caches(host), diagnose_counter(),
-                                diagnose_load()};
-  if (const auto name = governor(allowed_cpus().front()); name == "performance") {
+  std::vector<Finding> findings{diagnose_cores(host), diagnose_caches(host), diagnose_memory(host),
+                                diagnose_counter(), diagnose_load()};
+  if (auto kinds = diagnose_kinds(host)) findings.push_back(std::move(*kinds));
+  if (const auto name = governor(measured_cpus(allowed_cpus()).front()); name == "performance") {
     findings.push_back({ok, "CPU governor", *name, {}});
   } else if (name) {
     findings.push_back(

@@ -34,20 +34,23 @@ constexpr std::size_t cache_line_bytes = 128;  // two lines, prefetched together
 
 }  // namespace
 
-Finally pin_to(int cpu) {
-  const auto fail = [cpu](int error, const char* what) {
+Finally pin_to(const std::vector<int>& cpus) {
+  const auto fail = [](int cpu, int error, const char* what) {
     throw std::system_error{error, std::generic_category(),
                             what + std::string{" CPU "} + std::to_string(cpu)};
   };
-  // Beyond the end of cpu_set_t the macro writes nothing, and the kernel would refuse an empty set.
-  if (cpu < 0 || cpu >= CPU_SETSIZE) fail(EINVAL, "cannot pin a thread to");
-  cpu_set_t before{};
-  if (sched_getaffinity(0, sizeof before, &before) != 0) {
-    fail(errno, "cannot read where the thread may run, to pin it to");
-  }
   cpu_set_t only{};
-  CPU_SET(static_cast<unsigned>(cpu), &only);
-  if (sched_setaffinity(0, sizeof only, &only) != 0) fail(errno, "cannot pin a thread to");
+  for (const int cpu : cpus) {
+    // Beyond the end of cpu_set_t the macro writes nothing, and the kernel would refuse an empty
+    // set.
+    if (cpu < 0 || cpu >= CPU_SETSIZE) fail(cpu, EINVAL, "cannot pin a thread to");
+    CPU_SET(static_cast<unsigned>(cpu), &only);
+  }
+  cpu_set_t before{};
+  if (sched_getaffinity(0, sizeof before, &before) != 0)
+    fail(cpus.front(), errno, "cannot read where the thread may run, to pin it to");
+  if (sched_setaffinity(0, sizeof only, &only) != 0)
+    fail(cpus.front(), errno, "cannot pin a thread to");
   // May fail if the allowed CPUs have changed meanwhile; the thread then stays where it is.
   return finally([before] { (void)sched_setaffinity(0, sizeof before, &before); });
 }
@@ -56,6 +59,10 @@ std::uint64_t involuntary_switches(bool of_process) noexcept {
   rusage usage{};
   (void)getrusage(of_process ? RUSAGE_SELF : RUSAGE_THREAD, &usage);
   return static_cast<std::uint64_t>(usage.ru_nivcsw);
+}
+
+Finally pin_to(int cpu) {
+  return pin_to(std::vector{cpu});
 }
 
 struct ThreadTeam::State {

@@ -11,8 +11,9 @@
 
 namespace strata {
 
-/// Pins the calling thread to `cpu` during the lifetime of the result, which must end in the same
-/// thread. Throws std::system_error that names the CPU if the system refuses.
+/// Pins the calling thread to `cpus` during the lifetime of the result, which must end in the same
+/// thread. Throws std::system_error that names a CPU if the system refuses.
+[[nodiscard]] Finally pin_to(const std::vector<int>& cpus);
 [[nodiscard]] Finally pin_to(int cpu);
 
 /// Involuntary context switches so far of the calling thread, or of all threads of the process.

@@ -51,11 +51,20 @@ GpuFacts gpu_facts(const Facts& facts) {
 }
 
 CpuFacts cpu_facts(const Facts& facts) {
+  const auto cores = size_of(facts, "cores").value_or(1);
+  const auto sharing = [&](const char* most, const char* caches, bool is_private) {
+    return CpuFacts::Sharing{.most = size_of(facts, most).value_or(is_private ? 1 : cores),
+                             .caches = size_of(facts, caches).value_or(is_private ? cores : 1)};
+  };
   return {.l1_bytes = size_of(facts, "l1d_bytes"),
           .l2_bytes = size_of(facts, "l2_bytes"),
           .l3_bytes = size_of(facts, "l3_bytes"),
           .memory_bytes = size_of(facts, "memory_bytes"),
-          .line_bytes = size_of(facts, "line_bytes")};
+          .line_bytes = size_of(facts, "line_bytes"),
+          .cores = cores,
+          .l1 = sharing("l1d_shared_by", "l1d_caches", true),
+          .l2 = sharing("l2_shared_by", "l2_caches", true),
+          .l3 = sharing("l3_shared_by", "l3_caches", false)};
 }
 
 }  // namespace strata

@@ -33,7 +33,15 @@ struct CpuFacts {
   std::optional<std::uint64_t> l3_bytes;
   std::optional<std::uint64_t> memory_bytes;
   std::optional<std::uint64_t> line_bytes;
+  /// How the measured cores share the caches of a level.
+  struct Sharing {
+    std::uint64_t most = 1;    ///< cores that share one cache, at most
+    std::uint64_t caches = 1;  ///< that the cores have together
+  };
+  std::uint64_t cores = 1;
+  Sharing l1, l2, l3;
 };
+/// A level whose sharing is unknown is private, but L3 is one for all.
 [[nodiscard]] CpuFacts cpu_facts(const Facts& facts);
 
 /// The size called `name` ("l2_bytes"). Throws Skipped if the system does not report it.

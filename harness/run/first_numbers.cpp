@@ -133,7 +133,7 @@ std::vector<FirstNumber> table(const RunContext& context, const std::vector<Case
     const double last = l3 > 0 ? l3 : l2;
     latency("L1", "memory", 0, bytes("l1d_bytes") / 2);
     latency("L2", "memory", 2 * bytes("l1d_bytes"), l2 / 2);
-    latency("L3", "memory", 2 * l2, l3 / 4);
+    latency("L3", "memory", 2 * l2, std::max(l3 / 4, std::min(4 * l2, l3 / 2)));
     latency("DRAM", "memory", 2 * last, beyond * last);
   }
   for (const auto& [name, level] :

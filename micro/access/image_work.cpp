@@ -1,5 +1,6 @@
 #include "micro/access/image_work.hpp"
 
+#include "harness/cpu/footprints.hpp"
 #include "harness/cpu/thread_team.hpp"
 #include "harness/cpu/topology.hpp"
 #include "harness/record/device_facts.hpp"
@@ -96,9 +97,9 @@ std::vector<std::uint8_t> pixels_of(const Image& image) {
 void measure_on_cpu(Session& session, const std::function<void(const Rows&)>& work,
                     const std::string& instructions, const Check& check) {
   auto cpus = allowed_cpus();
-  const std::uint64_t l2_bytes =
-      need(cpu_facts(session.device().identity().facts).l2_bytes, "l2_bytes");
-  const Image image = image_of(session.params(), cpus.size() * l2_bytes);
+  const CpuFacts cpu = cpu_facts(session.device().identity().facts);
+  const Image image = image_of(session.params(), cpus.size() * need(cpu.l2_bytes, "l2_bytes"));
+  require_quarter_of_memory(cpu, 2 * image.bytes(), "the image and its result");
   if (session.param("form") != forms.name_of(Form::all_cores)) cpus.resize(1);
   HostMachine machine{cpus};
   // The image that all forms read.

@@ -1,6 +1,7 @@
 #include "micro/access/layout_read.hpp"
 
 #include "harness/case/error.hpp"
+#include "harness/cpu/footprints.hpp"
 #include "harness/cpu/host_machine.hpp"
 #include "harness/cpu/topology.hpp"
 #include "harness/cpu/tsc.hpp"
@@ -503,18 +504,12 @@ template <class L, class Fields>
 }
 using Code = VectorCode<void, Job>;
 
-std::uint32_t groups_at(Level level, const CpuFacts& cpu) {
-  if (level == Level::l1) return groups_in(need(cpu.l1_bytes, "l1d_bytes") / 2);
-  if (level == Level::l2) return groups_in(need(cpu.l2_bytes, "l2_bytes") / 2);
-  if (level == Level::l3) return groups_in(need(cpu.l3_bytes, "l3_bytes") / 4);
-  // Eight times the last level, or as much as the chain can hold, so that nothing of a group is
-  // left in a cache at its next visit.
-  const std::uint64_t last = cpu.l3_bytes ? *cpu.l3_bytes : need(cpu.l2_bytes, "l2_bytes");
-  const std::uint64_t footprint = std::min(8 * last, std::uint64_t{max_groups} * group_bytes);
-  if (footprint < 3 * last) throw Skipped{"the last-level cache is too large for the chain"};
-  if (footprint > need(cpu.memory_bytes, "memory_bytes") / 4)
-    throw Skipped{"too little memory for 8 times the cache"};
-  return groups_in(footprint);
+std::uint32_t groups_at(HostLevel level, const CpuFacts& cpu) {
+  const Footprint footprint = common_footprint(level, cpu);
+  const std::uint64_t least = footprint.least / 7 * 8;  // packed layouts take 28 of 32 bytes
+  const std::uint64_t most = std::min(footprint.most, std::uint64_t{max_groups} * group_bytes);
+  if (least > most) throw Skipped{"no chain fits that exceeds the caches before the level"};
+  return groups_in(std::clamp(footprint.best, least, most));
 }
 
 /// One core's chains, on cache lines of their own.
@@ -539,10 +534,13 @@ void run(Session& session) {
   Code code;
   (void)with_layout(point.layout, point.fields,
                     [&]<class L, class Fields>() { code = widest<read_chains<L, Fields>>(); });
-  const Particles& data = session.cache().keep<Particles>(point.data_key(), [&] {
-    const CpuFacts cpu = cpu_facts(session.device().identity().facts);
-    return Particles{point.layout, groups_at(point.level, cpu)};
-  });
+  const CpuFacts cpu = cpu_facts(session.device().identity().facts);
+  const std::uint32_t groups =
+      groups_at(host_levels.of(session.param("residency")), point.cores == 1 ? alone(cpu) : cpu);
+  const Particles& data =
+      session.cache().keep<Particles>(point.data_key() + '/' + std::to_string(groups), [&] {
+        return Particles{point.layout, groups};
+      });
   const ParticleChain& chain = data.chain;
   HostMachine machine{cpus};
   std::vector<Core> cores(point.cores);

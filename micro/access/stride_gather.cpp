@@ -3,6 +3,7 @@
 #include "harness/case/choices.hpp"
 #include "harness/case/error.hpp"
 #include "harness/case/in_parallel.hpp"
+#include "harness/cpu/footprints.hpp"
 #include "harness/cpu/host_machine.hpp"
 #include "harness/cpu/thread_team.hpp"
 #include "harness/cpu/topology.hpp"
@@ -377,8 +378,7 @@ CountPlan counts_of(const SweepPlan& plan, const GpuFacts& gpu) {
 // On a CPU every core reads words of its own array, one at a time. Each run continues where the
 // last one ended, and with a stride of more than a line each pass begins one line further on than
 // the last: a line is read again only after the whole array was visited. The array's size decides
-// the level: half of a core's L2; a quarter of its share of L3, or four times its L2 where that is
-// less; two to four times L3. A word never crosses a line on a CPU: nothing is misaligned.
+// the level (own_footprint). A word never crosses a line on a CPU: nothing is misaligned.
 namespace {
 
 constexpr double timed_seconds = 2e-4;  // of a long run: shorter than the time between interrupts
@@ -453,24 +453,6 @@ struct Order {
   }
 };
 
-/// Words of a core's array: a power of two.
-std::uint64_t words_for(Level level, std::size_t cores, const CpuFacts& cpu) {
-  constexpr std::uint64_t word = sizeof(std::uint32_t);
-  const auto l2_bytes = [&] { return need(cpu.l2_bytes, "l2_bytes"); };
-  if (level == Level::l2) return std::bit_floor(l2_bytes() / 2 / word);
-  if (level == Level::l3) {
-    return std::bit_floor(std::min(need(cpu.l3_bytes, "l3_bytes") / 4 / cores, 4 * l2_bytes()) /
-                          word);
-  }
-  constexpr std::uint64_t times = 2;  // at least; rounded up to a power of two: less than 4
-  const std::uint64_t last = cpu.l3_bytes ? *cpu.l3_bytes : l2_bytes();
-  const std::uint64_t words = std::bit_ceil(times * last / cores / word);
-  if (words * word * cores > need(cpu.memory_bytes, "memory_bytes") / 4) {
-    throw Skipped{"too little memory for twice the cache"};
-  }
-  return words;
-}
-
 /// The arrays of all cores, shared by the cases of a level.
 struct Arrays {
   CoreWords words;
@@ -492,7 +474,8 @@ void run(Session& session) {
   const Shape shape = shape_of(session.params());
   const auto cpus = allowed_cpus();
   const CpuFacts cpu = cpu_facts(session.device().identity().facts);
-  const Order order{.shape = shape, .words = words_for(shape.level, cpus.size(), cpu)};
+  const Footprint footprint = own_footprint(host_levels.of(session.param("level")), cpu);
+  const Order order{.shape = shape, .words = power_of_two_in(footprint) / sizeof(std::uint32_t)};
   if (shape.pattern == Pattern::gather && shape.locality > order.words) {
     throw Skipped{"no window of that locality fits in an array of that level"};
   }

@@ -1,7 +1,6 @@
-// Every core works on its own arrays, with its widest vectors. The arrays' size decides the level:
-// half of a core's L1 or L2; a quarter of its share of L3, or four times its L2 where that is less;
-// four times L3. Loops are plain; the core decides how much it keeps in flight.
-#include "harness/case/error.hpp"
+// Every core works on its own arrays, with its widest vectors. The arrays' size decides the level
+// (own_footprint). Loops are plain; the core decides how much it keeps in flight.
+#include "harness/cpu/footprints.hpp"
 #include "harness/cpu/host_machine.hpp"
 #include "harness/cpu/thread_team.hpp"
 #include "harness/cpu/topology.hpp"
@@ -97,26 +96,10 @@ work(  // NOLINT(readability-function-cognitive-complexity)
   return sum;
 }
 
-/// Words of each array of a core.
-std::uint64_t words_for(Level level, Operation operation, std::size_t cores, const CpuFacts& cpu) {
-  const std::uint64_t l2_bytes = need(cpu.l2_bytes, "l2_bytes");
-  std::uint64_t all = 0;
-  if (level == Level::l1) {
-    all = need(cpu.l1_bytes, "l1d_bytes") / 2;
-  } else if (level == Level::l2) {
-    all = l2_bytes / 2;
-  } else if (level == Level::l3) {
-    all = std::min(need(cpu.l3_bytes, "l3_bytes") / 4 / cores, 4 * l2_bytes);
-  } else {
-    constexpr std::uint64_t times = 4;
-    const std::uint64_t last = cpu.l3_bytes.value_or(l2_bytes);
-    if (times * last > need(cpu.memory_bytes, "memory_bytes") / 4) {
-      throw Skipped{"too little memory for 4 times the cache"};
-    }
-    all = times * last / cores;
-  }
+/// Words of each array of a core whose arrays together have `bytes`.
+std::uint64_t words_for(std::uint64_t bytes, Operation operation) {
   const std::uint64_t unit = parts * group_words;  // a part consists of whole groups, too
-  const std::uint64_t words = all / sizeof(std::uint32_t) / arrays_of(operation) / unit * unit;
+  const std::uint64_t words = bytes / sizeof(std::uint32_t) / arrays_of(operation) / unit * unit;
   return std::max(words, unit);
 }
 
@@ -140,8 +123,9 @@ void run(Session& session) {
   const Level level = levels.of(session.param("level"));
   const Operation operation = operations.of(session.param("operation"));
   const auto cpus = allowed_cpus();
+  const CpuFacts cpu = cpu_facts(session.device().identity().facts);
   const std::uint64_t words =
-      words_for(level, operation, cpus.size(), cpu_facts(session.device().identity().facts));
+      words_for(own_footprint(host_levels.of(session.param("level")), cpu).best, operation);
   const Plan plan{.shape = {.level = level, .operation = operation},
                   .array_bytes = words * sizeof(std::uint32_t)};
   const auto code = with_value<Operation::read, Operation::write, Operation::copy, Operation::triad,

@@ -197,6 +197,17 @@ def test_a_cpu_has_its_caches(tmp_path: Path) -> None:
     assert values == {"l1": 4, "l2": 12, "l3": 60, "dram": 300}
 
 
+def test_an_l3_of_four_times_l2_has_a_latency(tmp_path: Path) -> None:
+    sizes = {"l1d_bytes": 32768, "l2_bytes": 1 << 20, "l3_bytes": 4 << 20}
+    facts = {f"device__{name}": size for name, size in sizes.items()}
+    lines = [
+        chase("memory", mebi << 20, cycles, backend="host")
+        for mebi, cycles in ((1, 40), (2, 60), (4, 90), (8, 300))
+    ]
+    found = atlas.latencies(load(tmp_path, lines, backend="host", **facts))
+    assert {level: one.row.value for level, one in found.items()} == {"l3": 60, "dram": 300}
+
+
 def test_nothing_near_the_edge_of_a_level_or_by_several_cores_stands_for_it(
     tmp_path: Path,
 ) -> None:

@@ -67,7 +67,7 @@ TEST(HostDiagnosis, NamesTheCpuItsCachesAndItsCounter) {
     EXPECT_FALSE(finding.detail.empty()) << finding.what;
     EXPECT_EQ((finding.what + finding.detail + finding.mend).find('\n'), std::string::npos);
   }
-  for (const char* what : {"CPU", "CPU caches", "CPU counter", "CPU load"}) {
+  for (const char* what : {"CPU", "CPU caches", "CPU memory", "CPU counter", "CPU load"}) {
     EXPECT_TRUE(subjects.contains(what)) << what;
   }
 }

@@ -1,7 +1,8 @@
 #include "micro/latency/latency_vs_footprint.hpp"
 
 #include "harness/case/octaves.hpp"
-#include "micro/latency/pointer_chase.hpp"
+#include "harness/case/sweep.hpp"
+#include "micro/latency/pointer_chase_host.hpp"
 #include "micro/pattern/permuted_chain.hpp"
 #include "rows_of.hpp"
 
@@ -61,6 +62,20 @@ TEST(LatencyVsFootprint, WalksEverySpaceInAHundredFootprintsWhereItHasRoom) {
   EXPECT_GE(host, 100);
 }
 
+TEST(LatencyVsFootprint, OfASweepReachesTheMemoryOfEveryCpu) {
+  for (const std::uint64_t last : {1, 8, 32, 96, 128, 260, 300, 480}) {
+    const Sweep quick = load_sweep("quick", benchmarks(), last * mebi);
+    std::set<std::uint64_t> walked;
+    for (const Case& one : expand(quick, Backend::host, benchmarks()))
+      if (one.benchmark == "latency_vs_footprint")
+        walked.insert(number_of<std::uint64_t>(one.params, "footprint"));
+    const auto first = walked.lower_bound(2 * last * mebi);
+    ASSERT_NE(first, walked.end()) << last;
+    EXPECT_LE(*first, 4 * last * mebi) << last;
+    EXPECT_EQ(*walked.rbegin(), last <= 64 ? 256 * mebi : last <= 128 ? 512 * mebi : 1024 * mebi);
+  }
+}
+
 TEST(LatencyVsFootprint, LeavesOutWhatHasNoMeaning) {
   const Benchmark b = declare();
   const auto excluded = [&](const char* space, const char* cores, const char* stride,
@@ -111,6 +126,15 @@ TEST(Preparation, IsSaidInWords) {
   EXPECT_EQ(to_string(Space::shared, preparation_for(Space::shared, 1024, 8, l2, 1)), "as it is");
 }
 
+Stamp walked(std::uint32_t core, std::uint64_t cycles, std::uint64_t seconds) {
+  constexpr std::uint64_t nano = 1'000'000'000;
+  return {.cycles = {1000, 1000 + cycles},
+          .nanoseconds = {nano, nano + seconds * nano},
+          .result = 0,
+          .core = core,
+          .tag = 0};
+}
+
 TEST(ChaseLengths, TakeTheTimeThatIsWantedInWholeTurns) {
   const Lengths lengths = lengths_for(5e5, 250, 64, ~std::uint64_t{0});
   const double difference = lengths.full.work - lengths.brief.work;
@@ -128,6 +152,16 @@ TEST(ChaseLengths, GrowWithTheWarmLoadsAndFitIntoWhatIsWritten) {
   for (const std::uint64_t most : {256U, 1000U, 8192U})
     EXPECT_LE(64 + lengths_for(1e7, 30, 64, most).full.rounds, most);
   EXPECT_THROW((void)lengths_for(1e6, 30, 64, 100), std::length_error);
+}
+
+TEST(ChaseLengths, OfACpuSurviveATrialThatWasPreempted) {
+  HostMachine machine;
+  pointer_chase::Chase chase{.word_at = {}, .walks = {1U << 16U, 1U << 16U, 1}};
+  const Experiment experiment = pointer_chase::describe_on(machine, chase, {.pilot = 4096});
+  const Lengths lengths = experiment.slopes[0].size([](const Length& length) {
+    return Launched{.length = length, .stamps = {walked(0, 100'000'000, 1)}};
+  });
+  EXPECT_EQ(lengths.full.rounds - lengths.brief.rounds, 256U);
 }
 
 TEST(CycleWalks, GoOnWhereTheyEndedAroundAWholeCycle) {
@@ -162,15 +196,6 @@ TEST(PermutedChain, MovesWordsByWholeLinesOverAllOfThem) {
   EXPECT_GT(offsets.size(), 3000U);
   const PermutedChain plain{.cycle = PermutedCycle{8, 1}, .base = 4096, .stride = 128};
   EXPECT_EQ(plain.address_of(3), 4096U + 3 * 128);
-}
-
-Stamp walked(std::uint32_t core, std::uint64_t cycles, std::uint64_t seconds) {
-  constexpr std::uint64_t nano = 1'000'000'000;
-  return {.cycles = {1000, 1000 + cycles},
-          .nanoseconds = {nano, nano + seconds * nano},
-          .result = 0,
-          .core = core,
-          .tag = 0};
 }
 
 TEST(EachCore, IsTakenByItself) {

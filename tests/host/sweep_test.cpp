@@ -218,6 +218,20 @@ TEST(SweepParser, ReadsARangeOfWholeNumbersByOctaves) {
             (std::vector<std::string>{"3", "4", "5"}));
 }
 
+TEST(SweepParser, ExtendsARangeBeyondTheLastLevelCache) {
+  const auto last = [](std::uint64_t last_level_bytes) {
+    const auto text = with_axes("block_size: {from: 32, to: 128, to_caches: 4, per_octave: 1}");
+    return strata::parse_sweep(text, "s.yaml", known(), last_level_bytes)
+        .entries.front()
+        .axes.front()
+        .second.back();
+  };
+  EXPECT_EQ(last(0), "128");
+  EXPECT_EQ(last(32), "128");
+  EXPECT_EQ(last(33), "256");
+  EXPECT_EQ(last(std::uint64_t{1} << 60U), "1024") << "the end of the axis";
+}
+
 TEST(SweepParser, TakesThePlanOfTheHarnessWhereTheFileHasNone) {
   EXPECT_EQ(parse(smallest).plan, strata::Plan{});
   EXPECT_EQ(parse(with_plan("min_samples: 9")).plan, strata::Plan{.min_samples = 9});
@@ -491,6 +505,10 @@ const std::vector<Refused> refused{
      with_axes("block_size: {from: 32, to: 64, per_octave: 65}"),
      6,
      {"per_octave is", "from 1 to 64"}},
+    {"ARangeToTooManyCaches",
+     with_axes("block_size: {from: 32, to: 64, to_caches: 65, per_octave: 1}"),
+     6,
+     {"to_caches is", "from 1 to 64"}},
     {"ARangeThatIsEmpty",
      with_axes("block_size: {from: 64, to: 32, per_octave: 1}"),
      6,

@@ -1,6 +1,7 @@
 // The description of a machine, from trees of files that stand for machines.
 #include "harness/cpu/topology.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -128,6 +129,95 @@ TEST_F(Topology, LooksAtTheMountWhenTheGroupIsOutsideItsNamespace) {
   write("proc/self/cgroup", "0::/../../somewhere\n");
   write("sys/fs/cgroup/cpu.max", "300000 100000\n");
   EXPECT_EQ(cgroup_cpu_limit(root), 3.0);
+}
+
+TEST_F(Topology, TakesTheTightestLimitOfMemory) {
+  write("proc/meminfo", "MemTotal: 16384000 kB\n");
+  write("proc/self/cgroup", "0::/outer/inner\n");
+  EXPECT_EQ(cgroup_memory_limit(root), std::nullopt);
+  write("sys/fs/cgroup/outer/inner/memory.max", "max\n");
+  EXPECT_EQ(cgroup_memory_limit(root), std::nullopt);
+  EXPECT_FALSE(describe_host(root).more.contains("memory_limit_bytes"));
+  write("sys/fs/cgroup/outer/memory.max", "1073741824\n");
+  EXPECT_EQ(cgroup_memory_limit(root), 1 << 30);
+  EXPECT_EQ(describe_host(root).memory_bytes, 1 << 30);
+  EXPECT_EQ(describe_host(root).more, (Facts{{"memory_limit_bytes", std::int64_t{1} << 30U}}));
+  write("sys/fs/cgroup/outer/inner/memory.high", "536870912\n");
+  EXPECT_EQ(cgroup_memory_limit(root), 1 << 29);
+}
+
+TEST_F(Topology, ReadsLimitsOfMemoryOfTheFirstControlGroups) {
+  write("proc/meminfo", "MemTotal: 16384000 kB\n");
+  write("proc/self/cgroup", "9:memory:/jobs/mine\n0::/\n");
+  write("sys/fs/cgroup/memory/jobs/mine/memory.limit_in_bytes", "9223372036854771712\n");
+  EXPECT_EQ(describe_host(root).memory_bytes, 16384000LL * 1024) << "a group without a limit";
+  EXPECT_TRUE(describe_host(root).more.empty());
+  write("sys/fs/cgroup/memory/jobs/memory.limit_in_bytes", "2147483648\n");
+  EXPECT_EQ(describe_host(root).memory_bytes, std::int64_t{1} << 31U);
+}
+
+/// CPU 0: a fast core with an L2 of its own. CPUs 1 to 4: small cores that share one.
+class TwoKinds : public Topology {
+ protected:
+  TwoKinds() {
+    write("sys/devices/system/cpu/online", "0-4\n");
+    for (int cpu = 0; cpu < 5; ++cpu) {
+      const bool fast = cpu == 0;
+      write_cache(cpu, 0, {{"level", "1"}, {"type", "Data"}, {"size", fast ? "48K" : "32K"}});
+      write_cache(cpu, 2,
+                  {{"level", "2"},
+                   {"type", "Unified"},
+                   {"size", fast ? "1280K" : "2048K"},
+                   {"shared_cpu_list", fast ? "0" : "1-4"}});
+      write_cache(
+          cpu, 3,
+          {{"level", "3"}, {"type", "Unified"}, {"size", "30720K"}, {"shared_cpu_list", "0-4"}});
+    }
+  }
+};
+
+TEST_F(TwoKinds, AreRecordedAndTheFirstIsMeasured) {
+  const auto host = describe_host(root, {0, 1, 2, 3, 4});
+  EXPECT_EQ(host.cores, 1);
+  EXPECT_EQ(data_cache_bytes(host.caches, 1), 48 * 1024);
+  EXPECT_EQ(host.more.at("core_kinds"),
+            Fact{std::string{"1 CPU with L1 48 KiB, L2 1.25 MiB, L3 30 MiB (measured); "
+                             "4 CPUs with L1 32 KiB, L2 2 MiB, L3 30 MiB (not measured)"}});
+  EXPECT_EQ(host.more.at("l3_shared_by"), Fact{std::int64_t{1}}) << "only measured CPUs count";
+  // As the worker sees it, which may run on the first kind only.
+  EXPECT_EQ(describe_host(root, {0}).more, host.more);
+}
+
+TEST_F(TwoKinds, AreMeasuredByTheSecondWhereTheFirstIsNotAllowed) {
+  const auto host = describe_host(root, {2, 3, 4});
+  EXPECT_EQ(host.cores, 3);
+  EXPECT_EQ(data_cache_bytes(host.caches, 1), 32 * 1024);
+  EXPECT_EQ(host.more.at("l2_shared_by"), Fact{std::int64_t{3}});
+  EXPECT_EQ(host.more.at("l2_caches"), Fact{std::int64_t{1}});
+  EXPECT_THAT(std::get<std::string>(host.more.at("core_kinds")),
+              testing::HasSubstr("L3 30 MiB (measured)"));
+  EXPECT_EQ(measured_cpus({2, 3, 4}, root), (std::vector{2, 3, 4}));
+}
+
+TEST_F(TwoKinds, DifferInTheUnitThatCountsTheirEvents) {
+  for (int cpu = 0; cpu < 5; ++cpu)
+    write_cache(cpu, 0, {{"level", "1"}, {"type", "Data"}, {"size", "32K"}});
+  write_cache(0, 2, {{"size", "2048K"}});
+  EXPECT_EQ(core_kinds({0, 1, 2, 3, 4}, root).size(), 1U) << "sharing alone is no kind";
+  write("sys/devices/cpu_core/cpus", "0\n");
+  write("sys/devices/cpu_atom/cpus", "1-4\n");
+  EXPECT_EQ(core_kinds({0, 1, 2, 3, 4}, root).size(), 2U);
+  EXPECT_THAT(std::get<std::string>(describe_host(root, {0, 1}).more.at("core_kinds")),
+              testing::HasSubstr("(cpu_core, measured)"));
+}
+
+TEST_F(TwoKinds, DifferInTheirL3) {
+  for (int cpu = 0; cpu < 5; ++cpu) {
+    write_cache(cpu, 0, {{"level", "1"}, {"type", "Data"}, {"size", "48K"}});
+    write_cache(cpu, 2, {{"size", "1024K"}});
+    write_cache(cpu, 3, {{"size", cpu < 3 ? "8192K" : "16384K"}});
+  }
+  EXPECT_EQ(measured_cpus({0, 1, 2, 3, 4}, root), (std::vector{3, 4}));
 }
 
 TEST_F(Topology, DescribesTheMachine) {

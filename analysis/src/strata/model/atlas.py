@@ -130,7 +130,7 @@ def windows(run: Run) -> Windows:
     return {
         "l1": ("memory", 0, l1 / 2),
         "l2": ("memory", 2 * l1, l2 / 2),
-        "l3": ("memory", 2 * l2, l3 / 4),
+        "l3": ("memory", 2 * l2, max(l3 / 4, min(4 * l2, l3 / 2))),
         "dram": ("memory", 2 * last, BEYOND * last),
     }
 

@@ -11,16 +11,18 @@ from strata.run.run import Run
 
 SHOWN = frozenset(
     """
-    avx2 avx512f compute_capability compute_mode core_clock_hz core_clock_peak_hz cores
-    cuda_driver cuda_runtime dram_bytes_per_second_theoretical driver ecc ecc_corrected_errors
-    ecc_uncorrected_errors globaltimer_step_seconds google_benchmark integrated invariant_tsc
-    l1d_bytes l2_bytes l2_fetch_granularity_bytes l2_persisting_max_bytes l3_bytes line_bytes
-    load_average max_blocks_per_sm max_samples max_threads_per_block max_threads_per_sm
-    max_warps_per_sm memory_bus_bits memory_bytes memory_clock_hz memory_clock_max_hz
-    memory_clock_peak_hz mig min_samples module_loading persistence_mode power_limit_watts
-    power_watts registers_per_sm shared_bytes_per_block_optin shared_bytes_per_sm sm_clock_hz
-    sm_clock_max_hz sm_clock_measured_hz sm_count synthetic temperature_celsius
-    throttle_reasons throttled tsc_hz tsc_relative_spread visits warmups warp_size
+    avx2 avx512f compute_capability compute_mode core_clock_hz core_clock_peak_hz core_kinds
+    cores cuda_driver cuda_runtime dram_bytes_per_second_theoretical driver ecc
+    ecc_corrected_errors ecc_uncorrected_errors globaltimer_step_seconds google_benchmark
+    integrated invariant_tsc l1d_bytes l1d_caches l1d_shared_by l2_bytes l2_caches
+    l2_fetch_granularity_bytes l2_persisting_max_bytes l2_shared_by l3_bytes l3_caches
+    l3_shared_by line_bytes load_average max_blocks_per_sm max_samples max_threads_per_block
+    max_threads_per_sm max_warps_per_sm memory_bus_bits memory_bytes memory_clock_hz
+    memory_clock_max_hz memory_clock_peak_hz memory_limit_bytes mig min_samples module_loading
+    persistence_mode power_limit_watts power_watts registers_per_sm shared_bytes_per_block_optin
+    shared_bytes_per_sm sm_clock_hz sm_clock_max_hz sm_clock_measured_hz sm_count synthetic
+    temperature_celsius throttle_reasons throttled tsc_hz tsc_relative_spread visits warmups
+    warp_size
     """.split()  # noqa: SIM905  (names, a line of them)
 )
 """Facts of a model, of its state or of a plan; any other may identify one machine."""
