@@ -13,7 +13,6 @@
 #include <functional>
 #include <iterator>
 #include <map>
-#include <ranges>
 #include <sched.h>
 #include <set>
 #include <sstream>
@@ -153,7 +152,8 @@ Facts sharing_facts(const std::vector<int>& cpus, const fs::path& root) {
   Facts facts;
   for (const auto& [level, caches] : users) {
     const std::string name = level == 1 ? "l1d" : "l" + std::to_string(level);
-    facts[name + "_shared_by"] = std::ranges::max(caches | std::views::values);
+    facts[name + "_shared_by"] =
+        std::ranges::max_element(caches, {}, [](const auto& one) { return one.second; })->second;
     facts[name + "_caches"] = static_cast<std::int64_t>(caches.size());
   }
   return facts;
