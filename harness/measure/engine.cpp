@@ -124,6 +124,8 @@ class Launches {
     for (Slope& slope : experiment_.slopes) {
       if (slope.lengths.full.work == 0) slope.lengths = decided;
     }
+    discarded_ = 0;  // trials may be long: samples have a budget of their own
+    discarded_time_ = {};
   }
 
   void prepare() const {
