@@ -47,6 +47,9 @@ class Progress {
   void note(const std::string& text);
   /// Redraws; call it about once a second.
   void tick();
+  /// The sweep is complete: turns that are still expected, such as visits of cases that take long,
+  /// are not needed.
+  void complete() { total_ = done_; }
   /// Prints the last line and a newline.
   void finish();
 

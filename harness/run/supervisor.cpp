@@ -510,9 +510,10 @@ RunSummary supervise(const SuperviseOptions& options, RunFolder& folder, Progres
     }
     throw;
   }
-  progress.finish();
   const bool interrupted =
       timing.is_unfinished() || counting.is_unfinished() || tracing.is_unfinished();
+  if (!interrupted) progress.complete();
+  progress.finish();
   const bool incomplete = std::ranges::any_of(
       folder.cases(), [&](const Case& which) { return !folder.statuses().contains(which.id()); });
   RunSummary summary{

@@ -206,6 +206,15 @@ TEST_F(ProgressTest, CoversAllPhasesOfTheSweepInOneCountAndOneEstimate) {
   EXPECT_EQ(std::ranges::count(written_, '\n'), 0) << "one line for the whole sweep";
 }
 
+TEST_F(ProgressTest, EndsAtAllOfACompleteSweepWhereFewerTurnsWereNeeded) {
+  Progress progress{options(ProgressOptions::Style::terminal)};
+  progress.start(cases(1), 0, "", 2);
+  run(progress, nth(0), 1);
+  progress.complete();
+  progress.finish();
+  EXPECT_THAT(standing(), HasSubstr("1/1 100 %"));
+}
+
 TEST_F(ProgressTest, PrintsTheLastLineOfALogOnce) {
   Progress progress{options(ProgressOptions::Style::log)};
   progress.start(cases(1));
