@@ -336,7 +336,8 @@ def test_the_best_valid_row_of_any_operation_is_the_roof(tmp_path: Path) -> None
 
 def test_a_rate_beyond_its_limit_is_no_roof_where_another_is(tmp_path: Path) -> None:
     beyond = bandwidth("dram", 4.1e12, share=1.01, width=8)
-    found = shown(tmp_path, *ceilings(), beyond, *rung(1e13, at({"l2": 300})))
+    write = bandwidth("dram", 4.2e12, share=1.02, operation="write")
+    found = shown(tmp_path, *ceilings(), beyond, write, *rung(1e13, at({"l2": 300})))
     assert named(found, "DRAM, read").value == BANDWIDTHS["dram"]
 
 
