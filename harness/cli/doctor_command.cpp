@@ -18,7 +18,7 @@ void print(std::string_view part, const std::vector<Finding>& findings) {
   fmt::print("{}\n", part);
   for (const auto& finding : findings) {
     fmt::print("  {:<6}  {}: {}\n", marks.name_of(finding.state), finding.what, finding.detail);
-    if (!finding.mend.empty()) fmt::print("          mend: {}\n", finding.mend);
+    if (!finding.mend.empty()) fmt::print("          fix: {}\n", finding.mend);
   }
 }
 
