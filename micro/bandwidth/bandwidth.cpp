@@ -66,13 +66,14 @@ double cycles_of_round(const LaunchShape& shape, const GpuFacts& gpu) {
 /// Whole passes of each block, in the short launch too.
 void plan_rounds(Plan& plan, const GpuFacts& gpu) {
   const std::uint32_t unit = slope_parts * plan.passes;
-  const double rounds =
-      times_by_an_sm * timed_cycles / cycles_of_round(plan.shape, gpu) / plan.shape.waves;
-  const auto times =
+  // The first launch of a pair fetches the code, some 1000 cycles that the slope does not cancel.
+  const double times = plan.shape.level == Level::shared ? 2 * times_by_an_sm : times_by_an_sm;
+  const double rounds = times * timed_cycles / cycles_of_round(plan.shape, gpu) / plan.shape.waves;
+  const auto units =
       std::max(1U, static_cast<std::uint32_t>(std::lround(rounds / static_cast<double>(unit))));
   const std::uint32_t blocks = gpu.sms * plan.shape.blocks_per_sm * plan.shape.waves;
-  plan.lengths = {.brief = {.rounds = times * unit / slope_parts, .blocks = blocks},
-                  .full = {.rounds = times * unit, .blocks = blocks}};
+  plan.lengths = {.brief = {.rounds = units * unit / slope_parts, .blocks = blocks},
+                  .full = {.rounds = units * unit, .blocks = blocks}};
 }
 
 /// The shared memory a block requests so that exactly this many blocks fit on an SM.
