@@ -2,9 +2,9 @@
 
 mended_forms_test.py STRATA_ACCESS SOURCE_FOLDER [--write | unittest flags]
 
---write generates mended_originals.ptx with the nvcc here, and with STRATA_ACCESS a header that
-contains the optimized PTX: mended_originals.mended.inc.in and mended_originals.mended.ptx, which CMake
-puts together. The test compares the first only where nvcc is the release that wrote it.
+--write generates mended_originals.ptx with the nvcc here, and with STRATA_ACCESS the header of the
+optimized kernels: mended_originals.mended.inc.in, and mended_originals.mended.ptx, which CMake puts
+into it. The test compares the first only where nvcc is the release that wrote it.
 """
 
 from __future__ import annotations
