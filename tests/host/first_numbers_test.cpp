@@ -134,9 +134,9 @@ CaseRecord chase_in_l2(const std::string& cores, double cycles) {
 TEST(FirstNumbers, TakeTheLatencyOfL2OverAllSms) {
   EXPECT_EQ(
       first_numbers(context_of_a_gpu(), {chase_in_l2("one", 250), chase_in_l2("several", 280)}),
-      (std::vector<std::string>{"L2 latency                           280.0 cycles"}));
+      (std::vector<std::string>{"L2 latency                             280.0 cycles"}));
   EXPECT_EQ(first_numbers(context_of_a_gpu(), {chase_in_l2("one", 250)}),
-            (std::vector<std::string>{"L2 latency                  250.0 cycles (100 ns)"}));
+            (std::vector<std::string>{"L2 latency                    250.0 cycles (100 ns)"}));
 }
 
 TEST(FirstNumbers, AreNoneWithoutMeasurements) {
