@@ -72,6 +72,10 @@ struct RecordedRun {
 /// The same for benchmarks that are not registered.
 [[nodiscard]] std::string describe_benchmarks(const std::vector<Benchmark>& benchmarks);
 
+/// Prints items of a sweep that a device cannot run to standard error, one line for each. Without
+/// `each`: one line for all of a built-in sweep, since those are written for GPUs and CPUs.
+void print_dropped(const Sweep& sweep, const std::vector<DroppedItem>& dropped, bool each);
+
 /// Says what a file holds that was written.
 void print_written(const std::string& file, std::string_view summary);
 /// Prints `text` in lines of a page's width, broken between words, beside `label`, which stands in

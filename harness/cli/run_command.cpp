@@ -125,22 +125,6 @@ bool is_same_counting(const CounterPlan& then, const CounterPlan& now) {
   return std::ranges::equal(then.quantities, now.quantities, {}, meaning, meaning);
 }
 
-/// Prints one line per item of the sweep that this device cannot run. Built-in sweeps are written
-/// for GPUs and CPUs: without --dry-run they get one line for all.
-void report_dropped(const RunOptions& options, const Sweep& sweep,
-                    const std::vector<DroppedItem>& dropped) {
-  if (dropped.empty()) return;
-  if (options.dry_run || !is_builtin(sweep)) {
-    for (const auto& [what, reason] : dropped)
-      tell(fmt::format("dropped {}: {}", what, reason));
-  } else if (!options.quiet) {
-    tell(
-        fmt::format("{} benchmarks and values of sweep '{}' are not for this device: --dry-run "
-                    "lists them",
-                    dropped.size(), sweep.name));
-  }
-}
-
 /// The cases of the sweep on this backend, in canonical order; reports what is dropped. Throws
 /// DeviceUnavailable if there are none, UsageError if the filter matches none.
 std::vector<Case> cases_of(const Sweep& sweep, Backend backend, const RunOptions& options,
@@ -154,7 +138,8 @@ std::vector<Case> cases_of(const Sweep& sweep, Backend backend, const RunOptions
         "their ids",
         options.filter, all, sweep.name, to_string(backend))};
   }
-  report_dropped(options, sweep, dropped);
+  if (options.dry_run || !options.quiet || !is_builtin(sweep))
+    print_dropped(sweep, dropped, options.dry_run);
   if (!cases.empty()) return cases;
   throw DeviceUnavailable{
       fmt::format("{}: this device can run none of its cases; use another device, or another "

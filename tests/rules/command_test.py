@@ -648,6 +648,11 @@ class Command(unittest.TestCase):
         self.assertEqual(len(context["sweep"]["dropped"]), 3)
         self.assertIn("3 dropped", strata("run", "--resume", folder).stdout)
         self.assertEqual(strata("validate", folder).returncode, 0)
+        listed = strata("list", "--cases", str(sweep), "--backend", "host")
+        lists = ("bench", "--sweep", str(sweep), "--device", "host", "--benchmark_list_tests")
+        for answer in (listed, strata(*lists)) if has_bench() else (listed,):
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+            self.assertEqual([x for x in answer.stderr.splitlines() if x in expected], expected)
 
     def test_a_sweep_of_nothing_that_the_device_can_run_finds_no_device(self) -> None:
         sweep = self.sweep("  - benchmark: latency_vs_footprint\n    axes: {space: [texture]}\n")

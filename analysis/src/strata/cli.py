@@ -360,15 +360,17 @@ def make_ready(
 ) -> None:
     """Check a run, remove what identifies its owner, pack it, and print how to contribute it."""
     from strata.interop.submission import refuse_large, submit
+    from strata.report.headlines import valid_of
+    from strata.run.validate import validity
 
     refuse_large(run)
     loaded = load_run(run)
     made = submit(loaded, out, force=force)
-    context, valid = loaded.context, sum(row.valid for row in loaded.rows)
+    context, timed = loaded.context, valid_of(validity(loaded)[0])
     size = sum(file.stat().st_size for file in made.iterdir()) / 1e6
     _say(
-        f"{made}: sound, {len(loaded.cases)} cases, {len(loaded.rows)} rows, {valid} of them valid;"
-        f" {size:.1f} MB\n"
+        f"{made}: sound, {len(loaded.cases)} cases, {len(loaded.rows)} rows, {timed} of the timed "
+        f"ones valid; {size:.1f} MB\n"
         "It holds no host name, folder, argument or serial; a digest stands for the UUID.\n"
         "To contribute it to Strata:\n"
         f"  1. copy it to results/{context.device.slug}/{context.run} of a clone\n"

@@ -28,7 +28,7 @@ from strata.report.sentences import (
     walked,
 )
 from strata.run import Row, Run
-from strata.run.validate import validity
+from strata.run.validate import Validity, validity
 
 MOST = 10
 
@@ -286,9 +286,14 @@ def valid_rows(run: Run) -> Iterator[Headline]:
     invalid = timed.rows - timed.valid
     flagged = f"{invalid} flagged by a gate" if invalid else "no gate failed"
     beside = "".join(f"; {one.kind} {one.valid} of {one.rows}" for one in others if one.rows)
-    share = f" ({100 * timed.valid / timed.rows:.1f} %)" if timed.rows else ""
-    found = f"{timed.valid} of {timed.rows}{share}"
+    found = valid_of(timed)
     yield Headline("valid timed rows", (found,), (f"{flagged}{beside}",), trust=True)
+
+
+def valid_of(rows: Validity) -> str:
+    """`95 of 100 (95.0 %)`."""
+    share = f" ({100 * rows.valid / rows.rows:.1f} %)" if rows.rows else ""
+    return f"{rows.valid} of {rows.rows}{share}"
 
 
 def cases(run: Run) -> Iterator[Headline]:
