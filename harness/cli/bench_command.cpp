@@ -208,7 +208,8 @@ ExitCode bench(const BenchOptions& options, std::vector<std::string> words) {
   std::optional<DeviceLock> lock;  // listing names measures nothing
   if (!lists) lock = DeviceLock::acquire(device->identity());
   const auto cases = expand(sweep, device->backend(), benchmarks());
-  print_dropped(sweep, dropped_items(sweep, device->backend(), benchmarks()), /*each=*/lists);
+  if (lists || !is_builtin(sweep))
+    print_dropped(sweep, dropped_items(sweep, device->backend(), benchmarks()), /*each=*/lists);
   add_context(*device);
 
   bool settled = false;
