@@ -2,8 +2,8 @@
 
 STRATA_GPUS says which GPUs a node has: "0 1 2 3"; without it, the CPU is measured. docs/cluster.md
 says how to run the checks. Each job leaves its run folder in ReFrame's output, and the ten numbers
-of the run, its share of valid timed rows, its failed cases and whether counters could be read become
-ReFrame's performance variables. References and thresholds are in references.yaml.
+of the run, its share of valid timed rows, its failed cases and whether counters could be read
+become ReFrame's performance variables. References and thresholds are in references.yaml.
 """
 
 import json

@@ -88,7 +88,7 @@ def test_summary_gives_programs_the_same_numbers() -> None:
 
 def test_the_share_of_valid_rows_for_reframe_is_that_of_timed_rows() -> None:
     file = SOURCES.parents[1] / "sweeps/reframe/strata_checks.py"  # which needs ReFrame as a whole
-    parts = [
+    parts: list[ast.stmt] = [
         one
         for one in ast.parse(file.read_text(encoding="utf-8")).body
         if isinstance(one, ast.FunctionDef) and one.name in ("name_of", "numbers_of")

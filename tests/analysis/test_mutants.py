@@ -68,9 +68,13 @@ def test_each_mutant_has_a_name_of_its_own_a_place_and_its_tests() -> None:
 def test_the_table_of_the_manual_counts_the_mutants_of_each_area() -> None:
     text = (ROOT / "docs/trust.md").read_text(encoding="utf-8")
     row = r"^\| [^|\n]+ \| ((?:`\w+`(?:, )?)*) ?\| (\d+) \| (\d+) \|$"
-    *rows, (no_file, *of_all) = re.findall(row, text.partition("## Mutation tests")[2], re.MULTILINE)
+    *rows, (no_file, *of_all) = re.findall(
+        row, text.partition("## Mutation tests")[2], re.MULTILINE
+    )
     areas = [re.findall(r"\w+", files) for files, _, _ in rows]
-    assert sorted(sum(areas, [])) == sorted({one.area for one in MUTANTS})
+    assert sorted(file for files in areas for file in files) == sorted(
+        {one.area for one in MUTANTS}
+    )
     for of_row, (_, *counts) in zip([*areas, []], [*rows, (no_file, *of_all)], strict=True):
         found = [one for one in MUTANTS if one.area in of_row or not of_row]
         assert counts == [f"{len(found)}", f"{sum(bool(one.survives) for one in found)}"], of_row

@@ -454,8 +454,9 @@ def test_caches_stand_with_their_sources() -> None:
     behind = columns_of(table, "the one behind it")
     assert behind[f"V100 PCIe {reference.cite('jia2018volta')}"] == "≥\u00a064\u00a0KiB"
     assert behind[f"V100 PCIe {reference.cite('mt4g2026')}"] == ">\u00a064\u00a0KiB"
-    doubtful = columns_of(table, "L2 (by the driver)")[f"RTX 5080 {reference.cite('jarmusch2025blackwell')}"]
-    assert doubtful == "65\u00a0MiB (in doubt)"
+    doubtful = columns_of(table, "L2 (by the driver)")
+    name = f"RTX 5080 {reference.cite('jarmusch2025blackwell')}"
+    assert doubtful[name] == "65\u00a0MiB (in doubt)"
     assert len(table.rows) == 21
 
 

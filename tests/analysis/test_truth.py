@@ -352,7 +352,9 @@ def test_rows_of_earlier_builds_say_what_they_are(
         of_build("atomics", "atomic_latency", {"space": "shared"}),
         of_build("bandwidth", "bandwidth", DRAM, {"blocks": 4}),
         of_build("bandwidth", "bandwidth", DRAM | {"level": "l2"}, {"blocks": 5}),
-        of_build("layout_read", "warp_read_cycles", IN_L1, gates=CONTRADICTS, method="clock64_span"),
+        of_build(
+            "layout_read", "warp_read_cycles", IN_L1, gates=CONTRADICTS, method="clock64_span"
+        ),
         of_build("layout_read", "warp_read_cycles", IN_L1, method="clock64_mean"),
     ],
 )

@@ -123,8 +123,9 @@ def _context(run: Run) -> Iterator[str]:
 
 
 PLAN = {
-    "warmups": (0, 1000), "min_samples": (6, 100_000), "max_samples": (6, 100_000), "visits": (1, 100),
-    "relative_half_width": (0, 1), "seconds_per_case": (0, 86_400), "time_limit": (0, 86_400),
+    "warmups": (0, 1000), "min_samples": (6, 100_000), "max_samples": (6, 100_000),
+    "visits": (1, 100), "relative_half_width": (0, 1),
+    "seconds_per_case": (0, 86_400), "time_limit": (0, 86_400),
 }  # fmt: skip
 """Bounds of the numbers of a plan, as in harness/case/sweep.cpp."""
 

@@ -26,7 +26,7 @@ class Old(NamedTuple):
     says: bool = True
 
 
-def _recomputes_addresses(here: Here, row: Row) -> bool:
+def _recomputes_addresses(here: Here, _: Row) -> bool:
     """Builds from 1e4793b on, until they record that they do not.
 
     One recorded run of an older build is from a later time.
@@ -60,7 +60,8 @@ EIGHT_LOADS = 16384
 
 OLD = (
     Old("async_copy", {"method": "bulk", "measure": "latency"}, ("tile_latency",),
-        _recomputes_addresses, "the loop computes the tile's addresses again for each copy", False),
+        _recomputes_addresses, "the loop computes the tile's addresses again for each copy",
+        says=False),
     Old("async_copy", {"method": "registers", "measure": "bandwidth"},
         ("tile_cycles", "bandwidth", "bandwidth_per_sm"),
         _stores_early, "a thread stores after two or four loads, not after eight"),
@@ -70,7 +71,8 @@ OLD = (
     Old("bandwidth", {"level": "dram"}, ("bandwidth", "bandwidth_per_sm", "share_of_limit"),
         _has_turnover, "the start and end of blocks is timed, too"),
     Old("layout_read", {"residency": "l1"}, ("warp_read_cycles", "warp_read_time"),
-        _omits_wait, "warps' own clocks, which leave out the wait of those served later", False),
+        _omits_wait, "warps' own clocks, which leave out the wait of those served later",
+        says=False),
 )  # fmt: skip
 
 
