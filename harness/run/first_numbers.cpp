@@ -4,6 +4,7 @@
 #include "harness/record/statistics.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -277,6 +278,22 @@ std::string value_of(const FirstNumber& number, const NumberRow& row, const Numb
   return in_unit(row) + (second && second->is_valid ? fmt::format(" ({})", in_unit(*second)) : "");
 }
 
+/// Another benchmark than asked for, the share of a limit, and failed checks.
+std::string remark_on(const FirstNumber& number, const NumberRow& row) {
+  std::vector<std::string> parts;
+  const std::string& benchmark = row.record->which.benchmark;
+  if (!number.benchmark.empty() && benchmark != number.benchmark)
+    parts.push_back(fmt::format("by {}", benchmark));
+  if (row.is_valid && row.share_of_limit > 0)
+    parts.push_back(fmt::format("{:.0f} % of the limit", 100 * row.share_of_limit));
+  std::vector<Gate> checks = row.record->gates;
+  checks.push_back(row.measurement->noise);
+  for (const Gate& check : checks)
+    if (check.verdict == Verdict::failed)
+      parts.push_back(fmt::format("{}: {}", check.name, one_line(check.detail)));
+  return parts.empty() ? "" : fmt::format("  {}", fmt::join(parts, "; "));
+}
+
 }  // namespace
 
 std::vector<std::string> first_numbers(const RunContext& context,
@@ -290,19 +307,9 @@ std::vector<std::string> first_numbers(const RunContext& context,
       const auto other = choose(proven_reads(records, number.params.at("level")), number.choice);
       if (other && other->interval.low > row->interval.high) row = other;
     }
-    std::string remark;
-    if (number.benchmark == "bandwidth" && row->record->which.benchmark != number.benchmark)
-      remark = fmt::format("  by {}", row->record->which.benchmark);
-    if (row->is_valid && row->share_of_limit > 0)
-      remark = fmt::format("  {:.0f} % of the limit", 100 * row->share_of_limit);
-    std::vector<Gate> checks = row->record->gates;
-    checks.push_back(row->measurement->noise);
-    for (const Gate& check : checks)
-      if (check.verdict == Verdict::failed)
-        remark += fmt::format("{}{}: {}", remark.empty() ? "  " : "; ", check.name,
-                              one_line(check.detail));
     lines.push_back(fmt::format("{:<23}  {:>26}{}", number.label,
-                                row->is_valid ? value_of(number, *row, rows) : "invalid", remark));
+                                row->is_valid ? value_of(number, *row, rows) : "invalid",
+                                remark_on(number, *row)));
   }
   return lines;
 }
