@@ -87,6 +87,22 @@ NumberRows rows_of(const std::vector<CaseRecord>& records, const FirstNumber& nu
   return rows;
 }
 
+bool has_valid_row(const std::vector<CaseRecord>& records, const FirstNumber& number) {
+  return std::ranges::any_of(rows_of(records, number), &NumberRow::is_valid);
+}
+
+/// The latency of one SM depends on which SM the run chose, so that of all SMs is printed where it
+/// was measured.
+void prefer_all_sms(FirstNumber& latency, const std::vector<CaseRecord>& records) {
+  FirstNumber all = latency;
+  all.params["cores"] = "several";
+  all.beside = {};
+  const auto is_of_all = [](const NumberRow& row) {
+    return row.is_valid && row.param("cores") == "several";
+  };
+  if (std::ranges::any_of(rows_of(records, all), is_of_all)) latency = std::move(all);
+}
+
 /// Longer chains than this wait for address translation: the last footprint of `tlb` before a load
 /// takes 2.5 % (half the tolerance of plateaus.py) more cycles than from all shorter ones. Near the
 /// knee the analysis, which fits plateaus, may differ by a point. 0 if it was not measured.
@@ -127,6 +143,7 @@ std::vector<FirstNumber> table(const RunContext& context, const std::vector<Case
     const double reach = tlb_reach(records);
     latency("L1", "global_ca", 0, 16 << 10);
     latency("L2", "global_cg", 256 << 10, l2 / 4);
+    prefer_all_sms(numbers.back(), records);
     latency("DRAM", "global_cg", 2 * l2, reach > 0 && l2 > 0 ? reach : beyond * l2);
   } else {
     const double l3 = bytes("l3_bytes");
@@ -144,7 +161,11 @@ std::vector<FirstNumber> table(const RunContext& context, const std::vector<Case
                        Choice::highest,
                        {},
                        {{"level", level}, {"operation", "read"}}};
-    if (rows_of(records, number).empty()) number.benchmark = "bandwidth";
+    FirstNumber listed = number;
+    listed.benchmark = "bandwidth";
+    const bool has_rows = !rows_of(records, number).empty();
+    if (!has_rows || (!has_valid_row(records, number) && has_valid_row(records, listed)))
+      number = std::move(listed);
     numbers.push_back(std::move(number));
   }
   add("fp32 multiply-adds", "ceilings", "flops_per_second", Choice::highest, Words{},

@@ -65,6 +65,37 @@ TEST(FirstNumbers, PreferTheSearchOverShapesToTheHighestListedShape) {
                                       "DRAM bandwidth, reading                   4.00 TB/s"}));
 }
 
+TEST(FirstNumbers, TakeAListedShapeWhereTheSearchHasNoValidRow) {
+  RunContext context;
+  context.backend = Backend::cuda;
+  CaseRecord search = read_of("peak_bandwidth", "l2", 9e12);
+  search.gates = {{"limit", Verdict::failed, "beyond the limit"}};
+  EXPECT_EQ(first_numbers(context, {search, read_of("bandwidth", "l2", 8e12)}),
+            std::vector<std::string>{"L2 bandwidth, reading                     8.00 TB/s"});
+  EXPECT_EQ(first_numbers(context, {search}),
+            std::vector<std::string>{
+                "L2 bandwidth, reading                       invalid  limit: beyond the limit"});
+}
+
+CaseRecord chase_in_l2(const std::string& cores, double cycles) {
+  CaseRecord record = chase_of(1 << 20, cycles);
+  record.which.backend = Backend::cuda;
+  record.which.params["space"] = "global_cg";
+  record.which.params["cores"] = cores;
+  record.measurements.front().unit = "cycle";
+  return record;
+}
+
+TEST(FirstNumbers, PreferTheLatencyOfL2OverAllSms) {
+  RunContext context;
+  context.backend = Backend::cuda;
+  context.device.facts = {{"l2_bytes", std::int64_t{50 << 20}}};
+  EXPECT_EQ(first_numbers(context, {chase_in_l2("one", 280), chase_in_l2("several", 282)}),
+            std::vector<std::string>{"L2 latency                             282.0 cycles"});
+  EXPECT_EQ(first_numbers(context, {chase_in_l2("one", 280)}),
+            std::vector<std::string>{"L2 latency                    280.0 cycles (112 ns)"});
+}
+
 TEST(FirstNumbers, AreNoneWithoutMeasurements) {
   EXPECT_TRUE(first_numbers(context_of_a_cpu(), {}).empty());
 }
