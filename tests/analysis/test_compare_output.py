@@ -657,3 +657,17 @@ def test_the_page_of_two_devices_begins_with_their_map(tmp_path: Path) -> None:
     page = (tmp_path / "compare.html").read_text()
     assert page.count('aria-label="The levels of memory') == 1
     assert page.index('aria-label="The levels of memory') < page.index("<h2>")
+
+
+def test_a_warp_read_is_that_of_the_summary_by_one_set_of_cores() -> None:
+    def of(cores: str, case: int, cycles: float) -> Row:
+        return row("layout_read", case, [cycles] * 7, quantity="warp_read_cycles", unit="cycle",
+                   block_size=32, cores=cores, fields="all", layout="aoas", residency="dram",
+                   warps_per_sm=1)  # fmt: skip
+
+    runs = [
+        run_of([of("all", 0, 817 * by), of("one", 1, 806 * by)], name, device__slug=name)
+        for name, by in (("a", 1), ("b", 2))
+    ]
+    (group,) = devices.side_by_side(runs).groups
+    assert [one and one.value for one in group.lines[0][1]] == [817, 1634]
