@@ -87,10 +87,6 @@ NumberRows rows_of(const std::vector<CaseRecord>& records, const FirstNumber& nu
   return rows;
 }
 
-bool has_valid_row(const std::vector<CaseRecord>& records, const FirstNumber& number) {
-  return std::ranges::any_of(rows_of(records, number), &NumberRow::is_valid);
-}
-
 /// The latency of one SM depends on which SM the run chose, so that of all SMs is printed where it
 /// was measured.
 void prefer_all_sms(FirstNumber& latency, const std::vector<CaseRecord>& records) {
@@ -153,20 +149,12 @@ std::vector<FirstNumber> table(const RunContext& context, const std::vector<Case
     latency("L3", "memory", 2 * l2, std::max(l3 / 4, std::min(4 * l2, l3 / 2)));
     latency("DRAM", "memory", 2 * last, beyond * last);
   }
+  // Without the search of a GPU, other benchmarks may read faster: only the analysis compares them.
+  const std::string_view search = context.backend == Backend::cuda ? "peak_bandwidth" : "bandwidth";
   for (const auto& [name, level] :
        {std::pair{"L1", "l1"}, {"L2", "l2"}, {"L3", "l3"}, {"DRAM", "dram"}}) {
-    FirstNumber number{fmt::format("{} bandwidth, reading", name),
-                       "peak_bandwidth",
-                       "bandwidth",
-                       Choice::highest,
-                       {},
-                       {{"level", level}, {"operation", "read"}}};
-    FirstNumber listed = number;
-    listed.benchmark = "bandwidth";
-    const bool has_rows = !rows_of(records, number).empty();
-    if (!has_rows || (!has_valid_row(records, number) && has_valid_row(records, listed)))
-      number = std::move(listed);
-    numbers.push_back(std::move(number));
+    add(fmt::format("{} bandwidth, reading", name), search, "bandwidth", Choice::highest, Words{},
+        Params{{"level", level}, {"operation", "read"}});
   }
   add("fp32 multiply-adds", "ceilings", "flops_per_second", Choice::highest, Words{},
       Params{{"arithmetic", "fp32"}});

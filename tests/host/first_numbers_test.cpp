@@ -54,27 +54,14 @@ CaseRecord read_of(const std::string& benchmark, const std::string& level, doubl
   return record;
 }
 
-TEST(FirstNumbers, PreferTheSearchOverShapesToTheHighestListedShape) {
+TEST(FirstNumbers, TakeTheBandwidthsOfAGpuFromTheSearchOverShapesAlone) {
   RunContext context;
   context.backend = Backend::cuda;
   const auto numbers = first_numbers(
       context, {read_of("bandwidth", "l2", 9e12), read_of("peak_bandwidth", "l2", 8e12),
                 read_of("bandwidth", "dram", 4e12)});
   EXPECT_EQ(numbers,
-            (std::vector<std::string>{"L2 bandwidth, reading                     8.00 TB/s",
-                                      "DRAM bandwidth, reading                   4.00 TB/s"}));
-}
-
-TEST(FirstNumbers, TakeAListedShapeWhereTheSearchHasNoValidRow) {
-  RunContext context;
-  context.backend = Backend::cuda;
-  CaseRecord search = read_of("peak_bandwidth", "l2", 9e12);
-  search.gates = {{"limit", Verdict::failed, "beyond the limit"}};
-  EXPECT_EQ(first_numbers(context, {search, read_of("bandwidth", "l2", 8e12)}),
             std::vector<std::string>{"L2 bandwidth, reading                     8.00 TB/s"});
-  EXPECT_EQ(first_numbers(context, {search}),
-            std::vector<std::string>{
-                "L2 bandwidth, reading                       invalid  limit: beyond the limit"});
 }
 
 CaseRecord chase_in_l2(const std::string& cores, double cycles) {
