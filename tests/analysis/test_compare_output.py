@@ -107,12 +107,18 @@ def test_a_quiet_comparison_has_the_required_power(size: str, status: int, tmp_p
     assert ("It could have seen a change of" in done.stdout) == (status == 0)
 
 
-@pytest.mark.parametrize("size", ["much", "-2%", "2%%", "nan", "2000%"])
+@pytest.mark.parametrize("size", ["much", "-2%", "2%%", "nan", "2000%", "2"])
 def test_a_size_that_is_none_is_bad_input(size: str, tmp_path: Path) -> None:
     before, after = written(tmp_path, "before"), written(tmp_path, "after")
     done = strata("compare", before, after, f"--require-power={size}")
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_folder_of_runs_is_not_one_run() -> None:
+    done = strata("compare", COUNTED_RUN.parent)
+    assert done.returncode == 2
+    assert re.search("found a folder of [0-9]+ runs; expected one run folder", done.stderr)
 
 
 def test_devices_side_by_side_have_no_power() -> None:

@@ -23,7 +23,7 @@ from strata.report import headlines, map_text
 from strata.report.sentences import sentences
 from strata.roofline import verdicts
 from strata.roofline.table import table
-from strata.run import Run, RunError, one_line
+from strata.run import Run, RunError, load_context, one_line
 from strata.run.files import visible
 from strata.run.private import anonymous
 from strata.run.validate import findings, refuse_repeated, validity
@@ -204,6 +204,7 @@ def compare(
     from strata.compare.sections import show
 
     if len(runs) < 2 and not beside:
+        load_context(runs[0])  # a folder of runs has another remedy
         _fail("found one run; expected two or more, or published devices (--with)")
     names = list(dict.fromkeys(beside.split(","))) if beside else []
     try:
