@@ -5,6 +5,7 @@ above its roof (roofline), or a GPU is out (fleet); 2 bad input or usage, with o
 error that says why.
 """
 
+import errno
 import json
 import sys
 from collections.abc import Sequence
@@ -28,7 +29,7 @@ from strata.run.files import visible
 from strata.run.private import anonymous
 from strata.run.validate import findings, refuse_repeated, validity
 
-BAD_INPUT = 2
+LOST, BAD_INPUT = 1, 2
 ADD = "fleet add"
 UsageError: Any = typer.BadParameter.__mro__[1]
 """Of click, or of what typer has in its place."""
@@ -402,9 +403,9 @@ def _say(text: str, *, err: bool = False) -> None:
     typer.echo(visible(text), err=err)
 
 
-def _fail(message: str) -> NoReturn:
+def _fail(message: str, status: int = BAD_INPUT) -> NoReturn:
     _say(f"strata: {one_line(message)}", err=True)
-    sys.exit(BAD_INPUT)
+    sys.exit(status)
 
 
 def _print_table(run: Run) -> None:
@@ -443,4 +444,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except (ArithmeticError, ValueError) as error:
         _fail(f"the runs hold numbers that cannot be used ({error})")
     except OSError as error:
-        _fail(f"cannot write {error.filename or 'the files'}: {error.strerror}")
+        status = LOST if error.errno == errno.ENOSPC else BAD_INPUT
+        _fail(f"cannot write {error.filename or 'all output'}: {error.strerror}", status)
