@@ -175,7 +175,8 @@ def test_output_that_is_lost_has_the_exit_code_of_every_command(command: str) ->
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [sys.executable, "-P", "-m", "strata", command, str(HOST_RUN)],
-            env=os.environ | {"PYTHONPATH": f"{SOURCES}"}, stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+            env=os.environ | {"PYTHONPATH": f"{SOURCES}"}, stdout=full, stderr=subprocess.PIPE,
+            text=True, check=False,
         )  # fmt: skip
     told = "strata: cannot write all output: No space left on device\n"
     assert (done.returncode, done.stderr) == (1, told)
