@@ -307,8 +307,9 @@ access::Report report_of(const AccessOptions& options, std::span<const std::stri
   for (auto& one : launches) {
     const auto begin = std::chrono::steady_clock::now();
     const auto progress = [&](std::uint64_t instructions) {
-      fmt::print(stderr, "strata: {}: {:.2g} of at most {:.2g} warp instructions\n", one.file,
-                 static_cast<double>(instructions), static_cast<double>(options.budget));
+      fmt::print(stderr, "strata: {}: {:.2f} of at most {:.2f} × 10⁹ warp instructions\n", one.file,
+                 static_cast<double>(instructions) / 1e9,
+                 static_cast<double>(options.budget) / 1e9);
     };
     one.evaluation = evaluate(
         modules[one.launch.module], one.launch,

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -241,6 +242,25 @@ std::string counting_in_words(const RunCounts& counts, const CountersInfo& count
   return text;
 }
 
+/// "1034 of 1205 timed rows valid (85.8 %), 489 of 519 others": as `strata summary` counts them.
+std::string validity_in_words(const std::vector<CaseRecord>& records) {
+  std::array<std::size_t, 2> rows{};  // timed, others
+  std::array<std::size_t, 2> valid{};
+  for (const auto& record : records)
+    for (const auto& m : record.measurements) {
+      const std::size_t kind = m.provenance == Provenance::timed ? 0 : 1;
+      ++rows.at(kind);
+      valid.at(kind) += record.is_valid(m) ? 1 : 0;
+    }
+  const auto [timed, others] = rows;
+  std::string text = fmt::format("{} of {} timed rows valid", valid[0], timed);
+  if (timed > 0)
+    text += fmt::format(" ({:.1f} %)",
+                        100.0 * static_cast<double>(valid[0]) / static_cast<double>(timed));
+  if (others > 0) text += fmt::format(", {} of {} others", valid[1], others);
+  return text;
+}
+
 ExitCode finish(const RunSummary& summary, const RunFolder& folder, bool quiet) {
   const auto& c = summary.counts;
   // Without --quiet the progress display has shown them already.
@@ -259,13 +279,11 @@ ExitCode finish(const RunSummary& summary, const RunFolder& folder, bool quiet) 
   }
   if (const auto why = explain_disturbed_rows(context, records); !why.empty()) say(why);
   const std::size_t dropped = context.sweep.dropped.size();
-  say(fmt::format(
-      "{} measured, {} skipped, {} failed, {} still to do{}; {} of {} rows valid ({:.1f} %)"
-      "; {:.1f} s; {}",
-      c.measured, c.skipped, c.failed, c.missing,
-      dropped == 0 ? "" : fmt::format(", {} dropped from the sweep", dropped), c.valid_rows, rows,
-      rows == 0 ? 0.0 : 100.0 * static_cast<double>(c.valid_rows) / static_cast<double>(rows),
-      summary.seconds, counting_in_words(c, folder.context().counters)));
+  say(fmt::format("{} measured, {} skipped, {} failed, {} still to do{}; {}; {:.1f} s; {}",
+                  c.measured, c.skipped, c.failed, c.missing,
+                  dropped == 0 ? "" : fmt::format(", {} dropped from the sweep", dropped),
+                  validity_in_words(records), summary.seconds,
+                  counting_in_words(c, folder.context().counters)));
   if (const WorkLeft& left = summary.left; summary.state == RunState::interrupted) {
     say(
         fmt::format("interrupted with {} of {} cases unfinished: {} to time, {} further visits, {} "
@@ -474,7 +492,8 @@ void add_run(Command app, int& status, const std::vector<std::string>& command) 
              "what to count after timing: auto, none (also omits the phases of steps), or a "
              "comma-separated list of counter sets, files of sets and metrics",
              "LIST");
-  sub.flag("--dry-run", options->dry_run, "print the cases and their estimated cost, and exit");
+  sub.flag("--dry-run", options->dry_run,
+           "print the cases, their estimated cost, and what the device cannot run; then exit");
   sub.flag("--quiet", options->quiet, "do not show progress");
   sub.flag("--anonymous", options->anonymous,
            "omit what identifies this machine or its user from context.json");

@@ -187,6 +187,18 @@ def test_a_full_disk_is_one_line_that_names_a_file_and_leaves_none(tmp_path: Pat
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("command", ["summary", "validate"])
+def test_output_that_is_lost_has_the_exit_code_of_every_command(command: str) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "strata", command, str(HOST_RUN)],
+            env=os.environ | {"PYTHONPATH": f"{SOURCES}"}, stdout=full, stderr=subprocess.PIPE,
+            text=True, check=False,
+        )  # fmt: skip
+    told = "strata: cannot write all output: No space left on device\n"
+    assert (done.returncode, done.stderr) == (1, told)
+
+
 def test_a_missing_choice_lists_the_choices_in_one_line_without_escapes(tmp_path: Path) -> None:
     done = strata("export", tmp_path, "x")
     assert done.returncode == 2
