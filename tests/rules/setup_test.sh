@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Does set-up fetch only what is missing, and name what it cannot mend?
+# Does set-up fetch only what is missing, and name what it cannot fix?
 #
 # tools/setup.sh runs in a copy of the few files it needs, on a PATH that holds nothing but fakes and plain text tools.
 # Every fake that could fetch writes its call to a log. No network, no root, nothing outside a temporary folder.
@@ -136,7 +136,7 @@ echo 3 >"$box/state/missing-headers"
 touch "$box/state/no-network"
 setup 2 run
 says "cannot install libcli11-dev: apt-get update failed (no network?)"
-says "mend it with: apt-get update && apt-get install -y libcli11-dev"
+says "fix it with: apt-get update && apt-get install -y libcli11-dev"
 
 begin SaysThatThereIsNoAptGet
 echo 3 >"$box/state/missing-headers"
