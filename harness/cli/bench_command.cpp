@@ -59,14 +59,14 @@ void add_context(Device& device) {
 std::unique_ptr<CounterSource> open_asked_counters(const BenchOptions& options, const Sweep& sweep,
                                                    const DeviceRequest& device) {
   if (options.counters.empty()) return nullptr;
-  const auto asked = parse_counters(options.counters);
+  const auto counter_names = parse_counters(options.counters);
   // An outside profiler counts: this process opens no counters.
-  if (std::ranges::find(asked, "external") == asked.end()) {
+  if (std::ranges::find(counter_names, "external") == counter_names.end()) {
     const CounterSelection selection =
-        selection_of(asked, wanted_counter_sets(sweep, benchmarks()));
+        selection_of(counter_names, wanted_counter_sets(sweep, benchmarks()));
     return selection.wanted.empty() ? nullptr : open_device_counters(device, selection);
   }
-  if (asked.size() == 1) return open_external_counters();
+  if (counter_names.size() == 1) return open_external_counters();
   throw UsageError{
       "bench: --counters external cannot be combined with others: the external profiler chooses "
       "what is counted"};
