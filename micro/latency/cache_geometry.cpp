@@ -164,7 +164,7 @@ Found find_size(const Search& search, const LoadCycles& cycles, unsigned repetit
   constexpr std::uint64_t pieces = 12;  // of the bracket, for the step of the next, narrower window
   constexpr std::uint64_t below = 9;    // steps before the bracket
   constexpr std::uint64_t above = 7;    // steps after it
-  constexpr int most_moves = 5;         // of a window, if the change lies outside it
+  constexpr int most_moves = 5;         // of a window, if the change is outside it
   constexpr unsigned per_octave = 4;    // of the search for the first bracket
   constexpr std::size_t first = 4;      // positions of that search, which hit
   const auto scanned_at = [&](const std::vector<std::uint64_t>& footprints, unsigned times) {
@@ -199,7 +199,7 @@ Found find_size(const Search& search, const LoadCycles& cycles, unsigned repetit
       throw Skipped{
           fmt::format("a change at the end of the examined range, {} bytes", search.most)};
     }
-    // The least that a line that does not fit costs a lap. Half of it can be told from nothing.
+    // The minimum cost per lap of a line that does not fit. Half of it is distinguishable from 0.
     const double of_a_line =
         rise * static_cast<double>(search.stride) / static_cast<double>(fails) / 2;
     const double least = search.whole_laps ? of_a_line : coarse_share * rise;
@@ -216,7 +216,7 @@ Found find_size(const Search& search, const LoadCycles& cycles, unsigned repetit
                 fmt::format("between {} and {} bytes", footprints.front(), footprints.back()));
     }
     if (outcome == ChangeOutcome::none) {
-      // The change lies further up. Each move is larger than the last.
+      // The change is further up. Each move is larger than the last.
       const std::uint64_t by = (above * step) << static_cast<unsigned>(moves - 1);
       fits += by;
       fails += by;

@@ -119,7 +119,7 @@ struct Found {
                               const LoadCycles& cycles, unsigned repetitions);
 
 /// Lines and sectors are powers of two of bytes: throws Skipped where the median of the estimates
-/// is not, because a change point that lies a step off in all repetitions looks confident.
+/// is not, because a change point that is a step off in all repetitions looks confident.
 void require_power_of_two(Property property, const Found& found);
 
 /// In random order, trial t loads the first word at `place_of(t)` and one `distance_of(t)` bytes
