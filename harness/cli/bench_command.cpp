@@ -56,8 +56,9 @@ void add_context(Device& device) {
 
 /// The counters that --counters selects, opened before the device; null if the cases are to be
 /// timed. Throws CountersUnavailable.
-std::unique_ptr<CounterSource> open_asked_counters(const BenchOptions& options, const Sweep& sweep,
-                                                   const DeviceRequest& device) {
+std::unique_ptr<CounterSource> open_requested_counters(const BenchOptions& options,
+                                                       const Sweep& sweep,
+                                                       const DeviceRequest& device) {
   if (options.counters.empty()) return nullptr;
   const auto counter_names = parse_counters(options.counters);
   // An outside profiler counts: this process opens no counters.
@@ -197,7 +198,7 @@ ExitCode bench(const BenchOptions& options, std::vector<std::string> words) {
   (void)matcher("bench: --benchmark_filter", filter.substr(filter.starts_with('-') ? 1 : 0));
   const auto request = parse_device_request(options.device);
   std::unique_ptr<Device> device;  // opened last, destroyed last: the profiler uses it
-  const auto counters = open_asked_counters(options, sweep, request);
+  const auto counters = open_requested_counters(options, sweep, request);
   device = open_device(request);
   if (counters) {
     if (device->backend() == Backend::host) {

@@ -79,12 +79,12 @@ struct Served {
 Served served(const LoadCounts& net, const LoadPrediction& predicted) {
   // L2 counts a miss for every sector that it fetches, including the neighbour that was
   // not requested.
-  const double fetched_of_asked =
+  const double fetched_per_requested =
       predicted.fetched_sectors == 0
           ? 1
           : share(static_cast<double>(predicted.fetched_sectors),
                   static_cast<double>(predicted.sectors - predicted.repeated_sectors));
-  const double fetched = net.l2_sectors * fetched_of_asked;
+  const double fetched = net.l2_sectors * fetched_per_requested;
   Served all{.l1 = share(net.l1_hit_sectors, net.sectors),
              .reached = share(net.l2_sectors, net.sectors - net.l1_hit_sectors),
              .near = 1 - share(net.l2_miss_sectors, fetched),

@@ -76,7 +76,7 @@ struct LoadPrediction {
   std::uint64_t sectors = 0;
   std::uint64_t repeated_sectors = 0;  ///< touched just before by the same warp: hits in L1
   /// Sectors that L2 fetches if it holds none of them; 0: as many as requested. L2 counts a miss
-  /// for each sector that it fetches, including the neighbour that it fetches unasked.
+  /// for each sector that it fetches, including the neighbour that was not requested.
   std::uint64_t fetched_sectors = 0;
   /// Distinct sectors, where several loads share some: L2 or memory may serve the later loads. 0:
   /// all are distinct.
