@@ -179,7 +179,7 @@ struct Reported {
 /// Adds the size of a cache, or its line, and the reported value, to the session. Returns a
 /// footprint of half the size, whose loads all hit.
 std::uint64_t search(Session& session, Property property, const Search& where,
-                     const LineSearch& lines, const std::optional<Reported>& said,
+                     const LineSearch& lines, const std::optional<Reported>& reference,
                      const LoadCycles& cycles);
 
 /// A chain that the caller writes anew for each step of a search; the caller also makes the launch.
@@ -212,6 +212,6 @@ class Chains {
 
 /// Each launch uses another turn of `plan`: a sample is the cycles of all trials, then the clock.
 [[nodiscard]] Experiment describe_trials(Property property, const Neighbours& plan, int launches,
-                                         const std::optional<Reported>& said);
+                                         const std::optional<Reported>& reference);
 
 }  // namespace strata::cache_geometry
