@@ -121,9 +121,9 @@ std::string describe_benchmarks(const std::vector<Case>& cases) {
     described["rungs"] = ladder();
   }
   for (const Ladder& one : ladders()) {
-    const bool asked =
+    const bool is_listed =
         std::ranges::any_of(cases, [&](const Case& which) { return which.suite == one.suite; });
-    if (!asked || one.suite == "nbody") continue;  // its rungs have more than their stories
+    if (!is_listed || one.suite == "nbody") continue;  // its rungs have more than their stories
     for (const Story& story : one.stories) {
       described["ladders"][one.suite].push_back({{"name", story.name},
                                                  {"backend", to_string(story.backend)},

@@ -1,4 +1,4 @@
-// Each warp follows one chain: the sum of a group's 32 particles says which group comes next. One
+// Each warp follows one chain: the sum of a group's 32 particles encodes the next group. One
 // loop reads all four parts, so that they run the same instructions, and the slope between the two
 // timed parts contains nothing but reads.
 #include "harness/case/error.hpp"

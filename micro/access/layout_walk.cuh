@@ -21,7 +21,7 @@ struct Arrays {
 /// the same in every array, below 2^32 bytes.
 template <class L, std::size_t r, unsigned offset>
 __device__ __forceinline__ const float* address(const Arrays& arrays, std::uint32_t i) {
-  // Otherwise it lies at a fixed distance from the first read, which the load's immediate offset
+  // Otherwise it is at a fixed distance from the first read, which the load's immediate offset
   // covers.
   constexpr bool own_array = L::template first_word<std::size_t>(r, 0, group_size) !=
                              L::template first_word<std::size_t>(r, 0, 2 * group_size);

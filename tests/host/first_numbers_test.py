@@ -37,9 +37,9 @@ assert TEMPLATE["schema_version"] == 3
 
 def context(run: Path) -> str:
     """What the numbers depend on in the context of a run, in the present schema."""
-    told = json.loads((run / "context.json").read_bytes())
-    sweep = {**TEMPLATE["sweep"], "cases": told["sweep"]["cases"]}
-    kept = {name: told[name] for name in ("run", "backend", "device")}
+    recorded = json.loads((run / "context.json").read_bytes())
+    sweep = {**TEMPLATE["sweep"], "cases": recorded["sweep"]["cases"]}
+    kept = {name: recorded[name] for name in ("run", "backend", "device")}
     return json.dumps({**TEMPLATE, **kept, "sweep": sweep})
 
 

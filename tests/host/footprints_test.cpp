@@ -1,4 +1,4 @@
-// Footprints of a CPU's levels, from trees of files that stand for machines.
+// Footprints of a CPU's levels, from trees of files that describe machines.
 #include "harness/cpu/footprints.hpp"
 
 #include "harness/case/error.hpp"
