@@ -173,6 +173,12 @@ struct Repeated {
   std::size_t reported = 0;
 };
 
+/// A run of a built-in sweep reports nothing: it is written for GPUs and CPUs.
+void report_dropped(const Sweep& sweep, Backend backend, bool lists) {
+  if (lists || !is_builtin(sweep))
+    print_dropped(sweep, dropped_items(sweep, backend, benchmarks()), /*each=*/lists);
+}
+
 /// `words`: a name for argv[0], then the flags of Google Benchmark.
 ExitCode bench(const BenchOptions& options, std::vector<std::string> words) {
   const bool lists = std::ranges::any_of(
@@ -209,8 +215,7 @@ ExitCode bench(const BenchOptions& options, std::vector<std::string> words) {
   std::optional<DeviceLock> lock;  // listing names measures nothing
   if (!lists) lock = DeviceLock::acquire(device->identity());
   const auto cases = expand(sweep, device->backend(), benchmarks());
-  if (lists || !is_builtin(sweep))
-    print_dropped(sweep, dropped_items(sweep, device->backend(), benchmarks()), /*each=*/lists);
+  report_dropped(sweep, device->backend(), lists);
   add_context(*device);
 
   bool settled = false;

@@ -112,7 +112,7 @@ def test_nothing_that_is_half_dram_is_called_l2(tmp_path: Path) -> None:
     run = chip(tmp_path)
     latency, *_ = (one for one in told(headlines.headlines(run)) if one[0] == "L2 latency")
     assert latency[1] == "282.0 cycles"
-    assert latency[2].startswith("median of the SMs; a load: near part 290.0, far part 488.0")
+    assert latency[2].endswith("near 290.0, far 488.0, mean 389.0")
     said = "\n".join(words(run))
     assert "L2 282.0 cycles (median of the SMs)" in said
     assert (

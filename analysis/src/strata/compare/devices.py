@@ -375,7 +375,7 @@ PANELS = (
         _warp_reads, known=_LEVEL_NAMES,
     ),
     Panel(
-        "atomics_serial", "Atomics that the device serialises", "1/cycle", "higher",
+        "atomics_serial", "Serialised atomics", "1/cycle", "higher",
         _atomics(one=True), _device_cycles,
     ),
     Panel(
