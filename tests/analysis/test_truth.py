@@ -400,6 +400,7 @@ def test_validate_counts_what_fell(tmp_path: Path) -> None:
 
 
 INTERRUPTED = {
+    "nvidia-h200-20261128T133242Z-d153f73",
     "nvidia-h200-20261126T082009Z-12579b9", "nvidia-h200-20261126T111648Z-788744a",
     "nvidia-h200-20261126T155605Z-141f7c8",
 }  # fmt: skip
