@@ -278,7 +278,7 @@ std::string value_of(const FirstNumber& number, const NumberRow& row, const Numb
   return in_unit(row) + (second && second->is_valid ? fmt::format(" ({})", in_unit(*second)) : "");
 }
 
-/// Another benchmark than asked for, the share of a limit, and failed checks.
+/// Another benchmark than the usual one, the share of a limit, and failed checks.
 std::string remark_on(const FirstNumber& number, const NumberRow& row) {
   std::vector<std::string> parts;
   const std::string& benchmark = row.record->which.benchmark;

@@ -476,8 +476,8 @@ def test_cycles_of_a_time_stamp_counter_are_named() -> None:
         for name, unit in (("a", "tsc_cycle"), ("b", "cycle"))
     ]  # fmt: skip
     found = devices.side_by_side(two)
-    told = [line for line in found.warnings if "time-stamp" in line]
-    assert told == ["cycles of a are those of its time-stamp counter, not of a core"]
+    warnings = [line for line in found.warnings if "time-stamp" in line]
+    assert warnings == ["cycles of a are those of its time-stamp counter, not of a core"]
 
 
 def test_invalid_numbers_and_rates_without_a_clock_are_left_blank() -> None:

@@ -56,13 +56,13 @@ def items(run: Run) -> Sequence[Point]:
     reach = cache and cache.one
     for space, curve in curves(drawn).items():
         sizes, loads = [float(p.footprint) for p in curve], [p.row.value for p in curve]
-        said = {one.row.key: (at, one) for at, one in atlas.latencies(run, space).items()}
+        known = {one.row.key: (at, one) for at, one in atlas.latencies(run, space).items()}
         for found_at in plateaus.find(sizes, loads):
             on = curve[found_at.start : found_at.stop + 1]
             times = [point.seconds for point in on if point.seconds is not None]
             level = found_at.level, median(times) if times else None
             # A level of the hierarchy has the same latency here and everywhere else in the report.
-            for place, one in (said[p.row.key] for p in on if p.row.key in said):
+            for place, one in (known[p.row.key] for p in on if p.row.key in known):
                 level = one.shown.value, one.time.value if one.time else level[1]
                 if reach and place == "l2":
                     on = [p for p in on if p.footprint <= (reach.last.count("footprint") or 0)]
@@ -156,8 +156,8 @@ def chart(points: Sequence[Point]) -> c.Chart:
                 "center" if broad else "left", "top" if below else "bottom", boxed=True,
             ),
         ]  # fmt: skip
-    said = [EXPLAINED] if EVICTED in marked(points) else []
-    return replace(chase.chart(points, looks, 3.6, layers), below=said)
+    known = [EXPLAINED] if EVICTED in marked(points) else []
+    return replace(chase.chart(points, looks, 3.6, layers), below=known)
 
 
 def marked(points: Sequence[Point]) -> dict[str, float]:

@@ -65,8 +65,8 @@ def _counts(points: Sequence[Point]) -> list[str]:
         return []
     whole = [one for one in best_points(points).values() if one.fields == "all"]
     levels = c.grouped(whole, attrgetter("level"))
-    said = {level: plain(counts_by_layout(here)) for level, here in levels.items()}
-    return [f"{level_name(level)}: {words}." for level, words in said.items() if words]
+    counted_words = {level: plain(counts_by_layout(here)) for level, here in levels.items()}
+    return [f"{level_name(level)}: {words}." for level, words in counted_words.items() if words]
 
 
 def _most(points: Sequence[Point]) -> dict[str, float]:

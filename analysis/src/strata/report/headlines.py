@@ -194,8 +194,8 @@ def fp32_ceiling(run: Run) -> Iterator[Headline]:
 
 def _remark(limit: Sentence, best: atlas.Best) -> Sentence:
     """A limit, the benchmark of the rate, and a higher noisy rate."""
-    told = beside(best)
-    return (*limit, *((", ",) if limit and told else ()), *told)
+    note = beside(best)
+    return (*limit, *((", ",) if limit and note else ()), *note)
 
 
 def nbody(run: Run) -> Iterator[Headline]:

@@ -49,8 +49,8 @@ def _has_turnover(here: Here, row: Row) -> bool:
 
 def _omits_wait(here: Here, row: Row) -> bool:
     """By the clocks of warps, where rate and latency contradict Little's law."""
-    told = [gate.verdict for gate in here.case.gates if gate.name == "little"]
-    breaks = "unverified" in told or any(little(here))
+    verdicts = [gate.verdict for gate in here.case.gates if gate.name == "little"]
+    breaks = "unverified" in verdicts or any(little(here))
     return breaks and row.method == "clock64_mean"
 
 
