@@ -1,6 +1,6 @@
 #include "harness/measure/counts.hpp"
 
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/measure/experiment.hpp"
 #include "harness/record/gates.hpp"
 

@@ -1,6 +1,6 @@
 #include "harness/measure/engine.hpp"
 
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/record/gates.hpp"
 #include "harness/record/run_folder.hpp"
 #include "harness/record/statistics.hpp"

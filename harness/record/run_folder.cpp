@@ -1,9 +1,9 @@
 #include "harness/record/run_folder.hpp"
 
-#include "harness/case/error.hpp"
-#include "harness/case/ignored_signal.hpp"
-#include "harness/case/regular_file.hpp"
-#include "harness/case/text.hpp"
+#include "harness/base/error.hpp"
+#include "harness/base/ignored_signal.hpp"
+#include "harness/base/regular_file.hpp"
+#include "harness/base/text.hpp"
 #include "harness/record/measurements_csv.hpp"
 #include "harness/record/record_json.hpp"
 

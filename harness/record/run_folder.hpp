@@ -2,10 +2,10 @@
 // complete line, written before the next case begins, and survives any end of the run.
 #pragma once
 
+#include "harness/base/enum_words.hpp"
+#include "harness/base/unique_fd.hpp"
 #include "harness/case/case.hpp"
-#include "harness/case/enum_words.hpp"
 #include "harness/case/plan.hpp"
-#include "harness/case/unique_fd.hpp"
 #include "harness/record/device.hpp"
 #include "harness/record/measurement.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "fake_machine.hpp"
 #include "fakes.hpp"
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/measure/step_rows.hpp"
 #include "rows_of.hpp"
 

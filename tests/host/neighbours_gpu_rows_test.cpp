@@ -1,6 +1,6 @@
 // What a case of a rung on a GPU reports, from counts that are made up; and what its copies and
 // launches must come to, by hand.
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/record/run_folder.hpp"
 #include "nbody/neighbours/drawing.hpp"
 #include "nbody/neighbours/rung_experiment.hpp"

@@ -1,6 +1,6 @@
 #include "harness/record/run_folder.hpp"
 
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/record/record_json.hpp"
 #include "tests/host/temporary_folder.hpp"
 
