@@ -9,15 +9,18 @@ from typing import Any
 from msgspec.structs import replace
 
 from builders import GPU_RUN
+from strata.figures import AnyFigure
 from strata.figures._chart import Bars, Chart, Mark, Panel, Series, legend
 from strata.figures._draw import draw
 from strata.figures._figure import Figure
+from strata.figures._plot import Plot, published
 from strata.figures._sheet import Box, Shape, Sheet
 from strata.run import Row, Run, load_run
 
 
-def chart_of(figure: Figure[Any], run: Run) -> Chart:
+def chart_of(figure: AnyFigure, run: Run) -> Chart:
     """The chart of a run, which must have something to show."""
+    assert isinstance(figure, Figure)
     items = figure.items(run)
     assert items
     return figure.chart(items)
@@ -49,13 +52,18 @@ def labels(chart: Chart) -> list[str]:
     return [key.label for key in legend(chart)]
 
 
-def caption_of(figure: Figure[Any], run: Run) -> str:
+def caption_of(figure: AnyFigure, run: Run) -> str:
     """The caption in full, with what is invalid."""
+    if isinstance(figure, Plot):
+        return figure.full_caption(figure.data(run), run.context)
     return figure.full_caption(figure.items(run), run.context)
 
 
-def data_of(figure: Figure[Any], run: Run) -> Sequence[dict[str, str]]:
+def data_of(figure: AnyFigure, run: Run) -> Sequence[dict[str, str]]:
     """The lines of the data file."""
+    if isinstance(figure, Plot):
+        data = figure.data(run)
+        return list(csv.DictReader(StringIO(published(data).decode()))) if len(data) else []
     text = figure.data(figure.items(run)).decode()
     return list(csv.DictReader(StringIO(text)))
 

@@ -8,11 +8,12 @@ import pytest
 
 from builders import case, load, measurement
 from charts import caption_of, chart_of, check_drawing, data_of, labels, marks, panels, values
+from plots import labels_of, lines_of, plot_named, plotted, points_of
 from strata.figures._chart import Panel, Rule, Words
 from strata.figures.latency_vs_footprint import FIGURE
-from strata.figures.tlb import FIGURE as TLB
 from strata.model.plateaus import STEP
 
+TLB = plot_named("tlb")
 KIB = 1024
 SIZES = tuple(KIB * 4**power for power in range(12))
 CLOCK = 2e9
@@ -58,7 +59,7 @@ def words_of(panel: Panel) -> set[str]:
 def test_nothing_is_drawn_without_rows(tmp_path: Path) -> None:
     run = load(tmp_path, [case([measurement()], params={"layout": "aos"})])
     assert not FIGURE.items(run)
-    assert not TLB.items(run)
+    assert not TLB.has(run)
 
 
 def test_points_stand_at_their_footprint_by_the_clock_inside(tmp_path: Path) -> None:
@@ -206,13 +207,15 @@ def test_tlb_has_a_curve_for_each_allocation_and_stride(tmp_path: Path) -> None:
         for stride in (page, 2 * page)
         for allocation in ("malloc", "vmm")
     ]
-    chart = chart_of(TLB, load(tmp_path, lines))
-    assert [label.replace("\N{NO-BREAK SPACE}", " ") for label in labels(chart)] == [
-        f"{allocation}\na load every {every} MiB"
-        for every in (2, 4)
-        for allocation in ("cuMemMap", "cudaMalloc")
-    ]
-    assert len(values(panels(chart)[0])) == 24
+    with plotted(TLB, load(tmp_path, lines)) as figure:
+        assert [label.replace("\N{NO-BREAK SPACE}", " ") for label in labels_of(figure)] == [
+            f"{allocation}, a load every {every} MiB"
+            for every in (2, 4)
+            for allocation in ("cuMemMap", "cudaMalloc")
+        ]
+        assert [len(points_of(line)) for line in lines_of(figure)] == [6, 6, 6, 6]
+        assert figure.axes[0].get_yscale() == "linear"  # cycles of one magnitude begin at 0
+        assert figure.axes[0].get_ylim()[0] == 0
 
 
 def test_translations_of_a_cpu_are_named_by_their_pages(tmp_path: Path) -> None:

@@ -18,14 +18,19 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pytest
-from matplotlib.colors import to_rgb
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.figure import Figure as MplFigure
+from matplotlib.patches import Rectangle
 
 from charts import panels
 from compare_images import CHARTS
-from figure_images import drawings, figure_of, items_of
+from figure_images import drawings, figure_of, items_of, run_of
+from plots import plotted, points_of
 from strata.figures import _chart as c
-from strata.figures import nbody_stalls
+from strata.figures import _style, nbody_stalls
 from strata.figures._chart import Bars, Chart, Look, Rule, Series
+from strata.figures._plot import Plot
 
 EYES = {
     "all cones": np.eye(3),
@@ -79,11 +84,33 @@ class Seen(NamedTuple):
     shape: tuple[object, ...]
 
 
-def seen(chart: Chart) -> Iterator[set[Seen]]:
+def seen(chart: Chart | MplFigure) -> Iterator[set[Seen]]:
     """Of each panel, the colour and the shape of every series that is drawn."""
+    if isinstance(chart, MplFigure):
+        with _style.styled():  # "C0" is a colour of the style
+            yield from [seen_in(ax) for ax in chart.axes]
+        return
     for panel in panels(chart):
         layers = [one for one in panel.layers if isinstance(one, Series | Bars | Rule)]
         yield {Seen(one.look.colour, shape(one)) for one in layers}
+
+
+def seen_in(ax: Axes) -> set[Seen]:
+    """The same of a panel of Matplotlib."""
+    lines = {
+        Seen(
+            to_hex(one.get_color()),
+            (one.get_marker(), one.get_linestyle(), to_hex(one.get_markerfacecolor()) == "#ffffff"),
+        )
+        for one in ax.lines
+        if points_of(one)
+    }
+    bars = {
+        Seen(to_hex(one.get_facecolor()), ("bars", one.get_hatch()))
+        for one in ax.patches
+        if isinstance(one, Rectangle) and one in _style.tooltips
+    }
+    return lines | bars
 
 
 def shape(layer: Series | Bars | Rule) -> tuple[object, ...]:
@@ -96,7 +123,7 @@ def shape(layer: Series | Bars | Rule) -> tuple[object, ...]:
     return "series", look.marker, look.line, bool(look.marker) and look.hollow
 
 
-def pairs(chart: Chart, eyes: Collection[str] = EYES) -> list[tuple[float, str, str]]:
+def pairs(chart: Chart | MplFigure, eyes: Collection[str] = EYES) -> list[tuple[float, str, str]]:
     """The distances of all pairs that only colour distinguishes."""
     return [
         (distance(one.colour, other.colour, eyes), one.colour, other.colour)
@@ -107,9 +134,16 @@ def pairs(chart: Chart, eyes: Collection[str] = EYES) -> list[tuple[float, str, 
 
 
 @cache
-def charts() -> list[tuple[str, Chart]]:
+def charts() -> list[tuple[str, Chart | MplFigure]]:
     """Every figure of the tiny runs and of their comparisons."""
-    every = [(one.path.stem, figure_of(one).chart(items_of(one))) for one in drawings()]
+    every: list[tuple[str, Chart | MplFigure]] = []
+    for one in drawings():
+        figure = figure_of(one)
+        if isinstance(figure, Plot):
+            with plotted(figure, run_of(one.run)) as drawn:
+                every.append((one.path.stem, drawn))
+        else:
+            every.append((one.path.stem, figure.chart(items_of(one))))
     return every + [(f"compare {name}", chart()) for name, chart in CHARTS.items()]
 
 
@@ -126,7 +160,7 @@ def test_the_manual_states_the_smallest_distances() -> None:
     told = re.findall(r"^- with ([a-z ]+): ([\d.]+) apart \(`(\w+)`\)", text, re.MULTILINE)
     assert [eye for eye, *_ in told] == list(EYES)
     series = [
-        (name, replace(chart, rows=[[_without_guides(one) for one in panels(chart)]]))
+        (name, _without_guides(chart) if isinstance(chart, Chart) else chart)
         for name, chart in charts()
     ]
     for eye, said, figure in told:
@@ -136,8 +170,12 @@ def test_the_manual_states_the_smallest_distances() -> None:
     assert f"at least {LEAST:g};" in text
 
 
-def _without_guides(panel: c.Panel) -> c.Panel:
-    return replace(panel, layers=[one for one in panel.layers if not isinstance(one, Rule)])
+def _without_guides(chart: Chart) -> Chart:
+    rows = [
+        [replace(one, layers=[layer for layer in one.layers if not isinstance(layer, Rule)])]
+        for one in panels(chart)
+    ]
+    return replace(chart, rows=rows)
 
 
 def test_every_state_of_a_warp_is_told_apart() -> None:

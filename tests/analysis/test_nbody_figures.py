@@ -34,7 +34,9 @@ from strata.run import Run
 
 TERA = 1e12
 FIGURES: dict[str, Figure[Any]] = {
-    figure.name: figure for figure in figures.discover() if figure.name.startswith("nbody_")
+    figure.name: figure
+    for figure in figures.discover()
+    if figure.name.startswith("nbody_") and isinstance(figure, Figure)
 }
 OF_A_CPU = ("nbody_ladder", "nbody_accuracy", "nbody_waterfall", "nbody_thessaly_throughput")
 DRAWN = [(name, "gpu") for name in FIGURES] + [(name, "host") for name in OF_A_CPU]

@@ -140,7 +140,7 @@ def test_tags_are_closed(folder: Path) -> None:
 
 def test_figures_are_inline_and_beside_the_page(one: Path) -> None:
     run = load_run(GPU_RUN)
-    names = sorted(figure.name for figure in figures.discover() if figure.items(run))
+    names = sorted(figure.name for figure in figures.discover() if figure.has(run))
     assert {"bandwidth_vs_warps", "latency_vs_warps", "layout_latency"} <= set(names)
     assert Page(text(one)).tags["svg"] == len(names)
     assert Page(text(one)).tags["img"] == 0
@@ -417,7 +417,7 @@ def test_a_figure_that_fails_is_left_out_and_named(
         raise ArithmeticError("no <number>")
 
     sound = next(figure for figure in figures.discover() if figure.name == "layout_latency")
-    broken = replace(sound, name="broken", title="Broken", chart=fail)
+    broken = replace(sound, name="broken", title="Broken", caption=fail)
     monkeypatch.setattr(figures, "discover", lambda: [broken, sound])
     monkeypatch.setattr(drawing, "cores", lambda: cores)
     page = report.write([load_run(HOST_RUN)], tmp_path / "out").read_text("utf-8")

@@ -45,6 +45,10 @@ class Figure(Generic[Item]):
     both: Callable[[Run, Run], Sequence[Item]] | None = None
     beside: Callable[[Sequence[Run]], Sequence[Item]] | None = None
 
+    def has(self, run: Run) -> bool:
+        """Whether the run has anything to show."""
+        return bool(self.items(run))
+
     def valid(self, item: Item) -> bool:
         """Whether an item is valid."""
         own, row = getattr(item, "valid", None), self.row(item)

@@ -28,6 +28,14 @@ class Heading:
     title: str
     sources: Sequence[str]
 
+    def fitted_title(self, wide: float) -> list[str]:
+        """The lines of the title in a picture of this width in points."""
+        return _fitted(self.title, wide - 2 * EDGE, TITLE, bold=True)
+
+    def fitted_sources(self, wide: float) -> list[str]:
+        """The lines of the runs."""
+        return [line for one in self.sources for line in _fitted(one, wide - 2 * EDGE, SMALL)]
+
 
 def heading_of(title: str, runs: Sequence[Run]) -> Heading:
     """The heading of a picture of several runs: one line for each, its device first."""
@@ -38,9 +46,7 @@ def heading_of(title: str, runs: Sequence[Run]) -> Heading:
 
 def headed(sheet: Sheet, heading: Heading) -> Sheet:
     """The sheet with its heading added at the top; its content stays in place."""
-    room = sheet.width - 2 * EDGE
-    title = _fitted(heading.title, room, TITLE, bold=True)
-    told = [line for words in heading.sources for line in _fitted(words, room, SMALL)]
+    title, told = heading.fitted_title(sheet.width), heading.fitted_sources(sheet.width)
     first = Text(EDGE, 0, "\n".join(title), TITLE, across="left", up="top", bold=True)
     then = Text(EDGE, 0, "\n".join(told), SMALL, QUIET, "left", "top")
     top = sheet.height + EDGE + first.height + GAP + then.height + 2 * GAP

@@ -1,5 +1,6 @@
 """A chart as image files: matplotlib's renderers write the result of `_draw`."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import lru_cache
 from io import BytesIO
@@ -23,6 +24,7 @@ from strata.figures._pdf import Pixels, pdf
 from strata.figures._sheet import HATCH, POINT, Box, Dots, Shape, Sheet, Text, Thing
 from strata.figures._svg import svg
 
+FORMATS = ("png", "svg", "pdf")
 DPI = 160
 PNG_LEVEL = 2
 """Of deflate: a third of the time of the usual 6, and few more bytes of a drawing."""
@@ -40,13 +42,18 @@ def images(chart: Chart, heading: Heading | None = None) -> dict[str, bytes]:
     return files(headed(sheet, heading) if heading else sheet)
 
 
-def files(sheet: Sheet) -> dict[str, bytes]:
-    """The drawing as png, svg and pdf."""
+def files(sheet: Sheet, formats: Iterable[str] = FORMATS) -> dict[str, bytes]:
+    """The drawing in each format."""
 
     def image(thing: Thing) -> Pixels:
         return _painted(replace(sheet, things=[thing]), DPI)
 
-    return {"png": png(sheet), "svg": svg(sheet).encode(), "pdf": pdf(sheet, image)}
+    kinds: dict[str, Callable[[], bytes]] = {
+        "png": lambda: png(sheet),
+        "svg": lambda: svg(sheet).encode(),
+        "pdf": lambda: pdf(sheet, image),
+    }
+    return {name: kinds[name]() for name in formats}
 
 
 def png(sheet: Sheet, dpi: int = DPI) -> bytes:

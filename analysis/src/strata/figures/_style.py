@@ -1,0 +1,185 @@
+"""Shared by all figures: the style, axes of bytes and of numbers, hollow invalid marks, files."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from typing import Any, cast
+from weakref import WeakKeyDictionary
+
+import matplotlib.style
+import pandas as pd
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.container import BarContainer
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+from matplotlib.ticker import FuncFormatter, LogLocator
+from matplotlib.transforms import Bbox
+
+from strata.figures._heading import Heading
+from strata.model.units import size
+from strata.run import Row
+
+STYLE = Path(__file__).with_name("strata.mplstyle")
+POINT = 72.0
+LEVEL = {"shared": "#CC79A7", "l1": "#56B4E9", "l2": "#0072B2", "l3": "#009E73", "dram": "#D55E00"}
+GREY, QUIET = "#7a7a7a", "#595959"
+_METADATA: dict[str, dict[str, None]] = {
+    "png": {"Software": None},
+    "svg": dict.fromkeys(("Date", "Creator", "Format", "Type")),
+    "pdf": dict.fromkeys(("CreationDate", "Creator", "Producer")),
+}
+"""No dates and no program names: equal runs give equal files."""
+
+tooltips: WeakKeyDictionary[Artist, Sequence[Row | str]] = WeakKeyDictionary()
+"""Of artists: a row or words for each point of a line, for a bar one."""
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Matplotlib in our style alone, without the settings of its user."""
+    with matplotlib.style.context(STYLE, after_reset=True):
+        yield
+
+
+def bytes_axis(ax: Axes, label: str) -> None:
+    """A horizontal logarithmic axis of bytes, in powers of two."""
+    ax.set_xscale("log", base=2)
+    ticks = max(3, int(ax.get_window_extent().width / 46))
+    ax.xaxis.set_major_locator(LogLocator(base=2, numticks=ticks))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda at, _: size(at)))
+    ax.xaxis.set_minor_locator(LogLocator(base=2, numticks=60))
+    ax.xaxis.set_minor_formatter("")
+    ax.set_xlabel(label)
+
+
+def plain_log(ax: Axes, which: str = "y", digits: Sequence[float] = (1, 2, 5)) -> None:
+    """A logarithmic axis with plain numbers at 1, 2 and 5 of each decade."""
+    axis = getattr(ax, f"{which}axis")
+    getattr(ax, f"set_{which}scale")("log")
+    axis.set_major_locator(LogLocator(subs=digits))
+    axis.set_major_formatter(FuncFormatter(lambda at, _: f"{at:,.6g}"))
+    axis.set_minor_formatter("")
+
+
+def points(ax: Axes, data: pd.DataFrame, x: str, y: str, **look: Any) -> None:
+    """Valid points joined by a line; invalid ones hollow and not joined; all with a tooltip."""
+    good, bad = data[data.valid.astype(bool)], data[~data.valid.astype(bool)]
+    (line,) = ax.plot(good[x], good[y], **look)
+    hollow: dict[str, Any] = {
+        "mfc": "white",
+        "mec": line.get_color(),
+        "ls": "",
+        "ms": line.get_markersize(),
+    }
+    (marks,) = ax.plot(bad[x], bad[y], marker=line.get_marker(), **hollow)
+    hover(line, good)
+    hover(marks, bad)
+
+
+def bars(
+    ax: Axes, data: pd.DataFrame, names: str, values: str, words: str = "", **look: Any
+) -> BarContainer:
+    """Horizontal bars from the top down, invalid ones hollow, with their values beside them."""
+    drawn = ax.barh(range(len(data)), data[values], **{"height": 0.66, **look})
+    for bar, valid, row in zip(drawn, data.valid, data["_row"], strict=True):
+        hollow(bar, valid=valid)
+        hover(bar, [row])
+    ax.set_yticks(range(len(data)), [*data[names]])
+    ax.set_ylim(len(data) - 0.4, -0.6)
+    ax.grid(visible=False, axis="y")
+    ax.grid(axis="x")
+    if words:
+        ax.bar_label(drawn, [words.format(value) for value in data[values]], padding=4)
+        ax.margins(x=0.12)
+    return drawn
+
+
+def hollow(bar: Patch, *, valid: bool) -> None:
+    """Draw the bar of an invalid row as its dashed outline."""
+    if not valid:
+        bar.set(fc="white", ec=bar.get_facecolor(), ls="--", lw=1)
+
+
+def hover(artist: Artist, rows: pd.DataFrame | Iterable[Row | str]) -> None:
+    """Give a line or the patches of bars tooltips: a row or words for each of their points."""
+    tooltips[artist] = [*(rows["_row"] if isinstance(rows, pd.DataFrame) else rows)]
+
+
+def hits(figure: Figure) -> Iterator[tuple[Bbox, Row | str]]:
+    """The position of each tooltip in points from the lower left: a box, or one without size."""
+    scale = POINT / figure.dpi
+    for artist in figure.findobj(lambda one: one in tooltips):
+        rows = tooltips[artist]
+        if hasattr(artist, "get_xydata"):
+            places = artist.get_transform().transform(artist.get_xydata())
+            boxes = [Bbox([place, place]) for place in places]
+        else:
+            boxes = [artist.get_window_extent()] * len(rows)
+        for box, row in zip(boxes, rows, strict=True):
+            yield Bbox(box.get_points() * scale), row
+
+
+def legend_above(ax: Axes, **look: Any) -> None:
+    """The legend of the figure of a panel, above it, in as many columns as fit."""
+    figure = cast("Figure", ax.get_figure(root=True))
+    for columns in range(6, 0, -1):
+        drawn = figure.legend(loc="outside upper left", ncols=columns, **look)
+        if columns == 1 or drawn.get_window_extent().width <= figure.bbox.width:
+            return
+        drawn.remove()
+
+
+def pale(colour: str, share: float = 0.13) -> str:
+    """The colour on white."""
+    red, green, blue = (1 - share * (1 - part) for part in to_rgb(colour))
+    return to_hex((red, green, blue))
+
+
+def lay_out(figure: Figure) -> None:
+    """Place everything once, so that all files have the same layout."""
+    figure.set_dpi(POINT)
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    page = Bbox.from_extents(0, 0, *figure.get_size_inches())
+    for legend in figure.legends:  # stays where it is when a heading is added above
+        legend.set_bbox_to_anchor(page, transform=figure.dpi_scale_trans)
+
+
+@contextmanager
+def headed(figure: Figure, heading: Heading | None) -> Iterator[Bbox | None]:
+    """The area in inches to save, with the heading above the figure; None without one."""
+    if not heading:
+        yield None
+        return
+    wide, high = figure.get_size_inches()
+    look: dict[str, Any] = {"ha": "left", "va": "bottom", "transform": figure.dpi_scale_trans}
+    lines = "\n".join(heading.fitted_sources(POINT * wide))
+    foot = figure.text(0.06, high + 0.06, lines, size=7, color=QUIET, **look)
+    top = foot.get_window_extent().y1 / figure.dpi + 0.05
+    title = "\n".join(heading.fitted_title(POINT * wide))
+    head = figure.text(0.06, top, title, size=10, weight="bold", **look)
+    yield Bbox([[0, 0], [wide, head.get_window_extent().y1 / figure.dpi + 0.06]])
+    head.remove()
+    foot.remove()
+
+
+def saved(figure: Figure, suffix: str, area: Bbox | None = None, dpi: float | None = None) -> bytes:
+    """The figure as a file of this format."""
+    buffer = BytesIO()
+    look: dict[str, Any] = {} if dpi is None else {"dpi": dpi}
+    figure.savefig(buffer, format=suffix, metadata=_METADATA[suffix], bbox_inches=area, **look)
+    if suffix != "svg":
+        return buffer.getvalue()
+    # The style would hold for the whole page that shows the drawing, so it moves into the element.
+    text = re.sub(
+        r"\s*<(defs)>\s*<style.*?</style>\s*</\1>",
+        "",
+        buffer.getvalue().decode(),
+        count=1,
+        flags=re.DOTALL,
+    )
+    return text.replace("<svg ", '<svg stroke-linejoin="round" ', 1).encode()

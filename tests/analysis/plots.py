@@ -1,0 +1,87 @@
+"""What a figure drawn with Matplotlib shows, for tests."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import combinations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
+from matplotlib.text import Text
+
+from strata.figures import _style, named
+from strata.figures._plot import Plot
+from strata.run import Run
+
+
+@contextmanager
+def plotted(figure: Plot, run: Run, width: float | None = None) -> Iterator[Figure]:
+    """The figure of a run, laid out."""
+    with _style.styled():
+        yield figure.plot(figure.data(run), width)
+
+
+def texts_of(figure: Figure) -> list[Text]:
+    """The texts that are drawn: those of ticks outside an axis are not."""
+    hidden: set[Text] = set()
+    for ax in figure.findobj(Axes):
+        assert isinstance(ax, Axes)
+        for axis in (ax.xaxis, ax.yaxis):
+            shown = axis._update_ticks() if ax.axison else []  # type: ignore[union-attr]
+            for tick in (*axis.majorTicks, *axis.minorTicks):
+                hidden |= {tick.label1, tick.label2} if tick not in shown else set()
+    found = figure.findobj(lambda one: isinstance(one, Text) and one.get_visible())
+    return [
+        one
+        for one in found
+        if isinstance(one, Text) and one.get_text().strip() and one not in hidden
+    ]
+
+
+def check_texts_of(figure: Figure) -> None:
+    """All texts are inside the figure, and none is on another."""
+    boxes = [(text.get_window_extent(), text) for text in texts_of(figure)]
+    for box, text in boxes:
+        assert box.x0 > -1 and box.y0 > -1, text  # noqa: PT018
+        assert box.x1 < figure.bbox.x1 + 1 and box.y1 < figure.bbox.y1 + 1, text  # noqa: PT018
+    level = [(box, text) for box, text in boxes if text.get_rotation() % 90 == 0]
+    for (one, words), (two, others) in combinations(level, 2):
+        across = min(one.x1, two.x1) - max(one.x0, two.x0)
+        assert across < 1 or min(one.y1, two.y1) - max(one.y0, two.y0) < 1, (words, others)
+
+
+def points_of(line: Line2D) -> list[tuple[float, float]]:
+    """The points of a line."""
+    return [(float(x), float(y)) for x, y in np.asarray(line.get_xydata())]
+
+
+def lines_of(figure: Figure) -> list[Line2D]:
+    """The lines with points in the panels, legends and ticks left out."""
+    return [one for ax in figure.axes for one in ax.lines if len(points_of(one))]
+
+
+def bars_of(figure: Figure) -> list[Rectangle]:
+    """The bars of all panels."""
+    return [one for ax in figure.axes for one in ax.patches if isinstance(one, Rectangle)]
+
+
+def silent_of(figure: Figure) -> list[str]:
+    """Lines with markers and bars that have no tooltip."""
+    marked = [one for one in lines_of(figure) if one.get_marker() not in ("None", "", None)]
+    return [f"{one}" for one in (*marked, *bars_of(figure)) if one not in _style.tooltips]
+
+
+def plot_named(name: str) -> Plot:
+    """A registered figure."""
+    found = named(name)
+    assert isinstance(found, Plot)
+    return found
+
+
+def labels_of(figure: Figure) -> list[str]:
+    """The words of all legends."""
+    own = [ax.get_legend() for ax in figure.axes]
+    legends = [*figure.legends, *(one for one in own if one)]
+    return [text.get_text() for legend in legends for text in legend.get_texts()]
