@@ -40,14 +40,14 @@ def texts_of(figure: Figure) -> list[Text]:
     ]
 
 
-def check_texts_of(figure: Figure) -> None:
-    """All texts are inside the figure, and none is on another."""
+def check_texts_of(figure: Figure, *, apart: bool = True) -> None:
+    """All texts are inside the figure, and none is on another unless they need not be `apart`."""
     boxes = [(text.get_window_extent(), text) for text in texts_of(figure)]
     for box, text in boxes:
         assert box.x0 > -1 and box.y0 > -1, text  # noqa: PT018
         assert box.x1 < figure.bbox.x1 + 1 and box.y1 < figure.bbox.y1 + 1, text  # noqa: PT018
     level = [(box, text) for box, text in boxes if text.get_rotation() % 90 == 0]
-    for (one, words), (two, others) in combinations(level, 2):
+    for (one, words), (two, others) in combinations(level if apart else [], 2):
         across = min(one.x1, two.x1) - max(one.x0, two.x0)
         assert across < 1 or min(one.y1, two.y1) - max(one.y0, two.y0) < 1, (words, others)
 
@@ -60,6 +60,18 @@ def points_of(line: Line2D) -> list[tuple[float, float]]:
 def lines_of(figure: Figure) -> list[Line2D]:
     """The lines with points in the panels, legends and ticks left out."""
     return [one for ax in figure.axes for one in ax.lines if len(points_of(one))]
+
+
+def hollow_of(ax: Axes) -> list[tuple[float, float]]:
+    """The points of a panel that are drawn hollow: the invalid ones."""
+    hollow = [one for one in ax.lines if one.get_markerfacecolor() == "white"]
+    return [point for one in hollow for point in points_of(one)]
+
+
+def rules_of(ax: Axes) -> list[Line2D]:
+    """The dashed or dotted lines across a panel, without markers."""
+    plain = [one for one in ax.lines if one.get_marker() in ("None", "")]
+    return [one for one in plain if one.get_linestyle() in ("--", ":") and len(points_of(one)) == 2]
 
 
 def bars_of(figure: Figure) -> list[Rectangle]:

@@ -65,7 +65,7 @@ def test_a_figure_fits_a_column_and_a_page(name: str, width: float) -> None:
     for run in filter(figure.has, map(run_of, RUNS)):
         with plotted(figure, run, width) as drawn:
             if width == 7 or len(drawn.axes) == 1:  # several panels side by side need a page
-                check_texts_of(drawn)
+                check_texts_of(drawn, apart=width == 7)
             assert drawn.get_figwidth() == width
 
 

@@ -126,10 +126,17 @@ def hits(figure: Figure) -> Iterator[tuple[Bbox, Row | str]]:
 def legend_above(ax: Axes, **look: Any) -> None:
     """The legend of the figure of a panel, above it, in as many columns as fit."""
     figure = cast("Figure", ax.get_figure(root=True))
-    for columns in range(6, 0, -1):
+    columns = 6
+    while True:
         drawn = figure.legend(loc="outside upper left", ncols=columns, **look)
-        if columns == 1 or drawn.get_window_extent().width <= figure.bbox.width:
+        entries, wide = len(drawn.get_texts()), drawn.get_window_extent().width
+        rows = -(-entries // columns)
+        if (full := -(-entries // max(rows, 1))) < columns:
+            columns = full  # the same number of rows, evenly filled
+        elif columns == 1 or wide <= figure.bbox.width:
             return
+        else:
+            columns -= 1
         drawn.remove()
 
 
