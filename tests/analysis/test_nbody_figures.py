@@ -1,13 +1,15 @@
 """The figures of the n-body ladder: marks, hollow marks, overlaps, captions."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
+from matplotlib.figure import Figure as MplFigure
 
 import ladder_run
 from builders import case, count, load2
@@ -23,13 +25,20 @@ from charts import (
     values,
 )
 from ladder_run import GALAXIES, SINGLE, SMALL, rung_case, rung_counts, some
+from plots import (
+    bars_of,
+    check_texts_of,
+    hollow_of,
+    lines_of,
+    plot_named,
+    plotted,
+    points_of,
+)
 from strata import figures
-from strata.figures import nbody_accuracy, nbody_along, nbody_gravit, nbody_waterfall
-from strata.figures._chart import Bars, Panel, Rule, Series
+from strata.figures import _style, nbody_accuracy, nbody_along, nbody_gravit, nbody_waterfall
+from strata.figures._chart import Panel
 from strata.figures._figure import Figure
 from strata.ladder import seeds
-from strata.ladder.best import common_size
-from strata.ladder.rungs import size
 from strata.run import Run
 
 TERA = 1e12
@@ -38,7 +47,8 @@ FIGURES: dict[str, Figure[Any]] = {
     for figure in figures.discover()
     if figure.name.startswith("nbody_") and isinstance(figure, Figure)
 }
-OF_A_CPU = ("nbody_ladder", "nbody_accuracy", "nbody_waterfall", "nbody_thessaly_throughput")
+LADDER = plot_named("nbody_ladder")
+OF_A_CPU = ("nbody_accuracy", "nbody_waterfall", "nbody_thessaly_throughput")
 DRAWN = [(name, "gpu") for name in FIGURES] + [(name, "host") for name in OF_A_CPU]
 each_drawn = pytest.mark.parametrize(("name", "which"), DRAWN)
 
@@ -73,28 +83,47 @@ def test_every_text_lies_on_the_canvas_and_none_on_another(name: str, which: str
 # --- the ladder -----------------------------------------------------------------------------------
 
 
+@contextmanager
+def drawn_ladder(run: Run) -> Iterator[MplFigure]:
+    """The ladder of a run, its texts in place."""
+    with plotted(LADDER, run) as figure:
+        check_texts_of(figure)
+        yield figure
+
+
+def marks_of(figure: MplFigure) -> dict[str, list[tuple[float, float]]]:
+    """The valid marks of each kind: their rates and places."""
+    return {
+        f"{line.get_label()}": points_of(line)
+        for line in lines_of(figure)
+        if not f"{line.get_label()}".startswith("_")
+    }
+
+
+def beside_bars(figure: MplFigure) -> list[str]:
+    """The words to the right of the bars, from the top down."""
+    return [text.get_text() for text in figure.axes[0].texts]
+
+
 def test_a_bar_for_each_rung_and_a_mark_for_each_published_rate() -> None:
-    (panel,) = stored("nbody_ladder")
-    steps = FIGURES["nbody_ladder"].items(run_of("gpu"))
-    assert "several_gpus" not in [step.rung for step in steps]
-    assert values(panel, common_size(steps)) == pytest.approx(
-        [step.row.value / TERA for step in steps]
-    )
+    data = LADDER.data(run_of("gpu"))
+    assert "several_gpus" not in [*data.rung]
     # At 65 536 bodies, as all rungs, which have the larger system as a mark.
-    assert {size(step.row) for step in steps} == {(1, 65536)}
-    assert values(panel, "524\u202f288 bodies") == pytest.approx(
-        [step.second.value / TERA for step in steps if step.second]
-    )
-    assert values(panel, "others' code") == [1.778, 1.03]
-    assert len(values(panel, "many systems")) == len(steps)
-    assert len(values(panel, "issue limit")) == len([step for step in steps if step.limit])
-    assert [layer.at for layer in panel.layers if isinstance(layer, Rule)] == pytest.approx(
-        [ladder_run.ISSUED / 13.25 / TERA, ladder_run.ISSUED / 8.875 / TERA]
-    )
-    names = list(panel.places.names or ())
-    assert names[:2] == ["naive", "tiled"]
-    assert names[-2:] == ["NVIDIA's sample", "CUDA Handbook"]
-    assert panel.values.label == "interactions (10¹²/s)"
+    assert {(row.systems, row.bodies) for row in data.itertuples()} == {("1", "65536")}
+    with drawn_ladder(run_of("gpu")) as figure:
+        (ax,) = figure.axes
+        rates = [bar.get_width() for bar in bars_of(figure)]
+        assert rates == pytest.approx([*(data.interactions_per_second / TERA)])
+        found = marks_of(figure)
+        wanted = data.other_size_interactions_per_second.dropna() / TERA
+        assert [x for x, _ in found["524\u202f288 bodies"]] == pytest.approx([*wanted])
+        assert [x for x, _ in found["others' code"]] == [1.778, 1.03]
+        assert len(found["many systems"]) == len(data)
+        assert len(found["issue limit"]) == data.issue_limit.notna().sum()
+        names = [label.get_text() for label in ax.get_yticklabels()]
+        assert names[:2] == ["naive", "tiled"]
+        assert names[-2:] == ["NVIDIA's sample", "CUDA Handbook"]
+        assert ax.get_xlabel() == "interactions (10¹²/s)"
 
 
 def test_the_other_size_that_most_rungs_have_is_a_mark(tmp_path: Path) -> None:
@@ -105,58 +134,45 @@ def test_the_other_size_that_most_rungs_have_is_a_mark(tmp_path: Path) -> None:
         for rate, place in ((1e12, SINGLE), (0.9e12, SMALL), (0.5e12, third))
         if (rung, place) != ("tiled", third)
     ]
-    figure, run = FIGURES["nbody_ladder"], some(tmp_path, *lines)
-    (panel,) = panels(chart_of(figure, run))
-    assert values(panel, "65\u202f536 bodies") == pytest.approx([0.9, 0.9], rel=0.01)
-    assert "Diamonds: 65\u202f536 bodies." in caption_of(figure, run)
+    run = some(tmp_path, *lines)
+    with drawn_ladder(run) as figure:
+        found = [x for x, _ in marks_of(figure)["65\u202f536 bodies"]]
+        assert found == pytest.approx([0.9, 0.9], rel=0.01)
+    assert "Diamonds: 65\u202f536 bodies." in caption_of(LADDER, run)
 
 
 def test_other_cases_stand_in_lanes_of_their_bar_and_hide_nothing() -> None:
-    (panel,) = stored("nbody_ladder")
-    lanes = {
-        label: {round(mark.place % 1, 9) for mark in marks(panel, label)}
-        for label in ("65\u202f536 bodies", "524\u202f288 bodies", "many systems")
-    }
-    (bar,), (second,), (many,) = lanes.values()
-    (bars,) = (layer for layer in panel.layers if isinstance(layer, Bars))
-    assert bar == 0
-    assert second == pytest.approx(1 - many)
-    assert 0.1 < many < bars.thick / 2
-    filled = [layer.look for layer in panel.layers if isinstance(layer, Series | Bars)][:3]
-    assert not any(look.hollow for look in filled)  # what is hollow is invalid
+    with drawn_ladder(run_of("gpu")) as figure:
+        found = marks_of(figure)
+        lanes = [
+            {round(y % 1, 9) for _, y in found[label]}
+            for label in ("524\u202f288 bodies", "many systems")
+        ]
+        (second,), (many,) = lanes
+        assert second == pytest.approx(1 - many)
+        assert 0.1 < many < bars_of(figure)[0].get_height() / 2
+        assert hollow_of(figure.axes[0])[2:] == []  # but what others published
 
 
-def test_the_axis_ends_at_the_best_rate_and_a_far_limit_is_told_at_its_edge() -> None:
-    figure = FIGURES["nbody_ladder"]
-    steps = figure.items(run_of("gpu"))
-    every = [row for step in steps for row in (step.row, step.other, step.second) if row]
-    best = max(row.value for row in every)
-    top = max((step for step in steps if step.limit), key=lambda step: step.limit.value)
-    far, near = (
-        [step._replace(limit=replace(step.limit, value=times * best)) if step is top else step
-         for step in steps] for times in (1.6, 1.2)
-    )  # fmt: skip
-    for found, ends in ((far, 1.1), (near, 1.3)):
-        chart = figure.chart(found)
-        (panel,) = panels(chart)
-        assert panel.values.limits
-        assert panel.values.limits[1] < ends * best / TERA
-        check_drawing(chart)
-        heads = [layer for layer in panel.layers
-                 if isinstance(layer, Series) and layer.look.marker == ">"]  # fmt: skip
-        told = [text for text in beside(panel) if text.endswith(f"limit {1.6 * best / TERA:.2f})")]
-        assert len(told) == sum(len(layer.marks) for layer in heads)
-        assert bool(heads) == (found is far)
-        assert ("Arrowheads" in figure.caption(found)) == (found is far)
-        assert all(mark.value < panel.values.limits[1] for layer in heads for mark in layer.marks)
+def test_a_limit_far_beyond_all_rates_is_words_beside_its_bar() -> None:
+    data = LADDER.data(run_of("gpu"))
+    top = data.issue_limit.astype(float).max()
+    with _style.styled():
+        drawn = len(marks_of(LADDER.plot(data))["issue limit"])
+        closer = data.copy()
+        closer.attrs = {**data.attrs, "reach": 0.99 * top}
+        assert len(marks_of(LADDER.plot(closer))["issue limit"]) < drawn
+    assert "in brackets." in LADDER.caption(closer).partition("Limits far beyond")[2]
+    assert "Limits far beyond" not in LADDER.caption(data)
 
 
 def test_each_step_stands_beside_its_bar() -> None:
-    words = beside(*stored("nbody_ladder"))
-    assert any("× register banks   (" in text for text in words)
-    assert any(text.endswith("(8 a thread, 4 warps)") for text in words)
-    assert any(text.endswith("(soaoas)") for text in words)
-    assert words[-1] == "1.03   (65\u202f536 bodies)"
+    with drawn_ladder(run_of("gpu")) as figure:
+        words = beside_bars(figure)
+        assert any("× register banks   (" in text for text in words)
+        assert any(text.endswith("(8 a thread, 4 warps)") for text in words)
+        assert any(text.endswith("(soaoas)") for text in words)
+        assert words[-1] == "1.03   (65\u202f536 bodies)"
 
 
 def test_one_of_several_gpus_is_no_rung(tmp_path: Path) -> None:
@@ -164,17 +180,15 @@ def test_one_of_several_gpus_is_no_rung(tmp_path: Path) -> None:
         rung_case("naive", 1e12, SINGLE, layout="aos"),
         *(rung_case("several_gpus", n * 1e12, SINGLE, layout="soaoas", gpus=n) for n in (1, 2)),
     ]
-    figure = FIGURES["nbody_ladder"]
-    assert [step.rung for step in figure.items(some(tmp_path, *lines[:2]))] == ["naive"]
-    assert [step.rung for step in figure.items(some(tmp_path / "b", *lines))] == ["naive"]
+    assert [*LADDER.data(some(tmp_path, *lines[:2])).rung] == ["naive"]
+    assert [*LADDER.data(some(tmp_path / "b", *lines)).rung] == ["naive"]
 
 
 def test_a_cpu_is_measured_by_its_serial_rung() -> None:
-    (panel,) = stored("nbody_ladder", "host")
-    assert panel.values.label == "interactions (10⁹/s)"
-    assert [text.count("serial") for text in beside(panel)] == [0, 1, 1, 1, 1, 1]
-    assert not [layer for layer in panel.layers if isinstance(layer, Rule)]
-    assert "Strokes" not in caption_of(FIGURES["nbody_ladder"], run_of("host"))
+    with drawn_ladder(run_of("host")) as figure:
+        assert figure.axes[0].get_xlabel() == "interactions (10⁹/s)"
+        assert [text.count("serial") for text in beside_bars(figure)] == [0, 1, 1, 1, 1, 1]
+    assert "Strokes" not in caption_of(LADDER, run_of("host"))
 
 
 @pytest.mark.parametrize(
@@ -190,9 +204,8 @@ def test_a_serial_rung_of_another_size_or_that_is_invalid_measures_nothing(
             for rung in ("openmp", "cpu_soa")
         ),
     ]
-    run = load2(tmp_path, lines, backend="host")
-    *_, words = (one for one in beside(*panels(chart_of(FIGURES["nbody_ladder"], run))) if one)
-    assert words.endswith("× openmp")
+    with drawn_ladder(load2(tmp_path, lines, backend="host")) as figure:
+        assert beside_bars(figure)[-1].endswith("× openmp")
 
 
 def test_an_invalid_rung_is_hollow_and_another_size_is_told(tmp_path: Path) -> None:
@@ -202,10 +215,11 @@ def test_an_invalid_rung_is_hollow_and_another_size_is_told(tmp_path: Path) -> N
         rung_case("tiled", 2e12, SINGLE, layout="aos"),
         rung_case("one_launch", 3e12, SINGLE, noise="failed", layout="aos"),
     )
-    (panel,) = panels(chart_of(FIGURES["nbody_ladder"], run))
-    assert len(values(panel, valid=False)) == 1
-    assert "(65\u202f536 bodies)" in beside(panel)[0]
-    words = caption_of(FIGURES["nbody_ladder"], run).replace("\u202f", " ")
+    with drawn_ladder(run) as figure:
+        hollow = [bar for bar in bars_of(figure) if bar.get_facecolor() == (1, 1, 1, 1)]
+        assert [bar.get_linestyle() for bar in hollow] == ["--"]
+        assert "(65\u202f536 bodies)" in beside_bars(figure)[0]
+    words = caption_of(LADDER, run).replace("\u202f", " ")
     assert "Of another size: naive 65 536 bodies." in words
     assert "Invalid, drawn hollow (1): one launch." in words
 
@@ -221,12 +235,12 @@ def test_long_words_find_room(tmp_path: Path) -> None:
             for place in (SMALL, SINGLE)
         ),
     ]
-    sheet = check_drawing(chart_of(FIGURES["nbody_ladder"], some(tmp_path, *lines)))
-    assert any(text.text.endswith("(16 a thread)") for text in sheet.texts)
+    with drawn_ladder(some(tmp_path, *lines)) as figure:
+        assert any(text.endswith("(16 a thread)") for text in beside_bars(figure))
 
 
 def test_the_caption_names_who_published_what() -> None:
-    words = caption_of(FIGURES["nbody_ladder"], run_of("gpu")).replace("\u202f", " ")
+    words = caption_of(LADDER, run_of("gpu")).replace("\u202f", " ")
     assert "NVIDIA's sample (CUDA sample nbody, fp32, -ftz=true, blocks of 512; 65 536" in words
     assert "driver 580.159.04" in words
     assert "in doubt" not in words

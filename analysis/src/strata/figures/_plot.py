@@ -56,6 +56,7 @@ class Plot:
         if width:
             figure.set_figwidth(width)
         self.draw(clean, figure if whole else figure.add_subplot())
+        _style.legend_above(figure)
         _style.lay_out(figure)
         return figure
 
@@ -110,7 +111,10 @@ def table(
     lines = []
     for item in items:
         shown = row(item)
-        line: dict[str, object] = {name: _value(get(item)) for name, get in columns.items()}
+        line: dict[str, object] = {
+            name: get(item) if name.startswith("_") else _value(get(item))
+            for name, get in columns.items()
+        }
         line.setdefault("valid", bool(shown and shown.valid))
         line.setdefault("case", shown.case if shown else "")
         lines.append(line | {"_row": shown} | ({"_label": label(item)} if label else {}))

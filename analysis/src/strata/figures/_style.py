@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import matplotlib.style
@@ -123,21 +123,21 @@ def hits(figure: Figure) -> Iterator[tuple[Bbox, Row | str]]:
             yield Bbox(box.get_points() * scale), row
 
 
-def legend_above(ax: Axes, **look: Any) -> None:
-    """The legend of the figure of a panel, above it, in as many columns as fit."""
-    figure = cast("Figure", ax.get_figure(root=True))
-    columns = 6
-    while True:
-        drawn = figure.legend(loc="outside upper left", ncols=columns, **look)
-        entries, wide = len(drawn.get_texts()), drawn.get_window_extent().width
-        rows = -(-entries // columns)
-        if (full := -(-entries // max(rows, 1))) < columns:
-            columns = full  # the same number of rows, evenly filled
-        elif columns == 1 or wide <= figure.bbox.width:
+def legend_above(figure: Figure) -> None:
+    """One legend of all panels, above them, in as many columns as fit, evenly filled."""
+    keys = {
+        label: handle
+        for ax in figure.axes
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)
+    }
+    rows = 1
+    while keys:
+        columns = -(-len(keys) // rows)
+        drawn = figure.legend(keys.values(), keys, loc="outside upper left", ncols=columns)
+        if columns == 1 or drawn.get_window_extent().width <= figure.bbox.width:
             return
-        else:
-            columns -= 1
         drawn.remove()
+        rows += 1
 
 
 def pale(colour: str, share: float = 0.13) -> str:

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from strata.figures._figure import Columns, attributes, prose
 from strata.figures._plot import figure, table
-from strata.figures._style import bytes_axis, legend_above, points
+from strata.figures._style import bytes_axis, points
 from strata.model import LEVELS, level_name, little, ordered, units
 from strata.model.cases import by_case
 from strata.run import Row, Run
@@ -74,14 +74,14 @@ def best(spots: pd.DataFrame) -> pd.DataFrame:
 def caption(data: pd.DataFrame) -> str:
     """The best reads, and the bytes in flight that they need."""
     tops, needed = [], []
-    for level, here in data.groupby("level", sort=False):
-        reads = best(here[here.operation == "read"])
+    for level in data.level.unique():
+        reads = best(data[(data.level == level) & (data.operation == "read")])
         limits = reads.limit_bytes_per_second.astype(float)
         allowed = reads[~(reads.bandwidth_bytes_per_second > limits)]
         if reads.empty:
             continue
         found = allowed if len(allowed) else reads
-        top = found.loc[found.bandwidth_bytes_per_second.idxmax()]
+        top = found.sort_values("bandwidth_bytes_per_second").iloc[-1]
         rate, limit = top.bandwidth_bytes_per_second, top.limit_bytes_per_second
         share = f", {100 * rate / limit:.1f} % of its limit" if pd.notna(limit) else ""
         tops.append(f"{level_name(level)} {units.quantity(rate, 'B/s')}{share}")
@@ -115,15 +115,9 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
     panels = figure.subplots(rows, columns, squeeze=False).flat
     for ax in panels[len(levels) :]:
         ax.remove()
-    for ax, (level, here) in zip(panels, data.groupby("level", sort=False), strict=False):
-        draw_level(ax, here)
+    for ax, level in zip(panels, levels, strict=False):
+        draw_level(ax, data[data.level == level])
         ax.set(title=level_name(level), ylabel="bandwidth (TB/s)")
-    keys = {
-        label: handle
-        for ax in figure.axes
-        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)
-    }
-    legend_above(figure.axes[0], handles=[*keys.values()], labels=[*keys])
 
 
 def draw_level(ax: Axes, here: pd.DataFrame) -> None:

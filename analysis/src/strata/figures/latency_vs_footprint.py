@@ -18,7 +18,7 @@ from strata.figures import _chase as chase
 from strata.figures._chase import Point
 from strata.figures._figure import attributes, prose
 from strata.figures._plot import figure, table
-from strata.figures._style import QUIET, bytes_axis, legend_above, plain_log, points
+from strata.figures._style import QUIET, bytes_axis, plain_log, points
 from strata.model import atlas, ordered, plateaus
 from strata.model.l2 import L2, l2
 from strata.model.units import SPACE, count, quantity, short, size, unit_name
@@ -236,4 +236,3 @@ def draw(data: pd.DataFrame, ax: Axes) -> None:
             ha="left" if narrow else "center", va="bottom" if over else "top",
             color=LOOKS.get(labelled(found), ("", "k"))[1],
         )  # fmt: skip
-    legend_above(ax)

@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 
 from strata.figures import _chase as chase
 from strata.figures._plot import figure, table
-from strata.figures._style import bytes_axis, legend_above, plain_log, points
+from strata.figures._style import bytes_axis, plain_log, points
 from strata.model.cases import CaseRows
 from strata.model.units import size, unit_name
 from strata.run import Run
@@ -65,4 +65,3 @@ def draw(data: pd.DataFrame, ax: Axes) -> None:
     else:
         ax.set_ylim(0, 1.08 * data.load_cycles.max())
     ax.set_ylabel(words)
-    legend_above(ax)
