@@ -26,6 +26,11 @@ from strata.run import Row
 STYLE = Path(__file__).with_name("strata.mplstyle")
 POINT = 72.0
 LEVEL = {"shared": "#CC79A7", "l1": "#56B4E9", "l2": "#0072B2", "l3": "#009E73", "dram": "#D55E00"}
+WIDTHS = {
+    1: ("#440154", "o"), 2: ("#414487", "s"), 4: ("#2a788e", "^"), 8: ("#22a884", "D"),
+    16: ("#8fc31f", "v"),
+}  # fmt: skip
+"""Colour and marker of ordered sizes: viridis without its palest."""
 GREY, QUIET = "#7a7a7a", "#595959"
 _METADATA: dict[str, dict[str, None]] = {
     "png": {"Software": None},
@@ -78,6 +83,12 @@ def points(ax: Axes, data: pd.DataFrame, x: str, y: str, **look: Any) -> None:
     (marks,) = ax.plot(bad[x], bad[y], marker=line.get_marker(), **hollow)
     hover(line, good)
     hover(marks, bad)
+
+
+def marks(rows: pd.Series, places: Iterable[float], scale: float = 1.0) -> pd.DataFrame:
+    """Rows of a hidden column, as `points` draws them: their places `at` and their values."""
+    found = {"_row": [*rows], "at": [*places], "valid": [row.valid for row in rows]}
+    return pd.DataFrame(found | {"value": [row.value / scale for row in rows]})
 
 
 def bars(

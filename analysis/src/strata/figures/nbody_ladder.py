@@ -9,7 +9,7 @@ from strata import reference
 from strata.figures._chart import per_second
 from strata.figures._figure import attributes, params, prose
 from strata.figures._plot import figure, table
-from strata.figures._style import bars, hover, points
+from strata.figures._style import bars, hover, marks, points
 from strata.ladder.best import Best, best_cases, common_size, published
 from strata.ladder.rungs import PROBLEM_WORDS, SEVERAL, rung_name, size, size_words
 from strata.model import units
@@ -126,13 +126,11 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
     ):
         rows = data[name].dropna()
         near = rows[[name != "_limit" or row.value <= data.attrs["reach"] for row in rows]]
-        marks = pd.DataFrame({"_row": near, "at": near.index + lane})
-        marks["valid"] = [row.valid for row in near]
-        marks["rate"] = [row.value / scale for row in near]
+        shown = marks(near, near.index + lane, scale)
         size_of = 11 if marker == "|" else 3.6
         look = {"ls": "", "marker": marker, "color": colour, "ms": size_of, "zorder": 3}
-        points(ax, marks, "rate", "at", label=label, **look)
-        for at, rate in zip(near.index.to_numpy(), marks.rate, strict=True):
+        points(ax, shown, "value", "at", label=label, **look)
+        for at, rate in zip(near.index.to_numpy(), shown.value, strict=True):
             ends[at] = max(ends[at], rate)
     if theirs:
         places = range(len(data), len(names))
