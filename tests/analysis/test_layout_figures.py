@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import plots
 from builders import (
     COUNTED_RUN,
     GPU_RUN,
@@ -19,12 +20,13 @@ from builders import (
     predicted,
 )
 from charts import caption_of, chart_of, labels, marks, panels, points, values
+from plots import hollow_of, plot_named, plotted, points_of
 from strata import model
 from strata.figures import bytes_moved, layout_latency, level_proof, vs_warps
 from strata.figures._chart import Panel, Words
 from strata.run import load_run
 
-LATENCY, BANDWIDTH = vs_warps.FIGURES
+LATENCY, BANDWIDTH = plot_named("latency_vs_warps"), plot_named("bandwidth_vs_warps")
 
 
 def titles(found: list[Panel]) -> list[str]:
@@ -82,11 +84,10 @@ def test_an_invalid_bar_is_hollow_and_named(tmp_path: Path) -> None:
 def test_one_line_per_layout_and_hollow_markers_apart() -> None:
     run = load_run(GPU_RUN)
     for figure, invalid in ((LATENCY, 1), (BANDWIDTH, 0)):
-        chart = chart_of(figure, run)
-        found = panels(chart)
-        assert len(found) == 6
-        assert labels(chart)[:5] == ["aos", "soa", "aoas", "soaoas", "aosoa32"]
-        assert sum(len(marks(panel, valid=False)) for panel in found) == invalid
+        with plotted(figure, run) as drawn:
+            assert len(drawn.axes) == 6
+            assert plots.labels_of(drawn) == ["aos", "soa", "aoas", "soaoas", "aosoa32"]
+            assert sum(len(hollow_of(ax)) for ax in drawn.axes) == invalid
 
 
 def test_lines_pass_through_the_medians_at_their_warps() -> None:
@@ -96,11 +97,10 @@ def test_lines_pass_through_the_medians_at_their_warps() -> None:
         for point in model.curves(run.rows, "useful_bandwidth")
         if (point.level, point.fields, point.layout) == ("l1", "all", "aos")
     ]
-    for (place, value), (warps, bandwidth) in zip(
-        points(panels(chart_of(BANDWIDTH, run))[0], "aos"), expected, strict=True
-    ):
-        assert value == pytest.approx(bandwidth)
-        assert place == pytest.approx(warps, rel=0.1)
+    with plotted(BANDWIDTH, run) as drawn:
+        (line,) = (one for one in drawn.axes[0].lines if one.get_label() == "aos")
+        for found, wanted in zip(points_of(line), expected, strict=True):
+            assert found == pytest.approx(wanted)
 
 
 @pytest.mark.parametrize(
@@ -108,8 +108,8 @@ def test_lines_pass_through_the_medians_at_their_warps() -> None:
 )
 def test_bandwidth_has_the_unit_that_fits(tmp_path: Path, best: float, words: str) -> None:
     run = load(tmp_path, [layout_case("aos", bandwidth=best, cores="all")])
-    (panel,) = panels(chart_of(BANDWIDTH, run))
-    assert panel.values.label == f"useful bandwidth ({words})"
+    with plotted(BANDWIDTH, run) as drawn:
+        assert drawn.axes[0].get_ylabel() == f"useful bandwidth ({words})"
 
 
 @pytest.mark.parametrize(
@@ -212,19 +212,14 @@ def test_a_share_beyond_the_whole_stays_in_the_panel_and_invalid_ones_are_named(
 
 
 def test_a_band_ends_a_little_beyond_the_best_of_its_level() -> None:
-    first, *others = BANDWIDTH.items(load_run(GPU_RUN))
-    level = [one.row.value for one in (first, *others) if one.level == first.level]
-    shown = [first._replace(high=10 * max(level)), *others]
-    drawn = [mark.high for panel in panels(BANDWIDTH.chart(shown)) for mark in marks(panel)]
-    plain = [
-        mark.high for panel in panels(BANDWIDTH.chart([first, *others])) for mark in marks(panel)
-    ]
-    changed = [(one, was) for one, was in zip(drawn, plain, strict=True) if one != was]
-    ((cut, was),) = changed
-    assert cut is not None
-    assert was is not None
-    assert cut / was == pytest.approx(vs_warps.BEYOND * max(level) / first.high)
+    data = BANDWIDTH.data(load_run(GPU_RUN))
+    best = data.value[data.level == data.level[0]].max()
+    shown = data.copy()
+    shown.loc[0, "high"] = 10 * best
+    cut = vs_warps.bounded(shown)
+    assert cut[0] == pytest.approx(vs_warps.BEYOND * best)
+    assert [*cut[1:]] == [*data.high[1:]]
     assert "at 1 points, single samples lie beyond" in BANDWIDTH.caption(shown)
-    assert "Bands end" not in BANDWIDTH.caption([first, *others])
+    assert "Bands end" not in BANDWIDTH.caption(data)
     # Percentiles over warps, of the other figure, are no outliers.
     assert "Bands end" not in caption_of(LATENCY, load_run(GPU_RUN))

@@ -26,6 +26,10 @@ from strata.run import Row
 STYLE = Path(__file__).with_name("strata.mplstyle")
 POINT = 72.0
 LEVEL = {"shared": "#CC79A7", "l1": "#56B4E9", "l2": "#0072B2", "l3": "#009E73", "dram": "#D55E00"}
+LAYOUTS = {
+    "aos": ("#D55E00", "o"), "soa": ("#0072B2", "s"), "aoas": ("#E69F00", "^"),
+    "soaoas": ("#009E73", "D"), "aosoa32": ("#CC79A7", "v"),
+}  # fmt: skip
 WIDTHS = {
     1: ("#440154", "o"), 2: ("#414487", "s"), 4: ("#2a788e", "^"), 8: ("#22a884", "D"),
     16: ("#8fc31f", "v"),
