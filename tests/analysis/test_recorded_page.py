@@ -16,7 +16,7 @@ from strata.report import page as report
 ROOT = Path(__file__).parents[2]
 RUN = ROOT / "results/nvidia-h200/nvidia-h200-20261123T162625Z-f6fa469"
 DESK, PHONE = (1280, 900), (400, 800)
-LARGEST = 3e6
+LARGEST = 4_000_000
 """Bytes."""
 TOP = 100
 """Pixels of the map that a phone shows at the least; it is wider and taller than that window."""

@@ -194,14 +194,35 @@ def saved(figure: Figure, suffix: str, area: Bbox | None = None, dpi: float | No
     buffer = BytesIO()
     look: dict[str, Any] = {} if dpi is None else {"dpi": dpi}
     figure.savefig(buffer, format=suffix, metadata=_METADATA[suffix], bbox_inches=area, **look)
-    if suffix != "svg":
-        return buffer.getvalue()
-    # The style would hold for the whole page that shows the drawing, so it moves into the element.
-    text = re.sub(
-        r"\s*<(defs)>\s*<style.*?</style>\s*</\1>",
-        "",
-        buffer.getvalue().decode(),
-        count=1,
-        flags=re.DOTALL,
+    found = buffer.getvalue()
+    return _compact(found.decode()).encode() if suffix == "svg" else found
+
+
+def _compact(svg: str) -> str:
+    """A third of the letters: short numbers and names, styles of equal markers written once.
+
+    The style sheet moves into the element: it would hold for the whole page that shows it.
+    """
+    svg = re.sub(r"<style.*?</style>", "", svg, count=1, flags=re.DOTALL)
+    svg = svg.replace("<svg ", '<svg stroke-linejoin="round" ', 1)
+    svg = re.sub(r"<[^>]+>", lambda tag: _short(tag[0]), svg)
+    svg = re.sub(r">\s+<", "><", svg).replace("<defs></defs>", "")
+    names = {name: f"i{at}" for at, name in enumerate(re.findall(r' id="([^"]+)"', svg))}
+    svg = re.sub(
+        r'( id="|url\(#|xlink:href="#)([^")]+)', lambda found: found[1] + names[found[2]], svg
     )
-    return text.replace("<svg ", '<svg stroke-linejoin="round" ', 1).encode()
+    return re.sub(r"<g([^>]*)>((?:<use [^>]*/>)+)</g>", _with_one_style, svg)
+
+
+def _short(tag: str) -> str:
+    tag = re.sub(r'^<g id="[^"]*"', "<g", " ".join(tag.split()))
+    tag = re.sub(r' transform="rotate\(-0 [^)]*\)"', "", tag)
+    return re.sub(r"-?\d+\.\d{3,}", lambda number: f"{round(float(number[0]), 2):g}", tag)
+
+
+def _with_one_style(group: re.Match[str]) -> str:
+    styles = set(re.findall(r' style="[^"]*"', group[2]))
+    if len(styles) != 1 or "style=" in group[1]:
+        return group[0]
+    (style,) = styles
+    return f"<g{group[1]}{style}>{group[2].replace(style, '')}</g>"

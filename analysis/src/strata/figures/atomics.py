@@ -108,7 +108,7 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
     lanes = {target: 0.29 * (nth - 1) for nth, target in enumerate(targets)}
     data = data.assign(at=data["_row"].map(_line).map(names.index) + data.target.map(lanes))
     spaces, quantities = ordered(data.space, ("shared",)), sorted({*data.quantity})
-    figure.set_figheight(0.8 + len(spaces) * (0.6 + 0.42 * len(names)))
+    figure.set_figheight(0.8 + len(spaces) * (0.6 + 0.45 * len(names)))
     panels = figure.subplots(len(spaces), len(quantities), squeeze=False, sharex="col")
     for ax, (space, quantity) in zip(panels.flat, product(spaces, quantities), strict=True):
         here = data[(data.space == space) & (data.quantity == quantity)]
@@ -118,7 +118,7 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
                 points(ax, some, "median", "at", c=colour, marker=marker, ls="", label=label)
                 ax.hlines(some["at"], some.low, some.high, color=colour, lw=0.9)
         for x, y in zip(here["median"], here["at"], strict=True):
-            ax.annotate(short(x), (x, y), (6, 0), textcoords="offset points", size=7, va="center")
+            ax.annotate(short(x), (x, y), (6, 0), textcoords="offset points", va="center")
         plain_log(ax, "x", (1,))
         ax.margins(x=0.2)
         ax.set(yticks=range(len(names)), yticklabels=names, ylim=(len(names) - 0.5, -0.5))

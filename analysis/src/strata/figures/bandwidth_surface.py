@@ -146,7 +146,7 @@ def draw_level(ax: Axes, here: pd.DataFrame) -> None:
         words = f"limit {units.quantity(limit * TERA, 'B/s')}"
         ax.axhline(limit, color="k", ls="--", lw=0.9, label="limit")
         ax.text(
-            0.02 if left else 0.98, limit, words, size=7, va="bottom",
+            0.02 if left else 0.98, limit, words, va="bottom",
             ha="left" if left else "right", transform=ax.get_yaxis_transform(),
         )  # fmt: skip
     if len(little):

@@ -138,7 +138,7 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
     drawn = [("_latency", "Latency", "cycles until the result is there")]
     if len(theirs) or data["_full"].notna().any():
         drawn.append(("_full", "Many chains" if host else "Many warps", rate))
-    figure.set_figheight(1.1 + 0.21 * len(data))
+    figure.set_figheight(1.0 + 0.2 * len(data))
     panels = figure.subplots(1, len(drawn), squeeze=False, sharey=True)[0]
     for ax, (name, title, label) in zip(panels, drawn, strict=True):
         rows = data[name].dropna()
@@ -152,7 +152,7 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
         for x, y in zip(shown.value, shown["at"], strict=True):
             ax.annotate(
                 short(x), (x, y), (side, 0), textcoords="offset points", ha=anchor, va="center",
-                size=7,
+
             )  # fmt: skip
         if name == "_full" and len(theirs):
             look = {"mfc": "white", "ms": 4.2, "label": "G80, published"}

@@ -38,7 +38,7 @@ LOOKS = {
 """Name, colour and width: curves on top of each other all stay visible."""
 SIZES = {"footprint_over_shared_memory": "shared memory of an SM", "footprint_over_l2": "L2"}
 EVICTED = "evicted before"
-NEAR, ROOM, BROAD = 1.05, 1.8, 2**3.5
+NEAR, ROOM, BROAD = 1.1, 1.5, 2**3.5
 """A curve within `NEAR` is on the plateau too; its label is above it if no curve is within `ROOM`,
 and centred if its end is beyond `BROAD` times its beginning."""
 COLUMNS = chase.COLUMNS | attributes(
@@ -221,7 +221,7 @@ def draw(data: pd.DataFrame, ax: Axes) -> None:
         ax.axvline(at, color="#7a7a7a", ls=":", lw=0.8)
         ax.text(
             at, 0.02, f"{name if name == EVICTED else f'{name} ({size(at)})'} ", rotation=90,
-            size=7, color=QUIET, ha="right", transform=ax.get_xaxis_transform(),
+            color=QUIET, ha="right", transform=ax.get_xaxis_transform(),
         )  # fmt: skip
     found = steps(data)
     for one in found.get(labelled(found), []):

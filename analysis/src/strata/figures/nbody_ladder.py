@@ -143,7 +143,7 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
     words = [f"{_rate(one.rate / scale)}{_bodies(one, '   ({})')}" for one in theirs]
     for at, whole in enumerate([*data["_words"], *words]):
         text = whole if figure.get_figwidth() > COLUMN else whole.partition("   ")[0]
-        ax.annotate(text, (ends[at], at), (7, 0), size=7, textcoords="offset points", va="center")
+        ax.annotate(text, (ends[at], at), (7, 0), textcoords="offset points", va="center")
     ax.set_yticks(range(len(names)), names)
     ax.set(
         ylim=(len(names) - 0.4, -0.6), xlim=(0, 1.7 * max(ends)), xlabel=f"interactions ({unit})"
