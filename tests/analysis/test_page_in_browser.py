@@ -217,7 +217,7 @@ def test_a_mark_shows_its_value_interval_and_case(page: chromium.Page) -> None:
     )
     assert len(figures) > 5
     assert "published_latency" in figures
-    for figure in figures[:8]:
+    for figure in [one for one in figures if one != "tlb"][:8]:  # its marks are a line
         hits = page.run(HITS % f"#r1-figure-{figure} svg")
         alone = next(
             one for one in hits
