@@ -56,7 +56,7 @@ END
 }
 
 # The browser that tests/analysis/chromium.py drives: the same names in the same order. A name that does not run is
-# none: Ubuntu has one that only says how to get it.
+# none: Ubuntu's only prints how to get it.
 a_browser() {
   local candidate
   for candidate in "${STRATA_CHROMIUM:-}" chromium chromium-browser google-chrome google-chrome-stable chrome; do
@@ -76,7 +76,7 @@ gpu_architectures() {
 
 # The interpreter that tools/setup.sh chose.
 chosen_python() {
-  [[ -s build/python ]] || die "nothing is set up yet; mend it with: make setup-dev"
+  [[ -s build/python ]] || die "nothing is set up yet; fix it with: make setup-dev"
   cat build/python
 }
 
@@ -84,7 +84,7 @@ chosen_python() {
 configure() {
   if has ccache; then
     export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}
-    # What another clone has compiled is not compiled again: where the sources lie makes no difference.
+    # What another clone has compiled is not compiled again: the path of the sources makes no difference.
     export CCACHE_BASEDIR=${CCACHE_BASEDIR-$PWD} CCACHE_NOHASHDIR=${CCACHE_NOHASHDIR-1}
   fi
   cmake --preset "$@"

@@ -9,7 +9,7 @@ names; docs/runs.csv defines the folder of each run, and whether today's rules j
 the median, the least or the most over several runs, which includes rows that only the noise gate
 rejected, so that a number does not depend on which rows passed it. The
 text keeps its decimals, with or without a unit. A number with a measured unit outside a marker, or
-a decimal number in a table, needs an entry in docs/given.csv that says what it is.
+a decimal number in a table, needs an entry in docs/given.csv that explains it.
 
 Needs the analysis: PYTHONPATH=analysis/src. Exit status: 0 all agree, 1 some differ, 2 bad input.
 """
@@ -48,7 +48,7 @@ BESIDE = (
     "results/schema/README.md", "results/reference/README.md", "harness/counters/ABSENCE.md",
     "harness/counters/CHIPS.md",
 )  # fmt: skip
-"""Pages of the site that lie beside what they describe."""
+"""Pages of the site beside what they describe."""
 
 REASONS = ("definition", "limit", "version", "published", "other tool", "test")
 """What a number may be that no row proves. `test`: a named command or test of ours prints it."""
@@ -90,11 +90,11 @@ class Wrong:
     """A text that differs from its row, and its place."""
 
     where: str
-    said: str
-    mend: str
+    found: str
+    fix: str
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.said}; {self.mend}"
+        return f"{self.where}: {self.found}; {self.fix}"
 
 
 @dataclass(frozen=True)
@@ -151,14 +151,16 @@ class Numbers:
         return {"": max, "max": max, "min": min}[line["pick"]](found)
 
     def _of_run(self, run: str, line: Mapping[str, str]) -> Sequence[float]:
-        told = self.run(run)
-        gates = [gate for case in told.cases for gate in case.gates if gate.name == line["params"]]
+        recorded = self.run(run)
+        gates = [
+            gate for case in recorded.cases for gate in case.gates if gate.name == line["params"]
+        ]
         known: dict[str, float] = {
-            "cases": sum(case.status == "measured" for case in told.cases),
-            "valid": next(of.valid / of.rows for of in validity(told) if of.kind == "timed"),
+            "cases": sum(case.status == "measured" for case in recorded.cases),
+            "valid": next(of.valid / of.rows for of in validity(recorded) if of.kind == "timed"),
             "passed": sum(gate.verdict == "passed" for gate in gates),
         }
-        if counters := told.context.counters:
+        if counters := recorded.context.counters:
             known["timing"] = counters.timing_seconds
             known["counting"] = counters.counting_seconds
         return [known[line["quantity"]]]
@@ -240,11 +242,11 @@ def differing(name: str, text: str, numbers: Numbers) -> Iterator[Wrong]:
         row = numbers.text(match[1], match[2], match[3])
         if row != match[3]:
             where = f"{name}:{line_of(text, match.start())}"
-            mend = "to mend: tools/doc_numbers.py --write"
-            yield Wrong(where, f"{match[3]!r} is {row!r} by {match[1]}.{match[2]}", mend)
+            fix = "to fix: tools/doc_numbers.py --write"
+            yield Wrong(where, f"{match[3]!r} is {row!r} by {match[1]}.{match[2]}", fix)
     for match in re.finditer(r"^ *<!--row", text, re.MULTILINE):
-        said = "a marker begins a line, and with it a block of HTML"
-        yield Wrong(f"{name}:{line_of(text, match.start())}", said, "put a word before it")
+        problem = "a marker begins a line, and with it a block of HTML"
+        yield Wrong(f"{name}:{line_of(text, match.start())}", problem, "put a word before it")
     for match in ANY_MARK.finditer(MARKED.sub(lambda m: "\n" * m[0].count("\n"), text)):
         yield Wrong(name, f"{match[0]} marks nothing", "expected <!--row:RUN.NAME-->…<!--/row-->")
 
@@ -260,9 +262,9 @@ def loose(name: str, text: str, given: Sequence[Mapping[str, str]]) -> Iterator[
         found = [m[0] for m in LOOSE.finditer(line) if re.search(r"\d", m[0])]
         if line.startswith("|"):
             found += IN_TABLE.findall(LOOSE.sub("", line))
-        for said in found:
-            mend = "expected a marker, or a line of docs/given.csv that says what it is"
-            yield Wrong(f"{name}:{number}", f"{said.replace(HELD, '…')!r} has no row", mend)
+        for text_found in found:
+            fix = "expected a marker, or a line of docs/given.csv that explains it"
+            yield Wrong(f"{name}:{number}", f"{text_found.replace(HELD, '…')!r} has no row", fix)
 
 
 def _lines(text: str) -> str:
@@ -281,7 +283,7 @@ def needless(root: Path, given: Sequence[Mapping[str, str]]) -> Iterator[Wrong]:
         where = f"docs/given.csv: {line['file']}"
         text = (root / line["file"]).read_text(encoding="utf-8")
         if not _given(line["text"]).search(MARKED.sub(HELD, text)):
-            yield Wrong(where, f"{line['text']!r} is not in it", "to mend: delete the line")
+            yield Wrong(where, f"{line['text']!r} is not in it", "to fix: delete the line")
         if line["why"] not in REASONS:
             yield Wrong(where, f"{line['why']!r} is no reason", f"expected {', '.join(REASONS)}")
 
@@ -298,7 +300,7 @@ def check(numbers: Numbers) -> list[Wrong]:
         used |= {match[2] for match in MARKED.finditer(text)}
     used |= {line["per"].rpartition(".")[2] for line in numbers.names.values()}
     for spare in sorted(numbers.names.keys() - used):
-        found.append(Wrong("docs/numbers.csv", f"no text has {spare}", "to mend: delete the line"))
+        found.append(Wrong("docs/numbers.csv", f"no text has {spare}", "to fix: delete the line"))
     return found
 
 

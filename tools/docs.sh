@@ -20,15 +20,15 @@ readonly lock=docs/requirements.lock python=build/docs/python/bin/python
 readonly installed=build/docs/python/installed-lock  # Digest of the lock file that it satisfies.
 
 install_mkdocs() {
-  [[ -z ${STRATA_OFFLINE:-} ]] || die "STRATA_OFFLINE is set, and MkDocs is not in build/docs/python; mend it with: unset STRATA_OFFLINE"
+  [[ -z ${STRATA_OFFLINE:-} ]] || die "STRATA_OFFLINE is set, and MkDocs is not in build/docs/python; fix it with: unset STRATA_OFFLINE"
   say "installing the Python packages of $lock into build/docs/python"
-  python3 -m venv --clear build/docs/python || die "python3 -m venv failed; mend it with: apt-get install -y python3-venv"
+  python3 -m venv --clear build/docs/python || die "python3 -m venv failed; fix it with: apt-get install -y python3-venv"
   $python -m pip install --quiet --disable-pip-version-check --no-input --only-binary :all: --require-hashes \
-    --requirement $lock || die "pip could not install $lock; its message stands above; mend it with: a network and this command again"
+    --requirement $lock || die "pip could not install $lock; its message is above; fix it with: a network and this command again"
   sha256sum <$lock >$installed
 }
 
-program=$(a_program) || die "no built program says which benchmarks there are; mend it with: make build"
+program=$(a_program) || die "no built program to list the benchmarks; fix it with: make build"
 [[ $(sha256sum <$lock) == $(cat $installed 2>/dev/null) ]] || install_mkdocs
 
 python3 tools/docs_site.py "$program" build/docs/pages

@@ -34,7 +34,7 @@ ELSEWHERE = {
     "results/reference/README.md": "published.md",
     "results/schema/README.md": "run_format.md",
 }
-"""Pages that lie beside what they describe, and what they are called in the site."""
+"""Pages beside what they describe, and their names in the site."""
 
 FENCED = re.compile(r"(^```.*?^```[ ]*$)", re.DOTALL | re.MULTILINE)
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
@@ -177,9 +177,9 @@ def benchmark_page(benchmark: Declared, story: Declared | None, images: Mapping[
     lines += [f"| {field} | {cell(text)} |" for field, text in declaration if field in SHORT]
     lines += ["", "## Axes", "", "| axis | meaning | values | default |", "|---|---|---|---|"]
     for axis in benchmark.of("axis"):
-        told, _, choices = axis.partition("\nof ")
+        meanings, _, choices = axis.partition("\nof ")
         values, _, default = choices.partition("; default ")
-        axis_name, _, meaning = told.partition(": ")
+        axis_name, _, meaning = meanings.partition(": ")
         shown = default.replace(",", ", ")
         lines.append(f"| `{axis_name}` | {cell(meaning)} | {cell(values)} | {cell(shown)} |")
     lines += ["", "## Quantities", "", "| quantity | meaning |", "| --- | --- |"]

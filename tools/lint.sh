@@ -46,7 +46,7 @@ quick() {
   clang_format --dry-run -Werror
   python_tool ruff check "${ruff_options[@]}" "${python_folders[@]}"
   python_tool ruff format --check "${ruff_options[@]}" "${python_folders[@]}"
-  python_tool mypy --config-file analysis/pyproject.toml  # It says there which files.
+  python_tool mypy --config-file analysis/pyproject.toml  # which lists the files
 }
 
 fix() {

@@ -182,17 +182,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Mutants, each of which must make a test fail.")
     parser.add_argument("names", nargs="*", metavar="AREA|NAME", help="all without")
     parser.add_argument("--jobs", type=int, default=1, help="trees that work side by side")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     try:
         every = mutants(ROOT)
     except ValueError as error:
         parser.error(str(error))
-    if unknown := {*asked.names} - {name for one in every for name in (one.area, one.name)}:
+    if unknown := {*options.names} - {name for one in every for name in (one.area, one.name)}:
         parser.error(f"no area or mutant is named {', '.join(sorted(unknown))}")
-    chosen = [one for one in every if not asked.names or {one.area, one.name} & {*asked.names}]
+    chosen = [one for one in every if not options.names or {one.area, one.name} & {*options.names}]
     trees: SimpleQueue[Tree] = SimpleQueue()
-    for i in range(asked.jobs):
-        trees.put(Tree(ROOT / f"build/mutants/{i}", max(1, (os.cpu_count() or 1) // asked.jobs)))
+    for i in range(options.jobs):
+        trees.put(Tree(ROOT / f"build/mutants/{i}", max(1, (os.cpu_count() or 1) // options.jobs)))
 
     tree = trees.get()
     for runner in {one.runner for one in chosen}:
@@ -214,7 +214,7 @@ def main() -> int:
             print(f"  {one.file}: {one.before!r} -> {one.after!r}\n{why[-2000:]}", flush=True)
         return one, verdict
 
-    with ThreadPoolExecutor(asked.jobs) as pool:
+    with ThreadPoolExecutor(options.jobs) as pool:
         verdicts = list(pool.map(judged, chosen))
     print("\n".join(table(verdicts)))
     return int(any(verdict in ("survived", "error") for _, verdict in verdicts))

@@ -68,8 +68,8 @@ TRAFFIC = re.compile(r"(lts__t_sectors|dram__|fbpa__|l1tex__t_sectors_.*_lookup_
 #: Memory traffic of other work, including ncu itself: up to 41 KiB were observed.
 FROM_MEMORY = re.compile(r"(dram__|fbpa__).*bytes.*\.sum$")
 STRAY_BYTES = 64 * 1024
-ASKED_OF_L1 = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
-#: ncu scales units for readability unless told otherwise.
+L1_SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
+#: By default, ncu scales units for readability.
 SCALED = re.compile(r"[KMGT](byte|sector|request|inst|cycle)")
 
 
@@ -139,8 +139,10 @@ def parse_raw_page(text: str) -> list[Kernel]:
     rows = list(csv.reader(line for line in text.splitlines() if line.startswith('"')))
     start = next((i for i, row in enumerate(rows) if "ID" in row and "Kernel Name" in row), None)
     if start is None:
-        said = [line for line in text.splitlines() if line.startswith(("==ERROR==", "==WARNING=="))]
-        raise CheckError(f"ncu gave no table: {' '.join(said) or 'and no reason'}", CANNOT_COUNT)
+        reasons = [
+            line for line in text.splitlines() if line.startswith(("==ERROR==", "==WARNING=="))
+        ]
+        raise CheckError(f"ncu gave no table: {' '.join(reasons) or 'and no reason'}", CANNOT_COUNT)
     header = rows[start]
     metrics = [i for i, name in enumerate(header) if "__" in name and "." in name]
     stacks = [i for i, name in enumerate(header) if "Push/Pop_Range" in name]
@@ -189,14 +191,14 @@ def kernels_of_cases(kernels: Sequence[Kernel], cases: Sequence[str]) -> dict[st
     return {case: found[1] for case, found in by_range.items()}
 
 
-def allowed_difference(metric: str, inside: float, outside: Reading, asked_of_l1: float) -> float:
+def allowed_difference(metric: str, inside: float, outside: Reading, l1_sectors: float) -> float:
     """The allowed difference of the two, in the unit of the metric."""
     if EXACT.match(metric):
         return 0.0
     scale = max(abs(inside), abs(outside.value))
     if TRAFFIC.match(metric):
         unit = SECTOR_BYTES if "bytes" in metric else 1
-        scale = max(scale, asked_of_l1 * unit)
+        scale = max(scale, l1_sectors * unit)
     allowed = TOLERANCE * scale + outside.resolution
     return max(allowed, STRAY_BYTES) if FROM_MEMORY.match(metric) else allowed
 
@@ -213,8 +215,8 @@ def compare(case: str, inside: Sequence[Mapping[str, float]], outside: Kernel) -
         if metric not in outside.readings:
             continue
         value = statistics.median_low(values)
-        asked = inside[0].get(ASKED_OF_L1, 0.0)
-        allowed = allowed_difference(metric, value, outside.readings[metric], asked)
+        l1_sectors = inside[0].get(L1_SECTORS, 0.0)
+        allowed = allowed_difference(metric, value, outside.readings[metric], l1_sectors)
         if not EXACT.match(metric):
             allowed = max(allowed, 2 * (max(values) - min(values)))
         elif len(set(values)) > 1:
@@ -237,8 +239,8 @@ def parse_context(text: str) -> list[str]:
     metrics = [str(quantity["metric"]) for quantity in counters.get("quantities", [])]
     if counters.get("state") != "counted" or not metrics:
         why = [str(counters.get(key, "")) for key in ("reason", "mend")]
-        said = "; ".join(part for part in why if part) or "the run does not say why"
-        raise CheckError(f"strata counted nothing: {said}", CANNOT_COUNT)
+        reason = "; ".join(part for part in why if part) or "the run records no reason"
+        raise CheckError(f"strata counted nothing: {reason}", CANNOT_COUNT)
     return metrics
 
 
@@ -276,7 +278,7 @@ def table(comparisons: Sequence[Comparison]) -> Iterator[str]:
 
 
 def choose_cases(known: Sequence[str], patterns: Sequence[str]) -> list[str]:
-    """Cases of the sweep: all that match what was asked for, or one for each default."""
+    """Cases of the sweep: all that match the filter, or one for each default."""
     if patterns:
         chosen = [case for case in known if any(re.search(p, case) for p in patterns)]
     else:
@@ -307,8 +309,8 @@ def call(command: Sequence[str], timeout: float = 600) -> str:
         command, capture_output=True, text=True, check=False, timeout=timeout, env=environment
     )
     if done.returncode != 0:
-        said = (done.stderr.strip() or done.stdout.strip()).splitlines()
-        line = said[-1] if said else "and said nothing"
+        output = (done.stderr.strip() or done.stdout.strip()).splitlines()
+        line = output[-1] if output else "and printed nothing"
         status = CANNOT_COUNT if done.returncode == CANNOT_COUNT else BAD_INPUT
         raise CheckError(f"{command[0]} ended with {done.returncode}: {line}", status)
     return done.stdout
@@ -346,8 +348,8 @@ def count_outside(
         try:
             call(command)
         except CheckError as error:
-            said = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
-            errors = [line for line in said if line.startswith("==ERROR==")]
+            lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+            errors = [line for line in lines if line.startswith("==ERROR==")]
             raise CheckError(" ".join([str(error), *errors]), CANNOT_COUNT) from error
         return parse_raw_page(log.read_text(encoding="utf-8"))
 
@@ -406,7 +408,7 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
 
 def require_commands(options: argparse.Namespace) -> None:
     if shutil.which(options.ncu) is None:
-        message = f"{options.ncu} is not there; Nsight Compute has it, --ncu FILE says where"
+        message = f"{options.ncu} is not there; Nsight Compute has it, --ncu FILE names it"
         raise CheckError(message, CANNOT_COUNT)
     if shutil.which(options.strata) is None:
         raise CheckError(f"{options.strata} is not there; build it first", BAD_INPUT)

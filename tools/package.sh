@@ -4,7 +4,7 @@
 #
 #   tools/package.sh [-DNAME=VALUE...]   such as -DSTRATA_CUDA=OFF; else device code for every major architecture
 #
-# What it makes is in build/package; the last lines say where.
+# What it makes is in build/package; the last lines print where.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 readonly room=$PWD/build/package lock=tools/package/requirements.lock
@@ -13,7 +13,7 @@ readonly most_bytes=$((60 * 1000 * 1000))
 version=$(sed -n 's/^__version__ = "\(.*\)"$/\1/p' analysis/src/strata/__init__.py)
 
 install_builder() {
-  [[ -z ${STRATA_OFFLINE:-} ]] || die "STRATA_OFFLINE is set, and what builds a wheel is not in $room/python; mend it with: unset STRATA_OFFLINE"
+  [[ -z ${STRATA_OFFLINE:-} ]] || die "STRATA_OFFLINE is set, and what builds a wheel is not in $room/python; fix it with: unset STRATA_OFFLINE"
   say "installing the Python packages of $lock"
   "$(chosen_python)" -m venv --clear "$room/python"
   $python -m pip install --quiet --disable-pip-version-check --no-input --only-binary :all: --require-hashes --requirement $lock
@@ -26,8 +26,8 @@ build_benchmark() {
   local option=(-o Dir::State::Lists="$apt/lists" -o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts="$apt/sources"
     -o Dir::Cache="$apt")
   { has apt-get && has dpkg-source; } ||
-    die "no static Google Benchmark, nor Debian's tools to get its source; mend it with: apt-get install -y dpkg-dev, or CMAKE_PREFIX_PATH=<where libbenchmark.a is installed>"
-  [[ -z ${STRATA_OFFLINE:-} ]] || die "STRATA_OFFLINE is set, and there is no static Google Benchmark; mend it with: unset STRATA_OFFLINE"
+    die "no static Google Benchmark, nor Debian's tools to get its source; fix it with: apt-get install -y dpkg-dev, or CMAKE_PREFIX_PATH=<where libbenchmark.a is installed>"
+  [[ -z ${STRATA_OFFLINE:-} ]] || die "STRATA_OFFLINE is set, and there is no static Google Benchmark; fix it with: unset STRATA_OFFLINE"
   say "building a static Google Benchmark of the source that apt-get has"
   rm -rf "$apt" && mkdir -p "$apt/lists/partial" "$apt/archives/partial" "$apt/sources"
   local file

@@ -2,7 +2,7 @@
 # compute-sanitizer over the sweep `quick`, a line a tool: what it looks for, how many errors it found.
 #
 #   tools/sanitize.sh [STRATA [TOOL[:PART]...]]   build/gpu/bin/strata; memcheck initcheck racecheck synccheck; parts
-#                                                 from 0 on, all of them where none is said, or an expression like theirs
+#                                                 from 0 on, all of them by default, or an expression like theirs
 #   SANITIZE_DEVICES=N                            devices 0 to N - 1, which take the parts in turn; 1 where it is not set
 #   SANITIZE_JOBS=N                               parts at a time; one for each device where it is not set: processes that
 #                                                 share a device wait for each other
@@ -14,7 +14,7 @@
 # A sanitised kernel takes up to a thousand times as long, so a case gets six samples, the fewest there can be; ladders and
 # reads of another SM's shared memory get small problems, which the same kernels solve; and the sweep runs in parts, side
 # by side: nothing that is timed here is believed. Exit status: 0 no tool found anything and all cases ran, but for chains
-# that a tool makes too slow to be timed; 1 otherwise; 2 wrong usage. What a tool said stays in
+# that a tool makes too slow to be timed; 1 otherwise; 2 wrong usage. The output of a tool stays in
 # build/sanitize/TOOL.PART.log.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
@@ -59,15 +59,15 @@ mkdir -p "$logs"
 # run_part DEVICE TOOL PART: a device lock of its own, since parts share a device. Strata's workers are child processes; the tool
 # goes with them, and its errors become the status.
 run_part() {
-  local folder cases=$3 said=$logs/$2.${3//[^[:alnum:]]/_}
+  local folder cases=$3 run=$logs/$2.${3//[^[:alnum:]]/_}
   folder=$(mktemp -d)
   [[ $3 == *[!0-9]* ]] || cases=${parts[$3]}
   TMPDIR=$folder compute-sanitizer --tool "$2" --target-processes all --error-exitcode 9 --print-limit 20 \
     ${SANITIZE_LAUNCHES:+--launch-count "$SANITIZE_LAUNCHES"} \
-    "$strata" run quick --device "cuda:$1" --counters none --out "$said" --filter "^$small($cases)" \
+    "$strata" run quick --device "cuda:$1" --counters none --out "$run" --filter "^$small($cases)" \
     --set plan.warmups=0 --set plan.min_samples=6 --set plan.max_samples=6 --set plan.seconds_per_case=0.01 \
-    --set plan.time_limit=600 "${small_problems[@]}" >"$said.log" 2>&1
-  echo "status $?" >>"$said.log"
+    --set plan.time_limit=600 "${small_problems[@]}" >"$run.log" 2>&1
+  echo "status $?" >>"$run.log"
   rm -rf "$folder"
 }
 jobs=${SANITIZE_JOBS:-${SANITIZE_DEVICES:-1}}
@@ -98,9 +98,9 @@ wait
 status=0
 mapfile -t names < <(printf '%s\n' "${tools[@]%%:*}" | sort -u)
 for tool in "${names[@]}"; do
-  said=$(cat "$logs/$tool".*.log)
-  errors=$(grep -oE 'ERROR SUMMARY: [0-9]+|RACECHECK SUMMARY: [0-9]+' <<<"$said" | awk '{sum += $3} END {print sum + 0}')
-  cases=$(grep -E '^[0-9]+ measured, ' <<<"$said" |
+  log=$(cat "$logs/$tool".*.log)
+  errors=$(grep -oE 'ERROR SUMMARY: [0-9]+|RACECHECK SUMMARY: [0-9]+' <<<"$log" | awk '{sum += $3} END {print sum + 0}')
+  cases=$(grep -E '^[0-9]+ measured, ' <<<"$log" |
     awk '{measured += $1; skipped += $3; failed += $5; todo += $7}
       END {print measured + 0 " measured, " skipped + 0 " skipped, " failed + 0 " failed, " todo + 0 " to do"}')
   printf '%-10s %3d errors  %s\n' "$tool" "$errors" "$cases"

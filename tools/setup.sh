@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes this machine ready, fetching only what is missing, and says in plain lines what it does.
+# Makes this machine ready, fetching only what is missing, and reports each step.
 #
 #   tools/setup.sh [--check] [build|run|test|all]
 #
@@ -7,11 +7,11 @@
 #   run      (default) that, and the Python packages of the reports
 #   test     that, and what `make test` and the linters need
 #   all      that, and what `make test-all` needs: a browser, Slurm, clang with libFuzzer
-#   --check  only say what is missing; change nothing
+#   --check  only report what is missing; change nothing
 #
 # It looks for the things themselves (a header, a version, a module), not for packages, so it does not
 # matter how they came here. The chosen Python is left in build/python.
-# Exit code 2: something is missing and could not be installed; the message says what mends it.
+# Exit code 2: something is missing and could not be installed; the message names the fix.
 #
 # Environment: STRATA_PYTHON names the Python to use, STRATA_CHROMIUM the browser of the tests; STRATA_OFFLINE=1
 # forbids every download.
@@ -153,16 +153,16 @@ missing_python() {
 install_venv() {
   [[ -z ${STRATA_OFFLINE:-} ]] ||
     die "STRATA_OFFLINE is set, and no Python here has what is needed; python3 lacks: $(lacks python3 "${modules[@]}")" \
-      "mend it with: unset STRATA_OFFLINE, or STRATA_PYTHON=<a Python that has ${modules[*]}>"
+      "fix it with: unset STRATA_OFFLINE, or STRATA_PYTHON=<a Python that has ${modules[*]}>"
   say "installing the Python packages of $lock into .venv"
   if ! .venv/bin/python -m pip --version >/dev/null 2>&1; then
-    python3 -m venv --clear .venv || die "python3 -m venv failed; mend it with: apt-get install -y python3-venv"
+    python3 -m venv --clear .venv || die "python3 -m venv failed; fix it with: apt-get install -y python3-venv"
   fi
   rm -f $installed_locks
   .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-input --no-compile --only-binary :all: \
     --require-hashes --requirement "$lock" ||
-    die "pip could not install $lock; its message stands above" \
-      "mend it with: a network and this command again, or STRATA_PYTHON=<a Python that has ${modules[*]}>"
+    die "pip could not install $lock; its message is above" \
+      "fix it with: a network and this command again, or STRATA_PYTHON=<a Python that has ${modules[*]}>"
   # What the tests need includes what a run needs.
   for file in "$run_lock" "$lock"; do digest "$file"; done | sort -u >$installed_locks
 }
@@ -175,8 +175,8 @@ packages() { cut -d' ' -f1 <<<"$1" | sort -u | paste -sd' '; }
 is_root() { [[ $(id -u) == 0 ]]; }
 as_root() { if is_root; then "$@"; else sudo -n "$@"; fi; }
 
-# mending MISSING: the command that a person would type.
-mending() {
+# fix_of MISSING: the command that a person would type.
+fix_of() {
   local sudo=''
   is_root || sudo='sudo '
   echo "${sudo}apt-get update && ${sudo}apt-get install -y $(packages "$1")"
@@ -198,7 +198,7 @@ apt_get() {
     -o Dpkg::Use-Pty=0 "$@" >/dev/null
 }
 
-# install MISSING: fails, having said why, when that is not possible.
+# install MISSING: fails, after a message, when that is not possible.
 install() {
   local reason
   reason=$(why_no_apt)
@@ -206,9 +206,9 @@ install() {
     say "installing with apt-get: $(packages "$1")"
     # shellcheck disable=SC2046  # One word per package.
     if ! apt_get update; then
-      reason="apt-get update failed (no network?); its message stands above"
+      reason="apt-get update failed (no network?); its message is above"
     elif ! apt_get install --no-install-recommends $(packages "$1"); then
-      reason="apt-get install failed; its message stands above"
+      reason="apt-get install failed; its message is above"
     else
       return 0
     fi
@@ -225,7 +225,7 @@ all_needed() {
   if [[ $level != build ]]; then
     missing_python
   elif ! has python3; then
-    echo "python3 Python, which the build asks for its tests"
+    echo "python3 Python, which the tests of the build need"
   fi
 }
 
@@ -245,24 +245,24 @@ for some in "${wanted[@]}"; do
 done
 
 if $check_only; then
-  [[ -z $needed ]] || die "mend it with: $(mending "$needed")"
-  [[ $level == build ]] || ready_python >/dev/null || die "missing: Python packages (${modules[*]}); mend it with: make setup"
+  [[ -z $needed ]] || die "fix it with: $(fix_of "$needed")"
+  [[ $level == build ]] || ready_python >/dev/null || die "missing: Python packages (${modules[*]}); fix it with: make setup"
   say "everything needed is here"
   exit 0
 fi
 
 if [[ -n $needed ]]; then
-  install "$needed" || die "mend it with: $(mending "$needed")"
+  install "$needed" || die "fix it with: $(fix_of "$needed")"
   still=$(all_needed)
   if [[ -n $still ]]; then
     list "$still" >&2
     die "the packages of this system do not provide it: install it by hand, then run this again"
   fi
 fi
-# A machine without these can still run the other tests; the steps that want them say again what they leave out.
+# A machine without these can still run the other tests; the steps that need them report again what they leave out.
 for some in "${wanted[@]}"; do
   if [[ -n $some ]] && ! install "$some"; then
-    say "going on without; mend it with: $(mending "$some")"
+    say "going on without; fix it with: $(fix_of "$some")"
   fi
 done
 

@@ -585,15 +585,17 @@ void BlockRunner::vote(Warp& warp, const Step& step, std::uint32_t mask) {
   const auto first = static_cast<unsigned>(std::countr_zero(mask));
   const auto members = static_cast<std::uint32_t>(state.value(step.from[0])[first]);
   const bool members_known = (state.unknown[step.from[0]] & mask) == 0;
-  const std::uint32_t asked = members & warp.live;
-  const bool all_here = (asked & ~mask) == 0 && (mask & warp.maybe) == 0 && members_known;
-  if (!all_here || (source.unknown & asked) != 0) {
-    const std::uint32_t cause = (source.unknown & asked) != 0 ? source.cause : step.instruction;
+  const std::uint32_t participants = members & warp.live;
+  const bool all_here = (participants & ~mask) == 0 && (mask & warp.maybe) == 0 && members_known;
+  if (!all_here || (source.unknown & participants) != 0) {
+    const std::uint32_t cause =
+        (source.unknown & participants) != 0 ? source.cause : step.instruction;
     hide_results(warp, step, mask, cause);
     return;
   }
-  const std::uint32_t bits = (step.from_negated ? ~source.bits : source.bits) & asked;
-  const std::array<bool, 3> answers{bits == asked, bits != 0, bits == asked || bits == 0};
+  const std::uint32_t bits = (step.from_negated ? ~source.bits : source.bits) & participants;
+  const std::array<bool, 3> answers{bits == participants, bits != 0,
+                                    bits == participants || bits == 0};
   if (step.to[0] != no_slot) {
     for_lanes(mask, [&](unsigned lane) { state.value(step.to[0])[lane] = bits; });
     state.unknown[step.to[0]] &= ~mask;
@@ -631,18 +633,20 @@ void BlockRunner::tell_vote(Warp& warp, const Step& step, std::uint32_t mask) co
 void BlockRunner::reduce(Warp& warp, const Step& step, std::uint32_t mask) {
   WarpState& state = warp.state;
   const auto first = static_cast<unsigned>(std::countr_zero(mask));
-  const auto asked = static_cast<std::uint32_t>(state.value(step.from[1])[first]) & warp.live;
-  const bool all_here =
-      (asked & ~mask) == 0 && (mask & warp.maybe) == 0 && (state.unknown[step.from[1]] & mask) == 0;
-  const std::uint32_t hidden = state.unknown[step.from[0]] & asked;
+  const auto participants =
+      static_cast<std::uint32_t>(state.value(step.from[1])[first]) & warp.live;
+  const bool all_here = (participants & ~mask) == 0 && (mask & warp.maybe) == 0 &&
+                        (state.unknown[step.from[1]] & mask) == 0;
+  const std::uint32_t hidden = state.unknown[step.from[0]] & participants;
   if (!all_here || hidden != 0) {
     const std::uint32_t cause = hidden != 0 ? state.cause[step.from[0]] : step.instruction;
     return hide_results(warp, step, mask, cause);
   }
-  auto result = static_cast<std::uint32_t>(state.value(step.from[0])[std::countr_zero(asked)]);
-  for_lanes(asked & (asked - 1), [&](unsigned lane) {
-    const auto mine = static_cast<std::uint32_t>(state.value(step.from[0])[lane]);
-    result = reduced(static_cast<Reduction>(step.extra), result, mine);
+  auto result =
+      static_cast<std::uint32_t>(state.value(step.from[0])[std::countr_zero(participants)]);
+  for_lanes(participants & (participants - 1), [&](unsigned lane) {
+    const auto value = static_cast<std::uint32_t>(state.value(step.from[0])[lane]);
+    result = reduced(static_cast<Reduction>(step.extra), result, value);
   });
   if (step.to[0] == no_slot) return;
   for_lanes(mask, [&](unsigned lane) { state.value(step.to[0])[lane] = result; });

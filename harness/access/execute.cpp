@@ -121,9 +121,9 @@ void BlockRunner::look_for_race(const Warp& warp, const Step& step, const Place&
   // A stamp: the number of barriers so far, and the warp, or a mark for several warps or atomics.
   constexpr std::uint32_t several = 62;
   constexpr std::uint32_t atomics = 63;
-  const auto stamp_of = [&](std::uint32_t who) { return (barriers_ + 1) << 6U | who; };
-  const auto who = static_cast<std::uint32_t>(&warp - warps_.data());
-  const std::uint32_t mine = stamp_of(who);
+  const auto stamp_of = [&](std::uint32_t source) { return (barriers_ + 1) << 6U | source; };
+  const auto warp_number = static_cast<std::uint32_t>(&warp - warps_.data());
+  const std::uint32_t mine = stamp_of(warp_number);
   const auto is_another = [&](std::uint32_t stamp, std::uint32_t same) {
     return stamp >> 6U == barriers_ + 1 && stamp != same;
   };

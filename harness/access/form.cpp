@@ -501,7 +501,7 @@ FormId Forms::quotient(FormId a, FormId b, const Interval& range) {
                    .range = is_whole ? Interval{0, known.high} : any_number});
 }
 
-/// By a positive number, of what lies in `known`.
+/// By a positive number; `a` is within `known`.
 FormId Forms::quotient_by(FormId a, int64_t by, const Interval& known) {
   if (a == no_form || by == 1) return a;
   if (floor_div(known.low, by) == floor_div(known.high, by)) {
@@ -627,7 +627,7 @@ FormId Forms::remainder(FormId a, FormId b, const Interval& range) {
                    .range = values});
 }
 
-/// By a positive number, of what lies in `known`.
+/// By a positive number; `a` is within `known`.
 FormId Forms::remainder_by(FormId a, int64_t by, const Interval& known) {
   if (known.within({0, by - 1})) return a;
   const bool is_wide = by > (int64_t{1} << 16U);

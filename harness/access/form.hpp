@@ -125,8 +125,8 @@ class Forms {
   /// As modulo_power, with whole-register atoms read as signed or unsigned: as the range wants.
   [[nodiscard]] FormId reread(FormId a, unsigned bits, bool is_signed);
 
-  // `range` is what the first operand (of a selection, the result) is known to lie in where this is
-  // asked. Division by 0 has no value, so that an unsigned divisor is at least 1.
+  // `range` is known to contain the first operand (of a selection, the result) in this place.
+  // Division by 0 has no value, so that an unsigned divisor is at least 1.
   [[nodiscard]] FormId quotient(FormId a, FormId b, const Interval& range = any_number);
   [[nodiscard]] FormId remainder(FormId a, FormId b, const Interval& range = any_number);
   [[nodiscard]] FormId truncated(AtomKind kind, FormId a, FormId b);
@@ -164,7 +164,7 @@ class Forms {
   void visit(const Term& term, const std::function<void(AtomId)>& see) const;
   [[nodiscard]] bool mentions(FormId form, const std::function<bool(const Atom&)>& is_meant) const;
 
-  /// Replaces atoms; the replacement of an atom is asked for once in each Replaced.
+  /// Replaces atoms; the replacement of an atom is requested once for each Replaced.
   using Replacement = std::function<std::optional<FormId>(AtomId)>;
   using Replaced = std::unordered_map<AtomId, FormId>;
   [[nodiscard]] FormId replace(FormId form, const Replacement& by, Replaced& replaced);

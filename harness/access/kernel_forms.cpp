@@ -42,7 +42,7 @@ std::string_view describe(Reason reason) {
     case Reason::floating:
       return "computed in floating point";
     case Reason::special:
-      return "a register that no launch tells";
+      return "a register whose value the launch does not determine";
     case Reason::paths:
       return "different on several paths that meet";
     case Reason::loop:
@@ -279,7 +279,7 @@ std::vector<Condition> KernelForms::open_conditions(ConditionSet conditions, std
 }
 
 // ---------------------------------------------------------------------------------------------
-// Blocks: what branches tell, then what instructions make.
+// Blocks: facts from branches, then values of instructions.
 
 Meaning KernelForms::branch_predicate(std::uint32_t block) {
   if (flow_.blocks[block].end == flow_.blocks[block].begin) return {};
@@ -1269,7 +1269,7 @@ Meaning KernelForms::shifted(const Value& value, const Instruction& instruction,
   return {forms_.modulo_power(form, in.bits), number.conditions};
 }
 
-/// The lesser or the greater of two; one of them where it is known which.
+/// Minimum or maximum of two; one of them if it is known which.
 FormId KernelForms::extreme(std::uint32_t block, FormId one, FormId other, bool is_least) {
   const FormId difference = forms_.subtract(one, other);
   const auto is_known = [&](const Interval& range) {

@@ -101,7 +101,8 @@ class KernelForms {
                                 unsigned bits);
   /// Nearest first, at most 64.
   [[nodiscard]] std::vector<Guard> guards(std::uint32_t block) const;
-  /// What branches tell of forms wherever the block runs, nearest first, under conditions.
+  /// Facts about forms that branches establish wherever the block runs, nearest first, under
+  /// conditions.
   struct Known {
     Condition fact;
     ConditionSet conditions = 0;

@@ -284,10 +284,10 @@ class Reader {
       return Extent{std::max(three[0], 1U), std::max(three[1], 1U), std::max(three[2], 1U)};
     };
     const auto text_of = [](const Extent& e) { return fmt::format("[{}, {}, {}]", e.x, e.y, e.z); };
-    if (const Extent asked = as_extent(kernel().required_block);
-        kernel().required_block[0] != 0 && asked != launch_.block) {
+    if (const Extent required = as_extent(kernel().required_block);
+        kernel().required_block[0] != 0 && required != launch_.block) {
       refuse(block.place, "a block of " + text_of(launch_.block),
-             text_of(asked) + ", which the kernel requires", "write that");
+             text_of(required) + ", which the kernel requires", "write that");
     }
     if (const std::uint64_t most = as_extent(kernel().most_block).count();
         kernel().most_block[0] != 0 && launch_.block.count() > most) {
@@ -420,8 +420,8 @@ class Reader {
     read_buffer(node, param.offset, name);
   }
 
-  /// How the kernel uses a parameter. A load without a type, such as ld.param.b32, leaves that to
-  /// the instructions that read its register.
+  /// How the kernel uses a parameter. A load without a type, such as ld.param.b32, leaves
+  /// that open: the instructions that read its register decide.
   struct Uses {
     bool as_integer = false;
     bool as_real = false;

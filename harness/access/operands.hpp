@@ -48,7 +48,7 @@ struct Registers {
 [[nodiscard]] SharedAtomic shared_atomic_of(const ptx::Instruction& one);
 
 /// Whether the loaded value may change during the launch without a store of the same thread, as
-/// PTX tells by `volatile`, `relaxed`, `acquire` and `mmio`; or is the time.
+/// PTX states by `volatile`, `relaxed`, `acquire` and `mmio`; or is the time.
 [[nodiscard]] bool is_told_by_others(const ptx::Instruction& one);
 
 /// The operand that names the lanes of a warp that must reach this instruction together; or null.

@@ -864,7 +864,7 @@ class Compiler {
     program_.memory.push_back(made);
   }
 
-  /// The registers that an access reads and writes, of those that are asked for.
+  /// The registers that an access reads and writes, of those that are needed.
   Step bound_to(MemoryStep& made, std::uint32_t i) {
     const Instruction& one = kernel_.instructions[i];
     const AccessKind kind = made.kind;

@@ -29,7 +29,7 @@ constexpr std::uint32_t most_block_threads = 1024;
 /// Roles of atoms of kind `warp`: the warp's number along x in the block, and the number of warps.
 constexpr std::uint32_t warp_number = 0;
 constexpr std::uint32_t warp_count = 1;
-constexpr std::uint32_t warp_case = 2;  // the part of a number that a case leaves open
+constexpr std::uint32_t warp_case = 2;  // the part of a number that a case does not fix
 /// Maximum number of remainders that are distinguished.
 constexpr std::int64_t most_cases = 128;
 /// Maximum nesting of choices common to all lanes.
@@ -1265,7 +1265,7 @@ void Prover::judge(AccessProof& access) {
     return;
   }
   if (access.space == Space::generic) {
-    access.reason = "a generic address, whose memory is not told";
+    access.reason = "a generic address of unknown memory";
     return;
   }
   assume(access);

@@ -305,7 +305,7 @@ class Reader {
   void read_location();
   void read_label(const Token& name);
   void read_instruction(const Token& opcode, std::uint32_t guard, bool negated);
-  /// `role`: of a register that is none.
+  /// `role`: of the register, in the message if it is no predicate.
   std::uint32_t read_predicate(const std::string& role);
   void settle_labels();
   const LabelFound& find_label(std::uint32_t block, const Token& name) const;
@@ -334,7 +334,7 @@ class Reader {
 
   // Of the function that is being read.
   std::uint32_t kernel_ = no_index;  // into Module::kernels, once it has a name
-  const char* begin_ = nullptr;      ///< of what stands outside of functions, its linkage included
+  const char* begin_ = nullptr;      ///< of the text outside of functions, its linkage included
   Kernel now_;
   std::vector<Block> blocks_;
   std::vector<std::uint32_t> open_;  // open blocks, the innermost last

@@ -91,7 +91,7 @@ std::array<std::uint64_t, warp_lanes> elements_of(const LaneAccess& access, std:
   return elements;
 }
 
-/// Whether two groups may be served as one, if that asks no bank for two words.
+/// Whether two groups may be served as one, if each bank then serves one word.
 bool groups_agree(const std::array<std::uint64_t, warp_lanes>& elements, std::uint32_t mask) {
   return lanes_agree(elements, mask, 1) || lanes_agree(elements, mask, 2);
 }

@@ -186,7 +186,7 @@ std::string take_address(const ptx::Module& module, const ptx::Kernel& kernel,
   }
 }
 
-/// Whether generic addresses may lie in another block's shared memory.
+/// Whether generic addresses may point to another block's shared memory.
 bool has_clusters(const ptx::Module& module) {
   return module.version >= oldest_with_clusters && target_of(module) >= first_with_clusters;
 }

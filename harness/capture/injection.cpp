@@ -2,9 +2,9 @@
 // file of each kernel and shape that the program launches, before the launch, with the content of
 // its buffers; and the modules that the program loads.
 //
-// What it did it tells on the descriptor of STRATA_CAPTURE_CHANNEL, a line each: "begun", "launch
+// It reports on the descriptor of STRATA_CAPTURE_CHANNEL, one line each: "begun", "launch
 // FILE", "module FILE" (with PTX), "code FILE" (without), "left out WHY", "failed WHY". It never
-// stops the program, and throws into it nothing.
+// stops the program and throws nothing into it.
 #include "harness/access/capture_file.hpp"
 #include "harness/case/unique_fd.hpp"
 
@@ -33,8 +33,8 @@ std::string setting(const char* name) {
   return value == nullptr ? std::string{} : value;
 }
 
-/// Functions of the driver, which the program has loaded. Asked for by name: this library must load
-/// where there is no driver, so that `strata` can say what is missing.
+/// Functions of the driver, which the program has loaded. Resolved by name: this library must load
+/// without a driver, so that `strata` can report what is missing.
 struct Driver {
   Driver() : library{::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL)} {
     const auto get = [&](auto& function, const char* name) {
@@ -162,7 +162,7 @@ class Capture {
     say("begun", "");
     if (!driver_.is_whole) {
       return say("failed",
-                 "the driver is older than 12.4, and does not tell a kernel's parameters");
+                 "the driver is older than 12.4 and does not report a kernel's parameters");
     }
     CUptiResult code = cuptiSubscribe(&subscriber_, &on_callback, this);
     for (const auto id : callbacks) {
@@ -212,7 +212,7 @@ class Capture {
       return say("left out", *name + ": it is launched into a graph");
     }
     if (!read_parameters(launched, seen)) {
-      return say("left out", *name + ": the driver does not tell its parameters");
+      return say("left out", *name + ": the driver does not report its parameters");
     }
     // Another stream of this thread may be captured, and must not notice.
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
@@ -221,7 +221,7 @@ class Capture {
     (void)driver_.exchange_mode(&mode);
   }
 
-  /// Offset and size of a parameter. The handle may be a kernel of a library, which stands for its
+  /// Offset and size of a parameter. The handle may be a kernel of a library, which is used as its
   /// function.
   CUresult parameter(CUfunction function, std::size_t index, std::size_t& offset,
                      std::size_t& bytes) const {
@@ -311,7 +311,7 @@ class Capture {
     file += suffix;
     const std::string why = write_new_file(folder_ + '/' + file, bytes);
     if (why.empty()) return file;
-    is_full_ = true;  // it is told once
+    is_full_ = true;  // reported once
     say("failed", why);
     return {};
   }

@@ -25,7 +25,7 @@ namespace strata {
           .defaults = defaults.empty() ? choices : defaults};
 }
 
-/// Names and what they stand for, in canonical order:
+/// Names and their values, in canonical order:
 ///   inline constexpr Choices levels{std::pair{"l1", Level::l1}, std::pair{"l2", Level::l2}};
 template <class T, std::size_t count>
 struct Choices {

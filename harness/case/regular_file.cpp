@@ -37,7 +37,7 @@ constexpr std::size_t block_bytes = 1 << 16;
 }  // namespace
 
 UniqueFd open_regular(const std::filesystem::path& file, int flags, std::string_view what) {
-  // O_NONBLOCK: else a pipe that nobody writes to would hold us here.
+  // O_NONBLOCK: opening a pipe without a writer would block.
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): open has no other form
   UniqueFd fd{::open(file.c_str(), flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)};
   const int error = errno;

@@ -1,5 +1,5 @@
 // How the rungs of a ladder are added, ordered and found. A ladder has a `Rung` type of its own,
-// with the members of a Story and whatever else it says; the functions here are called by its
+// with the members of a Story and further ones; the functions here are called by its
 // ladder.cpp, which knows the order. Host only.
 #pragma once
 
@@ -28,7 +28,7 @@ template <class Rung>
 bool add_rung(std::string_view suite, std::string_view order, const Rung& rung,
               Benchmark (*declare)(), Body body) {
   enrolled_rungs<Rung>().push_back(rung);
-  tell(suite, order, story_of(rung));
+  add_story(suite, order, story_of(rung));
   return enrol(declare, rung.backend, body);
 }
 

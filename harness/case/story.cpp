@@ -6,13 +6,13 @@
 namespace strata {
 namespace {
 
-struct Told {
+struct AddedStories {
   std::string_view order;
   std::vector<Story> stories;
 };
 /// Stories by suite, in the order in which they were added.
-std::map<std::string, Told, std::less<>>& told() {
-  static std::map<std::string, Told, std::less<>> all;
+std::map<std::string, AddedStories, std::less<>>& stories_by_suite() {
+  static std::map<std::string, AddedStories, std::less<>> all;
   return all;
 }
 
@@ -20,15 +20,15 @@ std::map<std::string, Told, std::less<>>& told() {
 
 std::vector<Ladder> ladders() {
   std::vector<Ladder> all;
-  for (const auto& [suite, ladder] : told()) {
+  for (const auto& [suite, ladder] : stories_by_suite()) {
     all.push_back({.suite = suite, .stories = ladder.stories});
     sort_as_listed(all.back().stories, ladder.order);
   }
   return all;
 }
 
-bool detail::tell(std::string_view suite, std::string_view order, Story story) {
-  Told& ladder = told()[std::string{suite}];
+bool detail::add_story(std::string_view suite, std::string_view order, Story story) {
+  AddedStories& ladder = stories_by_suite()[std::string{suite}];
   ladder.order = order;
   ladder.stories.push_back(std::move(story));
   return true;

@@ -20,7 +20,7 @@ struct Story {
   std::string before;       ///< the rung that it changes; empty for the first of a backend
   std::string question;     ///< that it answers
   std::string change;       ///< the one thing that is new
-  std::string source;       ///< who did it first, and where it is published
+  std::string source;       ///< first publication
   std::string expectation;  ///< of its effect, and of its counts
   bool operator==(const Story&) const = default;
 };
@@ -71,7 +71,7 @@ template <class Make>
 namespace detail {
 
 /// Adds a story to the ladder of `suite`, before main. `order` lists the names of all its rungs.
-bool tell(std::string_view suite, std::string_view order, Story story);
+bool add_story(std::string_view suite, std::string_view order, Story story);
 
 }  // namespace detail
 }  // namespace strata

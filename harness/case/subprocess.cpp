@@ -28,8 +28,8 @@ namespace {
   throw std::system_error{error, std::generic_category(), what};
 }
 
-/// Moves a descriptor out of the range 0 to 3, which the child's own take: ours may lie there if we
-/// were started with stdin or stdout closed.
+/// Moves a descriptor out of the range 0 to 3, which the child's own take: ours may be there if
+/// this process was started with stdin or stdout closed.
 UniqueFd out_of_the_way(UniqueFd fd) {
   constexpr int lowest = 10;
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): fcntl has no other form

@@ -117,7 +117,7 @@ struct PlanField {
 
 constexpr double just_below_one = 1 - std::numeric_limits<double>::epsilon() / 2;
 constexpr std::string_view some_seconds = "a number of seconds above 0 and up to 86400";
-// The limits keep a typing error from asking for a year; 6 samples are the fewest with a 95 %
+// The limits keep a typing error from requesting a year; 6 samples are the fewest with a 95 %
 // interval of the median.
 constexpr std::array<PlanField, 7> plan_fields{
     {{"warmups", &Plan::warmups, 0, 1000, "an integer from 0 to 1000"},
@@ -440,7 +440,7 @@ namespace {
 std::map<std::string, std::set<Point>> points_of(const Sweep& sweep, Backend backend,
                                                  std::span<const Enrolled> known) {
   std::map<std::string, std::set<Point>> points;
-  std::size_t asked = 0;
+  std::size_t points_in_all = 0;
   for (const auto& entry : sweep.entries) {
     const auto* const enrolled = find_benchmark(entry.benchmark, known);
     if (enrolled == nullptr)
@@ -450,8 +450,8 @@ std::map<std::string, std::set<Point>> points_of(const Sweep& sweep, Backend bac
     for (const auto& axis : enrolled->benchmark.axes)
       points_of_entry =
           std::min(points_of_entry * values_on(axis, entry).size(), max_sweep_points + 1);
-    asked += points_of_entry;
-    if (asked > max_sweep_points) {
+    points_in_all += points_of_entry;
+    if (points_in_all > max_sweep_points) {
       refuse({sweep.file}, fmt::format("more than {} combinations of values", max_sweep_points),
              "a finite sweep", "list fewer values or split the sweep");
     }

@@ -9,7 +9,7 @@
 
 namespace strata {
 
-/// Owns a file descriptor and closes it at the end. −1 is none.
+/// Owns a file descriptor and closes it at the end. −1: no descriptor.
 class UniqueFd {
  public:
   UniqueFd() = default;

@@ -39,7 +39,7 @@ struct CaptureOptions {
 };
 
 /// What the library reported about a program.
-struct Told {
+struct CaptureReport {
   bool has_begun = false;
   std::vector<std::string> launches;
   std::vector<std::string> modules;  ///< with PTX
@@ -47,16 +47,16 @@ struct Told {
   std::vector<std::string> failures;
 };
 
-void note(const std::string& line, Told& told) {
+void note(const std::string& line, CaptureReport& report) {
   const auto rest = [&](std::string_view word) { return line.substr(word.size()); };
   const auto take = [&](std::string_view word, std::vector<std::string>& to) {
     if (line.starts_with(word)) to.push_back(rest(word));
   };
-  told.has_begun = told.has_begun || line == "begun";
-  take("launch ", told.launches);
-  take("module ", told.modules);
-  take("left out ", told.left_out);
-  take("failed ", told.failures);
+  report.has_begun = report.has_begun || line == "begun";
+  take("launch ", report.launches);
+  take("module ", report.modules);
+  take("left out ", report.left_out);
+  take("failed ", report.failures);
 }
 
 /// Path of a program, found as a shell finds it.
@@ -122,8 +122,8 @@ std::string ending_of(int status) {
 }
 
 /// Runs the program on this terminal until it ends, while its library reports its progress.
-Told run_program(const CaptureOptions& options, const fs::path& library, const fs::path& folder,
-                 std::string& ending) {
+CaptureReport run_program(const CaptureOptions& options, const fs::path& library,
+                          const fs::path& folder, std::string& ending) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
     throw std::system_error{errno, std::generic_category(), "a pipe"};
@@ -162,13 +162,13 @@ Told run_program(const CaptureOptions& options, const fs::path& library, const f
     refuse({options.program.front()}, std::generic_category().message(error),
            "an executable program", "check its path and permissions");
   }
-  Told told;
+  CaptureReport report;
   LineReader reader;
   const auto read_channel = [&] {
     for (std::size_t bytes = 1; bytes > 0;) {
       const auto batch = reader.read(channel.get());
       for (const auto& line : batch.lines)
-        note(line.text, told);
+        note(line.text, report);
       bytes = batch.bytes;
     }
   };
@@ -182,7 +182,7 @@ Told run_program(const CaptureOptions& options, const fs::path& library, const f
     read_channel();
   }
   ending = ending_of(status);
-  return told;
+  return report;
 }
 
 ExitCode capture(const CaptureOptions& options) {
@@ -196,18 +196,18 @@ ExitCode capture(const CaptureOptions& options) {
   const fs::path library = capture_library();
   const fs::path folder = made_folder(options.out);
   std::string ending;
-  const Told told = run_program(options, library, folder, ending);
+  const CaptureReport report = run_program(options, library, folder, ending);
   std::error_code ignored;
   if (fs::is_empty(folder, ignored)) (void)fs::remove(folder, ignored);
-  for (const auto& one : told.left_out)
+  for (const auto& one : report.left_out)
     fmt::print(stderr, "strata: left out {}\n", one_line(one));
-  for (const auto& one : told.failures)
+  for (const auto& one : report.failures)
     fmt::print(stderr, "strata: {}\n", one_line(one));
   if (!ending.empty()) fmt::print(stderr, "strata: {} {}\n", one_line(name), ending);
-  if (!told.failures.empty()) return ExitCode::failed;
-  if (told.launches.empty()) {
+  if (!report.failures.empty()) return ExitCode::failed;
+  if (report.launches.empty()) {
     refuse(
-        {name}, told.has_begun ? "launched no kernel" : "made no CUDA driver call",
+        {name}, report.has_begun ? "launched no kernel" : "made no CUDA driver call",
         "a program that launches kernels",
         "pass the arguments with which it launches them; launches into a graph are not captured");
   }
@@ -215,13 +215,13 @@ ExitCode capture(const CaptureOptions& options) {
     return (fs::path{options.out} / file).string();
   };
   std::string command = "strata access";
-  if (told.modules.empty()) command += ' ' + program->string();
-  for (const auto& file : told.modules)
+  if (report.modules.empty()) command += ' ' + program->string();
+  for (const auto& file : report.modules)
     command += ' ' + in_folder(file);
-  for (const auto& file : told.launches)
+  for (const auto& file : report.launches)
     command += " --launch " + in_folder(file);
-  fmt::print("{} launches, {} modules with PTX in {}\n{}\n", told.launches.size(),
-             told.modules.size(), options.out, one_line(command));
+  fmt::print("{} launches, {} modules with PTX in {}\n{}\n", report.launches.size(),
+             report.modules.size(), options.out, one_line(command));
   return ending.empty() ? ExitCode::success : ExitCode::failed;
 }
 

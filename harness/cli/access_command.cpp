@@ -185,18 +185,19 @@ void trace(const AccessOptions& options, std::span<const ptx::Module> modules,
   }
   for (std::size_t i = 0; i < answers.size(); ++i) {
     const auto& answer = answers[i];
-    const auto say = [&](const std::string& what, const std::string& why) {
+    const auto print_untraced = [&](const std::string& what, const std::string& why) {
       fmt::print(stderr, "strata: {}: {}not traced: {}\n", one_line(traced[i]->file), what,
                  one_line(why));
     };
     if (!answer.failure.empty()) {
       counting.is_failed = true;
-      say("", answer.failure);
+      print_untraced("", answer.failure);
     }
     const access::Launch& launch = traced[i]->launch;
     const auto& kernel = modules[launch.module].kernels[launch.kernel];
     for (const auto& one : answer.left_out)
-      say(fmt::format("PTX line {} is ", kernel.instructions[one.instruction].line), one.why);
+      print_untraced(fmt::format("PTX line {} is ", kernel.instructions[one.instruction].line),
+                     one.why);
     replace(traced[i]->evaluation.accesses, answer.accesses);
   }
 }
@@ -278,7 +279,7 @@ std::vector<Evaluated> launches_of(const AccessOptions& options, std::span<const
   return launches;
 }
 
-/// What is said of a launch, and whether it was counted; `counted` becomes null where it was not.
+/// The report of a launch; `counted` becomes null if it was not counted.
 access::ReportedLaunch reported_launch(const Evaluated& one, const access::CountedLaunch*& counted,
                                        CountingState& counting, bool runs) {
   access::ReportedLaunch reported{.file = one.file, .seconds = one.seconds};
@@ -307,8 +308,9 @@ access::Report report_of(const AccessOptions& options, std::span<const std::stri
   for (auto& one : launches) {
     const auto begin = std::chrono::steady_clock::now();
     const auto progress = [&](std::uint64_t instructions) {
-      fmt::print(stderr, "strata: {}: {:.2g} of at most {:.2g} warp instructions\n", one.file,
-                 static_cast<double>(instructions), static_cast<double>(options.budget));
+      fmt::print(stderr, "strata: {}: {:.2f} of at most {:.2f} × 10⁹ warp instructions\n", one.file,
+                 static_cast<double>(instructions) / 1e9,
+                 static_cast<double>(options.budget) / 1e9);
     };
     one.evaluation = evaluate(
         modules[one.launch.module], one.launch,
@@ -330,15 +332,15 @@ access::Report report_of(const AccessOptions& options, std::span<const std::stri
 
 /// The device that counted; otherwise the host, which evaluated.
 DeviceMessage recorded_device(const AccessOptions& options) {
-  const auto ask = [](const std::string& device) {
+  const auto probe_device = [](const std::string& device) {
     return probe({.arguments = {"strata", "worker", "--device", device, "--probe"}});
   };
   try {
-    if (options.run) return ask(options.device);
+    if (options.run) return probe_device(options.device);
   } catch (const DeviceUnavailable&) {
     // count() has printed why.
   }
-  return ask("host");
+  return probe_device("host");
 }
 
 /// The launch files, one after the other.

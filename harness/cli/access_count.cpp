@@ -83,33 +83,33 @@ Message message_of(const CountedAccess& access) {
   return {access.executed, access.sectors, access.tags, access.wavefronts, access.local_sectors};
 }
 
-CountedAccess counted_access_of(const Message& said) {
-  return {.executed = said.at(0),
-          .sectors = said.at(1),
-          .tags = said.at(2),
-          .wavefronts = said.at(3),
-          .local_sectors = said.at(4)};
+CountedAccess counted_access_of(const Message& message) {
+  return {.executed = message.at(0),
+          .sectors = message.at(1),
+          .tags = message.at(2),
+          .wavefronts = message.at(3),
+          .local_sectors = message.at(4)};
 }
 
 Message message_of(const CountedLaunch& counted) {
-  Message said{{"accesses", Message::array()},
-               {"not_counted", counted.not_counted},
-               {"overrun", counted.overrun},
-               {"chip", counted.chip}};
+  Message message{{"accesses", Message::array()},
+                  {"not_counted", counted.not_counted},
+                  {"overrun", counted.overrun},
+                  {"chip", counted.chip}};
   for (const auto& [instruction, access] : counted.accesses)
-    said["accesses"].push_back({instruction, message_of(access)});
-  if (counted.optimised) said["optimised"] = message_of(*counted.optimised);
-  return said;
+    message["accesses"].push_back({instruction, message_of(access)});
+  if (counted.optimised) message["optimised"] = message_of(*counted.optimised);
+  return message;
 }
 
-CountedLaunch counted_of(const Message& said) {
+CountedLaunch counted_of(const Message& message) {
   CountedLaunch counted;
-  for (const auto& one : said.at("accesses"))
+  for (const auto& one : message.at("accesses"))
     counted.accesses[one.at(0)] = counted_access_of(one.at(1));
-  said.at("not_counted").get_to(counted.not_counted);
-  said.at("overrun").get_to(counted.overrun);
-  said.at("chip").get_to(counted.chip);
-  if (const auto sum = said.find("optimised"); sum != said.end()) {
+  message.at("not_counted").get_to(counted.not_counted);
+  message.at("overrun").get_to(counted.overrun);
+  message.at("chip").get_to(counted.chip);
+  if (const auto sum = message.find("optimised"); sum != message.end()) {
     counted.optimised = counted_access_of(*sum);
   }
   return counted;
@@ -353,8 +353,7 @@ class Worker {
   Worker(const std::string& device, const Message& job)
       : child_{{.arguments = {"strata", "access-worker", "--device", device}}, job.dump()} {}
 
-  /// The next line. Nothing after the last line, or after `patience` without one: why() tells
-  /// which.
+  /// The next line. Nothing after the last line, or after `patience` without one: see why().
   std::optional<Message> next(std::chrono::seconds patience) {
     const auto deadline = std::chrono::steady_clock::now() + patience;
     std::optional<std::string> ended;
@@ -402,11 +401,11 @@ Access access_of(const Message& numbers) {
   return access;
 }
 
-TraceAnswer traced_of(const Message& said) {
+TraceAnswer traced_of(const Message& message) {
   TraceAnswer answer;
-  for (const auto& numbers : said.at("accesses"))
+  for (const auto& numbers : message.at("accesses"))
     answer.accesses.push_back(access_of(numbers));
-  for (const auto& one : said.at("left_out"))
+  for (const auto& one : message.at("left_out"))
     answer.left_out.push_back({one.at(0), one.at(1)});
   return answer;
 }
@@ -428,22 +427,24 @@ bool is_same_launch(const Message& one, const Message& other) {
 }
 
 /// Whether this is the last line of a worker.
-bool is_end(const Message& said) {
-  return said.contains("failed") || said.contains("unavailable") || said.contains("no_device");
+bool is_end(const Message& message) {
+  return message.contains("failed") || message.contains("unavailable") ||
+         message.contains("no_device");
 }
 
 /// Why there is no answer; empty if there is one.
-std::string failure_of(const Message& said) {
+std::string failure_of(const Message& message) {
   for (const char* const key : {"failed", "refused", "unavailable"}) {
-    if (const auto why = said.find(key); why != said.end()) return *why;
+    if (const auto why = message.find(key); why != message.end()) return *why;
   }
   return {};
 }
 
-void throw_absence(const Message& said, bool is_any_answered) {
-  if (const auto none = said.find("no_device"); none != said.end()) throw DeviceUnavailable{*none};
-  if (const auto none = said.find("unavailable"); none != said.end() && !is_any_answered) {
-    throw CountersUnavailable{*none, said.at("mend")};
+void throw_absence(const Message& message, bool is_any_answered) {
+  if (const auto none = message.find("no_device"); none != message.end())
+    throw DeviceUnavailable{*none};
+  if (const auto none = message.find("unavailable"); none != message.end() && !is_any_answered) {
+    throw CountersUnavailable{*none, message.at("mend")};
   }
 }
 
@@ -463,23 +464,23 @@ std::vector<Message> replies(Message job, const std::vector<Message>& requests,
     job["launches"] = std::vector<Message>{first, first + static_cast<std::ptrdiff_t>(count)};
     Worker worker{device, job};
     for (std::size_t answered = 0; answered < count; ++answered) {
-      auto said = worker.next(patience);
-      if (!said) said = Message{{"failed", worker.why()}};
-      if (!is_end(*said)) {
+      auto message = worker.next(patience);
+      if (!message) message = Message{{"failed", worker.why()}};
+      if (!is_end(*message)) {
         if (answered_before > 0) most = answered_before;
         answered_before = 0;
-        is_any_answered = is_any_answered || failure_of(*said).empty();
-        all.push_back(std::move(*said));
+        is_any_answered = is_any_answered || failure_of(*message).empty();
+        all.push_back(std::move(*message));
         continue;
       }
       answered_before = answered;
       if (answered > 0) break;
-      throw_absence(*said, is_any_answered);
-      all.push_back(*said);
+      throw_absence(*message, is_any_answered);
+      all.push_back(*message);
       // The same launch would fail again.
       while (all.size() < requests.size() &&
              is_same_launch(requests[all.size()], requests[all.size() - 1]))
-        all.push_back(*said);
+        all.push_back(*message);
       break;
     }
   }
@@ -500,11 +501,11 @@ std::vector<CountedLaunch> count_launches(std::span<const ptx::Module> modules,
       requests.back()["is_optimised"] = is_optimised;
     }
   }
-  const auto said = replies(job_of("count", modules), requests, device, patience);
+  const auto answers = replies(job_of("count", modules), requests, device, patience);
   std::vector<CountedLaunch> all;
-  for (std::size_t i = 0; i < said.size(); i += 2) {
-    const Message& whole = said[i];
-    const Message& plain = said[i + 1];
+  for (std::size_t i = 0; i < answers.size(); i += 2) {
+    const Message& whole = answers[i];
+    const Message& plain = answers[i + 1];
     if (const auto refused = whole.find("refused"); refused != whole.end()) {
       throw UsageError{*refused};
     }
@@ -539,9 +540,9 @@ std::vector<TraceAnswer> trace_launches(std::span<const ptx::Module> modules,
   job["generations"] = generations;
   job["bytes"] = bytes;
   std::vector<TraceAnswer> all;
-  for (const Message& said : replies(std::move(job), launches, device, patience)) {
-    const std::string failure = failure_of(said);
-    all.push_back(failure.empty() ? traced_of(said) : TraceAnswer{.failure = failure});
+  for (const Message& message : replies(std::move(job), launches, device, patience)) {
+    const std::string failure = failure_of(message);
+    all.push_back(failure.empty() ? traced_of(message) : TraceAnswer{.failure = failure});
   }
   return all;
 }
@@ -554,12 +555,12 @@ std::vector<Trial> try_changes(const ptx::Module& module, const std::vector<Tria
     launches.back()["change"] = request.change;
   }
   std::vector<Trial> all;
-  for (const Message& said : replies(job_of("try", {&module, 1}), launches, device, patience)) {
-    Trial& trial = all.emplace_back(Trial{.failure = failure_of(said)});
+  for (const Message& message : replies(job_of("try", {&module, 1}), launches, device, patience)) {
+    Trial& trial = all.emplace_back(Trial{.failure = failure_of(message)});
     if (!trial.failure.empty()) continue;
-    said.at("original").get_to(trial.original);
-    said.at("mended").get_to(trial.mended);
-    said.at("different").get_to(trial.different);
+    message.at("original").get_to(trial.original);
+    message.at("mended").get_to(trial.mended);
+    message.at("different").get_to(trial.different);
   }
   return all;
 }
@@ -572,16 +573,16 @@ void add_access_worker(Command app) {
   worker.option("--device", *device);
   worker.on_run([device] {
     become_worker();
-    const auto say = [](const nlohmann::json& said) {
+    const auto send = [](const nlohmann::json& message) {
       constexpr auto replace = nlohmann::json::error_handler_t::replace;
-      (void)write_some(worker_channel_fd, said.dump(-1, ' ', true, replace) + '\n');
+      (void)write_some(worker_channel_fd, message.dump(-1, ' ', true, replace) + '\n');
     };
     const auto answer_all = [&](const nlohmann::json& job, auto worker_of) {
       for (const auto& request : job.at("launches")) {
         try {
-          say(worker_of.answer(request));
+          send(worker_of.answer(request));
         } catch (const UsageError& error) {  // this launch is at fault, not the others
-          say({{"refused", error.what()}});
+          send({{"refused", error.what()}});
         }
       }
     };
@@ -597,11 +598,11 @@ void add_access_worker(Command app) {
         answer_all(job, access::Counter{job, ordinal});
       }
     } catch (const CountersUnavailable& error) {
-      say({{"unavailable", error.what()}, {"mend", error.mend}});
+      send({{"unavailable", error.what()}, {"mend", error.mend}});
     } catch (const DeviceUnavailable& error) {
-      say({{"no_device", error.what()}});
+      send({{"no_device", error.what()}});
     } catch (const std::exception& error) {
-      say({{"failed", error.what()}});
+      send({{"failed", error.what()}});
     }
   });
 }

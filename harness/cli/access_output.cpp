@@ -618,7 +618,7 @@ constexpr std::array rules{
          "An access to global memory moves more sectors than its bytes need."},
     Rule{"bank-conflict", "warning",
          "An access to shared memory needs more wavefronts than its bytes do."},
-    Rule{"outside", "error", "An access lies outside the buffers of its launch."},
+    Rule{"outside", "error", "An access is outside the buffers of its launch."},
     Rule{"unknown-address", "note",
          "The address cannot be followed, so nothing is known about this access."}};
 

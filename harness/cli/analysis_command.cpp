@@ -64,7 +64,7 @@ void add_analysis(Command app) {
        {"roofline", "kernels under the ceilings that the run measured"},
        {"compare", "what changed between runs; differences between devices"},
        {"summary", "the most important results of a run"},
-       {"fleet", "which GPU of many runs is the odd one; fleet add DATASET keeps runs"},
+       {"fleet", "outliers among the GPUs of many runs; fleet add DATASET keeps runs"},
        {"validate", "check a run folder against its schema"},
        {"export", "convert a run to Google Benchmark's or pyperf's JSON, Parquet or CSV"},
        {"submit", "check, anonymise and pack a run, to contribute it"},

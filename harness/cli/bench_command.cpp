@@ -56,17 +56,18 @@ void add_context(Device& device) {
 
 /// The counters that --counters selects, opened before the device; null if the cases are to be
 /// timed. Throws CountersUnavailable.
-std::unique_ptr<CounterSource> open_asked_counters(const BenchOptions& options, const Sweep& sweep,
-                                                   const DeviceRequest& device) {
+std::unique_ptr<CounterSource> open_requested_counters(const BenchOptions& options,
+                                                       const Sweep& sweep,
+                                                       const DeviceRequest& device) {
   if (options.counters.empty()) return nullptr;
-  const auto asked = parse_counters(options.counters);
+  const auto counter_names = parse_counters(options.counters);
   // An outside profiler counts: this process opens no counters.
-  if (std::ranges::find(asked, "external") == asked.end()) {
+  if (std::ranges::find(counter_names, "external") == counter_names.end()) {
     const CounterSelection selection =
-        selection_of(asked, wanted_counter_sets(sweep, benchmarks()));
+        selection_of(counter_names, wanted_counter_sets(sweep, benchmarks()));
     return selection.wanted.empty() ? nullptr : open_device_counters(device, selection);
   }
-  if (asked.size() == 1) return open_external_counters();
+  if (counter_names.size() == 1) return open_external_counters();
   throw UsageError{
       "bench: --counters external cannot be combined with others: the external profiler chooses "
       "what is counted"};
@@ -172,6 +173,12 @@ struct Repeated {
   std::size_t reported = 0;
 };
 
+/// A run of a built-in sweep reports nothing: it is written for GPUs and CPUs.
+void report_dropped(const Sweep& sweep, Backend backend, bool lists) {
+  if (lists || !is_builtin(sweep))
+    print_dropped(sweep, dropped_items(sweep, backend, benchmarks()), /*each=*/lists);
+}
+
 /// `words`: a name for argv[0], then the flags of Google Benchmark.
 ExitCode bench(const BenchOptions& options, std::vector<std::string> words) {
   const bool lists = std::ranges::any_of(
@@ -197,7 +204,7 @@ ExitCode bench(const BenchOptions& options, std::vector<std::string> words) {
   (void)matcher("bench: --benchmark_filter", filter.substr(filter.starts_with('-') ? 1 : 0));
   const auto request = parse_device_request(options.device);
   std::unique_ptr<Device> device;  // opened last, destroyed last: the profiler uses it
-  const auto counters = open_asked_counters(options, sweep, request);
+  const auto counters = open_requested_counters(options, sweep, request);
   device = open_device(request);
   if (counters) {
     if (device->backend() == Backend::host) {
@@ -208,6 +215,7 @@ ExitCode bench(const BenchOptions& options, std::vector<std::string> words) {
   std::optional<DeviceLock> lock;  // listing names measures nothing
   if (!lists) lock = DeviceLock::acquire(device->identity());
   const auto cases = expand(sweep, device->backend(), benchmarks());
+  report_dropped(sweep, device->backend(), lists);
   add_context(*device);
 
   bool settled = false;

@@ -43,7 +43,7 @@ void print_ladder(const std::string& suite);
 /// The subcommands of `python -m strata`, which replaces this process.
 void add_analysis(Command app);
 
-/// The options that say what compiles CUDA sources.
+/// The options that select the compiler of CUDA sources.
 template <class Tools>
 void add_compiler_options(Command sub, Tools& tools) {
   sub.option("--compiler", tools.compiler, "compiler for CUDA sources (default nvcc, else clang++)",
@@ -72,9 +72,13 @@ struct RecordedRun {
 /// The same for benchmarks that are not registered.
 [[nodiscard]] std::string describe_benchmarks(const std::vector<Benchmark>& benchmarks);
 
+/// Prints items of a sweep that a device cannot run to standard error, one line for each. Without
+/// `each`: one line for all of a built-in sweep, since those are written for GPUs and CPUs.
+void print_dropped(const Sweep& sweep, const std::vector<DroppedItem>& dropped, bool each);
+
 /// Says what a file holds that was written.
 void print_written(const std::string& file, std::string_view summary);
-/// Prints `text` in lines of a page's width, broken between words, beside `label`, which stands in
+/// Prints `text` in lines of a page's width, broken between words, beside `label`, which has
 /// a column of its own.
 void print_note(std::string_view label, std::string_view text);
 

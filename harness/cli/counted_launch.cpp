@@ -148,12 +148,12 @@ void keep_what_repeats(CountedLaunch& counted, const CountedLaunch& again) {
   std::erase_if(counted.accesses, [&](const auto& one) {
     const CountedAccess other = again.of(one.first);
     if (numbers(one.second) == numbers(other)) return false;
-    const auto told = [](const CountedAccess& of) {
+    const auto in_words = [](const CountedAccess& access) {
       return fmt::format("{} sectors and {} wavefronts in {} executions",
-                         of.sectors + of.local_sectors, of.wavefronts, of.executed);
+                         access.sectors + access.local_sectors, access.wavefronts, access.executed);
     };
     counted.not_counted[one.first] =
-        fmt::format("two launches differ: {}, then {}", told(one.second), told(other));
+        fmt::format("two launches differ: {}, then {}", in_words(one.second), in_words(other));
     return true;
   });
 }

@@ -34,35 +34,35 @@ struct ChipReport {
   std::size_t passes = 0;  ///< for all of it and the set "memory", which every plan contains
 };
 
-// --- what was asked for ---
+// --- requested sets and metrics ---
 
-struct Asked {
+struct Request {
   CounterSelection selection;
   std::vector<CounterSet> sets;  ///< the raw metrics are the last, without units and meanings
 };
 
-Asked what_is_asked(const std::vector<std::string>& wanted) {
-  Asked asked{.selection = {.wanted = wanted.empty() ? counter_set_names() : wanted}};
+Request request_for(const std::vector<std::string>& wanted) {
+  Request request{.selection = {.wanted = wanted.empty() ? counter_set_names() : wanted}};
   if (wanted.empty()) {
     // The set that every plan contains first, then by name.
     // Not std::ranges::stable_partition, which clang 14 cannot compile.
-    std::stable_partition(asked.selection.wanted.begin(), asked.selection.wanted.end(),
+    std::stable_partition(request.selection.wanted.begin(), request.selection.wanted.end(),
                           [](const std::string& name) { return name == memory_set; });
   }
   CounterSet raw{.name = "metrics", .built_in = true, .title = "as named"};
-  for (const auto& one : asked.selection.wanted) {
+  for (const auto& one : request.selection.wanted) {
     if (is_raw_metric(one))
       raw.quantities.push_back({.name = one, .metrics = {{one}}});
     else
-      asked.sets.push_back(load_counter_set(one, flag));
+      request.sets.push_back(load_counter_set(one, flag));
   }
-  if (!raw.quantities.empty()) asked.sets.push_back(std::move(raw));
-  return asked;
+  if (!raw.quantities.empty()) request.sets.push_back(std::move(raw));
+  return request;
 }
 
-ChipReport report_on(const Asked& asked, MetricCatalogue& catalogue, bool whole_selection) {
+ChipReport report_on(const Request& request, MetricCatalogue& catalogue, bool whole_selection) {
   ChipReport report{.chip = catalogue.chip()};
-  auto selection = asked.selection;
+  auto selection = request.selection;
   if (!whole_selection) {
     // A chip may lack metrics of other chips; a name that no chip has is still refused.
     std::erase_if(selection.wanted, [&](const std::string& one) {
@@ -70,7 +70,7 @@ ChipReport report_on(const Asked& asked, MetricCatalogue& catalogue, bool whole_
     });
   }
   report.passes = resolve(selection, catalogue, flag).passes;
-  for (const auto& set : asked.sets) {
+  for (const auto& set : request.sets) {
     for (auto& [quantity, choice] :
          report.sets.emplace_back(resolve_set(set, catalogue)).quantities) {
       if (!choice || !quantity.unit.empty()) continue;
@@ -82,11 +82,11 @@ ChipReport report_on(const Asked& asked, MetricCatalogue& catalogue, bool whole_
   return report;
 }
 
-std::vector<ChipReport> report_on_all(const Asked& asked) {
+std::vector<ChipReport> report_on_all(const Request& request) {
   std::vector<ChipReport> reports;
   for (const auto& chip : known_chips()) {
     try {
-      reports.push_back(report_on(asked, *open_catalogue(chip), false));
+      reports.push_back(report_on(request, *open_catalogue(chip), false));
     } catch (const CountersUnavailable& absent) {
       reports.push_back({.chip = chip, .unavailable = absent.what()});
     }
@@ -119,7 +119,7 @@ std::string passes(std::size_t count) {
 
 /// The metric, marked if it is not the first choice; or the missing ones.
 std::string stand_in(const ResolvedQuantity& quantity) {
-  if (!quantity.choice) return fmt::format("absent: {}", metric_names(quantity.asked));
+  if (!quantity.choice) return fmt::format("absent: {}", metric_names(quantity.requested));
   return quantity.metric() + (*quantity.choice == 0 ? "" : " (fallback)");
 }
 
@@ -179,7 +179,7 @@ void print_chip(const ChipReport& report, const std::string& format) {
     }
     std::vector<Row> rows;
     for (const auto& one : quantities) {
-      const auto& [name, unit, meaning, metrics] = one.asked;
+      const auto& [name, unit, meaning, metrics] = one.requested;
       rows.push_back({markdown ? as_code(name) : name, unit, stand_in(one), meaning});
     }
     print_rows(format, {"quantity", "unit", "metric", "meaning"}, rows, "  ");
@@ -231,7 +231,7 @@ void print_differences(const std::vector<ChipReport>& reports) {
     for (const auto& [set, quantities, count] : report.sets) {
       for (const auto& one : quantities) {
         if (one.choice == 0) continue;
-        differences[{fmt::format("`{}` of {}", one.asked.name, set.name),
+        differences[{fmt::format("`{}` of {}", one.requested.name, set.name),
                      one.choice ? as_code(one.metric()) : "absent"}]
             .push_back(report.chip);
       }
@@ -261,9 +261,9 @@ void print_chips_markdown(const std::vector<ChipReport>& reports) {
     fmt::print("\n## `{}`: {}\n\n", set.name, set.title);
     std::vector<Row> rows;
     rows.reserve(quantities.size());
-    for (const auto& [asked, choice] : quantities)
-      rows.push_back(
-          {as_code(asked.name), asked.unit, asked.meaning, as_code(metric_names(asked))});
+    for (const auto& [requested, choice] : quantities)
+      rows.push_back({as_code(requested.name), requested.unit, requested.meaning,
+                      as_code(metric_names(requested))});
     print_rows("markdown", {"quantity", "unit", "meaning", "metrics, in order of preference"},
                rows);
   }
@@ -275,10 +275,11 @@ void print_csv(const std::vector<ChipReport>& reports) {
   std::vector<Row> rows;
   for (const auto& report : reports) {
     for (const auto& [set, quantities, count] : report.sets) {
-      for (const auto& [asked, choice] : quantities) {
+      for (const auto& [requested, choice] : quantities) {
         rows.push_back({report.chip, set.name, std::to_string(count), std::to_string(report.passes),
-                        asked.name, asked.unit, choice ? asked.metrics[*choice].name : "",
-                        choice ? std::to_string(*choice + 1) : "", asked.meaning});
+                        requested.name, requested.unit,
+                        choice ? requested.metrics[*choice].name : "",
+                        choice ? std::to_string(*choice + 1) : "", requested.meaning});
       }
     }
   }
@@ -299,12 +300,12 @@ void print_json(const std::vector<ChipReport>& reports) {
     auto sets = Json::array();
     for (const auto& [set, all, count] : report.sets) {
       auto quantities = Json::array();
-      for (const auto& [asked, choice] : all) {
+      for (const auto& [requested, choice] : all) {
         quantities.push_back(
-            {{"name", asked.name},
-             {"unit", asked.unit},
-             {"meaning", asked.meaning},
-             {"metric", choice ? Json(asked.metrics[*choice].name) : Json(nullptr)},
+            {{"name", requested.name},
+             {"unit", requested.unit},
+             {"meaning", requested.meaning},
+             {"metric", choice ? Json(requested.metrics[*choice].name) : Json(nullptr)},
              {"choice", choice ? Json(*choice + 1) : Json(nullptr)}});
       }
       sets.push_back({{"set", set.name},
@@ -352,15 +353,15 @@ void list_metrics(MetricCatalogue& catalogue, const CountersOptions& options) {
 }
 
 void describe_counters(const CountersOptions& options) {
-  const auto asked = what_is_asked(options.wanted);
+  const auto request = request_for(options.wanted);
   std::vector<ChipReport> reports;
   if (options.all_chips) {
-    reports = report_on_all(asked);
+    reports = report_on_all(request);
   } else {
     const auto catalogue =
         open_catalogue(options.chip.empty() ? chip_here(options.device) : options.chip);
     if (!options.metrics.empty()) return list_metrics(*catalogue, options);
-    reports.push_back(report_on(asked, *catalogue, true));
+    reports.push_back(report_on(request, *catalogue, true));
   }
   if (options.format == "csv") return print_csv(reports);
   if (options.format == "json") return print_json(reports);

@@ -14,8 +14,8 @@
 
 namespace strata {
 
-/// Writes what make() returns by write(file, data, existing), and says summary(data). Whatever is
-/// wrong with the target is said before the work that makes the data.
+/// Writes what make() returns by write(file, data, existing), and prints summary(data). A
+/// target that cannot be written is refused before the work that makes the data.
 template <class Make, class Write, class Summary>
 void write_new(const std::string& file, bool overwrite, const Make& make, const Write& write,
                const Summary& summary) {

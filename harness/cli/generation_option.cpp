@@ -29,24 +29,24 @@ std::optional<Generation> of_capability(std::string_view text) {
 
 }  // namespace
 
-Names chosen(std::string_view option, const Names& asked, Names known, std::string_view mend) {
-  const auto is_among = [](const Names& names) {
-    return [&](const std::string& name) { return std::ranges::count(names, name) > 0; };
+Names chosen(std::string_view option, const Names& names, Names known, std::string_view mend) {
+  const auto is_among = [](const Names& list) {
+    return [&](const std::string& name) { return std::ranges::count(list, name) > 0; };
   };
-  if (const auto wrong = std::ranges::find_if_not(asked, is_among(known)); wrong != asked.end()) {
+  if (const auto wrong = std::ranges::find_if_not(names, is_among(known)); wrong != names.end()) {
     refuse({option}, "there is no " + in_quotes(*wrong), joined(known),
            did_you_mean(*wrong, known, mend));
   }
-  if (!asked.empty()) std::erase_if(known, std::not_fn(is_among(asked)));
+  if (!names.empty()) std::erase_if(known, std::not_fn(is_among(names)));
   return known;
 }
 
-Names chosen_generations(Names asked, const Names& otherwise) {
-  if (asked.empty()) asked = otherwise;
+Names chosen_generations(Names names, const Names& otherwise) {
+  if (names.empty()) names = otherwise;
   Names known;
   for (const auto& info : generations())
     known.emplace_back(info.name);
-  for (auto& name : asked) {
+  for (auto& name : names) {
     if (generation_from(name)) continue;
     if (const auto generation = of_capability(name)) {
       name = info_of(*generation).name;
@@ -55,7 +55,7 @@ Names chosen_generations(Names asked, const Names& otherwise) {
              "one from 1.0 to 12.x, or one of " + joined(known), "correct it");
     }
   }
-  return chosen("--generation", asked, known);
+  return chosen("--generation", names, known);
 }
 
 }  // namespace strata

@@ -2,6 +2,7 @@
 #include "harness/case/controls.hpp"
 #include "harness/case/story.hpp"
 #include "harness/case/sweep.hpp"
+#include "harness/case/text.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cpu/topology.hpp"
 #include "nbody/gravity/ladder.hpp"
@@ -10,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 
 namespace strata {
@@ -43,7 +45,9 @@ void list(const ListOptions& options, bool of_sweep) {
   if (of_sweep) {
     const Sweep sweep =
         load_sweep(options.cases, benchmarks(), last_level_bytes(describe_host().caches));
-    for (const auto& which : expand(sweep, *enum_from<Backend>(options.backend), benchmarks()))
+    const Backend backend = *enum_from<Backend>(options.backend);
+    print_dropped(sweep, dropped_items(sweep, backend, benchmarks()), /*each=*/true);
+    for (const auto& which : expand(sweep, backend, benchmarks()))
       fmt::print("{}\n", which.id());
     return;
   }
@@ -89,6 +93,22 @@ void add_list(Command app) {
   sub.on_run([sub, options] { list(*options, sub.has("--cases")); });
 }
 
+void print_dropped(const Sweep& sweep, const std::vector<DroppedItem>& dropped, bool each) {
+  // Not fmt::print, which throws if the pipe is closed: that must not end a run.
+  const auto print = [](const std::string& line) {
+    (void)std::fputs(fmt::format("strata: {}\n", one_line(line)).c_str(), stderr);
+  };
+  if (each || !is_builtin(sweep)) {
+    for (const auto& [what, reason] : dropped)
+      print(fmt::format("dropped {}: {}", what, reason));
+  } else if (!dropped.empty()) {
+    print(
+        fmt::format("{} benchmarks and values of sweep '{}' are not for this device: strata run "
+                    "--dry-run lists them",
+                    dropped.size(), sweep.name));
+  }
+}
+
 std::string describe_benchmarks(const std::vector<Case>& cases) {
   std::vector<Benchmark> known;
   for (const Case& which : cases) {
@@ -101,9 +121,9 @@ std::string describe_benchmarks(const std::vector<Case>& cases) {
     described["rungs"] = ladder();
   }
   for (const Ladder& one : ladders()) {
-    const bool asked =
+    const bool is_listed =
         std::ranges::any_of(cases, [&](const Case& which) { return which.suite == one.suite; });
-    if (!asked || one.suite == "nbody") continue;  // its rungs have more than their stories
+    if (!is_listed || one.suite == "nbody") continue;  // its rungs have more than their stories
     for (const Story& story : one.stories) {
       described["ladders"][one.suite].push_back({{"name", story.name},
                                                  {"backend", to_string(story.backend)},

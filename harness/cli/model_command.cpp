@@ -87,10 +87,10 @@ Json document_of(const ModelOptions& options) {
   if (!pattern.is_null()) document["pattern"] = pattern;
   document["generations"] = Json::array();
   Json predictions = Json::array();
-  const auto asked = chosen_generations(options.generations);
+  const auto names = chosen_generations(options.generations);
   const auto layouts = chosen("--layout", options.layouts, names_of<Layouts>());
   const auto field_sets = chosen("--fields", options.fields, names_of<FieldSets>());
-  for (const auto& name : asked) {
+  for (const auto& name : names) {
     const GenerationInfo& info = info_of(*generation_from(name));
     document["generations"].push_back({{"generation", info.name},
                                        {"chips", info.chips},
@@ -168,14 +168,14 @@ void print_table(const Json& document) {
                : p["permutation"] == "reversed" ? "(31 − k)"
                                                 : "(position of k in a random order)");
   } else {
-    fmt::print("What a warp asks of memory to read 32 particles\n\n");
+    fmt::print("Memory traffic of a warp that reads 32 particles\n\n");
   }
   print_predictions(document);
   fmt::print("\n");
   print_note("requests",
              "memory requests of the pipeline; sectors (32 bytes) and lines (128) count again in "
              "each request that touches them");
-  print_note("used", is_pattern ? "distinct bytes that some lane asked for"
+  print_note("used", is_pattern ? "distinct bytes that some lane accesses"
                                 : "bytes of the wanted fields; padding is moved, but not used");
   if (!is_pattern) {
     print_note("repeated",

@@ -3,7 +3,7 @@
 
 namespace strata {
 
-/// Hidden: it says only why it is not there.
+/// Hidden: it only reports why it is missing.
 void add_bench(Command app, int& /*status*/) {
   auto sub = app.hidden_subcommand("bench");
   sub.allow_extras();

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -46,11 +47,11 @@ struct RunOptions {
 
 // Not fmt::print, which throws if the pipe is closed: that must not end the run. What is lost for
 // another reason fails the command at its end (program.cpp).
-void say(const std::string& line) {
+void print_output(const std::string& line) {
   (void)std::fputs((line + '\n').c_str(), stdout);
   (void)std::fflush(stdout);
 }
-void tell(const std::string& line) {
+void print_notice(const std::string& line) {
   (void)std::fputs(("strata: " + one_line(line) + '\n').c_str(), stderr);
 }
 
@@ -74,8 +75,8 @@ bool can_count(const CountersInfo& counters) {
 
 /// Queries the device and the state of these counters on it through a worker, before timing. Throws
 /// UsageError for a selection with unknown names.
-DeviceMessage ask(const std::string& device, const std::vector<std::string>& asked,
-                  const CounterSelection& counters) {
+DeviceMessage query_device(const std::string& device, const std::vector<std::string>& counter_names,
+                           const CounterSelection& counters) {
   DeviceMessage answer;
   try {
     answer = probe(worker_on(device, "--probe", counters));
@@ -88,24 +89,24 @@ DeviceMessage ask(const std::string& device, const std::vector<std::string>& ask
                        .reason = fmt::format("cannot test the profiler: {}", error.what()),
                        .mend = "see strata doctor"};
   }
-  answer.counters.asked = asked;
+  answer.counters.asked = counter_names;
   return answer;
 }
 
 /// Prints one line if requested counters are unavailable. Without a request, the CPU's are not
 /// expected.
-void tell_of_absent_counters(const RunOptions& options, const CountersInfo& counters,
-                             Backend backend) {
+void report_absent_counters(const RunOptions& options, const CountersInfo& counters,
+                            Backend backend) {
   const bool by_default = counters.asked == std::vector<std::string>{counters_auto};
   if (by_default && (options.quiet || backend == Backend::host)) return;
-  tell(fmt::format("nothing will be counted: {}{}{}", counters.reason,
-                   counters.mend.empty() ? "" : "; ", counters.mend));
+  print_notice(fmt::format("nothing will be counted: {}{}{}", counters.reason,
+                           counters.mend.empty() ? "" : "; ", counters.mend));
 }
 
 /// Throws UsageError for a set that does not exist. On a device without counters nothing else reads
 /// the names.
-void check_sets(const std::vector<std::string>& asked) {
-  for (const auto& name : asked) {
+void check_sets(const std::vector<std::string>& counter_names) {
+  for (const auto& name : counter_names) {
     if (name != counters_auto && name != counters_none && !is_raw_metric(name))
       (void)load_counter_set(name, "--counters");
   }
@@ -115,7 +116,7 @@ void check_sets(const std::vector<std::string>& asked) {
 void report_load(const RunOptions& options) {
   const Finding load = diagnose_load();
   if (options.quiet || load.state != Finding::State::warning) return;
-  tell(fmt::format("{}: {}; {}", load.what, load.detail, load.mend));
+  print_notice(fmt::format("{}: {}; {}", load.what, load.detail, load.mend));
 }
 
 bool is_same_counting(const CounterPlan& then, const CounterPlan& now) {
@@ -123,22 +124,6 @@ bool is_same_counting(const CounterPlan& then, const CounterPlan& now) {
     return std::tie(one.name, one.metric, one.set);
   };
   return std::ranges::equal(then.quantities, now.quantities, {}, meaning, meaning);
-}
-
-/// Prints one line per item of the sweep that this device cannot run. Built-in sweeps are written
-/// for GPUs and CPUs: without --dry-run they get one line for all.
-void report_dropped(const RunOptions& options, const Sweep& sweep,
-                    const std::vector<DroppedItem>& dropped) {
-  if (dropped.empty()) return;
-  if (options.dry_run || !is_builtin(sweep)) {
-    for (const auto& [what, reason] : dropped)
-      tell(fmt::format("dropped {}: {}", what, reason));
-  } else if (!options.quiet) {
-    tell(
-        fmt::format("{} benchmarks and values of sweep '{}' are not for this device: --dry-run "
-                    "lists them",
-                    dropped.size(), sweep.name));
-  }
 }
 
 /// The cases of the sweep on this backend, in canonical order; reports what is dropped. Throws
@@ -154,7 +139,8 @@ std::vector<Case> cases_of(const Sweep& sweep, Backend backend, const RunOptions
         "their ids",
         options.filter, all, sweep.name, to_string(backend))};
   }
-  report_dropped(options, sweep, dropped);
+  if (options.dry_run || !options.quiet || !is_builtin(sweep))
+    print_dropped(sweep, dropped, options.dry_run);
   if (!cases.empty()) return cases;
   throw DeviceUnavailable{
       fmt::format("{}: this device can run none of its cases; use another device, or another "
@@ -169,8 +155,8 @@ void leave_out_names(RunContext& context) {
   context.device.facts.erase("pci_bus_id");
   context.sweep.file = std::filesystem::path{context.sweep.file}.filename().string();
   // Requested counters may be names of files.
-  for (auto& asked : context.counters.asked)
-    asked = std::filesystem::path{asked}.filename().string();
+  for (auto& name : context.counters.asked)
+    name = std::filesystem::path{name}.filename().string();
 }
 
 RunContext context_for(const RunOptions& options, const Sweep& sweep, const DeviceMessage& device,
@@ -256,11 +242,30 @@ std::string counting_in_words(const RunCounts& counts, const CountersInfo& count
   return text;
 }
 
+/// "1034 of 1205 timed rows valid (85.8 %), 489 of 519 others": as `strata summary` counts them.
+std::string validity_in_words(const std::vector<CaseRecord>& records) {
+  std::array<std::size_t, 2> rows{};  // timed, others
+  std::array<std::size_t, 2> valid{};
+  for (const auto& record : records)
+    for (const auto& m : record.measurements) {
+      const std::size_t kind = m.provenance == Provenance::timed ? 0 : 1;
+      ++rows.at(kind);
+      valid.at(kind) += record.is_valid(m) ? 1 : 0;
+    }
+  const auto [timed, others] = rows;
+  std::string text = fmt::format("{} of {} timed rows valid", valid[0], timed);
+  if (timed > 0)
+    text += fmt::format(" ({:.1f} %)",
+                        100.0 * static_cast<double>(valid[0]) / static_cast<double>(timed));
+  if (others > 0) text += fmt::format(", {} of {} others", valid[1], others);
+  return text;
+}
+
 ExitCode finish(const RunSummary& summary, const RunFolder& folder, bool quiet) {
   const auto& c = summary.counts;
   // Without --quiet the progress display has shown them already.
   for (const auto& failure : summary.failures) {
-    if (quiet) tell("failed: " + failure);
+    if (quiet) print_notice("failed: " + failure);
   }
   const auto rows = c.valid_rows + c.invalid_rows;
   const RunContext& context = folder.context();
@@ -269,26 +274,24 @@ ExitCode finish(const RunSummary& summary, const RunFolder& folder, bool quiet) 
                            : read_samples(folder.path() / "samples.jsonl", context.sweep.cases);
   if (!quiet && rows > 0 && summary.state != RunState::interrupted) {
     const auto numbers = first_numbers(context, records);
-    if (!numbers.empty()) say(fmt::format("{} ({})", context.device.name, context.run));
-    std::ranges::for_each(numbers, say);
+    if (!numbers.empty()) print_output(fmt::format("{} ({})", context.device.name, context.run));
+    std::ranges::for_each(numbers, print_output);
   }
-  if (const auto why = explain_disturbed_rows(context, records); !why.empty()) say(why);
+  if (const auto why = explain_disturbed_rows(context, records); !why.empty()) print_output(why);
   const std::size_t dropped = context.sweep.dropped.size();
-  say(fmt::format(
-      "{} measured, {} skipped, {} failed, {} still to do{}; {} of {} rows valid ({:.1f} %)"
-      "; {:.1f} s; {}",
-      c.measured, c.skipped, c.failed, c.missing,
-      dropped == 0 ? "" : fmt::format(", {} dropped from the sweep", dropped), c.valid_rows, rows,
-      rows == 0 ? 0.0 : 100.0 * static_cast<double>(c.valid_rows) / static_cast<double>(rows),
-      summary.seconds, counting_in_words(c, folder.context().counters)));
+  print_output(fmt::format("{} measured, {} skipped, {} failed, {} still to do{}; {}; {:.1f} s; {}",
+                           c.measured, c.skipped, c.failed, c.missing,
+                           dropped == 0 ? "" : fmt::format(", {} dropped from the sweep", dropped),
+                           validity_in_words(records), summary.seconds,
+                           counting_in_words(c, folder.context().counters)));
   if (const WorkLeft& left = summary.left; summary.state == RunState::interrupted) {
-    say(
+    print_output(
         fmt::format("interrupted with {} of {} cases unfinished: {} to time, {} further visits, {} "
                     "to count, {} to trace; resume it with: strata run --resume {}",
                     left.cases, folder.cases().size(), left.timing, left.visits, left.counting,
                     left.tracing, folder.path().string()));
   }
-  say(folder.path().string());
+  print_output(folder.path().string());
   return summary.exit_code;
 }
 
@@ -335,11 +338,11 @@ bool can_still_count(const RunOptions& options, const std::string& device, RunFo
   const CountersInfo& then = context.counters;
   const auto selection = selection_of(then.asked, wanted_by(folder));
   if (selection.wanted.empty()) return false;
-  CountersInfo now = ask(device, then.asked, selection).counters;
+  CountersInfo now = query_device(device, then.asked, selection).counters;
   const bool counts = can_count(now);
   if (!counts) {
     now.plan = then.plan;  // of the earlier counts
-    tell_of_absent_counters(options, now, context.backend);
+    report_absent_counters(options, now, context.backend);
   } else if (!then.plan.quantities.empty() && !is_same_counting(then.plan, now.plan)) {
     throw UsageError{
         fmt::format("{}: was started with other counters than --counters {} now selects; restore "
@@ -370,7 +373,7 @@ std::chrono::steady_clock::time_point minutes_from_now(double minutes) {
 
 ExitCode print_ids(const std::vector<Case>& cases) {
   for (const auto& which : cases)
-    say(which.id());
+    print_output(which.id());
   return ExitCode::success;
 }
 
@@ -387,7 +390,7 @@ ExitCode resume(const RunOptions& options) {
   check_same_ground(folder);
   check_recorded((folder.path() / "context.json").string(), folder.cases(),
                  folder.context().sweep.plan, folder.context().backend, benchmarks_and_controls());
-  if (!folder.repair().empty()) tell(folder.repair());
+  if (!folder.repair().empty()) print_notice(folder.repair());
   auto cases = folder.remaining();
   if (options.dry_run) return print_ids(cases);
   const bool on_host = folder.context().backend == Backend::host;
@@ -410,10 +413,11 @@ ExitCode run(const RunOptions& options) {
   Sweep sweep = load_sweep(options.sweep, benchmarks(), last_level_bytes(describe_host().caches));
   apply_settings(sweep, options.settings, benchmarks());
   (void)parse_device_request(options.device);
-  const auto asked = parse_counters(options.counters);
+  const auto counter_names = parse_counters(options.counters);
   const DeviceMessage device =
-      ask(options.device, asked, selection_of(asked, wanted_counter_sets(sweep, benchmarks())));
-  if (device.counters.reason == host_has_no_counters) check_sets(asked);
+      query_device(options.device, counter_names,
+                   selection_of(counter_names, wanted_counter_sets(sweep, benchmarks())));
+  if (device.counters.reason == host_has_no_counters) check_sets(counter_names);
   const auto dropped = dropped_items(sweep, device.backend, benchmarks());
   auto cases = cases_of(sweep, device.backend, options, dropped);
   if (options.dry_run) {
@@ -421,19 +425,19 @@ ExitCode run(const RunOptions& options) {
     for (const auto& which : cases)
       seconds += find_benchmark(which.benchmark)->benchmark.seconds_per_case;
     (void)print_ids(cases);
-    tell(fmt::format("{} cases on {}, about {:.0f} s{}", cases.size(), device.identity.name,
-                     seconds * sweep.plan.visits,
-                     dropped.empty() ? "" : fmt::format("; {} dropped", dropped.size())));
+    print_notice(fmt::format("{} cases on {}, about {:.0f} s{}", cases.size(), device.identity.name,
+                             seconds * sweep.plan.visits,
+                             dropped.empty() ? "" : fmt::format("; {} dropped", dropped.size())));
     return ExitCode::success;
   }
   const DeviceLock lock = DeviceLock::acquire(device.identity);
   RunFolder folder = RunFolder::create(options.out, context_for(options, sweep, device, cases));
   if (!options.quiet) {
-    tell(fmt::format("{} cases of sweep '{}' on {}, into {}", cases.size(), sweep.name,
-                     device.identity.name, folder.path().string()));
+    print_notice(fmt::format("{} cases of sweep '{}' on {}, into {}", cases.size(), sweep.name,
+                             device.identity.name, folder.path().string()));
   }
   if (device.counters.state == CountersInfo::State::unavailable && !can_count(device.counters)) {
-    tell_of_absent_counters(options, device.counters, device.backend);
+    report_absent_counters(options, device.counters, device.backend);
   }
   if (device.backend == Backend::host) report_load(options);
   return finish(
@@ -448,7 +452,7 @@ RecordedRun record_run(const std::function<Sweep(Backend)>& sweep_on, const std:
                        bool quiet) {
   const std::vector<Enrolled>& known = benchmarks_and_controls();
   (void)parse_device_request(device);
-  const auto asked = parse_counters({});
+  const auto counter_names = parse_counters({});
   // The counters of the sweep depend on the device, so one query requests every set that some case
   // may use.
   std::vector<std::string> names;
@@ -456,8 +460,8 @@ RecordedRun record_run(const std::function<Sweep(Backend)>& sweep_on, const std:
     for (const SweepEntry& entry : sweep_on(backend).entries)
       names.push_back(entry.benchmark);
   }
-  const DeviceMessage answer =
-      ask(device, asked, selection_of(asked, wanted_counter_sets(names, known)));
+  const DeviceMessage answer = query_device(
+      device, counter_names, selection_of(counter_names, wanted_counter_sets(names, known)));
   const Sweep sweep = sweep_on(answer.backend);
   auto cases = expand(sweep, answer.backend, known);
   const DeviceLock lock = DeviceLock::acquire(answer.identity);
@@ -489,7 +493,8 @@ void add_run(Command app, int& status, const std::vector<std::string>& command) 
              "what to count after timing: auto, none (also omits the phases of steps), or a "
              "comma-separated list of counter sets, files of sets and metrics",
              "LIST");
-  sub.flag("--dry-run", options->dry_run, "print the cases and their estimated cost, and exit");
+  sub.flag("--dry-run", options->dry_run,
+           "print the cases, their estimated cost, and what the device cannot run; then exit");
   sub.flag("--quiet", options->quiet, "do not show progress");
   sub.flag("--anonymous", options->anonymous,
            "omit what identifies this machine or its user from context.json");

@@ -40,7 +40,7 @@ constexpr const char* no_library =
     "its "
     "libcupti";
 constexpr const char* no_gpu =
-    "count on a machine with an NVIDIA GPU: strata doctor says what is missing here";
+    "count on a machine with an NVIDIA GPU: strata doctor lists what is missing here";
 }  // namespace mend
 
 constexpr std::string_view only_administrators =
@@ -121,7 +121,7 @@ bool is_present(const std::filesystem::path& path) {
   return std::filesystem::exists(path, error);
 }
 
-/// Whether the driver restricts counters to administrators: "1" or "0"; empty if it does not say.
+/// Whether the driver restricts counters to administrators: "1" or "0"; empty if unknown.
 std::string_view admin_only(const CounterEnvironment& environment) {
   return value_of(environment.driver_parameters, "RmProfilingAdminOnly");
 }
@@ -176,8 +176,8 @@ Absence explain_privileges(const CounterEnvironment& environment) {
   }
   if (auto denied = explain_environment(environment)) return *std::move(denied);
   if (!is_administrator(environment)) {
-    const auto [who, mend] = unprivileged(environment);
-    return {fmt::format("{}, and {}", only_administrators, who), mend};
+    const auto [user, mend] = unprivileged(environment);
+    return {fmt::format("{}, and {}", only_administrators, user), mend};
   }
   if (environment.container) {
     return {fmt::format("{}, and on the host this container's user is not an administrator",
@@ -252,8 +252,8 @@ CounterEnvironment read_environment() {
 std::optional<Absence> explain_environment(const CounterEnvironment& environment) {
   const auto value = admin_only(environment);
   if (value.empty() || value == "0" || is_administrator(environment)) return std::nullopt;
-  const auto [who, mend] = unprivileged(environment);
-  return Absence{fmt::format("{} (RmProfilingAdminOnly: 1), and {}", only_administrators, who),
+  const auto [user, mend] = unprivileged(environment);
+  return Absence{fmt::format("{} (RmProfilingAdminOnly: 1), and {}", only_administrators, user),
                  mend};
 }
 

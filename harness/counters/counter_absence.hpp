@@ -74,7 +74,7 @@ struct CounterEnvironment {
 /// CUDA toolkit lacks.
 [[nodiscard]] Absence no_counters_in_this_build(std::string_view why);
 inline constexpr std::string_view without_cuda = "without CUDA";
-/// For a machine without a libcupti that loads; `detail` is what the loader says, or empty.
+/// For a machine without a libcupti that loads; `detail` is the loader's message, or empty.
 [[nodiscard]] Absence no_cupti_found(std::string_view detail);
 /// For a machine without a GPU to count on; `detail` is the reason in one line.
 [[nodiscard]] Absence no_gpu_to_count_on(std::string_view detail);

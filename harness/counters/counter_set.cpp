@@ -93,28 +93,29 @@ bool names_a_file(std::string_view name) {
 
 /// A metric is counted once, under the first name that refers to it.
 void add_quantity(CounterPlan& plan, const CounterSet& set, const ResolvedQuantity& quantity) {
-  const auto& asked = quantity.asked;
+  const auto& requested = quantity.requested;
   const auto absent = [&](const std::string& why) {
-    plan.absent.push_back(fmt::format("{}.{}: {}", set.name, asked.name, why));
+    plan.absent.push_back(fmt::format("{}.{}: {}", set.name, requested.name, why));
   };
   if (!quantity.choice) {
     return absent(fmt::format("{} has {} {}", plan.chip,
-                              asked.metrics.size() == 1 ? "no" : "none of", metric_names(asked)));
+                              requested.metrics.size() == 1 ? "no" : "none of",
+                              metric_names(requested)));
   }
   const auto& metric = quantity.metric();
   if (const auto* same = find(plan.quantities, metric, &CountedQuantity::metric)) {
-    if (same->name != asked.name) absent("counted as " + same->name);
+    if (same->name != requested.name) absent("counted as " + same->name);
     return;
   }
-  if (const auto* clash = find(plan.quantities, asked.name, &CountedQuantity::name)) {
-    refuse({set.file, asked.metrics[*quantity.choice].line},
-           fmt::format("{} is {}, and {} in {}", asked.name, metric, clash->metric, clash->set),
+  if (const auto* clash = find(plan.quantities, requested.name, &CountedQuantity::name)) {
+    refuse({set.file, requested.metrics[*quantity.choice].line},
+           fmt::format("{} is {}, and {} in {}", requested.name, metric, clash->metric, clash->set),
            "one meaning for each name", "rename it");
   }
-  plan.quantities.push_back({.name = asked.name,
+  plan.quantities.push_back({.name = requested.name,
                              .metric = metric,
-                             .unit = asked.unit,
-                             .meaning = asked.meaning,
+                             .unit = requested.unit,
+                             .meaning = requested.meaning,
                              .set = set.name});
 }
 
@@ -223,10 +224,10 @@ ResolvedSet resolve_set(const CounterSet& set, MetricCatalogue& catalogue) {
   std::set<std::string> uncountable;
   for (;;) {
     ResolvedSet resolved{.set = set, .quantities = {}, .passes = 0};
-    for (const auto& asked : set.quantities) {
-      auto& quantity = resolved.quantities.emplace_back(ResolvedQuantity{asked, std::nullopt});
-      for (std::size_t m = 0; m < asked.metrics.size() && !quantity.choice; ++m) {
-        const auto& metric = asked.metrics[m].name;
+    for (const auto& requested : set.quantities) {
+      auto& quantity = resolved.quantities.emplace_back(ResolvedQuantity{requested, std::nullopt});
+      for (std::size_t m = 0; m < requested.metrics.size() && !quantity.choice; ++m) {
+        const auto& metric = requested.metrics[m].name;
         if (!uncountable.contains(metric) && catalogue.find(metric)) quantity.choice = m;
       }
     }
@@ -283,28 +284,28 @@ Names parse_counters(const Names& flags) {
       "auto, none, or a comma-separated list of counter sets, set files (*.yaml) and metrics";
   constexpr std::string_view mend = "strata counters lists the sets";
   if (flags.empty()) return {counters_auto};
-  Names asked;
+  Names requested;
   for (const std::string_view flag : flags) {
     for (const auto name : split(flag, ',')) {
       if (name.empty()) refuse({"--counters " + in_quotes(flag)}, "an empty name", expected, mend);
-      if (std::ranges::find(asked, name) != asked.end()) {
+      if (std::ranges::find(requested, name) != requested.end()) {
         throw UsageError{fmt::format("--counters {}: given twice", in_quotes(name))};
       }
-      asked.emplace_back(name);
+      requested.emplace_back(name);
     }
   }
   for (const char* alone : {counters_auto, counters_none}) {
-    if (asked.size() > 1 && std::ranges::find(asked, alone) != asked.end()) {
+    if (requested.size() > 1 && std::ranges::find(requested, alone) != requested.end()) {
       refuse({"--counters"}, fmt::format("{} cannot be combined with others", alone), expected,
              mend);
     }
   }
-  return asked;
+  return requested;
 }
 
-CounterSelection selection_of(const Names& asked, std::span<const std::string> wanted) {
-  if (asked == Names{counters_none}) return {};
-  if (asked != Names{counters_auto}) return {.wanted = asked};
+CounterSelection selection_of(const Names& requested, std::span<const std::string> wanted) {
+  if (requested == Names{counters_none}) return {};
+  if (requested != Names{counters_auto}) return {.wanted = requested};
   CounterSelection selection{.wanted = {std::string{memory_set}}, .by_benchmark = true};
   selection.wanted.insert(selection.wanted.end(), wanted.begin(), wanted.end());
   return selection;

@@ -57,9 +57,9 @@ inline constexpr const char* counters_none = "none";
 /// for an empty or repeated name, and for auto or none combined with others.
 [[nodiscard]] std::vector<std::string> parse_counters(const std::vector<std::string>& flags);
 
-/// The selection to open, empty for {"none"}. {"auto"} stands for `memory` and `wanted`, of which
+/// The selection to open, empty for {"none"}. {"auto"} means `memory` and `wanted`, of which
 /// each case counts the part of its own benchmark.
-[[nodiscard]] CounterSelection selection_of(const std::vector<std::string>& asked,
+[[nodiscard]] CounterSelection selection_of(const std::vector<std::string>& requested,
                                             std::span<const std::string> wanted);
 
 struct NamedMetric {
@@ -103,10 +103,10 @@ inline constexpr std::string_view memory_set = "memory";
 [[nodiscard]] bool is_raw_metric(std::string_view name);
 
 struct ResolvedQuantity {
-  SetQuantity asked;
-  std::optional<std::size_t> choice;  ///< index into asked.metrics; nothing: the chip has none
+  SetQuantity requested;
+  std::optional<std::size_t> choice;  ///< index into requested.metrics; nothing: the chip has none
   /// Throws std::bad_optional_access if there is none.
-  [[nodiscard]] const std::string& metric() const { return asked.metrics[choice.value()].name; }
+  [[nodiscard]] const std::string& metric() const { return requested.metrics[choice.value()].name; }
 };
 
 /// A set on a chip.

@@ -1,6 +1,6 @@
 // Every function of CUPTI that Strata calls, passed on to the libcupti that this machine has.
 //
-// libcupti is looked for where STRATA_CUPTI says; in NVIDIA's wheel, beside this program in a
+// libcupti is looked for in STRATA_CUPTI; in NVIDIA's wheel, beside this program in a
 // Python environment; in the toolkit of the build; where the loader looks; in the toolkit's usual
 // place.
 #include "harness/counters/cupti_library.hpp"
@@ -53,8 +53,7 @@ std::vector<fs::path> folders() {
 
 /// Null if it cannot be loaded.
 void* load(const fs::path& library, std::string& problem) {
-  // CUPTI asks the loader for this one, which lies beside it, by its bare name: so it must be
-  // there.
+  // CUPTI loads this neighbour by its bare name, so it must be loaded before.
   const fs::path beside = library.parent_path() / "libnvperf_host.so";
   if (std::error_code error; library.has_parent_path() && fs::exists(beside, error)) {
     (void)::dlopen(beside.c_str(), RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);

@@ -43,7 +43,7 @@ Activity::Of of_copy(std::uint8_t kind) {
   }
 }
 
-/// A batch of copies is one record. Older toolkits do not say of how many.
+/// A batch of copies is one record. Older toolkits do not record of how many.
 template <class Record>
 std::uint64_t copies_of(const Record& record) {
   if constexpr (requires { record.copyCount; }) {

@@ -84,13 +84,13 @@ void renew_context(int ordinal);
 struct KernelTurns {
   std::vector<double> first = {};   ///< seconds a launch, of each turn
   std::vector<double> second = {};  ///< of the same turns
-  std::uint64_t different = 0;      ///< bytes of memory that the second leaves otherwise
+  std::uint64_t different = 0;      ///< bytes that the second stores differently
   /// Indices of memory whose guards one of them overwrote; then nothing was timed.
   std::vector<std::size_t> overrun = {};
 };
 
-/// Launches both kernels on the same memory: once each with its first contents, which tells whether
-/// they leave the same bytes; then by turns, each turn a graph of as many launches as take a
+/// Launches both kernels on the same memory: once each with its first contents, to compare the
+/// bytes that they store; then by turns, each turn a graph of as many launches as take a
 /// millisecond, but one at least. `second` has the memory of `first`. Otherwise as count_kernel.
 [[nodiscard]] KernelTurns run_by_turns(int ordinal, const KernelLaunch& first,
                                        const KernelLaunch& second, unsigned turns);

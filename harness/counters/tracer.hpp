@@ -31,7 +31,7 @@ struct Activity {
   std::int64_t begin = 0;
   std::int64_t end = 0;
   std::uint64_t bytes = 0;         ///< of copies
-  std::uint64_t count = 1;         ///< of launches or copies, where it stands for several
+  std::uint64_t count = 1;         ///< of launches or copies that it represents
   std::uint64_t graph_launch = 0;  ///< the launch of a graph that it is part of; 0: none
 };
 
@@ -69,7 +69,7 @@ class Tracer {
   virtual void begin_piece(void* /*queue*/, const Activity& /*what*/) {}
   virtual void end_piece(void* /*queue*/) {}
 
-  /// Itself between begin() and end(), otherwise null: nobody then takes time for it.
+  /// Itself between begin() and end(), otherwise null, so that marks cost no time.
   [[nodiscard]] Tracer* if_recording() { return records_ ? this : nullptr; }
 
  private:

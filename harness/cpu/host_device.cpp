@@ -194,7 +194,7 @@ Finding diagnose_load() {
   const auto load = load_average();
   if (!load) return {absent, "CPU load", "the system does not report it", {}};
   const std::string detail =
-      fmt::format("load average {:g} on {}", *load, cores_text(describe_host().cores));
+      fmt::format("load average {:.2g} on {}", *load, cores_text(describe_host().cores));
   if (*load < busy_load) return {ok, "CPU load", detail, {}};
   return {warning, "CPU load", detail, "other work disturbs CPU measurements: end it first"};
 }

@@ -92,7 +92,7 @@ class HostMachine final : public Machine {
 
   /// On cache lines of its own, because cores write their stamps simultaneously.
   struct alignas(128) Slot {
-    Stamp stamp;
+    Stamp stamp{};
     std::uint64_t ticks = 0;
     CorePace pace;
   };

@@ -58,6 +58,7 @@ Finally pin_to(const std::vector<int>& cpus) {
 std::uint64_t involuntary_switches(bool of_process) noexcept {
   rusage usage{};
   (void)getrusage(of_process ? RUSAGE_SELF : RUSAGE_THREAD, &usage);
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-union-access): glibc declares it so
   return static_cast<std::uint64_t>(usage.ru_nivcsw);
 }
 

@@ -24,7 +24,7 @@ namespace strata {
 /// The CPUs of a list in the kernel's format ("0-3,8"), ascending. Nothing for other text.
 [[nodiscard]] std::optional<std::vector<int>> parse_cpu_list(std::string_view text);
 
-/// The caches of CPU `cpu`, by level, data before instruction. If the system's files do not say,
+/// The caches of CPU `cpu`, by level, data before instruction. Without such files of the system,
 /// those of sysconf (only for "/"); a cache of unknown size is left out.
 [[nodiscard]] std::vector<HostCache> caches_of(int cpu, const std::filesystem::path& root = "/");
 

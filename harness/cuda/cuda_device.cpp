@@ -39,38 +39,38 @@ Finding explain(cudaError_t status, const std::string& what) {
   (void)cudaDriverGetVersion(&driver);
   (void)cudaRuntimeGetVersion(&runtime);
   (void)cudaGetLastError();
-  const auto say = [&](const std::string& detail, const std::string& mend) {
+  const auto absence = [&](const std::string& detail, const std::string& mend) {
     return Finding{absent, what, detail, mend};
   };
   switch (status) {
     case cudaErrorInsufficientDriver:
       if (driver == 0) {
-        return say(
+        return absence(
             "no NVIDIA driver is running here",
             fmt::format("install one that supports CUDA {}, or measure the CPU with --device host",
                         cuda_version_text(runtime)));
       }
-      return say(fmt::format("the NVIDIA driver supports CUDA {} only, this build needs {}",
-                             cuda_version_text(driver), cuda_version_text(runtime)),
-                 "update the driver, or build with an older CUDA toolkit");
+      return absence(fmt::format("the NVIDIA driver supports CUDA {} only, this build needs {}",
+                                 cuda_version_text(driver), cuda_version_text(runtime)),
+                     "update the driver, or build with an older CUDA toolkit");
     case cudaErrorNoDevice:
-      return say(
+      return absence(
           "the NVIDIA driver shows no GPU (CUDA_VISIBLE_DEVICES is " + visible_devices() + ")",
           "check nvidia-smi, and whether CUDA_VISIBLE_DEVICES hides the GPU");
     case cudaErrorDevicesUnavailable:
     case cudaErrorDeviceAlreadyInUse:
-      return say(
+      return absence(
           "the GPU is busy or not available to this process (compute mode exclusive or prohibited)",
           "end the process that holds it (nvidia-smi lists it), or set the compute mode to "
           "default");
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorUnsupportedPtxVersion:
-      return say("this build has no code for this GPU",
-                 "add its compute capability to CMAKE_CUDA_ARCHITECTURES");
+      return absence("this build has no code for this GPU",
+                     "add its compute capability to CMAKE_CUDA_ARCHITECTURES");
     default:
-      return say(fmt::format("CUDA cannot be used: {} ({})", cudaGetErrorName(status),
-                             cudaGetErrorString(status)),
-                 "check nvidia-smi and the kernel log");
+      return absence(fmt::format("CUDA cannot be used: {} ({})", cudaGetErrorName(status),
+                                 cudaGetErrorString(status)),
+                     "check nvidia-smi and the kernel log");
   }
 }
 
@@ -128,9 +128,9 @@ Facts describe(int ordinal, const cudaDeviceProp& properties) {
   if (cudaDeviceGetPCIBusId(pci.data(), pci.size(), ordinal) == cudaSuccess) {
     facts["pci_bus_id"] = std::string{pci.data()};
   }
-  for (const auto& [name, ask] : {std::pair{"cuda_driver", &cudaDriverGetVersion},
-                                  {"cuda_runtime", &cudaRuntimeGetVersion}}) {
-    if (int version = 0; ask(&version) == cudaSuccess) facts[name] = cuda_version_text(version);
+  for (const auto& [name, query] : {std::pair{"cuda_driver", &cudaDriverGetVersion},
+                                    {"cuda_runtime", &cudaRuntimeGetVersion}}) {
+    if (int version = 0; query(&version) == cudaSuccess) facts[name] = cuda_version_text(version);
   }
   (void)cudaGetLastError();
   return facts;

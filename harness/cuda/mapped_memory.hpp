@@ -42,7 +42,7 @@ void need(const char* name, Arguments... arguments) {
 
 }  // namespace mapping
 
-/// Granularity of such memory, in bytes; 0 if the driver does not say.
+/// Granularity of such memory, in bytes; 0 if unknown.
 [[nodiscard]] inline std::uint64_t mapping_granularity(CUmemAllocationGranularity_flags which) {
   const CUmemAllocationProp properties = mapping::device_memory();
   std::size_t bytes = 0;

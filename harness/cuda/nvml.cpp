@@ -62,8 +62,8 @@ struct Library {
 
   /// The output of a function through its last argument; nothing if it is missing or fails.
   template <class Value, class... Arguments>
-  [[nodiscard]] std::optional<Value> ask(std::initializer_list<const char*> names,
-                                         Arguments... arguments) const {
+  [[nodiscard]] std::optional<Value> query(std::initializer_list<const char*> names,
+                                           Arguments... arguments) const {
     Value value{};
     const auto function = find<Result(Arguments..., Value*)>(names);
     if (function == nullptr || function(arguments..., &value) != success) return std::nullopt;
@@ -91,14 +91,14 @@ struct Library {
   }
   /// The reasons for a reduced clock. Renamed with driver 535; old names still work.
   [[nodiscard]] std::optional<unsigned long long> reasons(Handle device) const {
-    return ask<unsigned long long>(
+    return query<unsigned long long>(
         {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"},
         device);
   }
   /// The current mode of a pair of current and pending.
   [[nodiscard]] std::optional<unsigned> mode(const char* name, Handle device) const {
     unsigned current = 0;
-    return ask<unsigned>({name}, device, &current) ? std::optional{current} : std::nullopt;
+    return query<unsigned>({name}, device, &current) ? std::optional{current} : std::nullopt;
   }
 };
 
@@ -110,15 +110,15 @@ std::string_view without_prefix(std::string_view uuid) {
 std::pair<Handle, std::string> find_device(const Library& nvml, const std::string& digits) {
   // By UUID first, because a slice of a GPU (MIG) has a UUID but no index.
   for (const std::string& name : {"GPU-" + digits, "MIG-" + digits}) {
-    if (const auto device = nvml.ask<Handle>({"nvmlDeviceGetHandleByUUID"}, name.c_str())) {
+    if (const auto device = nvml.query<Handle>({"nvmlDeviceGetHandleByUUID"}, name.c_str())) {
       return {*device, name};
     }
   }
   const unsigned count =
-      nvml.ask<unsigned>({"nvmlDeviceGetCount_v2", "nvmlDeviceGetCount"}).value_or(0);
+      nvml.query<unsigned>({"nvmlDeviceGetCount_v2", "nvmlDeviceGetCount"}).value_or(0);
   for (unsigned i = 0; i < count; ++i) {
     const auto device =
-        nvml.ask<Handle>({"nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex"}, i);
+        nvml.query<Handle>({"nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex"}, i);
     if (!device) continue;  // a GPU invisible to this process
     const auto name = nvml.ask_text("nvmlDeviceGetUUID", *device);
     if (name && without_prefix(*name) == digits) return {*device, *name};
@@ -187,20 +187,20 @@ Facts NvmlDevice::conditions() const {
   const Library nvml{library_};
   for (const auto& [name, which] :
        {std::pair{"sm_clock_hz", clock_sm}, {"memory_clock_hz", clock_memory}}) {
-    add(facts, name, nvml.ask<unsigned>({"nvmlDeviceGetClockInfo"}, device_, which), from_mega);
+    add(facts, name, nvml.query<unsigned>({"nvmlDeviceGetClockInfo"}, device_, which), from_mega);
   }
   const auto reasons = nvml.reasons(device_);
   add(facts, "throttle_reasons", reasons, whole);
   add(facts, "throttled", reasons, [](auto mask) { return (mask & throttling_bits) != 0; });
-  add(facts, "power_watts", nvml.ask<unsigned>({"nvmlDeviceGetPowerUsage"}, device_), from_milli);
+  add(facts, "power_watts", nvml.query<unsigned>({"nvmlDeviceGetPowerUsage"}, device_), from_milli);
   add(facts, "temperature_celsius",
-      nvml.ask<unsigned>({"nvmlDeviceGetTemperature"}, device_, sensor_gpu), whole);
+      nvml.query<unsigned>({"nvmlDeviceGetTemperature"}, device_, sensor_gpu), whole);
   add(facts, "ecc", nvml.mode("nvmlDeviceGetEccMode", device_), is_on);
   for (const auto& [name, kind] : {std::pair{"ecc_corrected_errors", error_corrected},
                                    {"ecc_uncorrected_errors", error_uncorrected}}) {
     add(facts, name,
-        nvml.ask<unsigned long long>({"nvmlDeviceGetTotalEccErrors"}, device_, kind,
-                                     counter_volatile),
+        nvml.query<unsigned long long>({"nvmlDeviceGetTotalEccErrors"}, device_, kind,
+                                       counter_volatile),
         whole);
   }
   return facts;
@@ -209,7 +209,7 @@ Facts NvmlDevice::conditions() const {
 std::optional<double> NvmlDevice::sm_clock() const {
   if (device_ == nullptr) return std::nullopt;
   const auto megahertz =
-      Library{library_}.ask<unsigned>({"nvmlDeviceGetClockInfo"}, device_, clock_sm);
+      Library{library_}.query<unsigned>({"nvmlDeviceGetClockInfo"}, device_, clock_sm);
   return megahertz ? std::optional{from_mega(*megahertz)} : std::nullopt;
 }
 
@@ -221,7 +221,7 @@ NvmlReading NvmlDevice::reading() const {
   };
   return {.sm_hertz = sm_clock(),
           .watts = watts(nvml.power_now(device_)),
-          .mean_watts = watts(nvml.ask<unsigned>({"nvmlDeviceGetPowerUsage"}, device_)),
+          .mean_watts = watts(nvml.query<unsigned>({"nvmlDeviceGetPowerUsage"}, device_)),
           .reasons = nvml.reasons(device_)};
 }
 
@@ -234,7 +234,7 @@ Facts NvmlDevice::violations() const {
                                      {"thermal_violation_seconds", 1},
                                      {"board_limit_violation_seconds", 3},
                                      {"reliability_violation_seconds", 5}}) {
-    add(facts, name, nvml.ask<ViolationTime>({"nvmlDeviceGetViolationStatus"}, device_, policy),
+    add(facts, name, nvml.query<ViolationTime>({"nvmlDeviceGetViolationStatus"}, device_, policy),
         [](const ViolationTime& time) { return static_cast<double>(time.nanoseconds) / 1e9; });
   }
   return facts;
@@ -246,17 +246,18 @@ Facts NvmlDevice::limits() const {
   const Library nvml{library_};
   for (const auto& [name, which] :
        {std::pair{"sm_clock_max_hz", clock_sm}, {"memory_clock_max_hz", clock_memory}}) {
-    add(facts, name, nvml.ask<unsigned>({"nvmlDeviceGetMaxClockInfo"}, device_, which), from_mega);
+    add(facts, name, nvml.query<unsigned>({"nvmlDeviceGetMaxClockInfo"}, device_, which),
+        from_mega);
   }
   if (uuid_.starts_with("MIG-")) {
     facts["mig"] = true;
   } else {
     add(facts, "mig", nvml.mode("nvmlDeviceGetMigMode", device_), is_on);
   }
-  add(facts, "persistence_mode", nvml.ask<unsigned>({"nvmlDeviceGetPersistenceMode"}, device_),
+  add(facts, "persistence_mode", nvml.query<unsigned>({"nvmlDeviceGetPersistenceMode"}, device_),
       is_on);
-  add(facts, "power_limit_watts", nvml.ask<unsigned>({"nvmlDeviceGetEnforcedPowerLimit"}, device_),
-      from_milli);
+  add(facts, "power_limit_watts",
+      nvml.query<unsigned>({"nvmlDeviceGetEnforcedPowerLimit"}, device_), from_milli);
   return facts;
 }
 

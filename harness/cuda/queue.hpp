@@ -1,5 +1,5 @@
-// Vectors on both sides, and a stream that counts what is copied and launched, and tells a tracer
-// what it is for.
+// Vectors on both sides, and a stream that counts copies and launches, and marks their phase
+// for a tracer.
 #pragma once
 
 #include "harness/counters/tracer.hpp"
@@ -115,7 +115,7 @@ class Queue {
   }
   /// What the host does itself while this lives is for `phase`.
   [[nodiscard]] HostPhase on_host(StepPhase phase) const { return {tracer_, phase}; }
-  /// What somebody else copies and launches.
+  /// Adds copies and launches made elsewhere.
   void count(const Queued& more) { traffic_ = traffic_ + more; }
   /// Until everything is done that was queued.
   void wait() const { stream_.synchronize(); }

@@ -40,9 +40,10 @@ bool about(double value, double expected, double bound = level_bound) {
   return std::abs(value - expected) <= bound;
 }
 
-/// Which level served the loads, as shares. Where L2 has two halves, an SM asks the half that it is
-/// attached to; that half asks the other for lines of the other's memory and may keep copies. A
-/// miss of the near half was therefore served by the far half or by memory behind either.
+/// Which level served the loads, as shares. Where L2 has two halves, an SM sends requests to the
+/// half that it is attached to; that half requests lines of the other's memory from the other and
+/// may keep copies. A miss of the near half was therefore served by the far half or by memory
+/// behind either.
 struct Served {
   double l1 = 0;                     ///< of the sectors requested from L1: hits
   double reached = 0;                ///< sectors requested from L2 ÷ sectors that L1 missed
@@ -76,14 +77,14 @@ struct Served {
 };
 
 Served served(const LoadCounts& net, const LoadPrediction& predicted) {
-  // L2 counts a miss for every sector that it fetches, including the neighbour that nobody
-  // requested.
-  const double fetched_of_asked =
+  // L2 counts a miss for every sector that it fetches, including the neighbour that was
+  // not requested.
+  const double fetched_per_requested =
       predicted.fetched_sectors == 0
           ? 1
           : share(static_cast<double>(predicted.fetched_sectors),
                   static_cast<double>(predicted.sectors - predicted.repeated_sectors));
-  const double fetched = net.l2_sectors * fetched_of_asked;
+  const double fetched = net.l2_sectors * fetched_per_requested;
   Served all{.l1 = share(net.l1_hit_sectors, net.sectors),
              .reached = share(net.l2_sectors, net.sectors - net.l1_hit_sectors),
              .near = 1 - share(net.l2_miss_sectors, fetched),

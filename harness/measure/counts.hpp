@@ -61,7 +61,7 @@ struct LoadCounts {
   double sectors = 0;          ///< requested from L1, 32 bytes each
   double l1_hit_sectors = 0;   ///< found there
   double l2_sectors = 0;       ///< requested from L2 by L1
-  double l2_miss_sectors = 0;  ///< misses in L2; with a divided L2: in the half asked
+  double l2_miss_sectors = 0;  ///< misses in L2; with a divided L2: in the near half
   std::optional<double>
       far_miss_sectors;  ///< misses in both halves, served by the memory of the other half
   std::optional<double> dram_bytes;  ///< read from memory; not every chip counts it
@@ -76,7 +76,7 @@ struct LoadPrediction {
   std::uint64_t sectors = 0;
   std::uint64_t repeated_sectors = 0;  ///< touched just before by the same warp: hits in L1
   /// Sectors that L2 fetches if it holds none of them; 0: as many as requested. L2 counts a miss
-  /// for each sector that it fetches, including the neighbour that it fetches unasked.
+  /// for each sector that it fetches, including the neighbour that was not requested.
   std::uint64_t fetched_sectors = 0;
   /// Distinct sectors, where several loads share some: L2 or memory may serve the later loads. 0:
   /// all are distinct.
@@ -88,7 +88,7 @@ struct LoadPrediction {
 
 /// `level`: within level_bound on both sides, L1 hit as often as the claimed level and the pattern
 /// predict, all its misses reached L2, and the claimed level served all of them; with a divided L2,
-/// the half that was asked. Memory traffic agrees, except for stray_bytes. Where loads share
+/// the near half. Memory traffic agrees, except for stray_bytes. Where loads share
 /// sectors in memory: L1 never hit, and memory delivered each distinct sector at least once (so L2
 /// held none at the start) and no more than L2 missed.
 [[nodiscard]] Gate level_gate(ServedBy claimed, const LoadPrediction& predicted,

@@ -155,7 +155,7 @@ class Launches {
   }
 
   [[nodiscard]] std::int64_t discarded() const { return discarded_; }
-  /// Of the stopping rule: it stands still during what is discarded.
+  /// The clock of the stopping rule, which excludes discarded samples.
   [[nodiscard]] Clock::time_point now() const { return Clock::now() - discarded_time_; }
 
   [[nodiscard]] Call call_of(const Length& length) {

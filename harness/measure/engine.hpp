@@ -26,12 +26,12 @@ void report(Session& session, const TimerNames& names, const Experiment& experim
 /// verified. For searches, where one launch decides the next.
 Launched launch_once(Machine& machine, const Slope& slope, const Call& call, Tally& tally);
 
-/// Sets the cache state as `start` says and queues `work`, neither timed nor verified: for a state
+/// Sets the cache state of `start` and queues `work`, neither timed nor verified: for a state
 /// without a Start, such as all pages visited after an eviction.
 void run_untimed(Machine& machine, Start start, const std::function<void()>& work);
 
-/// Throws Skipped if the session counts and `experiment` says why it is not counted. Call it before
-/// expensive preparations.
+/// Throws Skipped if the session counts and `experiment` states why it is not counted. Call it
+/// before expensive preparations.
 void require_timed(const Session& session, const Experiment& experiment);
 
 }  // namespace strata

@@ -109,9 +109,9 @@ struct Slope {
   std::size_t writers = 0;  ///< stamps per launch; 0: all that the machine has
   Window window = slowest_writer();
   bool held = false;  ///< launches wait until all are queued (gate `queue`)
-  /// Further numbers that a launch leaves, for the window. May be empty.
+  /// Further numbers that a launch stores, for the window. May be empty.
   std::function<std::vector<double>()> cells;
-  /// Work that a launch did, instead of that of its length, if only the launch can tell. May be
+  /// Work that a launch did, instead of that of its length, if only the launch knows it. May be
   /// empty.
   std::function<double(std::span<const Stamp>)> work_done;
 };
@@ -262,8 +262,8 @@ struct Experiment {
   std::vector<Value> watch;
   std::optional<Value> core_hertz;  ///< default: of the last slope
   bool has_clock = true;            ///< a row of the clock, gates `clock` and `driver_clock`
-  /// The core's clock that the driver reported meanwhile, in Hz. Empty: the device is asked right
-  /// after the last launch.
+  /// The core's clock that the driver reported meanwhile, in Hz. Empty: the device is queried
+  /// right after the last launch.
   std::function<std::optional<double>()> reported_hertz;
 
   std::string checked;  ///< what was verified: "warp sums against the host's"

@@ -229,7 +229,7 @@ void trace_phases(Session& session, Tracer& tracer, const TracePlan& plan,
   for (int i = 0; i < traced_samples; ++i) {
     if (tracer.slows()) {
       tracer.begin();
-      take();  // because the start of a profiler leaves the caches cold
+      take();  // because the start of a profiler empties the caches
     }
     ready();
     tracer.begin();

@@ -68,7 +68,7 @@ struct TracePlan {
 
 /// `phases`: phases and idle time add up to the timed step within 3 %, or 10 % for a step below a
 /// millisecond, and every kernel has a phase. The tracing process is one more visit: where the
-/// timed ones differ, as those of steps that wait for the host do, the step may lie anywhere
+/// timed ones differ, as those of steps that wait for the host do, the step may be anywhere
 /// between them. Unverified without `timed_steps`, the seconds per step of each visit.
 [[nodiscard]] Gate phases_gate(std::span<const Divided> samples, double steps,
                                std::span<const double> timed_steps);

@@ -88,7 +88,7 @@ class Session {
 
   void add(Measurement m) { record_.measurements.push_back(std::move(m)); }
   /// The same for samples that are not repetitions, so that their spread is not noise: `they_are`
-  /// says what they are instead.
+  /// names what they are instead.
   void add_unrepeated(Measurement m, const std::string& they_are) {
     m.noise.detail = they_are;
     add(std::move(m));

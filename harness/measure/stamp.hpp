@@ -4,7 +4,7 @@
 
 namespace strata {
 
-/// The record that one writer (a warp, a block, an SM, a core of a CPU) leaves of one launch. Plain
+/// The record that one writer (a warp, a block, an SM, a core of a CPU) stores of one launch. Plain
 /// data, written by kernels. Cycle counts may be subtracted only within one stamp.
 struct Stamp {
   static constexpr unsigned marks = 8;

@@ -40,7 +40,7 @@ double lane_slots_per_second(const std::vector<Sample>& samples, std::size_t her
 }
 
 void time_by_both(Experiment& experiment, Backend backend) {
-  // Events and stamps lie some microseconds apart: of brief samples more than the bound.
+  // Events and stamps are some microseconds apart, which exceeds the bound for brief samples.
   constexpr double least = 5e-4;
   experiment.timers = {{number_at(1), "tsc", number_at(0), By::whole}};
   if (backend == Backend::cuda) {

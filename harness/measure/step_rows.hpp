@@ -9,8 +9,8 @@
 
 namespace strata {
 
-/// Rows of what `steps` steps asked of bus and driver, of a step each: `copies`, `copied_bytes` and
-/// `launches`, counted and predicted.
+/// Rows of bus and driver use per step, of `steps` steps: `copies`, `copied_bytes` and `launches`,
+/// counted and predicted.
 void add_queued(std::vector<Constant>& rows, const Queued& counted, const Queued& predicted,
                 std::size_t steps);
 /// Gate `model`: what was counted is what was predicted.

@@ -1,5 +1,5 @@
-// Where a series of measurements leaves its level: whether it does, at which position, and with
-// what confidence. For cache sizes, lines and sectors, whose latency steps or bends somewhere.
+// Change point of a series of measurements: whether there is one, at which position, and with what
+// confidence. For cache sizes, lines and sectors, whose latency steps or bends somewhere.
 //
 // Whether: Pettitt's scan over the medians of the positions, with a permutation test. Where: the
 // split contradicted by the fewest positions, so that a ramp changes at its beginning and not in

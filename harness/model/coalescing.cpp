@@ -164,7 +164,7 @@ std::uint64_t bank_degree(Lanes lanes, unsigned width) {
 }
 
 /// Whether every lane has the address of the lane whose number differs in `bit`, if both take part.
-/// Two groups of such lanes are served as one if no bank is asked for two words.
+/// Two groups of such lanes are served as one if each bank serves one word.
 bool lanes_agree(Lanes lanes, std::size_t bit) {
   for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
     const auto& one = lanes[lane];

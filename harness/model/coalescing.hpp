@@ -1,6 +1,6 @@
 // The memory requests of one warp access, by the published rules of each generation. Pure address
-// arithmetic: there are no warm or cold caches, so only SequenceTraffic::repeated_sectors tells
-// what a cache would save.
+// arithmetic: there are no warm or cold caches, so only SequenceTraffic::repeated_sectors
+// shows what a cache would save.
 #pragma once
 
 #include <array>
@@ -68,13 +68,13 @@ struct SequenceTraffic {
   Traffic total;                       ///< summed over the accesses
   std::uint64_t repeated_sectors = 0;  ///< of total.sectors: touched by an earlier access as well,
                                        ///< so that a cache next to the warp has them
-  /// repeated_sectors ÷ total.sectors; 0 when nothing was asked for.
+  /// repeated_sectors ÷ total.sectors; 0 without requests.
   [[nodiscard]] double repeated_share() const;
 };
 [[nodiscard]] SequenceTraffic traffic(Generation generation, std::span<const WarpAccess> accesses);
 
 /// Wavefronts of shared memory (5.x and later) for a load or a store; none without lanes. For 16
-/// bytes in some lanes of a warp it may be off: access::wavefronts_are_known says when. Throws
+/// bytes in some lanes of a warp it may be off: see access::wavefronts_are_known. Throws
 /// std::invalid_argument for a width other than 4, 8 or 16, or an address that is not a multiple of
 /// it.
 [[nodiscard]] std::uint64_t shared_wavefronts(const WarpAccess& access);

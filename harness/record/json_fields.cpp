@@ -83,14 +83,14 @@ void read(const Json& found, std::string_view place, std::vector<T>& values) {
 struct JsonFields::Node {
   std::shared_ptr<Json> json;  // this object; keeps the whole text alive
   bool reading = false;
-  std::string where;            // "measurements[0]"; empty for the root
-  std::set<std::string> asked;  // keys
+  std::string where;  // "measurements[0]"; empty for the root
+  std::set<std::string> used_keys;
 
   [[nodiscard]] std::string place(const std::string& key) const {
     return where.empty() ? key : where + "." + key;
   }
   Json& at(const std::string& key) {
-    asked.insert(key);
+    used_keys.insert(key);
     if (reading && !json->contains(key))
       throw FormatError{fmt::format("key '{}' is missing", place(key))};
     return (*json)[key];
@@ -174,7 +174,7 @@ void JsonFields::plain(const std::string& key, Plain value) {
 }
 
 void JsonFields::text_or_null(const std::string& key, std::string& value) {
-  node_->asked.insert(key);
+  node_->used_keys.insert(key);
   if (reading() ? has(key) : !value.empty()) return field(key, value);
   if (!reading()) (*node_->json)[key] = nullptr;
 }
@@ -204,7 +204,7 @@ void JsonFields::other_fields(Facts& facts) {
     return;
   }
   for (const auto& [key, value] : node_->json->items()) {
-    if (node_->asked.contains(key)) continue;
+    if (node_->used_keys.contains(key)) continue;
     Fact& fact = facts[key];
     if (value.is_boolean()) {
       fact = value.get<bool>();

@@ -45,7 +45,7 @@ struct Measurement {
   Provenance provenance = Provenance::timed;
   std::string method;           ///< "clock64_slope", "event_slope", …
   std::vector<double> samples;  ///< in the order taken, unfiltered, finite
-  /// Judged after the case, unless a benchmark says why its samples have no noise.
+  /// Judged after the case, unless a benchmark states why its samples have no noise.
   Gate noise{"noise", Verdict::not_applicable, ""};
   std::vector<std::size_t> visits{};  ///< samples per visit; empty: there was one
 };

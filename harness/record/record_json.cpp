@@ -81,7 +81,7 @@ std::uint32_t crc32(std::string_view text) {
 }
 
 constexpr std::string_view seal_key = R"(,"crc32":")";
-/// What stands between the text of a record and the brace that closes its line.
+/// The checksum field between the text of a record and the brace that closes its line.
 std::string seal_of(std::string_view text) {
   return fmt::format("{}{:08x}\"", seal_key, crc32(text));
 }

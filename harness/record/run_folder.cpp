@@ -252,7 +252,7 @@ RunFolder RunFolder::open_for_resume(const std::filesystem::path& run) {
                name, folder.path_.string());
   }
   if (const std::string now = utc_text(); now < folder.context_.started) {
-    refuse_run("{}: was started at {}, but the clock of this machine says {}; set the clock",
+    refuse_run("{}: was started at {}, but the clock of this machine is at {}; set the clock",
                run.string(), folder.context_.started, now);
   }
   const auto samples = folder.path_ / samples_file;

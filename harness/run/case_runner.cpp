@@ -15,7 +15,7 @@
 namespace strata {
 namespace {
 
-/// A benchmark that reports nothing or a NaN is broken, and the record says so.
+/// A benchmark that reports nothing or a NaN is broken; its record states that.
 std::string defect_of(const CaseRecord& record) {
   const bool counting = record.phase == Phase::counting;
   // Where an outside profiler counts, a check of the code or of the model may be all that there is.

@@ -31,8 +31,8 @@ inline constexpr std::size_t most_in_a_batch = 64;
 /// source was opened with, or (`by_benchmark`) `memory` and those that the benchmark requests. A
 /// body runs once in every pass, with its results dropped (unless it is skipped or fails: then that
 /// is its record), and once more, uncounted, with the counts, which gives the record. A case whose
-/// work throws breaks the source: its record says so, and the caller must count the rest in another
-/// process.
+/// work throws breaks the source: its record states that, and the caller must count the rest in
+/// another process.
 void count_in_batches(std::span<const Case> cases, const Plan& plan, Device& device, Cache& cache,
                       CounterSource& source, bool by_benchmark, const BatchEvents& events);
 

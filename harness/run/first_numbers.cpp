@@ -4,6 +4,7 @@
 #include "harness/record/statistics.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -43,6 +44,7 @@ struct NumberRow {
   const CaseRecord* record = nullptr;
   const Measurement* measurement = nullptr;
   double value = 0;
+  Interval interval;  ///< the range of fewer than six samples
   bool is_valid = false;
   double share_of_limit = 0;  ///< of the device; 0 if it is not known
 
@@ -57,11 +59,13 @@ struct NumberRow {
 using NumberRows = std::vector<NumberRow>;
 
 NumberRow row_of(const CaseRecord& record, const Measurement& measurement) {
-  const auto value = [](const Measurement& m) { return centre_of(m.samples, m.visits).value; };
-  NumberRow row{&record, &measurement, value(measurement), record.is_valid(measurement)};
+  const Centre centre = centre_of(measurement.samples, measurement.visits);
+  const auto [low, high] = std::ranges::minmax(measurement.samples);
+  NumberRow row{&record, &measurement, centre.value, centre.interval.value_or(Interval{low, high}),
+                record.is_valid(measurement)};
   for (const Measurement& other : record.measurements)
     if (other.quantity == "share_of_limit" && record.is_valid(other))
-      row.share_of_limit = value(other);
+      row.share_of_limit = centre_of(other.samples, other.visits).value;
   return row;
 }
 
@@ -77,7 +81,8 @@ NumberRows rows_of(const std::vector<CaseRecord>& records, const FirstNumber& nu
       const NumberRow row = row_of(record, measurement);
       const double footprint = row.count("footprint");
       const auto differs = [&row](const auto& param) {
-        return row.param(param.first, param.second) != param.second;
+        const auto& [name, wanted] = param;
+        return row.param(name, wanted == "several" ? "one" : wanted) != wanted;
       };
       if (footprint >= number.smallest && footprint <= number.largest &&
           std::ranges::none_of(number.params, differs))
@@ -85,6 +90,10 @@ NumberRows rows_of(const std::vector<CaseRecord>& records, const FirstNumber& nu
     }
   }
   return rows;
+}
+
+bool any_is_valid(const NumberRows& rows) {
+  return std::ranges::any_of(rows, &NumberRow::is_valid);
 }
 
 /// Longer chains than this wait for address translation: the last footprint of `tlb` before a load
@@ -117,10 +126,17 @@ std::vector<FirstNumber> table(const RunContext& context, const std::vector<Case
   };
   std::vector<FirstNumber> numbers;
   const auto add = [&numbers](auto... fields) { numbers.push_back({fields...}); };
-  const auto latency = [&add](auto level, auto space, double smallest, double largest) {
+  const auto latency = [&](auto level, auto space, double smallest, double largest) {
     add(fmt::format("{} latency", level), "latency_vs_footprint", "load_cycles",
         Choice::lower_median, outside_timers, Params{{"cores", "one"}, {"space", space}},
         std::max(1.0, smallest), largest, "load_time");
+    if (context.backend != Backend::cuda || numbers.back().label != "L2 latency") return;
+    // That of one SM depends on the SM.
+    FirstNumber over = numbers.back();
+    over.params["cores"] = "several";
+    over.beside = {};
+    if (any_is_valid(rows_of(records, numbers.back())) && any_is_valid(rows_of(records, over)))
+      numbers.back() = std::move(over);
   };
   const double l2 = bytes("l2_bytes");
   if (context.backend == Backend::cuda) {
@@ -144,8 +160,11 @@ std::vector<FirstNumber> table(const RunContext& context, const std::vector<Case
                        Choice::highest,
                        {},
                        {{"level", level}, {"operation", "read"}}};
-    if (rows_of(records, number).empty()) number.benchmark = "bandwidth";
-    numbers.push_back(std::move(number));
+    FirstNumber listed = number;  // shapes, of which the other benchmark searches the best
+    listed.benchmark = "bandwidth";
+    const bool is_found =
+        any_is_valid(rows_of(records, number)) || rows_of(records, listed).empty();
+    numbers.push_back(is_found ? std::move(number) : std::move(listed));
   }
   add("fp32 multiply-adds", "ceilings", "flops_per_second", Choice::highest, Words{},
       Params{{"arithmetic", "fp32"}});
@@ -181,8 +200,7 @@ NumberRows best_of_rungs(const NumberRows& rows) {
 /// A valid row if there is any.
 std::optional<NumberRow> choose(NumberRows rows, Choice choice) {
   if (choice == Choice::fastest_rung) rows = best_of_rungs(rows);
-  if (std::ranges::any_of(rows, &NumberRow::is_valid))
-    std::erase_if(rows, std::not_fn(&NumberRow::is_valid));
+  if (any_is_valid(rows)) std::erase_if(rows, std::not_fn(&NumberRow::is_valid));
   if (rows.empty()) return std::nullopt;
   const auto merit = [](const NumberRow& row) {  // a case beyond the limit only if all are
     return std::pair{row.share_of_limit <= 1, row.value};
@@ -191,6 +209,43 @@ std::optional<NumberRow> choose(NumberRows rows, Choice choice) {
     return std::ranges::max(rows, {}, merit);
   std::ranges::stable_sort(rows, {}, &NumberRow::value);
   return rows[(rows.size() - (choice == Choice::lower_median ? 1 : 0)) / 2];
+}
+
+/// A valid counted row of a case; NaN without one.
+double counted(const CaseRecord& record, std::string_view quantity) {
+  double share = std::numeric_limits<double>::quiet_NaN();
+  for (const Measurement& m : record.measurements) {
+    if (m.quantity != quantity || m.provenance != Provenance::counted) continue;
+    if (record.is_valid(m) && (std::isnan(share) || m.method == "cupti_net"))
+      share = centre_of(m.samples, m.visits).value;
+  }
+  return share;
+}
+
+/// Valid read rates of other benchmarks whose level is proven: by counters, or because the copies
+/// cannot hit L1.
+NumberRows proven_reads(const std::vector<CaseRecord>& records, std::string_view level) {
+  constexpr double spill = 0.01;  // of the loads of a proven rate, served by another level
+  const bool from_dram = level == "dram";
+  NumberRows proven;
+  if (level != "l2" && !from_dram) return proven;
+  for (const auto* const benchmark : {"stride_gather", "layout_read"}) {
+    for (const NumberRow& row :
+         rows_of(records, {"", benchmark, "useful_bandwidth", Choice::highest})) {
+      const CaseRecord& record = *row.record;
+      if (row.is_valid && row.param("level", row.param("residency")) == level &&
+          counted(record, from_dram ? "l2_hit_share" : "l1_hit_share") <= spill &&
+          counted(record, from_dram ? "dram_share" : "l2_hit_share") >= 1 - spill)
+        proven.push_back(row);
+    }
+  }
+  for (const NumberRow& row : rows_of(records, {"", "async_copy", "bandwidth", Choice::highest})) {
+    const std::string_view method = row.param("method");
+    if (row.is_valid && row.param("residency") == level && level == "l2" &&
+        row.param("cluster") == "1" && (method == "bulk" || method == "tensor"))
+      proven.push_back(row);
+  }
+  return proven;
 }
 
 /// As in strata/model/units.py.
@@ -223,6 +278,22 @@ std::string value_of(const FirstNumber& number, const NumberRow& row, const Numb
   return in_unit(row) + (second && second->is_valid ? fmt::format(" ({})", in_unit(*second)) : "");
 }
 
+/// Another benchmark than the usual one, the share of a limit, and failed checks.
+std::string remark_on(const FirstNumber& number, const NumberRow& row) {
+  std::vector<std::string> parts;
+  const std::string& benchmark = row.record->which.benchmark;
+  if (!number.benchmark.empty() && benchmark != number.benchmark)
+    parts.push_back(fmt::format("by {}", benchmark));
+  if (row.is_valid && row.share_of_limit > 0)
+    parts.push_back(fmt::format("{:.0f} % of the limit", 100 * row.share_of_limit));
+  std::vector<Gate> checks = row.record->gates;
+  checks.push_back(row.measurement->noise);
+  for (const Gate& check : checks)
+    if (check.verdict == Verdict::failed)
+      parts.push_back(fmt::format("{}: {}", check.name, one_line(check.detail)));
+  return parts.empty() ? "" : fmt::format("  {}", fmt::join(parts, "; "));
+}
+
 }  // namespace
 
 std::vector<std::string> first_numbers(const RunContext& context,
@@ -230,19 +301,15 @@ std::vector<std::string> first_numbers(const RunContext& context,
   std::vector<std::string> lines;
   for (const FirstNumber& number : table(context, records)) {
     const NumberRows rows = rows_of(records, number);
-    const auto row = choose(rows, number.choice);
+    auto row = choose(rows, number.choice);
     if (!row) continue;
-    std::string remark;
-    if (row->is_valid && row->share_of_limit > 0)
-      remark = fmt::format("  {:.0f} % of the limit", 100 * row->share_of_limit);
-    std::vector<Gate> checks = row->record->gates;
-    checks.push_back(row->measurement->noise);
-    for (const Gate& check : checks)
-      if (check.verdict == Verdict::failed)
-        remark += fmt::format("{}{}: {}", remark.empty() ? "  " : "; ", check.name,
-                              one_line(check.detail));
+    if (number.benchmark == "bandwidth" && row->is_valid) {
+      const auto other = choose(proven_reads(records, number.params.at("level")), number.choice);
+      if (other && other->interval.low > row->interval.high) row = other;
+    }
     lines.push_back(fmt::format("{:<23}  {:>26}{}", number.label,
-                                row->is_valid ? value_of(number, *row, rows) : "invalid", remark));
+                                row->is_valid ? value_of(number, *row, rows) : "invalid",
+                                remark_on(number, *row)));
   }
   return lines;
 }

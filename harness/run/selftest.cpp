@@ -23,7 +23,7 @@ const Gate* find_gate(const CaseRecord& record, std::string_view name) {
   return found == record.gates.end() ? nullptr : &*found;
 }
 
-std::string told(const Gate& gate) {
+std::string gate_text(const Gate& gate) {
   return gate.name + ": " + gate.detail;
 }
 
@@ -35,15 +35,15 @@ std::optional<Shown> without_result(const CaseRecord& record) {
 
 /// A gate against the case: one of its conditions, or of what it claims.
 Shown refuted(const Gate& gate) {
-  return {is_of_conditions(gate.name) ? Proof::unproved : Proof::failed, told(gate)};
+  return {is_of_conditions(gate.name) ? Proof::unproved : Proof::failed, gate_text(gate)};
 }
 
 /// Why the row of a case gives no number, if it gives none.
 std::optional<Shown> without_row(const CaseRecord& record, const Measurement* row) {
   if (row == nullptr) {
-    // Where nothing is counted there are no counted rows, and a gate says why.
+    // Without counters there are no counted rows, and a gate records why.
     for (const Gate& gate : record.gates) {
-      if (gate.verdict == Verdict::unverified) return Shown{Proof::unproved, told(gate)};
+      if (gate.verdict == Verdict::unverified) return Shown{Proof::unproved, gate_text(gate)};
     }
     return Shown{Proof::unproved, "there is no such row"};
   }
@@ -96,7 +96,7 @@ std::optional<Shown> without_number(const CaseRecord& record, const RowName& row
 }
 
 /// What the gate of an experiment with a mistake proves, next to the gate of the one without.
-Shown told_apart(const Gate* without, const Gate* with, const std::string& absent) {
+Shown judged_pair(const Gate* without, const Gate* with, const std::string& absent) {
   if (without == nullptr || with == nullptr) return {Proof::unproved, "there is no such gate"};
   if (without->verdict == Verdict::failed) {
     Shown shown = refuted(*without);
@@ -104,11 +104,11 @@ Shown told_apart(const Gate* without, const Gate* with, const std::string& absen
     return shown;
   }
   for (const Gate* const gate : {without, with}) {
-    if (gate->verdict == Verdict::unverified) return {Proof::unproved, told(*gate)};
+    if (gate->verdict == Verdict::unverified) return {Proof::unproved, gate_text(*gate)};
   }
-  if (with->verdict == Verdict::failed) return {Proof::held, told(*with)};
-  if (!absent.empty()) return {Proof::unproved, absent + "; " + told(*with)};
-  return {Proof::failed, "passed " + told(*with)};
+  if (with->verdict == Verdict::failed) return {Proof::held, gate_text(*with)};
+  if (!absent.empty()) return {Proof::unproved, absent + "; " + gate_text(*with)};
+  return {Proof::failed, "passed " + gate_text(*with)};
 }
 
 /// The first half of each series of repetitions next to the second.
@@ -188,7 +188,7 @@ Judge gates_pass(const std::vector<std::string>& gates) {
         const Gate* const gate = find_gate(record, name);
         if (gate == nullptr) return {Proof::unproved, "there is no gate " + name};
         if (gate->verdict == Verdict::failed) return refuted(*gate);
-        if (gate->verdict != Verdict::passed) return {Proof::unproved, told(*gate)};
+        if (gate->verdict != Verdict::passed) return {Proof::unproved, gate_text(*gate)};
         seen += (seen.empty() ? "" : "; ") + gate->detail;
       }
     }
@@ -205,7 +205,7 @@ Judge caught_by(const std::string& gate, const std::string& absent) {
       (record.which.params.at("mistake") == "none" ? right : wrong) = &record;
     }
     if (right == nullptr || wrong == nullptr) return {Proof::unproved, "it was not run"};
-    return told_apart(find_gate(*right, gate), find_gate(*wrong, gate), absent);
+    return judged_pair(find_gate(*right, gate), find_gate(*wrong, gate), absent);
   };
 }
 

@@ -409,8 +409,8 @@ WorkLeft work_left(const SuperviseOptions& options, const RunFolder& folder, boo
   return left;
 }
 
-/// Times every case of the folder as many times as the plan says. Each visit has its own worker,
-/// and a whole sweep lies between two visits: what a process decides once and keeps, such as the
+/// Times every case of the folder as often as the plan requires. Each visit has its own worker, and
+/// a whole sweep separates two visits: what a process decides once and keeps, such as the
 /// location of its data, differs between visits as it does between runs.
 void visit_again(Supervision& timing) {
   timing.again = true;
@@ -445,8 +445,8 @@ void count_what_was_timed(Supervision& counting) {
   folder.update(std::move(context));
 }
 
-/// Traces the measured cases whose steps have phases. Where tracing is not possible, each case says
-/// why.
+/// Traces the measured cases whose steps have phases. Where tracing is not possible, each case
+/// records why.
 void trace_what_was_timed(Supervision& tracing) {
   RunFolder& folder = tracing.folder;
   const auto cases = folder.untraced();

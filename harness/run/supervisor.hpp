@@ -71,7 +71,7 @@ struct RunSummary {
 /// which is recorded as failed with the reason; the next worker gets the remaining cases. SIGINT,
 /// SIGTERM and SIGHUP (unless ignored) end the sweep as interrupted after the current record, as
 /// does options.stop_at; a second signal ends the process at once. Without access to counters no
-/// case fails: if two counting workers in a row begin no case, the context says why counters are
+/// case fails: if two counting workers in a row begin no case, the context records why counters are
 /// unavailable; for tracing workers, each case is recorded as not traced, with the reason.
 ///
 /// Throws, with the folder marked aborted: DeviceUnavailable if the device refused twice in a row

@@ -28,7 +28,7 @@ DeviceMessage introduce(Device& device) {
           .counters = {}};
 }
 
-/// Opens the device, or tells the parent why not.
+/// Opens the device, or reports to the parent why not.
 std::unique_ptr<Device> open_or_refuse(const DeviceRequest& request) {
   try {
     return open_device(request);

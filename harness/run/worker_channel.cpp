@@ -42,12 +42,12 @@ static void fields(JsonFields& json, CaseMessage& message) {
   } catch (const FormatError& error) {
     if (json.reading()) throw;
     // The case must not be lost because one of its numbers is invalid.
-    const CaseRecord& told = message.record;
-    CaseRecord failed{.which = told.which,
-                      .phase = told.phase,
+    const CaseRecord& record = message.record;
+    CaseRecord failed{.which = record.which,
+                      .phase = record.phase,
                       .reason = fmt::format("cannot be recorded: {}", error.what()),
-                      .started = told.started,
-                      .seconds = std::isfinite(told.seconds) ? told.seconds : 0};
+                      .started = record.started,
+                      .seconds = std::isfinite(record.seconds) ? record.seconds : 0};
     json.field("record", failed);
   }
 }
@@ -75,10 +75,11 @@ void fields(JsonFields& json, WorkerJob& job) {
 }
 
 void fields(JsonFields& json, WorkerMessage& message) {
-  std::string kind = std::visit([](const auto& told) { return std::string{told.kind}; }, message);
+  std::string kind =
+      std::visit([](const auto& content) { return std::string{content.kind}; }, message);
   json.field("kind", kind);
   if (json.reading() && !become(message, kind)) json.refuse("kind", "that of a worker's message");
-  std::visit([&](auto& told) { fields(json, told); }, message);
+  std::visit([&](auto& content) { fields(json, content); }, message);
 }
 
 WorkerJob read_job() {

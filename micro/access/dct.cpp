@@ -170,7 +170,7 @@ LaunchTraffic predicted(Form form, std::uint32_t images) {
   constexpr std::uint64_t sectors_of_image = pixels / sector_bytes;
   constexpr std::uint64_t sectors_of_result = pixels * sizeof(float) / sector_bytes;
   if (is_direct(form)) {
-    // All lanes read the same bytes. In blocks of 16 × 16, a warp's coefficients lie in two rows.
+    // All lanes read the same bytes. In blocks of 16 × 16, a warp's coefficients are in two rows.
     const std::uint64_t width = form == Form::original ? 1 : form == Form::seed_tool ? 4 : 16;
     return {.load_requests = warps * pixels / width,
             .load_sectors = warps * pixels / width,
@@ -209,13 +209,13 @@ Experiment describe(Form form, std::uint32_t images) {
   Experiment experiment = launch_series::on_gpu(bytes_of(images), series_of(form, images));
   add_term_rate(experiment, images);
   experiment.checked = "coefficients within their rounding bound";
-  const LaunchTraffic asked = predicted(form, images);
+  const LaunchTraffic traffic = predicted(form, images);
   const auto number = [](std::uint64_t count) { return static_cast<double>(count); };
   experiment.counts = CountPlan{
       .length = {.rounds = 1},
-      .expected = {{.quantity = "l1_load_requests", .predicted = number(asked.load_requests)},
-                   {.quantity = "l1_load_sectors", .predicted = number(asked.load_sectors)},
-                   {.quantity = "l1_store_sectors", .predicted = number(asked.store_sectors)}},
+      .expected = {{.quantity = "l1_load_requests", .predicted = number(traffic.load_requests)},
+                   {.quantity = "l1_load_sectors", .predicted = number(traffic.load_sectors)},
+                   {.quantity = "l1_store_sectors", .predicted = number(traffic.store_sectors)}},
       .model = "address_arithmetic",
       .unit = "launch"};
   return experiment;

@@ -114,13 +114,13 @@ void measure_on_cpu(Session& session, const std::function<void(const Rows&)>& wo
     const auto row = [&](std::size_t share) {
       return static_cast<std::uint32_t>(image.height * share / machine.cores());
     };
-    const Rows mine{.from = from.data(),
+    const Rows rows{.from = from.data(),
                     .to = to.data(),
                     .image = image,
                     .first = row(rank),
                     .last = row(rank + 1)};
     for (std::uint32_t pass = 0; pass < call.length.rounds; ++pass) {
-      work(mine);
+      work(rows);
       asm volatile("" : : : "memory");  // the compiler can drop no pass
     }
     return std::uint64_t{0};

@@ -27,9 +27,9 @@ inline void measure_series(Session& session, CudaMachine& machine, Experiment& e
   const auto few_in_graph = machine.replays(1, few);
   const auto many_in_graph = machine.replays(1, many);
   const std::uint64_t step = measure_global_timer_step(stream);
-  // Each series starts after untimed work. What that leaves in L2, above all dirty lines, is what
-  // the later launches of a series find. Otherwise the first launch would differ from the others,
-  // more so after a pause, and the slope would include it.
+  // Each series starts after untimed work. Its contents of L2, above all dirty lines, are
+  // those that the later launches of a series find. Otherwise the first launch would differ from
+  // the others, more so after a pause, and the slope would include it.
   const auto behind_another = [&](const auto& seconds) {
     machine.launch(few);
     return seconds();

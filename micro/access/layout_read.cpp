@@ -83,7 +83,7 @@ Window median_warp(const Shape& shape, bool alone) {
 }
 
 /// Hits are not counted while the clock runs. But two warps of an SM that read the same groups must
-/// have had some, and their start positions tell whether they did.
+/// have had some, and their start positions show whether they did.
 auto l1_hits_seen(const Walks& walks, std::uint32_t reads) {
   return [&walks, reads](std::span<const Stamp> stamps) -> std::optional<std::string> {
     std::map<std::uint32_t, std::vector<std::uint32_t>> on;

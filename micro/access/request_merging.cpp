@@ -57,16 +57,16 @@ Row row(const char* quantity, Cell cell) {
 void judge_merging(Session& session, const Counted& counted, std::uint32_t sms) {
   const LoadCounts net = load_counts(counted.whole) - load_counts(counted.overhead);
   const double missed = net.sectors - net.l1_hit_sectors;
-  const double asked = net.l2_sectors / missed;
-  session.add(
-      {"l2_sectors_per_missed_sector", "1", Provenance::counted, "cupti_net", std::vector{asked}});
+  const double l2_share = net.l2_sectors / missed;
+  session.add({"l2_sectors_per_missed_sector", "1", Provenance::counted, "cupti_net",
+               std::vector{l2_share}});
   const double l2_missed = net.l2_miss_sectors / net.l2_sectors;
   session.judge("level",
                 net.l1_hit_sectors <= level_bound * net.sectors && l2_missed <= level_bound &&
-                    asked <= 1 + level_bound && asked * sms >= 1 - level_bound,
+                    l2_share <= 1 + level_bound && l2_share * sms >= 1 - level_bound,
                 fmt::format("L1 served {:.0f} sectors; L2 received {:.2f} % of the {:.0f} that "
                             "missed it, and missed {:.2f} % of those",
-                            net.l1_hit_sectors, 100 * asked, missed, 100 * l2_missed));
+                            net.l1_hit_sectors, 100 * l2_share, missed, 100 * l2_missed));
 }
 
 }  // namespace

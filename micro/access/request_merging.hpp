@@ -6,7 +6,7 @@
 // they meet at the cluster barrier; then the first loads a line that no SM has requested in this
 // launch, and the others load the same line `delay` cycles later. Loads bypass L1 (ld.global.cg).
 // The counts at L2 over the misses of L1 are the remaining share of the requests. The time of a
-// load includes two clock reads. The delay includes the skew that the barrier leaves between SMs,
+// load includes two clock reads. The delay includes the remaining skew of SMs after the barrier,
 // and the steps of a loop that waits for the clock.
 #pragma once
 

@@ -1,4 +1,4 @@
-// A rotation as written today: each access of a warp takes a tile of 8 × 4 pixels, which lies in
+// A rotation as written today: each access of a warp takes a tile of 8 × 4 pixels, which is in
 // few lines at any angle, and a thread has four of them in flight. Wider accesses on the straight
 // side would stretch the tiles, and the rotated side would touch more lines.
 #pragma once

@@ -210,10 +210,10 @@ void compare(ThreadTeam& team, std::size_t count, Tally& tally, const Words& wor
              const Expected& expected) {
   std::vector<std::size_t> different(team.size());
   (void)team.run([&](std::size_t rank) {
-    std::size_t mine = 0;
+    std::size_t wrong_words = 0;
     for (std::size_t i = 0; i < count; ++i)
-      mine += words(rank)[i] == expected(rank, i) ? 0 : 1;
-    different[rank] = mine;
+      wrong_words += words(rank)[i] == expected(rank, i) ? 0 : 1;
+    different[rank] = wrong_words;
   });
   tally.checked += count * team.size();
   for (const std::size_t of_core : different)

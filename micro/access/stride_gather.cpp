@@ -50,21 +50,21 @@ std::optional<std::string> excluded(const Params& params, Backend backend) {
 }
 
 /// Distinct sectors of each of the first loads of a pass, added up.
-std::uint64_t sectors_asked(const Shape& shape, std::uint32_t loads) {
-  std::atomic<std::uint64_t> asked = 0;
+std::uint64_t sectors_requested(const Shape& shape, std::uint32_t loads) {
+  std::atomic<std::uint64_t> sum = 0;
   in_parallel(loads, [&](std::size_t first, std::size_t last) {
-    std::uint64_t mine = 0;
+    std::uint64_t count = 0;
     for (auto load = static_cast<std::uint32_t>(first); load < last; ++load) {
       std::array<std::uint64_t, lanes> sectors{};
       for (std::uint32_t lane = 0; lane < lanes; ++lane)
         sectors[lane] = element_of(shape, load * lanes + lane) * shape.width / sector_bytes;
       std::ranges::sort(sectors);
-      mine +=
+      count +=
           static_cast<std::uint64_t>(std::unique(sectors.begin(), sectors.end()) - sectors.begin());
     }
-    asked += mine;
+    sum += count;
   });
-  return asked;
+  return sum;
 }
 
 /// Distinct sectors of a part of a window.
@@ -95,12 +95,12 @@ std::uint64_t lines_of_load(const Shape& shape) {
 std::uint32_t sum_in_window(const Shape& shape, std::uint32_t loads) {
   std::atomic<std::uint32_t> sum = 0;
   in_parallel(loads, [&](std::size_t first, std::size_t last) {
-    std::uint32_t mine = 0;
+    std::uint32_t part = 0;
     for (auto n = static_cast<std::uint32_t>(first * lanes); n < last * lanes; ++n) {
-      mine += (2 * (n % lanes) + 1) *
+      part += (2 * (n % lanes) + 1) *
               array_words.sum(element_of(shape, n) * shape.words(), shape.words());
     }
-    sum += mine;
+    sum += part;
   });
   return sum;
 }
@@ -225,7 +225,7 @@ Benchmark declare() {
       .name = "stride_gather",
       .question =
           "How much of a level's bandwidth remains for strided, misaligned or scattered accesses?",
-      .axes = {levels.axis("level", "where the data lie (l3: CPU only)"),
+      .axes = {levels.axis("level", "memory level of the data (l3: CPU only)"),
                patterns.axis("pattern", "strided, misaligned or random order of the elements"),
                listed_axis("width", "bytes of an element (host: always 4)", {"4", "8", "16"},
                            {"4", "16"}),
@@ -279,8 +279,8 @@ Sectors sectors_of(const Shape& shape, std::uint64_t loads, std::uint64_t fetche
   const std::uint32_t window = shape.window_loads();
   const std::uint64_t whole = loads / window;
   const auto rest = static_cast<std::uint32_t>(loads % window);
-  Sectors sectors{.asked = sectors_asked(shape, rest)};
-  if (whole > 0) sectors.asked += whole * sectors_asked(shape, window);
+  Sectors sectors{.requested = sectors_requested(shape, rest)};
+  if (whole > 0) sectors.requested += whole * sectors_requested(shape, window);
   if (shape.pattern == Pattern::gather) {
     sectors.distinct = whole * shape.locality * shape.width / sector_bytes;
     if (rest > 0) sectors.distinct += different_sectors(shape, rest);
@@ -296,12 +296,12 @@ Sectors sectors_of(const Shape& shape, std::uint64_t loads, std::uint64_t fetche
 double sectors_per_load(const Shape& shape) {
   constexpr std::uint32_t enough = 1U << 15U;  // the mean of this many is within 0.1 %
   const std::uint32_t loads = std::min(shape.window_loads(), enough);
-  return static_cast<double>(sectors_asked(shape, loads)) / loads;
+  return static_cast<double>(sectors_requested(shape, loads)) / loads;
 }
 
 std::uint32_t sum_of_loads(const Shape& shape, std::uint64_t loads) {
-  // Each window reads the same pattern as the one before, some words further on: the sums of
-  // windows lie on a line.
+  // Each window reads the pattern of the one before, some words further on: the sums of windows
+  // form an arithmetic sequence.
   const std::uint32_t window = shape.window_loads();
   const std::uint64_t further = std::uint64_t{shape.locality} * shape.stride * shape.words();
   const std::uint64_t whole = loads / window;
@@ -319,11 +319,11 @@ Experiment describe(const SweepPlan& plan, const SamplePlaces& places) {
   const Shape& shape = plan.shape;
   const Length& full = plan.lengths.full;
   const bool in_l2 = shape.level == Level::l2;
-  const double asked_over_used =
+  const double requested_over_used =
       sectors_per_load(shape) * double{sector_bytes} / shape.load_bytes();
   Experiment experiment = bandwidth_of(plan.sms, "useful_bandwidth");
   experiment.rows.insert(experiment.rows.end() - 1, {"requested_bandwidth", "B/s", By::outside,
-                                                     per_second(plan.sms * asked_over_used)});
+                                                     per_second(plan.sms * requested_over_used)});
   const std::uint32_t of_full = sum_of_loads(shape, plan.distinct_loads(full));
   const std::uint32_t of_brief =
       in_l2 ? of_full : sum_of_loads(shape, plan.distinct_loads(plan.lengths.brief));
@@ -367,7 +367,7 @@ CountPlan counts_of(const SweepPlan& plan, const GpuFacts& gpu) {
   return {.length = full,
           .none = {.rounds = 0, .blocks = full.blocks},
           .loads = LoadPrediction{.requests = plan.loads(full),
-                                  .sectors = laps * sectors.asked,
+                                  .sectors = laps * sectors.requested,
                                   .fetched_sectors = in_l2 ? 0 : laps * sectors.fetched,
                                   .distinct_sectors = in_l2 ? 0 : laps * sectors.distinct},
           .served_by = in_l2 ? ServedBy::l2 : ServedBy::dram,

@@ -33,7 +33,7 @@ __device__ __forceinline__ const char* address_of(const char* data, std::uint32_
   return at;
 }
 
-/// Blocks that ptxas is told to leave registers for: as many as the SM has threads for.
+/// Resident blocks that ptxas must leave registers for: as many as the SM has threads for.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
 constexpr std::uint32_t wanted_blocks = 1024 / threads;
 #elif defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870 || \

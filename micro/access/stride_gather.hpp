@@ -153,7 +153,7 @@ struct SweepPlan {
 /// Sectors of the first `loads` warp-loads of a pass, by the rules of compute capability 7.0 and
 /// later: as counted per load, and the number of distinct ones.
 struct Sectors {
-  std::uint64_t asked = 0;
+  std::uint64_t requested = 0;
   std::uint64_t distinct = 0;
   std::uint64_t fetched = 0;  ///< by an L2 that fetches `fetched_at_once` at a time, aligned
 };

@@ -220,7 +220,7 @@ Benchmark declare() {
       .question =
           "How many bytes per second does each memory level move, and how many must be in flight "
           "for that?",
-      .axes = {levels.axis("level", "where the arrays lie (shared: GPU only; l3: CPU only)"),
+      .axes = {levels.axis("level", "memory level of the arrays (shared: GPU only; l3: CPU only)"),
                operations.axis("operation", "memory operation"),
                listed_axis("width", "bytes per access of a thread (host: always 16)",
                            {"4", "8", "16", "32"}, {"16"}),

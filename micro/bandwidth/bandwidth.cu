@@ -13,8 +13,8 @@
 
 namespace strata::bandwidth {
 
-/// The memory that all cases share. Values lie on a line unless the memory is new or a case wrote
-/// to it.
+/// The memory that all cases share. Values form an arithmetic sequence unless the memory is new or
+/// a case wrote to it.
 struct Pool {
   DeviceBuffer<std::uint32_t> words;
   WordCheck check;

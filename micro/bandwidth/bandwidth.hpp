@@ -12,12 +12,12 @@
 //   dram    resident blocks take turns: a round of all blocks accesses one contiguous piece, and
 //           the range is many times the size of L2. No block ends before all data were accessed, so
 //           that the start of blocks is not timed. Blocks reserve the rest of shared memory, so
-//           that exactly as many are resident as the case says.
+//           that exactly as many are resident as the case requires.
 // With several waves (`peak_bandwidth`), a launch has more blocks than are resident, and SMs that
 // are served faster run more of them. At level dram, each block then has a contiguous piece.
 // The time includes, besides the accesses, half an addition for each word read, one for each word
-// written or updated, and about five instructions for each round's address. A warp-load of 16 bytes
-// a lane leaves an SM 16 issue slots, one of 4 bytes leaves 4.
+// written or updated, and about five instructions for each round's address. An SM has
+// 16 issue slots per warp-load of 16 bytes a lane, and 4 per one of 4 bytes.
 #pragma once
 
 #include "harness/case/benchmark.hpp"

@@ -167,13 +167,13 @@ void run(Session& session) {
       const Line next = operation == Operation::update ? Line{} : poison;
       std::atomic<std::uint64_t> different = 0;
       (void)team.run([&](std::size_t rank) {
-        std::uint64_t mine = 0;
+        std::uint64_t wrong_words = 0;
         for (std::uint64_t i = range.first; i < range.first + range.words; ++i) {
           std::uint32_t& word = cores.of(rank)[i];
-          mine += word == line.word(i) ? 0 : 1;
+          wrong_words += word == line.word(i) ? 0 : 1;
           word = next.word(i);
         }
-        different += mine;
+        different += wrong_words;
       });
       tally.checked += range.words * team.size();
       tally.different += different;

@@ -28,18 +28,19 @@ std::optional<std::string> excludes(const Params& params, Backend backend) {
 
 Benchmark declare() {
   const Benchmark base = bandwidth::declare();
-  return {.suite = "micro",
-          .name = "peak_bandwidth",
-          .question = "How many bytes per second does each memory level of a GPU move at most?",
-          .axes = {listed_axis("level", "where the arrays are", {"shared", "l1", "l2", "dram"}),
-                   listed_axis("operation", "memory operation", {"read", "write", "copy", "triad"}),
-                   listed_axis("width", "bytes per access of a thread", {"4", "8", "16"}),
-                   listed_axis("shape", "launch shape: the fastest that a search finds", {"best"})},
-          .data_axes = 0,
-          .counter_sets = base.counter_sets,
-          .quantities = base.quantities,
-          .seconds_per_case = 0.12,
-          .excludes = excludes};
+  return {
+      .suite = "micro",
+      .name = "peak_bandwidth",
+      .question = "How many bytes per second does each memory level of a GPU move at most?",
+      .axes = {listed_axis("level", "memory level of the arrays", {"shared", "l1", "l2", "dram"}),
+               listed_axis("operation", "memory operation", {"read", "write", "copy", "triad"}),
+               listed_axis("width", "bytes per access of a thread", {"4", "8", "16"}),
+               listed_axis("shape", "launch shape: the fastest that a search finds", {"best"})},
+      .data_axes = 0,
+      .counter_sets = base.counter_sets,
+      .quantities = base.quantities,
+      .seconds_per_case = 0.12,
+      .excludes = excludes};
 }
 
 LaunchShape case_of(const Params& params) {

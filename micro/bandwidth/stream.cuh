@@ -34,9 +34,9 @@ constexpr Access store_to(Level level) {
   return level == Level::shared ? Access::shared : Access::global;
 }
 
-/// The largest block that has room for a round's words in registers. ptxas optimises for the block
-/// size that it is told: without one it keeps to 32 registers and adds up the first words before it
-/// loads the last ones, and less is in flight than the case says.
+/// The largest block that has room for a round's words in registers. ptxas optimises for the
+/// declared block size: without one it keeps to 32 registers and adds up the first words before it
+/// loads the last ones, and less is in flight than the case requires.
 constexpr int largest_block(unsigned held) {
   return held <= 32 ? 1024 : (held <= 64 ? 512 : 256);
 }
@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(largest_block(words_held(operation, width, fli
   std::conditional_t<level == Level::shared, std::uint32_t, const char*> from;
   std::conditional_t<level == Level::shared, std::uint32_t, const char*> other;
   if constexpr (level == Level::shared) {
-    // All arrays lie one after the other and their values on one line; block_base is 0.
+    // Arrays are contiguous and continue one arithmetic sequence; block_base is 0.
     constexpr std::uint32_t count = arrays_of(operation);
     constexpr std::uint32_t second = count > 1;
     auto* const all = reinterpret_cast<std::uint32_t*>(memory);
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(largest_block(words_held(operation, width, fli
     other = arrays.other + inside;
   }
   std::uint32_t offset = warp * pattern.warp_step % pattern.span;
-  // What a write leaves in the first of a round's words; the others follow at fixed distances.
+  // The value written to the first of a round's words; the others differ by fixed amounts.
   const std::uint32_t value_here = static_cast<std::uint32_t>(inside / 4) * data.slope + salt;
 
   std::uint32_t sum = 0;

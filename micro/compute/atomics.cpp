@@ -17,8 +17,8 @@
 namespace strata::atomics {
 namespace {
 
-/// The rows of both backends. `quantity`: the cost of a worker's operation, times `scale`.
-/// `scale_alone`: the same of the latency.
+/// The rows of both backends. `quantity`: the cost of a worker's operation, times `scale`; the
+/// latency is scaled by `scale_alone`.
 Experiment described(const Variant& variant, const char* quantity, double scale, double workers,
                      double of_an_instruction, double scale_alone = 1) {
   Experiment experiment;
@@ -32,7 +32,7 @@ Experiment described(const Variant& variant, const char* quantity, double scale,
   return experiment;
 }
 
-/// The number that a word stands for. A float that is not a whole number becomes one that no check
+/// The number that a word encodes. A float that is not a whole number becomes one that no check
 /// accepts.
 std::uint64_t number_of(Operation operation, std::uint64_t word) {
   if (operation != Operation::add_float) return word;
@@ -168,7 +168,7 @@ Homes balanced(std::span<const double> cycles) {
   if (!homes.are_two) return homes;
   std::ranges::stable_sort(homes.order, {}, [&](std::uint32_t i) { return cycles[i]; });
   const auto middle = homes.order.begin() + static_cast<std::ptrdiff_t>(groups.lower);
-  std::sort(homes.order.begin(), middle);  // by chance, and not by distance
+  std::sort(homes.order.begin(), middle);  // in an order that is independent of distance
   std::sort(middle, homes.order.end());
   std::rotate(homes.order.begin() + half, middle, middle + half);
   return homes;

@@ -36,7 +36,7 @@ inline constexpr auto spaces = choices_of<StateSpace>("shared", "global");
 enum class Operation { add_int, add_float, add_int64, cas_int, exch_int };
 inline constexpr auto operations =
     choices_of<Operation>("add_int", "add_float", "add_int64", "cas_int", "exch_int");
-/// Who shares a word: all workers that can reach it, the lanes of a warp, or nobody; cores then
+/// The sharers of a word: all workers that can reach it, the lanes of a warp, or none; cores then
 /// have adjacent words on a `line`, or words on separate lines.
 enum class Target { same, warp, line, disjoint };
 inline constexpr auto targets = choices_of<Target>("same", "warp", "line", "disjoint");
@@ -133,7 +133,7 @@ struct LaunchShape {
 }
 inline constexpr LaunchShape lone_warp{};
 
-/// The word of each lane lies warp × by_warp + lane × by_lane bytes from the start.
+/// The word of each lane is warp × by_warp + lane × by_lane bytes from the start.
 struct WordPitch {
   std::uint32_t by_warp = 0;
   std::uint32_t by_lane = 0;

@@ -77,7 +77,7 @@ struct Steady : Op {
 };
 
 /// The same with a factor that all lanes share: it is in a uniform register or constant memory,
-/// which leaves two registers of the lane to read.
+/// so that an instruction reads two registers of the lane.
 template <class Op>
 struct Uniform : Steady<Op> {
   static constexpr bool is_uniform = true;
@@ -146,7 +146,7 @@ auto with_operation(const Shape& shape, Use&& use) {
 /// packed instruction has two. Empty if the guide gives none.
 [[nodiscard]] std::optional<int> lanes_per_sm(std::string_view capability, Arithmetic arithmetic);
 
-/// A launch leaves the first warp's `ends`. Per instruction of a warp, on one SM.
+/// A launch writes the first warp's `ends`. Per instruction of a warp, on one SM.
 [[nodiscard]] Experiment describe(const Shape& shape, const GpuFacts& gpu,
                                   std::span<const std::uint64_t> ends);
 /// Slopes of the first core alone, then of all `cores`. Per instruction of a core.

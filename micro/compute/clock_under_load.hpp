@@ -145,7 +145,7 @@ struct Load {
   double seconds = 0.1;  ///< before the first sample
 };
 
-/// A launch leaves the first warp's `ends`, or the sum of each warp. Per warp instruction of the
+/// A launch writes the first warp's `ends`, or the sum of each warp. Per warp instruction of the
 /// mix, on one SM.
 [[nodiscard]] Experiment describe(const Load& load, const GpuFacts& gpu, const Beside& beside,
                                   std::span<const std::uint64_t> ends);

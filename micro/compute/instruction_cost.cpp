@@ -116,16 +116,17 @@ Benchmark declare() {
                listed_axis("warps_per_sm", "warps of the block on each SM (host: always 1)",
                            {"1", "2", "4", "8", "16", "32"}, {"1", "32"})},
       .counter_sets = {"flops"},
-      .quantities =
-          {{"operation_cycles",
-            "SM cycles per operation of a warp; with one chain on one warp: its latency, of all "
-            "its "
-            "instructions where it is several (fact instructions_of_an_operation)"},
-           {"operation_core_cycles", "host: the same, in cycles of the core"},
-           {"operation_time", "host: duration of one operation"},
-           {"operation_throughput", "operations of threads per cycle of an SM (host: of a core)"},
-           {"operation_rate", "operations of threads per second, whole chip (host: one core)"},
-           {"core_clock", "clock of the core during the work"}},
+      .quantities = {{"operation_cycles",
+                      "SM cycles per operation of a warp; with one chain on one warp: its latency, "
+                      "of all its "
+                      "instructions where it is several (fact instructions_of_an_operation)"},
+                     {"operation_core_cycles", "host: the same, in cycles of the core"},
+                     {"operation_time", "host: duration of one operation"},
+                     {"operation_throughput",
+                      "operations of threads per cycle of an SM (host: of a core)"},
+                     {"operation_rate",
+                      "operations of threads per second, whole chip (host: one core)"},
+                     {"core_clock", "clock of the core during the work"}},
       .seconds_per_case = 0.02,
       .excludes = excludes};
 }

@@ -87,8 +87,8 @@ __global__ void __launch_bounds__(most_threads)
     }
     operations::wait_for(x);
     const Reading end = reading_after();
-    // Stored by every lane alike: with a branch for one lane, ptxas could not tell whether the warp
-    // has reconverged, and would add a second version of each shuffle and vote.
+    // Stored by every lane alike: with a branch for one lane, ptxas would not know whether the
+    // warp has reconverged, and would add a second version of each shuffle and vote.
     mine->cycles[mark_of(pass)] = begin.cycles;
     mine->cycles[mark_of(pass) + 1] = end.cycles;
     mine->nanoseconds[0] = begin.nanoseconds;

@@ -51,7 +51,7 @@ struct Passes {
   [[nodiscard]] double bend() const { return cycles[1] - (cycles[0] + slope()); }
 };
 
-/// A launch leaves the first warp's `ends`. Per operation of a warp, on one SM.
+/// A launch writes the first warp's `ends`. Per operation of a warp, on one SM.
 [[nodiscard]] Experiment describe(const operations::Shape& shape, const GpuFacts& gpu,
                                   std::span<const std::uint64_t> ends);
 /// On a CPU: slopes of dependent additions and of `ilp` chains. Per operation.

@@ -66,7 +66,7 @@ float answer_of(Partner partner, const OfLanes& x, std::size_t lane, const Words
     case Partner::shuffle:
       return x[(lane + 1) % distinct_lanes];
     case Partner::shared_load: {
-      const std::uint32_t offset = bits - ring_address;  // huge if it lies before the ring
+      const std::uint32_t offset = bits - ring_address;  // huge if it is before the ring
       const bool inside = offset <= last_place && offset % sizeof(float) == 0;
       return inside ? mirror() : std::numeric_limits<float>::quiet_NaN();
     }
@@ -135,7 +135,7 @@ operations::WarpWords device_words(Partner partner) {
   });
 }
 
-Ends expected_ends(Partner partner, unsigned size, bool asked, std::uint64_t rounds) {
+Ends expected_ends(Partner partner, unsigned size, bool has_partners, std::uint64_t rounds) {
   const Factors a = factors_of(partner);
   std::array<Words, distinct_lanes> words;
   State state;
@@ -158,7 +158,7 @@ Ends expected_ends(Partner partner, unsigned size, bool asked, std::uint64_t rou
                                  : state.answers.at(static_cast<unsigned>(taken) % slots)[lane];
         x = std::fma(x, a.at(half), addend);
       }
-      if (!asked || !asks_behind(p, size)) continue;
+      if (!has_partners || !asks_behind(p, size)) continue;
       for (std::size_t lane = 0; lane < distinct_lanes; ++lane) {
         state.answers.at(group % slots)[lane] =
             answer_of(partner, state.x.at(group % chains), lane, words[lane]);
@@ -171,22 +171,22 @@ Ends expected_ends(Partner partner, unsigned size, bool asked, std::uint64_t rou
 Experiment describe(Partner partner, unsigned size, const GpuFacts& gpu,
                     std::span<const std::uint64_t> ends) {
   constexpr double timed_seconds = 2e-3;  // of the long launch: thousands of timer steps
-  const auto slope_of = [&](bool asked) {
+  const auto slope_of = [&](bool has_partners) {
     const auto wanted = [=](std::uint32_t rounds) {
       operations::WarpWords words;
-      for (const auto& chain : expected_ends(partner, size, asked, rounds))
+      for (const auto& chain : expected_ends(partner, size, has_partners, rounds))
         std::ranges::transform(chain, std::back_inserter(words), operations::bits<float>);
       return words;
     };
     return Slope{
-        .verify = operations::ends_verified(ends, asked ? tolerance_of(partner) : 0, wanted),
+        .verify = operations::ends_verified(ends, has_partners ? tolerance_of(partner) : 0, wanted),
         .writers = std::size_t{gpu.sms} * warps_of_sm,
         .window = median_sm(warps_of_sm),
         .held = true};
   };
   constexpr std::size_t plain = 0;
   Experiment experiment;
-  if (partner != Partner::none) experiment.slopes.push_back(slope_of(/*asked=*/false));
+  if (partner != Partner::none) experiment.slopes.push_back(slope_of(/*has_partners=*/false));
   experiment.slopes.push_back(slope_of(partner != Partner::none));
   const std::size_t own = experiment.slopes.size() - 1;
   experiment.slopes[own].size =

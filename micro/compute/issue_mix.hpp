@@ -60,10 +60,11 @@ inline constexpr std::size_t rows = chains + 1 + 2 + 2;
 
 /// Chains, each of the lanes that differ.
 using Ends = std::array<std::array<float, operations::distinct_lanes>, chains>;
-/// The end values of the chains. `asked`: whether there are partners among the multiply-adds.
-[[nodiscard]] Ends expected_ends(Partner partner, unsigned size, bool asked, std::uint64_t rounds);
+/// The end values of the chains. `has_partners`: whether they interrupt the multiply-adds.
+[[nodiscard]] Ends expected_ends(Partner partner, unsigned size, bool has_partners,
+                                 std::uint64_t rounds);
 
-/// A launch leaves the first warp's `ends`. Per group of one warp, on one scheduler. The last slope
+/// A launch writes the first warp's `ends`. Per group of one warp, on one scheduler. The last slope
 /// is that of the groups with their partner, the first of the multiply-adds alone.
 [[nodiscard]] Experiment describe(Partner partner, unsigned size, const GpuFacts& gpu,
                                   std::span<const std::uint64_t> ends);

@@ -24,7 +24,7 @@ __device__ __forceinline__ std::uint32_t short_cycles_now() {
   return cycles;
 }
 
-/// Slot i lies at base + i * stride and holds the address of the next slot.
+/// Slot i is at base + i * stride and holds the address of the next slot.
 __global__ void link(std::uint64_t base, const __grid_constant__ Chain chain) {
   for (std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < chain.slots;
        i += gridDim.x * blockDim.x) {

@@ -2,7 +2,7 @@
 //
 // A chain of loads and a read of an array are measured like any benchmark, through the engine; the
 // mistake is a line of the kernel or of the description. Without it, the gate that is meant for it
-// must pass; with it, that gate must fail (harness/run/selftest.hpp says which). They belong to the
+// must pass; with it, that gate must fail (see harness/run/selftest.hpp). They belong to the
 // suite `controls`: no list, sweep or run contains them, only `strata selftest`.
 #pragma once
 

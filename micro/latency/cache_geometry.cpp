@@ -98,7 +98,7 @@ Found found_in(Scan window, double hit, double miss, ChangeRule rule, const std:
 }
 
 void report(Session& session, Property property, const Found& found,
-            const std::optional<Reported>& said) {
+            const std::optional<Reported>& reference) {
   constexpr auto modelled = Provenance::modelled;
   const auto add = [&](const char* quantity, Provenance provenance, const char* method,
                        std::uint64_t bytes) {
@@ -109,7 +109,7 @@ void report(Session& session, Property property, const Found& found,
   add("interval_low", modelled, "bootstrap", found.least);
   add("interval_high", modelled, "bootstrap", found.most);
   session.add({"confidence", "1", modelled, "rank_scan_permutation", {found.change.confidence}});
-  if (said) add("reported", Provenance::reported, said->by, said->bytes);
+  if (reference) add("reported", Provenance::reported, reference->by, reference->bytes);
   session.fact("cycles_below", found.hit);
   session.fact("cycles_above", found.miss);
   session.fact("least_shift_cycles", found.change.least_shift);
@@ -164,7 +164,7 @@ Found find_size(const Search& search, const LoadCycles& cycles, unsigned repetit
   constexpr std::uint64_t pieces = 12;  // of the bracket, for the step of the next, narrower window
   constexpr std::uint64_t below = 9;    // steps before the bracket
   constexpr std::uint64_t above = 7;    // steps after it
-  constexpr int most_moves = 5;         // of a window, if the change lies outside it
+  constexpr int most_moves = 5;         // of a window, if the change is outside it
   constexpr unsigned per_octave = 4;    // of the search for the first bracket
   constexpr std::size_t first = 4;      // positions of that search, which hit
   const auto scanned_at = [&](const std::vector<std::uint64_t>& footprints, unsigned times) {
@@ -199,7 +199,7 @@ Found find_size(const Search& search, const LoadCycles& cycles, unsigned repetit
       throw Skipped{
           fmt::format("a change at the end of the examined range, {} bytes", search.most)};
     }
-    // The least that a line that does not fit costs a lap. Half of it can be told from nothing.
+    // The minimum cost per lap of a line that does not fit. Half of it is distinguishable from 0.
     const double of_a_line =
         rise * static_cast<double>(search.stride) / static_cast<double>(fails) / 2;
     const double least = search.whole_laps ? of_a_line : coarse_share * rise;
@@ -216,7 +216,7 @@ Found find_size(const Search& search, const LoadCycles& cycles, unsigned repetit
                 fmt::format("between {} and {} bytes", footprints.front(), footprints.back()));
     }
     if (outcome == ChangeOutcome::none) {
-      // The change lies further up. Each move is larger than the last.
+      // The change is further up. Each move is larger than the last.
       const std::uint64_t by = (above * step) << static_cast<unsigned>(moves - 1);
       fits += by;
       fails += by;
@@ -333,7 +333,7 @@ std::optional<Reported> reported(Property property, const CpuFacts& cpu) {
 }
 
 std::uint64_t search(Session& session, Property property, const Search& where,
-                     const LineSearch& lines, const std::optional<Reported>& said,
+                     const LineSearch& lines, const std::optional<Reported>& reference,
                      const LoadCycles& cycles) {
   const auto repetitions = static_cast<unsigned>(session.plan().min_samples);
   const bool is_line = quantity_of(property) == "line";
@@ -344,10 +344,10 @@ std::uint64_t search(Session& session, Property property, const Search& where,
         find_line(footprint_beyond(size.bytes, lines.parts), strides, cycles, repetitions);
     found.walks += size.walks;
     require_power_of_two(property, found);
-    report(session, property, found, said);
+    report(session, property, found, reference);
     session.fact("size_bytes", static_cast<std::int64_t>(size.bytes));
   } else {
-    report(session, property, size, said);
+    report(session, property, size, reference);
   }
   return std::max(size.bytes / 2 / where.stride, std::uint64_t{2}) * where.stride;
 }
@@ -370,7 +370,7 @@ double Chains::cycles_of(std::uint32_t loads) {
 }
 
 Experiment describe_trials(Property property, const Neighbours& plan, int launches,
-                           const std::optional<Reported>& said) {
+                           const std::optional<Reported>& reference) {
   Experiment experiment;
   experiment.samples = launches;
   experiment.core_hertz = number_at(plan.places());
@@ -383,7 +383,7 @@ Experiment describe_trials(Property property, const Neighbours& plan, int launch
     Found found = find_sector(scan_of(plan, cycles));
     found.walks = static_cast<unsigned>(samples.size());
     require_power_of_two(property, found);
-    report(session, property, found, said);
+    report(session, property, found, reference);
   };
   return experiment;
 }

@@ -119,7 +119,7 @@ struct Found {
                               const LoadCycles& cycles, unsigned repetitions);
 
 /// Lines and sectors are powers of two of bytes: throws Skipped where the median of the estimates
-/// is not, because a change point that lies a step off in all repetitions looks confident.
+/// is not, because a change point that is a step off in all repetitions looks confident.
 void require_power_of_two(Property property, const Found& found);
 
 /// In random order, trial t loads the first word at `place_of(t)` and one `distance_of(t)` bytes
@@ -179,7 +179,7 @@ struct Reported {
 /// Adds the size of a cache, or its line, and the reported value, to the session. Returns a
 /// footprint of half the size, whose loads all hit.
 std::uint64_t search(Session& session, Property property, const Search& where,
-                     const LineSearch& lines, const std::optional<Reported>& said,
+                     const LineSearch& lines, const std::optional<Reported>& reference,
                      const LoadCycles& cycles);
 
 /// A chain that the caller writes anew for each step of a search; the caller also makes the launch.
@@ -212,6 +212,6 @@ class Chains {
 
 /// Each launch uses another turn of `plan`: a sample is the cycles of all trials, then the clock.
 [[nodiscard]] Experiment describe_trials(Property property, const Neighbours& plan, int launches,
-                                         const std::optional<Reported>& said);
+                                         const std::optional<Reported>& reference);
 
 }  // namespace strata::cache_geometry

@@ -4,7 +4,7 @@
 // so that repeated loads show no difference. Atomic operations are executed at the line's home:
 // therefore each SM exchanges one word of each of a few hundred lines many times. A word holds its
 // own address, so the result of an exchange is the address of the next. In the difference of far
-// and near the cost of the exchange itself cancels, and the differences tell which lines and SMs
+// and near the cost of the exchange itself cancels, and the differences show which lines and SMs
 // are on the same side.
 //
 // Loads are timed one by one, from a clock reading before the load until its value can be used.

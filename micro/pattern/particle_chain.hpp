@@ -1,4 +1,4 @@
-// Particles whose own fields tell which particles to read next, in groups of 32, one for each lane
+// Particles whose fields determine the particles to read next, in groups of 32, one for each lane
 // of a warp. The sum of a particle's fields encodes the number of the next group, so no read can
 // begin before all fields of the previous one have arrived, and a wrong word changes the sums. All
 // fields are integers small enough that every partial sum is exact in single precision: device and

@@ -5,8 +5,8 @@
 // of one size, and then releases them in the same order; the GPU is idle. The cost of an allocation
 // with its release is the slope between a long series and a short one, by the caller's clock.
 //
-// The pieces of a series must be disjoint, and those of the GPU aligned to 256 bytes, which their
-// addresses say.
+// The pieces of a series must be disjoint, and those of the GPU aligned to 256 bytes, as their
+// addresses show.
 #pragma once
 
 #include "harness/case/benchmark.hpp"

@@ -20,7 +20,7 @@
 
 namespace strata::async_copy {
 
-/// The pointer to what lies at `at` in shared memory.
+/// The pointer to offset `at` in shared memory.
 template <class T>
 __device__ __forceinline__ T* shared_pointer(std::uint32_t at) {
   return static_cast<T*>(__cvta_shared_to_generic(at));

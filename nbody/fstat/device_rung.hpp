@@ -26,8 +26,8 @@ struct DevicePass {
   const Observation* seen = nullptr;
   const Pieces* pieces = nullptr;  ///< in page-locked memory
   TwoSided<float>* two_f = nullptr;
-  TwoSided<Sums>* sums = nullptr;  ///< null: nobody asks
-  Work* work = nullptr;            ///< on the GPU, added to; null: nobody asks
+  TwoSided<Sums>* sums = nullptr;  ///< null: not needed
+  Work* work = nullptr;            ///< on the GPU, added to; null: not needed
   std::uint64_t* allocations = nullptr;
 
   [[nodiscard]] const Problem& problem() const { return seen->problem; }
@@ -75,7 +75,7 @@ using MakeDeviceKernel = DeviceKernel (*)(const Observation&, const Choice&);
 
 /// What a pass left, and cost.
 struct DeviceResults {
-  std::vector<Sums> sums;  ///< empty: they were not asked for
+  std::vector<Sums> sums;  ///< empty: not requested
   std::vector<float> two_f;
   Costs costs;
   double terms = 0;

@@ -27,7 +27,7 @@ struct FixedArrival {
 
 inline constexpr double fixed_unit = 0x1p-32;
 
-/// Without whole cycles: of the numbers that rint leaves, 1/2 is −1/2.
+/// Without whole cycles; a remainder of 1/2 becomes −1/2.
 [[nodiscard]] STRATA_HD inline std::uint32_t fixed_cycles(double cycles) {
   return static_cast<std::uint32_t>(
       static_cast<std::int64_t>(nearest((cycles - nearest(cycles)) / fixed_unit)));

@@ -11,7 +11,7 @@ class Queue;
 
 namespace strata::fstat {
 
-/// What threads say of themselves where somebody asks.
+/// Optional per-launch counters.
 struct Work {
   unsigned long long terms = 0;
   unsigned long long idle_threads = 0;  ///< without any
@@ -26,9 +26,9 @@ struct KernelStep {
   const Antenna* antennas = nullptr;     ///< likewise
   const std::uint32_t* first = nullptr;  ///< signal of each group; null: `signals` of one group
   const Matrix* matrices = nullptr;      ///< of each stack
-  float* two_f = nullptr;                ///< of each template of the launch; null: nobody asks
+  float* two_f = nullptr;                ///< of each template of the launch; null: not needed
   Sums* sums = nullptr;                  ///< likewise
-  Work* work = nullptr;                  ///< added to; null: nobody asks
+  Work* work = nullptr;                  ///< added to; null: not needed
   std::uint32_t signals = 0;
   std::uint32_t detectors = 1;
   std::uint32_t frequencies = 0;  ///< of a stack

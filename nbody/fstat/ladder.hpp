@@ -26,7 +26,7 @@ struct Rung {
   std::string before = {};  ///< the rung that it changes; empty for the first of a backend
   std::string question;     ///< that it answers
   std::string change;       ///< the one thing that is new
-  std::string source;       ///< who did it first, and where they say so
+  std::string source;       ///< first publication
   std::string expectation;  ///< of its effect, and of what is counted
   /// By reciprocals, sines and cosines that are not rounded right: its errors may be twice as
   /// large.
@@ -34,7 +34,7 @@ struct Rung {
   PredictedCosts predicted = nullptr;  ///< on a GPU
   /// Instructions that a warp issues for a term of each of its lanes, counted in the machine code
   /// of the loop over signals (compute capability 9.0), by the bins that share a reciprocal. Empty
-  /// where a limit by issue would say nothing.
+  /// where a limit by issue would be meaningless.
   std::map<std::uint32_t, double> issue_slots = {};
   double most_terms = 0;  ///< for which a case ends within its time; 0: 1e9 on a GPU, 1e8 on a CPU
   std::vector<Axis> axes = {};  ///< of its own, beside sky, cells, stacks and frequencies
@@ -58,7 +58,7 @@ struct Choice {
 /// Throws std::out_of_range for a name that no rung has.
 [[nodiscard]] const Rung& rung_named(std::string_view name);
 
-/// What `strata list` says of a rung.
+/// What `strata list` prints about a rung.
 [[nodiscard]] Benchmark declare_rung(const Rung& rung);
 
 /// Called by STRATA_RUNG.

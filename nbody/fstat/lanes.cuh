@@ -17,7 +17,7 @@ namespace strata::fstat {
 inline constexpr unsigned usual_blocks = 4;
 
 /// Calls body(sums, cell, frequency, first signal, one behind the last) in every thread that has a
-/// template, and leaves its sums. Stacks are blockIdx.y.
+/// template, and stores its sums. Stacks are blockIdx.y.
 template <class Body>
 __device__ inline void sum_in_lane(const KernelStep& step, const Body& body) {
   const std::uint32_t lane = blockIdx.x * usual_block + threadIdx.x;

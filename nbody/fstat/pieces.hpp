@@ -12,7 +12,7 @@
 
 namespace strata::fstat {
 
-/// Pieces of one memory, in no order and with gaps, as a heap leaves them: of each group a table of
+/// Pieces of one memory, in no order and with gaps, as on a heap: of each group a table of
 /// its spectra and each spectrum, and from each sky point the timings and the antennas of each
 /// group.
 class Pieces {
@@ -41,7 +41,7 @@ struct Packed {
   std::span<Timing> timings;          ///< of each signal
   std::span<Antenna> antennas;        ///< likewise
   std::span<Matrix> matrices;         ///< of each stack
-  const Bin* bins_as_seen = nullptr;  ///< where whoever reads `spectra` finds `bins`
+  const Bin* bins_as_seen = nullptr;  ///< address of `bins` for the reader of `spectra`
 
   [[nodiscard]] Signals of(std::uint32_t group) const {
     const std::size_t from = first[group];

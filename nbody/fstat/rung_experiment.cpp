@@ -55,7 +55,7 @@ Experiment describe(const RungCase& which) {
   };
   const std::vector<const char*> errors{"fa_error", "fb_error", "two_f_error"};
   for (std::size_t i = 0; i < which.accuracy.size(); ++i) {
-    if (!which.accuracy[i].finite) continue;  // the gate says so
+    if (!which.accuracy[i].finite) continue;  // reported by the gate
     add(errors.at(i), Provenance::modelled, "fp64_reference", which.accuracy[i].rms);
   }
   add("terms", Provenance::modelled, "model", which.terms);

@@ -11,7 +11,7 @@
 
 namespace strata::fstat {
 
-/// What is known of a case before its first sample, and how to ask for what its last one left. A
+/// A case before its first sample, and access to the results of its last one. A
 /// sample is one pass over all sky points.
 struct RungCase {
   Rung rung;
@@ -28,7 +28,7 @@ struct RungCase {
   std::vector<double> core_seconds = {};
   /// Results that the last sample left otherwise than the pass before.
   std::function<std::size_t()> different_at_end;
-  /// Takes a sample: its seconds by the outer timer, of which phases are told.
+  /// Takes a sample: its seconds by the outer timer, with traced phases.
   std::function<double()> sample;
   Facts facts = {};  ///< beside those that every rung has
 };

@@ -1,4 +1,4 @@
-// A term of the F-statistic: one signal's spectrum, as a template says that it would arrive. For
+// A term of the F-statistic: one signal's spectrum, as a template predicts it. For
 // kernels and the host alike.
 //
 // LALSuite (ComputeFstat_Demod_ComputeFaFb.c) has e^(2πiλ) Σ X (s + ic) / (2π x) with s = sin 2πκ

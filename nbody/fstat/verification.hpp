@@ -32,7 +32,7 @@ struct Case {
 /// matrix that is rounded, too. A single error may be 16 times the bound.
 [[nodiscard]] std::vector<Accuracy> accuracy_of(const Case& which, std::span<const Sums> sums,
                                                 std::span<const float> two_f, bool approximate);
-/// The same of sums that somebody else computed.
+/// The same of sums of another program.
 [[nodiscard]] std::vector<Accuracy> accuracy_of(const Reference& right, const Reference& other,
                                                 double bound);
 

@@ -37,7 +37,7 @@ struct Rung {
   std::string before = {};  ///< the rung that it changes; empty for the first of a backend
   std::string question;     ///< the question that it answers
   std::string change;       ///< the one change
-  std::string source;       ///< who did it first, and where it is published
+  std::string source;       ///< first publication
   std::string expectation;  ///< the expected effect, and what the counters should show
   Sum sum = Sum::running;
   bool approximate = false;  ///< uses the hardware's reciprocal square root

@@ -106,7 +106,7 @@ class DeviceCase {
     if (problem_.kind != Kind::list) return false;
     std::uint32_t longest = 0;
     for (const std::uint32_t count : results_.counts.host.span()) {
-      if (count < problem_.agents) longest = std::max(longest, count);  // else nobody wrote it
+      if (count < problem_.agents) longest = std::max(longest, count);  // else it was not written
     }
     if (longest <= room_) return false;
     room_ = list_room(longest);
@@ -167,11 +167,11 @@ class DeviceCase {
     return TwoSided<std::uint32_t>{problem_.kind == Kind::list ? std::size_t{room} * problem_.agents
                                                                : 1};
   }
-  /// Who stands where.
+  /// The agent at each position.
   class Order {
    public:
-    /// Throws std::runtime_error unless every agent stands somewhere. One id: nobody reorders, and
-    /// everybody stands at the position of his id.
+    /// Throws std::runtime_error unless every agent has a position. One id: the order is that of
+    /// the ids.
     explicit Order(std::vector<std::uint32_t> ids) : ids_{std::move(ids)} {
       if (ids_.size() < 2) ids_.clear();
       positions_.assign(ids_.size(), nobody);

@@ -22,18 +22,18 @@
 namespace strata::neighbours {
 
 inline constexpr unsigned usual_block = 128;  ///< threads
-/// What a thread of a search without an agent says in the place of how much it tested.
+/// Marker written by threads without an agent, in place of their number of tests.
 inline constexpr std::uint32_t idle_thread = nobody - 1;
 /// Blocks that an SM has room for, of searches in cells: left to itself, ptxas makes room for more
 /// and spills.
 inline constexpr unsigned usual_blocks = 8;
 
-/// What is known of agents. Coordinates stand one after the other, as KernelStep says.
+/// The state of agents. Coordinates are contiguous, as in KernelStep.
 struct AgentVectors {
   TwoSided<float> places;
   TwoSided<float> forwards;
   TwoSided<float> speeds;
-  TwoSided<std::uint32_t> ids;  ///< of a rung that reorders: whose data stand there
+  TwoSided<std::uint32_t> ids;  ///< of a rung that reorders: the agent at each position
 
   AgentVectors(std::size_t agents, bool reorders)
       : places{3 * agents}, forwards{3 * agents}, speeds{agents}, ids{reorders ? agents : 1} {}
@@ -44,7 +44,7 @@ struct ResultVectors {
   TwoSided<std::uint32_t> lists;
 };
 
-/// One step of a sample: who is whose neighbour, and where that moves everybody.
+/// One time step: find neighbours, then move the agents.
 struct DeviceStep {
   const Problem* problem = nullptr;
   AgentVectors* from = nullptr;
@@ -52,7 +52,7 @@ struct DeviceStep {
   ResultVectors* results = nullptr;
   std::uint64_t memory = 0;        ///< another number: other memory, if at the same address
   std::uint32_t room = 0;          ///< of a list
-  std::uint32_t* tests = nullptr;  ///< on the GPU, one for each thread; null: nobody asks
+  std::uint32_t* tests = nullptr;  ///< on the GPU, one for each thread; null: not needed
   bool first = false;              ///< of a sample: agents are on the host alone
   bool last = false;               ///< results, and where agents are, belong on the host
   bool reorders = false;           ///< as DeviceKernel
@@ -112,9 +112,9 @@ struct DeviceKernel {
   /// Queues a step. Waits only where the host has a part in it.
   std::function<void(const DeviceStep&, Queue&)> step;
   std::vector<const void*> kernels;  ///< the search first
-  /// Chance decides in which order neighbours are found, and with it how sums are rounded.
+  /// Neighbour order is nondeterministic, so sums round differently.
   bool in_any_order = false;
-  /// What a step writes stands in the order of the ids that it writes, and names agents by their
+  /// The results of a step are in the order of the ids that it writes, and refer to agents by their
   /// positions in that order.
   bool reorders = false;
   unsigned block = usual_block;  ///< threads of a block of the search
@@ -124,8 +124,8 @@ struct DeviceKernel {
 using MakeDeviceKernel = DeviceKernel (*)(const Problem&, const Choice&);
 
 /// Takes so many steps, one at a time, from the agents of `right`, and verifies them. Lists grow
-/// until nothing is cut. Throws std::runtime_error unless as many threads as there are agents say
-/// how much they tested.
+/// until nothing is cut. Throws std::runtime_error unless as many threads as there are agents
+/// report their number of tests.
 struct DeviceVerification {
   Verification seen;
   std::uint32_t room = 0;  ///< that lists needed
@@ -134,11 +134,11 @@ struct DeviceVerification {
                                                   const Problem& problem,
                                                   const ReferenceStep& right, std::size_t steps);
 
-/// What a sample of so many steps, as it is timed, asked for and left. `shown`: after each step
-/// what drawing needs is copied out.
+/// Traffic and results of a sample of so many steps, as it is timed. `shown`: what drawing needs is
+/// copied out after each step.
 struct SampleSeen {
   Traffic traffic;
-  std::size_t different = 0;  ///< agents that the verified steps left otherwise
+  std::size_t different = 0;  ///< agents that differ from the verified steps
 };
 [[nodiscard]] SampleSeen sample_on_device(const DeviceKernel& kernel, const Problem& problem,
                                           const ReferenceStep& right,
@@ -152,14 +152,14 @@ void measure_rung(Session& session, const Rung& rung, MakeDeviceKernel make);
   return cells_of(problem.low(), problem.extent(), std::sqrt(problem.radius_squared), choice.cells);
 }
 
-/// Who is asked to copy what.
+/// Copy policy.
 enum class Copies {
   all,  ///< every vector, in before a step and out after it
   lazy  ///< what the search reads, in before the first step; what it writes, out after the last
 };
 
-/// A thread for each agent, or as many blocks as the search says. A search may have the agents in
-/// an order of its own.
+/// A thread for each agent, or as many blocks as the search requires. A search may have the agents
+/// in an order of its own.
 template <class Search>
 void launch_search(void (*kernel)(KernelStep, Search), const DeviceStep& step, const Search& search,
                    Queue& queue) {
@@ -201,7 +201,7 @@ template <class KernelOf, class Prepare>
   }
   return rung_of(kernel_of.template operator()<Kind::list>());
 }
-/// Of everybody, for whom nothing is prepared.
+/// A search of all pairs, which needs no preparation.
 template <class KernelOf>
 [[nodiscard]] DeviceKernel searching_all(Kind kind, Copies copies, const KernelOf& kernel_of) {
   return searching(kind, copies, kernel_of, [](const DeviceStep&, Queue&) { return AskAll{}; });
@@ -211,9 +211,9 @@ template <class KernelOf>
   return blockIdx.x * usual_block + threadIdx.x;
 }
 
-/// Everybody asks everybody, tile by tile through shared memory: each agent is read once for a
-/// whole block, and a group is asked at once whether any of it is near. The last tile is filled up
-/// with agents that are out of everybody's reach.
+/// All-pairs search, tiled through shared memory: each agent is read once for a whole block, and
+/// one test decides whether any agent of a group is near. Padding of the last tile is out of reach
+/// of all agents.
 template <Kind kind>
 __device__ inline void walk_tiles(const KernelStep& step) {
   __shared__ Standing tile[usual_block];

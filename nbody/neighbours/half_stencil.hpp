@@ -65,9 +65,9 @@ struct HalfStencil {
 
  private:
   STRATA_BOTH static void note(std::uint32_t* counts, std::uint32_t* lists, std::uint32_t room,
-                               std::uint32_t agents, std::uint32_t of, std::uint32_t whom) {
+                               std::uint32_t agents, std::uint32_t of, std::uint32_t neighbour) {
     const std::uint32_t before = count_up(counts[of]);
-    if (before < room) lists[std::size_t{before} * agents + of] = whom;
+    if (before < room) lists[std::size_t{before} * agents + of] = neighbour;
   }
 };
 

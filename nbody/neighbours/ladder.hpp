@@ -26,9 +26,9 @@ namespace strata::neighbours {
 struct KernelCosts {
   /// Instructions that a warp issues at least for each of its distance tests, which no hit follows:
   /// counted in the machine code of the inner loop (compute capability 9.0), of the problem with
-  /// the fewest; 0 where a limit by issue would say nothing.
+  /// the fewest; 0 where a limit by issue would be meaningless.
   double issue_slots = 0;
-  PredictedBuild build = nullptr;  ///< null: nothing is built by kernels, or it is not told
+  PredictedBuild build = nullptr;  ///< null: kernels build nothing, or it is not predicted
 };
 
 struct Rung {
@@ -38,7 +38,7 @@ struct Rung {
   KernelCosts costs = {};   ///< on a GPU
   std::string question;     ///< that it answers
   std::string change;       ///< the one thing that is new
-  std::string source;       ///< who did it first, and where they say so
+  std::string source;       ///< first publication
   std::string expectation;  ///< of its effect, and of what is counted
   /// Distance tests of a step from these places: what the counted ones are held against.
   PredictedTests predicted_tests = nullptr;
@@ -46,7 +46,7 @@ struct Rung {
   /// Of kernels that are the rung's own; rung_experiment.cpp knows those of several rungs.
   std::vector<KernelPhase> kernel_phases = {};
   bool joins_steps = false;               ///< all steps of a sample are one launch
-  std::uint32_t most_agents = 1U << 22U;  ///< for whom a case ends within its time
+  std::uint32_t most_agents = 1U << 22U;  ///< with which a case ends within its time
   bool exact = true;                      ///< not: some agents may miss neighbours
   std::vector<Axis> axes = {};            ///< of its own, beside problem, spread, agents and world
 };
@@ -70,7 +70,7 @@ inline constexpr Source seed{
 /// Throws std::out_of_range for a name that no rung has.
 [[nodiscard]] const Rung& rung_named(std::string_view name);
 
-/// What `strata list` says of a rung.
+/// What `strata list` prints about a rung.
 [[nodiscard]] Benchmark declare_rung(const Rung& rung);
 
 /// The choices of the session's case on a rung's own axes; what the rung has no axis for is 0.

@@ -38,7 +38,7 @@ TracePlan trace_plan(const RungCase& which) {
 
 /// Three differences, a square and two fused multiply-adds.
 constexpr double fp32_of_test = 6;
-constexpr double tests_bound = 0.01;  // counted distance tests lie so near those predicted
+constexpr double tests_bound = 0.01;  // counted against predicted distance tests
 
 /// `amount` of a step, a second, of the seconds that are a number of the sample.
 Row rate(const RungCase& which, const char* quantity, double amount, const Method& method,
@@ -52,7 +52,7 @@ bool has_idle_threads(const RungCase& which) {
   return which.counted.idle.all + which.predicted.idle.all > 0;
 }
 
-/// Gate `model`: what was counted is what the data structure's definition says.
+/// Gate `model`: the counts follow from the definition of the data structure.
 void judge_counts_of(Session& session, const RungCase& which) {
   const double most = std::max(which.predicted.tests, 1.0);
   const double off = std::abs(which.counted.tests - which.predicted.tests) / most;
@@ -129,7 +129,7 @@ Experiment describe(const RungCase& which) {
        {std::pair{Method{By::whole}, std::size_t{0}}, std::pair{Method{inner}, std::size_t{1}}}) {
     experiment.rows.push_back(rate(which, "agent_steps_per_second", agents, method, number));
     experiment.rows.push_back(rate(which, "steps_per_second", 1, method, number));
-    // One agent has none, and a rate of nothing says nothing.
+    // A single agent has no neighbours, and so no rate.
     if (which.counted.neighbours > 0) {
       experiment.rows.push_back(
           rate(which, "neighbours_per_second", which.counted.neighbours, method, number));

@@ -7,7 +7,7 @@
 namespace strata::neighbours {
 namespace {
 
-/// Where among all the cell of an agent there stands.
+/// The number of the cell at a place.
 __device__ std::uint32_t cell_of(const Cells& cells, const std::uint32_t* places,
                                  const Vector<float>& place) {
   const std::uint32_t cell = cells.of(place);
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(usual_block)
   standing[starts[cell_of(cells, places, place)] + ranks[i]] = {place, i};
 }
 
-/// In place. Asked without memory, it says how much it needs, and does nothing.
+/// In place. Without memory it only returns how much it needs.
 void scan_in_place(void* memory, std::size_t& bytes, std::uint32_t* counts, std::uint32_t count,
                    cudaStream_t stream) {
   cuda_check(cub::DeviceScan::ExclusiveSum(memory, bytes, counts, counts, count, stream));

@@ -30,7 +30,8 @@ class SortedCells {
   /// Of each agent within its cell, once they are counted.
   [[nodiscard]] const std::uint32_t* ranks() const { return ranks_.data(); }
 
-  /// Queues counting of agents and the scan. `asked`, on the GPU: only if not 0; null: always.
+  /// Queues counting of agents and the scan. `asked`: a flag on the GPU, skipped if 0; null:
+  /// always.
   void count(const DeviceStep& step, Queue& queue, const std::uint32_t* asked = nullptr);
   /// Turns counts (one more at the end) into begins.
   void scan(Queue& queue);

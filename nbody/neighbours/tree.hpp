@@ -102,7 +102,7 @@ struct TreeShape {
 /// one's own leaf, then its siblings below the same parent, and so on up to the root.
 struct AskTree {
   const Bounds* nodes;
-  const Standing* standing;  ///< as many as leaves have room for; padding is far away
+  const Standing* standing;  ///< as many as all leaves hold; padding is far away
   std::uint32_t agents;
   std::uint32_t first_leaf;
 

@@ -24,7 +24,7 @@ std::size_t wrong_after(const Problem& problem, const Outcome& seen, const Place
                         const Lists& right, double slack) {
   const auto radius_squared = static_cast<double>(problem.radius_squared);
   if (problem.kind != Kind::circles) {
-    // A row that says other than its count is wrong as well.
+    // A row that contradicts its count is wrong as well.
     static constexpr std::array<std::uint32_t, 1> none_of_them{nobody};
     return agents_with_wrong_neighbours(
         places, radius_squared, only_nearest(problem.kind), right,

@@ -2,8 +2,8 @@
 
 STRATA_GPUS says which GPUs a node has: "0 1 2 3"; without it, the CPU is measured. docs/cluster.md
 says how to run the checks. Each job leaves its run folder in ReFrame's output, and the ten numbers
-of the run, its share of valid rows, its failed cases and whether counters could be read become
-ReFrame's performance variables. References and thresholds are in references.yaml.
+of the run, its share of valid timed rows, its failed cases and whether counters could be read
+become ReFrame's performance variables. References and thresholds are in references.yaml.
 """
 
 import json
@@ -30,8 +30,9 @@ def name_of(headline):
 def numbers_of(data):
     """Name: (value, unit), of what `strata summary --json` says."""
     found = {name_of(name): (one["value"], one["unit"]) for name, one in data["numbers"].items()}
+    timed = data["validity"]["timed"]  # counts are hardly ever invalid
     return found | {
-        "valid_share": (data["valid_rows"] / max(1, data["rows"]), "1"),
+        "valid_share": (timed["valid"] / max(1, timed["rows"]), "1"),
         "failed_cases": (data["failed_cases"], "1"),
         "counters": (int(data["counters"] == "counted"), "1"),
     }

@@ -80,8 +80,8 @@ def test_a_level_gives_at_most_what_is_proven(
     assert number.value == pytest.approx(rate / 1e9)
     (roof,) = (one for one in ceilings(run, FLOP) if one.level == "l2" and one.roof)
     assert (roof.name, roof.value) == ("L2, read", rate)
-    said = "".join(words(run))
-    named = [name for name in ("layout_read", "async_copy") if f"by {name}" in said]
+    text = "".join(words(run))
+    named = [name for name in ("layout_read", "async_copy") if f"by {name}" in text]
     assert named == [source] * bool(source)
 
 
@@ -134,8 +134,8 @@ def test_what_is_counted_of_a_layout_is_shown_together(tmp_path: Path) -> None:
     found = [count("sectors_per_request", 28.0), count("l1_hit_share", 0.857, unit="1")]
     found += [count("l2_hit_share", 1.0, unit="1"), count("active_warps", 31.5, unit="warp")]
     run = load2(tmp_path, [line, counts(line, found)])
-    (said,) = layouts.sentences(run.of("layout_read"))
-    assert "".join(part if isinstance(part, str) else part.text for part in said).endswith(
+    (text,) = layouts.sentences(run.of("layout_read"))
+    assert "".join(part if isinstance(part, str) else part.text for part in text).endswith(
         " Counted there: aos 28 sectors per request, 86 % hits in L1, 100 % hits in L2, "
         "31.5 active warps per SM."
     )

@@ -1,5 +1,6 @@
 """The command: what it prints, where, and the exit codes."""
 
+import ast
 import json
 import os
 import re
@@ -8,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -82,6 +84,21 @@ def test_summary_gives_programs_the_same_numbers() -> None:
     assert data["rows"] == sum(one["rows"] for one in data["validity"].values())
     assert data["valid_rows"] == sum(one["valid"] for one in data["validity"].values())
     assert f"{data['measured_cases']} of {data['cases']}" in words
+
+
+def test_the_share_of_valid_rows_for_reframe_is_that_of_timed_rows() -> None:
+    file = SOURCES.parents[1] / "sweeps/reframe/strata_checks.py"  # which needs ReFrame as a whole
+    parts: list[ast.stmt] = [
+        one
+        for one in ast.parse(file.read_text(encoding="utf-8")).body
+        if isinstance(one, ast.FunctionDef) and one.name in ("name_of", "numbers_of")
+    ]
+    names: dict[str, Any] = {"re": re}
+    exec(compile(ast.Module(parts, []), file, "exec"), names)  # noqa: S102
+    data = json.loads(strata("summary", "--json", COUNTED_RUN).stdout)
+    timed = data["validity"]["timed"]
+    assert timed["valid"] / timed["rows"] != data["valid_rows"] / data["rows"]
+    assert names["numbers_of"](data)["valid_share"] == (timed["valid"] / timed["rows"], "1")
 
 
 def test_a_number_in_two_units_and_two_numbers_of_a_kind_have_names() -> None:
@@ -168,6 +185,18 @@ def test_a_full_disk_is_one_line_that_names_a_file_and_leaves_none(tmp_path: Pat
     assert done.returncode == 2
     assert re.fullmatch(rf"strata: cannot write {tmp_path}/out/\S+: File too large\n", done.stderr)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("command", ["summary", "validate"])
+def test_output_that_is_lost_has_the_exit_code_of_every_command(command: str) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "strata", command, str(HOST_RUN)],
+            env=os.environ | {"PYTHONPATH": f"{SOURCES}"}, stdout=full, stderr=subprocess.PIPE,
+            text=True, check=False,
+        )  # fmt: skip
+    told = "strata: cannot write all output: No space left on device\n"
+    assert (done.returncode, done.stderr) == (1, told)
 
 
 def test_a_missing_choice_lists_the_choices_in_one_line_without_escapes(tmp_path: Path) -> None:

@@ -107,12 +107,18 @@ def test_a_quiet_comparison_has_the_required_power(size: str, status: int, tmp_p
     assert ("It could have seen a change of" in done.stdout) == (status == 0)
 
 
-@pytest.mark.parametrize("size", ["much", "-2%", "2%%", "nan", "2000%"])
+@pytest.mark.parametrize("size", ["much", "-2%", "2%%", "nan", "2000%", "2"])
 def test_a_size_that_is_none_is_bad_input(size: str, tmp_path: Path) -> None:
     before, after = written(tmp_path, "before"), written(tmp_path, "after")
     done = strata("compare", before, after, f"--require-power={size}")
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_folder_of_runs_is_not_one_run() -> None:
+    done = strata("compare", COUNTED_RUN.parent)
+    assert done.returncode == 2
+    assert re.search("found a folder of [0-9]+ runs; expected one run folder", done.stderr)
 
 
 def test_devices_side_by_side_have_no_power() -> None:
@@ -470,8 +476,8 @@ def test_cycles_of_a_time_stamp_counter_are_named() -> None:
         for name, unit in (("a", "tsc_cycle"), ("b", "cycle"))
     ]  # fmt: skip
     found = devices.side_by_side(two)
-    told = [line for line in found.warnings if "time-stamp" in line]
-    assert told == ["cycles of a are those of its time-stamp counter, not of a core"]
+    warnings = [line for line in found.warnings if "time-stamp" in line]
+    assert warnings == ["cycles of a are those of its time-stamp counter, not of a core"]
 
 
 def test_invalid_numbers_and_rates_without_a_clock_are_left_blank() -> None:
@@ -657,3 +663,17 @@ def test_the_page_of_two_devices_begins_with_their_map(tmp_path: Path) -> None:
     page = (tmp_path / "compare.html").read_text()
     assert page.count('aria-label="The levels of memory') == 1
     assert page.index('aria-label="The levels of memory') < page.index("<h2>")
+
+
+def test_a_warp_read_is_that_of_the_summary_by_one_set_of_cores() -> None:
+    def of(cores: str, case: int, cycles: float) -> Row:
+        return row("layout_read", case, [cycles] * 7, quantity="warp_read_cycles", unit="cycle",
+                   block_size=32, cores=cores, fields="all", layout="aoas", residency="dram",
+                   warps_per_sm=1)  # fmt: skip
+
+    runs = [
+        run_of([of("all", 0, 817 * by), of("one", 1, 806 * by)], name, device__slug=name)
+        for name, by in (("a", 1), ("b", 2))
+    ]
+    (group,) = devices.side_by_side(runs).groups
+    assert [one and one.value for one in group.lines[0][1]] == [817, 1634]

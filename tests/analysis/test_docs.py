@@ -124,7 +124,7 @@ def test_a_name_that_is_no_number_is_answered_in_one_line(root: Path, key: str, 
 
 def loose(text: str, given: str = "") -> list[str]:
     entries = [{"file": "README.md", "text": given, "why": "limit"}] if given else []
-    return [one.said for one in numbers.loose("README.md", text, entries)]
+    return [one.found for one in numbers.loose("README.md", text, entries)]
 
 
 @pytest.mark.parametrize(

@@ -184,7 +184,7 @@ def test_a_number_that_other_levels_have_is_missing_with_its_reason(tmp_path: Pa
         assert {name: why.get(name) for name in names} == dict.fromkeys(names, UNTOLD), level
     assert "size" not in found.numbers("dram_far")  # a half of the memory is no part with a size
     assert "size" not in found.numbers("l2_far")  # what one SM uses is a number of the whole L2
-    # In the terminal a word stands in the column of the number, and the reason is a note.
+    # In the terminal a word is in the column of the number, and the reason is a note.
     lines = map_text.text([found]).splitlines()
     (far,) = (line for line in lines if "far part" in line)
     assert far.split().count("–") == 1

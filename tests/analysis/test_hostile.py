@@ -45,7 +45,7 @@ from strata.model.truth import load_run as load_judged
 from strata.run import RunError, case_id, files, load_run, read_text, write_files
 from strata.run.files import MOST_OF_LINE, csv_bytes
 from strata.run.private import anonymous, hidden
-from strata.run.validate import findings
+from strata.run.validate import findings, validity
 
 NAMES = ("context.json", "measurements.csv", "samples.jsonl")
 SEVEN = (9.5, 10.25, 10.5, 10.75, 11.5, 12.0, 12.5)
@@ -318,7 +318,10 @@ def test_a_submission_is_the_run_without_what_tells_whose_it_is(
     assert command("submit", telling, "-o", tmp_path / "out") == 0
     before = load_run(telling)
     name = f"{before.context.device.slug}/{before.context.run}"
-    assert f"copy it to results/{name} of a clone" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert f"copy it to results/{name} of a clone" in told
+    timed = validity(load_run(telling))[0]
+    assert f"{timed.valid} of {timed.rows} (100.0 %) of the timed ones valid" in told
     made = tmp_path / "out" / name
     for file in made.iterdir():
         content = file.read_bytes()

@@ -385,6 +385,27 @@ def test_fits_and_values_that_are_no_rows_are_counted(tmp_path: Path) -> None:
     )
 
 
+def test_times_that_are_none_or_negative_are_counted(tmp_path: Path) -> None:
+    entries = entry("A", 1.0) | {"cpu_time": None}, entry("B", -1.0) | {"cpu_time": 2.0}
+    run, (told,) = imported(google(tmp_path, *entries), tmp_path)
+    assert [(row.benchmark, row.quantity, row.value) for row in run.rows] == [
+        ("a", "real_time", 1.0), ("b", "cpu_time", 2.0)
+    ]  # fmt: skip
+    assert told == (
+        "2 values not imported, because they are no numbers in each repetition (1), are negative "
+        "times (1)"
+    )
+
+
+def test_a_negative_time_of_a_launch_is_counted(tmp_path: Path) -> None:
+    duration = "gpu__time_duration.sum"
+    launch = {**SHAPE, INSTRUCTIONS: "5", duration: "-5"}
+    page = raw(launch, units={INSTRUCTIONS: "inst", duration: "ns"})
+    run, told = imported(written(tmp_path, page), tmp_path)
+    assert [row.value for row in run.rows] == [5]
+    assert told == ["1 value not imported, because they are negative times (1)"]
+
+
 def test_counters_whose_names_become_the_same_stay_two(tmp_path: Path) -> None:
     run, _ = imported(google(tmp_path, entry("A", 1.0, **{"x y": 2.0, "x_y": 3.0})), tmp_path)
     assert {row.quantity: row.value for row in run.rows if row.quantity.startswith("x")} == {

@@ -55,8 +55,8 @@ def lines(half: float = 32.0) -> list[dict[str, Any]]:
     """A chip; `half` are the bytes from memory for each sector of the chains beyond."""
     one = {mib: chase("global_cg", mib * MIB, cycles) for mib, cycles in CURVE.items()}
     memory = {mib: 64.0 if mib == 128 else half if mib in (40, 48) else 1.0 for mib in CURVE}
-    told = [counted(line, mib, memory[mib]) for mib, line in one.items()]
-    return [*one.values(), *(several(*at) for at in ALL.items()), PARTITION, *told]
+    counts = [counted(line, mib, memory[mib]) for mib, line in one.items()]
+    return [*one.values(), *(several(*at) for at in ALL.items()), PARTITION, *counts]
 
 
 def chip(folder: Path, found: Sequence[dict[str, Any]] | None = None) -> Run:
@@ -112,15 +112,15 @@ def test_nothing_that_is_half_dram_is_called_l2(tmp_path: Path) -> None:
     run = chip(tmp_path)
     latency, *_ = (one for one in told(headlines.headlines(run)) if one[0] == "L2 latency")
     assert latency[1] == "282.0 cycles"
-    assert latency[2].startswith("median of the SMs; a load: near part 290.0, far part 488.0")
-    said = "\n".join(words(run))
-    assert "L2 282.0 cycles (median of the SMs)" in said
+    assert latency[2].endswith("near 290.0, far 488.0, mean 389.0")
+    text = "\n".join(words(run))
+    assert "L2 282.0 cycles (median of the SMs)" in text
     assert (
         "One SM's repeated loads from L2 take 280.0 cycles up to chains of 28 MiB, because the "
         "part near it keeps copies; 525.0 cycles over chains of 40 MiB to 48 MiB, of whose loads "
         "memory serves 50 % and the far part the rest."
-    ) in said
-    assert "28 MiB of L2 used by one SM and 32 MiB used by all SMs (45 MiB no longer fit)" in said
+    ) in text
+    assert "28 MiB of L2 used by one SM and 32 MiB used by all SMs (45 MiB no longer fit)" in text
 
 
 def test_the_map_has_each_size_of_l2_under_its_name(tmp_path: Path) -> None:

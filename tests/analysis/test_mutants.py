@@ -65,6 +65,21 @@ def test_each_mutant_has_a_name_of_its_own_a_place_and_its_tests() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+def test_the_table_of_the_manual_counts_the_mutants_of_each_area() -> None:
+    text = (ROOT / "docs/trust.md").read_text(encoding="utf-8")
+    row = r"^\| [^|\n]+ \| ((?:`\w+`(?:, )?)*) ?\| (\d+) \| (\d+) \|$"
+    *rows, (no_file, *of_all) = re.findall(
+        row, text.partition("## Mutation tests")[2], re.MULTILINE
+    )
+    areas = [re.findall(r"\w+", files) for files, _, _ in rows]
+    assert sorted(file for files in areas for file in files) == sorted(
+        {one.area for one in MUTANTS}
+    )
+    for of_row, (_, *counts) in zip([*areas, []], [*rows, (no_file, *of_all)], strict=True):
+        found = [one for one in MUTANTS if one.area in of_row or not of_row]
+        assert counts == [f"{len(found)}", f"{sum(bool(one.survives) for one in found)}"], of_row
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("git"), reason="the tool lists the sources by git")
 def test_the_tool_tells_killed_from_survived_and_touches_a_copy_alone(

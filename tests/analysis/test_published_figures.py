@@ -447,14 +447,16 @@ def test_caches_stand_with_their_sources() -> None:
     size = columns_of(table, "L1")
     assert size["here"] == "217 KiB".replace(" ", "\u00a0")
     assert plain(table.rows[0][4]) == "40\u00a0MiB"  # by the driver
-    assert plain(table.rows[0][5]) == "20\u00a0MiB"  # as an SM sees it
+    assert plain(table.rows[0][5]) == "20\u00a0MiB"
+    assert table.header[4:6] == ("L2 (by the driver)", "L2 used by one SM")
     assert plain(table.rows[0][8]) == "2.06\u00a0KiB"
     assert size[f"V100 PCIe {reference.cite('jia2018volta')}"] == "32\u00a0KiB to 128\u00a0KiB"
     behind = columns_of(table, "the one behind it")
     assert behind[f"V100 PCIe {reference.cite('jia2018volta')}"] == "≥\u00a064\u00a0KiB"
     assert behind[f"V100 PCIe {reference.cite('mt4g2026')}"] == ">\u00a064\u00a0KiB"
-    doubtful = columns_of(table, "L2")[f"RTX 5080 {reference.cite('jarmusch2025blackwell')}"]
-    assert doubtful == "65\u00a0MiB (in doubt)"
+    doubtful = columns_of(table, "L2 (by the driver)")
+    name = f"RTX 5080 {reference.cite('jarmusch2025blackwell')}"
+    assert doubtful[name] == "65\u00a0MiB (in doubt)"
     assert len(table.rows) == 21
 
 

@@ -298,6 +298,85 @@ def test_a_line_is_a_power_of_two(tmp_path: Path) -> None:
         assert rules(judged_run(tmp_path / f"{at}", one)) == []
 
 
+# --- rows of earlier builds -----------------------------------------------------------------------
+
+FIXED = {"addresses_in_registers": True}
+BULK = {"bytes": 4096, "measure": "latency", "method": "bulk"}
+REGISTERS = {"bytes": 32768, "measure": "bandwidth", "method": "registers"}
+DRAM = {"level": "dram", "blocks_per_sm": 2}
+IN_L1 = {"residency": "l1", "cores": "all", "warps_per_sm": 64}
+CONTRADICTS = [("little", "unverified", "served first")]
+
+
+def of_build(
+    benchmark: str, quantity: str, params: Mapping[str, Any], facts: Any = (), **more: Any
+) -> dict[str, Any]:
+    method = more.pop("method", "clock64_slope")
+    row = measurement(quantity, method=method)
+    return case([row], benchmark=benchmark, params=dict(params), facts=dict(facts), **more)
+
+
+@pytest.mark.parametrize(
+    ("line", "valid", "words"),
+    [
+        (of_build("async_copy", "tile_latency", BULK), False, "addresses again"),
+        (of_build("async_copy", "bandwidth", REGISTERS), True, "not after eight"),
+        (of_build("atomics", "atomic_latency", {"space": "global"}), True, "near or the far"),
+        (of_build("bandwidth", "bandwidth", DRAM, {"blocks": 5}), True, "start and end of blocks"),
+        (
+            of_build("layout_read", "warp_read_cycles", IN_L1, gates=CONTRADICTS,
+                     method="clock64_mean"),
+            False, "those served later",
+        ),
+    ],
+)  # fmt: skip
+def test_rows_of_earlier_builds_say_what_they_are(
+    tmp_path: Path, line: dict[str, Any], words: str, *, valid: bool
+) -> None:
+    run = judged(load2(tmp_path, [line], started="2026-11-27T00:00:00Z"))
+    (row,) = run.rows
+    assert row.valid == valid
+    assert "name: re-judged: " in row.reasons
+    assert words in row.reasons
+    assert judged(run) is run
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        of_build("async_copy", "tile_latency", BULK, FIXED),
+        of_build("async_copy", "tile_latency", BULK | {"method": "tensor"}),
+        of_build("async_copy", "bandwidth", REGISTERS, FIXED),
+        of_build("async_copy", "bandwidth", REGISTERS | {"bytes": 4096}),
+        of_build("atomics", "atomic_latency", {"space": "global"}, {"latency_places": 32}),
+        of_build("atomics", "atomic_latency", {"space": "shared"}),
+        of_build("bandwidth", "bandwidth", DRAM, {"blocks": 4}),
+        of_build("bandwidth", "bandwidth", DRAM | {"level": "l2"}, {"blocks": 5}),
+        of_build(
+            "layout_read", "warp_read_cycles", IN_L1, gates=CONTRADICTS, method="clock64_span"
+        ),
+        of_build("layout_read", "warp_read_cycles", IN_L1, method="clock64_mean"),
+    ],
+)
+def test_rows_of_later_builds_are_believed(tmp_path: Path, line: dict[str, Any]) -> None:
+    run = load2(tmp_path, [line], started="2026-11-27T00:00:00Z")
+    assert judged(run) is run
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"started": "2026-11-26T12:00:00Z"},
+        {"started": "2026-11-27T00:00:00Z", "strata__commit": "6b25fb5" + 33 * "0"},
+    ],
+)
+def test_bulk_copies_of_builds_before_the_change_are_right(
+    tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    run = load2(tmp_path, [of_build("async_copy", "tile_latency", BULK)], **changes)
+    assert judged(run) is run
+
+
 # --- the run around them --------------------------------------------------------------------------
 
 
@@ -321,6 +400,7 @@ def test_validate_counts_what_fell(tmp_path: Path) -> None:
 
 
 INTERRUPTED = {
+    "nvidia-h200-20261128T133242Z-d153f73",
     "nvidia-h200-20261126T082009Z-12579b9", "nvidia-h200-20261126T111648Z-788744a",
     "nvidia-h200-20261126T155605Z-141f7c8",
 }  # fmt: skip

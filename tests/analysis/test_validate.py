@@ -1,6 +1,7 @@
 """The table against the samples, the samples against the sweep."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -162,6 +163,30 @@ def test_finds_contradictions_of_the_context(tmp_path: Path) -> None:
     assert "no end time" in findings(endless)[0]
     mixed = load(tmp_path / "c", [layout_case()], backend="host")
     assert "on cuda; expected cases on host only" in findings(mixed)[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"plan": {"time_limit": -5}}, "time_limit of the plan is -5; expected 0 to 86400"),
+        ({"plan": {"max_samples": -1}}, "max_samples of the plan is -1"),
+        ({"plan": {"min_samples": "7"}}, "min_samples of the plan is '7'"),
+        ({"case": "micro/layout_read/host/layout=aos"}, "layout=aos of the sweep: not on cuda"),
+        ({"case": "micro/layout_read/cuda/block_size=0"}, "block_size=0 is no value of an axis"),
+        ({"case": "micro/layout_read/cuda/layout=heap"}, "layout=heap is no value of an axis"),
+        ({"case": "micro/layout_read/cuda/colour=red"}, "colour=red is no value of an axis"),
+    ],
+)
+def test_finds_plans_and_cases_that_no_sweep_has(
+    tmp_path: Path, change: dict[str, Any], words: str
+) -> None:
+    line = layout_case()
+    cases = [line["case"], *([change.pop("case")] if "case" in change else [])]
+    changes = {f"sweep__{name}": value for name, value in change.items()}
+    run = load(tmp_path, [line], state="interrupted", sweep__cases=cases, **changes)
+    (finding,) = findings(run)
+    assert finding.startswith("context.json: ")
+    assert words in finding
 
 
 def test_finds_a_case_twice_in_the_sweep(tmp_path: Path) -> None:

@@ -230,7 +230,7 @@ class RandomFaultTest(SupervisedTest):
                 process.wait(PATIENCE)
                 second = self.start("--resume", str(folder))
                 self.assertEqual(second.wait(PATIENCE), 2)
-                self.assertIn("the clock of this machine says", second.stderr.read())
+                self.assertIn("the clock of this machine is at", second.stderr.read())
             case ["reader", "gone"]:
                 process.stdout.close()
                 process.stderr.close()

@@ -173,17 +173,18 @@ class SupervisedTest(unittest.TestCase):
         wait_for(lambda: samples.read_bytes().count(b"\n") >= count, f"{count} finished cases")
         return folder
 
-    def validate(self, runs: list[Path], sound: str) -> None:
-        """All with one command, because to start it takes longer than to read them."""
+    def validate(self, runs: list[Path], counts: str) -> None:
+        """`counts`: a pattern, such as "9 cases, 6 rows". One command for all runs: its start takes
+        longer than reading them."""
         done = subprocess.run(
             [STRATA, "validate", *runs], capture_output=True, text=True, check=False
         )
         if re.search("ModuleNotFoundError|make setup", done.stderr):
             self.skipTest("not validated: the analysis package does not start")
-        told = done.stdout.splitlines()
-        self.assertEqual(len(told), len(runs), done.stderr)
-        for run, line in zip(runs, told, strict=True):
-            self.assertRegex(line, rf"^{re.escape(str(run))}: sound \({sound}\)$")
+        lines = done.stdout.splitlines()
+        self.assertEqual(len(lines), len(runs), done.stderr)
+        for run, line in zip(runs, lines, strict=True):
+            self.assertRegex(line, rf"^{re.escape(str(run))}: sound \({counts}; valid: [a-z0-9 ,]+\)$")
 
     @contextlib.contextmanager
     def tiny_disk(self, name: str, size: str) -> Iterator[Path]:

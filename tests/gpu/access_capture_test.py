@@ -36,10 +36,10 @@ class CaptureTest(unittest.TestCase):
         return done.stdout
 
     def test_each_kernel_and_shape_has_a_launch_file(self) -> None:
-        told = self.capture()
+        output = self.capture()
         names = sorted(path.name for path in self.out.glob("*.yaml"))
         self.assertEqual(names, ["gather-1.yaml", "strided-1.yaml", "strided-2.yaml"])
-        self.assertIn("3 launches", told)
+        self.assertIn("3 launches", output)
         text = (self.out / "gather-1.yaml").read_text()
         self.assertIn("grid: [40, 1, 1]\nblock: [128, 1, 1]\n", text)
         self.assertIn("u32 5000", text)

@@ -38,7 +38,7 @@ class Comparison:
         self.left_out: list[str] = []
         self.unknown: list[str] = []
         self.with_launch = Judgement()
-        """Whether an access needs more than its bytes side by side: as told, and as counted."""
+        """Whether an access needs more than its bytes side by side: as predicted and as counted."""
 
     def add(self, report: Any, name: str = "") -> None:
         for kernel in report["kernels"]:
@@ -73,11 +73,11 @@ class Comparison:
             enough = launch["ideal_wavefronts"]
         if "counted" not in launch or enough == 0:
             return
-        said, counted = moved_of(launch)
-        says = "uncoalesced" if said > enough else "coalesced"
+        modelled, counted = moved_of(launch)
+        verdict = "uncoalesced" if modelled > enough else "coalesced"
         if not (launch["is_exact"] or launch["is_traced"]):
-            says = predicted(access)
-        self.with_launch.verdicts[says, counted > enough] += 1
+            verdict = predicted(access)
+        self.with_launch.verdicts[verdict, counted > enough] += 1
 
     def summary(self, kernels: int) -> str:
         return (
@@ -91,16 +91,16 @@ class Comparison:
 
 Part = TypeVar("Part")
 Answer = tuple[Any, str]
-"""What the command found, and what it said beside that."""
+"""The command's findings, and its other output."""
 
 
 def answers(work: Callable[[Part], Answer], parts: Sequence[Part]) -> list[Answer]:
     """Of `work` on each part, JOBS at a time; alone for one that found no memory beside others."""
     with ThreadPoolExecutor(JOBS) as pool:
         found = list(pool.map(work, parts))
-    for i, (_, said) in enumerate(found):
-        if "OUT_OF_MEMORY" in said and JOBS > 1:
-            print(f"again, alone: {said.splitlines()[0]}", flush=True)
+    for i, (_, output) in enumerate(found):
+        if "OUT_OF_MEMORY" in output and JOBS > 1:
+            print(f"again, alone: {output.splitlines()[0]}", flush=True)
             found[i] = work(parts[i])
     return found
 
@@ -111,8 +111,8 @@ def report(strata: str, files: Iterable[Path], launches: Iterable[Path], *flags:
     for launch in launches:
         words += ["--launch", str(launch)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
-    said = done.stderr if done.returncode == 0 else f"{done.stderr}exit {done.returncode}"
-    return json.loads(done.stdout or '{"kernels": []}'), said.strip()
+    output = done.stderr if done.returncode == 0 else f"{done.stderr}exit {done.returncode}"
+    return json.loads(done.stdout or '{"kernels": []}'), output.strip()
 
 
 def as_expressions(names: Iterable[str]) -> Iterator[list[str]]:

@@ -2,8 +2,8 @@
 
 python3 access_run_test.py path/to/strata [unittest flags]
 
-STRATA_ACCESS_KERNELS says how many kernels; 60 without it. Seeds are fixed. STRATA_ACCESS_JOBS says
-how many commands run at a time; as many as there are cores without it, 16 at the most.
+STRATA_ACCESS_KERNELS: number of kernels (default 60). Seeds are fixed. STRATA_ACCESS_JOBS: number
+of commands that run at a time (default: as many as there are cores, at most 16).
 
 STRATA_ACCESS_PACKAGES names a folder of PTX and launches that tests/ptx/packages/generate.py wrote,
 on a machine with a network: those kernels are counted as well. STRATA_ACCESS_PTX is the newest
@@ -29,7 +29,7 @@ STRATA = sys.argv.pop(1)
 KERNELS = int(os.environ.get("STRATA_ACCESS_KERNELS", "60"))
 PACKAGES = os.environ.get("STRATA_ACCESS_PACKAGES", "")
 NEWEST_PTX = os.environ.get("STRATA_ACCESS_PTX", "9.0")
-"""What the driver takes, that of CUDA 13.0 where nothing is said: the kernels use nothing newer."""
+"""What the driver takes, by default that of CUDA 13.0: the kernels use nothing newer."""
 
 
 def as_the_driver_takes_it(ptx: str) -> str:
@@ -93,7 +93,7 @@ extern "C" __global__ void {name}(unsigned* out) {{
 
 
 class DataDependentKernel(Kernel):
-    """One whose indices lie in a buffer of which nothing is told."""
+    """One whose indices are in a buffer of unknown contents."""
 
     def index(self, elements: int) -> str:
         index = super().index(elements)
@@ -124,21 +124,21 @@ class AccessRunTest(unittest.TestCase):
         return report(STRATA, [folder / "random.cu"], launches)
 
     def compare_random(self, kernels: Sequence[Kernel]) -> Comparison:
-        found, said = Comparison(), []
-        for told, complaints in answers(self.random_report, in_parts(kernels, 64)):
-            found.add(told)
-            said += complaints.splitlines()
+        found, problems = Comparison(), []
+        for counted_report, complaints in answers(self.random_report, in_parts(kernels, 64)):
+            found.add(counted_report)
+            problems += complaints.splitlines()
         print(found.summary(len(kernels)), flush=True)
-        self.check(found, said)
+        self.check(found, problems)
         return found
 
-    def check(self, found: Comparison, said: Sequence[str]) -> None:
+    def check(self, found: Comparison, problems: Sequence[str]) -> None:
         """Prints every line about what is not as it should be, then fails if there is any."""
-        for line in (*said, *found.wrong, *found.left_out):
+        for line in (*problems, *found.wrong, *found.left_out):
             print(line, flush=True)
-        self.assertEqual(len(said), 0, "lines on stderr, above")
+        self.assertEqual(len(problems), 0, "lines on stderr, above")
         self.assertEqual(len(found.wrong), 0, "accesses differ, above")
-        # What ptxas leaves out of code that it does not optimise, no compiler should have written.
+        # No compiler should write accesses that ptxas removes even without optimisation.
         self.assertLessEqual(100 * len(found.left_out), found.exact + found.traced)
 
     def test_what_is_predicted_of_every_access_is_counted(self) -> None:
@@ -157,12 +157,12 @@ class AccessRunTest(unittest.TestCase):
         def counted(part: Sequence[Path]) -> Answer:
             return report(STRATA, [self.folder / "shared.cu"], part)
 
-        found, said = Comparison(), []
-        for told, complaints in answers(counted, in_parts(launches, 1)):
-            found.add(told)
-            said += complaints.splitlines()
+        found, problems = Comparison(), []
+        for counted_report, complaints in answers(counted, in_parts(launches, 1)):
+            found.add(counted_report)
+            problems += complaints.splitlines()
         print(found.summary(len(launches)), flush=True)
-        self.check(found, said)
+        self.check(found, problems)
         self.assertGreater(found.exact, 500)
         # 16 bytes in some lanes, of which no rule is known to hold.
         self.assertLessEqual(len(found.unknown), 30)
@@ -182,21 +182,21 @@ class AccessRunTest(unittest.TestCase):
             files[-1].write_text(as_the_driver_takes_it(made), encoding="utf-8")
             text = launch.read_text(encoding="utf-8")
             copies[-1].write_text(f"{text}input: {name}.ptx\n", encoding="utf-8")
-        told, said = report(STRATA, files, copies)
-        if len(launches) == 1 or "exit 2" not in said:
-            return told, said
+        counted_report, problems = report(STRATA, files, copies)
+        if len(launches) == 1 or "exit 2" not in problems:
+            return counted_report, problems
         each = [self.package_report([launch]) for launch in launches]
         kernels = [kernel for one, _ in each for kernel in one["kernels"]]
-        return {"kernels": kernels}, "\n".join(said for _, said in each if said)
+        return {"kernels": kernels}, "\n".join(problems for _, problems in each if problems)
 
     @unittest.skipUnless(PACKAGES, "STRATA_ACCESS_PACKAGES names no folder")
     def test_what_other_compilers_write_is_counted_as_predicted(self) -> None:
         launches = list(self.package_kernels())
-        all_found, said = Comparison(), []
+        all_found, problems = Comparison(), []
         packages: dict[str, tuple[Comparison, set[str]]] = {}
-        for told, complaints in answers(self.package_report, in_parts(launches, 16)):
-            said += complaints.splitlines()
-            for kernel in told["kernels"]:
+        for counted_report, complaints in answers(self.package_report, in_parts(launches, 16)):
+            problems += complaints.splitlines()
+            for kernel in counted_report["kernels"]:
                 package, name = Path(kernel["input"]).stem.split("-", 1)
                 found, kernels = packages.setdefault(package, (Comparison(), set()))
                 kernels.add(name)
@@ -205,7 +205,7 @@ class AccessRunTest(unittest.TestCase):
         for package, (found, kernels) in packages.items():
             print(f"{package}: {found.summary(len(kernels))}", flush=True)
         print(f"together: {all_found.summary(len(launches))}", flush=True)
-        self.check(all_found, said)
+        self.check(all_found, problems)
         self.assertGreaterEqual(all_found.with_launch.precision(), 0.99)
         self.assertGreaterEqual(all_found.with_launch.recall(), 0.97)
         self.assertGreaterEqual(len(packages), 5)

@@ -30,7 +30,7 @@ SECONDS = 20
 """Of a launch. Some kernels wait for the host, which is not there when they are counted."""
 LEAST_PRECISION = 0.99
 LEAST_RECALL = 0.97
-"""Of accesses that need more than as many bytes side by side, told with a launch."""
+"""Of accesses that need more than as many bytes side by side, predicted with a launch."""
 LEAST_COUNTED = 0.8
 """Of the kernels that were launched: the others need the host, or each other, to end."""
 
@@ -85,9 +85,9 @@ class TreeTest(unittest.TestCase):
         failed: list[str] = []
         done_with: set[str] = set()
         """Launch files."""
-        for told, said in answers(counted, list(as_expressions(launches))):
-            failed += said.splitlines()
-            for kernel in told["kernels"]:
+        for counted_report, problems in answers(counted, list(as_expressions(launches))):
+            failed += problems.splitlines()
+            for kernel in counted_report["kernels"]:
                 files_of_it = {
                     launch["launch"]
                     for launch in kernel["launches"]

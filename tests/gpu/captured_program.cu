@@ -1,5 +1,5 @@
-// A small program of somebody else's: what `strata access capture` is tried on. It prints a sum, so
-// that a test can tell that it ran as it does alone.
+// A small foreign program for tests of `strata access capture`. It prints a sum, so that a test can
+// verify that it ran as it does alone.
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
 // Whether a process that measures for hours keeps what it takes: device memory, host memory and
-// handles after each repetition of the sweep `quick`. STRATA_ENDURANCE says how many; 3 without it.
+// handles after each repetition of the sweep `quick`. STRATA_ENDURANCE: how many (default 3).
 // STRATA_ENDURANCE_PROCESSES, 1 without it, share the cases out, each with all repetitions of its
 // own, and take the first STRATA_ENDURANCE_DEVICES devices in turn, 1 without it; what a device
 // holds is read while all of them wait. It must be the only test of its process.
@@ -49,7 +49,7 @@ Held held() {
           .handles = static_cast<double>(std::distance(Entries{"/proc/self/fd"}, Entries{}))};
 }
 
-int asked(const char* name, int otherwise) {
+int number_in_environment(const char* name, int otherwise) {
   const char* text = std::getenv(name);
   return text == nullptr ? otherwise : std::stoi(text);
 }
@@ -69,7 +69,8 @@ pthread_barrier_t* shared_barrier(int processes) {
 // Every `processes`-th case from `first` on, `repetitions` times.
 void repeat_cases(int repetitions, std::size_t first, int processes, pthread_barrier_t* barrier) {
   // Read by CUDA at its first call, so each process sees one device alone.
-  const auto devices = static_cast<std::size_t>(asked("STRATA_ENDURANCE_DEVICES", 1));
+  const auto devices =
+      static_cast<std::size_t>(number_in_environment("STRATA_ENDURANCE_DEVICES", 1));
   ASSERT_EQ(::setenv("CUDA_VISIBLE_DEVICES", std::to_string(first % devices).c_str(), 1), 0);
   Sweep sweep = load_sweep("quick", benchmarks());
   // What is allocated and freed does not hang on how often and how long a case is sampled, nor on
@@ -108,8 +109,8 @@ void repeat_cases(int repetitions, std::size_t first, int processes, pthread_bar
 
 TEST(Endurance, TakesNoMoreAfterManyRepetitionsThanAfterTwo) {
   ASSERT_EQ(::mallopt(M_ARENA_MAX, 1), 1);
-  const int repetitions = asked("STRATA_ENDURANCE", 3);
-  const int processes = asked("STRATA_ENDURANCE_PROCESSES", 1);
+  const int repetitions = number_in_environment("STRATA_ENDURANCE", 3);
+  const int processes = number_in_environment("STRATA_ENDURANCE_PROCESSES", 1);
   pthread_barrier_t* barrier = shared_barrier(processes);
   std::vector<pid_t> children;
   for (int child = 1; child < processes; ++child) {

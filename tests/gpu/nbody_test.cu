@@ -26,7 +26,7 @@ Device& gpu() {
   return *device;
 }
 
-/// What a case would have said of its axes.
+/// A session with the axis values of a case.
 class Asked {
  public:
   explicit Asked(Params params) {
@@ -48,7 +48,7 @@ std::vector<Params> all_choices(const Rung& rung) {
   for (const std::string& layout : rung.layouts)
     all.push_back({{"layout", layout}});
   for (const Axis& axis : rung.axes) {
-    if (axis.name == "sort_every") continue;  // of one step it says nothing
+    if (axis.name == "sort_every") continue;  // meaningless for one step
     std::vector<Params> more;
     for (const Params& one : all) {
       for (const std::string& value : axis.choices) {
@@ -140,7 +140,7 @@ TEST_P(EveryRung, IsRightOnEveryProblemLayoutAndSize) {
             36U);
 }
 
-/// What a sanitizer can be asked to watch: all choices, once.
+/// Short enough for a sanitizer: all choices, once.
 TEST_P(EveryRung, IsRightOnAnOddSize) {
   EXPECT_GE(verify_all(rung_named(GetParam()), {257}, {"random"}), 2U);
 }

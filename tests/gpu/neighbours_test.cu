@@ -55,7 +55,7 @@ void expect_right(const Rung& rung, const Set& set, const Choice& choice) {
       rung.predicted_tests(set.problem, seen.places_before_each_step(), choice);
   const auto made = static_cast<double>(seen.tests.made);
   EXPECT_NEAR(made / few_steps, predicted.tests, 0.01 * predicted.tests);
-  // Where chance decides who shares a warp with whom, only many warps are alike.
+  // If the agents of a warp are random, only many warps are alike.
   if (!kernel.in_any_order || set.problem.agents > 1000) {
     const double bound = kernel.in_any_order ? 0.03 : 0.01;
     EXPECT_NEAR(made / static_cast<double>(seen.tests.lanes), predicted.used, bound);
@@ -87,7 +87,7 @@ TEST_P(NeighboursOnGpu, AreThoseOfDoublePrecisionAndCostWhatIsPredicted) {
   }
 }
 
-/// What a sanitizer can be asked to watch: all problems, once.
+/// Short enough for a sanitizer: all problems, once.
 TEST_P(NeighboursOnGpu, AreRightForAnOddNumber) {
   for (const Kind kind : {Kind::boids, Kind::circles, Kind::list})
     expect_right(GetParam(), generated(kind, 257, Spread::clustered),
@@ -103,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(Ladder, NeighboursOnGpu, testing::ValuesIn(rungs_of(Bac
 
 enum class Fault { none, no_tail, no_barrier, lost_atomic, own_cell_skipped, reach_rounded };
 
-/// Everybody asks everybody by tiles, of which something is wrong.
+/// All-pairs search by tiles, with a fault.
 template <Fault fault>
 __global__ void __launch_bounds__(usual_block) faulty_tiles(KernelStep step) {
   __shared__ float4 tile[usual_block];
@@ -244,7 +244,7 @@ TEST(PlantedFaultsAmongNeighbours, AreRefused) {
   EXPECT_GT(wrong_of(faulty_grid<Fault::reach_rounded>(set.problem), set), 0U);
 }
 
-/// A list that says it has fewer than it has.
+/// Lists whose counts are too small.
 __global__ void cut_lists(KernelStep step) {
   const std::uint32_t i = thread_number();
   if (i < step.agents) step.counts[i] = min(step.counts[i], list_grain);

@@ -1,6 +1,6 @@
-// One case of every benchmark on the GPU: no gate fails, and its number lies where physics and the
-// chip's own facts leave room. A chain that no longer hangs together, a loop of half the rounds or
-// a load that was optimised away is right in every sum, and falls out of these bounds.
+// One case of every benchmark on the GPU: no gate fails, and its number is within bounds from
+// physics and the chip's own facts. A broken chain, a loop of half the rounds or a load that was
+// optimised away may give right sums, but violates these bounds.
 #include "harness/case/benchmark.hpp"
 #include "harness/case/sweep.hpp"
 #include "harness/record/device_facts.hpp"
@@ -20,7 +20,7 @@
 namespace strata {
 namespace {
 
-/// What a bound is in units of; 0 where the device does not tell.
+/// The unit of a bound; 0 if the device does not report it.
 using Unit = double (*)(const GpuFacts&);
 double as_it_is(const GpuFacts&) {
   return 1;
@@ -35,7 +35,7 @@ double of_multiply_adds(const GpuFacts& gpu) {
   return gpu.sms * 128.0 * gpu.core_clock_peak.value_or(0);  // lanes of an SM, at the most
 }
 
-/// That a quantity of a case, by whatever method, lies from `low` to `high` of a unit.
+/// A quantity of a case, by any method, is from `low` to `high` of a unit.
 struct Claim {
   std::string benchmark;
   std::vector<std::pair<std::string, std::string>> axes;  // others at their first default
@@ -53,7 +53,7 @@ struct Claim {
 };
 
 /// Latencies from Volta to Blackwell, in cycles, and a third to either side. No bound is so wide
-/// that half the right number, or twice as much of a rate, lies within.
+/// that half the right number, or twice as much of a rate, is within.
 std::vector<Claim> claims() {
   std::vector<Claim> all{
       {"timer_check", {}, "load_cycles", 20, 50},
@@ -284,7 +284,7 @@ TEST_P(EveryBenchmark, HasAPlausibleNumber) {
     EXPECT_NE(gate.verdict, Verdict::failed) << gate.name << ": " << gate.detail;
   }
   const double unit = claim.unit(gpu_facts(gpu().identity().facts));
-  if (unit == 0) GTEST_SKIP() << "the device does not tell what " << claim.quantity << " is of";
+  if (unit == 0) GTEST_SKIP() << "the device does not report the unit of " << claim.quantity;
   int found = 0;
   for (const Measurement& m : record.measurements) {
     if (m.quantity != claim.quantity) continue;
@@ -304,7 +304,7 @@ TEST(EveryBenchmarkOfTheGpu, HasABoundToBreak) {
   for (const Enrolled& one : benchmarks()) {
     if (one.cuda == nullptr) continue;
     EXPECT_NE(std::ranges::find(all, one.benchmark.name, &Claim::benchmark), all.end())
-        << one.benchmark.name << ": say in plausibility_test.cpp where its number must lie";
+        << one.benchmark.name << ": add the bounds of its number to plausibility_test.cpp";
   }
 }
 

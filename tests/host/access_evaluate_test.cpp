@@ -223,7 +223,7 @@ TEST(Evaluate, NamesTheLoadThatHidesAnAddress) {
   EXPECT_EQ(found[1].hidden_by, found[0].instruction);
   EXPECT_THAT(describe_hidden(launched.kernel(), found[1].hidden_by),
               HasSubstr("ld.global.u32 of line"));
-  // Where the launch says what lies there, it is known.
+  // Where the launch gives the contents, they are known.
   const auto known = accesses_of(body, "iota");
   EXPECT_TRUE(known[1].is_exact());
   EXPECT_EQ(known[1].traffic[0].sectors, 4U);
@@ -492,7 +492,7 @@ TEST(Evaluate, DoesNotKnowSharedMemoryThatNobodyWroteOrTwoLanesDid) {
         .back();
   };
   EXPECT_TRUE(load_of("7").is_exact());
-  EXPECT_FALSE(load_of("%r0").is_exact());  // which lane's stays is not said
+  EXPECT_FALSE(load_of("%r0").is_exact());  // the lane whose value stays is undefined
   EXPECT_FALSE(load_of("8").is_exact());    // the next word
 }
 
@@ -694,7 +694,7 @@ TEST(Evaluate, RunsBlocksAgainWhereTheyAreNoLongerAlike) {
   };
   const std::string one_lane = "mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %tid.x;\n";
   for (const auto& [address, bytes] : {
-           // 32 bits overflow at block 8: what follows lies outside.
+           // 32 bits overflow at block 8: what follows is outside.
            Range{"mad.lo.u32 %r3, %r1, 32, %r2;\nadd.u32 %r3, %r3, 0xFFFFFF00;\n"
                  "mul.wide.u32 %rd1, %r3, 4;\nsub.s64 %rd1, %rd1, 0x3FFFFFC00;\n",
                  1U << 20U},

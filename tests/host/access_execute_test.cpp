@@ -123,7 +123,7 @@ TEST(Execute, CombinesAtomically) {
   EXPECT_EQ(left("atom.global.inc.u32 %r1, [%rd1], 9;"), 2U);  // 32 turns of ten
   EXPECT_EQ(left("atom.global.cas.b32 %r1, [%rd1], 0, 5;"), 5U);
   EXPECT_EQ(std::bit_cast<float>(left("red.global.add.f32 [%rd1], 0f3F000000;")), 16.0F);
-  // Each lane is told what it found: together all numbers once.
+  // Each lane gets the old value: together all numbers once.
   const auto memory = left_by(std::string{own_words} +
                               "atom.global.add.u32 %r1, [%rd0], 1;\nst.global.u32 [%rd3], %r1;\n"
                               "ret;");
@@ -162,9 +162,9 @@ TEST(Execute, CombinesTheLanesOfAWarpAndTheWarpsOfABlock) {
   // Threads 40 to 63 of the block.
   const std::string of_block = "setp.ge.u32 %p1, %r0, 40;\n";
   EXPECT_THAT(words(of_block + "bar.red.popc.u32 %r1, 0, %p1;\n"), Each(24U));
-  const std::string tell = "selp.b32 %r1, 1, 0, %p2;\n";
-  EXPECT_THAT(words(of_block + "bar.red.or.pred %p2, 0, %p1;\n" + tell), Each(1U));
-  EXPECT_THAT(words(of_block + "bar.red.and.pred %p2, 0, %p1;\n" + tell), Each(0U));
+  const std::string to_word = "selp.b32 %r1, 1, 0, %p2;\n";
+  EXPECT_THAT(words(of_block + "bar.red.or.pred %p2, 0, %p1;\n" + to_word), Each(1U));
+  EXPECT_THAT(words(of_block + "bar.red.and.pred %p2, 0, %p1;\n" + to_word), Each(0U));
   // Twice: votes of one barrier are not those of the next.
   EXPECT_THAT(words(of_block + "bar.red.popc.u32 %r2, 0, %p1;\n"
                                "bar.red.popc.u32 %r1, 0, !%p1;\n"),

@@ -1,5 +1,5 @@
-// Kernels of micro/access, as nvcc compiles them, ask for what the models of their benchmarks say;
-// those were counted on hardware.
+// Kernels of micro/access, as nvcc compiles them, request what the models of their benchmarks
+// predict; those were counted on hardware.
 #include "access_runs.hpp"
 #include "harness/access/mend/mend.hpp"
 #include "harness/case/regular_file.hpp"
@@ -27,8 +27,8 @@ Launched launched(const std::string& sample, const std::string& yaml) {
   return {read_regular(file, 0, "PTX", std::size_t{1} << 20U), "schema: 1\n" + yaml};
 }
 
-/// What global memory is asked for, all instructions together.
-LaunchTraffic asked(const Evaluation& found) {
+/// Traffic of global memory, all instructions together.
+LaunchTraffic traffic_of_all(const Evaluation& found) {
   LaunchTraffic sum;
   for (const Access& one : found.accesses) {
     if (one.space != ptx::Space::global) continue;
@@ -74,10 +74,11 @@ TEST(AccessOfMendedForms, IsThatOfTheirModels) {
   const auto expect_model = [](const Evaluation& found, const Image& image, const auto& form) {
     using Form = std::remove_cvref_t<decltype(form.first)>;
     EXPECT_TRUE(found.is_exact());
-    expect_same(asked(found), traffic_of(Form::tiling, image.width, image.height,
-                                         [&](LaneTrace& trace, std::uint32_t x, std::uint32_t y) {
-                                           Form::body(trace, form.second, x, y);
-                                         }));
+    expect_same(traffic_of_all(found),
+                traffic_of(Form::tiling, image.width, image.height,
+                           [&](LaneTrace& trace, std::uint32_t x, std::uint32_t y) {
+                             Form::body(trace, form.second, x, y);
+                           }));
   };
   for (const Image& image : {Image{.width = 384, .height = 37}, Image{.width = 96, .height = 20}}) {
     const std::string launch = image_launch("Original", sobel::Original::tiling, image);
@@ -107,10 +108,11 @@ void expect_sobel(const std::string& kernel, const Image& image) {
   EXPECT_TRUE(found.is_exact());
   for (const Access& one : found.accesses)
     EXPECT_EQ(one.outside, 0U);
-  expect_same(asked(found), traffic_of(Form::tiling, image.width, image.height,
-                                       [&](LaneTrace& trace, std::uint32_t x, std::uint32_t y) {
-                                         Form::body(trace, image, x, y);
-                                       }));
+  expect_same(traffic_of_all(found),
+              traffic_of(Form::tiling, image.width, image.height,
+                         [&](LaneTrace& trace, std::uint32_t x, std::uint32_t y) {
+                           Form::body(trace, image, x, y);
+                         }));
 }
 
 TEST(AccessOfSobel, IsThatOfItsModel) {
@@ -131,10 +133,11 @@ void expect_rotation(const std::string& kernel, const Image& image, std::uint32_
                                     image_launch(kernel, Form<way>::tiling, image, more))
                                .evaluate();
   EXPECT_TRUE(found.is_exact());
-  expect_same(asked(found), traffic_of(Form<way>::tiling, image.width, image.height,
-                                       [&](LaneTrace& trace, std::uint32_t x, std::uint32_t y) {
-                                         Form<way>::body(trace, turn, x, y);
-                                       }));
+  expect_same(traffic_of_all(found),
+              traffic_of(Form<way>::tiling, image.width, image.height,
+                         [&](LaneTrace& trace, std::uint32_t x, std::uint32_t y) {
+                           Form<way>::body(trace, turn, x, y);
+                         }));
 }
 
 TEST(AccessOfRotations, IsThatOfTheirModel) {
@@ -156,10 +159,11 @@ TEST(AccessOfTheCosineTransform, IsAsTheArithmeticOfItsAddressesSays) {
           .evaluate();
   EXPECT_TRUE(found.is_exact());
   constexpr std::uint64_t blocks = 8;
-  expect_same(asked(found), {.load_requests = blocks * dct::pixels / (16 * warp_lanes),
-                             .load_sectors = blocks * dct::pixels / sector_bytes,
-                             .store_requests = dct::pixels / warp_lanes / 16,
-                             .store_sectors = dct::pixels * sizeof(float) / sector_bytes / 16});
+  expect_same(traffic_of_all(found),
+              {.load_requests = blocks * dct::pixels / (16 * warp_lanes),
+               .load_sectors = blocks * dct::pixels / sector_bytes,
+               .store_requests = dct::pixels / warp_lanes / 16,
+               .store_sectors = dct::pixels * sizeof(float) / sector_bytes / 16});
   // Each lane reads a column of its own of the cosines, four numbers at a time, without conflicts.
   std::uint64_t least = 0;
   for (const Access& one : found.accesses) {
@@ -200,10 +204,10 @@ TEST(AccessOfShortWords, IsThatOfItsModel) {
       sectors += traffic(Generation::cc7, access_of(form.access(), elements)).sectors;
     }
     constexpr std::uint64_t warps = std::uint64_t{blocks} * short_words::threads / warp_lanes;
-    expect_same(asked(found), {.load_requests = 2 * warps * parts,
-                               .load_sectors = 2 * warps * sectors,
-                               .store_requests = warps * parts,
-                               .store_sectors = warps * sectors});
+    expect_same(traffic_of_all(found), {.load_requests = 2 * warps * parts,
+                                        .load_sectors = 2 * warps * sectors,
+                                        .store_requests = warps * parts,
+                                        .store_sectors = warps * sectors});
   }
 }
 
@@ -231,7 +235,7 @@ TEST(AccessOfTheGather, FollowsTheOrderThatItsBufferHolds) {
     EXPECT_TRUE(found.is_exact());
     const auto elements = lane_elements(stride, misalignment, Permutation::identity);
     const std::uint64_t sectors = traffic(Generation::cc7, access_of(4, elements)).sectors;
-    const LaunchTraffic sum = asked(found);
+    const LaunchTraffic sum = traffic_of_all(found);
     constexpr std::uint64_t orders = warps * loads_of_warp;  // one word each, for all lanes
     EXPECT_EQ(sum.load_requests, orders + 3 * warps * loads_of_warp);
     EXPECT_EQ(sum.load_sectors, orders + 3 * warps * loads_of_warp * sectors);

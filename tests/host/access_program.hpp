@@ -1,5 +1,5 @@
-// Random small kernels, as PTX and as a program that runs here: what the forms of the one say must
-// be what the other does.
+// Random small kernels, as PTX and as a program that runs here: the forms of the one must
+// agree with the other.
 #pragma once
 
 #include "harness/access/control_flow.hpp"

@@ -22,7 +22,8 @@ struct Tally {
   std::size_t partial = 0;  ///< of which only the lanes could be held against it
 };
 
-/// Whether the conditions of a proof hold in all threads of the launch, as far as a launch tells.
+/// Whether the conditions of a proof hold in all threads of the launch, as far as a launch
+/// determines them.
 bool premises_hold(const Launched& launched, KernelForms& forms, const AccessProof& proof) {
   const Launch& launch = launched.launch;
   const std::uint64_t threads = launch.block.count();
@@ -68,25 +69,25 @@ bool premises_hold(const Launched& launched, KernelForms& forms, const AccessPro
   return true;
 }
 
-/// The kernel with its block said in the PTX, or not.
-std::string text_of(const RandomKernel& kernel, bool says_block) {
+/// The kernel with its block declared in the PTX, or not.
+std::string text_of(const RandomKernel& kernel, bool declares_block) {
   std::string text = kernel.ptx();
-  if (!says_block) return text;
+  if (!declares_block) return text;
   const Launched plain{text, kernel.launch("random 5")};
   const Extent& block = plain.launch.block;
   const auto body = text.find("\n{");
   return text.insert(body, fmt::format("\n.reqntid {}, {}, {}", block.x, block.y, block.z));
 }
 
-void hold(const RandomKernel& kernel, bool says_block, Tally& tally) {
-  const Launched launched{text_of(kernel, says_block), kernel.launch("random 5")};
+void hold(const RandomKernel& kernel, bool declares_block, Tally& tally) {
+  const Launched launched{text_of(kernel, declares_block), kernel.launch("random 5")};
   const Evaluation evaluation = launched.evaluate();
   const ControlFlow flow = control_flow(launched.kernel());
   KernelForms forms{launched.modules[0], launched.kernel(), flow};
   std::map<std::uint32_t, AccessProof> proofs;
   for (AccessProof& proof : prove(forms))
     proofs[proof.instruction] = std::move(proof);
-  if (!says_block && launched.launch.block.x % 32 != 0) return;  // as the proofs assume
+  if (!declares_block && launched.launch.block.x % 32 != 0) return;  // as the proofs assume
   for (const Access& access : evaluation.accesses) {
     const AccessProof& proof = proofs.at(access.instruction);
     SCOPED_TRACE(fmt::format("line {}: {}", launched.kernel().instructions[access.instruction].line,
@@ -115,8 +116,8 @@ TEST(AccessProofs, HoldInLaunchesOfRandomKernels) {
   for (std::uint64_t seed = 0; seed < 30 && !testing::Test::HasFailure(); ++seed) {
     const RandomKernel kernel{seed, /*loads=*/seed % 2 == 1};
     SCOPED_TRACE(seed);
-    for (const bool says_block : {false, true})
-      hold(kernel, says_block, tally);
+    for (const bool declares_block : {false, true})
+      hold(kernel, declares_block, tally);
     if (testing::Test::HasFailure()) FAIL() << kernel.ptx() << kernel.launch("random 5");
   }
   EXPECT_GT(tally.bounded, 5U);

@@ -612,10 +612,10 @@ struct Thread {
 
 }  // namespace
 
-std::vector<RandomKernel::Asked> RandomKernel::run(const std::vector<Generation>& generations,
-                                                   const Content& content) const {
-  std::vector<Asked> asked(tags_);
-  for (auto& one : asked)
+std::vector<RandomKernel::Requested> RandomKernel::run(const std::vector<Generation>& generations,
+                                                       const Content& content) const {
+  std::vector<Requested> requested(tags_);
+  for (auto& one : requested)
     one.traffic.resize(generations.size());
   const std::uint32_t threads = shape_.block_x * shape_.block_y * shape_.block_z;
   for (std::uint32_t block = 0; block < shape_.grid_x * shape_.grid_y; ++block) {
@@ -642,7 +642,7 @@ std::vector<RandomKernel::Asked> RandomKernel::run(const std::vector<Generation>
         (void)one.run(program_);
       }
       for (const auto& [key, access] : seen) {
-        Asked& to = asked[key.first];
+        Requested& to = requested[key.first];
         ++to.warps;
         std::set<std::uint64_t> bytes;
         for (const auto& address : access.addresses) {
@@ -657,7 +657,7 @@ std::vector<RandomKernel::Asked> RandomKernel::run(const std::vector<Generation>
       }
     }
   }
-  return asked;
+  return requested;
 }
 
 }  // namespace strata::access

@@ -52,17 +52,17 @@ class RandomKernel {
   /// The launch file: the buffers' `fill`, and a grid so many times as wide.
   [[nodiscard]] std::string launch(const std::string& fill, std::uint32_t wider = 1) const;
 
-  /// What each buffer is asked for, in order of the instructions of ptx().
-  struct Asked {
+  /// The requests to each buffer, in order of the instructions of ptx().
+  struct Requested {
     std::uint64_t warps = 0;
     std::uint64_t lanes = 0;
     std::vector<Traffic> traffic;
     std::uint64_t ideal_sectors = 0;
   };
-  /// `content(tag, byte)`: what lies in a buffer.
+  /// `content(tag, byte)`: a byte of a buffer.
   using Content = std::function<std::uint8_t(unsigned tag, std::uint64_t byte)>;
-  [[nodiscard]] std::vector<Asked> run(const std::vector<Generation>& generations,
-                                       const Content& content) const;
+  [[nodiscard]] std::vector<Requested> run(const std::vector<Generation>& generations,
+                                           const Content& content) const;
 
   [[nodiscard]] unsigned tags() const { return tags_; }
   [[nodiscard]] static std::uint64_t address_of(unsigned tag);

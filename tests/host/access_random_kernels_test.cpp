@@ -1,5 +1,5 @@
 // Random kernels, evaluated from their PTX and run thread by thread from the trees that they were
-// written from, must ask for the same.
+// written from, must request the same.
 #include "access_random_kernels.hpp"
 
 #include "access_runs.hpp"
@@ -17,11 +17,11 @@ const std::vector<Generation> all_generations{Generation::cc1_0, Generation::cc1
                                               Generation::cc2,   Generation::cc3,
                                               Generation::cc5,   Generation::cc7};
 
-void expect_same(const Access& found, const RandomKernel::Asked& asked) {
-  EXPECT_EQ(found.warps, asked.warps);
-  EXPECT_EQ(found.lanes, asked.lanes);
-  EXPECT_EQ(found.traffic, asked.traffic);
-  EXPECT_EQ(found.ideal_sectors, asked.ideal_sectors);
+void expect_same(const Access& found, const RandomKernel::Requested& requested) {
+  EXPECT_EQ(found.warps, requested.warps);
+  EXPECT_EQ(found.lanes, requested.lanes);
+  EXPECT_EQ(found.traffic, requested.traffic);
+  EXPECT_EQ(found.ideal_sectors, requested.ideal_sectors);
   EXPECT_EQ(found.outside, 0U);
 }
 
@@ -34,18 +34,18 @@ TEST(AccessRandomKernels, AskForWhatTheirThreadsDo) {
     SCOPED_TRACE(seed);
     const Launched launched{kernel.ptx(), kernel.launch("unknown")};
     const Evaluation found = launched.evaluate({.generations = all_generations});
-    const auto asked = kernel.run(all_generations, {});
-    ASSERT_EQ(found.accesses.size(), asked.size()) << kernel.ptx();
+    const auto requested = kernel.run(all_generations, {});
+    ASSERT_EQ(found.accesses.size(), requested.size()) << kernel.ptx();
     EXPECT_TRUE(found.is_exact());
-    for (std::size_t i = 0; i < asked.size(); ++i) {
-      expect_same(found.accesses[i], asked[i]);
-      accesses += asked[i].warps;
+    for (std::size_t i = 0; i < requested.size(); ++i) {
+      expect_same(found.accesses[i], requested[i]);
+      accesses += requested[i].warps;
     }
     if (HasFailure()) {
       FAIL() << kernel.ptx() << kernel.launch("unknown");
     }
   }
-  EXPECT_GT(accesses, 2'500U);  // else the kernels say little
+  EXPECT_GT(accesses, 2'500U);  // else the kernels prove little
 }
 
 /// So many bytes, of which element i of 4 bytes is number i of the generator.
@@ -67,12 +67,12 @@ TEST(AccessRandomKernels, AskForWhatTheirThreadsDoWithValuesThatTheyLoad) {
     SCOPED_TRACE(seed);
     const Launched launched{kernel.ptx(), kernel.launch("random 5")};
     const Evaluation found = launched.evaluate();
-    const auto asked = kernel.run({Generation::cc7},
-                                  [&](unsigned, std::uint64_t byte) { return content.at(byte); });
-    ASSERT_EQ(found.accesses.size(), asked.size()) << kernel.ptx();
+    const auto requested = kernel.run(
+        {Generation::cc7}, [&](unsigned, std::uint64_t byte) { return content.at(byte); });
+    ASSERT_EQ(found.accesses.size(), requested.size()) << kernel.ptx();
     EXPECT_TRUE(found.is_exact());
-    for (std::size_t i = 0; i < asked.size(); ++i)
-      expect_same(found.accesses[i], asked[i]);
+    for (std::size_t i = 0; i < requested.size(); ++i)
+      expect_same(found.accesses[i], requested[i]);
     if (HasFailure()) {
       FAIL() << kernel.ptx() << kernel.launch("random 5");
     }
@@ -88,27 +88,27 @@ TEST(AccessRandomKernels, AreSaidToBeExactOnlyWhereNoLoadedValueMatters) {
     const Launched launched{kernel.ptx(), kernel.launch("unknown")};
     const Evaluation found = launched.evaluate();
     for (std::uint32_t world = 0; world < 4; ++world) {
-      const auto asked = kernel.run({Generation::cc7}, [&](unsigned tag, std::uint64_t byte) {
+      const auto requested = kernel.run({Generation::cc7}, [&](unsigned tag, std::uint64_t byte) {
         // Few bits in one world, so that branches go either way.
         const std::uint32_t word = hashed_word(static_cast<std::uint32_t>(byte) * 31 + tag + world);
         return static_cast<std::uint8_t>(world % 2 == 0 ? word : byte % 4 == 0 ? word & 3U : 0U);
       });
-      ASSERT_EQ(found.accesses.size(), asked.size());
-      for (std::size_t i = 0; i < asked.size(); ++i) {
+      ASSERT_EQ(found.accesses.size(), requested.size());
+      for (std::size_t i = 0; i < requested.size(); ++i) {
         if (!found.accesses[i].is_exact()) {
           ++doubtful;
           EXPECT_NE(found.accesses[i].hidden_by, ptx::no_index);
           continue;
         }
         ++exact;
-        expect_same(found.accesses[i], asked[i]);
+        expect_same(found.accesses[i], requested[i]);
       }
     }
     if (HasFailure()) {
       FAIL() << kernel.ptx() << kernel.launch("unknown");
     }
   }
-  // Both must happen often, or the test says little.
+  // Both must happen often, or the test proves little.
   EXPECT_GT(exact, 300U);
   EXPECT_GT(doubtful, 300U);
 }

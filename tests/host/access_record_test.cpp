@@ -28,7 +28,7 @@ class AccessRecord : public testing::Test {
  protected:
   AccessRecord() { modules_.push_back(ptx::read(text_of("nvcc_inlined.ptx"), "inlined")); }
 
-  /// `counted`: nothing, or what a device says of every access.
+  /// `counted`: nothing, or a device's counts of every access.
   Report report(const std::string& launch_text, const CountedLaunch* counted, int times = 1) const {
     const Launch launch = parse_launch(launch_text, "energies.yaml", modules_);
     Report made{.generations = {Generation::cc7}};

@@ -29,7 +29,7 @@ using testing::HasSubstr;
 
 constexpr std::array generations{Generation::cc7, Generation::cc3};
 
-/// Runs every block, and gives what warps ask for.
+/// Runs every block, and returns the requests of its warps.
 void observe(const ptx::Module& module, const Launch& launch,
              const std::function<void(const ObservedAccess&)>& take) {
   const Program program = compile(module, launch, Part::everything);
@@ -42,7 +42,7 @@ void observe(const ptx::Module& module, const Launch& launch,
     runner.run(block);
 }
 
-/// The kernel of a launch, traced, and what it leaves behind.
+/// The kernel of a launch, traced, and its records.
 struct Traced {
   Traced(const ptx::Module& module, const Launch& of,
          const std::vector<std::uint32_t>& instructions, std::uint64_t records_of_thread) {
@@ -265,7 +265,7 @@ TEST(TracedPtx, SaysWhenThereIsNoRoomAndNeverCutsOff) {
   EXPECT_EQ(traced.written, 4 * 64U);  // and nothing beyond
   try {
     (void)accesses_of(traced.records());
-    FAIL() << "an overflow that nobody hears of";
+    FAIL() << "an overflow that is not reported";
   } catch (const std::runtime_error& error) {
     EXPECT_THAT(error.what(),
                 HasSubstr("thread 0 recorded 5 accesses, but there is room for only 4"));
@@ -331,7 +331,7 @@ TEST(TracedPtx, TakesMemoryOfAnotherBlockForNoGlobalMemory) {
   const std::uint32_t store = wanted[0].instruction;
   const TracedPtx traced = trace(of.modules[0], of.launch.kernel, std::vector{store});
   EXPECT_THAT(traced.text, HasSubstr("isspacep.shared::cluster"));
-  // What a device records: lane 0 of each block, whose address lies in the cluster's window only.
+  // What a device records: lane 0 of each block, whose address is in the cluster's window only.
   const std::uint64_t what = (std::uint64_t{3} << 24U | store) << 32U | 1U;
   const std::vector<std::uint64_t> words{0x1000, what, 0x1000, what};
   const std::vector<std::uint32_t> counts{1, 1};

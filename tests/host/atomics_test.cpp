@@ -121,9 +121,9 @@ TEST(AtomicsExpected, FindsAWrongWordAnOperationTooFewAndAWrongThread) {
       ++wrong.words[i];
       EXPECT_GE(compare(variant, wrong).different, 1U);
     }
-    auto told = done;
-    ++told.left.back();
-    EXPECT_GE(compare(variant, told).different, 1U);
+    auto changed = done;
+    ++changed.left.back();
+    EXPECT_GE(compare(variant, changed).different, 1U);
     if (!is_addition(variant.operation)) continue;
     const auto less = simulate(variant, small, 1, some_operations - in_flight);
     EXPECT_GE(compare(variant, less).different, 1U);
@@ -399,7 +399,7 @@ TEST(AtomicsOfCores, ShowAWrongWordAndAWrongCore) {
     EXPECT_GE(compare(variant, in_flight, done.words, cores).different, 1U);
     if (!is_addition(variant.operation)) continue;
     cores = done.cores;
-    cores.front().operations += in_flight;  // it says so, and the word has none of it
+    cores.front().operations += in_flight;  // reported, but not in the word
     EXPECT_GE(compare(variant, in_flight, done.words, cores).different, 1U);
   }
 }

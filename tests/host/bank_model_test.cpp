@@ -156,7 +156,7 @@ WarpAccess random_access(std::mt19937& random, unsigned width) {
   });
 }
 
-/// The most words that a bank is asked for, counted without sets of a group: pairs of lanes.
+/// The most words that one bank serves, counted without sets of a group: pairs of lanes.
 std::uint64_t brute_degree(const WarpAccess& one, unsigned first, unsigned last) {
   std::map<std::uint64_t, std::set<std::uint64_t>> of_bank;
   for (unsigned lane = first; lane < last; ++lane) {
@@ -234,7 +234,7 @@ TEST_P(BankProperties, NeverTakeFewerWavefrontsThanTheirBytesFill) {
 TEST_P(BankProperties, DoNotDependOnWhichLaneOfAGroupReadsWhat) {
   const std::uint64_t group = wavefront_bytes / GetParam();
   for (int i = 0; i < trials; ++i) {
-    // Elements of their own: where lanes share one, who sits beside whom decides what is merged.
+    // Elements of their own: where lanes share one, their neighbours decide what is merged.
     std::array<std::uint64_t, 512> elements{};
     std::iota(elements.begin(), elements.end(), 0U);
     std::shuffle(elements.begin(), elements.end(), random);

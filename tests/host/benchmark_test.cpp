@@ -22,7 +22,7 @@ void on_host(Session& /*session*/) {}
 
 Axis choice() {
   return {.name = "layout",
-          .meaning = "how it lies in memory",
+          .meaning = "its layout in memory",
           .choices = {"soa", "aos", "aosoa32"},
           .defaults = {"aos"}};
 }

@@ -369,7 +369,7 @@ TEST(CacheGeometryRows, OfASectorComeFromAllLaunchesTogether) {
   EXPECT_EQ(fake.verdict("clock"), Verdict::passed);
 }
 
-/// What a launch leaves behind that took 10 cycles a load, and 100 more.
+/// Writes the stamp of a launch that took 10 cycles a load, and 100 more.
 void walk(FakeMachine& machine, const Chains& chains, const Call& call) {
   Stamp& stamp = machine.device.front();
   stamp.cycles[0] = 0;

@@ -29,7 +29,7 @@ TEST_P(CeilingsOnThisCpu, MeasuresWithTheRightEnds) {
   std::set<std::string> quantities;
   for (const auto& m : record.measurements) {
     quantities.insert(m.quantity);
-    EXPECT_NE(m.provenance, Provenance::modelled) << "nobody knows a CPU's limit";
+    EXPECT_NE(m.provenance, Provenance::modelled) << "a CPU's limit is unknown";
   }
   EXPECT_TRUE(quantities.contains("flops_per_second"));
   EXPECT_TRUE(quantities.contains("flops_per_second_of_one_core"));

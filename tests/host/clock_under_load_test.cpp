@@ -233,7 +233,7 @@ TEST(ClockUnderLoadRange, IsManyTimesTheSizeOfL2AndAddsUp) {
   EXPECT_EQ(small.sum(0, 1), 0U);
 }
 
-/// A host beside it whose every launch takes 40 ms, and what NVML says every 30 ms.
+/// A host beside it whose every launch takes 40 ms, and readings of NVML every 30 ms.
 struct Around {
   double now = 0;
   double rested = -1;

@@ -33,7 +33,7 @@ ControlFlow flow_of(std::string_view body) {
 
 TEST(ControlFlow, OfAStraightLineIsOneBlock) {
   const ControlFlow flow = flow_of("add.u32 %r1, %r1, 1;\nL:\nadd.u32 %r1, %r1, 2;\nret;");
-  ASSERT_EQ(flow.blocks.size(), 1U) << "nobody branches to the label";
+  ASSERT_EQ(flow.blocks.size(), 1U) << "no branch to the label";
   EXPECT_EQ(flow.blocks[0].end, 3U);
   EXPECT_TRUE(flow.blocks[0].ends_threads);
   EXPECT_THAT(flow.post_dominator, ElementsAre(flow.exit()));

@@ -127,26 +127,27 @@ Case probe(const std::string& does, int n = 0, const std::string& data = "a") {
           .params = {{"data", data}, {"does", does}, {"n", std::to_string(n)}}};
 }
 
-struct Told {
+struct Counting {
   std::vector<CaseRecord> records;
   std::string order;
 };
 
-Told count(const std::vector<Case>& cases, FakePasses& source, bool by_benchmark = false) {
+Counting count(const std::vector<Case>& cases, FakePasses& source, bool by_benchmark = false) {
   works = 0;
-  Told told;
+  Counting counting;
   FakeDevice device{Backend::host};
   Cache cache;
-  count_in_batches(cases, Plan{}, device, cache, source, by_benchmark,
-                   {.begin = [&](const Case& which) { told.order += "+" + which.params.at("n"); },
-                    .end =
-                        [&](const CaseRecord& record) {
-                          told.order += "-" + record.which.params.at("n");
-                          told.records.push_back(record);
-                        },
-                    .stop = [] { return false; }});
+  count_in_batches(
+      cases, Plan{}, device, cache, source, by_benchmark,
+      {.begin = [&](const Case& which) { counting.order += "+" + which.params.at("n"); },
+       .end =
+           [&](const CaseRecord& record) {
+             counting.order += "-" + record.which.params.at("n");
+             counting.records.push_back(record);
+           },
+       .stop = [] { return false; }});
   EXPECT_EQ(device.open, 0) << "a case was begun and not ended";
-  return told;
+  return counting;
 }
 
 TEST(CountInBatches, RunsAllCasesInEachPassAndOnceMoreForTheirRecords) {
@@ -210,10 +211,10 @@ TEST(CountInBatches, ChangesItsSetsAsRarelyAsPossible) {
     which.benchmark = "batch_plain";
     return which;
   };
-  const auto told = count({probe("fine", 1), plain(2), probe("fine", 3, "b"), plain(4)}, source,
-                          /*by_benchmark=*/true);
+  const auto counting = count({probe("fine", 1), plain(2), probe("fine", 3, "b"), plain(4)}, source,
+                              /*by_benchmark=*/true);
   EXPECT_EQ(source.changes, 2) << "each set once";
-  EXPECT_EQ(told.records.size(), 4U);
+  EXPECT_EQ(counting.records.size(), 4U);
 }
 
 TEST(CountInBatches, CountsAllThatWasAskedForByName) {

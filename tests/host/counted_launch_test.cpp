@@ -110,13 +110,13 @@ TEST_F(CountedLaunches, KeepsOnlyWhatASecondLaunchCountsAsWell) {
       {.instruction = 2, .space = ptx::Space::shared, .traffic = {}, .wavefronts = 256});
   EXPECT_TRUE(differs(evaluation, first, 0));
   EXPECT_FALSE(differs(evaluation, second, 0));
-  EXPECT_FALSE(differs(evaluation, first, 1));  // a generation that was not asked for
+  EXPECT_FALSE(differs(evaluation, first, 1));  // a generation that was not requested
   keep_what_repeats(first, second);
   EXPECT_THAT(first.accesses, ElementsAre(Key(2)));
   EXPECT_THAT(first.not_counted.at(1),
               HasSubstr("two launches differ: 67088 sectors and 0 wavefronts in 4224 executions"));
   EXPECT_FALSE(differs(evaluation, first, 0));
-  // What both count stays, however wrong; and a second launch that failed says nothing.
+  // What both count stays, however wrong; and a second launch that failed has no counts.
   CountedLaunch wrong = second;
   wrong.accesses[2].wavefronts = 8;
   CountedLaunch same = wrong;

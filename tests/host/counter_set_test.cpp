@@ -72,7 +72,7 @@ class FakeChip final : public MetricCatalogue {
   Names base_metrics_;
 };
 
-// What the set "memory" asks of a chip that has the first choice of everything.
+// Metrics of the set "memory" on a chip that has the first choice of everything.
 Names memory_metrics() {
   Names names;
   for (const auto& quantity : strata::load_counter_set("memory", "test").quantities)

@@ -295,8 +295,8 @@ constexpr LoadPrediction seven_of_two_at_once{.requests = 700'000,
 constexpr LoadPrediction two_at_once{
     .requests = 100'000, .sectors = 400'000, .fetched_sectors = 800'000};
 
-/// Of `sectors` asked of L1: what it had; what was asked of L2 and what that had, and the bytes
-/// that memory gave, in sectors, all as shares.
+/// Of `sectors` requested from L1: hits; requests to L2 and their hits; and bytes from memory, in
+/// sectors, all as shares.
 LoadCounts counts(double l1, double l2, double l2_hits, std::optional<double> memory,
                   double sectors = all_sectors) {
   LoadCounts all{.requests = sectors / 4,
@@ -309,8 +309,8 @@ LoadCounts counts(double l1, double l2, double l2_hits, std::optional<double> me
   if (memory) all.dram_bytes = *memory * sectors * sector_bytes;
   return all;
 }
-/// Of single sectors, two fetched at once: what the half of L2 that was asked had, what memory gave
-/// and what came from behind the other half, as shares. What an H200 counts.
+/// Of single sectors, two fetched at once: hits in the near half of L2, sectors from memory, and
+/// those from behind the far half, as shares, as an H200 counts them.
 LoadCounts of_halves(double near, double memory, double behind_far) {
   LoadCounts all = counts(0, 1, 2 * near - 1, 2 * memory);
   all.far_miss_sectors = 2 * behind_far * all_sectors;
@@ -373,11 +373,11 @@ INSTANTIATE_TEST_SUITE_P(
                   Verdict::failed},
         LevelCase{"L2 hits that memory still fed", ServedBy::l2, plain, counts(0, 1, 1, .1),
                   Verdict::failed},
-        LevelCase{"others who read memory beside a short walk", ServedBy::l2, plain,
+        LevelCase{"others that read memory beside a short walk", ServedBy::l2, plain,
                   counts(0, 1, 1, 3.2, 400), Verdict::passed},
         LevelCase{"more than others ever read", ServedBy::l2, plain, counts(0, 1, 1, 5.2, 400),
                   Verdict::failed},
-        LevelCase{"others who read memory beside the launch without work", ServedBy::l2, plain,
+        LevelCase{"others that read memory beside the launch without work", ServedBy::l2, plain,
                   counts(0, 1, 1, -3.2, 400), Verdict::passed},
         LevelCase{"DRAM left in L2 of such a chip", ServedBy::dram, plain, counts(0, 1, .25, {}),
                   Verdict::failed},
@@ -398,7 +398,7 @@ INSTANTIATE_TEST_SUITE_P(
                   counts(0, 1, 0, .5), Verdict::failed},
         LevelCase{"a few of them beside a short walk", ServedBy::dram, plain,
                   counts(0, 1, 0, .98, 400), Verdict::failed},
-        LevelCase{"others who read memory beside a short walk in memory", ServedBy::dram, plain,
+        LevelCase{"others that read memory beside a short walk in memory", ServedBy::dram, plain,
                   counts(0, 1, 0, 4.2, 400), Verdict::passed},
         LevelCase{"a pattern that hits L1 by itself", ServedBy::l2, seven,
                   counts(6. / 7, 1. / 7, 1. / 7, 0), Verdict::passed},
@@ -464,7 +464,7 @@ INSTANTIATE_TEST_SUITE_P(
         FoundCase{"near and far L2", of_halves(.5, 0, 0), Verdict::unverified, "several levels"},
         FoundCase{"far L2 and near memory", of_halves(0, .5, 0), Verdict::unverified,
                   "the far half of L2 held part of it"},
-        FoundCase{"the same beside others who read memory", of_halves(0, 1, .1),
+        FoundCase{"the same beside others that read memory", of_halves(0, 1, .1),
                   Verdict::unverified, "memory behind the far half of L2 served 10.00 %"},
         FoundCase{"memory of both", of_halves(0, 1, .49), Verdict::passed,
                   "memory behind the far half of L2 served 49.00 %"},

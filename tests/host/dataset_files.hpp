@@ -47,17 +47,17 @@ class DatasetFiles : public testing::Test {
     sign(bytes);
     return file_of(bytes);
   }
-  /// What `read` says of a file that it refuses: one line that begins with its name.
+  /// The message of `read` for a file that it refuses: one line that begins with its name.
   template <class Read>
   static std::string refusal_of(const Read& read, const path& file) {
     try {
       (void)read(file);
     } catch (const UsageError& error) {
-      std::string said = error.what();
-      EXPECT_THAT(said, testing::StartsWith(file.string()));
-      EXPECT_THAT(said, testing::AllOf(testing::HasSubstr("; expected "),
-                                       testing::Not(testing::HasSubstr("\n"))));
-      return said;
+      std::string message = error.what();
+      EXPECT_THAT(message, testing::StartsWith(file.string()));
+      EXPECT_THAT(message, testing::AllOf(testing::HasSubstr("; expected "),
+                                          testing::Not(testing::HasSubstr("\n"))));
+      return message;
     }
     ADD_FAILURE() << file << " was not refused";
     return "";

@@ -1,4 +1,4 @@
-// What a user may ask for, and what comes of it.
+// Device requests of a user and their results.
 #include "harness/case/error.hpp"
 #include "harness/record/device.hpp"
 

@@ -174,7 +174,7 @@ TEST(EngineOrder, FindsALaunchThatWritesNothing) {
 TEST(EngineOrder, FindsALaunchThatStopsWritingWhatItWroteBefore) {
   Bench bench;
   bench.experiment.slopes = {bench.slope()};
-  // Right for each launch: only its absence tells the third and fourth launch from the others.
+  // Right for each launch: only its absence distinguishes the third and fourth launch.
   bench.experiment.slopes[0].launch = [&](const Call& call) {
     bench.silent = bench.salts.size() >= 2;
     bench.salts.push_back(call.salt);
@@ -241,7 +241,7 @@ TEST(EngineOrder, OfASingleLaunchIsTheSame) {
   const Launched seen = launch_once(bench.machine, slope, call, tally);
   EXPECT_EQ(bench.machine.calls, "prepare evict poison time launch:7 verify");
   EXPECT_THAT(seen.cells, ElementsAre(4, 5));
-  EXPECT_EQ(seen.length.work, 9) << "what it says that it did";
+  EXPECT_EQ(seen.length.work, 9) << "the reported work";
   EXPECT_EQ(seen.stamps.size(), 1U);
   EXPECT_NEAR(seen.seconds, 3e-6 + 210 / hertz, 1e-15);
   EXPECT_EQ(tally.checked, 1U);
@@ -268,12 +268,12 @@ TEST(EngineLengths, FollowFromTwoTrials) {
   };
   EXPECT_EQ(lengths_by_trial(1e-3, 3)(slow).full.rounds, 10U) << "however long a round takes";
   trials.clear();
-  double asked = 0;
+  double requested_seconds = 0;
   const Lengths sized = size_by_trials(run, 4, [&](double seconds) {
-    asked = seconds;
+    requested_seconds = seconds;
     return seconds == 0 ? 1000U : 400U;
   });
-  EXPECT_NEAR(asked, 2e-6, 1e-12);
+  EXPECT_NEAR(requested_seconds, 2e-6, 1e-12);
   EXPECT_EQ(sized.full.rounds, 400U);
   EXPECT_EQ(sized.brief.rounds, 80U);
   EXPECT_EQ(sized.full.work, 400);
@@ -833,7 +833,7 @@ TEST(EngineGates, DoNotJudgeAClockThatEachLaunchConvertsByItself) {
 
 TEST(EngineGates, HoldTheKernelsClockAgainstTheDriversWhereItReportsOne) {
   const Sample sample{.slopes = {{.inside = {.hertz = hertz}}}, .numbers = {}};
-  const auto told = [&](const Experiment& experiment, std::optional<double> reported) {
+  const auto record_of = [&](const Experiment& experiment, std::optional<double> reported) {
     FakeSession fake;
     fake.device.clock = reported;
     report(fake.session, cuda_timers, experiment, Collection<Sample>{.kept = {sample}});
@@ -845,24 +845,24 @@ TEST(EngineGates, HoldTheKernelsClockAgainstTheDriversWhereItReportsOne) {
   };
   Experiment experiment;
   experiment.slopes.resize(1);
-  const CaseRecord agrees = told(experiment, 1.01 * hertz);
+  const CaseRecord agrees = record_of(experiment, 1.01 * hertz);
   EXPECT_EQ(verdict(agrees), Verdict::passed);
   EXPECT_EQ(agrees.facts.at("driver_clock_hz"), Fact{1.01 * hertz});
-  const CaseRecord differs = told(experiment, 1.05 * hertz);
+  const CaseRecord differs = record_of(experiment, 1.05 * hertz);
   EXPECT_EQ(verdict(differs), Verdict::unverified);
   ASSERT_FALSE(differs.measurements.empty());
   EXPECT_TRUE(differs.is_valid(differs.measurements.front()));
   EXPECT_THAT(differs.reasons(differs.measurements.front()), HasSubstr("driver_clock: "));
   for (const std::optional<double> nothing : {std::optional<double>{}, std::optional{0.0}}) {
-    const CaseRecord silent = told(experiment, nothing);
+    const CaseRecord silent = record_of(experiment, nothing);
     EXPECT_EQ(verdict(silent), std::nullopt);
     EXPECT_EQ(silent.facts.count("driver_clock_hz"), 0U);
   }
   // What a benchmark saw while its kernel ran goes before.
   experiment.reported_hertz = [] { return std::optional{1.1 * hertz}; };
-  EXPECT_EQ(verdict(told(experiment, hertz)), Verdict::unverified);
+  EXPECT_EQ(verdict(record_of(experiment, hertz)), Verdict::unverified);
   experiment.has_clock = false;
-  EXPECT_EQ(verdict(told(experiment, hertz)), std::nullopt);
+  EXPECT_EQ(verdict(record_of(experiment, hertz)), std::nullopt);
 }
 
 TEST(EngineGates, SayThatHostTimesMayNotRepeat) {

@@ -1,4 +1,4 @@
-// A machine without a device: it logs what the engine asks of it, in order, and returns the times
+// A machine without a device: it logs the calls of the engine, in order, and returns the times
 // and stamps that a test gives it.
 #pragma once
 
@@ -78,7 +78,7 @@ class FakeMachine final : public Machine {
 
   std::string calls;          ///< in order, separated by blanks
   std::string broken;         ///< the step that throws
-  std::vector<Stamp> device;  ///< what launches write; it lands when the engine asks for it
+  std::vector<Stamp> device;  ///< what launches write; it lands when the engine fetches it
   double seconds = 0;         ///< that the next launch takes
   TimerNames timers = cuda_timers;
   std::span<const std::byte> touched;

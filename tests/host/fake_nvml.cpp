@@ -1,4 +1,4 @@
-// Stands in for libnvidia-ml.so.1: two GPUs and a slice of a third, whose readings tell them apart.
+// Replaces libnvidia-ml.so.1: two GPUs and a slice of a third, each with readings of its own.
 // With FAKE_NVML_BARE it is an old one: first versions of the functions, and only a few of them.
 #include "fake_nvml.hpp"
 

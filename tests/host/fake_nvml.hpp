@@ -1,4 +1,4 @@
-// What a test and the library that stands in for libnvidia-ml.so.1 share.
+// Shared by a test and its fake libnvidia-ml.so.1.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ struct FakeNvmlSettings {
                                    "MIG-33333333-3333-3333-3333-333333333333"};
   int by_uuid = success;   ///< of nvmlDeviceGetHandleByUUID
   int hidden = -1;         ///< an index that this process may not open
-  int readings = success;  ///< of everything that is asked of a device
+  int readings = success;  ///< of every query of a device
   int field = success;     ///< of one value of nvmlDeviceGetFieldValues
   unsigned long long throttle = 0;
   int starts = 0;

@@ -65,6 +65,80 @@ TEST(FirstNumbers, PreferTheSearchOverShapesToTheHighestListedShape) {
                                       "DRAM bandwidth, reading                   4.00 TB/s"}));
 }
 
+RunContext context_of_a_gpu() {
+  RunContext context;
+  context.backend = Backend::cuda;
+  context.device.facts = {{"l2_bytes", std::int64_t{50 << 20}}};
+  return context;
+}
+
+TEST(FirstNumbers, TakeListedShapesWhereNoSearchIsValid) {
+  CaseRecord search = read_of("peak_bandwidth", "l2", 8e12);
+  search.gates = {{"clock", Verdict::failed, "moved"}};
+  EXPECT_EQ(first_numbers(context_of_a_gpu(), {search, read_of("bandwidth", "l2", 9e12)}),
+            (std::vector<std::string>{"L2 bandwidth, reading                     9.00 TB/s"}));
+}
+
+CaseRecord copies_of(const std::string& method, const std::string& cluster, double rate) {
+  CaseRecord record = read_of("async_copy", "", rate);
+  record.which.params = {{"residency", "l2"}, {"method", method}, {"cluster", cluster}};
+  return record;
+}
+
+TEST(FirstNumbers, TakeAHigherRateOfCopiesThatCannotHitL1) {
+  CaseRecord stream = read_of("bandwidth", "l2", 8e12);
+  stream.measurements.front().samples = {7.9e12, 8e12, 8.2e12};
+  const std::string listed{"L2 bandwidth, reading                     8.00 TB/s"};
+  const auto with = [&stream](const CaseRecord& other) {
+    return first_numbers(context_of_a_gpu(), {stream, other}).front();
+  };
+  EXPECT_EQ(with(copies_of("bulk", "1", 8.3e12)),
+            "L2 bandwidth, reading                     8.30 TB/s  by async_copy");
+  EXPECT_EQ(with(copies_of("bulk", "1", 8.1e12)), listed);  // within the interval
+  EXPECT_EQ(with(copies_of("bulk", "2", 9e12)), listed);
+  EXPECT_EQ(with(copies_of("registers", "1", 9e12)), listed);
+  EXPECT_EQ(first_numbers(context_of_a_gpu(), {stream, copies_of("tensor", "1", 9e12),
+                                               read_of("peak_bandwidth", "l2", 8.5e12)}),
+            (std::vector<std::string>{"L2 bandwidth, reading                     8.50 TB/s"}));
+}
+
+TEST(FirstNumbers, TakeAHigherRateOfLoadsOnlyIfCountersProveItsLevel) {
+  const auto with = [](double l1, double l2) {
+    CaseRecord loads = read_of("layout_read", "", 9e12);
+    loads.which.params = {{"residency", "l2"}};
+    loads.measurements.front().quantity = "useful_bandwidth";
+    const auto count = [&loads](const char* share, double value) {
+      loads.measurements.push_back({share, "1", Provenance::counted, "cupti_net", {value}});
+    };
+    count("l1_hit_share", l1);
+    if (l2 > 0) count("l2_hit_share", l2);
+    return first_numbers(context_of_a_gpu(), {read_of("bandwidth", "l2", 8e12), loads}).front();
+  };
+  const std::string listed{"L2 bandwidth, reading                     8.00 TB/s"};
+  EXPECT_EQ(with(0.005, 0.995),
+            "L2 bandwidth, reading                     9.00 TB/s  by layout_read");
+  EXPECT_EQ(with(0.02, 0.995), listed);
+  EXPECT_EQ(with(0.005, 0.98), listed);
+  EXPECT_EQ(with(0.005, 0), listed);  // not counted
+}
+
+CaseRecord chase_in_l2(const std::string& cores, double cycles) {
+  CaseRecord record = chase_of(1 << 20, cycles);
+  record.which.backend = Backend::cuda;
+  record.which.params["space"] = "global_cg";
+  record.which.params["cores"] = cores;
+  record.measurements.front().unit = "cycle";
+  return record;
+}
+
+TEST(FirstNumbers, TakeTheLatencyOfL2OverAllSms) {
+  EXPECT_EQ(
+      first_numbers(context_of_a_gpu(), {chase_in_l2("one", 250), chase_in_l2("several", 280)}),
+      (std::vector<std::string>{"L2 latency                             280.0 cycles"}));
+  EXPECT_EQ(first_numbers(context_of_a_gpu(), {chase_in_l2("one", 250)}),
+            (std::vector<std::string>{"L2 latency                    250.0 cycles (100 ns)"}));
+}
+
 TEST(FirstNumbers, AreNoneWithoutMeasurements) {
   EXPECT_TRUE(first_numbers(context_of_a_cpu(), {}).empty());
 }

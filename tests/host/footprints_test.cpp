@@ -1,4 +1,4 @@
-// Footprints of a CPU's levels, from trees of files that stand for machines.
+// Footprints of a CPU's levels, from trees of files that describe machines.
 #include "harness/cpu/footprints.hpp"
 
 #include "harness/case/error.hpp"
@@ -39,7 +39,7 @@ std::function<std::string(int)> in_groups_of(int size) {
   };
 }
 
-struct Machine {
+struct FakeCpu {
   int cpus = 2;
   CacheFiles l1{48, each_own()};
   CacheFiles l2{1024, each_own()};
@@ -79,13 +79,13 @@ std::string reason(const std::function<void()>& work) {
   }
   return "not skipped";
 }
-std::string reason_of(HostLevel level, const Machine& machine) {
+std::string reason_of(HostLevel level, const FakeCpu& machine) {
   return reason([&] { (void)own_footprint(level, machine.facts()); });
 }
-std::uint64_t best(HostLevel level, const Machine& machine) {
+std::uint64_t best(HostLevel level, const FakeCpu& machine) {
   return own_footprint(level, machine.facts()).best;
 }
-std::uint64_t best_in_all(const Machine& machine) {
+std::uint64_t best_in_all(const FakeCpu& machine) {
   return best(HostLevel::dram, machine) * static_cast<std::uint64_t>(machine.cpus);
 }
 
@@ -94,7 +94,7 @@ TEST(OwnFootprint, IsHalfOfWhatACoreOwnsOfASmallCache) {
   EXPECT_EQ(best(HostLevel::l2, {}), 512 * kibi);
   EXPECT_EQ(best(HostLevel::l3, {}), 4 * mebi);
   // 2 threads of each core.
-  const Machine threads{.cpus = 4, .l1 = {48, in_groups_of(2)}, .l2 = {1024, in_groups_of(2)}};
+  const FakeCpu threads{.cpus = 4, .l1 = {48, in_groups_of(2)}, .l2 = {1024, in_groups_of(2)}};
   EXPECT_EQ(best(HostLevel::l1, threads), 12 * kibi);
   EXPECT_EQ(best(HostLevel::l2, threads), 256 * kibi);
 }
@@ -109,20 +109,20 @@ TEST(OwnFootprint, ExceedsL2InASmallL3) {
 TEST(OwnFootprint, OfMemoryExceedsTheSumOfTheLastCaches) {
   EXPECT_GT(best_in_all({.l3 = {4 * kibi, in_groups_of(2)}}), 16 * mebi);
   EXPECT_GT(best_in_all({}), 128 * mebi);
-  const Machine two{.l3 = {16 * kibi, each_own()}};
+  const FakeCpu two{.l3 = {16 * kibi, each_own()}};
   EXPECT_EQ(best(HostLevel::l3, two), 4 * mebi);
   EXPECT_GT(best_in_all(two), 128 * mebi);
 }
 
 TEST(OwnFootprint, WithoutL3IsThatOfL2) {
-  const Machine without{.l3 = {0, nullptr}};
+  const FakeCpu without{.l3 = {0, nullptr}};
   EXPECT_EQ(reason_of(HostLevel::l3, without), "the system does not report l3_bytes");
   EXPECT_GT(best_in_all(without), 8 * mebi);
   EXPECT_LT(best_in_all(without), 16 * mebi);
 }
 
 /// 96 cores of 2 threads, 8 cores to an L3.
-Machine many_l3s() {
+FakeCpu many_l3s() {
   const auto threads = [](int cpu) { return fmt::format("{},{}", cpu % 96, cpu % 96 + 96); };
   const auto complex = [](int cpu) {
     const int first = cpu % 96 / 8 * 8;
@@ -146,13 +146,13 @@ TEST(OwnFootprint, CountsTheL3sOfALargeMachine) {
 
 TEST(OwnFootprint, OverwhelmsTheL3ThatTheFewestCoresShare) {
   // CPU 2 is alone on the second L3.
-  const Machine uneven{.cpus = 3, .l3 = {16 * kibi, in_groups_of(2)}};
+  const FakeCpu uneven{.cpus = 3, .l3 = {16 * kibi, in_groups_of(2)}};
   EXPECT_GT(best(HostLevel::dram, uneven), 64 * mebi);
   EXPECT_LE(2 * best(HostLevel::l3, uneven), 16 * mebi);
 }
 
 TEST(OwnFootprint, ExceedsAnL2ThatFourCoresShare) {
-  const Machine clusters{
+  const FakeCpu clusters{
       .cpus = 8, .l2 = {2048, in_groups_of(4)}, .l3 = {30 * kibi, in_groups_of(8)}};
   EXPECT_EQ(best(HostLevel::l2, clusters), 256 * kibi);
   EXPECT_GT(best(HostLevel::l3, clusters), 2 * mebi);
@@ -160,7 +160,7 @@ TEST(OwnFootprint, ExceedsAnL2ThatFourCoresShare) {
 }
 
 TEST(OwnFootprint, TakesAnL3OfUnknownSharingAsOneForAll) {
-  const Machine unknown{
+  const FakeCpu unknown{
       .cpus = 4, .l1 = {48, nullptr}, .l2 = {512, nullptr}, .l3 = {8 * kibi, nullptr}};
   EXPECT_EQ(best(HostLevel::l2, unknown), 256 * kibi);
   EXPECT_EQ(best(HostLevel::l3, unknown), mebi);
@@ -168,20 +168,20 @@ TEST(OwnFootprint, TakesAnL3OfUnknownSharingAsOneForAll) {
 }
 
 TEST(OwnFootprint, IsSkippedWhereMemoryIsTooSmall) {
-  const Machine poor{.l3 = {300 * kibi, in_groups_of(2)}, .memory_mebibytes = 1024};
+  const FakeCpu poor{.l3 = {300 * kibi, in_groups_of(2)}, .memory_mebibytes = 1024};
   EXPECT_EQ(reason_of(HostLevel::dram, poor), "too little memory for 4 times the cache");
   EXPECT_EQ(reason_of(HostLevel::l3, poor), "not skipped");
 }
 
 TEST(CommonFootprint, IsSeenByEveryCore) {
-  const CpuFacts cpu = Machine{}.facts();
+  const CpuFacts cpu = FakeCpu{}.facts();
   EXPECT_EQ(common_footprint(HostLevel::l2, cpu).best, 512 * kibi);
   EXPECT_EQ(common_footprint(HostLevel::l3, cpu).best, 8 * mebi);
   const Footprint memory = common_footprint(HostLevel::dram, cpu);
   EXPECT_GT(memory.least, 128 * mebi);
   EXPECT_EQ(memory.best, 2 * memory.least);
   // A core's part must exceed a cache that it shares.
-  const Machine clusters{
+  const FakeCpu clusters{
       .cpus = 8, .l2 = {2048, in_groups_of(4)}, .l3 = {30 * kibi, in_groups_of(8)}};
   EXPECT_EQ(common_footprint(HostLevel::l3, clusters.facts()).best, 8 * mebi);
   EXPECT_THAT(reason([] { (void)common_footprint(HostLevel::l3, many_l3s().facts()); }),

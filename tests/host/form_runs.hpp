@@ -1,5 +1,5 @@
-// Runs forms of a kernel on the host, for tests of each: what a launch leaves behind, and what it
-// asks for.
+// Runs forms of a kernel on the host, for tests of each: the memory after a launch, and its
+// requests.
 #pragma once
 
 #include "harness/record/device.hpp"

@@ -81,7 +81,7 @@ TEST(FstatObservation, IsRefusedInOneLine) {
                 for (Antenna& one : o.antennas)
                   one.b = 2 * one.a;
               }),
-              HasSubstr("polarisations of stack 0 cannot be told apart"));
+              HasSubstr("polarisations of stack 0 cannot be distinguished"));
 }
 
 /// LALSuite's sum over a window, in its own form and as wide as the compiler has.
@@ -306,7 +306,8 @@ TEST(FstatTerm, IsThePolynomialOfItsWindow) {
     const float inside = kappa_of(kappa);
     EXPECT_NEAR(std::abs(value - exactly(bins, inside)), 0, 5e-7) << kappa;
   }
-  EXPECT_NE(parts[3][coefficients - 1], 0) << "what a coefficient less leaves is near the bound";
+  EXPECT_NE(parts[3][coefficients - 1], 0)
+      << "the error with one coefficient less is near the bound";
   EXPECT_EQ(parts[3][coefficients], 0) << "filled up";
 }
 

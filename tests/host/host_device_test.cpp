@@ -1,4 +1,4 @@
-// The CPU as a device, and what it stands on: pinning, thread teams, eviction, folder names.
+// The CPU as a device and its parts: pinning, thread teams, eviction, folder names.
 #include "harness/cpu/host_machine.hpp"
 #include "harness/cpu/thread_team.hpp"
 #include "harness/cpu/topology.hpp"
@@ -228,7 +228,7 @@ TEST(HostEviction, ReadsFourTimesTheCache) {
   const HostEviction eviction{std::size_t{4} << 20U};
   EXPECT_EQ(eviction.bytes(), std::size_t{16} << 20U);
   eviction.evict();
-  EXPECT_GE(HostEviction{1}.bytes(), std::size_t{1} << 20U) << "some machines do not tell";
+  EXPECT_GE(HostEviction{1}.bytes(), std::size_t{1} << 20U) << "some machines do not report caches";
 }
 
 TEST(Slug, IsLowerCaseWordsJoinedByHyphens) {

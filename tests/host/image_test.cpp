@@ -72,7 +72,7 @@ TEST(Rotations, OfNothingAndOfAQuarterAreExact) {
   }
 }
 
-/// Each place is the nearest to the exact one, but for what 16 bits of a fraction cannot tell.
+/// Each place is the nearest to the exact one, within the resolution of a fraction of 16 bits.
 void expect_near(const Image& image, std::uint32_t degrees, bool back, std::uint32_t step) {
   const Rotation rotation = rotation_by(image, degrees, back);
   const double angle = (back ? -1.0 : 1.0) * degrees * std::numbers::pi / 180;

@@ -35,7 +35,7 @@ class Inputs : public testing::Test {
     std::ofstream{folder_.path() / name, std::ios::binary} << text;
     return (folder_.path() / name).string();
   }
-  /// A tool of PATH. Its first lines tell what it was called with.
+  /// A tool of PATH. Its first lines record its arguments.
   void install(const std::string& name, std::string_view script) {
     fs::create_directories(folder_.path() / "bin");
     const std::string file =

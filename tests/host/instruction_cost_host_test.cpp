@@ -1,4 +1,4 @@
-// Instructions of this CPU: the loops do what their types say, and chains prove their length.
+// Instructions of this CPU: the loops do what their types declare, and chains prove their length.
 #include "harness/record/device.hpp"
 #include "harness/run/case_runner.hpp"
 #include "micro/compute/instruction_cost.hpp"

@@ -22,16 +22,16 @@ constexpr std::uint64_t some_rounds = 7;
 TEST(IssueMixGroups, HaveOnePartnerEachAndItsAnswerGoesIntoBothChains) {
   for (const auto& [name, size] : group_sizes.all) {
     std::multiset<int> taken;
-    unsigned asked = 0;
+    unsigned partners = 0;
     for (unsigned p = 0; p < body; ++p) {
-      if (asks_behind(p, size)) ++asked;
+      if (asks_behind(p, size)) ++partners;
       if (const int group = answer_at(p, size); group >= 0) {
         taken.insert(group);
         EXPECT_EQ((p + body - static_cast<unsigned>(group) * size) % body / chains, needed / chains)
             << size;
       }
     }
-    EXPECT_EQ(asked, body / size);
+    EXPECT_EQ(partners, body / size);
     for (unsigned group = 0; group < body / size; ++group)
       EXPECT_EQ(taken.count(static_cast<int>(group)), chains) << size;
     EXPECT_EQ(body % (chains * size), 0U);
@@ -71,14 +71,14 @@ TEST_P(EachPartner, LeavesChainsThatDifferByLaneAndStayFinite) {
 TEST_P(EachPartner, ShowsInWhatTheChainsComeTo) {
   const Ends with = expected_ends(GetParam(), 12, true, some_rounds);
   const Ends without = expected_ends(GetParam(), 12, false, some_rounds);
-  // Every word that shared_load finds is the addend that stands there without it.
+  // Every word that shared_load finds is the addend of the case without it.
   const bool same = GetParam() == Partner::none || GetParam() == Partner::shared_load;
   EXPECT_EQ(with == without, same);
 }
 
 TEST_P(EachPartner, StaysNearWhereItWasForAsLongAsAnyLaunch) {
-  for (const bool asked : {true, false}) {
-    for (const auto& chain : expected_ends(GetParam(), 4, asked, 100'001)) {
+  for (const bool has_partners : {true, false}) {
+    for (const auto& chain : expected_ends(GetParam(), 4, has_partners, 100'001)) {
       for (const float x : chain)
         EXPECT_LT(std::abs(x), 64);
     }
@@ -171,8 +171,8 @@ TEST(IssueMixGates, CompareTheTimersOfTheGroups) {
 TEST(IssueMixGates, VerifyTheEndsOfBothSlopes) {
   std::vector<std::uint64_t> ends(chains * warp_lanes);
   const Experiment experiment = describe(Partner::integer_add, 12, gpu(), ends);
-  const auto differ_after = [&](std::size_t slope, bool asked) {
-    const Ends wanted = expected_ends(Partner::integer_add, 12, asked, some_rounds);
+  const auto differ_after = [&](std::size_t slope, bool has_partners) {
+    const Ends wanted = expected_ends(Partner::integer_add, 12, has_partners, some_rounds);
     for (std::size_t i = 0; i < ends.size(); ++i)
       ends[i] = operations::bits(wanted[i / warp_lanes][i % operations::distinct_lanes]);
     Tally tally;

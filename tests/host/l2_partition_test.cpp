@@ -64,7 +64,7 @@ TEST(L2Split, FindsTwoSidesAndWhichIsNear) {
 
 TEST(L2Split, HoldsWhereOneSideHasFewSms) {
   Matrix m = chip(120, 20);
-  m.rows = 8;  // of which SMs 3 to 5 stand on the other side
+  m.rows = 8;  // of which SMs 3 to 5 are on the other side
   m.cells.resize(m.rows * m.columns);
   const Split found = split(m);
   ASSERT_TRUE(found.two);

@@ -113,7 +113,7 @@ TEST_F(DatasetFile, IsRefusedWhenMostOfItIsAHole) {
   const path file = file_of(bytes_of(good_));
   std::filesystem::resize_file(file, std::uintmax_t{1} << 40);
   EXPECT_THAT(refusal(file), AllOf(HasSubstr("has 1099511627776 bytes"), HasSubstr("extra bytes")));
-  // As long as its header says: 2^17 systems of 3 bodies of 7 floats.
+  // As long as its header requires: 2^17 systems of 3 bodies of 7 floats.
   std::filesystem::resize_file(with_word(16, 1U << 17U),
                                header_bytes + (std::uintmax_t{3 * 7 * sizeof(float)} << 17));
   EXPECT_THAT(refusal(file), HasSubstr("checksum"));
@@ -172,7 +172,7 @@ TEST_F(DatasetFile, ReplacesNothingUnlessAsked) {
   EXPECT_EQ(read_dataset(good_), dataset());
   write_dataset(good_, other, Existing::replace);
   EXPECT_EQ(read_dataset(good_), other);
-  // Nor a folder, a device or a link, even when asked.
+  // Nor a folder, a device or a link, even if requested.
   std::filesystem::create_symlink(good_, folder_.path() / "link");
   for (const path& file : {folder_.path(), path{"/dev/null"}, folder_.path() / "link"})
     EXPECT_THROW(write_dataset(file, other, Existing::replace), UsageError);

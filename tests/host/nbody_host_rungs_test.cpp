@@ -119,7 +119,7 @@ TEST_P(RungOnThisCpu, DoesTheSameWithMoreThreadsThanBodies) {
   }
 }
 
-/// A kernel that computes something else than it is asked.
+/// A kernel with a fault.
 using Fault = std::function<HostKernel(const HostKernel&, const std::string& layout)>;
 
 Gate judged_with(const Fault& fault, const Rung& rung, const JudgedBodies& sample, bool moves) {
@@ -144,7 +144,7 @@ HostKernel without_tail(const HostKernel& sound, const std::string& /*layout*/) 
   }};
 }
 
-/// A body in the middle pulls nobody.
+/// A body in the middle attracts no other.
 HostKernel without_a_mass(const HostKernel& sound, const std::string& layout) {
   return {.run = [sound, layout](std::span<const Step> steps, ThreadTeam& threads) {
     for (Step step : steps) {

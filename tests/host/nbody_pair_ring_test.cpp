@@ -1,4 +1,4 @@
-// Who meets whom in rung pair_once: each pair once, whichever warp does it.
+// Pairs of rung pair_once: each pair once, in any warp.
 #include "nbody/gravity/pair_ring.hpp"
 
 #include <gtest/gtest.h>

@@ -385,7 +385,7 @@ struct System {
     if (!rows(a, b)) std::swap(a, b);
     return is_far(apart(spheres[a], spheres[b], centre_of(a)), ratio, softening, length);
   }
-  /// Whether all groups of a tile are far from a group, asked of the tile alone.
+  /// Whether all groups of a tile are far from a group, by the tile alone.
   [[nodiscard]] bool far_from_tile(std::size_t tile, std::size_t group) const {
     const std::size_t first = tile * groups_of_tile;
     const Sphere& centre = centre_of(first);

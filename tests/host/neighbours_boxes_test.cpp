@@ -1,5 +1,5 @@
-// Boxes that are made for the agents: each agent is in one, whoever is within reach is in one that
-// is asked, and threads that have no agent are as many as predicted.
+// Boxes that are made for the agents: each agent is in one, all agents within reach are in tested
+// ones, and as many threads as predicted have no agent.
 #include "nbody/neighbours/boxes.hpp"
 #include "tests/host/neighbours_threads.hpp"
 
@@ -12,11 +12,11 @@
 namespace strata::neighbours {
 namespace {
 
-/// Agents in the order of their boxes, of each box whom it asks, and what its threads say.
+/// Agents in the order of their boxes, and the ranges of agents that each box tests.
 struct Divided {
   std::vector<Standing> agents;
-  std::vector<Slab> boxes;  ///< without from and to, where `asked` names boxes
-  std::vector<std::vector<Slab>> asked;
+  std::vector<Slab> boxes;  ///< without from and to, where `tested` names boxes
+  std::vector<std::vector<Slab>> tested;
   std::uint64_t bytes = 0;
 
   Divided(const std::string& rung, const Problem& problem, const KernelStep& step) {
@@ -26,41 +26,41 @@ struct Divided {
     if (rung == "slabs") boxes = sorted_slabs(agents, world);
     if (rung == "split_slabs") boxes = divided_slabs(agents, world);
     for (const Slab& one : boxes)
-      asked.push_back({{.first = one.from, .count = one.to - one.from}});
+      tested.push_back({{.first = one.from, .count = one.to - one.from}});
     bytes = boxes.size() * sizeof(Slab);
     if (!boxes.empty()) return;
     const std::vector<Box> all = boxes_of(agents, world);
     const float limit = rung == "boxes" ? static_cast<float>(world.reach * world.reach) : 0;
     for (const Box& one : all) {
       boxes.push_back({.first = one.first, .count = one.count});
-      asked.emplace_back();
+      tested.emplace_back();
       for (const Box& other : all) {
         if (are_near(one, other, limit))
-          asked.back().push_back({.first = other.first, .count = other.count});
+          tested.back().push_back({.first = other.first, .count = other.count});
       }
     }
     bytes = all.size() * sizeof(Box);
   }
 
-  /// What the block of a box does, thread by thread; and what all threads say.
+  /// The work of the block of a box, thread by thread. Returns the tests of each thread.
   template <Kind kind>
   std::vector<std::uint32_t> take(KernelStep step) const {
-    std::vector<std::uint32_t> said(boxes.size() * box_size, nobody - 1);
+    std::vector<std::uint32_t> thread_tests(boxes.size() * box_size, nobody - 1);
     step.tests = nullptr;
     for (std::size_t b = 0; b < boxes.size(); ++b) {
       for (std::uint32_t thread = 0; thread < boxes[b].count; ++thread) {
         const Standing mine = agents[boxes[b].first + thread];
         Gathering<kind> found{step, mine.id};
-        said[b * box_size + thread] = 0;
-        for (const Slab& other : asked[b]) {
+        thread_tests[b * box_size + thread] = 0;
+        for (const Slab& other : tested[b]) {
           for (std::uint32_t at = other.first; at < other.first + other.count; ++at)
             test(mine.place, agents[at].place, agents[at].id, found);
-          said[b * box_size + thread] += other.count;
+          thread_tests[b * box_size + thread] += other.count;
         }
         found.end(step);
       }
     }
-    return said;
+    return thread_tests;
   }
   std::vector<std::uint32_t> take(Kind kind, const KernelStep& step) const {
     return kind == Kind::boids     ? take<Kind::boids>(step)
@@ -71,7 +71,7 @@ struct Divided {
 
 class BoxesOfAgents : public testing::TestWithParam<const char*> {};
 
-/// The sets that every rung is asked, and some that have many boxes.
+/// The sets of every rung, and some that have many boxes.
 std::vector<Set> sets_for_boxes() {
   std::vector<Set> sets = all_sets();
   for (const Kind kind : {Kind::boids, Kind::circles, Kind::list}) {
@@ -85,24 +85,24 @@ std::vector<Set> sets_for_boxes() {
 
 TEST_P(BoxesOfAgents, FindWhatDoublePrecisionFindsAndLeaveAsManyThreadsIdleAsPredicted) {
   const std::string rung = GetParam();
-  const Rung& told = rung_named("neighbours_" + rung);
+  const Rung& declared = rung_named("neighbours_" + rung);
   for (const Set& set : sets_for_boxes()) {
     SCOPED_TRACE(set.name);
     Memory memory{set.problem, set.right.agents, list_room(longest_list(set.right.neighbours))};
     const KernelStep step = memory.step();
     const Divided divided{rung, set.problem, step};
-    const std::vector<std::uint32_t> said = divided.take(set.problem.kind, step);
+    const std::vector<std::uint32_t> thread_tests = divided.take(set.problem.kind, step);
     Verification seen;
     verify_step(seen, set.problem, set.right, memory.outcome(), 0, 2);
-    EXPECT_TRUE(seen.wrong == 0 || !told.exact) << seen.wrong;
+    EXPECT_TRUE(seen.wrong == 0 || !declared.exact) << seen.wrong;
 
     const Predicted predicted =
-        told.predicted_tests(set.problem, seen.places_before_each_step(), {});
-    const IdleThreads idle = idle_of(said, nobody - 1);
+        declared.predicted_tests(set.problem, seen.places_before_each_step(), {});
+    const IdleThreads idle = idle_of(thread_tests, nobody - 1);
     EXPECT_EQ(idle, predicted.idle);
-    EXPECT_EQ(said.size() - idle.all, set.problem.agents);
+    EXPECT_EQ(thread_tests.size() - idle.all, set.problem.agents);
     EXPECT_EQ(divided.bytes, predicted.structure_bytes);
-    std::vector<std::uint32_t> tests = said;
+    std::vector<std::uint32_t> tests = thread_tests;
     std::ranges::replace(tests, nobody - 1, 0U);
     const auto made = static_cast<double>(std::accumulate(tests.begin(), tests.end(), 0ULL));
     EXPECT_NEAR(made, predicted.tests, 0.01 * predicted.tests);
@@ -170,9 +170,9 @@ TEST(BoxesOfAgents, MissNeighboursWhereTheyAskOnlyWhatTouches) {
 }
 
 TEST(IdleThreads, AreActiveInWarpsWithAThreadThatIsNot) {
-  std::vector<std::uint32_t> said(96, 7);
-  std::fill(said.begin() + 20, said.begin() + 64, 9U);
-  EXPECT_EQ(idle_of(said, 9), (IdleThreads{.all = 44, .active = 12}));
+  std::vector<std::uint32_t> thread_tests(96, 7);
+  std::fill(thread_tests.begin() + 20, thread_tests.begin() + 64, 9U);
+  EXPECT_EQ(idle_of(thread_tests, 9), (IdleThreads{.all = 44, .active = 12}));
   EXPECT_EQ(idle_of({}, 9), IdleThreads{});
 }
 

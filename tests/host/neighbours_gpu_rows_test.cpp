@@ -154,7 +154,7 @@ TEST(NeighboursOnAGpu, AreHeldAgainstWhatIsPredicted) {
 }
 
 TEST(NeighboursOnAGpu, AreTracedByTheirKernelsAndWhatTheyQueue) {
-  EXPECT_FALSE(describe(a_case()).trace) << "nobody can take a sample";
+  EXPECT_FALSE(describe(a_case()).trace) << "no sample can be taken";
   RungCase which = a_case();
   which.rung = rung_named("neighbours_scan_grid");
   which.sample = [] { return 2.0; };

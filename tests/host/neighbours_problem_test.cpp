@@ -167,11 +167,11 @@ std::string refusal(const Problem& problem, const Agents* agents = nullptr) {
       check("there", problem, *agents);
     }
   } catch (const UsageError& error) {
-    const std::string said = error.what();
-    EXPECT_EQ(said.find('\n'), std::string::npos) << said;
-    EXPECT_THAT(said, HasSubstr("there: "));
-    EXPECT_THAT(said, HasSubstr("; expected "));
-    return said;
+    const std::string message = error.what();
+    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+    EXPECT_THAT(message, HasSubstr("there: "));
+    EXPECT_THAT(message, HasSubstr("; expected "));
+    return message;
   }
   return "";
 }

@@ -15,7 +15,7 @@
 namespace strata::neighbours {
 namespace {
 
-/// Everybody against everybody, and the nearest by sorting all.
+/// All pairs, and the nearest by sorting all.
 Lists by_all_pairs(const Places& places, double radius_squared, bool nearest) {
   Lists lists;
   for (std::size_t i = 0; i < places.front().size(); ++i) {
@@ -94,7 +94,7 @@ TEST(NeighboursReference, AllowsWithSlackOnlyPairsAtALimit) {
   EXPECT_EQ(wrong(places, 4, false, {1, 2, 4}, 1e-6), 1U) << "agent 4 is well outside";
   EXPECT_EQ(wrong(places, 4, false, {1, 2, 2}, 1e-6), 1U) << "twice";
   EXPECT_EQ(wrong(places, 4, false, {0, 1, 2}, 1e-6), 1U) << "itself";
-  EXPECT_EQ(wrong(places, 4, false, {1, 2, 99}, 1e-6), 1U) << "nobody";
+  EXPECT_EQ(wrong(places, 4, false, {1, 2, 99}, 1e-6), 1U) << "an agent that does not exist";
 }
 
 TEST(NeighboursReference, AllowsWithSlackAnotherOfTwoAsFarAtThe7thPlace) {
@@ -229,7 +229,7 @@ TEST(PredictedTests, AreOfCellsWithinReach) {
   // Each of the first three reaches all three: 9. Nobody but itself is in reach of the last.
   EXPECT_EQ(predict_cells(problem, steps, four).tests, 10);
   EXPECT_EQ(predict_cells(problem, steps, four).rebuilds, 2U);
-  // A row reaches two cells on, where the last one has nobody before it but at 3, in cell 1.
+  // A row reaches two cells on, where the last one has no agent before it but at 3, in cell 1.
   EXPECT_EQ(predict_rows(problem, steps, four).tests, 3 + 3 + 4 + 2);
   // Columns are (x, y): all agents are at one height.
   EXPECT_EQ(predict_columns(problem, steps, four).tests, 10);

@@ -1,5 +1,5 @@
 // What the threads of the rungs on a GPU do, done thread by thread on a CPU: the same neighbours as
-// double precision, the same motion, and as many distances as the data structure says.
+// double precision, the same motion, and as many distances as the data structure implies.
 #include "nbody/neighbours/half_stencil.hpp"
 #include "nbody/neighbours/lasting_lists.hpp"
 #include "nbody/neighbours/model/traffic.hpp"
@@ -21,7 +21,7 @@
 namespace strata::neighbours {
 namespace {
 
-/// Cells, and who stands in them.
+/// Cells and their agents.
 struct Built {
   Cells cells;
   std::vector<std::uint32_t> starts;
@@ -272,7 +272,7 @@ TEST(ThreadsOfAGpu, TellHowLongALastingListIsThatHasNoRoom) {
   EXPECT_EQ(cut.longest(), whole.longest());
 }
 
-// Bit for bit: who is near is taken in the same order, and sums with it.
+// Bit for bit: neighbours are taken in the same order, and so are sums.
 TEST(ThreadsOfAGpu, TakeGroupsAndHitsPutOffAsTheyTakeOneAfterTheOther) {
   for (const auto& [one, other] :
        {std::pair{"all", "groups"}, std::pair{"runs", "queue"}, std::pair{"runs", "tiles"}}) {
@@ -309,7 +309,7 @@ TEST(ThreadsOfAGpu, AreSeenWhereTheLastStepOfASampleIsWrong) {
   EXPECT_EQ(wrong_at_end(set.problem, memory.outcome()), 1U);
 }
 
-// Nothing is written behind the room of a list, and its length is told.
+// Nothing is written behind the room of a list, and its length is reported.
 TEST(ThreadsOfAGpu, TellHowLongAListIsThatHasNoRoom) {
   const Set set = generated(Kind::list, 400, Spread::clustered);
   const std::uint32_t longest = longest_list(set.right.neighbours);
@@ -334,7 +334,7 @@ TEST(ThreadsOfAGpu, FindTheSameAlongAHilbertCurve) {
   }
 }
 
-// Whoever follows on the curve has a side in common with whom it follows, and nobody is left out.
+// A cell shares a side with the previous one on the curve, and all cells are on it.
 TEST(CellsAlongAHilbertCurve, FollowEachOtherSideBySide) {
   for (const std::uint32_t count : {2U, 4U, 8U, 32U}) {
     const std::vector<std::uint32_t> places = along_hilbert_curve({.count = count});

@@ -45,7 +45,7 @@ inline Set placed(std::string name, Kind kind, const std::vector<std::array<floa
   return {std::move(name), problem, reference_step(problem, std::move(agents))};
 }
 
-/// Agents on the corners of cubes of edge 1, all of which lie on the borders of cells of edge 4.
+/// Agents on the corners of cubes of edge 1, all of which are on the borders of cells of edge 4.
 inline std::vector<std::array<float, 3>> corners() {
   std::vector<std::array<float, 3>> places;
   for (const float x : {0.0F, 1.0F, 2.0F, 3.0F, 4.0F}) {
@@ -72,7 +72,7 @@ inline std::vector<Set> sets_of(Kind kind) {
                               {{-reach, 0, 0}, {0, reach, 0}, {0, reach - 0x1p-8F, 6}, {3, 6, 3}})
                      : placed("at the reach", kind,
                               {{0, 0, 0}, {2, 0, 0}, {2, 2 - 0x1p-9F, 0}, {2, 2, 2}, {4, 4, 4}}));
-  if (kind == Kind::boids) return sets;  // of whom the 7th and the 8th would be as far
+  if (kind == Kind::boids) return sets;  // the 7th and the 8th would be equally far
   sets.push_back(
       placed("a hundred at one place", kind, std::vector(100, std::array{1.F, 1.F, 1.F})));
   sets.push_back(placed("on borders", kind, corners()));

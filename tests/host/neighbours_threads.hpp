@@ -62,7 +62,7 @@ class Memory {
   [[nodiscard]] const std::vector<std::uint32_t>& tests() const { return tests_; }
   [[nodiscard]] const std::vector<std::uint32_t>& counts() const { return counts_; }
 
-  /// Counts and neighbours, where they stand.
+  /// Counts and neighbours, by position.
   [[nodiscard]] std::array<std::vector<std::uint32_t>, 3> results() const {
     return {counts_, nearest_, lists_};
   }

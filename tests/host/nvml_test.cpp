@@ -1,5 +1,5 @@
-// NvmlDevice against libraries that stand in for NVML: the right GPU under any numbering, and no
-// fact where there is none to be had.
+// NvmlDevice against fake libraries of NVML: the right GPU under any numbering, and no fact that
+// is unavailable.
 #include "harness/cuda/nvml.hpp"
 
 #include "fake_nvml.hpp"

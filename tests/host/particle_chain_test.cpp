@@ -148,7 +148,7 @@ TYPED_TEST(ChainIn, KnowsItsSumsOneByOneAcrossTheSeamAndOverManyLaps) {
   }
 }
 
-/// What a reader finds who starts at a step of a ring, follows the words, and reads further on.
+/// Checks a reader that starts at a step of a ring, follows the words, and reads further on.
 template <Layout L>
 std::uint32_t walk(const ParticleChain& chain, const std::vector<float>& words, const Ring& ring,
                    std::uint32_t start, std::uint32_t reads) {

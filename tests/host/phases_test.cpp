@@ -28,7 +28,7 @@ using Of = Activity::Of;
 const std::vector<KernelPhase> kernels{
     {"step_of", StepPhase::search}, {"count", StepPhase::build}, {fill_name, StepPhase::build}};
 
-/// Nanoseconds, from a begin that is nobody's zero.
+/// Nanoseconds, from an arbitrary beginning.
 constexpr std::int64_t epoch = 1'700'000'000'000'000'000;
 Activity kernel(const char* name, std::int64_t begin, std::int64_t end) {
   return {.of = Of::kernel, .kernel = name, .begin = epoch + begin, .end = epoch + end};
@@ -306,7 +306,7 @@ TEST(TracePhases, RefusesASampleWithWrongResults) {
   EXPECT_THROW(traced.run(plan), std::runtime_error);
 }
 
-/// Marks of a queue whose clock begins anew with the first, and which says who marked it.
+/// Marks of a queue whose clock begins anew with the first, and which records its marks.
 class FakeMarks final : public DeviceMarks {
  public:
   explicit FakeMarks(std::vector<std::int64_t> reached) : reached_{std::move(reached)} {}

@@ -54,7 +54,7 @@ class ProgressTest : public testing::Test {
     progress.end_case(record(which, status));
   }
 
-  /// What stands in the terminal's line now: after the last return, without the erasing.
+  /// The current text of the terminal's line: after the last return, without the erasing.
   [[nodiscard]] std::string standing() const {
     std::string line = written_.substr(written_.rfind('\r') + 1);
     if (const auto erase = line.find("\x1b[K"); erase != std::string::npos) line.erase(erase, 3);

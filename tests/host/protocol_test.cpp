@@ -7,7 +7,7 @@
 namespace strata {
 namespace {
 
-/// Writes down what the protocol asked of it, and answers from a list.
+/// Records the calls of the protocol, and answers from a list.
 struct CollectedDevice {
   std::string calls;
   std::vector<double> answers;

@@ -48,7 +48,7 @@ CaseRecord measured() {
   return record;
 }
 
-/// What the reader says of the line of `measured` after one replacement in it.
+/// The reader's message for the line of `measured` after one replacement in it.
 std::string diagnostic(const std::string& what, const std::string& with) {
   std::string line = to_json(measured());
   const auto place = line.find(what);
@@ -181,8 +181,8 @@ TEST(RecordJson, ReadsACaseThatWasNotMeasuredWithoutWhatItDoesNotHave) {
 TEST(RecordJson, NeverLosesARecordToBytesThatAreNotText) {
   CaseRecord record;
   record.which = {"micro", "x", Backend::host, {}};
-  record.reason = "it said \xff\xfe";
-  EXPECT_THAT(from_json<CaseRecord>(to_json(record)).reason, HasSubstr("it said \xEF\xBF\xBD"));
+  record.reason = "it printed \xff\xfe";
+  EXPECT_THAT(from_json<CaseRecord>(to_json(record)).reason, HasSubstr("it printed \xEF\xBF\xBD"));
 }
 
 TEST(RecordJson, NamesWhatIsWrong) {
@@ -412,10 +412,10 @@ TEST(WorkerMessages, ReadBackAsWhatWasSaid) {
                 from_json<WorkerMessage>(to_json(WorkerMessage{BeginMessage{"a/b/c"}})))
                 .id,
             "a/b/c");
-  const auto said = std::get<CaseMessage>(
+  const auto message = std::get<CaseMessage>(
       from_json<WorkerMessage>(to_json(WorkerMessage{CaseMessage{measured(), true}})));
-  EXPECT_TRUE(said.fatal);
-  EXPECT_EQ(to_json(said.record), to_json(measured()));
+  EXPECT_TRUE(message.fatal);
+  EXPECT_EQ(to_json(message.record), to_json(measured()));
   const auto end = std::get<EndMessage>(
       from_json<WorkerMessage>(to_json(WorkerMessage{EndMessage{{{"x", true}}}})));
   EXPECT_EQ(end.conditions, (Facts{{"x", true}}));
@@ -434,17 +434,17 @@ TEST(WorkerMessages, ReadBackAsWhatWasSaid) {
 
 TEST(WorkerMessages, SayWhyThereAreNoCounters) {
   DeviceMessage message;
-  const auto heard = [&] {
+  const auto received = [&] {
     return std::get<DeviceMessage>(from_json<WorkerMessage>(to_json(WorkerMessage{message})))
         .counters;
   };
-  EXPECT_EQ(heard().state, CountersInfo::State::not_asked);
+  EXPECT_EQ(received().state, CountersInfo::State::not_asked);
   message.counters = {
       .state = CountersInfo::State::unavailable, .reason = "MIG", .mend = "turn it off"};
-  EXPECT_EQ(heard().state, CountersInfo::State::unavailable);
-  EXPECT_TRUE(heard().plan.chip.empty());
-  EXPECT_EQ(heard().reason, "MIG");
-  EXPECT_EQ(heard().mend, "turn it off");
+  EXPECT_EQ(received().state, CountersInfo::State::unavailable);
+  EXPECT_TRUE(received().plan.chip.empty());
+  EXPECT_EQ(received().reason, "MIG");
+  EXPECT_EQ(received().mend, "turn it off");
 }
 
 TEST(WorkerMessages, RefuseUnknownKindsAndBrokenRecords) {
@@ -458,13 +458,13 @@ TEST(WorkerMessages, RefuseUnknownKindsAndBrokenRecords) {
 TEST(WorkerMessages, TurnARecordThatCannotBeWrittenIntoAFailedOne) {
   auto record = measured();
   record.measurements[0].samples[1] = nan;
-  const auto said =
+  const auto message =
       std::get<CaseMessage>(from_json<WorkerMessage>(to_json(WorkerMessage{CaseMessage{record}})));
-  EXPECT_EQ(said.record.which, record.which);
-  EXPECT_EQ(said.record.status, Status::failed);
-  EXPECT_EQ(said.record.reason,
+  EXPECT_EQ(message.record.which, record.which);
+  EXPECT_EQ(message.record.status, Status::failed);
+  EXPECT_EQ(message.record.reason,
             "cannot be recorded: sample 2 of cycles is nan, not a finite number");
-  EXPECT_EQ(said.record.phase, Phase::timing);
+  EXPECT_EQ(message.record.phase, Phase::timing);
   auto counts = counted();
   counts.measurements[0].samples[0] = nan;
   const auto counts_said =

@@ -19,8 +19,8 @@ TEST(RequestMergingWords, NeverHoldWhatALoadCannotWaitFor) {
   EXPECT_EQ(sum_of_lines(0), 0U);
 }
 
-/// What SM `rank` leaves of so many rounds: a load takes `load` cycles and begins `wait` after the
-/// barrier, and a launch has some more of both.
+/// The stamp of SM `rank` after so many rounds: a load takes `load` cycles and begins `wait` after
+/// the barrier, and a launch has some more of both.
 Stamp stamp(std::uint32_t rank, std::uint32_t rounds, std::uint64_t load, std::uint64_t wait) {
   Stamp one{};
   one.cycles[1] = 2000 * rounds;
@@ -100,21 +100,21 @@ TEST(RequestMergingCounts, AreOfALineForEachSmAndRound) {
   EXPECT_EQ(plan.loads->sectors, 16U * rounds);
 }
 
-/// What is said of four SMs by what they counted.
+/// The verdicts on counts of four SMs.
 struct Judged : FakeSession {
   explicit Judged(const Counted& of) { judge_counts(session, describe(4, 0).counts.value(), of); }
-  [[nodiscard]] double asked() const {
+  [[nodiscard]] double l2_share() const {
     for (const Measurement& one : record.measurements) {
       if (one.quantity == "l2_sectors_per_missed_sector") return one.samples.at(0);
     }
-    throw std::out_of_range{"no row of what L2 was asked for"};
+    throw std::out_of_range{"no row of the L2 share"};
   }
 };
 
-TEST(RequestMergingCounts, SayWhichShareOfTheSectorsL2WasAskedFor) {
+TEST(RequestMergingCounts, ReportTheShareOfSectorsRequestedFromL2) {
   for (const double share : {1.0, 0.5, 0.25}) {
     const Judged judged{counted(share)};
-    EXPECT_EQ(judged.asked(), share);
+    EXPECT_EQ(judged.l2_share(), share);
     EXPECT_EQ(judged.verdict("level"), Verdict::passed);
     EXPECT_EQ(judged.verdict("model"), Verdict::passed);
   }

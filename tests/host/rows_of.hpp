@@ -16,7 +16,7 @@
 
 namespace strata {
 
-/// A session of a fake device, and what it was told.
+/// A session of a fake device, and its record.
 struct FakeSession {
   Plan plan{.warmups = 0, .min_samples = 1, .max_samples = 1};
   FakeDevice device;

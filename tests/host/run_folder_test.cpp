@@ -121,7 +121,7 @@ class RunFolderTest : public testing::Test {
     return "no diagnostic";
   }
 
-  /// What is said when no file may grow beyond `bytes`.
+  /// The message when no file may grow beyond `bytes`.
   static std::string diagnostic_below(std::size_t bytes, const std::function<void()>& act) {
     const FileSizeLimit full{bytes};
     return diagnostic<RunFolderError>(act);
@@ -247,7 +247,7 @@ TEST_F(RunFolderTest, CountsOfACaseEndWhenItIsTimedAgain) {
       count += record.measurements.size();
     return count;
   };
-  run.append(counted(0));  // of a case that nobody timed
+  run.append(counted(0));  // of a case that was not timed
   EXPECT_EQ(rows(), 0U);
   run.append(measured(0));
   EXPECT_EQ(rows(), 1U) << "counts belong to the record before them";
@@ -305,7 +305,7 @@ TEST_F(RunFolderTest, AddsLaterVisitsToTheirCase) {
   EXPECT_EQ(run.unvisited(), std::vector{nth(0)});
   run.append(counted(0));
   EXPECT_EQ(visit(failed(0), 2).size(), 2U);
-  EXPECT_EQ(run.unvisited(), std::vector{nth(0)}) << "a visit that failed is none";
+  EXPECT_EQ(run.unvisited(), std::vector{nth(0)}) << "a failed visit does not count";
   EXPECT_EQ(run.statuses().at(nth(0).id()), Status::measured);
   const auto records = visit(measured(0, 13), 2);
   EXPECT_TRUE(run.unvisited().empty());
@@ -511,11 +511,11 @@ TEST_F(RunFolderTest, KeepsWholeLinesOnlyWhenTheFileMayNotGrow) {
   run.append(measured(0));
   const std::string before = text(run.path() / "samples.jsonl");
   // The first half of a line still fits.
-  const auto said = diagnostic_below(before.size() + 50, [&] { run.append(measured(1)); });
-  EXPECT_THAT(said, HasSubstr("samples.jsonl: only 50 of the "));
-  EXPECT_THAT(said,
+  const auto message = diagnostic_below(before.size() + 50, [&] { run.append(measured(1)); });
+  EXPECT_THAT(message, HasSubstr("samples.jsonl: only 50 of the "));
+  EXPECT_THAT(message,
               HasSubstr("bytes of micro/probe/host/index=1 could be written: File too large"));
-  EXPECT_THAT(said, HasSubstr("ulimit -f"));
+  EXPECT_THAT(message, HasSubstr("ulimit -f"));
   EXPECT_EQ(text(run.path() / "samples.jsonl"), before);
   EXPECT_EQ(run.remaining().size(), 2U);
   run.append(measured(1));  // there is room again
@@ -525,8 +525,8 @@ TEST_F(RunFolderTest, KeepsWholeLinesOnlyWhenTheFileMayNotGrow) {
 TEST_F(RunFolderTest, LeavesNoHalfTableWhenItDoesNotFit) {
   auto run = RunFolder::create(folder_, context());
   run.append(measured(0));
-  const auto said = diagnostic_below(50, [&] { run.write_measurements(); });
-  EXPECT_THAT(said, HasSubstr("measurements.csv: only 50 of "));
+  const auto message = diagnostic_below(50, [&] { run.write_measurements(); });
+  EXPECT_THAT(message, HasSubstr("measurements.csv: only 50 of "));
   EXPECT_FALSE(std::filesystem::exists(run.path() / "measurements.csv"));
   EXPECT_FALSE(std::filesystem::exists(run.path() / ".measurements.csv.new"));
 }

@@ -21,7 +21,7 @@ std::vector<std::string> names_of(const std::vector<Story>& stories) {
 TEST(Stories, StandInTheOrderOfTheirLadderAndThoseItDoesNotNameComeLast) {
   constexpr std::string_view order = ",b,ab,a,";
   for (const char* name : {"a", "other", "ab", "b"}) {
-    detail::tell("stories_test", order, {.name = name});
+    detail::add_story("stories_test", order, {.name = name});
   }
   const std::vector<Ladder> all = ladders();
   const auto found = std::ranges::find(all, "stories_test", &Ladder::suite);
@@ -37,8 +37,8 @@ TEST(Stories, AreToldOfEveryLadderBySuite) {
   ASSERT_FALSE(found->stories.empty());
   for (const Story& story : found->stories) {
     EXPECT_THAT(story.name, testing::StartsWith("neighbours_"));
-    for (const std::string& told : {story.question, story.change, story.source, story.expectation})
-      EXPECT_FALSE(told.empty()) << story.name;
+    for (const std::string& text : {story.question, story.change, story.source, story.expectation})
+      EXPECT_FALSE(text.empty()) << story.name;
     // A rung changes one that comes before it.
     const auto names = names_of(found->stories);
     const auto at = [&](const std::string& name) { return std::ranges::find(names, name); };

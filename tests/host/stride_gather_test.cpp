@@ -99,19 +99,19 @@ TEST(StrideGatherScatter, HasTheBitsOfItsWindow) {
 TEST(StrideGatherSectors, AreThoseOfTheModelLoadByLoad) {
   for (const Shape& shape : some_shapes()) {
     for (const std::uint32_t loads : {1U, 7U, 64U, 100U}) {
-      std::uint64_t asked = 0;
+      std::uint64_t requested = 0;
       std::set<std::uint64_t> different;
       std::set<std::uint64_t> pairs;
       for (std::uint32_t load = 0; load < loads; ++load) {
         const auto one = access(shape, load);
-        asked += traffic(Generation::cc7, one).sectors;
+        requested += traffic(Generation::cc7, one).sectors;
         for (const auto& address : one.addresses) {
           different.insert(*address / sector_bytes);
           pairs.insert(*address / (2 * sector_bytes));
         }
       }
       const Sectors sectors = sectors_of(shape, loads, 2);
-      ASSERT_EQ(sectors.asked, asked) << shape.width << ' ' << shape.stride << ' ' << loads;
+      ASSERT_EQ(sectors.requested, requested) << shape.width << ' ' << shape.stride << ' ' << loads;
       ASSERT_EQ(sectors.distinct, different.size()) << shape.width << ' ' << shape.locality;
       ASSERT_EQ(sectors_of(shape, loads).fetched, different.size());
       if (shape.pattern != Pattern::gather) {
@@ -309,18 +309,18 @@ TEST(StrideGatherSums, MoveWithTheData) {
   }
 }
 
-/// The gate of data that lie in memory, or in L2, of loads that ask for `laps` times the sectors.
+/// The gate of data in memory, or in L2, of loads that request `laps` times the sectors.
 Verdict level_of(Level level, const Sectors& sectors, std::uint64_t laps, const LoadCounts& net) {
   const bool in_l2 = level == Level::l2;
   const LoadPrediction predicted{.requests = 0,
-                                 .sectors = laps * sectors.asked,
+                                 .sectors = laps * sectors.requested,
                                  .fetched_sectors = in_l2 ? 0 : laps * sectors.fetched,
                                  .distinct_sectors = in_l2 ? 0 : laps * sectors.distinct};
   return level_gate(in_l2 ? ServedBy::l2 : ServedBy::dram, predicted, net).verdict;
 }
 
 TEST(StrideGatherLevel, OfRepeatedSectorsWantsEachDifferentOneFromMemory) {
-  constexpr Sectors sectors{.asked = 1'000'000, .distinct = 400'000};
+  constexpr Sectors sectors{.requested = 1'000'000, .distinct = 400'000};
   const double all = 32.0 * 400'000;
   const auto verdict = [&](const LoadCounts& net) {
     return level_of(Level::dram, sectors, 1, net);
@@ -339,7 +339,7 @@ TEST(StrideGatherLevel, OfRepeatedSectorsWantsEachDifferentOneFromMemory) {
 }
 
 TEST(StrideGatherLevel, OfSectorsWithUnwantedNeighboursWantsBothFromMemory) {
-  constexpr Sectors sectors{.asked = 1'000'000, .distinct = 1'000'000, .fetched = 2'000'000};
+  constexpr Sectors sectors{.requested = 1'000'000, .distinct = 1'000'000, .fetched = 2'000'000};
   const double all = 64.0 * 1'000'000;
   const auto verdict = [&](double missed, double memory) {
     return level_of(Level::dram, sectors, 1, counts(1e6, 1e6, missed, memory));
@@ -349,7 +349,7 @@ TEST(StrideGatherLevel, OfSectorsWithUnwantedNeighboursWantsBothFromMemory) {
 }
 
 TEST(StrideGatherLevel, OfSectorsReadOnceLetsL2HaveNone) {
-  constexpr Sectors sectors{.asked = 1'000'000, .distinct = 1'000'000};
+  constexpr Sectors sectors{.requested = 1'000'000, .distinct = 1'000'000};
   const double all = 32.0 * 1'000'000;
   EXPECT_EQ(level_of(Level::dram, sectors, 1, counts(1e6, 1e6, 1e6, all)), Verdict::passed);
   EXPECT_EQ(level_of(Level::dram, sectors, 1, counts(1e6, 1e6, 8e5, all)), Verdict::failed);

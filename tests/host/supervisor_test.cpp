@@ -69,7 +69,7 @@ CaseRecord counted(const Case& which) {
 }
 
 /// Raw bytes, to wherever.
-void say(std::string_view text, int fd = worker_channel_fd) {
+void write_text(std::string_view text, int fd = worker_channel_fd) {
   [[maybe_unused]] const auto written = ::write(fd, text.data(), text.size());
 }
 
@@ -97,24 +97,24 @@ void misbehave(const std::string& kind, const Case& which) {
   if (kind == "crash") die_by(SIGSEGV);
   if (kind == "exit") std::_Exit(3);
   if (kind == "hang") sleep_forever();
-  if (kind == "garbage") say("Segmentation fault\n");
-  if (kind == "long-line") say(std::string(LineReader::default_limit + 1, 'x'));
+  if (kind == "garbage") write_text("Segmentation fault\n");
+  if (kind == "long-line") write_text(std::string(LineReader::default_limit + 1, 'x'));
   if (kind == "other-record") send(CaseMessage{measured({"micro", "other", Backend::host, {}})});
   if (kind == "begin-again") send(BeginMessage{which.id()});
   if (kind == "end-early") send(EndMessage{});
   if (kind == "torn") {
-    say(R"({"kind":"case","rec)");
+    write_text(R"({"kind":"case","rec)");
     std::_Exit(0);
   }
   if (kind == "last-words") {
-    say("what():  the\n\tlast words\n", STDERR_FILENO);
+    write_text("what():  the\n\tlast words\n", STDERR_FILENO);
     die_by(SIGABRT);
   }
-  if (kind == "mutter") say("muttered before\n", STDERR_FILENO);
+  if (kind == "mutter") write_text("muttered before\n", STDERR_FILENO);
   if (kind == "chatter" || kind == "chatter-crash") {
     const std::string line(1000, '#');
     for (int i = 0; i < 2000; ++i)
-      say(line, i % 2 + 1);
+      write_text(line, i % 2 + 1);
   }
   if (kind == "chatter-crash") die_by(SIGABRT);
   if (kind == "slow") std::this_thread::sleep_for(std::chrono::milliseconds{200});
@@ -145,11 +145,11 @@ DeviceMessage device(const std::string& slug) {
 void introduce_itself(const std::string& mode) {
   if (mode == "refuse") refuse();
   if (mode == "die") {
-    say("cannot load libcuda\n", STDERR_FILENO);
+    write_text("cannot load libcuda\n", STDERR_FILENO);
     std::_Exit(7);
   }
   if (mode == "mute") sleep_forever();
-  if (mode == "garbage") say("hello\n");
+  if (mode == "garbage") write_text("hello\n");
   if (mode == "refuse-counters") {
     send(RefusedMessage{"another profiler holds the counters", "end it"});
     std::_Exit(0);
@@ -177,7 +177,7 @@ std::string kind_in(Phase phase, const std::string& kind) {
   return phase == Phase::timing ? kind : "well";
 }
 
-/// What a case says that is traced: the step that it was told of.
+/// The record of a traced case: the step of its job.
 CaseRecord traced(const Case& which, const WorkerJob& job) {
   CaseRecord record = measured(which);
   record.phase = Phase::tracing;
@@ -206,7 +206,7 @@ int work(const std::string& task) {
       send(BeginMessage{which.id()});
   }
   for (const auto& which : job.cases) {
-    // A patient worker does what it is told, whatever the case is called.
+    // A patient worker ignores the kind of the case.
     const std::string kind = mode == "patient" ? "well" : kind_in(phase, which.params.at("kind"));
     send(BeginMessage{which.id()});
     misbehave(kind, which);
@@ -482,11 +482,11 @@ TEST_F(SupervisorTest, GivesUpWhenTwoWorkersDieBeforeAnyCase) {
   const auto cases = sweep({"well"});
   auto folder = create(cases);
   Progress quiet;
-  const auto said =
+  const auto message =
       diagnostic<SupervisionError>([&] { (void)supervise(options(cases, "die"), folder, quiet); });
-  EXPECT_THAT(said,
+  EXPECT_THAT(message,
               HasSubstr("two workers in a row died before any case: worker exited with status 7"));
-  EXPECT_THAT(said, HasSubstr("cannot load libcuda"));
+  EXPECT_THAT(message, HasSubstr("cannot load libcuda"));
   EXPECT_EQ(folder.context().state, RunState::aborted);
 }
 
@@ -507,10 +507,10 @@ TEST_F(SupervisorTest, MeasuresOneRunOnOneDeviceOnly) {
   const auto cases = sweep({"well"});
   auto folder = create(cases);
   Progress quiet;
-  const auto said = diagnostic<DeviceUnavailable>(
+  const auto message = diagnostic<DeviceUnavailable>(
       [&] { (void)supervise(options(cases, "other-device"), folder, quiet); });
-  EXPECT_THAT(said, HasSubstr("was started on a-cpu"));
-  EXPECT_THAT(said, HasSubstr("here is another-cpu"));
+  EXPECT_THAT(message, HasSubstr("was started on a-cpu"));
+  EXPECT_THAT(message, HasSubstr("here is another-cpu"));
   const auto of_a_kind = diagnostic<DeviceUnavailable>(
       [&] { (void)supervise(options(cases, "other-unit"), folder, quiet); });
   EXPECT_THAT(of_a_kind, HasSubstr("here is a-cpu (GPU-2)"));
@@ -661,12 +661,12 @@ TEST_F(SupervisorTest, EndsWithOneLineWhenTheDiskIsFullAndResumesWhenItIsNot) {
     folder.append(first);
     const rlimit full{.rlim_cur = room, .rlim_max = before.rlim_max};
     (void)::setrlimit(RLIMIT_FSIZE, &full);
-    const auto said = diagnostic<RunFolderError>([&] {
+    const auto message = diagnostic<RunFolderError>([&] {
       (void)supervise(options({cases.begin() + 1, cases.end()}), folder, quiet);
     });
     (void)::setrlimit(RLIMIT_FSIZE, &before);
-    EXPECT_THAT(said, HasSubstr("samples.jsonl: only "));
-    EXPECT_THAT(said, HasSubstr("File too large"));
+    EXPECT_THAT(message, HasSubstr("samples.jsonl: only "));
+    EXPECT_THAT(message, HasSubstr("File too large"));
   }
   auto folder = RunFolder::open_for_resume(where);
   EXPECT_EQ(folder.repair(), "") << "no torn line is left";
@@ -927,7 +927,7 @@ TEST_F(CountingTest, OfAResumedRunTriesFailedCountsAgainAndNothingElse) {
   EXPECT_EQ(again.exit_code, ExitCode::failed);
 }
 
-// --- asking for the device
+// --- device queries
 // ------------------------------------------------------------------------
 
 ChildCommand probed(const std::string& mode) {
@@ -939,14 +939,14 @@ TEST_F(SupervisorTest, ProbesADevice) {
 }
 
 TEST_F(SupervisorTest, SaysWhyADeviceCannotBeProbed) {
-  const auto said = [](const std::string& mode, double seconds = 20) {
+  const auto message = [](const std::string& mode, double seconds = 20) {
     return diagnostic<DeviceUnavailable>([&] { (void)probe(probed(mode), seconds); });
   };
-  EXPECT_EQ(said("refuse"), "no driver; install one");
-  EXPECT_THAT(said("die"),
+  EXPECT_EQ(message("refuse"), "no driver; install one");
+  EXPECT_THAT(message("die"),
               HasSubstr("worker exited with status 7; last output: cannot load libcuda"));
-  EXPECT_THAT(said("mute", 0.3), HasSubstr("no answer within 0.3 s"));
-  EXPECT_THAT(said("garbage"), HasSubstr("malformed worker output"));
+  EXPECT_THAT(message("mute", 0.3), HasSubstr("no answer within 0.3 s"));
+  EXPECT_THAT(message("garbage"), HasSubstr("malformed worker output"));
 }
 
 // --- the child process
@@ -957,15 +957,15 @@ TEST(Subprocess, GivesTheChildItsInputAndItsOwnGroup) {
       {"/bin/sh", {"sh", "-c", "cat >&3; ps -o pgid= -p $$ >/dev/null 2>&1; kill -TERM 0"}},
       std::string(200000, 'x') + "\n"};
   LineReader reader;
-  std::size_t heard = 0;
+  std::size_t bytes_read = 0;
   for (bool closed = false; !closed;) {
     const auto batch = reader.read(child.channel());
     for (const auto& line : batch.lines)
-      heard += line.text.size();
+      bytes_read += line.text.size();
     closed = batch.closed;
     if (!closed) std::this_thread::sleep_for(std::chrono::milliseconds{1});
   }
-  EXPECT_EQ(heard, 200000U) << "more than a pipe holds";
+  EXPECT_EQ(bytes_read, 200000U) << "more than a pipe holds";
   const auto how = child.wait(std::chrono::seconds{10});
   ASSERT_TRUE(how);
   EXPECT_EQ(*how, "worker killed by signal 15 (SIGTERM)") << "its group's, not ours";
@@ -1017,7 +1017,7 @@ TEST(Subprocess, LeavesNoChildWhenItIsDestroyed) {
     const Subprocess child{{"/bin/sh", {"sh", "-c", "sleep 1000"}}, ""};
     pid = child.pid();
   }
-  // The shell's own child is dead, but its number lives until somebody has asked for its end.
+  // The shell's own child is dead, but its number lives until a process waits for it.
   const auto gone = [&] { return ::kill(-pid, 0) == -1 && errno == ESRCH; };
   for (int i = 0; i < 5000 && !gone(); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds{1});
@@ -1036,7 +1036,7 @@ class LineReaderTest : public testing::Test {
     read_ = UniqueFd{ends[0]};
     write_ = UniqueFd{ends[1]};
   }
-  void write(std::string_view text) { say(text, write_.get()); }
+  void write(std::string_view text) { write_text(text, write_.get()); }
   std::vector<std::string> lines() {
     std::vector<std::string> result;
     for (auto& line : reader_.read(read_.get()).lines) {
@@ -1088,9 +1088,10 @@ class DeviceLockTest : public SupervisorTest {
 TEST_F(DeviceLockTest, LetsOneRunAtATimeMeasureADeviceAndNamesIt) {
   {
     const auto first = DeviceLock::acquire(cpu_, folder_);
-    const auto said =
+    const auto message =
         diagnostic<DeviceUnavailable>([&] { (void)DeviceLock::acquire(cpu_, folder_); });
-    EXPECT_THAT(said, HasSubstr("being measured by process " + std::to_string(::getpid()) + ";"));
+    EXPECT_THAT(message,
+                HasSubstr("being measured by process " + std::to_string(::getpid()) + ";"));
     const auto other = DeviceLock::acquire(gpu_, folder_);
     EXPECT_EQ(other.path(), folder_ / "strata-GPU-12-34.lock") << "no path out of the folder";
   }

@@ -1025,13 +1025,13 @@ TEST(Expansion, IsTheSameWhateverTheOrderOfTheFile) {
         for (auto& [axis, values] : entry.axes)
           std::shuffle(values.begin(), values.end(), random);
       }
-      shuffled.entries.push_back(shuffled.entries.front());  // said twice is said once
+      shuffled.entries.push_back(shuffled.entries.front());  // a repeated entry adds nothing
       ASSERT_EQ(ids(shuffled, backend), expected) << "round " << round;
     }
   }
 }
 
-// Against the plainest way to say what a sweep is: every point of the whole space that some entry
+// Against the plainest definition of a sweep: every point of the whole space that some entry
 // holds and the benchmark does not exclude.
 TEST(Expansion, HoldsExactlyThePointsThatSomeEntryAsksFor) {
   std::mt19937 random{7};
@@ -1213,7 +1213,7 @@ TEST_P(BuiltInSweep, CoversEveryLayoutLevelAndFieldSetOnBothBackends) {
   }
 }
 
-// The first lines of a file tell people how many cases it is: they shall not grow old.
+// The first lines of a file state its number of cases, which must be current.
 TEST_P(BuiltInSweep, HasAsManyCasesAsItsCommentSays) {
   const auto sweep = strata::load_sweep(GetParam(), shipped());
   const auto number = [&](Backend backend) {

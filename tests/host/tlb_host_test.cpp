@@ -1,4 +1,4 @@
-// Translations of this CPU: which chains it follows, and where their words lie.
+// Translations of this CPU: its chains, and the places of their words.
 #include "harness/case/text.hpp"
 #include "harness/record/device.hpp"
 #include "harness/run/case_runner.hpp"

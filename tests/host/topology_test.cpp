@@ -1,4 +1,4 @@
-// The description of a machine, from trees of files that stand for machines.
+// The description of a machine, from trees of files that describe machines.
 #include "harness/cpu/topology.hpp"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder that stands for "/", gone after the test.
+/// A folder in place of "/", removed after the test.
 class Topology : public testing::Test {
  protected:
   Topology() {
@@ -79,7 +79,7 @@ TEST_F(Topology, ReadsEveryCacheWithItsSharing) {
   EXPECT_EQ(caches[1].kind, "instruction");
   EXPECT_EQ(caches[2].level, 2);
   EXPECT_EQ(caches[2].line_bytes, 128);
-  EXPECT_EQ(caches[2].shared_by, 0) << "nobody says who shares it";
+  EXPECT_EQ(caches[2].shared_by, 0) << "its sharers are unknown";
   EXPECT_EQ(caches[3].bytes, 32 * 1024 * 1024);
   EXPECT_EQ(caches[3].shared_by, 16);
   EXPECT_EQ(data_cache_bytes(caches, 1), 48 * 1024);

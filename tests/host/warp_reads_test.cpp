@@ -42,27 +42,27 @@ TYPED_TEST(WarpReads, AskForEveryWantedFieldOfEveryParticleOnceAndInsideTheStora
         wanted.insert(base + 4 * word_of<TypeParam>(static_cast<Field>(f), i, particles));
       }
     }
-    std::set<std::uint64_t> asked;
+    std::set<std::uint64_t> requested_words;
     std::size_t words = 0;
     for (const auto& access : warp_reads<TypeParam, Fields>(32, particles, base)) {
       for (const auto& address : access.addresses) {
         ASSERT_TRUE(address);
         EXPECT_LE(*address + access.width, base + 4 * TypeParam::words(particles));
         for (unsigned byte = 0; byte < access.width; byte += 4) {
-          asked.insert(*address + byte);
+          requested_words.insert(*address + byte);
           ++words;
         }
       }
     }
-    EXPECT_EQ(asked.size(), words) << "some word is asked for twice";
+    EXPECT_EQ(requested_words.size(), words) << "some word is requested twice";
     for (const auto word : wanted)
-      EXPECT_TRUE(asked.contains(word));
+      EXPECT_TRUE(requested_words.contains(word));
   };
   check.template operator()<AllFields>();
   check.template operator()<Posmass>();
 }
 
-// What a prediction for a whole walk relies on: one group of 32 stands for all of them.
+// A prediction for a whole walk relies on this: one group of 32 represents all of them.
 TYPED_TEST(WarpReads, CostTheSameForEveryGroupOf32OfAnOddNumber) {
   const auto check = []<class Fields>() {
     for (const std::size_t groups : {1U, 3U, 7U, 33U, 1001U}) {
@@ -102,9 +102,9 @@ TYPED_TEST(WarpReads, UseTheWantedFieldsAndNothingElse) {
   for (const auto generation : all) {
     EXPECT_EQ((warp_read_traffic<TypeParam, AllFields>(generation).total.bytes_used), 32U * 28);
     EXPECT_EQ((warp_read_traffic<TypeParam, Posmass>(generation).total.bytes_used), 32U * 16);
-    auto asked = traffic(generation, warp_reads<TypeParam, Posmass>(0, 32, 0)).total;
-    asked.bytes_used = 32U * 16;
-    EXPECT_EQ((warp_read_traffic<TypeParam, Posmass>(generation).total), asked);
+    auto traffic_of_group = traffic(generation, warp_reads<TypeParam, Posmass>(0, 32, 0)).total;
+    traffic_of_group.bytes_used = 32U * 16;
+    EXPECT_EQ((warp_read_traffic<TypeParam, Posmass>(generation).total), traffic_of_group);
     EXPECT_GE((warp_read_traffic<TypeParam, AllFields>(generation).total.moved_over_used()), 1);
   }
 }
@@ -194,7 +194,7 @@ TEST(WarpReadsToday, OfPositionAndMassLeaveOutTheVelocities) {
   EXPECT_EQ(aoas.repeated_sectors, 32U);
 }
 
-/// A source that must not be asked.
+/// A source that must not be used.
 class NoCounters : public CounterSource {
  public:
   [[nodiscard]] const CounterPlan& plan() const override { return plan_; }

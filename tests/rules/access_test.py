@@ -129,7 +129,7 @@ class Access(unittest.TestCase):
         self.assertEqual({row["generation"] for row in exact}, {"1.0-1.1", "7.x"})
         self.assertEqual(len(exact), 2 * 5)
         requests = {row["generation"]: row["requests"] for row in exact}
-        # Half-warps ask on their own; of the last warp 8 lanes take part.
+        # Half-warps make requests of their own; of the last warp 8 lanes take part.
         self.assertEqual(requests, {"1.0-1.1": "63", "7.x": "32"})
         self.assertIn("9.9.9", self.refusal("nvcc_inlined.ptx", "--generation", "9.9.9"))
 
@@ -190,7 +190,7 @@ class Access(unittest.TestCase):
         levels = {result["ruleId"]: result["level"] for result in run["results"]}
         self.assertEqual(levels["uncoalesced"], "warning")
         texts = [json.dumps(result) for result in run["results"]]
-        self.assertEqual(len(set(texts)), len(texts), "nothing is said twice")
+        self.assertEqual(len(set(texts)), len(texts), "no result is repeated")
 
     def test_kernels_are_chosen_by_any_of_their_names(self) -> None:
         def kernels(expression: str) -> list[str]:
@@ -324,9 +324,11 @@ class Access(unittest.TestCase):
         self.assertIn("PROGRAM", refused())
         self.assertIn("--megabytes", refused("--megabytes", "-1", "--", "true"))
         self.assertFalse((self.out / "captured").exists())
-        # Where there is no CUPTI that is said, else that the program does not use CUDA.
-        told = refused("--", "true", codes=(2, 3))
-        self.assertTrue("libstrata_capture.so" in told or "made no CUDA driver call" in told, told)
+        # Without CUPTI that is reported, else that the program does not use CUDA.
+        message = refused("--", "true", codes=(2, 3))
+        self.assertTrue(
+            "libstrata_capture.so" in message or "made no CUDA driver call" in message, message
+        )
         self.assertFalse((self.out / "captured").exists())
         (self.out / "captured").mkdir()
         (self.out / "captured" / "file").write_text("")

@@ -53,7 +53,7 @@ def has_gpu() -> bool:
 
 @cache
 def has_bench() -> bool:
-    """Whether this build has Google Benchmark; if not, `strata bench` says so."""
+    """Whether this build has Google Benchmark; if not, `strata bench` reports it."""
     return "no Google Benchmark" not in strata("bench", "--benchmark_no_such_flag=1").stderr
 
 
@@ -112,7 +112,7 @@ class Command(unittest.TestCase):
         by_proof: dict[str, list[str]] = {"held": [], "failed": [], "unproved": []}
         for one in found["claims"]:
             by_proof[one["proof"]].append(one["claim"])
-        # A busy machine leaves a claim about time unproved. It makes none wrong.
+        # On a busy machine a claim about time may be unproved, but not wrong.
         self.assertEqual(by_proof["failed"], [], answer.stdout)
         self.assertEqual(answer.returncode, 3 if by_proof["unproved"] else 0, answer.stdout)
         caught = [one["proof"] for one in found["claims"] if one["kind"] == "control"]
@@ -173,7 +173,7 @@ class Command(unittest.TestCase):
     def test_model_narrows_to_what_is_asked_for(self) -> None:
         one = ("--layout", "aoas", "--fields", "posmass")
         self.assertEqual(set(self.model(*one, "--generation", "3.x")), {("3.x", "aoas", "posmass")})
-        # A compute capability stands for its generation.
+        # A compute capability selects its generation.
         self.assertEqual(set(self.model(*one, "--generation", "9.0")), {("7.x", "aoas", "posmass")})
         several = self.model("--layout", "soa,aos", "--generation", "1.3,8.x")
         self.assertEqual(len(several), 2 * 2 * 2)
@@ -197,10 +197,10 @@ class Command(unittest.TestCase):
         for one in document["predictions"]:
             row = rows[one["generation"], one["layout"], one["fields"]]
             for name in row.keys() - {"generation", "layout", "fields"}:
-                said = float(row[name]) if row[name] else None  # null in JSON
-                self.assertEqual(said, one[name], name)
+                value = float(row[name]) if row[name] else None  # null in JSON
+                self.assertEqual(value, one[name], name)
             self.assertIn(f"{one['transactions']}", table)
-        # Each rule and its source stand below the table, however its lines are broken.
+        # Each rule and its source are below the table, in any lines.
         text = " ".join(table.split())
         for generation in document["generations"]:
             self.assertIn(generation["rule"], text)
@@ -214,7 +214,7 @@ class Command(unittest.TestCase):
             self.assertIn(word, answer.stdout)
 
     def nbody(self, *arguments: str | Path, code: int = 0) -> str:
-        """What `strata nbody` prints; when it refuses its input, the one line that says why."""
+        """What `strata nbody` prints; when it refuses its input, the one line with the reason."""
         answer = strata("nbody", *map(str, arguments))
         self.assertEqual(answer.returncode, code, answer.stderr)
         if code != 2:
@@ -270,12 +270,12 @@ class Command(unittest.TestCase):
             struct.pack_into("<f", content, 80 + 4 * (6 * body + axis), number)
         changed = self.out / "changed"
         changed.write_bytes(self.signed(bytes(content)))
-        said = " ".join(self.nbody("verify", changed, file, code=1).split())
-        self.assertIn("positions 2 of 130 differ by more than", said)
-        self.assertIn("first body 2 of system 1;", said)
-        self.assertRegex(said, r"largest difference [\d.]+, of body 64 of system 1 velocities")
-        self.assertIn("velocities 1 of 130 differ", said)
-        self.assertIn("first body 1 of system 1;", said)
+        output = " ".join(self.nbody("verify", changed, file, code=1).split())
+        self.assertIn("positions 2 of 130 differ by more than", output)
+        self.assertIn("first body 2 of system 1;", output)
+        self.assertRegex(output, r"largest difference [\d.]+, of body 64 of system 1 velocities")
+        self.assertIn("velocities 1 of 130 differ", output)
+        self.assertIn("first body 1 of system 1;", output)
 
     def test_nbody_refuses_a_damaged_file_in_one_line(self) -> None:
         file = self.bodies()
@@ -291,9 +291,9 @@ class Command(unittest.TestCase):
             (self.signed(content[:-4] + struct.pack("<f", math.nan)), "nan"),
         ):
             damaged.write_bytes(bad)
-            said = self.nbody("verify", damaged, file, code=2)
-            self.assertIn("damaged:", said)
-            self.assertIn(word, said)
+            output = self.nbody("verify", damaged, file, code=2)
+            self.assertIn("damaged:", output)
+            self.assertIn(word, output)
 
     def test_nbody_drops_the_two_highest_and_lowest_of_36_runs(self) -> None:
         runs = self.out / "runs"
@@ -320,8 +320,8 @@ class Command(unittest.TestCase):
         self.assertEqual(before.count(first), 2)
         self.assertLessEqual(set(before) - {first}, {name for name, _ in rungs})
         for label in ("question", "change", "source", "expected"):
-            told = re.findall(rf"^  {label} +\S", text, re.MULTILINE)
-            self.assertEqual(len(told), len(rungs), label)
+            lines = re.findall(rf"^  {label} +\S", text, re.MULTILINE)
+            self.assertEqual(len(lines), len(rungs), label)
         self.assertLessEqual(max(map(len, text.splitlines())), 100)
 
     def test_every_ladder_is_told_by_its_suite(self) -> None:
@@ -337,11 +337,11 @@ class Command(unittest.TestCase):
         self.assertIn("did you mean 'neighbours'?", answer.stderr)
 
     def neighbours(self, *arguments: str | Path, code: int = 0) -> str:
-        """What `strata neighbours` prints; when it refuses, the one line that says why."""
+        """What `strata neighbours` prints; when it refuses, the one line with the reason."""
         return self.printed("neighbours", *arguments, code=code)
 
     def printed(self, *arguments: str | Path, code: int) -> str:
-        """What a command prints; when it refuses, the one line that says why."""
+        """What a command prints; when it refuses, the one line with the reason."""
         answer = strata(*map(str, arguments))
         self.assertEqual(answer.returncode, code, answer.stderr)
         if code != 2:
@@ -353,9 +353,9 @@ class Command(unittest.TestCase):
         agents, found, other = (self.out / name for name in ("agents", "found", "other"))
         self.neighbours("generate", "--problem", "list", "--agents", "300", agents)
         self.assertIn("300 agents of list, uniform", self.neighbours("reference", agents, found))
-        said = self.neighbours("verify", found, found)
-        self.assertIn("places all 300 agree", said)
-        self.assertIn("neighbours all 300 agents have the same neighbours", said)
+        output = self.neighbours("verify", found, found)
+        self.assertIn("places all 300 agree", output)
+        self.assertIn("neighbours all 300 agents have the same neighbours", output)
         self.assertIn(
             "one of the files has no neighbours", self.neighbours("verify", agents, found)
         )
@@ -388,7 +388,7 @@ class Command(unittest.TestCase):
         self.assertIn("strata nbody", self.neighbours("verify", bodies, bodies, code=2))
 
     def fstat(self, *arguments: str | Path, code: int = 0) -> str:
-        """What `strata fstat` prints; when it refuses, the one line that says why."""
+        """What `strata fstat` prints; when it refuses, the one line with the reason."""
         return self.printed("fstat", *arguments, code=code)
 
     def test_an_f_statistic_is_generated_summed_and_compared(self) -> None:
@@ -397,9 +397,9 @@ class Command(unittest.TestCase):
         self.fstat("generate", *few, seen)
         self.assertIn("6 results", self.fstat("reference", seen, summed))
         self.assertIn("has no results", self.fstat("verify", seen, summed, code=2))
-        said = self.fstat("verify", summed, summed)
-        self.assertIn("header the same: 1 sky points × 2 cells", said)
-        self.assertEqual(said.count(" result "), 3, said)
+        output = self.fstat("verify", summed, summed)
+        self.assertIn("header the same: 1 sky points × 2 cells", output)
+        self.assertEqual(output.count(" result "), 3, output)
         # The last 2F is another one.
         content = bytearray(summed.read_bytes())
         (two_f,) = struct.unpack_from("<d", content, len(content) - 8)
@@ -409,8 +409,8 @@ class Command(unittest.TestCase):
         self.fstat("verify", other, summed, "--tolerance", "0.01")
         self.fstat("generate", *few, "--seed", "1", "--overwrite", seen)
         self.fstat("reference", seen, other, "--overwrite")
-        said = self.fstat("verify", other, summed, code=1)
-        self.assertIn("seed (1 and 2008)", said.split("not of one dataset: they differ in", 1)[1])
+        output = self.fstat("verify", other, summed, code=1)
+        self.assertIn("seed (1 and 2008)", output.split("not of one dataset: they differ in", 1)[1])
 
     def test_a_gpu_that_is_not_there_is_refused_in_one_line(self) -> None:
         answer = strata("run", "quick", "--device", "cuda:99", "--out", str(self.out))
@@ -498,8 +498,8 @@ class Command(unittest.TestCase):
         ):
             answer = strata(*arguments)
             self.assertEqual(answer.returncode, 2, f"{arguments}: {answer.stderr}")
-            said = [line for line in answer.stderr.splitlines() if line.startswith("strata: ")]
-            self.assertEqual(len(said), 1, answer.stderr)
+            lines = [line for line in answer.stderr.splitlines() if line.startswith("strata: ")]
+            self.assertEqual(len(lines), 1, answer.stderr)
 
     @needs_bench
     def test_bench_refuses_a_malformed_filter_in_one_line(self) -> None:
@@ -540,8 +540,8 @@ class Command(unittest.TestCase):
             ("access", "mend", self.out / "pipe.ptx", "--change", "group=16"),
         ):
             with self.subTest(arguments=arguments):
-                said = self.printed(*arguments, code=2)
-                self.assertIn("is a pipe or a device", said)
+                output = self.printed(*arguments, code=2)
+                self.assertIn("is a pipe or a device", output)
         self.assertEqual(len([*self.out.iterdir()]), 5, "nothing is made")
 
     def test_only_regular_files_are_replaced(self) -> None:
@@ -641,13 +641,18 @@ class Command(unittest.TestCase):
             dropped = [line for line in answer.stderr.splitlines() if ": dropped " in line]
             self.assertTrue(dropped.pop().startswith("strata: dropped request_merging: "))
             self.assertEqual(dropped, expected)
-            said = answer.stderr if "--dry-run" in more else answer.stdout
-            self.assertIn("3 dropped", said)
+            output = answer.stderr if "--dry-run" in more else answer.stdout
+            self.assertIn("3 dropped", output)
         folder = answer.stdout.strip().splitlines()[-1]
         context = json.loads((Path(folder) / "context.json").read_text())
         self.assertEqual(len(context["sweep"]["dropped"]), 3)
         self.assertIn("3 dropped", strata("run", "--resume", folder).stdout)
         self.assertEqual(strata("validate", folder).returncode, 0)
+        listed = strata("list", "--cases", str(sweep), "--backend", "host")
+        lists = ("bench", "--sweep", str(sweep), "--device", "host", "--benchmark_list_tests")
+        for answer in (listed, strata(*lists)) if has_bench() else (listed,):
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+            self.assertEqual([x for x in answer.stderr.splitlines() if x in expected], expected)
 
     def test_a_sweep_of_nothing_that_the_device_can_run_finds_no_device(self) -> None:
         sweep = self.sweep("  - benchmark: latency_vs_footprint\n    axes: {space: [texture]}\n")
@@ -878,33 +883,33 @@ class Command(unittest.TestCase):
         return list(Path(LOCKS.name).glob("strata-*.lock"))
 
     def counted_on_the_host(self, *flags: str) -> tuple[dict, list[str], str]:
-        """What a run on the CPU says of its counters: context, lines about them, last words."""
+        """Counters of a run on the CPU: context, lines about them, last words."""
         answer = strata(*self.short("timer_check", self.out), *flags)
         self.assertEqual(answer.returncode, 0, answer.stderr)
         *_, words, folder = answer.stdout.strip().splitlines()
         context = json.loads((Path(folder) / "context.json").read_text())
         lines = (Path(folder) / "samples.jsonl").read_text().splitlines()
         self.assertEqual({json.loads(line)["kind"] for line in lines}, {"case"})
-        told = [line for line in answer.stderr.splitlines() if "counted" in line]
-        return context["counters"], told, words
+        counting_lines = [line for line in answer.stderr.splitlines() if "counted" in line]
+        return context["counters"], counting_lines, words
 
     def test_a_cpu_has_no_counters_and_a_run_says_so_where_they_were_asked_for(self) -> None:
-        counters, told, words = self.counted_on_the_host()
+        counters, counting_lines, words = self.counted_on_the_host()
         self.assertEqual((counters["asked"], counters["state"]), (["auto"], "unavailable"))
         self.assertIn("available on GPUs only", counters["reason"])
         self.assertIn("available on GPUs only", words)
-        self.assertEqual(told, [])
-        counters, told, _ = self.counted_on_the_host("--counters", "memory")
+        self.assertEqual(counting_lines, [])
+        counters, counting_lines, _ = self.counted_on_the_host("--counters", "memory")
         self.assertEqual((counters["asked"], counters["state"]), (["memory"], "unavailable"))
-        self.assertEqual(len(told), 1)
-        self.assertIn("available on GPUs only", told[0])
+        self.assertEqual(len(counting_lines), 1)
+        self.assertIn("available on GPUs only", counting_lines[0])
 
     def test_a_run_without_counters_says_that_nobody_asked(self) -> None:
-        counters, told, words = self.counted_on_the_host("--counters", "none")
+        counters, counting_lines, words = self.counted_on_the_host("--counters", "none")
         self.assertEqual((counters["asked"], counters["state"]), (["none"], "not_asked"))
         self.assertEqual(counters["reason"], "")
         self.assertIn("not requested", words)
-        self.assertEqual(told, [])
+        self.assertEqual(counting_lines, [])
 
     def bench(self, filter_: str, *flags: str) -> tuple[list[dict], list[dict], dict]:
         """Repetitions, statistics and context of what `strata bench` measures on the CPU."""
@@ -938,8 +943,8 @@ class Command(unittest.TestCase):
                 self.assertEqual([one["repetition_index"] for one in runs], [*range(count)])
                 seconds = [one["real_time"] / 1e9 for one in runs]
                 for one, time in zip(runs, seconds, strict=True):
-                    by_counters = one["load_cycles:tsc_slope"] / one["tsc_frequency"]
-                    self.assertAlmostEqual(time / by_counters, 1, places=9)
+                    by_cycles = one["load_cycles:tsc_slope"] / one["core_clock"]
+                    self.assertAlmostEqual(time / by_cycles, 1, places=9)
                 self.assertGreater(len(set(seconds)), 1, "not one number for all of them")
                 (mean,) = (one for one in summaries if one["aggregate_name"] == "mean")
                 self.assertAlmostEqual(mean["real_time"] / 1e9 / statistics.fmean(seconds), 1)

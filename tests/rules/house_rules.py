@@ -1,4 +1,4 @@
-"""Fail when a benchmark measures by itself, when a source is too long, or when two say the same.
+"""Fail when a benchmark measures by itself, when a source is too long, or when two are alike.
 
     house_rules.py SOURCE_FOLDER
 
@@ -126,13 +126,13 @@ def alike(root: Path) -> Mapping[tuple[str, str], tuple[int, int]]:
 
 
 def repetitions(root: Path) -> Iterator[str]:
-    """Sources that say the same."""
+    """Sources that are alike."""
     found = alike(root)
     for (one, other), (here, there) in sorted(found.items()):
         if (one, other) not in KNOWN_PAIRS:
             yield f"{one}:{here} and {other}:{there}: {SAME_LINES} lines of the same shape"
     for one, other in sorted(KNOWN_PAIRS - found.keys()):
-        yield f"{one} and {other} no longer say the same: delete them from KNOWN_PAIRS"
+        yield f"{one} and {other} are no longer alike: delete them from KNOWN_PAIRS"
 
 
 def main() -> int:

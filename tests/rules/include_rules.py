@@ -93,7 +93,7 @@ def gaps(root: Path) -> Iterator[str]:
     for top in ("harness", "micro", "nbody"):
         folders = {str(path.parent.relative_to(root)) for path in (root / top).rglob("*.[ch]*")}
         for folder in sorted(folders - MAY_INCLUDE.keys()):
-            yield f"{folder}: no rule says what it may include"
+            yield f"{folder}: no rule lists what it may include"
     for folder, allowed in MAY_INCLUDE.items():
         suites = {room for room in allowed if room.startswith("nbody")}
         if suites and folder != "harness/cli" and not folder.startswith("nbody"):

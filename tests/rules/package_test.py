@@ -83,7 +83,7 @@ class Installed(Folder):
         expected = "installed report a run\n"
         own = {"STRATA_PYTHON": PYTHON}
         self.assertEqual(self.done(self.strata, "report", "a run", **own), expected)
-        # Without the variable, by the Python that lies beside it.
+        # Without the variable, by the Python beside it.
         python = self.prefix / "bin/python3"
         python.write_text(f'#!/bin/sh\nexec "{PYTHON}" "$@"\n')
         python.chmod(0o755)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Does set-up fetch only what is missing, and name what it cannot mend?
+# Does set-up fetch only what is missing, and name what it cannot fix?
 #
 # tools/setup.sh runs in a copy of the few files it needs, on a PATH that holds nothing but fakes and plain text tools.
 # Every fake that could fetch writes its call to a log. No network, no root, nothing outside a temporary folder.
@@ -81,7 +81,7 @@ setup() {
   PATH="$box/bin" "$box/bin/bash" "$box/checkout/tools/setup.sh" "$@" >"$box/output" 2>&1 </dev/null || code=$?
   [[ $code == "$expected" ]] || fail "exit code $code, not $expected"
 }
-says() { grep -qF -- "$1" "$box/output" || fail "does not say: $1"; }
+prints() { grep -qF -- "$1" "$box/output" || fail "does not print: $1"; }
 calls() { grep -qF -- "$1" "$box/log" || fail "does not call: $1"; }
 fetches_nothing() { [[ ! -s $box/log ]] || fail "fetches something"; }
 chooses() { grep -qxF -- "$1" "$box/checkout/build/python" || fail "does not choose $1"; }
@@ -105,9 +105,9 @@ echo 1000 >"$box/state/uid"
 echo 3 >"$box/state/missing-headers"
 setup 2 run
 fetches_nothing
-says "missing: the header <CLI/CLI.hpp>"
-says "not root, and no sudo without a password"
-says "sudo apt-get update && sudo apt-get install -y libcli11-dev"
+prints "missing: the header <CLI/CLI.hpp>"
+prints "not root, and no sudo without a password"
+prints "sudo apt-get update && sudo apt-get install -y libcli11-dev"
 
 begin InstallsThroughSudoThatAsksNoPassword
 echo 1000 >"$box/state/uid"
@@ -129,36 +129,36 @@ begin CheckChangesNothing
 echo 3 >"$box/state/missing-headers"
 setup 2 --check run
 fetches_nothing
-says "apt-get install -y libcli11-dev"
+prints "apt-get install -y libcli11-dev"
 
 begin SaysThatTheNetworkIsMissing
 echo 3 >"$box/state/missing-headers"
 touch "$box/state/no-network"
 setup 2 run
-says "cannot install libcli11-dev: apt-get update failed (no network?)"
-says "mend it with: apt-get update && apt-get install -y libcli11-dev"
+prints "cannot install libcli11-dev: apt-get update failed (no network?)"
+prints "fix it with: apt-get update && apt-get install -y libcli11-dev"
 
 begin SaysThatThereIsNoAptGet
 echo 3 >"$box/state/missing-headers"
 rm "$box/bin/apt-get"
 setup 2 run
-says "cannot install libcli11-dev: there is no apt-get here"
+prints "cannot install libcli11-dev: there is no apt-get here"
 
 begin SaysWhenThePackagesAreTooOld
 echo 3.22.1 >"$box/state/cmake"
 touch "$box/state/apt-is-useless"
 setup 2 run
-says "missing: CMake 3.25.1 or newer (found: 3.22.1)"
-says "the packages of this system do not provide it"
+prints "missing: CMake 3.25.1 or newer (found: 3.22.1)"
+prints "the packages of this system do not provide it"
 
 begin CountsEveryHeaderAsMissingWithoutACompiler
 rm "$box/bin/g++"
 setup 2 --check run
-says "a C++20 compiler: g++ 12 or newer"
+prints "a C++20 compiler: g++ 12 or newer"
 libraries="libcli11-dev libfmt-dev libgmock-dev libgtest-dev libyaml-cpp-dev nlohmann-json3-dev"
-says "apt-get install -y build-essential $libraries"
+prints "apt-get install -y build-essential $libraries"
 setup 2 --check test
-says "apt-get install -y build-essential libbenchmark-dev $libraries"
+prints "apt-get install -y build-essential libbenchmark-dev $libraries"
 
 begin InstallsNoPythonPackagesToBuild
 echo jinja2 >"$box/state/missing-modules"
@@ -167,7 +167,7 @@ fetches_nothing
 STRATA_PYTHON=python3 setup 0 build
 rm "$box/bin/python3"
 setup 2 --check build
-says "apt-get install -y python3"
+prints "apt-get install -y python3"
 
 begin MakesThePythonEnvironmentOncePerLockFile
 echo jinja2 >"$box/state/missing-modules"
@@ -190,7 +190,7 @@ begin SaysThatPipFailedAndTriesAgainNextTime
 echo jinja2 >"$box/state/missing-modules"
 touch "$box/state/no-network"
 setup 2 run
-says "pip could not install analysis/requirements.lock"
+prints "pip could not install analysis/requirements.lock"
 rm "$box/state/no-network"
 setup 0 run
 chooses "$box/checkout/.venv/bin/python"
@@ -199,8 +199,8 @@ begin GoesOnWithoutLintersThatCannotBeInstalled
 rm "$box/bin/clang-format-14"
 touch "$box/state/no-network"
 setup 0 test
-says "cannot install clang-format-14"
-says "going on without"
+prints "cannot install clang-format-14"
+prints "going on without"
 setup 0 run
 fetches_nothing
 
@@ -248,12 +248,12 @@ begin SaysWhichDevelopmentToolsAPythonLacks
 printf 'ruff\n' >"$box/state/missing-modules"
 setup 0 test
 fetches_nothing
-says "has no ruff: what needs it will be left out"
+prints "has no ruff: what needs it will be left out"
 
 begin RefusesANamedPythonThatLacksModules
 echo jinja2 >"$box/state/missing-modules"
 STRATA_PYTHON=python3 setup 2 run
-says "STRATA_PYTHON (python3) lacks: jinja2"
+prints "STRATA_PYTHON (python3) lacks: jinja2"
 fetches_nothing
 
 begin FetchesNothingWhenToldSo
@@ -264,16 +264,16 @@ fetches_nothing
 echo jinja2 >"$box/state/missing-modules"
 setup 2 run
 fetches_nothing
-says "python3 lacks: jinja2"
+prints "python3 lacks: jinja2"
 echo 3 >"$box/state/missing-headers"
 setup 2 run
 fetches_nothing
-says "cannot install libcli11-dev: STRATA_OFFLINE is set"
+prints "cannot install libcli11-dev: STRATA_OFFLINE is set"
 unset STRATA_OFFLINE
 
 begin RefusesUnknownArguments
 setup 2 --all
-says "usage:"
+prints "usage:"
 
 if [[ $failures == 0 ]]; then echo "setup_test: passed"; fi
 exit $((failures > 0))

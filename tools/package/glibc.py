@@ -3,7 +3,7 @@
 
 glibc.py FILE…
 
-Reads what `objdump -p` says of each file. Exit status 1: one needs a library that is not the C
+Reads the output of `objdump -p` for each file. Exit status 1: one needs a library that is not the C
 library's, so that it would not start where that is not installed.
 """
 
@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 C_LIBRARY = re.compile(r"(ld-linux[\w-]*|lib(c|m|dl|rt|util|pthread))\.so\.\d+")
-#: Opened by the driver where CUPTI is there; it says itself what is missing.
+#: Opened by the driver where CUPTI is there; it reports itself what is missing.
 OPTIONAL = {"libstrata_capture.so": re.compile(r"libcupti\.so\.\d+")}
 
 

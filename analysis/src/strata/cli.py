@@ -5,6 +5,7 @@ above its roof (roofline), or a GPU is out (fleet); 2 bad input or usage, with o
 error that says why.
 """
 
+import errno
 import json
 import sys
 from collections.abc import Sequence
@@ -23,12 +24,12 @@ from strata.report import headlines, map_text
 from strata.report.sentences import sentences
 from strata.roofline import verdicts
 from strata.roofline.table import table
-from strata.run import Run, RunError, one_line
+from strata.run import Run, RunError, load_context, one_line
 from strata.run.files import visible, write_files
 from strata.run.private import anonymous
 from strata.run.validate import findings, refuse_repeated, validity
 
-BAD_INPUT = 2
+LOST, BAD_INPUT = 1, 2
 ADD = "fleet add"
 UsageError: Any = typer.BadParameter.__mro__[1]
 """Of click, or of what typer has in its place."""
@@ -246,6 +247,7 @@ def compare(
     from strata.compare.sections import show
 
     if len(runs) < 2 and not beside:
+        load_context(runs[0])  # a folder of runs has another remedy
         _fail("found one run; expected two or more, or published devices (--with)")
     names = list(dict.fromkeys(beside.split(","))) if beside else []
     try:
@@ -402,15 +404,17 @@ def make_ready(
 ) -> None:
     """Check a run, remove what identifies its owner, pack it, and print how to contribute it."""
     from strata.interop.submission import refuse_large, submit
+    from strata.report.headlines import valid_of
+    from strata.run.validate import validity
 
     refuse_large(run)
     loaded = load_run(run)
     made = submit(loaded, out, force=force)
-    context, valid = loaded.context, sum(row.valid for row in loaded.rows)
+    context, timed = loaded.context, valid_of(validity(loaded)[0])
     size = sum(file.stat().st_size for file in made.iterdir()) / 1e6
     _say(
-        f"{made}: sound, {len(loaded.cases)} cases, {len(loaded.rows)} rows, {valid} of them valid;"
-        f" {size:.1f} MB\n"
+        f"{made}: sound, {len(loaded.cases)} cases, {len(loaded.rows)} rows, {timed} of the timed "
+        f"ones valid; {size:.1f} MB\n"
         "It holds no host name, folder, argument or serial; a digest stands for the UUID.\n"
         "To contribute it to Strata:\n"
         f"  1. copy it to results/{context.device.slug}/{context.run} of a clone\n"
@@ -443,9 +447,9 @@ def _say(text: str, *, err: bool = False) -> None:
     typer.echo(visible(text), err=err)
 
 
-def _fail(message: str) -> NoReturn:
+def _fail(message: str, status: int = BAD_INPUT) -> NoReturn:
     _say(f"strata: {one_line(message)}", err=True)
-    sys.exit(BAD_INPUT)
+    sys.exit(status)
 
 
 def _print_table(run: Run) -> None:
@@ -484,4 +488,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except (ArithmeticError, ValueError) as error:
         _fail(f"the runs hold numbers that cannot be used ({error})")
     except OSError as error:
-        _fail(f"cannot write {error.filename or 'the files'}: {error.strerror}")
+        status = LOST if error.errno == errno.ENOSPC else BAD_INPUT
+        _fail(f"cannot write {error.filename or 'all output'}: {error.strerror}", status)

@@ -81,7 +81,7 @@ struct Arrivals {
         add_bin(l, weigh(kappa + (7.0F - static_cast<float>(l))));
       return;
     }
-    // 17 bins, of which every lane leaves out the first or the last.
+    // 17 bins, of which every lane skips the first or the last.
     const Floats<lanes> none{};
     const Floats<lanes> eighth = later ? none + 8.0F : none + 7.0F;
     add_bin(0, later ? none : weigh(kappa + eighth));

@@ -1,5 +1,5 @@
-// What a pass over an observation asks of bus and driver, and which threads it leaves idle: told by
-// what a rung's file says it copies and launches, by none of its code. Host only.
+// Copies, launches and idle threads of a pass over an observation, predicted from the description
+// of a rung, without its code. Host only.
 #pragma once
 
 #include "harness/model/queued.hpp"

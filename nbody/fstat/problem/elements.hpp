@@ -78,7 +78,7 @@ struct Grid {
   bool operator==(const Grid&) const = default;
 };
 
-/// Signals of one detector in one stack, wherever they lie.
+/// Signals of one detector in one stack, anywhere in memory.
 struct Signals {
   const Bin* const* spectra = nullptr;  ///< of each signal
   const Timing* timings = nullptr;

@@ -30,7 +30,7 @@ SplitMix random_of(std::uint64_t seed, std::uint64_t part, std::uint64_t number)
   return SplitMix{mixing.next()};
 }
 
-/// So few digits that they are the same whoever's library computed the number.
+/// Rounded so that the result does not depend on the libm.
 double rounded(double number, double unit) {
   return std::round(number / unit) * unit;
 }
@@ -158,7 +158,7 @@ void check_signals(std::string_view place, const Observation& seen) {
   check_finite<Antenna>(place, "antenna", seen.antennas, &Antenna::a, &Antenna::b);
 }
 
-/// That all templates' windows lie in the spectra: bins are linear in frequency and in spin.
+/// Checks that all templates' windows are in the spectra: bins are linear in frequency and in spin.
 void check_windows(std::string_view place, const Observation& seen) {
   const auto& [problem, grid] = std::pair{seen.problem, seen.grid};
   constexpr double most_delta = 1e9;
@@ -253,7 +253,7 @@ void check(std::string_view place, const Problem& problem) {
   constexpr std::size_t most_results = std::size_t{1} << 28U;
   if (problem.results() <= most_results) return;
   refuse({place}, fmt::format("{} results", problem.results()), range(most_results),
-         "ask for fewer templates");
+         "request fewer templates");
 }
 
 void check(std::string_view place, const Observation& observation) {
@@ -267,7 +267,7 @@ void check(std::string_view place, const Observation& observation) {
         all, [](const Matrix& m) { return m.inverse > 0 && std::isfinite(m.inverse); });
     if (alike == all.end()) continue;
     refuse({place},
-           fmt::format("the polarisations of stack {} cannot be told apart from sky point {}",
+           fmt::format("the polarisations of stack {} cannot be distinguished from sky point {}",
                        alike - all.begin(), sky),
            "antennas whose a and b are not proportional", "generate them again");
   }

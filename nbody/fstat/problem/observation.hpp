@@ -40,8 +40,8 @@ inline constexpr Problem most{
 /// A block has a thread for each.
 inline constexpr std::uint32_t most_signals = 512;  // of a group
 
-/// Signals stand group by group; a group is a detector in a stack, stack × detectors + detector.
-/// Results stand by sky point, cell, stack and frequency.
+/// Signals are ordered by group; a group is a detector in a stack, stack × detectors + detector.
+/// Results are ordered by sky point, cell, stack and frequency.
 struct Observation {
   Problem problem;
   Grid grid;

@@ -14,7 +14,7 @@
 namespace strata::fstat {
 namespace {
 
-/// The first bytes of a file, as they lie in it.
+/// The first bytes of a file, in its layout.
 struct Header {
   DatasetStart start{.version = 3};
   std::uint32_t sky = 0;
@@ -63,7 +63,7 @@ void visit_vectors(Data& data, const Visit& visit) {
   visit(data.results->sums);
   visit(data.results->two_f);
 }
-/// With vectors as long as the header says.
+/// With vectors as long as the header requires.
 ObservationData empty_data(const Header& header) {
   const Problem problem = header.problem();
   ObservationData data{.seen = {.problem = problem,
@@ -109,7 +109,7 @@ Header header_of(std::string_view start, std::uint64_t size, std::string_view na
                      make_dataset_again);
   const std::uint64_t wanted = bytes_of(header);
   require_of_dataset(size == wanted, name, fmt::format("has {} bytes", size),
-                     fmt::format("{} for what its header says", wanted),
+                     fmt::format("{} by its header", wanted),
                      size < wanted ? "it is cut short: copy it again, or make it again"
                                    : "something was added: copy it again, or make it again");
   return header;

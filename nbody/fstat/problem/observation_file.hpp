@@ -49,7 +49,7 @@ struct ObservationData {
 void write_observation(const std::filesystem::path& file, const ObservationData& data,
                        Existing existing);
 
-/// Throws UsageError, in one line, for whatever is not as said above, and for an observation that
+/// Throws UsageError, in one line, for a file that is not as above, and for an observation that
 /// check() refuses.
 [[nodiscard]] ObservationData read_observation(const std::filesystem::path& file);
 

@@ -32,7 +32,7 @@ const Rung rung{.name = "neighbours_cpu_verlet",
 }
 #endif
 
-/// Tests the candidates that stand at the places of a list.
+/// Tests the candidates at the positions of a list.
 template <class Collector>
 struct TestList {
   template <unsigned lanes>
@@ -65,7 +65,7 @@ struct TestList {
   }
 };
 
-/// Writes who is within reach and skin of an agent, by where they stand.
+/// Writes the positions of the agents within reach and skin of an agent.
 template <class Collector>
 struct MakeList {
   template <unsigned lanes>
@@ -166,7 +166,7 @@ class Search {
   PackedCells packed_;
   std::vector<std::vector<float>> built_;  ///< where agents were when the lists were made
   std::vector<std::uint32_t> standing_;    ///< 0, 1, 2, …
-  ListPools lists_;                        ///< of agents and neighbours by where they stand
+  ListPools lists_;                        ///< of agents and neighbours by position
   ForEachCollector<TestList, const Candidates&, std::span<const std::uint32_t>,
                    const Vector<float>&>
       test_list_;

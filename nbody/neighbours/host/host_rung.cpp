@@ -33,7 +33,7 @@ class Buffers {
     from_ = begin_;
     for (auto& part : to_.parts)
       std::ranges::fill(part, poison);
-    if (problem_.kind == Kind::circles) {  // whose directions nobody writes
+    if (problem_.kind == Kind::circles) {  // whose directions no step writes
       for (const Part p : {Part::fx, Part::fy, Part::fz, Part::speed})
         to_.part(p) = begin_.part(p);
     }
@@ -86,7 +86,7 @@ class Buffers {
       part.resize(problem_.agents);
     return all;
   }
-  /// Where a step leaves the agents.
+  /// The agents after a step.
   [[nodiscard]] const Agents& left_by(const Step& step) const {
     return problem_.moves() ? *step.to : *step.from;
   }

@@ -78,7 +78,7 @@ class ListPools {
   std::vector<Pool> pools_;
 };
 
-/// One step: who is whose neighbour, and where that moves everybody.
+/// One time step: find neighbours, then move the agents.
 struct Step {
   const Problem* problem = nullptr;
   const Agents* from = nullptr;      ///< `padding` numbers longer than there are agents
@@ -88,7 +88,7 @@ struct Step {
   ListPools* lists = nullptr;        ///< list: all of each
   Work* work = nullptr;              ///< one for each thread, added to
   bool first = false;                ///< of a sample: nothing is left of an earlier step
-  Tracer* tracer = nullptr;          ///< of one thread's marks; null: nobody asks
+  Tracer* tracer = nullptr;          ///< of one thread's marks; null: not traced
 
   [[nodiscard]] std::uint32_t agents() const { return problem->agents; }
   /// While this lives, the first thread builds what is searched.

@@ -24,14 +24,14 @@ struct Part {
 using Parts = std::vector<Part>;
 using Divide = Parts (*)(const Problem&, const Places&);
 
-std::vector<std::uint32_t> everybody(const Places& places) {
+std::vector<std::uint32_t> all_agents(const Places& places) {
   std::vector<std::uint32_t> all(places.front().size());
   std::iota(all.begin(), all.end(), 0U);
   return all;
 }
 
 Parts sorted_along_x(const Problem& /*problem*/, const Places& places) {
-  std::vector<std::uint32_t> all = everybody(places);
+  std::vector<std::uint32_t> all = all_agents(places);
   std::ranges::stable_sort(all, {}, [&](std::uint32_t i) { return places[0][i]; });
   Parts parts;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -77,7 +77,7 @@ void divide(const Places& places, Part part, const AxisFor& axis_for, Parts& to)
 Part world_of(const Problem& problem, const Places& places) {
   const auto low = static_cast<double>(problem.low());
   const double high = low + static_cast<double>(problem.extent());
-  return {.low = {low, low, low}, .high = {high, high, high}, .agents = everybody(places)};
+  return {.low = {low, low, low}, .high = {high, high, high}, .agents = all_agents(places)};
 }
 
 Parts divided_along_x(const Problem& problem, const Places& places) {
@@ -110,7 +110,7 @@ double squared_gap(const Part& a, const Part& b, std::size_t axes) {
   return sum;
 }
 
-/// `axes` that decide who is within `reach`; `bytes` that the GPU is told of each.
+/// `axes` that decide whether agents are within `reach`; `bytes` that the GPU gets of each.
 Predicted of_parts(const Problem& problem, std::span<const Places> steps, Divide divided,
                    std::size_t axes, double reach, std::uint64_t bytes) {
   Predicted sum{.rebuilds = static_cast<std::uint32_t>(steps.size())};
@@ -138,8 +138,8 @@ Predicted of_parts(const Problem& problem, std::span<const Places> steps, Divide
 double reach_of(const Problem& problem) {
   return safe_reach(problem.extent(), std::sqrt(static_cast<double>(problem.radius_squared)));
 }
-constexpr std::uint64_t slab_bytes = 16;  // whom it has, and whom they ask: from, to
-constexpr std::uint64_t box_bytes = 32;   // whom it has, and its corners
+constexpr std::uint64_t slab_bytes = 16;  // range of its agents and of those to test
+constexpr std::uint64_t box_bytes = 32;   // range of its agents, and its corners
 
 }  // namespace
 

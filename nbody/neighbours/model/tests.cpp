@@ -96,8 +96,8 @@ std::uint64_t agents_in(const std::vector<std::uint64_t>& before, std::int64_t f
   return end - std::min(end, std::max(before[static_cast<std::size_t>(first)], least));
 }
 
-/// `each_cell`: cells are passed over one by one; else rows of them. `behind`: where each agent
-/// stands, in the order of cells, who then asks those behind it alone; empty: everybody.
+/// `each_cell`: cells are passed over one by one; else rows of them. `behind`: the position
+/// of each agent in the order of cells, which then tests only those behind it; empty: all.
 TestsOfAgents tests_of_cells(const Problem& problem, const Places& places, double radius,
                              std::uint32_t asked, bool each_cell,
                              const std::vector<std::uint32_t>& behind = {}) {
@@ -162,7 +162,7 @@ double radius_of(const Problem& problem) {
   return std::sqrt(static_cast<double>(problem.radius_squared));
 }
 
-/// How the threads of a GPU stand.
+/// Order of the threads of a GPU.
 enum class Threads { by_number, by_row, along_z_curve, along_hilbert_curve };
 
 /// Whether a cell comes before another on a Z curve: of the coordinates that differ, the one

@@ -1,5 +1,5 @@
-// What the steps of a sample ask of the bus and of the driver, told by what a rung's file says it
-// copies and launches, by none of its code. Host only.
+// Copies and launches of the steps of a sample, predicted from the description of a rung, without
+// its code. Host only.
 #pragma once
 
 #include "harness/model/queued.hpp"
@@ -30,11 +30,11 @@ using PredictedTraffic = Traffic (*)(const Problem& problem, const Choice& choic
 /// What is read, in before the first step; what is written, out after the last; a kernel a step.
 [[nodiscard]] Traffic predict_lazy(const Problem& problem, const Choice& choice, std::size_t steps,
                                    std::uint32_t longest);
-/// The same, and before each step places out, unless nobody moved since, and cells in.
+/// As lazy, but each step also copies positions out (if they changed) and cells in.
 [[nodiscard]] Traffic predict_host_grid(const Problem& problem, const Choice& choice,
                                         std::size_t steps, std::uint32_t longest);
-/// Lazy, and before each step places out, unless nobody moved since, and agents in the order of
-/// their boxes in, with the boxes, whose bytes Predicted has.
+/// As lazy, but each step also copies positions out (if they changed), and in the agents in the
+/// order of their boxes and the boxes, whose bytes Predicted has.
 [[nodiscard]] Traffic predict_host_boxes(const Problem& problem, const Choice& choice,
                                          std::size_t steps, std::uint32_t longest);
 /// Lazy, with two kernels around a scan before that of the search.

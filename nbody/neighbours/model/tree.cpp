@@ -47,7 +47,7 @@ class Tree {
   }
   [[nodiscard]] const std::vector<std::uint32_t>& order() const { return order_; }
 
-  /// Agents whom the one at `at` asks, if it wants the `most` nearest; 0: all.
+  /// Distance tests of the agent at `at` in a search for the `most` nearest; 0: all.
   [[nodiscard]] std::uint32_t tests(std::size_t at, double reach_squared, std::size_t most) const {
     Search search{.of = order_[at], .reach = reach_squared, .most = most, .nearest = {}};
     std::size_t node = at / fanout;

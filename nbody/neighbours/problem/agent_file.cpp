@@ -16,7 +16,7 @@
 namespace strata::neighbours {
 namespace {
 
-/// The first bytes of a file, as they lie in it.
+/// The first bytes of a file, in its layout.
 struct Header {
   DatasetStart start{.version = 2};
   std::uint32_t kind = 0;
@@ -110,7 +110,7 @@ Header header_of(std::string_view start, std::uint64_t size, std::string_view na
   return header;
 }
 
-/// The lists at `at`; refuses those that are none.
+/// The lists at `at`; refuses malformed ones.
 Lists lists_at(const char* at, const Header& header, std::string_view name) {
   const auto next = [&at] {
     std::uint32_t number = 0;

@@ -2,7 +2,7 @@
 // counts as a neighbour. They are made here, from a seed, the same on every machine; a file of them
 // is agent_file.hpp's. Host only.
 //
-// Positions lie on a lattice, so that every squared distance within reach is a number of single
+// Positions are on a lattice, so that every squared distance within reach is a number of single
 // precision: dx² + dy² + dz² is then exact however it is rounded and fused, and every rung can be
 // held to the same neighbours bit for bit.
 #pragma once
@@ -19,8 +19,8 @@
 namespace strata::neighbours {
 
 /// What is computed.
-///   boids    a sphere of agents that steer by the 7 nearest within reach and move; who leaves on
-///            one side comes in on the other (Breitbart 2008, ch. 5; Reynolds, OpenSteer)
+///   boids    a sphere of agents that steer by the 7 nearest within reach and move; one that
+///            leaves on one side enters on the other (Breitbart 2008, ch. 5; Reynolds, OpenSteer)
 ///   circles  a cube of agents that all others within reach push away (FLAME GPU 2's circles)
 ///   list     the same cube, at rest: the lists of all neighbours, written
 enum class Kind { boids, circles, list };

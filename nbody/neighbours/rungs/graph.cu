@@ -24,7 +24,7 @@ const Rung rung{
     .axes = {cells_axis()}};
 
 #if defined(__CUDACC__)
-/// The steps of another rung, each recorded when it is first asked for.
+/// The steps of another rung, each recorded when it is first needed.
 class RecordedSteps {
  public:
   explicit RecordedSteps(std::function<void(const DeviceStep&, Queue&)> step)

@@ -69,7 +69,7 @@ class Pairs {
       queue.launch(step.problem->kind == Kind::boids ? find<Kind::boids> : find<Kind::circles>,
                    step.agents(), step.for_kernel(), pairs);
       if (step.tests == nullptr) return pairs;
-      // While it is verified, the host is told how long lists are.
+      // While it is verified, the host reads the length of lists.
       queue.wait();
       const std::uint32_t longest = std::ranges::max(counts_.to_host());
       if (longest <= room_) return pairs;

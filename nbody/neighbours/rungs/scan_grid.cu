@@ -40,7 +40,7 @@ __device__ void look_at_all(const KernelStep& step, const Cells& cells, std::uin
   }
 }
 
-/// Of the number behind the last cell there are none: the scan makes it the sum of all.
+/// The number behind the last cell is 0: the scan makes it the sum of all.
 __global__ void __launch_bounds__(usual_block)
     count(KernelStep step, Cells cells, std::uint32_t all, std::uint32_t* counts) {
   const std::uint32_t cell = thread_number();

@@ -171,7 +171,7 @@ class Tree {
     }
     return all;
   }
-  /// Asked without memory, CUB says how much it needs, and does nothing.
+  /// Without memory, CUB only returns how much it needs.
   void sort_with(void* memory, std::size_t& bytes, cudaStream_t stream) {
     cuda_check(cub::DeviceRadixSort::SortPairs(memory, bytes, codes_.data(), sorted_codes_.data(),
                                                ids_.data(), sorted_ids_.data(), shape_.agents, 0,

@@ -57,7 +57,7 @@ class Lists {
   LastingLists build(const DeviceStep& step, Queue& queue) {
     make(step, queue, step.first);
     if (step.tests == nullptr) return lists();
-    // While it is verified, the host is told how long lists are, and whether they were made.
+    // While it is verified, the host reads the length of lists, and whether they were made.
     for (;;) {
       queue.wait();
       const std::uint32_t longest = std::ranges::max(counts_.to_host());

@@ -1,8 +1,8 @@
 """Tiles into shared memory, one at a time (fetch) and several at once (stream), by seven methods.
 
 Copies by threads are unrolled, so that several of a thread are in flight; through registers as many
-as there are left, of eight, four, two and one, all loaded before the first is stored. A stream asks
-in two places: before its loop and in it.
+as there are left, of eight, four, two and one, all loaded before the first is stored. A stream
+requests in two places: before its loop and in it.
 
 Two builds of the same kernels once differed by 14 to 49 %, because ptxas computed the address of
 shared memory again for each tile (S2UR SR_CgaCtaId), and stored after two loads instead of four.

@@ -79,4 +79,5 @@ def empty_walk(layout: str, fields: str) -> Kernel:
 
 CONTRACT = Contract(
     kernels=tuple(make(*key) for key in READS for make in (walk, empty_walk)),
+    others=("15write_particles",),
 )

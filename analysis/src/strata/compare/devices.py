@@ -22,6 +22,7 @@ from strata.ladder.best import best_cases
 from strata.model import LEVELS, Table, atlas, level_name, ordered
 from strata.model.cases import CYCLE_CLOCKS, by_case
 from strata.model.l2 import l2
+from strata.model.layouts import layout_results
 from strata.model.units import SPACE, number
 from strata.reference import Published, published
 from strata.run import Row, Run, RunError, grouped
@@ -313,6 +314,13 @@ def _of_bytes(run: Run) -> Divisor:
     return lambda row: cycles(row) if row.unit == "B/s" else 1.0
 
 
+def _warp_reads(run: Run) -> Iterator[tuple[str, Row]]:
+    """A warp-read of each layout and level, as `summary` reports it: by the same `cores`."""
+    for one in layout_results(run.of("layout_read")):
+        if one.latency and one.fields == "all":
+            yield level_name(one.level), one.latency.cycles
+
+
 def _atomics(*, one: bool) -> Rows:
     """Atomic additions to one address or line of memory, or to others.
 
@@ -364,11 +372,10 @@ PANELS = (
     ),
     Panel(
         "latency", "A warp reads 32 particles, cheapest layout, alone", "cycles", "lower",
-        _timed("layout_read", _residency, "warp_read_cycles", warps_per_sm="1", fields="all"),
-        known=_LEVEL_NAMES,
+        _warp_reads, known=_LEVEL_NAMES,
     ),
     Panel(
-        "atomics_serial", "Atomics that the device serialises", "1/cycle", "higher",
+        "atomics_serial", "Serialised atomics", "1/cycle", "higher",
         _atomics(one=True), _device_cycles,
     ),
     Panel(

@@ -51,9 +51,9 @@ def compared(
 
 
 def share(text: str) -> float:
-    """A size such as `2%` or `0.02`; raises ValueError for others."""
+    """A size such as `2%` or `0.02`; raises ValueError for others, `2` included."""
     size = re.fullmatch(r"(\d*\.?\d+) ?(%?)", text.strip(), re.ASCII)
-    if not size:
+    if not size or (not size[2] and float(size[1]) >= 1):
         raise ValueError(f"found the size {text!r}; expected one like 2% or 0.02")
     return float(size[1]) / (100 if size[2] else 1)
 

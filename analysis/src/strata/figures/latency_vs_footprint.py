@@ -56,7 +56,7 @@ def data(run: Run) -> pd.DataFrame:
     reach = cache and cache.one
     for space, curve in curves(drawn).items():
         sizes, loads = [float(p.footprint) for p in curve], [p.row.value for p in curve]
-        known = {one.row.key: (level, one) for level, one in atlas.latencies(run, space).items()}
+        known = {one.row.key: (at, one) for at, one in atlas.latencies(run, space).items()}
         for span in plateaus.find(sizes, loads):
             on = curve[span.start : span.stop + 1]
             times = [point.seconds for point in on if point.seconds is not None]

@@ -188,7 +188,8 @@ class Fleet:
 
 def too_few(gpus: int) -> ValueError:
     """The error for a fleet that is too small."""
-    return ValueError(f"found {gpus} GPUs; expected {law.FEWEST} or more to find an outlier")
+    found = f"found {gpus} GPU{'s' * (gpus != 1)}"
+    return ValueError(f"{found}; expected {law.FEWEST} or more to find an outlier")
 
 
 def judged(

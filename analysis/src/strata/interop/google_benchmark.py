@@ -81,6 +81,7 @@ DERIVED = "are computed from values that are imported"
 STATISTIC = "are statistics other than mean and median"
 FAILED = "are of repetitions that failed"
 NO_NUMBER = "are no numbers in each repetition"
+NEGATIVE = "are negative times"
 NOT_MEASURED = "are CPU times, which no run of strata measures"
 FLAGS = frozenset({"real_time", "process_time", "manual_time"})
 """Words at the end of a name for the clock that was read."""
@@ -415,7 +416,7 @@ def _values(entry: _Entry) -> dict[str, float | None]:
     return {
         key: number
         for key, number in entry.numbers.items()
-        if key not in NO_COUNTER or (key in TIMES and number is not None)
+        if key not in NO_COUNTER or key in TIMES
     }
 
 
@@ -534,6 +535,8 @@ def _quantity(
     numbers = tuple(number for number in samples if number is not None)
     own, _, by = key.partition(":")
     spelt = METRIC.fullmatch(own) and METRIC.fullmatch(by)
+    if key in TIMES and any(number < 0 for number in numbers):
+        return NEGATIVE
     what: tuple[str, str, Provenance, str]
     if key in TIMES and not units:
         what = key, "s", "timed", method

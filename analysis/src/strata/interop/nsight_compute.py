@@ -84,6 +84,7 @@ WHOLE = (".sum", ".max", ".min")
 """Ends of metrics that are whole numbers where their unit is a count, B or ns."""
 
 NO_NUMBER = "are no numbers"
+NEGATIVE = "are negative times"
 NO_ROW = "describe the device or the profiler"
 NO_NAME = "are in columns that are no metric"
 OF_INSTANCES = "are instances of a metric whose total is imported"
@@ -133,7 +134,9 @@ class _Launch(Struct, frozen=True):
                     yield DIFFERS
                 continue
             self.printed[metric] = text
-            if reading:
+            if reading and reading.unit == "s" and reading.value < 0:
+                yield NEGATIVE
+            elif reading:
                 self.readings[metric] = reading
             elif metric != DEVICE_NAME:
                 yield NO_NUMBER

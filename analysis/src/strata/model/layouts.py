@@ -96,8 +96,8 @@ def counts_by_layout(points: Iterable[Point]) -> Sentence:
     """The counts of each layout at its best bandwidth; empty without counts."""
     parts: list[str | Cited] = []
     for point in points:
-        if said := counts(point):
-            parts += ["; " if parts else "", f"{point.layout} ", *said]
+        if words := counts(point):
+            parts += ["; " if parts else "", f"{point.layout} ", *words]
     return tuple(parts)
 
 

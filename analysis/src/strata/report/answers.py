@@ -53,7 +53,7 @@ def l2_sizes(run: Run) -> list[Sentence]:
         parts.append((_footprint(found.one.last), " of L2 used by one SM"))
     if found and found.all:
         least, most = map(_footprint, found.all)
-        parts.append((least, " used by all SMs (", most, " no longer fit)"))
+        parts.append((least, " used by all SMs", " (", most, " no longer fit)"))
     return parts
 
 

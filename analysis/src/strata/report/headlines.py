@@ -6,6 +6,7 @@ One small function each; if a run lacks a number, others take its place. `strata
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from strata.ladder import rungs
@@ -16,19 +17,19 @@ from strata.model.l2 import l2
 from strata.model.names import LAYOUTS, LEVELS, level_name, ordered
 from strata.model.text import Cited, Sentence, Table, cited, joined
 from strata.model.timers import TIMER_TOLERANCE, agreements
+from strata.model.truth import fallen
 from strata.model.units import MINUS, factor, number, quantity
 from strata.report.answers import l2_sizes, size_of, sizes
 from strata.report.attempt import attempt
 from strata.report.sentences import (
     against_limit,
     beside,
-    first_touch,
     latency_words,
     percent,
     walked,
 )
 from strata.run import Row, Run
-from strata.run.validate import validity
+from strata.run.validate import Validity, validity
 
 MOST = 10
 
@@ -159,10 +160,21 @@ def latencies(run: Run) -> Iterator[Headline]:
                 remark = (*remark, ", another SM's ", cited(neighbour))
         elif level == "l2" and cache and parts:
             near, far = (Cited(number(part.value), part) for part in (parts.near, parts.far))
-            whose = "median of the SMs; " if found[level].over else ""
-            remark = (f"{whose}{parts.access}: near part ", near, ", far part ", far)
-            remark = (*remark, *first_touch(cache))
+            remark = () if parts.access == "a load" else (f"{parts.access}: ",)
+            if found[level].over:
+                remark = (*_about(found[level]), *remark)
+            remark = (*remark, "near ", near, ", far ", far)
+            if cache.first_touch is not None:
+                remark = (*remark, ", mean ", Cited(number(cache.first_touch), parts.far))
         yield Headline(f"{level_name(level)} latency", latency_words(found[level]), remark)
+
+
+def _about(one: atlas.Latency) -> Sentence:
+    """The time of a median over SMs, at the clock of the chain that one SM walked."""
+    if not (one.over and one.time):
+        return ()
+    time = one.time.value * one.over.value / one.row.value
+    return ("≈\u00a0", Cited(quantity(time, "s"), one.over), "; ")
 
 
 def bandwidths(run: Run) -> Iterator[Headline]:
@@ -182,8 +194,8 @@ def fp32_ceiling(run: Run) -> Iterator[Headline]:
 
 def _remark(limit: Sentence, best: atlas.Best) -> Sentence:
     """A limit, the benchmark of the rate, and a higher noisy rate."""
-    told = beside(best)
-    return (*limit, *((", ",) if limit and told else ()), *told)
+    note = beside(best)
+    return (*limit, *((", ",) if limit and note else ()), *note)
 
 
 def nbody(run: Run) -> Iterator[Headline]:
@@ -199,26 +211,29 @@ def nbody(run: Run) -> Iterator[Headline]:
 def cache_sizes(run: Run) -> Iterator[Headline]:
     """The cache sizes: as found by loads, of a GPU's L2 as reported and as used."""
     value: list[str | Cited] = []
-    remark: list[str | Cited] = []
+    remark: list[Sentence] = []
     for level, (seen, reported) in sizes(run).items():
         whole = run.context.backend == "cuda" and level == "l2"
         first, name = reported if whole else seen or reported, level_name(level)
         if first:
-            by_driver = " (by the driver)" if whole else ""
-            value += [", " if value else "", f"{name} ", size_of(first), by_driver]
-        if reported and first is not reported:
-            remark += [", " if remark else "", size_of(reported), f" of {name} reported"]
-    if used := l2_sizes(run):
-        remark += [", " if remark else "", *joined(used)]
+            value += [", " if value else "", f"{name} ", size_of(first)]
+        if first and whole:
+            remark = [(f"{name} by the driver",)]
+        elif reported and first is not reported:
+            remark.append((size_of(reported), f" of {name} reported"))
+    used = zip(("; one SM ", ", all "), (one[0] for one in l2_sizes(run)), strict=False)
     if value:
-        yield Headline("cache sizes", tuple(value), tuple(remark))
+        words = (*joined(remark), *chain.from_iterable(used)) if remark else ()
+        yield Headline("cache sizes", tuple(value), words)
 
 
 def best_layout(run: Run) -> Iterator[Headline]:
     """The layout with the most useful bandwidth from the farthest level that has one; only that."""
     found = {(pick.kind, pick.level): pick for pick in _best_layouts(run)}
     if loaded := next((found[key] for key in reversed(found) if key[0] == "bandwidth"), None):
-        noisy = (", up to ", cited(loaded.noisy), " in a noisy row") if loaded.noisy else ()
+        noisy: Sentence = ()
+        if loaded.noisy and cited(loaded.noisy).text != cited(loaded.row).text:
+            noisy = (", up to ", cited(loaded.noisy), " in a noisy row")
         remark: Sentence = (cited(loaded.row), " of useful data", loaded.against, *noisy)
         if alone := found.get(("latency", loaded.level)):
             remark = (*remark, "; alone: ", Cited(alone.layout, alone.row))
@@ -285,10 +300,17 @@ def valid_rows(run: Run) -> Iterator[Headline]:
     timed, *others = validity(run)
     invalid = timed.rows - timed.valid
     flagged = f"{invalid} flagged by a gate" if invalid else "no gate failed"
+    if later := sum(one.rows for one in fallen(run) if not one.says):
+        flagged += f"; {later} rows by rules that are newer than the run"
     beside = "".join(f"; {one.kind} {one.valid} of {one.rows}" for one in others if one.rows)
-    share = f" ({100 * timed.valid / timed.rows:.1f} %)" if timed.rows else ""
-    found = f"{timed.valid} of {timed.rows}{share}"
+    found = valid_of(timed)
     yield Headline("valid timed rows", (found,), (f"{flagged}{beside}",), trust=True)
+
+
+def valid_of(rows: Validity) -> str:
+    """`95 of 100 (95.0 %)`."""
+    share = f" ({100 * rows.valid / rows.rows:.1f} %)" if rows.rows else ""
+    return f"{rows.valid} of {rows.rows}{share}"
 
 
 def cases(run: Run) -> Iterator[Headline]:

@@ -25,7 +25,6 @@ from strata.figures._drawing import Drawing, drawn
 from strata.figures._images import FORMATS
 from strata.model import counted, tables, units
 from strata.model.text import Cited, Sentence, Table
-from strata.model.truth import fallen
 from strata.report import all_rows, headlines, sentences
 from strata.report.attempt import attempt, left_out
 from strata.report.citations import Citations
@@ -271,7 +270,6 @@ def _notices(run: Run) -> list[str]:
     kind = build.build_type or "an unnamed build type"
     shown = "; ".join(without_paths(line) for line in found[:3])
     broken = f"{shown}; and {len(found) - 3} more" if len(found) > 3 else shown
-    fell = [one for one in fallen(run) if not one.says]
     told = {
         "Built from a source tree with uncommitted changes: the commit alone does not "
         "reproduce these numbers.": build.dirty,
@@ -280,10 +278,6 @@ def _notices(run: Run) -> list[str]:
         f"The run is {state}: results missing here were not measured.": state != "complete",
         "measurements.csv is missing; this page was computed from samples.jsonl.": table is None,
         f"The run folder violates its contract ({broken}). This page uses the samples.": found,
-        f"{sum(one.rows for one in fell)} rows were valid when they were recorded and "
-        "violate a plausibility rule ("
-        f"{', '.join(f'{one.rule} {one.rows}' for one in fell)}): they keep their values and "
-        "are shown as invalid.": fell,
     }
     return [words for words, applies in told.items() if applies]
 

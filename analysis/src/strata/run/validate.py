@@ -21,7 +21,7 @@ from strata.run.files import (
 )
 from strata.run.rows import COLUMNS, Row, params_text
 from strata.run.run import Run
-from strata.run.schema import Provenance
+from strata.run.schema import Axis, Provenance
 from strata.run.table import NUMBERS, one_of
 
 TOLERANCE = 1e-12
@@ -122,14 +122,51 @@ def _context(run: Run) -> Iterator[str]:
         yield f"{CONTEXT_FILE}: the run is complete but has no end time"
 
 
+PLAN = {
+    "warmups": (0, 1000), "min_samples": (6, 100_000), "max_samples": (6, 100_000),
+    "visits": (1, 100), "relative_half_width": (0, 1),
+    "seconds_per_case": (0, 86_400), "time_limit": (0, 86_400),
+}  # fmt: skip
+"""Bounds of the numbers of a plan, as in harness/case/sweep.cpp."""
+
+
 def _plan(run: Run) -> Iterator[str]:
-    planned = Counter(run.context.sweep.cases)
+    sweep = run.context.sweep
+    for name, (least, most) in PLAN.items():
+        number = sweep.plan.get(name, most)
+        if not isinstance(number, int | float) or not least <= number <= most:
+            yield f"{CONTEXT_FILE}: {name} of the plan is {number!r}; expected {least} to {most}"
+    for case in run.pending:
+        yield from (
+            f"{CONTEXT_FILE}: the case {case} of the sweep: {why}" for why in _odd(run, case)
+        )
+    planned = Counter(sweep.cases)
     case, times = next(iter(planned.most_common(1)), ("", 0))
     if times > 1:
         yield f"{CONTEXT_FILE}: the sweep lists {case} twice"
     for measured in run.cases:
         if measured.id not in planned:
             yield f"{SAMPLES_FILE}: {measured.id} is not a case of the sweep in {CONTEXT_FILE}"
+
+
+def _odd(run: Run, case: str) -> Iterator[str]:
+    """Why no sweep of the device has a case still to measure, by the declarations of the run."""
+    _, benchmark, backend, *params = [*case.split("/"), "", ""]
+    if backend != run.context.backend:
+        yield f"not on {run.context.backend}"
+    known = run.context.benchmarks.get(benchmark)
+    axes = {axis.name: axis for axis in known.axes} if known else {}
+    for param in filter(None, params):
+        name, _, value = param.partition("=")
+        axis = axes.get(name)
+        if axes and (axis is None or not _is_on(axis, value)):
+            yield f"{param} is no value of an axis"
+
+
+def _is_on(axis: Axis, value: str) -> bool:
+    if axis.minimum is None or axis.maximum is None:
+        return axis.choices is None or value in axis.choices
+    return value.isdecimal() and axis.minimum <= int(value) <= axis.maximum
 
 
 def _table(run: Run) -> Iterator[str]:

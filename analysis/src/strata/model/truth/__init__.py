@@ -16,13 +16,13 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from strata.model.truth import counts, rates
+from strata.model.truth import builds, counts, rates
 from strata.model.truth.here import Around, Broken, Here
 from strata.run import Case, Gate, Row, Run
 from strata.run import load_run as load_recorded
 
 Rule = Callable[[Here], Iterable[Broken]]
-RULES: Sequence[Rule] = (*counts.RULES, *rates.RULES)
+RULES: Sequence[Rule] = (*counts.RULES, *rates.RULES, *builds.RULES)
 
 MARK = "re-judged: "
 """What the reason of a rule begins with, behind the rule's name."""
