@@ -29,6 +29,10 @@ inline constexpr unsigned usual_block = 256;  ///< threads
 
 namespace strata::nbody {
 
+/// Bodies that a counted case with exact square roots can have: with 524,288, one pass of the
+/// profiler takes longer than the time limit of a case (H100).
+inline constexpr std::uint32_t most_counted_of_plain = 262'144;
+
 /// A rung, prepared for a case.
 struct RungKernel {
   /// Launches the step, and nothing else: no copies, no waiting. The caller checks for errors.
@@ -37,6 +41,7 @@ struct RungKernel {
   unsigned threads = 0;          ///< per block
   /// Reciprocal square roots of a step, one per thread; 0 if they are not one per pair.
   double square_roots = 0;
+  std::uint32_t most_counted = ~std::uint32_t{0};  ///< bodies, of cases that are counted
   /// For the last step; waits for it. `blocks`: of the main launch, if the problem alone does not
   /// determine their number.
   std::function<Facts()> facts = {};
@@ -114,7 +119,8 @@ inline RungKernel tile_kernel(void (*kernel)(Work), unsigned block, unsigned squ
               },
           .kernel = reinterpret_cast<const void*>(kernel),
           .threads = block,
-          .square_roots = problem.systems * padded * padded * square_roots};
+          .square_roots = problem.systems * padded * padded * square_roots,
+          .most_counted = square_roots == 0 ? most_counted_of_plain : ~std::uint32_t{0}};
 }
 
 /// The same in the layout of the case, with the code that kernel.operator()<L, moves>() returns.

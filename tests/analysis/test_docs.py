@@ -40,7 +40,7 @@ def test_every_number_of_readme_and_the_manual_is_its_rows() -> None:
 
 def test_a_claim_of_readme_that_is_changed_by_hand_fails() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    (claim,) = re.findall(r"<!--row:h200_one\.bw_dram-->.*?<!--/row-->", text)
+    (claim,) = re.findall(r"<!--row:h200_rows\.bw_dram-->.*?<!--/row-->", text)
     changed = claim.replace("4.", "5.")
     assert changed != claim
     only = f"Reading {changed}."

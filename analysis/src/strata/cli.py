@@ -16,7 +16,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from strata import interop
-from strata.model import counted, tables
+from strata.model import agreement, counted, tables
 from strata.model.hierarchy import hierarchy
 from strata.model.text import plain
 from strata.model.truth import fallen, load_run
@@ -190,6 +190,8 @@ def summary(
     for sentence in sentences(loaded):
         _say(plain(sentence))
     _say(counted.proof(loaded))
+    if line := agreement.sentence(loaded):
+        _say(line)
     _print_table(loaded)
 
 
@@ -369,6 +371,8 @@ def validate(runs: Runs) -> None:
             for rule, rows, cases, says in fallen(run):
                 told = "valid, and say what they are" if says else "not valid"
                 _say(f"  {rule:<8} {rows:>7} rows of {cases} cases re-judged: {told}")
+            for line in agreement.disagreements(run):
+                _say(f"  disagree {line}")
     raise typer.Exit(BAD_INPUT if broken else 0)
 
 

@@ -57,7 +57,8 @@ RungKernel make(const Session& session, const Problem&) {
                   }
                 },
             .kernel = reinterpret_cast<const void*>(accelerate<L>),
-            .threads = usual_block};
+            .threads = usual_block,
+            .most_counted = most_counted_of_plain};
   });
 }
 #endif
