@@ -17,6 +17,15 @@ from strata.run import Run
 
 
 @contextmanager
+def drawn(figure: Plot, run: Run | None = None) -> Iterator[Figure]:
+    """A figure that needs no run, laid out with all its texts apart."""
+    with _style.styled():
+        found = figure.plot(figure.data(run))  # type: ignore[arg-type]
+        check_texts_of(found)
+        yield found
+
+
+@contextmanager
 def plotted(figure: Plot, run: Run, width: float | None = None) -> Iterator[Figure]:
     """The figure of a run, laid out."""
     with _style.styled():
