@@ -77,6 +77,12 @@ def hollow_of(ax: Axes) -> list[tuple[float, float]]:
     return [point for one in hollow for point in points_of(one)]
 
 
+def solid_of(ax: Axes, *, marked: bool = True) -> list[list[tuple[float, float]]]:
+    """The points of each line of valid points, or of each line without markers."""
+    found = [one for one in ax.lines if one.get_markerfacecolor() != "white" and points_of(one)]
+    return [points_of(one) for one in found if marked == (one.get_marker() not in ("None", ""))]
+
+
 def rules_of(ax: Axes) -> list[Line2D]:
     """The dashed or dotted lines across a panel, without markers."""
     plain = [one for one in ax.lines if one.get_marker() in ("None", "")]
