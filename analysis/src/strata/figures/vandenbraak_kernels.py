@@ -185,7 +185,7 @@ def _draw_times(ax: Axes, data: pd.DataFrame) -> None:
     low, high = ax.get_xlim()
     ax.set(xlim=(low, high * (high / low) ** 0.2), xlabel="time of one image")
     names = [("\n".join(name.rsplit(", ", 1)) if narrow else name) for name in data["_name"]]
-    ax.set_yticks(range(len(data)), names, size=7)
+    ax.set_yticks(range(len(data)), names)
     ax.set(ylim=(len(data) - 0.4, -0.6), title="Sizes of the paper")
     ax.grid(axis="x")
 

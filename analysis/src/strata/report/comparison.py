@@ -55,10 +55,7 @@ def _compared(
     figure: Figure[Any], found: Sequence[Comparison], beside: devices.Devices | None
 ) -> Sequence[Any]:
     """The content of a figure for the compared runs."""
-    if figure.beside:
-        return figure.beside(_runs(found, beside))
-    both = figure.both or (lambda *_: ())
-    return [item for one in found for item in both(one.before, one.after)]
+    return figure.beside(_runs(found, beside)) if figure.beside else ()
 
 
 def _key(row: Row) -> tuple[str, ...]:
