@@ -1,6 +1,7 @@
 """The figure of a paper's application kernels: times then and now, and rotations as they turn."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -42,7 +43,7 @@ def every() -> list[Row]:
 
 
 def names(rows: Sequence[Row]) -> list[tuple[str, str, str, int | None]]:
-    lines = FIGURE.data(run_with(rows)).itertuples()
+    lines: Any = FIGURE.data(run_with(rows)).itertuples()
     return [
         (one.kernel, one.form, one.size, None if pd.isna(one.angle_degrees) else one.angle_degrees)
         for one in lines

@@ -5,6 +5,7 @@ and with ten thousand. All changes are changes of time.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -91,7 +92,13 @@ def draw_one(ax: Axes, data: pd.DataFrame, least: float) -> None:
     for order, verdict in enumerate(reversed(VERDICTS), start=2):
         here, (colour, marker, size) = data[data.verdict == verdict], LOOKS[verdict]
         if len(here):
-            look = {"ls": "", "color": colour, "ms": size, "mew": 0, "zorder": order}
+            look: dict[str, Any] = {
+                "ls": "",
+                "color": colour,
+                "ms": size,
+                "mew": 0,
+                "zorder": order,
+            }
             (line,) = ax.plot(here.change, here.place, marker=marker, label=verdict, **look)
             hover(line, here)
     named = data[data.named]

@@ -1,6 +1,7 @@
 """How do devices differ? A panel per unit, a line per quantity, a dot per device."""
 
 from textwrap import fill
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -52,7 +53,11 @@ def draw_curves(data: pd.DataFrame, figure: Figure) -> None:
         count = data.name.nunique()
         for at, (name, of) in enumerate(data.groupby("name", sort=False)):
             here = of.dropna(subset=[unit])
-            look = {"marker": MARKERS[at % len(MARKERS)], "markevery": (at, count), "ms": 3.6}
+            look: dict[str, Any] = {
+                "marker": MARKERS[at % len(MARKERS)],
+                "markevery": (at, count),
+                "ms": 3.6,
+            }
             (line,) = ax.plot(here.bytes, here[unit].astype(float), label=name, **look)
             hover(line, here)
 
@@ -114,10 +119,16 @@ def plots_of(found: Devices) -> list[Plot]:
 def draw_numbers(ax: Axes, here: pd.DataFrame, found: Devices) -> None:
     """One panel; published devices, which come after the runs, have open marks."""
     labels, count = [*here.label.unique()], len(found.names)
+    at: Any
     for at, of in here.groupby("at"):
         places = of.label.map(labels.index) + APART * ((at + 0.5) / count - 0.5)
-        look = {"color": f"C{at % 8}", "marker": MARKERS[at % len(MARKERS)], "ls": "", "ms": 4.5}
-        face = {"mfc": "white"} if at >= len(found.runs) else {}
+        look: dict[str, Any] = {
+            "color": f"C{at % 8}",
+            "marker": MARKERS[at % len(MARKERS)],
+            "ls": "",
+            "ms": 4.5,
+        }
+        face: dict[str, Any] = {"mfc": "white"} if at >= len(found.runs) else {}
         (line,) = ax.plot(of.value, places, label=found.names[at], **look, **face)
         ax.hlines(places, of.low, of.high, color=f"C{at % 8}", lw=0.9)
         hover(line, of)

@@ -3,6 +3,8 @@
 The issue slot that any instruction needs is one cycle.
 """
 
+from typing import Any
+
 import pandas as pd
 from matplotlib.axes import Axes
 
@@ -45,7 +47,7 @@ def data(run: Run) -> pd.DataFrame:
 
 def caption(data: pd.DataFrame) -> str:
     """What was timed, and the greatest cost."""
-    most = data[data.valid].nlargest(1, "partner_cycles")
+    most: Any = data[data.valid].nlargest(1, "partner_cycles")
     return prose(
         "Groups of fp32 multiply-adds with one instruction of another unit after each, eight "
         "warps per scheduler, every SM at work: cycles of a group minus those of the same "
@@ -66,6 +68,7 @@ def caption(data: pd.DataFrame) -> str:
 )  # fmt: skip
 def draw(data: pd.DataFrame, ax: Axes) -> None:
     """A line for each partner, and one for the issue slot."""
+    partner: Any
     for partner, here in data.groupby("partner", sort=False):
         label, colour, marker = LOOKS[partner]
         points(ax, here, "_at", "partner_cycles", color=colour, marker=marker, label=label)

@@ -187,8 +187,10 @@ def _draw_lines(ax: Axes, data: pd.DataFrame, colours: Mapping[str, str]) -> Non
     count = here.groupby("line").line.transform("size")
     thick = 0.74 / count.max()
     here = here.assign(at=here.line.map(names.index) + thick * (beside - (count - 1) / 2))
+    launch: Any
     for launch, of in here.dropna(subset="predicted_per_request").groupby("launch", sort=False):
         look = {"color": colours[launch], "alpha": 0.75, "height": 0.94 * thick, "label": launch}
+        line: Any
         for bar, line in zip(
             ax.barh(of["at"], of.predicted_per_request, **look), of.itertuples(), strict=True
         ):
@@ -198,7 +200,7 @@ def _draw_lines(ax: Axes, data: pd.DataFrame, colours: Mapping[str, str]) -> Non
         known = here.dropna(subset=f"{what}_per_request")
         for valid, of in known.groupby(known.valid | (what == "ideal"), sort=True):
             look = {"color": "k", "marker": marker, "ms": size, "ls": "", "zorder": 3}
-            face = {"label": what} if valid else {"mfc": "white"}
+            face: dict[str, Any] = {"label": what} if valid else {"mfc": "white"}
             (marks,) = ax.plot(of[f"{what}_per_request"], of["at"], **look, **face)
             hover(marks, [words for line in of.itertuples() for words in _words(line, what)])
     narrow = ax.figure.bbox.width < 5 * POINT

@@ -175,7 +175,7 @@ def _draw_ratios(ax: Axes, data: pd.DataFrame, here: str) -> None:
     label = "published, GeForce 8800 GT"
     (line,) = ax.plot(theirs, places, "D", color="#b5a800", ms=5.5, label=label)
     hover(line, [f"{by}×, published {cite('vandenbraak2010access')}" for by in theirs])
-    texts = [(by, place, f"{by}×") for by, place in zip(theirs, places, strict=True)]
+    texts = [(float(by), place, f"{by}×") for by, place in zip(theirs, places, strict=True)]
     for at, one in enumerate(found):
         place = at + 0.14
         if one is None:

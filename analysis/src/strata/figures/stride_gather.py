@@ -121,7 +121,7 @@ def caption(data: pd.DataFrame) -> str:
     furthest = ""
     known = data[data.valid & data.share_of_sectors_at_stride_1.notna()]
     if len(known):
-        one = known.loc[known.share_of_sectors_at_stride_1.astype(float).idxmin()]
+        one = known.iloc[known.share_of_sectors_at_stride_1.astype(float).argmin()]
         name, words, _ = PATTERNS[one.pattern]
         setting = one.stride_misalignment_or_window_bytes
         gathered = one.pattern == "gather"

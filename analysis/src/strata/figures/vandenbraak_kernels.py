@@ -5,7 +5,7 @@ image sizes beside the printed times; and rotations of an image that no cache ho
 """
 
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -168,7 +168,7 @@ def _draw_times(ax: Axes, data: pd.DataFrame) -> None:
     ax.hlines(data["at"], data.seconds_low, data.seconds_high, color="k", lw=0.9)
     theirs = data[data.published_seconds.notna()]
     theirs = theirs.assign(at=theirs["at"] - 0.34)
-    look = {"color": "#b5a800", "marker": "D", "ls": "", "label": "published 2010"}
+    look: dict[str, Any] = {"color": "#b5a800", "marker": "D", "ls": "", "label": "published 2010"}
     (line,) = ax.plot(theirs.published_seconds, theirs["at"], **look)
     cited = f"{{}}, published {cite('vandenbraak2010access')}"
     hover(line, [cited.format(quantity(value, "s")) for value in theirs.published_seconds])
@@ -193,14 +193,16 @@ def _draw_times(ax: Axes, data: pd.DataFrame) -> None:
 def _draw_turned(ax: Axes, data: pd.DataFrame) -> None:
     """A colour for each form, a marker for each direction."""
     scale, unit = scaled(max(row.maximum for row in data["_rate"]), "B/s", least=1e9)
+    kernel: Any
+    form: Any
     for (kernel, form), here in data.groupby(["kernel", "form"], sort=False):
         words, colour = FORMS[form]
         shown = here.assign(rate=here.useful_bandwidth / scale)
         look = {"color": colour, "marker": WAYS[kernel]}
         points(ax, shown, "angle_degrees", "rate", **look)
-        ends = ([getattr(row, end) / scale for row in here["_rate"]]
-                for end in ("minimum", "maximum"))  # fmt: skip
-        ax.vlines(here.angle_degrees, *ends, color=colour, lw=0.9)
+        low, high = ([getattr(row, end) / scale for row in here["_rate"]]
+                     for end in ("minimum", "maximum"))  # fmt: skip
+        ax.vlines(here.angle_degrees, low, high, color=colour, lw=0.9)
         if kernel == data.kernel.iloc[0]:
             ax.plot([], color=colour, label=words)
     for kernel in data.kernel.unique():

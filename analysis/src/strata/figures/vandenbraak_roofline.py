@@ -6,7 +6,7 @@ beside the values of the paper's Table II and section VI-C for a GeForce 8800 GT
 
 from collections.abc import Iterator
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -133,10 +133,16 @@ def draw(data: pd.DataFrame, ax: Axes) -> None:
     """Roofs as lines, kernels as the paper's marks; orange: the paper's own."""
     kernels, roofs = data[~data.is_roof], data[data.is_roof]
     flat = roofs[roofs.additions_per_byte.isna()].additions_per_second
+    one: Any
     for one in kernels.itertuples():
-        marker, face = one[data.columns.get_loc("_look") + 1]
+        marker, face = data["_look"][one.Index]
         row = data["_row"][one.Index]
-        look = {"marker": marker, "ms": 9 if marker == "*" else 6, "ls": "", "zorder": 4}
+        look: dict[str, Any] = {
+            "marker": marker,
+            "ms": 9 if marker == "*" else 6,
+            "ls": "",
+            "zorder": 4,
+        }
         theirs = one.published_additions_per_second
         for rate, colour, told in (
             (one.additions_per_second, "k", row),

@@ -3,7 +3,7 @@
 The model predicts them from the addresses alone and the hardware counts them; below, the times.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -132,6 +132,7 @@ def conflicts(run: Run) -> pd.DataFrame:
 
 def _traffic(ax: Axes, data: pd.DataFrame, axis: str, label: str) -> None:
     """Marks for counts, large ones for loads, dots for stores; above them lines for predictions."""
+    width: Any
     for width, here in data.groupby("width_bytes"):
         colour, marker = WIDTHS[width]
         predicted = marks(rows := here["_predicted"].dropna(), here[axis][rows.index])
@@ -155,6 +156,7 @@ def _traffic(ax: Axes, data: pd.DataFrame, axis: str, label: str) -> None:
 
 def _times(ax: Axes, data: pd.DataFrame, name: str, label: str) -> None:
     """A curve for each width, with the range of its samples."""
+    width: Any
     for width, here in data.groupby("width_bytes"):
         colour, marker = WIDTHS[width]
         shown = marks(here[name], here.stride_elements)
