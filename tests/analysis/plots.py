@@ -17,6 +17,15 @@ from strata.run import Run
 
 
 @contextmanager
+def drawn(figure: Plot, run: Run | None = None) -> Iterator[Figure]:
+    """A figure that needs no run, laid out with all its texts apart."""
+    with _style.styled():
+        found = figure.plot(figure.data(run))  # type: ignore[arg-type]
+        check_texts_of(found)
+        yield found
+
+
+@contextmanager
 def plotted(figure: Plot, run: Run, width: float | None = None) -> Iterator[Figure]:
     """The figure of a run, laid out."""
     with _style.styled():
@@ -66,6 +75,12 @@ def hollow_of(ax: Axes) -> list[tuple[float, float]]:
     """The points of a panel that are drawn hollow: the invalid ones."""
     hollow = [one for one in ax.lines if one.get_markerfacecolor() == "white"]
     return [point for one in hollow for point in points_of(one)]
+
+
+def solid_of(ax: Axes, *, marked: bool = True) -> list[list[tuple[float, float]]]:
+    """The points of each line of valid points, or of each line without markers."""
+    found = [one for one in ax.lines if one.get_markerfacecolor() != "white" and points_of(one)]
+    return [points_of(one) for one in found if marked == (one.get_marker() not in ("None", ""))]
 
 
 def rules_of(ax: Axes) -> list[Line2D]:

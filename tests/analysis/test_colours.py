@@ -24,8 +24,9 @@ from matplotlib.figure import Figure as MplFigure
 from matplotlib.patches import Rectangle
 
 from charts import panels
-from compare_images import CHARTS
+from compare_images import PLOTS, two_maps
 from figure_images import drawings, figure_of, items_of, run_of
+from plots import drawn as drawn_of
 from plots import plotted, points_of
 from strata.figures import _chart as c
 from strata.figures import _style, nbody_stalls
@@ -144,7 +145,10 @@ def charts() -> list[tuple[str, Chart | MplFigure]]:
                 every.append((one.path.stem, drawn))
         else:
             every.append((one.path.stem, figure.chart(items_of(one))))
-    return every + [(f"compare {name}", chart()) for name, chart in CHARTS.items()]
+    for name, plot in PLOTS.items():
+        with drawn_of(plot()) as drawn:
+            every.append((f"compare {name}", drawn))
+    return [*every, ("compare map", two_maps())]
 
 
 def test_series_are_told_apart_by_every_eye() -> None:

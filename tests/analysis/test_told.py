@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from charts import panels
-from compare_images import CHARTS
+from compare_images import PLOTS, two_maps
 from figure_images import Drawing, figure_of, items_of, run_of, stored
-from plots import plotted, silent_of
+from plots import drawn, plotted, silent_of
 from strata.figures._chart import Bars, Chart, Series
 from strata.figures._plot import Plot
 
@@ -33,6 +33,11 @@ def test_every_mark_of_a_figure_has_a_row_or_is_told(drawing: Drawing) -> None:
         assert list(silent(figure.chart(items_of(drawing)))) == []
 
 
-@pytest.mark.parametrize("name", CHARTS)
+@pytest.mark.parametrize("name", PLOTS)
 def test_every_mark_of_a_comparison_has_a_row_or_is_told(name: str) -> None:
-    assert list(silent(CHARTS[name]())) == []
+    with drawn(PLOTS[name]()) as figure:
+        assert silent_of(figure) == []
+
+
+def test_every_mark_of_two_maps_has_a_row_or_is_told() -> None:
+    assert list(silent(two_maps())) == []

@@ -28,9 +28,8 @@ class Figure(Generic[Item]):
     names: a cell is a row (which stands for its value), a number, a word, or None; `params` and
     `attributes` make the usual ones, and `valid` and `case` are added unless a column is the case.
     `row` returns the row that an item shows, if any: an item is valid if its row is, or by its own
-    `valid`. `label` names an invalid item in the caption, unless it is empty. `both` extracts the
-    items of two compared runs, the earlier one first; `beside` those of all runs of a comparison,
-    of one device or of several. A figure without either is not drawn for comparisons.
+    `valid`. `label` names an invalid item in the caption, unless it is empty. `beside` extracts the
+    items of all runs of a comparison; a figure without it is not drawn for comparisons.
     """
 
     name: str
@@ -42,7 +41,6 @@ class Figure(Generic[Item]):
     columns: Mapping[str, Callable[[Item], object]]
     row: Callable[[Item], Row | None] = _row
     label: Callable[[Item], str] | None = None
-    both: Callable[[Run, Run], Sequence[Item]] | None = None
     beside: Callable[[Sequence[Run]], Sequence[Item]] | None = None
 
     def has(self, run: Run) -> bool:

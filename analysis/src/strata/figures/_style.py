@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -226,3 +227,19 @@ def _with_one_style(group: re.Match[str]) -> str:
         return group[0]
     (style,) = styles
     return f"<g{group[1]}{style}>{group[2].replace(style, '')}</g>"
+
+
+def foot(figure: Figure, lines: Iterable[str]) -> None:
+    """Text below the panels, broken at the width of the figure, which becomes taller by it."""
+    most = int(figure.get_figwidth() / 0.058)
+    broken = [part for line in lines for part in wrap(line, most, subsequent_indent="    ")]
+    if broken:
+        figure.set_figheight(figure.get_figheight() + 0.14 * len(broken) + 0.1)
+        figure.supxlabel("\n".join(broken), x=0.01, ha="left", size=7)
+
+
+def scaled(most: float, unit: str, least: float = 1.0) -> tuple[float, str]:
+    """The scale, at least `least`, and the unit name for values up to `most`."""
+    steps = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1.0, ""))
+    scale, prefix = next((s, p) for s, p in steps if most >= s or s <= least)
+    return scale, prefix + unit

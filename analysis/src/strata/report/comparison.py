@@ -55,10 +55,7 @@ def _compared(
     figure: Figure[Any], found: Sequence[Comparison], beside: devices.Devices | None
 ) -> Sequence[Any]:
     """The content of a figure for the compared runs."""
-    if figure.beside:
-        return figure.beside(_runs(found, beside))
-    both = figure.both or (lambda *_: ())
-    return [item for one in found for item in both(one.before, one.after)]
+    return figure.beside(_runs(found, beside)) if figure.beside else ()
 
 
 def _key(row: Row) -> tuple[str, ...]:
@@ -112,22 +109,23 @@ def write(  # noqa: C901, PLR0915  (one branch less for each figure that is port
 
     def plotted(plot: Plot, data: pd.DataFrame) -> None:
         with attempt(f"The figure {plot.name!r}"):
-            files[f"{plot.name}.csv"] = published(data)
             add(plot.name, plot.title, picture(plot, data, runs, FORMATS, headings=headings))
 
+    of_figures: list[Plot] = []
     if found:
         files["families.csv"] = words.families_data(found)
         told("compare", words.data(found), parts[: len(found)])
-        chart = partial(_compare_changes.chart, found)
-        drawn("compare", "Changes of every row between runs", chart, [*of.values()])
+        of_figures.append(_compare_changes.plot_of(found))
     if beside:
         told("devices", devices.data(beside), parts[-1:])
-        curves = partial(_compare_devices.latency, beside)
-        drawn("latency_curves", "Dependent loads over the footprint", curves, runs)
-        drawn("devices", "Devices side by side", partial(_compare_devices.chart, beside), runs)
+        of_figures += _compare_devices.plots_of(beside)
+    for plot in of_figures:
+        if not (data := plot.data(runs[0])).empty:
+            plotted(plot, data)
     for figure in figures.discover():
         if isinstance(figure, Plot):
             if figure.beside and not (data := figure.beside(_runs(found, beside))).empty:
+                files[f"{figure.name}.csv"] = published(data)
                 plotted(figure, data)
         elif items := _compared(figure, found, beside):
             files[f"{figure.name}.csv"] = figure.data(items)
