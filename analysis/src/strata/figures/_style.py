@@ -16,10 +16,11 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter, LogLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from matplotlib.transforms import Bbox
 
 from strata.figures._heading import Heading
+from strata.model import units
 from strata.model.units import size
 from strata.run import Row
 
@@ -75,6 +76,17 @@ def plain_log(ax: Axes, which: str = "y", digits: Sequence[float] = (1, 2, 5)) -
     axis.set_major_locator(LogLocator(subs=digits))
     axis.set_major_formatter(FuncFormatter(lambda at, _: f"{at:,.6g}"))
     axis.set_minor_formatter("")
+
+
+def values_axis(ax: Axes, values: Iterable[int], ratio: float = 1.0) -> None:
+    """A horizontal logarithmic axis with ticks at values, but none within a ratio of another."""
+    shown: list[int] = []
+    for value in sorted({*values}):
+        if not shown or value >= ratio * shown[-1]:
+            shown.append(value)
+    ax.set_xscale("log", base=2)
+    ax.set_xticks(shown, map(units.count, shown))
+    ax.xaxis.set_minor_locator(NullLocator())
 
 
 def points(ax: Axes, data: pd.DataFrame, x: str, y: str, **look: Any) -> None:

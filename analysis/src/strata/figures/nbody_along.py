@@ -8,12 +8,11 @@ from collections.abc import Sequence
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullLocator
 from msgspec import structs
 
 from strata.figures._figure import Columns, attributes, params, prose
 from strata.figures._plot import figure, table
-from strata.figures._style import PROBLEMS, hover, points
+from strata.figures._style import PROBLEMS, hover, points, values_axis
 from strata.ladder.best import AxisPoint, along
 from strata.ladder.rungs import SEVERAL, rung_name, size_words
 from strata.ladder.seeds import UNROLL_GAINS
@@ -58,9 +57,7 @@ def _lines(ax: Axes, data: pd.DataFrame, name: str, scale: float | pd.Series = 1
         points(ax, here, "_at", "y", color=colour, marker=marker, label=label)
         if name == RATE:
             ax.fill_between(here["_at"], here.low, here.high, color=colour, alpha=0.2, lw=0)
-    ax.set_xscale("log", base=2)
-    ax.xaxis.set_minor_locator(NullLocator())
-    ax.set_xticks(ticks := sorted({*data["_at"]}), ticks)
+    values_axis(ax, data["_at"])
 
 
 def unrolled(run: Run) -> pd.DataFrame:
