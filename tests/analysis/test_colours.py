@@ -106,7 +106,7 @@ def seen_in(ax: Axes) -> set[Seen]:
         if points_of(one)
     }
     bars = {
-        Seen(to_hex(one.get_facecolor()), ("bars", one.get_hatch()))
+        Seen(to_hex(one.get_facecolor()), ("bars", one.get_hatch(), one.get_linestyle()))
         for one in ax.patches
         if isinstance(one, Rectangle) and one in _style.tooltips
     }
