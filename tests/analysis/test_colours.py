@@ -107,7 +107,7 @@ def seen_in(ax: Axes) -> set[Seen]:
         if points_of(one)
     }
     bars = {
-        Seen(to_hex(one.get_facecolor()), ("bars", one.get_hatch()))
+        Seen(to_hex(one.get_facecolor()), ("bars", one.get_hatch(), one.get_linestyle()))
         for one in ax.patches
         if isinstance(one, Rectangle) and one in _style.tooltips
     }
@@ -183,13 +183,8 @@ def _without_guides(chart: Chart) -> Chart:
 
 
 def test_every_state_of_a_warp_is_told_apart() -> None:
-    looks = (
-        Look(colour, hatch=hatch, hollow=bool(hatch))
-        for state, colour in nbody_stalls.COLOURS.items()
-        for hatch in [nbody_stalls.HATCHES.get(state, "")]
-    )
-    bars = [c.Bars([c.Mark(1, 1)], look) for look in looks]
-    assert min(pairs(Chart([[c.Panel(bars)]], 3, 3)))[0] > LEAST
+    colours = [colour for colour, _ in nbody_stalls.GROUPS.values()]
+    assert min(distance(*pair) for pair in combinations(colours, 2)) > LEAST
 
 
 def test_the_simulation_knows_what_is_confused() -> None:

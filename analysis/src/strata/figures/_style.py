@@ -17,10 +17,11 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter, LogLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from matplotlib.transforms import Bbox
 
 from strata.figures._heading import Heading
+from strata.model import units
 from strata.model.units import size
 from strata.run import Row
 
@@ -36,7 +37,10 @@ WIDTHS = {
     16: ("#8fc31f", "v"),
 }  # fmt: skip
 """Colour and marker of ordered sizes: viridis without its palest."""
+PROBLEMS = {"single": ("#0072B2", "o"), "galaxies": ("#009E73", "s"), "gravit": ("#CC79A7", "^")}
 GREY, QUIET = "#7a7a7a", "#595959"
+COLUMN = 5.0
+"""Inches: a narrower figure is for a column of a paper, and has less beside its marks."""
 _METADATA: dict[str, dict[str, None]] = {
     "png": {"Software": None},
     "svg": dict.fromkeys(("Date", "Creator", "Format", "Type")),
@@ -75,6 +79,17 @@ def plain_log(ax: Axes, which: str = "y", digits: Sequence[float] = (1, 2, 5)) -
     axis.set_minor_formatter("")
 
 
+def values_axis(ax: Axes, values: Iterable[int], ratio: float = 1.0) -> None:
+    """A horizontal logarithmic axis with ticks at values, but none within a ratio of another."""
+    shown: list[int] = []
+    for value in sorted({*values}):
+        if not shown or value >= ratio * shown[-1]:
+            shown.append(value)
+    ax.set_xscale("log", base=2)
+    ax.set_xticks(shown, map(units.count, shown))
+    ax.xaxis.set_minor_locator(NullLocator())
+
+
 def points(ax: Axes, data: pd.DataFrame, x: str, y: str, **look: Any) -> None:
     """Valid points joined by a line; invalid ones hollow and not joined; all with a tooltip."""
     good, bad = data[data.valid.astype(bool)], data[~data.valid.astype(bool)]
@@ -104,14 +119,34 @@ def bars(
     for bar, valid, row in zip(drawn, data.valid, data["_row"], strict=True):
         hollow(bar, valid=valid)
         hover(bar, [row])
-    ax.set_yticks(range(len(data)), [*data[names]])
-    ax.set_ylim(len(data) - 0.4, -0.6)
-    ax.grid(visible=False, axis="y")
-    ax.grid(axis="x")
+    listed(ax, data[names])
     if words:
         ax.bar_label(drawn, [words.format(value) for value in data[values]], padding=4)
         ax.margins(x=0.12)
     return drawn
+
+
+def listed(ax: Axes, names: Iterable[str]) -> None:
+    """A vertical axis of names from the top down."""
+    shown = [*names]
+    ax.set(yticks=range(len(shown)), yticklabels=shown, ylim=(len(shown) - 0.4, -0.6))
+    ax.grid(visible=False, axis="y")
+    ax.grid(axis="x")
+
+
+def stacked(figure: Figure, lengths: Iterable[int], line: float = 0.3) -> Sequence[Axes]:
+    """Panels one below the other, with room for lists of so many lines; `line` in inches."""
+    ratios = [*lengths]
+    figure.set_figheight(0.5 + sum(0.8 + line * length for length in ratios))
+    return [*figure.subplots(len(ratios), squeeze=False, height_ratios=ratios).flat]
+
+
+def lists(figure: Figure, lengths: Sequence[int], line: float = 0.3) -> Sequence[Axes]:
+    """Panels of lists: in a column `stacked`, on a page side by side with shared names."""
+    if figure.get_figwidth() < COLUMN:
+        return stacked(figure, lengths, line)
+    figure.set_figheight(1.2 + line * max(lengths))
+    return [*figure.subplots(1, len(lengths), squeeze=False, sharey=True).flat]
 
 
 def hollow(bar: Patch, *, valid: bool) -> None:

@@ -9,7 +9,7 @@ from strata import reference
 from strata.figures._chart import per_second
 from strata.figures._figure import attributes, params, prose
 from strata.figures._plot import figure, table
-from strata.figures._style import bars, hover, marks, points
+from strata.figures._style import COLUMN, bars, hover, marks, points
 from strata.ladder.best import Best, best_cases, common_size, published
 from strata.ladder.rungs import PROBLEM_WORDS, SEVERAL, rung_name, size, size_words
 from strata.model import units
@@ -20,8 +20,6 @@ LANE = 0.16
 """From the middle of a bar to the lane of other cases, of the distance of two bars."""
 FAR = 1.25
 """A limit of more than this over the best rate has no place on the axis."""
-COLUMN = 5.0
-"""Inches: a narrower figure has the rates alone beside its bars."""
 COLUMNS = (
     attributes("rung")
     | params("systems", "bodies", of="row")
