@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from strata.figures import _chart as c
 from strata.figures._figure import Figure, attributes, prose, times
-from strata.figures.roofline import roof
 from strata.model.units import short
 from strata.reference import cite
 from strata.reference.published import own_cost
@@ -123,7 +122,8 @@ def chart(items: Sequence[Item]) -> c.Chart:
     for one in roofs:
         sloped, height = one.intensity is not None, one.row.value / GIGA
         end = min(RIGHT, top / one.row.value) if sloped else RIGHT
-        layers.append(roof(height, LEFT, end, one.look, sloped=sloped))
+        marks = [c.Mark(at, height * at if sloped else height) for at in (LEFT, end)]
+        layers.append(c.Series(marks, one.look, order=1.6))
         at = NAME if sloped else LEFT * 1.06
         height *= at if sloped else 1
         words = c.Words(at, height, one.name, 0, 4, "right" if sloped else "left", "bottom", 7)
