@@ -8,11 +8,12 @@ import csv
 import statistics
 from collections.abc import Iterator
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import NamedTuple
 
 from strata.model.units import quantity
 from strata.run import Row, Run
+from strata.run.files import read_utf8
 
 PICKS = {"median": statistics.median, "mean": statistics.fmean, "min": min, "max": max}
 
@@ -81,15 +82,14 @@ class Agreement(NamedTuple):
 @cache
 def pairs() -> tuple[Pair, ...]:
     """The pairs of `agreement.csv`."""
-    with files("strata.model").joinpath("agreement.csv").open(encoding="utf-8") as lines:
-        return tuple(
-            Pair(
-                line["quantity"], line["backend"], _side(line["first"], line["first_rows"]),
-                _side(line["second"], line["second_rows"]), float(line["tolerance"]),
-                line["reason"],
-            )
-            for line in csv.DictReader(lines)
-        )  # fmt: skip
+    lines = read_utf8(Path(__file__).with_name("agreement.csv")).splitlines()
+    return tuple(
+        Pair(
+            line["quantity"], line["backend"], _side(line["first"], line["first_rows"]),
+            _side(line["second"], line["second_rows"]), float(line["tolerance"]), line["reason"],
+        )
+        for line in csv.DictReader(lines)
+    )  # fmt: skip
 
 
 def agreements(run: Run) -> Iterator[Agreement]:
