@@ -99,9 +99,7 @@ def draw_one(ax: Axes, data: pd.DataFrame, least: float) -> None:
                 "mew": 0,
                 "zorder": order,
             }
-            (line,) = ax.plot(
-                here.change, here.place, marker=marker, label=verdict, zorder=order, **look
-            )
+            (line,) = ax.plot(here.change, here.place, marker=marker, label=verdict, **look)
             hover(line, here)
     named = data[data.named]
     ax.hlines(named.place, named.low, named.high, color="k", lw=0.8)

@@ -129,7 +129,7 @@ def draw_numbers(ax: Axes, here: pd.DataFrame, found: Devices) -> None:
             "ms": 4.5,
         }
         face: dict[str, Any] = {"mfc": "white"} if at >= len(found.runs) else {}
-        (line,) = ax.plot(of.value, places, ls="", label=found.names[at], **look, **face)
+        (line,) = ax.plot(of.value, places, label=found.names[at], **look, **face)
         ax.hlines(places, of.low, of.high, color=f"C{at % 8}", lw=0.9)
         hover(line, of)
     if 0 < 20 * here.low.min() < here.high.max():
