@@ -57,7 +57,7 @@ def roofs() -> list[Line]:
     ]  # fmt: skip
 
 
-def items(run: Run) -> dict[str, Any]:
+def items(run: Run) -> dict[Any, Any]:
     return {one.name: one for one in FIGURE.data(run).itertuples()}
 
 
