@@ -222,7 +222,8 @@ def _draw_ceilings(ax: Axes, found: Sequence[Ceiling], unit: float, form: Form) 
             name = one.name.rpartition(", ")[2] if one.lesser else one.name
             at = 1.3 * start * (2 if one.lesser else 1)
             ax.text(
-                at, (0.94 if one.lesser else 1.06) * one.value * at / unit, name if narrow else f"{name} {rate}", size=7,
+                at, (0.94 if one.lesser else 1.06) * one.value * at / unit,
+                name if narrow else f"{name} {rate}", size=7,
                 color=look["color"], rotation=np.degrees(np.arctan(one.value / unit)),
                 rotation_mode="anchor", transform_rotates_text=True, in_layout=False,
                 va="top" if one.lesser else "baseline",
