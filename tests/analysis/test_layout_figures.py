@@ -19,13 +19,14 @@ from builders import (
     measurement,
     predicted,
 )
-from charts import caption_of, chart_of, labels, marks, panels, points, values
+from charts import caption_of, chart_of, labels, marks, panels, points
 from plots import hollow_of, plot_named, plotted, points_of
 from strata import model
-from strata.figures import bytes_moved, layout_latency, level_proof, vs_warps
+from strata.figures import bytes_moved, level_proof, vs_warps
 from strata.figures._chart import Panel, Words
 from strata.run import load_run
 
+ALONE = plot_named("layout_latency")
 LATENCY, BANDWIDTH = plot_named("latency_vs_warps"), plot_named("bandwidth_vs_warps")
 
 
@@ -37,11 +38,10 @@ def titles(found: list[Panel]) -> list[str]:
 
 
 def test_one_bar_per_layout_level_and_fields() -> None:
-    chart = chart_of(layout_latency.FIGURE, load_run(GPU_RUN))
-    found = panels(chart)
-    assert titles(found) == ["L1", "L2", "DRAM"]
-    assert [len(marks(panel, "aos")) for panel in found] == [2, 2, 2]
-    assert labels(chart)[:6] == ["aos", "soa", "aoas", "soaoas", "aosoa32", "arithmetic"]
+    with plotted(ALONE, load_run(GPU_RUN)) as figure:
+        assert [ax.get_title("left") for ax in figure.axes] == ["L1", "L2", "DRAM"]
+        names = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+        assert [sum(name.startswith("aos,") for name in names), len(names)] == [2, 10]
 
 
 def test_bars_reach_their_values_and_whiskers_their_percentiles(tmp_path: Path) -> None:
@@ -51,10 +51,12 @@ def test_bars_reach_their_values_and_whiskers_their_percentiles(tmp_path: Path) 
         measurement("arithmetic_cycles", [20]),
     ]
     run = load(tmp_path, [layout_case("aos", 100, extra=extra)])
-    bar, hatched = marks(panels(chart_of(layout_latency.FIGURE, run))[0])
-    assert (bar.value, bar.low, bar.high, hatched.value) == (100, 90, 130, 20)
-    assert bar.place == hatched.place
-    words = caption_of(layout_latency.FIGURE, run)
+    with plotted(ALONE, run) as figure:
+        assert [bar.get_width() for bar in plots.bars_of(figure)] == [100, 20]
+        (whisker,) = figure.axes[0].collections
+        assert whisker.get_segments()[0][:, 0].tolist() == [90, 130]  # type: ignore[attr-defined]
+        assert not plots.silent_of(figure)
+    words = caption_of(ALONE, run)
     assert "Whiskers" in words
     assert "Hatched" in words
 
@@ -62,8 +64,9 @@ def test_bars_reach_their_values_and_whiskers_their_percentiles(tmp_path: Path) 
 def test_arithmetic_takes_no_more_than_the_whole(tmp_path: Path) -> None:
     slow = layout_case("aos", 100, extra=[measurement("arithmetic_cycles", [120])], cores="all")
     run = load(tmp_path, [slow])
-    assert values(panels(chart_of(layout_latency.FIGURE, run))[0]) == [100, 100]
-    words = caption_of(layout_latency.FIGURE, run)
+    with plotted(ALONE, run) as figure:
+        assert [bar.get_width() for bar in plots.bars_of(figure)] == [100, 100]
+    words = caption_of(ALONE, run)
     assert "one warp at a time on every SM." in words
     assert "Whiskers" not in words
 
@@ -71,9 +74,12 @@ def test_arithmetic_takes_no_more_than_the_whole(tmp_path: Path) -> None:
 def test_an_invalid_bar_is_hollow_and_named(tmp_path: Path) -> None:
     gate = [("timer", "failed", "9 %")]
     run = load(tmp_path, [layout_case("aos", 100, gates=gate), layout_case("soa", 50)])
-    (panel,) = panels(chart_of(layout_latency.FIGURE, run))
-    assert (values(panel, valid=False), values(panel)) == ([100], [50])
-    words = caption_of(layout_latency.FIGURE, run)
+    with plotted(ALONE, run) as figure:
+        bars = plots.bars_of(figure)
+        assert [(bar.get_width(), bar.get_linestyle() == "--") for bar in bars] == [
+            (100, True), (50, False),
+        ]  # fmt: skip
+    words = caption_of(ALONE, run)
     assert "one warp at a time on one SM. Bars: median over warps. Invalid" in words
     assert "Invalid, drawn hollow (1): L1 aos, all 7 fields." in words
 

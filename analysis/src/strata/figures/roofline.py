@@ -222,7 +222,8 @@ def _draw_ceilings(ax: Axes, found: Sequence[Ceiling], unit: float, form: Form) 
             name = one.name.rpartition(", ")[2] if one.lesser else one.name
             at = 1.3 * start * (2 if one.lesser else 1)
             ax.text(
-                at, (0.94 if one.lesser else 1.06) * one.value * at / unit, name if narrow else f"{name} {rate}", size=7,
+                at, (0.94 if one.lesser else 1.06) * one.value * at / unit,
+                name if narrow else f"{name} {rate}", size=7,
                 color=look["color"], rotation=np.degrees(np.arctan(one.value / unit)),
                 rotation_mode="anchor", transform_rotates_text=True, in_layout=False,
                 va="top" if one.lesser else "baseline",
@@ -266,14 +267,13 @@ def _draw_kernels(ax: Axes, points: Sequence[Point], unit: float) -> None:
             ax.axvline(at, color=GREY, lw=0.8, ls=":")
             ax.text(at, 1.1 * bottom, "" if narrow else words, size=7, color=GREY, rotation=90)
     names: list[tuple[float, str]] = []
-    for mine in kernels.values():
+    for mine in sorted(kernels.values(), key=lambda mine: max(one.value for one in mine)):
         first = next(one for one in mine if one.level != LOADS)
         y, rate = np.clip(first.value / unit, bottom, top), brief(first.value / unit)
         start = min(one.intensity for one in mine if one.level != LOADS)
         ax.plot([np.clip(start, left, right), right], [y, y], color=GREY, lw=0.6, zorder=1)
         rate = rate if first.basis == "counted" else f"({rate})"
         names.append((y, first.name if narrow else f"{first.name} {rate}"))
-    names.sort()
     places = _apart([np.log(y / bottom) / np.log(top / bottom) for y, _ in names])
     for (y, words), at in zip(names, places, strict=True):
         line = {"arrowstyle": "-", "relpos": (0, 0.5), "color": "#999999", "lw": 0.4}
