@@ -8,10 +8,11 @@ from msgspec.structs import replace
 from test_figure_images import same_matplotlib
 
 from builders import GPU_RUN, HOST_RUN
-from charts import chart_of, check_texts
+from charts import check_texts
 from figure_images import difference, pixels
 from strata import figures
 from strata.cli import main
+from strata.figures._chart import Axis, Chart, Panel
 from strata.figures._draw import draw
 from strata.figures._heading import LINES, MOST, Heading, headed, heading_of
 from strata.figures._images import images
@@ -20,7 +21,7 @@ from strata.run import load_run
 
 FIGURE = next(one for one in figures.discover() if one.name == "layout_latency")
 RUN = load_run(GPU_RUN)
-CHART = chart_of(FIGURE, RUN)
+CHART = Chart([[Panel([], Axis(), Axis())]], 5, 3)
 ODD = {
     "one long word": "W" * 5000,
     "many words": "a very long name of a device " * 90,

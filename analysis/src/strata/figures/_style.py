@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
+from itertools import product
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
@@ -22,7 +23,8 @@ from matplotlib.transforms import Bbox
 
 from strata.figures._heading import Heading
 from strata.model import units
-from strata.model.units import size
+from strata.model.names import FIELDS, fields_name, ordered
+from strata.model.units import short, size
 from strata.run import Row
 
 STYLE = Path(__file__).with_name("strata.mplstyle")
@@ -278,3 +280,38 @@ def scaled(most: float, unit: str, least: float = 1.0) -> tuple[float, str]:
     steps = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1.0, ""))
     scale, prefix = next((s, p) for s, p in steps if most >= s or s <= least)
     return scale, prefix + unit
+
+
+def by_layout(
+    figure: Figure, data: pd.DataFrame, rows: str, line: float = 0.17
+) -> Iterator[tuple[Axes, str, pd.DataFrame]]:
+    """A panel for each value of the column `rows` and set of fields, with a line per layout.
+
+    Yields the panel, the value and its data, whose column `at` is the line.
+    """
+    layouts, fields = ordered(data.layout, tuple(LAYOUTS)), ordered(data.fields, FIELDS)
+    values = [*data[rows].unique()]
+    figure.set_figheight(0.8 + (0.35 + line * len(layouts)) * len(values))
+    panels = figure.subplots(len(values), len(fields), squeeze=False, sharex="row", sharey=True)
+    data = data.assign(at=data.layout.map(layouts.index))
+    for ax, (value, field) in zip(panels.flat, product(values, fields), strict=True):
+        ax.set(yticks=range(len(layouts)), yticklabels=layouts, ylim=(len(layouts) - 0.4, -0.6))
+        ax.grid(visible=False, axis="y")
+        yield ax, value, data[(data[rows] == value) & (data.fields == field)]
+    for ax, field in zip(panels[0], fields, strict=True):
+        ax.set_title(fields_name(field).replace(" and ", "\nand "))
+
+
+def layout_bars(ax: Axes, data: pd.DataFrame, value: str, low: str, high: str) -> None:
+    """Bars of the layouts of a panel, with values and whiskers."""
+    colours = [LAYOUTS.get(name, (GREY,))[0] for name in data.layout]
+    drawn = ax.barh(data["at"], data[value], 0.7, color=colours)
+    for bar, valid, row in zip(drawn, data.valid, data["_row"], strict=True):
+        hollow(bar, valid=valid)
+        hover(bar, [row])
+    ends = data[[value, high]].max(axis=1)
+    ax.hlines(data["at"], data[low].fillna(data[value]), data[high].fillna(ends), color="k", lw=0.9)
+    for end, at, one in zip(ends, data["at"], data[value], strict=True):
+        ax.annotate(short(one), (end, at), (6, 0), textcoords="offset points", va="center", size=7)
+    ax.grid(axis="x")
+    ax.set_xlim(0, max(ax.get_xlim()[1], 1.2 * ends.max()))

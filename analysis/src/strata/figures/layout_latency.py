@@ -4,40 +4,36 @@ After Figures 10 and 11 of Siegel et al. 2009, once per level of the hierarchy.
 """
 
 from operator import attrgetter
+from typing import Any
 
-import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from strata.figures._figure import attributes, prose
+from strata.figures._figure import Columns, attributes, prose
 from strata.figures._plot import figure, table
-from strata.figures._style import GREY, LAYOUTS, bars, hover
-from strata.model import FIELDS, LEVELS, fields_name, latency_bars, level_name, ordered
+from strata.figures._style import by_layout, hover, layout_bars
+from strata.model import Bar, fields_name, latency_bars, level_name
 from strata.model.units import unit_name
 from strata.run import Run
 
-COLUMN = 5.0
-"""Inches: in a narrower figure the levels are one below the other."""
-COLUMNS = (
-    attributes("level", "fields", "layout", unit="cycles.unit", median="cycles")
-    | attributes("p5", "p95", "arithmetic", _arithmetic="arithmetic")
-    | {"_name": lambda bar: f"{bar.layout}, {fields_name(bar.fields)}"}
-)
+COLUMNS: Columns = attributes(
+    "level", "fields", "layout", "p5", "p95", "arithmetic", unit="cycles.unit", median="cycles",
+    _inner="arithmetic",
+)  # fmt: skip
 
 
 def data(run: Run) -> pd.DataFrame:
-    """A bar for each layout, set of fields and level."""
-    found = latency_bars(run.of("layout_read"))
-    fields = ordered((bar.fields for bar in found), FIELDS)
-    return table(
-        sorted(found, key=lambda bar: fields.index(bar.fields)), COLUMNS, row=attrgetter("cycles"),
-        label=lambda bar: f"{level_name(bar.level)} {bar.layout}, {fields_name(bar.fields)}",
-    )  # fmt: skip
+    """A line for each level, set of fields and layout: one warp at a time."""
+    bars = latency_bars(run.of("layout_read"))
+    return table(bars, COLUMNS, row=attrgetter("cycles"), label=_label)
+
+
+def _label(bar: Bar) -> str:
+    return f"{level_name(bar.level)} {bar.layout}, {fields_name(bar.fields)}"
 
 
 def caption(data: pd.DataFrame) -> str:
-    """What bars, whiskers and hatches are."""
+    """The measure, and what whiskers and hatched parts are."""
     row = data["_row"][0]
     core = "core" if row.backend == "host" else "SM"
     where = {"one": f" on one {core}", "all": f" on every {core}"}.get(row.text("cores"), "")
@@ -50,50 +46,21 @@ def caption(data: pd.DataFrame) -> str:
     )
 
 
-def by_level(
-    figure: Figure, data: pd.DataFrame, value: str, label: str, colours: list[str]
-) -> list[tuple[Axes, pd.DataFrame]]:
-    """A panel for each level with its bars; `colours` are those of the lines of the data."""
-    levels = ordered(data.level, LEVELS)
-    narrow = figure.get_figwidth() < COLUMN
-    shown = data.assign(_colour=colours)
-    parts = [shown[shown.level == level].reset_index(drop=True) for level in levels]
-    tall = [0.17 * len(part) + 0.35 for part in parts]
-    figure.set_figheight(0.6 + (sum(tall) if narrow else max(tall)))
-    across, down = (1, len(parts)) if narrow else (len(parts), 1)
-    panels = figure.subplots(down, across, squeeze=False).flat
-    for ax, level, part in zip(panels, levels, parts, strict=True):
-        bars(ax, part, "_name", value, color=[*part["_colour"]])
-        ax.set_title(level_name(level))
-        alike = [*part["_name"]] == [*parts[0]["_name"]]
-        ax.tick_params(labelleft=narrow or part is parts[0] or not alike)
-    figure.supxlabel(label, size=8)
-    return [*zip(figure.axes, parts, strict=True)]
-
-
 @figure(
-    "layout_latency", "Latency of a warp-read by memory layout", order=10, data=data,
-    caption=caption,
+    "layout_latency", "Latency of a warp-read by memory layout", order=10,
+    data=data, caption=caption,
 )  # fmt: skip
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """Medians over warps from zero, their whiskers, and hatched the arithmetic part."""
-    label = f"{unit_name(data.unit[0])} per warp-read"
-    colours = [LAYOUTS.get(layout, (GREY,))[0] for layout in data.layout]
-    for ax, part in by_level(figure, data, "median", label, colours):
-        words = [f"{x:,.4g}" for x in part["median"]]
-        ax.bar_label(ax.containers[0], words, padding=9)  # type: ignore[arg-type]
-        ax.margins(x=0.25)
-        whiskers = part[part.p5.notna() & part.p95.notna() & part.valid]
-        ends = [whiskers["median"] - whiskers.p5, whiskers.p95 - whiskers["median"]]
-        ax.errorbar(
-            whiskers["median"], whiskers.index, xerr=ends, fmt="none", ecolor="k", elinewidth=0.8
-        )
-        inside = part[part["_arithmetic"].notna() & part.valid]
-        if len(inside):
-            sums = [row.value for row in inside["_arithmetic"]]
-            least = np.minimum(sums, inside["median"])
-            hatched = ax.barh(
-                inside.index, least, 0.66, fc="none", ec="white", hatch="/////", lw=0,
-            )  # fmt: skip
-            for bar, row in zip(hatched, inside["_arithmetic"], strict=True):
-                hover(bar, [row])
+    """Medians over warps from zero, their whiskers, and the arithmetic part."""
+    for ax, level, here in by_layout(figure, data, "level"):
+        layout_bars(ax, here, "median", "p5", "p95")
+        inner = here[here.valid & here.arithmetic.notna()]
+        part = inner[["arithmetic", "median"]].min(axis=1)
+        look: dict[str, Any] = {"fc": "none", "ec": "#333333", "hatch": "/////", "lw": 0}
+        hatched = ax.barh(inner["at"], part, 0.7, label="arithmetic", **look)
+        for bar, row in zip(hatched, inner["_inner"], strict=True):
+            hover(bar, [row])
+        ax.set_ylabel(level_name(level), weight="bold")
+        ax.set_xlabel(f"{unit_name(data.unit[0])} per warp-read")
+        ax.label_outer(remove_inner_ticks=False)
+        ax.tick_params(labelbottom=True)
