@@ -6,7 +6,7 @@ parameters (a range is `low..high`), and takes the median, mean, least or most o
 
 import csv
 import statistics
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +15,9 @@ from strata.model.units import quantity
 from strata.run import Row, Run
 from strata.run.files import read_utf8
 
-PICKS = {"median": statistics.median, "mean": statistics.fmean, "min": min, "max": max}
+PICKS: dict[str, Callable[[list[float]], float]] = {
+    "median": statistics.median, "mean": statistics.fmean, "min": min, "max": max,
+}  # fmt: skip
 
 
 class Side(NamedTuple):
@@ -29,7 +31,7 @@ class Side(NamedTuple):
     def value(self, run: Run) -> tuple[float, str] | None:
         """The value and its unit; None without a valid row."""
         rows = [row for row in run.of(self.benchmark) if self._has(row)]
-        return (PICKS[self.pick](row.value for row in rows), rows[0].unit) if rows else None
+        return (PICKS[self.pick]([row.value for row in rows]), rows[0].unit) if rows else None
 
     def _has(self, row: Row) -> bool:
         return (

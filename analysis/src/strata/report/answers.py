@@ -47,7 +47,7 @@ def l2_sizes(run: Run) -> list[Sentence]:
     seen, found, parts = atlas.geometry(run, "l2_size").get("size"), l2(run), list[Sentence]()
     if run.context.backend != "cuda":
         return []
-    if one := seen or (found and found.one and found.one.last):
+    if one := seen or (found.one.last if found and found.one else None):
         parts.append((Cited(used(one), one), " of L2 used by one SM"))
     if found and found.all:
         last, after = found.all
