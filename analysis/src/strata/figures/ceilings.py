@@ -13,11 +13,11 @@ from matplotlib.figure import Figure
 
 from strata.figures._figure import Columns, attributes, prose
 from strata.figures._plot import figure, table
-from strata.figures._style import GREY, hover, plain_log, points
+from strata.figures._style import GREY, hover, marks, plain_log, points
 from strata.model import level_name, units
 from strata.model.cases import by_case
 from strata.reference import cite
-from strata.run import Row, Run
+from strata.run import Row, Run, grouped
 
 RATES = ("flops_per_second", "operations_per_second")
 ARITHMETIC = {
@@ -39,6 +39,7 @@ KINDS = {
 }
 """By whether words are grouped and lanes coalesced, from the highest ceiling to the lowest."""
 TERA = 1e12
+OTHERS = "other forms and numbers of warps"
 CUT = ", cut at the limit, which single samples exceed by their timing error"
 
 
@@ -129,24 +130,18 @@ def bandwidth_ceilings(rows: Sequence[Row]) -> Sequence[Ceiling]:
     return found
 
 
-HIDDEN = attributes(_value="row.value", _low="row.minimum", _words="words", _others="others") | {
-    "_high": lambda one: one.high,
-    "_level": lambda one: one.level,
-    "_limit": lambda one: one.limit,
-    "_name": lambda one: ARITHMETIC.get(one.kind, one.kind).replace(" and ", "\nand "),
-}
 RANGE = {"low": "row.minimum", "high": "row.maximum"}
 FLOPS: Columns = {
     **attributes(arithmetic="kind", unit="row.unit", measured="row", limit="limit", **RANGE),
     **attributes("form", share_of_limit="share", valid="row.valid"),
-    **HIDDEN,
+    "_one": lambda one: one,
 }
 BYTES: Columns = {
     **attributes("level", "form", ceiling="kind", benchmark="row.benchmark"),
     "width_bytes": lambda one: one.row.text("width"),
     **attributes(bytes_per_second="row", limit_bytes_per_second="limit", **RANGE),
     **attributes(share_of_grouped_and_coalesced="share"),
-    **HIDDEN,
+    "_one": lambda one: one,
 }
 
 
@@ -199,57 +194,44 @@ def bandwidth_caption(data: pd.DataFrame) -> str:
 
 def draw(data: pd.DataFrame, figure: Figure) -> None:
     """A panel per level, or one for arithmetic, on one axis; strokes are limits."""
-    levels = [*data.groupby("_level", sort=False)]
-    heights = [len(here) for _, here in levels]
+    levels = grouped(data["_one"], lambda one: one.level)
     figure.set_figheight(0.8 + 0.3 * len(levels) + 0.36 * len(data))
+    heights = [len(ones) for ones in levels.values()]
     panels = figure.subplots(len(levels), squeeze=False, sharex=True, height_ratios=heights)[:, 0]
-    for ax, (level, here) in zip(panels, levels, strict=True):
-        at = range(len(here))
-        shown = here.assign(at=at, rate=here["_value"] / TERA)
-        look = {"color": "#0072B2", "marker": "o", "ms": 5, "ls": ""}
-        points(ax, shown, "rate", "at", label="best measured", **look)
-        ax.hlines(at, here["_low"] / TERA, here["_high"] / TERA, color="#0072B2", lw=0.9)
-        others = [
-            (place, row) for place, rows in zip(at, here["_others"], strict=True) for row in rows
-        ]
-        if others:
-            places, rows = zip(*others, strict=True)
-            look = {"color": GREY, "marker": ".", "ls": ""}
-            rates = [row.value / TERA for row in rows]
-            (line,) = ax.plot(
-                rates,
-                [0.25 + one for one in places],
-                label="other forms and numbers of warps",
-                **look,
-            )
-            hover(line, rows)
-        limited = shown[shown["_limit"].notna()]
-        if len(limited):
-            look = {"color": "black", "marker": "|", "ms": 12, "ls": "", "label": "limit"}
-            (line,) = ax.plot(limited["_limit"] / TERA, limited["at"], **look)
-            hover(line, [f"limit: {one / TERA:.4g}" for one in limited["_limit"]])
-        for one in shown.to_dict("records"):
-            ax.annotate(
-                one["_words"], (one["rate"], one["at"]), (0, 5), textcoords="offset points", size=7,
-                ha="center",
-            )  # fmt: skip
-        ax.set(yticks=at, yticklabels=here["_name"], ylim=(len(here) - 0.5, -0.8))
+    for ax, (level, ones) in zip(panels, levels.items(), strict=True):
+        at, rows = range(len(ones)), pd.Series([one.row for one in ones])
+        look = {"c": "#0072B2", "marker": "o", "ms": 5, "ls": "", "label": "best measured"}
+        points(ax, marks(rows, at, TERA), "value", "at", **look)
+        ends = [row.minimum / TERA for row in rows], [one.high / TERA for one in ones]
+        ax.hlines(at, *ends, color="#0072B2", lw=0.9)
+        for place, one in enumerate(ones):
+            others = marks(pd.Series(one.others), [place + 0.25] * len(one.others), TERA)
+            look = {"c": GREY, "marker": ".", "ls": "", "label": OTHERS if one.others else ""}
+            points(ax, others, "value", "at", **look)
+            spot = (one.row.value / TERA, place)
+            ax.annotate(one.words, spot, (0, 6), textcoords="offset points", size=7, ha="center")
+            if one.limit:
+                (stroke,) = ax.plot(one.limit / TERA, place, "k|", ms=10, label="limit")
+                hover(stroke, [f"limit: {units.quantity(one.limit, one.row.unit)}"])
+        names = [ARITHMETIC.get(one.kind, one.kind).replace(" and ", "\nand ") for one in ones]
+        ax.set(yticks=at, yticklabels=names, ylim=(len(ones) - 0.5, -0.8))
         ax.grid(axis="x")
-        ax.set_title(level_name(f"{level}") if level else "")
+        ax.set_title(level and level_name(level))
         ax.label_outer()
-    if levels[0][0]:
-        plain_log(ax, "x")
+    if "level" in data:
+        plain_log(ax, "x", (1,))
         ax.margins(x=0.25)
-        ax.set_xlabel("useful bandwidth (TB/s)")
     else:
-        ax.set_xlim(0, 1.25 * data[["_high", "_limit"]].max(axis=None) / TERA)
-        ax.set_xlabel("operations (10¹²/s; a multiply-add is two)")
+        ax.set_xlim(0, 1.2 * ax.dataLim.x1)
+    ax.set_xlabel(
+        "useful bandwidth (TB/s)"
+        if "level" in data
+        else "operations (10¹²/s; a multiply-add is two)"
+    )
 
 
-figure("ceilings", "Ceilings of arithmetic", order=71, data=arithmetic, caption=arithmetic_caption)(
-    draw
-)
-figure(
-    "bandwidth_ceilings", "Ceilings of bandwidth", order=20,
-    data=bandwidth, caption=bandwidth_caption,
-)(draw)  # fmt: skip
+for name, title, order, data, caption in (
+    ("ceilings", "Ceilings of arithmetic", 71, arithmetic, arithmetic_caption),
+    ("bandwidth_ceilings", "Ceilings of bandwidth", 20, bandwidth, bandwidth_caption),
+):
+    figure(name, title, order=order, data=data, caption=caption)(draw)
