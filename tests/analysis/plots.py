@@ -51,7 +51,7 @@ def texts_of(figure: Figure) -> list[Text]:
 
 def check_texts_of(figure: Figure, *, apart: bool = True) -> None:
     """All texts are inside the figure, and none is on another unless they need not be `apart`."""
-    boxes = [(text.get_window_extent(), text) for text in texts_of(figure)]
+    boxes = [(Text.get_window_extent(text), text) for text in texts_of(figure)]  # without arrows
     for box, text in boxes:
         assert box.x0 > -1 and box.y0 > -1, text  # noqa: PT018
         assert box.x1 < figure.bbox.x1 + 1 and box.y1 < figure.bbox.y1 + 1, text  # noqa: PT018

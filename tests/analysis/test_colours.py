@@ -109,7 +109,7 @@ def seen_in(ax: Axes) -> set[Seen]:
     bars = {
         Seen(to_hex(one.get_facecolor()), ("bars", one.get_hatch(), one.get_linestyle()))
         for one in ax.patches
-        if isinstance(one, Rectangle) and one in _style.tooltips
+        if isinstance(one, Rectangle) and one in _style.tooltips and one.get_gid() != "shade"
     }
     return lines | bars
 

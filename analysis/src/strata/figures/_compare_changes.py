@@ -85,9 +85,9 @@ def draw_one(ax: Axes, data: pd.DataFrame, least: float) -> None:
     data = data.assign(place=data.benchmark.map(names.index) + spread)
     for column in ("change", "low", "high"):
         data[column] = data[column].astype(float).clip(*ends)
-    ax.axvspan(
-        -least / (1 + least), least, color="#ededed", lw=0, label=f"below {words.size(least)}"
-    )
+    small = f"below {words.size(least)}"
+    band = ax.axvspan(-least / (1 + least), least, color="#ededed", lw=0, label=small)
+    hover(band, [f"changes {small}"])
     ax.axvline(0, color=GREY, lw=0.7)
     for order, verdict in enumerate(reversed(VERDICTS), start=2):
         here, (colour, marker, size) = data[data.verdict == verdict], LOOKS[verdict]

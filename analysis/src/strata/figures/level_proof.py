@@ -60,7 +60,7 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
             if cases.predicted.notna().any():
                 said += f"\n({percent(cases.predicted)})"
             shade = pale("#0072B2", 0.3 * min(max(cases.counted.median(), 0), 1))
-            (cell,) = ax.barh(at, 1, 0.94, x - 0.5, color=shade)
+            (cell,) = ax.barh(at, 1, 0.94, x - 0.5, color=shade, gid="shade")
             look = {} if cases.valid.all() else {"color": INVALID, "style": "italic"}
             ax.text(x, at, said, ha="center", va="center", size=7, linespacing=1, **look)
             told = f"{NAMES[share]}: {percent(cases.counted)} % in {len(cases)} cases"

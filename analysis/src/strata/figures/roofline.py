@@ -283,7 +283,7 @@ def _draw_kernels(ax: Axes, points: Sequence[Point], unit: float) -> None:
         )  # fmt: skip
 
 
-def _apart(wanted: Sequence[float], least: float = 0.043) -> list[float]:
+def _apart(wanted: Sequence[float], least: float = 0.05) -> list[float]:
     """Rising places at least `least` apart, near the wanted ones, at most 1."""
     places: list[float] = []
     for at in wanted:

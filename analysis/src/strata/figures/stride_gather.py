@@ -156,7 +156,7 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
     figure.set_figheight(0.7 + 1.8 * len(patterns))
     grid = figure.subplots(len(patterns), len(levels), sharex="row", sharey=True, squeeze=False)
     rates = ["useful_bytes_per_second", "low", "high", "modelled_useful_bytes_per_second"]
-    data = data.rename(columns={"stride_misalignment_or_window_bytes": "at"})
+    data = data.assign(at=data.stride_misalignment_or_window_bytes)
     data[rates] = data[rates].astype(float) / scale
     for pattern, row in zip(patterns, grid, strict=True):
         _, name, label = PATTERNS[pattern]

@@ -134,7 +134,7 @@ def _traffic(ax: Axes, data: pd.DataFrame, axis: str, label: str) -> None:
     """Marks for counts, large ones for loads, dots for stores; above them lines for predictions."""
     width: Any
     for width, here in data.groupby("width_bytes"):
-        colour, marker = WIDTHS[width]
+        colour, marker = WIDTHS.get(width, ("k", "o"))
         predicted = marks(rows := here["_predicted"].dropna(), here[axis][rows.index])
         predicted = predicted.sort_values("at").drop_duplicates("at")
         ax.plot(predicted["at"], predicted.value, color=colour, lw=0.9, zorder=3)
@@ -158,7 +158,7 @@ def _times(ax: Axes, data: pd.DataFrame, name: str, label: str) -> None:
     """A curve for each width, with the range of its samples."""
     width: Any
     for width, here in data.groupby("width_bytes"):
-        colour, marker = WIDTHS[width]
+        colour, marker = WIDTHS.get(width, ("k", "o"))
         shown = marks(here[name], here.stride_elements)
         good = shown[shown.valid]
         low, high = ([getattr(row, end) for row in good["_row"]] for end in ("minimum", "maximum"))
