@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from builders import DATA
 from figure_images import DPI, draw_anew
 from strata.compare import compare, devices
-from strata.figures import _compare_changes, _compare_devices, _images, hierarchy_map
+from strata.figures import _compare_changes, _compare_devices, _images
 from strata.figures._chart import Chart
 from strata.figures._draw import draw
 from strata.model.truth import load_run
@@ -64,13 +64,6 @@ def beside() -> devices.Devices:
     return devices.side_by_side(runs, ["A100", "V100"])
 
 
-def two_maps() -> Chart:
-    """The memory of an H200 and of an H100 on one map."""
-    (other,) = DATA.glob("map-nvidia-h100-*")
-    runs = [recorded("nvidia-h200", "0683d2f"), load_run(other)]
-    return hierarchy_map.chart(hierarchy_map.beside(runs))
-
-
 def side_by_side() -> Chart:
     """Every number that they have."""
     return _compare_devices.chart(beside())
@@ -86,7 +79,6 @@ def curves() -> Chart:
 CHARTS: Mapping[str, Callable[[], Chart]] = {
     "changes": changes,
     "devices": side_by_side,
-    "map": two_maps,
     "latency_curves": curves,
 }
 
