@@ -24,7 +24,7 @@ from matplotlib.figure import Figure as MplFigure
 from matplotlib.patches import Rectangle
 
 from charts import panels
-from compare_images import PLOTS, two_maps
+from compare_images import PLOTS
 from figure_images import drawings, figure_of, items_of, run_of
 from plots import drawn as drawn_of
 from plots import plotted, points_of
@@ -148,7 +148,7 @@ def charts() -> list[tuple[str, Chart | MplFigure]]:
     for name, plot in PLOTS.items():
         with drawn_of(plot()) as drawn:
             every.append((f"compare {name}", drawn))
-    return [*every, ("compare map", two_maps())]
+    return every
 
 
 def test_series_are_told_apart_by_every_eye() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from charts import panels
-from compare_images import PLOTS, two_maps
+from compare_images import PLOTS
 from figure_images import Drawing, figure_of, items_of, run_of, stored
 from plots import drawn, plotted, silent_of
 from strata.figures._chart import Bars, Chart, Series
