@@ -48,7 +48,7 @@ def test_steps_and_tests_against_the_cells_of_each_rung(tmp_path: Path) -> None:
         assert [place for place, _ in points(upper, of_grid)] == [6, 12, 24]
         assert values(upper, of_grid) == pytest.approx([1e6 * n / 4096 for n in (6, 12, 24)])
         assert values(lower, of_grid) == pytest.approx([20 / 7] * 3)
-        assert upper.get_title("left") == "boids,\nuniform,\nradius 50"
+        assert upper.get_title("left") == "boids, uniform, radius 50"
     assert [line["cells"] for line in data_of(WORK, run)] == ["6", "12", "24", "6", "12"]
     assert "Below" in caption_of(WORK, run)
 
@@ -76,7 +76,7 @@ def test_a_column_for_each_world_and_a_marker_for_each_number_of_agents(tmp_path
     with plotted(WORK, run) as figure:
         check_texts_of(figure)
         assert [ax.get_title("left") for ax in figure.axes[:2]] == [
-            "boids,\nuniform,\nradius 50", "boids,\nuniform,\nradius 100",
+            "boids, uniform, radius 50", "boids, uniform, radius 100",
         ]  # fmt: skip
         assert labels_of(figure) == [f"cpu grid, {count(4096)}", f"cpu grid, {count(16384)}"]
         assert [*figure.axes[2].get_xticks()] == [6, 12, 23], "24 would overlap 23"

@@ -156,7 +156,7 @@ def _bars(ax: Axes, rows: pd.DataFrame, place: float, column: str) -> None:
         (bar,) = ax.barh(place, value, thick, start, color=COLOURS[phase])
         hover(bar, [row if traced else words])
         hollow(bar, valid=not traced or row.valid)
-        bar.set(label=WORDS[phase]) if traced else bar.set_alpha(0.6)
+        bar.set_alpha(None if traced else 0.6)
         start += value
 
 
@@ -166,6 +166,9 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
     wide = figure.get_figwidth() > COLUMN
     places = [*data.groupby("place", sort=False)]
     panels = stacked(figure, [here.rung.nunique() for _, here in places], 0.4)
+    for phase, colour in COLOURS.items():  # keys of a step in order, filled for hollow bars too
+        if (data.phase[data.seconds.notna()] == phase).any():
+            panels[0].fill_between([], [], color=colour, label=WORDS[phase])
     for ax, (title, here) in zip(panels, places, strict=True):
         apart, longest = APART if here.predicted_seconds.notna().any() else 0.0, 0.0
         for at, (_, rows) in enumerate(here.groupby("rung", sort=False)):

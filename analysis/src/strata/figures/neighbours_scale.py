@@ -145,7 +145,8 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
                 line.agents, line.low / SCALE, line.high / SCALE, color=colour, alpha=0.2, lw=0
             )
         sources = list(dict.fromkeys(one.label for one in reference.neighbours()))
-        for one in published(here["_row"].iloc[0]):
+        theirs = published(here["_row"].iloc[0])
+        for one in theirs:
             label = f"{one.label}, {one.gpu}"
             marker = PUBLISHED_MARKERS[sources.index(one.label)]
             colour = "k" if "H100" in one.gpu else GREY
@@ -156,7 +157,7 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
         ax.set_yscale("log")
         low, high = ax.get_ylim()  # shared
         plain_log(ax, digits=(1,) if high > FAR * low else (1, 2, 5))
-        values_axis(ax, here.agents, APART)
+        values_axis(ax, [*here.agents, *(one.agents for one in theirs)], APART)
         ax.set(title=title(place), xlabel="agents")
         ax.set_ylabel(f"{LABELS[here.quantity.iloc[0]]} (10⁶/s)")
     if shown.limit.notna().any():

@@ -1,6 +1,7 @@
 """How many cells per dimension are best, and what do more or fewer of them cost?"""
 
 from dataclasses import dataclass
+from textwrap import fill
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -100,6 +101,7 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
     labels = {"steps_per_second": "steps (1/s)", "tests_per_neighbour": "tests per neighbour"}
     shown = [name for name in labels if data[name].notna().any()]
     figure.set_figheight(0.8 + 2 * len(shown))
+    letters = 9 * figure.get_figwidth() / len(places)
     panels = figure.subplots(len(shown), len(places), squeeze=False, sharey="row")
     for row, name in zip(panels, shown, strict=True):
         for ax, (place, here) in zip(row, places, strict=True):
@@ -112,7 +114,7 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
             plain_log(ax)
             values_axis(ax, here.cells, APART)
             ax.set(
-                title=title(place).replace(", ", ",\n"),
+                title=fill(title(place), int(letters)),
                 xlabel="cells a dimension",
                 ylabel=labels[name],
             )
