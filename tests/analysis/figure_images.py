@@ -8,12 +8,11 @@ diff, before they are committed.
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -23,8 +22,7 @@ from matplotlib.image import imread
 from builders import DATA
 from plots import plotted
 from strata import figures
-from strata.figures import AnyFigure, _images, _style
-from strata.figures._draw import draw
+from strata.figures import _style
 from strata.figures._plot import Plot
 from strata.model.truth import load_run
 from strata.run import Run
@@ -62,14 +60,7 @@ class Drawing:
         return IMAGES / f"{self.figure}-{self.run}.png"
 
 
-@cache
-def items_of(drawing: Drawing) -> Sequence[Any]:
-    """What a figure of the older kind shows of the run."""
-    figure = figure_of(drawing)
-    return () if isinstance(figure, Plot) else figure.items(run_of(drawing.run))
-
-
-def figure_of(drawing: Drawing) -> AnyFigure:
+def figure_of(drawing: Drawing) -> Plot:
     """The figure that is drawn."""
     (figure,) = (one for one in figures.discover() if one.name == drawing.figure)
     return figure
@@ -95,11 +86,8 @@ def stored() -> list[Drawing]:
 
 def png(drawing: Drawing) -> bytes:
     """The image, drawn."""
-    figure = figure_of(drawing)
-    if isinstance(figure, Plot):
-        with plotted(figure, run_of(drawing.run)) as drawn:
-            return _style.saved(drawn, "png", dpi=DPI)
-    return _images.png(draw(figure.chart(items_of(drawing))), DPI)
+    with plotted(figure_of(drawing), run_of(drawing.run)) as drawn:
+        return _style.saved(drawn, "png", dpi=DPI)
 
 
 def pixels(image: bytes) -> Pixels:

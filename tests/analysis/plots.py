@@ -103,7 +103,7 @@ def silent_of(figure: Figure) -> list[str]:
 def plot_named(name: str) -> Plot:
     """A registered figure."""
     found = named(name)
-    assert isinstance(found, Plot)
+    assert found
     return found
 
 

@@ -9,7 +9,6 @@ marker, line, hatch or filling too. The smallest distance of all others is print
 import re
 import sys
 from collections.abc import Collection, Iterator
-from dataclasses import replace
 from functools import cache
 from itertools import combinations
 from pathlib import Path
@@ -20,18 +19,14 @@ import numpy.typing as npt
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex, to_rgb
-from matplotlib.figure import Figure as MplFigure
+from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from charts import panels
 from compare_images import PLOTS
-from figure_images import drawings, figure_of, items_of, run_of
+from figure_images import drawings, figure_of, run_of
 from plots import drawn as drawn_of
 from plots import plotted, points_of
-from strata.figures import _chart as c
 from strata.figures import _style, nbody_stalls
-from strata.figures._chart import Bars, Chart, Look, Rule, Series
-from strata.figures._plot import Plot
 
 EYES = {
     "all cones": np.eye(3),
@@ -85,15 +80,10 @@ class Seen(NamedTuple):
     shape: tuple[object, ...]
 
 
-def seen(chart: Chart | MplFigure) -> Iterator[set[Seen]]:
+def seen(figure: Figure) -> Iterator[set[Seen]]:
     """Of each panel, the colour and the shape of every series that is drawn."""
-    if isinstance(chart, MplFigure):
-        with _style.styled():  # "C0" is a colour of the style
-            yield from [seen_in(ax) for ax in chart.axes]
-        return
-    for panel in panels(chart):
-        layers = [one for one in panel.layers if isinstance(one, Series | Bars | Rule)]
-        yield {Seen(one.look.colour, shape(one)) for one in layers}
+    with _style.styled():  # "C0" is a colour of the style
+        yield from [seen_in(ax) for ax in figure.axes]
 
 
 def seen_in(ax: Axes) -> set[Seen]:
@@ -114,37 +104,23 @@ def seen_in(ax: Axes) -> set[Seen]:
     return lines | bars
 
 
-def shape(layer: Series | Bars | Rule) -> tuple[object, ...]:
-    """What is drawn of a look but its colour and its sizes."""
-    look = layer.look
-    if isinstance(layer, Bars):
-        return "bars", look.hatch, look.hollow
-    if isinstance(layer, Rule):
-        return "rule", look.line
-    return "series", look.marker, look.line, bool(look.marker) and look.hollow
-
-
-def pairs(chart: Chart | MplFigure, eyes: Collection[str] = EYES) -> list[tuple[float, str, str]]:
+def pairs(figure: Figure, eyes: Collection[str] = EYES) -> list[tuple[float, str, str]]:
     """The distances of all pairs that only colour distinguishes."""
     return [
         (distance(one.colour, other.colour, eyes), one.colour, other.colour)
-        for series in seen(chart)
+        for series in seen(figure)
         for one, other in combinations(sorted(series, key=str), 2)
         if one.shape == other.shape and one.colour != other.colour
     ]
 
 
 @cache
-def charts() -> list[tuple[str, Chart | MplFigure]]:
+def charts() -> list[tuple[str, Figure]]:
     """Every figure of the tiny runs and of their comparisons."""
-    every: list[tuple[str, Chart | MplFigure]] = []
+    every: list[tuple[str, Figure]] = []
     for one in drawings():
-        figure = figure_of(one)
-        if isinstance(figure, Plot):
-            with plotted(figure, run_of(one.run)) as drawn:
-                every.append((one.path.stem, drawn))
-        else:
-            every.append((one.path.stem, figure.chart(items_of(one))))
+        with plotted(figure_of(one), run_of(one.run)) as drawn:
+            every.append((one.path.stem, drawn))
     for name, plot in PLOTS.items():
         with drawn_of(plot()) as drawn:
             every.append((f"compare {name}", drawn))
@@ -163,23 +139,11 @@ def test_the_manual_states_the_smallest_distances() -> None:
     text = (ROOT / "docs/figures.md").read_text(encoding="utf-8")
     told = re.findall(r"^- with ([a-z ]+): ([\d.]+) apart \(`(\w+)`\)", text, re.MULTILINE)
     assert [eye for eye, *_ in told] == list(EYES)
-    series = [
-        (name, _without_guides(chart) if isinstance(chart, Chart) else chart)
-        for name, chart in charts()
-    ]
     for eye, said, figure in told:
-        near = [(min(found)[0], name) for name, one in series if (found := pairs(one, [eye]))]
+        near = [(min(found)[0], name) for name, one in charts() if (found := pairs(one, [eye]))]
         assert f"{min(near)[0]:.1f}" == said, eye
         assert figure in {name.partition("-")[0] for least, name in near if least == min(near)[0]}
     assert f"at least {LEAST:g};" in text
-
-
-def _without_guides(chart: Chart) -> Chart:
-    rows = [
-        [replace(one, layers=[layer for layer in one.layers if not isinstance(layer, Rule)])]
-        for one in panels(chart)
-    ]
-    return replace(chart, rows=rows)
 
 
 def test_every_state_of_a_warp_is_told_apart() -> None:
@@ -198,10 +162,14 @@ def test_the_simulation_knows_what_is_confused() -> None:
 
 
 def test_a_pair_that_only_colour_tells_apart_is_found() -> None:
-    marks = [c.Mark(1, 1)]
+    def lines(other: str) -> Figure:
+        figure = Figure()
+        ax = figure.add_subplot()
+        ax.plot([1], [1], "o", color=red)
+        ax.plot([1], [1], other, color=brown)
+        return figure
+
     red, brown = "#ff0000", "#8f7f00"
-    alike = [c.Series(marks, Look(colour=colour, marker="o")) for colour in (red, brown)]
-    ((_, *colours),) = pairs(Chart([[c.Panel(alike)]], 3, 3))
+    ((_, *colours),) = pairs(lines("o"))
     assert set(colours) == {red, brown}
-    other = [alike[0], c.Series(marks, Look(colour=brown, marker="s"))]
-    assert not pairs(Chart([[c.Panel(other)]], 3, 3))
+    assert not pairs(lines("s"))

@@ -20,13 +20,11 @@ from builders import (
     measurement,
     predicted,
 )
-from charts import caption_of, chart_of, check_drawing, data_of, panels
+from charts import caption_of, data_of
 from plots import check_texts_of, plotted
 from strata import figures
-from strata.figures._chart import listed_invalid
 from strata.figures._drawing import image
-from strata.figures._images import FORMATS
-from strata.figures._plot import Plot
+from strata.figures._plot import FORMATS, listed_invalid
 from strata.model.truth import load_run
 from strata.run import Run
 from test_coalescing import warp_load
@@ -34,9 +32,6 @@ from test_coalescing import warp_load
 FIGURES = {figure.name: figure for figure in figures.discover()}
 RUNS = {"gpu": GPU_RUN, "host": HOST_RUN, "counted": COUNTED_RUN}
 COUNTED = {"bytes_moved", "coalescing", "misalignment", "level_proof"}
-
-
-OLD = {name for name, one in FIGURES.items() if not isinstance(one, Plot)}
 
 
 @cache
@@ -75,12 +70,8 @@ def test_every_figure_is_drawn_by_some_test() -> None:
 
 @each_drawn
 def test_no_text_is_cut_or_lies_on_another(name: str, run: str) -> None:
-    figure = FIGURES[name]
-    if isinstance(figure, Plot):
-        with plotted(figure, run_of(run)) as drawn:
-            check_texts_of(drawn)
-    else:
-        check_drawing(chart_of(figure, run_of(run)))
+    with plotted(FIGURES[name], run_of(run)) as drawn:
+        check_texts_of(drawn)
 
 
 def test_labels_of_a_full_sweep_of_warps_do_not_overlap(tmp_path: Path) -> None:
@@ -90,9 +81,7 @@ def test_labels_of_a_full_sweep_of_warps_do_not_overlap(tmp_path: Path) -> None:
         for level in ("l1", "l2", "l3", "dram")
         for warps in (1, 2, 4, 8, 16, 32, 48, 64)
     ]
-    figure = FIGURES["latency_vs_warps"]
-    assert isinstance(figure, Plot)
-    with plotted(figure, load(tmp_path, lines)) as drawn:
+    with plotted(FIGURES["latency_vs_warps"], load(tmp_path, lines)) as drawn:
         check_texts_of(drawn)
         for ax in drawn.axes:
             below = [text.get_text() for text in ax.get_xticklabels()]
@@ -101,13 +90,8 @@ def test_labels_of_a_full_sweep_of_warps_do_not_overlap(tmp_path: Path) -> None:
 
 @each_drawn
 def test_axis_labels_carry_units(name: str, run: str) -> None:
-    figure = FIGURES[name]
-    if isinstance(figure, Plot):
-        with plotted(figure, run_of(run)) as drawn:
-            words = [ax.get_xlabel() + ax.get_ylabel() for ax in drawn.axes]
-    else:
-        shown = panels(chart_of(figure, run_of(run)))
-        words = [panel.values.label + panel.places.label for panel in shown]
+    with plotted(FIGURES[name], run_of(run)) as drawn:
+        words = [ax.get_xlabel() + ax.get_ylabel() for ax in drawn.axes]
     units = ("cycles", "B/s", "(%)", "(×)", "bytes", "sectors")
     assert any(unit in word for word in words for unit in units)
 
@@ -143,12 +127,8 @@ def test_captions_name_device_and_commit(name: str, run: str) -> None:
 @pytest.mark.parametrize("name", STORED)
 def test_data_behind_a_figure_have_a_cell_per_column(name: str) -> None:
     figure, run = FIGURES[name], run_of("counted")
-    rows = (
-        figure.data(run)["_row"] if isinstance(figure, Plot) else map(figure.row, figure.items(run))
-    )
-    assert [line["case"] for line in data_of(figure, run)] == [
-        row.case if row else "" for row in rows
-    ]
+    cases = [row.case if row else "" for row in figure.data(run)["_row"]]
+    assert [line["case"] for line in data_of(figure, run)] == cases
 
 
 # --- counts

@@ -40,7 +40,7 @@ from builders import (
 )
 from strata import figures
 from strata.cli import main
-from strata.figures import AnyFigure
+from strata.figures._plot import Plot
 from strata.model.truth import load_run as load_judged
 from strata.run import RunError, case_id, files, load_run, read_text, write_files
 from strata.run.files import MOST_OF_LINE, csv_bytes
@@ -872,7 +872,7 @@ AXES = {
 
 
 @pytest.fixture(params=AXES)
-def drawn_alone(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> AnyFigure:
+def drawn_alone(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Plot:
     """One of these figures, and a report has no other."""
     (figure,) = (one for one in figures.discover() if one.name == request.param)
     monkeypatch.setattr(figures, "discover", lambda: [figure])
@@ -883,7 +883,7 @@ def drawn_alone(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
 def test_odd_parameters_cost_at_most_a_figure_that_is_named(
     tmp_path: Path,
     rungs: list[Any],
-    drawn_alone: AnyFigure,
+    drawn_alone: Plot,
     word: str | None,
     caplog: pytest.LogCaptureFixture,
 ) -> None:

@@ -66,10 +66,12 @@ def test_a_row_without_its_samples_is_no_figure(tmp_path: Path) -> None:
 def test_every_sm_is_a_point_near_and_far_and_of_a_side(tmp_path: Path) -> None:
     with plotted(FIGURE, load2(tmp_path, split())) as figure:
         each, sides = figure.axes
+        near: Any
+        far: Any
         near, far = (line.get_ydata() for line in each.lines if f"{line.get_label()}"[0] == "l")
         assert [*near] == [290 + place for place in range(SMS)]
         assert np.subtract(far, near).tolist() == [190 + place % 3 for place in range(SMS)]
-        assert [*sides.lines[0].get_ydata()] == [
+        assert [*np.asarray(sides.lines[0].get_ydata())] == [
             25 if place % 3 == 0 else 75 for place in range(SMS)
         ]
         assert each.texts[-1].get_text() == "crossing: 191.0\u00a0cycles"

@@ -13,7 +13,6 @@ from strata import figures
 from strata.cli import main
 from strata.figures import _style
 from strata.figures._drawing import image
-from strata.figures._plot import Plot
 
 TLB = plot_named("tlb")
 H200 = "nvidia-h200-0683d2f"
@@ -59,7 +58,7 @@ def test_odd_names_are_drawn_as_they_are(word: str) -> None:
 
 
 @pytest.mark.parametrize("width", [3.3, 7.0])
-@pytest.mark.parametrize("name", [one.name for one in figures.discover() if isinstance(one, Plot)])
+@pytest.mark.parametrize("name", [one.name for one in figures.discover()])
 def test_a_figure_fits_a_column_and_a_page(name: str, width: float) -> None:
     figure = plot_named(name)
     for run in filter(figure.has, map(run_of, RUNS)):

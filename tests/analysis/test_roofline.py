@@ -713,7 +713,8 @@ def test_roofs_end_where_they_meet_the_peak(tmp_path: Path) -> None:
 def test_a_point_above_its_roof_is_ringed_and_told(tmp_path: Path) -> None:
     found = shown(tmp_path, *ceilings(), *rung(1.2 * PEAK, at({"l2": 900})), nominal=False)
     with drawn(found) as ax:
-        assert "above a roof" in labels_of(ax.get_figure(root=True))
+        figure: Any = ax.get_figure(root=True)
+        assert "above a roof" in labels_of(figure)
     words = "Above a roof, which is impossible (1): tiled (counted) is 20.0\u00a0% above fp32"
     assert words in caption(found)
 

@@ -17,13 +17,8 @@ from typing import NamedTuple
 import pandas as pd
 
 from strata import figures
-from strata.figures import AnyFigure, _style
-from strata.figures._draw import draw as lay_out
-from strata.figures._heading import headed, heading_of
-from strata.figures._images import FORMATS, files
-from strata.figures._plot import Plot, published
-from strata.figures._sheet import Sheet
-from strata.figures._svg import svg
+from strata.figures import _style
+from strata.figures._plot import FORMATS, Plot, published
 from strata.run import Row, Run
 from strata.run.rows import Places
 
@@ -64,69 +59,40 @@ class Drawing:
 
 
 def draw(
-    figure: AnyFigure, run: Run, places: Places, formats: Sequence[str] = FORMATS, *, headings: bool
+    figure: Plot, run: Run, places: Places, formats: Sequence[str] = FORMATS, *, headings: bool
 ) -> Drawing | None:
     """One figure of a run; None if it has nothing for it; with a heading on request."""
     try:
-        if isinstance(figure, Plot):
-            return _plotted(figure, run, places, formats, headings=headings)
-        items = figure.items(run)
-        if not items:
+        data = figure.data(run)
+        if data.empty:
             return None
-        shown = dict.fromkeys(places.of(row) for row in map(figure.row, items) if row)
-        sheet = lay_out(figure.chart(items))
+        image = picture(figure, data, [run], formats, headings=headings)
         return Drawing(
             name=figure.name,
             title=figure.title,
             order=figure.order,
-            caption=figure.full_caption(items, run.context),
-            images=files(
-                headed(sheet, heading_of(figure.title, [run])) if headings else sheet, formats
-            ),
-            inline=svg(sheet),
-            width=sheet.width,
-            data=figure.data(items),
-            places=tuple(shown),
-            hits=hits(spots_of(sheet), sheet.height, places),
+            caption=figure.full_caption(data, run.context),
+            images=image.files,
+            inline=image.inline,
+            width=image.width,
+            data=published(data),
+            places=tuple(dict.fromkeys(places.of(row) for row in data["_row"] if row)),
+            hits=hits(image.spots, image.height, places),
         )
     except Exception as error:  # noqa: BLE001  (whatever it is, it costs this figure alone)
         return Drawing(figure.name, figure.title, figure.order, f"{type(error).__name__}: {error}")
 
 
 def image(
-    figure: AnyFigure, run: Run, suffix: str, *, width: float | None = None, headings: bool = True
+    figure: Plot, run: Run, suffix: str, *, width: float | None = None, headings: bool = True
 ) -> bytes:
     """A figure of a run in one format; empty if it has nothing for it."""
-    if not isinstance(figure, Plot):
-        drawing = draw(figure, run, Places(run.rows), [suffix], headings=headings)
-        return drawing.images[suffix] if drawing else b""
     data = figure.data(run)
     if data.empty:
         return b""
     with _style.styled():
         drawn = figure.plot(data, width)
         return figure.files(drawn, [run], [suffix], headings=headings)[suffix]
-
-
-def _plotted(
-    plot: Plot, run: Run, places: Places, formats: Sequence[str], *, headings: bool
-) -> Drawing | None:
-    data = plot.data(run)
-    if data.empty:
-        return None
-    image = picture(plot, data, [run], formats, headings=headings)
-    return Drawing(
-        name=plot.name,
-        title=plot.title,
-        order=plot.order,
-        caption=plot.full_caption(data, run.context),
-        images=image.files,
-        inline=image.inline,
-        width=image.width,
-        data=published(data),
-        places=tuple(dict.fromkeys(places.of(row) for row in data["_row"] if row)),
-        hits=hits(image.spots, image.height, places),
-    )
 
 
 class Picture(NamedTuple):
@@ -149,11 +115,6 @@ def picture(
         spots = [Spot(*box.extents, row) for box, row in _style.hits(figure)]
         files = plot.files(figure, runs, formats, headings=headings)
         return Picture(files, _style.saved(figure, "svg").decode(), wide, high, spots)
-
-
-def spots_of(sheet: Sheet) -> list[Spot]:
-    """The tooltips of a sheet."""
-    return [Spot(*box, row or told) for box, row, told in sheet.hits]
 
 
 def hits(found: Iterable[Spot], height: float, places: Places) -> str:

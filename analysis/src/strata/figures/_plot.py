@@ -18,14 +18,14 @@ import matplotlib.figure
 import pandas as pd
 
 from strata.figures import _style
-from strata.figures._chart import listed_invalid
 from strata.figures._heading import heading_of
-from strata.figures._sheet import drawable
+from strata.figures._letters import drawable
 from strata.model.units import SPACE
 from strata.run import Context, Row, Run
 from strata.run.files import csv_bytes
 
 Draw = Callable[[pd.DataFrame, Any], None]
+FORMATS = ("png", "svg", "pdf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +76,14 @@ class Plot:
         commit = build.commit[:12] + (" with uncommitted changes" if build.dirty else "")
         invalid = listed_invalid([name for name in names if name])
         return f"{self.caption(data)}{invalid} {context.device.name}, commit {commit}."
+
+
+def listed_invalid(labels: Sequence[str], shown: int = 4) -> str:
+    """The sentence of a caption that lists invalid lines; empty if there are none."""
+    if not labels:
+        return ""
+    more = f"; and {len(labels) - shown} more" if len(labels) > shown else ""
+    return f" Invalid, drawn hollow ({len(labels)}): {'; '.join(labels[:shown])}{more}."
 
 
 def _drawable(text: str) -> str:

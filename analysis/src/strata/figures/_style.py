@@ -282,6 +282,11 @@ def scaled(most: float, unit: str, least: float = 1.0) -> tuple[float, str]:
     return scale, prefix + unit
 
 
+def per_second(rates: Iterable[float]) -> tuple[float, str]:
+    """The scale and the unit name for interactions per second of a GPU, or of a CPU."""
+    return (1e12, "10¹²/s") if max(rates) >= 0.1e12 else (1e9, "10⁹/s")
+
+
 def by_layout(
     figure: Figure, data: pd.DataFrame, rows: str, line: float = 0.17
 ) -> Iterator[tuple[Axes, str, pd.DataFrame]]:

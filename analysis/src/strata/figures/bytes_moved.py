@@ -49,7 +49,7 @@ def caption(data: pd.DataFrame) -> str:
 def periods(data: pd.DataFrame) -> dict[str, str]:
     """The name of each generation: that of all adjacent ones with the same values."""
     ruled = data[~data["_counted"]].groupby("generation")["moved_over_used"].apply(tuple)
-    names = {}
+    names: dict[str, str] = {}
     for _, some in groupby(filter(ruled.__contains__, GENERATIONS), ruled.__getitem__):
         alike = [*some]
         first, last = alike[0].partition("-")[0], alike[-1].rpartition("-")[2]

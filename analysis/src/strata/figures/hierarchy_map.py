@@ -1,7 +1,7 @@
 """How large, how far and how fast are the memory levels of this device?"""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -131,7 +131,9 @@ def _levels(ax: Axes, data: pd.DataFrame, columns: int, last: float) -> float:
         high = HEAD + LINE * -(-len(here) // columns)
         size = next((one for one in here.value[here.number == "size"] if LEAST < one < MOST), 0)
         colour = LEVEL.get(first.level, GREY)
-        look = {"fc": pale(colour, 0.2)} if size else {"fc": "white", "ec": colour, "ls": "--"}
+        look: dict[str, Any] = {"fc": "white", "ec": colour, "ls": "--"}
+        if size:
+            look = {"fc": pale(colour, 0.2)}
         (box,) = ax.barh(top, (size or last) - LEAST, high, LEAST, align="edge", **look)
         hover(box, [f"{first['_title']}: {', '.join(here['_name'] + ' ' + here.shown)}"])
         ax.text(0.01, top + 2, first["_title"], transform=across, weight="bold", va="top")

@@ -5,6 +5,7 @@ L2.
 """
 
 from operator import attrgetter
+from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -55,13 +56,17 @@ def percent(values: pd.Series) -> str:
 def draw(data: pd.DataFrame, figure: Figure) -> None:
     """A table for each claimed level and set of fields: layouts by shares."""
     for ax, level, here in by_layout(figure, data, "level", line=0.29):
-        for (at, share), cases in here.groupby(["at", "share"]):
+        group: Any
+        for group, cases in here.groupby(["at", "share"]):
+            at, share = group
             x, said = list(NAMES).index(share), percent(cases.counted)
             if cases.predicted.notna().any():
                 said += f"\n({percent(cases.predicted)})"
             shade = pale("#0072B2", 0.3 * min(max(cases.counted.median(), 0), 1))
             (cell,) = ax.barh(at, 1, 0.94, x - 0.5, color=shade, gid="shade")
-            look = {} if cases.valid.all() else {"color": INVALID, "style": "italic"}
+            look: dict[str, Any] = {"color": INVALID, "style": "italic"}
+            if cases.valid.all():
+                look = {}
             ax.text(x, at, said, ha="center", va="center", size=7, linespacing=1, **look)
             told = f"{NAMES[share]}: {percent(cases.counted)} % in {len(cases)} cases"
             bad = (~cases.valid).sum()

@@ -6,10 +6,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from strata import reference
-from strata.figures._chart import per_second
 from strata.figures._figure import attributes, params, prose
 from strata.figures._plot import figure, table
-from strata.figures._style import COLUMN, bars, hover, marks, points
+from strata.figures._style import COLUMN, bars, hover, marks, per_second, points
 from strata.ladder.best import Best, best_cases, common_size, published
 from strata.ladder.rungs import PROBLEM_WORDS, SEVERAL, rung_name, size, size_words
 from strata.model import units

@@ -1,6 +1,7 @@
 """Figures 10 and 11 of Siegel, Ributzka and Li (2009), redone at every level of memory."""
 
 from operator import attrgetter
+from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -70,10 +71,9 @@ def _gain(gain: LayoutGain) -> str:
 
 def caption_11(data: pd.DataFrame) -> str:
     """The speeds here and in the paper."""
-    best = data[data.valid & (data.layout == "soaoas")]
+    best: Any = data[data.valid & (data.layout == "soaoas")].itertuples()
     found = [
-        f"{level_name(one.level)} {LOADS[one.load][0]} {factor(one.speed_over_aos)}"
-        for one in best.itertuples()
+        f"{level_name(one.level)} {LOADS[one.load][0]} {factor(one.speed_over_aos)}" for one in best
     ]
     return (
         f"After Figure 11 of {CITED}, speed of reading all seven fields relative to the array of "
@@ -104,7 +104,7 @@ def draw_11(data: pd.DataFrame, figure: Figure) -> None:
         for how, (label, colour, marker) in LOADS.items():
             part = here[here.load == how]
             part = part.assign(at=part["at"] + (0.15 if how == "alone" else -0.15))
-            look = {"color": colour, "marker": marker, "ls": "", "label": label}
+            look: dict[str, Any] = {"color": colour, "marker": marker, "ls": "", "label": label}
             points(ax, part, "speed_over_aos", "at", **look)
         for column, (version, marker) in THEIRS.items():
             printed = here.drop_duplicates("layout").dropna(subset=column)

@@ -4,6 +4,7 @@ If they differ by more than 2 %, one of them did not time what it should.
 """
 
 from operator import attrgetter
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -36,7 +37,7 @@ def _label(pair: Agreement) -> str:
 
 def limit(data: pd.DataFrame) -> float:
     """The largest distance from 1 on the axis."""
-    return min(max(1.25 * (data.ratio - 1).abs().max(), 0.03), WIDEST)
+    return float(min(max(1.25 * (data.ratio - 1).abs().max(), 0.03), WIDEST))
 
 
 def caption(data: pd.DataFrame) -> str:
@@ -69,7 +70,8 @@ def draw(data: pd.DataFrame, ax: Axes) -> None:
             part = shown[(data.other_method == method) & (beyond == side)]
             look = {"color": f"C{place}", "marker": marker, "ls": "", "ms": 5 if side else 2.5}
             points(ax, part, "ratio", "at", label=method if side == 0 else "", **look)
-    names = [f"{one}\n{what.replace('_', ' ')}" for one, what in strips.groups]
+    groups: Any = strips.groups
+    names = [f"{one}\n{what.replace('_', ' ')}" for one, what in groups]
     ax.set(yticks=range(len(names)), yticklabels=names, ylim=(len(names) - 0.4, -0.6))
     ax.set(xlim=(1 - 1.04 * most, 1 + 1.04 * most), xlabel="outer ÷ in-kernel (×)")
     ax.tick_params(axis="y", labelsize=7)

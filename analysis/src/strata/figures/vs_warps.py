@@ -14,10 +14,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from strata.figures._chart import scaled
 from strata.figures._figure import attributes, prose
 from strata.figures._plot import figure, table
-from strata.figures._style import LAYOUTS, plain_log, points
+from strata.figures._style import LAYOUTS, plain_log, points, scaled
 from strata.model import FIELDS, LEVELS, Point, curves, fields_name, level_name, ordered
 from strata.model.layouts import COUNTED, best_points, counts_by_layout
 from strata.model.text import plain

@@ -13,10 +13,8 @@
 The same runs give the same bytes.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 from markupsafe import Markup
@@ -28,14 +26,8 @@ from strata.compare.changes import Comparison
 from strata.compare.output import sections
 from strata.compare.sections import Section, latex, markdown
 from strata.figures import _compare_changes, _compare_devices
-from strata.figures._chart import Chart
-from strata.figures._draw import draw
-from strata.figures._drawing import Picture, Spot, hits, picture, spots_of
-from strata.figures._figure import Figure
-from strata.figures._heading import headed, heading_of
-from strata.figures._images import FORMATS
-from strata.figures._images import files as images
-from strata.figures._plot import Plot, published
+from strata.figures._drawing import Picture, Spot, hits, picture
+from strata.figures._plot import FORMATS, Plot, published
 from strata.model import plain
 from strata.model.units import quantity
 from strata.report import all_rows
@@ -51,11 +43,11 @@ def _runs(found: Sequence[Comparison], beside: devices.Devices | None) -> Sequen
     return beside.runs if beside else (found[0].before, *(one.after for one in found))
 
 
-def _compared(
-    figure: Figure[Any], found: Sequence[Comparison], beside: devices.Devices | None
-) -> Sequence[Any]:
-    """The content of a figure for the compared runs."""
-    return figure.beside(_runs(found, beside)) if figure.beside else ()
+def _of_each(runs: Sequence[Run]) -> Iterator[tuple[Plot, pd.DataFrame]]:
+    """The figures of single runs that show several side by side, with their data."""
+    for figure in figures.discover():
+        if figure.beside and not (data := figure.beside(runs)).empty:
+            yield figure, data
 
 
 def _key(row: Row) -> tuple[str, ...]:
@@ -75,7 +67,7 @@ def _rows(spots: Iterable[Spot], found: Sequence[Comparison]) -> Mapping[tuple[s
     return dict(sorted(rows.items()))  # so that those of a case follow each other
 
 
-def write(  # noqa: C901, PLR0915  (one branch less for each figure that is ported)
+def write(
     found: Sequence[Comparison], beside: devices.Devices | None, out: Path, *, headings: bool = True
 ) -> None:
     """Write the files of comparisons and of devices into the folder `out`.
@@ -94,22 +86,11 @@ def write(  # noqa: C901, PLR0915  (one branch less for each figure that is port
         for kind, text in (("md", markdown), ("tex", latex)):
             files[f"{stem}.{kind}"] = "\n".join(map(text, parts)).encode()
 
-    def drawn(stem: str, title: str, make: Callable[[], Chart | None], runs: Sequence[Run]) -> None:
-        with attempt(f"The figure {stem!r}"):
-            if chart := make():
-                sheet = draw(chart)
-                sheet = headed(sheet, heading_of(title, runs)) if headings else sheet
-                made = images(sheet)
-                size, spots = (sheet.width, sheet.height), spots_of(sheet)
-                add(stem, title, Picture(made, made["svg"].decode(), *size, spots))
-
-    def add(stem: str, title: str, made: Picture) -> None:
-        files.update({f"{stem}.{kind}": file for kind, file in made.files.items()})
-        drawings.append((stem, title, made))
-
     def plotted(plot: Plot, data: pd.DataFrame) -> None:
         with attempt(f"The figure {plot.name!r}"):
-            add(plot.name, plot.title, picture(plot, data, runs, FORMATS, headings=headings))
+            made = picture(plot, data, runs, FORMATS, headings=headings)
+            files.update({f"{plot.name}.{kind}": file for kind, file in made.files.items()})
+            drawings.append((plot.name, plot.title, made))
 
     of_figures: list[Plot] = []
     if found:
@@ -122,14 +103,9 @@ def write(  # noqa: C901, PLR0915  (one branch less for each figure that is port
     for plot in of_figures:
         if not (data := plot.data(runs[0])).empty:
             plotted(plot, data)
-    for figure in figures.discover():
-        if isinstance(figure, Plot):
-            if figure.beside and not (data := figure.beside(_runs(found, beside))).empty:
-                files[f"{figure.name}.csv"] = published(data)
-                plotted(figure, data)
-        elif items := _compared(figure, found, beside):
-            files[f"{figure.name}.csv"] = figure.data(items)
-            drawn(figure.name, figure.title, partial(figure.chart, items), runs)
+    for plot, data in _of_each(_runs(found, beside)):
+        files[f"{plot.name}.csv"] = published(data)
+        plotted(plot, data)
     templates = environment()
     templates.filters["plain"] = plain
     page = templates.get_template("compare.html.j2")

@@ -22,7 +22,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from strata.figures._drawing import Drawing, drawn
-from strata.figures._images import FORMATS
+from strata.figures._plot import FORMATS
 from strata.model import counted, tables, units
 from strata.model.text import Cited, Sentence, Table
 from strata.report import all_rows, headlines, sentences
