@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
+from matplotlib.transforms import Bbox
 
 from strata.figures import _style, named
 from strata.figures._plot import Plot
@@ -49,9 +50,15 @@ def texts_of(figure: Figure) -> list[Text]:
     ]
 
 
+def _box(text: Text) -> Bbox:
+    """The box of a text, without the arrow of an annotation, whose place it brings up to date."""
+    whole = text.get_window_extent()  # of nothing, if its point is outside its panel
+    return Text.get_window_extent(text) if np.isfinite(whole.x0) else whole
+
+
 def check_texts_of(figure: Figure, *, apart: bool = True) -> None:
     """All texts are inside the figure, and none is on another unless they need not be `apart`."""
-    boxes = [(Text.get_window_extent(text), text) for text in texts_of(figure)]  # without arrows
+    boxes = [(_box(text), text) for text in texts_of(figure)]
     for box, text in boxes:
         assert box.x0 > -1 and box.y0 > -1, text  # noqa: PT018
         assert box.x1 < figure.bbox.x1 + 1 and box.y1 < figure.bbox.y1 + 1, text  # noqa: PT018

@@ -9,7 +9,7 @@ from strata.run import Run
 
 TITLE, SMALL = 10.0, 7.0
 """The sizes of a title and of the lines below it."""
-EDGE = 4.0
+EDGE = 8.0
 """Points around a picture."""
 QUIET = "#595959"
 GAP = 3.0

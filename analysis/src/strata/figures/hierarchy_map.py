@@ -134,7 +134,9 @@ def _levels(ax: Axes, data: pd.DataFrame, columns: int, last: float) -> float:
         look: dict[str, Any] = {"fc": "white", "ec": colour, "ls": "--"}
         if size:
             look = {"fc": pale(colour, 0.2)}
-        (box,) = ax.barh(top, (size or last) - LEAST, high, LEAST, align="edge", **look)
+        (box,) = ax.barh(
+            top, (size or last) - LEAST, high, LEAST, align="edge", gid="shade", **look
+        )
         hover(box, [f"{first['_title']}: {', '.join(here['_name'] + ' ' + here.shown)}"])
         ax.text(0.01, top + 2, first["_title"], transform=across, weight="bold", va="top")
         for place, one in enumerate(here.to_dict("records")):
