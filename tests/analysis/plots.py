@@ -52,8 +52,8 @@ def texts_of(figure: Figure) -> list[Text]:
 
 def _box(text: Text) -> Bbox:
     """The box of a text, without the arrow of an annotation, whose place it brings up to date."""
-    whole = text.get_window_extent()  # of nothing, if its point is outside its panel
-    return Text.get_window_extent(text) if np.isfinite(whole.x0) else whole
+    whole = text.get_window_extent()
+    return Text.get_window_extent(text) if getattr(text, "arrow_patch", None) else whole
 
 
 def check_texts_of(figure: Figure, *, apart: bool = True) -> None:
