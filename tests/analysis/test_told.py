@@ -1,4 +1,4 @@
-"""Every mark of every figure has a tooltip: a row of the run, or words."""
+"""Every mark of every figure has a tooltip: a row of the run, or words. No panel is empty."""
 
 import pytest
 
@@ -11,6 +11,7 @@ from plots import drawn, plotted, silent_of
 def test_every_mark_of_a_figure_has_a_row_or_is_told(drawing: Drawing) -> None:
     with plotted(figure_of(drawing), run_of(drawing.run)) as figure:
         assert silent_of(figure) == []
+        assert all(ax.has_data() or ax.texts for ax in figure.axes)
 
 
 @pytest.mark.parametrize("name", PLOTS)

@@ -112,7 +112,7 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
     columns = min(len(levels), 2)
     rows = -(-len(levels) // columns)
     figure.set_figheight(0.6 + 2.4 * rows)
-    panels = figure.subplots(rows, columns, squeeze=False).flat
+    panels = [*figure.subplots(rows, columns, squeeze=False).flat]
     for ax in panels[len(levels) :]:
         ax.remove()
     for ax, level in zip(panels, levels, strict=False):

@@ -143,7 +143,7 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
     columns = 2 if figure.get_figwidth() > 5 else 1
     rows = -(-(len(elements) + 1) // columns)
     figure.set_figheight(0.7 + 2.1 * rows)
-    panels = figure.subplots(rows, columns, squeeze=False).flat
+    panels = [*figure.subplots(rows, columns, squeeze=False).flat]
     for ax, element in zip(panels, elements, strict=False):
         here = data[data.element_bytes == element]
         for (order, access), of in here.groupby(["order", "access"], sort=False):

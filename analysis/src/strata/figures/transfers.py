@@ -144,7 +144,7 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
     wanted = [(one, memory, rates) for memory, rates in rows for one in directions]
     columns = 1 if narrow else len(directions)
     figure.set_figheight(0.8 + 2.0 * (len(wanted) // columns))
-    panels = figure.subplots(len(wanted) // columns, columns, squeeze=False).flat
+    panels = [*figure.subplots(len(wanted) // columns, columns, squeeze=False).flat]
     rates = [p.bandwidth.value for p in shown if p.bandwidth and p.bandwidth.valid]
     scale, unit = scaled(max(rates, default=1.0), "B/s")
     for ax, (direction, memory, of_rates) in zip(panels, wanted, strict=True):

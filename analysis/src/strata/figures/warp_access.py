@@ -260,7 +260,7 @@ def draw_conflicts(data: pd.DataFrame, figure: Figure) -> None:
     columns = 2 if figure.get_figwidth() > 5 and timed else 1
     rows = -(-(1 + len(timed)) // columns)
     figure.set_figheight(0.8 + 1.8 * rows)
-    panels = figure.subplots(rows, columns, squeeze=False).flat
+    panels = [*figure.subplots(rows, columns, squeeze=False).flat]
     _traffic(panels[0], data, "stride_elements", "wavefronts per access")
     for ax, (here, name, label) in zip(panels[1:], timed, strict=False):
         _times(ax, here, name, label)
