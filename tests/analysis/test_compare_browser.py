@@ -100,7 +100,7 @@ def test_a_mark_of_a_comparison_tells_its_row_its_run_and_its_change(page: chrom
             hit for hit in seen
             if wanted in cases[hit["number"] - 1][1]
             if 0 < hit["y"] < 900 and all(other is hit or abs(other["x"] - hit["x"])
-                                          + abs(other["y"] - hit["y"]) > 10 for other in seen)
+                                          + abs(other["y"] - hit["y"]) > 6 for other in seen)
         )  # fmt: skip
         benchmark, params = cases[one["number"] - 1]
         said = told(page, one["x"], one["y"])

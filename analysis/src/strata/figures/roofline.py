@@ -220,7 +220,7 @@ def _draw_ceilings(ax: Axes, found: Sequence[Ceiling], unit: float, form: Form) 
             gsectors = f"{brief(one.value / 1e9)}{units.SPACE}Gsector/s"
             rate = units.quantity(one.value, "B/s") if form is FLOP else gsectors
             name = one.name.rpartition(", ")[2] if one.lesser else one.name
-            at = 1.3 * start * (2 if one.lesser else 1)
+            at = start * (3.2 if one.lesser else 1.3)
             ax.text(
                 at, (0.94 if one.lesser else 1.06) * one.value * at / unit,
                 name if narrow else f"{name} {rate}", size=7,
@@ -265,7 +265,9 @@ def _draw_kernels(ax: Axes, points: Sequence[Point], unit: float) -> None:
     if any(one.level == LOADS for one in points):
         for at, words in WALLS.items():
             ax.axvline(at, color=GREY, lw=0.8, ls=":")
-            ax.text(at, 1.1 * bottom, "" if narrow else words, size=7, color=GREY, rotation=90)
+            ax.text(
+                at, bottom * (top / bottom) ** 0.7, "" if narrow else words, size=7, color=GREY, rotation=90, va="top"
+            )  # fmt: skip
     names: list[tuple[float, str]] = []
     for mine in sorted(kernels.values(), key=lambda mine: max(one.value for one in mine)):
         first = next(one for one in mine if one.level != LOADS)
