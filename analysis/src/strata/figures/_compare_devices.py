@@ -92,7 +92,7 @@ def plots_of(found: Devices) -> list[Plot]:
         hidden = data[~data.drawn].groupby(["panel", "label"]).ngroups
         shown = data[data.drawn] if data.drawn.any() else data
         panels = [here for _, here in shown.groupby("panel", sort=False)]
-        tall = np.array([here.label.nunique() * max(0.19, 0.06 * len(found.names)) + 0.65
+        tall = np.array([here.label.nunique() * max(0.19, 0.06 * len(found.names)) + 0.75
                          for here in panels])  # fmt: skip
         first = int((np.cumsum(tall) <= max(tall.sum() / 2, tall[0])).sum())
         columns = [part for part in (slice(first), slice(first, None)) if len(tall[part])]

@@ -265,9 +265,8 @@ def _draw_kernels(ax: Axes, points: Sequence[Point], unit: float) -> None:
     if any(one.level == LOADS for one in points):
         for at, words in WALLS.items():
             ax.axvline(at, color=GREY, lw=0.8, ls=":")
-            ax.text(
-                at, bottom * (top / bottom) ** 0.7, "" if narrow else words, size=7, color=GREY, rotation=90, va="top"
-            )  # fmt: skip
+            place, said = bottom * (top / bottom) ** 0.7, "" if narrow else words
+            ax.text(at, place, said, size=7, color=GREY, rotation=90, va="top")
     names: list[tuple[float, str]] = []
     for mine in sorted(kernels.values(), key=lambda mine: max(one.value for one in mine)):
         first = next(one for one in mine if one.level != LOADS)
