@@ -98,6 +98,7 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
     for ax, listing, (title, here) in zip(panels, names, places, strict=True):
         far = here.factor.max() > FAR * here.factor.min()
         plain_log(ax, "x", (1,) if far else (1, 2, 5))
+        ax.tick_params(axis="x", labelsize=7)
         at = here.name.map([*listing].index)
         for place, step in zip(at, here["_step"], strict=True):
             for name, start, end in segments(step):
