@@ -131,9 +131,9 @@ def test_half_an_instruction_is_not_imported(unit: str, text: str, tmp_path: Pat
     issued, average = "smsp__inst_issued.sum", "smsp__inst_issued.avg"
     launch = {**SHAPE, INSTRUCTIONS: "5", issued: text, average: text}
     page = raw(launch, units={INSTRUCTIONS: "inst", issued: unit, average: unit})
-    run, told = imported(written(tmp_path, page), tmp_path)
+    run, lines = imported(written(tmp_path, page), tmp_path)
     fractions = 1 if unit == "inst" else 0
-    assert told == fractions * [
+    assert lines == fractions * [
         "1 value not imported, because they are fractions of what is counted in whole numbers (1)"
     ]
     assert len(run.rows) == 3 - fractions

@@ -11,9 +11,6 @@ TITLE, SMALL = 10.0, 7.0
 """The sizes of a title and of the lines below it."""
 EDGE = 8.0
 """Points around a picture."""
-QUIET = "#595959"
-GAP = 3.0
-"""Points from the title to the lines below it; twice as many to the picture."""
 MOST = 4
 """More runs than these are counted."""
 LINES = 2

@@ -115,7 +115,7 @@ def table(
     row: Callable[[Any], Row | None] = attrgetter("row"),
     label: Callable[[Any], str] | None = None,
 ) -> pd.DataFrame:
-    """A line for each item: its columns (a row stands for its value), whether valid, its row."""
+    """A line for each item: its columns (the value in place of a row), whether valid, its row."""
     lines = []
     for item in items:
         shown = row(item)

@@ -21,7 +21,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from matplotlib.transforms import Bbox
 
-from strata.figures._heading import Heading
+from strata.figures._heading import SMALL, TITLE, Heading
 from strata.model import units
 from strata.model.names import FIELDS, fields_name, ordered
 from strata.model.units import short, size
@@ -118,9 +118,7 @@ def bars(
 ) -> BarContainer:
     """Horizontal bars from the top down, invalid ones hollow, with their values beside them."""
     drawn = ax.barh(range(len(data)), data[values], **{"height": 0.66, **look})
-    for bar, valid, row in zip(drawn, data.valid, data["_row"], strict=True):
-        hollow(bar, valid=valid)
-        hover(bar, [row])
+    _mark_rows(drawn, data)
     listed(ax, data[names])
     if words:
         ax.bar_label(drawn, [words.format(value) for value in data[values]], padding=4)
@@ -155,6 +153,13 @@ def hollow(bar: Patch, *, valid: bool) -> None:
     """Draw the bar of an invalid row as its dashed outline."""
     if not valid:
         bar.set(fc="white", ec=bar.get_facecolor(), ls="--", lw=1)
+
+
+def _mark_rows(drawn: BarContainer, data: pd.DataFrame) -> None:
+    """Make the bars of invalid rows hollow, and give each bar its row as a tooltip."""
+    for bar, valid, row in zip(drawn, data.valid, data["_row"], strict=True):
+        hollow(bar, valid=valid)
+        hover(bar, [row])
 
 
 def hover(artist: Artist, rows: pd.DataFrame | Iterable[Row | str]) -> None:
@@ -218,10 +223,10 @@ def headed(figure: Figure, heading: Heading | None) -> Iterator[Bbox | None]:
     wide, high = figure.get_size_inches()
     look: dict[str, Any] = {"ha": "left", "va": "bottom", "transform": figure.dpi_scale_trans}
     lines = "\n".join(heading.fitted_sources(POINT * wide))
-    foot = figure.text(0.06, high + 0.06, lines, size=7, color=QUIET, **look)
+    foot = figure.text(0.06, high + 0.06, lines, size=SMALL, color=QUIET, **look)
     top = foot.get_window_extent().y1 / figure.dpi + 0.05
     title = "\n".join(heading.fitted_title(POINT * wide))
-    head = figure.text(0.06, top, title, size=10, weight="bold", **look)
+    head = figure.text(0.06, top, title, size=TITLE, weight="bold", **look)
     yield Bbox([[0, 0], [wide, head.get_window_extent().y1 / figure.dpi + 0.06]])
     head.remove()
     foot.remove()
@@ -311,9 +316,7 @@ def layout_bars(ax: Axes, data: pd.DataFrame, value: str, low: str, high: str) -
     """Bars of the layouts of a panel, with values and whiskers."""
     colours = [LAYOUTS.get(name, (GREY,))[0] for name in data.layout]
     drawn = ax.barh(data["at"], data[value], 0.7, color=colours)
-    for bar, valid, row in zip(drawn, data.valid, data["_row"], strict=True):
-        hollow(bar, valid=valid)
-        hover(bar, [row])
+    _mark_rows(drawn, data)
     ends = data[[value, high]].max(axis=1)
     ax.hlines(data["at"], data[low].fillna(data[value]), data[high].fillna(ends), color="k", lw=0.9)
     for end, at, one in zip(ends, data["at"], data[value], strict=True):

@@ -68,9 +68,9 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
             if cases.valid.all():
                 look = {}
             ax.text(x, at, said, ha="center", va="center", size=7, linespacing=1, **look)
-            told = f"{NAMES[share]}: {percent(cases.counted)} % in {len(cases)} cases"
+            words = f"{NAMES[share]}: {percent(cases.counted)} % in {len(cases)} cases"
             bad = (~cases.valid).sum()
-            hover(cell, [told + (f", {bad} of them invalid" if bad else "")])
+            hover(cell, [words + (f", {bad} of them invalid" if bad else "")])
         ax.set(xlim=(-0.5, 2.5), xticks=range(3))
         ax.set_xticks(range(3), [name.replace(" ", "\n") for name in NAMES.values()])
         ax.set_ylabel(level_name(level), weight="bold")

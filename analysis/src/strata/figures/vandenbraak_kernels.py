@@ -119,7 +119,7 @@ def _askew(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def caption(data: pd.DataFrame) -> str:
-    """What was timed, and what the paper leaves open."""
+    """What was timed, and what the paper does not state."""
     host = data["_row"].iloc[0].backend == "host"
     beside = _beside(data)
     return prose(

@@ -144,7 +144,7 @@ def draw(data: pd.DataFrame, ax: Axes) -> None:
             "zorder": 4,
         }
         theirs = one.published_additions_per_second
-        for rate, colour, told in (
+        for rate, colour, tooltip in (
             (one.additions_per_second, "k", row),
             (theirs, PUBLISHED, f"{one.name}: published {cite(KEY)}"),
         ):
@@ -156,7 +156,7 @@ def draw(data: pd.DataFrame, ax: Axes) -> None:
             label = {"label": one.name} if colour == "k" else {}
             shape = {"mfc": "none", "ls": ":"} if bad else {"mfc": fill}
             (mark,) = ax.plot([place], [value], color=colour, **{**look, **shape}, **label)
-            hover(mark, [told])
+            hover(mark, [tooltip])
             words = short(value) + " (invalid)" * bad
             ax.annotate(words, (place, value), (7, 0), textcoords="offset points", va="center",
                         color=colour)  # fmt: skip

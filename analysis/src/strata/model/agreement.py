@@ -114,7 +114,7 @@ def sentence(run: Run) -> str:
     found = tuple(agreements(run))
     if not found:
         return ""
-    apart = disagreements(run)
+    apart = [f"{one}" for one in found if not one.agrees]
     most = max(found, key=lambda one: abs(one.difference) / one.pair.tolerance)
     count = f"Agreement: {len(found) - len(apart)} of {len(found)} quantities that two benchmarks"
     if apart:
