@@ -136,7 +136,7 @@ def _parts(ordered: Vector) -> list[tuple[int, int]]:
 
 
 def _deviation(values: Vector) -> float:
-    return float(stats.median_abs_deviation(values, scale="normal"))
+    return SIGMA * float(np.median(np.abs(values - np.median(values))))
 
 
 class Law:
