@@ -27,7 +27,7 @@ from functools import partial
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats  # type: ignore[import-untyped]
+from scipy import stats
 
 from strata.compare.families import PRIOR
 from strata.compare.wander import LEAST, caution
