@@ -220,10 +220,11 @@ def test_no_family_moved_between_two_recorded_chips_of_one_build() -> None:
     assert not found.moved()
 
 
-def moved_dram() -> list[Run]:
+def moved_dram() -> tuple[Run, Run]:
     """Two recorded runs of two chips, the second of which loads faster out of DRAM."""
     names = ("20261121T230721Z-ee8608f", "20261121T235015Z-0683d2f")
-    return [recorded(H200 / f"nvidia-h200-{name}") for name in names]
+    one, two = (recorded(H200 / f"nvidia-h200-{name}") for name in names)
+    return one, two
 
 
 def test_students_law_finds_half_as_many_rows_of_the_recorded_pair(

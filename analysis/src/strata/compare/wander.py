@@ -31,7 +31,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -122,12 +122,13 @@ class Laws(NamedTuple):
     def chances(self, changes: Vector) -> Vector:
         """The probability that each row moves at least as far as its change, either way."""
 
-        def beyond(logarithm: Vector, size: Vector, *law: Vector) -> Vector:
-            return Laws(*law).reach(np.exp(logarithm)) - size
+        def beyond(logarithm: Vector, /, *of: Any, **_: Any) -> Vector:
+            size, *law = of
+            return np.asarray(Laws(*law).reach(np.exp(logarithm)) - size)
 
         sizes = np.minimum(np.abs(changes), self.reach(RAREST))
-        ends, close = (math.log(RAREST), 0.0), {"xatol": 1e-7}
-        found = find_root(beyond, ends, args=(sizes, *self), tolerances=close)
+        ends = math.log(RAREST), 0.0
+        found = find_root(beyond, ends, args=(sizes, *self), tolerances={"xatol": 1e-7})
         return np.asarray(np.exp(found.x))
 
 
@@ -171,7 +172,7 @@ def fit(changes: Vector, errors: Vector, *, kept: float) -> tuple[float, float]:
         if excess(LEAST) > 0:
             spread = float(brentq(excess, LEAST, sizes.max() / middle))
         scales = np.hypot(spread, errors) / LAW.isf(_SIGMA / 2, shape)
-        dense = LAW.logpdf(changes, shape, scale=scales)
+        dense = np.asarray(LAW.logpdf(changes, shape, scale=scales))
         if kept < 1:
             edge = np.quantile(sizes / scales, kept)
             beyond = math.log(max(2 * LAW.sf(edge, shape), 1e-300))

@@ -67,7 +67,8 @@ def quantile(lines: npt.NDArray[np.floating], share: float) -> Vector:
     counts = (~np.isnan(lines)).sum(axis=1)
     beyond = np.maximum(np.ceil((1 - share) * counts - 1e-9), 1)
     ranks = (np.maximum(counts - beyond, 1) - 0.5) / np.maximum(counts, 1)
-    return np.nan_to_num(_quantile(lines, ranks[:, None], axis=1, method="inverted_cdf"))
+    found = _quantile(lines, ranks[:, None], axis=1, method="inverted_cdf")
+    return np.nan_to_num(np.asarray(found, np.float64))
 
 
 def spread(deviations: npt.NDArray[np.floating]) -> Vector:
