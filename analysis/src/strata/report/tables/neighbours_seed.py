@@ -7,17 +7,14 @@ there. Values shown only as bars are not used.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from strata import reference
 from strata.model.cases import ratio
-from strata.model.text import NONE, Sentence, Table, table, told
+from strata.model.text import NONE, Sentence, Table, told
 from strata.model.units import factor, significant
-from strata.report.tables._cells import percent
+from strata.report.tables._cells import percent, redone
 from strata.run import Row, Run, grouped
 
 ORDER = 318
 
-KEY = "breitbart2008structures"
-HEADS = ("question", "GeForce 8800 GTS", "here", "by")
 STEPS = "steps_per_second"
 BRUTE = ("tile",)
 """Its first version: tiles in shared memory, and all vectors copied in each step (5.2)."""
@@ -131,13 +128,9 @@ LINES: Sequence[tuple[str, str, Answer]] = (
 def make(run: Run) -> Table | None:
     """The published numbers beside this run's; None if it has none of them."""
     cases = Cases(run)
-    lines: list[dict[str, Sentence]] = []
-    for question, theirs, answer in LINES:
+    lines = []
+    for question, printed, answer in LINES:
         here, row = answer(cases)
-        by = row.benchmark.removeprefix("neighbours_").replace("_", " ") if row else ""
-        cells = ((question,), (theirs,), here, (by,) if here != NONE else NONE)
-        lines.append(dict(zip(HEADS, cells, strict=True)))
-    if all(line["here"] == NONE for line in lines):
-        return None
-    title = f"Chapters 5 to 7 of Breitbart (2008) {reference.cite(KEY)}, redone"
-    return table("neighbours_seed", title, lines, words=("question", "by"))
+        rung = row.benchmark.removeprefix("neighbours_").replace("_", " ") if row else ""
+        lines.append((question, printed, here, rung))
+    return redone("neighbours_seed", "Chapters 5 to 7", lines)
