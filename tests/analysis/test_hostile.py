@@ -784,11 +784,7 @@ def test_a_run_that_is_told_very_often_is_one(
 
 @pytest.mark.parametrize("folder", ["rows", "runs"])
 def test_a_data_set_is_not_written_through_a_link(
-    data_set: Path,
-    members: Path,
-    tmp_path: Path,
-    folder: str,
-    capsys: pytest.CaptureFixture[str],
+    data_set: Path, members: Path, tmp_path: Path, folder: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = members / "test-device-20260102T030405Z-0000006"
     for name in ("rows", "runs"):
@@ -865,10 +861,7 @@ def rungs(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
     return [line for line in lines if line["case"] in chosen]
 
 
-AXES = {
-    "peer_copy": ["by", "direction", "bytes"],
-    "nbody_ladder": ["bodies", "problem", "layout"],
-}
+AXES = {"peer_copy": ["by", "direction", "bytes"], "nbody_ladder": ["bodies", "problem", "layout"]}
 
 
 @pytest.fixture(params=AXES)

@@ -68,10 +68,7 @@ def page(browser: Browser, folder: Path) -> Iterator[Page]:
 def sound(found: dict[str, Any]) -> None:
     """Fails with every fault, a line each."""
     if found["faults"]:
-        pytest.fail(
-            "\n".join([f"{len(found['faults'])} faults", *found["faults"]]),
-            pytrace=False,
-        )
+        pytest.fail("\n".join([f"{len(found['faults'])} faults", *found["faults"]]), pytrace=False)
 
 
 def audit(page: Page, **options: Any) -> dict[str, int]:
@@ -263,7 +260,7 @@ def test_the_contents_show_where_one_is(page: Page) -> None:
     for width in SCREEN[0], 400:
         resize(page, width, 900)
         page.wait_for_function(
-            f"document.querySelector('.toc').open === {'true' if width > 400 else 'false'}",
+            f"document.querySelector('.toc').open === {'true' if width > 400 else 'false'}"
         )
         for name in ("bandwidth", "trust", "latency"):
             page.evaluate(f"document.querySelector('.toc a[href$=-{name}]').click()")
@@ -318,7 +315,7 @@ def test_all_rows_can_be_seen_sorted_and_reached(page: Page, folder: Path) -> No
     page.wait_for_function(f"{here} !== null")
     assert page.evaluate(f"{here}.cells[0].textContent") == f"{number}"
     page.wait_for_function(
-        f"(r => 0 <= r.top && r.bottom <= innerHeight)({here}.getBoundingClientRect())",
+        f"(r => 0 <= r.top && r.bottom <= innerHeight)({here}.getBoundingClientRect())"
     )
 
 

@@ -174,10 +174,7 @@ ROW = "X,Y,l1,load_latency,28,cycles,chase,A,,jia2018volta,Jia,Table 1\n"
             GOOD + ROW + ROW.replace(",l1,", ",l9,"),
             ":3: found 'l9' under level; expected shared or l1",
         ),
-        (
-            GOOD + ROW.replace(",cycles,", ",weeks,"),
-            "'weeks' under unit; expected cycles or ns",
-        ),
+        (GOOD + ROW.replace(",cycles,", ",weeks,"), "'weeks' under unit; expected cycles or ns"),
         (GOOD + ROW.replace(",A,", ",Z,"), "found 'Z' under tier"),
         (GOOD + ROW.replace("jia2018volta", "jia1918"), "found the key 'jia1918'"),
         (GOOD + ROW.replace(",Jia,", ",,"), "found nothing under source"),
