@@ -155,33 +155,26 @@ def test_memory_is_walked_up_to_the_reach_of_the_tlb(tmp_path: Path) -> None:
     assert (found["dram"].row.value, found["dram"].last.value) == (400, 800)
 
 
-def test_a_cpu_has_its_caches(tmp_path: Path) -> None:
-    sizes = {"l1d_bytes": 32768, "l2_bytes": 1 << 20, "l3_bytes": 1 << 25}
+@pytest.mark.parametrize(
+    ("l3_bytes", "cycles", "expected"),
+    [
+        (
+            1 << 25,
+            {8192: 4, 1 << 18: 12, 1 << 22: 60, 1 << 27: 300, 1 << 28: 301},
+            {"l1": 4, "l2": 12, "l3": 60, "dram": 300},
+        ),
+        # Four times L2.
+        (4 << 20, {1 << 20: 40, 2 << 20: 60, 4 << 20: 90, 8 << 20: 300}, {"l3": 60, "dram": 300}),
+    ],
+)
+def test_a_cpu_has_its_caches(
+    tmp_path: Path, l3_bytes: int, cycles: dict[int, float], expected: dict[str, float]
+) -> None:
+    sizes = {"l1d_bytes": 32768, "l2_bytes": 1 << 20, "l3_bytes": l3_bytes}
     facts = {f"device__{name}": size for name, size in sizes.items()}
-    lines = [
-        chase("memory", footprint, cycles, backend="host")
-        for footprint, cycles in (
-            (8192, 4),
-            (1 << 18, 12),
-            (1 << 22, 60),
-            (1 << 27, 300),
-            (1 << 28, 301),
-        )
-    ]
+    lines = [chase("memory", *one, backend="host") for one in cycles.items()]
     found = atlas.latencies(load(tmp_path, lines, backend="host", **facts))
-    values = {level: one.row.value for level, one in found.items()}
-    assert values == {"l1": 4, "l2": 12, "l3": 60, "dram": 300}
-
-
-def test_an_l3_of_four_times_l2_has_a_latency(tmp_path: Path) -> None:
-    sizes = {"l1d_bytes": 32768, "l2_bytes": 1 << 20, "l3_bytes": 4 << 20}
-    facts = {f"device__{name}": size for name, size in sizes.items()}
-    lines = [
-        chase("memory", mebi << 20, cycles, backend="host")
-        for mebi, cycles in ((1, 40), (2, 60), (4, 90), (8, 300))
-    ]
-    found = atlas.latencies(load(tmp_path, lines, backend="host", **facts))
-    assert {level: one.row.value for level, one in found.items()} == {"l3": 60, "dram": 300}
+    assert {level: one.row.value for level, one in found.items()} == expected
 
 
 def test_nothing_near_the_edge_of_a_level_or_by_several_cores_stands_for_it(tmp_path: Path) -> None:
