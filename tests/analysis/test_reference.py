@@ -270,6 +270,8 @@ def test_the_seeds_are_sources() -> None:
         ("@misc{a, title = {T}}\n@misc{a, title = {T}}", "repeated bibliography entry: a"),
         ("@misc{a, title = {T}", "syntax error in line 1"),
         ("@misc{a, title = T}", "undefined string"),
+        ("@book{a, author = {A}, title = {T}, publisher = {P}}", "missing year in a"),
+        ("@poem{a, title = {T}}", "poem"),
     ],
 )
 def test_a_broken_bibliography_is_refused(tmp_path: Path, text: str, found: str) -> None:

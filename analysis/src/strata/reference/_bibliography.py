@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from strata.reference._files import MARK, MEND, ReferenceTableError, folder
 from strata.run import RunError
@@ -21,36 +20,31 @@ if TYPE_CHECKING:
     from pybtex.database import Entry
 
 
-@dataclass(frozen=True)
-class Source:
-    """An entry of the bibliography with its number, from 1."""
+class Source(NamedTuple):
+    """An entry of the bibliography: its number, from 1, and its text in BibTeX's plain style."""
 
     number: int
     key: str
+    text: str
     entry: Entry
-
-    @cached_property
-    def text(self) -> str:
-        """The entry in BibTeX's plain style."""
-        from pybtex.backends.plaintext import Backend
-        from pybtex.style.formatting.plain import Style
-
-        (formatted,) = Style().format_entries([self.entry])
-        return str(formatted.text.render(Backend()))
 
 
 def read_bibliography(path: Path) -> tuple[Source, ...]:
-    """The sources in a file, in order; `ReferenceTableError` for a bad file or a repeated key."""
+    """The sources in a file, in order; `ReferenceTableError` for a bad file or a bad entry."""
+    from pybtex.backends.plaintext import Backend
     from pybtex.database import parse_string
     from pybtex.exceptions import PybtexError
+    from pybtex.style.formatting.plain import Style
 
     try:
         entries = parse_string(read_utf8(path), "bibtex").entries.values()
-    except (OSError, UnicodeDecodeError, RunError, PybtexError) as error:
+        texts = {one.key: one.text.render(Backend()) for one in Style().format_entries(entries)}
+    # AttributeError: a kind that the style lacks.
+    except (AttributeError, OSError, UnicodeDecodeError, RunError, PybtexError) as error:
         found, expected = " ".join(f"{error}".split()), "entries of BibTeX, every key once"
         raise ReferenceTableError(path, found=found, expected=expected, mend=MEND) from error
-    ordered = enumerate(sorted(entries, key=_order), start=1)
-    return tuple(Source(number, entry.key, entry) for number, entry in ordered)
+    numbered = enumerate(sorted(entries, key=_order), start=1)
+    return tuple(Source(number, one.key, texts[one.key], one) for number, one in numbered)
 
 
 def _order(entry: Entry) -> tuple[str, ...]:
