@@ -1,5 +1,7 @@
 """Run folders and files from strangers: refused in a line or shown, and nothing outside changes."""
 
+from __future__ import annotations
+
 import copy
 import csv
 import gzip
@@ -13,14 +15,14 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 
-import chromium
+import browsers
 import ladder_run
 from bounds import bounded
 from builders import (
@@ -46,6 +48,9 @@ from strata.run import RunError, case_id, files, load_run, read_text, write_file
 from strata.run.files import MOST_OF_LINE, csv_bytes
 from strata.run.private import anonymous, hidden
 from strata.run.validate import findings, validity
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 NAMES = ("context.json", "measurements.csv", "samples.jsonl")
 SEVEN = (9.5, 10.25, 10.5, 10.75, 11.5, 12.0, 12.5)
@@ -587,21 +592,16 @@ def test_nothing_that_is_written_of_hostile_runs_is_executed(visited: Path) -> N
 
 
 @pytest.mark.browser
-@pytest.mark.skipif(chromium.executable() is None, reason=chromium.MISSING)
-def test_no_page_of_hostile_runs_runs_fetches_or_complains(visited: Path) -> None:
+def test_no_page_of_hostile_runs_runs_fetches_or_complains(browser: Browser, visited: Path) -> None:
     pages = [path for path in visited.rglob("*.html") if path.parent.name != "anonymous"]
     assert {path.name for path in pages} == {"report.html", "compare.html", "fleet.html"}
-    with chromium.running() as browser:
-        for path in pages:
-            page = chromium.Page(browser, path.as_uri(), width=1024, height=900)
-            page.run("for (const one of document.querySelectorAll('details')) one.open = true")
-            assert page.run("document.body.innerText.includes('<script>hit=1')"), path
-            assert page.run("typeof hit") == "undefined", path
+    for path in pages:
+        with browsers.opened(browser, path) as page:
+            page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+            assert page.evaluate("document.body.innerText.includes('<script>hit=1')"), path
+            assert page.evaluate("typeof hit") == "undefined", path
             scripts = "[...document.links].filter(one => one.protocol == 'javascript:').length"
-            assert page.run(scripts) == 0
-            assert page.troubles() == [], path
-            assert set(page.requests()) == {path.as_uri()}
-            page.close()
+            assert page.evaluate(scripts) == 0
 
 
 # --- spreadsheets ---------------------------------------------------------------------------------
@@ -784,11 +784,7 @@ def test_a_run_that_is_told_very_often_is_one(
 
 @pytest.mark.parametrize("folder", ["rows", "runs"])
 def test_a_data_set_is_not_written_through_a_link(
-    data_set: Path,
-    members: Path,
-    tmp_path: Path,
-    folder: str,
-    capsys: pytest.CaptureFixture[str],
+    data_set: Path, members: Path, tmp_path: Path, folder: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = members / "test-device-20260102T030405Z-0000006"
     for name in ("rows", "runs"):
@@ -865,10 +861,7 @@ def rungs(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
     return [line for line in lines if line["case"] in chosen]
 
 
-AXES = {
-    "peer_copy": ["by", "direction", "bytes"],
-    "nbody_ladder": ["bodies", "problem", "layout"],
-}
+AXES = {"peer_copy": ["by", "direction", "bytes"], "nbody_ladder": ["bodies", "problem", "layout"]}
 
 
 @pytest.fixture(params=AXES)
