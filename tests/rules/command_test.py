@@ -755,6 +755,7 @@ class Command(unittest.TestCase):
         folder = self.run_small()
         context = json.loads((folder / "context.json").read_text())
         self.assertEqual(context["schema_version"], 3)
+        self.assertEqual(context["bounds"]["timer"]["value"], 0.02)
         self.assertEqual(context["state"], "complete")
         self.assertEqual(context["backend"], "host")
         cases = [

@@ -385,6 +385,12 @@ def _before() -> Mapping[str, Any]:
     return before
 
 
+BOUNDS: Mapping[str, float] = {
+    name: bound["value"] for name, bound in _before()["bounds"].items()
+}
+"""Of gates, in runs that do not record them."""
+
+
 def _context(path: Path) -> tuple[Context, int]:
     """The content of `context.json`, and the version of the run."""
     with opened(path) as file:
