@@ -385,9 +385,7 @@ def _before() -> Mapping[str, Any]:
     return before
 
 
-BOUNDS: Mapping[str, float] = {
-    name: bound["value"] for name, bound in _before()["bounds"].items()
-}
+BOUNDS: Mapping[str, float] = {name: bound["value"] for name, bound in _before()["bounds"].items()}
 """Of gates, in runs that do not record them."""
 
 
