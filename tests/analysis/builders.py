@@ -66,19 +66,27 @@ CONTEXT: Mapping[str, Any] = {
 }
 
 
+GONE = object()
+"""In place of a value: the member is missing."""
+
+
+def changed(data: Any, changes: Mapping[str, Any]) -> Any:
+    """A copy of JSON with the changes; `device__name` is the member `name` of `device`."""
+    result = deepcopy(data)
+    for path, value in changes.items():
+        part, keys = result, [int(key) if key.isdecimal() else key for key in path.split("__")]
+        for key in keys[:-1]:
+            part = part[key]
+        if value is GONE:
+            del part[keys[-1]]
+        else:
+            part[keys[-1]] = value
+    return result
+
+
 def context(**changes: Any) -> dict[str, Any]:
     """A sound context; `device__name="X"` reaches into `device`."""
-    return changed(CONTEXT, changes)
-
-
-def changed(header: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy of `header` with the changes; those to `a__b` reach into its part `a`."""
-    result = deepcopy(dict(header))
-    for key, value in changes.items():
-        outer, _, inner = key.partition("__")
-        part = result[outer] if inner else result
-        part[inner or outer] = value
-    return result
+    return dict(changed({**CONTEXT}, changes))
 
 
 COUNTERS: Mapping[str, Any] = {
@@ -106,7 +114,7 @@ COUNTERS: Mapping[str, Any] = {
 
 def context2(**changes: Any) -> dict[str, Any]:
     """A sound context of schema version 2; `counters__state="x"` reaches into `counters`."""
-    return changed({**CONTEXT, "schema_version": 2, "counters": COUNTERS}, changes)
+    return dict(changed({**CONTEXT, "schema_version": 2, "counters": COUNTERS}, changes))
 
 
 def measurement(
