@@ -3,14 +3,10 @@
 STRATA_RUN=FOLDER names a run folder that the harness wrote, to be held against both.
 """
 
-import csv
 import json
 import os
 import re
 import runpy
-from collections.abc import Callable
-from functools import partial
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +16,11 @@ import pytest
 from builders import (
     COUNTED_RUN,
     DATA,
+    GONE,
     GPU_RUN,
     HOST_RUN,
     SCHEMAS,
+    changed,
     context,
     context2,
     count,
@@ -30,22 +28,16 @@ from builders import (
     layout_case,
     measurement,
     predicted,
+    trace,
     write_context,
     write_run,
 )
 from strata.run import COLUMNS, SCHEMA_VERSIONS, Context, Line, RunError, load_run
 from strata.run.files import MOST_BYTES, MOST_OF_LINE
 from strata.run.validate import findings
-from test_records import WRONG_LINES, changed
+from test_records import WRONG_LINES
 
-try:
-    import jsonschema
-except ModuleNotFoundError:
-    jsonschema = None  # type: ignore[assignment]
-
-needs_jsonschema = pytest.mark.skipif(
-    jsonschema is None, reason="jsonschema is not installed: the loader alone checks the runs"
-)
+jsonschema = pytest.importorskip("jsonschema")
 
 
 def runs() -> list[Path]:
@@ -73,13 +65,6 @@ def test_every_version_has_its_schemas() -> None:
     ]
 
 
-@needs_jsonschema
-@each_version
-@pytest.mark.parametrize("name", ["context.schema.json", "samples.schema.json"])
-def test_schemas_are_sound(name: str, version: int) -> None:
-    jsonschema.Draft202012Validator.check_schema(schema(name, version))
-
-
 def test_stored_runs_are_what_their_script_writes(tmp_path: Path) -> None:
     script = runpy.run_path(f"{DATA / 'make_synthetic.py'}")
     writers = ("small_gpu", "small_host", "counted_gpu")
@@ -91,47 +76,28 @@ def test_stored_runs_are_what_their_script_writes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("run", runs(), ids=lambda run: run.name)
-def test_run_keeps_the_contract(run: Path) -> None:
+def test_run_keeps_the_contract_and_meets_the_schemas(run: Path) -> None:
     assert findings(load_run(run)) == ()
-
-
-@needs_jsonschema
-@pytest.mark.parametrize("run", runs(), ids=lambda run: run.name)
-def test_run_meets_the_schemas(run: Path) -> None:
     header = json.loads((run / "context.json").read_text(encoding="utf-8"))
     version = header["schema_version"]
-    context_schema = schema("context.schema.json", version)
-    jsonschema.validate(header, context_schema, jsonschema.Draft202012Validator)
+    of_context = schema("context.schema.json", version)
+    jsonschema.validate(header, of_context, jsonschema.Draft202012Validator)
     validator = jsonschema.Draft202012Validator(schema("samples.schema.json", version))
-    lines = (run / "samples.jsonl").read_text(encoding="utf-8").splitlines()
-    for number, line in enumerate(lines, start=1):
-        errors = [
-            f"line {number}: {error.message}" for error in validator.iter_errors(json.loads(line))
-        ]
-        assert errors == []
-
-
-@pytest.mark.parametrize("run", runs(), ids=lambda run: run.name)
-def test_table_keeps_its_dialect(run: Path) -> None:
+    for line in (run / "samples.jsonl").read_text(encoding="utf-8").splitlines():
+        assert [error.message for error in validator.iter_errors(json.loads(line))] == []
     raw = (run / "measurements.csv").read_bytes()
     assert not raw.startswith(b"\xef\xbb\xbf")
     assert raw.endswith(b"\n")
-    header = next(csv.reader(StringIO(raw.decode("utf-8"), newline="")))
-    assert header == [column["name"] for column in schema("measurements.json")["columns"]]
 
 
 @each_version
-def test_columns_are_those_of_the_schema(version: int) -> None:
-    columns = schema("measurements.json", version)["columns"]
-    assert tuple(column["name"] for column in columns) == COLUMNS
-
-
-@each_version
-def test_versions_and_numbers_are_those_of_the_schemas(version: int) -> None:
-    header, line = schema("context.schema.json", version), schema("samples.schema.json", version)
-    for told in (header["properties"]["schema_version"], line["properties"]["schema_version"]):
-        assert told["const"] == version
-    assert schema("measurements.json", version)["schema_version"] == version
+def test_versions_and_columns_are_those_of_the_schemas(version: int) -> None:
+    for name in ("context.schema.json", "samples.schema.json"):
+        jsonschema.Draft202012Validator.check_schema(schema(name, version))
+        assert schema(name, version)["properties"]["schema_version"]["const"] == version
+    table = schema("measurements.json", version)
+    assert table["schema_version"] == version
+    assert tuple(column["name"] for column in table["columns"]) == COLUMNS
 
 
 def test_the_bounds_are_those_of_the_harness() -> None:
@@ -212,112 +178,85 @@ def test_the_records_of_the_context_are_the_schema() -> None:
 BEYOND_THE_SCHEMA = {"id", "twice"}
 
 
-@needs_jsonschema
 @each_version
 @pytest.mark.parametrize("name", WRONG_LINES)
 def test_schema_refuses_the_lines_that_the_loader_refuses(name: str, version: int) -> None:
-    line = changed(WRONG_LINES[name][0]) | {"schema_version": version}
+    line = changed(layout_case("aoas"), WRONG_LINES[name][0]) | {"schema_version": version}
     assert accepts("samples.schema.json", line, version) == (name in BEYOND_THE_SCHEMA)
 
 
-@needs_jsonschema
-def test_schema_takes_counts_and_refuses_times_among_them() -> None:
-    sound = counts(layout_case(), [count(), predicted(), count("a.b", method="x__y.sum")])
-    assert accepts("samples.schema.json", sound, 2)
-    assert not accepts("samples.schema.json", sound | {"schema_version": 1}, 1)
-    assert not accepts("samples.schema.json", counts(layout_case(), [measurement()]), 2)
-    failed = counts(layout_case(), status="failed", reason="busy")
-    assert accepts("samples.schema.json", failed, 2)
-    assert not accepts("samples.schema.json", failed | {"reason": ""}, 2)
+COUNTS = counts(layout_case(), [count(), predicted(), count("a.b", method="x__y.sum")])
+TRACE = trace(layout_case(), [count(), measurement("phase_idle")])
+FAILED = counts(layout_case(), status="failed", reason="busy")
 
 
-@needs_jsonschema
-def test_schema_takes_times_and_counts_of_a_trace() -> None:
-    sound = counts(layout_case(), [count(), measurement("phase_idle")])
-    sound |= {"schema_version": 3, "kind": "trace"}
-    assert accepts("samples.schema.json", sound, 3)
-    assert not accepts("samples.schema.json", sound | {"crc32": None}, 3)
-    assert not accepts("samples.schema.json", sound | {"schema_version": 2}, 2)
-    wrong = counts(layout_case(), [measurement(provenance="reported")])
-    assert not accepts("samples.schema.json", wrong | {"schema_version": 3, "kind": "trace"}, 3)
+@pytest.mark.parametrize(
+    ("line", "version", "accepted"),
+    [
+        (COUNTS, 2, True),
+        (COUNTS | {"schema_version": 1}, 1, False),
+        (counts(layout_case(), [measurement()]), 2, False),
+        (FAILED, 2, True),
+        (FAILED | {"reason": ""}, 2, False),
+        (TRACE, 3, True),
+        (TRACE | {"crc32": None}, 3, False),
+        (TRACE | {"schema_version": 2}, 2, False),
+        (trace(layout_case(), [measurement(provenance="reported")]), 3, False),
+    ],
+)
+def test_schema_of_counts_and_traces(line: dict[str, Any], version: int, *, accepted: bool) -> None:
+    assert accepts("samples.schema.json", line, version) == accepted
 
 
-def drop(*path: str) -> Callable[[dict[str, Any]], object]:
-    def change(header: dict[str, Any]) -> object:
-        for key in path[:-1]:
-            header = header[key]
-        return header.pop(path[-1])
-
-    return change
-
-
-def members(header: dict[str, Any]) -> list[tuple[str, ...]]:
+def members(header: dict[str, Any]) -> list[str]:
     """Every member of the context that the contract demands."""
-    inner: list[tuple[str, ...]] = [("clocks", "before"), ("clocks", "after")]
-    inner += [("device", key) for key in ("slug", "name", "uuid")]
+    inner = ["clocks__before", "clocks__after", "device__slug", "device__name", "device__uuid"]
     for outer in ("strata", "sweep", "host", "counters"):
-        inner += [(outer, key) for key in header.get(outer, ())]
-    return inner + [(key,) for key in header]
+        inner += [f"{outer}__{key}" for key in header.get(outer, ())]
+    return [*inner, *header]
 
 
-CONTEXTS: dict[int, Callable[[], dict[str, Any]]] = {
-    1: context, 2: context2, 3: partial(context2, schema_version=3),
-}  # fmt: skip
+CONTEXTS = {1: context(), 2: context2(), 3: context2(schema_version=3)}
 
 
-@needs_jsonschema
-@each_version
-def test_schema_takes_a_sound_context(version: int) -> None:
-    assert accepts("context.schema.json", CONTEXTS[version](), version)
-
-
-@needs_jsonschema
 @pytest.mark.parametrize(
     ("version", "path"),
-    [(version, path) for version, make in CONTEXTS.items() for path in members(make())],
-    ids=lambda value: value if isinstance(value, int) else ".".join(value),
+    [(version, path) for version, header in CONTEXTS.items() for path in members(header)],
 )
 def test_schema_and_loader_demand_the_same_members_of_a_context(
-    version: int, path: tuple[str, ...], tmp_path: Path
+    version: int, path: str, tmp_path: Path
 ) -> None:
-    header = CONTEXTS[version]()
-    drop(*path)(header)
+    assert accepts("context.schema.json", CONTEXTS[version], version)
+    header = changed(CONTEXTS[version], {path: GONE})
     assert not accepts("context.schema.json", header, version)
     run = write_run(tmp_path, [layout_case()])
     write_context(run, header)
-    with pytest.raises(RunError, match=rf"found no {'.'.join(path)};"):
+    with pytest.raises(RunError, match=rf"found no {path.replace('__', '.')};"):
         load_run(run)
 
 
-LINE_MEMBERS = [key for key in layout_case() if key != "kind"] + ["kind"]
-
-
-@needs_jsonschema
-@pytest.mark.parametrize("kind", ["case", "counts"])
-@pytest.mark.parametrize("key", LINE_MEMBERS)
+@pytest.mark.parametrize(
+    ("line", "version"), [(layout_case("soa"), 1), (counts(layout_case("soa")), 2)]
+)
+@pytest.mark.parametrize("key", layout_case())
 def test_schema_and_loader_demand_the_same_members_of_a_line(
-    key: str, kind: str, tmp_path: Path
+    key: str, line: dict[str, Any], version: int, tmp_path: Path
 ) -> None:
-    run = write_run(tmp_path, [layout_case("aos")])
-    line, version = {"case": (layout_case("soa"), 1), "counts": (counts(layout_case("soa")), 2)}[
-        kind
-    ]
     assert accepts("samples.schema.json", line, version)
-    line.pop(key)
+    line = changed(line, {key: GONE})
     assert not accepts("samples.schema.json", line, version)
+    run = write_run(tmp_path, [layout_case("aos")])
     with (run / "samples.jsonl").open("a") as file:
         file.write(json.dumps(line) + "\n")
     with pytest.raises(RunError, match=rf"found no {key};"):
         load_run(run)
 
 
-@needs_jsonschema
 @pytest.mark.parametrize("status", ["skipped", "failed"])
 def test_case_that_was_not_measured_may_leave_out_what_it_lacks(
     status: str, tmp_path: Path
 ) -> None:
     line = layout_case() | {"status": status, "reason": "why"}
-    for key in ("facts", "gates", "measurements"):
-        line.pop(key)
+    line = changed(line, dict.fromkeys(("facts", "gates", "measurements"), GONE))
     assert accepts("samples.schema.json", line)
     assert load_run(write_run(tmp_path, [line])).cases[0].reason == "why"

@@ -228,13 +228,7 @@ def odd_run(
     return put(room / "odd", header, list(kept.values()))
 
 
-@given(st.integers(0, len(RUNS)), PARAMS, SAMPLES)
-@some(12)
-def test_odd_parameters_and_samples(
-    room: Path, known: Known, number: int,
-    params: list[tuple[int, str | None, bool]], samples: list[tuple[int, float]],
-) -> None:  # fmt: skip
-    run = odd_run(room, known(number), params, samples)
+def check_odd(room: Path, run: Path, number: int) -> None:
     answered("summary", run)
     answered("summary", "--map", run)
     answered("roofline", run, "-o", room / "roofline")
@@ -242,15 +236,19 @@ def test_odd_parameters_and_samples(
     answered("export", run, room / "x", "--to", get_args(Target)[number % 4], "--force")
 
 
-@given(st.integers(0, len(RUNS)), PARAMS, SAMPLES)
-@some(3)
-@pytest.mark.fuzz
-def test_odd_parameters_and_samples_in_a_report(
-    room: Path, known: Known, number: int,
-    params: list[tuple[int, str | None, bool]], samples: list[tuple[int, float]],
-) -> None:  # fmt: skip
-    run = odd_run(room, known(number), params, samples)
+def check_report(room: Path, run: Path, _: int) -> None:
     answered("report", run, "-o", room / "report")
+
+
+@pytest.mark.parametrize("check", [check_odd, pytest.param(check_report, marks=pytest.mark.fuzz)])
+@given(odd=st.tuples(st.integers(0, len(RUNS)), PARAMS, SAMPLES))
+@some(12)
+def test_odd_parameters_and_samples(
+    room: Path, known: Known, check: Callable[[Path, Path, int], None],
+    odd: tuple[int, list[tuple[int, str | None, bool]], list[tuple[int, float]]],
+) -> None:  # fmt: skip
+    number, params, samples = odd
+    check(room, odd_run(room, known(number), params, samples), number)
 
 
 # --- fleets ---------------------------------------------------------------------------------------
