@@ -21,21 +21,12 @@ from builders import (
     HOST_RUN,
     SCHEMAS,
     changed,
-    context,
-    context2,
-    count,
-    counts,
     layout_case,
-    measurement,
-    predicted,
-    trace,
-    write_context,
     write_run,
 )
-from strata.run import COLUMNS, SCHEMA_VERSIONS, Context, Line, RunError, load_run
+from strata.run import COLUMNS, SCHEMA_VERSIONS, Context, Line, load_run
 from strata.run.files import MOST_BYTES, MOST_OF_LINE
 from strata.run.validate import findings
-from test_records import WRONG_LINES
 
 jsonschema = pytest.importorskip("jsonschema")
 
@@ -172,84 +163,6 @@ def test_the_records_of_the_context_are_the_schema() -> None:
     counters = file["properties"]["counters"]  # None in version 1
     file["properties"]["counters"] = {"anyOf": sorted([counters, NULL], key=repr)}
     assert ours == file
-
-
-# What only the loader can see: it takes more than one member of the line.
-BEYOND_THE_SCHEMA = {"id", "twice"}
-
-
-@each_version
-@pytest.mark.parametrize("name", WRONG_LINES)
-def test_schema_refuses_the_lines_that_the_loader_refuses(name: str, version: int) -> None:
-    line = changed(layout_case("aoas"), WRONG_LINES[name][0]) | {"schema_version": version}
-    assert accepts("samples.schema.json", line, version) == (name in BEYOND_THE_SCHEMA)
-
-
-COUNTS = counts(layout_case(), [count(), predicted(), count("a.b", method="x__y.sum")])
-TRACE = trace(layout_case(), [count(), measurement("phase_idle")])
-FAILED = counts(layout_case(), status="failed", reason="busy")
-
-
-@pytest.mark.parametrize(
-    ("line", "version", "accepted"),
-    [
-        (COUNTS, 2, True),
-        (COUNTS | {"schema_version": 1}, 1, False),
-        (counts(layout_case(), [measurement()]), 2, False),
-        (FAILED, 2, True),
-        (FAILED | {"reason": ""}, 2, False),
-        (TRACE, 3, True),
-        (TRACE | {"crc32": None}, 3, False),
-        (TRACE | {"schema_version": 2}, 2, False),
-        (trace(layout_case(), [measurement(provenance="reported")]), 3, False),
-    ],
-)
-def test_schema_of_counts_and_traces(line: dict[str, Any], version: int, *, accepted: bool) -> None:
-    assert accepts("samples.schema.json", line, version) == accepted
-
-
-def members(header: dict[str, Any]) -> list[str]:
-    """Every member of the context that the contract demands."""
-    inner = ["clocks__before", "clocks__after", "device__slug", "device__name", "device__uuid"]
-    for outer in ("strata", "sweep", "host", "counters"):
-        inner += [f"{outer}__{key}" for key in header.get(outer, ())]
-    return [*inner, *header]
-
-
-CONTEXTS = {1: context(), 2: context2(), 3: context2(schema_version=3)}
-
-
-@pytest.mark.parametrize(
-    ("version", "path"),
-    [(version, path) for version, header in CONTEXTS.items() for path in members(header)],
-)
-def test_schema_and_loader_demand_the_same_members_of_a_context(
-    version: int, path: str, tmp_path: Path
-) -> None:
-    assert accepts("context.schema.json", CONTEXTS[version], version)
-    header = changed(CONTEXTS[version], {path: GONE})
-    assert not accepts("context.schema.json", header, version)
-    run = write_run(tmp_path, [layout_case()])
-    write_context(run, header)
-    with pytest.raises(RunError, match=rf"found no {path.replace('__', '.')};"):
-        load_run(run)
-
-
-@pytest.mark.parametrize(
-    ("line", "version"), [(layout_case("soa"), 1), (counts(layout_case("soa")), 2)]
-)
-@pytest.mark.parametrize("key", layout_case())
-def test_schema_and_loader_demand_the_same_members_of_a_line(
-    key: str, line: dict[str, Any], version: int, tmp_path: Path
-) -> None:
-    assert accepts("samples.schema.json", line, version)
-    line = changed(line, {key: GONE})
-    assert not accepts("samples.schema.json", line, version)
-    run = write_run(tmp_path, [layout_case("aos")])
-    with (run / "samples.jsonl").open("a") as file:
-        file.write(json.dumps(line) + "\n")
-    with pytest.raises(RunError, match=rf"found no {key};"):
-        load_run(run)
 
 
 @pytest.mark.parametrize("status", ["skipped", "failed"])

@@ -93,10 +93,6 @@ def test_a_valid_count_stands_before_invalid_ones(tmp_path: Path) -> None:
     assert not found["soa"].row.valid
 
 
-def test_without_the_model_nothing_says_how_many_bytes_are_used(tmp_path: Path) -> None:
-    assert counted.moved(load2(tmp_path, read("aos", 196)).rows) == ()
-
-
 def test_the_net_count_stands_where_the_chip_has_the_quantity_too(tmp_path: Path) -> None:
     line = layout_case("aos", residency="l2", gates=[OPEN])
     gross = count("sectors_per_read", 300, method="l1tex__t_sectors.ratio")
@@ -205,13 +201,6 @@ def test_a_last_digit_is_no_difference_and_one_sector_in_a_million_is(tmp_path: 
     assert len(table.rows) == 2
 
 
-def test_no_differences_no_table(tmp_path: Path) -> None:
-    check = counted.model_check(load2(tmp_path, read("soa", 28, expected=28)))
-    assert counted.difference_table(check) is None
-    nothing = counted.model_check(load(tmp_path / "none", [layout_case()]))
-    assert counted.model_words(nothing) == "Model: no case has both a prediction and a count."
-
-
 # --- the table of layouts
 
 
@@ -234,13 +223,6 @@ def test_traffic_table_has_prediction_count_and_generations(tmp_path: Path) -> N
         ["all 7 fields", "aos", "28", "28–29", "8", "7", "7–7.25"],
         ["all 7 fields", "soa", "4", "–", "–", "1", "–"],
     ]
-
-
-def test_traffic_table_of_a_run_without_counts_is_the_model_alone(tmp_path: Path) -> None:
-    table = counted.traffic_table(load(tmp_path, [traffic("7.x", "aos", 7)]))
-    assert table is not None
-    assert "moved ÷ used: counted here" not in table.header
-    assert counted.traffic_table(load(tmp_path / "none", [layout_case()])) is None
 
 
 # --- words

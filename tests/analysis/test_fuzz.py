@@ -17,7 +17,6 @@ from contextlib import redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any, get_args
 
-import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -289,21 +288,6 @@ def test_bytes_of_a_data_set(
     part = sorted(data_set.glob("*/*-0000000-*.parquet"))[number]
     sound = part.read_bytes()
     part.write_bytes(cut(sound, cuts))
-    answered("fleet", data_set, "-o", room / "judged")
-    part.write_bytes(sound)
-
-
-@given(changes=CHANGES, gone=st.booleans())
-@some(10)
-def test_members_of_a_data_set(
-    room: Path, data_set: Path, changes: list[tuple[int, Any]], *, gone: bool
-) -> None:
-    (part,) = data_set.glob("runs/*-0000000-*.parquet")
-    sound, table = part.read_bytes(), pq.read_table(part)
-    entries = changed([*map(json.loads, table["entry"].to_pylist())], changes, gone=gone)
-    texts = [json.dumps(entry) for entry in entries]
-    place = table.schema.names.index("entry")
-    pq.write_table(table.set_column(place, "entry", [texts]), part)
     answered("fleet", data_set, "-o", room / "judged")
     part.write_bytes(sound)
 

@@ -4,14 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pytest
 from rich.cells import cell_len
 from test_headlines import CHIP, L2, PARTITION, chase, stream, tlb
 
-from builders import DATA, case, context, edit, load, measurement, strata, strata_process, write_run
-from charts import caption_of, data_of
+from builders import DATA, case, context, load, measurement, strata, strata_process, write_run
+from charts import data_of
 from plots import bars_of, check_texts_of, plot_named, plotted
-from strata.figures import _style
 from strata.figures.hierarchy_map import LEAST
 from strata.model import plain
 from strata.model.hierarchy import BANKS, UNLIMITED, UNTOLD, Hierarchy, hierarchy
@@ -134,12 +132,6 @@ def test_bytes_per_cycle_are_by_the_clock_of_the_kernel(tmp_path: Path) -> None:
     assert texts(hierarchy(gpu(tmp_path, [line])), "l1")["per_core"] == "34.00 B/cycle"
 
 
-def test_an_l2_that_is_not_cut_has_no_parts(tmp_path: Path) -> None:
-    whole = case([measurement("partitions", [1], unit="1")], benchmark="l2_partition")
-    names = [level.name for level in hierarchy(gpu(tmp_path, [whole])).levels]
-    assert not {"l2_near", "l2_far", "dram_near", "dram_far"} & set(names)
-
-
 # --- what is missing
 
 
@@ -196,16 +188,6 @@ def test_a_number_that_other_levels_have_is_missing_with_its_reason(tmp_path: Pa
     assert f"\nShared memory, line; Shared memory, sector: {BANKS}\n" in notes
 
 
-def test_what_the_run_has_not_come_to_says_so(tmp_path: Path) -> None:
-    lines = [stream("l1", 16, 33e12)]
-    header = context(state="running", finished=None, **FACTS)
-    header["clocks"] = {"before": {}, "after": None}
-    later = "micro/l2_partition/cuda"
-    header["sweep"]["cases"] = [lines[0]["case"], later]
-    run = load_run(write_run(tmp_path, lines, header=header))
-    assert reasons(hierarchy(run), "l2_near")["cycles"] == "the run has not come to it"
-
-
 def test_a_row_that_is_not_valid_is_nowhere_shown_as_a_number(tmp_path: Path) -> None:
     lines = [stream("l1", 16, 33e12), geometry("l1_size", 123 * 1024, noise="failed")]
     run = gpu(tmp_path, [*lines, chase("global_ca", 4096, 77, gates=[("level", "failed", "no")])])
@@ -226,19 +208,6 @@ def test_a_row_that_is_not_valid_is_nowhere_shown_as_a_number(tmp_path: Path) ->
 # --- the figure
 
 
-@pytest.mark.parametrize("run", [H200, CPU])
-def test_every_number_of_the_figure_names_its_case(run: str) -> None:
-    loaded = excerpt(run)
-    cases = {one.id for one in loaded.cases}
-    found = data_of(FIGURE, loaded)
-    assert len(found) > 25
-    for line in found:
-        there = line["case"] in cases and line["valid"] == "true"
-        assert (line["source"] in ("measured", "reported")) == there
-        assert line["shown"] or line["because"]
-    assert "Boxes are the levels" in caption_of(FIGURE, loaded)
-
-
 def test_boxes_end_at_their_sizes_and_unknown_ones_are_dashed(tmp_path: Path) -> None:
     run = gpu(tmp_path, device__memory_bytes="many")
     with plotted(FIGURE, run) as figure:
@@ -247,34 +216,6 @@ def test_boxes_end_at_their_sizes_and_unknown_ones_are_dashed(tmp_path: Path) ->
         assert ends == {L2, 256 * 1024, 217 * 1024, 228 * 1024, 8 * GIB}
         assert all(box.get_x() == LEAST for box in boxes)
         assert sum(box.get_linestyle() == "--" for box in boxes) == 2  # memory, the peer
-
-
-@pytest.mark.parametrize("width", [7.0, 3.3])
-@pytest.mark.parametrize("run", [H200, CPU])
-def test_nothing_lies_on_anything_else(run: str, width: float) -> None:
-    with plotted(FIGURE, excerpt(run), width) as figure:
-        check_texts_of(figure)
-
-
-def test_devices_are_side_by_side(tmp_path: Path) -> None:
-    assert FIGURE.beside
-    runs = [excerpt(H200), excerpt(H100), gpu(tmp_path, device__memory_bytes="many")]
-    with _style.styled():
-        figure = FIGURE.plot(FIGURE.beside(runs))
-        check_texts_of(figure)
-    titles = [ax.get_title(loc="left") for ax in figure.axes]
-    assert titles == ["NVIDIA H200", "NVIDIA H100 80GB HBM3", "Test Device"]
-    for ax, size in zip(
-        figure.axes, ("139.8\u00a0GiB", "79.2\u00a0GiB", "64\u00a0MiB"), strict=True
-    ):
-        assert size in {text.get_text() for text in ax.texts}
-    assert FIGURE.beside([runs[0], excerpt(CPU)]).empty  # a GPU and a CPU have different levels
-
-
-def test_without_a_measured_level_there_is_no_map(tmp_path: Path) -> None:
-    run = gpu(tmp_path, [PEER])
-    assert not FIGURE.has(run)
-    assert make(run) is None
 
 
 # --- the table and the terminal
@@ -349,26 +290,9 @@ def test_notes_below_the_map_break_between_words(tmp_path: Path) -> None:
     assert len(shown) > 10
 
 
-def test_cycles_of_a_core_are_not_called_those_of_the_time_stamp_counter(tmp_path: Path) -> None:
-    found, read = [measurement("bandwidth", [1e12], unit="B/s")], {"operation": "read"}
-    lines = [
-        case(found, benchmark="bandwidth", backend="host", params=read | {"level": level})
-        for level in ("l1", "l2", "dram")
-    ]
-    assert "TSC" not in map_text.text([hierarchy(load(tmp_path, lines, backend="host"))])
-
-
 def test_an_older_run_has_cycles_of_the_time_stamp_counter() -> None:
     for name, words in ((H200, "B/cycle: per SM."), (CPU, "TSC cycles. B/cycle: per core.")):
         assert f"\n{words} *: " in map_text.text([hierarchy(excerpt(name))])
-
-
-def test_a_number_that_is_cut_says_so(tmp_path: Path) -> None:
-    long = [stream(level, 16, 1.234567e29) for level in ("l1", "l2", "dram")]
-    told = map_text.text([hierarchy(gpu(tmp_path, long))])
-    assert max(map(cell_len, told.splitlines())) <= map_text.WIDE
-    assert "…" in told
-    assert "PB/s" not in told
 
 
 def test_summary_draws_the_map_of_one_run_and_of_two(tmp_path: Path) -> None:
@@ -391,13 +315,3 @@ def test_summary_draws_the_map_of_one_run_and_of_two(tmp_path: Path) -> None:
         assert (done.returncode, done.stdout) == (2, "")
         assert said in done.stderr
         assert done.stderr.count("\n") == 1
-
-
-def test_a_comparison_has_the_map(tmp_path: Path) -> None:
-    one = write_run(tmp_path / "a", LINES, header=context(**FACTS))
-    two = write_run(tmp_path / "b", LINES, header=context(run="other", **FACTS))
-    edit(two / "context.json", "Test Device", "Other Device")
-    edit(two / "context.json", "test-device", "other-device")
-    done = strata("compare", one, two, "-o", tmp_path / "out")
-    assert done.returncode in (0, 1), done.stderr
-    assert "hierarchy_map.png" in {path.name for path in (tmp_path / "out").iterdir()}

@@ -1,6 +1,5 @@
 """L2 of a GPU: its halves, what one SM and all SMs use of it, and the chains that are half DRAM."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,7 @@ import pytest
 from test_headlines import PARTITION, chase, geometry, told, words
 from test_hierarchy import texts
 
-from builders import count, counts, load, load2, measurement, strata
+from builders import count, counts, load, load2, measurement
 from strata.compare import devices
 from strata.model import atlas
 from strata.model.hierarchy import hierarchy
@@ -179,20 +178,6 @@ def test_compare_sets_devices_side_by_side_by_all_their_sms(tmp_path: Path) -> N
     assert devices.ONE_SM in devices.notes(side)[0]
 
 
-def test_json_has_every_number_of_l2(tmp_path: Path) -> None:
-    found = headlines.as_data(chip(tmp_path))["l2"]
-    assert isinstance(found, dict)
-    assert {name: one["value"] for name, one in found.items() if "value" in one} == {
-        "near": 290, "far": 488, "one_sm": 280, "median_of_sms": 282, "first_touch": 389,
-        "half_dram": 525,
-    }  # fmt: skip
-    assert found["one_sm_plateau"] == {"last_bytes": 28 * MIB, "next_bytes": 32 * MIB}
-    assert found["all_sms_plateau"] == {"last_bytes": 32 * MIB, "next_bytes": 45 * MIB}
-    half = found["half_dram"]
-    assert (half["first_bytes"], half["last_bytes"]) == (40 * MIB, 48 * MIB)
-    assert half["memory_share"] == pytest.approx(0.5)
-
-
 @pytest.mark.parametrize(
     ("folder", "one", "every", "latency", "beyond"),
     [(H200, 26.9, 32, 281.8, 524.1), (H100, 22.6, 22.6, 282.6, 527.2)],
@@ -214,11 +199,3 @@ def test_l2_of_the_recorded_chips(
     assert 0.48 < found.beyond.share < 0.53
     assert found.first_touch == pytest.approx(363, abs=1)
     assert atlas.bandwidths(run)["l2"].source in ("layout_read", "async_copy")
-
-
-def test_notes_belong_to_the_map(tmp_path: Path) -> None:
-    done = strata("summary", "--notes", chip(tmp_path).folder)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "--notes without --map" in done.stderr
-    done = strata("summary", "--json", chip(tmp_path).folder)
-    assert set(json.loads(done.stdout)["l2"]) >= {"near", "far", "half_dram"}

@@ -7,16 +7,15 @@ import pytest
 from msgspec import structs
 
 import ladder_run
-from builders import case, count, load2, row
-from ladder_run import GALAXIES, SINGLE, SMALL, made, rung_case, rung_counts, some, words
+from builders import count, load2, row
+from ladder_run import GALAXIES, SINGLE, made, rung_case, rung_counts, some, words
 from strata import reference
 from strata.ladder import best, seeds
 from strata.ladder import rungs as ladder
 from strata.ladder.best import best_cases
-from strata.model import Table, plain, tables
+from strata.model import Table, plain
 from strata.model.units import SPACE, THIN
 from strata.report import page as report
-from strata.report import tables as report_tables
 from strata.report.tables import nbody_ladder, nbody_thessaly
 from strata.run import Run
 
@@ -35,12 +34,6 @@ def test_the_bound_is_made_of_roundings(gpu: Run) -> None:
 
 
 # --- the case of each rung ------------------------------------------------------------------------
-
-
-def test_without_the_suite_there_is_nothing(tmp_path: Path) -> None:
-    run = some(tmp_path, case([count("interactions_per_second", 1, unit="1/s")]))
-    assert not best_cases(run)
-    assert not best.sentences(run)
 
 
 def test_rungs_stand_in_order_and_each_by_its_best_case(gpu: Run) -> None:
@@ -111,16 +104,6 @@ def test_a_valid_case_stands_before_a_faster_invalid_one(tmp_path: Path) -> None
     assert tiled.speedup is None
 
 
-def test_a_rung_without_the_common_size_has_its_own_and_no_step(tmp_path: Path) -> None:
-    lines = [
-        rung_case("naive", 1e12, SMALL, layout="aos"),
-        rung_case("tiled", 2e12, SINGLE, layout="aos"),
-    ]
-    naive, tiled = best_cases(some(tmp_path, *lines))
-    assert (ladder.size(naive.row), ladder.size(tiled.row)) == ((1, 65536), (1, 524288))
-    assert tiled.speedup is None
-
-
 def test_without_a_single_system_the_ladder_is_of_many(tmp_path: Path) -> None:
     other = {"problem": "galaxies", "systems": 4096, "bodies": 4096}
     lines = [rung_case("tiled", 1e12, place, layout="aos") for place in (GALAXIES, other)]
@@ -144,13 +127,6 @@ def test_the_rungs_and_their_order_are_what_the_run_says(tmp_path: Path) -> None
     assert column(table, "over the rung before")["naive"] == "1.00× zzz"
 
 
-def test_others_rates_are_those_of_the_chip() -> None:
-    found = {one.label: one for one in best.published("nvidia-h200")}
-    assert list(found) == ["NVIDIA's sample", "CUDA Handbook"]
-    assert found["NVIDIA's sample"].bodies == 524288
-    assert not best.published("test-cpu")
-
-
 def test_a_published_rate_is_of_its_chip_alone() -> None:
     h200 = reference.nbody()[0]
     assert reference.is_of(h200, "nvidia-h200")
@@ -167,11 +143,6 @@ def test_interactions_are_the_square_of_each_system() -> None:
 # --- tables ---------------------------------------------------------------------------------------
 
 
-def test_every_module_of_the_package_is_a_table() -> None:
-    folder = Path(report_tables.__file__).parent
-    assert len(report_tables.discover()) == len(list(folder.glob("[a-z]*.py")))
-
-
 def test_the_ladder_is_told_in_a_table(gpu: Run) -> None:
     table = made(nbody_ladder, gpu)
     assert len(table.rows) == len(ladder_run.GPU)
@@ -185,21 +156,6 @@ def test_the_ladder_is_told_in_a_table(gpu: Run) -> None:
     assert found == ("126", "12.50", "3.9e-7")
     assert column(table, "DRAM bytes/interaction")["one launch"] == "7.6e-5"
     assert column(table, "of issue limit")["naive"] == "–"
-
-
-def test_the_other_size_that_most_rungs_have_is_a_column(gpu: Run) -> None:
-    rates = column(made(nbody_ladder, gpu), "65\u202f536 bodies")
-    assert rates["naive"] == "–"  # it has no other
-    assert re.fullmatch(r"31\d\d \(31\d\d–31\d\d\)", rates["pair once"])
-
-
-def test_a_cpu_has_no_columns_of_counters(host: Run) -> None:
-    table = made(nbody_ladder, host)
-    assert table.header == (
-        "rung", "change", "best case", "10⁹ interactions/s", "over the rung before",
-        "one system", "relative RMS error",
-    )  # fmt: skip
-    assert column(table, "10⁹ interactions/s")["serial"].startswith("0.20")
 
 
 def test_a_net_count_stands_before_a_metric(tmp_path: Path) -> None:
@@ -225,28 +181,11 @@ def test_the_report_on_two_k80_is_redone(gpu: Run) -> None:
     assert column(table, "over theirs")["Elimination of system loop"].endswith("×")
 
 
-def test_its_cpu_rows_are_redone_by_a_run_of_a_cpu(host: Run) -> None:
-    table = made(nbody_thessaly, host)
-    assert column(table, "here")["OpenMP"] == "openmp, aos; 4 × 1024 bodies"
-    assert column(table, "here")["SoA"] == "–"
-
-
 def test_one_gpu_is_no_step_over_itself(tmp_path: Path) -> None:
     line = rung_case("several_gpus", 1e12, GALAXIES, layout="soaoas", gpus=1, per_thread=8)
     table = made(nbody_thessaly, some(tmp_path, line))
     assert column(table, "our step")["Use of multiple gpus"] == "–"
     assert column(table, "here")["Use of multiple gpus"].startswith("several gpus, soaoas, 1 GPU;")
-
-
-def test_without_galaxies_there_is_nothing_to_redo(tmp_path: Path) -> None:
-    run = some(tmp_path, rung_case("tiled", 1e12, SINGLE, layout="aos"))
-    assert nbody_thessaly.make(run) is None
-
-
-def test_tables_go_into_papers(gpu: Run) -> None:
-    for _, table in report_tables.tables_of(gpu):
-        assert tables.markdown(table).count("\n") == len(table.rows) + 2
-        assert tables.latex(table, "a run").isascii()
 
 
 # --- the report -----------------------------------------------------------------------------------
@@ -296,9 +235,3 @@ def test_the_fastest_cases_are_of_one_size_and_then_of_the_other(gpu: Run) -> No
     cases = ladder.Cases(gpu)
     sizes = [ladder.size(row)[1] for row in cases.fastest(cases.having(ladder.RATE))]
     assert sizes == [65536] * 14 + [524288] * 12
-
-
-def test_the_fastest_cases_of_a_cpu_are_of_many_systems(host: Run) -> None:
-    cases = ladder.Cases(host)
-    found = [ladder.size(row) for row in cases.fastest(cases.having(ladder.RATE))]
-    assert found == [(4, 1024)] * 6 + [(1, 16384)] * 2

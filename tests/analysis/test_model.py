@@ -5,12 +5,11 @@ from typing import Any
 
 import pytest
 
-from builders import case, context, layout_case, load, measurement, write_run
+from builders import case, layout_case, load, measurement
 from strata import model
 from strata.model import layouts
 from strata.report.page import gate_counts
-from strata.report.tables import layout_read
-from strata.run import Run, load_run
+from strata.run import Run
 
 
 def spread(low: float, high: float) -> list[dict[str, Any]]:
@@ -66,26 +65,11 @@ def test_bars_take_every_core_and_the_smallest_block(tmp_path: Path) -> None:
     assert bar.cycles.value == 2
 
 
-def test_bars_fall_back_to_one_core(tmp_path: Path) -> None:
-    (bar,) = layouts.latency_bars(load(tmp_path, [layout_case("aos", 3, cores="one")]).rows)
-    assert bar.cycles.value == 3
-    assert bar.p5 is None
-
-
 def test_curves_stand_at_the_block_size_of_best_bandwidth(run: Run) -> None:
     points = {p.layout: p for p in layouts.curves(run.rows, "useful_bandwidth")}
     assert (points["soa"].block_size, points["soa"].row.value) == (256, 3e12)
     cycles = {p.layout: p for p in layouts.curves(run.rows, "warp_read_cycles")}
     assert (cycles["soa"].block_size, cycles["soa"].row.value) == (256, 40)
-
-
-def test_valid_point_beats_a_faster_invalid_one(tmp_path: Path) -> None:
-    broken = loaded("soa", 8, 256, 9e12) | {
-        "gates": [{"gate": "timer", "verdict": "failed", "detail": "5 %"}]
-    }
-    run = load(tmp_path, [broken, loaded("soa", 8, 32, 2e12)])
-    (point,) = layouts.curves(run.rows, "useful_bandwidth")
-    assert (point.block_size, point.row.valid) == (32, True)
 
 
 def test_spread_of_a_curve_is_percentiles_or_else_the_range(tmp_path: Path) -> None:
@@ -110,15 +94,6 @@ def test_values_nobody_knows_come_last_and_break_nothing(tmp_path: Path) -> None
     assert {bar.layout for bar in bars} == {"aos", "zebra"}
     assert model.level_name("moon") == "moon"
     assert model.ordered(["moon", "dram", "l1", "dram"], model.LEVELS) == ["l1", "dram", "moon"]
-
-
-def test_nothing_measured_gives_nothing_to_show(tmp_path: Path) -> None:
-    run = load(tmp_path, [])
-    assert layouts.latency_bars(run.rows) == ()
-    assert layouts.curves(run.rows, "useful_bandwidth") == ()
-    assert model.agreements(run.rows) == ()
-    assert layouts.sentences(run.rows) == ()
-    assert layout_read.make(run) is None
 
 
 def test_factors_compare_with_aos(run: Run) -> None:
@@ -181,12 +156,6 @@ def test_sentence_says_what_was_left_out(tmp_path: Path) -> None:
     assert far == "DRAM: Left out, invalid: every layout alone."
 
 
-def test_sentence_about_a_host_speaks_of_chains(tmp_path: Path) -> None:
-    lines = [layout_case(layout, backend="host") for layout in ("aos", "soa")]
-    (sentence,) = layouts.sentences(load(tmp_path, lines, backend="host").rows)
-    assert "one chain per core" in model.plain(sentence)
-
-
 def test_agreement_is_the_ratio_to_the_in_kernel_clock(tmp_path: Path) -> None:
     line = case(
         [
@@ -214,10 +183,3 @@ def test_gates_are_counted_by_case_and_noise_by_row(tmp_path: Path) -> None:
     assert dict(counts["level"]) == {"unverified": 2}
     assert dict(counts["noise"]) == {"passed": 2, "failed": 1}
     assert list(counts) == ["level", "noise", "timer"]
-
-
-def test_pending_cases_are_those_the_run_has_not_reached(tmp_path: Path) -> None:
-    header = context(state="interrupted")
-    header["sweep"]["cases"] = [layout_case("aos")["case"], layout_case("soa")["case"]]
-    run = load_run(write_run(tmp_path, [layout_case("aos")], header=header))
-    assert run.pending == (layout_case("soa")["case"],)

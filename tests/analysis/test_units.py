@@ -49,13 +49,6 @@ def test_short_fits_above_a_bar(value: float, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(50, "50"), (1000, "1000"), (20000, f"20{units.THIN}000"), (0.5, "0.5")]
-)
-def test_tick_has_no_trailing_zeros_and_no_exponent(value: float, text: str) -> None:
-    assert units.tick(value) == text
-
-
-@pytest.mark.parametrize(
     ("low", "high", "unit", "text"),
     [
         (0.99e12, 1.02e12, "B/s", f"0.99–1.02{NB}TB/s"),
