@@ -17,7 +17,6 @@ from strata.run.validate import validity
 
 RATE = {"unit": "B/s", "method": "event_slope"}
 NOISY = {"noise": "failed", "detail": "half-width 1.2 % of the median (bound 1.00 %)"}
-H200 = Path(__file__).parents[2] / "results/nvidia-h200/nvidia-h200-20261126T191502Z-f212fcd"
 
 
 def peak(level: str, rate: float, operation: str = "read") -> dict[str, Any]:

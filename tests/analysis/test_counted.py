@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from builders import (
-    COUNTED_RUN,
     case,
     context2,
     count,
@@ -14,11 +13,9 @@ from builders import (
     layout_case,
     load,
     load2,
-    measurement,
     predicted,
     write_run,
 )
-from strata import model
 from strata.model import counted
 from strata.run import load_run
 
@@ -105,20 +102,6 @@ def test_the_net_count_stands_where_the_chip_has_the_quantity_too(tmp_path: Path
 # --- levels
 
 
-def test_shares_know_what_was_predicted(tmp_path: Path) -> None:
-    line = layout_case("aos", residency="l2", gates=[OPEN])
-    found = [
-        count("l1_hit_share", 0.855, unit="1"),
-        predicted("l1_hit_share", 0.857, unit="1"),
-        count("l2_hit_share", 1, unit="1"),
-    ]
-    near, far = counted.level_shares(load2(tmp_path, [line, counts(line, found)]).rows)
-    assert (near.level, near.name, near.counted.value) == ("l2", "l1_hit_share", 0.855)
-    assert near.predicted is not None
-    assert near.predicted.value == 0.857
-    assert (far.name, far.predicted) == ("l2_hit_share", None)
-
-
 def test_proof_counts_rows_by_the_gate_of_their_case(tmp_path: Path) -> None:
     lines = [
         *read("aos", 196),
@@ -134,23 +117,6 @@ def test_proof_counts_rows_by_the_gate_of_their_case(tmp_path: Path) -> None:
     assert counted.proof(load(tmp_path / "none", [layout_case()])) == (
         "Level: no row reports which memory level served it."
     )
-
-
-def test_level_table_has_a_line_per_level_and_for_what_has_none(tmp_path: Path) -> None:
-    lines = [
-        *read("aos", 196, residency="dram"),
-        *read("soa", 28, residency="dram", gates=[("level", "failed", "31 %")]),
-        layout_case("aoas", gates=[OPEN]),
-        case([measurement()], benchmark="coalescing", gates=[OPEN]),
-    ]
-    table = counted.level_table(load2(tmp_path, lines))
-    assert table is not None
-    assert [[model.plain(cell) for cell in row] for row in table.rows] == [
-        ["L1", "0", "0", "1"],
-        ["DRAM", "1", "1", "0"],
-        ["coalescing", "0", "0", "1"],
-    ]
-    assert counted.level_table(load(tmp_path / "none", [layout_case()])) is None
 
 
 # --- the model
@@ -204,27 +170,6 @@ def test_a_last_digit_is_no_difference_and_one_sector_in_a_million_is(tmp_path: 
 # --- the table of layouts
 
 
-def test_traffic_table_has_prediction_count_and_generations(tmp_path: Path) -> None:
-    lines = [
-        traffic("7.x", "aos", 7),
-        traffic("1.0-1.1", "aos", 8),
-        traffic("7.x", "soa", 1),
-        *read("aos", 196, expected=196),
-        *read("aos", 203, expected=196, warps_per_sm=8),
-    ]
-    table = counted.traffic_table(load2(tmp_path, lines))
-    assert table is not None
-    assert table.header[4:] == (
-        "moved ÷ used: 1.0-1.1",
-        "moved ÷ used: 7.x",
-        "moved ÷ used: counted here",
-    )
-    assert [[model.plain(cell) for cell in row] for row in table.rows] == [
-        ["all 7 fields", "aos", "28", "28–29", "8", "7", "7–7.25"],
-        ["all 7 fields", "soa", "4", "–", "–", "1", "–"],
-    ]
-
-
 # --- words
 
 
@@ -246,14 +191,3 @@ def test_state_says_whether_and_why(tmp_path: Path, changes: dict[str, Any], wor
     inner = {f"counters__{key}": value for key, value in changes.items()}
     run = load_run(write_run(tmp_path, [layout_case()], header=context2(**inner)))
     assert words in counted.state(run.context.counters).replace("\u00a0", " ")
-
-
-def test_synthetic_run_is_read_as_it_was_made() -> None:
-    run = load_run(COUNTED_RUN)
-    check = counted.model_check(run)
-    assert check.verdicts == {"passed": 158, "failed": 1}
-    assert {found.params["layout"] for _, found in check.differences} == {"soaoas"}
-    assert len([m for m in counted.moved(run.rows) if not m.counted]) == 60
-    assert {(m.layout, m.fields) for m in counted.moved(run.rows) if m.counted} == {
-        (layout, fields) for layout in model.LAYOUTS for fields in model.FIELDS
-    }

@@ -12,7 +12,7 @@ from charts import data_of
 from plots import bars_of, check_texts_of, plot_named, plotted
 from strata.figures.hierarchy_map import LEAST
 from strata.model import plain
-from strata.model.hierarchy import BANKS, UNLIMITED, UNTOLD, Hierarchy, hierarchy
+from strata.model.hierarchy import UNLIMITED, UNTOLD, Hierarchy, hierarchy
 from strata.model.text import Cited
 from strata.report import map_text, sentences
 from strata.report.tables.hierarchy import make
@@ -72,32 +72,6 @@ def reasons(found: Hierarchy, level: str) -> dict[str, str]:
 
 
 # --- the numbers
-
-
-def test_each_level_has_its_numbers_and_each_number_its_row(tmp_path: Path) -> None:
-    found = hierarchy(gpu(tmp_path))
-    assert [level.name for level in found.levels] == [
-        "registers", "l1", "shared", "l2", "l2_near", "l2_far", "dram", "dram_near", "dram_far",
-        "host_memory", "peer",
-    ]  # fmt: skip
-    assert texts(found, "registers") == {"size": "256 KiB"}
-    assert texts(found, "l1") == {
-        "size": "217 KiB", "line": "128 B", "cycles": "32.00 cycles",
-        "per_core": "33.00 B/cycle", "bandwidth": "33.0 TB/s", "share": "99.0 %",
-    }  # fmt: skip
-    assert texts(found, "l2_far") == {"cycles": "488.0 cycles"}
-    assert texts(found, "dram") == {
-        "size": "64 GiB", "time": "345 ns", "cycles": "690.0 cycles", "per_core": "4.70 B/cycle",
-        "bandwidth": "4.70 TB/s", "share": "98.0 %", "reach": "1 GiB",
-    }  # fmt: skip
-    assert texts(found, "host_memory") == {
-        "size": "8 GiB", "bandwidth": "55.0 GB/s", "writing": "54.0 GB/s"
-    }  # fmt: skip
-    assert texts(found, "peer") == {"cycles": "1974 cycles", "time": "995 ns"}
-    for level in found.levels:
-        for one in level.numbers.values():
-            assert (one.source == "measured") == bool(one.text and one.row)
-            assert one.row is None or one.row.valid
 
 
 def test_the_reach_of_the_tlb_is_its_knee_or_what_could_be_walked(tmp_path: Path) -> None:
@@ -162,30 +136,6 @@ def test_a_level_lacks_a_number_by_cases_of_its_own_footprints_only(tmp_path: Pa
     absent = "latency_vs_footprint has no such case here"
     assert why(4096) == why(L2) == absent  # below the window of L2, and above it
     assert why(4096, 1 << 20) == "77.00 cycles, not valid: level: no"
-
-
-def test_a_number_that_other_levels_have_is_missing_with_its_reason(tmp_path: Path) -> None:
-    run = gpu(tmp_path)
-    found = hierarchy(run)
-    shared = reasons(found, "shared")
-    assert (shared["line"], shared["sector"]) == (BANKS, BANKS)
-    for level, names in (
-        ("l2_near", ["bandwidth"]), ("l2_far", ["bandwidth"]),
-        ("dram_near", ["bandwidth"]), ("dram_far", ["bandwidth"]), ("dram", ["line", "sector"]),
-    ):  # fmt: skip
-        why = reasons(found, level)
-        assert {name: why.get(name) for name in names} == dict.fromkeys(names, UNTOLD), level
-    assert "size" not in found.numbers("dram_far")  # a half of the memory is no part with a size
-    assert "size" not in found.numbers("l2_far")  # what one SM uses is a number of the whole L2
-    # In the terminal a word is in the column of the number, and the reason is a note.
-    lines = map_text.text([found]).splitlines()
-    (far,) = (line for line in lines if "far part" in line)
-    assert far.split().count("–") == 1
-    (box,) = (line for line in lines if "Shared memory" in line)
-    assert box.split().count("–") == 2
-    assert not any(BANKS in line for line in lines)
-    notes = map_text.text([found], notes=True)
-    assert f"\nShared memory, line; Shared memory, sector: {BANKS}\n" in notes
 
 
 def test_a_row_that_is_not_valid_is_nowhere_shown_as_a_number(tmp_path: Path) -> None:
@@ -288,11 +238,6 @@ def test_notes_below_the_map_break_between_words(tmp_path: Path) -> None:
     assert last > first
     assert shown == whole[: len(shown)]
     assert len(shown) > 10
-
-
-def test_an_older_run_has_cycles_of_the_time_stamp_counter() -> None:
-    for name, words in ((H200, "B/cycle: per SM."), (CPU, "TSC cycles. B/cycle: per core.")):
-        assert f"\n{words} *: " in map_text.text([hierarchy(excerpt(name))])
 
 
 def test_summary_draws_the_map_of_one_run_and_of_two(tmp_path: Path) -> None:

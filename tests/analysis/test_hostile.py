@@ -77,11 +77,6 @@ def digest(folder: Path) -> dict[str, str]:
 # --- what is read ---------------------------------------------------------------------------------
 
 
-def linked(path: Path) -> None:
-    path.rename(path.with_name("elsewhere"))
-    path.symlink_to("elsewhere")
-
-
 def bound(path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as one:
         here = Path.cwd()

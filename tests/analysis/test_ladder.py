@@ -1,21 +1,16 @@
 """The n-body ladder: the case of each rung, the gain of each step, tables, and their files."""
 
-import re
 from pathlib import Path
 
 import pytest
 from msgspec import structs
 
-import ladder_run
-from builders import count, load2, row
-from ladder_run import GALAXIES, SINGLE, made, rung_case, rung_counts, some, words
+from builders import load2
+from ladder_run import GALAXIES, SINGLE, made, rung_case, some, words
 from strata import reference
-from strata.ladder import best, seeds
 from strata.ladder import rungs as ladder
 from strata.ladder.best import best_cases
-from strata.model import Table, plain
-from strata.model.units import SPACE, THIN
-from strata.report import page as report
+from strata.model import Table
 from strata.report.tables import nbody_ladder, nbody_thessaly
 from strata.run import Run
 
@@ -36,30 +31,6 @@ def test_the_bound_is_made_of_roundings(gpu: Run) -> None:
 # --- the case of each rung ------------------------------------------------------------------------
 
 
-def test_rungs_stand_in_order_and_each_by_its_best_case(gpu: Run) -> None:
-    steps = best_cases(gpu)
-    assert [step.rung for step in steps] == list(ladder_run.GPU)
-    assert [ladder.size(step.row)[1] for step in steps] == [65536] * 2 + [524288] * 12
-    chosen = {step.rung: step.chosen for step in steps}
-    assert chosen["unrolled"] in ("unroll 32", "unroll 64")
-    assert chosen["pair_once"] == "12 a thread"
-    assert chosen["registers"] == "8 a thread, 4 warps"
-    assert chosen["naive"] == "soaoas"
-    assert chosen["read_only"] == ""
-    assert chosen["several_gpus"] == "GPUs: 2"
-    assert {step.row.method for step in steps} == {"event"}
-
-
-def test_a_step_is_over_the_rung_that_it_changes(gpu: Run) -> None:
-    steps = {step.rung: step for step in best_cases(gpu)}
-    assert steps["naive"].speedup is None
-    registers, invariants = steps["registers"], steps["invariants"]
-    assert registers.before == invariants.row
-    assert registers.speedup == pytest.approx(registers.row.value / invariants.row.value)
-    assert steps["tiled"].other is not None
-    assert ladder.size(steps["tiled"].other) == ladder.THESSALY
-
-
 def test_a_step_is_taken_at_the_largest_size_that_both_have(gpu: Run) -> None:
     steps = {step.rung: step for step in best_cases(gpu)}
     step = steps["one_launch"]
@@ -69,12 +40,6 @@ def test_a_step_is_taken_at_the_largest_size_that_both_have(gpu: Run) -> None:
     assert step.speedup == pytest.approx(step.after.value / steps["tiled"].row.value)
     table = made(nbody_ladder, gpu)
     assert column(table, "over the rung before")["one launch"].endswith("× tiled at 65 536 bodies")
-
-
-def test_the_ladder_is_of_the_problem_that_most_rungs_have(host: Run) -> None:
-    steps = best_cases(host)
-    assert {ladder.size(step.row) for step in steps} == {(4, 1024)}
-    assert [step.rung for step in steps if step.other] == ["simd_rsqrt", "cpu_blocked"]
 
 
 def test_a_rung_without_that_problem_stands_by_another(tmp_path: Path) -> None:
@@ -135,50 +100,7 @@ def test_a_published_rate_is_of_its_chip_alone() -> None:
     assert not reference.is_of(structs.replace(h200, gpu="H200 NVL"), "h200")
 
 
-def test_interactions_are_the_square_of_each_system() -> None:
-    of = row("tiled", "step_time", 1, systems=32, bodies=4096)
-    assert ladder.interactions(of) == 32 * 4096**2
-
-
 # --- tables ---------------------------------------------------------------------------------------
-
-
-def test_the_ladder_is_told_in_a_table(gpu: Run) -> None:
-    table = made(nbody_ladder, gpu)
-    assert len(table.rows) == len(ladder_run.GPU)
-    assert column(table, "change")["one launch"] == "the system is a row of the grid"
-    assert column(table, "best case")["registers"] == "524 288 bodies; soaoas, 8 a thread, 4 warps"
-    assert column(table, "over the rung before")["naive"] == "–"
-    last = {name: column(table, name)["pair once"] for name in table.header}
-    assert re.fullmatch(r"1\.\d\d× register banks", last["over the rung before"])
-    assert re.fullmatch(r"33\d\d \(33\d\d–33\d\d\)", last["10⁹ interactions/s"])
-    found = (last["registers"], last["FLOP/interaction"], last["relative RMS error"])
-    assert found == ("126", "12.50", "3.9e-7")
-    assert column(table, "DRAM bytes/interaction")["one launch"] == "7.6e-5"
-    assert column(table, "of issue limit")["naive"] == "–"
-
-
-def test_a_net_count_stands_before_a_metric(tmp_path: Path) -> None:
-    line = rung_case("naive", 1e12, SINGLE, layout="aos")
-    net = count("dram_bytes_per_interaction", 0.25, unit="B")
-    table = made(nbody_ladder, some(tmp_path, line, rung_counts(line, 50, 50, 14.3, net)))
-    assert column(table, "DRAM bytes/interaction") == {"naive": "2.5e-1"}
-
-
-def test_the_report_on_two_k80_is_redone(gpu: Run) -> None:
-    table = made(nbody_thessaly, gpu)
-    assert [plain(row[0]) for row in table.rows] == [step[0] for step in seeds.THESSALY_STEPS]
-    assert column(table, "their 10⁹ interactions/s")["GPU tiling"] == "20.39"
-    assert column(table, "their step")["Elimination of system loop"] == "4.27×"
-    here = column(table, "here")
-    assert here["serial"] == "–"
-    assert here["GPU tiling"] == "tiled, aos; 32 × 4096 bodies"
-    assert here["faster math computations"] == "fast math, soa, 1 GPU; 32 × 4096 bodies"
-    # Several GPUs are compared with one of them, and what follows with what was before.
-    assert here["Use of multiple gpus"] == "several gpus, soaoas, 2 GPUs; 32 × 4096 bodies"
-    assert re.fullmatch(r"(1\.9|2\.0)\d×", column(table, "our step")["Use of multiple gpus"])
-    assert re.fullmatch(r"1\.1\d×", column(table, "our step")["SoA"])
-    assert column(table, "over theirs")["Elimination of system loop"].endswith("×")
 
 
 def test_one_gpu_is_no_step_over_itself(tmp_path: Path) -> None:
@@ -189,35 +111,6 @@ def test_one_gpu_is_no_step_over_itself(tmp_path: Path) -> None:
 
 
 # --- the report -----------------------------------------------------------------------------------
-
-
-def test_the_report_tells_the_ladder_and_its_methods(gpu: Run, tmp_path: Path) -> None:
-    page = report.write([gpu], tmp_path).read_text(encoding="utf-8")
-    assert "<h4>The n-body ladder</h4>" in page
-    assert page.count(">nbody: how much does each step") == 1
-    assert "the fastest rung is pair once" in page
-    for stem in ("nbody_ladder", "nbody_thessaly"):
-        assert (tmp_path / "tables" / f"{stem}.md").is_file()
-        assert (tmp_path / "tables" / f"{stem}.tex").is_file()
-    for name in ("ladder", "unroll", "block_size", "stalls", "accuracy"):
-        assert (tmp_path / "figures" / f"nbody_{name}.svg").is_file()
-
-
-def test_the_ladder_in_a_sentence(gpu: Run, tmp_path: Path) -> None:
-    def told(run: Run) -> str:
-        (sentence,) = best.sentences(run)
-        return re.sub(f"[{SPACE}{THIN}]", " ", plain(sentence))
-
-    rate = r"33\d\d × 10⁹ interactions/s"
-    start = f"n-body, 524 288 bodies: the fastest rung is pair once with {rate}"
-    end = r" and 8\d % of what it could reach if a warp issued in every cycle\."
-    # The first rung computed a smaller system there.
-    assert re.fullmatch(start + end, told(gpu))
-    lines = [
-        rung_case("naive", 0.6e12, SINGLE, layout="aos"),
-        rung_case("pair_once", 3.34e12, SINGLE, layout="soaoas", per_thread=12, slots=8.875),
-    ]
-    assert re.fullmatch(rf"{start}, 5\.\d\d× naive{end}", told(some(tmp_path, *lines)))
 
 
 def test_rungs_that_are_alike_are_of_the_size_that_most_have(gpu: Run) -> None:

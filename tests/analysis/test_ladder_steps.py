@@ -1,6 +1,5 @@
 """The steps of n-body: what they are taken apart into, what was predicted, what moved."""
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +14,16 @@ from ladder_run import (
     SINGLE,
     SMALL,
     SMS,
-    made,
     rung_case,
     rung_counts,
     some,
-    words,
 )
 from strata.ladder import launch
 from strata.ladder import rungs as ladder
 from strata.ladder.rungs import Cases
 from strata.ladder.stalls import Stalls
-from strata.ladder.steps import FACTORS, SEEDS, Change, changes, sentences
+from strata.ladder.steps import Change, changes, sentences
 from strata.model import plain
-from strata.report.tables import nbody_rungs, nbody_steps, nbody_unroll
 from strata.run import Row, Run
 
 Lines = list[dict[str, Any]]
@@ -141,19 +137,6 @@ def test_bytes_used_of_a_sector(
 
 
 # --- a step taken apart ---------------------------------------------------------------------------
-
-
-def test_a_rate_that_is_made_of_its_factors_leaves_nothing(tmp_path: Path) -> None:
-    instructions, used = (18.2, 14.2), (68.0, 79.0)
-    before, after = (
-        32 * SMS * (256 / 264) * CLOCK * of_slots / 25 / each
-        for of_slots, each in zip(used, instructions, strict=True)
-    )
-    one = step(some(tmp_path, *pair(instructions, used, (before, after))), "unrolled")
-    assert one.factors["instructions"] == pytest.approx(18.2 / 14.2)
-    assert one.factors["issue"] == pytest.approx(79 / 68)
-    assert one.factors["sms"] == pytest.approx(1)
-    assert one.unexplained == pytest.approx(1, rel=0.008)  # the samples scatter by 0.4 %
 
 
 def noisy_clock() -> Lines:
@@ -337,41 +320,6 @@ def test_one_launch_is_explained_by_its_blocks(tmp_path: Path) -> None:
 
 # --- what moved -----------------------------------------------------------------------------------
 
-REQUESTS = SMALL["bodies"] ** 2 / 32
-
-
-@pytest.mark.parametrize(
-    ("lines", "start", "arrows"),
-    [
-        (
-            pair((18.2, 9.1)),
-            "instructions/interaction 18.2 → 9.1; issue slots used 68 → 79 %; most waited for: ", 3,
-        ),
-        (pair((14.2 * 1.03, 14.2), (79, 79)), "most waited for: ", 1),
-        (
-            counted(
-                counted(pair((28, 14.2), (40, 79)), "shared_load_requests", REQUESTS, 9 * REQUESTS),
-                "l1_sectors_per_request", 1, 9,
-            ),
-            "shared loads/interaction 1 → 9; sectors/request 1 → 9; ", 4,
-        ),
-        (
-            counted(pair(), "l1_load_requests", 4 * REQUESTS, 4 * REQUESTS / 256),
-            "global loads/interaction 4 → 0.016; ", 4,
-        ),
-        (
-            counted(pair(), "dram_bytes_per_interaction", 1e-6, 9e-4, unit="B"),
-            "instructions/interaction 18.2 → 14.2; ", 3,
-        ),
-    ],
-)  # fmt: skip
-def test_the_counters_that_moved_most_are_told(
-    tmp_path: Path, lines: Lines, start: str, arrows: int
-) -> None:
-    moved = plain(step(some(tmp_path, *lines), "unrolled").moved)
-    assert moved.startswith(start)
-    assert moved.count("→") == arrows  # at most three, and what was waited for
-
 
 def test_what_no_state_has_is_never_less_than_nothing() -> None:
     states = {name: row("naive", f"stall_{name}", 6) for name in ("wait", "selected")}
@@ -426,41 +374,3 @@ def test_of_tensor_cores_pipes_near_pairs_and_a_clock_that_moved_are_told(
 
 
 # --- tables and sentences -------------------------------------------------------------------------
-
-
-def test_every_step_stands_in_a_table(gpu: Run, host: Run) -> None:
-    table = made(nbody_steps, gpu)
-    assert len(table.rows) == len(changes(gpu))
-    assert set(FACTORS.values()) <= set(table.header)
-    at = words(table, "rung").index("pair once")
-    assert re.fullmatch(r"1\.4\d\d× \(1\.4\d\d–1\.\d{3}\)", words(table, "measured")[at])
-    assert words(table, "predicted")[at] == "1.49× (issue limits)"
-    assert all(re.fullmatch(r"\d\.\d\d×", text) for text in words(table, "unexplained"))
-    assert made(nbody_steps, host).header == ("rung", "over", "where", "measured", "predicted")
-
-
-def test_every_rung_stands_in_a_table_with_what_it_uses(gpu: Run, host: Run) -> None:
-    table = made(nbody_rungs, gpu)
-    assert words(table, "rung") == [ladder.rung_name(rung) for rung in ladder_run.GPU]
-    assert words(table, "registers")[-2] == "126"
-    assert words(table, "counted TFLOP/s")[-2].startswith("41.")
-    table = made(nbody_rungs, host)
-    assert "registers" not in table.header
-    assert words(table, "over serial")[:2] == ["1.00×", "2.00×"]
-
-
-def test_unrolling_stands_beside_what_others_found(gpu: Run) -> None:
-    table = made(nbody_unroll, gpu)
-    factors = ["1", "2", "4", "8", "16", "32", "64", "128", "256 (all)"]
-    assert words(table, "bodies of a turn") == factors
-    assert words(table, "over one")[0] == "1.00×"
-    assert words(table, "theirs") == ["–", "–", "1.18×", "–", "–", "–", "–", "1.18×", "–"]
-
-
-def test_the_seeds_steps_are_told_where_they_were_counted(gpu: Run, host: Run) -> None:
-    found = [plain(one) for one in sentences(gpu)]
-    assert len(found) == len(SEEDS) - 1  # without tensor cores
-    assert "unrolling (Siegel et al. 2009: 1.18×; Handbook, Table 14.2: 1.18×) pays" in found[2]
-    assert "code motion (Siegel et al. 2009: with occupancy 6 %) pays noth" in found[3]
-    assert "pair once: each pair once (no earlier figure on a GPU is known) pays" in found[5]
-    assert not sentences(host)

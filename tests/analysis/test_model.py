@@ -8,7 +8,6 @@ import pytest
 from builders import case, layout_case, load, measurement
 from strata import model
 from strata.model import layouts
-from strata.report.page import gate_counts
 from strata.run import Run
 
 
@@ -42,16 +41,6 @@ def run(tmp_path: Path) -> Run:
             loaded("soa", 8, 256, 3e12, cycles=40),
         ],
     )
-
-
-def test_bars_have_median_spread_and_arithmetic(run: Run) -> None:
-    aos, soa = layouts.latency_bars(run.rows)
-    assert (aos.layout, soa.layout) == ("aos", "soa")  # the order of legends, not of the run
-    assert soa.cycles.value == 50
-    assert soa.p5 is not None
-    assert soa.p5.value == 48
-    assert soa.arithmetic is not None
-    assert soa.arithmetic.value == 4
 
 
 def test_bars_take_every_core_and_the_smallest_block(tmp_path: Path) -> None:
@@ -110,15 +99,6 @@ def test_invalid_rows_never_enter_a_comparison(tmp_path: Path) -> None:
     assert {result.latency_factor for result in results} == {None}
 
 
-def test_sentence_names_cheapest_dearest_factor_and_bandwidth(run: Run) -> None:
-    (sentence,) = layouts.sentences(run.rows)
-    assert model.plain(sentence).replace("\u00a0", " ") == (
-        "L1: With one warp per SM, soa is the cheapest layout (50.00 cycles per warp-read) and aos "
-        "the most expensive (100.0 cycles). Speed against aos: soa 2.00×. Under load, soa delivers "
-        "the most useful data, 3.00 TB/s, and aos the least, 1.00 TB/s."
-    )
-
-
 def test_every_number_of_a_sentence_knows_its_row(run: Run) -> None:
     (sentence,) = layouts.sentences(run.rows)
     cited = {part.text: part.row.value for part in sentence if isinstance(part, model.Cited)}
@@ -171,15 +151,3 @@ def test_agreement_is_the_ratio_to_the_in_kernel_clock(tmp_path: Path) -> None:
     event, graph = model.agreements(load(tmp_path, [line]).rows)
     assert (event.ratio, event.valid, event.level) == (2, True, "l2")
     assert (graph.ratio, graph.valid) == (1.01, False)
-
-
-def test_gates_are_counted_by_case_and_noise_by_row(tmp_path: Path) -> None:
-    gates = [("level", "unverified", ""), ("timer", "passed", "")]
-    noisy = measurement("grid_time", unit="s", noise="failed")
-    run = load(
-        tmp_path, [layout_case("aos", gates=gates, extra=[noisy]), layout_case("soa", gates=gates)]
-    )
-    counts = gate_counts(run)
-    assert dict(counts["level"]) == {"unverified": 2}
-    assert dict(counts["noise"]) == {"passed": 2, "failed": 1}
-    assert list(counts) == ["level", "noise", "timer"]

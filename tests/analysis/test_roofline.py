@@ -10,16 +10,13 @@ import pytest
 from matplotlib.axes import Axes
 
 from builders import case, context2, count, counts, load2, measurement, strata, write_run
-from charts import data_of
 from plots import hollow_of, labels_of, plot_named
 from strata.figures import _style
 from strata.figures import roofline as drawing
-from strata.model import plain
 from strata.report.roofline import write
 from strata.roofline.ceilings import Ceiling
 from strata.roofline.forms import FLOP, INSTRUCTION, LOADS, ONCE, Form, level_words
 from strata.roofline.points import Point
-from strata.roofline.table import table
 from strata.roofline.verdicts import (
     Entry,
     ceilings_of,
@@ -420,27 +417,6 @@ def test_lesser_ceilings_are_those_that_lack_something(tmp_path: Path) -> None:
     assert points(found)["l2"].above is None
 
 
-def test_theoretical_ceilings_come_from_the_rows_and_the_device(tmp_path: Path) -> None:
-    lines = [
-        arithmetic("fp32", PEAK, limit=1.01 * PEAK),
-        bandwidth("dram", 4e12, share=0.8),
-        bandwidth("dram", 3e12, share=0.75, width=4),
-        bandwidth("dram", 3e12, share=0.5, width=8),  # a fast clock makes of it more
-        bandwidth("l2", 1e13),
-        *rung(1e13, at({"l2": 300})),
-    ]
-    run = run_of(tmp_path, *lines)
-    theory = [c for c in ceilings_of(entries([run])) if c.basis == "theoretical"]
-    assert {c.name: c.value for c in theory} == pytest.approx(
-        {"fp32": 1.01 * PEAK, "DRAM, read": 5e12}
-    )
-    found = entries([run], INSTRUCTION)
-    assert named(found, "issue").value == pytest.approx(PEAK / 64)
-    assert named(found, "issue", "theoretical").value == pytest.approx(4 * SMS * CLOCK)
-    assert named(found, "issue", "theoretical").how == "4 a cycle × 132 SMs × clock"
-    assert named(found, "DRAM, read").value == pytest.approx(4e12 / 32)
-
-
 def test_invalid_counts_make_an_invalid_point(tmp_path: Path) -> None:
     found = shown(tmp_path, *ceilings(), *rung(1e13, at({"l2": 300}), noise="failed"))
     assert not points(found)["l2"].valid
@@ -449,22 +425,6 @@ def test_invalid_counts_make_an_invalid_point(tmp_path: Path) -> None:
     line, counted = rung(1e13, at({"l2": 300}))
     counted["measurements"][0]["noise"]["verdict"] = "failed"
     assert not points(shown(tmp_path / "b", *ceilings(), line, counted))["l2"].valid
-
-
-def test_a_cpu_has_nominal_points_and_no_instructions(tmp_path: Path) -> None:
-    line = rung(1e11, name="cpu_blocked", bodies=16384)[0]
-    line |= {"backend": "host", "case": line["case"].replace("/cuda/", "/host/")}
-    lines = [
-        arithmetic("fp32", 4e11, backend="host"),
-        *(bandwidth(f"{n}", 1e11 / k, backend="host") for k, n in enumerate(("l1", "l2", "l3"), 1)),
-        line,
-    ]
-    run = run_of(tmp_path, *lines, backend="host")
-    found = entries([run])
-    assert [point.level for point in points_of(found)] == [ONCE]
-    assert [c.name for c in ceilings_of(found)] == ["fp32", "L1, read", "L2, read", "L3, read"]
-    assert entries([run], INSTRUCTION) == ()
-    assert "each body read once" in caption(found)
 
 
 # --- instructions, profiled kernels ---------------------------------------------------------------
@@ -559,32 +519,6 @@ def test_a_kernel_timed_whole_stands_by_its_form_of_today_that_takes_longest(
 # --- axes, tables, files --------------------------------------------------------------------------
 
 
-def test_the_data_file_has_a_line_for_each_ceiling_and_point(tmp_path: Path) -> None:
-    run = run_of(tmp_path, *ceilings(), *rung(1.2 * PEAK, at({"l2": 900})))
-    lines = data_of(plot_named("roofline"), run)
-    assert [line["case"] for line in lines] == [one.row.case for one in entries([run])]
-    (counted,) = [line for line in lines if line["basis"] == "counted"]
-    assert float(counted["intensity"]) == pytest.approx(900)
-    assert float(counted["work"]) / float(counted["moved"]) == pytest.approx(900)
-    assert counted["above"] == "fp32"
-    assert float(counted["above_by"]) == pytest.approx(1.2)
-    assert counted["reason"]
-    assert counted["case"].startswith("nbody/tiled/cuda/")
-
-
-def test_the_table_has_a_line_for_each_kernel(tmp_path: Path) -> None:
-    lines = rung(18e12, at({"l1": 3, "l2": 300})) + rung(9e12, name="naive")
-    made = table(shown(tmp_path, *ceilings(), *lines), FLOP)
-    assert made.header == (
-        "kernel", "counted", "nominal", "L1, shared (FLOP/B)", "L2 (FLOP/B)",
-        "touched once (FLOP/B)", "of its roof", "doubt",
-    )  # fmt: skip
-    assert [[plain(cell).replace("\u00a0", " ") for cell in line] for line in made.rows] == [
-        ["naive", "–", "10.0 TFLOP/s", "–", "–", "4.68e4", "–", "–"],
-        ["tiled", "18.0 TFLOP/s", "20.0 TFLOP/s", "3", "300", "–", "30.0 %", "–"],
-    ]
-
-
 # --- figures --------------------------------------------------------------------------------------
 
 
@@ -606,23 +540,6 @@ def test_of_two_sizes_the_usual_is_drawn_and_the_other_in_the_data_alone(tmp_pat
 
 
 # --- the command ----------------------------------------------------------------------------------
-
-
-def test_the_command_writes_figures_data_and_captions(tmp_path: Path) -> None:
-    run = run_folder(tmp_path, *ceilings(), *rung(18e12, at({"l2": 300})))
-    for out in ("a", "b"):
-        done = strata("roofline", run, "-o", tmp_path / out)
-        assert (done.returncode, done.stderr) == (0, "")
-        assert done.stdout.splitlines()[1].startswith("tiled ")
-        assert f"{tmp_path / out}/roofline.svg" in done.stdout.splitlines()
-    names = {path.name for path in (tmp_path / "a").iterdir()}
-    assert names == {
-        f"{name}.{suffix}"
-        for name in ("roofline", "roofline_instructions")
-        for suffix in ("png", "svg", "pdf", "csv", "txt")
-    }
-    for name in names:
-        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes(), name
 
 
 def test_several_runs_have_a_panel_each_on_the_same_axes(tmp_path: Path) -> None:
