@@ -145,7 +145,7 @@ def test_a_file_of_very_many_lines_is_not_read_to_its_end(
     packed = gzip.compress(line * (1 + (1 << 20) // len(line)))
     samples.unlink()
     (run / "samples.jsonl.gz").write_bytes(packed)
-    with pytest.raises(RunError, match=r"samples\.jsonl\.gz: found more than 1 MiB"):
+    with pytest.raises(RunError, match=r"samples\.jsonl: found more than 1 MiB"):
         load_run(run)
 
 
