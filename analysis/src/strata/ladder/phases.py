@@ -155,7 +155,6 @@ def steps(run: Run) -> Sequence[Step]:
 
 
 def _shared_axes(run: Run) -> Mapping[str, Sequence[str]]:
-    """The axes common to all traced benchmarks of a suite, as declared."""
     traced = {row.case: row for row in run.rows if row.quantity.startswith(PREFIX)}
     shared = {}
     for suite, rows in grouped(traced.values(), lambda row: row.suite).items():

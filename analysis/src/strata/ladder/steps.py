@@ -142,11 +142,9 @@ class Change:
         return {name: ratio for name, ratio in ratios.items() if name != "gpus" or ratio != 1}
 
     def _by_blocks(self, rate: Row) -> float:
-        """The share of busy SMs by the blocks of the launch; 0 if unknown."""
         return launch.share_at_work(launch.blocks_at_once(rate, self.cases), self.cases.sms)
 
     def _parts(self, rate: Row, at_work: float) -> Mapping[str, float]:
-        """The known factors of a rate; none from the time stamps of a CPU."""
         rows = {name: self.cases.get(rate, quantity) for name, quantity in MEASURED.items()}
         parts = {name: row.value if row else 0 for name, row in rows.items()}
         parts |= {"sms": at_work, "gpus": ladder.gpus(rate)}
@@ -213,12 +211,10 @@ class Change:
         return tuple(one for part in parts for one in ("; ", *part) if one)[1:]
 
     def _near(self) -> list[Sentence]:
-        """The share of pairs computed as in the previous rung."""
         share = self.cases.facts[self.after.case].get("near_share")
         return [(f"near pairs {_count(100 * share)} %",)] if isinstance(share, float) else []
 
     def _waits(self) -> list[Sentence]:
-        """The most frequent stall reasons, before and after."""
         old, new = stalls_of(self.before, self.cases), stalls_of(self.after, self.cases)
         if not (old and new and old.most_waited and new.most_waited):
             return []

@@ -132,7 +132,6 @@ def windows(run: Run) -> Windows:
 
 
 def _l2_bytes(run: Run) -> float:
-    """The L2 size that the driver reports; 0 if the run lacks it."""
     over = (row for row in run.of(CHASE) if row.quantity == "footprint_over_l2")
     found = [footprint(row) / row.value for row in over if row.value]
     told = run.context.device.facts.get("l2_bytes")

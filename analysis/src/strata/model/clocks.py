@@ -106,7 +106,6 @@ def sentences(run: Run) -> Iterator[Sentence]:
 
 
 def _told(slow: Sequence[Slow]) -> Sentence:
-    """The cases of one benchmark: each if there are few, otherwise their number and range."""
     few = 3
     name = slow[0].row.benchmark
     rows = [one.row for one in sorted(slow, key=lambda one: one.row.value)]

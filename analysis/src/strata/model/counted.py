@@ -241,7 +241,6 @@ def traffic_table(run: Run) -> Table | None:
 
 
 def _predicted(cases: Iterable[CaseRows]) -> Sentence:
-    """Predicted sectors per request: those beside the counts, otherwise of `layout_traffic`."""
     for case in cases:
         names = ("sectors_per_request", "sectors_per_read", "requests_per_read")
         ratio, sectors, requests = (case.of(name, "modelled") for name in names)

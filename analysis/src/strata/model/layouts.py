@@ -210,7 +210,6 @@ def sentences(rows: Sequence[Row]) -> tuple[Sentence, ...]:
 
 
 def _alone(results: Sequence[LayoutResult]) -> Sentence:
-    """The cheapest and the most expensive layout with one warp, and speeds against `aos`."""
     timed = {result.layout: result.latency.cycles for result in results if result.latency}
     layouts = sorted(timed, key=lambda layout: timed[layout].value)
     if not layouts:
@@ -234,7 +233,6 @@ def _alone(results: Sequence[LayoutResult]) -> Sentence:
 
 
 def _under_load(results: Sequence[LayoutResult]) -> Sentence:
-    """The layouts with the most and the least useful bandwidth."""
     loaded = [result.bandwidth for result in results if result.bandwidth]
     if not loaded:
         return ()

@@ -50,7 +50,6 @@ def significant(value: float) -> str:
 
 
 def _step(size: float, unit: str) -> tuple[float, str]:
-    """The divisor for a value of that size, and the name of the resulting unit."""
     steps = _STEPS[unit]
     return next((step for step in steps if size >= 0.9995 * step[0]), steps[-1])
 

@@ -73,7 +73,6 @@ def lacking(run: Run, lender: Run | None = None, *, nominal: bool = True) -> lis
 
 
 def _judged(point: Point, found: Sequence[Ceiling], clocks: Clocks, counted: float | None) -> Point:
-    """The point with its share of its roofs, and the roof that it exceeds most."""
     at = point.intensity
     level = "l1" if point.level == LOADS else point.level
     slopes = [one for one in found if one.roof and one.level == level]

@@ -241,7 +241,6 @@ def is_run(folder: Path) -> bool:
 
 @contextmanager
 def _created(path: Path) -> Iterator[IO[bytes]]:
-    """A new file to write to; neither a file nor a link may exist there."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         with os.fdopen(os.open(path, flags, 0o666), "wb") as file:

@@ -144,7 +144,6 @@ def _latest(path: Path, context: Context, *, sealed: bool) -> Iterator[tuple[Cas
 def _lines(
     path: Path, timed: Mapping[str, Line], later: Mapping[str, Mapping[str, Line]], *, sealed: bool
 ) -> Iterator[Line]:
-    """The lines of a file; each is checked against the earlier ones of its case."""
     known = _Known()
     with opened(path) as file:
         for number, raw in enumerate(lines(file, path), start=1):
@@ -371,7 +370,6 @@ def traced(case: Line, trace: Line) -> Line:
 
 
 def _stronger(timed: Gate, counted: Gate) -> Gate:
-    """The stronger of two verdicts on one gate."""
     if timed.verdict == counted.verdict == "failed":
         return replace(timed, detail=f"{timed.detail}; {counted.detail}")
     if counted.verdict == "failed" or timed.verdict in ("unverified", "not_applicable"):
@@ -383,7 +381,6 @@ def _stronger(timed: Gate, counted: Gate) -> Gate:
 
 
 def _context(path: Path) -> tuple[Context, int]:
-    """The content of `context.json`, and the version of the run."""
     with opened(path) as file:
         raw = at_once(file, path, MOST_OF_LINE)
     try:

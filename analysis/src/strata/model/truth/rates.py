@@ -87,7 +87,6 @@ LIMITED = frozenset(
 
 
 def _limit(here: Here, row: Row) -> float | None:
-    """The limit of a row, in its unit; None if unknown."""
     place, name = here.place, row.quantity
     if name == "share_of_limit":
         return 1.0
