@@ -13,9 +13,7 @@ from plots import bars_of, check_texts_of, plot_named, plotted
 from strata.figures.hierarchy_map import LEAST
 from strata.model import plain
 from strata.model.hierarchy import UNLIMITED, UNTOLD, Hierarchy, hierarchy
-from strata.model.text import Cited
 from strata.report import map_text, sentences
-from strata.report.tables.hierarchy import make
 from strata.run import Run, load_run
 
 GIB = 2**30
@@ -92,13 +90,6 @@ def test_the_reach_of_the_tlb_is_its_knee_or_what_could_be_walked(tmp_path: Path
     assert not list(sentences.tlb_reach(gpu(tmp_path / "none", [PARTITION])))
 
 
-def test_the_time_of_a_part_is_its_cycles_by_the_clock_of_its_case(tmp_path: Path) -> None:
-    clock = measurement("core_clock", [2e9], unit="Hz", method="clock64_over_globaltimer")
-    line = PARTITION | {"measurements": [*PARTITION["measurements"], clock]}
-    found = hierarchy(gpu(tmp_path, [line]))
-    assert texts(found, "l2_near") == {"cycles": "290.0 cycles", "time": "≈ 145 ns"}
-
-
 def test_bytes_per_cycle_are_by_the_clock_of_the_kernel(tmp_path: Path) -> None:
     line = stream("l1", 16, 33e12)
     by_events = line["measurements"][1]
@@ -171,32 +162,6 @@ def test_boxes_end_at_their_sizes_and_unknown_ones_are_dashed(tmp_path: Path) ->
 # --- the table and the terminal
 
 
-def test_the_table_links_every_measured_number_to_its_row(tmp_path: Path) -> None:
-    run = gpu(tmp_path)
-    table = make(run)
-    assert table
-    found = hierarchy(run)
-    assert [plain(row[0]) for row in table.rows][:2] == [
-        "Registers of each SM", "L1 cache of each SM"
-    ]  # fmt: skip
-    linked = [part.row for row in table.rows for cell in row for part in cell
-              if isinstance(part, Cited)]  # fmt: skip
-    rows = [n.row for level in found.levels for n in level.numbers.values() if n.row]
-    assert linked == rows
-    assert plain(table.rows[0][1]) == "256\u00a0KiB (fact)"
-    assert plain(table.rows[0][table.header.index("latency")]) == "–"
-    assert plain(table.rows[0][-1]) == f"latency, bandwidth: {UNTOLD}"
-    assert "sector" not in table.header  # no level has one here
-    names = [plain(row[0]) for row in table.rows]
-    assert "L2 cache, near part" in names
-    noisy = [*LINES, geometry("l2_line", 160, noise="failed")]
-    table = make(gpu(tmp_path / "noisy", noisy))
-    assert table
-    (dash,) = table.rows[names.index("L2 cache")][table.header.index("line")][:1]
-    assert isinstance(dash, Cited)
-    assert (dash.text, dash.row.valid) == ("–", False)
-
-
 def test_the_terminal_has_boxes_of_at_most_100_columns(tmp_path: Path) -> None:
     evil = "\x1b[31mevil\n" * 9
     load_of = chase("mapped", 4096, 2000)
@@ -222,22 +187,6 @@ def test_copies_in_both_directions_are_in_the_column_of_bandwidths(tmp_path: Pat
 
     assert end("55.0 GB/s") == end("54.0 GB/s") == end("33.0 TB/s")
     assert end("1 GiB") == end("64 GiB*")
-
-
-def test_notes_below_the_map_break_between_words(tmp_path: Path) -> None:
-    detail = " ".join(f"word{number}" for number in range(60))
-    noisy = measurement("load_time", [1], unit="s", noise="failed", detail=detail)
-    found = hierarchy(gpu(tmp_path, [chase("shared", 4096, 23, extra=[noisy])]))
-    lines = map_text.text([found], notes=True).splitlines()
-    assert max(map(len, lines)) <= map_text.WIDE
-    first = next(number for number, line in enumerate(lines) if "word0" in line)
-    last = next(n for n, line in enumerate(lines) if n > first and line.endswith(" …"))
-    note = " ".join(" ".join(lines[first : last + 1]).split())
-    whole = f"1.00 s, not valid: noise: {detail}".split()
-    shown = note.removesuffix(" …").removeprefix("Shared memory, latency: ").split()
-    assert last > first
-    assert shown == whole[: len(shown)]
-    assert len(shown) > 10
 
 
 def test_summary_draws_the_map_of_one_run_and_of_two(tmp_path: Path) -> None:

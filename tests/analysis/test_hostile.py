@@ -40,7 +40,7 @@ from strata.cli import main
 from strata.model.truth import load_run as load_judged
 from strata.run import RunError, files, load_run, read_text, write_files
 from strata.run.files import MOST_OF_LINE, csv_bytes
-from strata.run.private import anonymous, hidden
+from strata.run.private import hidden
 from strata.run.validate import findings, validity
 
 if TYPE_CHECKING:
@@ -334,16 +334,6 @@ def test_an_anonymous_file_does_not_tell_who_measured_where(
     for file in made:
         assert b"5ecre7" not in file.read_bytes(), file
         assert b"/home" not in file.read_bytes(), file
-
-
-def test_an_anonymous_run_keeps_what_describes_the_model(telling: Path) -> None:
-    run = anonymous(load_run(telling))
-    assert run.context.device.sm_count == 2
-    assert run.context.libraries == {"driver": "580.1"}
-    assert run.context.clocks_before == {"sm_clock_hz": 1e9}
-    assert run.cases[0].facts == {"registers": 8}
-    assert run.cases[0].gates[0].detail == "wrote …/core"
-    assert findings(run) == ()
 
 
 def test_a_submission_is_the_run_without_what_tells_whose_it_is(

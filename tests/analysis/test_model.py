@@ -81,21 +81,6 @@ def test_spread_of_a_curve_is_percentiles_or_else_the_range(tmp_path: Path) -> N
     assert (without.low, without.high) == (9, 12)
 
 
-def test_values_nobody_knows_come_last_and_break_nothing(tmp_path: Path) -> None:
-    lines = [
-        layout_case("zebra", 5, residency="moon"),
-        layout_case("aos", 5, residency="dram", fields="some"),
-        case([measurement("warp_read_cycles")], params={"warps_per_sm": 1}),
-        case([measurement("warp_read_cycles")], params={"warps_per_sm": "many"}),
-        case([measurement("other")], benchmark="other"),
-    ]
-    rows = load(tmp_path, lines).rows
-    bars = layouts.latency_bars(rows)
-    assert {bar.layout for bar in bars} == {"aos", "zebra"}
-    assert model.level_name("moon") == "moon"
-    assert model.ordered(["moon", "dram", "l1", "dram"], model.LEVELS) == ["l1", "dram", "moon"]
-
-
 def test_factors_compare_with_aos(run: Run) -> None:
     aos, soa = layouts.layout_results(run.rows)
     assert (aos.latency_factor, aos.bandwidth_factor) == (1, 1)
@@ -108,14 +93,6 @@ def test_invalid_rows_never_enter_a_comparison(tmp_path: Path) -> None:
     results = layouts.layout_results(load(tmp_path, lines).rows)
     assert [result.layout for result in results] == ["soa", "aoas"]
     assert {result.latency_factor for result in results} == {None}
-
-
-def test_every_number_of_a_sentence_knows_its_row(run: Run) -> None:
-    (sentence,) = layouts.sentences(run.rows)
-    cited = {part.text: part.row.value for part in sentence if isinstance(part, model.Cited)}
-    assert set(cited.values()) == {50, 100, 3e12, 1e12}
-    loose = "".join(part for part in sentence if isinstance(part, str))
-    assert not any(character.isdigit() for character in loose.replace("L1", ""))
 
 
 def test_sentence_owns_up_to_layouts_it_cannot_tell_apart(tmp_path: Path) -> None:

@@ -295,17 +295,6 @@ def test_several_gpus_have_no_common_roof(tmp_path: Path) -> None:
     assert shown(tmp_path, *ceilings(), *lines) == ()
 
 
-def test_the_fastest_counted_case_of_a_rung_stands_for_it(tmp_path: Path) -> None:
-    lines = [
-        *rung(1e13, at({"l2": 300}), layout="aos"),
-        *rung(2e13, at({"l2": 400}), layout="soa"),
-        *rung(3e13, None, layout="aoas"),
-        *rung(4e13, at({"l2": 500}), problem="galaxies", systems=32, bodies=4096),
-    ]
-    point = points(shown(tmp_path, *ceilings(), *lines))["l2"]
-    assert point.row.params["layout"] == "soa"
-
-
 def test_the_best_valid_row_of_any_operation_is_the_roof(tmp_path: Path) -> None:
     lines = [
         bandwidth("l2", 12e12, operation="triad"),
@@ -498,24 +487,6 @@ def timed_whole(
     return [line, counts(line, counted)]
 
 
-def test_a_kernel_timed_whole_stands_by_its_form_of_today_that_takes_longest(
-    tmp_path: Path,
-) -> None:
-    work = {**WORK, "executed_instructions": 1e8}
-    run = run_of(
-        tmp_path,
-        *ceilings(),
-        *timed_whole("original", "large", 1.0, work | {"dram_bytes": 1e9}),
-        *timed_whole("best", "large", 2e-3, work | {"dram_bytes": 1e9}),
-        *timed_whole("best", "seed", 1e-3, work | {"dram_bytes": 1e6}),
-    )
-    (point,) = points_of(entries([run]))
-    assert (point.name, point.level, point.basis) == ("dct", "dram", "counted")
-    assert (point.value, point.intensity) == pytest.approx((2e9 / 2e-3, 2))
-    (point,) = points_of(entries([run], INSTRUCTION))
-    assert point.value == pytest.approx(1e8 / 2e-3)
-
-
 # --- axes, tables, files --------------------------------------------------------------------------
 
 
@@ -540,19 +511,6 @@ def test_of_two_sizes_the_usual_is_drawn_and_the_other_in_the_data_alone(tmp_pat
 
 
 # --- the command ----------------------------------------------------------------------------------
-
-
-def test_several_runs_have_a_panel_each_on_the_same_axes(tmp_path: Path) -> None:
-    one = run_of(tmp_path / "a", *ceilings(), *rung(18e12, at({"l2": 300})), run="one")
-    lines = [arithmetic("fp32", 3e12), bandwidth("dram", 1e12), *rung(1e12, at({"l2": 300}))]
-    two = run_of(tmp_path / "b", *lines, run="two")
-    found = write([one, two], tmp_path / "out")[FLOP]
-    with _style.styled():
-        upper, lower = plot_named("roofline").plot(drawing.data_of(FLOP, found)).axes
-    assert (upper.get_xlim(), upper.get_ylim()) == (lower.get_xlim(), lower.get_ylim())
-    assert [ax.get_title("left") for ax in (upper, lower)] == ["one", "two"]
-    with pytest.raises(RunError, match="found the run one twice"):
-        write([one, one], tmp_path / "no")
 
 
 def test_ceilings_are_borrowed_from_a_run_of_the_same_device_alone(tmp_path: Path) -> None:
