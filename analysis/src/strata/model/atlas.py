@@ -120,8 +120,8 @@ def windows(run: Run) -> Windows:
             "l2": ("global_cg", 256 * KIB, l2 / 4),
             "dram": ("global_cg", 2 * l2, last if l2 else 0),
         }
-    told = (run.context.device.facts.get(f"{cache}_bytes") for cache in ("l1d", "l2", "l3"))
-    l1, l2, l3 = (size if isinstance(size, int) else 0 for size in told)
+    facts = (run.context.device.facts.get(f"{cache}_bytes") for cache in ("l1d", "l2", "l3"))
+    l1, l2, l3 = (size if isinstance(size, int) else 0 for size in facts)
     last = l3 or l2
     return {
         "l1": ("memory", 0, l1 / 2),
@@ -134,8 +134,8 @@ def windows(run: Run) -> Windows:
 def _l2_bytes(run: Run) -> float:
     over = (row for row in run.of(CHASE) if row.quantity == "footprint_over_l2")
     found = [footprint(row) / row.value for row in over if row.value]
-    told = run.context.device.facts.get("l2_bytes")
-    return median(found) if found else told if isinstance(told, int) else 0
+    fact = run.context.device.facts.get("l2_bytes")
+    return median(found) if found else fact if isinstance(fact, int) else 0
 
 
 def geometry(run: Run, sought: str) -> Mapping[str, Row]:

@@ -35,7 +35,7 @@ WHAT = {
     "half_last": "half L2, up to",
     "reach": "TLB reach",
 }
-"""What is told of a level, and in which order: of reading, where it does not say writing."""
+"""The numbers of a level, in display order; of reading unless they name writing."""
 REGISTER = 4
 """Bytes of a register of a GPU."""
 UNTOLD = "no benchmark measures it"
