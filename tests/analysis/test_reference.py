@@ -249,7 +249,9 @@ def test_every_source_is_printed_with_its_place(one: reference.Source) -> None:
     fields = one.entry.fields
     assert one.text.startswith(tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"))
     assert all(
-        fields[name] in one.text for name in ("year", "eprint", "doi", "url") if name in fields
+        fields[name] in one.text
+        for name in ("year", "eprint", "doi", "url", "note")
+        if name in fields
     )
     assert ("eprint" in fields) == (fields.get("archiveprefix") == "arXiv")
     assert fields["title"].startswith("{")  # keeps its capitals
