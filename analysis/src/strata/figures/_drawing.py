@@ -19,6 +19,7 @@ import pandas as pd
 from strata import figures
 from strata.figures import _style
 from strata.figures._plot import FORMATS, Plot, published
+from strata.figures._series import name_series
 from strata.run import Row, Run
 from strata.run.rows import Places
 
@@ -114,6 +115,7 @@ def picture(
         wide, high = (_style.POINT * side for side in figure.get_size_inches())
         spots = [Spot(*box.extents, row) for box, row in _style.hits(figure)]
         files = plot.files(figure, runs, formats, headings=headings)
+        name_series(figure)
         return Picture(files, _style.saved(figure, "svg").decode(), wide, high, spots)
 
 
