@@ -89,7 +89,7 @@ def of_a_cpu(target: str, returns: str = "yes", cycle: str = "cycle") -> dict[st
 
 def test_axes_name_the_cycles_of_a_run(tmp_path: Path) -> None:
     for cycle, word in ("cycle", "cycle"), ("tsc_cycle", "TSC cycle"):
-        run = load2(tmp_path / cycle, [of_a_cpu("same", cycle=cycle)])
+        run = load(tmp_path / cycle, [of_a_cpu("same", cycle=cycle)], backend="host")
         with plotted(FIGURE, run) as figure:
             found = [ax.get_xlabel() for ax in figure.axes]
         assert found == [

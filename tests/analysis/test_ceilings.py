@@ -18,7 +18,6 @@ from plots import (
     points_of,
 )
 from strata.figures._plot import Plot
-from strata.figures.ceilings import Ceiling
 from strata.run import Run
 
 ARITHMETIC, BANDWIDTH = plot_named("ceilings"), plot_named("bandwidth_ceilings")
@@ -225,8 +224,13 @@ def test_a_single_ceiling_can_be_drawn(line: dict[str, Any], tmp_path: Path) -> 
 
 @pytest.mark.parametrize(("limit", "high"), [(None, 4.747), (4.72, 4.72), (4.6, 4.7)])
 def test_ranges_end_at_the_limit_and_never_below_the_median(
-    limit: float | None, high: float
+    tmp_path: Path, limit: float | None, high: float
 ) -> None:
-    row = timed("bandwidth", {"level": "dram"}, "bandwidth", 4.7e12)  # samples up to 4.747e12
-    one = Ceiling("dram", "ungrouped", row, limit and limit * TERA, None)
-    assert one.high == pytest.approx(high * TERA)
+    line = launch(4.7, limit=limit)
+    line["measurements"][0] = measurement(
+        "bandwidth", [4.653 * TERA, 4.7 * TERA, 4.747 * TERA], unit="B/s", method="event_slope"
+    )
+    run = load(tmp_path, [line])
+    with plotted(BANDWIDTH, run) as figure:
+        (whisker,) = figure.axes[0].collections
+    assert whisker.get_segments()[0][1][0] == pytest.approx(high)

@@ -114,7 +114,7 @@ def rows_of(run: Run, benchmark: str, **axes: object) -> pd.DataFrame:
 
     The value of `axes` replaces a missing one; if it is an integer, the column has integers.
     """
-    rows = tidy(run.of(benchmark))
+    rows = tidy(run.of(benchmark)).astype({"valid": bool, "value": float})
     for axis, default in axes.items():
         column = rows[axis] if axis in rows else pd.Series(None, rows.index, dtype=object)
         if isinstance(default, int):
@@ -131,6 +131,11 @@ def in_order(lines: pd.DataFrame, *by: str, **orders: Iterable[str]) -> pd.DataF
         return column.map(ranks[f"{column.name}"]) if column.name in ranks else column
 
     return lines.sort_values([*by], key=key, kind="stable", ignore_index=True)
+
+
+def worded(lines: pd.DataFrame, words: str) -> list[str]:
+    """The words for each line: `"{mix}, {seconds} s"` with the values of its columns."""
+    return [words.format_map(line) for line in lines.to_dict("records")]
 
 
 def columns(lines: pd.DataFrame, *names: str, **renamed: str) -> pd.DataFrame:

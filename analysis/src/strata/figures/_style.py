@@ -133,9 +133,11 @@ def theirs(ax: Axes, x: Any, y: Any, words: Iterable[str], marker: str = "D", **
 
 
 def marks(rows: pd.Series, places: Iterable[float], scale: float = 1.0) -> pd.DataFrame:
-    """Rows of a hidden column, as `points` draws them: their places `at` and their values."""
-    found = {"_row": [*rows], "at": [*places], "valid": [row.valid for row in rows]}
-    return pd.DataFrame(found | {"value": [row.value / scale for row in rows]})
+    """Rows of a hidden column, as `points` draws them: their places `at`, values and ranges."""
+    lines = [(row, row.valid, row.value, row.minimum, row.maximum) for row in rows]
+    found = pd.DataFrame(lines, columns=["_row", "valid", "value", "low", "high"])
+    numbers = ["value", "low", "high"]
+    return found.assign(at=[*places], **{name: found[name] / scale for name in numbers})
 
 
 def bars(
@@ -309,10 +311,10 @@ def _with_one_style(group: re.Match[str]) -> str:
 
 def foot(figure: Figure, lines: Iterable[str]) -> None:
     """Text below the panels, broken at the width of the figure, which becomes taller by it."""
-    most = int(figure.get_figwidth() / 0.058)
+    most = int(figure.get_figwidth() / 0.064)
     broken = [part for line in lines for part in wrap(line, most, subsequent_indent="    ")]
     if broken:
-        figure.set_figheight(figure.get_figheight() + 0.14 * len(broken) + 0.1)
+        figure.set_figheight(figure.get_figheight() + 0.155 * len(broken) + 0.1)
         figure.supxlabel("\n".join(broken), x=0.01, ha="left", size=NOTE)
 
 

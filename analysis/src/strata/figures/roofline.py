@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from strata.figures._figure import prose
-from strata.figures._plot import figure, table
+from strata.figures._plot import figure
 from strata.figures._style import GREY, LEVEL, POINT, hover, plain_log
 from strata.ladder import rungs as ladder
 from strata.model import ordered, units
@@ -31,33 +31,37 @@ WALLS = {1.0: "stride 0", 1 / 4: "stride 1", 1 / 32: "stride ≥ 8"}
 """Loads of a word of 4 bytes by each lane against sectors (Ding and Williams 2019)."""
 COLUMN = 5.0
 """Inches: a narrower figure has no names of lesser ceilings, and no rates."""
-# In the data file `value` is the height or slope of a ceiling, or the rate of a point; `work` and
-# `moved` are per step; `above` is the roof that a point should not exceed, and by which factor.
-COLUMNS = (
+FIELDS = (
     "run", "entry", "name", "level", "basis", "lesser", "how", "intensity", "value", "low", "high",
-    "unit", "work", "moved", "share", "valid", "above.name", "above_by", "reason", "row.case",
+    "unit", "work", "moved", "share_of_roof", "valid", "above", "above_by", "reason", "case",
 )  # fmt: skip
-NAMES = {"share": "share_of_roof", "above.name": "above", "row.case": "case"}
 
 
 def data_of(form: Form, found: Sequence[Entry]) -> pd.DataFrame:
-    """A line for each ceiling and point."""
-    columns = {NAMES.get(path, path): partial(_get, form, path) for path in COLUMNS}
-    return table(found, columns | {"_entry": lambda one: one}, label=lambda _: "")
+    """A line for each ceiling and point.
+
+    `value` is the height or slope of a ceiling, or the rate of a point; `work` and `moved` are per
+    step; `above` is the roof that a point should not exceed, and by which factor.
+    """
+
+    def line(entry: Entry) -> dict[str, object]:
+        above = getattr(entry, "above", None)
+        return {field: getattr(entry, field, None) for field in FIELDS} | {
+            "unit": form.bandwidth if getattr(entry, "sloped", False) else form.rate,
+            "share_of_roof": getattr(entry, "share", None),
+            "above": above and above.name,
+            "case": entry.row.case,
+            "_row": entry.row,
+            "_entry": entry,
+            "_label": "",
+        }
+
+    return pd.DataFrame(map(line, found))
 
 
 def data(form: Form, run: Run) -> pd.DataFrame:
     """The ceilings and points of a run."""
     return data_of(form, entries([run], form))
-
-
-def _get(form: Form, path: str, one: object) -> object:
-    """The attribute of an entry; None if it has none."""
-    if path == "unit":
-        return form.bandwidth if getattr(one, "sloped", False) else form.rate
-    for name in path.split("."):
-        one = getattr(one, name, None)
-    return one
 
 
 def limits(ceilings: Sequence[Ceiling]) -> tuple[float, float, float, float]:
