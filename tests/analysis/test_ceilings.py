@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from builders import case, load, measurement
-from charts import caption_of, data_of, timed
+from charts import caption_of, data_of
 from plots import (
     check_texts_of,
     hollow_of,

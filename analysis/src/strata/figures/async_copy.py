@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from strata.figures._plot import columns, figure, in_order, rows_of, worded
-from strata.figures._style import bytes_axis, plain_log, points
+from strata.figures._style import COLUMN, bytes_axis, plain_log, points
 from strata.model import ordered
 from strata.model.units import size
 from strata.run import Run
@@ -61,9 +61,11 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
     several = len({*data.cluster[data.method == "distributed"]}) > 1
     measures = ordered(data.measure, tuple(MEASURES))
     places = ordered(data.residency, tuple(RESIDENCIES))
-    figure.set_figheight(0.9 + 2.3 * len(measures))
-    panels = figure.subplots(len(measures), len(places), squeeze=False, sharey="row")
-    for ax, (measure, place) in zip(panels.flat, product(measures, places), strict=True):
+    shown = [*product(measures, places)]
+    across = 1 if figure.get_figwidth() < COLUMN else len(places)
+    figure.set_figheight(0.9 + 2.3 * len(shown) / across)
+    panels = figure.subplots(len(shown) // across, across, squeeze=False, sharey="row")
+    for ax, (measure, place) in zip(panels.flat, shown, strict=True):
         here = data[(data.measure == measure) & (data.residency == place)]
         for (method, cluster), part in here.groupby(["method", "cluster"], sort=False):
             label, colour, marker = LOOKS[method]
@@ -76,7 +78,7 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
         else:
             ax.set_ylim(bottom=0)
         title = RESIDENCIES[place]
-        ax.set_title(title if place != places[0] else f"{measure} {title}")
+        ax.set_title(title if across > 1 and place != places[0] else f"{measure} {title}")
         ax.set_ylabel(MEASURES[measure][1])
         ax.label_outer(remove_inner_ticks=False)
         ax.tick_params(labelbottom=True)

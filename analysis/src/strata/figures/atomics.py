@@ -100,7 +100,8 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
     shown = [*product(ordered(data.space, ("shared",)), sorted({*data.quantity}))]
     across = 1 if figure.get_figwidth() < COLUMN else data.quantity.nunique()
     figure.set_figheight(0.8 + len(shown) / across * (0.6 + 0.45 * len(names)))
-    panels = figure.subplots(len(shown) // across, across, squeeze=False)
+    sharing = "col" if across > 1 else "none"
+    panels = figure.subplots(len(shown) // across, across, squeeze=False, sharex=sharing)
     for ax, (space, quantity) in zip(panels.flat, shown, strict=True):
         here = data[(data.space == space) & (data.quantity == quantity)]
         for target, (label, (colour, marker)) in targets.items():

@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 
 from strata.figures._figure import prose
 from strata.figures._plot import columns, figure, in_order, rows_of
-from strata.figures._style import bytes_axis, listed, marks, note, points, stacked
+from strata.figures._style import COLUMN, bytes_axis, listed, marks, note, points, stacked
 from strata.model.units import SPACE, size
 from strata.run import Run, beside
 
@@ -95,6 +95,7 @@ def caption(data: pd.DataFrame) -> str:
 def draw(data: pd.DataFrame, figure: Figure) -> None:
     """Sizes above, lines and fetches below, each on an axis of its own."""
     data = data.rename(columns={"_low": "low", "_high": "high"})
+    narrow = figure.get_figwidth() < COLUMN
     parts = [part.reset_index(drop=True) for _, part in data.groupby(data.quantity != "size")]
     for ax, part in zip(stacked(figure, map(len, parts), 0.24), parts, strict=True):
         part["at"] = part.index
@@ -109,10 +110,12 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
         sizes = part[["bytes", "reported_bytes", "high"]]
         for line in part.assign(right=sizes.max(axis=1)).itertuples():
             reporter = REPORTERS.get(line.reported_by, "driver")
-            known = pd.notna(line.reported_bytes)
+            known = pd.notna(line.reported_bytes) and not narrow
             other = f"  ({reporter}: {exact(line.reported_bytes)})" if known else ""
             note(ax, exact(line.bytes) + other, line.right, line.at, (8, 0))
         bytes_axis(ax, "bytes")
+        if narrow:  # beside the names there is room for few
+            ax.xaxis.get_major_locator().set_params(numticks=3)  # type: ignore[call-arg]
         least, most = sizes.min().min(), sizes.max().max()
         ax.set_xlim(least / 1.5, 1.5 * most * (most / least) ** 0.6)  # with room for words
         listed(ax, part["_label"])

@@ -129,7 +129,9 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
     """
     host = data["_row"][0].backend == "host"
     g80 = data.g80_cycles_per_warp.dropna()
-    rate = "cycles of a core for an operation" if host else "cycles of an SM for a warp's operation"
+    rate = (
+        "cycles of a core for an operation" if host else "cycles of an SM\nfor a warp's operation"
+    )
     drawn = [("_latency", "Latency", "cycles until the result is there")]
     if len(g80) or data["_full"].notna().any():
         drawn.append(("_full", "Many chains" if host else "Many warps", rate))
@@ -146,6 +148,6 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
             words = "{:g} cycles per warp on the G80; Breitbart 2008, Table 2.2"
             theirs(ax, g80, g80.index, map(words.format, g80), label="G80, published")
         plain_log(ax, "x")
-        ax.margins(x=0.12)
+        ax.set_xlim(ax.get_xlim()[0] / (2.2 if published else 1), 1.4 * ax.get_xlim()[1])
         ax.set(xlabel=label, title=title)
         listed(ax, data["_words"])

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from strata.figures import _chase as chase
 from strata.figures._figure import prose
 from strata.figures._plot import figure
-from strata.figures._style import GREY, QUIET, bytes_axis, plain_log, points
+from strata.figures._style import COLUMN, GREY, QUIET, bytes_axis, plain_log, points
 from strata.model import atlas, ordered, plateaus
 from strata.model.l2 import L2, l2
 from strata.model.units import SPACE, count, quantity, short, size, unit_name
@@ -189,14 +189,18 @@ def draw(data: pd.DataFrame, ax: Axes) -> None:
         ax.text(at, 0.02, words, color=QUIET, **place)
     found = steps(data)
     curve = labelled(found)
+    in_column = ax.get_figure(root=True).get_figwidth() < COLUMN
     for step in found.get(curve, []):
         here = data.load_cycles[data.footprint_bytes.between(step.first, step.last)] / step.level
         narrow = step.last < BROAD * step.first
+        if narrow and in_column:
+            continue
         over = not narrow and not here[here > NEAR].min() < ROOM
+        words = step.words.partition(" (")[0] if in_column else step.words.replace(" (", "\n(")
         ax.annotate(
-            step.words.replace(" (", "\n("),
-            (step.first if narrow else sqrt(step.first * step.last), step.level),
+            words, (step.first if narrow else sqrt(step.first * step.last), step.level),
             (0, 5 if over else -5), textcoords="offset points", weight="bold",
             ha="left" if narrow else "center", va="bottom" if over else "top",
             color=LOOKS.get(curve, ("", "k"))[1],
+            bbox={"fc": "white", "lw": 0, "alpha": 0.7, "pad": 0.5},
         )  # fmt: skip
