@@ -45,11 +45,6 @@ def atomic(
     )
 
 
-def test_nothing_is_shown_without_its_rows(tmp_path: Path) -> None:
-    other = case([measurement()], benchmark="coalescing", params={"width": 4, "stride": 1})
-    assert not FIGURE.has(load2(tmp_path, [other]))
-
-
 def test_latency_stands_beside_rate_and_global_beneath_shared(tmp_path: Path) -> None:
     run = load2(tmp_path, [atomic(), atomic("global"), atomic(returns="no")])
     with plotted(FIGURE, run) as figure:

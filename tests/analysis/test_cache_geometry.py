@@ -57,10 +57,6 @@ def lines() -> list[dict[str, Any]]:
     ]
 
 
-def test_nothing_is_drawn_without_rows(tmp_path: Path) -> None:
-    assert not FIGURE.has(load(tmp_path, [case([measurement()], params={"layout": "aos"})]))
-
-
 def test_a_finding_has_its_interval_and_what_is_reported(tmp_path: Path) -> None:
     data = data_of(FIGURE, load(tmp_path, lines()))
     assert [(line["property"], line["carveout_kib"]) for line in data] == [

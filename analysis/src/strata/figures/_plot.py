@@ -18,8 +18,7 @@ import matplotlib.figure
 import pandas as pd
 
 from strata.figures import _style
-from strata.figures._heading import heading_of
-from strata.figures._letters import drawable
+from strata.figures._heading import drawable, heading_of
 from strata.model.units import SPACE
 from strata.run import Context, Row, Run, tidy
 from strata.run.files import csv_bytes

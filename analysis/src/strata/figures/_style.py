@@ -21,7 +21,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from matplotlib.transforms import Bbox
 
-from strata.figures._heading import SMALL, TITLE, Heading
+from strata.figures._heading import Heading, fitted
 from strata.model import units
 from strata.model.names import FIELDS, fields_name, ordered
 from strata.model.units import short, size
@@ -41,8 +41,8 @@ WIDTHS = {
 """Colour and marker of ordered sizes: viridis without its palest."""
 PROBLEMS = {"single": ("#0072B2", "o"), "galaxies": ("#009E73", "s"), "gravit": ("#CC79A7", "^")}
 GREY, QUIET = "#7a7a7a", "#595959"
-NOTE = 7.6
-"""Points: the smallest text of a figure, 11 pixels on a page."""
+NOTE, TITLE = 7.6, 10.0
+"""Points: the smallest text of a figure, 11 pixels on a page, and the title of a heading."""
 COLUMN = 5.0
 """Inches: a narrower figure is for a column of a paper, and has less beside its marks."""
 _METADATA: dict[str, dict[str, None]] = {
@@ -259,11 +259,12 @@ def headed(figure: Figure, heading: Heading | None) -> Iterator[Bbox | None]:
         yield None
         return
     wide, high = figure.get_size_inches()
+    room = POINT * wide - 16
     look: dict[str, Any] = {"ha": "left", "va": "bottom", "transform": figure.dpi_scale_trans}
-    lines = "\n".join(heading.fitted_sources(POINT * wide))
-    foot = figure.text(0.06, high + 0.06, lines, size=SMALL, color=QUIET, **look)
+    lines = "\n".join(fitted(source, room, NOTE) for source in heading.sources)
+    foot = figure.text(0.06, high + 0.06, lines, size=NOTE, color=QUIET, **look)
     top = foot.get_window_extent().y1 / figure.dpi + 0.05
-    title = "\n".join(heading.fitted_title(POINT * wide))
+    title = fitted(heading.title, room, TITLE, "bold")
     head = figure.text(0.06, top, title, size=TITLE, weight="bold", **look)
     yield Bbox([[0, 0], [wide, head.get_window_extent().y1 / figure.dpi + 0.06]])
     head.remove()
