@@ -27,6 +27,9 @@ LARGEST = 32 * 2**20
 DIGEST = hashlib.sha256().digest_size
 
 
+Box = tuple[float, float, float, float]
+
+
 class Key(NamedTuple):
     """What identifies a row within a run."""
 
@@ -47,7 +50,7 @@ class Entry(msgspec.Struct, frozen=True):
     files: Mapping[str, bytes]
     inline: str
     size: tuple[float, float]
-    spots: Sequence[tuple[float, float, float, float, str | Key]]
+    spots: Sequence[tuple[Box, str | Key]]
 
 
 def folder() -> Path | None:

@@ -26,10 +26,7 @@ from strata.run.rows import Places
 class Spot(NamedTuple):
     """A box in points from the lower left, and the row or the words that its tooltip shows."""
 
-    x0: float
-    y0: float
-    x1: float
-    y1: float
+    box: _cache.Box
     shown: Row | _cache.Key | str
 
 
@@ -111,10 +108,14 @@ def picture(
     """What the data look like."""
     with _style.styled():
         figure = plot.plot(data)
-        wide, high = (_style.POINT * float(side) for side in figure.get_size_inches())
-        spots = [Spot(*map(float, box.extents), row) for box, row in _style.hits(figure)]
+        wide, tall = (_style.POINT * float(side) for side in figure.get_size_inches())
+        spots = [
+            Spot((left, low, right, high), row)
+            for box, row in _style.hits(figure)
+            for left, low, right, high in [map(float, box.extents)]
+        ]
         files = plot.files(figure, runs, formats, headings=headings)
-        return Picture(files, _style.saved(figure, "svg").decode(), wide, high, spots)
+        return Picture(files, _style.saved(figure, "svg").decode(), wide, tall, spots)
 
 
 def _picture_from_cache(
@@ -128,8 +129,8 @@ def _picture_from_cache(
         return Picture(entry.files, entry.inline, *entry.size, spots)
     made = picture(plot, data, [run], formats, headings=headings)
     kept = [
-        (*box, _cache.Key(*shown.key) if isinstance(shown, Row) else shown)
-        for *box, shown in made.spots
+        (box, _cache.Key(*shown.key) if isinstance(shown, Row) else shown)
+        for box, shown in made.spots
     ]
     _cache.write(_cache.Entry(key, made.files, made.inline, (made.width, made.height), kept))
     return made
@@ -138,7 +139,7 @@ def _picture_from_cache(
 def hits(found: Iterable[Spot], height: float, places: Places) -> str:
     """The positions of tooltips, as `Drawing.hits`."""
     spots, texts, last = list[str](), list[str](), 0
-    for x0, y0, x1, y1, shown in found:
+    for (x0, y0, x1, y1), shown in found:
         row = None if isinstance(shown, str) else shown
         number = places.of(row) + 1 if row else last  # type: ignore[arg-type]
         name = f"{number - last}" if row else f"t{len(texts)}"

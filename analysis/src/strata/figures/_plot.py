@@ -139,7 +139,7 @@ def worded(lines: pd.DataFrame, words: str) -> list[str]:
 
 def columns(lines: pd.DataFrame, *names: str, **renamed: str) -> pd.DataFrame:
     """The published columns in this order (`new="old"` renames), `valid`, `case`, hidden ones."""
-    hidden = [name for name in lines if f"{name}".startswith("_")]
+    hidden = [name for name in map(str, lines) if name.startswith("_")]
     shown = {name: name for name in names} | renamed
     shown |= {name: name for name in ("valid", "case", *hidden) if name not in shown}
     return pd.DataFrame({new: lines[old] for new, old in shown.items()}).reset_index(drop=True)

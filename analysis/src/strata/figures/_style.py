@@ -44,7 +44,7 @@ GREY, QUIET = "#7a7a7a", "#595959"
 NOTE, TITLE = 7.6, 10.0
 """Points: the smallest text of a figure, 11 pixels on a page, and the title of a heading."""
 COLUMN = 5.0
-"""Inches: a narrower figure is for a column of a paper, and has less beside its marks."""
+"""Inches: a narrower figure is for a column of a paper."""
 _METADATA: dict[str, dict[str, None]] = {
     "png": {"Software": None},
     "svg": dict.fromkeys(("Date", "Creator", "Format", "Type")),
@@ -94,7 +94,7 @@ def values_axis(ax: Axes, values: Iterable[int], ratio: float = 1.0) -> None:
     ax.xaxis.set_minor_locator(NullLocator())
 
 
-def points(ax: Axes, data: pd.DataFrame, x: str, y: str, spread: str = "", **look: Any) -> None:
+def points(ax: Axes, data: pd.DataFrame, x: str, y: str, spread: Any = "", **look: Any) -> None:
     """Valid points joined by a line; invalid ones hollow and not joined; all with a tooltip.
 
     `spread` draws `low` to `high` of valid points: a "band", or whiskers along "x" or "y".
@@ -153,6 +153,16 @@ def bars(
     return drawn
 
 
+def in_column(ax: Axes | Figure) -> bool:
+    """Whether the figure is for a column of a paper, and has less beside its marks."""
+    return bool((ax.figure if isinstance(ax, Axes) else ax).bbox.width < COLUMN * POINT)
+
+
+def parts(data: pd.DataFrame, by: str | list[str]) -> list[tuple[Any, pd.DataFrame]]:
+    """The lines of each value of a column, in their order."""
+    return [*data.groupby(by, sort=False)]
+
+
 def listed(ax: Axes, names: Iterable[str]) -> None:
     """A vertical axis of names from the top down."""
     shown = [*names]
@@ -170,7 +180,7 @@ def stacked(figure: Figure, lengths: Iterable[int], line: float = 0.3) -> Sequen
 
 def lists(figure: Figure, lengths: Sequence[int], line: float = 0.3) -> Sequence[Axes]:
     """Panels of lists: in a column `stacked`, on a page side by side with shared names."""
-    if figure.get_figwidth() < COLUMN:
+    if in_column(figure):
         return stacked(figure, lengths, line)
     figure.set_figheight(1.2 + line * max(lengths))
     return [*figure.subplots(1, len(lengths), squeeze=False, sharey=True).flat]
@@ -178,7 +188,7 @@ def lists(figure: Figure, lengths: Sequence[int], line: float = 0.3) -> Sequence
 
 def grid(figure: Figure, count: int, line: float = 2.4) -> Sequence[Axes]:
     """Panels of `line` inches, two beside each other on a page, one in a column."""
-    across = min(count, 1 if figure.get_figwidth() < COLUMN else 2)
+    across = min(count, 1 if in_column(figure) else 2)
     rows = -(-count // across)
     figure.set_figheight(0.8 + line * rows)
     panels = [*figure.subplots(rows, across, squeeze=False).flat]

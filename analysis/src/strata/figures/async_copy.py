@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from strata.figures._plot import columns, figure, in_order, rows_of, worded
-from strata.figures._style import COLUMN, bytes_axis, plain_log, points
+from strata.figures._style import bytes_axis, in_column, parts, plain_log, points
 from strata.model import ordered
 from strata.model.units import size
 from strata.run import Run
@@ -62,12 +62,12 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
     measures = ordered(data.measure, tuple(MEASURES))
     places = ordered(data.residency, tuple(RESIDENCIES))
     shown = [*product(measures, places)]
-    across = 1 if figure.get_figwidth() < COLUMN else len(places)
+    across = 1 if in_column(figure) else len(places)
     figure.set_figheight(0.9 + 2.3 * len(shown) / across)
     panels = figure.subplots(len(shown) // across, across, squeeze=False, sharey="row")
     for ax, (measure, place) in zip(panels.flat, shown, strict=True):
         here = data[(data.measure == measure) & (data.residency == place)]
-        for (method, cluster), part in here.groupby(["method", "cluster"], sort=False):
+        for (method, cluster), part in parts(here, ["method", "cluster"]):
             label, colour, marker = LOOKS[method]
             label += f", {cluster} blocks" if several and method == "distributed" else ""
             look = {"color": colour, "marker": marker, "ls": LINES.get(cluster, "-")}

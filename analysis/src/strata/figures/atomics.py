@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from strata.figures._plot import columns, figure, in_order, rows_of, worded
-from strata.figures._style import COLUMN, listed, note, plain_log, points
+from strata.figures._style import in_column, listed, note, plain_log, points
 from strata.model import ordered
 from strata.model.cases import CLOCKS
 from strata.model.units import short
@@ -98,10 +98,10 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
     lanes = {target: 0.29 * (nth - 1) for nth, target in enumerate(targets)}
     data = data.assign(at=data["_name"].map(names.index) + data.target.map(lanes))
     shown = [*product(ordered(data.space, ("shared",)), sorted({*data.quantity}))]
-    across = 1 if figure.get_figwidth() < COLUMN else data.quantity.nunique()
+    across = 1 if in_column(figure) else data.quantity.nunique()
     figure.set_figheight(0.8 + len(shown) / across * (0.6 + 0.45 * len(names)))
-    sharing = "col" if across > 1 else "none"
-    panels = figure.subplots(len(shown) // across, across, squeeze=False, sharex=sharing)
+    rows = len(shown) // across
+    panels = figure.subplots(rows, across, squeeze=False, sharex="col" if across > 1 else "none")
     for ax, (space, quantity) in zip(panels.flat, shown, strict=True):
         here = data[(data.space == space) & (data.quantity == quantity)]
         for target, (label, (colour, marker)) in targets.items():

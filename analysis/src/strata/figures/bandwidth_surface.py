@@ -97,26 +97,26 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
 
 def _draw_level(ax: Axes, here: pd.DataFrame) -> None:
     """Every shape as a point, a line through the best ones, the limit, and Little's law."""
-    x, y = "bytes_in_flight_per_sm", "bandwidth_bytes_per_second"
+    in_flight, rate = "bytes_in_flight_per_sm", "bandwidth_bytes_per_second"
     limit = here.limit_bytes_per_second.median() / TERA
     most = (here.maximum / TERA).clip(upper=limit)
-    spots = here.assign(low=here.minimum / TERA, high=most, **{y: here[y] / TERA})
+    spots = here.assign(low=here.minimum / TERA, high=most, **{rate: here[rate] / TERA})
     top = 1.16 * np.nanmax([most.max(), here.limit_bytes_per_second.max() / TERA])
     for name in ordered(spots.operation, tuple(LOOKS)):
         colour, marker = LOOKS[name]
         some = spots[spots.operation == name]
-        points(ax, some, x, y, "y", color=colour, marker=marker, ls="", label=name)
+        points(ax, some, in_flight, rate, "y", color=colour, marker=marker, ls="", label=name)
         line = best(some)
-        ax.plot(line[x], line[y], color=colour)
+        ax.plot(line[in_flight], line[rate], color=colour)
     bytes_axis(ax, "bytes in flight per SM")
     low, high = ax.get_xlim()
-    law = (here.little_bytes_per_second / here[x] / TERA).max()
+    law = (here.little_bytes_per_second / here[in_flight] / TERA).max()
     if limit > 0:
         ax.axhline(limit, color="k", ls="--", lw=0.9, label="limit")
         left = not limit / law <= (low * high) ** 0.5  # the half that the law does not cross
-        place = {"ha": "left" if left else "right", "transform": ax.get_yaxis_transform()}
+        x, side = (0.02, "left") if left else (0.98, "right")
         words = f"limit {units.quantity(limit * TERA, 'B/s')}"
-        ax.text(0.02 if left else 0.98, limit, words, va="bottom", **place)
+        ax.text(x, limit, words, va="bottom", ha=side, transform=ax.get_yaxis_transform())
     if law > 0:
         along = np.geomspace(low, min(high, top / law), 200)
         ax.plot(along, along * law, "k:", lw=0.9, label="Little's law")

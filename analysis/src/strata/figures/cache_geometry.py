@@ -1,11 +1,13 @@
 """How large is each cache, how long are its lines, and do other sources agree?"""
 
+from typing import Any
+
 import pandas as pd
 from matplotlib.figure import Figure
 
 from strata.figures._figure import prose
 from strata.figures._plot import columns, figure, in_order, rows_of
-from strata.figures._style import COLUMN, bytes_axis, listed, marks, note, points, stacked
+from strata.figures._style import bytes_axis, in_column, listed, marks, note, points, stacked
 from strata.model.units import SPACE, size
 from strata.run import Run, beside
 
@@ -95,7 +97,7 @@ def caption(data: pd.DataFrame) -> str:
 def draw(data: pd.DataFrame, figure: Figure) -> None:
     """Sizes above, lines and fetches below, each on an axis of its own."""
     data = data.rename(columns={"_low": "low", "_high": "high"})
-    narrow = figure.get_figwidth() < COLUMN
+    narrow = in_column(figure)
     parts = [part.reset_index(drop=True) for _, part in data.groupby(data.quantity != "size")]
     for ax, part in zip(stacked(figure, map(len, parts), 0.24), parts, strict=True):
         part["at"] = part.index
@@ -108,6 +110,7 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
             shown = marks(rows, rows.index).assign(valid=True)
             points(ax, shown, "value", "at", ls="", marker="|", ms=11, c="k", label="reported")
         sizes = part[["bytes", "reported_bytes", "high"]]
+        line: Any
         for line in part.assign(right=sizes.max(axis=1)).itertuples():
             reporter = REPORTERS.get(line.reported_by, "driver")
             known = pd.notna(line.reported_bytes) and not narrow

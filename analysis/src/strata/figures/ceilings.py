@@ -51,10 +51,11 @@ def arithmetic(run: Run) -> pd.DataFrame:
     others = timed[timed.valid & ~timed["_row"].isin(best["_row"])]
     modelled = rates[(rates.provenance == "modelled") & (rates.value > 0)]
     limit = modelled.set_index("case").value.reindex(best.case).set_axis(best.index)
+    shown = [[*others["_row"][others.arithmetic == kind]] for kind in best.arithmetic]
     best = best.assign(
         limit=limit,
         share=best.value / limit,
-        _others=[[*others["_row"][others.arithmetic == kind]] for kind in best.arithmetic],
+        _others=pd.Series(shown, best.index, dtype=object),
         _label=[case.partition("/")[2] for case in best.case],
     )
     return columns(

@@ -1,5 +1,7 @@
 """Which clock do the SMs hold under each load, what does the driver report, at what power?"""
 
+from typing import Any
+
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -14,7 +16,12 @@ APART = 0.17
 """Of a line of the list: from the marks of one duration to those of the next."""
 LOOKS = ("#56B4E9", "o"), ("#0072B2", "s")
 """Of the shortest load, and of the longest."""
-DRIVER = {"color": "#D55E00", "marker": "|", "mew": 1.6, "label": "clock as the driver reports it"}
+DRIVER: dict[str, Any] = {
+    "color": "#D55E00",
+    "marker": "|",
+    "mew": 1.6,
+    "label": "clock as the driver reports it",
+}
 OTHERS = {
     "driver_clock_hz": "driver_clock",
     "power_watts": "power",
@@ -48,16 +55,16 @@ def caption(data: pd.DataFrame) -> str:
     """The loads, and how far the clock was from that of the driver."""
     means = any(power.method == "nvml_mean" for power in data["_power"].dropna())
     off = (data.core_clock_hz / data.driver_clock_hz - 1)[data.valid].dropna()
-    worst = data.loc[off.idxmin()] if (off < -BOUND).any() else None
+    worst = data.loc[off[off < -BOUND].nsmallest(1).index]
     return prose(
         "Every SM runs 16 warps of one instruction mix, in launches of 25 ms one after the "
         "other from rest. Clock of the SMs by the kernel's own counters (cycles over "
         "nanoseconds); clock and power that NVML reports during the load. Marks: medians.",
         means and "NVML provides no power reading here except the mean of the last second.",
         data.driver_clock_hz.isna().all() and "NVML reported no clock.",
-        worst is not None
+        len(worst)
         and f"The SMs ran up to {-100 * off.min():.1f} % below the clock that the driver reported: "
-        f"{MIXES[worst.mix]}, after {worst['_after']:g} s.",
+        f"{MIXES[worst.mix.iloc[0]]}, after {worst['_after'].iloc[0]:g} s.",
     )
 
 
@@ -74,8 +81,8 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
             rows = data[name][data["_after"] == after].dropna()
             lane = APART * (2 * nth - len(ends) + 1)
             at = data.mix.map(mixes.index)[rows.index] + lane
-            look = {"color": colour, "marker": marker, "label": f"after {after:g} s of load"}
-            look = DRIVER if name == "_driver" else look
+            ours = {"color": colour, "marker": marker, "label": f"after {after:g} s of load"}
+            look = DRIVER if name == "_driver" else ours
             points(ax, marks(rows, at, scale), "value", "at", ls="", ms=5, **look)
     if data.attrs["limit"] and data.power_watts.notna().any():
         power.axvline(data.attrs["limit"], color=GREY, ls="--", lw=0.9, label="power limit")

@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 
 from strata.figures._figure import prose
 from strata.figures._plot import columns, figure, in_order, rows_of, worded
-from strata.figures._style import WIDTHS, grid, plain_log, points
+from strata.figures._style import WIDTHS, grid, parts, plain_log, points
 from strata.model.units import number
 from strata.run import Run
 
@@ -56,9 +56,9 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
     blocks = sorted({*data.distance})
     names = {0: "its own", 1: "next"}
     data = data.assign(block=data.distance.map(blocks.index))
-    parts = [*data.groupby(["quantity", "warps"], sort=False)]
-    for ax, ((quantity, warps), here) in zip(grid(figure, len(parts)), parts, strict=True):
-        for cluster, part in here.groupby("cluster", sort=False):
+    panels = parts(data, ["quantity", "warps"])
+    for ax, ((quantity, warps), here) in zip(grid(figure, len(panels)), panels, strict=True):
+        for cluster, part in parts(here, "cluster"):
             colour, marker = WIDTHS.get(cluster, ("#666666", "X"))
             look = {"color": colour, "marker": marker, "label": f"cluster of {cluster} blocks"}
             points(ax, part, "block", "value", "y", **look)

@@ -1,6 +1,7 @@
 """How large, how far and how fast are the memory levels of this device?"""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -111,7 +112,8 @@ def _levels(ax: Axes, data: pd.DataFrame, columns: int, last: float) -> float:
         sizes = here.value[(here.number == "size") & here.value.between(LEAST, MOST, "neither")]
         size = next(iter(sizes), 0)
         colour = LEVEL.get(level, GREY)
-        look = {"fc": pale(colour, 0.2)} if size else {"fc": "white", "ec": colour, "ls": "--"}
+        look: dict[str, Any] = {"fc": "white", "ec": colour, "ls": "--"}
+        look = {"fc": pale(colour, 0.2)} if size else look
         wide = (size or last) - LEAST
         (box,) = ax.barh(top, wide, high, LEAST, align="edge", gid="shade", **look)
         hover(box, [f"{title}: {', '.join(here['_name'] + ' ' + here.shown)}"])
@@ -119,7 +121,7 @@ def _levels(ax: Axes, data: pd.DataFrame, columns: int, last: float) -> float:
         for place, number in enumerate(here.to_dict("records")):
             x = 0.01 + place % columns / columns
             y = top + HEAD + LINE * (place // columns)
-            text = {"transform": across, "va": "top"}
+            text: dict[str, Any] = {"transform": across, "va": "top"}
             ax.text(x, y, number["_name"], size=NOTE, color=QUIET, **text)
             weight = "bold" if number["number"] in FIRST else "normal"
             words = ax.text(x, y + 9, number["shown"], weight=weight, **text)

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from strata.figures._figure import prose
 from strata.figures._plot import columns, figure, in_order, rows_of
-from strata.figures._style import GREY, points, values_axis
+from strata.figures._style import GREY, parts, points, values_axis
 from strata.model.units import short
 from strata.run import Run, beside
 
@@ -58,7 +58,7 @@ def caption(data: pd.DataFrame) -> str:
 def draw(data: pd.DataFrame, ax: Axes) -> None:
     """A line for each partner, and one for the issue slot."""
     data = data.rename(columns={"minimum": "low", "maximum": "high"})
-    for partner, here in data.groupby("partner", sort=False):
+    for partner, here in parts(data, "partner"):
         label, colour, marker = LOOKS[partner]
         look = {"color": colour, "marker": marker, "label": label}
         points(ax, here, "multiply_adds", "partner_cycles", "y", **look)

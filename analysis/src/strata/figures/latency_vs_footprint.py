@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from strata.figures import _chase as chase
 from strata.figures._figure import prose
 from strata.figures._plot import figure
-from strata.figures._style import COLUMN, GREY, QUIET, bytes_axis, plain_log, points
+from strata.figures._style import GREY, QUIET, bytes_axis, in_column, parts, plain_log, points
 from strata.model import atlas, ordered, plateaus
 from strata.model.l2 import L2, l2
 from strata.model.units import SPACE, count, quantity, short, size, unit_name
@@ -45,7 +45,7 @@ def data(run: Run) -> pd.DataFrame:
     loads = loads[loads.stride.isin(loads.stride.mode()[:1])].reset_index(drop=True)
     loads = loads.assign(plateau=float("nan"), _seconds=float("nan"), _half=False)
     cache = l2(run)
-    for space, curve in walked(loads).groupby("curve"):
+    for space, curve in parts(walked(loads), "curve"):
         known = {one.row.key: (level, one) for level, one in atlas.latencies(run, space).items()}
         for span in plateaus.find([*curve.footprint.map(float)], [*curve.value]):
             on = curve[span.start : span.stop + 1]
@@ -68,8 +68,8 @@ def _mark_half_dram(loads: pd.DataFrame, cache: L2 | None) -> None:
     if not cache or not cache.beyond:
         return
     curve = walked(loads)
-    ends = (row.count("footprint") or 0 for row in (cache.beyond.first, cache.beyond.last))
-    here = curve[curve.curve.str.startswith("global_") & curve.footprint.between(*ends)]
+    first, last = (row.count("footprint") or 0 for row in (cache.beyond.first, cache.beyond.last))
+    here = curve[curve.curve.str.startswith("global_") & curve.footprint.between(first, last)]
     on = loads.plateau.isin(here.plateau.dropna()) | loads.index.isin(here.index)
     latency = cache.beyond.row.value
     loads.loc[on, ["plateau", "_seconds"]] = latency, here.load_seconds.median()
@@ -185,18 +185,17 @@ def draw(data: pd.DataFrame, ax: Axes) -> None:
             continue
         ax.axvline(at, color=GREY, ls=":", lw=0.8)
         words = f"{name if name == EVICTED else f'{name} ({size(at)})'} "
-        place = {"rotation": 90, "ha": "right", "transform": ax.get_xaxis_transform()}
-        ax.text(at, 0.02, words, color=QUIET, **place)
+        along = ax.get_xaxis_transform()
+        ax.text(at, 0.02, words, color=QUIET, rotation=90, ha="right", transform=along)
     found = steps(data)
     curve = labelled(found)
-    in_column = ax.get_figure(root=True).get_figwidth() < COLUMN
     for step in found.get(curve, []):
-        here = data.load_cycles[data.footprint_bytes.between(step.first, step.last)] / step.level
+        near = data.load_cycles[data.footprint_bytes.between(step.first, step.last)] / step.level
         narrow = step.last < BROAD * step.first
-        if narrow and in_column:
+        if narrow and in_column(ax):
             continue
-        over = not narrow and not here[here > NEAR].min() < ROOM
-        words = step.words.partition(" (")[0] if in_column else step.words.replace(" (", "\n(")
+        over = not narrow and not near[near > NEAR].min() < ROOM
+        words = step.words.partition(" (")[0] if in_column(ax) else step.words.replace(" (", "\n(")
         ax.annotate(
             words, (step.first if narrow else sqrt(step.first * step.last), step.level),
             (0, 5 if over else -5), textcoords="offset points", weight="bold",

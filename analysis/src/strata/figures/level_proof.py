@@ -4,11 +4,13 @@ A case that claims L2 should hit nothing in L1 (except what its layout touches t
 L2.
 """
 
+from typing import Any
+
 import pandas as pd
 from matplotlib.figure import Figure
 
 from strata.figures._plot import figure
-from strata.figures._style import NOTE, by_layout, hover, pale
+from strata.figures._style import NOTE, by_layout, hover, pale, parts
 from strata.model import fields_name, level_name
 from strata.model.counted import level_shares
 from strata.run import Run
@@ -54,7 +56,7 @@ def percent(values: "pd.Series[float]") -> str:
 def draw(data: pd.DataFrame, figure: Figure) -> None:
     """A table for each claimed level and set of fields: layouts by shares."""
     for ax, level, here in by_layout(figure, data, "level", line=0.29):
-        for (at, share), cases in here.groupby(["at", "share"]):
+        for (at, share), cases in parts(here, ["at", "share"]):
             x, words = list(NAMES).index(share), percent(cases.counted)
             bad = (~cases.valid).sum()
             told = f"{NAMES[share]}: {words} % in {len(cases)} cases"
@@ -63,8 +65,8 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
             shade = pale("#0072B2", 0.3 * min(max(cases.counted.median(), 0), 1))
             (cell,) = ax.barh(at, 1, 0.94, x - 0.5, color=shade, gid="shade")
             hover(cell, [told + (f", {bad} of them invalid" if bad else "")])
-            look = {"ha": "center", "va": "center", "size": NOTE, "linespacing": 1}
-            ax.text(x, at, words, **look, **(INVALID if bad else {}))
+            look: dict[str, Any] = INVALID if bad else {}
+            ax.text(x, at, words, ha="center", va="center", size=NOTE, linespacing=1, **look)
         ax.set(xlim=(-0.5, 2.5), xticks=range(3))
         ax.set_xticks(range(3), [name.replace(" ", "\n") for name in NAMES.values()])
         ax.set_ylabel(level_name(level), weight="bold")

@@ -3,9 +3,11 @@
 Beside the counts, a model: up to four SMs share a request.
 """
 
-import numpy as np
+from math import ceil
+
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from strata.figures._figure import prose
 from strata.figures._plot import columns, figure, in_order, rows_of, worded
@@ -40,7 +42,7 @@ def data(run: Run) -> pd.DataFrame:
 
 def modelled(sms: "pd.Series[int]") -> "pd.Series[float]":
     """The share if up to four SMs that load simultaneously share a request."""
-    return np.ceil(sms / SHARERS) / sms
+    return (sms / SHARERS).map(ceil) / sms
 
 
 def later(data: pd.DataFrame) -> pd.DataFrame:
@@ -92,4 +94,4 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
         points(right, part, "delay_cycles", "share", **look)
     for ax, words in ((left, "SMs that load at once"), (right, "cycles between the loads")):
         ax.set(xlabel=words, ylabel="requests that reach L2 (%)", ylim=(0, 108))
-    left.xaxis.get_major_locator().set_params(integer=True)
+    left.xaxis.set_major_locator(MaxNLocator(integer=True))

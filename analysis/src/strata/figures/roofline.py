@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from strata.figures._figure import prose
 from strata.figures._plot import figure
-from strata.figures._style import COLUMN, GREY, LEVEL, NOTE, hover, note, plain_log
+from strata.figures._style import GREY, LEVEL, NOTE, hover, in_column, note, plain_log
 from strata.ladder import rungs as ladder
 from strata.model import ordered, units
 from strata.reference import cite
@@ -200,7 +200,7 @@ def draw(form: Form, data: pd.DataFrame, figure: Figure) -> None:
 
 def _draw_ceilings(ax: Axes, found: Sequence[Ceiling], unit: float, form: Form) -> None:
     """Slopes up to the peak, with text along them, and peaks from the steepest slope on."""
-    narrow = ax.get_figure(root=True).get_figwidth() < COLUMN
+    narrow = in_column(ax)
     steepest = max(ceiling.value for ceiling in found if ceiling.roof and ceiling.sloped)
     peak = max(ceiling.value for ceiling in found if ceiling.roof and not ceiling.sloped)
     left, bottom, right = ax.get_xlim()[0], ax.get_ylim()[0] * unit, ax.get_xlim()[1]
@@ -236,7 +236,7 @@ def _draw_ceilings(ax: Axes, found: Sequence[Ceiling], unit: float, form: Form) 
 def _draw_kernels(ax: Axes, points: Sequence[Point], unit: float) -> None:
     """The points of each kernel, joined at its rate, and beside the panel its name and rate."""
     (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
-    narrow = ax.get_figure(root=True).get_figwidth() < COLUMN
+    narrow = in_column(ax)
     kernels = shown(points)
     drawn = [
         point for of_kernel in kernels.values() for point in of_kernel

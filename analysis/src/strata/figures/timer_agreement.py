@@ -54,7 +54,7 @@ def caption(data: pd.DataFrame) -> str:
 def draw(data: pd.DataFrame, ax: Axes) -> None:
     """A strip for each quantity, its ratios sorted from the bottom up."""
     most, strips = limit(data), data.groupby(["benchmark", "quantity"])
-    ax.get_figure(root=True).set_figheight(1.0 + 0.36 * len(strips))
+    ax.figure.set_figheight(1.0 + 0.36 * len(strips))  # type: ignore[union-attr]
     rank = strips.ratio.rank(method="first", ascending=False) / (strips.ratio.transform("size") + 1)
     beyond = np.sign(data.ratio - 1).where((data.ratio - 1).abs() > most, 0)
     shown = data.assign(
@@ -68,6 +68,7 @@ def draw(data: pd.DataFrame, ax: Axes) -> None:
             part = shown[(data.other_method == method) & (beyond == side)]
             look = {"color": f"C{place}", "marker": marker, "ls": "", "ms": 5 if side else 2.5}
             points(ax, part, "ratio", "at", label=method if side == 0 else "", **look)
-    listed(ax, [f"{benchmark}\n{name.replace('_', ' ')}" for benchmark, name in strips.groups])
+    names = sorted({*zip(data.benchmark, data.quantity, strict=True)})
+    listed(ax, [f"{benchmark}\n{name.replace('_', ' ')}" for benchmark, name in names])
     ax.set(xlim=(1 - 1.04 * most, 1 + 1.04 * most), xlabel="outer ÷ in-kernel (×)")
     ax.tick_params(axis="y", labelsize=NOTE)

@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 
 from strata.figures import _chase as chase
 from strata.figures._plot import figure
-from strata.figures._style import bytes_axis, plain_log, points
+from strata.figures._style import bytes_axis, parts, plain_log, points
 from strata.model.units import size, unit_name
 from strata.run import Run
 
@@ -44,7 +44,7 @@ def caption(data: pd.DataFrame) -> str:
 @figure("tlb", "Reach of the address translations", order=6, data=data, caption=caption)
 def draw(data: pd.DataFrame, ax: Axes) -> None:
     """The curves are flat as far as the TLB reaches."""
-    for place, (name, part) in enumerate(data.groupby("curve", sort=False)):
+    for place, (name, part) in enumerate(parts(data, "curve")):
         look = {"color": f"C{place}", "marker": "o", "ms": 2, "label": name}
         points(ax, part, "footprint_bytes", "load_cycles", "band", **look)
     bytes_axis(ax, "footprint of the chain")

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import product
 from math import inf
-from operator import attrgetter
 
 import numpy as np
 import pandas as pd
@@ -18,7 +17,7 @@ from matplotlib.ticker import FuncFormatter
 
 from strata.figures._figure import prose
 from strata.figures._plot import figure
-from strata.figures._style import COLUMN, WIDTHS, bytes_axis, hover, scaled
+from strata.figures._style import WIDTHS, bytes_axis, hover, in_column, parts, scaled
 from strata.figures._style import points as points_of
 from strata.model import ordered
 from strata.model.transfer_model import Line, Point, break_evens, lines, points, worst_prediction
@@ -105,7 +104,8 @@ def _name(word: str) -> str:
 def _draw_times(ax: Axes, here: pd.DataFrame, pieces: Sequence[int]) -> None:
     """Marks, crosses for held-out sizes, fitted lines (thin without a fit), and crossings."""
     fitted, crossings = lines(here["_point"]), break_evens(here["_point"])
-    for key, some in here.groupby(here["_point"].map(attrgetter("key")), sort=False):
+    here = here.assign(key=[point.key for point in here["_point"]])
+    for key, some in parts(here, "key"):
         memory, direction, count, packing = key
         alone = count == 1
         colour, marker, ms = LOOKS[memory] if alone else PIECES[pieces.index(count) % len(PIECES)]
@@ -129,8 +129,7 @@ def _draw_times(ax: Axes, here: pd.DataFrame, pieces: Sequence[int]) -> None:
             height = line.at(crossing.size)
             span = [end for end in crossing.interval if 0 < end < inf]
             ax.plot(span, [height] * len(span), color=colour, lw=2.2, alpha=0.45)
-            look = {"color": colour, "ms": 9, "label": "break-even"}
-            (star,) = ax.plot([crossing.size], [height], "*", **look)
+            (star,) = ax.plot([crossing.size], [height], "*", c=colour, ms=9, label="break-even")
             hover(star, [f"break-even {size(round(crossing.size))}"])
 
 
@@ -144,7 +143,7 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
     directions = ordered(data.direction, DIRECTIONS)
     memories = ordered(data.memory, WAYS) if many else [""]
     shown = [*product(memories if many else ("time", "bandwidth"), directions)]
-    columns = 1 if figure.get_figwidth() < COLUMN else len(directions)
+    columns = 1 if in_column(figure) else len(directions)
     figure.set_figheight(0.8 + 2.0 * (len(shown) // columns))
     panels = figure.subplots(len(shown) // columns, columns, squeeze=False).flat
     valid = [p.bandwidth.value for p in found if p.bandwidth and p.bandwidth.valid]
@@ -175,7 +174,7 @@ def _draw_rates(ax: Axes, here: pd.DataFrame, scale: float) -> None:
     here = here.assign(
         rate=here.bytes_per_second / scale, valid=[row.valid for row in here["_row"]]
     )
-    for way, some in here.groupby("memory", sort=False):
+    for way, some in parts(here, "memory"):
         colour, marker, ms = LOOKS[way]
         points_of(ax, some, "bytes", "rate", color=colour, marker=marker, ms=ms)
 
