@@ -21,7 +21,7 @@ from strata.figures import _style
 from strata.figures._heading import heading_of
 from strata.figures._letters import drawable
 from strata.model.units import SPACE
-from strata.run import Context, Row, Run
+from strata.run import Context, Row, Run, tidy
 from strata.run.files import csv_bytes
 
 Draw = Callable[[pd.DataFrame, Any], None]
@@ -107,6 +107,38 @@ def figure(
         return draw
 
     return register
+
+
+def rows_of(run: Run, benchmark: str, **axes: object) -> pd.DataFrame:
+    """The rows of a benchmark as `strata.run.tidy` gives them, with a column for each of `axes`.
+
+    The value of `axes` replaces a missing one; if it is an integer, the column has integers.
+    """
+    rows = tidy(run.of(benchmark))
+    for axis, default in axes.items():
+        column = rows[axis] if axis in rows else pd.Series(None, rows.index, dtype=object)
+        if isinstance(default, int):
+            column = pd.to_numeric(column, errors="coerce").fillna(default).astype(int)
+        rows[axis] = column.where(column.notna(), default)
+    return rows
+
+
+def in_order(lines: pd.DataFrame, *by: str, **orders: Iterable[str]) -> pd.DataFrame:
+    """Lines sorted by columns: by the order given for a column, or ascending."""
+    ranks = {name: {value: n for n, value in enumerate(order)} for name, order in orders.items()}
+
+    def key(column: "pd.Series[Any]") -> "pd.Series[Any]":
+        return column.map(ranks[f"{column.name}"]) if column.name in ranks else column
+
+    return lines.sort_values([*by], key=key, kind="stable", ignore_index=True)
+
+
+def columns(lines: pd.DataFrame, *names: str, **renamed: str) -> pd.DataFrame:
+    """The published columns in this order (`new="old"` renames), `valid`, `case`, hidden ones."""
+    hidden = [name for name in lines if f"{name}".startswith("_")]
+    shown = {name: name for name in names} | renamed
+    shown |= {name: name for name in ("valid", "case", *hidden) if name not in shown}
+    return pd.DataFrame({new: lines[old] for new, old in shown.items()}).reset_index(drop=True)
 
 
 def table(

@@ -41,6 +41,8 @@ WIDTHS = {
 """Colour and marker of ordered sizes: viridis without its palest."""
 PROBLEMS = {"single": ("#0072B2", "o"), "galaxies": ("#009E73", "s"), "gravit": ("#CC79A7", "^")}
 GREY, QUIET = "#7a7a7a", "#595959"
+NOTE = 7.6
+"""Points: the smallest text of a figure, 11 pixels on a page."""
 COLUMN = 5.0
 """Inches: a narrower figure is for a column of a paper, and has less beside its marks."""
 _METADATA: dict[str, dict[str, None]] = {
@@ -92,8 +94,11 @@ def values_axis(ax: Axes, values: Iterable[int], ratio: float = 1.0) -> None:
     ax.xaxis.set_minor_locator(NullLocator())
 
 
-def points(ax: Axes, data: pd.DataFrame, x: str, y: str, **look: Any) -> None:
-    """Valid points joined by a line; invalid ones hollow and not joined; all with a tooltip."""
+def points(ax: Axes, data: pd.DataFrame, x: str, y: str, spread: str = "", **look: Any) -> None:
+    """Valid points joined by a line; invalid ones hollow and not joined; all with a tooltip.
+
+    `spread` draws `low` to `high` of valid points: a "band", or whiskers along "x" or "y".
+    """
     good, bad = data[data.valid.astype(bool)], data[~data.valid.astype(bool)]
     (line,) = ax.plot(good[x], good[y], **look)
     hollow: dict[str, Any] = {
@@ -105,6 +110,26 @@ def points(ax: Axes, data: pd.DataFrame, x: str, y: str, **look: Any) -> None:
     (marks,) = ax.plot(bad[x], bad[y], marker=line.get_marker(), **hollow)
     hover(line, good)
     hover(marks, bad)
+    if spread == "band":
+        ax.fill_between(good[x], good.low, good.high, color=line.get_color(), alpha=0.2, lw=0)
+    elif spread:
+        (whiskers, along) = (ax.hlines, y) if spread == "x" else (ax.vlines, x)
+        whiskers(good[along], good.low, good.high, color=line.get_color(), lw=0.9)
+
+
+def note(
+    ax: Axes, words: str, x: float, y: float, by: tuple[float, float] = (6, 0), **look: Any
+) -> None:
+    """Small text beside a point, `by` points away from it."""
+    aligned = {"va": "center" if by[0] else "bottom", "ha": "left" if by[0] > 0 else "right"}
+    aligned |= {} if by[0] else {"ha": "center"}
+    ax.annotate(words, (x, y), by, textcoords="offset points", **{"size": NOTE, **aligned, **look})
+
+
+def theirs(ax: Axes, x: Any, y: Any, words: Iterable[str], marker: str = "D", **look: Any) -> None:
+    """Published values: open marks with tooltips."""
+    (line,) = ax.plot(x, y, marker, **{"c": "#D55E00", "mfc": "white", "ms": 4.2, **look})
+    hover(line, words)
 
 
 def marks(rows: pd.Series, places: Iterable[float], scale: float = 1.0) -> pd.DataFrame:
@@ -147,6 +172,17 @@ def lists(figure: Figure, lengths: Sequence[int], line: float = 0.3) -> Sequence
         return stacked(figure, lengths, line)
     figure.set_figheight(1.2 + line * max(lengths))
     return [*figure.subplots(1, len(lengths), squeeze=False, sharey=True).flat]
+
+
+def grid(figure: Figure, count: int, line: float = 2.4) -> Sequence[Axes]:
+    """Panels of `line` inches, two beside each other on a page, one in a column."""
+    across = min(count, 1 if figure.get_figwidth() < COLUMN else 2)
+    rows = -(-count // across)
+    figure.set_figheight(0.8 + line * rows)
+    panels = [*figure.subplots(rows, across, squeeze=False).flat]
+    for ax in panels[count:]:
+        ax.remove()
+    return panels[:count]
 
 
 def hollow(bar: Patch, *, valid: bool) -> None:
@@ -277,7 +313,7 @@ def foot(figure: Figure, lines: Iterable[str]) -> None:
     broken = [part for line in lines for part in wrap(line, most, subsequent_indent="    ")]
     if broken:
         figure.set_figheight(figure.get_figheight() + 0.14 * len(broken) + 0.1)
-        figure.supxlabel("\n".join(broken), x=0.01, ha="left", size=7)
+        figure.supxlabel("\n".join(broken), x=0.01, ha="left", size=NOTE)
 
 
 def scaled(most: float, unit: str, least: float = 1.0) -> tuple[float, str]:
@@ -320,6 +356,6 @@ def layout_bars(ax: Axes, data: pd.DataFrame, value: str, low: str, high: str) -
     ends = data[[value, high]].max(axis=1)
     ax.hlines(data["at"], data[low].fillna(data[value]), data[high].fillna(ends), color="k", lw=0.9)
     for end, at, one in zip(ends, data["at"], data[value], strict=True):
-        ax.annotate(short(one), (end, at), (6, 0), textcoords="offset points", va="center", size=7)
+        note(ax, short(one), end, at)
     ax.grid(axis="x")
     ax.set_xlim(0, max(ax.get_xlim()[1], 1.2 * ends.max()))
