@@ -133,9 +133,11 @@ def theirs(ax: Axes, x: Any, y: Any, words: Iterable[str], marker: str = "D", **
 
 
 def marks(rows: pd.Series, places: Iterable[float], scale: float = 1.0) -> pd.DataFrame:
-    """Rows of a hidden column, as `points` draws them: their places `at` and their values."""
+    """Rows of a hidden column, as `points` draws them: places `at`, values and sample ranges."""
     found = {"_row": [*rows], "at": [*places], "valid": [row.valid for row in rows]}
-    return pd.DataFrame(found | {"value": [row.value / scale for row in rows]})
+    for name, end in {"value": "value", "low": "minimum", "high": "maximum"}.items():
+        found[name] = [getattr(row, end) / scale for row in rows]
+    return pd.DataFrame(found)
 
 
 def bars(
@@ -359,3 +361,11 @@ def layout_bars(ax: Axes, data: pd.DataFrame, value: str, low: str, high: str) -
         note(ax, short(one), end, at)
     ax.grid(axis="x")
     ax.set_xlim(0, max(ax.get_xlim()[1], 1.2 * ends.max()))
+
+
+def beside_marks(
+    ax: Axes, words: Iterable[str], x: Iterable[float], y: Iterable[float], **look: Any
+) -> None:
+    """A text to the right of each point."""
+    for text, end, at in zip(words, x, y, strict=True):
+        note(ax, text, end, at, **look)
