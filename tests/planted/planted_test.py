@@ -60,7 +60,7 @@ DEFECTS = (
         "stale result",
         "bank_conflicts",
         "operation: [load]; pattern: [stride]; width: [4]; stride: [1, 32]",
-        ("limit", "model", "timer", "noise"),
+        ("limit", "model", "timer"),
     ),
     Defect(
         "idle SM",
@@ -105,7 +105,7 @@ def run_cases(program: str, folder: Path) -> dict[str, dict[str, list[Record]]]:
 
 
 def failed(records: list[Record]) -> dict[str, str]:
-    """The failed checks of a case, with their details; a noisy row counts as check `noise`."""
+    """The failed checks of a case, with their details, and why it was not measured."""
     gates = {
         gate["gate"]: gate["detail"]
         for record in records
