@@ -34,8 +34,9 @@ OLDEST_CLANG = 16
 FOLDERS = ("harness", "micro", "nbody", "tests/cupti", "tests/emulated", "tests/gpu")
 INCLUDE = re.compile(r'^ *# *include *[<"]([^>"]+)[>"]', re.MULTILINE)
 CUDA = re.compile(r"(cuda|cupti|nvtx3?|cub|cooperative_groups)[\w/]*(\.h|\.hpp|\.cuh)?$")
+GENERATED = TOOLKITS / "generated"
 #: Written by a build, like the sources that include them.
-GENERATED = re.compile(r"\.mended\.hpp$")
+BUILT = re.compile(r"\.mended\.hpp$")
 STAND_IN = re.compile(r"no_(cupti|kernel_counts|mended)\.cpp")
 #: What CMake passes to single sources; any text will do.
 TEXTS = ("ABSENCE_PAGE", "ACCESS_DATA", "PTX_DATA", "CAPTURE_LIBRARY", "CUPTI_FOLDER")
@@ -128,14 +129,23 @@ def sources(*, counters: bool) -> Iterator[Path]:
             else:
                 needs_counters = "tests" in folder or any(n.startswith("cupti") for n in names)
                 wanted = any(CUDA.match(n) for n in names) and (counters or not needs_counters)
-            if wanted and not any(GENERATED.search(name) for name in names):
+            if wanted and not any(BUILT.search(name) for name in names):
                 yield source
+
+
+def generate() -> None:
+    """What CMake writes from templates: any text will do in the place of what it fills in."""
+    for template in ROOT.glob("micro/*/*.inc.in"):
+        header = GENERATED / template.relative_to(ROOT).with_suffix("")
+        header.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(template, header)
 
 
 def command(include: Path, source: Path, why: str) -> list[str]:
     """A check of its syntax; `why` there are no counters."""
     defines = [f'-DSTRATA_{name}=""' for name in TEXTS] + [f'-DSTRATA_WHY_NO_COUNTERS="{why}"']
-    compiler = [os.environ.get("CXX", "g++"), "-std=c++20", "-fsyntax-only", f"-I{ROOT}"]
+    compiler = [os.environ.get("CXX", "g++"), "-std=c++20", "-fsyntax-only"]
+    compiler += [f"-I{ROOT}", f"-I{GENERATED}"]
     return [*compiler, f"-isystem{include}", *defines, str(source)]
 
 
@@ -220,6 +230,7 @@ def check_compiler(name: str) -> bool:
 def main(wanted: list[str]) -> int:
     """The exit status."""
     versions = locked()
+    generate()
     for name in wanted:
         if name != "clang" and name not in versions and shutil.which(name) is None:
             expected = f"{', '.join(versions)}, clang or the name of a C++ compiler"

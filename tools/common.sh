@@ -55,7 +55,7 @@ END
   return 1
 }
 
-# The browser that tests/analysis/chromium.py drives: the same names in the same order. A name that does not run is
+# The browser that tests/analysis/browsers.py drives: the same names in the same order. A name that does not run is
 # none: Ubuntu's only prints how to get it.
 a_browser() {
   local candidate

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Redraws the figures of README and the manual as `strata report` draws them.
+"""Redraws the figures of README and the manual as `strata figure` draws them.
 
 A figure `results/report/DEVICE/NAME.png` is of the run that docs/runs.csv assigns to NAME,
 otherwise of the first run of that device there. Needs the analysis: PYTHONPATH=analysis/src. Exit
@@ -10,10 +10,8 @@ from __future__ import annotations
 
 import csv
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -35,26 +33,17 @@ def run_of(root: Path, device: str, name: str) -> str | None:
 
 
 def main() -> int:
-    wanted: dict[str, list[tuple[str, str]]] = {}
+    missing = 0
     for device, name in shown(ROOT):
         if not (folder := run_of(ROOT, device, name)):
             print(f"docs/runs.csv has no run of {device}, for its {name}", file=sys.stderr)
             return 2
-        wanted.setdefault(folder, []).append((device, name))
-    missing = 0
-    for folder, figures in wanted.items():
-        with tempfile.TemporaryDirectory() as out:
-            report = [sys.executable, "-P", "-m", "strata", "report", f"results/{folder}"]
-            subprocess.run([*report, "--out", out], check=True, cwd=ROOT)
-            for device, name in figures:
-                drawn, to = Path(out) / f"figures/{name}.png", ROOT / f"results/report/{device}"
-                if drawn.exists():
-                    to.mkdir(exist_ok=True)
-                    shutil.copyfile(drawn, to / drawn.name)
-                else:
-                    print(f"{folder} has no figure {name}", file=sys.stderr)
-                    missing = 1
-    return missing
+        to = ROOT / f"results/report/{device}/{name}.png"
+        to.parent.mkdir(exist_ok=True)
+        draw = [sys.executable, "-P", "-m", "strata", "figure", name, f"results/{folder}"]
+        done = subprocess.run([*draw, "--format", "png", "--out", f"{to}"], check=False, cwd=ROOT)
+        missing |= done.returncode != 0
+    return int(missing)
 
 
 if __name__ == "__main__":

@@ -94,12 +94,13 @@ missing_browser() { a_browser >/dev/null || echo "chromium Chromium, which the t
 readonly run_lock=analysis/requirements.lock test_lock=analysis/requirements-dev.lock
 readonly installed_locks=.venv/installed-locks  # Digests of the lock files that .venv satisfies.
 readonly development_tools=(ruff mypy jsonschema reframe)
-modules=(numpy pandas pyarrow matplotlib msgspec scipy jinja2 typer rich)
+modules=(numpy pandas pyarrow pybtex matplotlib msgspec scipy tabulate jinja2 typer rich)
 lock=$run_lock
 if [[ $level == test || $level == all ]]; then
   modules+=(pytest hypothesis)
   lock=$test_lock
 fi
+if [[ $level == all ]]; then modules+=(playwright); fi  # Drives Chromium.
 
 # lacks PYTHON MODULE...: prints what PYTHON lacks; nothing when it has it all. Looks modules up rather than
 # importing them, which would take seconds.

@@ -53,6 +53,8 @@ step_analysis() { python_tests -m "not browser and not fuzz and not slow"; }
 step_analysis_all() {
   a_browser >/dev/null || left_out "the tests of the report's page in a browser (no Chromium here);" \
     "to run them: apt-get install -y chromium, or STRATA_CHROMIUM=<a Chromium or Chrome>"
+  "$STRATA_PYTHON" -c "import playwright" 2>/dev/null ||
+    left_out "the tests of the report's page in a browser ($STRATA_PYTHON has no playwright); to run them: make setup-all"
   STRATA_TESTS=all python_tests
 }
 

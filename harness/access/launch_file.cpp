@@ -420,8 +420,8 @@ class Reader {
     read_buffer(node, param.offset, name);
   }
 
-  /// How the kernel uses a parameter. A load without a type, such as ld.param.b32, leaves
-  /// that open: the instructions that read its register decide.
+  /// How the kernel uses a parameter. For a load without a type, such as ld.param.b32, the
+  /// instructions that read its register decide.
   struct Uses {
     bool as_integer = false;
     bool as_real = false;

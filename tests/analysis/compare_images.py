@@ -5,6 +5,7 @@
 draws them anew into tests/data/compare; look at them before they are committed.
 """
 
+import dataclasses
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -13,10 +14,10 @@ from msgspec.structs import replace
 
 from builders import DATA
 from figure_images import DPI, draw_anew
+from plots import drawn
 from strata.compare import compare, devices
-from strata.figures import _compare_changes, _compare_devices, _images, hierarchy_map
-from strata.figures._chart import Chart
-from strata.figures._draw import draw
+from strata.figures import _compare_changes, _compare_devices, _style, hierarchy_map
+from strata.figures._plot import FIGURES, Plot
 from strata.model.truth import load_run
 from strata.run import Row, Run
 
@@ -53,41 +54,24 @@ def moved_pair() -> tuple[Run, Run]:
     return before, replace(before, context=context, rows=rows)
 
 
-def changes() -> Chart:
-    """The pair, compared."""
-    return _compare_changes.chart([compare(*moved_pair())])
-
-
 def beside() -> devices.Devices:
     """An H200, a CPU, and what others published of two more."""
     runs = [recorded("nvidia-h200", "0683d2f"), recorded("intel-xeon-processor", "0cf4ff2")]
     return devices.side_by_side(runs, ["A100", "V100"])
 
 
-def two_maps() -> Chart:
+def two_maps() -> Plot:
     """The memory of an H200 and of an H100 on one map."""
     (other,) = DATA.glob("map-nvidia-h100-*")
     runs = [recorded("nvidia-h200", "0683d2f"), load_run(other)]
-    return hierarchy_map.chart(hierarchy_map.beside(runs))
+    return dataclasses.replace(FIGURES["hierarchy_map"], data=lambda _: hierarchy_map.beside(runs))
 
 
-def side_by_side() -> Chart:
-    """Every number that they have."""
-    return _compare_devices.chart(beside())
-
-
-def curves() -> Chart:
-    """The dependent loads of those that were run."""
-    chart = _compare_devices.latency(beside())
-    assert chart
-    return chart
-
-
-CHARTS: Mapping[str, Callable[[], Chart]] = {
-    "changes": changes,
-    "devices": side_by_side,
+PLOTS: Mapping[str, Callable[[], Plot]] = {
+    "changes": lambda: _compare_changes.plot_of([compare(*moved_pair())]),
+    "latency_curves": lambda: _compare_devices.plots_of(beside())[0],
+    "devices": lambda: _compare_devices.plots_of(beside())[1],
     "map": two_maps,
-    "latency_curves": curves,
 }
 
 
@@ -98,11 +82,12 @@ def path_of(name: str) -> Path:
 
 def png(name: str) -> bytes:
     """The image, drawn."""
-    return _images.png(draw(CHARTS[name]()), DPI)
+    with drawn(PLOTS[name]()) as figure:
+        return _style.saved(figure, "png", dpi=DPI)
 
 
 def main() -> int:
-    draw_anew(IMAGES, CHARTS, png)
+    draw_anew(IMAGES, PLOTS, png)
     return 0
 
 

@@ -5,12 +5,18 @@ each time; with STRATA_TESTS=all, with 100 random ones.
 """
 
 import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+import browsers
 import ladder_run
 from strata.run import Run
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 settings.register_profile("all", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile(
@@ -29,3 +35,12 @@ def gpu(tmp_path_factory: pytest.TempPathFactory) -> Run:
 def host(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """Of a CPU."""
     return ladder_run.host_run(tmp_path_factory.mktemp("host"))
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator["Browser"]:
+    """The browser of all tests of a process: Playwright runs once in each."""
+    if reason := browsers.missing():
+        pytest.skip(reason)
+    with browsers.running() as running:
+        yield running

@@ -8,12 +8,11 @@ diff, before they are committed.
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -21,10 +20,10 @@ import numpy.typing as npt
 from matplotlib.image import imread
 
 from builders import DATA
+from plots import plotted
 from strata import figures
-from strata.figures import _images
-from strata.figures._draw import draw
-from strata.figures._figure import Figure
+from strata.figures import _style
+from strata.figures._plot import Plot
 from strata.model.truth import load_run
 from strata.run import Run
 
@@ -61,13 +60,7 @@ class Drawing:
         return IMAGES / f"{self.figure}-{self.run}.png"
 
 
-@cache
-def items_of(drawing: Drawing) -> Sequence[Any]:
-    """What the figure shows of the run; nothing where the run has no row of it."""
-    return figure_of(drawing).items(run_of(drawing.run))
-
-
-def figure_of(drawing: Drawing) -> Figure[Any]:
+def figure_of(drawing: Drawing) -> Plot:
     """The figure that is drawn."""
     (figure,) = (one for one in figures.discover() if one.name == drawing.figure)
     return figure
@@ -82,7 +75,7 @@ def run_of(run: str) -> Run:
 def drawings() -> list[Drawing]:
     """Every figure of every tiny run that has rows of it."""
     every = [Drawing(figure.name, run) for figure in figures.discover() for run in RUNS]
-    return [drawing for drawing in every if items_of(drawing)]
+    return [one for one in every if figure_of(one).has(run_of(one.run))]
 
 
 def stored() -> list[Drawing]:
@@ -93,7 +86,8 @@ def stored() -> list[Drawing]:
 
 def png(drawing: Drawing) -> bytes:
     """The image, drawn."""
-    return _images.png(draw(figure_of(drawing).chart(items_of(drawing))), DPI)
+    with plotted(figure_of(drawing), run_of(drawing.run)) as drawn:
+        return _style.saved(drawn, "png", dpi=DPI)
 
 
 def pixels(image: bytes) -> Pixels:

@@ -9,10 +9,10 @@ images are drawn without.
 import sys
 
 from builders import DATA
-from figure_images import DPI, Drawing, draw_anew, figure_of, items_of, run_of
-from strata.figures import _images
-from strata.figures._draw import draw
-from strata.figures._heading import Heading, headed, heading_of
+from figure_images import DPI, Drawing, draw_anew, figure_of, run_of
+from plots import plotted
+from strata.figures import _style
+from strata.figures._heading import Heading, heading_of
 
 IMAGES = DATA / "headings"
 H200 = "nvidia-h200-0683d2f"
@@ -32,8 +32,11 @@ def heading(drawing: Drawing, runs: int) -> Heading:
 def png(name: str) -> bytes:
     """The image, drawn."""
     drawing, runs = PICTURES[name]
-    chart = figure_of(drawing).chart(items_of(drawing))
-    return _images.png(headed(draw(chart), heading(drawing, runs)), DPI)
+    with (
+        plotted(figure_of(drawing), run_of(drawing.run)) as drawn,
+        _style.headed(drawn, heading(drawing, runs)) as area,
+    ):
+        return _style.saved(drawn, "png", area, DPI)
 
 
 def main() -> int:

@@ -4,8 +4,10 @@ from pathlib import Path
 from typing import Any
 
 from builders import case, load, measurement
-from charts import caption_of, chart_of, check_drawing, data_of, labels, marks, panels
-from strata.figures.async_copy import FIGURE
+from charts import caption_of, data_of
+from plots import check_texts_of, hollow_of, labels_of, plot_named, plotted
+
+FIGURE = plot_named("async_copy")
 
 
 def copy(measure: str, size: int, value: float, *, failed: bool = False, **params: Any) -> Any:
@@ -34,9 +36,11 @@ def test_clusters_have_lines_and_labels_of_their_own(tmp_path: Path) -> None:
         copy("latency", 4096, 200, method="distributed", residency="shared", cluster=size)
         for size in (2, 8)
     ]
-    chart = chart_of(FIGURE, load(tmp_path, lines))
-    check_drawing(chart)
-    assert labels(chart) == ["ld.shared::cluster, 2 blocks", "ld.shared::cluster, 8 blocks"]
+    with plotted(FIGURE, load(tmp_path, lines)) as figure:
+        check_texts_of(figure)
+        assert labels_of(figure) == [
+            "ld.shared::cluster, 2 blocks", "ld.shared::cluster, 8 blocks",
+        ]  # fmt: skip
 
 
 def test_an_invalid_copy_is_hollow_and_named(tmp_path: Path) -> None:
@@ -46,8 +50,9 @@ def test_an_invalid_copy_is_hollow_and_named(tmp_path: Path) -> None:
         copy("latency", 4096, 200, method="distributed", residency="shared", cluster=2),
     ]
     run = load(tmp_path, lines)
-    chart = chart_of(FIGURE, run)
-    assert [panel.title for panel in panels(chart)] == ["from L2", "from another block"]
-    assert [mark.place for mark in marks(panels(chart)[0], valid=False)] == [4096]
-    assert labels(chart) == ["cp.async.bulk", "ld.shared::cluster", "invalid (hollow)"]
+    with plotted(FIGURE, run) as figure:
+        titles = [ax.get_title("left") for ax in figure.axes]
+        assert titles == ["latency from L2", "from another block"]
+        assert hollow_of(figure.axes[0]) == [(4096, 700)]
+        assert labels_of(figure) == ["cp.async.bulk", "ld.shared::cluster"]
     assert "Invalid, drawn hollow (1): latency from L2, bulk, 4" in caption_of(FIGURE, run)

@@ -3,9 +3,23 @@
 from pathlib import Path
 from typing import Any
 
+from matplotlib.axes import Axes
+
 from builders import case, load, load2, measurement
-from charts import caption_of, chart_of, labels, panels, values
-from strata.figures.atomics import FIGURE
+from charts import caption_of
+from plots import check_texts_of, hollow_of, labels_of, plot_named, plotted, points_of
+
+FIGURE = plot_named("atomics")
+
+
+def values(ax: Axes) -> list[float]:
+    """The marks of a panel, valid or not."""
+    return [x for line in ax.lines for x, _ in points_of(line)]
+
+
+def names(ax: Axes) -> list[str]:
+    """The names of the lines of a panel."""
+    return [label.get_text() for label in ax.get_yticklabels()]
 
 
 def atomic(
@@ -33,25 +47,27 @@ def atomic(
 
 def test_nothing_is_shown_without_its_rows(tmp_path: Path) -> None:
     other = case([measurement()], benchmark="coalescing", params={"width": 4, "stride": 1})
-    assert not FIGURE.items(load2(tmp_path, [other]))
+    assert not FIGURE.has(load2(tmp_path, [other]))
 
 
 def test_latency_stands_beside_rate_and_global_beneath_shared(tmp_path: Path) -> None:
     run = load2(tmp_path, [atomic(), atomic("global"), atomic(returns="no")])
-    found = panels(chart_of(FIGURE, run))
-    assert [panel.title for panel in found] == ["shared memory", "", "global memory", ""]
-    latency, rate, *_ = found
-    assert values(latency) == [100]
-    assert values(rate) == [1, 1]
-    assert latency.places.names == ["add int32", "add int32, red"]
+    with plotted(FIGURE, run) as figure:
+        titles = [ax.get_title("left") for ax in figure.axes]
+        assert titles == ["shared memory"] * 2 + ["global memory"] * 2
+        latency, rate, *_ = figure.axes
+        assert values(latency) == [100]
+        assert values(rate) == [1, 1]
+        assert names(latency) == ["add int32", "add int32, red"]
 
 
 def test_invalid_rows_are_hollow_and_named(tmp_path: Path) -> None:
     run = load2(tmp_path, [atomic(noise="failed"), atomic(target="warp")])
-    latency, rate = panels(chart_of(FIGURE, run))
-    assert values(latency, valid=False) == [100]
-    assert values(latency) == [100]
-    assert values(rate, valid=False) == [1]
+    with plotted(FIGURE, run) as figure:
+        latency, rate = figure.axes
+        assert [x for x, _ in hollow_of(latency)] == [100]
+        assert values(latency) == [100, 100]
+        assert [x for x, _ in hollow_of(rate)] == [1]
     assert "Invalid, drawn hollow (2): shared, add int32, same" in caption_of(FIGURE, run)
 
 
@@ -73,9 +89,10 @@ def of_a_cpu(target: str, returns: str = "yes", cycle: str = "cycle") -> dict[st
 
 def test_axes_name_the_cycles_of_a_run(tmp_path: Path) -> None:
     for cycle, word in ("cycle", "cycle"), ("tsc_cycle", "TSC cycle"):
-        found = panels(chart_of(FIGURE, load2(tmp_path / cycle, [of_a_cpu("same", cycle=cycle)])))
-        labels = [panel.values.label for panel in found]
-        assert labels == [
+        run = load2(tmp_path / cycle, [of_a_cpu("same", cycle=cycle)])
+        with plotted(FIGURE, run) as figure:
+            found = [ax.get_xlabel() for ax in figure.axes]
+        assert found == [
             f"latency of a lone core's operation ({word}s)", f"operations per core and {word}",
         ]  # fmt: skip
 
@@ -83,16 +100,17 @@ def test_axes_name_the_cycles_of_a_run(tmp_path: Path) -> None:
 def test_a_cpu_has_cores_and_no_lanes(tmp_path: Path) -> None:
     lines = [of_a_cpu("same"), of_a_cpu("line"), of_a_cpu("disjoint"), of_a_cpu("same", "no")]
     run = load(tmp_path, lines, backend="host")
-    chart = chart_of(FIGURE, run)
-    latency, rate = panels(chart)
-    assert values(latency) == [13] * 3
-    assert values(rate) == [0.01] * 4
-    assert latency.title == "memory"
-    assert "SM" not in rate.values.label
-    assert latency.places.names == ["add int32", "add int32, no return"]
-    assert labels(chart) == [
-        "a line for each core", "a word for each core, on shared lines", "one word for all",
-    ]  # fmt: skip
+    with plotted(FIGURE, run) as figure:
+        check_texts_of(figure)
+        latency, rate = figure.axes
+        assert values(latency) == [13] * 3
+        assert values(rate) == [0.01] * 4
+        assert latency.get_title("left") == "memory"
+        assert "SM" not in rate.get_xlabel()
+        assert names(latency) == ["add int32", "add int32, no return"]
+        assert labels_of(figure) == [
+            "a line for each core", "a word for each core, on shared lines", "one word for all",
+        ]  # fmt: skip
     words = caption_of(FIGURE, run)
     assert "lanes" not in words
     assert "warp" not in words

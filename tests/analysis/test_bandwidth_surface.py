@@ -6,10 +6,19 @@ from typing import Any
 import pytest
 
 from builders import case, load, measurement
-from charts import caption_of, chart_of, check_drawing, data_of, labels, panels, points
-from strata.figures._chart import Rule
-from strata.figures.bandwidth_surface import FIGURE
+from charts import caption_of, data_of
+from plots import (
+    check_texts_of,
+    hollow_of,
+    labels_of,
+    lines_of,
+    plot_named,
+    plotted,
+    points_of,
+    rules_of,
+)
 
+FIGURE = plot_named("bandwidth_surface")
 TERA = 1e12
 
 
@@ -38,9 +47,9 @@ def shape(
 
 
 def test_without_its_rows_there_is_no_figure(tmp_path: Path) -> None:
-    assert not FIGURE.items(load(tmp_path / "a", [shape(TERA, 0)]))
+    assert not FIGURE.has(load(tmp_path / "a", [shape(TERA, 0)]))
     host = [shape(TERA, 1024, backend="host")]
-    assert not FIGURE.items(load(tmp_path / "b", host, backend="host"))
+    assert not FIGURE.has(load(tmp_path / "b", host, backend="host"))
 
 
 def test_what_failed_a_gate_is_hollow_and_is_named(tmp_path: Path) -> None:
@@ -55,11 +64,11 @@ def test_what_failed_a_gate_is_hollow_and_is_named(tmp_path: Path) -> None:
     lines.append(shape(3.9 * TERA, 65536, share=0.81, operation="copy"))
     lines.append(shape(3.3 * TERA, 65536, share=0.69, operation="triad", failed=True))
     run = load(tmp_path, lines)
-    chart = chart_of(FIGURE, run)
-    check_drawing(chart)
-    assert [panel.title for panel in panels(chart)] == ["L1", "L2", "DRAM"]
-    assert points(panels(chart)[2], valid=False) == [(65536, 3.3)]
-    assert labels(chart) == ["read", "limit", "copy", "triad", "invalid (hollow)"]
+    with plotted(FIGURE, run) as figure:
+        check_texts_of(figure)
+        assert [ax.get_title("left") for ax in figure.axes] == ["L1", "L2", "DRAM"]
+        assert hollow_of(figure.axes[2]) == [(65536, 3.3)]
+        assert sorted(labels_of(figure)) == ["copy", "limit", "read", "triad"]
     assert "Invalid, drawn hollow (1): micro/bandwidth/cuda/in_flight=4" in caption_of(FIGURE, run)
 
 
@@ -70,16 +79,17 @@ def test_the_line_joins_the_best_valid_shapes_only(tmp_path: Path) -> None:
         shape(9 * TERA, 1024, flights=8, failed=True),
         shape(4 * TERA, 2048, flights=4),
     ]
-    (panel,) = panels(chart_of(FIGURE, load(tmp_path, lines)))
-    assert points(panel, "read") == [(1024, 3), (2048, 4)]
+    with plotted(FIGURE, load(tmp_path, lines)) as figure:
+        (line,) = (one for one in lines_of(figure) if one.get_linestyle() == "-")
+        assert points_of(line) == [(1024, 3), (2048, 4)]
 
 
 def test_the_limit_follows_from_the_share(tmp_path: Path) -> None:
     run = load(tmp_path, [shape(4.5 * TERA, 1024, share=0.9), shape(9 * TERA, 1024, level="l2")])
-    l2, dram = panels(chart_of(FIGURE, run))
-    (rule,) = (layer for layer in dram.layers if isinstance(layer, Rule))
-    assert rule.at == pytest.approx(5)
-    assert not [layer for layer in l2.layers if isinstance(layer, Rule)]
+    with plotted(FIGURE, run) as figure:
+        l2, dram = ([y for one in rules_of(ax) for _, y in points_of(one)] for ax in figure.axes)
+        assert dram == pytest.approx([5, 5])
+        assert l2 == []
     assert [bool(line["limit_bytes_per_second"]) for line in data_of(FIGURE, run)] == [False, True]
     words = caption_of(FIGURE, run).replace("\u00a0", " ")
     assert "L2 9.00 TB/s; DRAM 4.50 TB/s, 90.0 % of its limit." in words

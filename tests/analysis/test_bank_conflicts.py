@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from builders import case, count, counts, load2, measurement, predicted
-from charts import caption_of, chart_of, data_of, lines, panels, points
-from strata.figures.warp_access import FIGURES
+from charts import caption_of, data_of
+from plots import check_texts_of, hollow_of, plot_named, plotted, solid_of
 from strata.run import Run
 
-*_, FIGURE = FIGURES
+FIGURE = plot_named("bank_conflicts")
 
 
 def access(
@@ -50,12 +50,12 @@ def run_of(folder: Path, *lines: list[dict[str, Any]]) -> Run:
 
 def test_nothing_is_shown_without_its_rows(tmp_path: Path) -> None:
     other = case([measurement()], benchmark="coalescing", params={"width": 4, "stride": 1})
-    assert not FIGURE.items(load2(tmp_path, [other]))
+    assert not FIGURE.has(load2(tmp_path, [other]))
 
 
 def test_shared_elements_stand_on_no_curve_of_strides(tmp_path: Path) -> None:
     run = run_of(tmp_path, access(pattern="broadcast"), access(pattern="multicast"))
-    assert not FIGURE.items(run)
+    assert not FIGURE.has(run)
 
 
 def test_lines_are_predicted_and_marks_are_counted(tmp_path: Path) -> None:
@@ -66,14 +66,16 @@ def test_lines_are_predicted_and_marks_are_counted(tmp_path: Path) -> None:
         access(4, 4),
         access(8, 1, "store", counted=2),
     )
-    first, loads, stores, latency = panels(chart_of(FIGURE, run))
-    assert lines(first, of_a_model=True) == [[(1, 1), (2, 2), (4, 4)], [(1, 2)]]
-    assert lines(first, of_a_model=False) == [[(1, 1), (2, 2.1)], [(1, 2)]]
-    assert points(first, valid=False) == [(2, 2.1)]
-    assert points(loads) == [(1, 1.5), (4, 4.5)]
-    assert points(loads, valid=False) == [(2, 2.5)]
-    assert points(stores) == [(1, 2.5)]
-    assert points(latency) == [(1, 31), (4, 31)]
+    with plotted(FIGURE, run) as figure:
+        check_texts_of(figure)
+        first, loads, stores, latency = figure.axes
+        assert solid_of(first, marked=False) == [[(1, 1), (2, 2), (4, 4)], [(1, 2)]]
+        assert solid_of(first) == [[(1, 1)], [(1, 2)]]
+        assert hollow_of(first) == [(2, 2.1)]
+        assert solid_of(loads) == [[(1, 1.5), (4, 4.5)]]
+        assert hollow_of(loads) == [(2, 2.5)]
+        assert solid_of(stores) == [[(1, 2.5)]]
+        assert solid_of(latency) == [[(1, 31), (4, 31)]]
     words = caption_of(FIGURE, run)
     assert "Counts equal the prediction in 2 of 3 cases." in words
     assert "Invalid, drawn hollow (1): load, 4 bytes, stride 2." in words

@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from builders import case, load, measurement
-from charts import caption_of, chart_of, data_of, marks, panels, values
+from charts import caption_of, data_of
+from plots import check_texts_of, hollow_of, plot_named, plotted, points_of
 from strata.figures import cache_geometry
-from strata.figures.cache_geometry import FIGURE
 
+FIGURE = plot_named("cache_geometry")
 KIB = 1024
 
 
@@ -57,7 +58,7 @@ def lines() -> list[dict[str, Any]]:
 
 
 def test_nothing_is_drawn_without_rows(tmp_path: Path) -> None:
-    assert not FIGURE.items(load(tmp_path, [case([measurement()], params={"layout": "aos"})]))
+    assert not FIGURE.has(load(tmp_path, [case([measurement()], params={"layout": "aos"})]))
 
 
 def test_a_finding_has_its_interval_and_what_is_reported(tmp_path: Path) -> None:
@@ -76,24 +77,24 @@ def test_a_finding_has_its_interval_and_what_is_reported(tmp_path: Path) -> None
 
 
 def test_every_finding_has_a_place_a_name_and_words(tmp_path: Path) -> None:
-    (panel,) = panels(chart_of(FIGURE, load(tmp_path, lines())))
-    assert len(values(panel)) == 5 + 4
-    size, *_ = marks(panel, "size")
-    assert (size.low, size.high) == (228 * KIB, 228 * KIB + 128)
-    assert len(values(panel, "reported")) == 4
-    assert panel.places.names == [
-        "L1", "L1, 100\u00a0KiB shared", "constant L1", "L1 line", "L1 fetch",
-    ]  # fmt: skip
-    texts = [text for _, text, _ in panel.beside]
-    assert texts[0] == "228\u00a0KiB  (guide: 256\u00a0KiB)"
-    assert texts[2] == "2\u00a0KiB"
+    run = load(tmp_path, lines())
+    assert FIGURE.data(run)["_ends"][0] == (228 * KIB, 228 * KIB + 128)
+    with plotted(FIGURE, run) as figure:
+        check_texts_of(figure)
+        sizes, small = figure.axes
+        assert [sum(map(len, map(points_of, ax.lines))) for ax in (sizes, small)] == [3 + 2, 2 + 2]
+        names = [label.get_text() for ax in figure.axes for label in ax.get_yticklabels()]
+        assert names == ["L1", "L1, 100\u00a0KiB shared", "constant L1", "L1 line", "L1 fetch"]
+        texts = [text.get_text() for text in sizes.texts]
+        assert texts[0] == "228\u00a0KiB  (guide: 256\u00a0KiB)"
+        assert texts[2] == "2\u00a0KiB"
 
 
 def test_what_failed_a_gate_is_hollow_and_named(tmp_path: Path) -> None:
     cases = [*lines(), found("l2_size", 29 << 20, above=30 << 20, failed=True)]
     run = load(tmp_path, cases)
-    (panel,) = panels(chart_of(FIGURE, run))
-    assert values(panel, valid=False) == [29 << 20]
+    with plotted(FIGURE, run) as figure:
+        assert [x for x, _ in hollow_of(figure.axes[0])] == [29 << 20]
     assert "Invalid, drawn hollow (1): L2" in caption_of(FIGURE, run)
 
 

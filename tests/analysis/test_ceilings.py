@@ -1,29 +1,27 @@
 """The figures of ceilings: the row of each, and its doubts."""
 
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from builders import case, load, measurement
-from charts import (
-    caption_of,
-    chart_of,
-    check_drawing,
-    data_of,
-    labels,
-    marks,
-    panels,
-    points,
-    timed,
-    values,
+from charts import caption_of, data_of, timed
+from plots import (
+    check_texts_of,
+    hollow_of,
+    labels_of,
+    lines_of,
+    plot_named,
+    plotted,
+    points_of,
 )
-from charts import shown_words as words_of
-from strata.figures import _chart as c
-from strata.figures.ceilings import FIGURES
+from strata.figures._plot import Plot
+from strata.figures.ceilings import Ceiling
+from strata.run import Run
 
-ARITHMETIC, BANDWIDTH = FIGURES
+ARITHMETIC, BANDWIDTH = plot_named("ceilings"), plot_named("bandwidth_ceilings")
 TERA = 1e12
 PINS = 4.8
 
@@ -43,6 +41,22 @@ def arithmetic(
         params={"arithmetic": kind, "form": form, "warps_per_sm": "32"},
         gates=[("clock", "passed" if valid else "failed", "1980 MHz")],
     )
+
+
+def drawn(figure: Plot, run: Run) -> dict[str, list[float]]:
+    """The values of the lines of each label, over all panels; those of texts and titles."""
+    found: dict[str, list[float]] = defaultdict(list)
+    with plotted(figure, run) as shown:
+        check_texts_of(shown)
+        for line in lines_of(shown):
+            found[f"{line.get_label()}"] += [x for x, _ in points_of(line)]
+        found["hollow"] = [x for ax in shown.axes for x, _ in hollow_of(ax)]
+    return found
+
+
+def words_of(figure: Plot, run: Run) -> list[str]:
+    with plotted(figure, run) as shown:
+        return [text.get_text().replace("\u00a0", " ") for ax in shown.axes for text in ax.texts]
 
 
 def launch(
@@ -98,12 +112,10 @@ def test_measured_arithmetic_has_its_limit_beside_it(tmp_path: Path) -> None:
     assert float(first["share_of_limit"]) == pytest.approx(66 / 66.9)
     assert second["limit"] == second["share_of_limit"] == ""
     assert "No limit is published for int8, dp4a." in caption_of(ARITHMETIC, run)
-    chart = chart_of(ARITHMETIC, run)
-    check_drawing(chart)
-    (panel,) = panels(chart)
-    assert values(panel, "best measured") == [66, 9]
-    assert values(panel, "what lanes or pins allow") == [66.9]
-    assert words_of(panel) == ["66.0\u00a0TFLOP/s  (98.7\u00a0%)", "9.00\u00a0TFLOP/s"]
+    found = drawn(ARITHMETIC, run)
+    assert found["best measured"] == [66, 9]
+    assert found["limit"] == [66.9]
+    assert words_of(ARITHMETIC, run) == ["66.0 TFLOP/s (98.7 %)", "9.00 TFLOP/s"]
 
 
 def test_the_ceiling_is_the_best_valid_form(tmp_path: Path) -> None:
@@ -116,15 +128,13 @@ def test_the_ceiling_is_the_best_valid_form(tmp_path: Path) -> None:
     (line,) = data_of(ARITHMETIC, run)
     assert line["form"] == "square"
     assert float(line["share_of_limit"]) == pytest.approx(32 / 33.4)
-    (panel,) = panels(chart_of(ARITHMETIC, run))
-    assert values(panel, "other forms and numbers of warps") == [27]
-    assert words_of(panel) == ["32.0\u00a0TFLOP/s  (95.8\u00a0%)  square"]
+    assert drawn(ARITHMETIC, run)["other forms and numbers of warps"] == [27]
+    assert words_of(ARITHMETIC, run) == ["32.0 TFLOP/s (95.8 %)"]
 
 
 def test_invalid_arithmetic_is_hollow_and_named(tmp_path: Path) -> None:
     run = load(tmp_path, [arithmetic("fp64", 33e12, 33.5e12, valid=False)])
-    (panel,) = panels(chart_of(ARITHMETIC, run))
-    assert values(panel, "best measured", valid=False) == [33]
+    assert drawn(ARITHMETIC, run)["hollow"] == [33]
     assert "(1): ceilings/cuda/arithmetic=fp64" in caption_of(ARITHMETIC, run)
 
 
@@ -139,9 +149,8 @@ def test_ceilings_of_a_cpu_have_no_limit(tmp_path: Path) -> None:
         params={"arithmetic": "fp32", "form": "steady", "warps_per_sm": "32"},
     )
     run = load(tmp_path, [line], backend="host")
-    chart = chart_of(ARITHMETIC, run)
-    assert values(panels(chart)[0], "best measured") == [0.4]
-    assert labels(chart) == ["best measured"]
+    with plotted(ARITHMETIC, run) as figure:
+        assert labels_of(figure) == ["best measured"]
     assert "every core" in caption_of(ARITHMETIC, run)
 
 
@@ -149,7 +158,7 @@ def test_ceilings_of_a_cpu_have_no_limit(tmp_path: Path) -> None:
 def test_without_reads_of_its_levels_there_is_no_figure(
     line: dict[str, Any], tmp_path: Path
 ) -> None:
-    assert not BANDWIDTH.items(load(tmp_path, [line]))
+    assert not BANDWIDTH.has(load(tmp_path, [line]))
 
 
 def test_each_ceiling_is_the_best_valid_row_of_its_kind(tmp_path: Path) -> None:
@@ -169,9 +178,8 @@ def test_each_ceiling_is_the_best_valid_row_of_its_kind(tmp_path: Path) -> None:
     share = "share_of_grouped_and_coalesced"
     assert float(ungrouped[share]) == pytest.approx(4.5 / 4.7)
     assert found["dram", "uncoalesced"][share] == ""
-    *_, l1 = panels(chart_of(BANDWIDTH, run))
-    assert l1.places.names
-    assert l1.places.names[0] == "grouped and coalesced\n(8 B, 2 in flight, 8 × 256 threads)"
+    form = found["l1", "grouped and coalesced"]["form"]
+    assert form == "8 B, 2 in flight, 8 × 256 threads"
 
 
 def test_nothing_is_a_share_of_an_invalid_ceiling(tmp_path: Path) -> None:
@@ -198,16 +206,13 @@ def test_a_narrow_stride_is_no_ceiling_of_what_is_uncoalesced(tmp_path: Path) ->
 
 def test_bars_are_hollow_where_invalid_and_limits_stand_where_known(tmp_path: Path) -> None:
     run = load(tmp_path, SOME)
-    chart = chart_of(BANDWIDTH, run)
-    check_drawing(chart)
-    dram, l2, l1 = panels(chart)
-    assert values(dram, "best measured") == pytest.approx([4.7, 4.5, 0.2])
-    assert values(dram, "best measured", valid=False) == pytest.approx([0.7])
-    allowed = [values(panel, "what lanes or pins allow") for panel in (dram, l2, l1)]
-    assert allowed == [pytest.approx([PINS] * 4), [], pytest.approx([33.4] * 2)]
-    titles = [panel.title.replace("\u00a0", " ") for panel in (dram, l2, l1)]
-    assert titles == ["DRAM, at most 4.80 TB/s", "L2", "L1, at most 33.4 TB/s"]
-    assert words_of(dram)[1].replace("\u00a0", " ") == "4.50 TB/s  (95.7 %)"
+    found = drawn(BANDWIDTH, run)
+    assert found["best measured"] == pytest.approx([4.7, 4.5, 0.2, 9, 33, 26])
+    assert found["hollow"] == pytest.approx([0.7])
+    assert found["limit"] == pytest.approx([PINS] * 4 + [33.4] * 2)
+    with plotted(BANDWIDTH, run) as figure:
+        assert [ax.get_title(loc="left") for ax in figure.axes] == ["DRAM", "L2", "L1"]
+    assert words_of(BANDWIDTH, run)[1] == "4.50 TB/s (95.7 %)"
     words = caption_of(BANDWIDTH, run).replace("\u00a0", " ")
     assert "Invalid, drawn hollow (1): DRAM, uncoalesced (16 B, stride of 64)." in words
     assert "bus width times clock for device memory (4.80 TB/s)" in words
@@ -215,32 +220,13 @@ def test_bars_are_hollow_where_invalid_and_limits_stand_where_known(tmp_path: Pa
 
 @pytest.mark.parametrize("line", [launch(9.0, level="l2", limit=None), strided(0.01)])
 def test_a_single_ceiling_can_be_drawn(line: dict[str, Any], tmp_path: Path) -> None:
-    check_drawing(chart_of(BANDWIDTH, load(tmp_path, [line])))
+    assert len(drawn(BANDWIDTH, load(tmp_path, [line]))["best measured"]) == 1
 
 
-def test_whiskers_end_at_the_limit_and_never_below_the_median() -> None:
+@pytest.mark.parametrize(("limit", "high"), [(None, 4.747), (4.72, 4.72), (4.6, 4.7)])
+def test_ranges_end_at_the_limit_and_never_below_the_median(
+    limit: float | None, high: float
+) -> None:
     row = timed("bandwidth", {"level": "dram"}, "bandwidth", 4.7e12)  # samples up to 4.747e12
-    assert c.mark(0, row, 1e12).high == pytest.approx(4.747)
-    assert c.mark(0, row, 1e12, most=4.72e12).high == pytest.approx(4.72)
-    assert c.mark(0, row, 1e12, most=4.6e12).high == pytest.approx(4.7)
-    assert c.mark(0, row, 1e12, most=4.72e12).low == pytest.approx(4.653)
-
-
-def test_the_range_of_a_ceiling_ends_at_its_limit(tmp_path: Path) -> None:
-    (one,) = BANDWIDTH.items(load(tmp_path, [launch(4.7)]))
-    wide = one._replace(row=replace(one.row, maximum=5e12))
-    (panel,) = panels(BANDWIDTH.chart([wide]))
-    (bar,) = marks(panel, "best measured")
-    assert bar.high == pytest.approx(PINS)
-
-
-def test_forms_of_near_rates_stand_beside_each_other(tmp_path: Path) -> None:
-    lines = [
-        arithmetic("fp64", rate * 1e12, 33.4e12, form=f"{rate}")
-        for rate in (20.0, 32.0, 32.1, 32.2, 33.0)
-    ]
-    (panel,) = panels(chart_of(ARITHMETIC, load(tmp_path, lines)))
-    found = sorted(points(panel, "other forms and numbers of warps"), key=lambda one: one[1])
-    assert [value for _, value in found] == pytest.approx([20, 32, 32.1, 32.2])
-    assert found[0][0] == found[1][0] == 0
-    assert len({place for place, _ in found[1:]}) == 3
+    one = Ceiling("dram", "ungrouped", row, limit and limit * TERA, None)
+    assert one.high == pytest.approx(high * TERA)

@@ -5,14 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from matplotlib.text import Annotation
 
 from builders import case, load, measurement
-from charts import caption_of, chart_of, check_drawing, data_of, labels, marks, panels, values
-from strata.figures._chart import Panel, Rule, Words
-from strata.figures.latency_vs_footprint import FIGURE
-from strata.figures.tlb import FIGURE as TLB
+from charts import caption_of, data_of
+from plots import check_texts_of, labels_of, lines_of, plot_named, plotted, points_of
 from strata.model.plateaus import STEP
+from strata.run import Run
 
+FIGURE, TLB = plot_named("latency_vs_footprint"), plot_named("tlb")
 KIB = 1024
 SIZES = tuple(KIB * 4**power for power in range(12))
 CLOCK = 2e9
@@ -45,28 +46,30 @@ def modelled(quantity: str, value: float) -> dict[str, Any]:
     return measurement(quantity, [value], unit="1", method="driver") | {"provenance": "modelled"}
 
 
-def panel_of(folder: Path, lines: Sequence[dict[str, Any]]) -> Panel:
-    (panel,) = panels(chart_of(FIGURE, load(folder, lines)))
-    return panel
-
-
-def words_of(panel: Panel) -> set[str]:
-    texts = {layer.text for layer in panel.layers if isinstance(layer, Words)}
-    return {text.replace("\N{NO-BREAK SPACE}", " ") for text in texts}
+def words_of(run: Run) -> set[str]:
+    """The labels of plateaus."""
+    with plotted(FIGURE, run) as figure:
+        check_texts_of(figure)
+        return {
+            text.get_text().replace("\N{NO-BREAK SPACE}", " ")
+            for text in figure.axes[0].texts
+            if isinstance(text, Annotation)
+        }
 
 
 def test_nothing_is_drawn_without_rows(tmp_path: Path) -> None:
     run = load(tmp_path, [case([measurement()], params={"layout": "aos"})])
-    assert not FIGURE.items(run)
-    assert not TLB.items(run)
+    assert not FIGURE.has(run)
+    assert not TLB.has(run)
 
 
 def test_points_stand_at_their_footprint_by_the_clock_inside(tmp_path: Path) -> None:
     lines = [chase(size, 30.0 * 2**i) for i, size in enumerate(SIZES)]
-    found = marks(panel_of(tmp_path, lines))
-    assert [mark.place for mark in found] == list(SIZES)
-    assert (found[0].value, found[0].low, found[0].high) == (31.5, 30, 33)
-    data = data_of(FIGURE, load(tmp_path, lines))
+    run = load(tmp_path, lines)
+    with plotted(FIGURE, run) as figure:
+        assert [x for line in lines_of(figure) for x, _ in points_of(line)] == [*SIZES]
+    data = data_of(FIGURE, run)
+    assert [data[0][name] for name in ("load_cycles", "low", "high")] == ["31.5", "30.0", "33.0"]
     assert {line["load_seconds"] for line in data} == {""}
 
 
@@ -78,11 +81,11 @@ def test_where_every_sm_walks_the_band_is_over_sms(tmp_path: Path) -> None:
     ]
     lines = [chase(KIB, 30), chase(KIB, 40, beside=edges, cores="several")]
     run = load(tmp_path, lines)
-    chart = chart_of(FIGURE, run)
-    assert labels(chart) == ["global, cached in L1", "every SM at once"]
-    one, several = marks(panels(chart)[0])
-    assert (one.low, one.high) == (30, 33)
-    assert (several.low, several.high) == (35, 55)
+    with plotted(FIGURE, run) as figure:
+        assert labels_of(figure) == ["global, cached in L1", "every SM at once"]
+        assert [line.get_linestyle() for line in lines_of(figure)] == ["-", "--"]
+    edges_of = [(line["low"], line["high"]) for line in data_of(FIGURE, run)]
+    assert edges_of == [("30.0", "33.0"), ("35.0", "55.0")]
     assert "nearest to farthest SM" in caption_of(FIGURE, run)
 
 
@@ -113,12 +116,10 @@ def test_reported_sizes_and_the_change_of_preparation_are_marked(tmp_path: Path)
         )
         for place, size in enumerate(SIZES)
     ]
-    rules = [layer for layer in panel_of(tmp_path, lines).layers if isinstance(layer, Rule)]
-    assert {rule.words: rule.at for rule in rules} == {
-        "L2": 61440,
-        "evicted before": (64 * KIB * 256 * KIB) ** 0.5,
-    }
-    caption = caption_of(FIGURE, load(tmp_path, lines))
+    run = load(tmp_path, lines)
+    found = FIGURE.data(run).attrs["marks"]
+    assert found == {"L2": 61440, "evicted before": (64 * KIB * 256 * KIB) ** 0.5}
+    caption = caption_of(FIGURE, run)
     assert "that the driver reports" in caption
     assert "everything was evicted" in caption
 
@@ -131,10 +132,13 @@ def test_one_stride_is_drawn(tmp_path: Path) -> None:
 
 def test_what_failed_a_gate_is_hollow_on_no_plateau_and_named(tmp_path: Path) -> None:
     lines = [chase(size, 30, failed=size == SIZES[3]) for size in SIZES]
-    panel = panel_of(tmp_path, lines)
-    assert [mark.place for mark in marks(panel, valid=False)] == [SIZES[3]]
-    assert len(values(panel, "global, cached in L1")) == len(SIZES) - 1
     run = load(tmp_path, lines)
+    with plotted(FIGURE, run) as figure:
+        line, hollow = lines_of(figure)
+    assert [x for x, _ in points_of(hollow)] == [SIZES[3]]
+    assert hollow.get_markerfacecolor() == "white"
+    assert hollow.get_linestyle() == "None"
+    assert len(points_of(line)) == len(SIZES) - 1
     assert data_of(FIGURE, run)[3]["plateau"] == ""
     assert "Invalid, drawn hollow (1): global_ca, 64\N{NO-BREAK SPACE}KiB" in caption_of(
         FIGURE, run
@@ -157,10 +161,8 @@ def walks() -> list[dict[str, Any]]:
 
 
 def test_plateaus_are_labelled_with_cycles_time_and_size(tmp_path: Path) -> None:
-    assert words_of(panel_of(tmp_path, walks())) == {
-        "32 cycles (16.0 ns)\nto 128 KiB", "280 cycles (140 ns)\nfrom 256 KiB on",
-    }  # fmt: skip
     run = load(tmp_path, walks())
+    assert words_of(run) == {"32 cycles\n(16.0 ns)", "280 cycles\n(140 ns)"}
     caption = caption_of(FIGURE, run).replace("\N{NO-BREAK SPACE}", " ")
     assert "(labelled: global, cached in L1)" in caption
     assert "past L1 280 cycles (140 ns) to 32 MiB, 700 cycles (350 ns) from 64 MiB on" in caption
@@ -171,14 +173,10 @@ def test_plateaus_are_labelled_with_cycles_time_and_size(tmp_path: Path) -> None
         assert abs(float(line["plateau"]) / cycles - 1) < STEP
 
 
-def test_labels_lie_on_the_canvas(tmp_path: Path) -> None:
-    check_drawing(chart_of(FIGURE, load(tmp_path, walks())))
-
-
 def test_a_slope_has_no_label(tmp_path: Path) -> None:
     lines = [chase(2**power, 2 * 1.5**power) for power in range(10, 24)]
-    assert not words_of(panel_of(tmp_path, lines))
     run = load(tmp_path, lines)
+    assert not words_of(run)
     assert {line["plateau"] for line in data_of(FIGURE, run)} == {""}
     assert "Plateaus" not in caption_of(FIGURE, run)
 
@@ -206,13 +204,15 @@ def test_tlb_has_a_curve_for_each_allocation_and_stride(tmp_path: Path) -> None:
         for stride in (page, 2 * page)
         for allocation in ("malloc", "vmm")
     ]
-    chart = chart_of(TLB, load(tmp_path, lines))
-    assert [label.replace("\N{NO-BREAK SPACE}", " ") for label in labels(chart)] == [
-        f"{allocation}\na load every {every} MiB"
-        for every in (2, 4)
-        for allocation in ("cuMemMap", "cudaMalloc")
-    ]
-    assert len(values(panels(chart)[0])) == 24
+    with plotted(TLB, load(tmp_path, lines)) as figure:
+        assert [label.replace("\N{NO-BREAK SPACE}", " ") for label in labels_of(figure)] == [
+            f"{allocation}, a load every {every} MiB"
+            for every in (2, 4)
+            for allocation in ("cuMemMap", "cudaMalloc")
+        ]
+        assert [len(points_of(line)) for line in lines_of(figure)] == [6, 6, 6, 6]
+        assert figure.axes[0].get_yscale() == "linear"  # cycles of one magnitude begin at 0
+        assert figure.axes[0].get_ylim()[0] == 0
 
 
 def test_translations_of_a_cpu_are_named_by_their_pages(tmp_path: Path) -> None:

@@ -4,16 +4,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from matplotlib.axes import Axes
 
 from builders import case, load, measurement
-from charts import caption_of, chart_of, check_drawing, data_of, labels, panels, points, values
+from charts import caption_of, data_of
 from ladder_run import SINGLE, rung_case
-from strata.figures.clock_under_load import FIGURE
+from plots import check_texts_of, hollow_of, labels_of, plot_named, plotted, points_of
 from strata.model import plain
 from strata.model.clocks import below_the_drivers, sentences
 from strata.run import Run
 
+FIGURE = plot_named("clock_under_load")
 DRIVER = 2e9
+
+
+def labelled(ax: Axes, label: str) -> list[tuple[float, float]]:
+    """The points of a panel with this label that are drawn and valid."""
+    return [point for line in ax.lines if line.get_label() == label for point in points_of(line)]
 
 
 def clock(hertz: float, quantity: str = "core_clock", **more: Any) -> dict[str, Any]:
@@ -82,24 +89,23 @@ def test_loads_stand_in_the_order_of_the_list_and_of_their_duration(tmp_path: Pa
 
 def test_clocks_and_powers_stand_side_by_side_on_the_line_of_their_mix(tmp_path: Path) -> None:
     run = run_of(tmp_path, *SOME)
-    chart = chart_of(FIGURE, run)
-    clocks, powers = panels(chart)
-    assert clocks.places.names == [
-        "multiply-adds in one lane of 32",
-        "multiply-adds",
-        "tensor cores",
-    ]
-    early, late = points(clocks, "after 0.1 s of load"), points(clocks, "after 1 s of load")
-    assert [(round(at), value) for at, value in early] == [(1, 2.0), (2, 1.9)]
-    assert [(round(at), value) for at, value in late] == [(1, 1.99), (2, 1.8)]
-    assert all(one[0] < other[0] for one, other in zip(early, late, strict=True))
-    assert values(clocks, "clock as the driver reports it") == [2.0] * 4
-    assert values(powers, "after 1 s of load") == [450, 640]
-    assert labels(chart) == [
-        "after 0.1 s of load", "after 1 s of load", "clock as the driver reports it",
-        "power limit", "invalid (hollow)",
-    ]  # fmt: skip
-    check_drawing(chart)
+    with plotted(FIGURE, run) as figure:
+        check_texts_of(figure)
+        clocks, powers = figure.axes
+        mixes = [label.get_text() for label in clocks.get_yticklabels()]
+        assert mixes == ["multiply-adds in one lane of 32", "multiply-adds", "tensor cores"]
+        early, late = (labelled(clocks, f"after {time} s of load") for time in ("0.1", "1"))
+        assert [(round(at), value) for value, at in early] == [(1, 2.0), (2, 1.9)]
+        assert [(round(at), value) for value, at in late] == [(1, 1.99), (2, 1.8)]
+        assert all(one[1] < other[1] for one, other in zip(early, late, strict=True))
+        assert [x for x, _ in labelled(clocks, "clock as the driver reports it")] == [2.0] * 4
+        assert [x for x, _ in labelled(powers, "after 1 s of load")] == [450, 640]
+        assert [round(at) for _, at in hollow_of(clocks)] == [0, 0]
+        assert [ax.get_xlim()[0] for ax in figure.axes] == [0, 0]
+        assert labels_of(figure) == [
+            "after 0.1 s of load", "after 1 s of load", "clock as the driver reports it",
+            "power limit",
+        ]  # fmt: skip
 
 
 def test_the_caption_tells_how_far_the_driver_is_off(tmp_path: Path) -> None:
@@ -115,16 +121,17 @@ def test_the_caption_tells_how_far_the_driver_is_off(tmp_path: Path) -> None:
 
 def test_a_device_without_nvml_has_its_kernels_clock_alone(tmp_path: Path) -> None:
     run = load(tmp_path, [loaded("fma", 1.9e9, driver=None), loaded("memory", 1.8e9, driver=None)])
-    chart = chart_of(FIGURE, run)
-    clocks, powers = panels(chart)
-    assert values(clocks) == [1.8, 1.9]
-    assert values(powers) == []
+    with plotted(FIGURE, run) as figure:
+        check_texts_of(figure)
+        clocks, powers = ([point for line in ax.lines for point in points_of(line)]
+                          for ax in figure.axes)  # fmt: skip
+        assert [x for x, _ in clocks] == [1.8, 1.9]
+        assert powers == []
     assert "NVML reported no clock." in caption_of(FIGURE, run)
-    check_drawing(chart)
 
 
 def test_nothing_gives_nothing(tmp_path: Path) -> None:
-    assert not FIGURE.items(run_of(tmp_path, loaded("nothing_known", 1e9)))
+    assert not FIGURE.has(run_of(tmp_path, loaded("nothing_known", 1e9)))
 
 
 def told(run: Run) -> list[str]:

@@ -4,11 +4,12 @@ from pathlib import Path
 from typing import Any
 
 from builders import COUNTED_RUN, case, count, counts, load, load2, measurement, predicted
-from charts import caption_of, chart_of, lines, panels, points
-from strata.figures.warp_access import FIGURES, accesses
+from charts import caption_of
+from plots import check_texts_of, hollow_of, plot_named, plotted, solid_of, texts_of
+from strata.figures.warp_access import accesses
 from strata.run import load_run
 
-BY_STRIDE, BY_MISALIGNMENT, _ = FIGURES
+BY_STRIDE, BY_MISALIGNMENT = plot_named("coalescing"), plot_named("misalignment")
 
 
 def warp_load(
@@ -45,12 +46,14 @@ def test_lines_are_predicted_and_marks_are_counted(tmp_path: Path) -> None:
         *warp_load(8, 1, model_says=8),
     ]
     run = load2(tmp_path, loads)
-    traffic, time = panels(chart_of(BY_STRIDE, run))
-    assert lines(traffic, of_a_model=True) == [[(1, 4), (2, 8)], [(1, 8)]]
-    assert lines(traffic, of_a_model=False) == [[(1, 4), (2, 9)]]
-    assert points(traffic, valid=False) == [(2, 9)]
-    assert points(time) == [(1, 5), (1, 5)]
-    assert points(time, valid=False) == [(2, 5)]
+    with plotted(BY_STRIDE, run) as figure:
+        check_texts_of(figure)
+        traffic, time = figure.axes
+        assert solid_of(traffic, marked=False) == [[(1, 4), (2, 8)], [(1, 8)]]
+        assert solid_of(traffic) == [[(1, 4)]]
+        assert hollow_of(traffic) == [(2, 9)]
+        assert solid_of(time) == [[(1, 5)], [(1, 5)]]
+        assert hollow_of(time) == [(2, 5)]
     words = caption_of(BY_STRIDE, run)
     assert "Counts equal the prediction in 1 of 2 cases." in words
     assert "Invalid, drawn hollow (1): 4 bytes, stride 2, misalignment 0." in words
@@ -63,10 +66,10 @@ def test_predictions_alone_are_said_to_be_alone(tmp_path: Path) -> None:
 
 def test_time_alone_is_drawn_and_said_to_be_alone(tmp_path: Path) -> None:
     run = load2(tmp_path, warp_load(4))
-    traffic, time = panels(chart_of(BY_STRIDE, run))
-    assert (traffic.layers, traffic.blank) == ([], "neither predicted nor counted")
+    with plotted(BY_STRIDE, run) as figure:
+        assert "neither predicted nor counted" in [text.get_text() for text in texts_of(figure)]
+        assert solid_of(figure.axes[1]) == [[(1, 5)]]
     assert "In this run they were neither predicted nor counted." in caption_of(BY_STRIDE, run)
-    assert points(time) == [(1, 5)]
 
 
 def test_strides_and_misalignments_stand_on_figures_of_their_own(tmp_path: Path) -> None:
@@ -76,15 +79,15 @@ def test_strides_and_misalignments_stand_on_figures_of_their_own(tmp_path: Path)
         *warp_load(4, 9, 3, model_says=32, counter_says=32),
     ]
     run = load2(tmp_path, loads)
-    (traffic, _), (moved,) = (panels(chart_of(figure, run)) for figure in FIGURES[:2])
-    assert lines(traffic, of_a_model=False) == [[(1, 4)]]
-    assert lines(moved, of_a_model=False) == [[(0, 4), (7, 5)]]
-    assert not BY_MISALIGNMENT.items(load2(tmp_path / "aligned", loads[:2]))
+    with plotted(BY_STRIDE, run) as strides, plotted(BY_MISALIGNMENT, run) as moved:
+        assert solid_of(strides.axes[0]) == [[(1, 4)]]
+        assert solid_of(moved.axes[0]) == [[(0, 4), (7, 5)]]
+    assert not BY_MISALIGNMENT.has(load2(tmp_path / "aligned", loads[:2]))
 
 
 def test_a_load_whose_axes_are_not_numbers_breaks_nothing(tmp_path: Path) -> None:
     line = case([count("sectors_per_request")], benchmark="coalescing", params={"width": "wide"})
-    assert not BY_STRIDE.items(load(tmp_path, [line]))
+    assert not BY_STRIDE.has(load(tmp_path, [line]))
 
 
 def test_lanes_in_another_order_stand_on_no_curve() -> None:

@@ -9,7 +9,6 @@ marker, line, hatch or filling too. The smallest distance of all others is print
 import re
 import sys
 from collections.abc import Collection, Iterator
-from dataclasses import replace
 from functools import cache
 from itertools import combinations
 from pathlib import Path
@@ -18,14 +17,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pytest
-from matplotlib.colors import to_rgb
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
-from charts import panels
-from compare_images import CHARTS
-from figure_images import drawings, figure_of, items_of
-from strata.figures import _chart as c
-from strata.figures import nbody_stalls
-from strata.figures._chart import Bars, Chart, Look, Rule, Series
+from compare_images import PLOTS
+from figure_images import drawings, figure_of, run_of
+from plots import drawn as drawn_of
+from plots import plotted, points_of
+from strata.figures import _style, nbody_stalls
 
 EYES = {
     "all cones": np.eye(3),
@@ -79,38 +80,51 @@ class Seen(NamedTuple):
     shape: tuple[object, ...]
 
 
-def seen(chart: Chart) -> Iterator[set[Seen]]:
+def seen(figure: Figure) -> Iterator[set[Seen]]:
     """Of each panel, the colour and the shape of every series that is drawn."""
-    for panel in panels(chart):
-        layers = [one for one in panel.layers if isinstance(one, Series | Bars | Rule)]
-        yield {Seen(one.look.colour, shape(one)) for one in layers}
+    with _style.styled():  # "C0" is a colour of the style
+        yield from [seen_in(ax) for ax in figure.axes]
 
 
-def shape(layer: Series | Bars | Rule) -> tuple[object, ...]:
-    """What is drawn of a look but its colour and its sizes."""
-    look = layer.look
-    if isinstance(layer, Bars):
-        return "bars", look.hatch, look.hollow
-    if isinstance(layer, Rule):
-        return "rule", look.line
-    return "series", look.marker, look.line, bool(look.marker) and look.hollow
+def seen_in(ax: Axes) -> set[Seen]:
+    """The same of a panel of Matplotlib."""
+    lines = {
+        Seen(
+            to_hex(one.get_color()),
+            (one.get_marker(), one.get_linestyle(), to_hex(one.get_markerfacecolor()) == "#ffffff"),
+        )
+        for one in ax.lines
+        if points_of(one)
+    }
+    bars = {
+        Seen(to_hex(one.get_facecolor()), ("bars", one.get_hatch(), one.get_linestyle()))
+        for one in ax.patches
+        if isinstance(one, Rectangle) and one in _style.tooltips and one.get_gid() != "shade"
+    }
+    return lines | bars
 
 
-def pairs(chart: Chart, eyes: Collection[str] = EYES) -> list[tuple[float, str, str]]:
+def pairs(figure: Figure, eyes: Collection[str] = EYES) -> list[tuple[float, str, str]]:
     """The distances of all pairs that only colour distinguishes."""
     return [
         (distance(one.colour, other.colour, eyes), one.colour, other.colour)
-        for series in seen(chart)
+        for series in seen(figure)
         for one, other in combinations(sorted(series, key=str), 2)
         if one.shape == other.shape and one.colour != other.colour
     ]
 
 
 @cache
-def charts() -> list[tuple[str, Chart]]:
+def charts() -> list[tuple[str, Figure]]:
     """Every figure of the tiny runs and of their comparisons."""
-    every = [(one.path.stem, figure_of(one).chart(items_of(one))) for one in drawings()]
-    return every + [(f"compare {name}", chart()) for name, chart in CHARTS.items()]
+    every: list[tuple[str, Figure]] = []
+    for one in drawings():
+        with plotted(figure_of(one), run_of(one.run)) as drawn:
+            every.append((one.path.stem, drawn))
+    for name, plot in PLOTS.items():
+        with drawn_of(plot()) as drawn:
+            every.append((f"compare {name}", drawn))
+    return every
 
 
 def test_series_are_told_apart_by_every_eye() -> None:
@@ -125,29 +139,16 @@ def test_the_manual_states_the_smallest_distances() -> None:
     text = (ROOT / "docs/figures.md").read_text(encoding="utf-8")
     told = re.findall(r"^- with ([a-z ]+): ([\d.]+) apart \(`(\w+)`\)", text, re.MULTILINE)
     assert [eye for eye, *_ in told] == list(EYES)
-    series = [
-        (name, replace(chart, rows=[[_without_guides(one) for one in panels(chart)]]))
-        for name, chart in charts()
-    ]
     for eye, said, figure in told:
-        near = [(min(found)[0], name) for name, one in series if (found := pairs(one, [eye]))]
+        near = [(min(found)[0], name) for name, one in charts() if (found := pairs(one, [eye]))]
         assert f"{min(near)[0]:.1f}" == said, eye
         assert figure in {name.partition("-")[0] for least, name in near if least == min(near)[0]}
     assert f"at least {LEAST:g};" in text
 
 
-def _without_guides(panel: c.Panel) -> c.Panel:
-    return replace(panel, layers=[one for one in panel.layers if not isinstance(one, Rule)])
-
-
 def test_every_state_of_a_warp_is_told_apart() -> None:
-    looks = (
-        Look(colour, hatch=hatch, hollow=bool(hatch))
-        for state, colour in nbody_stalls.COLOURS.items()
-        for hatch in [nbody_stalls.HATCHES.get(state, "")]
-    )
-    bars = [c.Bars([c.Mark(1, 1)], look) for look in looks]
-    assert min(pairs(Chart([[c.Panel(bars)]], 3, 3)))[0] > LEAST
+    colours = [colour for colour, _ in nbody_stalls.GROUPS.values()]
+    assert min(distance(*pair) for pair in combinations(colours, 2)) > LEAST
 
 
 def test_the_simulation_knows_what_is_confused() -> None:
@@ -161,10 +162,14 @@ def test_the_simulation_knows_what_is_confused() -> None:
 
 
 def test_a_pair_that_only_colour_tells_apart_is_found() -> None:
-    marks = [c.Mark(1, 1)]
+    def lines(other: str) -> Figure:
+        figure = Figure()
+        ax = figure.add_subplot()
+        ax.plot([1], [1], "o", color=red)
+        ax.plot([1], [1], other, color=brown)
+        return figure
+
     red, brown = "#ff0000", "#8f7f00"
-    alike = [c.Series(marks, Look(colour=colour, marker="o")) for colour in (red, brown)]
-    ((_, *colours),) = pairs(Chart([[c.Panel(alike)]], 3, 3))
+    ((_, *colours),) = pairs(lines("o"))
     assert set(colours) == {red, brown}
-    other = [alike[0], c.Series(marks, Look(colour=brown, marker="s"))]
-    assert not pairs(Chart([[c.Panel(other)]], 3, 3))
+    assert not pairs(lines("s"))

@@ -1,18 +1,20 @@
 """The pages of a comparison and of a fleet in a browser: nothing cut, overlapping or fetched."""
 
+from __future__ import annotations
+
 import base64
 import json
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import synthetic_fleet
-from test_page_in_browser import HITS, wait
+from test_page_in_browser import HITS
 
 import builders
-import chromium
+from browsers import dark_or_light, opened, resize
 from compare_images import moved_pair, recorded
 from strata import fleet
 from strata.compare import Settings, output, words
@@ -20,36 +22,16 @@ from strata.report import comparison as comparison_files
 from strata.report import fleet as fleet_files
 from strata.run import load_run
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(chromium.executable() is None, reason=chromium.MISSING),
-]
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
-AUDIT = Path(__file__).with_name("page_audit.js").read_text(encoding="utf-8")
+pytestmark = pytest.mark.browser
+
 OPEN = "for (const details of document.querySelectorAll('details')) details.open = true"
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[chromium.Chromium]:
-    with chromium.running() as running:
-        yield running
-
-
-@contextmanager
-def opened(browser: chromium.Chromium, page: Path) -> Iterator[chromium.Page]:
-    """A page that fetches nothing and complains of nothing."""
-    shown = chromium.Page(browser, page.as_uri(), width=1024, height=900)
-    shown.run(AUDIT)
-    yield shown
-    assert shown.troubles() == []
-    assert set(shown.requests()) == {page.as_uri()}
-    shown.close()
-
-
-@pytest.fixture(scope="module")
-def page(
-    browser: chromium.Chromium, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[chromium.Page]:
+def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     """Changes between two runs of an H200, and it beside a CPU."""
     folder = tmp_path_factory.mktemp("compare")
     before, after = moved_pair()
@@ -61,29 +43,29 @@ def page(
 
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("width", [400, 1024, 1920])
-def test_nothing_is_cut_overlaps_or_fades(page: chromium.Page, width: int, *, dark: bool) -> None:
-    page.media(dark=dark)
-    page.resize(width, 900)
-    page.run(OPEN)
-    found = page.run(f"audit({json.dumps({'slack': 1.0, 'least': 5.5, 'colours': dark})})")
+def test_nothing_is_cut_overlaps_or_fades(page: Page, width: int, *, dark: bool) -> None:
+    dark_or_light(page, dark=dark)
+    resize(page, width, 900)
+    page.evaluate(OPEN)
+    found = page.evaluate(f"audit({json.dumps({'slack': 1.0, 'least': 5.5, 'colours': dark})})")
     assert found["faults"] == []
     assert found["size"]["figures"] == 3
     assert found["size"]["texts"] > 300
     assert dark or found["size"]["labels"] > 100
 
 
-def told(page: chromium.Page, x: float, y: float) -> str:
+def told(page: Page, x: float, y: float) -> str:
     """The text of the page for a place that the mouse points at."""
     for step in (2, 1, 0):
-        page.call("Input.dispatchMouseEvent", type="mouseMoved", x=x + step, y=y)
-    wait(page, "!document.querySelector('.tip').hidden")
-    return str(page.run("document.querySelector('.tip').textContent"))
+        page.mouse.move(x + step, y)
+    page.wait_for_function("!document.querySelector('.tip').hidden")
+    return str(page.evaluate("document.querySelector('.tip').textContent"))
 
 
-def test_a_mark_of_a_comparison_tells_its_row_its_run_and_its_change(page: chromium.Page) -> None:
-    page.media()
-    page.resize(1280, 900)
-    packed = page.run("document.getElementById('r1-packed').textContent")
+def test_a_mark_of_a_comparison_tells_its_row_its_run_and_its_change(page: Page) -> None:
+    dark_or_light(page, dark=False)
+    resize(page, 1280, 900)
+    packed = page.evaluate("document.getElementById('r1-packed').textContent")
     rows = json.loads(zlib.decompress(base64.b64decode(packed)))
     cases = [(name, params) for name, params, count in rows["cases"] for _ in range(count)]
     heads = [rows["heads"][at] for at in rows["head"]]
@@ -93,32 +75,30 @@ def test_a_mark_of_a_comparison_tells_its_row_its_run_and_its_change(page: chrom
         ("Changes of every row between runs", f"change={words.percent(top.change)}"),
         ("Devices side by side", "run="),
     ):
-        seen = page.run(HITS % f'svg[aria-label="{figure}"]')
+        seen = page.evaluate(HITS % f'svg[aria-label="{figure}"]')
         assert len(seen) > 30
         # One that no other lies near.
         one = next(
             hit for hit in seen
             if wanted in cases[hit["number"] - 1][1]
             if 0 < hit["y"] < 900 and all(other is hit or abs(other["x"] - hit["x"])
-                                          + abs(other["y"] - hit["y"]) > 10 for other in seen)
+                                          + abs(other["y"] - hit["y"]) > 6 for other in seen)
         )  # fmt: skip
         benchmark, params = cases[one["number"] - 1]
         said = told(page, one["x"], one["y"])
         assert said.startswith(f"{heads[one['number'] - 1][0]}: ")
         assert said.endswith(f"{benchmark} {params}")
-        page.click(one["x"], one["y"])
-        wait(page, "document.querySelector('dialog').open")
-        assert "run" in page.run(
+        page.mouse.click(one["x"], one["y"])
+        page.wait_for_function("document.querySelector('dialog').open")
+        assert "run" in page.evaluate(
             "[...document.querySelectorAll('dialog dt')].map(one => one.textContent)"
         )
-        page.run("[...document.querySelectorAll('dialog button')].pop().click()")
+        page.evaluate("[...document.querySelectorAll('dialog button')].pop().click()")
         here = "document.querySelector('#r1-viewer tr.here')"
-        wait(page, f"{here}?.cells[0].textContent === '{one['number']}'")
+        page.wait_for_function(f"{here}?.cells[0].textContent === '{one['number']}'")
 
 
-def test_the_page_of_a_fleet_is_whole_at_every_width(
-    browser: chromium.Chromium, tmp_path: Path
-) -> None:
+def test_the_page_of_a_fleet_is_whole_at_every_width(browser: Browser, tmp_path: Path) -> None:
     excerpt = load_run(builders.DATA / "excerpt-nvidia-h200-20261121T235015Z-0683d2f")
     world = synthetic_fleet.world(excerpt, most=800)
     faults = ["host_link", "memory_errors", "clocks_low"]
@@ -128,11 +108,15 @@ def test_the_page_of_a_fleet_is_whole_at_every_width(
         found = fleet.examine(parts, pytest.fail)
         written = fleet_files.write(found, parts, tmp_path / "out")
     with opened(browser, written) as shown:
-        shown.run(OPEN)
+        shown.evaluate(OPEN)
         for width in (400, 1920):
-            shown.resize(width, 900)
-            told = shown.run(f"audit({json.dumps({'slack': 1.0, 'least': 5.5})})")
+            resize(shown, width, 900)
+            told = shown.evaluate(f"audit({json.dumps({'slack': 1.0, 'least': 5.5})})")
             assert told["faults"] == []
             assert told["size"]["texts"] > 300
-        assert shown.run("document.querySelectorAll('#map tbody tr').length") == 24
-        assert shown.run("document.querySelectorAll('#out tbody tr').length") == len(found.out) >= 3
+        assert shown.evaluate("document.querySelectorAll('#map tbody tr').length") == 24
+        assert (
+            shown.evaluate("document.querySelectorAll('#out tbody tr').length")
+            == len(found.out)
+            >= 3
+        )

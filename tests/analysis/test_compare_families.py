@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from msgspec import structs
+from scipy import stats
 
 from compare_runs import row, run_of
-from strata.compare import Comparison, compare, words
+from strata.compare import Comparison, compare, wander, words
 from strata.compare.families import Key, Law, Shift, explained, laws
 from strata.compare.wander import holm, strictest
 from strata.model.truth import load_run
@@ -202,6 +203,16 @@ def test_two_percent_planted_in_a_family_of_recorded_repeats_is_found(
     assert np.mean(hits) >= power
 
 
+def test_a_normal_law_raises_alarms_on_repeats_that_have_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Why rows have tails: Efron's null, and the variance component of Kalibera and Jones.
+    one, two = (recorded(of) for of in sorted(H200.glob("*-5a66410")))
+    assert not compare(one, two).flagged()
+    monkeypatch.setattr(wander, "SHAPES", (2.0,))
+    assert compare(one, two).flagged()
+
+
 def test_no_family_moved_between_two_recorded_chips_of_one_build() -> None:
     one, two = sorted(H100.glob("*-c491cab"))
     found = compare(recorded(one), recorded(two))
@@ -209,15 +220,28 @@ def test_no_family_moved_between_two_recorded_chips_of_one_build() -> None:
     assert not found.moved()
 
 
+def moved_dram() -> tuple[Run, Run]:
+    """Two recorded runs of two chips, the second of which loads faster out of DRAM."""
+    names = ("20261121T230721Z-ee8608f", "20261121T235015Z-0683d2f")
+    one, two = (recorded(H200 / f"nvidia-h200-{name}") for name in names)
+    return one, two
+
+
+def test_students_law_finds_half_as_many_rows_of_the_recorded_pair(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Why the tails are Subbotin's and not those of Smyth's moderated t.
+    found = len(compare(*moved_dram()).flagged())
+    monkeypatch.setattr(wander, "LAW", stats.t)
+    monkeypatch.setattr(wander, "SHAPES", (1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 20.0, 50.0))
+    assert 0 < len(compare(*moved_dram()).flagged()) < found / 2
+
+
 @pytest.mark.parametrize(
     "repeats", [(), pytest.param(REPEATS["h200"], marks=pytest.mark.slow)], ids=["alone", "repeats"]
 )
 def test_the_recorded_pair_whose_dram_moved_is_told_in_a_sentence(repeats: Sequence[Path]) -> None:
-    one, two = (
-        recorded(H200 / f"nvidia-h200-{name}")
-        for name in ("20261121T230721Z-ee8608f", "20261121T235015Z-0683d2f")
-    )
-    found = compare(one, two, same=[recorded(of) for of in repeats])
+    found = compare(*moved_dram(), same=[recorded(of) for of in repeats])
     moved = {one.key[1:]: one for one in found.moved()}
     latency = moved["latency_vs_footprint", "load_cycles", "dram"]
     assert latency.verdict == "faster"

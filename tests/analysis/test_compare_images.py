@@ -5,7 +5,7 @@ from pathlib import Path
 import matplotlib as mpl
 import pytest
 
-from compare_images import CHARTS, IMAGES, path_of, png
+from compare_images import IMAGES, PLOTS, path_of, png
 from figure_images import difference, locked, pixels
 
 REDRAW = "PYTHONPATH=analysis/src python tests/analysis/compare_images.py"
@@ -18,11 +18,11 @@ same_matplotlib = pytest.mark.skipif(
 
 
 def test_every_image_is_of_a_figure() -> None:
-    assert {path_of(name) for name in CHARTS} == set(IMAGES.iterdir())
+    assert {path_of(name) for name in PLOTS} == set(IMAGES.iterdir())
 
 
 @same_matplotlib
-@pytest.mark.parametrize("name", CHARTS)
+@pytest.mark.parametrize("name", PLOTS)
 def test_the_figure_looks_as_it_did(name: str, tmp_path: Path) -> None:
     found = png(name)
     told = difference(pixels(found), pixels(path_of(name).read_bytes()))

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.collections import LineCollection
+from msgspec.structs import replace
 from test_headlines import CHIP, L2, PARTITION
 
 from builders import (
@@ -26,14 +28,12 @@ from builders import (
     strata,
     write_run,
 )
-from charts import check_drawing, labels, marks, panels
 from compare_runs import World, row, run_of, sampled
+from plots import drawn, labels_of, lines_of, points_of
 from strata import cli, reference
 from strata.compare import Comparison, Settings, compare, devices, output, sections, words
 from strata.compare.sections import Section, show
-from strata.figures import _compare_changes, _compare_devices
-from strata.figures._chart import Series, Words
-from strata.figures._images import images
+from strata.figures import _compare_changes, _compare_devices, _style
 from strata.figures.published import LATENCIES
 from strata.model import plain
 from strata.model.hierarchy import hierarchy
@@ -369,36 +369,35 @@ def test_a_terminal_has_the_first_alarms_and_all_of_devices(
 
 def test_every_row_is_a_dot_and_every_alarm_is_named() -> None:
     comparison = found()
-    chart = _compare_changes.chart([comparison])
-    check_drawing(chart)
-    (panel,) = panels(chart)
-    dots = {layer.look: len(layer.marks) for layer in panel.layers if isinstance(layer, Series)}
-    assert {verdict: dots[look] for verdict, look in _compare_changes.LOOKS.items()} == {
-        verdict: comparison.verdicts()[verdict] for verdict in _compare_changes.LOOKS
-    }
-    assert any(line.startswith("1  slower, +") for line in chart.below)
-    assert any(line.startswith("3  faster, ") for line in chart.below)
-    assert sorted(one.text for one in panel.layers if isinstance(one, Words)) == ["1", "2", "3"]
-    assert sum(mark.low is not None for mark in marks(panel)) == 3
+    with drawn(_compare_changes.plot_of([comparison])) as figure:
+        (ax,) = figure.axes
+        dots = {line.get_label(): len(points_of(line)) for line in ax.lines}
+        for verdict in _compare_changes.LOOKS:
+            assert dots.get(verdict, 0) == comparison.verdicts()[verdict]
+        (ranges,) = (one for one in ax.collections if isinstance(one, LineCollection))
+        assert len(ranges.get_segments()) == 3
+    told = [*_compare_changes.below(comparison)]
+    assert sum(line.startswith("slower, ") for line in told) == 2
+    assert sum(line.startswith("faster, ") for line in told) == 1
 
 
-def test_two_comparisons_stand_beside_each_other_and_name_what_differs() -> None:
+def test_two_comparisons_stand_below_each_other_and_name_what_differs() -> None:
     rng = np.random.default_rng(23)
     runs = [sampled(SMALL, rng, name=name) for name in ("a", "b")]
     other = run_of(sampled(SMALL, rng).rows, "c", build__flags="-O0")
     comparisons, beside = output.compared([*runs, other], Settings())
     assert beside is None
     assert [one.settings.false_alarm for one in comparisons] == [0.005, 0.005]
-    chart = _compare_changes.chart(comparisons)
-    check_drawing(chart)
-    assert [panel.title for panel in panels(chart)] == ["b", "c"]
-    assert any(line.startswith("WARNING, conditions differ: strata.flags") for line in chart.below)
+    with drawn(_compare_changes.plot_of(comparisons)) as figure:
+        assert [ax.get_title("left") for ax in figure.axes] == ["b", "c"]
+        assert "WARNING, conditions differ: strata.flags" in figure.get_supxlabel()
 
 
 def test_runs_in_which_nothing_moved_are_drawn() -> None:
     runs = [run_of([row(case=place) for place in range(3)], name) for name in ("a", "b")]
-    chart = _compare_changes.chart([compare(runs[0], runs[1], Settings(min_change=0.0))])
-    check_drawing(chart)
+    comparison = compare(runs[0], runs[1], Settings(min_change=0.0))
+    with drawn(_compare_changes.plot_of([comparison])) as figure:
+        assert len(lines_of(figure)) >= 2
 
 
 def test_ten_thousand_rows_stay_a_small_drawing() -> None:
@@ -406,8 +405,8 @@ def test_ten_thousand_rows_stay_a_small_drawing() -> None:
     world = World(benchmarks=20, cases=500, samples=7)
     comparison = compare(sampled(world, rng, name="a"), sampled(world, rng, name="b"))
     assert len(comparison.changes) == 10_000
-    drawn = images(_compare_changes.chart([comparison]))
-    assert len(drawn["svg"]) < 3_000_000
+    with drawn(_compare_changes.plot_of([comparison])) as figure:
+        assert len(_style.saved(figure, "svg")) < 3_000_000
 
 
 # --- devices --------------------------------------------------------------------------------------
@@ -493,12 +492,28 @@ def test_invalid_numbers_and_rates_without_a_clock_are_left_blank() -> None:
         assert numbers[2] is None
 
 
+def test_lines_in_which_devices_differ_are_drawn_and_the_others_counted() -> None:
+    with_fp64 = [one for at, value in enumerate((1e12, 2e12)) for one in (
+        row("ceilings", at, [value] * 7, quantity="flops_per_second", unit="FLOP/s",
+            arithmetic=("fp32", "fp64")[at]),
+        row("ceilings", at, [1e9] * 7, quantity="core_clock", unit="Hz",
+            arithmetic=("fp32", "fp64")[at]),
+    )]  # fmt: skip
+    slower = [replace(one, value=one.value / 2) if one.case.endswith("1") and one.unit != "Hz"
+              else one for one in with_fp64]  # fmt: skip
+    runs = [run_of(rows, name, device__slug=name, device__facts={"sm_count": 1})
+            for name, rows in (("a", with_fp64), ("b", slower))]  # fmt: skip
+    _, plot = _compare_devices.plots_of(devices.side_by_side(runs))
+    with drawn(plot) as figure:
+        (ax,) = figure.axes
+        assert [label.get_text() for label in ax.get_yticklabels()] == ["fp64"]
+        assert "1 lines without two devices that differ by 3%" in figure.get_supxlabel()
+
+
 def test_devices_are_drawn_with_all_their_words_inside() -> None:
     side = devices.side_by_side([load_run(COUNTED_RUN), load_run(HOST_RUN)])
-    chart = _compare_devices.chart(side)
-    check_drawing(chart)
-    assert [panel.title for panel in panels(chart)] == [group.panel.title for group in side.groups]
-    assert labels(chart) == list(side.names)
+    with drawn(_compare_devices.plots_of(side)[1]) as figure:
+        assert labels_of(figure) == list(side.names)
 
 
 # --- published devices and curves -----------------------------------------------------------------
@@ -601,14 +616,13 @@ def test_the_parts_of_l2_are_those_of_the_map(tmp_path: Path) -> None:
 
 def test_marks_that_coincide_stand_apart_and_published_ones_are_open() -> None:
     side = devices.side_by_side([loads("a", 32.0), loads("b", 32.0)], ["V100"])
-    chart = _compare_devices.chart(side)
-    check_drawing(chart)
-    series = [layer for layer in panels(chart)[0].layers if isinstance(layer, Series)]
-    assert [one.look.hollow for one in series] == [False, False, True]
-    places = [one.marks[0].place for one in series]
-    assert len(set(places)) == 3
-    assert max(places) - min(places) < 1
-    assert any("Jia" in line for line in chart.below)
+    with drawn(_compare_devices.plots_of(side)[1]) as figure:
+        series = figure.axes[0].lines
+        assert [one.get_markerfacecolor() == "white" for one in series] == [False, False, True]
+        places = [points_of(one)[0][1] for one in series]
+        assert len(set(places)) == 3
+        assert max(places) - min(places) < 1
+        assert "Jia" in figure.get_supxlabel()
 
 
 def test_only_beside_a_cpu_it_says_whose_cycles_these_are() -> None:
@@ -618,26 +632,20 @@ def test_only_beside_a_cpu_it_says_whose_cycles_these_are() -> None:
     )
     with_cpu, without = (devices.side_by_side([gpu, other]) for other in (cpu, gpu))
     for found, told in ((with_cpu, True), (without, False)):
-        assert (devices.CPU_CYCLES in " ".join(_compare_devices.chart(found).below)) == told
         assert (devices.CPU_CYCLES in " ".join(devices.section(found).notes[:1])) == told
 
 
-def test_curves_lie_over_each_other_so_that_equal_ones_all_show() -> None:
-    chart = _compare_devices.latency(devices.side_by_side([loads("a", 32.0), loads("b", 32.0)]))
-    assert chart
-    check_drawing(chart)
-    for panel, unit in zip(panels(chart), ("cycles", "ns"), strict=True):
-        first, second = (layer for layer in panel.layers if isinstance(layer, Series))
-        assert unit in panel.values.label
-        assert first.marks == second.marks
-        assert first.look.width > 2 * second.look.width
-    assert labels(chart) == ["a", "b"]
-    assert (
-        _compare_devices.latency(
-            devices.side_by_side([run_of(rate(1e12, 1e9), "c", device__facts={"sm_count": 1})] * 2)
-        )
-        is None
-    )
+def test_curves_that_coincide_show_the_markers_of_all() -> None:
+    two = devices.side_by_side([loads("a", 32.0), loads("b", 32.0)])
+    with drawn(_compare_devices.plots_of(two)[0]) as figure:
+        for ax, unit in zip(figure.axes, ("cycles", "ns"), strict=True):
+            first, second = ax.lines
+            assert unit in ax.get_ylabel()
+            assert points_of(first) == points_of(second)
+            assert (first.get_markevery(), second.get_markevery()) == ((0, 2), (1, 2))
+        assert labels_of(figure) == ["a", "b"]
+    without = run_of(rate(1e12, 1e9), "c", device__facts={"sm_count": 1})
+    assert _compare_devices.curves(devices.side_by_side([without] * 2)).empty
 
 
 def test_a_run_stands_beside_published_devices_alone(

@@ -4,8 +4,10 @@ from pathlib import Path
 from typing import Any
 
 from builders import case, load, measurement
-from charts import caption_of, chart_of, check_drawing, data_of, labels, panels, points, values
-from strata.figures.distributed_shared import FIGURE
+from charts import caption_of, data_of
+from plots import check_texts_of, hollow_of, labels_of, plot_named, plotted, points_of
+
+FIGURE = plot_named("distributed_shared")
 
 CYCLES, RATE = "load_cycles", "bandwidth_per_sm"
 
@@ -45,29 +47,23 @@ SOME = [
 
 def test_without_its_rows_there_is_no_figure(tmp_path: Path) -> None:
     other = case([measurement("load_cycles")], benchmark="tlb")
-    assert not FIGURE.items(load(tmp_path, [other]))
+    assert not FIGURE.has(load(tmp_path, [other]))
 
 
 def test_latency_comes_first_and_a_panel_for_each_number_of_warps(tmp_path: Path) -> None:
-    chart = chart_of(FIGURE, load(tmp_path, SOME))
-    latency, few, many = panels(chart)
-    assert [one.title for one in (latency, few, many)] == [
-        "latency", "bandwidth, 8 warps a block", "bandwidth, 32 warps a block",
-    ]  # fmt: skip
-    assert values(latency) == [26, 26, 185, 200]
-    assert values(few) == [126, 14]
-    assert values(many) == [127, 12]
-    assert labels(chart) == ["its own", "of the next block", "2 blocks on"]
-    assert latency.places.ticks == [2, 4]
-    check_drawing(chart)
-
-
-def test_marks_of_one_size_stand_side_by_side(tmp_path: Path) -> None:
-    latency, *_ = panels(chart_of(FIGURE, load(tmp_path, SOME)))
-    own, next_one = (points(latency, label) for label in ("its own", "of the next block"))
-    assert own[0][0] < next_one[0][0] == 2
-    ((farther, _),) = points(latency, "2 blocks on")
-    assert own[1][0] < 4 < farther
+    with plotted(FIGURE, load(tmp_path, SOME)) as figure:
+        check_texts_of(figure)
+        latency, few, many = figure.axes
+        assert [ax.get_title("left") for ax in (latency, few, many)] == [
+            "latency", "bandwidth, 8 warps a block", "bandwidth, 32 warps a block",
+        ]  # fmt: skip
+        curves = [points_of(line) for line in latency.lines if points_of(line)]
+        assert curves == [[(0, 26), (1, 185)], [(0, 26), (2, 200)]]  # a line for each cluster
+        assert [points_of(line) for line in few.lines if points_of(line)] == [[(0, 126), (2, 14)]]
+        assert [points_of(line) for line in many.lines if points_of(line)] == [[(0, 127), (2, 12)]]
+        assert labels_of(figure) == ["cluster of 2 blocks", "cluster of 4 blocks"]
+        blocks = [label.get_text() for label in latency.get_xticklabels()]
+        assert blocks == ["its own", "next", "2 on"]
 
 
 def test_what_is_invalid_is_hollow_named_and_not_told(tmp_path: Path) -> None:
@@ -77,9 +73,10 @@ def test_what_is_invalid_is_hollow_named_and_not_told(tmp_path: Path) -> None:
         read(RATE, 99, 8, 4, 8, noise="failed"),
     ]
     run = load(tmp_path, lines)
-    latency, few, _ = panels(chart_of(FIGURE, run))
-    assert values(latency, valid=False) == [300]
-    assert values(few, valid=False) == [99]
+    with plotted(FIGURE, run) as figure:
+        latency, few, _ = figure.axes
+        assert [y for _, y in hollow_of(latency)] == [300]
+        assert [y for _, y in hollow_of(few)] == [99]
     words = caption_of(FIGURE, run)
     assert "hollow (2): latency, cluster of 8, distance 4, warps 1; bandwidth" in words
     assert "takes 185.0 to 200.0 cycles, one from the SM's own 26.00." in words

@@ -194,7 +194,7 @@ def test_every_picture_is_a_figure_of_a_recorded_run(tmp_path: Path) -> None:
     known = {figure.name: figure for figure in figures.discover()}
     runs = {line["folder"]: run for run, line in reversed(OURS.runs.items())}
     for device, name in shown:
-        assert known[name].items(OURS.run(runs[pictures.run_of(ROOT, device, name)])), (
+        assert known[name].has(OURS.run(runs[pictures.run_of(ROOT, device, name)])), (
             device,
             name,
         )

@@ -1,9 +1,7 @@
 """Figures by their structure: how many bars and lines, what is hollow, what overlaps."""
 
-from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import matplotlib as mpl
 import pytest
@@ -22,10 +20,11 @@ from builders import (
     measurement,
     predicted,
 )
-from charts import chart_of, check_drawing, data_of, panels
+from charts import caption_of, data_of
+from plots import check_texts_of, plotted
 from strata import figures
-from strata.figures._chart import listed_invalid
-from strata.figures._images import images
+from strata.figures._drawing import image
+from strata.figures._plot import FORMATS, listed_invalid
 from strata.model.truth import load_run
 from strata.run import Run
 from test_coalescing import warp_load
@@ -41,12 +40,7 @@ def run_of(run: str) -> Run:
     return load_run(RUNS[run])
 
 
-def items_of(name: str, run: Run) -> Sequence[Any]:
-    """What a figure shows of a run."""
-    return FIGURES[name].items(run)
-
-
-DRAWN = [(name, run) for name in FIGURES for run in RUNS if items_of(name, run_of(run))]
+DRAWN = [(name, run) for name in FIGURES for run in RUNS if FIGURES[name].has(run_of(run))]
 STORED = sorted({name for name, _ in DRAWN})
 """Figures that the stored runs hold rows of; the others are drawn in a test file of their own."""
 each_drawn = pytest.mark.parametrize(("name", "run"), DRAWN)
@@ -76,7 +70,8 @@ def test_every_figure_is_drawn_by_some_test() -> None:
 
 @each_drawn
 def test_no_text_is_cut_or_lies_on_another(name: str, run: str) -> None:
-    check_drawing(chart_of(FIGURES[name], run_of(run)))
+    with plotted(FIGURES[name], run_of(run)) as drawn:
+        check_texts_of(drawn)
 
 
 def test_labels_of_a_full_sweep_of_warps_do_not_overlap(tmp_path: Path) -> None:
@@ -86,22 +81,24 @@ def test_labels_of_a_full_sweep_of_warps_do_not_overlap(tmp_path: Path) -> None:
         for level in ("l1", "l2", "l3", "dram")
         for warps in (1, 2, 4, 8, 16, 32, 48, 64)
     ]
-    sheet = check_drawing(chart_of(FIGURES["latency_vs_warps"], load(tmp_path, lines)))
-    below = " ".join(text.text for text in sheet.texts if text.up == "top")
-    assert below.count("1 2 4 8 16 32 48 64") == 4
+    with plotted(FIGURES["latency_vs_warps"], load(tmp_path, lines)) as drawn:
+        check_texts_of(drawn)
+        for ax in drawn.axes:
+            below = [text.get_text() for text in ax.get_xticklabels()]
+            assert " ".join(filter(None, below)) == "1 2 4 8 16 32 64"
 
 
 @each_drawn
 def test_axis_labels_carry_units(name: str, run: str) -> None:
-    shown = panels(chart_of(FIGURES[name], run_of(run)))
-    words = [panel.values.label + panel.places.label for panel in shown]
+    with plotted(FIGURES[name], run_of(run)) as drawn:
+        words = [ax.get_xlabel() + ax.get_ylabel() for ax in drawn.axes]
     units = ("cycles", "B/s", "(%)", "(×)", "bytes", "sectors")
     assert any(unit in word for word in words for unit in units)
 
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_nothing_measured_means_no_figure(name: str) -> None:
-    assert not items_of(name, replace(run_of("gpu"), rows=()))
+    assert not FIGURES[name].has(replace(run_of("gpu"), rows=()))
 
 
 SIEGEL = {"siegel_10", "siegel_11"}
@@ -116,28 +113,22 @@ def test_any_single_case_can_be_drawn(name: str, tmp_path: Path) -> None:
     ]
     line = layout_case("zebra", 5, extra=slowest, bandwidth=7, residency="moon", fields="few")
     run = load(tmp_path, [line])
-    chart = chart_of(FIGURES[name], run)
-    assert len(panels(chart)) == 1
-    assert images(chart)["png"]
+    assert image(FIGURES[name], run, "png")
 
 
 @each_drawn
 def test_captions_name_device_and_commit(name: str, run: str) -> None:
     loaded: Run = load_run(RUNS[run])
-    figure = FIGURES[name]
-    items = items_of(name, loaded)
-    words = figure.full_caption(items, loaded.context)
+    words = caption_of(FIGURES[name], loaded)
     assert loaded.context.device.name in words
     assert "commit unknown with uncommitted changes." in words
 
 
 @pytest.mark.parametrize("name", STORED)
 def test_data_behind_a_figure_have_a_cell_per_column(name: str) -> None:
-    figure = FIGURES[name]
-    items = items_of(name, run_of("counted"))
-    assert items
-    found = data_of(figure, run_of("counted"))
-    assert [line["case"] for line in found] == [figure.case(item) for item in items]
+    figure, run = FIGURES[name], run_of("counted")
+    cases = [row.case if row else "" for row in figure.data(run)["_row"]]
+    assert [line["case"] for line in data_of(figure, run)] == cases
 
 
 # --- counts
@@ -160,7 +151,7 @@ def test_any_single_count_can_be_drawn(name: str, tmp_path: Path) -> None:
         *warp_load(32, 1, 5, model_says=33),
         *warp_load(32, 1, model_says=33),
     ]
-    assert images(chart_of(FIGURES[name], load2(tmp_path, lines)))["png"]
+    assert image(FIGURES[name], load2(tmp_path, lines), "png")
 
 
 @pytest.mark.parametrize(
@@ -174,7 +165,7 @@ def test_a_caption_names_four_that_are_invalid(labels: str, words: str) -> None:
 
 def test_drawing_changes_no_global_state() -> None:
     before = dict(mpl.rcParams)
-    images(chart_of(FIGURES["layout_latency"], run_of("gpu")))
+    image(FIGURES["layout_latency"], run_of("gpu"), "png")
     assert dict(mpl.rcParams) == before
 
 
@@ -182,5 +173,6 @@ def test_the_style_of_a_user_does_not_show(monkeypatch: pytest.MonkeyPatch) -> N
     pictures = []
     for size in (8.0, 20.0):
         monkeypatch.setitem(mpl.rcParams, "font.size", size)
-        pictures.append(images(chart_of(FIGURES["layout_latency"], run_of("gpu"))))
+        of = FIGURES["layout_latency"], run_of("gpu")
+        pictures.append([image(*of, kind) for kind in FORMATS])
     assert pictures[0] == pictures[1]

@@ -6,14 +6,15 @@ from typing import Any
 import pytest
 
 from builders import case, load2, measurement, trace
-from charts import caption_of, chart_of, check_drawing, data_of, panels, shown_words
-from strata.figures.fstat_ladder import FIGURE
+from charts import caption_of, data_of
+from plots import check_texts_of, plot_named, plotted
 from strata.ladder import fstat
 from strata.model.text import plain
 from strata.model.units import quantity
 from strata.report.tables import breitbart
 from strata.run import Run
 
+FIGURE = plot_named("fstat_ladder")
 NAMES = ("serial", "cpu_lanes", "per_call", "kept_memory", "packed", "one_launch")
 
 
@@ -73,26 +74,26 @@ def calls() -> list[dict[str, Any]]:
 
 def test_without_the_suite_there_is_nothing(tmp_path: Path) -> None:
     run = load2(tmp_path, [case([measurement()])])
-    assert not FIGURE.items(run)
+    assert not FIGURE.has(run)
     assert breitbart.make(run) is None
     assert not list(fstat.sentences(run))
 
 
 def test_a_mark_for_each_rung_in_the_order_of_the_ladder(tmp_path: Path) -> None:
     run = run_of(tmp_path, *reversed(calls()), rung("one_launch", 5e7, stacks=84))
-    chart = chart_of(FIGURE, run)
-    two, many = panels(chart)
-    assert list(two.places.names or ()) == ["per call", "kept memory", "packed"]
-    assert list(many.places.names or ()) == ["one launch"]
-    assert two.title == "1 sky point × 9 cells × 2 stacks × 161 frequencies"
-    assert two.values.scale == "log"
+    with plotted(FIGURE, run) as figure:
+        check_texts_of(figure)
+        names = [[name.get_text() for name in ax.get_yticklabels()] for ax in figure.axes]
+        assert names == [["per call", "kept memory", "packed"], ["one launch"]]
+        two = figure.axes[0]
+        assert two.get_title("left") == "1 sky point × 9 cells × 2 stacks × 161 frequencies"
+        assert two.get_xscale() == "log"
+        assert any(text.get_text().endswith("   6.00× kept memory") for text in two.texts)
     lines = data_of(FIGURE, run)
     assert [float(line["speedup_over_it"] or 0) for line in lines] == pytest.approx(
         [0, 10 / 6, 6, 0]
     ), "a step is over the same part of the observation"
-    assert any("6.00× kept memory" in text or "6× kept memory" in text for text in shown_words(two))
     assert "one core of the GPU's host" in caption_of(FIGURE, run)
-    check_drawing(chart)
 
 
 def test_the_best_valid_choice_of_a_rung_stands(tmp_path: Path) -> None:

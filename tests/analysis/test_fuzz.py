@@ -28,8 +28,7 @@ from ladder_run import gpu_run
 from strata import cli
 from strata.interop import Target
 from strata.interop.plain_csv import encode
-from strata.reference import ReferenceTableError
-from strata.reference._bibliography import Source
+from strata.reference import PublishedLatency, ReferenceTableError, read_bibliography
 from strata.reference._files import folder as reference_folder
 from strata.reference._files import read
 from strata.run import RunError, case_id, load_run
@@ -354,11 +353,15 @@ def test_members_of_other_tools(
 
 @given(CUTS)
 @some(100)
-def test_bytes_of_a_reference_table(room: Path, cuts: list[tuple[int, bytes]]) -> None:
-    table = room / "sources.csv"
-    table.write_bytes(cut((reference_folder() / "sources.csv").read_bytes(), cuts))
+def test_bytes_of_reference_files(room: Path, cuts: list[tuple[int, bytes]]) -> None:
+    table = room / "latency.csv"
+    table.write_bytes(cut((reference_folder() / "latency.csv").read_bytes(), cuts))
     with suppress(ReferenceTableError):
-        list(read(table, Source))
+        list(read(table, PublishedLatency))
+    sources = room / "sources.bib"
+    sources.write_bytes(cut((reference_folder() / "sources.bib").read_bytes(), cuts))
+    with suppress(ReferenceTableError):
+        read_bibliography(sources)
 
 
 OPTIONS = (

@@ -4,23 +4,20 @@ from pathlib import Path
 
 import pytest
 from heading_images import IMAGES, PICTURES, png
+from matplotlib.figure import Figure
 from msgspec.structs import replace
 from test_figure_images import same_matplotlib
 
 from builders import GPU_RUN, HOST_RUN
-from charts import chart_of, check_texts
 from figure_images import difference, pixels
 from strata import figures
 from strata.cli import main
-from strata.figures._draw import draw
-from strata.figures._heading import LINES, MOST, Heading, headed, heading_of
-from strata.figures._images import images
-from strata.figures._sheet import Text
+from strata.figures import _style
+from strata.figures._heading import LINES, MOST, Heading, heading_of
 from strata.run import load_run
 
 FIGURE = next(one for one in figures.discover() if one.name == "layout_latency")
 RUN = load_run(GPU_RUN)
-CHART = chart_of(FIGURE, RUN)
 ODD = {
     "one long word": "W" * 5000,
     "many words": "a very long name of a device " * 90,
@@ -40,37 +37,35 @@ def sources(device: str, *, name: str = RUN.context.run) -> Heading:
     )
 
 
-def above(heading: Heading) -> list[Text]:
-    """The words of the heading on a sheet."""
-    return headed(draw(CHART), heading).texts[-2:]
+def above(heading: Heading) -> list[str]:
+    """The words of the heading of a picture."""
+    with _style.styled(), _style.headed(Figure(figsize=(5, 3)), heading):
+        return ["\n".join(heading.fitted_title(360)), "\n".join(heading.fitted_sources(360))]
 
 
 def test_a_picture_says_what_it_shows_of_which_device_and_run() -> None:
-    words = [text.text for text in above(heading_of(FIGURE.title, [RUN]))]
+    words = above(heading_of(FIGURE.title, [RUN]))
     assert words == [FIGURE.title, f"{RUN.context.device.name}, run {RUN.context.run}"]
-
-
-def test_all_below_stays_where_it_was() -> None:
-    plain = draw(CHART)
-    sheet = headed(plain, sources("NVIDIA H200"))
-    assert sheet.width == plain.width
-    assert [*sheet.things[:-2]] == [*plain.things]
-    assert min(text.box.y0 for text in sheet.texts[-2:]) >= plain.height
 
 
 @pytest.mark.parametrize("name", ODD.values(), ids=ODD)
 def test_no_name_is_cut_or_lies_on_another_word(name: str) -> None:
-    sheet = headed(draw(CHART), sources(name, name=f"run-{name}"))
-    check_texts(sheet)
-    assert all(text.text.count("\n") < LINES for text in sheet.texts[-2:])
-    assert b"<script" not in images(CHART, sources(name))["svg"]
+    figure = Figure(figsize=(5, 3))
+    with _style.styled(), _style.headed(figure, sources(name, name=f"run-{name}")) as area:
+        assert area
+        for text in figure.texts:
+            assert text.get_text().count("\n") < LINES
+            assert text.get_window_extent().x1 <= figure.bbox.x1
+            assert text.get_window_extent().y1 <= area.y1 * figure.dpi
+        assert b"<script" not in _style.saved(figure, "svg", area)
+    assert not figure.texts
 
 
 def test_what_does_not_fit_ends_with_a_mark() -> None:
     title, told = above(Heading("t " * 900, ["n" * 900]))
-    assert title.text.endswith("…")
-    assert told.text.endswith("…")
-    assert above(Heading("short", ["a device"]))[0].text == "short"
+    assert title.endswith("…")
+    assert told.endswith("…")
+    assert above(Heading("short", ["a device"]))[0] == "short"
 
 
 def test_of_many_runs_the_first_are_named_and_the_others_counted() -> None:

@@ -6,16 +6,7 @@ from typing import Any
 
 import pytest
 
-from builders import (
-    COUNTED_RUN,
-    GPU_RUN,
-    HOST_RUN,
-    case,
-    layout_case,
-    load,
-    load2,
-    measurement,
-)
+from builders import COUNTED_RUN, GPU_RUN, HOST_RUN, case, layout_case, load, load2, measurement
 from ladder_run import SINGLE, rung_case, some
 from strata.model import Cited, Sentence, atlas, layouts, plain
 from strata.report import headlines, sentences
@@ -52,11 +43,7 @@ def stream(
     ]
     if share:
         found.append(measurement("share_of_limit", [share], unit="1", method="event_slope"))
-    params = {
-        "level": level,
-        "operation": changes.pop("operation", "read"),
-        "width": width,
-    }
+    params = {"level": level, "operation": changes.pop("operation", "read"), "width": width}
     return case(found, benchmark="bandwidth", params=params, **changes)
 
 
@@ -75,12 +62,7 @@ def copy(
 ) -> dict[str, Any]:
     """A case of transfers."""
     found = [measurement("bandwidth", [rate], unit="B/s", method=method)]
-    params = {
-        "direction": direction,
-        "memory": memory,
-        "bytes": 1 << 28,
-        "pieces": pieces,
-    }
+    params = {"direction": direction, "memory": memory, "bytes": 1 << 28, "pieces": pieces}
     return case(found, benchmark="transfers", params=params)
 
 
@@ -146,19 +128,13 @@ def test_a_level_is_the_middle_of_what_it_alone_serves(chip: Run) -> None:
     assert reach.bytes == 16 * L2
 
 
-def test_without_a_knee_main_memory_is_up_to_sixteen_times_the_l2(
-    tmp_path: Path,
-) -> None:
+def test_without_a_knee_main_memory_is_up_to_sixteen_times_the_l2(tmp_path: Path) -> None:
     sizes = {1.5: 500, 2: 670, 16: 690, 17: 900, 18: 900}
     lines = [chase("global_cg", int(size * L2), cycles) for size, cycles in sizes.items()]
     run = load(tmp_path, lines, device__l2_bytes=L2)
     assert atlas.tlb_reach(run) is None
     found = atlas.latencies(run)["dram"]
-    assert [one.value for one in (found.row, found.first, found.last)] == [
-        670,
-        670,
-        690,
-    ]
+    assert [one.value for one in (found.row, found.first, found.last)] == [670, 670, 690]
 
 
 def test_other_loads_of_the_same_memory_have_their_own_latency(tmp_path: Path) -> None:
@@ -179,62 +155,42 @@ def test_memory_is_walked_up_to_the_reach_of_the_tlb(tmp_path: Path) -> None:
     assert (found["dram"].row.value, found["dram"].last.value) == (400, 800)
 
 
-def test_a_cpu_has_its_caches(tmp_path: Path) -> None:
-    sizes = {"l1d_bytes": 32768, "l2_bytes": 1 << 20, "l3_bytes": 1 << 25}
-    facts = {f"device__{name}": size for name, size in sizes.items()}
-    lines = [
-        chase("memory", footprint, cycles, backend="host")
-        for footprint, cycles in (
-            (8192, 4),
-            (1 << 18, 12),
-            (1 << 22, 60),
-            (1 << 27, 300),
-            (1 << 28, 301),
-        )
-    ]
-    found = atlas.latencies(load(tmp_path, lines, backend="host", **facts))
-    values = {level: one.row.value for level, one in found.items()}
-    assert values == {"l1": 4, "l2": 12, "l3": 60, "dram": 300}
-
-
-def test_an_l3_of_four_times_l2_has_a_latency(tmp_path: Path) -> None:
-    sizes = {"l1d_bytes": 32768, "l2_bytes": 1 << 20, "l3_bytes": 4 << 20}
-    facts = {f"device__{name}": size for name, size in sizes.items()}
-    lines = [
-        chase("memory", mebi << 20, cycles, backend="host")
-        for mebi, cycles in ((1, 40), (2, 60), (4, 90), (8, 300))
-    ]
-    found = atlas.latencies(load(tmp_path, lines, backend="host", **facts))
-    assert {level: one.row.value for level, one in found.items()} == {"l3": 60, "dram": 300}
-
-
-def test_nothing_near_the_edge_of_a_level_or_by_several_cores_stands_for_it(
-    tmp_path: Path,
+@pytest.mark.parametrize(
+    ("l3_bytes", "cycles", "expected"),
+    [
+        (
+            1 << 25,
+            {8192: 4, 1 << 18: 12, 1 << 22: 60, 1 << 27: 300, 1 << 28: 301},
+            {"l1": 4, "l2": 12, "l3": 60, "dram": 300},
+        ),
+        # Four times L2.
+        (4 << 20, {1 << 20: 40, 2 << 20: 60, 4 << 20: 90, 8 << 20: 300}, {"l3": 60, "dram": 300}),
+    ],
+)
+def test_a_cpu_has_its_caches(
+    tmp_path: Path, l3_bytes: int, cycles: dict[int, float], expected: dict[str, float]
 ) -> None:
+    sizes = {"l1d_bytes": 32768, "l2_bytes": 1 << 20, "l3_bytes": l3_bytes}
+    facts = {f"device__{name}": size for name, size in sizes.items()}
+    lines = [chase("memory", *one, backend="host") for one in cycles.items()]
+    found = atlas.latencies(load(tmp_path, lines, backend="host", **facts))
+    assert {level: one.row.value for level, one in found.items()} == expected
+
+
+def test_nothing_near_the_edge_of_a_level_or_by_several_cores_stands_for_it(tmp_path: Path) -> None:
     walks = {
         "global_ca": {4096: 32, 1 << 16: 40, 1 << 17: 41},
-        "global_cg": {
-            4096: 100,
-            8192: 101,
-            1 << 20: 281,
-            L2 // 2: 400,
-            L2 * 3 // 4: 401,
-        },
+        "global_cg": {4096: 100, 8192: 101, 1 << 20: 281, L2 // 2: 400, L2 * 3 // 4: 401},
     }
     lines = [chase(space, at, walks[space][at]) for space in walks for at in walks[space]]
     several = chase("shared", 4096, 9)
     several["params"]["cores"] = "several"
     lines.append(several | {"case": several["case"].replace("cores=one", "cores=several")})
     found = atlas.latencies(load(tmp_path, lines, device__l2_bytes=L2))
-    assert {level: one.row.value for level, one in found.items()} == {
-        "l1": 32,
-        "l2": 281,
-    }
+    assert {level: one.row.value for level, one in found.items()} == {"l1": 32, "l2": 281}
 
 
-def test_what_is_no_read_no_measurement_or_no_whole_copy_stands_for_nothing(
-    tmp_path: Path,
-) -> None:
+def test_what_is_no_read_no_measurement_or_no_whole_copy_stands_for_nothing(tmp_path: Path) -> None:
     model = ceiling("fp32", "model", 9e13, 1.0)
     for one in model["measurements"]:
         one["provenance"] = "modelled"
@@ -261,16 +217,12 @@ def test_an_invalid_row_stands_for_nothing(tmp_path: Path) -> None:
     assert list(atlas.latencies(load(tmp_path, lines))) == ["l1"]
 
 
-def test_a_device_that_does_not_say_its_sizes_has_no_latency_of_main_memory(
-    tmp_path: Path,
-) -> None:
+def test_a_device_that_does_not_say_its_sizes_has_no_latency_of_main_memory(tmp_path: Path) -> None:
     run = load(tmp_path, [chase("global_cg", 1 << 30, 690), chase("global_cg", 1 << 20, 280)])
     assert not atlas.latencies(run)
 
 
-def test_the_best_read_of_a_level_stands_for_it_with_what_is_beside_it(
-    chip: Run,
-) -> None:
+def test_the_best_read_of_a_level_stands_for_it_with_what_is_beside_it(chip: Run) -> None:
     found = atlas.bandwidths(chip)
     assert found["l1"].row.value == 33e12
     assert found["l1"].share is not None
@@ -310,10 +262,7 @@ def test_every_number_of_a_sentence_knows_its_row(chip: Run) -> None:
 def test_a_run_without_any_of_it_says_nothing(tmp_path: Path) -> None:
     run = load(tmp_path, [])
     assert words(run) == []
-    assert [one.what for one in headlines.headlines(run)] == [
-        "valid timed rows",
-        "cases measured",
-    ]
+    assert [one.what for one in headlines.headlines(run)] == ["valid timed rows", "cases measured"]
 
 
 def test_an_l2_in_one_piece_is_not_worth_a_sentence(tmp_path: Path) -> None:
@@ -324,26 +273,14 @@ def test_an_l2_in_one_piece_is_not_worth_a_sentence(tmp_path: Path) -> None:
     assert words(load(tmp_path, [whole])) == []
 
 
-def test_shared_memory_of_another_sm_stands_beside_that_of_the_own(
-    tmp_path: Path,
-) -> None:
+def test_shared_memory_of_another_sm_stands_beside_that_of_the_own(tmp_path: Path) -> None:
     others = [
         case(
             [measurement("load_cycles", [cycles], method="clock64_slope")],
             benchmark="distributed_shared",
-            params={
-                "measure": "latency",
-                "cluster": cluster,
-                "distance": distance,
-                "warps": 1,
-            },
+            params={"measure": "latency", "cluster": cluster, "distance": distance, "warps": 1},
         )
-        for cluster, distance, cycles in (
-            (2, 1, 192),
-            (8, 0, 33),
-            (8, 4, 205),
-            (8, 1, 193),
-        )
+        for cluster, distance, cycles in ((2, 1, 192), (8, 0, 33), (8, 4, 205), (8, 1, 193))
     ]
     found = {one.what: one for one in headlines.headlines(load(tmp_path, CHIP + others))}
     remark = plain(found["L1 latency"].remark).replace("\u00a0", " ")
@@ -353,12 +290,7 @@ def test_shared_memory_of_another_sm_stands_beside_that_of_the_own(
 def test_memory_behind_the_far_part_is_told_beside_it(tmp_path: Path) -> None:
     def told(folder: str, **noise: str) -> str:
         memory = [
-            measurement(
-                f"{side}_dram_cycles",
-                [cycles],
-                method="single_loads",
-                noise=noise[side],
-            )
+            measurement(f"{side}_dram_cycles", [cycles], method="single_loads", noise=noise[side])
             for side, cycles in (("near", 563), ("far", 750))
         ]
         line = case(PARTITION["measurements"] + memory, benchmark="l2_partition")
@@ -386,10 +318,7 @@ def test_the_first_numbers_of_a_chip(chip: Run) -> None:
     shown = {key: tuple(word.replace("\u00a0", " ") for word in two) for key, two in found.items()}
     assert shown == {
         "L1 latency": ("32.00 cycles", "shared memory 23.00 cycles"),
-        "L2 latency": (
-            "281.0 cycles",
-            "near 290.0, far 488.0, mean 389.0",
-        ),
+        "L2 latency": ("281.0 cycles", "near 290.0, far 488.0, mean 389.0"),
         "DRAM latency": ("690.0 cycles (345 ns)", "chains of 128 MiB to 512 MiB"),
         "L1 bandwidth, reading": ("33.0 TB/s", "33.0 B/cycle per SM"),
         "L2 bandwidth, reading": ("9.00 TB/s", "9.0 B/cycle per SM"),
@@ -477,10 +406,7 @@ def geometry(level: str, kib: float, reported: float, *, noise: str = "passed") 
 def test_sizes_are_those_that_loads_found_of_an_l2_in_parts_the_whole(
     tmp_path: Path, noise: str, value: str, remark: str
 ) -> None:
-    lines = [
-        geometry("l1", 217, 256, noise=noise),
-        geometry("l2", 25600, 51200, noise=noise),
-    ]
+    lines = [geometry("l1", 217, 256, noise=noise), geometry("l2", 25600, 51200, noise=noise)]
     run = load(tmp_path, lines)
     assert told(headlines.cache_sizes(run)) == [("cache sizes", value, remark)]
     (said, *_) = words(run)
@@ -488,9 +414,7 @@ def test_sizes_are_those_that_loads_found_of_an_l2_in_parts_the_whole(
     assert "L1 256 KiB reported" in said
 
 
-def test_the_best_layout_of_a_chip_is_that_of_its_farthest_level(
-    tmp_path: Path,
-) -> None:
+def test_the_best_layout_of_a_chip_is_that_of_its_farthest_level(tmp_path: Path) -> None:
     lines = [
         layout_case("aos", 100, residency="dram", bandwidth=1e12),
         layout_case("soa", 150, residency="dram", bandwidth=2e12),
@@ -574,9 +498,7 @@ def test_instructions_and_atomics_are_told_by_their_latencies(tmp_path: Path) ->
     )
 
 
-def test_the_headline_of_the_ladder_is_the_fastest_valid_rung_of_one_gpu(
-    tmp_path: Path,
-) -> None:
+def test_the_headline_of_the_ladder_is_the_fastest_valid_rung_of_one_gpu(tmp_path: Path) -> None:
     run = some(
         tmp_path,
         rung_case("naive", 1e12, SINGLE, layout="aos"),
@@ -588,9 +510,7 @@ def test_the_headline_of_the_ladder_is_the_fastest_valid_rung_of_one_gpu(
     assert (what, remark.partition(",")[0]) == ("n-body interactions", "tiled")
 
 
-def test_the_best_layout_is_that_of_fewest_cycles_and_of_most_bandwidth(
-    tmp_path: Path,
-) -> None:
+def test_the_best_layout_is_that_of_fewest_cycles_and_of_most_bandwidth(tmp_path: Path) -> None:
     lines = [
         layout_case("aos", 100, bandwidth=1e12),
         layout_case("soa", 50, bandwidth=2e12),

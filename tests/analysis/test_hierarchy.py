@@ -9,10 +9,10 @@ from rich.cells import cell_len
 from test_headlines import CHIP, L2, PARTITION, chase, stream, tlb
 
 from builders import DATA, case, context, edit, load, measurement, strata, strata_process, write_run
-from charts import caption_of, check_drawing, data_of, panels
-from strata.figures._chart import Area, Words
-from strata.figures._levels import APART, LEAST, UNKNOWN, _ends
-from strata.figures.hierarchy_map import FIGURE
+from charts import caption_of, data_of
+from plots import bars_of, check_texts_of, plot_named, plotted
+from strata.figures import _style
+from strata.figures.hierarchy_map import LEAST
 from strata.model import plain
 from strata.model.hierarchy import BANKS, UNLIMITED, UNTOLD, Hierarchy, hierarchy
 from strata.model.text import Cited
@@ -28,6 +28,7 @@ FACTS: dict[str, Any] = {
     "device__shared_bytes_per_sm": 228 * 1024,
     "host__memory_bytes": 8 * GIB,
 }
+FIGURE = plot_named("hierarchy_map")
 H100, CPU = "map-nvidia-h100", "excerpt-intel"
 H200 = "excerpt-nvidia-h200-20261121T235015Z"
 TAKES = "the longest chain before loads get slower"
@@ -195,20 +196,6 @@ def test_a_number_that_other_levels_have_is_missing_with_its_reason(tmp_path: Pa
     assert f"\nShared memory, line; Shared memory, sector: {BANKS}\n" in notes
 
 
-def test_numbers_that_one_reason_lacks_take_one_line_of_a_box() -> None:
-    run = excerpt(H200)
-    chart = FIGURE.chart(FIGURE.items(run))
-    words = [one.text for one in panels(chart)[0].layers if isinstance(one, Words)]
-    assert words.count("line, sector") == 2  # of shared memory and of DRAM
-    assert words.count("latency, bandwidth") == 1  # of registers
-    below = {why: mark for mark, _, why in (line.partition("\u00a0") for line in chart.below)}
-    for line, why in (
-        ("latency, bandwidth", UNTOLD), ("line, sector", BANKS), ("bandwidth", UNTOLD)
-    ):  # fmt: skip
-        after = [words[at + 1] for at, word in enumerate(words) if word == line]
-        assert f"–{below[why]}" in after, line
-
-
 def test_what_the_run_has_not_come_to_says_so(tmp_path: Path) -> None:
     lines = [stream("l1", 16, 33e12)]
     header = context(state="running", finished=None, **FACTS)
@@ -225,8 +212,9 @@ def test_a_row_that_is_not_valid_is_nowhere_shown_as_a_number(tmp_path: Path) ->
     found = hierarchy(run)
     assert "size" not in texts(found, "l1")
     assert reasons(found, "l1")["cycles"] == "77.00 cycles, not valid: level: no"
-    drawn = [layer.text for layer in panels(FIGURE.chart(FIGURE.items(run)))[0].layers
-             if isinstance(layer, Words)]  # fmt: skip
+    with plotted(FIGURE, run) as figure:
+        drawn = [text.get_text() for text in figure.axes[0].texts]
+    assert "33.0\u00a0TB/s" in drawn
     assert not any(word.startswith(("77", "123")) for word in drawn)
     told = map_text.text([found])
     boxes = [line for line in told.splitlines() if line.startswith("│")]
@@ -248,70 +236,44 @@ def test_every_number_of_the_figure_names_its_case(run: str) -> None:
         there = line["case"] in cases and line["valid"] == "true"
         assert (line["source"] in ("measured", "reported")) == there
         assert line["shown"] or line["because"]
-    assert "Boxes are nested" in caption_of(FIGURE, loaded)
+    assert "Boxes are the levels" in caption_of(FIGURE, loaded)
 
 
-def test_boxes_end_at_their_sizes_and_lie_in_one_another(tmp_path: Path) -> None:
-    run = gpu(tmp_path)
-    (panel,) = panels(FIGURE.chart(FIGURE.items(run)))
-    boxes = [layer for layer in panel.layers if isinstance(layer, Area) and not layer.fill]
-    ends = {box.end[0] for box in boxes if box.look.line == "-"}
-    assert {64 * GIB, L2, L2 / 2, 256 * 1024, 217 * 1024, 228 * 1024, 8 * GIB} <= ends
-    assert all(box.start[0] >= LEAST for box in boxes)
-    outer, inner = (next(b for b in boxes if b.end[0] == end) for end in (64 * GIB, L2))
-    assert outer.start[0] < inner.start[0]
-    assert outer.start[1] < inner.start[1] < inner.end[1] < outer.end[1]
+def test_boxes_end_at_their_sizes_and_unknown_ones_are_dashed(tmp_path: Path) -> None:
+    run = gpu(tmp_path, device__memory_bytes="many")
+    with plotted(FIGURE, run) as figure:
+        boxes = bars_of(figure)
+        ends = {box.get_x() + box.get_width() for box in boxes if box.get_linestyle() == "solid"}
+        assert ends == {L2, 256 * 1024, 217 * 1024, 228 * 1024, 8 * GIB}
+        assert all(box.get_x() == LEAST for box in boxes)
+        assert sum(box.get_linestyle() == "--" for box in boxes) == 2  # memory, the peer
 
 
-def test_a_size_that_nobody_tells_is_dashed(tmp_path: Path) -> None:
-    run = gpu(tmp_path, device__memory_bytes="many", device__registers_per_sm=2**70)
-    (panel,) = panels(FIGURE.chart(FIGURE.items(run)))
-    boxes = [layer for layer in panel.layers if isinstance(layer, Area) and not layer.fill]
-    lines = [box.look.line for box in boxes]
-    assert lines.count("--") == 5  # memory and its two parts, registers, the peer
+@pytest.mark.parametrize("width", [7.0, 3.3])
+@pytest.mark.parametrize("run", [H200, CPU])
+def test_nothing_lies_on_anything_else(run: str, width: float) -> None:
+    with plotted(FIGURE, excerpt(run), width) as figure:
+        check_texts_of(figure)
 
 
-def test_a_box_of_unknown_size_ends_with_the_known_ones_or_beyond_its_inner_boxes() -> None:
-    inner, apart, unknown = 2.0**20, 2.0**APART, 2.0**UNKNOWN
-    assert _ends([GIB, None], inner) == [(GIB, True), (GIB, False)]
-    assert _ends([None, 2 * GIB, GIB], inner) == [(2 * GIB, False), (2 * GIB, True), (GIB, True)]
-    assert _ends([None], inner) == [(inner * unknown, False)]
-    # Too near to the inner boxes to be drawn to scale.
-    assert _ends([inner * apart, inner * apart / 2], inner) == [
-        (inner * apart, True), (inner * apart, False),
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize("runs", [[H200], [CPU], [H200, H100]])
-def test_nothing_lies_on_anything_else(runs: list[str]) -> None:
-    check_drawing(FIGURE.chart(_beside(*map(excerpt, runs))))
-
-
-def test_a_third_device_that_tells_no_size_has_room_too(tmp_path: Path) -> None:
-    other = gpu(tmp_path, device__memory_bytes="many")
-    sheet = check_drawing(FIGURE.chart(_beside(excerpt(H200), excerpt(H100), other)))
-    assert {"139.8\u00a0GiB", "79.2\u00a0GiB", "64\u00a0MiB"} <= {text.text for text in sheet.texts}
-
-
-def test_devices_stand_side_by_side_in_colours_of_their_own() -> None:
-    h200, h100 = excerpt(H200), excerpt(H100)
-    chart = FIGURE.chart(_beside(h200, h100))
-    assert [key.label for key in chart.keys] == ["NVIDIA H200", "NVIDIA H100 80GB HBM3"]
-    words = [layer for layer in panels(chart)[0].layers if isinstance(layer, Words)]
-    for text, key in (("139.8 GiB", 0), ("79.2 GiB", 1), ("60 MiB", 0), ("50 MiB", 1)):
-        (found,) = [one for one in words if one.text == text.replace(" ", "\u00a0")]
-        assert found.colour == chart.keys[key].look.colour
-    assert not _beside(h200, excerpt(CPU))  # a GPU and a CPU have different levels
-
-
-def _beside(*runs: Run) -> Sequence[Any]:
+def test_devices_are_side_by_side(tmp_path: Path) -> None:
     assert FIGURE.beside
-    return FIGURE.beside(runs)
+    runs = [excerpt(H200), excerpt(H100), gpu(tmp_path, device__memory_bytes="many")]
+    with _style.styled():
+        figure = FIGURE.plot(FIGURE.beside(runs))
+        check_texts_of(figure)
+    titles = [ax.get_title(loc="left") for ax in figure.axes]
+    assert titles == ["NVIDIA H200", "NVIDIA H100 80GB HBM3", "Test Device"]
+    for ax, size in zip(
+        figure.axes, ("139.8\u00a0GiB", "79.2\u00a0GiB", "64\u00a0MiB"), strict=True
+    ):
+        assert size in {text.get_text() for text in ax.texts}
+    assert FIGURE.beside([runs[0], excerpt(CPU)]).empty  # a GPU and a CPU have different levels
 
 
 def test_without_a_measured_level_there_is_no_map(tmp_path: Path) -> None:
     run = gpu(tmp_path, [PEER])
-    assert not FIGURE.items(run)
+    assert not FIGURE.has(run)
     assert make(run) is None
 
 
@@ -349,7 +311,8 @@ def test_the_terminal_has_boxes_of_at_most_100_columns(tmp_path: Path) -> None:
     load_of = chase("mapped", 4096, 2000)
     load_of["measurements"][0]["unit"] = evil
     run = gpu(tmp_path, [*LINES, load_of], device__name=evil + "宽" * 90)
-    check_drawing(FIGURE.chart(FIGURE.items(run)))
+    with plotted(FIGURE, run) as figure:
+        check_texts_of(figure)
     for maps in ([hierarchy(run)], [hierarchy(excerpt(one)) for one in (H200, H100)]):
         told = map_text.text(maps)
         assert max(map(cell_len, told.splitlines())) <= map_text.WIDE

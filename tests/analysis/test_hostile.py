@@ -1,5 +1,7 @@
 """Run folders and files from strangers: refused in a line or shown, and nothing outside changes."""
 
+from __future__ import annotations
+
 import copy
 import csv
 import gzip
@@ -13,14 +15,14 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 
-import chromium
+import browsers
 import ladder_run
 from bounds import bounded
 from builders import (
@@ -40,12 +42,15 @@ from builders import (
 )
 from strata import figures
 from strata.cli import main
-from strata.figures._figure import Figure
+from strata.figures._plot import Plot
 from strata.model.truth import load_run as load_judged
 from strata.run import RunError, case_id, files, load_run, read_text, write_files
 from strata.run.files import MOST_OF_LINE, csv_bytes
 from strata.run.private import anonymous, hidden
 from strata.run.validate import findings, validity
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 NAMES = ("context.json", "measurements.csv", "samples.jsonl")
 SEVEN = (9.5, 10.25, 10.5, 10.75, 11.5, 12.0, 12.5)
@@ -587,21 +592,16 @@ def test_nothing_that_is_written_of_hostile_runs_is_executed(visited: Path) -> N
 
 
 @pytest.mark.browser
-@pytest.mark.skipif(chromium.executable() is None, reason=chromium.MISSING)
-def test_no_page_of_hostile_runs_runs_fetches_or_complains(visited: Path) -> None:
+def test_no_page_of_hostile_runs_runs_fetches_or_complains(browser: Browser, visited: Path) -> None:
     pages = [path for path in visited.rglob("*.html") if path.parent.name != "anonymous"]
     assert {path.name for path in pages} == {"report.html", "compare.html", "fleet.html"}
-    with chromium.running() as browser:
-        for path in pages:
-            page = chromium.Page(browser, path.as_uri(), width=1024, height=900)
-            page.run("for (const one of document.querySelectorAll('details')) one.open = true")
-            assert page.run("document.body.innerText.includes('<script>hit=1')"), path
-            assert page.run("typeof hit") == "undefined", path
+    for path in pages:
+        with browsers.opened(browser, path) as page:
+            page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+            assert page.evaluate("document.body.innerText.includes('<script>hit=1')"), path
+            assert page.evaluate("typeof hit") == "undefined", path
             scripts = "[...document.links].filter(one => one.protocol == 'javascript:').length"
-            assert page.run(scripts) == 0
-            assert page.troubles() == [], path
-            assert set(page.requests()) == {path.as_uri()}
-            page.close()
+            assert page.evaluate(scripts) == 0
 
 
 # --- spreadsheets ---------------------------------------------------------------------------------
@@ -784,11 +784,7 @@ def test_a_run_that_is_told_very_often_is_one(
 
 @pytest.mark.parametrize("folder", ["rows", "runs"])
 def test_a_data_set_is_not_written_through_a_link(
-    data_set: Path,
-    members: Path,
-    tmp_path: Path,
-    folder: str,
-    capsys: pytest.CaptureFixture[str],
+    data_set: Path, members: Path, tmp_path: Path, folder: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = members / "test-device-20260102T030405Z-0000006"
     for name in ("rows", "runs"):
@@ -865,14 +861,11 @@ def rungs(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
     return [line for line in lines if line["case"] in chosen]
 
 
-AXES = {
-    "peer_copy": ["by", "direction", "bytes"],
-    "nbody_ladder": ["bodies", "problem", "layout"],
-}
+AXES = {"peer_copy": ["by", "direction", "bytes"], "nbody_ladder": ["bodies", "problem", "layout"]}
 
 
 @pytest.fixture(params=AXES)
-def drawn_alone(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Figure[Any]:
+def drawn_alone(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Plot:
     """One of these figures, and a report has no other."""
     (figure,) = (one for one in figures.discover() if one.name == request.param)
     monkeypatch.setattr(figures, "discover", lambda: [figure])
@@ -883,7 +876,7 @@ def drawn_alone(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
 def test_odd_parameters_cost_at_most_a_figure_that_is_named(
     tmp_path: Path,
     rungs: list[Any],
-    drawn_alone: Figure[Any],
+    drawn_alone: Plot,
     word: str | None,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -907,7 +900,7 @@ def test_odd_parameters_cost_at_most_a_figure_that_is_named(
             assert all("is left out: " in line for line in told)
             drawn = (tmp_path / f"out/figures/{figure.name}.svg").is_file()
             named = any(line.startswith(f"strata: {figure.title!r}") for line in told)
-            assert drawn or named or figure.items(load_judged(run)) == []
+            assert drawn or named or not figure.has(load_judged(run))
 
 
 def test_a_number_of_no_size_that_a_device_has_is_not_valid(tmp_path: Path) -> None:

@@ -126,6 +126,19 @@ def test_a_total_that_is_missing_is_counted(tmp_path: Path) -> None:
     assert told == ["1 value not imported, because they are no numbers (1)"]
 
 
+@pytest.mark.parametrize(("unit", "text"), [("inst", "36.86"), ("Kinst", "36.8612")])
+def test_half_an_instruction_is_not_imported(unit: str, text: str, tmp_path: Path) -> None:
+    issued, average = "smsp__inst_issued.sum", "smsp__inst_issued.avg"
+    launch = {**SHAPE, INSTRUCTIONS: "5", issued: text, average: text}
+    page = raw(launch, units={INSTRUCTIONS: "inst", issued: unit, average: unit})
+    run, lines = imported(written(tmp_path, page), tmp_path)
+    fractions = 1 if unit == "inst" else 0
+    assert lines == fractions * [
+        "1 value not imported, because they are fractions of what is counted in whole numbers (1)"
+    ]
+    assert len(run.rows) == 3 - fractions
+
+
 def test_points_between_thousands_are_refused(tmp_path: Path) -> None:
     text = refused(FILES / "ncu_points_as_thousands.csv", tmp_path)
     assert "input" not in text

@@ -6,8 +6,11 @@ from typing import Any
 import pytest
 
 from builders import case, load, measurement
-from charts import caption_of, chart_of, data_of, labels, panels, values
-from strata.figures.instruction_cost import FIGURE, OPERATIONS
+from charts import caption_of, data_of
+from plots import hollow_of, labels_of, plot_named, plotted, points_of
+from strata.figures.instruction_cost import OPERATIONS
+
+FIGURE = plot_named("instruction_cost")
 
 
 def operation(
@@ -43,25 +46,22 @@ FFMA = [
 
 
 def test_latency_is_one_chain_on_one_warp_and_throughput_the_best_shape(tmp_path: Path) -> None:
-    (cost,) = FIGURE.items(load(tmp_path, [*FFMA, operation("ffma", 1.0, 4, 1)]))
-    assert cost.latency is not None
-    assert cost.full is not None
-    assert cost.latency.value == pytest.approx(4.02)
-    assert cost.full.value == pytest.approx(0.25)
-    assert cost.g80 == 4
+    (cost,) = FIGURE.data(load(tmp_path, [*FFMA, operation("ffma", 1.0, 4, 1)])).itertuples()
+    assert cost.latency_cycles == pytest.approx(4.02)
+    assert cost.cycles_per_warp_operation == pytest.approx(0.25)
+    assert cost.g80_cycles_per_warp == 4
 
 
 def test_an_invalid_best_shape_gives_way_to_a_valid_one(tmp_path: Path) -> None:
     lines = [operation("ffma", 0.1, 8, 32, valid=False), *FFMA]
-    (cost,) = FIGURE.items(load(tmp_path, lines))
-    assert cost.full is not None
-    assert cost.full.value == pytest.approx(0.25)
+    (cost,) = FIGURE.data(load(tmp_path, lines)).itertuples()
+    assert cost.cycles_per_warp_operation == pytest.approx(0.25)
 
 
 def test_invalid_operations_are_hollow_and_named(tmp_path: Path) -> None:
     run = load(tmp_path, [*FFMA, operation("shuffle", 24, 1, 1, valid=False)])
-    latency, _ = panels(chart_of(FIGURE, run))
-    assert values(latency, valid=False) == [24]
+    with plotted(FIGURE, run) as figure:
+        assert hollow_of(figure.axes[0]) == [(24, 1)]
     assert "Invalid, drawn hollow (1): instruction_cost/cuda/ilp=1/operation=shuffle" in (
         caption_of(FIGURE, run)
     )
@@ -74,30 +74,33 @@ def test_an_operation_is_as_valid_as_its_latency_and_its_rate(tmp_path: Path) ->
 
 def test_the_g80_stands_beside_the_operations_that_it_had(tmp_path: Path) -> None:
     run = load(tmp_path, [*FFMA, operation("shuffle", 24, 1, 1)])
-    _, full = panels(chart_of(FIGURE, run))
-    assert values(full, "G80, published") == [4]
+    with plotted(FIGURE, run) as figure:
+        found = {line.get_label(): points_of(line) for line in figure.axes[1].lines}
+        assert found["G80, published"] == [(4, 0)]
     assert "Breitbart 2008, Table 2.2" in caption_of(FIGURE, run)
 
 
 def test_operations_stand_in_the_order_of_the_list(tmp_path: Path) -> None:
     lines = [operation(name, 4, 1, 1) for name in reversed(list(OPERATIONS))]
-    assert [item.operation for item in FIGURE.items(load(tmp_path, lines))] == list(OPERATIONS)
+    assert [*FIGURE.data(load(tmp_path, lines)).operation] == list(OPERATIONS)
 
 
 def test_costs_of_a_cpu_are_cycles_of_its_core_and_have_no_g80_beside_them(tmp_path: Path) -> None:
     lines = [chain("rcp_ieee", 1, 11.0), chain("rcp_ieee", 4, 3.1), chain("rcp_ieee", 10, 3.0)]
     run = load(tmp_path, lines, backend="host")
-    (cost,) = FIGURE.items(run)
-    assert (cost.latency and cost.latency.value, cost.full and cost.full.value) == (11.0, 3.0)
-    assert cost.words == "divide, fp32"
-    assert labels(chart_of(FIGURE, run)) == ["measured"]
-    assert len(panels(chart_of(FIGURE, run))) == 2
+    (cost,) = FIGURE.data(run).itertuples()
+    assert (cost.latency_cycles, cost.cycles_per_warp_operation) == (11.0, 3.0)
+    with plotted(FIGURE, run) as figure:
+        assert [text.get_text() for text in figure.axes[0].get_yticklabels()] == ["divide, fp32"]
+        assert labels_of(figure) == ["measured"]
+        assert len(figure.axes) == 2
     assert "warp" not in caption_of(FIGURE, run)
     assert data_of(FIGURE, run)[0]["thread_operations_per_cycle"] == f"{1 / 3.0}"
 
 
 def test_latencies_of_a_quick_run_on_a_cpu_stand_alone(tmp_path: Path) -> None:
     run = load(tmp_path, [chain("imul", 1, 3.0)], backend="host")
-    (latency,) = panels(chart_of(FIGURE, run))
-    assert values(latency) == [3]
+    with plotted(FIGURE, run) as figure:
+        (latency,) = figure.axes
+        assert points_of(latency.lines[0]) == [(3, 0)]
     assert "Left" not in caption_of(FIGURE, run)

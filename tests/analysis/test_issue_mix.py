@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from builders import case, load, measurement
-from charts import caption_of, chart_of, data_of, labels, panels, values
-from strata.figures.issue_mix import FIGURE
+from charts import caption_of, data_of
+from plots import check_texts_of, hollow_of, labels_of, plot_named, plotted
+
+FIGURE = plot_named("issue_mix")
 
 
 def mix(partner: str, size: int, cycles: float, *, valid: bool = True) -> dict[str, Any]:
@@ -48,21 +50,22 @@ def test_partners_stand_in_the_order_of_the_legend_and_by_size(tmp_path: Path) -
         ("integer_add", "48"),
     ]
     assert float(data[1]["group_cycles"]) == pytest.approx(16.24)
-    chart = chart_of(FIGURE, run)
-    assert labels(chart) == [
-        "reciprocal square root", "shuffle", "add, int32", "its slot", "invalid (hollow)",
-    ]  # fmt: skip
-    assert panels(chart)[0].places.ticks == [4, 12, 48]
+    with plotted(FIGURE, run) as figure:
+        check_texts_of(figure)
+        assert labels_of(figure) == [
+            "reciprocal square root", "shuffle", "add, int32", "its slot",
+        ]  # fmt: skip
+        assert [*figure.axes[0].get_xticks()] == [4, 12, 48]
 
 
 def test_invalid_costs_are_hollow_and_named(tmp_path: Path) -> None:
     run = load(tmp_path, SOME)
-    (panel,) = panels(chart_of(FIGURE, run))
-    assert values(panel, valid=False) == [9.1]
+    with plotted(FIGURE, run) as figure:
+        assert hollow_of(figure.axes[0]) == [(48, 9.1)]
     words = caption_of(FIGURE, run)
     assert "Invalid, drawn hollow (1): micro/issue_mix/cuda/multiply_adds=48" in words
     assert "The maximum is 4.5 cycles: reciprocal square root among 4 multiply-adds." in words
 
 
 def test_nothing_gives_nothing(tmp_path: Path) -> None:
-    assert not FIGURE.items(load(tmp_path, [mix("none", 12, 0)]))
+    assert not FIGURE.has(load(tmp_path, [mix("none", 12, 0)]))

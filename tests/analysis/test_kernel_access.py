@@ -4,15 +4,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from matplotlib.axes import Axes
 
 from builders import case, context2, count, counts, load2, strata, write_run
-from charts import caption_of, chart_of, check_drawing, data_of, labels, panels, points
-from strata.figures._chart import Bars
-from strata.figures.kernel_access import FIGURE, MOST, short_names
+from charts import caption_of, data_of
+from plots import check_texts_of, hollow_of, labels_of, plot_named, plotted, points_of
+from strata.figures.kernel_access import MOST, short_names
 from strata.model.counted import model_check
 from strata.run import Run, load_run
 from strata.run.validate import findings
 
+FIGURE = plot_named("kernel_access")
 METRIC = {
     "sectors": "smsp__sass_sectors_mem_global",
     "wavefronts": "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared",
@@ -57,21 +59,36 @@ def run_of(folder: Path, *accesses: list[dict[str, Any]]) -> Run:
     return load2(folder, lines_of(*accesses))
 
 
+def bars_in(ax: Axes, launch: str) -> list[tuple[float, float]]:
+    """Place and length of the bars of a launch."""
+    return [
+        (round(bar.get_y() + bar.get_height() / 2, 3), bar.get_width())
+        for bars in ax.containers
+        if bars.get_label() == launch
+        for bar in bars
+    ]
+
+
+def marks_in(ax: Axes, label: str) -> list[tuple[float, float]]:
+    """Place and value of the valid marks of this label."""
+    return [(y, x) for line in ax.lines if line.get_label() == label for x, y in points_of(line)]
+
+
 def test_each_line_has_a_bar_a_diamond_and_the_least(tmp_path: Path) -> None:
     run = run_of(tmp_path, access(35, 896, counted=896, place="+40"), access(41, 128, counted=128))
     assert not findings(run)
-    chart = chart_of(FIGURE, run)
-    (panel,) = panels(chart)
-    assert panel.places.names == [
-        "inlined.cu:35 ← 40  ld.global.f32",
-        "inlined.cu:41  ld.global.f32",
-    ]
-    assert points(panel, "before") == [(0, 28), (1, 4)]
-    assert points(panel, "counted") == [(0, 28), (1, 4)]
-    assert points(panel, "ideal") == [(0, 4), (1, 4)]
-    assert labels(chart) == ["before", "ideal", "counted"]
+    with plotted(FIGURE, run) as figure:
+        check_texts_of(figure)
+        (ax,) = figure.axes
+        assert [label.get_text() for label in ax.get_yticklabels()] == [
+            "inlined.cu:35 ← 40  ld.global.f32",
+            "inlined.cu:41  ld.global.f32",
+        ]
+        assert bars_in(ax, "before") == [(0, 28), (1, 4)]
+        assert marks_in(ax, "counted") == [(0, 28), (1, 4)]
+        assert marks_in(ax, "ideal") == [(0, 4), (1, 4)]
+        assert labels_of(figure) == ["ideal", "counted", "before"]
     assert "0 of 2 lines differ from the prediction" in caption_of(FIGURE, run)
-    check_drawing(chart)
 
 
 def test_what_a_device_moved_beyond_the_prediction_is_hollow(tmp_path: Path) -> None:
@@ -81,9 +98,9 @@ def test_what_a_device_moved_beyond_the_prediction_is_hollow(tmp_path: Path) -> 
     ((predicted, counted),) = check.differences
     assert (predicted.value, counted.value) == (896, 900)
     assert not predicted.valid
-    (panel,) = panels(chart_of(FIGURE, run))
-    assert points(panel, "counted", valid=False) == [(0, 900 / 32)]
-    assert points(panel, "counted") == [(1, 4)]
+    with plotted(FIGURE, run) as figure:
+        assert hollow_of(figure.axes[0]) == [(900 / 32, 0)]
+        assert marks_in(figure.axes[0], "counted") == [(1, 4)]
     words = caption_of(FIGURE, run)
     assert "1 of 2 lines differ" in words
     assert "inlined.cu:35  ld.global.f32 in before" in words
@@ -91,33 +108,36 @@ def test_what_a_device_moved_beyond_the_prediction_is_hollow(tmp_path: Path) -> 
 
 def test_copies_of_an_instruction_are_one_line(tmp_path: Path) -> None:
     run = run_of(tmp_path, access(7, 32, requests=8), access(7, 64, requests=24, nth=2))
-    (panel,) = panels(chart_of(FIGURE, run))
-    assert points(panel, "before") == [(0, 3)]
+    with plotted(FIGURE, run) as figure:
+        assert bars_in(figure.axes[0], "before") == [(0, 3)]
     (line,) = data_of(FIGURE, run)
     assert (line["predicted_per_request"], line["counted_per_request"]) == ("3.0", "")
 
 
 def test_launches_stand_side_by_side(tmp_path: Path) -> None:
     run = run_of(tmp_path, access(7, 896), access(7, 128, launch="after"))
-    (panel,) = panels(chart_of(FIGURE, run))
-    ((before, most),), ((after, least),) = points(panel, "before"), points(panel, "after")
+    with plotted(FIGURE, run) as figure:
+        ((before, most),), ((after, least),) = (
+            bars_in(figure.axes[0], launch) for launch in ("before", "after")
+        )
     assert (most, least) == (28, 4)
     assert before < 0 < after
 
 
 def test_shared_memory_has_a_panel_and_a_unit_of_its_own(tmp_path: Path) -> None:
     run = run_of(tmp_path, access(7, 896), access(9, 1024, space="shared", ideal=32))
-    sectors, passes = panels(chart_of(FIGURE, run))
-    assert sectors.values.label == "sectors of 32 bytes a request"
-    assert passes.values.label == "passes through the banks"
-    assert points(passes, "before") == [(0, 32)]
+    with plotted(FIGURE, run) as figure:
+        sectors, passes = figure.axes
+        assert sectors.get_xlabel() == "sectors of 32 bytes a request"
+        assert passes.get_xlabel() == "passes through the banks"
+        assert bars_in(passes, "before") == [(0, 32)]
 
 
 def test_a_count_without_a_prediction_has_no_bar(tmp_path: Path) -> None:
     run = run_of(tmp_path, access(7, None, counted=64), access(8, 128))
-    (panel,) = panels(chart_of(FIGURE, run))
-    assert points(panel, "before") == [(1, 4)]
-    assert points(panel, "counted") == [(0, 2)]
+    with plotted(FIGURE, run) as figure:
+        assert bars_in(figure.axes[0], "before") == [(1, 4)]
+        assert marks_in(figure.axes[0], "counted") == [(0, 2)]
     assert "A diamond without a bar" in caption_of(FIGURE, run)
 
 
@@ -131,28 +151,28 @@ def test_a_long_name_keeps_its_ends_and_stays_the_only_one() -> None:
 
 def test_a_launch_has_one_colour_in_all_panels(tmp_path: Path) -> None:
     other = access(9, 64, space="shared", ideal=32, launch="after", kernel="other")
-    sectors, passes = panels(chart_of(FIGURE, run_of(tmp_path, access(7, 896), other)))
-    looks = [layer.look.colour for panel in (sectors, passes) for layer in panel.layers[:1]
-             if isinstance(layer, Bars)]  # fmt: skip
+    with plotted(FIGURE, run_of(tmp_path, access(7, 896), other)) as figure:
+        looks = [ax.patches[0].get_facecolor() for ax in figure.axes]
     assert len(set(looks)) == 2
 
 
 def test_lines_that_no_warp_came_to_are_left_out(tmp_path: Path) -> None:
-    assert not FIGURE.items(run_of(tmp_path, access(7, 0, requests=0, ideal=0)))
+    assert not FIGURE.has(run_of(tmp_path, access(7, 0, requests=0, ideal=0)))
 
 
 def test_a_case_that_says_nothing_of_what_it_moved_is_left_out(tmp_path: Path) -> None:
     (line,) = access(7, 128)
     line["measurements"] = line["measurements"][:1]
     assert line["measurements"][0]["quantity"] == "requests"
-    assert not FIGURE.items(load2(tmp_path, [line]))
+    assert not FIGURE.has(load2(tmp_path, [line]))
 
 
 def test_of_many_lines_those_are_drawn_that_move_most_in_vain(tmp_path: Path) -> None:
     run = run_of(tmp_path, *(access(line, 128 + line) for line in range(1, MOST + 6)))
-    (panel,) = panels(chart_of(FIGURE, run))
-    assert len(panel.places.names or ()) == MOST
-    assert (panel.places.names or [""])[0].startswith("inlined.cu:6 ")
+    with plotted(FIGURE, run) as figure:
+        names = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+        assert len(names) == MOST
+        assert names[0].startswith("inlined.cu:6 ")
     assert "Not drawn: 5 lines" in caption_of(FIGURE, run)
 
 
@@ -165,12 +185,10 @@ def test_two_runs_are_compared_before_and_after(tmp_path: Path) -> None:
     done = strata("compare", *folders, "-o", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     assert "3 same, 2 changed" in done.stdout.replace("\u00a0", " ")
-    both = FIGURE.both
-    assert both
-    items = both(load_run(folders[0]), load_run(folders[1]))
-    (panel,) = panels(FIGURE.chart(items))
-    assert [mark[1] for mark in points(panel, "before")] == [28]
-    assert [mark[1] for mark in points(panel, "after")] == [4]
+    assert FIGURE.beside
+    both = FIGURE.beside([load_run(folder) for folder in folders])
+    assert [*both.launch] == ["before", "after"]
+    assert [*both.counted_per_request] == [28, 4]
     page = (tmp_path / "out" / "compare.html").read_text(encoding="utf-8")
     assert FIGURE.title in page
     for kind in ("csv", "svg", "pdf", "png"):

@@ -120,7 +120,9 @@ def test_nothing_that_is_half_dram_is_called_l2(tmp_path: Path) -> None:
         "part near it keeps copies; 525.0 cycles over chains of 40 MiB to 48 MiB, of whose loads "
         "memory serves 50 % and the far part the rest."
     ) in text
-    assert "28 MiB of L2 used by one SM and 32 MiB used by all SMs (45 MiB no longer fit)" in text
+    assert (
+        "≥ 28 MiB of L2 used by one SM and ≥ 32 MiB used by all SMs (45 MiB no longer fit)" in text
+    )
 
 
 def test_the_map_has_each_size_of_l2_under_its_name(tmp_path: Path) -> None:
@@ -131,13 +133,19 @@ def test_the_map_has_each_size_of_l2_under_its_name(tmp_path: Path) -> None:
     assert shown["one_sm"] == "27 MiB"
     assert shown["all_sms"] == "≥ 32 MiB"
     assert (shown["cycles"], shown["time"]) == ("282.0 cycles", "≈ 141 ns")
-    assert texts(found, "dram")["half_l2"] == "525.0 cycles"
+    assert shown["first_touch"] == "389.0 cycles"
+    dram = texts(found, "dram")
+    assert dram["half_l2"] == "525.0 cycles"
+    assert (dram["half_first"], dram["half_last"]) == ("40 MiB", "48 MiB")
     boxes = map_text.text([found]).splitlines()
     (line,) = (line for line in boxes if "half from L2" in line)
     assert "525.0" in line.split()
     for name, size in (
         ("used by one SM", "27\u00a0MiB"),
         ("used by all SMs", "≥\u00a032\u00a0MiB"),
+        ("mean, first touch", "389.0"),
+        ("half L2, from", "40\u00a0MiB"),
+        ("half L2, up to", "48\u00a0MiB"),
     ):
         (line,) = (line for line in boxes if name in line)
         assert size in line
@@ -153,7 +161,16 @@ def test_compare_sets_devices_side_by_side_by_all_their_sms(tmp_path: Path) -> N
     assert load_of["half L2, half DRAM"][1]
     sizes = next(dict(group.lines) for group in groups if group.panel.name == "sizes")
     shown = {label: one.value / 1024 for label, (one, _) in sizes.items() if one}
-    assert shown == pytest.approx({"L2, used by one SM": 28, "L2, used by all SMs, or more": 32})
+    assert shown == pytest.approx(
+        {
+            "L2, used by one SM, ≥": 28, "L2, used by all SMs, ≥": 32,
+            "half L2, half DRAM, from": 40, "half L2, half DRAM, up to": 48,
+        }
+    )  # fmt: skip
+    mean = load_of["L2, mean of first touches"][0]
+    assert mean
+    assert mean.row
+    assert (mean.value, mean.row.quantity) == (389, "first_touch_cycles")
     assert "L2, one SM" not in load_of
     side = devices.side_by_side([first, chip(tmp_path / "c", alone)])
     load_of = dict(side.groups[0].lines)

@@ -11,12 +11,11 @@ from msgspec.structs import replace
 from builders import case, counts, measurement
 from builders import count as counted
 from builders import load2 as load_of_context
-from charts import caption_of, chart_of, check_drawing, data_of, panels, values
-from strata.figures._chart import Arrow, Words
-from strata.figures.l2_partition import FIGURE, LINES
+from charts import caption_of, data_of
+from plots import check_texts_of, hollow_of, plot_named, plotted
 from strata.run import Run
 
-NEAR, FAR = (label for label, *_ in LINES.values())
+FIGURE = plot_named("l2_partition")
 SMS = 12
 
 
@@ -55,34 +54,36 @@ def load2(folder: Path, lines: Sequence[dict[str, Any]], sms: int = SMS) -> Run:
 
 def test_one_cache_is_no_figure(tmp_path: Path) -> None:
     whole = case([measurement("access_cycles", [270.0])], benchmark="l2_partition")
-    assert not FIGURE.items(load2(tmp_path, [whole]))
+    assert not FIGURE.has(load2(tmp_path, [whole]))
 
 
 def test_a_row_without_its_samples_is_no_figure(tmp_path: Path) -> None:
     run = load2(tmp_path, split())
-    assert FIGURE.items(run)
-    assert not FIGURE.items(replace(run, rows=tuple(replace(row, taken=()) for row in run.rows)))
+    assert FIGURE.has(run)
+    assert not FIGURE.has(replace(run, rows=tuple(replace(row, taken=()) for row in run.rows)))
 
 
 def test_every_sm_is_a_point_near_and_far_and_of_a_side(tmp_path: Path) -> None:
-    each, many, sides = panels(chart_of(FIGURE, load2(tmp_path, split())))
-    near, far = values(each, NEAR), values(each, FAR)
-    assert near == [290 + place for place in range(SMS)]
-    assert np.subtract(far, near).tolist() == [190 + place % 3 for place in range(SMS)]
-    assert values(sides) == [25 if place % 3 == 0 else 75 for place in range(SMS)]
-    assert sum(values(many)) == 2 * SMS
-    assert set(many.places.limits or ()) == set(each.values.limits or (0,))
-    assert [layer.text for layer in each.layers if isinstance(layer, Words)] == [
-        "crossing: 191.0\u00a0cycles (median of the SMs)"
-    ]
+    with plotted(FIGURE, load2(tmp_path, split())) as figure:
+        each, sides = figure.axes
+        near: Any
+        far: Any
+        near, far = (line.get_ydata() for line in each.lines if f"{line.get_label()}"[0] == "l")
+        assert [*near] == [290 + place for place in range(SMS)]
+        assert np.subtract(far, near).tolist() == [190 + place % 3 for place in range(SMS)]
+        assert [*np.asarray(sides.lines[0].get_ydata())] == [
+            25 if place % 3 == 0 else 75 for place in range(SMS)
+        ]
+        assert each.texts[-1].get_text() == "crossing: 191.0\u00a0cycles"
 
 
 def test_what_is_invalid_is_hollow_named_and_compared_with_nothing(tmp_path: Path) -> None:
     run = load2(tmp_path, split(far_noise="failed"))
-    each, many, _ = panels(chart_of(FIGURE, run))
-    assert len(values(each, FAR, valid=False)) == len(values(each, NEAR)) == SMS
-    assert sum(values(many, valid=False)) == SMS
-    assert not [layer for layer in each.layers if isinstance(layer, Words | Arrow)]
+    with plotted(FIGURE, run) as figure:
+        each, sides = figure.axes
+        assert [y for _, y in hollow_of(each)] == [*FIGURE.data(run).far_cycles]
+        assert not hollow_of(sides)
+        assert not each.texts
     words = caption_of(FIGURE, run)
     assert "Invalid, drawn hollow (1): far_cycles (noise: half-width 0.1 %)." in words
     assert "Crossing costs" not in words
@@ -120,7 +121,8 @@ def test_the_caption_tells_loads_from_memory_if_both_are_valid(
 
 def test_sides_of_an_invalid_row_are_hollow_and_not_counted(tmp_path: Path) -> None:
     run = load2(tmp_path, split(share_noise="failed"))
-    assert len(values(panels(chart_of(FIGURE, run))[2], valid=False)) == SMS
+    with plotted(FIGURE, run) as figure:
+        assert [len(hollow_of(ax)) for ax in figure.axes] == [0, SMS]
     words = caption_of(FIGURE, run)
     assert "near_share" in words
     assert "SMs are on the side" not in words
@@ -137,8 +139,8 @@ def test_caption_tells_cost_sides_and_the_witness(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("sms", [4, 160])
 def test_texts_lie_on_the_canvas(tmp_path: Path, sms: int) -> None:
-    chart = chart_of(FIGURE, load2(tmp_path, split(sms=sms, share_noise="failed"), sms))
-    check_drawing(chart)
+    with plotted(FIGURE, load2(tmp_path, split(sms=sms, share_noise="failed"), sms)) as figure:
+        check_texts_of(figure)
 
 
 def test_data_have_a_line_for_each_sm(tmp_path: Path) -> None:
@@ -149,4 +151,4 @@ def test_data_have_a_line_for_each_sm(tmp_path: Path) -> None:
 
 
 def test_of_several_visits_the_first_is_drawn(tmp_path: Path) -> None:
-    assert len(FIGURE.items(load2(tmp_path, split(sms=2 * SMS)))) == SMS
+    assert len(FIGURE.data(load2(tmp_path, split(sms=2 * SMS)))) == SMS

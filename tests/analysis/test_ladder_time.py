@@ -4,16 +4,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from matplotlib.colors import to_rgba
 from test_neighbours_figures import stories
 
 from builders import case, load2, measurement, trace
-from charts import caption_of, chart_of, check_drawing, data_of, labels, marks, panels, shown_words
-from strata.figures.ladder_time import FIGURE
+from charts import caption_of, data_of
+from plots import bars_of, check_texts_of, labels_of, plot_named, plotted, points_of, silent_of
+from strata.figures.ladder_time import COLOURS
 from strata.ladder.phases import steps
 from strata.model.units import count, quantity
 from strata.run import Run
 from strata.run.load import STEP
 
+FIGURE = plot_named("ladder_time")
 ALPHA, BETA = 5e-6, 2e-11
 """Seconds of a copy, and of a byte, in both directions."""
 LAUNCH = 3e-6
@@ -237,7 +240,7 @@ def test_what_is_shown_stands_in_a_panel_of_its_own(tmp_path: Path) -> None:
     run = run_of(
         tmp_path, rung("cpu_grid", PHASES, shown="no"), rung("cpu_grid", PHASES, shown="yes")
     )
-    assert [panel.title for panel in panels(chart_of(FIGURE, run))] == [
+    assert [*FIGURE.data(run).place.unique()] == [
         f"agents {count(16384)}, boids, uniform, world 50",
         f"agents {count(16384)}, boids, shown, uniform, world 50",
     ]
@@ -256,7 +259,7 @@ def test_without_traces_there_is_no_figure(tmp_path: Path) -> None:
     line, _ = rung("serial", PHASES)
     skipped = trace(line, status="skipped", reason="this build has no CUPTI")
     run = run_of(tmp_path, [line, skipped])
-    assert not FIGURE.items(run)
+    assert not FIGURE.has(run)
     (row,) = [row for row in run.rows if row.quantity == "steps_per_second"]
     assert row.reasons == "phases: tracing skipped: this build has no CUPTI"
 
@@ -266,24 +269,28 @@ def test_bars_are_stacked_by_phase_with_what_is_left(tmp_path: Path) -> None:
         tmp_path, rung("cpu_grid", PHASES, queued=QUEUED, timed=3.5e-4),
         rung("serial", {"search": 4e-3, "idle": 1e-4}),
     )  # fmt: skip
-    chart = chart_of(FIGURE, run)
-    (panel,) = panels(chart)
-    assert panel.places.names == ["serial", "cpu grid"], "in the order of the ladder"
-    assert panel.title == f"agents {count(16384)}, boids, uniform, world 50"
-    searched = [mark for mark in marks(panel, "search") if mark.place > 0.5]
-    assert [(mark.start, mark.value) for mark in searched] == [pytest.approx((7e-5, 2.7e-4))], (
-        "behind what is copied and built"
-    )
-    (left,) = [mark for mark in marks(panel, "not predicted") if mark.place > 0.5]
-    assert left.value == pytest.approx(3.6e-4)
-    assert left.start == pytest.approx(3.6e-4 - (left.value - left.start))
-    assert [mark.value for mark in marks(panel, "timed")] == pytest.approx([4.1e-3, 3.5e-4])
-    assert labels(chart) == [
-        "copy in", "build", "search", "copy out", "idle", "not predicted", "timed",
-    ]  # fmt: skip
-    share = 100 * sum(steps(run)[0].predicted.values()) / 3.6e-4
-    assert f"{quantity(3.6e-4, 's')}   {share:.3g} % predicted" in shown_words(panel)
-    check_drawing(chart)
+    with plotted(FIGURE, run) as figure:
+        check_texts_of(figure)
+        assert not silent_of(figure)
+        (ax,) = figure.axes
+        names = [label.get_text() for label in ax.get_yticklabels()]
+        assert names == ["serial", "cpu grid"], "in the order of the ladder"
+        assert ax.get_title("left") == f"agents {count(16384)}, boids, uniform, world 50"
+        bars = [bar for bar in bars_of(figure) if bar.get_y() > 0.5]
+        (searched,) = [bar for bar in bars if bar.get_facecolor() == to_rgba(COLOURS["search"])]
+        assert (searched.get_x(), searched.get_width()) == pytest.approx((7e-5, 2e-4)), (
+            "behind what is copied and built"
+        )
+        (left,) = [bar for bar in bars if bar.get_hatch()]
+        assert left.get_x() + left.get_width() == pytest.approx(3.6e-4)
+        timed = [x for line in ax.lines for x, _ in points_of(line)]
+        assert timed == pytest.approx([4.1e-3, 3.5e-4])
+        assert labels_of(figure) == [
+            "copy in", "build", "search", "copy out", "idle", "timed", "not predicted",
+        ]  # fmt: skip
+        share = 100 * sum(steps(run)[0].predicted.values()) / 3.6e-4
+        words = [text.get_text() for text in ax.texts]
+        assert f"{quantity(3.6e-4, 's')}   {share:.3g} % predicted" in words
     assert "Copies:" in caption_of(FIGURE, run)
     lines = [line for line in data_of(FIGURE, run) if line["rung"] == "cpu grid"]
     assert [line["phase"] for line in lines] == list(PHASES)
@@ -304,8 +311,8 @@ def test_of_the_choices_of_a_rung_the_fastest_valid_one_stands(tmp_path: Path) -
 
 def test_phases_that_do_not_make_up_the_step_are_hollow(tmp_path: Path) -> None:
     run = run_of(tmp_path, rung("serial", PHASES, failed=True, method="host_clock"), known=False)
-    (panel,) = panels(chart_of(FIGURE, run))
-    assert not any(mark.valid for mark in marks(panel, "search"))
+    with plotted(FIGURE, run) as figure:
+        assert {bar.get_linestyle() for bar in bars_of(figure)} == {"--"}
     caption = caption_of(FIGURE, run)
     assert "Invalid, drawn hollow (1): serial" in caption
     assert "All by the host's clock." in caption
@@ -316,10 +323,10 @@ def test_a_panel_for_each_place(tmp_path: Path) -> None:
         tmp_path, rung("serial", PHASES), rung("serial", PHASES, agents=131072),
         rung("openmp", PHASES, problem="list", world="fit"),
     )  # fmt: skip
-    chart = chart_of(FIGURE, run)
-    assert [panel.title for panel in panels(chart)] == [
-        f"agents {count(16384)}, boids, uniform, world 50",
-        f"agents {count(131072)}, boids, uniform, world 50",
-        f"agents {count(16384)}, list, uniform, fit",
-    ]  # fmt: skip
-    check_drawing(chart)
+    with plotted(FIGURE, run) as figure:
+        check_texts_of(figure)
+        assert [ax.get_title("left") for ax in figure.axes] == [
+            f"agents {count(16384)}, boids, uniform, world 50",
+            f"agents {count(131072)}, boids, uniform, world 50",
+            f"agents {count(16384)}, list, uniform, fit",
+        ]

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from builders import (
     COUNTED_RUN,
@@ -18,28 +19,30 @@ from builders import (
     measurement,
     predicted,
 )
-from charts import caption_of, chart_of, labels, marks, panels, points, values
+from charts import caption_of
+from plots import bars_of, hollow_of, labels_of, plot_named, plotted, points_of
 from strata import model
-from strata.figures import bytes_moved, layout_latency, level_proof, vs_warps
-from strata.figures._chart import Panel, Words
+from strata.figures import vs_warps
 from strata.run import load_run
 
-LATENCY, BANDWIDTH = vs_warps.FIGURES
+ALONE, MOVED = plot_named("layout_latency"), plot_named("bytes_moved")
+PROOF = plot_named("level_proof")
+LATENCY, BANDWIDTH = plot_named("latency_vs_warps"), plot_named("bandwidth_vs_warps")
 
 
-def titles(found: list[Panel]) -> list[str]:
-    return [panel.title for panel in found]
+def titles(figure: Figure) -> list[str]:
+    return [ax.get_title(loc="left") for ax in figure.axes]
 
 
 # --- one warp alone -------------------------------------------------------------------------------
 
 
 def test_one_bar_per_layout_level_and_fields() -> None:
-    chart = chart_of(layout_latency.FIGURE, load_run(GPU_RUN))
-    found = panels(chart)
-    assert titles(found) == ["L1", "L2", "DRAM"]
-    assert [len(marks(panel, "aos")) for panel in found] == [2, 2, 2]
-    assert labels(chart)[:6] == ["aos", "soa", "aoas", "soaoas", "aosoa32", "arithmetic"]
+    with plotted(ALONE, load_run(GPU_RUN)) as figure:
+        assert [ax.get_ylabel() for ax in figure.axes[::2]] == ["L1", "L2", "DRAM"]
+        assert titles(figure)[:2] == ["all 7 fields", "position\nand mass"]
+        assert [len(ax.containers[0]) for ax in figure.axes] == [5] * 6
+        assert labels_of(figure) == ["arithmetic"]
 
 
 def test_bars_reach_their_values_and_whiskers_their_percentiles(tmp_path: Path) -> None:
@@ -49,10 +52,12 @@ def test_bars_reach_their_values_and_whiskers_their_percentiles(tmp_path: Path) 
         measurement("arithmetic_cycles", [20]),
     ]
     run = load(tmp_path, [layout_case("aos", 100, extra=extra)])
-    bar, hatched = marks(panels(chart_of(layout_latency.FIGURE, run))[0])
-    assert (bar.value, bar.low, bar.high, hatched.value) == (100, 90, 130, 20)
-    assert bar.place == hatched.place
-    words = caption_of(layout_latency.FIGURE, run)
+    with plotted(ALONE, run) as figure:
+        assert [bar.get_width() for bar in bars_of(figure)] == [100, 20]
+        collections: Any = figure.axes[0].collections
+        ((whisker,),) = (lines.get_segments() for lines in collections)
+        assert [x for x, _ in whisker] == [90, 130]
+    words = caption_of(ALONE, run)
     assert "Whiskers" in words
     assert "Hatched" in words
 
@@ -60,8 +65,9 @@ def test_bars_reach_their_values_and_whiskers_their_percentiles(tmp_path: Path) 
 def test_arithmetic_takes_no_more_than_the_whole(tmp_path: Path) -> None:
     slow = layout_case("aos", 100, extra=[measurement("arithmetic_cycles", [120])], cores="all")
     run = load(tmp_path, [slow])
-    assert values(panels(chart_of(layout_latency.FIGURE, run))[0]) == [100, 100]
-    words = caption_of(layout_latency.FIGURE, run)
+    with plotted(ALONE, run) as figure:
+        assert [bar.get_width() for bar in bars_of(figure)] == [100, 100]
+    words = caption_of(ALONE, run)
     assert "one warp at a time on every SM." in words
     assert "Whiskers" not in words
 
@@ -69,9 +75,10 @@ def test_arithmetic_takes_no_more_than_the_whole(tmp_path: Path) -> None:
 def test_an_invalid_bar_is_hollow_and_named(tmp_path: Path) -> None:
     gate = [("timer", "failed", "9 %")]
     run = load(tmp_path, [layout_case("aos", 100, gates=gate), layout_case("soa", 50)])
-    (panel,) = panels(chart_of(layout_latency.FIGURE, run))
-    assert (values(panel, valid=False), values(panel)) == ([100], [50])
-    words = caption_of(layout_latency.FIGURE, run)
+    with plotted(ALONE, run) as figure:
+        found = [(bar.get_width(), bar.get_linestyle()) for bar in bars_of(figure)]
+        assert found == [(100, "--"), (50, "solid")]
+    words = caption_of(ALONE, run)
     assert "one warp at a time on one SM. Bars: median over warps. Invalid" in words
     assert "Invalid, drawn hollow (1): L1 aos, all 7 fields." in words
 
@@ -82,11 +89,10 @@ def test_an_invalid_bar_is_hollow_and_named(tmp_path: Path) -> None:
 def test_one_line_per_layout_and_hollow_markers_apart() -> None:
     run = load_run(GPU_RUN)
     for figure, invalid in ((LATENCY, 1), (BANDWIDTH, 0)):
-        chart = chart_of(figure, run)
-        found = panels(chart)
-        assert len(found) == 6
-        assert labels(chart)[:5] == ["aos", "soa", "aoas", "soaoas", "aosoa32"]
-        assert sum(len(marks(panel, valid=False)) for panel in found) == invalid
+        with plotted(figure, run) as drawn:
+            assert len(drawn.axes) == 6
+            assert labels_of(drawn) == ["aos", "soa", "aoas", "soaoas", "aosoa32"]
+            assert sum(len(hollow_of(ax)) for ax in drawn.axes) == invalid
 
 
 def test_lines_pass_through_the_medians_at_their_warps() -> None:
@@ -96,11 +102,10 @@ def test_lines_pass_through_the_medians_at_their_warps() -> None:
         for point in model.curves(run.rows, "useful_bandwidth")
         if (point.level, point.fields, point.layout) == ("l1", "all", "aos")
     ]
-    for (place, value), (warps, bandwidth) in zip(
-        points(panels(chart_of(BANDWIDTH, run))[0], "aos"), expected, strict=True
-    ):
-        assert value == pytest.approx(bandwidth)
-        assert place == pytest.approx(warps, rel=0.1)
+    with plotted(BANDWIDTH, run) as drawn:
+        (line,) = (one for one in drawn.axes[0].lines if one.get_label() == "aos")
+        for found, wanted in zip(points_of(line), expected, strict=True):
+            assert found == pytest.approx(wanted)
 
 
 @pytest.mark.parametrize(
@@ -108,8 +113,8 @@ def test_lines_pass_through_the_medians_at_their_warps() -> None:
 )
 def test_bandwidth_has_the_unit_that_fits(tmp_path: Path, best: float, words: str) -> None:
     run = load(tmp_path, [layout_case("aos", bandwidth=best, cores="all")])
-    (panel,) = panels(chart_of(BANDWIDTH, run))
-    assert panel.values.label == f"useful bandwidth ({words})"
+    with plotted(BANDWIDTH, run) as drawn:
+        assert drawn.axes[0].get_ylabel() == f"useful bandwidth ({words})"
 
 
 @pytest.mark.parametrize(
@@ -132,21 +137,15 @@ def test_block_sizes_are_told(tmp_path: Path, sizes: tuple[int, int], words: str
 # --- traffic --------------------------------------------------------------------------------------
 
 
-def test_every_generation_has_a_bar_per_layout_and_counts_a_diamond() -> None:
-    found = panels(chart_of(bytes_moved.FIGURE, load_run(COUNTED_RUN)))
-    assert titles(found) == ["all 7 fields", "position and mass"]
-    for panel in found:
-        assert [len(points(panel, layout)) for layout in ("aos", "soa", "aoas")] == [6] * 3
-        diamonds = points(panel, "counted here")
-        assert len(diamonds) == 5
-        bars = [point for layout in labels_of(panel) for point in points(panel, layout)[-1:]]
-        assert np.allclose(diamonds, bars)
-        assert all(mark.words for mark in marks(panel, "counted here"))
-
-
-def labels_of(panel: Panel) -> list[str]:
-    found = [getattr(layer, "label", "") for layer in panel.layers]
-    return [label for label in found if label not in ("", "counted here")]
+def test_generations_with_the_same_rules_share_bars_and_counts_are_diamonds() -> None:
+    with plotted(MOVED, load_run(COUNTED_RUN)) as figure:
+        periods = [ax.get_ylabel() for ax in figure.axes[::2]]
+        assert periods == ["1.0-1.1", "1.2 and later"]
+        assert [len(ax.patches) for ax in figure.axes] == [5] * 4
+        for ax in figure.axes[2:]:
+            (diamonds, _) = (line for line in ax.lines if line.get_marker() == "D")
+            ends = [bar.get_width() for bar in bars_of(figure) if bar.axes is ax]
+            assert np.allclose(diamonds.get_xdata(), ends)
 
 
 def test_counts_that_differ_between_cases_have_whiskers(tmp_path: Path) -> None:
@@ -163,40 +162,34 @@ def test_counts_that_differ_between_cases_have_whiskers(tmp_path: Path) -> None:
     for warps, sectors in ((1, 196), (2, 203), (4, 224)):
         line = layout_case("aos", residency="l2", warps_per_sm=warps)
         lines += [line, counts(line, [count("sectors_per_read", sectors)])]
-    (panel,) = panels(chart_of(bytes_moved.FIGURE, load2(tmp_path, lines)))
-    (diamond,) = marks(panel, "counted here")
-    assert (diamond.place, diamond.value, diamond.low, diamond.high) == (0, 7.25, 7, 8)
-    assert diamond.words == "7"
-    nothing = caption_of(bytes_moved.FIGURE, load2(tmp_path / "alone", lines[:1]))
+    found = MOVED.data(load2(tmp_path, lines)).iloc[-1]
+    assert (found.moved_over_used, found.low, found.high) == (7.25, 7, 8)
+    with plotted(MOVED, load2(tmp_path, lines)) as figure:
+        (ax,) = figure.axes
+        (whisker,) = ax.collections[-1].get_segments()  # type: ignore[attr-defined]
+        assert [x for x, _ in whisker] == [7, 8]
+    nothing = caption_of(MOVED, load2(tmp_path / "alone", lines[:1]))
     assert "No counts are available for comparison." in nothing
 
 
 # --- proof of the level ---------------------------------------------------------------------------
 
 
-def dashes(panel: Panel) -> set[int]:
-    found = [
-        layer for layer in panel.layers if getattr(layer, "look", None) is level_proof.PREDICTED
-    ]
-    return {round(mark.value) for layer in found for mark in getattr(layer, "marks", ())}
+def cells(figure: Figure) -> list[list[str]]:
+    return [[text.get_text() for text in ax.texts] for ax in figure.axes]
 
 
-def test_one_mark_per_case_and_share_and_a_dash_for_what_was_predicted() -> None:
-    chart = chart_of(level_proof.FIGURE, load_run(COUNTED_RUN))
-    near, middle, far = panels(chart)
-    layouts = labels(chart)[:5]
-    found = [[m for name in layouts for m in marks(panel, name)] for panel in (near, middle, far)]
-    assert [len(here) for here in found] == [19, 3 * 20, 3 * 18]
-    assert [sum(not mark.valid for mark in here) for here in found] == [0, 6, 0]
-    assert dashes(near) == {100}
-    assert dashes(middle) == {0, 50, 75, 86}
-    texts = [layer.text for layer in near.layers if isinstance(layer, Words)]
-    assert texts == ["not counted"] * 2
+def test_a_table_of_shares_and_predictions_for_each_level() -> None:
+    with plotted(PROOF, load_run(COUNTED_RUN)) as figure:
+        assert [ax.get_ylabel() for ax in figure.axes[::2]] == ["L1", "L2", "DRAM"]
+        found = cells(figure)
+        assert {*found[0]} == {"100\n(100)"}
+        assert found[2][:3] == ["0", "86\n(86)", "100"]
+        red = [text for ax in figure.axes for text in ax.texts if text.get_fontstyle() == "italic"]
+        assert red
 
 
-def test_a_share_beyond_the_whole_stays_in_the_panel_and_invalid_ones_are_named(
-    tmp_path: Path,
-) -> None:
+def test_a_share_beyond_the_whole_is_shown_and_invalid_ones_are_named(tmp_path: Path) -> None:
     line = layout_case("aos", residency="dram")
     found: list[dict[str, Any]] = [
         count("dram_share", 1.31, unit="1"),
@@ -204,27 +197,21 @@ def test_a_share_beyond_the_whole_stays_in_the_panel_and_invalid_ones_are_named(
     ]
     gates = [("level", "failed", "")]
     run = load2(tmp_path, [line, counts(line, found, gates=gates)])
-    (panel,) = panels(chart_of(level_proof.FIGURE, run))
-    assert panel.values.limits
-    assert panel.values.limits[1] > 131
-    words = caption_of(level_proof.FIGURE, run)
+    with plotted(PROOF, run) as figure:
+        assert cells(figure) == [["131", "0"]]
+    words = caption_of(PROOF, run)
     assert "(2): DRAM aos, all 7 fields, 1 warps, hit L1; DRAM aos" in words
 
 
 def test_a_band_ends_a_little_beyond_the_best_of_its_level() -> None:
-    first, *others = BANDWIDTH.items(load_run(GPU_RUN))
-    level = [one.row.value for one in (first, *others) if one.level == first.level]
-    shown = [first._replace(high=10 * max(level)), *others]
-    drawn = [mark.high for panel in panels(BANDWIDTH.chart(shown)) for mark in marks(panel)]
-    plain = [
-        mark.high for panel in panels(BANDWIDTH.chart([first, *others])) for mark in marks(panel)
-    ]
-    changed = [(one, was) for one, was in zip(drawn, plain, strict=True) if one != was]
-    ((cut, was),) = changed
-    assert cut is not None
-    assert was is not None
-    assert cut / was == pytest.approx(vs_warps.BEYOND * max(level) / first.high)
+    data = BANDWIDTH.data(load_run(GPU_RUN))
+    best = data.value[data.level == data.level[0]].max()
+    shown = data.copy()
+    shown.loc[0, "high"] = 10 * best
+    cut = vs_warps.bounded(shown)
+    assert cut[0] == pytest.approx(vs_warps.BEYOND * best)
+    assert [*cut[1:]] == [*data.high[1:]]
     assert "at 1 points, single samples lie beyond" in BANDWIDTH.caption(shown)
-    assert "Bands end" not in BANDWIDTH.caption([first, *others])
+    assert "Bands end" not in BANDWIDTH.caption(data)
     # Percentiles over warps, of the other figure, are no outliers.
     assert "Bands end" not in caption_of(LATENCY, load_run(GPU_RUN))

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from builders import case, load, measurement
-from charts import caption_of, chart_of, data_of, marks, panels
-from strata.figures import bandwidth_surface
+from charts import caption_of, data_of
+from plots import lines_of, plot_named, plotted, points_of
 from strata.model import atlas, little
 from strata.run import Row
 
+FIGURE = plot_named("bandwidth_surface")
 KIB = 1024
 L2 = 64 * KIB * KIB
 SMS = 10
@@ -119,22 +120,22 @@ def test_the_line_is_in_the_figure_and_its_data(tmp_path: Path) -> None:
     run = load(tmp_path, lines)
     found = {
         (line["operation"], line["bytes_in_flight_per_sm"]): line["little_bytes_per_second"]
-        for line in data_of(bandwidth_surface.FIGURE, run)
+        for line in data_of(FIGURE, run)
     }
     assert float(found["read", "4096.0"]) == pytest.approx(SMS * 4096 / 140e-9)
     assert found["copy", "65536.0"] == ""
-    (panel,) = panels(chart_of(bandwidth_surface.FIGURE, run))
-    law = marks(panel, "Little's law")
-    assert [mark.value for mark in law] == pytest.approx(
-        [SMS * mark.place / 140e-9 / 1e12 for mark in law]
-    )
-    caption = caption_of(bandwidth_surface.FIGURE, run)
+    with plotted(FIGURE, run) as figure:
+        (law,) = (one for one in lines_of(figure) if one.get_label() == "Little's law")
+        assert [y for _, y in points_of(law)] == pytest.approx(
+            [SMS * x / 140e-9 / 1e12 for x, _ in points_of(law)]
+        )
+    caption = caption_of(FIGURE, run)
     assert "Little's law" in caption
     assert "L2 12.3\N{NO-BREAK SPACE}KiB" in caption
 
 
 def test_without_a_latency_there_is_no_line(tmp_path: Path) -> None:
     run = load(tmp_path, [stream(4096, 2e11)])
-    (line,) = data_of(bandwidth_surface.FIGURE, run)
+    (line,) = data_of(FIGURE, run)
     assert line["little_bytes_per_second"] == ""
-    assert "Little" not in caption_of(bandwidth_surface.FIGURE, run)
+    assert "Little" not in caption_of(FIGURE, run)

@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from builders import case, load2, measurement
-from charts import caption_of, chart_of, check_drawing, data_of, panels, shown_words, values
-from strata.figures.neighbours_ladder import FIGURE
+from charts import caption_of, data_of
+from plots import bars_of, check_texts_of, plot_named, plotted
 from strata.run import Run
 
+FIGURE = plot_named("neighbours_ladder")
 NAMES = ("serial", "openmp", "cpu_grid", "cpu_packed", "cell_array")
 
 
@@ -62,7 +63,7 @@ def run_of(folder: Path, *lines: dict[str, Any]) -> Run:
 
 
 def test_without_the_suite_there_is_nothing(tmp_path: Path) -> None:
-    assert not FIGURE.items(load2(tmp_path, [case([measurement()])]))
+    assert not FIGURE.has(load2(tmp_path, [case([measurement()])]))
 
 
 def test_a_bar_for_each_rung_in_the_order_of_the_ladder(tmp_path: Path) -> None:
@@ -70,18 +71,19 @@ def test_a_bar_for_each_rung_in_the_order_of_the_ladder(tmp_path: Path) -> None:
         tmp_path, rung("cell_array", 9e6), rung("cpu_grid", 6e6), rung("serial", 1e6),
         rung("openmp", 2e6),
     )  # fmt: skip
-    (panel,) = panels(chart_of(FIGURE, run))
-    assert [name.split(" · ")[0] for name in panel.places.names or ()] == [
-        "serial", "openmp", "cpu grid", "cell array",
-    ]  # fmt: skip
-    assert values(panel, "") == pytest.approx([1, 2, 6, 9] * 2)
-    assert panel.values.label == "agent steps (10⁶/s)"
-    assert panel.title == "boids, uniform, radius 50"
+    with plotted(FIGURE, run) as figure:
+        (ax,) = figure.axes
+        assert [name.get_text().split(" · ")[0] for name in ax.get_yticklabels()] == [
+            "serial", "openmp", "cpu grid", "cell array",
+        ]  # fmt: skip
+        assert [bar.get_width() for bar in bars_of(figure)] == pytest.approx([1, 2, 6, 9])
+        assert ax.get_xlabel() == "agent steps (10⁶/s)"
+        assert ax.get_title("left") == "boids, uniform, radius 50"
+        words = [text.get_text() for text in ax.texts]
     lines = data_of(FIGURE, run)
     assert [float(line["speedup_over_it"] or 0) for line in lines] == [0, 2, 3, 1.5]
     assert [line["rung_before"] for line in lines][3] == "neighbours_cpu_grid"
     assert [float(line["tests_per_neighbour"]) for line in lines] == pytest.approx([20 / 7] * 4)
-    words = shown_words(panel)
     assert any("3.00× openmp" in text or "3× openmp" in text for text in words), words
     assert any(text.endswith("2.86 tests") for text in words), words
 
@@ -108,13 +110,13 @@ def test_a_panel_for_each_problem_and_spread(tmp_path: Path) -> None:
         tmp_path, rung("cpu_grid", 3e6), rung("cpu_grid", 1e6, spread="clustered"),
         rung("cpu_grid", 2e6, problem="list", world="fit", agents=32768),
     )  # fmt: skip
-    chart = chart_of(FIGURE, run)
-    assert [panel.title for panel in panels(chart)] == [
-        "boids, clustered, radius 50", "boids, uniform, radius 50", "list, uniform",
-    ]  # fmt: skip
-    assert panels(chart)[2].values.label == "neighbours (10⁶/s)"
-    assert values(panels(chart)[2], "")[0] == pytest.approx(14)
-    check_drawing(chart)
+    with plotted(FIGURE, run) as figure:
+        check_texts_of(figure)
+        assert [ax.get_title("left") for ax in figure.axes] == [
+            "boids, clustered, radius 50", "boids, uniform, radius 50", "list, uniform",
+        ]  # fmt: skip
+        assert figure.axes[2].get_xlabel() == "neighbours (10⁶/s)"
+        assert bars_of(figure)[2].get_width() == pytest.approx(14)
 
 
 def test_the_caption_says_what_is_there(tmp_path: Path) -> None:

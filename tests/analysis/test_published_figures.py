@@ -1,5 +1,6 @@
 """Own numbers beside published ones: what is compared, what is left out, how it is drawn."""
 
+from collections import Counter
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -8,21 +9,11 @@ import pytest
 from msgspec.structs import replace
 
 from builders import row
-from charts import (
-    beside,
-    caption_of,
-    chart_of,
-    check_drawing,
-    data_of,
-    panels,
-    points,
-    run_with,
-    shown_words,
-    values,
-)
+from charts import caption_of, data_of, run_with
+from plots import check_texts_of, labels_of, lines_of, plot_named, plotted, points_of
 from strata import reference
-from strata.figures._figure import Figure
-from strata.figures.published import FIGURES, LATENCIES
+from strata.figures._plot import Plot
+from strata.figures.published import LATENCIES
 from strata.model import Cited, Table, atlas, plain, tables
 from strata.reference import published
 from strata.reference.published import Mark
@@ -35,7 +26,8 @@ from strata.report.tables import (
 )
 from strata.run import Row
 
-LATENCY, BANDWIDTH, CONSTANT = FIGURES
+FIGURES = [plot_named(f"published_{name}") for name in ("latency", "bandwidth", "constant")]
+LATENCY = FIGURES[0]
 TABLES = {
     "vandenbraak_matrix": vandenbraak_matrix.make,
     "breitbart_costs": breitbart_costs.make,
@@ -179,8 +171,8 @@ def every() -> tuple[Row, ...]:
 
 
 @pytest.mark.parametrize("figure", FIGURES)
-def test_without_its_rows_there_is_no_figure(figure: Figure[Any]) -> None:
-    assert not figure.items(run_with([replace(one, backend="host") for one in every()]))
+def test_without_its_rows_there_is_no_figure(figure: Plot) -> None:
+    assert not figure.has(run_with([replace(one, backend="host") for one in every()]))
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -191,16 +183,18 @@ def test_without_its_rows_there_is_no_table(name: str) -> None:
 
 
 @pytest.mark.parametrize("figure", FIGURES)
-def test_the_figure_can_be_drawn_and_its_caption_lists_its_sources(figure: Figure[Any]) -> None:
+def test_the_figure_can_be_drawn_and_its_caption_lists_its_sources(figure: Plot) -> None:
     """A page lists the sources that its texts cite: a number in a drawing alone would dangle."""
     made_up = run_with(every())
-    check_drawing(chart_of(figure, made_up))
-    keys = {mark.published.origin.keys[0] for mark in figure.items(made_up) if mark.published}
+    with plotted(figure, made_up) as drawn:
+        check_texts_of(drawn)
+    marks = figure.data(made_up)["_mark"]
+    keys = {mark.published.origin.keys[0] for mark in marks if mark.published}
     assert f"Sources: {reference.cite(*keys)}." in caption_of(figure, made_up)
 
 
 @pytest.mark.parametrize("figure", FIGURES)
-def test_the_order_of_rows_does_not_matter(figure: Figure[Any]) -> None:
+def test_the_order_of_rows_does_not_matter(figure: Plot) -> None:
     assert data_of(figure, run_with(every()[::-1])) == data_of(figure, run_with(every()))
 
 
@@ -304,24 +298,27 @@ def test_every_generation_of_the_tables_has_a_place() -> None:
     assert named <= set(published.GENERATIONS)
 
 
-def test_open_and_grey_marks_are_the_published_ones_and_those_in_doubt() -> None:
+def test_open_marks_are_the_published_ones_and_crosses_those_in_doubt() -> None:
     made_up = run_with(every())
-    shown = panels(chart_of(LATENCY, made_up))
-    for panel, (name, (title, unit)) in zip(shown, LATENCIES.items(), strict=True):
-        here = [mark for mark in LATENCY.items(made_up) if mark.panel == name]
-        trusted = [mark.value for mark in here if mark.published and not mark.doubt]
-        assert (panel.title, panel.values.label) == (title, unit)
-        assert values(panel, "published") == trusted
-        assert values(panel, "published, in doubt") == [mark.value for mark in here if mark.doubt]
-        assert points(panel, "this GPU") == [(0, here[0].own.value)]
+    data = LATENCY.data(made_up)
+    with plotted(LATENCY, made_up) as figure:
+        assert labels_of(figure) == [title for title, _ in LATENCIES.values()]
+        found: Counter[str] = Counter()
+        for line in lines_of(figure):
+            found[f"{line.get_marker()}"] += len(points_of(line))
+    assert found["D"] == data.ours.sum() == len(LATENCIES)
+    assert found["x"] == (data.doubt != "").sum()
+    assert found["o"] == len(data) - found["D"] - found["x"]
 
 
-def test_citations_stand_beside_their_line_and_generations_beside_the_last_panel() -> None:
-    first, *_, last = panels(chart_of(LATENCY, run_with(every())))
+def test_citations_are_beside_their_gpu_below_its_generation() -> None:
     both = [reference.source(key).number for key in ("mt4g2026", "jia2018volta")]
-    assert f"[{', '.join(map(str, sorted(both)))}]" in shown_words(first)  # V100 PCIe
-    assert shown_words(first)[0] == "23"  # the own one
-    assert (first.beside, beside(last)[:3]) == ((), ["", "Tesla", "Kepler"])
+    with plotted(LATENCY, run_with(every())) as figure:
+        (ax,) = figure.axes
+        names = [text.get_text() for text in ax.get_yticklabels()]
+        cited = {text.get_position()[1]: text.get_text() for text in ax.texts}
+    assert names[:3] == ["this GPU", "TESLA", "GeForce 8800 GT"]
+    assert cited[names.index("V100 PCIe")] == f"[{', '.join(map(str, sorted(both)))}]"
 
 
 def test_doubts_are_told_once_with_their_sources() -> None:

@@ -1,22 +1,28 @@
 """The page of a recorded default run: how large it is, and what its first screen answers."""
 
+from __future__ import annotations
+
 import csv
 import fcntl
 import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-import chromium
+from browsers import opened, resize
 from strata.model.truth import load_run
 from strata.report import page as report
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 ROOT = Path(__file__).parents[2]
 RUN = ROOT / "results/nvidia-h200/nvidia-h200-20261123T162625Z-f6fa469"
 DESK, PHONE = (1280, 900), (400, 800)
-LARGEST = 3e6
+LARGEST = 4_000_000
 """Bytes."""
 TOP = 100
 """Pixels of the map that a phone shows at the least; it is wider and taller than that window."""
@@ -44,15 +50,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def page(folder: Path) -> Iterator[chromium.Page]:
+def page(browser: Browser, folder: Path) -> Iterator[Page]:
     """The page in a browser."""
-    if chromium.executable() is None:
-        pytest.skip(chromium.MISSING)
-    with chromium.running() as browser:
-        address = (folder / "report.html").as_uri()
-        opened = chromium.Page(browser, address, width=DESK[0], height=DESK[1])
-        yield opened
-        opened.close()
+    with opened(browser, folder / "report.html", *DESK) as page:
+        yield page
 
 
 def lines(folder: Path, name: str) -> list[dict[str, str]]:
@@ -86,23 +87,23 @@ def test_the_page_is_small(folder: Path) -> None:
 
 
 @pytest.mark.browser
-def test_its_first_screen_answers_five_questions(page: chromium.Page, folder: Path) -> None:
+def test_its_first_screen_answers_five_questions(page: Page, folder: Path) -> None:
     for wide, high in (DESK, PHONE):
-        page.resize(wide, high)
-        seen = re.sub(r"\s+", " ", " | ".join(page.run(SEEN)))
+        resize(page, wide, high)
+        seen = re.sub(r"\s+", " ", " | ".join(page.evaluate(SEEN)))
         for question, words in answers(folder).items():
             assert all(word.replace("\u00a0", " ") in seen for word in words), (wide, question)
-        numbers = page.run(
+        numbers = page.evaluate(
             "[...document.querySelectorAll('#r1-summary .numbers > div')]"
             ".map(one => one.getBoundingClientRect().bottom)"
         )
         assert len(numbers) == 10
         assert max(numbers) <= high
-        top, bottom = page.run(
+        top, bottom = page.evaluate(
             "(r => [r.top, r.bottom])"
             "(document.querySelector('#r1-figure-hierarchy_map svg').getBoundingClientRect())"
         )
         assert bottom <= high if wide > high else top <= high - TOP
-    page.resize(*DESK)
-    rows = page.run("document.getElementById('r1-rows').getBoundingClientRect().top + scrollY")
+    resize(page, *DESK)
+    rows = page.evaluate("document.getElementById('r1-rows').getBoundingClientRect().top + scrollY")
     assert DESK[1] < rows <= 12 * DESK[1]

@@ -140,7 +140,7 @@ def test_tags_are_closed(folder: Path) -> None:
 
 def test_figures_are_inline_and_beside_the_page(one: Path) -> None:
     run = load_run(GPU_RUN)
-    names = sorted(figure.name for figure in figures.discover() if figure.items(run))
+    names = sorted(figure.name for figure in figures.discover() if figure.has(run))
     assert {"bandwidth_vs_warps", "latency_vs_warps", "layout_latency"} <= set(names)
     assert Page(text(one)).tags["svg"] == len(names)
     assert Page(text(one)).tags["img"] == 0
@@ -218,13 +218,7 @@ def test_counters_section_says_what_was_counted_and_what_was_not(counted: Path) 
     assert "this chip has no dram__row_hits.sum" in section
     assert "prediction and count agree in 158 of 159 cases; 1 not equal." in section
     files = sorted(path.stem for path in (counted / "tables").glob("*.md"))
-    assert files == [
-        "headlines",
-        "layout_read",
-        "levels",
-        "model_differences",
-        "traffic",
-    ]
+    assert files == ["headlines", "layout_read", "levels", "model_differences", "traffic"]
 
 
 def test_counters_section_lists_the_case_that_is_not_equal(counted: Path) -> None:
@@ -246,11 +240,7 @@ def test_counters_section_of_an_old_run_says_why_it_is_empty(one: Path) -> None:
 
 
 def test_counters_section_says_why_nothing_was_counted(tmp_path: Path) -> None:
-    changes = {
-        "state": "unavailable",
-        "reason": "see /home/someone/x",
-        "mend": "run as root",
-    }
+    changes = {"state": "unavailable", "reason": "see /home/someone/x", "mend": "run as root"}
     inner = {f"counters__{key}": value for key, value in changes.items()}
     run = load2(tmp_path, [layout_case()], **inner)
     page = report.write([run], tmp_path / "out").read_text("utf-8")
@@ -408,16 +398,13 @@ def test_one_process_gives_the_bytes_of_many(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.parametrize("cores", [1, 2])
 def test_a_figure_that_fails_is_left_out_and_named(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    cores: int,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, cores: int
 ) -> None:
     def fail(_: object) -> NoReturn:
         raise ArithmeticError("no <number>")
 
     sound = next(figure for figure in figures.discover() if figure.name == "layout_latency")
-    broken = replace(sound, name="broken", title="Broken", chart=fail)
+    broken = replace(sound, name="broken", title="Broken", caption=fail)
     monkeypatch.setattr(figures, "discover", lambda: [broken, sound])
     monkeypatch.setattr(drawing, "cores", lambda: cores)
     page = report.write([load_run(HOST_RUN)], tmp_path / "out").read_text("utf-8")
@@ -439,10 +426,7 @@ def test_a_table_or_sentence_that_fails_is_left_out_and_named(
     page = report.write([run], tmp_path / "out").read_text("utf-8")
     notices = re.findall(r'<p class="notice"><strong>Note.</strong> (.*)</p>', page)
     why = "failed and is left out: ArithmeticError: no cuda &lt;number&gt;"
-    assert notices == [
-        f"What the run shows about nothing {why}",
-        f"The table of {__name__} {why}",
-    ]
+    assert notices == [f"What the run shows about nothing {why}", f"The table of {__name__} {why}"]
     assert [record.levelname for record in caplog.records] == ["WARNING", "WARNING"]
     assert "soa is the cheapest layout" in re.sub("<[^>]*>", "", page)
     assert (tmp_path / "out" / "tables" / "layout_read.md").is_file()

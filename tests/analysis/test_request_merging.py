@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from builders import case, count, counts, load2, measurement
-from charts import caption_of, chart_of, check_drawing, data_of, labels, lines, panels, points
-from strata.figures.request_merging import FIGURE
+from charts import caption_of, data_of
+from plots import check_texts_of, hollow_of, labels_of, plot_named, plotted, points_of
 from strata.run import Run
 
+FIGURE = plot_named("request_merging")
 MODEL = "one request for every 4 SMs"
 
 
@@ -46,22 +47,22 @@ SOME = (asked(8, 0.251), asked(5, 0.4), *PAIRS)
 
 
 def test_what_was_not_counted_is_no_figure(tmp_path: Path) -> None:
-    assert not FIGURE.items(load2(tmp_path, asked(2, 0.5)[:1]))
+    assert not FIGURE.has(load2(tmp_path, asked(2, 0.5)[:1]))
 
 
 def test_all_at_once_stands_beside_one_after_the_other(tmp_path: Path) -> None:
-    chart = chart_of(FIGURE, run_of(tmp_path, *SOME))
-    at_once, later = panels(chart)
-    assert points(at_once, "counted, all at once") == [(2, 50), (5, 40), (8, pytest.approx(25.1))]
-    assert points(later) == [(0, 50), (39, 50), (59, 75), (78, 100), (117, 100)]
-    assert labels(chart) == [MODEL, "counted, all at once", "counted, 2 SMs"]
-    check_drawing(chart)
+    with plotted(FIGURE, run_of(tmp_path, *SOME)) as figure:
+        at_once, later = (ax.lines for ax in figure.axes)
+        assert points_of(at_once[1]) == [(2, 50), (5, 40), (8, pytest.approx(25.1))]
+        assert points_of(later[0]) == [(0, 50), (39, 50), (59, 75), (78, 100), (117, 100)]
+        assert labels_of(figure) == [MODEL, "counted, all at once", "counted, 2 SMs"]
+        check_texts_of(figure)
 
 
 def test_the_model_lets_four_sms_share_a_request(tmp_path: Path) -> None:
-    at_once, _ = panels(chart_of(FIGURE, run_of(tmp_path, *SOME)))
-    (model,) = lines(at_once, of_a_model=True)
-    assert dict(model) == pytest.approx(
+    with plotted(FIGURE, run_of(tmp_path, *SOME)) as figure:
+        model = figure.axes[0].lines[0]
+    assert dict(points_of(model)) == pytest.approx(
         {1: 100, 2: 50, 3: 100 / 3, 4: 25, 5: 40, 6: 100 / 3, 7: 200 / 7, 8: 25}
     )
     data = data_of(FIGURE, run_of(tmp_path, *SOME))
@@ -77,9 +78,8 @@ def test_the_model_lets_four_sms_share_a_request(tmp_path: Path) -> None:
 def test_a_share_and_a_delay_must_both_be_valid(tmp_path: Path, level: str, noise: str) -> None:
     late = asked(2, 0.5, delay=140, apart=139, level=level, noise=noise)
     run = run_of(tmp_path, *PAIRS, late, asked(16, 0.1, level=level, noise=noise))
-    at_once, later = panels(chart_of(FIGURE, run))
-    assert points(at_once, valid=False) == [(16, 10)]
-    assert points(later, valid=False) == [(139, 50)]
+    with plotted(FIGURE, run) as figure:
+        assert [hollow_of(ax) for ax in figure.axes] == [[(16, 10)], [(139, 50)]]
     words = caption_of(FIGURE, run)
     assert "hollow (2): 2 SMs, delay of 140 cycles; 16 SMs, delay of 0 cycles." in words
     assert "When 2 SMs request" in words
@@ -105,14 +105,15 @@ def test_no_time_is_told_where_merging_does_not_end_at_one(tmp_path: Path) -> No
 
 def test_however_many_numbers_of_sms_all_are_drawn(tmp_path: Path) -> None:
     every = [asked(sms, 1.0, delay=200, apart=195) for sms in range(2, 12)]
-    _, later = panels(chart_of(FIGURE, run_of(tmp_path, *every)))
-    assert len(points(later)) == len(every)
+    with plotted(FIGURE, run_of(tmp_path, *every)) as figure:
+        assert len(labels_of(figure)) == 2 + len(every)
 
 
 def test_those_that_come_later_come_together(tmp_path: Path) -> None:
     run = run_of(tmp_path, *SOME, asked(5, 0.4, delay=100, apart=99))
-    _, later = panels(chart_of(FIGURE, run))
-    assert points(later, "counted, 5 SMs") == [(0, 40), (99, 40)]
+    with plotted(FIGURE, run) as figure:
+        (line,) = (one for one in figure.axes[1].lines if one.get_label() == "counted, 5 SMs")
+        assert points_of(line) == [(0, 40), (99, 40)]
     words = caption_of(FIGURE, run)
     assert "The others load together, so their own requests may merge however late" in words
     assert "merge if they are 59 cycles apart" in words

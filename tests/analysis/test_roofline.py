@@ -1,21 +1,22 @@
 """The roofline: known intensities on the roof, nothing above it in silence, axes that stay."""
 
-import csv
 import random
-from collections.abc import Mapping, Sequence
-from io import StringIO
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
+from matplotlib.axes import Axes
+from matplotlib.text import Text
 
 from builders import case, context2, count, counts, load2, measurement, strata, write_run
-from charts import check_drawing, labels, panels
-from strata import figures
+from charts import data_of
+from plots import check_texts_of, hollow_of, labels_of, plot_named, plotted
+from plots import points_of as places_of
+from strata.figures import _style
 from strata.figures import roofline as drawing
-from strata.figures._chart import Panel, Series, Words, apart
-from strata.figures._figure import Figure
 from strata.ladder import rungs as ladder
 from strata.model import plain
 from strata.report.roofline import write
@@ -42,7 +43,6 @@ BODIES = 65536
 PAIRS = BODIES**2
 FLOPS = 18.0
 Line = dict[str, Any]
-T = TypeVar("T")
 
 
 def timed(
@@ -163,7 +163,7 @@ def named(found: Sequence[Entry], name: str, basis: str = "measured") -> Ceiling
 
 
 def caption(found: Sequence[Entry], form: Form = FLOP) -> str:
-    return drawing.caption(form, found)
+    return drawing.caption(form, drawing.data_of(form, found))
 
 
 # --- on the roof, below, above --------------------------------------------------------------------
@@ -353,9 +353,10 @@ def test_an_invalid_ceiling_bounds_nothing_and_is_named(tmp_path: Path) -> None:
     assert points(found)["dram"].above is None
     assert points(found)["dram"].share is None
     assert "Not drawn, because none of their rows is valid: DRAM, read." in caption(found)
-    assert not any("DRAM" in words.text for words in layers(found, Words))
-    rates = [mark.value / mark.place for one in layers(found, Series) for mark in one.marks]
-    assert not any(rate == pytest.approx(4) for rate in rates)  # TB/s
+    with drawn(found) as ax:
+        assert not any("DRAM" in text.get_text() for text in ax.texts)
+        rates = [y / x for line in ax.lines for x, y in places_of(line)]
+        assert not any(rate == pytest.approx(4) for rate in rates)  # TB/s
 
 
 def test_without_a_valid_peak_or_bandwidth_there_is_no_roofline(tmp_path: Path) -> None:
@@ -464,11 +465,11 @@ def test_theoretical_ceilings_come_from_the_rows_and_the_device(tmp_path: Path) 
 def test_invalid_counts_make_an_invalid_point(tmp_path: Path) -> None:
     found = shown(tmp_path, *ceilings(), *rung(1e13, at({"l2": 300}), noise="failed"))
     assert not points(found)["l2"].valid
-    assert "Invalid, crossed out (1): tiled." in caption(found)
+    with drawn(found) as ax:
+        assert len(hollow_of(ax)) == 1
     line, counted = rung(1e13, at({"l2": 300}))
     counted["measurements"][0]["noise"]["verdict"] = "failed"
     assert not points(shown(tmp_path / "b", *ceilings(), line, counted))["l2"].valid
-    assert [one.look.marker for one in layers(found, Series) if one.look.marker] == ["X", "X"]
 
 
 def test_a_cpu_has_nominal_points_and_no_instructions(tmp_path: Path) -> None:
@@ -585,32 +586,25 @@ def test_a_kernel_timed_whole_stands_by_its_form_of_today_that_takes_longest(
 
 def test_axes_stay_where_the_ceilings_are(tmp_path: Path) -> None:
     kernels = (rung(1e13, at({"l2": 300})), rung(1e9, at({"l2": 1e-6, "dram": 1e12})))
-    one, two = (
-        panel_of(shown(tmp_path / f"{place}", *ceilings(), *kernel))
-        for place, kernel in enumerate(kernels)
-    )
-    assert one.places.limits == two.places.limits
-    assert one.values.limits == two.values.limits
+    places = []
+    for place, kernel in enumerate(kernels):
+        with drawn(shown(tmp_path / f"{place}", *ceilings(), *kernel)) as ax:
+            places.append((ax.get_xlim(), ax.get_ylim()))
+    assert places[0] == places[1]
 
 
 @pytest.mark.parametrize("scale", [0.99, 1.0, 1.01, 37.0])
 def test_axes_hold_all_ceilings(scale: float, tmp_path: Path) -> None:
     lines = [arithmetic("fp32", scale * PEAK), bandwidth("dram", 4e12), *rung(1e12)]
-    ends = drawing.limits(shown(tmp_path, *lines))
-    assert ends.left < scale * PEAK / 4e12 < ends.right
-    assert ends.bottom < scale * PEAK < ends.top
+    left, right, bottom, top = drawing.limits(ceilings_of(shown(tmp_path, *lines)))
+    assert left < scale * PEAK / 4e12 < right
+    assert bottom < scale * PEAK < top
 
 
 def test_the_data_file_has_a_line_for_each_ceiling_and_point(tmp_path: Path) -> None:
     run = run_of(tmp_path, *ceilings(), *rung(1.2 * PEAK, at({"l2": 900})))
-    for figure in drawing.FIGURES:
-        found = figure.items(run)
-        content = figure.data(found)
-        assert content == figure.data(figure.items(run))
-        lines = list(csv.DictReader(StringIO(content.decode(), newline="")))
-        assert [line["case"] for line in lines] == [figure.case(one) for one in found]
-    found = drawing.FIGURES[0].items(run)
-    lines = list(csv.DictReader(StringIO(drawing.FIGURES[0].data(found).decode(), newline="")))
+    lines = data_of(plot_named("roofline"), run)
+    assert [line["case"] for line in lines] == [one.row.case for one in entries([run])]
     (counted,) = [line for line in lines if line["basis"] == "counted"]
     assert float(counted["intensity"]) == pytest.approx(900)
     assert float(counted["work"]) / float(counted["moved"]) == pytest.approx(900)
@@ -633,32 +627,13 @@ def test_the_table_has_a_line_for_each_kernel(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_names_are_kept_apart_and_stay_in_order(seed: int) -> None:
-    chance = random.Random(seed)  # noqa: S311
-    wanted = sorted(chance.uniform(0.3, 0.3 + chance.random()) % 1 for _ in range(14))
-    places = apart(wanted, 0.04, 0, 1)
-    assert all(two - one >= 0.04 - 1e-9 for one, two in pairwise(places))
-    assert places[0] >= 0
-    assert places[-1] <= 1 + 1e-9
-    assert apart([0.1, 0.5, 0.9], 0.04, 0, 1) == pytest.approx([0.1, 0.5, 0.9])
-
-
 # --- figures --------------------------------------------------------------------------------------
 
 
-def panel_of(found: Sequence[Entry], form: Form = FLOP) -> Panel:
-    (panel,) = panels(drawing.chart(form, found))
-    return panel
-
-
-def layers(found: Sequence[Entry], kind: type[T]) -> list[T]:
-    return [layer for layer in panel_of(found).layers if isinstance(layer, kind)]
-
-
-def ends_of(series: Series) -> list[float]:
-    """Place and value of one mark after the other."""
-    return [one for mark in series.marks for one in (mark.place, mark.value)]
+@contextmanager
+def drawn(found: Sequence[Entry], form: Form = FLOP) -> Iterator[Axes]:
+    with _style.styled():
+        yield plot_named(form.name).plot(drawing.data_of(form, found)).axes[0]
 
 
 RATES = {
@@ -684,80 +659,64 @@ def whole(folder: Path) -> Run:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("figure", drawing.FIGURES, ids=lambda figure: figure.name)
-def test_every_kernel_is_named_once_and_no_name_lies_on_another(
-    figure: Figure[Entry], tmp_path: Path
-) -> None:
-    assert figure in figures.discover()
-    found = figure.items(whole(tmp_path))
-    sheet = check_drawing(figure.chart(found))
-    for kernel in dict.fromkeys(point.name for point in points_of(found)):
-        assert len([text for text in sheet.texts if text.text.startswith(f"{kernel} ")]) == 1
-
-
-def test_the_points_of_a_kernel_are_joined_at_its_rate(tmp_path: Path) -> None:
-    found = shown(tmp_path, *ceilings(), *rung(18e12, at({"l1": 3, "l2": 300})))
-    (line,) = [one for one in layers(found, Series) if one.look.width == 0.6]
-    assert ends_of(line) == pytest.approx([3, 18, 300, 18])
-    marks = [one for one in layers(found, Series) if one.look.marker]
-    counted = [ends_of(one)[0] for one in marks if not one.look.hollow]
-    assert counted == pytest.approx([3, 300])
-    assert len(marks) == 4
-
-
 @pytest.mark.parametrize("form", [FLOP, INSTRUCTION], ids=lambda form: form.name)
-def test_a_second_size_has_small_filled_marks_and_no_name_of_its_own(
-    form: Form, tmp_path: Path
+def test_every_kernel_is_named_once_and_no_name_lies_on_another(form: Form, tmp_path: Path) -> None:
+    with plotted(plot_named(form.name), whole(tmp_path)) as figure:
+        check_texts_of(figure, apart=False)
+        texts = [text for text in figure.axes[0].texts if text.get_rotation() == 0]
+        boxes = [Text.get_window_extent(text) for text in texts]  # without their leaders
+        named = [text.get_text() for text in texts]
+        kernels = [
+            name
+            for name in RATES
+            if any(text.startswith(f"{name.replace('_', ' ')} ") for text in named)
+        ]
+        assert len(kernels) == len(RATES) - (2 if form is INSTRUCTION else 0)
+        names = [box for box in boxes if box.x0 > figure.axes[0].bbox.x1]
+        assert len(names) == len(kernels)
+        rising = sorted(names, key=lambda box: box.y0)
+        assert all(low.y1 < high.y0 + 2 for low, high in pairwise(rising))
+
+
+def test_the_points_of_a_kernel_are_joined_and_those_beyond_the_axis_at_its_edge(
+    tmp_path: Path,
 ) -> None:
-    first, second = (
-        [rung(rate, at({"l2": l2}), name=name, bodies=bodies)
-         for name, rate in (("naive", 10e12), ("tiled", 18e12))]
-        for bodies, l2 in ((8 * BODIES, 300), (BODIES, 200))
-    )  # fmt: skip
-    lines = [line for of in (*first, *second[:1]) for line in of]
-    found = shown(tmp_path, *ceilings(), *lines, form=form, nominal=False)
-    panel = panel_of(found, form)
-    assert [text.split(" ")[0] for _, text, _ in panel.beside] == ["naive", "tiled"]
-    (naive, tiled) = (text for _, text, _ in panel.beside)
-    assert (naive.count("·"), tiled.count("·")) == (1, 0)
-    marks = [one for one in panel.layers if isinstance(one, Series) and one.look.marker]
-    of = {
-        (mark.row.benchmark, mark.row.params["bodies"] == f"{BODIES}"): one.look
-        for one in marks for mark in one.marks if mark.row
-    }  # fmt: skip
-    assert of.keys() == {("naive", False), ("naive", True), ("tiled", False)}
-    assert not any(look.hollow for look in of.values())
-    assert of["naive", True].size < 0.7 * of["naive", False].size
-    assert of["tiled", False] == of["naive", False]
-    words = ladder.size_words(next(one.row for one in points_of(found) if one.size))
-    assert f"small: {words}" in labels(drawing.chart(form, found))
-    assert f"small marks and second rates: {words}." in caption(found, form)
-    alone = shown(tmp_path / "b", *ceilings(), *first[0], form=form, nominal=False)
-    assert not any(label.startswith("small") for label in labels(drawing.chart(form, alone)))
+    found = shown(tmp_path, *ceilings(), *rung(18e12, at({"l1": 3, "l2": 300, "dram": 1e9})))
+    with drawn(found) as ax:
+        right = ax.get_xlim()[1]
+        marks = [point for line in ax.lines if line in _style.tooltips for point in places_of(line)]
+        assert marks == [pytest.approx(at) for at in ((3, 18), (300, 18), (right, 18))]
+        joined = [places_of(line) for line in ax.lines if line.get_linewidth() == 0.6]
+        assert joined == [[pytest.approx((3, 18)), pytest.approx((right, 18))]]
+    assert "At the edges: points beyond the axes (intensity up to 1e9)." in caption(found)
+
+
+def test_of_two_sizes_the_usual_is_drawn_and_the_other_in_the_data_alone(tmp_path: Path) -> None:
+    lines = [*rung(10e12, at({"l2": 300}), bodies=8 * BODIES), *rung(18e12, at({"l2": 200}))]
+    lines += rung(20e12, at({"l2": 300}), name="naive", bodies=8 * BODIES)
+    found = shown(tmp_path, *ceilings(), *lines)
+    (other,) = {one.size for one in points_of(found) if one.size}
+    assert f"In the data file alone: {other}." in caption(found)
+    drawn_points = [one for mine in drawing.shown(points_of(found)).values() for one in mine]
+    assert not any(one.size for one in drawn_points)
+    assert {one.basis for one in drawn_points} == {"counted"}
 
 
 def test_roofs_end_where_they_meet_the_peak(tmp_path: Path) -> None:
-    found = shown(tmp_path, *ceilings(), *rung(18e12, at({"l2": 300})))
-    flat, *slopes = [ends_of(one) for one in layers(found, Series) if one.look.width == 1.5]
-    assert flat[1::2] == [60, 60]
-    assert [end for _, _, *end in slopes] == [pytest.approx([at, 60]) for at in (2, 6, 15)]
-    assert [one[1] / one[0] for one in slopes] == pytest.approx([30, 10, 4])
+    with drawn(shown(tmp_path, *ceilings(), *rung(18e12, at({"l2": 300})))) as ax:
+        flat, *slopes = [places_of(line) for line in ax.lines if line.get_linewidth() == 1.6]
+    assert [y for _, y in flat] == [60, 60]
+    assert [end for _, end in slopes] == [pytest.approx((at, 60)) for at in (2, 6, 15)]
+    assert [start[1] / start[0] for start, _ in slopes] == pytest.approx([30, 10, 4])
 
 
 def test_a_point_above_its_roof_is_ringed_and_told(tmp_path: Path) -> None:
     found = shown(tmp_path, *ceilings(), *rung(1.2 * PEAK, at({"l2": 900})), nominal=False)
-    assert [one.look for one in layers(found, Series)].count(drawing.RING) == 1
-    assert "above a roof" in labels(drawing.chart(FLOP, found))
+    with drawn(found) as ax:
+        figure: Any = ax.get_figure(root=True)
+        assert "above a roof" in labels_of(figure)
     words = "Above a roof, which is impossible (1): tiled (counted) is 20.0\u00a0% above fp32"
     assert words in caption(found)
-
-
-def test_what_lies_beyond_the_axis_is_an_arrowhead_at_its_edge(tmp_path: Path) -> None:
-    found = shown(tmp_path, *ceilings(), *rung(18e12, at({"dram": 1e9})), nominal=False)
-    (mark,) = [one for one in layers(found, Series) if one.look.marker]
-    assert mark.look.marker == ">"
-    assert ends_of(mark)[0] < drawing.limits(found).right
-    assert "beyond the axes, which the ceilings determine (up to 1e9)." in caption(found)
 
 
 # --- the command ----------------------------------------------------------------------------------
@@ -808,10 +767,10 @@ def test_several_runs_have_a_panel_each_on_the_same_axes(tmp_path: Path) -> None
     lines = [arithmetic("fp32", 3e12), bandwidth("dram", 1e12), *rung(1e12, at({"l2": 300}))]
     two = run_of(tmp_path / "b", *lines, run="two")
     found = write([one, two], tmp_path / "out")[FLOP]
-    upper, lower = panels(drawing.chart(FLOP, found))
-    assert upper.places.limits == lower.places.limits
-    assert upper.values.limits == lower.values.limits
-    assert [panel.title for panel in (upper, lower)] == ["one", "two"]
+    with _style.styled():
+        upper, lower = plot_named("roofline").plot(drawing.data_of(FLOP, found)).axes
+    assert (upper.get_xlim(), upper.get_ylim()) == (lower.get_xlim(), lower.get_ylim())
+    assert [ax.get_title("left") for ax in (upper, lower)] == ["one", "two"]
     with pytest.raises(RunError, match="found the run one twice"):
         write([one, one], tmp_path / "no")
 

@@ -3,14 +3,16 @@
 from collections.abc import Mapping, Sequence
 from itertools import product
 
+import pandas as pd
 import pytest
 from msgspec.structs import replace
 
-from charts import caption_of, chart_of, labels, panels, points, run_with, timed
+from charts import caption_of, run_with, timed
+from plots import check_texts_of, hollow_of, labels_of, plot_named, plotted
 from strata.figures import short_words
 from strata.run import Row
 
-FIGURE = short_words.FIGURE
+FIGURE = plot_named("short_words")
 
 Key = tuple[int, str, int]
 """Element, order and group."""
@@ -50,30 +52,28 @@ def every(invalid: Sequence[Key] = (), slower: Mapping[Key, float] | None = None
     return rows
 
 
-def kernels_of(rows: Sequence[Row]) -> Sequence[short_words.Kernel]:
-    return FIGURE.items(run_with(rows))
+def kernels_of(rows: Sequence[Row]) -> pd.DataFrame:
+    return FIGURE.data(run_with(rows))
 
 
 def hollow(rows: Sequence[Row]) -> list[tuple[float, float]]:
-    """Place and value of the marks drawn as invalid."""
-    return [
-        point
-        for panel in panels(chart_of(FIGURE, run_with(rows)))
-        for point in points(panel, valid=False)
-    ]
+    """The marks drawn as invalid."""
+    with plotted(FIGURE, run_with(rows)) as figure:
+        check_texts_of(figure)
+        return [point for ax in figure.axes for point in hollow_of(ax)]
 
 
 def test_without_its_rows_there_is_no_figure() -> None:
-    assert not kernels_of([])
-    assert not kernels_of([row for row in every() if row.method == "graph_slope"])
-    assert not kernels_of([row for row in every() if row.quantity == "kernel_time"])
+    assert kernels_of([]).empty
+    assert kernels_of([row for row in every() if row.method == "graph_slope"]).empty
+    assert kernels_of([row for row in every() if row.quantity == "kernel_time"]).empty
 
 
 def test_a_kernel_has_its_time_and_its_bandwidth_by_events() -> None:
-    (one,) = kernels_of(kernel((2, "coalesced", 4), 2e-3))
-    assert (one.element, one.order, one.group, one.access) == (2, "coalesced", 4, "together")
-    assert one.time.value == 2e-3
-    assert one.bandwidth.value == BYTES / 2e-3
+    (one,) = kernels_of(kernel((2, "coalesced", 4), 2e-3)).itertuples()
+    assert one[1:5] == (2, "coalesced", 4, "together")
+    assert one.kernel_seconds == 2e-3
+    assert one.useful_bandwidth == BYTES / 2e-3
 
 
 def test_the_published_ratios_are_taken_between_the_kernels_of_the_paper() -> None:
@@ -106,7 +106,7 @@ def test_a_ratio_without_one_of_its_kernels_is_none() -> None:
 def test_what_failed_a_gate_is_hollow_as_a_point_and_as_a_ratio() -> None:
     assert hollow(every()) == []
     rows = every(invalid=[(4, "uncoalesced", 4)])
-    (group, _), (_, ratio) = hollow(rows)
+    (group, _), (ratio, _) = hollow(rows)
     assert (group, ratio) == pytest.approx((4, 31))
     assert "Invalid, drawn hollow (1): 4 B elements, uncoalesced, 4 B together." in (
         caption_of(FIGURE, run_with(rows))
@@ -116,8 +116,8 @@ def test_what_failed_a_gate_is_hollow_as_a_point_and_as_a_ratio() -> None:
 @pytest.mark.parametrize("quantity", ["kernel_time", "useful_bandwidth"])
 def test_a_kernel_is_as_valid_as_its_time_and_its_bandwidth(quantity: str) -> None:
     rows = kernel((2, "coalesced", 4), 2e-3)
-    (one,) = kernels_of([replace(row, valid=row.quantity != quantity) for row in rows])
-    assert not FIGURE.valid(one)
+    data = kernels_of([replace(row, valid=row.quantity != quantity) for row in rows])
+    assert not data.valid.any()
 
 
 def test_an_invalid_kernel_of_the_wider_group_is_not_boasted_of() -> None:
@@ -144,12 +144,13 @@ def of_a_cpu(rows: Sequence[Row]) -> list[Row]:
 
 def test_on_a_cpu_the_orders_are_those_of_a_loop() -> None:
     run = run_with(of_a_cpu(every()))
-    kernels, chart = FIGURE.items(run), chart_of(FIGURE, run)
+    kernels = FIGURE.data(run)
     assert len(kernels) == len(kernels_of(every()))
-    assert {"row by row", "column by column", "this CPU"} <= set(labels(chart))
-    first = panels(chart)[0]
-    assert first.places.label == "group that a turn of the loop takes (bytes)"
-    assert first.values.label == "useful bandwidth (GB/s)"
+    with plotted(FIGURE, run) as figure:
+        told, first = " ".join(labels_of(figure)), figure.axes[0]
+        assert all(words in told for words in ("row by row", "column by column", "this CPU"))
+        assert first.get_xlabel() == "bytes that a turn of the loop takes"
+        assert first.get_ylabel() == "useful bandwidth (GB/s)"
     words = FIGURE.caption(kernels)
     assert "thread" not in words
     assert "128 MiB" not in words

@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 from builders import GPU_RUN, HOST_RUN, case, count, load2, measurement
-from charts import caption_of, chart_of, data_of, panels, points, values
-from strata.figures._figure import Figure
-from strata.figures.siegel import FIGURES
+from charts import caption_of, data_of
+from plots import bars_of, hollow_of, lines_of, plot_named, plotted, points_of
+from strata.figures._plot import Plot
 from strata.ladder import seeds as ladder_seeds
 from strata.model import plain
 from strata.run import load_run
 
-TIMES, GAINS = FIGURES
+TIMES, GAINS = plot_named("siegel_10"), plot_named("siegel_11")
 
 
 def read(layout: str, cycles: float, noise: str = "passed") -> dict[str, Any]:
@@ -27,11 +27,11 @@ def read(layout: str, cycles: float, noise: str = "passed") -> dict[str, Any]:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("figure", FIGURES)
+@pytest.mark.parametrize("figure", [TIMES, GAINS])
 @pytest.mark.parametrize("folder", [GPU_RUN, HOST_RUN])
-def test_the_paper_is_named(figure: Figure[Any], folder: Path) -> None:
+def test_the_paper_is_named(figure: Plot, folder: Path) -> None:
     run = load_run(folder)
-    assert len(data_of(figure, run)) == len(figure.items(run)) > 0
+    assert data_of(figure, run)
     assert "Siegel et al. 2009" in figure.title
     assert "Siegel et al. 2009" in caption_of(figure, run)
 
@@ -40,32 +40,36 @@ def test_layouts_stand_in_the_papers_order_and_a_fifth_is_left_out(tmp_path: Pat
     lines = [read(layout, 100) for layout in ("aosoa32", "soaoas", "aos", "soa")]
     run = load2(tmp_path, lines)
     assert [line["layout"] for line in data_of(TIMES, run)] == ["aos", "soa", "soaoas"]
-    (panel,) = panels(chart_of(TIMES, run))
-    assert panel.places.names == ["aos\nII-A", "soa\nII-B", "soaoas\nII-D"]
+    assert [line["section"] for line in data_of(TIMES, run)] == ["II-A", "II-B", "II-D"]
 
 
 def test_speed_is_over_aos_and_theirs_beside_it(tmp_path: Path) -> None:
     run = load2(tmp_path, [read("aos", 300), read("soa", 200), read("soaoas", 100)])
-    (panel,) = panels(chart_of(GAINS, run))
-    assert values(panel, "one warp alone") == [1.5, 3]
-    assert values(panel, "8800 GTX, CUDA 1.0") == [1.1, 1.5]
-    assert values(panel, "8800 GTX, CUDA 2.2") == [1.3]
+    with plotted(GAINS, run) as figure:
+        found = {line.get_label(): [x for x, _ in points_of(line)] for line in lines_of(figure)}
+    assert found["one warp alone"] == [1.5, 3]
+    assert found["8800 GTX, CUDA 1.0"] == [1.1, 1.5]
+    assert found["8800 GTX, CUDA 2.2"] == [1.3]
     assert "soaoas here: DRAM one warp alone 3.00×." in caption_of(GAINS, run)
-    assert points(panels(chart_of(TIMES, run))[0]) == [(0, 300), (1, 200), (2, 100)]
+    with plotted(TIMES, run) as figure:
+        assert [bar.get_width() for bar in bars_of(figure)] == [300, 200, 100]
 
 
 def test_invalid_reads_are_hollow(tmp_path: Path) -> None:
     run = load2(tmp_path, [read("aos", 300), read("soa", 200, noise="failed")])
-    assert values(panels(chart_of(GAINS, run))[0], valid=False) == [1.5]
+    with plotted(GAINS, run) as figure:
+        assert [x for x, _ in hollow_of(figure.axes[0])] == [1.5]
     unsound = load2(tmp_path / "b", [read("aos", 300), read("soaoas", 100, noise="failed")])
     assert "soaoas here" not in caption_of(GAINS, unsound)
     assert "Invalid, drawn hollow (1): DRAM soa, one warp alone." in caption_of(GAINS, run)
-    assert values(panels(chart_of(TIMES, run))[0], valid=False) == [200]
+    with plotted(TIMES, run) as figure:
+        dashed = [bar for bar in bars_of(figure) if bar.get_linestyle() == "--"]
+        assert [bar.get_width() for bar in dashed] == [200]
     assert "Invalid, drawn hollow (1): DRAM soa." in caption_of(TIMES, run)
 
 
 def test_without_aos_there_is_no_speed(tmp_path: Path) -> None:
-    assert not GAINS.items(load2(tmp_path, [read("soa", 200)]))
+    assert not GAINS.has(load2(tmp_path, [read("soa", 200)]))
 
 
 def test_why_a_layout_pays_nothing_is_told_by_sectors(tmp_path: Path) -> None:

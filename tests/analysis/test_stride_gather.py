@@ -1,14 +1,15 @@
 """The figure of strides, misalignments and gathers."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
-from charts import caption_of, chart_of, panels, points, run_with, timed
-from strata.figures import stride_gather
+from charts import caption_of, run_with, timed
+from plots import check_texts_of, hollow_of, plot_named, plotted
 from strata.run import Row
 
-FIGURE = stride_gather.FIGURE
+FIGURE = plot_named("stride_gather")
 TERA = 1e12
 
 
@@ -59,14 +60,16 @@ def some() -> list[Row]:
     return rows
 
 
-def points_of(rows: Sequence[Row]) -> Sequence[stride_gather.Point]:
-    return FIGURE.items(run_with(rows))
+def points_of(rows: Sequence[Row]) -> list[Any]:
+    names = {"stride_misalignment_or_window_bytes": "setting"}
+    return [*FIGURE.data(run_with(rows)).rename(columns=names).itertuples()]
 
 
 def hollow(rows: Sequence[Row]) -> list[float]:
     """The places of the marks drawn as invalid."""
-    chart = chart_of(FIGURE, run_with(rows))
-    return [place for panel in panels(chart) for place, _ in points(panel, valid=False)]
+    with plotted(FIGURE, run_with(rows)) as figure:
+        check_texts_of(figure)
+        return [place for ax in figure.axes for place, _ in hollow_of(ax)]
 
 
 def test_without_its_rows_there_is_no_figure() -> None:
@@ -83,18 +86,19 @@ def test_what_failed_a_gate_is_hollow_and_is_named() -> None:
 def test_a_stride_of_1_is_a_misalignment_of_0_as_well() -> None:
     zero = [one for one in points_of(some()) if one.pattern == "misaligned" and one.setting == 0]
     assert [one.level for one in zero] == ["l2", "dram"]
-    assert [one.useful.value for one in zero] == [8 * TERA, 4 * TERA]
+    assert [one.useful_bytes_per_second for one in zero] == [8 * TERA, 4 * TERA]
     assert [one.pattern for one in points_of(case(4, 1))] == ["strided"]
 
 
 def test_the_model_is_the_sectors_at_the_rate_of_stride_1() -> None:
     points = points_of(some())
     (far,) = [one for one in points if one.setting == 2**30]
-    assert far.modelled == pytest.approx(4 * TERA / 8)
-    assert far.share == pytest.approx(0.4)
-    assert "window of 1G, 4 B elements, with 40" in FIGURE.caption(points)
+    assert far.modelled_useful_bytes_per_second == pytest.approx(4 * TERA / 8)
+    assert far.share_of_sectors_at_stride_1 == pytest.approx(0.4)
+    caption = FIGURE.caption(FIGURE.data(run_with(some())))
+    assert "window of 1\u00a0GiB, 4 B elements, with 40" in caption
     (half,) = [one for one in points if one.level == "l2" and one.setting == 2]
-    assert half.share == pytest.approx(1)
+    assert half.share_of_sectors_at_stride_1 == pytest.approx(1)
 
 
 def test_the_caption_names_the_furthest_that_is_valid() -> None:
@@ -106,29 +110,28 @@ def test_the_caption_names_the_furthest_that_is_valid() -> None:
 
 def test_what_memory_gave_is_as_counted_and_not_what_was_asked_for() -> None:
     (point,) = points_of(case(2, 4, pattern="gather", locality=128, moved=1.01))
-    assert point.sectors is not None
-    assert point.sectors.value == 8 * TERA
-    assert point.from_memory == pytest.approx(2.02 * TERA)
+    assert point.requested_bytes_per_second == 8 * TERA
+    assert point.memory_bytes_per_second == pytest.approx(2.02 * TERA)
     (point,) = points_of(case(2, 4, level="l2", pattern="gather", locality=128, moved=0.0))
-    assert point.from_memory is None
+    assert point.memory_bytes_per_second is None
 
 
 def test_runs_that_called_it_the_bandwidth_of_sectors_are_read() -> None:
     (point,) = points_of(case(2, 4, stride=4, requested="sector_bandwidth"))
-    assert point.sectors is not None
-    assert point.sectors.value == 8 * TERA
+    assert point.requested_bytes_per_second == 8 * TERA
 
 
 def test_an_invalid_stride_of_1_is_no_measure_of_the_others() -> None:
     rows = [*case(4, 1, valid=False), *case(2, 2, stride=2)]
-    points = points_of(rows)
-    assert all(one.modelled is None and one.share is None for one in points)
-    assert "Dashed" not in FIGURE.caption(points)
+    data = FIGURE.data(run_with(rows))
+    assert data.modelled_useful_bytes_per_second.isna().all()
+    assert data.share_of_sectors_at_stride_1.isna().all()
+    assert "Dashed" not in FIGURE.caption(data)
     assert hollow(rows) == [1]
 
 
 def test_a_cpu_has_no_sectors_and_is_drawn_in_its_own_unit() -> None:
     rows = [*case(0.012, None, level="l3"), *case(0.001, None, level="l3", stride=16)]
     assert hollow(rows) == []
-    (panel,) = panels(chart_of(FIGURE, run_with(rows)))
-    assert panel.values.label == "useful bandwidth (GB/s)"
+    with plotted(FIGURE, run_with(rows)) as figure:
+        assert figure.axes[0].get_ylabel() == "useful GB/s"

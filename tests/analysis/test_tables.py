@@ -16,7 +16,7 @@ TABLE = Table(
 def test_markdown_is_aligned_and_escaped() -> None:
     assert markdown(TABLE).replace(SPACE, " ").splitlines() == [
         "| what        |        value |",
-        "| ----------- | -----------: |",
+        "|:------------|-------------:|",
         "| a\\|b_c      |     1.5 GB/s |",
         f"| 50 % & more | 12{THIN}346 × 2–3 |",
     ]

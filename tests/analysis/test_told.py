@@ -1,31 +1,20 @@
-"""Every mark of every figure has a tooltip: a row of the run, or words."""
-
-from collections.abc import Iterator
+"""Every mark of every figure has a tooltip: a row of the run, or words. No panel is empty."""
 
 import pytest
 
-from charts import panels
-from compare_images import CHARTS
-from figure_images import Drawing, figure_of, items_of, stored
-from strata.figures._chart import Bars, Chart, Series
-
-
-def silent(chart: Chart) -> Iterator[str]:
-    """The marks without a tooltip: their panel, layer and number."""
-    for panel in panels(chart):
-        for layer in panel.layers:
-            if isinstance(layer, Bars) or (isinstance(layer, Series) and layer.look.marker):
-                lost = [mark for mark in layer.marks if not (mark.row or mark.told)]
-                if lost:
-                    name = layer.label or layer.look.marker or "bars"
-                    yield f"{panel.title or panel.values.label}: {name} ({len(lost)})"
+from compare_images import PLOTS
+from figure_images import Drawing, figure_of, run_of, stored
+from plots import drawn, plotted, silent_of
 
 
 @pytest.mark.parametrize("drawing", stored(), ids=lambda one: one.path.stem)
 def test_every_mark_of_a_figure_has_a_row_or_is_told(drawing: Drawing) -> None:
-    assert list(silent(figure_of(drawing).chart(items_of(drawing)))) == []
+    with plotted(figure_of(drawing), run_of(drawing.run)) as figure:
+        assert silent_of(figure) == []
+        assert all(ax.has_data() or ax.texts for ax in figure.axes)
 
 
-@pytest.mark.parametrize("name", CHARTS)
+@pytest.mark.parametrize("name", PLOTS)
 def test_every_mark_of_a_comparison_has_a_row_or_is_told(name: str) -> None:
-    assert list(silent(CHARTS[name]())) == []
+    with drawn(PLOTS[name]()) as figure:
+        assert silent_of(figure) == []

@@ -8,11 +8,21 @@ import pytest
 from test_transfer_model import SIZES, sweep, transfer
 
 from builders import case, load, measurement
-from charts import caption_of, chart_of, check_drawing, data_of, labels, marks, panels, values
-from strata.figures._chart import Series
-from strata.figures.transfers import ALPHA, BETA, FIGURES
+from charts import caption_of, data_of
+from plots import (
+    check_texts_of,
+    hollow_of,
+    labels_of,
+    plot_named,
+    plotted,
+    points_of,
+    solid_of,
+)
+from strata.figures.transfers import ALPHA, BETA, FIT
 
-TRANSFERS, SMALL_COPIES, PEER_COPY = FIGURES
+FIGURES = TRANSFERS, SMALL_COPIES, PEER_COPY = [
+    plot_named(name) for name in ("transfers", "small_copies", "peer_copy")
+]
 FAILED = [("result", "failed", "wrong")]
 
 
@@ -59,26 +69,26 @@ def one_load() -> dict[str, Any]:
 
 def test_the_figures_need_their_rows(tmp_path: Path) -> None:
     run = load(tmp_path, sweep(one_transfer))
-    assert [len(figure.items(run)) for figure in FIGURES] == [len(SIZES), 0, 0]
+    assert [len(figure.data(run)) for figure in FIGURES] == [len(SIZES), 0, 0]
 
 
 def test_time_stands_above_bandwidth_and_held_out_sizes_are_crosses(tmp_path: Path) -> None:
     run = load(tmp_path, [*sweep(one_transfer), *sweep(one_transfer, direction="both")])
-    chart = chart_of(TRANSFERS, run)
-    check_drawing(chart)
-    assert [panel.title for panel in panels(chart)] == [
-        "to the device", "both ways at once", "", "",
-    ]  # fmt: skip
-    time, _, rate, both = panels(chart)
-    line, fitted, crosses = (layer for layer in time.layers if isinstance(layer, Series))
-    assert [mark.value for mark in line.marks] == pytest.approx(
-        [one_transfer(mark.place) for mark in line.marks]
-    )
-    assert [mark.place for mark in crosses.marks] == [SIZES[1], SIZES[4], SIZES[7], SIZES[10]]
-    assert len(fitted.marks) == len(SIZES) - 4
-    assert values(rate)[-1] == pytest.approx(SIZES[-1] / one_transfer(SIZES[-1]) / 1e9)
-    assert both.places.label == "bytes, each way"
-    assert labels(chart) == ["pinned", f"{ALPHA} + {BETA} · bytes", "held out of the fit"]
+    with plotted(TRANSFERS, run) as figure:
+        check_texts_of(figure)
+        time, both, rate, _ = figure.axes
+        assert [ax.get_title("left") for ax in (time, both)] == [
+            "To the device", "Both ways at once",
+        ]  # fmt: skip
+        (line, *_) = solid_of(time, marked=False)
+        assert [y for _, y in line] == pytest.approx([one_transfer(x) for x, _ in line])
+        fitted, crosses = solid_of(time)
+        assert [x for x, _ in crosses] == [SIZES[1], SIZES[4], SIZES[7], SIZES[10]]
+        assert len(fitted) == len(SIZES) - 4
+        ((*_, (_, last)),) = solid_of(rate)
+        assert last == pytest.approx(SIZES[-1] / one_transfer(SIZES[-1]) / 1e9)
+        assert both.get_xlabel() == "bytes, each way"
+        assert labels_of(figure) == ["pinned", "held out of the fit", FIT]
     words = caption_of(TRANSFERS, run).replace("\u00a0", " ")
     assert f"pinned to the device {ALPHA} = 5.00 µs (5.00–5.00 µs), 1/{BETA} = 50.0 GB/s" in words
     assert "Sizes held out are predicted within 0 %." in words
@@ -86,9 +96,10 @@ def test_time_stands_above_bandwidth_and_held_out_sizes_are_crosses(tmp_path: Pa
 
 def test_an_invalid_transfer_is_hollow_and_named_and_has_no_bandwidth(tmp_path: Path) -> None:
     run = load(tmp_path, [transfer(4, 5e-6), transfer(64, 6e-6, gates=FAILED)])
-    time, rate = panels(chart_of(TRANSFERS, run))
-    assert values(time, "pinned", valid=False) == [6e-6]
-    assert len(values(rate)) == 1
+    with plotted(TRANSFERS, run) as figure:
+        time, rate = figure.axes
+        assert hollow_of(time) == [(64, 6e-6)]
+        assert [[x for x, _ in line] for line in solid_of(rate)] == [[4]]
     words = caption_of(TRANSFERS, run).replace("\u00a0", " ")
     assert "Invalid, drawn hollow (1): pinned to the device, 64 B." in words
     assert "Thin lines join sizes that are too few for a fit." in words
@@ -106,14 +117,12 @@ def test_packing_pays_up_to_where_the_lines_cross(
 ) -> None:
     cases = [*sweep(many, pieces=16), *sweep(of_packed, pieces=16, packing="packed")]
     run = load(tmp_path, cases)
-    chart = chart_of(SMALL_COPIES, run)
-    check_drawing(chart)
-    (panel,) = panels(chart)
-    stars = [layer for layer in panel.layers if isinstance(layer, Series) and layer.order == 5]
-    assert [mark.place for star in stars for mark in star.marks] == (
-        [pytest.approx(1e6)] if of_packed is packed else []
-    )
-    assert ("break-even" in labels(chart)) == (of_packed is packed)
+    with plotted(SMALL_COPIES, run) as figure:
+        check_texts_of(figure)
+        (ax,) = figure.axes
+        stars = [points_of(line)[0][0] for line in ax.lines if line.get_marker() == "*"]
+        assert stars == ([pytest.approx(1e6)] if of_packed is packed else [])
+        assert ("break-even" in labels_of(figure)) == (of_packed is packed)
     assert told in caption_of(SMALL_COPIES, run).replace("\u00a0", " ")
 
 
@@ -140,9 +149,9 @@ def test_an_invalid_copy_is_hollow_named_and_no_part_of_the_line(tmp_path: Path)
         for bad in [(by, direction, size) == ("kernel", "write", 1024)]
     ]
     run = load(tmp_path, [*lines, one_load()])
-    chart = chart_of(PEER_COPY, run)
-    check_drawing(chart)
-    assert [mark.place for panel in panels(chart) for mark in marks(panel, valid=False)] == [1024]
+    with plotted(PEER_COPY, run) as figure:
+        check_texts_of(figure)
+        assert {x for ax in figure.axes for x, _ in hollow_of(ax)} == {1024}
     words = caption_of(PEER_COPY, run).replace("\u00a0", " ")
     assert "Invalid, drawn hollow (1): kernel to the peer, 1 KiB" in words
     assert "one load, peer's L2 710 ns" in words

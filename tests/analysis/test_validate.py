@@ -189,6 +189,11 @@ def test_finds_plans_and_cases_that_no_sweep_has(
     assert words in finding
 
 
+def test_finds_a_measured_case_that_no_sweep_has(tmp_path: Path) -> None:
+    (finding,) = findings(load(tmp_path, [layout_case("heap")]))
+    assert "layout=heap is no value of an axis" in finding
+
+
 def test_finds_a_case_twice_in_the_sweep(tmp_path: Path) -> None:
     run = load(tmp_path, [layout_case()], sweep__cases=[layout_case()["case"]] * 2)
     assert "twice" in findings(run)[0]

@@ -1,12 +1,15 @@
 """The figure of a paper's application kernels: times then and now, and rotations as they turn."""
 
 from collections.abc import Sequence
+from typing import Any
 
-from charts import caption_of, chart_of, data_of, panels, run_with, timed, values
-from strata.figures import vandenbraak_kernels
+import pandas as pd
+
+from charts import caption_of, data_of, run_with, timed
+from plots import check_texts_of, hollow_of, plot_named, plotted, solid_of
 from strata.run import Row
 
-FIGURE = vandenbraak_kernels.FIGURE
+FIGURE = plot_named("vandenbraak_kernels")
 
 
 def kernel(
@@ -40,7 +43,11 @@ def every() -> list[Row]:
 
 
 def names(rows: Sequence[Row]) -> list[tuple[str, str, str, int | None]]:
-    return [(one.kernel, one.form, one.size, one.angle) for one in FIGURE.items(run_with(rows))]
+    lines: Any = FIGURE.data(run_with(rows)).itertuples()
+    return [
+        (one.kernel, one.form, one.size, None if pd.isna(one.angle_degrees) else one.angle_degrees)
+        for one in lines
+    ]
 
 
 def test_kernels_stand_in_the_order_of_the_paper_each_with_its_forms() -> None:
@@ -60,14 +67,19 @@ def test_kernels_stand_in_the_order_of_the_paper_each_with_its_forms() -> None:
 
 
 def test_times_stand_beside_the_published_ones_on_the_papers_sizes_alone() -> None:
-    times, turned = panels(chart_of(FIGURE, run_with(every())))
-    assert values(times, "this GPU") == [1e-3, 1e-5, 4e-6, 1e-6, 31e-6]
-    assert values(times, "published 2010") == [3.0, 12.1e-3, 3.29e-3]
-    assert values(turned) == [1.0, 1 / 31]
+    with plotted(FIGURE, run_with(every())) as figure:
+        check_texts_of(figure)
+        times, turned = figure.axes
+        own, theirs = ([x for x, _ in line] for line in solid_of(times))
+        assert own == [1e-3, 1e-5, 4e-6, 1e-6, 31e-6]
+        assert theirs == [3.0, 12.1e-3, 3.29e-3]
+        ((*rates,),) = ([y for _, y in line] for line in solid_of(turned))
+        assert rates == [1.0, 1 / 31]
 
 
 def test_without_large_images_there_is_one_panel() -> None:
-    assert len(panels(chart_of(FIGURE, run_with(kernel("sobel", "best", 1e-6))))) == 1
+    with plotted(FIGURE, run_with(kernel("sobel", "best", 1e-6))) as figure:
+        assert len(figure.axes) == 1
 
 
 def test_the_caption_says_which_table_and_what_was_chosen() -> None:
@@ -83,8 +95,8 @@ def test_the_caption_says_which_table_and_what_was_chosen() -> None:
 def test_what_is_invalid_is_named() -> None:
     rows = [*kernel("sobel", "best", 1e-6, valid=False), *kernel("sobel", "original", 4e-6)]
     assert "Sobel, today" in caption_of(FIGURE, run_with(rows))
-    (times,) = panels(chart_of(FIGURE, run_with(rows)))
-    assert values(times, "this GPU", valid=False) == [1e-6]
+    with plotted(FIGURE, run_with(rows)) as figure:
+        assert [x for x, _ in hollow_of(figure.axes[0])] == [1e-6]
 
 
 def test_the_data_hold_what_was_published() -> None:

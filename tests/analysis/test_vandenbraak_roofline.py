@@ -4,16 +4,18 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from builders import case, load2, measurement
-from charts import caption_of, chart_of, data_of, labels, panels
+from charts import caption_of, data_of
+from plots import check_texts_of, plot_named, plotted, points_of, texts_of
 from strata import reference
-from strata.figures._chart import Mark, Series
-from strata.figures.vandenbraak_roofline import FIGURE, PUBLISHED, Item
+from strata.figures.vandenbraak_roofline import PUBLISHED
 from strata.run import Run
 from test_published_figures import ADDITIONS
 
+FIGURE = plot_named("vandenbraak_roofline")
 MIB = 2**20
 BYTES = 3 * 128 * MIB
 """Of three matrices."""
@@ -55,29 +57,42 @@ def roofs() -> list[Line]:
     ]  # fmt: skip
 
 
-def items(run: Run) -> dict[str, Item]:
-    return {one.name: one for one in FIGURE.items(run)}
+def items(run: Run) -> dict[Any, Any]:
+    return {one.name: one for one in FIGURE.data(run).itertuples()}
 
 
-def marks(run: Run, *, published: bool = False) -> list[Mark]:
-    (panel,) = panels(chart_of(FIGURE, run))
-    found = [one for one in panel.layers if isinstance(one, Series) and one.look.marker]
-    return [one.marks[0] for one in found if (one.look.colour == PUBLISHED) == published]
+def marks(run: Run, *, published: bool = False) -> list[str]:
+    """The fillings of the marks."""
+    with plotted(FIGURE, run) as figure:
+        check_texts_of(figure)
+        found = [one for one in figure.axes[0].lines if one.get_marker() != "None"]
+        return [
+            f"{one.get_markerfacecolor()}"
+            for one in found
+            if points_of(one) and (one.get_color() == PUBLISHED) == published
+        ]
 
 
 def test_kernels_stand_at_their_additions(tmp_path: Path) -> None:
     found = items(load2(tmp_path, additions()))
     one = found["32 bits, coalesced"]
-    assert one.intensity == pytest.approx(1 / 12)
-    assert one.row.value == pytest.approx(32 * MIB / 120e-6)
-    assert one.published == pytest.approx(512 * 512 / 0.067e-3)
-    assert found["8 bits, coalesced, grouped"].row.value == pytest.approx(128 * MIB / 120e-6)
-    assert found["8 bits, uncoalesced, grouped"].published is None  # not printed
+    assert one.additions_per_byte == pytest.approx(1 / 12)
+    assert one.additions_per_second == pytest.approx(32 * MIB / 120e-6)
+    assert one.published_additions_per_second == pytest.approx(512 * 512 / 0.067e-3)
+    assert found["8 bits, coalesced, grouped"].additions_per_second == pytest.approx(
+        128 * MIB / 120e-6
+    )
+    published = found["8 bits, uncoalesced, grouped"].published_additions_per_second
+    assert pd.isna(published)  # not printed
 
 
 def test_the_published_ratios_are_those_of_the_paper(tmp_path: Path) -> None:
     found = items(load2(tmp_path, additions()))
-    rates = {name: one.published for name, one in found.items() if one.published}
+    rates = {
+        name: one.published_additions_per_second
+        for name, one in found.items()
+        if one.published_additions_per_second
+    }
     assert rates["32 bits, coalesced"] / rates["32 bits, uncoalesced"] == pytest.approx(31, 0.02)
     grouped = rates["8 bits, coalesced, grouped"]
     assert grouped / rates["8 bits, uncoalesced, ungrouped"] == pytest.approx(43, 0.02)
@@ -86,7 +101,7 @@ def test_the_published_ratios_are_those_of_the_paper(tmp_path: Path) -> None:
 
 def test_roofs_are_arithmetic_and_what_is_left_of_dram(tmp_path: Path) -> None:
     run = load2(tmp_path, [*additions(), *roofs()])
-    found = {name: one.row.value for name, one in items(run).items() if one.is_roof}
+    found = {name: one.additions_per_second for name, one in items(run).items() if one.is_roof}
     assert found == {
         "integer additions": 8e12,
         "DRAM": 3.9e12,  # of words in a row or in groups, read alone
@@ -94,31 +109,30 @@ def test_roofs_are_arithmetic_and_what_is_left_of_dram(tmp_path: Path) -> None:
         "DRAM, 1 B of each sector": 3.9e12 / 32,
     }
     for kernel in items(run).values():
-        if not kernel.is_roof and kernel.intensity:
-            assert kernel.row.value <= found["DRAM"] * kernel.intensity
+        if not kernel.is_roof:
+            assert kernel.additions_per_second <= found["DRAM"] * kernel.additions_per_byte
     assert [line["is_roof"] for line in data_of(FIGURE, run)] == ["false"] * 6 + ["true"] * 4
 
 
 def test_without_roofs_the_kernels_are_drawn_alone(tmp_path: Path) -> None:
     run = load2(tmp_path, additions())
-    (panel,) = panels(chart_of(FIGURE, run))
     assert len(marks(run)) == 6
     assert len(marks(run, published=True)) == 5
-    assert all(one.look.marker for one in panel.layers if isinstance(one, Series))
-    assert "Lines:" not in FIGURE.caption(FIGURE.items(run))
+    assert "Lines:" not in FIGURE.caption(FIGURE.data(run))
 
 
 def test_an_invalid_kernel_is_hollow_and_owned_up_to(tmp_path: Path) -> None:
     run = load2(tmp_path, additions(invalid=(4, "coalesced", 4)))
-    assert [mark.valid for mark in marks(run)].count(False) == 1
-    assert "invalid (hollow)" in labels(chart_of(FIGURE, run))
+    assert marks(run).count("none") == 1
+    with plotted(FIGURE, run) as figure:
+        assert sum("(invalid)" in text.get_text() for text in texts_of(figure)) == 1
     assert "Invalid, drawn hollow (1): 32 bits, coalesced." in caption_of(FIGURE, run)
 
 
 def test_a_cpu_and_roofs_alone_show_nothing(tmp_path: Path) -> None:
     host = load2(tmp_path, additions(backend="host"), backend="host")
-    assert not FIGURE.items(host)
-    assert not FIGURE.items(load2(tmp_path / "b", roofs()))
+    assert not FIGURE.has(host)
+    assert not FIGURE.has(load2(tmp_path / "b", roofs()))
 
 
 def test_the_paper_is_in_the_bibliography(tmp_path: Path) -> None:

@@ -147,7 +147,8 @@ TEST(CounterSets, MemoryOnAnH200HasAllOfItsQuantities) {
       "l1_load_requests", "l1_load_sectors",        "l1_load_hit_sectors",
       "l1_store_sectors", "l2_load_sectors",        "l2_load_miss_sectors",
       "l2_store_sectors", "l2_fabric_sectors",      "dram_read_bytes",
-      "dram_write_bytes", "l1_sectors_per_request", "l2_fabric_miss_sectors"};
+      "dram_write_bytes", "l1_sectors_per_request", "l2_fabric_miss_sectors",
+      "active_warps",     "active_blocks"};
   EXPECT_EQ(names, expected);
 }
 

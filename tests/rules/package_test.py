@@ -101,7 +101,7 @@ class Installed(Folder):
         for folder, names in (
             ("sweeps", {"quick.yaml", "default.yaml", "full.yaml"}),
             ("counters", {"memory.yaml"}),
-            ("analysis/strata/reference/data", {"sources.csv", "latency.csv"}),
+            ("analysis/strata/reference/data", {"sources.bib", "latency.csv"}),
             (".", {"LICENSE", "NOTICE", "requirements.lock"}),
         ):
             there = {file.name for file in (self.prefix / "share/strata" / folder).iterdir()}

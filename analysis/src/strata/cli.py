@@ -16,7 +16,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from strata import interop
-from strata.model import counted, tables
+from strata.model import agreement, counted, tables
 from strata.model.hierarchy import hierarchy
 from strata.model.text import plain
 from strata.model.truth import fallen, load_run
@@ -25,7 +25,7 @@ from strata.report.sentences import sentences
 from strata.roofline import verdicts
 from strata.roofline.table import table
 from strata.run import Run, RunError, load_context, one_line
-from strata.run.files import visible
+from strata.run.files import visible, write_files
 from strata.run.private import anonymous
 from strata.run.validate import findings, refuse_repeated, validity
 
@@ -61,6 +61,14 @@ Bare = Annotated[
 ]
 
 
+def _formats(words: str) -> list[str]:
+    """The image formats of a list with commas."""
+    known, given = ("svg", "png", "pdf"), list(dict.fromkeys(words.split(",")))
+    if odd := [one for one in given if one not in known]:
+        _fail(f"found the format {odd[0]!r}; expected one or more of {', '.join(known)}")
+    return given
+
+
 def _out(command: str) -> Any:
     told = f"Folder to write to [RUN/{command}; ./{command} for several runs]."
     return _option(told, "DIR", "--out", "-o")
@@ -75,18 +83,52 @@ def report(
     runs: Runs,
     out: Annotated[Path | None, _out("report")] = None,
     *,
+    formats: Annotated[str, _option("Image files of each figure.", "KIND,...")] = "svg,png,pdf",
     unnamed: Unnamed = False,
     bare: Bare = False,
 ) -> None:
     """Write report.html, and a file for each figure and table."""
+    kinds = _formats(formats)
     loaded = [anonymous(run) if unnamed else run for run in map(load_run, runs)]
     folder = _folder(out, runs, "report")
     from strata.report import page  # imports matplotlib: half a second that only this command needs
 
-    path = page.write(loaded, folder, headings=not bare)
+    path = page.write(loaded, folder, kinds, headings=not bare)
     for run in loaded:
         _print_table(run)
     _say(f"{path}")
+
+
+@app.command(name="figure")
+def draw_figure(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the figure.")],
+    run: OneRun,
+    out: Annotated[
+        Path | None, _option("File to write to [./NAME.FORMAT].", "FILE", "--out", "-o")
+    ] = None,
+    *,
+    kind: Annotated[str, _option("Image format: svg, png or pdf.", "KIND", "--format")] = "svg",
+    width: Annotated[
+        float | None, _option("Width in inches, as 3.3 for a column of a paper.", "INCHES")
+    ] = None,
+    bare: Bare = False,
+) -> None:
+    """Write one figure of a run as an image."""
+    (suffix,) = _formats(kind) if "," not in kind else [""]
+    if not suffix or not (width is None or 2 <= width <= 20):
+        _fail("expected one format, and a width of 2 to 20 inches")
+    loaded = load_run(run)
+    from strata import figures  # brings matplotlib
+    from strata.figures._drawing import image
+
+    if not (figure := figures.named(name)):
+        names = ", ".join(one.name for one in figures.discover())
+        _fail(f"found no figure {name!r}; expected one of {names}")
+    file = out or Path(f"{name}.{suffix}")
+    if not (content := image(figure, loaded, suffix, width=width, headings=not bare)):
+        _fail(f"{run}: found no rows for the figure {name}")
+    write_files(file.parent, {file.name: content})
+    _say(f"{file}")
 
 
 @app.command(name="roofline")
@@ -148,6 +190,8 @@ def summary(
     for sentence in sentences(loaded):
         _say(plain(sentence))
     _say(counted.proof(loaded))
+    if line := agreement.sentence(loaded):
+        _say(line)
     _print_table(loaded)
 
 
@@ -327,6 +371,8 @@ def validate(runs: Runs) -> None:
             for rule, rows, cases, says in fallen(run):
                 told = "valid, and say what they are" if says else "not valid"
                 _say(f"  {rule:<8} {rows:>7} rows of {cases} cases re-judged: {told}")
+            for line in agreement.disagreements(run):
+                _say(f"  disagree {line}")
     raise typer.Exit(BAD_INPUT if broken else 0)
 
 

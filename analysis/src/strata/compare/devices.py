@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from strata import reference
 from strata.compare.changes import Better
 from strata.compare.conditions import differences
@@ -182,6 +184,7 @@ def _timed(benchmark: str, label: Callable[[Row], str], *quantities: str, **axes
 LOADS = {
     "shared": "shared", "constant_l1": "constant, L1", "l1": "L1", "constant_l15": "constant, L1.5",
     "l2": "L2", "l2_one": "L2, one SM", "l2_near": "L2, near part", "l2_far": "L2, far part",
+    "first_touch": "L2, mean of first touches",
     "l3": "L3", "half_l2": "half L2, half DRAM", "dram": "DRAM",
 }  # fmt: skip
 """What a load hits, nearest first: a chain in L2 as in L1, and single lines of one of its parts."""
@@ -198,7 +201,11 @@ def _loads(run: Run) -> Iterator[tuple[str, Row]]:
     one = _of_one_sm(run)
     named = (("l2_one" if level == "l2" and one else level, row) for level, row in gpu.items())
     yield from ((LOADS[level], row) for level, row in named)
-    if (cache := l2(run)) and cache.beyond:
+    cache = l2(run)
+    if cache and cache.parts and (mean := cache.first_touch):
+        what = {"quantity": "first_touch_cycles", "method": "mean_of_near_and_far"}
+        yield LOADS["first_touch"], replace(cache.parts.far, value=mean, **what)
+    if cache and cache.beyond:
         yield LOADS["half_l2"], cache.beyond.row
     yield from ({} if gpu else cpu).items()
 
@@ -222,9 +229,12 @@ def _sizes(run: Run) -> Iterator[tuple[str, Row]]:
         yield from ((name, rows[kind]) for kind, name in named if kind in rows)
         cache = l2(run) if level == "l2" else None
         if cache and cache.one and "size" not in rows:
-            yield seen, cache.one.last
+            yield f"{seen}, ≥", cache.one.last
         if cache and cache.all:
-            yield "L2, used by all SMs, or more", cache.all.last
+            yield "L2, used by all SMs, ≥", cache.all.last
+        if cache and cache.beyond:
+            yield "half L2, half DRAM, from", cache.beyond.first
+            yield "half L2, half DRAM, up to", cache.beyond.last
 
 
 def _kib(_run: Run) -> Divisor:

@@ -1,12 +1,11 @@
 """Curves of a dependent load against the bytes of its chain."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from strata.figures import _chart as c
 from strata.figures._figure import attributes
 from strata.model.cases import CLOCKS, CaseRows, by_case
-from strata.model.units import size, unit_name
+from strata.model.units import size
 from strata.run import Row, Run
 
 COLUMNS = attributes(
@@ -57,34 +56,3 @@ def points(run: Run, benchmark: str, curve: Callable[[CaseRows], str]) -> list[P
             of = (curve(case), case.text("cores", "one"), case.count("stride"))
             found.append(Point(case, row, *of, case.count("footprint"), low, high, seconds))
     return sorted(found, key=lambda point: (point.curve, point.cores, point.footprint))
-
-
-def chart(
-    found: Sequence[Point],
-    looks: Mapping[str, tuple[str, str]],
-    height: float,
-    layers: Sequence[c.Layer] = (),
-) -> c.Chart:
-    """A line for each curve of `looks` (name and colour), dashed if all SMs walk.
-
-    The first of three are wider, so that curves on top of each other all stay visible.
-    """
-    first = min(len(looks), 3)
-    widths = [1.0 + 1.3 * max(first - 1 - at, 0) for at in range(len(looks))]
-    drawn = c.by_look(
-        found,
-        lambda point: (point.curve, point.cores),
-        {
-            (curve, cores): (name, c.Look(colour, "o", line, size=1.6, width=width))
-            for (curve, (name, colour)), width in zip(looks.items(), widths, strict=True)
-            for cores, line in (("one", "-"), ("several", "--"))
-        },
-        lambda at: c.Mark(at.footprint, at.row.value, at.low, at.high, at.row.valid),
-        spread="band",
-    )
-    several = [c.Key("every SM at once", c.Look(line="--"))]
-    places = c.bytes_axis("footprint", [point.footprint for point in found], most=9)
-    values = c.Axis(f"{unit_name(found[0].row.unit)} per load", "log")
-    keys = several if any(point.cores == "several" for point in found) else []
-    panel = c.Panel([*drawn, *layers], places, values)
-    return c.Chart([[panel]], 8.4, height, "beside", keys=keys)

@@ -1,91 +1,144 @@
 """How do devices differ? A panel per unit, a line per quantity, a dot per device."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from textwrap import fill
+from typing import Any
 
-from strata.compare.devices import Devices, Group, cell, notes
-from strata.figures import _chart as c
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from strata.compare.devices import Devices, cell, notes
 from strata.figures import _chase as chase
+from strata.figures._plot import Plot, table
+from strata.figures._style import bytes_axis, foot, hover, plain_log
 from strata.model.atlas import CHASE
+from strata.run import Run
 
-LOOKS = tuple(
-    c.Look(colour=colour, marker=marker, alpha=0.9)
-    for colour, marker in zip(c.COLOURS, ("o", "s", "D", "v", "^", "P", "X", "*"), strict=True)
-)
-COLUMNS = 2
-APART = 0.78
+MARKERS = "osDv^PX*"
+"""Of each device, in the colours of the style."""
+APART = 0.7
 """How far the marks of a line are spread, so that equal ones all show."""
+DIFFER = 1.03
+"""A line is drawn if two of its numbers differ by this factor."""
 SPACES = ("global_ca", "memory")
 """What is walked through all levels, on a GPU and on a CPU."""
-PALEST, FINEST = 3.6, 0.9
-"""Widths of curves: the first lies broad below the others, so that equal ones all show."""
 
 
-def latency(found: Devices) -> c.Chart | None:
-    """The curve of a dependent load of each run, in cycles and in ns; None without one."""
-    layers: list[list[c.Layer]] = [[], []]
-    sizes = []
-    for at, run in enumerate(found.runs):
-        curve = [
-            one
-            for one in chase.points(run, CHASE, lambda case: case.text("space"))
-            if one.curve in SPACES and one.cores == "one" and one.row.valid
-        ]
-        share = at / max(len(found.runs) - 1, 1)
-        width = PALEST + share * (FINEST - PALEST)
-        look = replace(LOOKS[at % len(LOOKS)], line="-", marker="", width=width, alpha=1.0)
-        timed = [(one, 1e9 * one.seconds) for one in curve if one.seconds]
-        times = [c.Mark(one.footprint, time, row=one.row) for one, time in timed]
-        cycles = [c.Mark(one.footprint, one.row.value, row=one.row) for one in curve]
-        for panel, marks in zip(layers, (cycles, times), strict=True):
-            if marks:
-                panel.append(c.Series(marks, look, found.names[at]))
-        sizes += [one.footprint for one in curve]
-    if not sizes:
-        return None
-    panels = [
-        c.Panel(of, c.bytes_axis("footprint", sizes), c.Axis(f"{unit} per load", "log"), title)
-        for of, unit, title in zip(
-            layers, ("cycles", "ns"), ("In cycles of its own timer", "In time"), strict=True
-        )
-    ]
-    return c.Chart([panels], 8.8, 3.4)
+def curves(found: Devices) -> pd.DataFrame:
+    """The valid dependent loads of each run, in cycles and in ns."""
+
+    def walked(at: int, run: Run) -> pd.DataFrame:
+        points = chase.points(run, CHASE, lambda case: case.text("space"))
+        of_one = [one for one in points if one.curve in SPACES and one.cores == "one"]
+        columns = {
+            "at": lambda _: at,
+            "name": lambda _: found.names[at],
+            "bytes": lambda one: one.footprint,
+            "cycles": lambda one: one.row,
+            "ns": lambda one: 1e9 * one.seconds if one.seconds else None,
+        }
+        return table([one for one in of_one if one.row.valid], columns)
+
+    return pd.concat([walked(at, run) for at, run in enumerate(found.runs)])
 
 
-def chart(found: Devices) -> c.Chart:
-    """The panels in two columns; below, the differences between the runs."""
-    rows = c.wrapped(
-        [_panel(group, found.names, len(found.runs)) for group in found.groups], COLUMNS
-    )
-    heights = [max(len(panel.places.ticks or ()) for panel in row if panel) for row in rows]
-    tall = max(0.17, 0.085 * len(found.names))
-    return c.Chart(
-        rows=rows,
-        width=4.4 * len(rows[0]),
-        height=0.4 + sum(0.75 + tall * height for height in heights),
-        heights=heights,
-        below=[*(f"WARNING, {warning}" for warning in found.warnings), *notes(found)],
-    )
+def draw_curves(data: pd.DataFrame, figure: Figure) -> None:
+    """Cycles left, time right; curves that coincide show the markers of all in turn."""
+    units = ("cycles", "In cycles of its own timer"), ("ns", "In time")
+    for ax, (unit, title) in zip(figure.subplots(1, 2), units, strict=True):
+        plain_log(ax)
+        bytes_axis(ax, "footprint")
+        ax.set(title=title, ylabel=f"{unit} per load")
+        count = data.name.nunique()
+        for at, (name, of) in enumerate(data.groupby("name", sort=False)):
+            here = of.dropna(subset=[unit])
+            look: dict[str, Any] = {
+                "marker": MARKERS[at % len(MARKERS)],
+                "markevery": (at, count),
+                "ms": 3.6,
+            }
+            (line,) = ax.plot(here.bytes, here[unit].astype(float), label=name, **look)
+            hover(line, here)
 
 
-def _panel(group: Group, names: Sequence[str], runs: int) -> c.Panel:
-    marks: list[list[c.Mark]] = [[] for _ in names]
-    ends: list[float] = []
-    for line, (label, numbers) in enumerate(group.lines):
-        for at, one in enumerate(numbers):
-            if one:
-                place = line + APART * ((at + 0.5) / len(names) - 0.5)
-                mark = c.Mark(place, one.value, one.low, one.high, row=one.row)
-                told = "" if one.row else f"{label}: {cell(one)} {group.panel.unit}"
-                marks[at].append(replace(mark, told=told))
-                ends += [one.value, one.low or one.value, one.high or one.value]
-    least, most = min(ends), max(ends)
-    wide = 0 < 20 * least < most
-    better = "← better" if group.panel.better == "lower" else "better →"
-    places = c.names_axis([label for label, _ in group.lines], grid=True)
-    scale = c.Axis(f"{group.panel.unit}   ({better})", "log" if wide else "linear", zero=True)
-    layers = [
-        c.Series(marks[at], replace(LOOKS[at % len(LOOKS)], hollow=at >= runs), name, "bar")
-        for at, name in enumerate(names)
-    ]
-    return c.Panel(layers, places, scale, group.panel.title, sideways=True)
+def numbers(found: Devices) -> pd.DataFrame:
+    """Each number of each device; `drawn` are those of lines in which two devices differ."""
+    lines = [
+        {
+            "panel": group.panel.title, "unit": group.panel.unit, "better": group.panel.better,
+            "label": label, "at": at, "name": found.names[at], "value": one.value,
+            "low": one.low or one.value, "high": one.high or one.value, "valid": True,
+            "drawn": most > DIFFER * least,
+            "_row": one.row or f"{label}: {cell(one)} {group.panel.unit}",
+        }
+        for group in found.groups
+        for label, of in group.lines
+        for least, most in [_ends([one.value for one in of if one])]
+        for at, one in enumerate(of)
+        if one
+    ]  # fmt: skip
+    return pd.DataFrame(lines)
+
+
+def _ends(values: list[float]) -> tuple[float, float]:
+    return min(values), max(values)
+
+
+def plots_of(found: Devices) -> list[Plot]:
+    """The figures of these devices."""
+
+    def draw(data: pd.DataFrame, figure: Figure) -> None:
+        hidden = data[~data.drawn].groupby(["panel", "label"]).ngroups
+        shown = data[data.drawn] if data.drawn.any() else data
+        panels = [here for _, here in shown.groupby("panel", sort=False)]
+        tall = np.array([here.label.nunique() * max(0.19, 0.06 * len(found.names)) + 0.75
+                         for here in panels])  # fmt: skip
+        first = int((np.cumsum(tall) <= max(tall.sum() / 2, tall[0])).sum())
+        columns = [part for part in (slice(first), slice(first, None)) if len(tall[part])]
+        figure.set_figheight(0.3 + max(tall[part].sum() for part in columns))
+        halves = figure.subfigures(1, len(columns), squeeze=False)[0]
+        for half, part in zip(halves, columns, strict=True):
+            rows = {"height_ratios": tall[part]}
+            axes = half.subplots(len(tall[part]), squeeze=False, gridspec_kw=rows)[:, 0]
+            for ax, here in zip(axes, panels[part], strict=True):
+                draw_numbers(ax, here, found)
+        left = f"{hidden} lines without two devices that differ by {DIFFER - 1:.0%}: in the table."
+        warnings = [f"WARNING, {warning}" for warning in found.warnings]
+        foot(figure, [*([left] if hidden and data.drawn.any() else []), *warnings, *notes(found)])
+
+    title = "Dependent loads over the footprint"
+    return [
+        Plot("latency_curves", title, 0, (7.0, 2.9), lambda _: curves(found), draw_curves, str),
+        Plot(
+            "devices", "Devices side by side", 0, (7.0, 3.0), lambda _: numbers(found), draw, str
+        ),
+    ]  # fmt: skip
+
+
+def draw_numbers(ax: Axes, here: pd.DataFrame, found: Devices) -> None:
+    """One panel; published devices, which come after the runs, have open marks."""
+    labels, count = [*here.label.unique()], len(found.names)
+    at: Any
+    for at, of in here.groupby("at"):
+        places = of.label.map(labels.index) + APART * ((at + 0.5) / count - 0.5)
+        look: dict[str, Any] = {
+            "color": f"C{at % 8}",
+            "marker": MARKERS[at % len(MARKERS)],
+            "ls": "",
+            "ms": 4.5,
+        }
+        face: dict[str, Any] = {"mfc": "white"} if at >= len(found.runs) else {}
+        (line,) = ax.plot(of.value, places, label=found.names[at], **look, **face)
+        ax.hlines(places, of.low, of.high, color=f"C{at % 8}", lw=0.9)
+        hover(line, of)
+    if 0 < 20 * here.low.min() < here.high.max():
+        plain_log(ax, "x", digits=(1,))
+    else:
+        ax.set_xlim(0, 1.06 * here.high.max())
+    better = "← better" if here.better.iloc[0] == "lower" else "better →"
+    ax.set_yticks(range(len(labels)), [fill(label, 22) for label in labels])
+    ax.set(title=fill(here.panel.iloc[0], 28))
+    ax.set_xlabel(f"{here.unit.iloc[0]}   ({better})", loc="right")
+    ax.set_ylim(len(labels) - 0.4, -0.6)
+    ax.grid(axis="x")

@@ -7,22 +7,30 @@ import gc
 import multiprocessing
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import NamedTuple
+
+import pandas as pd
 
 from strata import figures
-from strata.figures._draw import draw as lay_out
-from strata.figures._figure import Figure
-from strata.figures._heading import headed, heading_of
-from strata.figures._images import files
-from strata.figures._sheet import Sheet
-from strata.figures._svg import svg
-from strata.run import Run
+from strata.figures import _style
+from strata.figures._plot import FORMATS, Plot, published
+from strata.run import Row, Run
 from strata.run.rows import Places
+
+
+class Spot(NamedTuple):
+    """A box in points from the lower left, and the row or the words that its tooltip shows."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    shown: Row | str
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,41 +58,77 @@ class Drawing:
     hits: str = ""
 
 
-def draw(figure: Figure[Any], run: Run, places: Places, *, headings: bool) -> Drawing | None:
+def draw(
+    figure: Plot, run: Run, places: Places, formats: Sequence[str] = FORMATS, *, headings: bool
+) -> Drawing | None:
     """One figure of a run; None if it has nothing for it; with a heading on request."""
     try:
-        items = figure.items(run)
-        if not items:
+        data = figure.data(run)
+        if data.empty:
             return None
-        shown = dict.fromkeys(places.of(row) for row in map(figure.row, items) if row)
-        sheet = lay_out(figure.chart(items))
+        image = picture(figure, data, [run], formats, headings=headings)
         return Drawing(
             name=figure.name,
             title=figure.title,
             order=figure.order,
-            caption=figure.full_caption(items, run.context),
-            images=files(headed(sheet, heading_of(figure.title, [run])) if headings else sheet),
-            inline=svg(sheet),
-            width=sheet.width,
-            data=figure.data(items),
-            places=tuple(shown),
-            hits=hits(sheet, places),
+            caption=figure.full_caption(data, run.context),
+            images=image.files,
+            inline=image.inline,
+            width=image.width,
+            data=published(data),
+            places=tuple(dict.fromkeys(places.of(row) for row in data["_row"] if row)),
+            hits=hits(image.spots, image.height, places),
         )
     except Exception as error:  # noqa: BLE001  (whatever it is, it costs this figure alone)
         return Drawing(figure.name, figure.title, figure.order, f"{type(error).__name__}: {error}")
 
 
-def hits(sheet: Sheet, places: Places) -> str:
-    """The positions of what the sheet shows, as `Drawing.hits`."""
-    found, texts, last = list[str](), list[str](), 0
-    for (x0, y0, x1, y1), row, told in sheet.hits:
+def image(
+    figure: Plot, run: Run, suffix: str, *, width: float | None = None, headings: bool = True
+) -> bytes:
+    """A figure of a run in one format; empty if it has nothing for it."""
+    data = figure.data(run)
+    if data.empty:
+        return b""
+    with _style.styled():
+        drawn = figure.plot(data, width)
+        return figure.files(drawn, [run], [suffix], headings=headings)[suffix]
+
+
+class Picture(NamedTuple):
+    """A drawing as files and as an element of a page; its size and its tooltips, in points."""
+
+    files: Mapping[str, bytes]
+    inline: str
+    width: float
+    height: float
+    spots: Sequence[Spot]
+
+
+def picture(
+    plot: Plot, data: pd.DataFrame, runs: Sequence[Run], formats: Sequence[str], *, headings: bool
+) -> Picture:
+    """What the data look like."""
+    with _style.styled():
+        figure = plot.plot(data)
+        wide, high = (_style.POINT * side for side in figure.get_size_inches())
+        spots = [Spot(*box.extents, row) for box, row in _style.hits(figure)]
+        files = plot.files(figure, runs, formats, headings=headings)
+        return Picture(files, _style.saved(figure, "svg").decode(), wide, high, spots)
+
+
+def hits(found: Iterable[Spot], height: float, places: Places) -> str:
+    """The positions of tooltips, as `Drawing.hits`."""
+    spots, texts, last = list[str](), list[str](), 0
+    for x0, y0, x1, y1, shown in found:
+        row = shown if isinstance(shown, Row) else None
         number = places.of(row) + 1 if row else last
-        shown = f"{number - last}" if row else f"t{len(texts)}"
+        name = f"{number - last}" if row else f"t{len(texts)}"
         size = f"x{x1 - x0:.0f} {y1 - y0:.0f}" if (x0, y0) != (x1, y1) else ""
-        found.append(f"{x0:.0f} {sheet.height - y1:.0f} {shown}{size}")
-        texts += [] if row else [told.replace("|", "/")]
+        spots.append(f"{x0:.0f} {height - y1:.0f} {name}{size}")
+        texts += [] if row else [f"{shown}".replace("|", "/")]
         last = number
-    return "|".join([",".join(found), *texts])
+    return "|".join([",".join(spots), *texts])
 
 
 _work: Sequence[Callable[[], Drawing | None]] = ()
@@ -93,8 +137,9 @@ _work: Sequence[Callable[[], Drawing | None]] = ()
 
 @contextmanager
 def drawn(
-    runs: Sequence[Run], places: Sequence[Places], *, headings: bool = True
-) -> Iterator[Callable[[], list[list[Drawing]]]]:
+    runs: Sequence[Run], places: Sequence[Places], formats: Sequence[str] = FORMATS,
+    *, headings: bool = True,
+) -> Iterator[Callable[[], list[list[Drawing]]]]:  # fmt: skip
     """Starts drawing every figure of every run that has something to show.
 
     The returned function waits for them, run by run, in their order. Work before its call is done
@@ -105,7 +150,7 @@ def drawn(
     for run in runs:
         run.of("")  # sorts the rows by benchmark once instead of in every process
     _work = [
-        partial(draw, one, *of, headings=headings)
+        partial(draw, one, *of, formats, headings=headings)
         for of in zip(runs, places, strict=True)
         for one in found
     ]

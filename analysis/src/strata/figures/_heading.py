@@ -2,19 +2,15 @@
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from strata.figures._legend import EDGE
-from strata.figures._letters import width_of
-from strata.figures._panel import SMALL
-from strata.figures._sheet import Sheet, Text, drawable
+from strata.figures._letters import drawable, width_of
 from strata.run import Run
 
-TITLE = 10.0
-"""The size of a title."""
-QUIET = "#595959"
-GAP = 3.0
-"""Points from the title to the lines below it; twice as many to the picture."""
+TITLE, SMALL = 10.0, 7.0
+"""The sizes of a title and of the lines below it."""
+EDGE = 8.0
+"""Points around a picture."""
 MOST = 4
 """More runs than these are counted."""
 LINES = 2
@@ -28,6 +24,14 @@ class Heading:
     title: str
     sources: Sequence[str]
 
+    def fitted_title(self, wide: float) -> list[str]:
+        """The lines of the title in a picture of this width in points."""
+        return _fitted(self.title, wide - 2 * EDGE, TITLE, bold=True)
+
+    def fitted_sources(self, wide: float) -> list[str]:
+        """The lines of the runs."""
+        return [line for one in self.sources for line in _fitted(one, wide - 2 * EDGE, SMALL)]
+
 
 def heading_of(title: str, runs: Sequence[Run]) -> Heading:
     """The heading of a picture of several runs: one line for each, its device first."""
@@ -36,24 +40,11 @@ def heading_of(title: str, runs: Sequence[Run]) -> Heading:
     return Heading(title, [*of[:MOST], *more])
 
 
-def headed(sheet: Sheet, heading: Heading) -> Sheet:
-    """The sheet with its heading added at the top; its content stays in place."""
-    room = sheet.width - 2 * EDGE
-    title = _fitted(heading.title, room, TITLE, bold=True)
-    told = [line for words in heading.sources for line in _fitted(words, room, SMALL)]
-    first = Text(EDGE, 0, "\n".join(title), TITLE, across="left", up="top", bold=True)
-    then = Text(EDGE, 0, "\n".join(told), SMALL, QUIET, "left", "top")
-    top = sheet.height + EDGE + first.height + GAP + then.height + 2 * GAP
-    under = top - EDGE - first.height - GAP
-    both = (replace(first, y=top - EDGE), replace(then, y=under))
-    return replace(sheet, height=top, things=(*sheet.things, *both))
-
-
 def _fitted(words: str, room: float, size: float, *, bold: bool = False) -> list[str]:
     """The words in lines that fit, broken at spaces if possible."""
 
     def width(text: str) -> float:
-        return width_of(text, size, bold)
+        return width_of(text, size, bold=bold)
 
     left, lines = " ".join(drawable(words[:2000]).split()), list[str]()
     while left and len(lines) < LINES:

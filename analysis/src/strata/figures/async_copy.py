@@ -1,11 +1,14 @@
 """What does it cost to copy a tile into shared memory, with each method?"""
 
-from collections.abc import Sequence
-from dataclasses import replace
-from operator import methodcaller
+from itertools import product
 
-from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, params
+import pandas as pd
+from matplotlib.figure import Figure
+
+from strata.figures._figure import Columns, attributes, params
+from strata.figures._plot import figure, table
+from strata.figures._style import bytes_axis, plain_log, points
+from strata.model import ordered
 from strata.model.units import size
 from strata.run import Row, Run
 
@@ -15,19 +18,24 @@ MEASURES = {
     "bandwidth": ("bandwidth_per_sm", "bytes per cycle and SM"),
 }
 LOOKS = {
-    "registers": ("through registers", c.Look(colour="#666666", marker="o")),
-    "cp_async_4": ("cp.async, 4 bytes", c.Look(colour="#E69F00", marker="v")),
-    "cp_async_8": ("cp.async, 8 bytes", c.Look(colour="#D55E00", marker="^")),
-    "cp_async_16": ("cp.async, 16 bytes", c.Look(colour="#0072B2", marker="s")),
-    "bulk": ("cp.async.bulk", c.Look(colour="#009E73", marker="D")),
-    "tensor": ("cp.async.bulk.tensor", c.Look(colour="#56B4E9", marker="P")),
-    "distributed": ("ld.shared::cluster", c.Look(colour="#CC79A7", marker="X")),
+    "registers": ("through registers", "#666666", "o"),
+    "cp_async_4": ("cp.async, 4 bytes", "#E69F00", "v"),
+    "cp_async_8": ("cp.async, 8 bytes", "#D55E00", "^"),
+    "cp_async_16": ("cp.async, 16 bytes", "#0072B2", "s"),
+    "bulk": ("cp.async.bulk", "#009E73", "D"),
+    "tensor": ("cp.async.bulk.tensor", "#56B4E9", "P"),
+    "distributed": ("ld.shared::cluster", "#CC79A7", "X"),
 }
 LINES = {"4": "--", "8": ":"}
 """Of clusters that have more blocks than two."""
+COLUMNS: Columns = {
+    **params("residency", "measure", "method", "bytes", "cluster"),
+    **attributes("unit", "value", low="minimum", high="maximum"),
+    "_bytes": lambda row: row.count("bytes") or 0,
+}
 
 
-def items(run: Run) -> Sequence[Row]:
+def data(run: Run) -> pd.DataFrame:
     """Every case, by the clock inside the kernel."""
 
     def rank(row: Row) -> tuple[object, ...]:
@@ -36,54 +44,46 @@ def items(run: Run) -> Sequence[Row]:
         return *place, ways, row.count("cluster"), row.count("bytes")
 
     clocked = [row for row in run.of("async_copy") if row.method == "clock64_slope"]
-    return sorted((r for r in clocked if r.quantity == MEASURES[r.text("measure")][0]), key=rank)
-
-
-def chart(rows: Sequence[Row]) -> c.Chart:
-    """Latency above bandwidth; one column per source of tiles."""
-    several = len({row.text("cluster") for row in rows if row.text("method") == "distributed"}) > 1
-    looks = {}
-    for row in rows:
-        label, look = LOOKS[row.text("method")]
-        if several and row.text("method") == "distributed":
-            label += f", {row.text('cluster')} blocks"
-        looks[_line(row)] = (label, replace(look, line=LINES.get(row.text("cluster"), "-")))
-
-    def panel(measure: str, residency: str, here: Sequence[Row]) -> c.Panel:
-        lines = c.by_look(here, _line, looks, lambda row: c.mark(_size(row), row), spread="band")
-        places = c.bytes_axis("bytes of a tile", [_size(row) for row in rows])
-        values = c.Axis(
-            MEASURES[measure][1], "log" if measure == "latency" else "linear", zero=True
-        )
-        return c.Panel(lines, places, values, RESIDENCIES[residency])
-
-    by = (methodcaller("text", "measure"), methodcaller("text", "residency"))
-    panels = c.facets(rows, *by, panel, rows=tuple(MEASURES), columns=tuple(RESIDENCIES))
-    width, height = 2.2 + 2.4 * len(panels[0]), 0.4 + 2.4 * len(panels)
-    return c.Chart(panels, width, height, "beside", share="row")
-
-
-def _line(row: Row) -> str:
-    return f"{row.text('method')} {row.text('cluster')}"
-
-
-def _size(row: Row) -> int:
-    return row.count("bytes") or 0
+    rows = sorted((r for r in clocked if r.quantity == MEASURES[r.text("measure")][0]), key=rank)
+    return table(rows, COLUMNS, row=lambda row: row, label=_label)
 
 
 def _label(row: Row) -> str:
     where = f"{row.text('measure')} {RESIDENCIES[row.text('residency')]}"
-    return f"{where}, {row.text('method')}, {size(_size(row))}"
+    return f"{where}, {row.text('method')}, {size(row.count('bytes') or 0)}"
 
 
-FIGURE = Figure(
-    "async_copy", "Copies into shared memory", 95, items, chart,
-    lambda _: (
+def caption(_: pd.DataFrame) -> str:
+    """The two measures."""
+    return (
         "Copying a tile into shared memory (medians; bands: range of the samples). Latency: "
         "one block, one tile after the other, from the request until all threads may read it. "
         "Bytes per cycle: a block on every SM, four tiles in flight."
-    ),
-    columns=params("residency", "measure", "method", "bytes", "cluster")
-    | attributes("unit", "value", low="minimum", high="maximum"),
-    label=_label,
-)  # fmt: skip
+    )
+
+
+@figure("async_copy", "Copies into shared memory", order=95, data=data, caption=caption)
+def draw(data: pd.DataFrame, figure: Figure) -> None:
+    """Latency above bandwidth; one column per source of tiles."""
+    several = len({*data.cluster[data.method == "distributed"]}) > 1
+    measures = ordered(data.measure, tuple(MEASURES))
+    places = ordered(data.residency, tuple(RESIDENCIES))
+    figure.set_figheight(0.9 + 2.3 * len(measures))
+    panels = figure.subplots(len(measures), len(places), squeeze=False, sharey="row")
+    for (row, measure), (column, place) in product(enumerate(measures), enumerate(places)):
+        ax, here = panels[row, column], data[(data.measure == measure) & (data.residency == place)]
+        for (method, cluster), part in here.groupby(["method", "cluster"], sort=False):
+            label, colour, marker = LOOKS[f"{method}"]
+            label += f", {cluster} blocks" if several and method == "distributed" else ""
+            look = {"color": colour, "marker": marker, "ls": LINES.get(f"{cluster}", "-")}
+            points(ax, part, "_bytes", "value", label=label, **look)
+            ax.fill_between(part["_bytes"], part.low, part.high, color=colour, alpha=0.2, lw=0)
+        bytes_axis(ax, "bytes of a tile")
+        if measure == "latency":
+            plain_log(ax)
+        else:
+            ax.set_ylim(bottom=0)
+        ax.set_title(RESIDENCIES[place] if column else f"{measure} {RESIDENCIES[place]}")
+        ax.set_ylabel(MEASURES[measure][1])
+        ax.label_outer(remove_inner_ticks=False)
+        ax.tick_params(labelbottom=True)

@@ -1,12 +1,18 @@
 """What does contention cost? Latency and rate of every atomic operation."""
 
-from collections.abc import Mapping, Sequence
-from operator import attrgetter, methodcaller
+from collections.abc import Mapping
+from itertools import product
 
-from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, params
+import pandas as pd
+from matplotlib.figure import Figure
+
+from strata.figures._figure import Columns, attributes, params
+from strata.figures._plot import figure, table
+from strata.figures._style import plain_log, points
+from strata.model import ordered
 from strata.model.cases import CLOCKS
 from strata.model.names import rank
+from strata.model.units import short
 from strata.run import Row, Run
 
 OPERATIONS: Mapping[str, str] = {
@@ -22,10 +28,7 @@ LABELS = {
     ("host", "atomic_latency"): "latency of a lone core's operation (cycles)",
     ("host", "atomics_per_cycle"): "operations per core and cycle",
 }
-NEAR, BESIDE, SAME = (
-    c.Look(colour=colour, marker=marker, size=4.2)
-    for colour, marker in (("#009E73", "o"), ("#0072B2", "s"), ("#D55E00", "^"))
-)
+NEAR, BESIDE, SAME = ("#009E73", "o"), ("#0072B2", "s"), ("#D55E00", "^")
 TARGETS = {
     "cuda": {
         "disjoint": ("a word for each lane", NEAR),
@@ -38,9 +41,13 @@ TARGETS = {
         "same": ("one word for all", SAME),
     },
 }
+COLUMNS: Columns = {
+    **params("space", "operation", "returns", "target"),
+    **attributes(quantity="quantity", median="value", low="minimum", high="maximum", unit="unit"),
+}
 
 
-def items(run: Run) -> Sequence[Row]:
+def data(run: Run) -> pd.DataFrame:
     """Latencies and rates by the clock inside, by space and operation."""
 
     def place(row: Row) -> tuple[object, ...]:
@@ -49,7 +56,8 @@ def items(run: Run) -> Sequence[Row]:
 
     clocked = [row for row in run.of("atomics") if row.method in CLOCKS]
     known = [row for row in clocked if (row.backend, row.quantity) in LABELS]
-    return sorted((row for row in known if row.text("target") in TARGETS[row.backend]), key=place)
+    rows = sorted((row for row in known if row.text("target") in TARGETS[row.backend]), key=place)
+    return table(rows, COLUMNS, row=lambda row: row, label=_label)
 
 
 def _line(row: Row) -> str:
@@ -59,31 +67,12 @@ def _line(row: Row) -> str:
     return name if row.text("returns", "yes") == "yes" else name + silent
 
 
-def chart(rows: Sequence[Row]) -> c.Chart:
-    """Spaces one below the other, latency beside rate; targets of an operation share a line."""
-    backend = rows[0].backend
-    by_operation = sorted(rows, key=lambda row: rank(row.text("operation"), tuple(OPERATIONS)))
-    lines, looks = list(dict.fromkeys(map(_line, by_operation))), TARGETS[backend]
-    places = c.names_axis(lines, grid=True)
+def _rank(row: Row) -> tuple[object, str]:
+    return rank(row.text("operation"), tuple(OPERATIONS)), _line(row)
 
-    def mark(row: Row) -> c.Mark:
-        nth = list(looks).index(row.text("target"))
-        return c.mark(lines.index(_line(row)) + 0.22 * (nth - 1), row)
 
-    def panel(space: str, quantity: str, here: Sequence[Row]) -> c.Panel:
-        title = "memory" if backend == "host" else f"{space} memory"
-        title = title if quantity == "atomic_latency" else ""
-        layers = c.by_look(here, lambda row: row.text("target"), looks, mark, spread="bar")
-        label = LABELS[backend, quantity]
-        if "tsc" in here[0].unit:
-            label = label.replace("cycle", "TSC cycle")
-        values = c.Axis(label, "log")
-        return c.Panel(layers, places, values, title, sideways=True, blank="not timed")
-
-    by = (methodcaller("text", "space"), attrgetter("quantity"))
-    panels = c.facets(rows, *by, panel, rows=("shared",))
-    height = 1.0 + len(panels) * (0.6 + 0.24 * len(lines))
-    return c.Chart(panels, 7.6, height, share="column")
+def _label(row: Row) -> str:
+    return f"{row.text('space')}, {_line(row)}, {row.text('target')}"
 
 
 CAPTIONS = {
@@ -104,10 +93,38 @@ CAPTIONS = {
         "bits in shared memory are a compare-and-swap loop."
     ),
 }
-FIGURE = Figure(
-    "atomics", "Atomic operations by contention", 68, items, chart,
-    lambda rows: CAPTIONS[rows[0].backend],
-    params("space", "operation", "returns", "target")
-    | attributes(quantity="quantity", median="value", low="minimum", high="maximum", unit="unit"),
-    label=lambda row: f"{row.text('space')}, {_line(row)}, {row.text('target')}",
-)  # fmt: skip
+
+
+def caption(data: pd.DataFrame) -> str:
+    """The operations of a GPU or of a CPU."""
+    return CAPTIONS[data["_row"][0].backend]
+
+
+@figure("atomics", "Atomic operations by contention", order=68, data=data, caption=caption)
+def draw(data: pd.DataFrame, figure: Figure) -> None:
+    """Spaces one below the other, latency beside rate; targets of an operation share a line."""
+    backend, targets = data["_row"][0].backend, TARGETS[data["_row"][0].backend]
+    names = [*dict.fromkeys(map(_line, sorted(data["_row"], key=_rank)))]
+    lanes = {target: 0.29 * (nth - 1) for nth, target in enumerate(targets)}
+    data = data.assign(at=data["_row"].map(_line).map(names.index) + data.target.map(lanes))
+    spaces, quantities = ordered(data.space, ("shared",)), sorted({*data.quantity})
+    figure.set_figheight(0.8 + len(spaces) * (0.6 + 0.45 * len(names)))
+    panels = figure.subplots(len(spaces), len(quantities), squeeze=False, sharex="col")
+    for ax, (space, quantity) in zip(panels.flat, product(spaces, quantities), strict=True):
+        here = data[(data.space == space) & (data.quantity == quantity)]
+        for target, (label, (colour, marker)) in targets.items():
+            some = here[here.target == target]
+            if len(some):
+                points(ax, some, "median", "at", c=colour, marker=marker, ls="", label=label)
+                ax.hlines(some["at"], some.low, some.high, color=colour, lw=0.9)
+        for x, y in zip(here["median"], here["at"], strict=True):
+            ax.annotate(short(x), (x, y), (6, 0), textcoords="offset points", va="center")
+        plain_log(ax, "x", (1,))
+        ax.margins(x=0.2)
+        ax.set(yticks=range(len(names)), yticklabels=names, ylim=(len(names) - 0.5, -0.5))
+        ax.grid(axis="x")
+        ax.set_title("memory" if backend == "host" else f"{space} memory")
+        ticks = data.unit[data.quantity == quantity].str.contains("tsc").any()
+        cycles = "TSC cycle" if ticks else "cycle"
+        ax.set_xlabel(LABELS[backend, quantity].replace("cycle", cycles))
+        ax.label_outer()

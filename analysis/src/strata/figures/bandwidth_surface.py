@@ -1,28 +1,34 @@
 """How many bytes must be in flight on an SM to reach the full bandwidth of a level?"""
 
-from collections.abc import Sequence
-from dataclasses import replace
-from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
-from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, prose
+from strata.figures._figure import Columns, attributes, prose
+from strata.figures._plot import figure, table
+from strata.figures._style import bytes_axis, points
 from strata.model import LEVELS, level_name, little, ordered, units
 from strata.model.cases import by_case
 from strata.run import Row, Run
 
 LOOKS = {
-    "read": c.Look(colour="#0072B2", marker="o"),
-    "write": c.Look(colour="#D55E00", marker="s"),
-    "copy": c.Look(colour="#009E73", marker="^"),
-    "triad": c.Look(colour="#CC79A7", marker="D"),
-    "update": c.Look(colour="#E69F00", marker="v"),
+    "read": ("#0072B2", "o"),
+    "write": ("#D55E00", "s"),
+    "copy": ("#009E73", "^"),
+    "triad": ("#CC79A7", "D"),
+    "update": ("#E69F00", "v"),
 }
-LIMIT, LITTLE = c.Look(line="--", width=0.9), c.Look(line=":", width=0.9)
-LEVEL, RATE = attrgetter("level"), attrgetter("row.value")
 TERA = 1e12
+COLUMNS: Columns = {
+    **attributes("level", "operation"),
+    "width_bytes": lambda spot: spot.row.text("width"),
+    **attributes(bytes_in_flight_per_sm="in_flight", bandwidth_bytes_per_second="row"),
+    **attributes(minimum="row.minimum", maximum="row.maximum", limit_bytes_per_second="limit"),
+    **attributes(little_bytes_per_second="little"),
+}
 
 
 class Spot(NamedTuple):
@@ -40,7 +46,7 @@ class Spot(NamedTuple):
     little: float | None
 
 
-def items(run: Run) -> Sequence[Spot]:
+def data(run: Run) -> pd.DataFrame:
     """Every timed bandwidth of a GPU whose bytes in flight are known."""
     mine = [row for row in run.of("bandwidth") if row.backend == "cuda"]
     sms = little.cores(mine)
@@ -55,59 +61,32 @@ def items(run: Run) -> Sequence[Spot]:
             latency = latencies.get(level) if operation == "read" else None
             law = little.allowed((sms or 0) * in_flight.value, latency) if latency else None
             spots.append(Spot(level, operation, row, in_flight.value, limit, law))
-    return sorted(spots, key=lambda s: (LEVELS.index(s.level), s.operation, s.in_flight))
+    spots.sort(key=lambda s: (LEVELS.index(s.level), s.operation, s.in_flight))
+    return table(spots, COLUMNS)
 
 
-def best(spots: Sequence[Spot]) -> list[Spot]:
+def best(spots: pd.DataFrame) -> pd.DataFrame:
     """The best valid spot for each number of bytes in flight, ascending."""
-    valid = sorted((s for s in spots if s.row.valid), key=lambda s: (s.in_flight, s.row.value))
-    return list({spot.in_flight: spot for spot in valid}.values())
+    valid = spots[spots.valid].sort_values(["bytes_in_flight_per_sm", "bandwidth_bytes_per_second"])
+    return valid.drop_duplicates("bytes_in_flight_per_sm", keep="last")
 
 
-def chart(spots: Sequence[Spot]) -> c.Chart:
-    """Bandwidth against bytes in flight, one panel per level."""
-
-    def panel(level: str, here: Sequence[Spot]) -> c.Panel:
-        limits = sorted(spot.limit for spot in here if spot.limit)
-        top = (
-            1.16 * max([min(s.row.maximum, s.limit or s.row.maximum) for s in here] + limits) / TERA
-        )
-        places = c.bytes_axis("bytes in flight per SM", [spot.in_flight for spot in here])
-        layers: list[c.Layer] = []
-        for operation in ordered((spot.operation for spot in here), tuple(LOOKS)):
-            look, some = LOOKS[operation], [s for s in here if s.operation == operation]
-            marks, line = (
-                [c.mark(s.in_flight, s.row, TERA, most=s.limit) for s in of]
-                for of in (some, best(some))
-            )
-            layers.append(c.Series(marks, look, spread="bar"))
-            layers.append(c.Series(line, replace(look, line="-"), operation))
-        if limits:
-            limit = limits[len(limits) // 2]
-            words = f"limit {units.quantity(limit, 'B/s')}"
-            layers.append(c.Rule(limit / TERA, LIMIT, "limit", words=words))
-        slope = next((spot.little / spot.in_flight for spot in here if spot.little), None)
-        if slope and places.limits:
-            along = np.geomspace(*places.limits, 400)
-            law = [c.Mark(at, slope * at / TERA) for at in along if slope * at / TERA <= top]
-            layers.append(c.Series(law, LITTLE, "Little's law", order=1.5))
-        values = c.Axis("bandwidth (TB/s)", limits=(0, top))
-        return c.Panel(layers, places, values, level_name(level))
-
-    rows = c.wrapped([panel(*group) for group in c.grouped(spots, LEVEL).items()], 2)
-    return c.Chart(rows, 1.6 + 3.0 * len(rows[0]), 0.4 + 2.5 * len(rows), "beside")
-
-
-def _caption(spots: Sequence[Spot]) -> str:
+def caption(data: pd.DataFrame) -> str:
+    """The best reads, and the bytes in flight that they need."""
     tops, needed = [], []
-    for level, here in c.grouped(spots, LEVEL).items():
-        reads = best([s for s in here if s.operation == "read"])
-        top = max(reads, key=lambda s: (not s.limit or RATE(s) <= s.limit, RATE(s)), default=None)
-        if top:
-            share = f", {100 * RATE(top) / top.limit:.1f} % of its limit" if top.limit else ""
-            tops.append(f"{level_name(level)} {units.quantity(RATE(top), 'B/s')}{share}")
-        if top and top.little:
-            least = top.in_flight * RATE(top) / top.little
+    for level in data.level.unique():
+        reads = best(data[(data.level == level) & (data.operation == "read")])
+        limits = reads.limit_bytes_per_second.astype(float)
+        allowed = reads[~(reads.bandwidth_bytes_per_second > limits)]
+        if reads.empty:
+            continue
+        found = allowed if len(allowed) else reads
+        top = found.sort_values("bandwidth_bytes_per_second").iloc[-1]
+        rate, limit = top.bandwidth_bytes_per_second, top.limit_bytes_per_second
+        share = f", {100 * rate / limit:.1f} % of its limit" if pd.notna(limit) else ""
+        tops.append(f"{level_name(level)} {units.quantity(rate, 'B/s')}{share}")
+        if pd.notna(top.little_bytes_per_second):
+            least = top.bytes_in_flight_per_sm * rate / top.little_bytes_per_second
             needed.append(f"{level_name(level)} {units.size(round(least))}")
     asks = f", which needs at least {', '.join(needed)} per SM for the best of each"
     return prose(
@@ -116,18 +95,62 @@ def _caption(spots: Sequence[Spot]) -> str:
         "of one shape; bars: range of the samples, cut at the limit; lines join the best. "
         "Limits: bus width times clock for device memory, bytes per cycle for L1 and shared "
         "memory.",
-        any(spot.little for spot in spots)
+        data.little_bytes_per_second.notna().any()
         and "Little's law: bytes in flight over the latency of a single dependent load from "
         f"the level{asks if needed else ''}.",
         tops and f"Best reads: {'; '.join(tops)}.",
     )
 
 
-FIGURE = Figure(
-    "bandwidth_surface", "Bandwidth against bytes in flight", 21, items, chart, _caption,
-    attributes("level", "operation")
-    | {"width_bytes": lambda spot: spot.row.text("width")}
-    | attributes(bytes_in_flight_per_sm="in_flight", bandwidth_bytes_per_second="row")
-    | attributes(minimum="row.minimum", maximum="row.maximum", limit_bytes_per_second="limit")
-    | attributes(little_bytes_per_second="little"),
+@figure(
+    "bandwidth_surface", "Bandwidth against bytes in flight", order=21, data=data,
+    caption=caption, size=(7, 5.4),
 )  # fmt: skip
+def draw(data: pd.DataFrame, figure: Figure) -> None:
+    """A panel for each level; the operations that any of them has share the legend."""
+    levels = data.level.unique()
+    columns = min(len(levels), 2)
+    rows = -(-len(levels) // columns)
+    figure.set_figheight(0.6 + 2.4 * rows)
+    panels = [*figure.subplots(rows, columns, squeeze=False).flat]
+    for ax in panels[len(levels) :]:
+        ax.remove()
+    for ax, level in zip(panels, levels, strict=False):
+        draw_level(ax, data[data.level == level])
+        ax.set(title=level_name(level), ylabel="bandwidth (TB/s)")
+
+
+def draw_level(ax: Axes, here: pd.DataFrame) -> None:
+    """Every shape as a point, a line through the best ones, the limit, and Little's law."""
+    rates = ["bandwidth_bytes_per_second", "minimum", "maximum"]
+    spots = here.assign(**{name: here[name] / TERA for name in rates})
+    limits = here.limit_bytes_per_second.dropna().astype(float) / TERA
+    top = 1.16 * max(spots.maximum.clip(upper=limits.median()).max(), limits.max(), 0)
+    for name in ordered(spots.operation, tuple(LOOKS)):
+        colour, marker = LOOKS[name]
+        some = spots[spots.operation == name]
+        look = {"color": colour, "marker": marker, "ls": "", "label": name}
+        points(ax, some, "bytes_in_flight_per_sm", "bandwidth_bytes_per_second", **look)
+        good = some[some.valid]
+        most = good.maximum.clip(upper=limits.median())
+        ax.vlines(good.bytes_in_flight_per_sm, good.minimum, most, color=colour, lw=0.8)
+        line = best(some)
+        ax.plot(line.bytes_in_flight_per_sm, line.bandwidth_bytes_per_second, color=colour)
+    bytes_axis(ax, "bytes in flight per SM")
+    low, high = ax.get_xlim()
+    little = (spots.little_bytes_per_second / spots.bytes_in_flight_per_sm).dropna().astype(float)
+    crossed = limits.median() * TERA / little.iloc[0] if len(little) and len(limits) else high
+    left = crossed > (low * high) ** 0.5  # the half without the crossing
+    if len(limits):
+        limit = limits.median()
+        words = f"limit {units.quantity(limit * TERA, 'B/s')}"
+        ax.axhline(limit, color="k", ls="--", lw=0.9, label="limit")
+        ax.text(
+            0.02 if left else 0.98, limit, words, va="bottom",
+            ha="left" if left else "right", transform=ax.get_yaxis_transform(),
+        )  # fmt: skip
+    if len(little):
+        along = np.geomspace(low, high, 200)
+        along = along[along * little.iloc[0] / TERA <= top]
+        ax.plot(along, along * little.iloc[0] / TERA, "k:", lw=0.9, label="Little's law")
+    ax.set(xlim=(low, high), ylim=(0, top))

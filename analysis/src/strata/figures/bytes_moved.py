@@ -4,73 +4,73 @@ Figures 10 and 11 of Siegel et al. 2009 show this as time; here it is traffic, b
 8800 GTX (compute capability 1.0) and of later generations, with the hardware's counts beside.
 """
 
-from collections.abc import Sequence
-from operator import attrgetter
+from itertools import groupby
 
-from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, prose
-from strata.model import FIELDS, fields_name, ordered
-from strata.model.counted import COUNTING, GENERATIONS, Moved, moved
+import pandas as pd
+from matplotlib.figure import Figure
 
-GAP = 0.9
-"""Room between generations, in bars."""
-COUNTED = c.Look(marker="D", size=3.6)
+from strata.figures._figure import Columns, attributes, prose
+from strata.figures._plot import figure, table
+from strata.figures._style import by_layout, layout_bars, points
+from strata.model import fields_name
+from strata.model.counted import GENERATIONS, Moved, moved
+from strata.run import Run
 
-
-def chart(items: Sequence[Moved]) -> c.Chart:
-    """Bars: by the rules of each generation. Diamonds: counted, with the range over cases."""
-    looks = c.layout_looks(item.layout for item in items)
-    layouts = list(looks)
-    generations = ordered((item.generation for item in items), GENERATIONS)
-    pitch = len(layouts) + GAP
-
-    def place(item: Moved) -> float:
-        return generations.index(item.generation) * pitch + layouts.index(item.layout)
-
-    def panel(fields: str, here: Sequence[Moved]) -> c.Panel:
-        rules, counts = ([i for i in here if i.counted == one] for one in (False, True))
-        ruled = {place(item): f"{item.ratio:.3g}" for item in rules}
-        hidden = {place(item) for item in counts}
-
-        def mark(item: Moved) -> c.Mark:
-            at = place(item)
-            words = "" if at in hidden and not item.counted else ruled.get(at, "")
-            return c.Mark(at, item.ratio, item.low, item.high, item.row.valid, words, row=item.row)
-
-        of = attrgetter("layout")
-        bars = c.by_look(rules, of, looks, mark, c.Bars, thick=0.86, words_size=5.8)
-        label, marks = "counted here" if counts else "", [mark(item) for item in counts]
-        diamonds = c.Series(marks, COUNTED, label, "caps", words_size=5.8)
-        whole = c.Rule(1, c.Look(c.GREY, line="--", width=0.7), order=0.9)
-        places = c.groups_axis(generations, len(layouts), GAP, label="compute capability")
-        values = c.Axis("bytes moved ÷ bytes used", zero=True)
-        return c.Panel([*bars, diamonds, whole], places, values, fields_name(fields))
-
-    of = c.grouped(items, lambda item: item.fields)
-    rows = [[panel(fields, of[fields])] for fields in ordered(of, FIELDS)]
-    width = 0.9 + 0.235 * pitch * len(generations)
-    return c.Chart(rows, min(max(width, 5.6), 9.6), 0.9 + 2.0 * len(rows))
+COLUMNS: Columns = {
+    **attributes("fields", "generation", "layout"),
+    **attributes("provenance", "method", of="row"),
+    **attributes("low", "high", moved_over_used="ratio", _counted="counted"),
+}
 
 
-def _caption(items: Sequence[Moved]) -> str:
-    counted = any(item.counted for item in items)
+def data(run: Run) -> pd.DataFrame:
+    """The rules of each generation, and the counts."""
+    return table(moved(run.rows), COLUMNS, label=_label)
+
+
+def _label(item: Moved) -> str:
+    return f"{item.layout}, {fields_name(item.fields)}"
+
+
+def caption(data: pd.DataFrame) -> str:
+    """The rules and the counts."""
     return prose(
         "Bytes moved per byte used by a warp that reads 32 particles, by memory layout. Bars: "
-        "by the published rules of each generation; 1.0-1.1 is that of the 8800 GTX of Siegel "
-        "et al. 2009 (Figures 10 and 11). Dashed: nothing is moved without being used.",
-        counted
-        and "Diamonds: 32 bytes per sector that the loads of layout_read requested from L1, "
-        "counted on this device in its L2 cases (median; whiskers: range over cases) and "
-        f"drawn at {COUNTING}.",
-        not counted and "No counts are available for comparison.",
+        "by the published rules of each generation (compute capability; those with the same "
+        "values together); 1.0-1.1 is that of the 8800 GTX of Siegel et al. 2009 (Figures 10 and "
+        "11). Dashed: nothing is moved without being used.",
+        "Diamonds: 32 bytes per sector that the loads of layout_read requested from L1, counted "
+        "on this device in its L2 cases (median; lines: range over cases)."
+        if data["_counted"].any()
+        else "No counts are available for comparison.",
     )
 
 
-FIGURE = Figure(
-    "bytes_moved", "Bytes moved per byte used", 14,
-    lambda run: moved(run.rows), chart, _caption,
-    attributes("fields", "generation", "layout")
-    | attributes("provenance", "method", of="row")
-    | attributes(moved_over_used="ratio", low="low", high="high"),
-    label=lambda item: f"{item.layout}, {fields_name(item.fields)}",
-)  # fmt: skip
+def periods(data: pd.DataFrame) -> dict[str, str]:
+    """The name of each generation: that of all adjacent ones with the same values."""
+    ruled = data[~data["_counted"]].groupby("generation")["moved_over_used"].apply(tuple)
+    names: dict[str, str] = {}
+    for _, some in groupby(filter(ruled.__contains__, GENERATIONS), ruled.__getitem__):
+        alike = [*some]
+        first, last = alike[0].partition("-")[0], alike[-1].rpartition("-")[2]
+        name = f"{first}-{last}" if len(alike) > 1 else alike[0]
+        later = f"{first} and later"
+        names |= dict.fromkeys(alike, later if alike[-1] == GENERATIONS[-1] else name)
+    return names
+
+
+@figure("bytes_moved", "Bytes moved per byte used", order=14, data=data, caption=caption)
+def draw(data: pd.DataFrame, figure: Figure) -> None:
+    """Bars: by the rules of each generation. Diamonds: counted, with the range over cases."""
+    data = data.assign(period=data.generation.map(periods(data)))
+    for ax, period, here in by_layout(figure, data, "period"):
+        ruled, counts = here[~here["_counted"]], here[here["_counted"]]
+        layout_bars(ax, ruled.drop_duplicates("layout"), "moved_over_used", "low", "high")
+        if len(counts):
+            look = {"color": "black", "marker": "D", "ls": "", "label": "counted here"}
+            points(ax, counts, "moved_over_used", "at", **look)
+            ax.hlines(counts["at"], counts.low, counts.high, color="black", lw=0.9)
+        ax.axvline(1, color="#7a7a7a", ls="--", lw=0.7)
+        ax.set_ylabel(period, weight="bold")
+        ax.set(xlabel="bytes moved ÷ used", xlim=(0, 1.2 * data.moved_over_used.max()))
+        ax.label_outer()

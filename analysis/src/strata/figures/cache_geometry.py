@@ -1,10 +1,11 @@
 """How large is each cache, how long are its lines, and do other sources agree?"""
 
-from collections.abc import Sequence
-from itertools import pairwise
+import pandas as pd
+from matplotlib.figure import Figure
 
-from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, params, prose
+from strata.figures._figure import attributes, params, prose
+from strata.figures._plot import figure, table
+from strata.figures._style import bytes_axis, marks, points
 from strata.model.cases import CaseRows, by_case
 from strata.model.units import SPACE, size
 from strata.run import Row, Run
@@ -22,21 +23,12 @@ PROPERTIES = {
 }
 """Sizes first, then lines, then what a miss brings in: the order of the figure."""
 LOOKS = {
-    "size": ("size", c.Look("#0072B2", "o", size=5)),
-    "line": ("line", c.Look("#009E73", "o", size=5)),
-    "sector": ("brought in by a miss", c.Look("#D55E00", "o", size=5)),
+    "size": ("size", "#0072B2"),
+    "line": ("line", "#009E73"),
+    "sector": ("brought in by a miss", "#D55E00"),
 }
-STROKE = c.Look(marker="|", size=11)
 REPORTERS = {"cuda_programming_guide": "guide", "operating_system": "system"}
 """Methods of what is reported; the others are calls of the driver."""
-
-
-def items(run: Run) -> Sequence[CaseRows]:
-    """The cases that found something."""
-    cases = by_case(row for row in run.of("cache_geometry") if row.text("property") in PROPERTIES)
-    known = [one for one in cases if any(one.row(kind, provenance="timed") for kind in LOOKS)]
-    order = list(PROPERTIES).index
-    return sorted(known, key=lambda one: (order(one.text("property")), one.count("carveout")))
 
 
 def found(one: CaseRows) -> Row:
@@ -65,42 +57,10 @@ def words(one: CaseRows) -> str:
     return exact(found(one).value) + said
 
 
-def chart(cases: Sequence[CaseRows]) -> c.Chart:
-    """Dots with the interval of the change; vertical strokes for reported values."""
-    numbered = list(enumerate(cases))
-
-    def mark(at: tuple[int, CaseRows]) -> c.Mark:
-        row, low, high = found(at[1]), at[1].row("interval_low"), at[1].row("interval_high")
-        ends = (low.value, high.value) if low and high else (row.minimum, row.maximum)
-        return c.Mark(at[0], row.value, ends[0], ends[1], row.valid, row=row)
-
-    dots = c.by_look(numbered, lambda at: found(at[1]).quantity, LOOKS, mark, spread="bar")
-    strokes = [c.mark(at, row) for at, one in numbered if (row := one.row("reported"))]
-    lines = [
-        c.Rule(at + 0.5, c.Look(c.PALE, width=0.6), of="place")
-        for at, (one, other) in enumerate(pairwise(found(one).quantity for one in cases))
-        if one != other
-    ]
-    layers = [*lines, *dots, c.Series(strokes, STROKE, "reported", order=1.9)]
-    places = c.names_axis([name(one) for one in cases])
-    values = c.Axis("bytes", "log2", text=lambda value: size(round(value)))
-    beside = [(at, words(one), c.INK if found(one).valid else c.GREY) for at, one in numbered]
-    panel = c.Panel(layers, places, values, sideways=True, beside=beside)
-    return c.Chart([[panel]], 7.6, 1.3 + 0.27 * len(cases))
-
-
-def _caption(cases: Sequence[CaseRows]) -> str:
-    known = [row.value for one in cases if (row := one.row("confidence"))]
-    return prose(
-        "Sizes: the largest footprint whose loads all hit. Lines: the longest stride that "
-        "touches every line. Brought in by a miss: the distance at which a neighbour's load "
-        "misses too. Dots: medians of the repetitions; bars: 95 % interval of the position of "
-        "the change (bootstrap), at least one step of the scan; strokes: values from the "
-        "programming guide, the driver or the operating system.",
-        any(one.text("property") == "l2_size" and found(one).backend == "cuda" for one in cases)
-        and "An L2 of two halves is larger than what one SM finds in it.",
-        known and f"Every change has a confidence of at least {min(known):.4g}.",
-    )
+def ends(one: CaseRows) -> tuple[float, float]:
+    """The interval of the change, or the range of the repetitions."""
+    row, low, high = found(one), one.row("interval_low"), one.row("interval_high")
+    return (low.value, high.value) if low and high else (row.minimum, row.maximum)
 
 
 COLUMNS = (
@@ -111,8 +71,64 @@ COLUMNS = (
     | {"interval_high_bytes": lambda one: one.row("interval_high")}
     | {"confidence": lambda one: one.row("confidence")}
     | attributes(of=lambda one: one.row("reported"), reported_bytes="value", reported_by="method")
+    | {"_reported": lambda one: one.row("reported")}
+    | {"_name": name, "_words": words, "_ends": ends}
+    | {"_host": lambda one: found(one).backend == "host"}
 )
-FIGURE = Figure(
-    "cache_geometry", "Sizes, lines and sectors of the caches", 7, items, chart, _caption, COLUMNS,
-    row=found, label=name,
+
+
+def data(run: Run) -> pd.DataFrame:
+    """The cases that found something."""
+    cases = by_case(row for row in run.of("cache_geometry") if row.text("property") in PROPERTIES)
+    known = [one for one in cases if any(one.row(kind, provenance="timed") for kind in LOOKS)]
+    order = list(PROPERTIES).index
+    known.sort(key=lambda one: (order(one.text("property")), one.count("carveout")))
+    return table(known, COLUMNS, row=found, label=name)
+
+
+def caption(data: pd.DataFrame) -> str:
+    """What was found, and the least confidence."""
+    known, halves = data.confidence.dropna(), (data.property == "l2_size") & ~data["_host"]
+    return prose(
+        "Sizes: the largest footprint whose loads all hit. Lines: the longest stride that "
+        "touches every line. Brought in by a miss: the distance at which a neighbour's load "
+        "misses too. Dots: medians of the repetitions; bars: 95 % interval of the position of "
+        "the change (bootstrap), at least one step of the scan; strokes: values from the "
+        "programming guide, the driver or the operating system.",
+        halves.any() and "An L2 of two halves is larger than what one SM finds in it.",
+        bool(len(known)) and f"Every change has a confidence of at least {min(known):.4g}.",
+    )
+
+
+@figure(
+    "cache_geometry", "Sizes, lines and sectors of the caches", order=7, data=data, caption=caption
 )  # fmt: skip
+def draw(data: pd.DataFrame, figure: Figure) -> None:
+    """Sizes above, lines and fetches below, each on an axis of its own."""
+    small = data.quantity != "size"
+    parts = [part.reset_index(drop=True) for _, part in data.groupby(small)]
+    figure.set_figheight(1.0 + 0.3 * len(parts) + 0.22 * len(data))
+    heights = [len(part) + 1 for part in parts]
+    panels = figure.subplots(len(parts), 1, squeeze=False, height_ratios=heights)[:, 0]
+    for ax, part in zip(panels, parts, strict=True):
+        for quantity, (label, colour) in LOOKS.items():
+            here = part[part.quantity == quantity]
+            if len(here):
+                shown = marks(here["_row"], here.index)
+                points(ax, shown, "value", "at", ls="", marker="o", c=colour, label=label)
+                low, high = zip(*here["_ends"], strict=True)
+                ax.hlines(here.index, low, high, color=colour, lw=1.2)
+        rows = part["_reported"].dropna()
+        if len(rows):
+            shown = marks(rows, rows.index).assign(valid=True)
+            points(ax, shown, "value", "at", ls="", marker="|", ms=11, c="k", label="reported")
+        sizes = part[["bytes", "reported_bytes", "interval_high_bytes"]].astype(float)
+        right, least, most = sizes.max(axis=1), sizes.min().min(), sizes.max().max()
+        for at, (x, text) in enumerate(zip(right, part["_words"], strict=True)):
+            ax.annotate(text, (x, at), (8, 0), textcoords="offset points", va="center")
+        bytes_axis(ax, "")
+        ax.set_xlim(least / 1.5, 1.5 * most * (most / least) ** 0.6)  # with room for words
+        ax.set_yticks(range(len(part)), [*part["_name"]])
+        ax.set_ylim(len(part) - 0.4, -0.6)
+        ax.grid(axis="x")
+    panels[-1].set_xlabel("bytes")

@@ -3,18 +3,21 @@
 For memory, the ceilings of van den Braak, Mesman and Corporaal (2010, Fig. 3).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import product
-from math import inf
 from statistics import median
 from typing import NamedTuple
 
-from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, prose
+import pandas as pd
+from matplotlib.figure import Figure
+
+from strata.figures._figure import Columns, attributes, prose
+from strata.figures._plot import figure, table
+from strata.figures._style import GREY, hover, marks, plain_log, points
 from strata.model import level_name, units
 from strata.model.cases import by_case
 from strata.reference import cite
-from strata.run import Row, Run
+from strata.run import Row, Run, grouped
 
 RATES = ("flops_per_second", "operations_per_second")
 ARITHMETIC = {
@@ -36,8 +39,7 @@ KINDS = {
 }
 """By whether words are grouped and lanes coalesced, from the highest ceiling to the lowest."""
 TERA = 1e12
-NEAR, LANES = 0.03, (0.0, -0.2, 0.2)
-"""Values that lie closer, as a share of the bar, are drawn in these lanes of it."""
+OTHERS = "other forms and numbers of warps"
 CUT = ", cut at the limit, which single samples exceed by their timing error"
 
 
@@ -68,10 +70,14 @@ class Ceiling(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The rate, its share, and the form if there are others."""
-        share = "" if self.share in (None, 1) else f"  ({100 * self.share:.3g}{units.SPACE}%)"
-        form = f"  {self.form}" if self.others else ""
-        return units.quantity(self.row.value, self.row.unit) + share + form
+        """The rate and its share."""
+        share = "" if self.share in (None, 1) else f" ({100 * self.share:.3g}{units.SPACE}%)"
+        return units.quantity(self.row.value, self.row.unit) + share
+
+    @property
+    def high(self) -> float:
+        """The largest sample, cut at the limit."""
+        return max(min(self.row.maximum, self.limit or self.row.maximum), self.row.value)
 
 
 def _stride(row: Row) -> int:
@@ -82,7 +88,7 @@ def _rank(row: Row) -> tuple[float, ...]:
     return _stride(row), row.valid, row.value
 
 
-def arithmetic(run: Run) -> Sequence[Ceiling]:
+def arithmetic_ceilings(run: Run) -> Sequence[Ceiling]:
     """The best valid row of each kind, over all forms; an invalid one if none is valid."""
     rates = [row for row in run.of("ceilings") if row.quantity in RATES]
     limits = {row.case: row.value for row in rates if row.provenance == "modelled"}
@@ -96,7 +102,7 @@ def arithmetic(run: Run) -> Sequence[Ceiling]:
     return found
 
 
-def bandwidth(rows: Sequence[Row]) -> Sequence[Ceiling]:
+def bandwidth_ceilings(rows: Sequence[Row]) -> Sequence[Ceiling]:
     """The best valid row of each kind of reading; an invalid one if none is valid.
 
     Both benchmarks read words in a row; the better launch counts. Of the strides only the widest is
@@ -124,100 +130,108 @@ def bandwidth(rows: Sequence[Row]) -> Sequence[Ceiling]:
     return found
 
 
-def _panel(level: str, here: Sequence[Ceiling]) -> c.Panel:
-    """Bars from zero, with a vertical stroke for the limit."""
-    bars = [c.mark(place, one.row, TERA, most=one.limit) for place, one in enumerate(here)]
-    limited = [(at, one.limit, one.row.unit) for at, one in enumerate(here) if one.limit]
-    told = "limit: {}".format
-    limits = [c.Mark(at, x / TERA, told=told(units.quantity(x, unit))) for at, x, unit in limited]
-    others = [mark for place, one in enumerate(here) for mark in _others(place, one)]
-    words = []
-    for bar, one in zip(bars, here, strict=True):
-        limit = (one.limit or 0) / TERA
-        end = limit if bar.furthest < limit < 1.6 * bar.furthest else bar.furthest
-        words.append(c.Mark(bar.place, end, words=one.words))
-    dot = c.Look(marker="o", size=3.6, hollow=True)
-    layers = (
-        c.Bars(bars, c.Look("#0072B2"), "best measured", "bar"),
-        c.Series(limits, c.Look(marker="|", size=16), "what lanes or pins allow"),
-        c.Series(others, dot, "other forms and numbers of warps"),
-        c.Series(words, c.Look(), words_size=7.5),
+RANGE = {"low": "row.minimum", "high": "row.maximum"}
+FLOPS: Columns = {
+    **attributes(arithmetic="kind", unit="row.unit", measured="row", limit="limit", **RANGE),
+    **attributes("form", share_of_limit="share", valid="row.valid"),
+    "_one": lambda one: one,
+}
+BYTES: Columns = {
+    **attributes("level", "form", ceiling="kind", benchmark="row.benchmark"),
+    "width_bytes": lambda one: one.row.text("width"),
+    **attributes(bytes_per_second="row", limit_bytes_per_second="limit", **RANGE),
+    **attributes(share_of_grouped_and_coalesced="share"),
+    "_one": lambda one: one,
+}
+
+
+def arithmetic(run: Run) -> pd.DataFrame:
+    """The ceiling of each kind of arithmetic."""
+    return table(arithmetic_ceilings(run), FLOPS, label=lambda one: one.row.case.partition("/")[2])
+
+
+def bandwidth(run: Run) -> pd.DataFrame:
+    """The ceilings of each level."""
+    found = bandwidth_ceilings(run.rows)
+    return table(
+        found, BYTES, label=lambda one: f"{level_name(one.level)}, {one.kind} ({one.form})"
     )
-    label = "operations (10¹²/s; a multiply-add is two)"
-    values = c.Axis("useful bandwidth (TB/s)" if level else label, zero=True)
-    names = [ARITHMETIC.get(one.kind, f"{one.kind}\n({one.form})") for one in here]
-    most = f", at most {units.quantity(here[0].limit, 'B/s')}" if here[0].limit else ""
-    title = level and level_name(level) + most
-    shown = [layer for layer in layers if layer.marks]
-    return c.Panel(shown, c.names_axis(names), values, title, sideways=True)
 
 
-def _others(place: int, one: Ceiling) -> Iterator[c.Mark]:
-    """The other forms on their bar; close values are moved apart to stay visible."""
-    lane, last = 0, -inf
-    for row in sorted(one.others, key=lambda row: row.value):
-        lane = lane + 1 if row.value < last + NEAR * one.row.value else 0
-        yield c.mark(place + LANES[lane % len(LANES)], row, TERA)
-        last = row.value
-
-
-def chart(ceilings: Sequence[Ceiling]) -> c.Chart:
-    """One panel per level, or one for arithmetic."""
-    levels = c.grouped(ceilings, lambda one: one.level)
-    rows = [[_panel(*group)] for group in levels.items()]
-    height = 0.6 + 0.6 * len(levels) + 0.35 * len(ceilings)
-    return c.Chart(rows, 8.0, height, heights=[len(here) + 0.5 for here in levels.values()])
-
-
-def _arithmetic_caption(ceilings: Sequence[Ceiling]) -> str:
-    if ceilings[0].row.backend == "host":
+def arithmetic_caption(data: pd.DataFrame) -> str:
+    """What was measured, and the limits."""
+    if data["_row"][0].backend == "host":
         return (
             "Fused multiply-adds in registers, with the CPU's widest vectors, every core at "
-            "work. Bars: medians; lines in them: range of the samples. No published limit "
-            "applies to a CPU that is detected at run time."
+            "work. Marks: medians; lines: range of the samples. No published limit applies to a "
+            "CPU that is detected at run time."
         )
-    silent = ", ".join(ARITHMETIC[one.kind] for one in ceilings if one.limit is None)
+    silent = ", ".join(data.arithmetic[data.limit.isna()].map(ARITHMETIC.get))
     return prose(
         "Multiply-adds in registers, every SM at work, without tensor cores; in brackets the "
-        "share of the limit, then the operands of the fastest form. Bars: medians; lines in "
-        f"them: range of the samples{CUT}. Strokes: results per cycle of the CUDA C++ Best "
-        "Practices Guide (Throughput of Native Arithmetic Instructions) × SMs × the clock "
-        "under this load.",
+        f"share of the limit. Marks: medians; lines: range of the samples{CUT}. Strokes: results "
+        "per cycle of the CUDA C++ Best Practices Guide (Throughput of Native Arithmetic "
+        "Instructions) × SMs × the clock under this load.",
         silent and f"No limit is published for {silent}.",
     )
 
 
-def _bandwidth_caption(ceilings: Sequence[Ceiling]) -> str:
-    dram = next((one.limit for one in ceilings if one.level == "dram" and one.limit), None)
+def bandwidth_caption(data: pd.DataFrame) -> str:
+    """The kinds of accesses, and the limits."""
+    dram = data.limit_bytes_per_second[data.level == "dram"].dropna()
     return prose(
         "Read ceilings, after the roofline of van den Braak, Mesman and Corporaal (2010, Fig. "
         f"3; there the words have 8 bits) {cite('vandenbraak2010access')}: accesses of 8 or 16 "
         "bytes (words of 4 bytes in groups) or of 4 (ungrouped), by adjacent lanes "
-        "(coalesced) or at the largest measured distance (uncoalesced). Bars: the best launch "
-        "or pattern of each kind; under its name the width, loads in flight per thread, and "
-        "blocks per SM × threads per block, or the stride in elements; lines in them: range "
-        f"of the samples{CUT}; per cent: of the highest ceiling of the level.",
-        dram
+        "(coalesced) or at the largest measured distance (uncoalesced). Marks: the best launch "
+        f"or pattern of each kind; lines: range of the samples{CUT}; per cent: of the highest "
+        "ceiling of the level.",
+        len(dram)
         and "Strokes: bus width times clock for device memory ("
-        f"{units.quantity(dram, 'B/s')}), bytes per cycle times the measured clock for L1.",
+        f"{units.quantity(dram.iloc[0], 'B/s')}), bytes per cycle times the measured clock for L1.",
     )
 
 
-RANGE = {"low": "row.minimum", "high": "row.maximum"}
-FIGURES = (
-    Figure(
-        "ceilings", "Ceilings of arithmetic", 71, arithmetic, chart, _arithmetic_caption,
-        attributes(arithmetic="kind", unit="row.unit", measured="row", **RANGE, limit="limit")
-        | attributes(share_of_limit="share", valid="row.valid", form="form", case="row.case"),
-        label=lambda one: one.row.case.partition("/")[2],
-    ),
-    Figure(
-        "bandwidth_ceilings", "Ceilings of bandwidth", 20,
-        lambda run: bandwidth(run.rows), chart, _bandwidth_caption,
-        attributes(level="level", ceiling="kind", benchmark="row.benchmark")
-        | {"width_bytes": lambda one: one.row.text("width")}
-        | attributes(bytes_per_second="row", **RANGE)
-        | attributes(limit_bytes_per_second="limit", share_of_grouped_and_coalesced="share"),
-        label=lambda one: f"{level_name(one.level)}, {one.kind} ({one.form})",
-    ),
-)  # fmt: skip
+def draw(data: pd.DataFrame, figure: Figure) -> None:
+    """A panel per level, or one for arithmetic, on one axis; strokes are limits."""
+    levels = grouped(data["_one"], lambda one: one.level)
+    figure.set_figheight(0.8 + 0.3 * len(levels) + 0.36 * len(data))
+    heights = [len(ones) for ones in levels.values()]
+    panels = figure.subplots(len(levels), squeeze=False, sharex=True, height_ratios=heights)[:, 0]
+    for ax, (level, ones) in zip(panels, levels.items(), strict=True):
+        at, rows = range(len(ones)), pd.Series([one.row for one in ones])
+        look = {"c": "#0072B2", "marker": "o", "ms": 5, "ls": "", "label": "best measured"}
+        points(ax, marks(rows, at, TERA), "value", "at", **look)
+        ends = [row.minimum / TERA for row in rows], [one.high / TERA for one in ones]
+        ax.hlines(at, *ends, color="#0072B2", lw=0.9)
+        for place, one in enumerate(ones):
+            others = marks(pd.Series(one.others), [place + 0.25] * len(one.others), TERA)
+            look = {"c": GREY, "marker": ".", "ls": "", "label": OTHERS if one.others else ""}
+            points(ax, others, "value", "at", **look)
+            spot = (one.row.value / TERA, place)
+            ax.annotate(one.words, spot, (0, 6), textcoords="offset points", size=7, ha="center")
+            if one.limit:
+                (stroke,) = ax.plot(one.limit / TERA, place, "k|", ms=10, label="limit")
+                hover(stroke, [f"limit: {units.quantity(one.limit, one.row.unit)}"])
+        names = [ARITHMETIC.get(one.kind, one.kind).replace(" and ", "\nand ") for one in ones]
+        ax.set(yticks=at, yticklabels=names, ylim=(len(ones) - 0.5, -0.8))
+        ax.grid(axis="x")
+        ax.set_title(level and level_name(level))
+        ax.label_outer()
+    if "level" in data:
+        plain_log(ax, "x", (1,))
+        ax.margins(x=0.25)
+    else:
+        ax.set_xlim(0, 1.2 * ax.dataLim.x1)
+    ax.set_xlabel(
+        "useful bandwidth (TB/s)"
+        if "level" in data
+        else "operations (10¹²/s; a multiply-add is two)"
+    )
+
+
+for name, title, order, data, caption in (
+    ("ceilings", "Ceilings of arithmetic", 71, arithmetic, arithmetic_caption),
+    ("bandwidth_ceilings", "Ceilings of bandwidth", 20, bandwidth, bandwidth_caption),
+):
+    figure(name, title, order=order, data=data, caption=caption)(draw)

@@ -1,10 +1,14 @@
 """Which clock do the SMs hold under each load, what does the driver report, at what power?"""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, params, prose
+import pandas as pd
+from matplotlib.figure import Figure
+
+from strata.figures._figure import Columns, attributes, params, prose
+from strata.figures._plot import figure, table
+from strata.figures._style import GREY, marks, points
 from strata.model.cases import CaseRows
 from strata.model.clocks import BOUND, MIXES, loads, seconds
 from strata.run import Row, Run
@@ -12,21 +16,18 @@ from strata.run import Row, Run
 GIGA = 1e9
 APART = 0.17
 """Of a line of the list: from the marks of one duration to those of the next."""
-DRIVER = c.Look("#D55E00", "D", size=4.6, hollow=True)
-DURATIONS = (c.Look("#56B4E9", "o", size=4.8), c.Look("#0072B2", "s", size=4.6))
+LOOKS = ("#56B4E9", "o"), ("#0072B2", "s")
 """Of the shortest load, and of the longest."""
-LIMIT = c.Look(c.GREY, line="--", width=0.9)
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """A case; `limit` is the power limit of the device, in W."""
+    """A case: its clock by the kernel's counters and by the driver, and its power."""
 
     case: CaseRows
     row: Row
     driver: Row | None
     power: Row | None
-    limit: float | None
 
     @property
     def after(self) -> float:
@@ -34,96 +35,83 @@ class Load:
         return seconds(self.case)
 
 
-def items(run: Run) -> Sequence[Load]:
-    """The cases by mix, and by how long they had run."""
+def data(run: Run) -> pd.DataFrame:
+    """The cases by mix, and by how long they had run; `attrs` has the power limit in W."""
     limit = run.context.device.facts.get("power_limit_watts")
     watts = float(limit) if isinstance(limit, int | float) and limit > 0 else None
-    return [
-        Load(one, clock, one.row("driver_clock"), one.row("power"), watts)
+    found = [
+        Load(one, clock, one.row("driver_clock"), one.row("power"))
         for one in loads(run)
         if (clock := one.row("core_clock"))
     ]
-
-
-def chart(found: Sequence[Load]) -> c.Chart:
-    """Clocks left, power right; one line of the list per mix."""
-    mixes = [mix for mix in MIXES if any(one.case.text("mix") == mix for one in found)]
-    durations = sorted({one.after for one in found})
-    ends = [durations[0], durations[-1]][: len(durations)]
-    shown = [one for one in found if one.after in ends]
-    middle = (len(ends) - 1) / 2
-
-    def place(one: Load) -> float:
-        return mixes.index(one.case.text("mix")) + APART * 2 * (ends.index(one.after) - middle)
-
-    def series(row: str, scale: float) -> list[c.Layer]:
-        return [
-            c.Series(
-                [
-                    c.mark(place(one), value, scale)
-                    for one in shown
-                    if one.after == after and (value := getattr(one, row))
-                ],
-                DURATIONS[at],
-                f"after {after:g} s of load",
-                "bar",
-                order=3,
-            )
-            for at, after in enumerate(ends)
-        ]
-
-    theirs = [c.mark(place(one), one.driver, GIGA) for one in shown if one.driver]
-    names = c.names_axis([MIXES[mix] for mix in mixes], grid=True)
-    clocks = c.Panel(
-        [*series("row", GIGA), c.Series(theirs, DRIVER, "clock as the driver reports it")],
-        names, c.Axis("clock of the SMs (GHz)"), "Clock", sideways=True,
-    )  # fmt: skip
-    powers = series("power", 1.0)
-    drawn = [one.power.maximum for one in shown if one.power]
-    if drawn and (limit := found[0].limit):
-        powers.append(c.Rule(limit, LIMIT, "power limit"))
-        drawn.append(limit)
-    ends_of_power = (0, 1.05 * max(drawn)) if drawn else None
-    values = c.Axis("power of the device (W)", limits=ends_of_power)
-    power = c.Panel(powers, names, values, "Power", sideways=True)
-    return c.Chart([[clocks, power]], 8.2, 1.25 + 0.34 * len(mixes))
-
-
-def _caption(found: Sequence[Load]) -> str:
-    means = any(one.power and one.power.method == "nvml_mean" for one in found)
-    off = [
-        (one.row.value / one.driver.value - 1, one) for one in found if one.driver and one.row.valid
-    ]
-    worst, by = min(off, key=lambda item: item[0], default=(0.0, None))
-    return prose(
-        "Every SM runs 16 warps of one instruction mix, in launches of 25 ms one after the "
-        "other from rest. Clock of the SMs by the kernel's own counters (cycles over "
-        "nanoseconds); clock and power that NVML reports during the load. Marks: medians; "
-        "lines: range of the samples.",
-        means and "NVML provides no power reading here except the mean of the last second.",
-        not any(one.driver for one in found) and "NVML reported no clock.",
-        by
-        and worst < -BOUND
-        and f"The SMs ran up to {-100 * worst:.1f} % below the clock that the driver reported: "
-        f"{MIXES[by.case.text('mix')]}, after {by.after:g} s.",
-    )
+    lines = table(found, COLUMNS)
+    lines.attrs["limit"] = watts
+    return lines
 
 
 def _other(quantity: str) -> Callable[[Load], Row | None]:
     return lambda one: one.case.row(quantity)
 
 
-FIGURE = Figure(
-    "clock_under_load", "Clock and power under load", 74, items, chart, _caption,
-    params("mix", "seconds", of="row")
-    | attributes(of="row", core_clock_hz="value", minimum_hz="minimum", maximum_hz="maximum")
-    | attributes(driver_clock_hz="driver", power_watts="power")
-    | {
-        name: _other(quantity)
-        for name, quantity in {
-            "slowest_clock_hz": "slowest_clock",
-            "fastest_clock_hz": "fastest_clock",
-            "instructions_per_second": "instructions_per_second",
-        }.items()
-    },
+COLUMNS: Columns = {
+    **params("mix", "seconds", of="row"),
+    **attributes(of="row", core_clock_hz="value", minimum_hz="minimum", maximum_hz="maximum"),
+    **attributes(driver_clock_hz="driver", power_watts="power"),
+    "slowest_clock_hz": _other("slowest_clock"),
+    "fastest_clock_hz": _other("fastest_clock"),
+    "instructions_per_second": _other("instructions_per_second"),
+    **attributes(_clock="row", _driver="driver", _power="power", _after="after"),
+}
+
+
+def caption(data: pd.DataFrame) -> str:
+    """The loads, and how far the clock was from that of the driver."""
+    means = any(power.method == "nvml_mean" for power in data["_power"].dropna())
+    valid = data[data.valid]
+    off = (valid.core_clock_hz / valid.driver_clock_hz.astype(float) - 1).dropna().sort_values()
+    worst = float(off.iloc[0]) if len(off) else 0.0
+    return prose(
+        "Every SM runs 16 warps of one instruction mix, in launches of 25 ms one after the "
+        "other from rest. Clock of the SMs by the kernel's own counters (cycles over "
+        "nanoseconds); clock and power that NVML reports during the load. Marks: medians.",
+        means and "NVML provides no power reading here except the mean of the last second.",
+        data.driver_clock_hz.isna().all() and "NVML reported no clock.",
+        worst < -BOUND
+        and f"The SMs ran up to {-100 * worst:.1f} % below the clock that the driver reported: "
+        f"{MIXES[data.mix[off.index[0]]]}, after {data['_after'][off.index[0]]:g} s.",
+    )
+
+
+@figure(
+    "clock_under_load", "Clock and power under load", order=74, data=data, caption=caption
 )  # fmt: skip
+def draw(data: pd.DataFrame, figure: Figure) -> None:
+    """Clocks left, power right, both from 0; one line of the list per mix."""
+    mixes = [mix for mix in MIXES if mix in {*data.mix}]
+    durations = sorted({*data["_after"]})
+    ends = [durations[0], durations[-1]][: len(durations)]
+    figure.set_figheight(1.2 + 0.34 * len(mixes))
+    theirs = {
+        "color": "#D55E00",
+        "marker": "|",
+        "mew": 1.6,
+        "label": "clock as the driver reports it",
+    }
+    clocks, power = figure.subplots(1, 2, sharey=True)
+    panels = (clocks, "_clock", GIGA), (power, "_power", 1.0), (clocks, "_driver", GIGA)
+    for ax, name, scale in panels:
+        for nth, (after, (colour, marker)) in enumerate(zip(ends, LOOKS, strict=False)):
+            rows = data[name][data["_after"] == after].dropna()
+            lane = APART * (2 * nth - len(ends) + 1)
+            at = [mixes.index(mix) + lane for mix in data.mix[rows.index]]
+            ours = {"color": colour, "marker": marker, "label": f"after {after:g} s of load"}
+            look = theirs if name == "_driver" else ours
+            points(ax, marks(rows, at, scale), "value", "at", ls="", ms=5, **look)
+    if data.attrs["limit"] and data.power_watts.notna().any():
+        power.axvline(data.attrs["limit"], color=GREY, ls="--", lw=0.9, label="power limit")
+    for ax in figure.axes:
+        ax.set_xlim(0, 1.06 * max(ax.dataLim.x1, 1e-9))
+        ax.grid(axis="x")
+    clocks.set_yticks(range(len(mixes)), [MIXES[mix] for mix in mixes])
+    clocks.set(xlabel="clock of the SMs (GHz)", title="Clock", ylim=(len(mixes) - 0.5, -0.5))
+    power.set(xlabel="power of the device (W)", title="Power")

@@ -1,22 +1,25 @@
 """What does it cost to read the shared memory of another SM of the cluster?"""
 
-from collections.abc import Sequence
+import pandas as pd
+from matplotlib.figure import Figure
 
-from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, params, prose
+from strata.figures._figure import Columns, attributes, params, prose
+from strata.figures._plot import figure, table
+from strata.figures._style import WIDTHS, plain_log, points
 from strata.model.units import number
 from strata.run import Row, Run
 
 LABELS = {
-    "load_cycles": "cycles of a load that needs the last one",
-    "bandwidth_per_sm": "bytes that an SM reads in a cycle",
+    "load_cycles": "cycles of a dependent load",
+    "bandwidth_per_sm": "bytes per SM and cycle",
 }
-OWN = c.Look(c.GREY, "D", "--", 4.2)
-APART = 1.05
-"""From one distance's mark to the next at the same size: marks would lie on each other."""
+COLUMNS: Columns = {
+    **params("measure", "cluster", "distance", "warps"),
+    **attributes("quantity", "value", "unit", low="minimum", high="maximum"),
+}
 
 
-def items(run: Run) -> Sequence[Row]:
+def data(run: Run) -> pd.DataFrame:
     """Latencies, then bandwidths by warps, by the clock in the kernel; the own block first."""
 
     def place(row: Row) -> tuple[object, ...]:
@@ -24,7 +27,8 @@ def items(run: Run) -> Sequence[Row]:
         return list(LABELS).index(row.quantity), *axes
 
     clocked = [row for row in run.of("distributed_shared") if row.method == "clock64_slope"]
-    return sorted((row for row in clocked if row.quantity in LABELS), key=place)
+    rows = sorted((row for row in clocked if row.quantity in LABELS), key=place)
+    return table(rows, COLUMNS, row=lambda row: row, label=_label)
 
 
 def distance(row: Row) -> int:
@@ -32,34 +36,15 @@ def distance(row: Row) -> int:
     return row.count("distance") or 0
 
 
-def chart(rows: Sequence[Row]) -> c.Chart:
-    """Latency, and the bandwidth of each number of warps, by the size of the cluster."""
-    distances = sorted(set(map(distance, rows)))
-    looks = {one: (f"{one} blocks on", c.look_of(c.WIDTH_LOOK, one)) for one in distances}
-    looks |= {0: ("its own", OWN), 1: ("of the next block", c.look_of(c.WIDTH_LOOK, 1))}
-    sizes = sorted({row.count("cluster") or 0 for row in rows})
-    clusters = c.Axis("blocks of a cluster", "log2", ticks=sizes)
-
-    def marked(row: Row) -> c.Mark:
-        shift = APART ** (distances.index(distance(row)) - (len(distances) - 1) / 2)
-        return c.mark((row.count("cluster") or 0) * shift, row)
-
-    def panel(here: Sequence[Row]) -> c.Panel:
-        layers = c.by_look(here, distance, looks, marked, spread="bar")
-        label, warps = LABELS[here[0].quantity], here[0].text("warps")
-        if here[0].quantity == "load_cycles":
-            ends = (0, 1.15 * max(row.maximum for row in here))
-            return c.Panel(layers, clusters, c.Axis(label, limits=ends), "latency")
-        title = f"bandwidth, {warps} warp{'s' * (warps != '1')} a block"
-        return c.Panel(layers, clusters, c.Axis(label, "log"), title)
-
-    by_panel = c.grouped(rows, lambda row: (row.quantity, row.text("warps")))
-    panels = c.wrapped([panel(here) for here in by_panel.values()], min(2, len(by_panel)))
-    width, height = 0.8 + 3.2 * len(panels[0]), 0.9 + 2.3 * len(panels)
-    return c.Chart(panels, width, height, legend_columns=3, share="all")
+def _label(row: Row) -> str:
+    where = f"{row.text('measure')}, cluster of {row.text('cluster')}"
+    return f"{where}, distance {row.text('distance')}, warps {row.text('warps')}"
 
 
-def _caption(rows: Sequence[Row]) -> str:
+def caption(data: pd.DataFrame) -> str:
+    """What another block costs, and how it was measured."""
+    rows = [*data["_row"]]
+
     def found(quantity: str, *, own: bool) -> list[float]:
         here = [row for row in rows if row.valid and row.quantity == quantity]
         return [row.value for row in here if (distance(row) == 0) == own]
@@ -79,17 +64,36 @@ def _caption(rows: Sequence[Row]) -> str:
         "that of the block at the given distance in its cluster. Latency: one thread follows "
         "a chain of dependent loads; its own memory is read by the same instruction. "
         "Bandwidth: as many clusters as fit read at once, 16 bytes per lane. Marks: medians; "
-        "lines through them: range of the samples. Marks of one cluster size are side by "
-        "side. The GPU chooses the SMs of a cluster.",
+        "lines through them: range of the samples. The GPU chooses the SMs of a cluster.",
     )
 
 
-FIGURE = Figure(
-    "distributed_shared", "Shared memory of another SM", 9, items, chart, _caption,
-    params("measure", "cluster", "distance", "warps")
-    | attributes("quantity", "value", "unit", low="minimum", high="maximum"),
-    label=lambda row: (
-        f"{row.text('measure')}, cluster of {row.text('cluster')}, distance "
-        f"{row.text('distance')}, warps {row.text('warps')}"
-    ),
+@figure(
+    "distributed_shared", "Shared memory of another SM", order=9, data=data, caption=caption
 )  # fmt: skip
+def draw(data: pd.DataFrame, figure: Figure) -> None:
+    """Latency, and the bandwidth of each number of warps, by the block that is read."""
+    blocks = sorted({*map(distance, data["_row"])})
+    names = {0: "its own", 1: "next"}
+    data = data.assign(block=data["_row"].map(distance).map(blocks.index))
+    wanted = list(dict.fromkeys(zip(data.quantity, data.warps, strict=True)))
+    columns = min(2, len(wanted))
+    rows = -(-len(wanted) // columns)
+    figure.set_figheight(0.8 + 2.4 * rows)
+    panels = figure.subplots(rows, columns, squeeze=False)
+    for ax in panels.flat[len(wanted) :]:
+        ax.remove()
+    for ax, (quantity, warps) in zip(panels.flat, wanted, strict=False):
+        here = data[(data.quantity == quantity) & (data.warps == warps)]
+        for cluster, part in here.groupby("cluster", sort=False):
+            colour, marker = WIDTHS.get(int(f"{cluster}"), ("#666666", "X"))
+            look = {"color": colour, "marker": marker, "label": f"cluster of {cluster} blocks"}
+            points(ax, part.sort_values("block"), "block", "value", **look)
+            ax.vlines(part.block, part.low, part.high, color=colour, lw=0.9)
+        ax.set_xticks(range(len(blocks)), [names.get(one, f"{one} on") for one in blocks])
+        ax.set(xlabel="block that is read", ylabel=LABELS[quantity])
+        if quantity == "load_cycles":
+            ax.set(ylim=(0, 1.15 * here.high.max()), title="latency")
+        else:
+            plain_log(ax)
+            ax.set_title(f"bandwidth, {warps} warp{'s' * (warps != '1')} a block")

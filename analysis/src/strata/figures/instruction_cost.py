@@ -5,11 +5,15 @@ Beside it, Table 2.2 of Breitbart for the G80, in the same unit.
 
 from collections.abc import Mapping, Sequence
 
-from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, prose
+import pandas as pd
+from matplotlib.figure import Figure
+
+from strata.figures._figure import Columns, attributes, prose
+from strata.figures._plot import figure, table
+from strata.figures._style import hover, marks, plain_log, points
 from strata.model.units import short
 from strata.reference import cite
-from strata.run import Row, Run
+from strata.run import Row, Run, grouped
 
 WARP = 32
 OPERATIONS: Mapping[str, tuple[str, float | None]] = {
@@ -78,54 +82,35 @@ class Cost:
         return self.shown[0]
 
 
-def items(run: Run) -> Sequence[Cost]:
+def _label(cost: Cost) -> str:
+    return "; ".join(row.case.partition("/")[2] for row in cost.shown if not row.valid)
+
+
+COLUMNS: Columns = {
+    **attributes("operation", latency_cycles="latency", cycles_per_warp_operation="full"),
+    **attributes(thread_operations_per_cycle="per_cycle"),
+    "best_ilp": lambda cost: cost.full and cost.full.text("ilp", ""),
+    "best_warps_per_sm": lambda cost: cost.full and cost.full.text("warps_per_sm", ""),
+    **attributes(g80_cycles_per_warp="g80", valid="valid", case="row.case"),
+    **attributes(_latency="latency", _full="full", _words="words"),
+}
+
+
+def data(run: Run) -> pd.DataFrame:
     """One item per operation, in the order of the list; a valid row beats invalid ones."""
     rows = [row for row in run.of("instruction_cost") if CYCLES.get(row.quantity) == row.method]
-    by_name = c.grouped([row for row in rows if row.value > 0], lambda row: row.text("operation"))
+    by_name = grouped([row for row in rows if row.value > 0], lambda row: row.text("operation"))
     costs = [Cost(name, by_name[name]) for name in OPERATIONS if name in by_name]
-    return [cost for cost in costs if cost.shown]
+    return table([cost for cost in costs if cost.shown], COLUMNS, label=_label)
 
 
-def chart(costs: Sequence[Cost]) -> c.Chart:
-    """Latency left, rate right: a dot with its number per operation, the first at the top.
-
-    Without a rate, as of a CPU in a quick run, latency alone.
-    """
-    host = costs[0].row.backend == "host"
-    look = c.Look("#0072B2", "o", size=4.4)
-    g80 = c.Look("#D55E00", "D", size=4.2, hollow=True)
-    names = c.names_axis([cost.words for cost in costs], grid=True)
-    told = "{:g} cycles per warp on the G80; Breitbart 2008, Table 2.2".format
-    published = [c.Mark(at, one.g80, told=told(one.g80)) for at, one in enumerate(costs) if one.g80]
-
-    def panel(attribute: str, title: str, label: str, theirs: Sequence[c.Mark] = ()) -> c.Panel:
-        found = [(place, getattr(cost, attribute)) for place, cost in enumerate(costs)]
-        marks = [c.mark(place, row, words=short(row.value)) for place, row in found if row]
-        layers = (
-            c.Series(marks, look, "measured", "bar", order=3),
-            c.Series(theirs, g80, "" if host else "G80, published"),
-        )
-        return c.Panel(layers, names, c.Axis(label, "log"), title, sideways=True)
-
-    shapes = ("Many warps", "cycles of an SM for a warp's operation")
-    if host:
-        shapes = ("Many chains", "cycles of a core for an operation")
-    drawn = [panel("latency", "Latency", "cycles until the result is there")]
-    if published or _has_full(costs):
-        drawn.append(panel("full", *shapes, published))
-    return c.Chart([drawn], 4.2 * len(drawn), 1.1 + 0.225 * len(costs))
-
-
-def _has_full(costs: Sequence[Cost]) -> bool:
-    return any(cost.full for cost in costs)
-
-
-def _caption(costs: Sequence[Cost]) -> str:
-    if costs[0].row.backend == "host":
+def caption(data: pd.DataFrame) -> str:
+    """The shapes of launches, and what the marks are."""
+    if data["_row"][0].backend == "host":
         return prose(
             "Left: one dependent chain of scalar instructions. Right: the best of several chains "
             "side by side, on one core."
-            if _has_full(costs)
+            if data["_full"].notna().any()
             else "One dependent chain of scalar instructions, on one core.",
             "Cycles are the core's: a dependent addition of integers beside each measurement "
             "counts as one. Dots: medians; lines: range of the samples. Operations of two words "
@@ -141,12 +126,41 @@ def _caption(costs: Sequence[Cost]) -> str:
     )
 
 
-FIGURE = Figure(
-    "instruction_cost", "Cost of operations", 70, items, chart, _caption,
-    attributes("operation", latency_cycles="latency", cycles_per_warp_operation="full")
-    | attributes(thread_operations_per_cycle="per_cycle")
-    | {"best_ilp": lambda cost: cost.full and cost.full.text("ilp", "")}
-    | {"best_warps_per_sm": lambda cost: cost.full and cost.full.text("warps_per_sm", "")}
-    | attributes(g80_cycles_per_warp="g80"),
-    label=lambda cost: "; ".join(row.case.partition("/")[2] for row in cost.shown if not row.valid),
-)  # fmt: skip
+@figure("instruction_cost", "Cost of operations", order=70, data=data, caption=caption)
+def draw(data: pd.DataFrame, figure: Figure) -> None:
+    """Latency left, rate right: a dot with its number per operation, the first at the top.
+
+    Without a rate, as of a CPU in a quick run, latency alone.
+    """
+    host = data["_row"][0].backend == "host"
+    theirs = data.g80_cycles_per_warp.dropna()
+    rate = "cycles of a core for an operation" if host else "cycles of an SM for a warp's operation"
+    drawn = [("_latency", "Latency", "cycles until the result is there")]
+    if len(theirs) or data["_full"].notna().any():
+        drawn.append(("_full", "Many chains" if host else "Many warps", rate))
+    figure.set_figheight(1.0 + 0.2 * len(data))
+    panels = figure.subplots(1, len(drawn), squeeze=False, sharey=True)[0]
+    for ax, (name, title, label) in zip(panels, drawn, strict=True):
+        rows = data[name].dropna()
+        shown = marks(rows, rows.index)
+        points(ax, shown, "value", "at", ls="", marker="o", c="#0072B2", label="measured", zorder=3)
+        valid = rows[[row.valid for row in rows]]
+        ends = [row.minimum for row in valid], [row.maximum for row in valid]
+        ax.hlines(valid.index, *ends, color="#0072B2", lw=1)
+        # Published values of the same operation are to the right of a rate.
+        side, anchor = (-6, "right") if name == "_full" and len(theirs) else (6, "left")
+        for x, y in zip(shown.value, shown["at"], strict=True):
+            ax.annotate(
+                short(x), (x, y), (side, 0), textcoords="offset points", ha=anchor, va="center",
+
+            )  # fmt: skip
+        if name == "_full" and len(theirs):
+            look = {"mfc": "white", "ms": 4.2, "label": "G80, published"}
+            (diamonds,) = ax.plot(theirs, theirs.index, "D", c="#D55E00", **look)
+            words = "{:g} cycles per warp on the G80; Breitbart 2008, Table 2.2"
+            hover(diamonds, map(words.format, theirs))
+        plain_log(ax, "x")
+        ax.margins(x=0.12)
+        ax.set(xlabel=label, title=title, ylim=(len(data) - 0.4, -0.6))
+        ax.grid(axis="x")
+    panels[0].set_yticks(range(len(data)), [*data["_words"]])

@@ -7,19 +7,23 @@ by side; so are the two runs of a comparison.
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import cycle
-from typing import NamedTuple
+from operator import attrgetter
+from textwrap import fill
+from typing import Any, NamedTuple
 
-from strata.figures import _chart as c
-from strata.figures._figure import Figure, prose
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from strata.figures._figure import Columns, attributes, prose
+from strata.figures._plot import figure, table
+from strata.figures._style import POINT, hollow, hover
 from strata.model.cases import CaseRows, by_case
 from strata.run import Row, Run, grouped
 
 MOST = 24
 """So many lines are drawn of each kind of memory: those that move most in vain."""
 MOVED = {"sector": "sectors of 32 bytes a request", "wavefront": "passes through the banks"}
-COUNTED = c.Look(c.INK, "D", size=3.6)
-IDEAL = c.Look(c.INK, "|", size=13)
 LONG = 30
 """Letters of a kernel's name that have room."""
 PLACE = re.compile(r"-(\d+(?:\+\d+)*)$")
@@ -59,7 +63,7 @@ def short_names(names: Iterable[str]) -> Mapping[str, str]:
     return {name: short if times[short] == 1 else name for name, short in cut.items()}
 
 
-def lines(run: Run, when: str = "") -> Sequence[Line]:
+def lines(run: Run, when: str = "") -> list[Line]:
     """The lines of a run; `when` precedes the names of its launches, if it has several."""
     cases = by_case(run.of("kernel_access"))
     kernels = short_names({case.text("kernel") for case in cases})
@@ -108,102 +112,104 @@ def _line(words: str, launch: str, cases: Sequence[CaseRows]) -> Line | None:
     )
 
 
-def chart(found: Sequence[Line]) -> c.Chart:
-    """One panel for global and local memory, one for shared; a name for each source line."""
-    by_unit = grouped(found, lambda line: line.unit)
-    launches = dict.fromkeys(line.launch for line in found)
-    colours = dict(zip(launches, cycle(c.COLOURS), strict=False))
-    panels = [_panel(unit, by_unit[unit], colours) for unit in MOVED if unit in by_unit]
-    heights = [len(panel.places.ticks or ()) for panel in panels]
-    return c.Chart(
-        [[panel] for panel in panels], 8.4, 0.5 + sum(0.9 + 0.27 * high for high in heights),
-        heights=[high + 1.5 for high in heights],
-    )  # fmt: skip
+COLUMNS: Columns = {
+    "line": attrgetter("words"),
+    **attributes("launch", "unit", predicted_per_request="predicted"),
+    **attributes(counted_per_request="counted", ideal_per_request="ideal"),
+    **attributes(valid="valid", _vain="vain"),
+}
 
 
-def shown(found: Sequence[Line]) -> Sequence[str]:
+def _table(found: Iterable[Line]) -> pd.DataFrame:
+    label = "{0.words} in {0.launch}".format
+    return table(found, COLUMNS, row=attrgetter("row"), label=label)
+
+
+def data(run: Run) -> pd.DataFrame:
+    """The lines of a run."""
+    return _table(lines(run))
+
+
+def beside(runs: Sequence[Run]) -> pd.DataFrame:
+    """The lines of compared runs, side by side if their names match; two are before and after."""
+    names = ["before", "after"] if len(runs) == 2 else [run.context.run for run in runs]
+    return _table(line for run, name in zip(runs, names, strict=True) for line in lines(run, name))
+
+
+def shown(data: pd.DataFrame) -> Sequence[str]:
     """The drawn lines of one kind of memory, in source order."""
-    vain: dict[str, float] = {}
-    for line in found:
-        vain[line.words] = max(vain.get(line.words, 0.0), line.vain)
-    worst = set(sorted(vain, key=lambda words: -vain[words])[:MOST])
-    return [words for words in vain if words in worst]
+    vain = data.groupby("line", sort=False)["_vain"].max()
+    worst = {*vain.sort_values(ascending=False, kind="stable").index[:MOST]}
+    return [line for line in vain.index if line in worst]
 
 
-def by_words(found: Sequence[Line]) -> Mapping[str, list[Line]]:
-    """The lines of each name, one per launch."""
-    return grouped(found, lambda line: line.words)
-
-
-def _panel(unit: str, found: Sequence[Line], colours: Mapping[str, str]) -> c.Panel:
-    names = shown(found)
-    launches = list(dict.fromkeys(line.launch for line in found))
-    of = {words: [line.launch for line in same] for words, same in by_words(found).items()}
-    thick = 0.74 / max(map(len, of.values()))
-
-    def place(line: Line) -> float:
-        beside = of[line.words]
-        return names.index(line.words) + thick * (beside.index(line.launch) - (len(beside) - 1) / 2)
-
-    def marks(what: str, lines: Sequence[Line]) -> list[c.Mark]:
-        said = [(line, getattr(line, what)) for line in lines]
-        return [
-            c.Mark(
-                place(line), value, valid=line.valid or what == "ideal",
-                told=f"{line.words}, {line.launch}, {what}: {value:.4g} {unit}s a request",
-            )
-            for line, value in said
-            if value is not None
-        ]  # fmt: skip
-
-    here = [line for line in found if line.words in names]
-    layers: list[c.Layer] = []
-    for launch in launches:
-        bars = marks("predicted", [line for line in here if line.launch == launch])
-        layers.append(c.Bars(bars, c.Look(colours[launch], alpha=0.75), launch, thick=0.94 * thick))
-    layers += [
-        c.Series(marks("ideal", here), IDEAL, "ideal", order=3),
-        c.Series(marks("counted", here), COUNTED, "counted", order=4),
-    ]
-    return c.Panel(
-        [layer for layer in layers if not isinstance(layer, c.Series | c.Bars) or layer.marks],
-        c.names_axis(names), c.Axis(MOVED[unit], zero=True), sideways=True,
-    )  # fmt: skip
-
-
-def caption(found: Sequence[Line]) -> str:
+def caption(data: pd.DataFrame) -> str:
     """What is drawn, and what is left out."""
-    by_unit = grouped(found, lambda line: line.unit)
-    left = sum(len({line.words for line in here}) - len(shown(here)) for here in by_unit.values())
-    counted = [line for line in found if line.counted is not None and line.predicted is not None]
-    unlike = sum(line.counted != line.predicted for line in counted)
+    left = sum(here.line.nunique() - len(shown(here)) for _, here in data.groupby("unit"))
+    counted = data[["predicted_per_request", "counted_per_request"]].dropna()
+    unlike = (counted.predicted_per_request != counted.counted_per_request).sum()
     return prose(
         "What one warp request moves, by source line; a line with ← was inlined into the next "
         "one. Bars: predicted from the addresses of a launch. Ticks: the minimum for the "
         "bytes that its lanes request.",
-        counted
+        len(counted)
         and f"Diamonds: counted on the device, instruction by instruction; {unlike} of "
         f"{len(counted)} lines differ from the prediction.",
-        any(line.predicted is None for line in found)
+        data.predicted_per_request.isna().any()
         and "A diamond without a bar: counted for an access whose addresses are unknown.",
         left and f"Not drawn: {left} lines that waste less.",
     )
 
 
-def of_two(before: Run, after: Run) -> Sequence[Line]:
-    """The lines of two runs, side by side if their names match."""
-    return (*lines(before, "before"), *lines(after, "after"))
-
-
-FIGURE = Figure(
-    "kernel_access", "Traffic of a kernel by source line", 63, lines, chart, caption,
-    {
-        "line": lambda line: line.words,
-        "launch": lambda line: line.launch,
-        "unit": lambda line: line.unit,
-        "predicted_per_request": lambda line: line.predicted,
-        "counted_per_request": lambda line: line.counted,
-        "ideal_per_request": lambda line: line.ideal,
-    },
-    label=lambda line: f"{line.words} in {line.launch}", both=of_two,
+@figure(
+    "kernel_access", "Traffic of a kernel by source line", order=63, data=data, caption=caption,
+    beside=beside,
 )  # fmt: skip
+def draw(data: pd.DataFrame, figure: Figure) -> None:
+    """One panel for global and local memory, one for shared; a name for each source line."""
+    units = [unit for unit in MOVED if unit in {*data.unit}]
+    parts = [data[data.unit == unit] for unit in units]
+    row = 0.27 if figure.get_figwidth() > 5 else 0.6
+    tall = [0.7 + row * len(shown(here)) for here in parts]
+    figure.set_figheight(0.4 + sum(tall))
+    rows = {"height_ratios": tall}
+    panels = figure.subplots(len(units), squeeze=False, gridspec_kw=rows)[:, 0]
+    colours = {launch: f"C{at % 8}" for at, launch in enumerate(data.launch.unique())}
+    for ax, here, unit in zip(panels, parts, units, strict=True):
+        _draw_lines(ax, here, colours)
+        ax.set_xlabel(MOVED[unit])
+
+
+def _draw_lines(ax: Axes, data: pd.DataFrame, colours: Mapping[str, str]) -> None:
+    names = shown(data)
+    here = data[data.line.isin(names)]
+    beside = here.groupby("line").cumcount()
+    count = here.groupby("line").line.transform("size")
+    thick = 0.74 / count.max()
+    here = here.assign(at=here.line.map(names.index) + thick * (beside - (count - 1) / 2))
+    launch: Any
+    for launch, of in here.dropna(subset="predicted_per_request").groupby("launch", sort=False):
+        look = {"color": colours[launch], "alpha": 0.75, "height": 0.94 * thick, "label": launch}
+        line: Any
+        for bar, line in zip(
+            ax.barh(of["at"], of.predicted_per_request, **look), of.itertuples(), strict=True
+        ):
+            hollow(bar, valid=line.valid)
+            hover(bar, _words(line, "predicted"))
+    for what, marker, size in (("ideal", "|", 11), ("counted", "D", 3.6)):
+        known = here.dropna(subset=f"{what}_per_request")
+        for valid, of in known.groupby(known.valid | (what == "ideal"), sort=True):
+            look = {"color": "k", "marker": marker, "ms": size, "ls": "", "zorder": 3}
+            face: dict[str, Any] = {"label": what} if valid else {"mfc": "white"}
+            (marks,) = ax.plot(of[f"{what}_per_request"], of["at"], **look, **face)
+            hover(marks, [words for line in of.itertuples() for words in _words(line, what)])
+    narrow = ax.figure.bbox.width < 5 * POINT
+    ax.set_yticks(range(len(names)), [fill(name, 18) if narrow else name for name in names])
+    ax.set(xlim=(0, None), ylim=(len(names) - 0.4, -0.6))
+    ax.grid(axis="x")
+    ax.grid(visible=False, axis="y")
+
+
+def _words(line: Any, what: str) -> list[str]:
+    value = getattr(line, f"{what}_per_request")
+    return [f"{line.line}, {line.launch}, {what}: {value:.4g} {line.unit}s a request"]

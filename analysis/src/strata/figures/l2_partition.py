@@ -4,12 +4,16 @@ The samples are SMs in the order of their numbers; there are none if L2 is one c
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping
+from operator import itemgetter
 from statistics import fmean
-from typing import NamedTuple
 
-from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, prose
+import pandas as pd
+from matplotlib.figure import Figure
+
+from strata.figures._figure import Columns, prose
+from strata.figures._plot import figure, table
+from strata.figures._style import points
 from strata.model.units import SPACE, number, quantity
 from strata.run import Row, Run
 
@@ -17,99 +21,53 @@ LINES = {
     "near": ("line whose home is on the SM's side", "#0072B2", "o"),
     "far": ("line whose home is on the other side", "#D55E00", "s"),
 }
-MEDIAN = c.Look(line="--", width=0.8)
-BIN = 4.0
-"""Cycles from one step of the histograms to the next."""
+SHOWN = ("near_cycles", "far_cycles", "near_share")
+COLUMNS: Columns = {
+    **{name: itemgetter(name) for name in ("sm", "near_cycles", "far_cycles")},
+    "crossing_cycles": lambda core: core["far_cycles"] - core["near_cycles"],
+    "near_share": itemgetter("near_share"),
+    "near_share_valid": lambda core: (row := core["rows"].get("near_share")) and row.valid,
+    "valid": lambda core: all(row.valid for row in _shown(core["rows"])),
+    "_rows": itemgetter("rows"),
+}
 
 
-class Core(NamedTuple):
-    """One SM: cycles of its exchanges, the share of lines near it, and the rows."""
-
-    sm: int
-    near: float
-    far: float
-    near_share: float | None
-    rows: dict[str, Row]
-
-    @property
-    def row(self) -> Row:
-        """The row of the far lines; that of the near ones is from the same case."""
-        return self.rows["far_cycles"]
-
-    @property
-    def drawn(self) -> list[Row]:
-        """The drawn rows of the case."""
-        names = ("near_cycles", "far_cycles", "near_share")
-        return [self.rows[name] for name in names if name in self.rows]
-
-    @property
-    def valid(self) -> bool:
-        """Whether everything drawn is valid."""
-        return all(row.valid for row in self.drawn)
-
-    @property
-    def crossing(self) -> Row | None:
-        """The cost of crossing, if it and the two compared rows are valid."""
-        rows = [self.rows.get(f"{way}_cycles") for way in ("crossing", "near", "far")]
-        return rows[0] if all(row and row.valid for row in rows) else None
+def _shown(rows: Mapping[str, Row]) -> list[Row]:
+    return [rows[name] for name in SHOWN if name in rows]
 
 
-def items(run: Run) -> Sequence[Core]:
-    """The SMs of the single case, if it found two sides."""
+def data(run: Run) -> pd.DataFrame:
+    """The SMs of the single case, if it found two sides; those of the first visit come first."""
     rows = {row.quantity: row for row in run.of("l2_partition")}
     if not {"near_cycles", "far_cycles"} <= rows.keys():
-        return ()
-    # A sample is an SM; those of the first visit come first.
-    sms = run.context.device.sm_count
-    near, far = (rows[f"{side}_cycles"].taken[:sms] for side in LINES)
-    shares = rows["near_share"].taken[:sms] if "near_share" in rows else [None] * len(near)
-    return [Core(sm, *cells, rows) for sm, cells in enumerate(zip(near, far, shares, strict=True))]
+        return pd.DataFrame()
+    count = min(run.context.device.sm_count or 0, len(rows["far_cycles"].taken))
+    taken = {name: rows[name].taken if name in rows else [None] * count for name in SHOWN}
+    cores = [
+        {"sm": sm, "rows": rows} | {name: taken[name][sm] for name in SHOWN} for sm in range(count)
+    ]
+    return table(cores, COLUMNS, row=lambda core: core["rows"]["far_cycles"], label=_label)
 
 
-def chart(cores: Sequence[Core]) -> c.Chart:
-    """SM by SM, with a histogram beside it; below, the side of each, if it was found."""
-    first, count = cores[0], len(cores)
-    each: list[c.Layer] = []
-    many: list[c.Layer] = []
-    for side, (label, colour, marker) in LINES.items():
-        row, values = first.rows[f"{side}_cycles"], [getattr(core, side) for core in cores]
-        marks = [c.Mark(sm, at, valid=row.valid, row=row) for sm, at in enumerate(values)]
-        each.append(c.Series(marks, c.Look(colour, marker, size=3.2), label))
-        bins = Counter(BIN * (value // BIN + 0.5) for value in values).items()
-        told = f"{{}} SMs, {side}: {{:g}} cycles ± {BIN / 2:g}".format
-        bars = [c.Mark(at, sms, valid=row.valid, told=told(sms, at)) for at, sms in bins]
-        many.append(c.Bars(bars, c.Look(colour), thick=0.85 * BIN))
-        if row.valid:
-            each.append(c.Rule(row.value, MEDIAN))
-            many.append(c.Rule(row.value, MEDIAN, of="place"))
-    if crossing := first.crossing:
-        at, (near, far) = (count - 1) / 2, [first.rows[f"{side}_cycles"].value for side in LINES]
-        cost = f"crossing: {quantity(crossing.value, crossing.unit)} (median of the SMs)"
-        each.append(c.Arrow((at, near), (at, far)))
-        each.append(c.Words(at, fmean((near, far)), cost, 6, across="left", size=8))
-    cycles = [value for core in cores for value in (core.near, core.far)]
-    margin = max(0.06 * (max(cycles) - min(cycles)), BIN)
-    low, high = min(cycles) - margin, max(cycles) + margin
-    ends = (-0.02 * count - 0.5, 1.02 * count - 0.5)
-    numbers = c.Axis("SM (in the order of their numbers)", limits=ends)
-    exchanges = c.Axis("exchange with a word in L2 (cycles)", limits=(low, high))
-    upward = c.Axis(limits=(high, low), text=lambda _: "")
-    sms_axis = c.Axis(f"SMs (in {BIN:g} cycles)", zero=True, most=4)
-    beside = c.Panel(many, upward, sms_axis, "all SMs", sideways=True)
-    rows: list[list[c.Panel | None]] = [[c.Panel(each, numbers, exchanges, "each SM"), beside]]
-    if share := first.rows.get("near_share"):
-        each_share = enumerate(share.taken)
-        shares = [c.Mark(sm, 100 * by, valid=share.valid, row=share) for sm, by in each_share]
-        look, near_axis = c.Look("#009E73", "o", size=2.8), c.Axis("lines near (%)", room=0.6)
-        rows.append([c.Panel([c.Series(shares, look)], numbers, near_axis), None])
-    keys, height = [c.Key("median of the SMs", MEDIAN)], 2.3 + len(rows)
-    return c.Chart(rows, 8.4, height, keys=keys, widths=(3, 1), heights=(3.4, 1))
+def _label(core: dict[str, object]) -> str:
+    """The invalid parts of the case, reported once, for the first SM."""
+    rows: dict[str, Row] = core["rows"]  # type: ignore[assignment]
+    bad = [] if core["sm"] else [row for row in _shown(rows) if not row.valid]
+    return "; ".join(f"{row.quantity} ({row.reasons})" for row in bad)
 
 
-def _caption(cores: Sequence[Core]) -> str:
-    rows, crossing = cores[0].rows, cores[0].crossing
+def crossing(rows: Mapping[str, Row]) -> Row | None:
+    """The cost of crossing, if it and the two compared rows are valid."""
+    found = [rows.get(f"{way}_cycles") for way in ("crossing", "near", "far")]
+    return found[0] if all(row and row.valid for row in found) else None
+
+
+def caption(data: pd.DataFrame) -> str:
+    """The exchanges, the cost of crossing, and the sides."""
+    rows = data["_rows"][0]
+    cost = crossing(rows)
     share, fabric = rows.get("near_share"), rows.get("fabric_sectors_per_access")
-    counts = sorted(Counter(core.near_share for core in cores if core.near_share).items())
+    counts = sorted(Counter(data.near_share.dropna()).items())
     sides = ""
     if share and share.valid and len(counts) == 2:
         (near, small), (_, large) = counts
@@ -117,11 +75,11 @@ def _caption(cores: Sequence[Core]) -> str:
         sides = f"{small} SMs are on {side}, {large} on the other."
     return prose(
         "Atomic exchanges, which are executed at the home of a line, each waiting for the "
-        f"previous one; one thread on each of {len(cores)} SMs. Points: medians over the lines "
+        f"previous one; one thread on each of {len(data)} SMs. Points: medians over the lines "
         "near an SM, and over those far from it.",
-        crossing
-        and f"Crossing costs {quantity(crossing.value, crossing.unit)} (median), "
-        f"{number(crossing.minimum)} to {number(crossing.maximum)} by SM.",
+        cost
+        and f"Crossing costs {quantity(cost.value, cost.unit)} (median), "
+        f"{number(cost.minimum)} to {number(cost.maximum)} by SM.",
         fabric
         and fabric.valid
         and f"Counted between the halves: {number(fabric.value)} sectors per exchange, near "
@@ -154,17 +112,37 @@ def _loads(rows: dict[str, Row]) -> str:
     )
 
 
-def label(core: Core) -> str:
-    """The invalid parts of the case, reported once, for the first SM."""
-    drawn = [] if core.sm else core.drawn
-    return "; ".join(f"{row.quantity} ({row.reasons})" for row in drawn if not row.valid)
-
-
-COLUMNS = (
-    attributes(sm="sm", near_cycles="near", far_cycles="far")
-    | {"crossing_cycles": lambda core: core.far - core.near}
-    | attributes(near_share="near_share")
-    | attributes(of=lambda core: core.rows.get("near_share"), near_share_valid="valid")
-)
-TITLE = "The halves of L2, and crossing between them"
-FIGURE = Figure("l2_partition", TITLE, 8, items, chart, _caption, COLUMNS, label=label)
+@figure(
+    "l2_partition", "The halves of L2, and crossing between them", order=8,
+    data=data, caption=caption,
+)  # fmt: skip
+def draw(data: pd.DataFrame, figure: Figure) -> None:
+    """Exchanges SM by SM; below, the share of near lines, which separates the sides."""
+    rows = data["_rows"][0]
+    shared = "near_share" in rows
+    panels = figure.subplots(
+        1 + shared, squeeze=False, sharex=True, height_ratios=(2.5, 1)[: 1 + shared]
+    )[:, 0]
+    for side, (label, colour, marker) in LINES.items():
+        row = rows[f"{side}_cycles"]
+        look = {"color": colour, "marker": marker, "ms": 3, "ls": "", "label": label}
+        shown = data.assign(valid=row.valid, _row=[row] * len(data))
+        points(panels[0], shown, "sm", f"{side}_cycles", **look)
+        if row.valid:
+            median = panels[0].axhline(row.value, color="black", ls="--", lw=0.8)
+            median.set_label("median of the SMs")
+    if cost := crossing(rows):
+        at, near, far = len(data) / 2, *(rows[f"{side}_cycles"].value for side in LINES)
+        panels[0].annotate("", (at, near), (at, far), arrowprops={"arrowstyle": "<->"})
+        words = f"crossing: {quantity(cost.value, cost.unit)}"
+        panels[0].annotate(
+            words, (at, (near + far) / 2), (6, 0), textcoords="offset points", va="center"
+        )
+    panels[0].set_ylabel("exchange (cycles)")
+    if shared:
+        row = rows["near_share"]
+        shares = data.assign(share=100 * data.near_share, valid=row.valid, _row=[row] * len(data))
+        points(panels[1], shares, "sm", "share", color="#009E73", marker="o", ms=3, ls="")
+        panels[1].set_ylabel("near (%)")
+        panels[1].margins(y=0.2)
+    panels[-1].set_xlabel("SM (in the order of their numbers)")

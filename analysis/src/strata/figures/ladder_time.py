@@ -1,24 +1,29 @@
 """What does a step of each rung spend its time on, and how much of it was predicted?"""
 
-from collections.abc import Iterator, Sequence
+import re
 from dataclasses import dataclass
+from textwrap import fill
 
-from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, prose
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from strata.figures._figure import attributes, prose
+from strata.figures._plot import figure, table
+from strata.figures._style import COLUMN, GREY, hollow, hover, listed, stacked
 from strata.ladder.phases import PHASES, Step, best, steps
 from strata.model import units
-from strata.run import Row, Run, grouped
+from strata.run import Row, Run
 
 WORDS = {phase: phase.replace("_", " ") for phase in PHASES}
 COLOURS = dict(
     zip(
         PHASES,
-        ("#666666", "#56B4E9", "#E69F00", "#0072B2", "#009E73", "#D55E00", "#CC79A7", c.PALE),
+        ("#666666", "#56B4E9", "#E69F00", "#0072B2", "#009E73", "#D55E00", "#CC79A7", "#e3e3e3"),
         strict=True,
     )
 )
 """Idle is pale: nothing is done."""
-LEFT = c.Look(c.GREY, hollow=True, hatch="//////")
 APART = 0.19
 """From the middle of a rung to that of either of its bars."""
 
@@ -47,54 +52,9 @@ class Part:
 
     @property
     def rung(self) -> str:
-        """The rung without its suite."""
-        return rung_of(self.step)
-
-
-def rung_of(step: Step) -> str:
-    """`neighbours_host_grid` as shown: host grid."""
-    row = step.first
-    return row.benchmark.removeprefix(f"{row.suite}_").replace("_", " ")
-
-
-def items(run: Run) -> Sequence[Part]:
-    """The phases of every rung at each of its places, in ladder order."""
-    ladders = run.context.ladders.values()
-    order = [story.name for ladder in ladders for story in ladder]
-    found = best(steps(run))
-    found = sorted(
-        found,
-        key=lambda step: (
-            order.index(step.first.benchmark) if step.first.benchmark in order else len(order)
-        ),
-    )
-    return [
-        Part(step, phase)
-        for step in found
-        for phase in PHASES
-        if phase in step.phases or phase in step.predicted
-    ]
-
-
-def _stacked(
-    parts: Sequence[Part], place: float, apart: float
-) -> Iterator[tuple[str, bool, c.Mark]]:
-    """The marks of a rung, by phase, traced or predicted."""
-    ends = {True: 0.0, False: 0.0}
-    for part in parts:
-        row = part.row
-        traced = row.value if row else None
-        for value, predicted in ((traced, False), (part.predicted, True)):
-            if value is None:
-                continue
-            start = ends[predicted]
-            ends[predicted] += value
-            at = place + (apart if predicted else -apart)
-            told = f"{WORDS[part.phase]}, predicted: {units.quantity(value, 's')}"
-            yield part.phase, predicted, c.Mark(
-                at, ends[predicted], start=start, valid=predicted or part.valid,
-                row=None if predicted else row, told=told if predicted else "",
-            )  # fmt: skip
+        """`neighbours_host_grid` as shown: host grid."""
+        row = self.step.first
+        return row.benchmark.removeprefix(f"{row.suite}_").replace("_", " ")
 
 
 def _words(step: Step) -> str:
@@ -116,55 +76,46 @@ def _title(step: Step) -> str:
     return ", ".join(words)
 
 
-def _panel(parts: Sequence[Part]) -> c.Panel:
-    """Two bars per rung: traced, and below it predicted, with the unexplained rest.
+COLUMNS = (
+    attributes("rung")
+    | {"place": lambda part: _title(part.step)}
+    | attributes("phase", seconds="row", predicted_seconds="predicted")
+    | attributes(of="step", traced_step_seconds="traced", timed_step_seconds="timed")
+    | attributes("valid", case="step.first.case", _step="step")
+)
 
-    One bar where nothing is predicted.
-    """
-    apart = APART if any(part.step.predicted for part in parts) else 0.0
-    rungs = list(grouped(parts, lambda part: part.rung).values())
-    bars: dict[tuple[str, bool], list[c.Mark]] = {}
-    left, ends, timed = [], [], []
-    for place, of_rung in enumerate(rungs):
-        step = of_rung[0].step
-        for phase, predicted, mark in _stacked(of_rung, place, apart):
-            bars.setdefault((phase, predicted), []).append(mark)
-        if step.left is not None and step.left > 0:
-            left.append(c.Mark(place + apart, step.traced, start=step.traced - step.left))
-        longest = max(step.traced, step.traced - (step.left or 0), step.timed)
-        ends.append(c.Mark(place, longest, words=_words(step)))
-        if step.timed:
-            timed.append(c.Mark(place - apart, step.timed, told="the step as it was timed"))
-    layers: list[c.Layer] = [
-        c.Bars(bars[phase, predicted], c.Look(COLOURS[phase], alpha=0.6 if predicted else 1.0),
-               "" if predicted else WORDS[phase], thick=0.26 if predicted else 0.34)
+
+def _label(part: Part) -> str:
+    """The name of a rung, at the first phase of its step."""
+    first = part.phase == next(iter(part.step.phases))
+    return f"{part.rung}, {_title(part.step)}" if first else ""
+
+
+def data(run: Run) -> pd.DataFrame:
+    """The phases of every rung at each of its places, in ladder order."""
+    ladders = run.context.ladders.values()
+    order = [story.name for ladder in ladders for story in ladder]
+    found = best(steps(run))
+    found = sorted(
+        found,
+        key=lambda step: (
+            order.index(step.first.benchmark) if step.first.benchmark in order else len(order)
+        ),
+    )
+    parts = [
+        Part(step, phase)
+        for step in found
         for phase in PHASES
-        for predicted in (False, True)
-        if (phase, predicted) in bars
-    ]  # fmt: skip
-    if left:
-        layers.append(c.Bars(left, LEFT, "not predicted", thick=0.26))
-    if timed:
-        layers.append(c.Series(timed, c.Look(marker="|", size=9), "timed", order=3))
-    layers.append(c.Series(ends, c.Look(), words_size=7.0))
-    names = c.names_axis([of_rung[0].rung for of_rung in rungs])
-    values = c.Axis("time of a step", zero=True, text=c.seconds)
-    return c.Panel(layers, names, values, _title(rungs[0][0].step), sideways=True)
+        if phase in step.phases or phase in step.predicted
+    ]
+    return table(parts, COLUMNS, label=_label)
 
 
-def chart(parts: Sequence[Part]) -> c.Chart:
-    """One panel per place; bars from zero in ladder order."""
-    panels = [_panel(here) for here in grouped(parts, lambda part: part.step.place).values()]
-    heights = [len(panel.places.names or ()) + 1.3 for panel in panels]
-    return c.Chart(
-        [[panel] for panel in panels], 8.4, 1.2 + 0.45 * sum(heights), heights=heights,
-        legend_columns=6,
-    )  # fmt: skip
-
-
-def _caption(parts: Sequence[Part]) -> str:
-    methods = {part.step.first.method for part in parts}
-    predicted = {phase for part in parts for phase in part.step.predicted}
+def caption(data: pd.DataFrame) -> str:
+    """The measure, and the rule of each prediction."""
+    steps = data["_step"]
+    methods = {step.first.method for step in steps}
+    predicted = {phase for step in steps for phase in step.predicted}
     return prose(
         "The time of a step of each rung's best case, by phase: medians of samples that were "
         "traced after all timing and counting; stroke: the timed step.",
@@ -196,13 +147,49 @@ def _caption(parts: Sequence[Part]) -> str:
     )
 
 
-FIGURE = Figure(
-    "ladder_time", "Where the time of a step goes", 202, items, chart, _caption,
-    attributes("rung")
-    | {"place": lambda part: _title(part.step)}
-    | attributes("phase", seconds="row", predicted_seconds="predicted")
-    | attributes(of="step", traced_step_seconds="traced", timed_step_seconds="timed")
-    | {"case": lambda part: part.step.first.case, "valid": lambda part: part.valid},
-    label=lambda part: f"{part.rung}, {_title(part.step)}"
-    if part.phase == next(iter(part.step.phases)) else "",
-)  # fmt: skip
+def _bars(ax: Axes, rows: pd.DataFrame, place: float, column: str) -> None:
+    """The phases of a step, one behind the other: as traced, or paler as predicted."""
+    known, traced = rows[rows[column].notna()], column == "seconds"
+    start, thick = 0.0, 0.34 if traced else 0.26
+    for phase, value, row in zip(known.phase, known[column], known["_row"], strict=True):
+        words = f"{WORDS[phase]}, predicted: {units.quantity(value, 's')}"
+        (bar,) = ax.barh(place, value, thick, start, color=COLOURS[phase])
+        hover(bar, [row if traced else words])
+        hollow(bar, valid=not traced or row.valid)
+        bar.set_alpha(None if traced else 0.6)
+        start += value
+
+
+@figure("ladder_time", "Where the time of a step goes", order=202, data=data, caption=caption)
+def draw(data: pd.DataFrame, figure: Figure) -> None:
+    """A panel per place with two bars per rung: traced, and below it predicted with the rest."""
+    wide = figure.get_figwidth() > COLUMN
+    places = [*data.groupby("place", sort=False)]
+    panels = stacked(figure, [here.rung.nunique() for _, here in places], 0.4)
+    for phase, colour in COLOURS.items():  # keys of a step in order, filled for hollow bars too
+        if (data.phase[data.seconds.notna()] == phase).any():
+            panels[0].fill_between([], [], color=colour, label=WORDS[phase])
+    for ax, (title, here) in zip(panels, places, strict=True):
+        apart, longest = APART if here.predicted_seconds.notna().any() else 0.0, 0.0
+        for at, (_, rows) in enumerate(here.groupby("rung", sort=False)):
+            step: Step = rows["_step"].iloc[0]
+            _bars(ax, rows, at - apart, "seconds")
+            _bars(ax, rows, at + apart, "predicted_seconds")
+            if step.left and step.left > 0:
+                start = step.traced - step.left
+                (bar,) = ax.barh(at + apart, step.left, 0.26, start, label="not predicted")
+                bar.set(fc="white", ec=GREY, hatch="//////")
+                hover(bar, [f"not predicted: {units.quantity(step.left, 's')}"])
+            if step.timed:
+                (stroke,) = ax.plot(step.timed, at - apart, "k|", ms=9, label="timed")
+                hover(stroke, ["the step as timed"])
+            end = max(step.traced, step.traced - (step.left or 0), step.timed)
+            words = _words(step)
+            text = words if wide else words.partition("   ")[0]
+            ax.annotate(text, (end, at), (7, 0), textcoords="offset points", va="center")
+            longest = max(longest, end)
+        listed(ax, here.rung.unique())
+        ax.locator_params(axis="x", nbins=5)
+        ax.xaxis.set_major_formatter(lambda at, _: re.sub(r"\.0+\b", "", units.quantity(at, "s")))
+        ax.set(title=fill(f"{title}", 70 if wide else 26), xlim=(0, 1.4 * longest))
+    panels[-1].set_xlabel("time of a step")

@@ -4,50 +4,50 @@ Every level of the hierarchy is a step; the plateaus of the curve with most of t
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import groupby
-from math import log
+from math import sqrt
 from operator import attrgetter
 from statistics import median
+from typing import NamedTuple
 
-from strata.figures import _chart as c
+import pandas as pd
+from matplotlib.axes import Axes
+
 from strata.figures import _chase as chase
 from strata.figures._chase import Point
-from strata.figures._figure import Figure, attributes, prose
+from strata.figures._figure import attributes, prose
+from strata.figures._plot import figure, table
+from strata.figures._style import QUIET, bytes_axis, plain_log, points
 from strata.model import atlas, ordered, plateaus
 from strata.model.l2 import L2, l2
 from strata.model.units import SPACE, count, quantity, short, size, unit_name
-from strata.run import Run
+from strata.run import Run, grouped
 
 NAME = "latency_vs_footprint"
 LOOKS = {
-    "global_ca": ("global, cached in L1", "#0072B2"),
-    "global_cg": ("global, past L1", "#D55E00"),
-    "global_nc": ("global, read-only", "#56B4E9"),
-    "shared": ("shared", "#009E73"),
-    "constant": ("constant", "#E69F00"),
-    "texture": ("texture", "#CC79A7"),
-    "mapped": ("host memory, mapped", "#666666"),
-    "memory": ("memory", "#0072B2"),
+    "global_ca": ("global, cached in L1", "#0072B2", 3.6),
+    "global_cg": ("global, past L1", "#D55E00", 2.3),
+    "global_nc": ("global, read-only", "#56B4E9", 1.0),
+    "shared": ("shared", "#009E73", 1.2),
+    "constant": ("constant", "#E69F00", 1.2),
+    "texture": ("texture", "#CC79A7", 1.2),
+    "mapped": ("host memory, mapped", "#666666", 1.2),
+    "memory": ("memory", "#0072B2", 1.2),
 }
+"""Name, colour and width: curves on top of each other all stay visible."""
 SIZES = {"footprint_over_shared_memory": "shared memory of an SM", "footprint_over_l2": "L2"}
 EVICTED = "evicted before"
-EXPLAINED = (
-    "Evicted before: right of this mark nothing of the data is in a cache when a walk begins; left "
-    "of it a walk finds what two laps left there."
+NEAR, ROOM, BROAD = 1.1, 1.5, 2**3.5
+"""A curve within `NEAR` is on the plateau too; its label is above it if no curve is within `ROOM`,
+and centred if its end is beyond `BROAD` times its beginning."""
+COLUMNS = chase.COLUMNS | attributes(
+    load_seconds="seconds", plateau="plateau", _seconds="plateau_seconds", _half="half_dram"
 )
-LEVEL = attrgetter("plateau")
-FOOT = 0.17
-"""Of the height of the panel: the room that a label takes."""
-ALIKE = 0.02
-"""Of the height: a curve that is closer lies on the plateau too."""
-BROAD = 2**3.5
-"""What a label needs to stand in the middle of its plateau: its end over its beginning."""
 
 
-def items(run: Run) -> Sequence[Point]:
-    """The points of every space, at the most common stride."""
+def data(run: Run) -> pd.DataFrame:
+    """The points of every space, at the most common stride; `attrs` has the marks of the axis."""
     found = chase.points(run, NAME, lambda case: case.text("space"))
     strides = Counter(sorted(point.stride for point in found))
     drawn = [point for point in found if point.stride == strides.most_common(1)[0][0]]
@@ -57,10 +57,10 @@ def items(run: Run) -> Sequence[Point]:
     for space, curve in curves(drawn).items():
         sizes, loads = [float(p.footprint) for p in curve], [p.row.value for p in curve]
         known = {one.row.key: (at, one) for at, one in atlas.latencies(run, space).items()}
-        for found_at in plateaus.find(sizes, loads):
-            on = curve[found_at.start : found_at.stop + 1]
+        for span in plateaus.find(sizes, loads):
+            on = curve[span.start : span.stop + 1]
             times = [point.seconds for point in on if point.seconds is not None]
-            level = found_at.level, median(times) if times else None
+            level = span.level, median(times) if times else None
             # A level of the hierarchy has the same latency here and everywhere else in the report.
             for place, one in (known[p.row.key] for p in on if p.row.key in known):
                 level = one.shown.value, one.time.value if one.time else level[1]
@@ -69,11 +69,14 @@ def items(run: Run) -> Sequence[Point]:
             levels |= {point.row.key: level for point in on}
     half = _half_dram(cache, drawn, levels)
     nowhere = None, None
-    return [
+    placed = [
         replace(point, plateau=level, plateau_seconds=seconds, half_dram=point.row.key in half)
         for point in drawn
         for level, seconds in [levels.get(point.row.key, nowhere)]
     ]
+    lines = table(placed, COLUMNS, label=chase.label)
+    lines.attrs["marks"] = marks(placed)
+    return lines
 
 
 def _half_dram(
@@ -94,76 +97,20 @@ def _half_dram(
     return keys
 
 
-def curves(points: Sequence[Point]) -> dict[str, list[Point]]:
+def curves(drawn: Sequence[Point]) -> dict[str, list[Point]]:
     """The valid points of each space walked by one core, by footprint, one of each."""
-    walked = [p for p in points if p.row.valid and p.cores == "one" and p.row.value > 0]
-    of = c.grouped(walked, lambda point: point.curve)
+    walked = [p for p in drawn if p.row.valid and p.cores == "one" and p.row.value > 0]
+    of = grouped(walked, attrgetter("curve"))
     return {
         name: list({point.footprint: point for point in of[name]}.values())
         for name in ordered(of, tuple(LOOKS))
     }
 
 
-def steps(points: Sequence[Point]) -> dict[str, list[tuple[int, int, float, str]]]:
-    """The plateaus of each curve that has any: ends in bytes, level, and words."""
-    found = {
-        name: [step(list(on), curve) for level, on in groupby(curve, LEVEL) if level]
-        for name, curve in curves(points).items()
-    }
-    return {name: these for name, these in found.items() if these}
-
-
-def step(on: Sequence[Point], curve: Sequence[Point]) -> tuple[int, int, float, str]:
-    """One plateau of a curve: the words are its cycles and time, and where it ends or begins."""
-    first, last, level = on[0].footprint, on[-1].footprint, on[0].plateau or 0.0
-    cycles = short(level) if level >= 99.95 else count(level)
-    time = f" ({quantity(on[0].plateau_seconds, 's')})" if on[0].plateau_seconds else ""
-    time += ", half DRAM" if on[0].half_dram else ""
-    where = "throughout" if on[0] is curve[0] else f"from {size(first)} on"
-    where = where if on[-1] is curve[-1] else f"to {size(last)}"
-    return first, last, level, f"{cycles}{SPACE}{unit_name(on[0].row.unit)}{time}\n{where}"
-
-
-def labelled(found: Mapping[str, Sequence[object]]) -> str:
-    """The space with most plateaus; the levels of textures, in the same caches, are not counted."""
-    return max(found, key=lambda space: (space != "texture", len(found[space])), default="")
-
-
-def chart(points: Sequence[Point]) -> c.Chart:
-    """Both axes are logarithmic: levels are a decade apart in time, and three in size."""
-    spaces = ordered({point.curve for point in points}, tuple(LOOKS))
-    looks = {space: LOOKS.get(space, (space, c.INK)) for space in spaces}
-    names = marked(points).items()
-    layers: list[c.Layer] = [c.Rule(at, of="place", words=name) for name, at in names]
-    valid = [point for point in points if point.row.valid and point.row.value > 0]
-    logs = [(point.footprint, log(point.row.value)) for point in valid]
-    low, high = min([at for _, at in logs] or [0]), max([at for _, at in logs] or [1])
-    taken = 0.0  # below plateaus up to here is the text of the last one
-    found = steps(points)
-    for first, last, level, words in found.get(labelled(found), []):
-        here = [at for footprint, at in logs if first <= footprint <= last]
-        gaps = [(at - log(level)) / (high - low or 1) for at in [low, high, *here]]
-        over = min((gap for gap in gaps if gap > ALIKE), default=0)
-        under = min((-gap for gap in gaps if gap < -ALIKE), default=0)
-        below = under >= min(over, FOOT) and not (level < taken and over >= FOOT)
-        broad = last >= BROAD * first
-        taken = 1.5 * level if below and not broad else 0.0
-        ends = [c.Mark(first, level), c.Mark(last, level)]
-        layers += [
-            c.Series(ends, c.Look(line=":", width=0.8), order=3.5),
-            c.Words(
-                (first * last) ** 0.5 if broad else first, level, words, 0, -3 if below else 3,
-                "center" if broad else "left", "top" if below else "bottom", boxed=True,
-            ),
-        ]  # fmt: skip
-    known = [EXPLAINED] if EVICTED in marked(points) else []
-    return replace(chase.chart(points, looks, 3.6, layers), below=known)
-
-
-def marked(points: Sequence[Point]) -> dict[str, float]:
+def marks(drawn: Sequence[Point]) -> dict[str, float]:
     """The footprints to mark, of those drawn: driver-reported sizes, and the start of eviction."""
     rows = {
-        name: [(point.footprint, row) for point in points if (row := point.case.row(name))]
+        name: [(point.footprint, row) for point in drawn if (row := point.case.row(name))]
         for name in (*SIZES, "walked_before")
     }
     found = {
@@ -175,31 +122,117 @@ def marked(points: Sequence[Point]) -> dict[str, float]:
     evicted = [footprint for footprint, row in rows["walked_before"] if row.value <= 0]
     if walked and evicted and max(walked) < min(evicted):
         found[EVICTED] = (max(walked) * min(evicted)) ** 0.5
-    low, high = min(p.footprint for p in points), max(p.footprint for p in points)
-    return {name: at for name, at in found.items() if low < at < high}
+    sizes = [point.footprint for point in drawn]
+    return {name: at for name, at in found.items() if min(sizes) < at < max(sizes)}
 
 
-def _caption(points: Sequence[Point]) -> str:
-    marks = marked(points).keys()
+class Step(NamedTuple):
+    """A plateau of a curve: its ends in bytes, its level, cycles and time, and where it is."""
+
+    first: int
+    last: int
+    level: float
+    words: str
+    where: str
+
+
+def steps(data: pd.DataFrame) -> dict[str, list[Step]]:
+    """The plateaus of each curve that has any."""
+    valid = data[data.valid & (data.cores == "one") & (data.load_cycles > 0)]
+    walked = valid.drop_duplicates(["curve", "footprint_bytes"], keep="last")
+    found = {}
+    for name in ordered(walked.curve, tuple(LOOKS)):
+        curve = walked[walked.curve == name]
+        runs = (curve.plateau != curve.plateau.shift()).cumsum()
+        parts = [part for _, part in curve.groupby(runs) if part.plateau.notna().all()]
+        if parts:
+            found[name] = [step(part, curve) for part in parts]
+    return found
+
+
+def step(on: pd.DataFrame, curve: pd.DataFrame) -> Step:
+    """One plateau of a curve."""
+    first, last = on.footprint_bytes.iloc[0], on.footprint_bytes.iloc[-1]
+    level, seconds = on.plateau.iloc[0], on["_seconds"].iloc[0]
+    cycles = short(level) if level >= 99.95 else count(level)
+    time = f" ({quantity(seconds, 's')})" if pd.notna(seconds) else ""
+    words = f"{cycles}{SPACE}{unit_name(on.unit.iloc[0])}{time}"
+    where = "throughout" if first == curve.footprint_bytes.iloc[0] else f"from {size(first)} on"
+    where = where if last == curve.footprint_bytes.iloc[-1] else f"to {size(last)}"
+    return Step(first, last, level, words + ", half DRAM" * bool(on["_half"].iloc[0]), where)
+
+
+def labelled(found: dict[str, list[Step]]) -> str:
+    """The space with most plateaus; the levels of textures, in the same caches, are not counted."""
+    return max(found, key=lambda space: (space != "texture", len(found[space])), default="")
+
+
+def caption(data: pd.DataFrame) -> str:
+    """The walk, every plateau, and the marks."""
     several = ", or nearest to farthest SM where every SM loads, each with one load in flight"
-    found = steps(points)
+    found = steps(data)
     names = {space: LOOKS.get(space, (space,))[0] for space in found}
     each = "; ".join(
-        f"{names[space]} {', '.join(text for *_, text in these)}" for space, these in found.items()
+        f"{names[space]} {', '.join(f'{one.words} {one.where}' for one in these)}"
+        for space, these in found.items()
     )
-    most = names.get(labelled(found), "")
+    known = data.attrs["marks"].keys()
     return prose(
-        f"Time of one dependent load, in random order over slots of {size(points[0].stride)}, "
+        "Time of one dependent load, in random order over slots of "
+        f"{size(data.stride_bytes.iloc[0])}, "
         "against the footprint of the chain. Lines: medians; bands: range of the samples"
-        f"{several if any(point.cores == 'several' for point in points) else ''}.",
-        found and f"Plateaus (labelled: {most}): {each}.".replace("\n", " "),
-        marks - {EVICTED} and "Dotted: sizes that the driver reports.",
-        EVICTED in marks
+        f"{several if (data.cores == 'several').any() else ''}.",
+        found and f"Plateaus (labelled: {names[labelled(found)]}): {each}.",
+        "L2" in known and "Dotted: the size of L2 that the driver reports.",
+        EVICTED in known
         and "A chase starts with what two laps left in the caches; right of the mark (several "
         "times the L2) everything was evicted instead, and every page visited.",
     )
 
 
-COLUMNS = chase.COLUMNS | attributes(load_seconds="seconds", plateau="plateau")
-TITLE = "Latency of every level of the hierarchy"
-FIGURE = Figure(NAME, TITLE, 5, items, chart, _caption, COLUMNS, label=chase.label)
+@figure(
+    NAME, "Latency of every level of the hierarchy", order=5, data=data, caption=caption,
+    size=(7, 4.2),
+)  # fmt: skip
+def draw(data: pd.DataFrame, ax: Axes) -> None:
+    """A line for each space, dashed where every SM walks; the steps of one of them have labels."""
+    several = data[data.cores != "one"]
+    for space in ordered(data.curve, tuple(LOOKS)):
+        name, colour, width = LOOKS.get(space, (space, "k", 1.2))
+        for part, line in ((data[data.cores == "one"], "-"), (several, "--")):
+            here = part[(part.curve == space) & (part.load_cycles > 0)]
+            look = {"color": colour, "lw": width, "marker": "o", "ms": 1.6, "ls": line}
+            alone = space not in [*data.curve[data.cores == "one"]]
+            label = name if line == "-" or alone else None
+            points(ax, here, "footprint_bytes", "load_cycles", label=label, **look)
+            good = here[here.valid]
+            ax.fill_between(
+                good.footprint_bytes, good.low, good.high, color=colour, alpha=0.2, lw=0
+            )
+    if len(several):
+        ax.plot([], [], "k--", label="every SM at once")
+    bytes_axis(ax, "footprint of the chain")
+    plain_log(ax)
+    ax.set_ylabel(f"{unit_name(data.unit.iloc[0])} per load")
+    ax.margins(y=0.1)
+    for name, at in data.attrs["marks"].items():
+        if name == SIZES["footprint_over_shared_memory"]:  # no cause of the step of L1 beside it
+            continue
+        ax.axvline(at, color="#7a7a7a", ls=":", lw=0.8)
+        ax.text(
+            at, 0.02, f"{name if name == EVICTED else f'{name} ({size(at)})'} ", rotation=90,
+            color=QUIET, ha="right", transform=ax.get_xaxis_transform(),
+        )  # fmt: skip
+    found = steps(data)
+    for one in found.get(labelled(found), []):
+        here = data[data.footprint_bytes.between(one.first, one.last) & (data.load_cycles > 0)]
+        above = (here.load_cycles[here.load_cycles > NEAR * one.level] / one.level).min()
+        narrow = one.last < BROAD * one.first
+        over = not (narrow or above < ROOM)
+        ax.annotate(
+            one.words.replace(" (", "\n("),
+            (one.first if narrow else sqrt(one.first * one.last), one.level),
+            (0, 5 if over else -5), textcoords="offset points", weight="bold",
+            ha="left" if narrow else "center", va="bottom" if over else "top",
+            color=LOOKS.get(labelled(found), ("", "k"))[1],
+        )  # fmt: skip

@@ -1,33 +1,61 @@
 """What does each rung of the n-body ladder gain, and how far is it from its limit?"""
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+import pandas as pd
+from matplotlib.figure import Figure
 
 from strata import reference
-from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, params, prose
-from strata.ladder import rungs
+from strata.figures._figure import attributes, params, prose
+from strata.figures._plot import figure, table
+from strata.figures._style import COLUMN, bars, hover, marks, per_second, points
 from strata.ladder.best import Best, best_cases, common_size, published
 from strata.ladder.rungs import PROBLEM_WORDS, SEVERAL, rung_name, size, size_words
 from strata.model import units
+from strata.run import Run
 
 SERIAL = "serial"
 LANE = 0.16
 """From the middle of a bar to the lane of other cases, of the distance of two bars."""
 FAR = 1.25
 """A limit of more than this over the best rate has no place on the axis."""
-_PAIRS = {rungs.ONCE: "each pair\nonce", rungs.TENSOR: "on tensor\ncores"}
-"""How a rung computes a pair; the others do it twice."""
+COLUMNS = (
+    attributes("rung")
+    | params("systems", "bodies", of="row")
+    | attributes(of="row", interactions_per_second="value", low="minimum", high="maximum")
+    | attributes(valid="row.valid")
+    | attributes(of="before", rung_before="benchmark")
+    | attributes(
+        speedup_over_it="speedup", issue_limit="limit",
+        other_problem_interactions_per_second="other",
+        other_size_interactions_per_second="second", case="row.case",
+        _limit="limit", _other="other", _second="second",
+    )
+)  # fmt: skip
+
+
+def data(run: Run) -> pd.DataFrame:
+    """The rungs of one GPU by their best cases; `attrs` has the size of most of them."""
+    # Several GPUs have their own figure, and on one GPU they are not a separate rung.
+    steps = [step for step in best_cases(run, alike=True) if step.rung not in SEVERAL]
+    lines = table(steps, COLUMNS, label=lambda step: rung_name(step.rung))
+    if steps:
+        rows = [row for step in steps for row in (step.row, step.other, step.second) if row]
+        reach = FAR * max(row.value for row in rows)
+        lines["_words"] = [_words(step, steps, reach) for step in steps]
+        lines.attrs |= {"common": common_size(steps), "reach": reach}
+    return lines
 
 
 def _rate(value: float) -> str:
     return units.significant(value) if value >= 0.9995 else f"{value:.3f}"
 
 
-def _words(step: Best, steps: Sequence[Best], scale: float) -> str:
+def _words(step: Best, steps: Sequence[Best], reach: float) -> str:
     """The words beside a bar: rate, step, on a CPU all steps, and the best setting."""
+    scale, _ = per_second(step.row.value for step in steps)
     row, here = step.row, size_words(step.row)
-    far = [one for one in (step.limit,) if one and one.value > _reach(steps)]
+    far = [one for one in (step.limit,) if one and one.value > reach]
     limit = "".join(f"limit {_rate(one.value / scale)}" for one in far)
     size_of = here if here != common_size(steps) else ""
     where = [word for word in (step.chosen, size_of, limit) if word]
@@ -41,63 +69,87 @@ def _words(step: Best, steps: Sequence[Best], scale: float) -> str:
     return words + (f"   ({'; '.join(where)})" if where else "")
 
 
-def _second_sizes(steps: Sequence[Best]) -> str:
-    """The sizes of the diamonds."""
-    return " or ".join(dict.fromkeys(size_words(step.second) for step in steps if step.second))
+def sizes_of(rows: pd.Series) -> str:
+    """The different sizes of rows in words."""
+    return " or ".join(rows.dropna().map(size_words).unique())
 
 
-def chart(steps: Sequence[Best]) -> c.Chart:
-    """Bars from zero in ladder order, with other cases in lanes; below them published values.
-
-    The axis ends near the best rate: a limit far beyond it is an arrowhead at its edge, and words.
-    """
-    scale, unit = c.per_second(step.row.value for step in steps)
-    others = _others(steps)
-    numbered = list(enumerate(steps))
-    bars = [c.mark(place, step.row, scale) for place, step in numbered]
-    found = [c.mark(at + LANE, step.other, scale) for at, step in numbered if step.other]
-    seconds = [c.mark(at - LANE, step.second, scale) for at, step in numbered if step.second]
-    limits = [c.mark(at, step.limit, scale) for at, step in numbered if step.limit]
-    theirs = [
-        c.Mark(at, one.rate / scale, told=f"{_rate(one.rate / scale)} {unit}, {_cited(one)}")
-        for at, one in enumerate(others, start=len(steps))
-    ]
-    near = [one for one in limits if one.value * scale <= _reach(steps)]
-    far = [one for one in limits if one not in near]
-    end = 1.05 * max(mark.furthest for mark in (*bars, *found, *seconds, *theirs, *near))
-    highest: dict[str, float] = {}
-    for step in steps:
-        if step.limit:
-            what = _PAIRS.get(step.rung, "each pair\ntwice")
-            highest[what] = max(step.limit.value / scale, highest.get(what, 0))
-    words = [_words(step, steps, scale) for step in steps]
-    words += [f"{_rate(one.rate / scale)}{_bodies(one, '   ({})')}" for one in others]
-    beside = [(float(place), text, c.INK) for place, text in enumerate(words)]
-    other = next((step.other.text("problem") for step in steps if step.other), "single")
-    drawn: list[c.Series | c.Bars] = [
-        c.Bars(bars, c.Look("#0072B2"), common_size(steps), "bar"),
-        c.Series(seconds, c.Look("#56B4E9", "D", size=3.4), _second_sizes(steps), order=3),
-        c.Series(found, c.Look("#E69F00", "o", size=3.8), PROBLEM_WORDS[other], order=3),
-        c.Series(near, c.Look(marker="|", size=11), "issue limit"),
-        c.Series([replace(one, value=0.987 * end) for one in far], c.Look(marker=">", size=5)),
-        c.Series(theirs, c.THEIRS, "others' code"),
-    ]
-    layers: list[c.Layer] = [one for one in drawn if one.marks]
-    layers += [c.Rule(at, words=what) for what, at in highest.items() if at <= end]
-    names = [rung_name(step.rung) for step in steps] + [one.label for one in others]
-    values = c.Axis(f"interactions ({unit})", limits=(0, end))
-    panel = c.Panel(layers, c.names_axis(names), values, sideways=True, beside=beside)
-    return c.Chart([[panel]], 8.4, 1.5 + 0.3 * len(names))
+def problem_of(data: pd.DataFrame) -> str:
+    """The problem of the other cases in words."""
+    return next((PROBLEM_WORDS[row.text("problem")] for row in data["_other"].dropna()), "")
 
 
-def _reach(steps: Sequence[Best]) -> float:
-    """The highest rate that has a place on the axis."""
-    return FAR * max(row.value for one in steps for row in (one.row, one.other, one.second) if row)
+def caption(data: pd.DataFrame) -> str:
+    """The measures, other sizes, limits and published rates."""
+    sizes = data["_row"].map(size_words)
+    named = data.rung.map(rung_name) + " " + sizes
+    odd = "; ".join(named[sizes != data.attrs["common"]])
+    others, seconds = sizes_of(data["_other"]), sizes_of(data["_second"])
+    limits = data.issue_limit.dropna()
+    theirs = "; ".join(map(_cited, _others(data)))
+    return prose(
+        "Pairs computed per second, N² for each system and step including self-interaction, "
+        "as in the literature. Bars: medians of each rung's best case, all of one size where "
+        "possible; lines in them: range of the samples. Beside them: the rate, the gain over "
+        "the rung that it changes, and in brackets the best case.",
+        odd and f"Of another size: {odd}.",
+        others and f"Circles: {problem_of(data)} ({others.replace(' or ', ', ')}).",
+        seconds and f"Diamonds: {seconds}.",
+        bool(len(limits))
+        and "Strokes: what the instructions of a rung's inner loop allow if a warp issues in "
+        "every cycle of the clock under this load, or what its reciprocal roots allow if "
+        "they take longer.",
+        (limits > data.attrs["reach"]).any() and "Limits far beyond all rates: in brackets.",
+        theirs and f"Other codes: {theirs}.",
+    )
 
 
-def _others(steps: Sequence[Best]) -> Sequence[reference.PublishedRate]:
+@figure("nbody_ladder", "The n-body ladder", order=200, data=data, caption=caption)
+def draw(data: pd.DataFrame, figure: Figure) -> None:
+    """Bars in ladder order, other cases as marks in lanes, limits as strokes, gains beside them."""
+    scale, unit = per_second(data.interactions_per_second)
+    ax, theirs = figure.add_subplot(), _others(data)
+    names = [*map(rung_name, data.rung), *(one.label for one in theirs)]
+    figure.set_figheight(1.1 + 0.27 * len(names))
+    rates = data.interactions_per_second / scale
+    bars(ax, data.assign(rate=rates), "rung", "rate", label=data.attrs["common"])
+    good = data[data.valid]
+    ax.hlines(good.index, good.low / scale, good.high / scale, color="k", lw=0.8)
+    ends = [*rates, *(one.rate / scale for one in theirs)]
+    for name, lane, marker, colour, label in (
+        ("_second", -LANE, "D", "#56B4E9", sizes_of(data["_second"])),
+        ("_other", LANE, "o", "#E69F00", problem_of(data)),
+        ("_limit", 0, "|", "k", "issue limit"),
+    ):
+        rows = data[name].dropna()
+        near = rows[[name != "_limit" or row.value <= data.attrs["reach"] for row in rows]]
+        shown = marks(near, near.index + lane, scale)
+        size_of = 11 if marker == "|" else 3.6
+        look = {"ls": "", "marker": marker, "color": colour, "ms": size_of, "zorder": 3}
+        points(ax, shown, "value", "at", label=label, **look)
+        for at, rate in zip(near.index.to_numpy(), shown.value, strict=True):
+            ends[at] = max(ends[at], rate)
+    if theirs:
+        places = range(len(data), len(names))
+        (published_ones,) = ax.plot(
+            ends[len(data) :], places, "D", ms=5.5, c="#D55E00", mfc="white", label="others' code"
+        )
+        hover(
+            published_ones, (f"{_rate(one.rate / scale)} {unit}, {_cited(one)}" for one in theirs)
+        )
+    words = [f"{_rate(one.rate / scale)}{_bodies(one, '   ({})')}" for one in theirs]
+    for at, whole in enumerate([*data["_words"], *words]):
+        text = whole if figure.get_figwidth() > COLUMN else whole.partition("   ")[0]
+        ax.annotate(text, (ends[at], at), (7, 0), textcoords="offset points", va="center")
+    ax.set_yticks(range(len(names)), names)
+    ax.set(
+        ylim=(len(names) - 0.4, -0.6), xlim=(0, 1.7 * max(ends)), xlabel=f"interactions ({unit})"
+    )
+
+
+def _others(data: pd.DataFrame) -> Sequence[reference.PublishedRate]:
     """Published rates at the size of most rungs, if measured there."""
-    row = next(step.row for step in steps if size_words(step.row) == common_size(steps))
+    row = next(row for row in data["_row"] if size_words(row) == data.attrs["common"])
     return published(row.device, size(row)[1])
 
 
@@ -110,47 +162,3 @@ def _cited(one: reference.PublishedRate) -> str:
     doubt = f"; in doubt: {one.origin.doubt}" if one.origin.doubt else ""
     source = f"{one.origin.text}; {one.origin.locator}) {reference.cite(*one.origin.keys)}"
     return f"{one.label} ({one.implementation}{bodies}{doubt}; {source}"
-
-
-def _caption(steps: Sequence[Best]) -> str:
-    common = common_size(steps)
-    known = {step.rung: size_words(step.row) for step in steps}
-    odd = "; ".join(f"{rung_name(rung)} {here}" for rung, here in known.items() if here != common)
-    others = [step.other for step in steps if step.other]
-    sizes = ", ".join(dict.fromkeys(size_words(row) for row in others))
-    theirs = "; ".join(map(_cited, _others(steps)))
-    return prose(
-        "Pairs computed per second, N² for each system and step including self-interaction, "
-        "as in the literature. Bars: medians of each rung's best case, all of one size where "
-        "possible; lines in them: range of the samples. Beside them: the rate, the gain over "
-        "the rung that it changes, and in brackets the best case.",
-        odd and f"Of another size: {odd}.",
-        others and f"Circles: {PROBLEM_WORDS[others[0].text('problem')]} ({sizes}).",
-        any(step.second for step in steps) and f"Diamonds: {_second_sizes(steps)}.",
-        any(step.limit for step in steps)
-        and "Strokes: what the instructions of a rung's inner loop allow if a warp issues in "
-        "every cycle of the clock under this load, or what its reciprocal roots allow if "
-        "they take longer; dotted: the highest of them for each way to compute a pair.",
-        any(step.limit.value > _reach(steps) for step in steps if step.limit)
-        and "Arrowheads: limits beyond the axis, in brackets.",
-        theirs and f"Other codes: {theirs}.",
-    )
-
-
-FIGURE = Figure(
-    "nbody_ladder", "The n-body ladder", 200,
-    # Several GPUs have their own figure, and on one GPU they are not a separate rung.
-    lambda run: [step for step in best_cases(run, alike=True) if step.rung not in SEVERAL],
-    chart, _caption,
-    attributes("rung")
-    | params("systems", "bodies", of="row")
-    | attributes(of="row", interactions_per_second="value", low="minimum", high="maximum")
-    | attributes(valid="row.valid")
-    | attributes(of="before", rung_before="benchmark")
-    | attributes(
-        speedup_over_it="speedup", issue_limit="limit",
-        other_problem_interactions_per_second="other",
-        other_size_interactions_per_second="second", case="row.case",
-    ),
-    label=lambda step: rung_name(step.rung),
-)  # fmt: skip

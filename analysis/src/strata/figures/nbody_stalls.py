@@ -1,87 +1,79 @@
 """What do the warps of each n-body rung wait for?"""
 
-from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from statistics import mode
 
-from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes
+import pandas as pd
+from matplotlib.figure import Figure
+
+from strata.figures._figure import attributes
+from strata.figures._plot import figure, table
+from strata.figures._style import COLUMN, hollow, hover, listed
 from strata.ladder.rungs import rung_name, size_words
-from strata.ladder.stalls import STATES, Stalls, stalls
+from strata.ladder.stalls import STATES, stalls
+from strata.run import Run
 
-COLOURS: Mapping[str, str] = {
-    "selected": "#009E73",
-    "not_selected": "#8fd3bd",
-    "wait": "#0072B2",
-    "math_pipe_throttle": "#56B4E9",
-    "short_scoreboard": "#E69F00",
-    "mio_throttle": "#f3d28a",
-    "long_scoreboard": "#D55E00",
-    "lg_throttle": "#f0b48a",
-    "dispatch_stall": "#CC79A7",
-    "barrier": "#444444",
-    "branch_resolving": "#9b8ac4",
-    "imc_miss": "#F0E442",
-    "no_instruction": "#8a6d3b",
-    "other": "#7a7a7a",
+GROUPS = {
+    "issues": ("#009E73", ["selected"]),
+    "ready, another issues": ("#8fd3bd", ["not_selected"]),
+    "fixed latency": ("#0072B2", ["wait"]),
+    "arithmetic pipe, dispatch": ("#56B4E9", ["math_pipe_throttle", "dispatch_stall"]),
+    "shared memory, special functions": ("#E69F00", ["short_scoreboard", "mio_throttle"]),
+    "L1, L2, device memory": ("#D55E00", ["long_scoreboard", "lg_throttle"]),
+    "constants, instructions": ("#F0E442", ["imc_miss", "no_instruction"]),
+    "barrier, branch, other": ("#444444", ["barrier", "branch_resolving", "other"]),
 }
-"""Of each state; two that wait for the same unit share a hue."""
-HATCHES = {"lg_throttle": "....", "branch_resolving": "\\\\\\\\", "other": "////"}
-"""Of those whose colours some eyes take for another's."""
-LEAST = 0.005
-"""Of the warps' time: a smaller share of every rung is part of the other ones."""
-
-
-def chart(rungs: Sequence[Stalls]) -> c.Chart:
-    """Stacked bars of shares, labelled with the number of warps and the issue utilisation."""
-    shown = [state for state in STATES if any(one.shares.get(state, 0) >= LEAST for one in rungs)]
-    layers, ends = [], [0.0] * len(rungs)
-    for state in [*shown, "other"]:
-        starts = ends
-        ends = [end + 100 * one.shares.get(state, 0) for end, one in zip(ends, rungs, strict=True)]
-        if state == "other":
-            ends = [100.0] * len(rungs)
-        marks = [
-            c.Mark(place, ends[place], start=starts[place], valid=row.valid, row=row)
-            for place, row in enumerate(one.all_states for one in rungs)
-        ]
-        hatch, label = HATCHES.get(state, ""), STATES.get(state, "other")
-        look = c.Look(COLOURS[state], hatch=hatch, hollow=bool(hatch))
-        layers.append(c.Bars(marks, look, label, thick=0.68))
-    busy = [f"{one.utilisation.value:.0f} %, " if one.utilisation else "" for one in rungs]
-    beside = [
-        (place, f"{busy[place]}{one.all_states.value:.3g}", c.INK)
-        for place, one in enumerate(rungs)
-    ]
-    head = (-0.75, "issue slots used, warps" if any(busy) else "warps", c.INK)
-    places = c.names_axis(_names(rungs))
-    values = c.Axis("time of the warps in flight (%)", limits=(0, 100))
-    panel = c.Panel(layers, places, values, sideways=True, beside=[*beside, head])
-    return c.Chart([[panel]], 8.4, max(3.4, 0.9 + 0.3 * len(rungs)), "beside")
-
-
-def _names(rungs: Sequence[Stalls]) -> list[str]:
-    """Names of the rungs, with their size if it is not the common one."""
-    of = [(rung_name(one.rung), size_words(one.all_states)) for one in rungs]
-    return [name if size == _common(rungs) else f"{name}\n{size}" for name, size in of]
-
-
-def _common(rungs: Sequence[Stalls]) -> str:
-    """The most common size."""
-    return mode(size_words(one.all_states) for one in rungs)
-
-
-FIGURE = Figure(
-    "nbody_stalls", "n-body: what warps wait for", 221, stalls, chart,
-    lambda rungs: (
-        f"Counted in one step of each rung's fastest case ({_common(rungs)}, or as named "
-        "beneath): the share of the time of all active warps spent issuing, ready while "
-        "another issued, or waiting, by reason; reasons below half a per cent everywhere are "
-        "other. Beside the bars: cycles in which a scheduler issued, and active warps per "
-        "issued instruction."
-    ),
+"""The colour of each group of states, which wait for the same units, in stacking order."""
+COLUMNS = (
     attributes("rung")
     | {state: lambda one, state=state: one.shares.get(state) for state in (*STATES, "other")}
-    | attributes(warps_per_instruction="all_states", issue_utilisation_percent="utilisation"),
-    row=lambda one: one.all_states,
-    label=lambda one: rung_name(one.rung),
+    | attributes(warps_per_instruction="all_states", issue_utilisation_percent="utilisation")
+)
+
+
+def data(run: Run) -> pd.DataFrame:
+    """The shares of all states of each rung's fastest case, then of those of another size."""
+    return table(
+        stalls(run), COLUMNS, row=attrgetter("all_states"), label=lambda one: rung_name(one.rung)
+    )
+
+
+def caption(data: pd.DataFrame) -> str:
+    """The measure, and the numbers beside the bars."""
+    return (
+        "Counted in one step of each rung's fastest case "
+        f"({mode(data['_row'].map(size_words))}, or as named): the share of the time of all "
+        "active warps spent issuing, ready while another issued, or waiting, by reason. Beside "
+        "the bars: cycles in which a scheduler issued, and active warps per issued instruction."
+    )
+
+
+@figure(
+    "nbody_stalls", "n-body: what warps wait for", order=221, data=data, caption=caption
 )  # fmt: skip
+def draw(data: pd.DataFrame, figure: Figure) -> None:
+    """A stacked bar for each rung, of the size of most."""
+    common = mode(data["_row"].map(size_words))
+    data = data.drop_duplicates("rung")
+    narrow = figure.get_figwidth() < COLUMN
+    figure.set_figheight(1.4 + 0.7 * narrow + 0.24 * len(data))
+    ax = figure.add_subplot()
+    start = pd.Series(0.0, data.index)
+    for label, (colour, states) in GROUPS.items():
+        share = 100 * data[states].sum(axis="columns")
+        for bar, row in zip(
+            ax.barh(data.index, share, 0.68, start, color=colour, label=label),
+            data["_row"], strict=True,
+        ):  # fmt: skip
+            hollow(bar, valid=row.valid)
+            hover(bar, [row])
+        start += share
+    for at, warps, busy in zip(
+        data.index, data.warps_per_instruction, data.issue_utilisation_percent, strict=True
+    ):
+        words = f"{warps:.3g}" if pd.isna(busy) else f"{busy:.0f} %, {warps:.3g}"
+        ax.text(101, at, words, va="center")
+    sizes = data["_row"].map(size_words)
+    listed(ax, data.rung.map(rung_name) + ("\n" + sizes).where(sizes != common, ""))
+    ax.set(xlim=(0, 100), xlabel="time of the warps in flight (%)")
+    ax.set_title("issue slots used, warps", loc="right", size=8, weight="normal")

@@ -3,131 +3,120 @@
 Figures 1 and 2 of Papadouli, Markovitsis and Sanchez Cabrera (2026), redone.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator
+from functools import partial
+from textwrap import fill
 from typing import NamedTuple
 
+import pandas as pd
+from matplotlib.figure import Figure
+
 from strata import reference
-from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, prose, times
+from strata.figures._figure import attributes, prose, times
+from strata.figures._plot import figure, table
+from strata.figures._style import COLUMN, GREY, hover, listed, marks, plain_log, points
 from strata.ladder import seeds
 from strata.ladder.rungs import GIGA, SEVERAL, gpus, rung_name, size_words, unshared
 from strata.model.units import factor
 from strata.run import Row, Run
 
-OWN = c.Look(colour="#0072B2", marker="o", size=6)
-
 
 class Pair(NamedTuple):
-    """One step: their value and ours, in one unit."""
+    """One step: their value and ours, in one unit, and our speed-up over theirs."""
 
     step: seeds.ThessalyStep
     row: Row
     theirs: float
-
-    @property
-    def better(self) -> float:
-        """Our speed-up over theirs, for rates and for times."""
-        ratio = self.row.value / self.theirs
-        return ratio if self.row.unit == "1/s" else 1 / ratio
+    better: float
 
 
-def _like(run: Run) -> Sequence[seeds.ThessalyStep]:
-    """The steps, with several GPUs by one of them alone."""
-    return [one for one in seeds.thessaly(run) if not (one.row and unshared(one.row))]
+def _pairs(run: Run, unit: str) -> Iterator[Pair]:
+    """The repeated steps, with several GPUs by one of them alone.
+
+    In seconds those with the report's systems: the time of all steps that it timed.
+    """
+    for step in seeds.thessaly(run):
+        row, rate = step.step_time if unit == "seconds" else step.row, unit != "seconds"
+        if row and row.minimum > 0 and not (step.row and unshared(step.row)):
+            ours = row if rate else times(row, seeds.THESSALY_TIMED_STEPS)
+            theirs = step.rate if rate else step.seconds
+            ratio = ours.value / theirs
+            yield Pair(step, ours, theirs, ratio if rate else 1 / ratio)
 
 
-def rates(run: Run) -> Sequence[Pair]:
-    """The redone steps, in interactions per second."""
-    steps = [(one, one.row) for one in _like(run)]
-    return [Pair(one, row, one.rate) for one, row in steps if row and row.minimum > 0]
+def data(unit: str, run: Run) -> pd.DataFrame:
+    """Their values beside ours, in the order of the report."""
+    columns = (
+        attributes(step="step.name", their_hardware="step.hardware", rung="row.benchmark")
+        | attributes(**{f"their_{unit}": "theirs", unit: "row"}, _theirs="theirs", _better="better")
+        | attributes(low="row.minimum", high="row.maximum")
+    )
+    return table(_pairs(run, unit), columns, label=lambda pair: pair.step.name)
 
 
-def all_times(run: Run) -> Sequence[Pair]:
-    """The redone steps with the report's systems: seconds of everything that it timed."""
-    steps = [(one, one.step_time) for one in _like(run)]
-    known = [(one, row) for one, row in steps if row and row.minimum > 0]
-    return [Pair(one, times(row, seeds.THESSALY_TIMED_STEPS), one.seconds) for one, row in known]
+def _name(step: str, hardware: str, row: Row) -> tuple[str, str]:
+    """The report's step, and the rung that repeats it."""
+    many, rung = gpus(row), f"{rung_name(row.benchmark)}, {row.text('layout')}"
+    if hardware != seeds.FOUR:
+        return step, rung
+    return f"{step}, 4 GPUs", f"{rung}, {many} GPU{'s' if many > 1 else ''}"
 
 
-def chart(pairs: Sequence[Pair], label: str, scale: float) -> c.Chart:
-    """Theirs open, ours filled, joined by lines, with the factor at the right."""
-    grey = c.Look(colour=c.GREY, width=0.8)
-    theirs, own, joined, beside = [], [], [], []
-    for place, pair in enumerate(pairs):
-        said = f"{pair.step.name}, two K80 and their host: {pair.theirs / scale:.4g} {label}"
-        theirs.append(c.Mark(place, pair.theirs / scale, told=said))
-        own.append(c.mark(place, pair.row, scale))
-        ends = (place, pair.theirs / scale), (place, pair.row.value / scale)
-        joined.append(c.Arrow(*ends, grey, "-"))
-        beside.append((float(place), factor(pair.better) if pair.row.valid else "–", c.INK))
-    beside.append((-0.75, "faster than theirs", c.INK))
-    layers: list[c.Layer] = [
-        *joined,
-        c.Series(theirs, c.THEIRS, "two K80 and their host"),
-        c.Series(own, OWN, "here", "bar"),
-    ]
-    places = c.names_axis([_name(pair) for pair in pairs], size=7)
-    panel = c.Panel(layers, places, c.Axis(label, "log"), sideways=True, beside=beside)
-    return c.Chart([[panel]], 7.6, 1.35 + 0.42 * len(pairs))
-
-
-def _name(pair: Pair) -> str:
-    """The report's step, and below it the rung that redoes it."""
-    four = pair.step.hardware == seeds.FOUR
-    name, many = pair.step.name, gpus(pair.row)
-    shared = f", {many} GPU{'s' if many > 1 else ''}" if four else ""
-    rung = rung_name(pair.row.benchmark)
-    return f"{name}{', 4 GPUs' if four else ''}\n{rung}, {pair.row.text('layout')}{shared}"
-
-
-def _caption(pairs: Sequence[Pair], what: str) -> str:
-    shown = {pair.step.name for pair in pairs}
-    missing = [name for name, *_ in seeds.THESSALY_STEPS if name not in shown]
-    sizes = ", ".join(dict.fromkeys(size_words(pair.row) for pair in pairs))
+def caption(what: str, data: pd.DataFrame) -> str:
+    """Their hardware and ours, and what was not repeated."""
+    missing = [name for name, *_ in seeds.THESSALY_STEPS if name not in {*data.step}]
+    sizes = ", ".join(data["_row"].map(size_words).unique())
     return prose(
-        f"{what} Open: their Table 1, 32 systems on a CPU, on one GPU of two K80 (tiling, one "
-        "launch) and on all four of their GPUs; filled: the rung beneath each name, in the "
-        f"layout of the step, on the number of GPUs given there ({sizes}; medians, lines: "
-        f"range of the samples). The numbers of {seeds.THESSALY} "
-        f"{reference.cite('papadouli2026nbody')} are those of its table.",
-        any(pair.step.hardware == seeds.FOUR for pair in pairs)
-        and "Where theirs uses four GPUs, ours uses the number given: the factor is for the "
-        "whole, not per GPU.",
-        any(pair.row.benchmark in SEVERAL for pair in pairs)
+        f"{what} Open: {seeds.THESSALY}, Table 1 {reference.cite('papadouli2026nbody')}, 32 "
+        "systems on a CPU, on one GPU of two K80 (tiling, one launch) and on all four of their "
+        "GPUs; filled: the rung beneath each name, in the layout of the step, on the number of "
+        f"GPUs given there ({sizes}; medians, lines: range of the samples); numbers: how much "
+        "faster.",
+        (data.their_hardware == seeds.FOUR).any()
+        and "Where theirs uses four GPUs, the factor is for the whole, not per GPU.",
+        data.rung.isin(SEVERAL).any()
         and "Several gpus distributes a kernel that includes all later steps, which theirs at "
         "this step did not.",
         missing and f"Not repeated in this run: {', '.join(missing)}.",
     )
 
 
-def _figure(
-    name: str, title: str, order: int, items: Callable[[Run], Sequence[Pair]], *,
-    label: str, scale: float, unit: str, what: str,
-) -> Figure[Pair]:  # fmt: skip
-    return Figure(
-        f"nbody_thessaly_{name}", f"n-body on two K80, repeated: {title}", order, items,
-        lambda pairs: chart(pairs, label, scale),
-        lambda pairs: _caption(pairs, what),
-        attributes(step="step.name", their_hardware="step.hardware", rung="row.benchmark")
-        | attributes(**{f"their_{unit}": "theirs", unit: "row"})
-        | attributes(low="row.minimum", high="row.maximum"),
-        label=lambda pair: pair.step.name,
-    )  # fmt: skip
+def draw(data: pd.DataFrame, figure: Figure) -> None:
+    """Theirs open, ours filled, joined by lines, with the factor at the right."""
+    rows, wide = data["_row"], figure.get_figwidth() > COLUMN
+    scale, label = (
+        (GIGA, "interactions (10⁹/s)") if rows[0].unit == "1/s" else (1.0, "time of 80 steps (s)")
+    )
+    steps = map(_name, data.step, data.their_hardware, rows)
+    names = ["\n".join(fill(part, 60 if wide else 20) for part in step) for step in steps]
+    figure.set_figheight(1 + sum(0.25 + 0.13 * name.count("\n") for name in names))
+    ax, shown = figure.add_subplot(), marks(rows, data.index, scale)
+    plain_log(ax, "x", (1, 2, 5) if wide else (1,))
+    theirs = data["_theirs"] / scale
+    ax.hlines(data.index, theirs, shown.value, GREY, lw=0.8)
+    who = "two K80 and their host"
+    (mark,) = ax.plot(theirs, data.index, "D", c="#D55E00", mfc="white", ms=5, label=who)
+    hover(mark, (f"{step}, {who}: {one:.4g}" for step, one in zip(data.step, theirs, strict=True)))
+    points(ax, shown, "value", "at", ls="", c="#0072B2", marker="o", ms=6, label="here")
+    ax.hlines(data.index, data.low / scale, data.high / scale, color="#0072B2")
+    for at, valid, better in zip(data.index, data.valid, data["_better"], strict=True):
+        words = factor(better) if valid else "–"
+        ax.text(1.02, at, words, va="center", transform=ax.get_yaxis_transform())
+    listed(ax, names)
+    ax.set_xlabel(label)
 
 
-FIGURES = (
-    _figure(
-        "throughput", "throughput (Papadouli et al. 2026, Figure 1)", 321, rates,
-        label="interactions (10⁹/s)", scale=GIGA, unit="interactions_per_second",
-        what="After Figure 1 of Papadouli, Markovitsis and Sanchez Cabrera (2026), throughput "
-             "with different optimisations of the code: pairs computed per second.",
+for name, order, unit, what in (
+    ("throughput", 321, "interactions_per_second", "throughput: pairs computed per second."),
+    (
+        "time", 322, "seconds",
+        "time: 80 steps of 32 systems of 4096 bodies. Theirs on several GPUs include copies.",
     ),
-    _figure(
-        "time", "time (Papadouli et al. 2026, Figure 2)", 322, all_times,
-        label="time of 4.3 × 10¹⁰ interactions (s)", scale=1.0, unit="seconds",
-        what="After Figure 2 of Papadouli, Markovitsis and Sanchez Cabrera (2026), execution "
-             "time with different optimisations of the code: 80 steps of 32 systems of 4096 "
-             "bodies. Their times on several GPUs include copies to the GPUs and back; ours "
-             "do not.",
-    ),
-)  # fmt: skip
+):  # fmt: skip
+    source = f"Figure {order - 320}"
+    figure(
+        f"nbody_thessaly_{name}",
+        f"n-body on two K80, repeated: {name} (Papadouli et al. 2026, {source})",
+        order=order, data=partial(data, unit),
+        caption=partial(caption, f"After {source}, {what}"),
+    )(draw)  # fmt: skip

@@ -1,23 +1,34 @@
 """What did each n-body step gain, what was predicted, and which factors explain it?"""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from operator import attrgetter
+from typing import Any
 
-from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, params, prose
+import pandas as pd
+from matplotlib.figure import Figure
+
+from strata.figures._figure import attributes, params, prose
+from strata.figures._plot import figure, table
+from strata.figures._style import COLUMN, GREY, hover, listed, lists, plain_log
 from strata.ladder.rungs import PROBLEM_WORDS, rung_name, size_words
 from strata.ladder.steps import FACTORS, RULE_WORDS, Change, changes
 from strata.model.units import factor
+from strata.run import Run
 
+WORDS = {**FACTORS, "unexplained": "unexplained", "uncounted": "not counted", "": "measured"}
 COLOURS = ("#0072B2", "#E69F00", "#56B4E9", "#F0E442", "#CC79A7")
-"""Of the factors, in their order."""
-REST = {
-    "unexplained": ("unexplained", c.Look(hollow=True, hatch="//////")),
-    "uncounted": ("not counted", c.Look(colour=c.GREY, hollow=True, line="--")),
+LOOKS: Mapping[str, Any] = {
+    name: {"color": colour} for name, colour in zip(FACTORS, COLOURS, strict=True)
+} | {
+    "unexplained": {"fc": "white", "ec": "k", "hatch": "//////", "lw": 0.7},
+    "uncounted": {"fc": "white", "ec": GREY, "ls": "--"},
+    "": {"color": GREY},
 }
-THICK = 0.5
-"""Of a bar, of the distance to the next."""
+"""Of the factors and of the rest; without a name: of the gain of a CPU."""
 LEAST = 1.01
 """A factor nearer to 1 is narrower than a line."""
+SPAN, FAR = (0.48, 2.1), 20
+"""The least limits of the axis; the ratio of gains beyond which only powers of ten have room."""
 
 
 def segments(change: Change) -> list[tuple[str, float, float]]:
@@ -30,109 +41,14 @@ def segments(change: Change) -> list[tuple[str, float, float]]:
     if change.unexplained is not None:
         parts.append(("unexplained" if change.counted else "uncounted", change.unexplained))
     ends, result = {True: 1.0, False: 1.0}, []
-    for name, value in parts:
+    for name, value in parts or [("", change.measured)]:
         start = ends[value >= 1]
         ends[value >= 1] *= value
         result.append((name, start, ends[value >= 1]))
     return result
 
 
-def _rates(title: str, steps: Sequence[Change]) -> c.Panel:
-    """From the previous rate to the new one."""
-    scale, unit = c.per_second(one.after.value for one in steps)
-    bars: dict[bool, list[c.Mark]] = {True: [], False: []}
-    strokes, predicted, words = [], [], []
-    for place, one in enumerate(steps):
-        old, gain, said = one.before.value / scale, one.measured, factor(one.measured)
-        ends = (old * gain, old * one.low, old * one.high)
-        bars[gain >= 1].append(c.Mark(place, *ends, start=old, row=one.after))
-        strokes.append(c.Mark(place, old, row=one.before))
-        right = old * max(1, gain, one.high)
-        if one.prediction:
-            told = f"predicted: {factor(one.prediction.value)}, {RULE_WORDS[one.prediction.rule]}"
-            predicted.append(c.Mark(place, old * one.prediction.value, told=told))
-            right = max(right, old * one.prediction.value)
-            said += f" ({factor(one.prediction.value)})"
-        words.append(c.Mark(place, right, words=said))
-    layers: list[c.Layer] = [
-        c.Bars(bars[faster], c.Look(colour), label, "bar", THICK)
-        for faster, label, colour in ((True, "faster", "#009E73"), (False, "slower", "#D55E00"))
-    ]
-    layers.append(c.Series(strokes, c.Look(marker="|", size=11)))
-    if predicted:
-        diamond = c.Look(marker="D", size=4.2, hollow=True)
-        layers.append(c.Series(predicted, diamond, "predicted", order=3))
-    layers.append(c.Series(words, c.Look(), words_size=7))
-    names = [f"{rung_name(one.rung)}\nover {rung_name(one.before.benchmark)}" for one in steps]
-    places, values = c.names_axis(names, size=6.3), c.Axis(f"interactions ({unit})", "log")
-    return c.Panel(layers, places, values, title, sideways=True)
-
-
-def _factors(steps: Sequence[Change]) -> c.Panel:
-    """The measured factor of each step as a product of known factors."""
-    known = zip(FACTORS.items(), COLOURS, strict=True)
-    looks = {name: (words, c.Look(colour)) for (name, words), colour in known} | REST
-    bars: dict[str, list[c.Mark]] = {}
-    beside: list[tuple[float, str, str]] = []
-    for place, one in enumerate(steps):
-        for name, start, end in segments(one):
-            if max(end / start, start / end) >= LEAST:
-                told = f"{rung_name(one.rung)}, {looks[name][0]}: {factor(end / start)}"
-                bars.setdefault(name, []).append(c.Mark(place, end, start=start, told=told))
-        if one.counted and one.unexplained is not None:
-            beside.append((place, factor(one.unexplained), c.INK))
-        else:
-            beside.append((place, "not counted", c.GREY))
-    drawn = [
-        c.Bars(bars[name], look, words, thick=THICK)
-        for name, (words, look) in looks.items()
-        if name in bars
-    ]
-    measured = [f"{rung_name(one.rung)}, measured: {factor(one.measured)}" for one in steps]
-    strokes = [c.Mark(at, one.measured, told=measured[at]) for at, one in enumerate(steps)]
-    stroke = c.Series(strokes, c.Look(marker="|", size=12), "measured factor", order=3)
-    layers: list[c.Layer] = [c.Rule(1, c.Look(line="-", width=0.7)), *drawn, stroke]
-    places = c.names_axis([""] * len(steps))
-    values = c.Axis("factors of the step (×)", "log")
-    head = (-0.85, "unexplained", c.INK)
-    return c.Panel(layers, places, values, sideways=True, beside=[*beside, head])
-
-
-def chart(steps: Sequence[Change]) -> c.Chart:
-    """One row per problem and size: rates, and beside them the factors of each step, if any."""
-    problems = c.grouped(
-        steps, lambda one: f"{PROBLEM_WORDS[one.problem]}, {size_words(one.after)}"
-    )
-    apart = any(one.factors for one in steps)  # not on a CPU
-    rows = []
-    for problem, here in problems.items():
-        left = _rates(problem, here)
-        rows.append([left, _factors(here)] if apart else [left])
-    heights = [0.75 + 0.34 * len(here) for here in problems.values()]
-    width, height = 8.6 if apart else 6.4, 0.9 + sum(heights)
-    return c.Chart(rows, width, height, legend_columns=5, heights=heights)
-
-
-def _caption(steps: Sequence[Change]) -> str:
-    rules = dict.fromkeys(one.prediction.rule for one in steps if one.prediction)
-    by_rules = "; ".join(RULE_WORDS[rule] for rule in rules)
-    predicted = f", and in brackets the predicted one (diamonds). Predicted: {by_rules}"
-    return prose(
-        "Each bar runs from the rate of the changed rung (stroke) to that of the new rung, "
-        "both for one problem and size and, where possible, one layout; lines at the ends: "
-        "range that the 95 % intervals of both rates allow. Numbers: the measured factor"
-        f"{predicted if rules else ''}.",
-        any(one.factors for one in steps)
-        and "Right: the measured factor as a product: fewer instructions per interaction and "
-        "more of them per cycle of an active SM (both counted), more active SMs (counted, "
-        "or from the blocks of a launch), the clock (timed); the remainder is "
-        "unexplained. Speed-ups go to the right, slow-downs to the left.",
-        f"Sizes: {', '.join(dict.fromkeys(size_words(one.after) for one in steps))}.",
-    )
-
-
-FIGURE = Figure(
-    "nbody_waterfall", "The steps of the n-body ladder", 220, changes, chart, _caption,
+COLUMNS = (
     attributes("problem")
     | params("systems", "bodies", of="after")
     | attributes(
@@ -141,6 +57,67 @@ FIGURE = Figure(
     )
     | attributes(of="prediction", predicted="value", predicted_by="rule")
     | {f"factor_{name}": lambda one, name=name: one.factors.get(name) for name in FACTORS}
-    | attributes("unexplained", case_before="before.case", case="after.case"),
-    row=lambda one: one.after,
+    | attributes("unexplained", case_before="before.case", case="after.case")
+    | {"_step": lambda one: one}
 )  # fmt: skip
+
+
+def data(run: Run) -> pd.DataFrame:
+    """The steps by problem and size, in the order of the ladder."""
+    return table(changes(run), COLUMNS, row=attrgetter("after"))
+
+
+def caption(data: pd.DataFrame) -> str:
+    """The measure, the factors, the rules of predictions."""
+    rules = "; ".join(RULE_WORDS[rule] for rule in data.predicted_by.dropna().unique())
+    return prose(
+        "Strokes and numbers: the rate of a rung over that of the rung that it changes, both for "
+        "one problem and size and, where possible, one layout; lines through them: range that "
+        "the 95 % intervals of both rates allow.",
+        data.unexplained.notna().any()
+        and "Bars: this factor as a product: fewer instructions per interaction and more of "
+        "them per cycle of an active SM (both counted), more active SMs (counted, or from the "
+        "blocks of a launch), the clock (timed); the remainder is unexplained. Speed-ups go to "
+        "the right, slow-downs to the left.",
+        rules and f"Diamonds, predicted: {rules}.",
+    )
+
+
+@figure("nbody_waterfall", "The steps of the n-body ladder", order=220, data=data, caption=caption)
+def draw(data: pd.DataFrame, figure: Figure) -> None:
+    """Problems side by side, in a column below: bars of factors, marks of what they explain."""
+    steps = data["_step"]
+    data["name"] = [f"{rung_name(s.rung)}\nover {rung_name(s.before.benchmark)}" for s in steps]
+    data["place"] = [f"{PROBLEM_WORDS[s.problem]},\n{size_words(s.after)}" for s in steps]
+    data["order"] = [[*s.cases.rungs].index(s.rung) for s in steps]
+    places = [*data.groupby("place", sort=False)]
+    shared = figure.get_figwidth() > COLUMN
+    parts = [data if shared else here for _, here in places]
+    names = [part.sort_values("order").name.unique() for part in parts]
+    panels = lists(figure, [*map(len, names)], 0.32)
+    for ax, listing, (title, here) in zip(panels, names, places, strict=True):
+        far = here.factor.max() > FAR * here.factor.min()
+        plain_log(ax, "x", (1,) if far else (1, 2, 5))
+        ax.tick_params(axis="x", labelsize=7)
+        at = here.name.map([*listing].index)
+        for place, step in zip(at, here["_step"], strict=True):
+            for name, start, end in segments(step):
+                if max(end / start, start / end) >= LEAST:
+                    words, look = WORDS[name], LOOKS[name]
+                    (bar,) = ax.barh(place, end - start, 0.6, start, label=words, **look)
+                    hover(bar, [f"{rung_name(step.rung)}, {words}: {factor(end / start)}"])
+            gain = factor(step.measured)
+            ax.text(1.02, place, gain, va="center", transform=ax.get_yaxis_transform())
+        ax.hlines(at, here.low, here.high, color="k", lw=0.8)
+        for column, words, marker in (("factor", "measured", "|"), ("predicted", "predicted", "D")):
+            known = here[here[column].notna()]
+            size = 11 if marker == "|" else 3.6
+            (line,) = ax.plot(
+                known[column], at[known.index], f"k{marker}", ms=size, mfc="white", label=words
+            )
+            hover(line, known)
+        ax.axvline(1, color="k", lw=0.7)
+        listed(ax, listing)
+        low, high = ax.get_xlim()
+        ax.set(title=title, xlabel="factor of the step (×)")
+        ax.set_xlim(min(low, SPAN[0]), max(high, SPAN[1]))

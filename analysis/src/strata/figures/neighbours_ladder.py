@@ -1,14 +1,14 @@
 """What does each rung of the neighbours ladder gain, from all pairs to lists?"""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, params, prose
+import pandas as pd
+from matplotlib.figure import Figure
+
+from strata.figures._figure import attributes, params, prose
 from strata.figures._neighbours import (
     LABELS,
     SUITE,
-    Place,
     best,
     place_of,
     rates,
@@ -16,10 +16,10 @@ from strata.figures._neighbours import (
     tests_per_neighbour,
     title,
 )
+from strata.figures._plot import figure, table
+from strata.figures._style import COLUMN, bars, stacked
 from strata.model import units
-from strata.run import Row, Run, grouped
-
-COLOUR = "#0072B2"
+from strata.run import Row, Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +44,6 @@ class Step:
         return short(self.row)
 
 
-def items(run: Run) -> Sequence[Step]:
-    """One step per rung, place and size, in ladder order."""
-    stories = {story.name: story for story in run.context.ladders.get(SUITE, ())}
-    found = best(rates(run))
-    tests = tests_per_neighbour(run)
-
-    def step(place: Place, agents: str, row: Row) -> Step:
-        before = found.get((place, agents, stories[row.benchmark].before))
-        return Step(row, before, tests.get(row.case))
-
-    return [step(place, agents, row) for (place, agents, _), row in found.items()]
-
-
 def _words(step: Step) -> str:
     """The words beside a bar: rate, step, distance tests per neighbour."""
     words = units.significant(step.row.value / 1e6)
@@ -65,48 +52,57 @@ def _words(step: Step) -> str:
     return words + (f"   {units.significant(step.tests)} tests" if step.tests else "")
 
 
-def chart(steps: Sequence[Step]) -> c.Chart:
-    """One panel per problem, distribution and world; bars from zero in ladder order."""
-    panels = []
-    for place, here in sorted(grouped(steps, lambda step: place_of(step.row)).items()):
-        bars = [c.mark(at, step.row, 1e6) for at, step in enumerate(here)]
-        words = [
-            c.Mark(at, step.row.value / 1e6, high=step.row.maximum / 1e6, words=_words(step))
-            for at, step in enumerate(here)
-        ]
-        layers: list[c.Layer] = [
-            c.Bars(bars, c.Look(COLOUR)),
-            c.Series(words, c.Look(), words_size=7.0),
-        ]
-        names = [f"{step.rung} · {units.count(int(step.row.text('agents', '0')))}" for step in here]
-        label = f"{LABELS[here[0].row.quantity]} (10⁶/s)"
-        panels.append(
-            c.Panel(
-                layers, c.names_axis(names), c.Axis(label, zero=True), title(place), sideways=True
-            )
-        )
-    heights = [len(panel.places.names or ()) + 2.0 for panel in panels]
-    return c.Chart([[panel] for panel in panels], 8.4, 1.0 + 0.3 * sum(heights), heights=heights)
-
-
-def _caption(steps: Sequence[Step]) -> str:
-    return prose(
-        "Agent steps per second, or, where lists are written, neighbours per second, counted "
-        "for each agent of a pair. Bars: medians of each rung's best case with that number of "
-        "agents; lines in them: range of the samples.",
-        any(step.speedup for step in steps)
-        and "Then the gain over the rung that it changes, with as many agents.",
-        any(step.tests for step in steps)
-        and "Tests: distances that the rung computed per neighbour found.",
-    )
-
-
-FIGURE = Figure(
-    "neighbours_ladder", "The neighbours ladder", 201, items, chart, _caption,
+COLUMNS = (
     attributes("rung")
     | params("problem", "spread", "world", "agents", of="row")
     | attributes(of="row", quantity="quantity", per_second="value", low="minimum", high="maximum")
     | attributes(of="before", rung_before="benchmark")
-    | attributes(speedup_over_it="speedup", tests_per_neighbour="tests"),
-    label=lambda step: f"{step.rung}, {title(place_of(step.row))}",
-)  # fmt: skip
+    | attributes(speedup_over_it="speedup", tests_per_neighbour="tests")
+    | {"_words": _words}
+)
+
+
+def data(run: Run) -> pd.DataFrame:
+    """One line per rung, place and size, in ladder order."""
+    stories = {story.name: story for story in run.context.ladders.get(SUITE, ())}
+    found, tests = best(rates(run)), tests_per_neighbour(run)
+    steps = [
+        Step(row, found.get((place, agents, stories[rung].before)), tests.get(row.case))
+        for (place, agents, rung), row in found.items()
+    ]
+    return table(steps, COLUMNS, label=lambda step: f"{step.rung}, {title(place_of(step.row))}")
+
+
+def caption(data: pd.DataFrame) -> str:
+    """The measures."""
+    return prose(
+        "Agent steps per second, or, where lists are written, neighbours per second, counted "
+        "for each agent of a pair. Bars: medians of each rung's best case with that number of "
+        "agents; lines in them: range of the samples.",
+        data.speedup_over_it.notna().any()
+        and "Then the gain over the rung that it changes, with as many agents.",
+        data.tests_per_neighbour.notna().any()
+        and "Tests: distances that the rung computed per neighbour found.",
+    )
+
+
+@figure("neighbours_ladder", "The neighbours ladder", order=201, data=data, caption=caption)
+def draw(data: pd.DataFrame, figure: Figure) -> None:
+    """One panel per problem, distribution and world; bars from zero in ladder order."""
+    data["rate"] = data.per_second / 1e6
+    data["name"] = [
+        f"{rung} · {units.count(int(agents))}"
+        for rung, agents in zip(data.rung, data.agents, strict=True)
+    ]
+    places = sorted(data.groupby(data["_row"].map(place_of)), key=lambda place: place[0])
+    for ax, (place, here) in zip(
+        stacked(figure, [len(here) for _, here in places]), places, strict=True
+    ):
+        bars(ax, here, "name", "rate", color="#0072B2")
+        low, high = here.low / 1e6, here.high / 1e6
+        ax.hlines(range(len(here)), low, high, color="k", lw=0.8)
+        for at, (end, words) in enumerate(zip(high, here["_words"], strict=True)):
+            text = words if figure.get_figwidth() > COLUMN else words.partition("   ")[0]
+            ax.annotate(text, (end, at), (5, 0), textcoords="offset points", va="center")
+        ax.set(title=title(place), xlim=(0, 1.45 * high.max()))
+        ax.set_xlabel(f"{LABELS[here.quantity.iloc[0]]} (10⁶/s)")

@@ -1,12 +1,16 @@
 """How does each rung of the neighbours ladder scale with the number of agents?"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+import pandas as pd
+from matplotlib.figure import Figure
 
 from strata import reference
-from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, params, prose
+from strata.figures._figure import attributes, params, prose
 from strata.figures._neighbours import LABELS, best, place_of, rates, short, title
+from strata.figures._plot import figure, table
+from strata.figures._style import COLUMN, GREY, hover, plain_log, points, values_axis
 from strata.ladder.phases import Atlas
 from strata.model.units import count
 from strata.reference import PublishedSearch
@@ -17,6 +21,8 @@ LIMITS = ("issue_limit", "bytes_limit")
 """In agent steps a second, as the rung's model has them."""
 APART = 4
 """Ticks that differ by less stand too near each other."""
+FAR = 1000
+"""A ratio of rates beyond which the axis only has room for powers of ten."""
 PUBLISHED_MARKERS = "DPX*"
 """Of who published them, in the order of the table."""
 
@@ -40,7 +46,16 @@ class Point:
         return short(self.row)
 
 
-def items(run: Run) -> Sequence[Point]:
+COLUMNS = (
+    attributes("rung")
+    | params("problem", "spread", "world", of="row")
+    | attributes("agents")
+    | attributes(of="row", quantity="quantity", per_second="value", low="minimum", high="maximum")
+    | attributes(limit_per_second="limit")
+)
+
+
+def data(run: Run) -> pd.DataFrame:
     """The rungs measured with several numbers of agents at one place."""
     rate = Atlas(run).instructions
     of_cases = {
@@ -59,17 +74,20 @@ def items(run: Run) -> Sequence[Point]:
         return Point(row, min(limits) * row.value / agent_steps if limits else None)
 
     lines = grouped(best(rates(run)).values(), lambda row: (place_of(row), row.benchmark))
-    return [
+    shown = [
         point(row)
         for line in lines.values()
         if len(line) > 1
         for row in sorted(line, key=lambda row: row.count("agents") or 0)
     ]
+    return table(
+        shown, COLUMNS,
+        label=lambda one: f"{one.rung}, {one.agents} agents, {title(place_of(one.row))}",
+    )  # fmt: skip
 
 
-def published(points: Sequence[Point]) -> Sequence[PublishedSearch]:
-    """Published values for GPUs at the place of a panel; none for a CPU."""
-    row = points[0].row
+def published(row: Row) -> Sequence[PublishedSearch]:
+    """Published values for GPUs at the place of a row; none for a CPU."""
     problem, spread, world = place_of(row)
     if row.backend != "cuda" or spread != "uniform":
         return ()
@@ -77,73 +95,9 @@ def published(points: Sequence[Point]) -> Sequence[PublishedSearch]:
     return [one for one in there if one.world in ("", world)]
 
 
-def _looks(points: Sequence[Point]) -> dict[str, c.Look]:
-    markers = "os^DvPX*<>h"
-    names = list(dict.fromkeys(one.rung for one in points))
-    return {
-        name: c.Look(c.COLOURS[at % len(c.COLOURS)], markers[at % len(markers)], "-")
-        for at, name in enumerate(names)
-    }
-
-
-def _told(one: PublishedSearch) -> str:
-    return f"{one.label}, {one.gpu}"
-
-
-def _others(theirs: Sequence[PublishedSearch]) -> list[c.Layer]:
-    """Open marks: one marker per source, labelled with the GPU if a source has several."""
-    sources = list(dict.fromkeys(one.label for one in reference.neighbours()))
-    layers: list[c.Layer] = []
-    for label, here in grouped(theirs, _told).items():
-        marker = PUBLISHED_MARKERS[sources.index(here[0].label)]
-        colour = c.GREY if "H100" not in here[0].gpu else c.INK
-        marks = [c.Mark(one.agents, one.rate / SCALE, told=f"{label}: published") for one in here]
-        layers.append(c.Series(marks, c.Look(colour, marker, size=5.5, hollow=True), label))
-    return layers
-
-
-def _panel(points: Sequence[Point], looks: dict[str, c.Look], heading: str) -> c.Panel:
-    layers: list[c.Layer] = []
-    for name, line in grouped(points, lambda one: one.rung).items():
-        limits = [
-            c.Mark(one.agents, one.limit / SCALE, told=f"limit of {name}")
-            for one in line
-            if one.limit
-        ]
-        if limits:
-            dotted = replace(looks[name], marker="", line=":", width=0.9)
-            layers.append(c.Series(limits, dotted, order=1.0))
-        marks = [c.mark(one.agents, one.row, SCALE) for one in line]
-        layers.append(c.Series(marks, looks[name], name, "band"))
-    theirs = published(points)
-    layers += _others(theirs)
-    own = sorted({one.agents for one in points})
-    sizes = sorted({*own, *(one.agents for one in theirs)})
-    ticks: list[int] = []
-    for one in own:
-        if not ticks or one >= APART * ticks[-1]:
-            ticks.append(one)
-    places = c.Axis("agents", "log2", (sizes[0] / 1.3, sizes[-1] * 1.3), ticks=ticks)
-    label = f"{LABELS[points[0].row.quantity]} (10⁶/s)"
-    return c.Panel(layers, places, c.Axis(label, "log"), heading)
-
-
-def chart(points: Sequence[Point]) -> c.Chart:
-    """One panel per place, one line per rung; dotted in its colour: its limit."""
-    looks = _looks(points)
-    places = grouped(points, lambda one: place_of(one.row))
-    panels = [_panel(here, looks, title(place)) for place, here in places.items()]
-    keys = [c.Key("limit", c.Look(c.GREY, line=":", width=0.9))]
-    columns = min(len(panels), 2)
-    return c.Chart(
-        c.wrapped(panels, columns), 1.4 + 3.4 * columns, 1.2 + 2.6 * -(-len(panels) // columns),
-        legend_columns=4, share="all", keys=keys if any(one.limit for one in points) else (),
-    )  # fmt: skip
-
-
-def _caption(points: Sequence[Point]) -> str:
-    panels = grouped(points, lambda one: place_of(one.row)).values()
-    theirs = dict.fromkeys(one for here in panels for one in published(here))
+def caption(data: pd.DataFrame) -> str:
+    """The measures, the limits, and what is published."""
+    theirs = dict.fromkeys(one for row in data["_row"] for one in published(row))
     sources = dict.fromkeys(key for one in theirs for key in one.origin.keys)
     doubts = [
         f"{one.label}, {count(one.agents)} agents: {one.origin.doubt}"
@@ -154,7 +108,7 @@ def _caption(points: Sequence[Point]) -> str:
         "Agent steps per second, or, where lists are written, neighbours per second, against "
         "the number of agents, for each rung's best case: medians; bands: range of the "
         "samples.",
-        any(one.limit for one in points)
+        data.limit_per_second.notna().any()
         and "Dotted: the lowest of its known limits: warps that issue nothing but tests, "
         "including idle threads, in every cycle; the floating-point instructions of these "
         "at the best rate that the run measured; memory that moves what L2 cannot keep "
@@ -165,12 +119,46 @@ def _caption(points: Sequence[Point]) -> str:
     )
 
 
-FIGURE = Figure(
-    "neighbours_scale", "The neighbours ladder by number of agents", 204, items, chart, _caption,
-    attributes("rung")
-    | params("problem", "spread", "world", of="row")
-    | attributes("agents")
-    | attributes(of="row", quantity="quantity", per_second="value", low="minimum", high="maximum")
-    | attributes(limit_per_second="limit"),
-    label=lambda one: f"{one.rung}, {one.agents} agents, {title(place_of(one.row))}",
+@figure(
+    "neighbours_scale", "The neighbours ladder by number of agents", order=204, data=data,
+    caption=caption,
 )  # fmt: skip
+def draw(data: pd.DataFrame, figure: Figure) -> None:
+    """One panel per place, one line per rung; dotted in its colour: its limit."""
+    shown = data.assign(
+        rate=data.per_second / SCALE, limit=data.limit_per_second.astype(float) / SCALE
+    )
+    looks = {rung: (f"C{at}", "os^DvPX*<>h"[at % 11]) for at, rung in enumerate(data.rung.unique())}
+    places = [*shown.groupby(data["_row"].map(place_of), sort=False)]
+    columns = min(len(places), 2 if figure.get_figwidth() > COLUMN else 1)
+    rows = -(-len(places) // columns)
+    figure.set_figheight(0.8 + 2.4 * rows)
+    panels = figure.subplots(rows, columns, squeeze=False, sharey=True)
+    for ax in panels.flat[len(places) :]:
+        ax.remove()
+    for ax, (place, here) in zip(panels.flat, places, strict=False):
+        for rung, line in here.groupby("rung", sort=False):
+            colour, marker = looks[f"{rung}"]
+            ax.plot(line.agents, line.limit, ":", c=colour, lw=0.9)
+            points(ax, line, "agents", "rate", c=colour, marker=marker, label=rung)
+            ax.fill_between(
+                line.agents, line.low / SCALE, line.high / SCALE, color=colour, alpha=0.2, lw=0
+            )
+        sources = list(dict.fromkeys(one.label for one in reference.neighbours()))
+        theirs = published(here["_row"].iloc[0])
+        for one in theirs:
+            label = f"{one.label}, {one.gpu}"
+            marker = PUBLISHED_MARKERS[sources.index(one.label)]
+            colour = "k" if "H100" in one.gpu else GREY
+            (mark,) = ax.plot(
+                one.agents, one.rate / SCALE, marker, c=colour, mfc="white", label=label
+            )
+            hover(mark, [f"{label}: published"])
+        ax.set_yscale("log")
+        low, high = ax.get_ylim()  # shared
+        plain_log(ax, digits=(1,) if high > FAR * low else (1, 2, 5))
+        values_axis(ax, [*here.agents, *(one.agents for one in theirs)], APART)
+        ax.set(title=title(place), xlabel="agents")
+        ax.set_ylabel(f"{LABELS[here.quantity.iloc[0]]} (10⁶/s)")
+    if shown.limit.notna().any():
+        figure.axes[0].plot([], [], ":", c=GREY, lw=0.9, label="limit")

@@ -1,12 +1,13 @@
 """How many cells per dimension are best, and what do more or fewer of them cost?"""
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from textwrap import fill
 
-from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, params, prose
+import pandas as pd
+from matplotlib.figure import Figure
+
+from strata.figures._figure import attributes, params, prose
 from strata.figures._neighbours import (
-    Place,
     first_of_each_case,
     place_of,
     rates,
@@ -14,6 +15,8 @@ from strata.figures._neighbours import (
     tests_per_neighbour,
     title,
 )
+from strata.figures._plot import figure, table
+from strata.figures._style import plain_log, points, values_axis
 from strata.model.units import count
 from strata.run import Row, Run, grouped
 
@@ -46,7 +49,16 @@ class Point:
         return f"{short(self.row)}, {count(self.agents)}"
 
 
-def items(run: Run) -> Sequence[Point]:
+COLUMNS = (
+    {"rung": lambda one: short(one.row)}
+    | params("problem", "spread", "world", of="row")
+    | attributes("agents", "cells")
+    | attributes(of="row", steps_per_second="value", low="minimum", high="maximum")
+    | attributes(tests_per_neighbour="tests", _name="label")
+)
+
+
+def data(run: Run) -> pd.DataFrame:
     """The cases of rungs with cells, at places with several requested numbers of cells.
 
     The automatic number (`cells=0`) is not a value of the axis.
@@ -55,94 +67,57 @@ def items(run: Run) -> Sequence[Point]:
     asked = [row for row in rates(run, "steps_per_second") if row.count("cells")]
     found = [Point(row, tests.get(row.case)) for row in first_of_each_case(asked)]
     lines = grouped(found, lambda one: (place_of(one.row), one.label))
-    return [
+    shown = [
         one
         for line in lines.values()
         if len({one.cells for one in line}) > 1
         for one in sorted(line, key=lambda one: one.cells)
     ]
-
-
-def _looks(points: Sequence[Point]) -> dict[str, c.Look]:
-    """One colour per rung, one marker per number of agents."""
-    rungs = list(dict.fromkeys(one.row.benchmark for one in points))
-    sizes = sorted({one.agents for one in points})
-    return {
-        one.label: c.Look(
-            c.COLOURS[rungs.index(one.row.benchmark) % len(c.COLOURS)],
-            MARKERS[sizes.index(one.agents) % len(MARKERS)],
-            "-",
-        )
-        for one in points
-    }
-
-
-def _panel(
-    points: Sequence[Point], looks: dict[str, c.Look], of: Callable[[Point], c.Mark | None],
-    values: c.Axis, heading: str = "",
-) -> c.Panel:  # fmt: skip
-    layers = c.by_look(
-        points, lambda one: one.label, {name: (name, look) for name, look in looks.items()}, of
-    )
-    places = c.Axis("cells a dimension", "log2", ticks=_ticks({one.cells for one in points}))
-    return c.Panel(layers, places, values, heading)
-
-
-def _ticks(cells: Collection[int]) -> list[int]:
-    """The tick labels, without those that would overlap the previous one."""
-    kept: list[int] = []
-    for one in sorted(cells):
-        if not kept or one >= APART * kept[-1]:
-            kept.append(one)
-    return kept
-
-
-def chart(points: Sequence[Point]) -> c.Chart:
-    """One column per place: steps per second, and below them tests per neighbour."""
-    looks = _looks(points)
-    columns: dict[Place, list[Point]] = grouped(points, lambda one: place_of(one.row))
-    steps = c.Axis("steps (1/s)", "log")
-    tests = c.Axis("tests for each neighbour", "log")
-    upper = [
-        _panel(here, looks, lambda one: c.mark(one.cells, one.row), steps, title(place))
-        for place, here in columns.items()
-    ]
-    lower = [
-        _panel(
-            here,
-            looks,
-            lambda one: c.Mark(one.cells, one.tests, valid=one.row.valid) if one.tests else None,
-            tests,
-        )
-        for here in columns.values()
-    ]
-    rows: list[list[c.Panel | None]] = [list(upper), list(lower)]
-    kept = rows if any(one.tests for one in points) else rows[:1]
-    if len(kept) > 1:
-        kept[0] = [replace(one, places=replace(one.places, label="")) for one in upper]
-    return c.Chart(
-        kept, max(5.0, 1.2 + 2.9 * len(columns)), 1.2 + 2.2 * len(kept), share="row",
-        legend_columns=3,
+    return table(
+        shown, COLUMNS,
+        label=lambda one: f"{one.label}, {one.cells} cells, {title(place_of(one.row))}",
     )  # fmt: skip
 
 
-def _caption(points: Sequence[Point]) -> str:
+def caption(data: pd.DataFrame) -> str:
+    """The measures."""
     return prose(
         "Steps of all agents per second against the number of cells along each edge of the "
         "world: medians. Cells shorter than the reach are searched further to each side, by "
         "whole cells.",
-        any(one.tests for one in points)
+        data.tests_per_neighbour.notna().any()
         and "Below: distances that the rung computed per neighbour found.",
         "Markers: the number of agents, after the rung's name.",
     )
 
 
-FIGURE = Figure(
-    "neighbours_work", "Cells and search work", 203, items, chart, _caption,
-    {"rung": lambda one: short(one.row)}
-    | params("problem", "spread", "world", of="row")
-    | attributes("agents", "cells")
-    | attributes(of="row", steps_per_second="value", low="minimum", high="maximum")
-    | attributes(tests_per_neighbour="tests"),
-    label=lambda one: f"{one.label}, {one.cells} cells, {title(place_of(one.row))}",
+@figure(
+    "neighbours_work", "Cells and search work", order=203, data=data, caption=caption
 )  # fmt: skip
+def draw(data: pd.DataFrame, figure: Figure) -> None:
+    """One column per place: steps per second, and below them tests per neighbour."""
+    rungs, sizes = [*data.rung.unique()], sorted(data.agents.unique())
+    places = [*data.groupby(data["_row"].map(place_of), sort=False)]
+    labels = {"steps_per_second": "steps (1/s)", "tests_per_neighbour": "tests per neighbour"}
+    shown = [name for name in labels if data[name].notna().any()]
+    figure.set_figheight(0.8 + 2 * len(shown))
+    letters = 9 * figure.get_figwidth() / len(places)
+    panels = figure.subplots(len(shown), len(places), squeeze=False, sharey="row")
+    for row, name in zip(panels, shown, strict=True):
+        for ax, (place, here) in zip(row, places, strict=True):
+            for label, part in here[here[name].notna()].groupby("_name", sort=False):
+                look = {
+                    "color": f"C{rungs.index(part.rung.iloc[0])}",
+                    "marker": MARKERS[sizes.index(part.agents.iloc[0]) % len(MARKERS)],
+                }
+                points(ax, part, "cells", name, label=label, **look)
+            plain_log(ax)
+            values_axis(ax, here.cells, APART)
+            ax.set(
+                title=fill(title(place), int(letters)),
+                xlabel="cells a dimension",
+                ylabel=labels[name],
+            )
+            ax.label_outer()
+    for ax in panels[1:].flat:
+        ax.set_title("")

@@ -3,14 +3,14 @@
 Beside the counts, a model: up to four SMs share a request.
 """
 
-from collections.abc import Sequence
-from itertools import cycle
 from math import ceil
-from operator import attrgetter
-from typing import NamedTuple
 
-from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, prose
+import pandas as pd
+from matplotlib.figure import Figure
+
+from strata.figures._figure import Columns, prose
+from strata.figures._plot import figure, table
+from strata.figures._style import points
 from strata.model.cases import CaseRows, by_case
 from strata.model.truth.counts import BOUND
 from strata.model.units import SPACE, number
@@ -21,23 +21,6 @@ SHARERS = 4
 MERGED = 1 - BOUND
 """Requests below this share were merged; the plausibility rule uses the same limit."""
 PAIR = 2
-COUNTED = c.Look(c.INK, "o", size=4.6)
-MODEL = c.Look(c.GREY, line="-", width=0.8)
-
-
-class Point(NamedTuple):
-    """One case: the share of its requests that L2 received, and the cycles between the loads."""
-
-    sms: int
-    delay: int
-    row: Row
-    apart: Row
-    case: CaseRows
-
-    @property
-    def valid(self) -> bool:
-        """Whether both are valid."""
-        return self.row.valid and self.apart.valid
 
 
 def modelled(sms: int) -> float:
@@ -45,64 +28,57 @@ def modelled(sms: int) -> float:
     return ceil(sms / SHARERS) / sms
 
 
-def items(run: Run) -> Sequence[Point]:
+def _share(case: CaseRows) -> Row | None:
+    return case.row("l2_sectors_per_missed_sector")
+
+
+def _valid(case: CaseRows) -> bool:
+    share, apart = _share(case), case.row("delay_cycles")
+    return bool(share and apart and share.valid and apart.valid)
+
+
+COLUMNS: Columns = {
+    "sms": lambda case: case.count("sms"),
+    "delay_asked_cycles": lambda case: case.count("delay"),
+    "delay_cycles": lambda case: case.row("delay_cycles"),
+    "share_that_reaches_l2": _share,
+    "share_by_model": lambda case: None if case.count("delay") else modelled(case.count("sms")),
+    "first_load_cycles": lambda case: case.row("first_load_cycles"),
+    "other_load_cycles": lambda case: case.row("other_load_cycles"),
+    "valid": _valid,
+}
+
+
+def data(run: Run) -> pd.DataFrame:
     """The counted cases, by SMs and by delay."""
-    points = (
-        Point(case.count("sms"), case.count("delay"), share, apart, case)
-        for case in by_case(run.of("request_merging"))
-        if (share := case.row("l2_sectors_per_missed_sector"))
-        and (apart := case.row("delay_cycles"))
-    )
-    return sorted(points, key=lambda one: (one.sms, one.delay))
+    cases = by_case(run.of("request_merging"))
+    counted = [case for case in cases if _share(case) and case.row("delay_cycles")]
+    counted.sort(key=lambda case: (case.count("sms"), case.count("delay")))
+    return table(counted, COLUMNS, row=_share, label=_label)
 
 
-def later(points: Sequence[Point]) -> dict[int, list[Point]]:
-    """The points of each number of SMs with several delays."""
-    by_sms = c.grouped(points, lambda one: one.sms)
-    return {sms: here for sms, here in by_sms.items() if any(one.delay for one in here)}
+def _label(case: CaseRows) -> str:
+    return f"{case.count('sms')} SMs, delay of {case.count('delay')} cycles"
 
 
-def chart(points: Sequence[Point]) -> c.Chart:
-    """Simultaneous loads by the number of SMs; beside them by the cycles between the loads."""
-
-    def marked(place: float, one: Point) -> c.Mark:
-        return c.Mark(place, 100 * one.row.value, valid=one.valid, row=one.row)
-
-    at_once = [one for one in points if one.delay == 0]
-    counts = range(1, 1 + max((one.sms for one in at_once), default=1))
-    model = [c.Mark(sms, 100 * modelled(sms)) for sms in counts]
-    left = [
-        c.Series(model, MODEL, f"one request for every {SHARERS} SMs", order=1),
-        c.Series([marked(one.sms, one) for one in at_once], COUNTED, "counted, all at once"),
-    ]
-    right = [
-        c.Series(
-            [marked(one.apart.value, one) for one in here],
-            c.Look(colour, "s", "-", 4.2),
-            f"counted, {sms} SMs",
-        )
-        for (sms, here), colour in zip(later(points).items(), cycle(c.COLOURS), strict=False)
-    ]
-    shares = c.Axis("requests that reach L2 (%)", limits=(0, 108), ticks=range(0, 101, 25))
-    number_of_sms = c.Axis("SMs that load the same line at once", ticks=counts)
-    delay = c.Axis("cycles from the first SM's load to the others'")
-    return c.Chart([[c.Panel(left, number_of_sms, shares), c.Panel(right, delay, shares)]], 7.6, 3)
+def later(data: pd.DataFrame) -> pd.DataFrame:
+    """The lines of numbers of SMs with several delays."""
+    return data[data.sms.isin(data.sms[data.delay_asked_cycles > 0])]
 
 
-def _caption(points: Sequence[Point]) -> str:
-    valid = [one for one in points if one.valid]
-    most = max((one for one in valid if one.delay == 0), key=lambda one: one.sms, default=None)
-    pairs = [(one.apart.value, one.row.value < MERGED) for one in valid if one.sms == PAIR]
-    merged = max((cycles for cycles, merged in pairs if merged), default=None)
-    alone = min((cycles for cycles, merged in pairs if not merged), default=None)
+def caption(data: pd.DataFrame) -> str:
+    """How many requests merge, and until when."""
+    valid = data[data.valid]
+    at_once = valid[valid.delay_asked_cycles == 0].sort_values("sms")
+    pairs = valid[valid.sms == PAIR]
+    is_merged = pairs.share_that_reaches_l2 < MERGED
+    merged, alone = pairs.delay_cycles[is_merged].max(), pairs.delay_cycles[~is_merged].min()
     return prose(
-        most
-        and f"When {most.sms} SMs request one line at the same time, "
-        f"{number(100 * most.row.value)}{SPACE}% of their requests reach L2: the others "
-        "are merged on the way, and one answer serves several SMs.",
-        merged is not None
-        and alone is not None
-        and merged < alone
+        len(at_once)
+        and f"When {at_once.sms.iloc[-1]} SMs request one line at the same time, "
+        f"{number(100 * at_once.share_that_reaches_l2.iloc[-1])}{SPACE}% of their requests reach "
+        "L2: the others are merged on the way, and one answer serves several SMs.",
+        bool(merged < alone)
         and f"Requests of two SMs merge if they are {merged:.0f} cycles apart, but not if they are "
         f"{alone:.0f} apart.",
         "SMs of one GPC repeatedly load a line past L1, each time a line that none of them "
@@ -110,20 +86,29 @@ def _caption(points: Sequence[Point]) -> str:
         "counted; 100 % means that nothing was merged. Left: all SMs load at once; grey line: "
         f"a model in which up to {SHARERS} SMs share a request. Right: one SM loads first, the "
         "others the given number of cycles later (medians, by the clocks of the SMs).",
-        any(sms > PAIR for sms in later(points))
+        bool((later(data).sms > PAIR).any())
         and "The others load together, so their own requests may merge however late they are.",
     )
 
 
-FIGURE = Figure(
-    "request_merging", "Requests of several SMs for the same line", 22, items, chart, _caption,
-    attributes("sms", delay_asked_cycles="delay")
-    | {
-        "delay_cycles": attrgetter("apart"),
-        "share_that_reaches_l2": attrgetter("row"),
-        "share_by_model": lambda one: None if one.delay else modelled(one.sms),
-        "first_load_cycles": lambda one: one.case.row("first_load_cycles"),
-        "other_load_cycles": lambda one: one.case.row("other_load_cycles"),
-    },
-    label=lambda one: f"{one.sms} SMs, delay of {one.delay} cycles",
+@figure(
+    "request_merging", "Requests of several SMs for the same line", order=22,
+    data=data, caption=caption, size=(7.0, 3.0),
 )  # fmt: skip
+def draw(data: pd.DataFrame, figure: Figure) -> None:
+    """Simultaneous loads by the number of SMs; beside them by the cycles between the loads."""
+    left, right = figure.subplots(1, 2, sharey=True)
+    data = data.assign(share=100 * data.share_that_reaches_l2)
+    at_once = data[data.delay_asked_cycles == 0]
+    counts = range(1, 1 + max(at_once.sms, default=1))
+    model = [100 * modelled(sms) for sms in counts]
+    left.plot(counts, model, color="#7a7a7a", lw=0.8, label=f"one request for every {SHARERS} SMs")
+    points(
+        left, at_once, "sms", "share", c="black", marker="o", ls="", label="counted, all at once"
+    )
+    for place, (sms, part) in enumerate(later(data).groupby("sms")):
+        look = {"color": f"C{place}", "marker": "s", "label": f"counted, {sms} SMs"}
+        points(right, part, "delay_cycles", "share", **look)
+    left.set(ylabel="requests that reach L2 (%)", ylim=(0, 108), xlabel="SMs that load at once")
+    left.xaxis.get_major_locator().set_params(integer=True)
+    right.set_xlabel("cycles between the loads")

@@ -1,227 +1,99 @@
 """What limits each kernel, arithmetic, issue or the bytes of a level, and how close is it?"""
 
-import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, update_wrapper
 from operator import attrgetter
-from statistics import geometric_mean, mode
+from statistics import mode
+from typing import Any
 
-from strata.figures import _chart as c
-from strata.figures._figure import Figure, prose
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from strata.figures._figure import prose
+from strata.figures._plot import figure, table
+from strata.figures._style import GREY, LEVEL, POINT, hover, plain_log
 from strata.ladder import rungs as ladder
 from strata.model import ordered, units
 from strata.reference import cite
 from strata.roofline.ceilings import Ceiling
-from strata.roofline.forms import FLOP, INSTRUCTION, LEVELS, LOADS, ONCE, Form, brief, level_words
+from strata.roofline.forms import FLOP, INSTRUCTION, LOADS, ONCE, Form, brief, level_words
 from strata.roofline.points import Point
 from strata.roofline.verdicts import Entry, ceilings_of, entries, points_of, problems
+from strata.run import Run, grouped
 
-MARKERS = {"l1": "o", "l2": "s", "l3": "v", "dram": "^", ONCE: "D", LOADS: "d"}
-LESSER, THEORETICAL = c.Look(line="--", width=0.8), c.Look(line=":", width=0.8)
-JOINED = c.Look(line="-", width=0.6, alpha=0.75)
-LEADER = c.Look(colour=c.GREY, line="-", width=0.4, alpha=0.6)
-RING = c.Look(marker="o", size=11, width=1.4, hollow=True)
-NOMINAL = c.Look(colour=c.GREY, marker="o", hollow=True)
-SECOND = c.Look(colour=c.GREY, marker="o", size=2.6)
-INVALID = c.Look(colour=c.GREY, marker="X", hollow=True)
-RUN, SIZE = attrgetter("run"), attrgetter("size")
+LOOKS = {
+    "l1": (LEVEL["l1"], "o"), "l2": (LEVEL["l2"], "s"), "l3": (LEVEL["l3"], "v"),
+    "dram": (LEVEL["dram"], "^"), ONCE: ("k", "D"), LOADS: (GREY, "d"),
+}  # fmt: skip
 WALLS = {1.0: "stride 0", 1 / 4: "stride 1", 1 / 32: "stride ≥ 8"}
 """Loads of a word of 4 bytes by each lane against sectors (Ding and Williams 2019)."""
+COLUMN = 5.0
+"""Inches: a narrower figure has no names of lesser ceilings, and no rates."""
+# In the data file `value` is the height or slope of a ceiling, or the rate of a point; `work` and
+# `moved` are per step; `above` is the roof that a point should not exceed, and by which factor.
+COLUMNS = (
+    "run", "entry", "name", "level", "basis", "lesser", "how", "intensity", "value", "low", "high",
+    "unit", "work", "moved", "share", "valid", "above.name", "above_by", "reason", "row.case",
+)  # fmt: skip
+NAMES = {"share": "share_of_roof", "above.name": "above", "row.case": "case"}
 
 
-@dataclass(frozen=True, slots=True)
-class Ends:
-    """Limits of both axes: intensity from `left` to `right`, rate from `bottom` to `top`."""
-
-    left: float
-    right: float
-    bottom: float
-    top: float
+def data_of(form: Form, found: Sequence[Entry]) -> pd.DataFrame:
+    """A line for each ceiling and point."""
+    columns = {NAMES.get(path, path): partial(_get, form, path) for path in COLUMNS}
+    return table(found, columns | {"_entry": lambda one: one}, label=lambda _: "")
 
 
-Name = tuple[float, str, str]
+def data(form: Form, run: Run) -> pd.DataFrame:
+    """The ceilings and points of a run."""
+    return data_of(form, entries([run], form))
 
 
-def limits(entries: Sequence[Entry]) -> Ends:
-    """The limits from the measured ceilings of the widest run, rounded outwards to half a decade.
+def _get(form: Form, path: str, one: object) -> object:
+    """The attribute of an entry; None if it has none."""
+    if path == "unit":
+        return form.bandwidth if getattr(one, "sloped", False) else form.rate
+    for name in path.split("."):
+        one = getattr(one, name, None)
+    return one
 
-    So two figures with the same ceilings can be overlaid, whatever kernels they show.
+
+def limits(ceilings: Sequence[Ceiling]) -> tuple[float, float, float, float]:
+    """Left, right, bottom and top of the axes, by the measured ceilings alone.
+
+    So figures of one device can be overlaid, whatever kernels they show.
     """
-    reach = []
-    for mine in c.grouped(ceilings_of(entries), RUN).values():
-        flat = [one.value for one in mine if one.roof and not one.sloped]
-        slopes = [one.value for one in mine if one.roof and one.sloped]
-        peaks = [one.value for one in mine if one.bounds and not one.sloped]
-        # Room for text on all sides; below the lowest roof for an operation, three lines.
-        left, right = min(flat) / max(slopes) / 100, max(flat) / min(slopes) * 5000
-        reach.append((left, right, min(min(flat) / 60, min(slopes) / 12), max(peaks) * 1.6))
-    lefts, rights, bottoms, tops = zip(*reach, strict=True)
-    least = [10 ** (math.floor(2 * math.log10(min(each))) / 2) for each in (lefts, bottoms)]
-    most = [10 ** (math.ceil(2 * math.log10(max(each))) / 2) for each in (rights, tops)]
-    return Ends(least[0], most[0], least[1], most[1])
+    flat = [one.value for one in ceilings if one.bounds and not one.sloped]
+    slopes = [one.value for one in ceilings if one.roof and one.sloped]
+    roofs = [one.value for one in ceilings if one.roof and not one.sloped]
+    left, right = min(roofs) / max(slopes) / 40, max(roofs) / min(slopes) * 200
+    return left, right, min(roofs) / 25, max(flat) * 1.6
 
 
-def chart(form: Form, entries: Sequence[Entry]) -> c.Chart:
-    """One panel per run, one above the other, all with the same axes."""
-    ends = limits(entries)
-    unit, name = c.scaled(ends.top / 3, "FLOP/s")
-    across, up = "operations for each byte moved (FLOP/B)", "operations"
-    if form is INSTRUCTION:
-        unit, name = 1e9, "10⁹/s"
-        across, up = "instructions of a warp for each sector of 32 bytes", "instructions of warps"
-    ends = replace(ends, bottom=ends.bottom / unit, top=ends.top / unit)
-    places = c.Axis(across, "log", (ends.left, ends.right), grid=True)
-    values = c.Axis(f"{up} ({name})", "log", (ends.bottom, ends.top))
-    rows = []
-    by_run = c.grouped((replace(one, value=one.value / unit) for one in entries), RUN)
-    for run, mine in by_run.items():
-        points, ceilings = points_of(mine), [one for one in ceilings_of(mine) if one.valid]
-        walls = WALLS if any(one.level == LOADS for one in points) else {}
-        kernels, names = _kernels(points, ends)
-        layers = [
-            *(c.Rule(at, of="place", words=words) for at, words in walls.items()),
-            *_ceilings(ceilings, ends, unit if form is FLOP else None),
-            *kernels,
-        ]
-        title = run if len(by_run) > 1 else ""
-        rows.append([c.Panel(layers, places, values, title, beside=names, leaders=True)])
-    return c.Chart(rows, 9.0, 0.3 + 4.75 * len(rows), keys=list(_keys(entries)))
+def shown(points: Sequence[Point]) -> dict[str, list[Point]]:
+    """The drawn points of each kernel: of its usual size, and counted unless nothing was."""
+    kernels = {}
+    for kernel, mine in grouped(points, attrgetter("kernel")).items():
+        of_size = [one for one in mine if one.size == min(point.size for point in mine)]
+        counted = [one for one in of_size if one.basis == "counted"]
+        kernels[kernel] = counted or of_size
+    return kernels
 
 
-def roof(height: float, start: float, end: float, look: c.Look, *, sloped: bool) -> c.Series:
-    """A roof between two intensities; if `sloped`, the height is that at 1."""
-    marks = [c.Mark(at, height * at if sloped else height) for at in (start, end)]
-    return c.Series(marks, look, order=1.6)
-
-
-def _ceilings(found: Sequence[Ceiling], ends: Ends, bytes_unit: float | None) -> Iterator[c.Layer]:
-    """Slopes up to the peak, with text along them, and peaks from the steepest slope on.
-
-    A slope is in bytes times `bytes_unit`, or in 10⁹ sectors.
-    """
-    slopes = [one.value for one in found if one.roof and one.sloped]
-    peak = max(one.value for one in found if one.roof and not one.sloped)
-    groups: list[list[Ceiling]] = []
-    for one in sorted(found, key=lambda one: -one.value):
-        value, look = one.value, c.Look(line="-", width=1.5)
-        if one.lesser or not one.bounds:
-            look = LESSER if one.bounds else THEORETICAL
-        if not one.sloped:
-            yield roof(value, value / max(slopes), ends.right, look, sloped=False)
-            if one.bounds and groups and groups[-1][-1].value < 1.2 * value:
-                groups[-1].append(one)  # their names would overlap
-            elif one.bounds:
-                groups.append([one])
-            continue
-        # From the point where the slope enters the panel, at its left or lower edge.
-        start = max(ends.left, ends.bottom / value)
-        look = replace(look, colour=c.level_colour(one.level))
-        yield roof(value, start, peak / value, look, sloped=True)
-        if one.bounds:
-            crowded = any(value / 4 < other < value for other in slopes)
-            below = one.lesser or any(value < other < 2 * value for other in slopes)
-            part = 0.02 if not one.lesser else 0.12 if crowded else 0.05
-            at = start * (ends.right / ends.left) ** part
-            name = one.name.rpartition(", ")[2] if one.lesser else one.name
-            sectors = f"{brief(value)}{units.SPACE}Gsector/s"
-            rate = units.quantity(value * bytes_unit, "B/s") if bytes_unit else sectors
-            yield c.Words(
-                at, value * at, f"{name} {rate}", slope=value, across="left",
-                dx=2 if below else -1, dy=-1 if below else 1, up="top" if below else "bottom",
-                size=6.2 if one.lesser else 7, colour=c.level_ink(one.level),
-            )  # fmt: skip
-    for group in groups:
-        words = ",\n".join(f"{one.name} {brief(one.value)}" for one in group)
-        at, middle = group[-1].value / max(slopes), geometric_mean(one.value for one in group)
-        yield c.Words(at, middle, words, dx=-4, across="right", size=7, boxed=True)
-
-
-def _place(point: Point, ends: Ends) -> tuple[float, float, str]:
-    """The position and marker of a point: an arrowhead at the edge if it is outside."""
-    x, y, marker = point.intensity, point.value, MARKERS[point.level]
-    wide, high = (ends.right / ends.left) ** 0.012, (ends.top / ends.bottom) ** 0.015
-    if not ends.left <= x <= ends.right:
-        x, marker = (ends.right / wide, ">") if x > ends.right else (ends.left * wide, "<")
-    if not ends.bottom <= y <= ends.top:
-        y, marker = (ends.top / high, "^") if y > ends.top else (ends.bottom * high, "v")
-    return x, y, marker
-
-
-def _shown(points: Sequence[Point], ends: Ends) -> list[Point]:
-    """Everything except pure loads far below: they are a small part of most kernels."""
-    return [one for one in points if one.level != LOADS or one.value >= ends.bottom]
-
-
-def _kernels(points: Sequence[Point], ends: Ends) -> tuple[list[c.Series], list[Name]]:
-    """The points of each kernel, joined at its rate, impossible ones circled; and its name.
-
-    A kernel of two sizes has one name, with both rates; the marks of the second are small.
-    """
-    layers, names = [], []
-    for mine in c.grouped(points, lambda one: one.kernel).values():
-        rates = []
-        for nth, same in enumerate(c.grouped(sorted(mine, key=SIZE), SIZE).values()):
-            shown = [one for one in same if _filled(one)] or same
-            xs = [_place(one, ends)[0] for one in shown]
-            y, rate = _place(shown[0], ends)[1], brief(shown[0].value)
-            layers.append(roof(y, min(xs), max(xs), LEADER if nth else JOINED, sloped=False))
-            rates.append((y, rate if shown[0].basis == "counted" else f"({rate})"))
-            if not nth:
-                layers.append(roof(y, max(xs), ends.right, LEADER, sloped=False))
-        first = min(mine, key=SIZE).name
-        names.append((rates[0][0], f"{first} {' · '.join(rate for _, rate in rates)}", c.INK))
-    for one in _shown(points, ends):
-        x, y, marker = _place(one, ends)
-        size = (SECOND.size if one.size else 4.6) * (1 if _filled(one) else 0.83)
-        hollow = not (_filled(one) and one.valid)
-        marker = marker if one.valid else "X"
-        look = c.Look(colour=_colour(one.level), marker=marker, size=size, hollow=hollow)
-        layers.append(c.Series([c.Mark(x, y, row=one.row)], look, order=3 + _filled(one)))
-        if one.above:
-            layers.append(c.Series([c.Mark(x, y, row=one.row)], RING, order=2.5))
-    return layers, names
-
-
-def _filled(point: Point) -> bool:
-    return point.basis == "counted" and point.level != LOADS
-
-
-def _colour(level: str) -> str:
-    return {ONCE: c.INK, LOADS: c.GREY}.get(level) or c.level_colour(level)
-
-
-def _keys(entries: Sequence[Entry]) -> Iterator[c.Key]:
-    points, ceilings = points_of(entries), ceilings_of(entries)
-    for level in ordered((one.level for one in points), (*LEVELS, ONCE, LOADS)):
-        look = c.Look(colour=_colour(level), marker=MARKERS[level], hollow=level in (ONCE, LOADS))
-        yield c.Key(level_words(level, points[0].row.backend), look)
-    sizes = _seconds(points)
-    for label, look, present in (
-        (f"small: {sizes}", SECOND, sizes),
-        ("nominal", NOMINAL, any(one.basis == "nominal" and one.level != ONCE for one in points)),
-        ("lesser ceiling", LESSER, any(one.lesser for one in ceilings)),
-        ("theoretical", THEORETICAL, any(one.basis == "theoretical" for one in ceilings)),
-        ("above a roof", RING, any(one.above for one in points)),
-        ("invalid", INVALID, any(not one.valid for one in points)),
-    ):
-        if present:
-            yield c.Key(label, look)
-
-
-def caption(form: Form, entries: Sequence[Entry]) -> str:
+def caption(form: Form, data: pd.DataFrame) -> str:
     """The meaning of lines and points, what was counted, and what is impossible."""
+    entries = [*data["_entry"]]
     points, ceilings = points_of(entries), ceilings_of(entries)
     above = problems(entries)
     lost = dict.fromkeys(one.name for one in ceilings if not one.row.valid)
-    invalid = c.listed_invalid(list(dict.fromkeys(one.name for one in points if not one.valid)))
     return prose(
         (_of_operations if form is FLOP else _of_instructions)(points, ceilings),
         _sizes(points),
-        *_beyond(points, limits(entries)),
+        *_beyond(points, ceilings),
         above and f"Above a roof, which is impossible ({len(above)}): {'; '.join(above)}.",
         lost and f"Not drawn, because none of their rows is valid: {', '.join(lost)}.",
-        invalid.strip().replace("drawn hollow", "crossed out"),
     )
 
 
@@ -247,9 +119,9 @@ def _of_operations(points: Sequence[Point], ceilings: Sequence[Ceiling]) -> str:
         "do not), L2 32 B per sector, device memory read and written.",
         counted
         and any(one.basis == "nominal" and one.level != ONCE for one in points)
-        and "Hollow: the same bytes with the nominal 20 operations per interaction.",
+        and "In the data file alone: the nominal 20 operations per interaction.",
         any(one.level == ONCE for one in points)
-        and "Touched once: no bytes were counted; hollow, 20 operations per interaction "
+        and "Touched once: no bytes were counted; 20 operations per interaction "
         "against the minimum bytes of a step (each body read once, each result written "
         "once): no intensity at the level that holds the bodies can be higher.",
     )
@@ -273,57 +145,156 @@ def _of_instructions(points: Sequence[Point], ceilings: Sequence[Ceiling]) -> st
 
 def _sizes(points: Sequence[Point]) -> str:
     """What the kernels computed."""
-    names = "; beside the names: the rate"
-    if any(one.level == ONCE for one in points):
-        names += ", in brackets a nominal one"
+    nominal = ", in brackets a nominal one" * any(one.level == ONCE for one in points)
+    names = f"; beside the names: the rate{nominal}"
     rungs = [one for one in points if one.row.suite == ladder.SUITE]
     if not rungs:
         return f"Kernels as timed and counted by Nsight Compute{names}."
     usual = mode(ladder.size_words(one.row) for one in rungs if not one.size)
-    odd = f"; small marks and second rates: {sizes}" if (sizes := _seconds(points)) else ""
-    return f"Kernels: the n-body ladder, {usual}{names}{odd}."
-
-
-def _seconds(points: Sequence[Point]) -> str:
-    """The sizes of small marks."""
-    return " or ".join(dict.fromkeys(one.size for one in points if one.size))
-
-
-def _beyond(points: Sequence[Point], ends: Ends) -> Iterator[str]:
-    """Points outside the axes."""
-    shown = _shown(points, ends)
-    edge = [one for one in shown if _place(one, ends)[:2] != (one.intensity, one.value)]
-    if edge:
-        furthest = max(one.intensity for one in edge)
-        end = f" (up to {brief(furthest)})" if furthest > ends.right else ""
-        yield f"Arrowheads: beyond the axes, which the ceilings determine{end}."
-    if len(shown) < len(points):
-        yield f"Not drawn, far below: the loads of {len(points) - len(shown)} kernels."
-
-
-def _get(form: Form, path: str, one: object) -> object:
-    """The attribute of an entry; None if it has none."""
-    if path == "unit":
-        return form.bandwidth if getattr(one, "sloped", False) else form.rate
-    for name in path.split("."):
-        one = getattr(one, name, None)
-    return one
-
-
-# In the data file `value` is the height or slope of a ceiling, or the rate of a point; `work` and
-# `moved` are per step; `above` is the roof that a point should not exceed, and by which factor.
-COLUMNS = (
-    "run", "entry", "name", "level", "basis", "lesser", "how", "intensity", "value", "low", "high",
-    "unit", "work", "moved", "share", "valid", "above.name", "above_by", "reason", "row.case",
-)  # fmt: skip
-NAMES = {"share": "share_of_roof", "above.name": "above", "row.case": "case"}
-FIGURES = [
-    Figure(
-        form.name, form.title, order,
-        partial(lambda form, run: entries([run], form), form),
-        partial(chart, form), partial(caption, form),
-        {NAMES.get(path, path): partial(_get, form, path) for path in COLUMNS},
-        label=lambda _: "",
+    others = " or ".join(dict.fromkeys(one.size for one in points if one.size))
+    return f"Kernels: the n-body ladder, {usual}{names}." + bool(others) * (
+        f" In the data file alone: {others}."
     )
-    for form, order in ((FLOP, 210), (INSTRUCTION, 211))
-]  # fmt: skip
+
+
+def _beyond(points: Sequence[Point], ceilings: Sequence[Ceiling]) -> Iterator[str]:
+    """Points outside the axes."""
+    left, right, bottom, top = limits(ceilings)
+    drawn = [one for mine in shown(points).values() for one in mine]
+    beyond = [
+        one for one in drawn if one.level != LOADS
+        and not (left <= one.intensity <= right and bottom <= one.value <= top)
+    ]  # fmt: skip
+    if beyond:
+        most = brief(max(one.intensity for one in beyond))
+        yield f"At the edges: points beyond the axes (intensity up to {most})."
+    if low := sum(one.level == LOADS and one.value < bottom for one in drawn):
+        yield f"Not drawn, far below: the loads of {low} kernels."
+
+
+def draw(form: Form, data: pd.DataFrame, figure: Figure) -> None:
+    """A panel for each run, all with the same axes."""
+    runs = grouped(data["_entry"], attrgetter("run"))
+    ends = np.array([limits(ceilings_of(mine)) for mine in runs.values()])
+    least, most = ends.min(axis=0), ends.max(axis=0)
+    unit, name = (1e12, "TFLOP/s") if form is FLOP and most[3] > 3e12 else (1e9, "GFLOP/s")
+    name = name if form is FLOP else "10⁹/s"
+    figure.set_figheight(0.5 + 3.9 * len(runs))
+    figure.set_layout_engine("constrained", w_pad=0.12)
+    panels = figure.subplots(len(runs), 1, squeeze=False)[:, 0]
+    for ax, (run, mine) in zip(panels, runs.items(), strict=True):
+        plain_log(ax, "x", (1,))
+        plain_log(ax)
+        ax.set(xlim=(least[0], most[1]), ylim=(least[2] / unit, most[3] / unit))
+        ax.grid(axis="x")
+        ax.set_title(run if len(runs) > 1 else "")
+        ax.set_xlabel("arithmetic intensity (FLOP/B)" if form is FLOP
+                      else "warp instructions per sector of 32 bytes")  # fmt: skip
+        ax.set_ylabel(f"{'performance' if form is FLOP else 'warp instructions'} ({name})")
+        _draw_ceilings(ax, [one for one in ceilings_of(mine) if one.valid], unit, form)
+        _draw_kernels(ax, points_of(mine), unit)
+
+
+def _draw_ceilings(ax: Axes, found: Sequence[Ceiling], unit: float, form: Form) -> None:
+    """Slopes up to the peak, with text along them, and peaks from the steepest slope on."""
+    narrow = ax.figure.bbox.width < COLUMN * POINT
+    steepest = max(one.value for one in found if one.roof and one.sloped)
+    peak = max(one.value for one in found if one.roof and not one.sloped)
+    left, bottom, right = ax.get_xlim()[0], ax.get_ylim()[0] * unit, ax.get_xlim()[1]
+    last = np.inf
+    for one in sorted(found, key=attrgetter("value"), reverse=True):
+        line = ":" if not one.bounds else "--" if one.lesser else "-"
+        look: dict[str, Any] = {
+            "color": LOOKS.get(one.level, ("k",))[0],
+            "ls": line,
+            "lw": 1.6 if line == "-" else 0.8,
+        }
+        start, end = one.value / steepest, right
+        if one.sloped:
+            start, end = max(left, bottom / one.value), peak / one.value
+        height = [one.value * (x if one.sloped else 1) / unit for x in (start, end)]
+        ax.plot([start, end], height, **look)
+        if not one.bounds or (narrow and one.lesser):
+            continue
+        if one.sloped:
+            gsectors = f"{brief(one.value / 1e9)}{units.SPACE}Gsector/s"
+            rate = units.quantity(one.value, "B/s") if form is FLOP else gsectors
+            name = one.name.rpartition(", ")[2] if one.lesser else one.name
+            at = start * (3.2 if one.lesser else 1.3)
+            ax.text(
+                at, (0.94 if one.lesser else 1.06) * one.value * at / unit,
+                name if narrow else f"{name} {rate}", size=7,
+                color=look["color"], rotation=np.degrees(np.arctan(one.value / unit)),
+                rotation_mode="anchor", transform_rotates_text=True, in_layout=False,
+                va="top" if one.lesser else "baseline",
+            )  # fmt: skip
+        else:
+            down, last = -9 if one.value > last / 1.2 else 0, one.value
+            ax.annotate(
+                f"{one.name} {brief(one.value / unit)}", (start, height[0]), (-4, down), size=7,
+                textcoords="offset points", ha="right", va="center",
+            )  # fmt: skip
+
+
+def _draw_kernels(ax: Axes, points: Sequence[Point], unit: float) -> None:
+    """The points of each kernel, joined at its rate, and beside the panel its name and rate."""
+    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+    narrow = ax.figure.bbox.width < COLUMN * POINT
+    kernels = shown(points)
+    drawn = [
+        one for mine in kernels.values() for one in mine
+        if one.level != LOADS or one.value > bottom * unit
+    ]  # fmt: skip
+
+    def mark(here: Sequence[Point], marker: str, **look: Any) -> None:
+        xs = np.clip([one.intensity for one in here], left, right)
+        ys = np.clip([one.value / unit for one in here], bottom, top)
+        (line,) = ax.plot(xs, ys, marker, clip_on=False, zorder=3, **look)
+        hover(line, [one.row for one in here])
+
+    for level in ordered((one.level for one in drawn), tuple(LOOKS)):
+        colour, marker = LOOKS[level]
+        here = [one for one in drawn if one.level == level]
+        label = level_words(level, here[0].row.backend)
+        if good := [one for one in here if one.valid]:
+            mark(good, marker, c=colour, label=label)
+        if bad := [one for one in here if not one.valid]:  # without any, its box is at 0
+            mark(bad, marker, mec=colour, mfc="white")
+    if above := [one for one in drawn if one.above]:
+        mark(above, "o", mec="k", ms=11, mfc="none", label="above a roof")
+    if any(one.level == LOADS for one in points):
+        for at, words in WALLS.items():
+            ax.axvline(at, color=GREY, lw=0.8, ls=":")
+            place, said = bottom * (top / bottom) ** 0.7, "" if narrow else words
+            ax.text(at, place, said, size=7, color=GREY, rotation=90, va="top")
+    names: list[tuple[float, str]] = []
+    for mine in sorted(kernels.values(), key=lambda mine: max(one.value for one in mine)):
+        first = next(one for one in mine if one.level != LOADS)
+        y, rate = np.clip(first.value / unit, bottom, top), brief(first.value / unit)
+        start = min(one.intensity for one in mine if one.level != LOADS)
+        ax.plot([np.clip(start, left, right), right], [y, y], color=GREY, lw=0.6, zorder=1)
+        rate = rate if first.basis == "counted" else f"({rate})"
+        names.append((y, first.name if narrow else f"{first.name} {rate}"))
+    places = _apart([np.log(y / bottom) / np.log(top / bottom) for y, _ in names])
+    for (y, words), at in zip(names, places, strict=True):
+        line = {"arrowstyle": "-", "relpos": (0, 0.5), "color": "#999999", "lw": 0.4}
+        ax.annotate(
+            words, (right, y), (1.06, at), textcoords=ax.transAxes, size=7, va="center",
+            arrowprops=line, annotation_clip=False,
+        )  # fmt: skip
+
+
+def _apart(wanted: Sequence[float], least: float = 0.05) -> list[float]:
+    """Rising places at least `least` apart, near the wanted ones, at most 1."""
+    places: list[float] = []
+    for at in wanted:
+        places.append(max(at, places[-1] + least) if places else at)
+    shift = sum(places) - sum(wanted)
+    places = [at - shift / len(places) for at in places]
+    return [min(at, 1 - least * (len(places) - 1 - n)) for n, at in enumerate(places)]
+
+
+for form, order in ((FLOP, 210), (INSTRUCTION, 211)):
+    figure(
+        form.name, form.title, order=order, data=partial(data, form), caption=partial(caption, form)
+    )(update_wrapper(partial(draw, form), draw))

@@ -4,23 +4,26 @@ Useful bandwidth against stride, misalignment and gather window; beside it the b
 cost the same in every pattern.
 """
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from operator import attrgetter, itemgetter
+from collections.abc import Mapping
+from operator import attrgetter
 from typing import NamedTuple
 
-from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, prose
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
+
+from strata.figures._figure import Columns, attributes, prose
+from strata.figures._plot import figure, table
+from strata.figures._style import GREY, WIDTHS, bytes_axis, plain_log, points, scaled
 from strata.model.cases import by_case
 from strata.model.names import LEVELS, level_name, rank
-from strata.model.units import number
+from strata.model.units import number, size
 from strata.run import Row, Run
 
 PATTERNS: Mapping[str, tuple[str, str, str]] = {
-    "strided": ("stride", "strided", "stride (elements)"),
-    "misaligned": ("misalignment", "misaligned", "misalignment (elements)"),
-    "gather": ("locality", "gathered", "window of a gather (bytes)"),
+    "strided": ("stride", "strided", "elements apart"),
+    "misaligned": ("misalignment", "misaligned", "elements past a line"),
+    "gather": ("locality", "gathered", "window of a gather"),
 }
 """Of each pattern the axis that varies, and how title and abscissae call it."""
 
@@ -61,15 +64,22 @@ class Point(NamedTuple):
         return self.whole * self.useful.value / self.sectors.value
 
 
-def _bytes(value: float) -> str:
-    """A window, short enough for a tick label."""
-    step = min(int(math.log2(value)) // 10, 3) if value >= 1 else 0
-    return f"{value / 1024**step:g}{'BKMG'[step]}"
+COLUMNS: Columns = {
+    **attributes(
+        "level", "pattern", width_bytes="width", stride_misalignment_or_window_bytes="setting"
+    ),
+    **attributes(of="useful", useful_bytes_per_second="value", low="minimum", high="maximum"),
+    **attributes(
+        requested_bytes_per_second="sectors", counted_sectors_per_request="counted",
+        memory_bytes_per_second="from_memory", modelled_useful_bytes_per_second="modelled",
+        share_of_sectors_at_stride_1="share",
+    ),
+}  # fmt: skip
 
 
-def items(run: Run) -> Sequence[Point]:
+def data(run: Run) -> pd.DataFrame:
     """Points in panel order; a stride of 1 is also a misalignment of 0."""
-    points = []
+    found = []
     for case in by_case(run.of("stride_gather")):
         useful, pattern = case.row("useful_bandwidth", provenance="timed"), case.text("pattern")
         if useful and pattern in PATTERNS:
@@ -80,10 +90,10 @@ def items(run: Run) -> Sequence[Point]:
             counted = case.row("sectors_per_request", provenance="counted")
             moved = case.row("memory_bytes_per_used_byte", provenance="counted")
             where = (case.text("level"), pattern, width, setting)
-            points.append(Point(*where, useful, sectors, counted, moved, None))
-    neighbours = [one for one in points if (one.pattern, one.setting) == ("strided", 1)]
-    off = {(one.level, one.width) for one in points if one.pattern == "misaligned"}
-    points += [
+            found.append(Point(*where, useful, sectors, counted, moved, None))
+    neighbours = [one for one in found if (one.pattern, one.setting) == ("strided", 1)]
+    off = {(one.level, one.width) for one in found if one.pattern == "misaligned"}
+    found += [
         one._replace(pattern="misaligned", setting=0)
         for one in neighbours
         if (one.level, one.width) in off
@@ -97,54 +107,29 @@ def items(run: Run) -> Sequence[Point]:
     def place(one: Point) -> tuple[object, ...]:
         return rank(one.level, LEVELS), list(PATTERNS).index(one.pattern), one.width, one.setting
 
-    points = [one._replace(whole=whole.get((one.level, one.width))) for one in points]
-    return sorted(points, key=place)
+    found = [one._replace(whole=whole.get((one.level, one.width))) for one in found]
+    return table(sorted(found, key=place), COLUMNS, row=attrgetter("useful"), label=_label)
 
 
-def chart(points: Sequence[Point]) -> c.Chart:
-    """Levels from top to bottom, patterns from left to right; each row has one scale."""
-    scale, unit = c.scaled(max(one.useful.maximum for one in points), "B/s", least=1e9)
-    dashed = c.Look(line="--", width=0.9, colour=c.GREY)
-
-    def panel(level: str, pattern: str, here: Sequence[Point]) -> c.Panel | None:
-        layers: list[c.Layer] = []
-        for width, of in c.grouped(here, lambda one: one.width).items():
-            look = c.look_of(c.WIDTH_LOOK, width, size=3.6, width=1.1)
-            model = [c.Mark(one.setting, one.modelled / scale) for one in of if one.modelled]
-            marks = [c.mark(one.setting, one.useful, scale) for one in of]
-            layers.append(c.Series(model, replace(dashed, colour=look.colour), order=1.5))
-            layers.append(c.Series(marks, look, f"{width} B elements", "bar"))
-        settings = sorted({one.setting for one in points if one.pattern == pattern})
-        _, name, label = PATTERNS[pattern]
-        ends = (-0.35, max(settings[-1], 1) * 1.35)
-        places = {
-            "strided": c.Axis(label, "log2", ticks=settings),
-            "misaligned": c.Axis(label, "symlog2", ends, ticks=settings),
-            "gather": c.Axis(label, "log2", text=_bytes, most=8),
-        }[pattern]
-        values = c.Axis(f"useful bandwidth ({unit})", "log")
-        return c.Panel(layers, places, values, f"{level_name(level)}, {name}") if here else None
-
-    by = (attrgetter("level"), attrgetter("pattern"))
-    rows = c.facets(points, *by, panel, rows=LEVELS, columns=tuple(PATTERNS))
-    modelled = any(one.modelled for one in points)
-    keys = [c.Key("sectors at the rate of stride 1", dashed)] if modelled else []
-    width, height = 0.7 + 2.6 * len(rows[0]), 0.8 + 2.1 * len(rows)
-    return c.Chart(rows, width, height, keys=keys, share="row")
+def _label(one: Point) -> str:
+    name = PATTERNS[one.pattern][1]
+    return f"{level_name(one.level)}, {name}, {one.setting}, {one.width} B"
 
 
-def _caption(points: Sequence[Point]) -> str:
-    shares = [(one.share, one) for one in points if one.useful.valid and one.share is not None]
+def caption(data: pd.DataFrame) -> str:
+    """What the patterns are, and which is furthest from the model."""
     furthest = ""
-    if shares:
-        share, one = min(shares, key=itemgetter(0))
-        setting, name, _ = PATTERNS[one.pattern]
-        where = f"{setting} {one.setting}"
-        if one.pattern == "gather":
-            where = f"window of {_bytes(one.setting)}"
+    known = data[data.valid & data.share_of_sectors_at_stride_1.notna()]
+    if len(known):
+        one = known.iloc[known.share_of_sectors_at_stride_1.astype(float).argmin()]
+        name, words, _ = PATTERNS[one.pattern]
+        setting = one.stride_misalignment_or_window_bytes
+        gathered = one.pattern == "gather"
+        where = f"window of {size(setting)}" if gathered else f"{name} {setting}"
         furthest = (
-            f"Furthest from that: {level_name(one.level)}, {name}, {where}, {one.width} B "
-            f"elements, with {number(100 * share)} % of the sectors per second of stride 1."
+            f"Furthest from that: {level_name(one.level)}, {words}, {where}, {one.width_bytes} B "
+            f"elements, with {number(100 * one.share_of_sectors_at_stride_1)} % of the sectors "
+            "per second of stride 1."
         )
     return prose(
         "Wanted bytes per second, by all cores together; medians, with the range of the "
@@ -152,27 +137,48 @@ def _caption(points: Sequence[Point]) -> str:
         "that many elements after the start of a line. Gathered: each element of a window "
         "once, in a pseudo-random order that is computed in registers, so that no index is "
         "loaded.",
-        any(one.modelled for one in points)
+        data.modelled_useful_bytes_per_second.notna().any()
         and "Dashed: what would remain if every sector that the loads request, by the "
-        "coalescing model, took as long as those of stride 1; more remains where L2 keeps "
-        "a sector of memory until another load needs it.",
+        "coalescing model, took as long as those of stride 1, where that is valid; more "
+        "remains where L2 keeps a sector of memory until another load needs it.",
         furthest,
     )
 
 
-FIGURE = Figure(
-    "stride_gather", "Strides, misalignments and gathers", 62, items, chart, _caption,
-    attributes(
-        "level", "pattern", width_bytes="width", stride_misalignment_or_window_bytes="setting"
-    )
-    | attributes(of="useful", useful_bytes_per_second="value", low="minimum", high="maximum")
-    | attributes(
-        requested_bytes_per_second="sectors", counted_sectors_per_request="counted",
-        memory_bytes_per_second="from_memory", modelled_useful_bytes_per_second="modelled",
-        share_of_sectors_at_stride_1="share",
-    ),
-    row=lambda one: one.useful,
-    label=lambda one: (
-        f"{level_name(one.level)}, {PATTERNS[one.pattern][1]}, {one.setting}, {one.width} B"
-    ),
+@figure(
+    "stride_gather", "Strides, misalignments and gathers", order=62, data=data, caption=caption
 )  # fmt: skip
+def draw(data: pd.DataFrame, figure: Figure) -> None:
+    """Patterns from top to bottom, levels from left to right, with one scale of bandwidth."""
+    levels = [*data.level.unique()]
+    patterns = [one for one in PATTERNS if one in {*data.pattern}]
+    scale, unit = scaled(data.high.max(), "B/s", least=1e9)
+    figure.set_figheight(0.7 + 1.8 * len(patterns))
+    grid = figure.subplots(len(patterns), len(levels), sharex="row", sharey=True, squeeze=False)
+    rates = ["useful_bytes_per_second", "low", "high", "modelled_useful_bytes_per_second"]
+    data = data.assign(at=data.stride_misalignment_or_window_bytes)
+    data[rates] = data[rates].astype(float) / scale
+    for pattern, row in zip(patterns, grid, strict=True):
+        _, name, label = PATTERNS[pattern]
+        for level, ax in zip(levels, row, strict=True):
+            here = data[(data.level == level) & (data.pattern == pattern)]
+            for width, of in here.groupby("width_bytes"):
+                colour, marker = WIDTHS[width]
+                look = {"color": colour, "marker": marker, "ms": 3.4, "lw": 1}
+                points(ax, of, "at", rates[0], label=f"{width} B elements", **look)
+                ax.vlines(of["at"], of.low, of.high, color=colour, lw=0.8)
+                ax.plot(of["at"], of[rates[3]], color=colour, ls="--", lw=0.9)
+            ax.set_title(f"{level_name(level)}, {name}")
+            if pattern == "gather":
+                bytes_axis(ax, label)
+                continue
+            settings = sorted({*data[data.pattern == pattern]["at"]})
+            ax.set_xscale("symlog", base=2, linthresh=1)
+            ax.set_xticks(settings, settings)
+            ax.xaxis.set_minor_locator(NullLocator())
+            ax.set_xlabel(label)
+        row[0].set_ylabel(f"useful {unit}")
+    plain_log(grid[0, 0])
+    if data[rates[3]].notna().any():
+        label = "sectors at the rate of stride 1"
+        grid[0, 0].plot([], color=GREY, ls="--", lw=0.9, label=label)

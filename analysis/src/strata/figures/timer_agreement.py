@@ -3,89 +3,76 @@
 If they differ by more than 2 %, one of them did not time what it should.
 """
 
-from collections.abc import Sequence
-from itertools import cycle
+from operator import attrgetter
+from typing import Any
 
-from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, prose
-from strata.model import LEVELS, TIMER_TOLERANCE, Agreement, agreements, level_name, ordered
-from strata.model.units import unit_name
-from strata.run import Row
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from strata.figures._figure import attributes, prose
+from strata.figures._plot import figure, table
+from strata.figures._style import points
+from strata.model import TIMER_TOLERANCE, Agreement, agreements
+from strata.run import Run
 
 WIDEST = 0.25
-"""Ratios further than this from 1 are drawn as triangles on the edge of the panel."""
+"""Ratios further than this from 1 are drawn as triangles on the edge."""
 WITHIN = f"{100 * TIMER_TOLERANCE:g} %"
-GREEN = "#e8f3ec"
+COLUMNS = attributes(
+    "level", "ratio", benchmark="reference.benchmark", quantity="reference.quantity",
+    unit="reference.unit", reference_method="reference.method", reference_value="reference",
+    other_method="other.method", other_value="other", valid="valid",
+)  # fmt: skip
 
 
-def widest(pairs: Sequence[Agreement]) -> float:
-    """The largest distance from 1 in the panels."""
-    return min(max(1.25 * max(abs(pair.ratio - 1) for pair in pairs), 0.03), WIDEST)
+def data(run: Run) -> pd.DataFrame:
+    """The pairs of timers of each case."""
+    return table(agreements(run.rows), COLUMNS, row=attrgetter("other"), label=_label)
 
 
-def chart(pairs: Sequence[Agreement]) -> c.Chart:
-    """One panel per quantity, one point per case: the other method over the clock in the kernel."""
-    limit = widest(pairs)
-    levels = ordered({pair.level for pair in pairs}, (*LEVELS, ""))
-    methods = sorted({pair.other.method for pair in pairs})
-    markers = dict(zip(methods, cycle("osDP"), strict=False))
-    several = len({pair.reference.method for pair in pairs}) > 1
-
-    def look(pair: Agreement) -> c.Look:
-        marker, size = markers[pair.other.method], 3.4
-        if abs(pair.ratio - 1) > limit:
-            marker, size = "^" if pair.ratio > 1 else "v", 5.0
-        return c.Look(c.level_colour(pair.level), marker, size=size, alpha=0.8)
-
-    def mark(pair: Agreement) -> c.Mark:
-        ratio = min(max(pair.ratio, 1 - limit), 1 + limit)
-        return c.Mark(pair.reference.value, ratio, valid=pair.valid, row=pair.other)
-
-    def panel(row: Row, here: Sequence[Agreement]) -> c.Panel:
-        name = row.quantity.replace("_cycles", "").replace("_per_sm", "_per_SM").replace("_", " ")
-        clock = f", {row.method}" if several else ""
-        alike = c.grouped(here, look).items()
-        layers: list[c.Layer] = [
-            c.Shade(1 - TIMER_TOLERANCE, 1 + TIMER_TOLERANCE, GREEN),
-            c.Rule(1, c.Look(c.GREY, width=0.7)),
-            *(c.Series([mark(pair) for pair in marked], one) for one, marked in alike),
-        ]
-        places = c.Axis(f"{name} ({unit_name(row.unit)}{clock})", "log", most=4)
-        return c.Panel(layers, places, ratios, row.benchmark)
-
-    ends = (1 - limit, 1 + limit)
-    ratios = c.Axis("other method ÷ in-kernel", limits=ends, text="{:.2f}".format)
-    of = c.grouped(pairs, lambda pair: (pair.reference.benchmark, pair.reference.quantity))
-    rows = c.wrapped([panel(of[name][0].reference, of[name]) for name in sorted(of)], 4)
-    patches = [(level_name(one) or "level not varied", c.level_colour(one)) for one in levels]
-    keys = [
-        *(c.Key(label, c.Look(colour), patch=True) for label, colour in patches),
-        *(c.Key(label, c.Look(marker=marker)) for label, marker in markers.items()),
-        c.Key(f"within {WITHIN}", c.Look(GREEN), patch=True),
-    ]
-    return c.Chart(rows, 1.8 + 2.5 * len(rows[0]), 0.5 + 2.1 * len(rows), "beside", keys=keys)
+def _label(pair: Agreement) -> str:
+    return f"{pair.other.case}, {pair.other.method}"
 
 
-def _caption(pairs: Sequence[Agreement]) -> str:
-    gaps, limit = [abs(pair.ratio - 1) for pair in pairs], widest(pairs)
-    within = sum(gap <= TIMER_TOLERANCE for gap in gaps)
-    beyond = sum(gap > limit for gap in gaps)
-    reference = " and ".join(sorted({pair.reference.method for pair in pairs}))
+def limit(data: pd.DataFrame) -> float:
+    """The largest distance from 1 on the axis."""
+    return float(min(max(1.25 * (data.ratio - 1).abs().max(), 0.03), WIDEST))
+
+
+def caption(data: pd.DataFrame) -> str:
+    """How many pairs agree."""
+    gaps = (data.ratio - 1).abs()
+    beyond = (gaps > limit(data)).sum()
     return prose(
-        f"Time by an outer method over time by the in-kernel clock ({reference}), one point "
-        f"per case: {within} of {len(pairs)} pairs within {WITHIN}.",
-        beyond and f"Triangles on the edge: {beyond} outside the panel.",
+        "Time by an outer method over time by the in-kernel clock "
+        f"({' and '.join(sorted({*data.reference_method}))}), one point per case, sorted: "
+        f"{(gaps <= TIMER_TOLERANCE).sum()} of {len(data)} pairs within {WITHIN}.",
+        bool(beyond) and f"Triangles on the edge: {beyond} outside the axis.",
     )
 
 
-COLUMNS = (
-    attributes(benchmark="reference.benchmark", quantity="reference.quantity", level="level")
-    | attributes(unit="reference.unit", reference_method="reference.method")
-    | attributes(reference_value="reference", other_method="other.method", other_value="other")
-    | attributes("ratio")
-)
-FIGURE = Figure(
-    "timer_agreement", "Agreement of the timers", 40,
-    lambda run: agreements(run.rows), chart, _caption, COLUMNS, row=lambda pair: pair.other,
-    label=lambda pair: f"{pair.other.case}, {pair.other.method}",
-)  # fmt: skip
+@figure("timer_agreement", "Agreement of the timers", order=40, data=data, caption=caption)
+def draw(data: pd.DataFrame, ax: Axes) -> None:
+    """A strip for each quantity, its ratios sorted from the bottom up."""
+    most, strips = limit(data), data.groupby(["benchmark", "quantity"])
+    ax.figure.set_figheight(1.0 + 0.32 * len(strips))  # type: ignore[union-attr]
+    rank = strips.ratio.rank(method="first", ascending=False) / (strips.ratio.transform("size") + 1)
+    beyond = np.sign(data.ratio - 1).where((data.ratio - 1).abs() > most, 0).astype(int)
+    shown = data.assign(
+        at=strips.ngroup() + 0.8 * (rank - 0.5), ratio=data.ratio.clip(1 - most, 1 + most)
+    )
+    ends = 1 - TIMER_TOLERANCE, 1 + TIMER_TOLERANCE
+    ax.fill_betweenx([-1, len(strips)], *ends, color="#e8f3ec", label=f"within {WITHIN}")
+    ax.axvline(1, color="#7a7a7a", lw=0.7)
+    for place, method in enumerate(sorted({*data.other_method})):
+        for side, marker in ((0, "osDP"[place % 4]), (-1, "<"), (1, ">")):
+            part = shown[(data.other_method == method) & (beyond == side)]
+            look = {"color": f"C{place}", "marker": marker, "ls": "", "ms": 5 if side else 2.5}
+            points(ax, part, "ratio", "at", label=method if side == 0 else "", **look)
+    groups: Any = strips.groups
+    names = [f"{one}\n{what.replace('_', ' ')}" for one, what in groups]
+    ax.set(yticks=range(len(names)), yticklabels=names, ylim=(len(names) - 0.4, -0.6))
+    ax.set(xlim=(1 - 1.04 * most, 1 + 1.04 * most), xlabel="outer ÷ in-kernel (×)")
+    ax.tick_params(axis="y", labelsize=7)
+    ax.grid(axis="x")

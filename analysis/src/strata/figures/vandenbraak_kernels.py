@@ -4,12 +4,19 @@ The application kernels of Tables I and II of van den Braak, Mesman and Corporaa
 image sizes beside the printed times; and rotations of an image that no cache holds.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from operator import attrgetter
+from typing import Any, NamedTuple
 
-from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, prose
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator
+
+from strata.figures._figure import Columns, attributes, prose
+from strata.figures._plot import figure, table
+from strata.figures._style import GREY, POINT, hover, points, scaled
 from strata.model.cases import by_case
+from strata.model.units import quantity
 from strata.reference import cite
 from strata.run import Row, Run
 
@@ -64,7 +71,20 @@ class Kernel(NamedTuple):
         return f"{KERNELS[self.kernel]}, {FORMS[self.form][0]}"
 
 
-def items(run: Run) -> Sequence[Kernel]:
+COLUMNS: Columns = {
+    **attributes("kernel", "form", "size", angle_degrees="angle"),
+    **attributes(of="time", kernel_seconds="value", seconds_low="minimum", seconds_high="maximum"),
+    **attributes(useful_bandwidth="bandwidth", published_seconds="published"),
+    **attributes(_name="name", _rate="bandwidth", valid="valid"),
+}
+
+
+def _label(one: Kernel) -> str:
+    angle = f", {one.angle}°" if one.angle is not None else ""
+    return one.name + angle + ("" if one.size == "seed" else ", large")
+
+
+def data(run: Run) -> pd.DataFrame:
     """Times by events, or by a CPU's clock, in the order of the paper."""
     found = []
     for kernel in KERNELS:
@@ -76,110 +96,117 @@ def items(run: Run) -> Sequence[Kernel]:
                 angle = time.count("angle")
                 known = PUBLISHED.get((kernel, form)) if size == "seed" else None
                 found.append(Kernel(kernel, form, size, angle, time, rate, known))
-    if not (_beside(found) or _askew(found)):
-        return ()
     places = [*KERNELS], [*FORMS]
-    return sorted(
-        found,
+    found.sort(
         key=lambda one: (
             places[0].index(one.kernel), one.size != "seed", one.angle or 0,
             places[1].index(one.form),
         ),
     )  # fmt: skip
+    lines = table(found, COLUMNS, row=attrgetter("time"), label=_label)
+    return lines if found and len(_beside(lines)) + len(_askew(lines)) else lines[:0]
 
 
-def _beside(kernels: Sequence[Kernel]) -> list[Kernel]:
+def _beside(data: pd.DataFrame) -> pd.DataFrame:
     """The kernels that are compared with the paper's."""
-    return [one for one in kernels if one.size == "seed" and one.angle in (None, ANGLE)]
+    angles = data.angle_degrees.isna() | (data.angle_degrees == ANGLE)
+    return data[(data["size"] == "seed") & angles]
 
 
-def _askew(kernels: Sequence[Kernel]) -> list[Kernel]:
+def _askew(data: pd.DataFrame) -> pd.DataFrame:
     """Rotations of images beyond the caches."""
-    return [one for one in kernels if one.size == "large" and one.angle is not None]
+    return data[(data["size"] == "large") & data.angle_degrees.notna()]
 
 
-def chart(kernels: Sequence[Kernel]) -> c.Chart:
-    """Times then and now, and beside them the bandwidth that remains as rotations turn."""
-    panels = [panel for panel in (_times(kernels), _turned(kernels)) if panel]
-    rows = c.wrapped(panels, 2)
-    return c.Chart(rows, 9.2, 0.9 + 0.26 * max(10, len(_beside(kernels))), legend_columns=4)
-
-
-def _times(kernels: Sequence[Kernel]) -> c.Panel | None:
-    shown = _beside(kernels)
-    if not shown:
-        return None
-    here = "this CPU" if shown[0].time.backend == "host" else "this GPU"
-    own = [
-        c.mark(at + 0.17, one.time, words=c.seconds(one.time.value)) for at, one in enumerate(shown)
-    ]
-    cited = f"{{}}, published {cite('vandenbraak2010access')}".format
-    theirs = [
-        c.Mark(at - 0.17, one.published, words=(said := c.seconds(one.published)), told=cited(said))
-        for at, one in enumerate(shown)
-        if one.published
-    ]
-    layers = [
-        c.Series(own, c.Look(marker="o", size=5), here, "bar"),
-        c.Series(theirs, c.Look("#b5a800", "D", size=5.5), "published 2010"),
-    ]
-    names = c.names_axis([one.name for one in shown])
-    values = c.Axis("time of one image", "log", text=c.seconds, room=0.16)
-    return c.Panel(layers, names, values, "Sizes of the paper", sideways=True)
-
-
-def _turned(kernels: Sequence[Kernel]) -> c.Panel | None:
-    shown = _askew(kernels)
-    if not shown:
-        return None
-    scale, unit = c.scaled(max(one.bandwidth.maximum for one in shown), "B/s", least=1e9)
-    looks = {
-        (kernel, form): (f"{KERNELS[kernel]}, {words}", c.Look(colour, marker, "-", size=4.2))
-        for kernel, marker in WAYS.items()
-        for form, (words, colour) in FORMS.items()
-    }
-    layers = c.by_look(
-        shown,
-        lambda one: (one.kernel, one.form),
-        looks,
-        lambda one: c.mark(one.angle or 0, one.bandwidth, scale),
-        spread="bar",
-    )
-    places = c.Axis("angle (degrees)", ticks=sorted({one.angle or 0 for one in shown}))
-    values = c.Axis(f"useful bandwidth ({unit})", zero=True)
-    return c.Panel(layers, places, values, "Rotations beyond four times L2")
-
-
-def _caption(kernels: Sequence[Kernel]) -> str:
-    host = kernels[0].time.backend == "host"
-    beside = _beside(kernels)
+def caption(data: pd.DataFrame) -> str:
+    """What was timed, and what the paper does not state."""
+    host = data["_row"].iloc[0].backend == "host"
+    beside = _beside(data)
     return prose(
         "Kernels of van den Braak, Mesman and Corporaal (2010): time of one image in a "
         "series, medians, with the range of the samples.",
-        beside
+        len(beside)
         and f"Published: Table {'I, an Intel Q6600' if host else 'II, a GeForce 8800 GT'} "
         f"{cite('vandenbraak2010access')}; in the paper, the times by hand equal those "
         "with its tool, except for the DCT.",
         "The paper prints no formulas; chosen here: a DCT of 256 × 256 bytes whose every "
         "coefficient is a sum over all pixels; Sobel of 1920 × 1080 bytes as |Gx| + |Gy|, at "
         "most 255, with a border of 0; rotations of the same image about its centre to the "
-        f"nearest pixel, on the left by {ANGLE}°; blocks of 16 × 16 threads where it had one "
-        "thread per pixel.",
+        f"nearest pixel, beside the paper's by {ANGLE}°; blocks of 16 × 16 threads where it "
+        "had one thread per pixel.",
         host
-        and any(one.kernel == "dct" for one in beside)
+        and (beside.kernel == "dct").any()
         and "For the DCT by direct sums, part of the coefficients was computed and its time "
         "scaled to all.",
-        _askew(kernels) and "Bandwidth: bytes of the image and of its result over the time.",
+        len(_askew(data))
+        and "Bandwidth: bytes of the image, of four times L2, and of its result over the time.",
     )
 
 
-FIGURE = Figure(
-    "vandenbraak_kernels", "The kernels of van den Braak, Mesman and Corporaal (2010)", 314, items,
-    chart, _caption,
-    attributes("kernel", "form", "size", angle_degrees="angle")
-    | attributes(of="time", kernel_seconds="value", seconds_low="minimum", seconds_high="maximum")
-    | attributes(useful_bandwidth="bandwidth", published_seconds="published"),
-    row=lambda one: one.time,
-    label=lambda one: one.name + (f", {one.angle}°" if one.angle is not None else "")
-    + ("" if one.size == "seed" else ", large"),
+@figure(
+    "vandenbraak_kernels", "The kernels of van den Braak, Mesman and Corporaal (2010)", order=314,
+    data=data, caption=caption,
 )  # fmt: skip
+def draw(data: pd.DataFrame, figure: Figure) -> None:
+    """Times then and now, and below them the bandwidth that remains as rotations turn."""
+    beside, askew = _beside(data), _askew(data)
+    row = 0.24 if figure.get_figwidth() > 5 else 0.34
+    tall = [row * len(beside) + 0.6] * bool(len(beside)) + [2.2] * bool(len(askew))
+    figure.set_figheight(0.8 + sum(tall))
+    rows = {"height_ratios": tall}
+    panels = [*figure.subplots(len(tall), squeeze=False, gridspec_kw=rows)[:, 0]]
+    if len(beside):
+        _draw_times(panels.pop(0), beside)
+    if len(askew):
+        _draw_turned(panels.pop(0), askew)
+
+
+def _draw_times(ax: Axes, data: pd.DataFrame) -> None:
+    here = "this CPU" if data["_row"].iloc[0].backend == "host" else "this GPU"
+    data = data.assign(at=[at + 0.17 for at in range(len(data))])
+    points(ax, data, "kernel_seconds", "at", color="k", marker="o", ls="", label=here)
+    ax.hlines(data["at"], data.seconds_low, data.seconds_high, color="k", lw=0.9)
+    theirs = data[data.published_seconds.notna()]
+    theirs = theirs.assign(at=theirs["at"] - 0.34)
+    look: dict[str, Any] = {"color": "#b5a800", "marker": "D", "ls": "", "label": "published 2010"}
+    (line,) = ax.plot(theirs.published_seconds, theirs["at"], **look)
+    cited = f"{{}}, published {cite('vandenbraak2010access')}"
+    hover(line, [cited.format(quantity(value, "s")) for value in theirs.published_seconds])
+    for of, column in ((data, "seconds_high"), (theirs, "published_seconds")):
+        for end, at in zip(of[column], of["at"], strict=True):
+            value = of.kernel_seconds[of["at"] == at].iloc[0] if of is data else end
+            text = quantity(value, "s")
+            ax.annotate(text, (end, at), (5, 0), textcoords="offset points", va="center", size=7)
+    ax.set_xscale("log")
+    narrow = ax.figure.bbox.width < 5 * POINT
+    ax.xaxis.set_major_locator(LogLocator(numticks=3 if narrow else 5))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda at, _: quantity(at, "s")))
+    ax.xaxis.set_minor_formatter("")
+    low, high = ax.get_xlim()
+    ax.set(xlim=(low, high * (high / low) ** 0.2), xlabel="time of one image")
+    names = [("\n".join(name.rsplit(", ", 1)) if narrow else name) for name in data["_name"]]
+    ax.set_yticks(range(len(data)), names)
+    ax.set(ylim=(len(data) - 0.4, -0.6), title="Sizes of the paper")
+    ax.grid(axis="x")
+
+
+def _draw_turned(ax: Axes, data: pd.DataFrame) -> None:
+    """A colour for each form, a marker for each direction."""
+    scale, unit = scaled(max(row.maximum for row in data["_rate"]), "B/s", least=1e9)
+    kernel: Any
+    form: Any
+    for (kernel, form), here in data.groupby(["kernel", "form"], sort=False):
+        words, colour = FORMS[form]
+        shown = here.assign(rate=here.useful_bandwidth / scale)
+        look = {"color": colour, "marker": WAYS[kernel]}
+        points(ax, shown, "angle_degrees", "rate", **look)
+        low, high = ([getattr(row, end) / scale for row in here["_rate"]]
+                     for end in ("minimum", "maximum"))  # fmt: skip
+        ax.vlines(here.angle_degrees, low, high, color=colour, lw=0.9)
+        if kernel == data.kernel.iloc[0]:
+            ax.plot([], color=colour, label=words)
+    for kernel in data.kernel.unique():
+        ax.plot([], WAYS[kernel], color=GREY, label=KERNELS[kernel])
+    ax.set_xticks(sorted(data.angle_degrees.unique()))
+    ax.set(xlabel="angle (degrees)", ylabel=f"useful bandwidth ({unit})", ylim=(0, None))
+    ax.set_title("Rotations beyond L2")

@@ -4,13 +4,16 @@ Figure 3 of van den Braak, Mesman and Corporaal (2010), redrawn with this GPU's 
 beside the values of the paper's Table II and section VI-C for a GeForce 8800 GT.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from collections.abc import Iterator
+from operator import attrgetter
+from typing import Any, NamedTuple
 
-from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, prose, times
-from strata.figures.roofline import roof
+import pandas as pd
+from matplotlib.axes import Axes
+
+from strata.figures._figure import Columns, attributes, prose, times
+from strata.figures._plot import figure, table
+from strata.figures._style import hover, plain_log
 from strata.model.units import short
 from strata.reference import cite
 from strata.reference.published import own_cost
@@ -24,17 +27,13 @@ PUBLISHED_ELEMENTS = 512 * 512
 PUBLISHED = "#D55E00"
 LEFT, RIGHT = 1 / 20, 1
 """Additions per byte."""
-NAME = 0.26
-"""Where the name of a slope ends: between the two columns of marks."""
-SOLID, DASHED, DOTTED = (c.Look(line=line, width=1.1) for line in ("-", "--", ":"))
-_CIRCLE, _STAR, _CROSS = (c.Look(marker=one, size=10 if one == "*" else 6.5) for one in "o*P")
 KERNELS = (
-    ("32 bits, uncoalesced", 4, "uncoalesced", 4, replace(_CIRCLE, hollow=True), 2.06e-3),
-    ("32 bits, coalesced", 4, "coalesced", 4, _CIRCLE, 0.067e-3),
-    ("8 bits, uncoalesced, ungrouped", 1, "uncoalesced", 1, replace(_STAR, hollow=True), 1.020e-3),
-    ("8 bits, coalesced, ungrouped", 1, "coalesced", 1, replace(_CROSS, hollow=True), 0.634e-3),
-    ("8 bits, uncoalesced, grouped", 1, "uncoalesced", 4, replace(_STAR, colour="#a6a6a6"), None),
-    ("8 bits, coalesced, grouped", 1, "coalesced", 4, _STAR, 0.024e-3),
+    ("32 bits, uncoalesced", 4, "uncoalesced", 4, ("o", "white"), 2.06e-3),
+    ("32 bits, coalesced", 4, "coalesced", 4, ("o", "k"), 0.067e-3),
+    ("8 bits, uncoalesced, ungrouped", 1, "uncoalesced", 1, ("*", "white"), 1.020e-3),
+    ("8 bits, coalesced, ungrouped", 1, "coalesced", 1, ("P", "white"), 0.634e-3),
+    ("8 bits, uncoalesced, grouped", 1, "uncoalesced", 4, ("*", "#a6a6a6"), None),
+    ("8 bits, coalesced, grouped", 1, "coalesced", 4, ("*", "k"), 0.024e-3),
 )
 """Bytes of an element, order, elements of a group, marks as in the paper's figure (circles and
 stars, white, grey and black), and seconds from its section VI-C."""
@@ -44,21 +43,29 @@ class Item(NamedTuple):
     """A kernel or a roof: additions per byte, and additions per second, here and `published`.
 
     An arithmetic roof has no intensity; a bandwidth roof has the rate at one addition per byte.
+    `look` is marker and filling of a kernel, the style of a roof's line.
     """
 
     name: str
     row: Row
-    look: c.Look
+    look: tuple[str, str] | str
     intensity: float | None
     published: float | None = None
 
     @property
     def is_roof(self) -> bool:
         """Whether it is a roof."""
-        return not self.look.marker
+        return isinstance(self.look, str)
 
 
-def items(run: Run) -> Sequence[Item]:
+COLUMNS: Columns = {
+    **attributes("name", "is_roof", additions_per_byte="intensity", additions_per_second="row"),
+    **attributes(low="row.minimum", high="row.maximum"),
+    **attributes(published_additions_per_second="published", _look="look"),
+}
+
+
+def data(run: Run) -> pd.DataFrame:
     """Kernels and roofs of a run on a GPU that timed the paper's additions."""
     timed = {
         (row.count("element"), row.text("order"), row.count("group")): row
@@ -72,7 +79,8 @@ def items(run: Run) -> Sequence[Item]:
             per_byte = 1 / (MATRICES * element)
             published = PUBLISHED_ELEMENTS / seconds if seconds else None
             kernels.append(Item(name, times(row, per_byte), look, per_byte, published))
-    return [*kernels, *_roofs(run)] if kernels else ()
+    found = [*kernels, *_roofs(run)] if kernels else []
+    return table(found, COLUMNS, label=attrgetter("name"))
 
 
 def _roofs(run: Run) -> Iterator[Item]:
@@ -81,7 +89,7 @@ def _roofs(run: Run) -> Iterator[Item]:
         of_case = [row for row in run.of("instruction_cost") if row.case == best.case]
         rates = [row for row in of_case if row.quantity == "operation_rate"]
         if rates and rates[0].valid:
-            yield Item("integer additions", rates[0], SOLID, None)
+            yield Item("integer additions", rates[0], "-.", None)
     reads = {("bandwidth", "read", "?", "?"), ("useful_bandwidth", "?", "strided", "1")}
     whole = [
         row
@@ -93,56 +101,19 @@ def _roofs(run: Run) -> Iterator[Item]:
     found = [row for row in run.of("cache_geometry") if row.valid and row.quantity == "sector"]
     sectors = [row.value for row in found if row.text("property") == "l1_sector"]
     for row in sorted(whole, key=lambda row: -row.value)[:1]:
-        yield Item("DRAM", row, SOLID, 1.0)
+        yield Item("DRAM", row, "-", 1.0)
         for sector in sectors[:1]:
-            yield Item("DRAM, 4 B of each sector", times(row, 4 / sector), DASHED, 1.0)
-            yield Item("DRAM, 1 B of each sector", times(row, 1 / sector), DOTTED, 1.0)
+            yield Item("DRAM, 4 B of each sector", times(row, 4 / sector), "--", 1.0)
+            yield Item("DRAM, 1 B of each sector", times(row, 1 / sector), ":", 1.0)
 
 
-def chart(items: Sequence[Item]) -> c.Chart:
-    """Roofs as lines, kernels as the paper's marks; orange: the paper's own."""
-    kernels = [one for one in items if not one.is_roof]
-    roofs = [one for one in items if one.is_roof]
-    flat = [one.row.value for one in roofs if one.intensity is None]
-    ends = [(one.row.minimum, one.row.maximum, one.published) for one in kernels]
-    rates = [rate for each in ends for rate in each if rate]
-    low, high = min(rates) / GIGA / 2.5, max([*rates, *flat]) / GIGA * 2.5
-    top = min(flat, default=high * GIGA)
-    layers: list[c.Layer] = []
-    for one in kernels:
-        own = one.row.value, one.row, one.look, c.INK
-        theirs = one.published, None, replace(one.look, colour=PUBLISHED), PUBLISHED
-        for rate, row, look, ink in (own, theirs):
-            if rate and one.intensity:
-                place, value = one.intensity, rate / GIGA
-                told = f"{one.name}: {short(value)} · 10⁹/s, published {cite(KEY)}"
-                mark = c.Mark(place, value, valid=row is None or row.valid, row=row, told=told)
-                layers.append(c.Series([mark], look, order=4))
-                words = c.Words(place, value, short(value), 9, across="left", size=7, colour=ink)
-                layers.append(words)
-    for one in roofs:
-        sloped, height = one.intensity is not None, one.row.value / GIGA
-        end = min(RIGHT, top / one.row.value) if sloped else RIGHT
-        layers.append(roof(height, LEFT, end, one.look, sloped=sloped))
-        at = NAME if sloped else LEFT * 1.06
-        height *= at if sloped else 1
-        words = c.Words(at, height, one.name, 0, 4, "right" if sloped else "left", "bottom", 7)
-        layers.append(words)
-    keys = [c.Key(one.name, one.look) for one in kernels]
-    keys.append(c.Key(f"GeForce 8800 GT {cite(KEY)}", c.Look(PUBLISHED, "s", size=6)))
-    label = "additions per byte of DRAM (32-bit elements 1/12, 8-bit elements 1/3)"
-    ticks, names = (1 / 12, 1 / 3, 1), ("1/12", "1/3", "1")
-    places = c.Axis(label, "log", (LEFT, RIGHT), ticks=ticks, names=names)
-    panel = c.Panel(layers, places, c.Axis("additions (10⁹/s)", "log", (low, high)))
-    return c.Chart([[panel]], 8.4, 4.4, legend_columns=3, keys=keys)
-
-
-def _caption(items: Sequence[Item]) -> str:
+def caption(data: pd.DataFrame) -> str:
+    """What is drawn, and where the published values are printed."""
     return prose(
         "Additions of two matrices per second against additions per byte that must move, one "
         "addition per element (the paper counts operations, which may include those of the "
         "index).",
-        any(one.is_roof for one in items)
+        data.is_roof.any()
         and "Lines: the best rate of integer additions, and the best bandwidth of DRAM; "
         "dashed and dotted: the remaining bandwidth if one 32-bit or one 8-bit word of "
         "each moved sector is used, which caches can improve.",
@@ -154,13 +125,53 @@ def _caption(items: Sequence[Item]) -> str:
     )
 
 
-COLUMNS = (
-    attributes("name", "is_roof", additions_per_byte="intensity", additions_per_second="row")
-    | attributes(low="row.minimum", high="row.maximum")
-    | attributes(published_additions_per_second="published")
-)
-TITLE = "Figure 3 of van den Braak, Mesman and Corporaal (2010), repeated"
-FIGURE = Figure(
-    "vandenbraak_roofline", TITLE, 313, items, chart, _caption, COLUMNS,
-    label=lambda one: one.name,
+@figure(
+    "vandenbraak_roofline", "Figure 3 of van den Braak, Mesman and Corporaal (2010), repeated",
+    order=313, data=data, caption=caption, size=(7, 5.4),
 )  # fmt: skip
+def draw(data: pd.DataFrame, ax: Axes) -> None:
+    """Roofs as lines, kernels as the paper's marks; orange: the paper's own."""
+    kernels, roofs = data[~data.is_roof], data[data.is_roof]
+    flat = roofs[roofs.additions_per_byte.isna()].additions_per_second
+    one: Any
+    for one in kernels.itertuples():
+        marker, face = data["_look"][one.Index]
+        row = data["_row"][one.Index]
+        look: dict[str, Any] = {
+            "marker": marker,
+            "ms": 9 if marker == "*" else 6,
+            "ls": "",
+            "zorder": 4,
+        }
+        theirs = one.published_additions_per_second
+        for rate, colour, tooltip in (
+            (one.additions_per_second, "k", row),
+            (theirs, PUBLISHED, f"{one.name}: published {cite(KEY)}"),
+        ):
+            if pd.isna(rate):
+                continue
+            place, value = one.additions_per_byte, rate / GIGA
+            bad = colour == "k" and not one.valid
+            fill = PUBLISHED if colour == PUBLISHED and face == "k" else face
+            label = {"label": one.name} if colour == "k" else {}
+            shape = {"mfc": "none", "ls": ":"} if bad else {"mfc": fill}
+            (mark,) = ax.plot([place], [value], color=colour, **{**look, **shape}, **label)
+            hover(mark, [tooltip])
+            words = short(value) + " (invalid)" * bad
+            ax.annotate(words, (place, value), (7, 0), textcoords="offset points", va="center",
+                        color=colour)  # fmt: skip
+    ax.plot([], "s", color=PUBLISHED, label=f"GeForce 8800 GT {cite(KEY)}")
+    for name, rate, look, slope in zip(
+        roofs.name, roofs.additions_per_second / GIGA, roofs["_look"], roofs.additions_per_byte,
+        strict=True,
+    ):  # fmt: skip
+        sloped = pd.notna(slope)
+        end = min(RIGHT, flat.min() / GIGA / rate) if sloped and len(flat) else RIGHT
+        ends = [rate * LEFT, rate * end] if sloped else [rate, rate]
+        ax.plot([LEFT, end], ends, color="k", ls=look, lw=1, label=name)
+    plain_log(ax)
+    ax.set_xscale("log")
+    ax.set_xticks([1 / 12, 1 / 3, 1], ["1/12", "1/3", "1"])
+    ax.set_xticks([], minor=True)
+    ax.set(xlim=(LEFT, RIGHT), ylabel="additions (10⁹/s)")
+    ax.set_xlabel("additions per byte of DRAM\n(32-bit elements 1/12, 8-bit elements 1/3)")

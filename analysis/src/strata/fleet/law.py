@@ -23,15 +23,19 @@ has its own centre then. A part has at least a GPU in twenty, and five.
 """
 
 import math
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
+from scipy import stats
 
 from strata.compare.families import PRIOR
 from strata.compare.wander import LEAST, caution
 
 Matrix = npt.NDArray[np.float64]
 Vector = npt.NDArray[np.float64]
+
+_quantile = partial(stats.quantile, nan_policy="omit")
 
 SIGMA = 1.4826
 """A normal standard deviation in median deviations."""
@@ -60,11 +64,11 @@ def quantile(lines: npt.NDArray[np.floating], share: float) -> Vector:
     At least one is left out, if the line has two. NaN are left out; 0 of an empty line. The median
     (`share` 0.5) of an even line is the lower of two.
     """
-    ordered = np.sort(lines, axis=1)  # NaN last
     counts = (~np.isnan(lines)).sum(axis=1)
-    beyond = np.maximum(np.ceil((1 - share) * counts - 1e-9), 1).astype(int)
-    places = np.maximum(counts - 1 - np.where(counts > 1, beyond, 0), 0)
-    return np.asarray(np.where(counts > 0, ordered[np.arange(len(lines)), places], 0.0))
+    beyond = np.maximum(np.ceil((1 - share) * counts - 1e-9), 1)
+    ranks = (np.maximum(counts - beyond, 1) - 0.5) / np.maximum(counts, 1)
+    found = _quantile(lines, ranks[:, None], axis=1, method="inverted_cdf")
+    return np.nan_to_num(np.asarray(found, np.float64))
 
 
 def spread(deviations: npt.NDArray[np.floating]) -> Vector:
@@ -84,14 +88,7 @@ _NORMAL = {FAULTY: 1.96, 0.01: 2.576}
 
 def median(values: npt.NDArray[np.floating], *, axis: int) -> Vector:
     """The median along an axis of a matrix without NaN; NaN where there is nothing else."""
-    if not np.isnan(values).any():
-        return np.asarray(np.median(values, axis=axis), np.float64)
-    ordered = np.sort(values if axis == 1 else values.T, axis=1)  # NaN last
-    counts = (~np.isnan(ordered)).sum(axis=1)
-    at, last = np.arange(len(ordered)), ordered.shape[1] - 1
-    low, high = np.maximum(counts - 1, 0) // 2, np.minimum(counts // 2, last)
-    middle = (ordered[at, low] + ordered[at, high]) / 2
-    return np.asarray(np.where(counts > 0, middle, np.nan), np.float64)
+    return np.asarray(_quantile(values, 0.5, axis=axis), np.float64)
 
 
 def units(lines: Matrix, kinds: Vector, *, faulty: float = FAULTY) -> Matrix:
@@ -159,7 +156,7 @@ class Law:
             self.gpus = 0
             return
         # Expected places of the ordered numbers of Gumbel's law, by their ranks.
-        places = -np.log(-np.log((np.arange(last // 2, last) + 0.6) / (count + 0.2)))
+        places = stats.gumbel_r.ppf((np.arange(last // 2, last) + 0.6) / (count + 0.2))
         self._scale = float(np.polyfit(places, upper, 1)[0]) * _unsure(count)
         self._location = float(upper[0] - self._scale * places[0])
 

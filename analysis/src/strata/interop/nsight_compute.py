@@ -85,6 +85,7 @@ WHOLE = (".sum", ".max", ".min")
 
 NO_NUMBER = "are no numbers"
 NEGATIVE = "are negative times"
+FRACTION = "are fractions of what is counted in whole numbers"
 NO_ROW = "describe the device or the profiler"
 NO_NAME = "are in columns that are no metric"
 OF_INSTANCES = "are instances of a metric whose total is imported"
@@ -134,8 +135,8 @@ class _Launch(Struct, frozen=True):
                     yield DIFFERS
                 continue
             self.printed[metric] = text
-            if reading and reading.unit == "s" and reading.value < 0:
-                yield NEGATIVE
+            if reading and (impossible := _impossible(reading, metric, unit)):
+                yield impossible
             elif reading:
                 self.readings[metric] = reading
             elif metric != DEVICE_NAME:
@@ -200,6 +201,14 @@ def reading_of(text: str, unit: str, metric: str) -> Reading | None:
     rounded = scale > 1 or not bare.lstrip("-").replace(",", "").isdecimal()
     half = Decimal(5).scaleb(int(number.as_tuple().exponent) - 1) * scale if rounded else 0
     return Reading(float(scale * number), spelt, float(half))
+
+
+def _impossible(reading: Reading, metric: str, unit: str) -> str | None:
+    """Why no profiler can have measured it: a negative time, or half an instruction in a sum."""
+    if reading.unit == "s" and reading.value < 0:
+        return NEGATIVE
+    counted = metric.endswith(WHOLE) and reading.unit not in PHYSICAL and _is_whole(metric, unit)
+    return FRACTION if counted and reading.value % 1 else None
 
 
 def _is_whole(metric: str, unit: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from strata.model import atlas
 from strata.model.cases import only_noisy
-from strata.model.l2 import Reach, l2
+from strata.model.l2 import Reach, l2, used
 from strata.model.names import level_name
 from strata.model.units import SPACE, number, quantity, size
 from strata.run import Row, Run, one_line
@@ -29,7 +29,10 @@ WHAT = {
     "per_core": "of each core",
     "writing": "writing",
     "share": "of its limit",
+    "first_touch": "mean, first touch",
     "half_l2": "half from L2",
+    "half_first": "half L2, from",
+    "half_last": "half L2, up to",
     "reach": "TLB reach",
 }
 """What is told of a level, and in which order: of reading, where it does not say writing."""
@@ -155,7 +158,9 @@ class _Levels:
         told = self.geometry("l2", "size", "reported")
         whole = self.fact("l2_bytes") if told.source == "missing" else told
         lines = (self.geometry("l2", what) for what in ("line", "sector"))
-        yield _level("l2", "L2 cache", 1, whole, *self.used(), *lines, *self.speed("l2"))
+        yield _level(
+            "l2", "L2 cache", 1, whole, *self.used(), *lines, *self.speed("l2"), *self.first_touch()
+        )
         yield from self.parts("l2", "load", 1, "{} part")
         dram = self.fact("memory_bytes"), *_untold("line", "sector")
         speed = *self.speed("dram"), *self.half_l2(), self.reach()
@@ -249,13 +254,21 @@ class _Levels:
         all_sms, reach = self.number("all_sms", None, walk, "load_cycles"), self.l2 and self.l2.all
         yield _reached("all_sms", reach) if reach else all_sms
 
+    def first_touch(self) -> Iterator[Number]:
+        """A load of a line that has no copy yet, on average."""
+        if self.l2 and self.l2.parts and (mean := self.l2.first_touch):
+            far, why = self.l2.parts.far, "the mean of a near and a far load"
+            yield Number("first_touch", quantity(mean, far.unit), mean, "measured", far, why)
+
     def half_l2(self) -> Iterator[Number]:
         """A load of the chains that are half DRAM, half L2, where counters prove them."""
         if beyond := self.l2 and self.l2.beyond:
-            ends = " to ".join(size(row.count("footprint") or 0) for row in beyond[1:3])
-            yield _found("half_l2", beyond.row)._replace(
-                why=f"chains of {ends}: memory serves {100 * beyond.share:.0f} % of the loads"
-            )
+            why = f"memory serves {100 * beyond.share:.0f} % of the loads"
+            yield _found("half_l2", beyond.row)._replace(why=why)
+            for what, row in (("half_first", beyond.first), ("half_last", beyond.last)):
+                bytes_ = row.count("footprint") or 0
+                why = f"the {'shortest' if row is beyond.first else 'longest'} such chain"
+                yield Number(what, size(bytes_), float(bytes_), "measured", row, why)
 
     def loads(self, one: atlas.Latency | None, sought: _Sought, kind: str = "") -> Iterator[Number]:
         """A load in cycles, and in seconds."""
@@ -366,4 +379,4 @@ def _reached(what: str, reach: Reach) -> Number:
     """The last chain on the plateau of L2."""
     last, after = (row.count("footprint") or 0 for row in reach)
     why = f"the last chain at the latency of L2; {size(after)} no longer fit"
-    return Number(what, f"≥{SPACE}{size(last)}", float(last), "measured", reach.last, why)
+    return Number(what, used(reach.last), float(last), "measured", reach.last, why)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from strata.model import atlas
 from strata.model.cases import CaseRows, by_case
+from strata.model.units import SPACE, size
 from strata.run import Row, Run
 
 FLAT = 1.01
@@ -60,6 +61,13 @@ class L2(NamedTuple):
         if not parts or parts.access != "a load":
             return None
         return (parts.near.value + parts.far.value) / 2
+
+
+def used(row: Row) -> str:
+    """A size of L2 as found: by its benchmark, or at least the last chain on the plateau."""
+    if row.quantity == "size":
+        return size(round(row.value))
+    return f"≥{SPACE}{size(_size(row))}"
 
 
 def l2(run: Run) -> L2 | None:

@@ -1,10 +1,16 @@
 """Tables as text: Markdown for a page, LaTeX (booktabs) for a paper, columns for a terminal."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from strata.model.text import Table, plain
 from strata.model.units import SPACE, THIN
 from strata.run.files import visible
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LATEX = str.maketrans(
     {letter: f"\\{letter}" for letter in "&%$#_{}"}
@@ -46,33 +52,29 @@ def _line(text: str) -> str:
 
 def markdown(table: Table) -> str:
     """The table in GitHub's Markdown, with columns aligned in the source."""
-    rows = [[markdown_text(cell) for cell in row] for row in (table.header, *_plain(table))]
-    header, *lines = _aligned(rows, table.numeric)
-    rule = [
-        "-" * (len(cell) - 1) + (":" if place in table.numeric else "-")
-        for place, cell in enumerate(header)
-    ]
-    return "".join(f"| {' | '.join(line)} |\n" for line in (header, rule, *lines))
+    frame = _frame(table, markdown_text)
+    text = frame.to_markdown(index=False, disable_numparse=True, colalign=_aligned(table))
+    return f"{text}\n"
 
 
 def latex(table: Table, *source: str) -> str:
     """The table for LaTeX with the booktabs package; comments name the source of the numbers."""
-    columns = "".join("r" if place in table.numeric else "l" for place in range(len(table.header)))
-    header, *rows = (
-        " & ".join(map(latex_text, row)) + r" \\" for row in (table.header, *_plain(table))
-    )
-    lines = [
-        *(f"% {_line(words)}" for words in source), rf"\begin{{tabular}}{{{columns}}}",
-        r"\toprule", header, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}",
-    ]  # fmt: skip
-    return "\n".join(lines) + "\n"
+    columns = "".join(side[0] for side in _aligned(table))
+    style = _frame(table, latex_text).style.hide(axis="index")
+    comments = "".join(f"% {_line(words)}\n" for words in source)
+    return comments + style.to_latex(hrules=True, column_format=columns)
 
 
 def terminal(table: Table, *, head: bool = True) -> str:
     """The table in plain aligned columns, without rules: for pipes and logs."""
+    from tabulate import tabulate
+
     rows = [[*map(_line, row)] for row in (*([table.header] if head else []), *_plain(table))]
-    lines = _aligned(rows, table.numeric)
-    return "".join("  ".join(line).rstrip() + "\n" for line in lines)
+    text = tabulate(
+        rows, tablefmt="plain", disable_numparse=True, colalign=_aligned(table),
+        preserve_whitespace=True,
+    )  # fmt: skip
+    return "".join(f"{line.rstrip()}\n" for line in text.splitlines())
 
 
 def drawn(
@@ -97,13 +99,13 @@ def _plain(table: Table) -> list[list[str]]:
     return [[plain(cell) for cell in row] for row in table.rows]
 
 
-def _aligned(rows: Sequence[Sequence[str]], numeric: Iterable[int]) -> list[list[str]]:
-    """Cells padded to their column, at least three characters; numbers to the right."""
-    widths = [max(3, *map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        [
-            cell.rjust(width) if place in numeric else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        for row in rows
-    ]
+def _frame(table: Table, escape: Callable[[str], str]) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = [[*map(escape, row)] for row in _plain(table)]
+    return pd.DataFrame(rows, columns=[*map(escape, table.header)])
+
+
+def _aligned(table: Table) -> list[str]:
+    columns = range(len(table.header))
+    return ["right" if column in table.numeric else "left" for column in columns]

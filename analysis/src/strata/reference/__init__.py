@@ -4,7 +4,14 @@ The tables are those of `results/reference`; its README documents how each row w
 missing in the source. `bibliography()` returns the sources, `cite` the citation for a text.
 """
 
-from strata.reference._bibliography import Source, bibliography, cite, read_bibliography, source
+from strata.reference._bibliography import (
+    Source,
+    bibliography,
+    bibtex,
+    cite,
+    read_bibliography,
+    source,
+)
 from strata.reference._files import ReferenceTableError, Span, folder, read
 from strata.reference._tables import (
     Gpu,

@@ -20,7 +20,7 @@ from strata.run.files import read_utf8
 
 Record = TypeVar("Record", bound=msgspec.Struct)
 
-MARK = "sources.csv"
+MARK = "sources.bib"
 """The file by which the folder is known."""
 CHECKOUT = Path(__file__).resolve().parents[4] / "results" / "reference"
 MEND = "take the file from the repository (results/reference), or install the package again"

@@ -39,7 +39,7 @@ class Origin(Struct, frozen=True, kw_only=True):
             try:
                 source(key)
             except KeyError as error:
-                raise ValueError(f"the key '{key}', which is not in sources.csv") from error
+                raise ValueError(f"the key '{key}', which is not in sources.bib") from error
 
 
 class PlacedOrigin(Origin, frozen=True, kw_only=True):

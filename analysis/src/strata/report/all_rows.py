@@ -33,42 +33,34 @@ def pack(rows: Sequence[Row], shown: Callable[[str], str] = str) -> str:
     validity and reasons), value and number of samples; for rows with several samples also the ends
     of interval and range.
     """
-    heads: dict[Hashable, int] = {}
-    notes: dict[tuple[bool, str], int] = {}
-    groups = [list(group) for _, group in groupby(rows, attrgetter("case"))]
-
-    def head(row: Row) -> str:
-        words = (row.quantity, row.unit, row.provenance, row.method)
-        return f"{heads.setdefault(words, len(heads))}"
-
-    def note(row: Row) -> str:
-        return f"{notes.setdefault((row.valid, row.reasons), len(notes))}"
-
-    def column(name: str, cell: Callable[[Row], str], *, least: int = 1) -> str:
-        parts = (",".join([cell(row) for row in group if row.samples >= least]) for group in groups)
-        return f',"{name}":[{",".join(filter(None, parts))}]'
-
-    columns = [
-        column("head", head),
-        column("note", note),
-        column("n", lambda row: f"{row.samples}"),
-        column("value", lambda row: _text(row.value)),
-        column("low", lambda row: _text(row.ci_low), least=2),
-        column("high", lambda row: _text(row.ci_high), least=2),
-        column("least", lambda row: _text(row.minimum), least=2),
-        column("most", lambda row: _text(row.maximum), least=2),
-    ]
-    cases = [(one[0].benchmark, params_text(one[0].params, " "), len(one)) for one in groups]
-    told = [(sound, shown(why)) for sound, why in notes]
-    words = {"cases": cases, "heads": list(heads), "notes": told}
-    text = json.dumps(words, ensure_ascii=False, separators=(",", ":"))
-    deflate = zlib.compressobj(6)
-    parts = [deflate.compress(part.encode()) for part in (text[:-1], *columns, "}")]
-    return base64.b64encode(b"".join([*parts, deflate.flush()])).decode()
+    heads, notes = dict[Hashable, int](), dict[tuple[bool, str], int]()
+    several = [row for row in rows if row.samples >= 2]
+    text = {
+        "cases": [
+            (row.benchmark, params_text(row.params, " "), 1 + sum(1 for _ in others))
+            for _, others in groupby(rows, attrgetter("case"))
+            for row in [next(others)]
+        ],
+        "head": [
+            heads.setdefault((row.quantity, row.unit, row.provenance, row.method), len(heads))
+            for row in rows
+        ],
+        "note": [notes.setdefault((row.valid, row.reasons), len(notes)) for row in rows],
+        "n": [row.samples for row in rows],
+        "value": [_short(row.value) for row in rows],
+        "low": [_short(row.ci_low) for row in several],
+        "high": [_short(row.ci_high) for row in several],
+        "least": [_short(row.minimum) for row in several],
+        "most": [_short(row.maximum) for row in several],
+        "heads": list(heads),
+        "notes": [(sound, shown(why)) for sound, why in notes],
+    }
+    packed = json.dumps(text, ensure_ascii=False, separators=(",", ":"))
+    return base64.b64encode(zlib.compress(packed.encode())).decode()
 
 
-def _text(value: float | None) -> str:
+def _short(value: float | None) -> float | None:
     """Integers as such, as counts are; others with seven digits."""
     if value is None:
-        return "null"
-    return f"{value:.0f}" if value.is_integer() and abs(value) < 1e15 else f"{value:.7g}"
+        return None
+    return int(value) if value.is_integer() and abs(value) < 1e15 else float(f"{value:.7g}")

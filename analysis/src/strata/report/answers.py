@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from strata.model import atlas
 from strata.model.cases import by_case
-from strata.model.l2 import l2
+from strata.model.l2 import l2, used
 from strata.model.names import level_name
 from strata.model.text import Cited, Sentence, cited, joined
 from strata.model.units import size
@@ -47,18 +47,13 @@ def l2_sizes(run: Run) -> list[Sentence]:
     seen, found, parts = atlas.geometry(run, "l2_size").get("size"), l2(run), list[Sentence]()
     if run.context.backend != "cuda":
         return []
-    if seen:
-        parts.append((size_of(seen), " of L2 used by one SM"))
-    elif found and found.one:
-        parts.append((_footprint(found.one.last), " of L2 used by one SM"))
+    if one := seen or (found.one.last if found and found.one else None):
+        parts.append((Cited(used(one), one), " of L2 used by one SM"))
     if found and found.all:
-        least, most = map(_footprint, found.all)
-        parts.append((least, " used by all SMs", " (", most, " no longer fit)"))
+        last, after = found.all
+        most = Cited(size(after.count("footprint") or 0), after)
+        parts.append((Cited(used(last), last), " used by all SMs", " (", most, " no longer fit)"))
     return parts
-
-
-def _footprint(row: Row) -> Cited:
-    return Cited(size(row.count("footprint") or 0), row)
 
 
 def cache_sizes(run: Run) -> Iterator[Sentence]:

@@ -13,12 +13,10 @@
 The same runs give the same bytes.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
+import pandas as pd
 from markupsafe import Markup
 from msgspec.structs import replace as changed
 
@@ -28,13 +26,8 @@ from strata.compare.changes import Comparison
 from strata.compare.output import sections
 from strata.compare.sections import Section, latex, markdown
 from strata.figures import _compare_changes, _compare_devices
-from strata.figures._chart import Chart
-from strata.figures._draw import draw
-from strata.figures._drawing import hits
-from strata.figures._figure import Figure
-from strata.figures._heading import headed, heading_of
-from strata.figures._images import files as images
-from strata.figures._sheet import Sheet
+from strata.figures._drawing import Picture, Spot, hits, picture
+from strata.figures._plot import FORMATS, Plot, published
 from strata.model import plain
 from strata.model.units import quantity
 from strata.report import all_rows
@@ -46,25 +39,25 @@ from strata.run.private import without_paths
 from strata.run.rows import Places
 
 
-def _compared(
-    figure: Figure[Any], found: Sequence[Comparison], beside: devices.Devices | None
-) -> Sequence[Any]:
-    """The content of a figure for the compared runs."""
-    if figure.beside:
-        runs = beside.runs if beside else (found[0].before, *(one.after for one in found))
-        return figure.beside(runs)
-    both = figure.both or (lambda *_: ())
-    return [item for one in found for item in both(one.before, one.after)]
+def _runs(found: Sequence[Comparison], beside: devices.Devices | None) -> Sequence[Run]:
+    return beside.runs if beside else (found[0].before, *(one.after for one in found))
+
+
+def _of_each(runs: Sequence[Run]) -> Iterator[tuple[Plot, pd.DataFrame]]:
+    """The figures of single runs that show several side by side, with their data."""
+    for figure in figures.discover():
+        if figure.beside and not (data := figure.beside(runs)).empty:
+            yield figure, data
 
 
 def _key(row: Row) -> tuple[str, ...]:
     return (row.run, *row.key)
 
 
-def _rows(sheets: Iterable[Sheet], found: Sequence[Comparison]) -> Mapping[tuple[str, ...], Row]:
+def _rows(spots: Iterable[Spot], found: Sequence[Comparison]) -> Mapping[tuple[str, ...], Row]:
     """Every row of the drawings, with its run among its parameters, and how it changed."""
     changes = {_key(one.after): one for comparison in found for one in comparison.changes}
-    rows = {_key(hit.row): hit.row for sheet in sheets for hit in sheet.hits if hit.row}
+    rows = {_key(one.shown): one.shown for one in spots if isinstance(one.shown, Row)}
     for key, row in rows.items():
         params = {**row.params, "run": row.run}
         if one := changes.get(key):
@@ -86,44 +79,45 @@ def write(
     runs = beside.runs if beside else [*of.values()]
     parts = sections(found, beside)
     files: dict[str, bytes] = {}
-    drawings: list[tuple[str, str, Sheet]] = []
+    drawings: list[tuple[str, str, Picture]] = []
 
     def told(stem: str, data: bytes, parts: Sequence[Section]) -> None:
         files[f"{stem}.csv"] = data
         for kind, text in (("md", markdown), ("tex", latex)):
             files[f"{stem}.{kind}"] = "\n".join(map(text, parts)).encode()
 
-    def drawn(stem: str, title: str, make: Callable[[], Chart | None], runs: Sequence[Run]) -> None:
-        with attempt(f"The figure {stem!r}"):
-            if chart := make():
-                sheet = draw(chart)
-                sheet = headed(sheet, heading_of(title, runs)) if headings else sheet
-                files.update({f"{stem}.{kind}": file for kind, file in images(sheet).items()})
-                drawings.append((stem, title, sheet))
+    def plotted(plot: Plot, data: pd.DataFrame) -> None:
+        with attempt(f"The figure {plot.name!r}"):
+            made = picture(plot, data, runs, FORMATS, headings=headings)
+            files.update({f"{plot.name}.{kind}": file for kind, file in made.files.items()})
+            drawings.append((plot.name, plot.title, made))
 
+    of_figures: list[Plot] = []
     if found:
         files["families.csv"] = words.families_data(found)
         told("compare", words.data(found), parts[: len(found)])
-        chart = partial(_compare_changes.chart, found)
-        drawn("compare", "Changes of every row between runs", chart, [*of.values()])
+        of_figures.append(_compare_changes.plot_of(found))
     if beside:
         told("devices", devices.data(beside), parts[-1:])
-        curves = partial(_compare_devices.latency, beside)
-        drawn("latency_curves", "Dependent loads over the footprint", curves, runs)
-        drawn("devices", "Devices side by side", partial(_compare_devices.chart, beside), runs)
-    for figure in figures.discover():
-        if items := _compared(figure, found, beside):
-            files[f"{figure.name}.csv"] = figure.data(items)
-            drawn(figure.name, figure.title, partial(figure.chart, items), runs)
+        of_figures += _compare_devices.plots_of(beside)
+    for plot in of_figures:
+        if not (data := plot.data(runs[0])).empty:
+            plotted(plot, data)
+    for plot, data in _of_each(_runs(found, beside)):
+        files[f"{plot.name}.csv"] = published(data)
+        plotted(plot, data)
     templates = environment()
     templates.filters["plain"] = plain
     page = templates.get_template("compare.html.j2")
-    rows = _rows((sheet for *_, sheet in drawings), found)
+    rows = _rows((spot for *_, made in drawings for spot in made.spots), found)
     places, shown = Places([*rows.values()]), dict[str, Markup]()
-    for stem, title, sheet in drawings:
-        known = [one._replace(row=one.row and rows[_key(one.row)]) for one in sheet.hits]
-        where = hits(replace(sheet, hits=known), places)
-        shown[stem] = inline_svg(files[f"{stem}.svg"].decode(), f"{stem}-", title, where)
+    for stem, title, made in drawings:
+        known = [
+            one._replace(shown=rows[_key(one.shown)]) if isinstance(one.shown, Row) else one
+            for one in made.spots
+        ]
+        where = hits(known, made.height, places)
+        shown[stem] = inline_svg(made.inline, f"{stem}-", title, where)
     first = shown.pop("hierarchy_map", None) if beside else None  # how devices differ, at a glance
     text = page.render(
         title="Strata: comparison", parts=parts, first=first, drawings=[*shown.values()],

@@ -23,8 +23,8 @@ HEADS = {
     "share": "of limit",
 }
 BELOW = {
-    "one_sm": "size", "all_sms": "size", "half_l2": "cycles", "reach": "size",
-    "writing": "bandwidth",
+    "one_sm": "size", "all_sms": "size", "first_touch": "cycles", "half_l2": "cycles",
+    "half_first": "size", "half_last": "size", "reach": "size", "writing": "bandwidth",
 }  # fmt: skip
 """What has a line of its own below its level, and the column that it stands in."""
 KEYS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -121,7 +121,7 @@ def _cell(one: Number | None, absent: str) -> str:
     if one.source == "missing":
         short = absent if absent and one.short.startswith("not in ") else one.short
         return visible(short) or "–"
-    if one.what in ("cycles", "half_l2", "per_core"):
+    if one.what in ("cycles", "first_touch", "half_l2", "per_core"):
         return number(one.value or 0.0)
     return one.text if one.source == "measured" else f"{one.text}*"
 

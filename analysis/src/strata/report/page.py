@@ -1,7 +1,7 @@
 """Write the report of one or several runs: a self-contained page, and figures and tables as files.
 
     report.html               the page: inline SVG, style, script, all rows; it needs no network
-    figures/NAME.png|svg|pdf  each figure, for papers and slides
+    figures/NAME.svg          each figure, also as png and pdf on request
     tables/NAME.md|tex        each table, as Markdown and for LaTeX (booktabs)
     data/NAME.csv             the data of each figure
     references.bib            the sources that the page cites, for BibTeX
@@ -22,6 +22,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from strata.figures._drawing import Drawing, drawn
+from strata.figures._plot import FORMATS
 from strata.model import counted, tables, units
 from strata.model.text import Cited, Sentence, Table
 from strata.report import all_rows, headlines, sentences
@@ -61,13 +62,15 @@ ALWAYS = ("trust",)
 """Questions that are answered without a figure, a table or a sentence, too."""
 
 
-def write(runs: Sequence[Run], out: Path, *, headings: bool = True) -> Path:
+def write(
+    runs: Sequence[Run], out: Path, formats: Sequence[str] = FORMATS, *, headings: bool = True
+) -> Path:
     """Write the report of `runs` into the folder `out`; returns the path of the page.
 
     Without `headings` the image files do not identify device and run. Raises `RunError` if a run is
     given twice or has nothing to show, OSError if a file cannot be written.
     """
-    write_files(out, make(runs, headings=headings))
+    write_files(out, make(runs, formats, headings=headings))
     return out / "report.html"
 
 
@@ -83,7 +86,9 @@ def environment() -> Environment:
     )
 
 
-def make(runs: Sequence[Run], *, headings: bool = True) -> dict[str, bytes]:
+def make(
+    runs: Sequence[Run], formats: Sequence[str] = FORMATS, *, headings: bool = True
+) -> dict[str, bytes]:
     """The files of the report of `runs`, by their path in its folder; the page comes last.
 
     Raises `RunError` like `write`.
@@ -91,7 +96,7 @@ def make(runs: Sequence[Run], *, headings: bool = True) -> dict[str, bytes]:
     refuse_repeated(runs)
     places = [Places(run.rows) for run in runs]
     cites, files, sections = Citations(), dict[str, bytes](), list[Section]()
-    with drawn(runs, places, headings=headings) as drawings:
+    with drawn(runs, places, formats, headings=headings) as drawings:
         for run in runs:
             refuse_unusable(run)
         for number, (run, known) in enumerate(zip(runs, places, strict=True), start=1):
@@ -294,7 +299,7 @@ def inline_svg(text: str, prefix: str, label: str, hits: str = "") -> Markup:
     `hits` are the positions of rows for the script, as in `Drawing`.
     """
     text = text[text.index("<svg") :]
-    for before in (' id="', "url(#"):
+    for before in (' id="', "url(#", 'xlink:href="#'):
         text = text.replace(before, before + prefix)
     head, _, rest = text.partition(">")
     # Never narrower than drawn: a seven-point letter has seven pixels, on a phone too.

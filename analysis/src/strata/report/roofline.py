@@ -11,9 +11,9 @@ The same runs give the same bytes.
 from collections.abc import Sequence
 from pathlib import Path
 
-from strata.figures._heading import heading_of
-from strata.figures._images import images
-from strata.figures.roofline import FIGURES
+from strata.figures import _style, named
+from strata.figures._plot import FORMATS, published
+from strata.figures.roofline import data_of
 from strata.roofline.forms import FLOP, INSTRUCTION, Form
 from strata.roofline.verdicts import Entry, ceilings_of, entries, lacking
 from strata.run import Device, Run, RunError, write_files
@@ -43,19 +43,20 @@ def write(
         _check(run, ceilings, nominal=nominal)
     shown: dict[Form, tuple[Entry, ...]] = {}
     files: dict[str, bytes] = {}
-    for form, figure in zip((FLOP, INSTRUCTION), FIGURES, strict=True):
-        found = entries(runs, form, nominal=nominal, lender=ceilings)
-        if not found:
+    for form in (FLOP, INSTRUCTION):
+        found, figure = entries(runs, form, nominal=nominal, lender=ceilings), named(form.name)
+        if not found or not figure:
             continue
-        shown[form] = found
-        words = [figure.full_caption(found, runs[0].context)]
+        shown[form], data = found, data_of(form, found)
+        words = [figure.full_caption(data, runs[0].context)]
         if ceilings and any(one.row.run != one.run for one in ceilings_of(found)):
             words.append(f"Ceilings of the run {ceilings.context.run}.")
         others = (run.context for run in runs[1:])
         words += [f"{one.device.name}, commit {one.build.commit[:12]}." for one in others]
-        heading = heading_of(figure.title, runs) if headings else None
-        contents = images(figure.chart(found), heading) | {
-            "csv": figure.data(found),
+        with _style.styled():
+            images = figure.files(figure.plot(data), runs, FORMATS, headings=headings)
+        contents = images | {
+            "csv": published(data),
             "txt": f"{' '.join(words)}\n".encode(),
         }
         files |= {f"{form.name}.{suffix}": content for suffix, content in contents.items()}

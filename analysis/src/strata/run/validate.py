@@ -136,7 +136,7 @@ def _plan(run: Run) -> Iterator[str]:
         number = sweep.plan.get(name, most)
         if not isinstance(number, int | float) or not least <= number <= most:
             yield f"{CONTEXT_FILE}: {name} of the plan is {number!r}; expected {least} to {most}"
-    for case in run.pending:
+    for case in dict.fromkeys(sweep.cases):
         yield from (
             f"{CONTEXT_FILE}: the case {case} of the sweep: {why}" for why in _odd(run, case)
         )
@@ -150,7 +150,7 @@ def _plan(run: Run) -> Iterator[str]:
 
 
 def _odd(run: Run, case: str) -> Iterator[str]:
-    """Why no sweep of the device has a case still to measure, by the declarations of the run."""
+    """Why no sweep of the device has a case, by the declarations of the run."""
     _, benchmark, backend, *params = [*case.split("/"), "", ""]
     if backend != run.context.backend:
         yield f"not on {run.context.backend}"

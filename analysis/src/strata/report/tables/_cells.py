@@ -1,11 +1,16 @@
-"""Cells of n-body tables."""
+"""Cells of n-body tables, and tables of a printed number beside the one of this run."""
 
+from collections.abc import Iterable
+
+from strata import reference
 from strata.ladder.rungs import GIGA, Cases, interactions
 from strata.model import units
 from strata.model.cases import ratio
-from strata.model.text import NONE, Sentence, told
+from strata.model.text import NONE, Sentence, Table, table, told
 from strata.model.units import factor, number
 from strata.run import Row
+
+BREITBART = "breitbart2008structures"
 
 
 def over(row: Row | None, base: Row | None) -> Sentence:
@@ -55,3 +60,25 @@ def scientific(value: float) -> str:
     """`4.1e-7`: short form of small numbers."""
     mantissa, _, exponent = f"{value:.1e}".partition("e")
     return f"{mantissa}e{int(exponent)}"
+
+
+def redone(
+    name: str, chapters: str, lines: Iterable[tuple[str, str, Sentence, str]]
+) -> Table | None:
+    """Questions of Breitbart (2008), the printed number, this run's, and its rung.
+
+    None without a number of this run.
+    """
+    cells = [
+        {
+            "question": (question,),
+            "GeForce 8800 GTS": (printed,),
+            "here": here,
+            "by": (rung,) if here != NONE else NONE,
+        }
+        for question, printed, here, rung in lines
+    ]
+    if all(line["here"] == NONE for line in cells):
+        return None
+    title = f"{chapters} of Breitbart (2008) {reference.cite(BREITBART)}, redone"
+    return table(name, title, cells, words=("question", "by"))

@@ -11,15 +11,13 @@ from strata import reference
 from strata.ladder import fstat
 from strata.ladder.phases import steps
 from strata.model.cases import CaseRows, ratio
-from strata.model.text import NONE, Cited, Sentence, Table, table, told
+from strata.model.text import NONE, Cited, Sentence, Table, told
 from strata.model.units import factor, quantity
-from strata.report.tables._cells import percent
+from strata.report.tables._cells import percent, redone
 from strata.run import Row, Run
 
 ORDER = 319
 
-KEY = "breitbart2008structures"
-HEADS = ("question", "GeForce 8800 GTS", "here", "by")
 TEMPLATES = 45 * 9 * 84 * 161
 """Of its whole dataset (4.2)."""
 
@@ -126,13 +124,11 @@ def _printed(quantity_of: str, version: float) -> str:
 def make(run: Run) -> Table | None:
     """The seed's numbers beside this run's; None where it has none of them."""
     cases = Cases(run)
-    lines: list[dict[str, Sentence]] = []
-    for question, rung, what, version, answer in LINES:
-        here = answer(cases)
-        by = (rung,) if here != NONE else NONE
-        cells = ((question,), (_printed(what, version),), here, by)
-        lines.append(dict(zip(HEADS, cells, strict=True)))
-    if all(line["here"] == NONE for line in lines):
-        return None
-    title = f"Chapter 4 of Breitbart (2008) {reference.cite(KEY)}, redone"
-    return table("breitbart", title, lines, words=("question", "by"))
+    return redone(
+        "breitbart",
+        "Chapter 4",
+        (
+            (question, _printed(what, version), answer(cases), rung)
+            for question, rung, what, version, answer in LINES
+        ),
+    )
