@@ -4,8 +4,6 @@
 
 #include "nbody/fstat/device_rung.hpp"
 
-#if defined(STRATA_HAS_CUDA) || defined(__CUDACC__)
-
 namespace strata::fstat {
 
 /// Where a call's sums are, on both sides.
@@ -109,5 +107,3 @@ template <class Bring>
 }
 
 }  // namespace strata::fstat
-
-#endif

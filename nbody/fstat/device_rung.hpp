@@ -1,14 +1,10 @@
-// What the file of a rung on a GPU needs: the words of its story, and, for its code, what a pass
-// reads and writes on both sides, and how an observation gets there. Without CUDA the story alone
-// is compiled.
+// What the file of a rung on a GPU uses: what a pass reads and writes on both sides, and how an
+// observation gets there.
 #pragma once
-
-#include "nbody/fstat/ladder.hpp"
-
-#if defined(__CUDACC__) || defined(STRATA_HAS_CUDA)
 
 #include "harness/cuda/queue.hpp"
 #include "nbody/fstat/kernel_step.hpp"
+#include "nbody/fstat/ladder.hpp"
 #include "nbody/fstat/pieces.hpp"
 #include "nbody/fstat/verification.hpp"
 
@@ -211,9 +207,3 @@ template <class Sum>
 }
 
 }  // namespace strata::fstat
-
-#else
-namespace strata::fstat {
-inline constexpr auto make = nullptr;  ///< in the place of a rung's own
-}
-#endif

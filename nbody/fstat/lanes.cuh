@@ -4,9 +4,6 @@
 
 #include "harness/case/choices.hpp"
 #include "nbody/fstat/device_rung.hpp"
-
-#if defined(__CUDACC__)
-
 #include "nbody/fstat/fixed_phase.hpp"
 #include "nbody/fstat/signal_terms.cuh"
 
@@ -103,5 +100,3 @@ __device__ inline void sum_in_fixed_point(const KernelStep& step, const Term& te
 }
 
 }  // namespace strata::fstat
-
-#endif

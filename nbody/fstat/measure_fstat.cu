@@ -1,7 +1,6 @@
 // How a rung on a GPU is verified and timed.
 #include "harness/cpu/host_steps.hpp"
-#include "harness/cuda/timed_steps.cuh"
-#include "harness/measure/engine.hpp"
+#include "nbody/common/device_run.hpp"
 #include "nbody/fstat/device_rung.hpp"
 #include "nbody/fstat/rung_experiment.hpp"
 
@@ -80,15 +79,15 @@ void measure_rung(Session& session, const Rung& rung, MakeDeviceKernel make) {
   const Case& which = shared_case(session, problem_of(session));
   const Choice choice = choice_of(session);
   const DeviceKernel kernel = make(which.seen, choice);
-  CudaMachine machine{session, 0, CudaMachine::Stamps::merged_by_sm};
-  const Stream& stream = machine.stream();
+  DeviceRun run{session};
+  const Stream& stream = run.stream();
   const DeviceResults verified = pass_on_device(kernel, which.seen, Asked::everything);
   DeviceCase vectors{which.seen, Asked::two_f};
   Queue queue{stream, session.tracer()};
   const auto pass = [&] { kernel.run(vectors.pass(), queue); };
 
   vectors.restore(stream);
-  require_time_for_samples(session.plan(), machine.time_caller(pass), "a pass");
+  require_time_for_samples(session.plan(), run.machine().time_caller(pass), "a pass");
   RungCase described{
       .rung = rung,
       .choice = choice,
@@ -96,26 +95,16 @@ void measure_rung(Session& session, const Rung& rung, MakeDeviceKernel make) {
       .results = which.seen.problem.results(),
       .accuracy = accuracy_of(which, verified.sums, verified.two_f, rung.approximate),
       .counted = vectors.results(queue, kernel.sums_on_host).costs,
-      .predicted = rung.predicted(which.seen),
+      .predicted = costs_of(rung)(which.seen),
       .counted_terms = verified.terms,
-      .sms = gpu_facts(session.device().identity().facts).sms,
+      .sms = run.gpu().sms,
       .core_seconds = seconds_of_core(),
       .different_at_end = [&] { return different(vectors.two_f(), verified.two_f); },
-      .sample = [&] { return machine.time_both_sides(pass, /*held=*/false).device; }};
+      .sample = [&] { return run.seconds(pass); },
+      .facts = run.facts_of(kernel.kernels.front(), kernel.block)};
   described.counted.idle_threads = verified.costs.idle_threads;
-  const KernelCode code = machine.code(kernel.kernels.front());
-  described.facts = {{"registers", std::int64_t{code.registers}},
-                     {"shared_bytes", static_cast<std::int64_t>(code.shared_bytes)},
-                     {"threads", std::int64_t{kernel.block}}};
-
-  Experiment experiment = describe(described);
-  experiment.kernels = kernel.kernels;
-  experiment.prepare = [&] {
-    machine.poison();
-    vectors.restore(stream);
-  };
-  observe_steps(experiment, machine, described.sms, pass);
-  measure(session, machine, experiment);
+  run.measure(
+      session, describe(described), kernel.kernels, [&] { vectors.restore(stream); }, pass);
 }
 
 }  // namespace strata::fstat

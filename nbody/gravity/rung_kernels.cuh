@@ -1,17 +1,6 @@
-// Everything for the file of a rung on a GPU: the types of its story, and for its code, kernels of
-// the usual shape: a grid of blocks over the bodies, systems in y. Without nvcc only the story is
-// compiled.
+// What the file of a rung on a GPU uses: kernels of the usual shape, a grid of blocks over the
+// bodies, systems in y.
 #pragma once
-
-#include "nbody/gravity/ladder.hpp"
-
-namespace strata::nbody {
-
-inline constexpr unsigned usual_block = 256;  ///< threads
-
-}  // namespace strata::nbody
-
-#if defined(__CUDACC__)
 
 #include "harness/case/choices.hpp"
 #include "harness/cuda/buffer.hpp"
@@ -29,6 +18,7 @@ inline constexpr unsigned usual_block = 256;  ///< threads
 
 namespace strata::nbody {
 
+inline constexpr unsigned usual_block = 256;  ///< threads
 /// Bodies that a counted case with exact square roots can have: with 524,288, one pass of the
 /// profiler takes longer than the time limit of a case (H100).
 inline constexpr std::uint32_t most_counted_of_plain = 262'144;
@@ -135,9 +125,3 @@ RungKernel tile_kernel_in_layout(const Session& session, const Problem& problem,
 }
 
 }  // namespace strata::nbody
-
-#else
-namespace strata::nbody {
-inline constexpr auto make = nullptr;  ///< instead of a rung's own
-}
-#endif

@@ -8,7 +8,6 @@
 
 #include "nbody/gravity/rung_kernels.cuh"
 
-#if defined(__CUDACC__)
 namespace strata::nbody::several {
 
 inline constexpr unsigned lanes = 32;
@@ -117,4 +116,3 @@ RungKernel kernel_of(const Session& session, const Problem& problem, StepOf step
 }
 
 }  // namespace strata::nbody::several
-#endif

@@ -15,7 +15,6 @@
 
 #include "nbody/gravity/sorted_groups.cuh"
 
-#if defined(__CUDACC__)
 namespace strata::nbody::tensor {
 
 inline constexpr unsigned lanes = 32;
@@ -521,4 +520,3 @@ __device__ __forceinline__ void sums_of_near(const Pairs& all, std::uint32_t nea
 }
 
 }  // namespace strata::nbody::tensor
-#endif

@@ -1,10 +1,8 @@
 // Boxes of agents that the host makes before each step, one for each block of the search.
 #pragma once
 
-#include "nbody/neighbours/device_rung.cuh"
-
-#if defined(__CUDACC__)
 #include "nbody/neighbours/boxes.hpp"
+#include "nbody/neighbours/device_rung.cuh"
 
 #include <algorithm>
 #include <cstdint>
@@ -163,4 +161,3 @@ __device__ inline void walk_boxes(const KernelStep& step, const AskBoxes<Box>& s
 }
 
 }  // namespace strata::neighbours
-#endif

@@ -1,13 +1,9 @@
-// What the file of a rung on a GPU needs: the words of its story, and, for its code, the vectors of
-// a case on both sides, and a queue that counts what is copied and launched. Without nvcc the story
-// alone is compiled.
+// What the file of a rung on a GPU uses: the vectors of a case on both sides, and a queue that
+// counts what is copied and launched.
 #pragma once
 
-#include "nbody/neighbours/ladder.hpp"
-
-#if defined(__CUDACC__)
-
 #include "harness/cuda/queue.hpp"
+#include "nbody/neighbours/ladder.hpp"
 #include "nbody/neighbours/searches.hpp"
 #include "nbody/neighbours/verification.hpp"
 
@@ -242,9 +238,3 @@ __device__ inline void walk_tiles(const KernelStep& step) {
 }
 
 }  // namespace strata::neighbours
-
-#else
-namespace strata::neighbours {
-inline constexpr auto make = nullptr;  ///< in the place of a rung's own
-}
-#endif

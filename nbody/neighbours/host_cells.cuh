@@ -3,7 +3,6 @@
 
 #include "nbody/neighbours/device_rung.cuh"
 
-#if defined(__CUDACC__)
 #include <cstdint>
 
 namespace strata::neighbours {
@@ -33,4 +32,3 @@ struct HostCells {
 };
 
 }  // namespace strata::neighbours
-#endif

@@ -3,7 +3,6 @@
 
 #include "nbody/neighbours/sorted_cells.cuh"
 
-#if defined(__CUDACC__)
 #include <memory>
 
 namespace strata::neighbours {
@@ -35,4 +34,3 @@ template <class KernelOf>
 }
 
 }  // namespace strata::neighbours
-#endif

@@ -4,7 +4,6 @@
 
 #include "nbody/neighbours/device_rung.cuh"
 
-#if defined(__CUDACC__)
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -76,4 +75,3 @@ template <class KernelOf, class Build>
 }
 
 }  // namespace strata::neighbours
-#endif

@@ -5,18 +5,6 @@
 namespace strata::nbody::invariants {
 namespace {
 
-const Rung story{.name = "invariants",
-                 .before = "unrolled",
-                 .question = "How much does it gain to hoist loop invariants by hand?",
-                 .change = "negated position, softening and pointer are computed before the loop",
-                 .source = siegel("IV-A"),
-                 .expectation = "nothing: compilers have learned it since",
-                 .approximate = true,
-                 .issue_slots = 14.09,
-                 .bodies_of_block = usual_block,
-                 .threads_of_read = usual_block};
-
-#if defined(__CUDACC__)
 constexpr unsigned unroll = 32;
 
 template <bool moves>
@@ -61,9 +49,8 @@ RungKernel make(const Session&, const Problem& problem) {
   return tile_kernel(problem.moves() ? step_of<true> : step_of<false>, usual_block,
                      Fast::square_roots, problem);
 }
-#endif
 
-STRATA_RUNG(story, make);
+STRATA_RUNG("invariants", make);
 
 }  // namespace
 }  // namespace strata::nbody::invariants

@@ -6,31 +6,15 @@
 //
 // One force m_i m_j / r³ d serves both sides and is divided by each body's mass at the end, so
 // every mass must be above 0.
-#include "nbody/gravity/rung_kernels.cuh"
-#if defined(__CUDACC__)
 #include "harness/cuda/occupancy.hpp"
 #include "nbody/gravity/pair_ring.hpp"
+#include "nbody/gravity/rung_kernels.cuh"
 
 #include <memory>
-#endif
 
 namespace strata::nbody::pair_once {
 namespace {
 
-const Rung story{
-    .name = "pair_once",
-    .before = "register_banks",
-    .question = "How much does it gain to compute each pair once, for both of its bodies?",
-    .change = "Newton's third law: partners rotate around the warp and carry their reactions along",
-    .source = "no published GPU figure is known; Newton's third law on CPUs: Handbook 14.1",
-    .expectation = "17 instructions per pair instead of 26, plus shuffles and atomic additions",
-    .sum = Sum::blocks,
-    .approximate = true,
-    .issue_slots = 8.875,
-    .axes = {numbers("per_thread", "bodies per thread", {"4", "8", "12", "16"},
-                     {"4", "8", "12", "16"})}};
-
-#if defined(__CUDACC__)
 using namespace pair_ring;
 
 constexpr unsigned warps = 4;
@@ -164,9 +148,8 @@ RungKernel make(const Session& session, const Problem& problem) {
   return with_value<4, 8, 12, 16>(session.whole("per_thread"),
                                   [&]<unsigned n>() { return kernel_for<n>(problem); });
 }
-#endif
 
-STRATA_RUNG(story, make);
+STRATA_RUNG("pair_once", make);
 
 }  // namespace
 }  // namespace strata::nbody::pair_once

@@ -4,20 +4,6 @@
 namespace strata::nbody::warp_shuffle {
 namespace {
 
-const Rung story{.name = "warp_shuffle",
-                 .before = "invariants",
-                 .question = "Can lanes exchange bodies with shuffles instead of shared memory?",
-                 .change = "four shuffles per body instead of one shared load",
-                 .source = handbook("14.5"),
-                 .expectation =
-                     "slower: four instructions instead of one, on a unit with a throughput of 32 "
-                     "lanes per cycle",
-                 .approximate = true,
-                 .issue_slots = 17.38,
-                 .bodies_of_block = usual_block,
-                 .threads_of_read = 32};
-
-#if defined(__CUDACC__)
 constexpr unsigned lanes = 32;
 constexpr unsigned whole_warp = 0xFFFFFFFFU;
 
@@ -55,9 +41,8 @@ RungKernel make(const Session&, const Problem& problem) {
                         blocks_for(problem.bodies, lanes) * lanes;
   return kernel;
 }
-#endif
 
-STRATA_RUNG(story, make);
+STRATA_RUNG("warp_shuffle", make);
 
 }  // namespace
 }  // namespace strata::nbody::warp_shuffle

@@ -6,22 +6,6 @@
 namespace strata::neighbours::cpu_grid {
 namespace {
 
-const Rung rung{
-    .name = "neighbours_cpu_grid",
-    .backend = Backend::host,
-    .before = "neighbours_openmp",
-    .question = "How much does it gain to search only where neighbours can be?",
-    .change =
-        "a static grid: a vector of agents per cell, rebuilt in each step; the search visits the "
-        "cells within reach",
-    .source = seed("6.1 and 6.2.1"),
-    .expectation =
-        "distance tests fall from agents² to about 20 cells' worth per agent, so that a step grows "
-        "linearly; the agents of a cell are scattered in memory, and one thread builds the grid "
-        "while the others wait",
-    .predicted_tests = predict_cells,
-    .axes = {cells_axis()}};
-
 class Search {
  public:
   Search(const Problem& problem, const Choice& choice)
@@ -90,7 +74,7 @@ HostKernel make(const Problem& problem, const Choice& choice, Vectors /*have*/) 
   return on_all_cores(std::make_shared<Search>(problem, choice));
 }
 
-STRATA_RUNG(rung, make);
+STRATA_RUNG("neighbours_cpu_grid", make);
 
 }  // namespace
 }  // namespace strata::neighbours::cpu_grid

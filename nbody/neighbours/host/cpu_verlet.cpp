@@ -5,23 +5,6 @@
 namespace strata::neighbours::cpu_verlet {
 namespace {
 
-const Rung rung{.name = "neighbours_cpu_verlet",
-                .backend = Backend::host,
-                .before = "neighbours_cpu_vectors",
-                .question = "How much does it gain to reuse neighbour lists for several steps?",
-                .change =
-                    "lists of all agents within the reach plus a skin; only these are tested, "
-                    "until an agent has moved by half the skin",
-                .source =
-                    "Verlet, Computer experiments on classical fluids I, Physical Review 159, "
-                    "1967",
-                .expectation =
-                    "between two rebuilds (1 + skin / reach)³ distance tests per neighbour, where "
-                    "rows of cells need 5 to 8; nothing for boids, some of which leave on one side "
-                    "and enter on the other in every step",
-                .predicted_tests = predict_lists,
-                .axes = {cells_axis(), skin_axis()}};
-
 #if defined(__x86_64__)
 [[STRATA_AVX2]] inline void gather(Eight& to, const float* from, const std::uint32_t* at) {
   to = _mm256_i32gather_ps(from, eight_numbers(at), sizeof(float));
@@ -179,7 +162,7 @@ HostKernel make(const Problem& problem, const Choice& choice, Vectors have) {
   return on_all_cores(std::make_shared<Search>(problem, choice, have), to_string(have));
 }
 
-STRATA_RUNG(rung, make);
+STRATA_RUNG("neighbours_cpu_verlet", make);
 
 }  // namespace
 }  // namespace strata::neighbours::cpu_verlet

@@ -1,9 +1,5 @@
 #include "nbody/neighbours/host/host_rung.hpp"
 
-#include "harness/cpu/host_machine.hpp"
-#include "harness/cpu/host_steps.hpp"
-#include "harness/cpu/topology.hpp"
-#include "harness/measure/engine.hpp"
 #include "nbody/neighbours/rung_experiment.hpp"
 
 #include <algorithm>
@@ -141,39 +137,30 @@ void measure_rung(Session& session, const Rung& rung, MakeHostKernel make) {
   const Choice choice = choice_of(session);
   const HostKernel kernel = make(problem, choice, widest_vectors());
   const ReferenceStep& right = shared_reference(session, problem);
-  ThreadTeam team{allowed_cpus()};
-  HostMachine machine;
-  Buffers buffers{problem, right.agents, team.size()};
-  std::vector<Step> steps = buffers.steps(1);
-  const auto run_steps = machine.on_every_core([&](std::size_t /*rank*/, const Call& /*call*/) {
-    kernel.run(steps, team);
-    return std::uint64_t{0};
-  });
-  const auto seconds = [&] { return machine.time([&] { run_steps({}); }, /*held=*/false); };
+  std::vector<Step> steps;
+  HostRun run{[&](ThreadTeam& team) { kernel.run(steps, team); }};
+  Buffers buffers{problem, right.agents, run.team().size()};
+  steps = buffers.steps(1);
   buffers.restore();
-  require_time_for_samples(session.plan(), seconds() * static_cast<double>(choice.steps),
+  require_time_for_samples(session.plan(), run.seconds() * static_cast<double>(choice.steps),
                            "the steps");
   steps = buffers.steps(choice.steps, session.tracer());
 
-  const Verification verified = verify_on_host(kernel, team, problem, right, choice.steps);
-  RungCase which =
-      case_of(rung, problem, verified,
-              rung.predicted_tests(problem, verified.places_before_each_step(), choice));
+  const Verification verified = verify_on_host(kernel, run.team(), problem, right, choice.steps);
+  RungCase which = case_of(rung, problem, verified,
+                           tests_of(rung)(problem, verified.places_before_each_step(), choice));
   which.facts = {{"instructions", kernel.instructions},
-                 {"cores", static_cast<std::int64_t>(team.size())}};
+                 {"cores", static_cast<std::int64_t>(run.team().size())}};
   which.sample = [&] {
     const HostPhase searching{session.tracer(), StepPhase::search};
-    return seconds();
+    return run.seconds();
   };
   which.different_at_end = [&] {
     const Agents from = buffers.without_padding(*steps.back().from);
     const Agents left = buffers.without_padding(buffers.left_by(steps.back()));
     return different_at_end(problem, right, verified, buffers.outcome(from, left));
   };
-  Experiment experiment = describe(which);
-  experiment.prepare = [&] { buffers.restore(); };
-  experiment.observe = [&] { return by_both_clocks(machine, seconds()); };
-  measure(session, machine, experiment);
+  run.measure(session, describe(which), [&] { buffers.restore(); });
 }
 
 }  // namespace strata::neighbours

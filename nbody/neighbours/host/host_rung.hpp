@@ -1,10 +1,8 @@
-// What the file of a rung on a CPU needs: how it is prepared, what a step reads and writes, and how
-// the threads of a team share it out. Host only.
+// What the file of a rung on a CPU uses: what a step reads and writes. Host only.
 #pragma once
 
 #include "harness/counters/tracer.hpp"
-#include "harness/cpu/thread_rank.hpp"
-#include "harness/cpu/vectors.hpp"
+#include "nbody/common/host_rung.hpp"
 #include "nbody/neighbours/ladder.hpp"
 #include "nbody/neighbours/problem/problem.hpp"
 #include "nbody/neighbours/verification.hpp"
@@ -98,12 +96,7 @@ struct Step {
   [[nodiscard]] const float* part(Part p) const { return from->part(p).data(); }
 };
 
-/// A rung, prepared for a problem.
-struct HostKernel {
-  /// Computes the steps one after the other, each from what the one before left.
-  std::function<void(std::span<const Step>, ThreadTeam&)> run;
-  std::string instructions = "scalar";
-};
+using HostKernel = strata::HostKernel<Step>;
 /// Prepares a rung. Throws Skipped where it cannot be done with these vectors or in this build.
 using MakeHostKernel = HostKernel (*)(const Problem&, const Choice&, Vectors);
 
@@ -118,21 +111,12 @@ void measure_rung(Session& session, const Rung& rung, MakeHostKernel make);
 /// Agents differ in what they cost.
 using Pieces = WorkQueue<64>;
 
-/// A rung whose state is a `Search`: every core calls search.step(step, thread), which ends behind
-/// a barrier. An exception there ends the process: the other threads would wait for ever.
+/// A rung whose state is a `Search`: every core calls search.step(step, thread).
 template <class Search>
 HostKernel on_all_cores(std::shared_ptr<Search> search, std::string_view instructions = "scalar") {
-  return {.run =
-              [search](std::span<const Step> steps, ThreadTeam& team) {
-                (void)team.run([&](std::size_t rank) noexcept {
-                  const ThreadRank thread{.rank = rank, .size = team.size(), .team = &team};
-                  for (const Step& step : steps) {
-                    search->step(step, thread);
-                    thread.wait_for_all();
-                  }
-                });
-              },
-          .instructions = std::string{instructions}};
+  return HostKernel::on_all_cores(
+      [search](const Step& step, const ThreadRank& thread) { search->step(step, thread); },
+      instructions);
 }
 
 }  // namespace strata::neighbours

@@ -1,42 +1,16 @@
-#include "nbody/neighbours/device_rung.cuh"
-
-#if defined(__CUDACC__)
 #include "harness/cuda/reduce.cuh"
+#include "nbody/neighbours/device_rung.cuh"
 
 #include <cub/block/block_scan.cuh>
 
-#include <cooperative_groups.h>
-#endif
-
 #include <algorithm>
+#include <cooperative_groups.h>
 #include <memory>
 #include <vector>
 
 namespace strata::neighbours::persistent {
 namespace {
 
-const Rung rung{
-    .name = "neighbours_persistent",
-    .backend = Backend::cuda,
-    .before = "neighbours_graph",
-    .question = "How much does it gain to launch all steps as one kernel?",
-    .change =
-        "one cooperative launch takes all steps: its blocks, as many as fit on the GPU at once, "
-        "count, scan, sort and search, with a grid barrier between these phases",
-    .source =
-        "Gupta, Stuart and Owens, A study of persistent threads style GPU programming for GPGPU "
-        "workloads, InPar 2012",
-    .expectation =
-        "six grid barriers per step, of 1 to 2 µs each, instead of a launch and the gaps between "
-        "six kernels: little more than graph at best, and less with many agents, because every "
-        "part of a step uses the registers of the search. It has a single phase, because the "
-        "inside of a kernel is not recorded",
-    .predicted_tests = predict_rows,
-    .predicted_traffic = predict_persistent,
-    .joins_steps = true,
-    .axes = {cells_axis()}};
-
-#if defined(__CUDACC__)
 namespace groups = cooperative_groups;
 
 /// What the steps share. Where cells begin is there twice: a step clears what the next one counts
@@ -205,9 +179,8 @@ DeviceKernel make(const Problem& problem, const Choice& choice) {
           .kernels = {code_of(kernel)},
           .in_any_order = true};
 }
-#endif
 
-STRATA_RUNG(rung, make);
+STRATA_RUNG("neighbours_persistent", make);
 
 }  // namespace
 }  // namespace strata::neighbours::persistent

@@ -3,26 +3,6 @@
 namespace strata::neighbours::scan_grid {
 namespace {
 
-const Rung rung{
-    .name = "neighbours_scan_grid",
-    .backend = Backend::cuda,
-    .before = "neighbours_host_grid",
-    .costs = {.issue_slots = 22.5, .build = predict_looking_at_all},
-    .question = "How much does it gain to build the grid on the GPU, as in the thesis?",
-    .change =
-        "a thread per cell reads all agents and counts its own; the counts are scanned; then each "
-        "reads all agents once more and stores its own",
-    .source = seed("6.3.1, with the scan of CUB"),
-    .expectation =
-        "nothing is copied in a step, but agents × cells comparisons are made twice: slower than "
-        "the host's grid where there are many of both",
-    .predicted_tests = predict_cells,
-    .predicted_traffic = predict_scan_grid,
-    .kernel_phases = {{"count", StepPhase::build}, {"fill", StepPhase::build}},
-    .most_agents = 131072,
-    .axes = {cells_axis()}};
-
-#if defined(__CUDACC__)
 /// Calls found(i) for every agent of a cell, by one thread for each cell.
 template <class Found>
 __device__ void look_at_all(const KernelStep& step, const Cells& cells, std::uint32_t cell,
@@ -80,9 +60,8 @@ DeviceKernel make(const Problem& problem, const Choice& choice) {
   kernel.in_any_order = false;  // each cell's thread notes its agents in the order of their numbers
   return kernel;
 }
-#endif
 
-STRATA_RUNG(rung, make);
+STRATA_RUNG("neighbours_scan_grid", make);
 
 }  // namespace
 }  // namespace strata::neighbours::scan_grid

@@ -1,10 +1,7 @@
 #include "nbody/neighbours/device_rung.cuh"
-
-#if defined(__CUDACC__)
 #include "nbody/neighbours/tree.hpp"
 
 #include <cub/device/device_radix_sort.cuh>
-#endif
 
 #include <algorithm>
 #include <memory>
@@ -14,34 +11,6 @@
 namespace strata::neighbours::tree {
 namespace {
 
-const Rung rung{
-    .name = "neighbours_tree",
-    .backend = Backend::cuda,
-    .before = "neighbours_lazy",
-    .question = "How much does a tree gain that adapts to the density of agents?",
-    .change =
-        "agents are sorted along a Z curve; eight of them are a leaf with a bounding box, eight "
-        "nodes form one above; a thread searches the leaves that are nearer than the reach or, for "
-        "boids, than the 7th of the neighbours found so far",
-    .source =
-        "Lauterbach, Garland, Sengupta, Luebke and Manocha, Fast BVH construction on GPUs, "
-        "Eurographics 2009: sorted Morton codes; Kamel and Faloutsos, On packing R-trees, CIKM "
-        "1993: nodes of equally many along a curve",
-    .expectation =
-        "evenly distributed agents cost more than with cells: a box is as much work as a test, and "
-        "the threads of a warp diverge. In clusters, where a cell has a thousand agents, the 7th "
-        "nearest is so near that some hundred tests remain",
-    .predicted_tests = predict_tree,
-    .predicted_traffic = predict_tree,
-    .kernel_phases = {{"note_codes", StepPhase::build},
-                      {"put_leaves", StepPhase::build},
-                      {"join_nodes", StepPhase::build},
-                      {"DeviceRadixSortSingleTileKernel", StepPhase::build},
-                      {"DeviceRadixSortHistogramKernel", StepPhase::build},
-                      {"DeviceRadixSortExclusiveSumKernel", StepPhase::build},
-                      {"DeviceRadixSortOnesweepKernel", StepPhase::build}}};
-
-#if defined(__CUDACC__)
 constexpr unsigned joined_block = branches * branches * branches;  ///< items, one a thread
 
 __global__ void __launch_bounds__(usual_block)
@@ -205,9 +174,8 @@ DeviceKernel make(const Problem& problem, const Choice& /*choice*/) {
       problem.kind, Copies::lazy, [&]<Kind kind>() { return step_of<kind>; },
       [tree](const DeviceStep& step, Queue& queue) { return tree->build(step, queue); });
 }
-#endif
 
-STRATA_RUNG(rung, make);
+STRATA_RUNG("neighbours_tree", make);
 
 }  // namespace
 }  // namespace strata::neighbours::tree
