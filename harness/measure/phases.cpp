@@ -271,9 +271,9 @@ void trace_phases(Session& session, Tracer& tracer, const TracePlan& plan,
   const Queued& seen = samples.back().queued;
   const auto number = [](auto value) { return static_cast<double>(value); };
   session.as_predicted(
-      std::vector<Predicted>{{"copies", number(seen.copies), number(wanted.copies)},
-                             {"bytes copied", number(seen.bytes), number(wanted.bytes)},
-                             {"launches", number(seen.launches), number(wanted.launches)}});
+      std::vector<ComparedCount>{{"copies", number(seen.copies), number(wanted.copies)},
+                                 {"bytes copied", number(seen.bytes), number(wanted.bytes)},
+                                 {"launches", number(seen.launches), number(wanted.launches)}});
 }
 
 }  // namespace strata

@@ -103,7 +103,7 @@ class Session {
     add(none_gate(gate, exceptions, all, what));
   }
   /// Adds predicted_gate().
-  void as_predicted(std::span<const Predicted> numbers) { add(predicted_gate(numbers)); }
+  void as_predicted(std::span<const ComparedCount> numbers) { add(predicted_gate(numbers)); }
   void add(Gate gate) { record_.gates.push_back(std::move(gate)); }
   void fact(const std::string& name, Fact value) { record_.facts[name] = std::move(value); }
 

@@ -21,10 +21,10 @@ void add_queued(std::vector<Constant>& rows, const Queued& counted, const Queued
 
 void judge_queued(Session& session, const Queued& counted, const Queued& predicted) {
   const auto number = [](auto count) { return static_cast<double>(count); };
-  session.as_predicted(
-      std::vector<Predicted>{{"copies", number(counted.copies), number(predicted.copies)},
-                             {"bytes copied", number(counted.bytes), number(predicted.bytes)},
-                             {"launches", number(counted.launches), number(predicted.launches)}});
+  session.as_predicted(std::vector<ComparedCount>{
+      {"copies", number(counted.copies), number(predicted.copies)},
+      {"bytes copied", number(counted.bytes), number(predicted.bytes)},
+      {"launches", number(counted.launches), number(predicted.launches)}});
 }
 
 double lane_slots_per_second(const std::vector<Sample>& samples, std::size_t hertz, unsigned sms) {

@@ -162,7 +162,7 @@ Gate none_gate(const std::string& gate, std::size_t exceptions, std::size_t all,
   return {gate, passed_if(exceptions == 0), fmt::format("{} of {} {}", exceptions, all, what)};
 }
 
-Gate predicted_gate(std::span<const Predicted> numbers) {
+Gate predicted_gate(std::span<const ComparedCount> numbers) {
   bool held = true;
   std::string detail;
   for (const auto& [what, counted, predicted, bound] : numbers) {

@@ -22,14 +22,14 @@ inline constexpr double clock_bound = 0.02;  ///< the core clock holds within th
                              const std::string& what);
 
 /// A number that was counted and that a model predicts.
-struct Predicted {
+struct ComparedCount {
   std::string what;  ///< "distance tests per step"
   double counted = 0;
   double predicted = 0;
   double bound = 0;  ///< of the difference ÷ the prediction, or ÷ 1 if that is more
 };
 /// `model`: every number was counted as predicted, within its bound.
-[[nodiscard]] Gate predicted_gate(std::span<const Predicted> numbers);
+[[nodiscard]] Gate predicted_gate(std::span<const ComparedCount> numbers);
 
 inline constexpr double overlap_bound = 0.9;
 /// `overlap`: the median share of the time in which two copies were under way is at least

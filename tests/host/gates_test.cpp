@@ -228,7 +228,7 @@ TEST(NoneGate, FailsWithOneException) {
 }
 
 TEST(PredictedGate, HoldsForEveryNumberWithinItsBound) {
-  const std::vector<Predicted> right{{"tests", 1009, 1000, 0.01}, {"rebuilds", 3, 3}};
+  const std::vector<ComparedCount> right{{"tests", 1009, 1000, 0.01}, {"rebuilds", 3, 3}};
   EXPECT_EQ(predicted_gate(right).verdict, Verdict::passed);
   EXPECT_EQ(predicted_gate(right).detail,
             "1009 tests counted, 1000 predicted (bound 1 %); 3 rebuilds counted, 3 predicted");
@@ -241,7 +241,7 @@ TEST(PredictedGate, HoldsForEveryNumberWithinItsBound) {
 
 TEST(PredictedGate, TakesTheBoundOfASmallNumberAsADifference) {
   const auto share = [](double counted) {
-    return std::vector<Predicted>{{"used", counted, 0.2, 0.01}};
+    return std::vector<ComparedCount>{{"used", counted, 0.2, 0.01}};
   };
   EXPECT_EQ(predicted_gate(share(0.209)).verdict, Verdict::passed);
   EXPECT_EQ(predicted_gate(share(0.211)).verdict, Verdict::failed);

@@ -12,7 +12,7 @@ from strata.run.files import (
 )
 from strata.run.load import load_context, load_run
 from strata.run.rows import COLUMNS, Row, case_id, grouped, params_text
-from strata.run.run import Run, frame
+from strata.run.run import Run, beside, frame, tidy
 from strata.run.schema import (
     COMMIT,
     METRIC,

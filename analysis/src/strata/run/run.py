@@ -1,6 +1,6 @@
 """A run as the rest of the package uses it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -75,3 +75,35 @@ def frame(run: Run) -> "pd.DataFrame":
         name = f"param_{axis}" if axis in COLUMNS else axis
         columns[name] = [row.params.get(axis) for row in run.rows]
     return pd.DataFrame(columns)
+
+
+def tidy(rows: Iterable[Row]) -> "pd.DataFrame":
+    """Rows as a pandas frame to compute with: one line per row, in their order.
+
+    Columns: the fields of a row without `params` and `taken`; `low` and `high`, its interval in
+    its `unit` (with fewer than six samples their range); one column per axis (named as in `frame`),
+    a number if every value is a whole number; `_row`, the row itself.
+    """
+    import pandas as pd
+
+    rows = tuple(rows)
+    columns: dict[str, list[Any]] = {
+        name: [getattr(row, name) for row in rows] for name in COLUMNS if name != "params"
+    }
+    columns["low"], columns["high"] = ([row.interval[end] for row in rows] for end in (0, 1))
+    for axis in dict.fromkeys(axis for row in rows for axis in row.params):
+        counts = [row.count(axis) for row in rows]
+        words = [row.params.get(axis) for row in rows]
+        columns[f"param_{axis}" if axis in COLUMNS else axis] = words if None in counts else counts
+    return pd.DataFrame({**columns, "_row": rows})
+
+
+def beside(
+    lines: "pd.DataFrame", rows: "pd.DataFrame", quantity: str, column: str = "value"
+) -> "pd.Series[Any]":
+    """For each line of `lines`, `column` of another `quantity` of its case; NaN without one.
+
+    `rows` is the `tidy` frame with those quantities; of several methods the first is taken.
+    """
+    found = rows[rows.quantity == quantity].drop_duplicates("case").set_index("case")[column]
+    return lines["case"].map(found)
