@@ -2,7 +2,7 @@
 #pragma once
 
 #include "nbody/neighbours/boxes.hpp"
-#include "nbody/neighbours/device_rung.cuh"
+#include "nbody/neighbours/searching.cuh"
 
 #include <algorithm>
 #include <cstdint>

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "nbody/neighbours/model/cells.hpp"
-#include "nbody/neighbours/searches.hpp"
+#include "nbody/neighbours/search_step.hpp"
 
 #include <algorithm>
 #include <array>

@@ -245,4 +245,26 @@ class DeviceCase {
   Lists rows_;
 };
 
+/// Takes so many steps, one at a time, from the agents of `right`, and verifies them. Lists grow
+/// until nothing is cut. Throws std::runtime_error unless as many threads as there are agents
+/// report their number of tests.
+struct DeviceVerification {
+  Verification seen;
+  std::uint32_t room = 0;  ///< that lists needed
+};
+[[nodiscard]] DeviceVerification verify_on_device(const DeviceKernel& kernel,
+                                                  const Problem& problem,
+                                                  const ReferenceStep& right, std::size_t steps);
+
+/// Traffic and results of a sample of so many steps, as it is timed. `shown`: what drawing needs is
+/// copied out after each step.
+struct SampleSeen {
+  Traffic traffic;
+  std::size_t different = 0;  ///< agents that differ from the verified steps
+};
+[[nodiscard]] SampleSeen sample_on_device(const DeviceKernel& kernel, const Problem& problem,
+                                          const ReferenceStep& right,
+                                          const DeviceVerification& verified, std::size_t steps,
+                                          bool shown = false);
+
 }  // namespace strata::neighbours

@@ -2,7 +2,7 @@
 // Also compiled for the CPU, where tests run it.
 #pragma once
 
-#include "nbody/neighbours/searches.hpp"
+#include "nbody/neighbours/cell_search.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,8 @@
 // Agents that the host sorts into cells, before each step that needs them.
 #pragma once
 
-#include "nbody/neighbours/device_rung.cuh"
+#include "nbody/neighbours/cell_search.hpp"
+#include "nbody/neighbours/searching.cuh"
 
 #include <cstdint>
 

@@ -3,7 +3,7 @@
 // the CPU, where tests run it.
 #pragma once
 
-#include "nbody/neighbours/searches.hpp"
+#include "nbody/neighbours/cell_search.hpp"
 
 #include <cstdint>
 

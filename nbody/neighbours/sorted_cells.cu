@@ -1,3 +1,4 @@
+#include "nbody/neighbours/hit_queue.hpp"
 #include "nbody/neighbours/sorted_cells.cuh"
 
 #include <cub/device/device_scan.cuh>

@@ -2,7 +2,8 @@
 // them.
 #pragma once
 
-#include "nbody/neighbours/device_rung.cuh"
+#include "nbody/neighbours/cell_search.hpp"
+#include "nbody/neighbours/searching.cuh"
 
 #include <cstddef>
 #include <cstdint>

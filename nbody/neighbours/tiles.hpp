@@ -2,7 +2,7 @@
 // for the CPU, where tests run it: there a warp is one thread.
 #pragma once
 
-#include "nbody/neighbours/searches.hpp"
+#include "nbody/neighbours/row_search.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -4,7 +4,7 @@
 // CPU, where tests run it.
 #pragma once
 
-#include "nbody/neighbours/searches.hpp"
+#include "nbody/neighbours/search_step.hpp"
 #include "nbody/neighbours/z_curve.hpp"
 
 #include <cmath>

@@ -27,7 +27,7 @@ bool right(const Case& which, const DeviceResults& seen) {
 }
 
 std::vector<Rung> rungs_on_gpu() {
-  std::vector<Rung> all = ladder();
+  std::vector<Rung> all = ladder("fstat");
   std::erase_if(all, [](const Rung& rung) { return rung.backend != Backend::cuda; });
   return all;
 }
@@ -35,12 +35,12 @@ std::vector<Rung> rungs_on_gpu() {
 class FstatOnGpu : public testing::TestWithParam<Rung> {};
 
 void expect_right(const Rung& rung, const Case& which, const Choice& choice) {
-  const DeviceKernel kernel = makers<MakeDeviceKernel>().at(rung.name)(which.seen, choice);
+  const DeviceKernel kernel = maker_of<MakeDeviceKernel>(rung.name)(which.seen, choice);
   const DeviceResults verified = pass_on_device(kernel, which.seen, Asked::everything);
   for (const Accuracy& one : accuracy_of(which, verified.sums, verified.two_f, rung.approximate))
     EXPECT_EQ(accuracy_gate(one).verdict, Verdict::passed) << accuracy_gate(one).detail;
   EXPECT_EQ(verified.terms, which.seen.terms());
-  const Costs predicted = rung.predicted(which.seen);
+  const Costs predicted = costs_of(rung)(which.seen);
   EXPECT_EQ(verified.costs.idle_threads, predicted.idle_threads);
 
   const DeviceResults timed = pass_on_device(kernel, which.seen, Asked::two_f);
@@ -61,7 +61,7 @@ TEST_P(FstatOnGpu, IsThatOfDoublePrecisionAndCostsWhatIsPredicted) {
 
 /// As many templates as the seed has of a stack: blocks begin and end inside of cells.
 TEST_P(FstatOnGpu, IsRightInTheShapeOfTheSeed) {
-  if (GetParam().most_terms < 1e7) GTEST_SKIP() << "too many calls";
+  if (GetParam().most < 1e7) GTEST_SKIP() << "too many calls";
   expect_right(GetParam(), case_of({.sky = 3, .stacks = 5}), {.group = 2});
 }
 

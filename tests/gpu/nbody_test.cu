@@ -101,7 +101,7 @@ class EveryRung : public testing::TestWithParam<std::string> {};
 /// Verifies the rung in all its choices on these problems; returns how often.
 std::size_t verify_all(const Rung& rung, const std::vector<std::uint32_t>& sizes,
                        const std::vector<std::string>& kinds_of_bodies) {
-  const MakeRungKernel make = makers<MakeRungKernel>().at(rung.name);
+  const MakeRungKernel make = maker_of<MakeRungKernel>(rung.name);
   std::size_t verified = 0;
   for (const Kind kind : {Kind::single, Kind::galaxies}) {
     for (const std::uint32_t bodies : sizes) {
@@ -155,7 +155,7 @@ TEST(TensorCores, HasMostPairsOfManyBodiesInTensorForm) {
   const Problem problem{.kind = Kind::single, .systems = 1, .bodies = 65536};
   Asked asked{{{"layout", "soaoas"}, {"ratio", "1.25"}, {"sort_every", "1"}}};
   const Session session = asked.session();
-  const RungKernel kernel = makers<MakeRungKernel>().at("tensor_cores")(session, problem);
+  const RungKernel kernel = maker_of<MakeRungKernel>("tensor_cores")(session, problem);
   std::string said;
   EXPECT_EQ(
       verdict_of(rung_named("tensor_cores"), kernel, "soaoas", problem, generate(problem), said),
@@ -172,7 +172,7 @@ TEST(TensorCores, IsRightInTheOrderOfAnEarlierStep) {
   const Problem problem{.kind = Kind::galaxies, .systems = 3, .bodies = 8193};
   Asked asked{{{"layout", "soaoas"}, {"ratio", "1.25"}, {"sort_every", "4"}}};
   const Session session = asked.session();
-  const RungKernel kernel = makers<MakeRungKernel>().at(rung.name)(session, problem);
+  const RungKernel kernel = maker_of<MakeRungKernel>(rung.name)(session, problem);
   Bodies bodies = generate(problem);
   const auto after_step = [&](std::size_t number) {
     const auto take = [&](DeviceSteps& buffers, Step step) {
@@ -218,7 +218,7 @@ INSTANTIATE_TEST_SUITE_P(Ladder, EveryRung, testing::ValuesIn(names()),
 Gate shared_error(const std::string& rung, const Problem& problem, std::uint32_t gpus) {
   Asked asked{{{"layout", "soaoas"}, {"per_thread", "4"}, {"ratio", "1.25"}, {"sort_every", "1"}}};
   const Bodies still = at_rest(generate(problem));
-  Fleet fleet{asked.session(), problem, still, gpus, makers<MakeFleet>().at(rung)};
+  Fleet fleet{asked.session(), problem, still, gpus, maker_of<MakeFleet>(rung)};
   return accuracy_gate(accuracy_of(rung_named(rung), problem.bodies,
                                    fleet.error(device_reference(still)), "accelerations"));
 }

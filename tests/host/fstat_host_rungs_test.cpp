@@ -56,7 +56,7 @@ const std::vector<Set>& sets() {
 
 std::optional<HostKernel> made(const Rung& rung, const Observation& seen, Vectors vectors) {
   try {
-    return makers<MakeHostKernel>().at(rung.name)(seen, vectors);
+    return maker_of<MakeHostKernel>(rung.name)(seen, vectors);
   } catch (const Skipped&) {
     return std::nullopt;  // not with these vectors
   }
@@ -97,7 +97,7 @@ TEST_P(FstatRung, IsTheSameWithMoreThreadsThanBands) {
 }
 
 std::vector<Rung> rungs_on_cpu() {
-  std::vector<Rung> all = ladder();
+  std::vector<Rung> all = ladder("fstat");
   std::erase_if(all, [](const Rung& rung) { return rung.backend != Backend::host; });
   return all;
 }

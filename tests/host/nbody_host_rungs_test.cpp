@@ -59,7 +59,7 @@ const std::vector<JudgedBodies>& samples() {
 
 std::optional<HostKernel> made(const Rung& rung, Vectors vectors) {
   try {
-    return makers<MakeHostKernel>().at(rung.name)(vectors);
+    return maker_of<MakeHostKernel>(rung.name)(vectors);
   } catch (const Skipped&) {
     return std::nullopt;  // not with these vectors
   }
@@ -67,7 +67,7 @@ std::optional<HostKernel> made(const Rung& rung, Vectors vectors) {
 
 std::vector<Rung> rungs_of_the_host() {
   std::vector<Rung> all;
-  std::ranges::copy_if(ladder(), std::back_inserter(all),
+  std::ranges::copy_if(ladder("nbody"), std::back_inserter(all),
                        [](const Rung& rung) { return rung.backend == Backend::host; });
   return all;
 }
@@ -197,7 +197,7 @@ INSTANTIATE_TEST_SUITE_P(Rungs, RungOnThisCpu, testing::ValuesIn(rungs_of_the_ho
 TEST(HostRungs, SeeABodyThatIsLeftWhereItWas) {
   const JudgedBodies& sample = samples().at(2);
   const HostKernel lazy{.run = [](std::span<const Step> steps, ThreadTeam& threads) {
-    makers<MakeHostKernel>().at("serial")(Vectors::none).run(steps, threads);
+    maker_of<MakeHostKernel>("serial")(Vectors::none).run(steps, threads);
     for (const Step& step : steps)
       step.to[word_of<Aos>(Field::py, 7, step.total())] =
           step.from[word_of<Aos>(Field::py, 7, step.total())];
@@ -208,9 +208,9 @@ TEST(HostRungs, SeeABodyThatIsLeftWhereItWas) {
 }
 
 TEST(HostRungs, SayThatTheyAreNotThere) {
-  EXPECT_THROW((void)makers<MakeHostKernel>().at("naive"), std::out_of_range);
-  EXPECT_THROW((void)makers<MakeHostKernel>().at("simd")(Vectors::none), Skipped);
-  EXPECT_THROW((void)makers<MakeHostKernel>().at("cpu_blocked")(Vectors::none), Skipped);
+  EXPECT_THROW((void)maker_of<MakeHostKernel>("naive"), std::out_of_range);
+  EXPECT_THROW((void)maker_of<MakeHostKernel>("simd")(Vectors::none), Skipped);
+  EXPECT_THROW((void)maker_of<MakeHostKernel>("cpu_blocked")(Vectors::none), Skipped);
 }
 
 class MeasuredHostRung : public testing::TestWithParam<const char*> {};

@@ -96,8 +96,7 @@ TEST_P(BoxesOfAgents, FindWhatDoublePrecisionFindsAndLeaveAsManyThreadsIdleAsPre
     verify_step(seen, set.problem, set.right, memory.outcome(), 0, 2);
     EXPECT_TRUE(seen.wrong == 0 || !declared.exact) << seen.wrong;
 
-    const Predicted predicted =
-        declared.predicted_tests(set.problem, seen.places_before_each_step(), {});
+    const Predicted predicted = tests_of(declared)(set.problem, seen.places_before_each_step(), {});
     const IdleThreads idle = idle_of(thread_tests, nobody - 1);
     EXPECT_EQ(idle, predicted.idle);
     EXPECT_EQ(thread_tests.size() - idle.all, set.problem.agents);

@@ -29,7 +29,7 @@ constexpr std::size_t few_steps = 3;
 std::optional<HostKernel> made(const Rung& rung, const Problem& problem, const Choice& choice,
                                Vectors vectors) {
   try {
-    return makers<MakeHostKernel>().at(rung.name)(problem, choice, vectors);
+    return maker_of<MakeHostKernel>(rung.name)(problem, choice, vectors);
   } catch (const Skipped&) {
     return std::nullopt;  // not with these vectors
   }
@@ -82,7 +82,7 @@ TEST_P(NeighboursRung, ComputesAsManyDistancesAsPredicted) {
       SCOPED_TRACE(set.name + ", " + std::to_string(choice.cells) + " cells");
       const auto seen = verify_on_host(*kernel, team(), set.problem, set.right, few_steps);
       const Predicted predicted =
-          rung.predicted_tests(set.problem, seen.places_before_each_step(), choice);
+          tests_of(rung)(set.problem, seen.places_before_each_step(), choice);
       const double tests = static_cast<double>(seen.tests.made) / few_steps;
       EXPECT_NEAR(tests, predicted.tests, 0.01 * predicted.tests);
       EXPECT_EQ(seen.rebuilds, predicted.rebuilds);
@@ -241,8 +241,7 @@ TEST(NeighboursRungs, AreRefusedWhereAListIsCutAt32) {
 TEST(NeighboursRungs, AreRefusedWhereABoidIsLeftWhereItWas) {
   const Set set = generated(Kind::boids, 130, Spread::uniform);
   const HostKernel lazy{.run = [&](std::span<const Step> steps, ThreadTeam& threads) {
-    makers<MakeHostKernel>()
-        .at("neighbours_serial")(set.problem, {}, Vectors::none)
+    maker_of<MakeHostKernel>("neighbours_serial")(set.problem, {}, Vectors::none)
         .run(steps, threads);
     steps.back().to->part(Part::px)[7] = steps.back().from->part(Part::px)[7];
   }};

@@ -3,7 +3,7 @@
 #include "nbody/neighbours/half_stencil.hpp"
 #include "nbody/neighbours/lasting_lists.hpp"
 #include "nbody/neighbours/model/traffic.hpp"
-#include "nbody/neighbours/searches.hpp"
+#include "nbody/neighbours/hit_queue.hpp"
 #include "nbody/neighbours/tiles.hpp"
 #include "nbody/neighbours/z_curve.hpp"
 #include "tests/host/neighbours_threads.hpp"

@@ -1,6 +1,6 @@
 // A thread for each agent, which reads all others from global memory; every vector goes to the GPU
 // and back in each step.
-#include "nbody/neighbours/device_rung.cuh"
+#include "nbody/neighbours/all_pairs.cuh"
 
 namespace strata::neighbours::all_pairs {
 namespace {

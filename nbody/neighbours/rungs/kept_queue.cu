@@ -1,3 +1,4 @@
+#include "nbody/neighbours/hit_queue.hpp"
 #include "nbody/neighbours/own_order.cuh"
 
 namespace strata::neighbours::kept_queue {

@@ -1,4 +1,4 @@
-#include "nbody/neighbours/device_rung.cuh"
+#include "nbody/neighbours/all_pairs.cuh"
 
 namespace strata::neighbours::lazy {
 namespace {

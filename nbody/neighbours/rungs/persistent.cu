@@ -1,5 +1,6 @@
 #include "harness/cuda/reduce.cuh"
-#include "nbody/neighbours/device_rung.cuh"
+#include "nbody/neighbours/row_search.hpp"
+#include "nbody/neighbours/searching.cuh"
 
 #include <cub/block/block_scan.cuh>
 

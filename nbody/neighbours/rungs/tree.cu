@@ -1,4 +1,4 @@
-#include "nbody/neighbours/device_rung.cuh"
+#include "nbody/neighbours/searching.cuh"
 #include "nbody/neighbours/tree.hpp"
 
 #include <cub/device/device_radix_sort.cuh>
