@@ -2,6 +2,7 @@
 #pragma once
 
 #include "nbody/neighbours/device_rung.cuh"
+#include "nbody/neighbours/model/cells.hpp"
 
 #include <cmath>
 #include <cstdint>

@@ -3,6 +3,7 @@
 // on random agents and on those that kernels go wrong on. And faults that were planted.
 #include "harness/record/gates.hpp"
 #include "nbody/neighbours/device_case.cuh"
+#include "nbody/neighbours/sorted_cells.cuh"
 #include "tests/host/neighbours_sets.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,6 @@
 // Every rung on this CPU, with every kind of its vectors, against double precision.
 #include "harness/base/error.hpp"
 #include "harness/cpu/topology.hpp"
-#include "harness/run/case_runner.hpp"
 #include "nbody/gravity/host/host_rung.hpp"
 #include "tests/host/this_cpu.hpp"
 
@@ -10,7 +9,6 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -211,54 +209,6 @@ TEST(HostRungs, SayThatTheyAreNotThere) {
   EXPECT_THROW((void)maker_of<MakeHostKernel>("naive"), std::out_of_range);
   EXPECT_THROW((void)maker_of<MakeHostKernel>("simd")(Vectors::none), Skipped);
   EXPECT_THROW((void)maker_of<MakeHostKernel>("cpu_blocked")(Vectors::none), Skipped);
-}
-
-class MeasuredHostRung : public testing::TestWithParam<const char*> {};
-
-TEST_P(MeasuredHostRung, HasTwoTimersAndWhatItsStepsConserve) {
-  const std::string problem = GetParam();
-  const bool moves = problem == "galaxies";
-  const auto device = open_host_device();
-  Cache cache;
-  const Plan plan{.warmups = 0, .min_samples = 6, .max_samples = 6};
-  const Case which{.suite = "nbody",
-                   .benchmark = "serial",
-                   .backend = Backend::host,
-                   .params = {{"problem", problem},
-                              {"systems", moves ? "3" : "1"},
-                              {"bodies", "48"},
-                              {"layout", "aos"}}};
-  const CaseRecord record = run_case(which, plan, *device, cache);
-  ASSERT_EQ(record.status, Status::measured) << record.reason;
-  std::map<std::string, int> rows;
-  for (const Measurement& m : record.measurements)
-    ++rows[m.quantity];
-  std::map<std::string, int> wanted{
-      {"interactions_per_second", 2},  {"step_time", 2},          {"core_clock", 1},
-      {"nominal_flops_per_second", 1}, {"relative_rms_error", 1}, {"relative_maximum_error", 1}};
-  if (moves) wanted.insert({{"energy_drift", 1}, {"momentum_drift", 1}});
-  EXPECT_EQ(rows, wanted);
-  EXPECT_EQ(std::ranges::count_if(record.gates,
-                                  [](const Gate& gate) {
-                                    return gate.name == "result" && gate.verdict == Verdict::passed;
-                                  }),
-            2);
-}
-
-INSTANTIATE_TEST_SUITE_P(Problems, MeasuredHostRung, testing::Values("galaxies", "single"));
-
-TEST(HostRungs, AreLeftOutWhereAStepTakesTooLong) {
-  const auto device = open_host_device();
-  Cache cache;
-  const Plan plan{.warmups = 0, .min_samples = 6, .max_samples = 6, .time_limit = 1e-7};
-  const Case which{
-      .suite = "nbody",
-      .benchmark = "serial",
-      .backend = Backend::host,
-      .params = {{"problem", "single"}, {"systems", "1"}, {"bodies", "64"}, {"layout", "aos"}}};
-  const CaseRecord record = run_case(which, plan, *device, cache);
-  EXPECT_EQ(record.status, Status::skipped);
-  EXPECT_NE(record.reason.find("would take"), std::string::npos) << record.reason;
 }
 
 }  // namespace

@@ -166,6 +166,11 @@ TEST(NeighboursOnAGpu, AreTracedByTheirKernelsAndWhatTheyQueue) {
   EXPECT_EQ(phase_of("stray"), StepPhase::idle) << "no phase";
 }
 
+Problem of(Kind kind, float world) {
+  return {
+      .kind = kind, .agents = 100, .world = world, .radius_squared = usual_radius_squared(kind)};
+}
+
 TEST(NeighboursTraffic, OfEveryVectorInEachStepIsBothWays) {
   // Places, directions and speeds before and after a step, 28 B each; counts; 7 neighbours.
   EXPECT_EQ(

@@ -3,9 +3,7 @@
 // implies.
 #include "harness/base/error.hpp"
 #include "harness/cpu/topology.hpp"
-#include "harness/record/device.hpp"
 #include "harness/record/gates.hpp"
-#include "harness/run/case_runner.hpp"
 #include "nbody/neighbours/host/packed_cells.hpp"
 #include "tests/host/neighbours_sets.hpp"
 #include "tests/host/this_cpu.hpp"
@@ -14,7 +12,6 @@
 
 #include <cmath>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -256,53 +253,6 @@ TEST(NeighboursRungs, WriteListsThatGrowAsFarAsTheyMust) {
   for (std::size_t i = 0; i < set.problem.agents; ++i)
     longest = std::max(longest, set.right.neighbours.of(i).size());
   EXPECT_GE(longest, 400U) << "the cluster is to have lists that no guess at their length holds";
-}
-
-// --- a whole case ---
-
-CaseRecord measured(Kind kind, const Plan& plan) {
-  const auto device = open_host_device();
-  Cache cache;
-  const bool sphere = kind == Kind::boids;
-  const Case which{.suite = "neighbours",
-                   .benchmark = "neighbours_cpu_packed",
-                   .backend = Backend::host,
-                   .params = {{"problem", std::string{to_string(kind)}},
-                              {"spread", "uniform"},
-                              {"agents", "3000"},
-                              {"world", sphere ? "50" : "fit"},
-                              {"cells", "0"}}};
-  return run_case(which, plan, *device, cache);
-}
-
-TEST(NeighboursRungs, MeasureACaseOfEachProblem) {
-  for (const Kind kind : {Kind::boids, Kind::circles, Kind::list}) {
-    SCOPED_TRACE(to_string(kind));
-    const CaseRecord record = measured(kind, {.warmups = 0, .min_samples = 6, .max_samples = 6});
-    ASSERT_EQ(record.status, Status::measured) << record.reason;
-    std::map<std::string, int> rows;
-    for (const Measurement& m : record.measurements)
-      ++rows[m.quantity];
-    const std::map<std::string, int> wanted{{"agent_steps_per_second", 2}, {"steps_per_second", 2},
-                                            {"neighbours_per_second", 2},  {"distance_tests", 2},
-                                            {"used_threads", 1},           {"rebuilds", 2},
-                                            {"wrong_neighbours", 1},       {"core_clock", 1}};
-    EXPECT_EQ(rows, wanted);
-    std::map<std::string, int> passed;
-    for (const Gate& gate : record.gates) {
-      if (gate.verdict == Verdict::passed) ++passed[gate.name];
-    }
-    EXPECT_EQ(passed["model"], 1);
-    // Neighbours, what the last sample left, and of boids places and velocities.
-    EXPECT_EQ(passed["result"], kind == Kind::boids ? 4 : kind == Kind::circles ? 3 : 2);
-  }
-}
-
-TEST(NeighboursRungs, AreLeftOutWhereASampleTakesTooLong) {
-  const CaseRecord record =
-      measured(Kind::list, {.warmups = 0, .min_samples = 6, .max_samples = 6, .time_limit = 1e-7});
-  EXPECT_EQ(record.status, Status::skipped);
-  EXPECT_NE(record.reason.find("would take"), std::string::npos) << record.reason;
 }
 
 }  // namespace
