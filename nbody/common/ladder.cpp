@@ -20,6 +20,7 @@ struct Ladder {
   std::string prefix;
   std::size_t data_axes = 0;
   std::map<std::string, Axis, std::less<>> axes;
+  std::vector<KernelPhase> kernels;  ///< that several rungs launch, and fills
   std::vector<Quantity> quantities;
   std::map<Backend, Shared> shared;
   std::vector<Rung> rungs;
@@ -67,9 +68,17 @@ Axis axis_of(const TreeNode& node) {
   return axis;
 }
 
+void read_kernels(const TreeNode& node, std::vector<KernelPhase>& kernels) {
+  if (const TreeNode* const found = node.find("kernels")) {
+    for (const TreeNode& kernel : found->items)
+      kernels.push_back({kernel.key, enum_from<StepPhase>(kernel.text).value()});
+  }
+}
+
 void read_head(const TreeNode& root, Ladder& ladder) {
   ladder.prefix = text_of(root, "prefix");
   ladder.data_axes = whole_of(root, "data_axes");
+  read_kernels(root, ladder.kernels);
   for (const TreeNode& axis : root.need("axes", "axes by name").items)
     ladder.axes.emplace(axis.key, axis_of(axis));
   for (const TreeNode& quantity : root.need("quantities", "quantities by name").items)
@@ -121,7 +130,7 @@ Rung rung_of(const TreeNode& node, const std::string& suite, const Ladder& ladde
             .axes = {},
             .most = number_of(node, "most"),
             .approximate = text_of(node, "approximate") == "true",
-            .kernels = {},
+            .kernels = ladder.kernels,
             .issue_slots = {},
             .special_functions = number_of(node, "special_functions"),
             .tests = text_of(node, "tests"),
@@ -138,10 +147,7 @@ Rung rung_of(const TreeNode& node, const std::string& suite, const Ladder& ladde
   std::ranges::copy(words_of(node, "axes"), std::back_inserter(axes));
   for (const std::string& axis : axes)
     rung.axes.push_back(ladder.axes.at(axis));
-  if (const TreeNode* const kernels = node.find("kernels")) {
-    for (const TreeNode& kernel : kernels->items)
-      rung.kernels.push_back({kernel.key, enum_from<StepPhase>(kernel.text).value()});
-  }
+  read_kernels(node, rung.kernels);
   if (const TreeNode* const slots = node.find("issue_slots")) {
     if (slots->is_text()) rung.issue_slots[1] = std::stod(slots->text);
     for (const TreeNode& one : slots->items)
@@ -160,10 +166,10 @@ const Ladders& all_ladders() {
         roots, [](const TreeNode& root) { return root.find("prefix") != nullptr; });
     Ladders made;
     for (const TreeNode& root : roots) {
-      root.check_root(
-          "a ladder",
-          {"schema", "suite", "prefix", "data_axes", "host", "cuda", "quantities", "axes", "rungs"},
-          1);
+      root.check_root("a ladder",
+                      {"schema", "suite", "prefix", "data_axes", "host", "cuda", "quantities",
+                       "kernels", "axes", "rungs"},
+                      1);
       const std::string suite = root.need("suite", "a suite").text;
       Ladder& ladder = made[suite];
       if (root.find("prefix") != nullptr) read_head(root, ladder);

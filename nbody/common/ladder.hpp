@@ -46,7 +46,7 @@ struct Rung {
   std::vector<Axis> axes;            ///< of its benchmark; the key lists its own, by their names
   double most = 0;                   ///< agents, or terms, with which a case ends within its time
   bool approximate = false;          ///< by the hardware's approximations of reciprocals and roots
-  std::vector<KernelPhase> kernels;  ///< its own kernels and their phase
+  std::vector<KernelPhase> kernels;  ///< with their phase; the key lists its own
 
   /// Instructions that a warp issues per unit of work of each of its lanes, by the value of an
   /// axis, or for 1; empty if the issue rate is not a meaningful limit.

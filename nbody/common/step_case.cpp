@@ -5,17 +5,6 @@
 namespace strata {
 namespace {
 
-TracePlan trace_plan(const StepCase& which) {
-  TracePlan plan{.run = which.sample,
-                 .kernels = which.kernels,
-                 .steps = static_cast<double>(which.steps),
-                 .different = which.different_at_end};
-  const auto& own = which.rung.kernels;
-  plan.kernels.insert(plan.kernels.end(), own.begin(), own.end());
-  if (which.queued) plan.queued = which.queued->counted;
-  return plan;
-}
-
 void conclude(const StepCase& which, Session& session, const std::vector<Sample>& samples) {
   if (which.different_at_end && !which.difference.empty()) {
     session.none_of("result", which.different_at_end(), which.results, which.difference);
@@ -49,7 +38,13 @@ Experiment describe(const StepCase& which) {
     add_queued(experiment.constants, which.queued->counted, which.queued->predicted, which.steps);
   }
   time_by_both(experiment, which.rung.backend);
-  if (which.sample) experiment.trace = trace_plan(which);
+  if (which.sample) {
+    experiment.trace = TracePlan{.run = which.sample,
+                                 .kernels = which.rung.kernels,
+                                 .steps = static_cast<double>(which.steps),
+                                 .different = which.different_at_end};
+    if (which.queued) experiment.trace->queued = which.queued->counted;
+  }
   experiment.not_counted =
       gpu ? "its steps are several kernels" : "the counter sets do not cover CPUs";
   experiment.conclude = [which](Session& session, const std::vector<Sample>& samples) {

@@ -41,8 +41,7 @@ struct StepCase {
   std::string difference;  ///< "agents differ between …", for the check `result`
   /// Takes a sample, to be divided into phases: its seconds by the outer timer. Empty: no phases.
   std::function<double()> sample;
-  std::vector<KernelPhase> kernels;  ///< that several rungs launch
-  Facts facts;                       ///< besides the rung's story
+  Facts facts;  ///< besides the rung's story
 };
 
 /// Numbers of a sample: seconds of all its steps by the outer timer (GPU: events; CPU: the system's

@@ -3,18 +3,6 @@
 namespace strata::fstat {
 namespace {
 
-/// Kernels, of which all sum but those that gather pieces for it.
-const std::vector<KernelPhase> kernel_phases{{"sum_signals", StepPhase::sum},
-                                             {"write_terms", StepPhase::sum},
-                                             {"DeviceSegmentedReduceKernel", StepPhase::sum},
-                                             {"combine_sums", StepPhase::sum},
-                                             {"sum_by_warp", StepPhase::sum},
-                                             {"sum_by_lane", StepPhase::sum},
-                                             {"make_polynomials", StepPhase::build},
-                                             {"InitTileStateKernel", StepPhase::copy_in},
-                                             {"BatchMemcpyKernel", StepPhase::copy_in},
-                                             {"MultiBlockBatchMemcpyKernel", StepPhase::copy_in}};
-
 double number(std::uint64_t count) {
   return static_cast<double>(count);
 }
@@ -37,7 +25,6 @@ Experiment describe(const RungCase& which) {
                 .results = which.results,
                 .difference = "results of the last sample are not those of the verified pass",
                 .sample = which.sample,
-                .kernels = kernel_phases,
                 .facts = which.facts};
   if (gpu) {
     pass.counts = {{"terms", which.counted_terms, which.terms},

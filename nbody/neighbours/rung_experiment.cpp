@@ -6,17 +6,6 @@
 namespace strata::neighbours {
 namespace {
 
-/// Kernels that several rungs launch, and fills: a rung names those of its own.
-const std::vector<KernelPhase> shared_kernels{{"step_of", StepPhase::search},
-                                              {"count_agents", StepPhase::build},
-                                              {"put_ids", StepPhase::build},
-                                              {"put_agents", StepPhase::build},
-                                              {"put_in_order", StepPhase::build},
-                                              {"draw", StepPhase::copy_out},
-                                              {"DeviceScanInitKernel", StepPhase::build},
-                                              {"DeviceScanKernel", StepPhase::build},
-                                              {fill_name, StepPhase::build}};
-
 /// Three differences, a square and two fused multiply-adds.
 constexpr double fp32_of_test = 6;
 constexpr double tests_bound = 0.01;  // counted against predicted distance tests
@@ -114,7 +103,6 @@ Experiment describe(const RungCase& which) {
                     .results = which.problem.agents,
                     .difference = "agents differ between the last sample and the verified steps",
                     .sample = which.sample,
-                    .kernels = shared_kernels,
                     .facts = which.facts};
   of_steps.facts["steps"] = static_cast<std::int64_t>(which.steps);
   if (gpu) of_steps.queued = {counted.traffic, which.predicted_traffic};

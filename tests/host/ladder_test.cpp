@@ -100,7 +100,10 @@ TEST(Ladders, ReadNumbersAndListsOfTheirYaml) {
   EXPECT_EQ(rung_named("tensor_cores").sum, Sum::halves);
   EXPECT_EQ(rung_named("tensor_cores").special_functions, 7.0 / 16);
   EXPECT_FALSE(rung_named("neighbours_early_stop").exact);
-  EXPECT_EQ(rung_named("neighbours_half_stencil").kernels.at(0).phase, StepPhase::search);
+  const std::vector<KernelPhase>& kernels = rung_named("neighbours_half_stencil").kernels;
+  EXPECT_EQ(kernels.front().function, "step_of") << "as of every rung";
+  EXPECT_EQ(kernels.back().function, "find") << "its own";
+  EXPECT_EQ(kernels.back().phase, StepPhase::search);
   const Benchmark& constant = find_benchmark("neighbours_constant")->benchmark;
   EXPECT_EQ(constant.axis("cells")->maximum, 25);
   EXPECT_EQ(constant.axis("shown")->defaults, std::vector<std::string>{"no"});

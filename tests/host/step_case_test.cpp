@@ -28,8 +28,7 @@ StepCase a_case(Backend backend = Backend::cuda) {
           .different_at_end = [] { return std::size_t{0}; },
           .results = 5,
           .difference = "results differ",
-          .sample = [] { return 2.0; },
-          .kernels = {{"shared", StepPhase::search}}};
+          .sample = [] { return 2.0; }};
 }
 
 std::vector<std::string> gates_of(const StepCase& which) {
@@ -105,7 +104,7 @@ TEST(StepCases, HaveALimitOnlyWhereInstructionsWereCountedAndTheDeviceIsAGpu) {
   }
 }
 
-TEST(StepCases, AreTracedByKernelsOfTheLadderAndOfTheRung) {
+TEST(StepCases, AreTracedByTheKernelsOfTheRung) {
   const Experiment experiment = describe(a_case());
   ASSERT_TRUE(experiment.trace);
   EXPECT_EQ(experiment.trace->steps, 8);
@@ -113,7 +112,7 @@ TEST(StepCases, AreTracedByKernelsOfTheLadderAndOfTheRung) {
   std::vector<std::string> kernels;
   for (const KernelPhase& kernel : experiment.trace->kernels)
     kernels.push_back(kernel.function);
-  EXPECT_EQ(kernels, (std::vector<std::string>{"shared", "mine"}));
+  EXPECT_EQ(kernels, (std::vector<std::string>{"mine"}));
   StepCase none = a_case();
   none.sample = nullptr;
   EXPECT_FALSE(describe(none).trace);
