@@ -1,4 +1,4 @@
-// How a rung's samples on a GPU are timed.
+// Timing of a rung's samples on a GPU.
 #pragma once
 
 #include "harness/cuda/cuda_machine.hpp"

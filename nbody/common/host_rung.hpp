@@ -1,4 +1,4 @@
-// How rungs on a CPU are prepared, run and timed. Host only.
+// Preparation, execution and timing of rungs on a CPU. Host only.
 //
 // The time of a step includes the barrier of all threads after it. Threads are woken once for all
 // steps of a sample.

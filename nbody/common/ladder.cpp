@@ -9,7 +9,7 @@
 namespace strata {
 namespace {
 
-/// What the rungs of a backend share.
+/// Properties that the rungs of a backend share.
 struct Shared {
   std::vector<std::string> axes;
   std::vector<std::string> counter_sets;
@@ -162,8 +162,8 @@ const Ladders& all_ladders() {
     std::vector<TreeNode> roots;
     for (const std::string_view text : texts())
       roots.push_back(parse_yaml_tree(text, "ladder.yaml", "ladder"));
-    std::ranges::stable_partition(
-        roots, [](const TreeNode& root) { return root.find("prefix") != nullptr; });
+    std::stable_partition(roots.begin(), roots.end(),
+                          [](const TreeNode& root) { return root.find("prefix") != nullptr; });
     Ladders made;
     for (const TreeNode& root : roots) {
       root.check_root("a ladder",

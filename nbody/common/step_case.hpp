@@ -1,4 +1,4 @@
-// What is reported of a rung's case, whichever ladder and backend it belongs to. Host only.
+// Rows, checks and facts of a rung's case, for all ladders and backends. Host only.
 #pragma once
 
 #include "harness/measure/step_rows.hpp"

@@ -6,7 +6,7 @@
 
 namespace strata::fstat {
 
-/// Where a call's sums are, on both sides.
+/// The sums of a call, on both sides.
 struct CallSums {
   Sums* device = nullptr;
   PinnedBuffer<Sums>* host = nullptr;

@@ -22,11 +22,12 @@ std::optional<std::string> excluded(const Rung& rung, const Params& params, Back
   return std::nullopt;
 }
 
-const bool is_enrolled = enrol_ladder("fstat", [](Benchmark& benchmark, const Rung& rung) {
-  benchmark.excludes = [rung](const Params& params, Backend backend) {
-    return excluded(rung, params, backend);
-  };
-});
+[[maybe_unused]] const bool is_enrolled =
+    enrol_ladder("fstat", [](Benchmark& benchmark, const Rung& rung) {
+      benchmark.excludes = [rung](const Params& params, Backend backend) {
+        return excluded(rung, params, backend);
+      };
+    });
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// How a rung on a GPU is verified and timed.
+// Verification and timing of a rung on a GPU.
 #include "harness/cpu/host_steps.hpp"
 #include "nbody/common/device_run.hpp"
 #include "nbody/fstat/device_rung.hpp"
@@ -12,12 +12,12 @@ namespace {
 /// An observation in pieces of page-locked memory, and where its results go.
 class DeviceCase {
  public:
-  DeviceCase(const Observation& seen, Asked asked)
+  DeviceCase(const Observation& seen, Wanted wanted)
       : seen_{seen},
         memory_{Pieces::bytes_of(seen)},
         pieces_{seen, memory_.span()},
         two_f_{seen.problem.results()} {
-    if (asked == Asked::two_f) return;
+    if (wanted == Wanted::two_f) return;
     sums_.emplace(seen.problem.results());
     work_.emplace(1, Where::current());
   }
@@ -39,7 +39,7 @@ class DeviceCase {
             .allocations = &allocations_};
   }
   [[nodiscard]] std::span<const float> two_f() const { return two_f_.host.span(); }
-  /// What a pass through this queue left, all of which is done.
+  /// Results of a pass through this queue, which is complete.
   [[nodiscard]] DeviceResults results(const Queue& queue, bool sums_on_host) const {
     const std::span<const float> values = two_f();
     DeviceResults all{.two_f = {values.begin(), values.end()},
@@ -65,9 +65,9 @@ class DeviceCase {
 
 }  // namespace
 
-DeviceResults pass_on_device(const DeviceKernel& kernel, const Observation& seen, Asked asked) {
+DeviceResults pass_on_device(const DeviceKernel& kernel, const Observation& seen, Wanted wanted) {
   const Stream stream;
-  DeviceCase vectors{seen, asked};
+  DeviceCase vectors{seen, wanted};
   vectors.restore(stream);
   Queue queue{stream};
   kernel.run(vectors.pass(), queue);
@@ -81,8 +81,8 @@ void measure_rung(Session& session, const Rung& rung, MakeDeviceKernel make) {
   const DeviceKernel kernel = make(which.seen, choice);
   DeviceRun run{session};
   const Stream& stream = run.stream();
-  const DeviceResults verified = pass_on_device(kernel, which.seen, Asked::everything);
-  DeviceCase vectors{which.seen, Asked::two_f};
+  const DeviceResults verified = pass_on_device(kernel, which.seen, Wanted::everything);
+  DeviceCase vectors{which.seen, Wanted::two_f};
   Queue queue{stream, session.tracer()};
   const auto pass = [&] { kernel.run(vectors.pass(), queue); };
 

@@ -1,4 +1,4 @@
-// What is reported of a rung's case on any backend, everything but its launches. Host only.
+// The description of a rung's case on any backend, except its launches. Host only.
 #pragma once
 
 #include "nbody/common/step_case.hpp"

@@ -1,4 +1,4 @@
-// Which groups interact on tensor cores: a bit for each pair, tested by tiles first.
+// Groups that interact on tensor cores: a bit for each pair, tested by tiles first.
 #pragma once
 
 #include "nbody/gravity/tensor_sums.cuh"

@@ -42,7 +42,7 @@ void complete(Benchmark& benchmark, const Rung& rung) {
   };
 }
 
-const bool is_enrolled = enrol_ladder("nbody", complete);
+[[maybe_unused]] const bool is_enrolled = enrol_ladder("nbody", complete);
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// How a rung on a GPU is verified, timed and counted.
+// Verification, timing and counting of a rung on a GPU.
 #include "nbody/common/device_run.hpp"
 #include "nbody/gravity/rung_kernels.cuh"
 

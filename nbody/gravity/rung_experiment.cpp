@@ -26,7 +26,7 @@ double interactions_of(const RungCase& which) {
   return which.problem.interactions() * static_cast<double>(which.steps);
 }
 
-/// What every case reports: errors, the nominal rate, the facts.
+/// Errors, the nominal rate and the facts of every case.
 Experiment described(const RungCase& which) {
   const double all = interactions_of(which);
   constexpr double slots_of_special = 8;  // of the special function unit: 16 lanes a cycle

@@ -1,4 +1,4 @@
-// What the file of a rung on a GPU uses: kernels of the usual shape, a grid of blocks over the
+// Helpers of rungs on a GPU: kernels of the usual shape, a grid of blocks over the
 // bodies, systems in y.
 #pragma once
 
@@ -80,13 +80,13 @@ __device__ __forceinline__ void walk_tiles(const Work& work, std::uint32_t syste
   const std::uint32_t first = system * work.bodies;
   const std::uint32_t mine = blockIdx.x * block + threadIdx.x;
   const bool real = mine < work.bodies;
-  const float4 me = real ? read_posmass<L>(work.from, first + mine, work.total) : nobody();
+  const float4 me = real ? read_posmass<L>(work.from, first + mine, work.total) : massless();
   Acceleration pulls;
 #pragma unroll 1
   for (std::uint32_t start = 0; start < work.bodies; start += block) {
     const std::uint32_t loaded = start + threadIdx.x;
     tile[threadIdx.x] =
-        loaded < work.bodies ? read_posmass<L>(work.from, first + loaded, work.total) : nobody();
+        loaded < work.bodies ? read_posmass<L>(work.from, first + loaded, work.total) : massless();
     __syncthreads();
 #pragma unroll unroll
     for (unsigned k = 0; k < block; ++k) {

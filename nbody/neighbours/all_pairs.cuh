@@ -11,7 +11,7 @@ namespace strata::neighbours {
 /// A search of all pairs, which needs no preparation.
 template <class KernelOf>
 [[nodiscard]] DeviceKernel searching_all(Kind kind, Copies copies, const KernelOf& kernel_of) {
-  return searching(kind, copies, kernel_of, [](const DeviceStep&, Queue&) { return AskAll{}; });
+  return searching(kind, copies, kernel_of, [](const DeviceStep&, Queue&) { return SearchAll{}; });
 }
 
 /// All-pairs search, tiled through shared memory: each agent is read once for a whole block, and
@@ -19,7 +19,7 @@ template <class KernelOf>
 /// of all agents.
 template <Kind kind>
 __device__ inline void walk_tiles(const KernelStep& step) {
-  __shared__ Standing tile[usual_block];
+  __shared__ OrderedAgent tile[usual_block];
   const std::uint32_t i = thread_number();
   const bool real = i < step.agents;
   const Vector<float> me = step.place(real ? i : 0);
@@ -27,12 +27,13 @@ __device__ inline void walk_tiles(const KernelStep& step) {
 #pragma unroll 1
   for (std::uint32_t start = 0; start < step.agents; start += usual_block) {
     const std::uint32_t j = start + threadIdx.x;
-    Standing other{{INFINITY, 0, 0}, nobody};
+    OrderedAgent other{{INFINITY, 0, 0}, no_agent};
     if (j < step.agents) other = {step.place(j), j};
     tile[threadIdx.x] = other;
     __syncthreads();
     if (real) {
-      const Standing* group = tile;  // from an index, its address is computed anew for each group
+      const OrderedAgent* group =
+          tile;  // from an index, its address is computed anew for each group
 #pragma unroll 1
       for (unsigned left = usual_block; left > 0; left -= group_size, group += group_size)
         test_group(me, group, found);

@@ -1,5 +1,5 @@
-// How a GPU thread visits the cells within reach of its agent. Also compiled for the CPU, where
-// tests run it.
+// Searches of a GPU thread in the cells within reach of its agent. Also compiled for the CPU, where
+// tests run them.
 #pragma once
 
 #include "nbody/neighbours/row_search.hpp"
@@ -11,7 +11,7 @@ namespace strata::neighbours {
 /// The agents of every cell within reach, by the ids in the cell. `Starts` has, under [], the begin
 /// of each cell in `ids`; one more at the end.
 template <class Starts>
-struct AskNamed {
+struct SearchNamedCells {
   Cells cells;
   Starts starts{};
   const std::uint32_t* ids = nullptr;
@@ -30,49 +30,49 @@ struct AskNamed {
     return tests;
   }
 };
-using AskCells = AskNamed<const std::uint32_t*>;
+using SearchCellIds = SearchNamedCells<const std::uint32_t*>;
 
 /// The `count` agents in a list of positions, that of the agent at position `at`: four are read
 /// before the first is tested, since each read depends on that of its position. The agent itself,
 /// which is no neighbour, pads the last group.
 template <class Found>
-STRATA_BOTH inline void ask_list(const Standing* standing, const std::uint32_t* lists,
-                                 std::uint32_t agents, std::uint32_t at, std::uint32_t count,
-                                 const Vector<float>& me, Found& found) {
+STRATA_BOTH inline void test_list(const OrderedAgent* ordered, const std::uint32_t* lists,
+                                  std::uint32_t agents, std::uint32_t at, std::uint32_t count,
+                                  const Vector<float>& me, Found& found) {
   constexpr std::uint32_t batch = 4;
   for (std::uint32_t first = 0; first < count; first += batch) {
-    Standing others[batch];  // in registers
+    OrderedAgent others[batch];  // in registers
     for (std::uint32_t n = 0; n < batch; ++n) {
       const std::size_t row = first + n;
-      others[n] = standing[row < count ? lists[row * agents + at] : at];
+      others[n] = ordered[row < count ? lists[row * agents + at] : at];
     }
-    for (const Standing& other : others)
+    for (const OrderedAgent& other : others)
       test(me, other.place, other.id, found);
   }
 }
 
 /// The agents of every cell within reach, in cell order.
-struct AskStanding {
+struct SearchCells {
   Cells cells;
   const std::uint32_t* starts = nullptr;
-  const Standing* standing = nullptr;
+  const OrderedAgent* ordered = nullptr;
 
   template <class Found>
   STRATA_BOTH std::uint32_t operator()(const KernelStep& /*step*/, const Vector<float>& me,
                                        Found& found) const {
     std::uint32_t tests = 0;
     visit_cells(cells, me, [&](std::uint32_t cell) {
-      tests += ask_run(standing, starts[cell], starts[cell + 1], me, found);
+      tests += test_range(ordered, starts[cell], starts[cell + 1], me, found);
     });
     return tests;
   }
 };
 
 /// The same, with a table of the positions of cells.
-struct AskAlongCurve {
+struct SearchCellsAlongCurve {
   Cells cells;
   const std::uint32_t* starts = nullptr;
-  const Standing* standing = nullptr;
+  const OrderedAgent* ordered = nullptr;
   const std::uint32_t* places = nullptr;
 
   template <class Found>
@@ -81,7 +81,7 @@ struct AskAlongCurve {
     std::uint32_t tests = 0;
     visit_cells(cells, me, [&](std::uint32_t cell) {
       const std::uint32_t at = places[cell];
-      tests += ask_run(standing, starts[at], starts[at + 1], me, found);
+      tests += test_range(ordered, starts[at], starts[at + 1], me, found);
     });
     return tests;
   }
@@ -100,7 +100,7 @@ struct AgentsInOrder {
   }
 };
 /// Rows of cells of agents whose numbers are their positions in cell order.
-struct AskOwnOrder : AskRuns {
+struct SearchOwnOrder : SearchRows {
   AgentsInOrder in_order;
 };
 

@@ -1,4 +1,4 @@
-// How a rung on a GPU is verified and timed.
+// Verification and timing of a rung on a GPU.
 #include "harness/cpu/host_steps.hpp"
 #include "nbody/common/device_run.hpp"
 #include "nbody/neighbours/device_case.cuh"

@@ -1,4 +1,4 @@
-// What the file of a rung on a GPU uses: the vectors of a case on both sides, and a queue that
+// Types of rungs on a GPU: the vectors of a case on both sides, and a queue that
 // counts what is copied and launched.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace strata::neighbours {
 
 inline constexpr unsigned usual_block = 128;  ///< threads
 /// Marker written by threads without an agent, in place of their number of tests.
-inline constexpr std::uint32_t idle_thread = nobody - 1;
+inline constexpr std::uint32_t idle_thread = no_agent - 1;
 /// Blocks that an SM has room for, of searches in cells: left to itself, ptxas makes room for more
 /// and spills.
 inline constexpr unsigned usual_blocks = 8;

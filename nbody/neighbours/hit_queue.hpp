@@ -9,7 +9,7 @@
 namespace strata::neighbours {
 
 /// Whether any active thread of the warp passes true; on a CPU, this one.
-[[nodiscard]] STRATA_BOTH inline bool any_says(bool so) {
+[[nodiscard]] STRATA_BOTH inline bool any_lane(bool so) {
 #if defined(__CUDA_ARCH__)
   return __any_sync(__activemask(), so ? 1 : 0) != 0;
 #else
@@ -20,7 +20,7 @@ namespace strata::neighbours {
 /// Rows of cells whose hits are queued: once a thread's queue is full, all active threads of the
 /// warp process theirs. So threads find hits at different times and process them together, in the
 /// order in which they were found. Up to a batch is read beyond the last agent.
-struct AskPuttingOff : AskRuns {
+struct SearchWithQueue : SearchRows {
   static constexpr std::uint32_t room = 32;  ///< hits per thread
   static constexpr std::uint32_t batch = 4;  ///< tested between two checks for room
 
@@ -38,9 +38,9 @@ struct AskPuttingOff : AskRuns {
       const std::uint32_t to = starts[last + 1];
       tests += to - from;
       for (std::uint32_t at = from; at < to; at += batch) {
-        const Standing* const others = standing + at;
+        const OrderedAgent* const others = ordered + at;
         for (std::uint32_t k = 0; k < batch; ++k) {
-          const Standing other = others[k];
+          const OrderedAgent other = others[k];
           const Vector<float> offset = other.place - me;
           if (dot(offset, offset) < found.limit() && at + k < to) {
             *next = at + k;
@@ -48,7 +48,7 @@ struct AskPuttingOff : AskRuns {
             ++count;
           }
         }
-        if (!any_says(count > room - batch)) continue;
+        if (!any_lane(count > room - batch)) continue;
         work_off(count, me, found);
         next = hits;
         count = 0;
@@ -66,7 +66,7 @@ struct AskPuttingOff : AskRuns {
 #pragma unroll 1
 #endif
     for (; count > 0; --count, hit += stride) {
-      const Standing other = standing[*hit];
+      const OrderedAgent other = ordered[*hit];
       test(me, other.place, other.id, found);
     }
   }

@@ -28,11 +28,12 @@ std::optional<std::string> excluded(const Rung& rung, const Params& params, Back
   return std::nullopt;
 }
 
-const bool is_enrolled = enrol_ladder("neighbours", [](Benchmark& benchmark, const Rung& rung) {
-  benchmark.excludes = [rung](const Params& params, Backend backend) {
-    return excluded(rung, params, backend);
-  };
-});
+[[maybe_unused]] const bool is_enrolled =
+    enrol_ladder("neighbours", [](Benchmark& benchmark, const Rung& rung) {
+      benchmark.excludes = [rung](const Params& params, Backend backend) {
+        return excluded(rung, params, backend);
+      };
+    });
 
 template <class Function>
 using Named = std::map<std::string_view, Function>;

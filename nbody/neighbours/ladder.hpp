@@ -1,4 +1,4 @@
-// What the neighbours ladder's rungs declare, as values and functions. Host only.
+// Declarations of the neighbours ladder's rungs, as values and functions. Host only.
 #pragma once
 
 #include "nbody/common/ladder.hpp"

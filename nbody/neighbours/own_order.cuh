@@ -12,7 +12,7 @@ class OwnOrder {
   OwnOrder(const Problem& problem, const Choice& choice);
 
   /// Queues the sort of a step, whose search then reads and writes agents at their positions.
-  [[nodiscard]] AskOwnOrder build(const DeviceStep& step, Queue& queue);
+  [[nodiscard]] SearchOwnOrder build(const DeviceStep& step, Queue& queue);
 
  private:
   SortedCells sorted_;

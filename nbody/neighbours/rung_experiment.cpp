@@ -10,7 +10,7 @@ namespace {
 constexpr double fp32_of_test = 6;
 constexpr double tests_bound = 0.01;  // counted against predicted distance tests
 
-/// What follows from the definition of the data structure.
+/// Counts that follow from the definition of the data structure.
 std::vector<ComparedCount> compared(const RungCase& which) {
   const auto& counted = which.counted;
   const auto& predicted = which.predicted;

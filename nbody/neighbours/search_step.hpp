@@ -1,5 +1,4 @@
-// How a GPU thread tests the candidates for neighbours of its agent, and takes its step. Also
-// compiled for the CPU, where tests run it.
+// Distance tests and the step of a GPU thread. Also compiled for the CPU, where tests run them.
 #pragma once
 
 #include "nbody/neighbours/gathering.hpp"
@@ -11,15 +10,15 @@
 namespace strata::neighbours {
 
 /// An agent at its position in cell order; read as one.
-struct alignas(16) Standing {
+struct alignas(16) OrderedAgent {
   Vector<float> place;
   std::uint32_t id;
 };
 
 // A search visits the candidates of agent `i` at `me`, and returns the number of tests.
 
-/// Everybody.
-struct AskAll {
+/// All pairs.
+struct SearchAll {
   template <class Found>
   STRATA_BOTH std::uint32_t operator()(const KernelStep& step, const Vector<float>& me,
                                        Found& found) const {
@@ -46,11 +45,12 @@ inline constexpr unsigned group_size = 8;
 /// hits are rare: the minimum of the distances is compared with the limit, and only then each of
 /// them. A comparison and a branch for every candidate would cost as much as its distance.
 template <class Found>
-STRATA_BOTH inline void test_group(const Vector<float>& me, const Standing* group, Found& found) {
+STRATA_BOTH inline void test_group(const Vector<float>& me, const OrderedAgent* group,
+                                   Found& found) {
   float squared[group_size];  // in registers
   float least = 0;
   for (unsigned k = 0; k < group_size; ++k) {
-    const Standing other = group[k];
+    const OrderedAgent other = group[k];
     const Vector<float> offset = other.place - me;
     squared[k] = dot(offset, offset);
     least = k == 0 ? squared[k] : std::fmin(least, squared[k]);
@@ -60,7 +60,7 @@ STRATA_BOTH inline void test_group(const Vector<float>& me, const Standing* grou
   for (unsigned k = 0; k < group_size; ++k)
     near |= (squared[k] < found.limit() ? 1U : 0U) << k;
   for (; near != 0; near &= near - 1) {
-    const Standing other = group[lowest_bit(near)];
+    const OrderedAgent other = group[lowest_bit(near)];
     test(me, other.place, other.id, found);
   }
 }

@@ -9,6 +9,7 @@
 #include "nbody/gravity/fleet.cuh"
 #include "nbody/gravity/ladder.hpp"
 #include "nbody/gravity/rung_kernels.cuh"
+#include "tests/host/rungs_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -204,9 +205,8 @@ TEST(TensorCores, IsRightInTheOrderOfAnEarlierStep) {
 
 std::vector<std::string> names(bool of_several_gpus) {
   std::vector<std::string> all;
-  for (const Rung& rung : ladder("nbody")) {
-    if (rung.backend == Backend::cuda && rung.has_axis("gpus") == of_several_gpus)
-      all.push_back(rung.name);
+  for (const Rung& rung : rungs_of("nbody", Backend::cuda)) {
+    if (rung.has_axis("gpus") == of_several_gpus) all.push_back(rung.name);
   }
   return all;
 }
@@ -253,9 +253,9 @@ __global__ void __launch_bounds__(block) faulty(Work work) {
   __shared__ float4 tile[block];
   const std::uint32_t mine = blockIdx.x * block + threadIdx.x;
   const bool real = mine < work.bodies;
-  const float4 me = real ? read_posmass<Soaoas>(work.from, mine, work.total) : nobody();
+  const float4 me = real ? read_posmass<Soaoas>(work.from, mine, work.total) : massless();
   Acceleration pulls;
-  tile[threadIdx.x] = nobody();
+  tile[threadIdx.x] = massless();
   __syncthreads();
   const std::uint32_t end = fault == Fault::no_tail ? work.bodies / block * block : work.bodies;
   for (std::uint32_t start = 0; start < end; start += block) {
@@ -263,7 +263,7 @@ __global__ void __launch_bounds__(block) faulty(Work work) {
     if (fault == Fault::no_barrier && threadIdx.x >= block / 2) __nanosleep(20'000);
     if (fault != Fault::one_loader || threadIdx.x == 0) {
       tile[threadIdx.x] =
-          j < work.bodies ? read_posmass<Soaoas>(work.from, j, work.total) : nobody();
+          j < work.bodies ? read_posmass<Soaoas>(work.from, j, work.total) : massless();
     }
     if (fault != Fault::no_barrier) __syncthreads();
     for (unsigned k = 0; k < block; ++k)

@@ -5,6 +5,7 @@
 #include "nbody/neighbours/device_case.cuh"
 #include "nbody/neighbours/sorted_cells.cuh"
 #include "tests/host/neighbours_sets.hpp"
+#include "tests/host/rungs_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -52,8 +53,7 @@ void expect_right(const Rung& rung, const Set& set, const Choice& choice) {
   for (const Accuracy& one : seen.wrong == 0 ? seen.motion : std::vector<Accuracy>{})
     EXPECT_EQ(accuracy_gate(one).verdict, Verdict::passed) << accuracy_gate(one).detail;
 
-  const Predicted predicted =
-      tests_of(rung)(set.problem, seen.places_before_each_step(), choice);
+  const Predicted predicted = tests_of(rung)(set.problem, seen.places_before_each_step(), choice);
   const auto made = static_cast<double>(seen.tests.made);
   EXPECT_NEAR(made / few_steps, predicted.tests, 0.01 * predicted.tests);
   // If the agents of a warp are random, only many warps are alike.
@@ -97,7 +97,8 @@ TEST_P(NeighboursOnGpu, AreRightForAnOddNumber) {
                choices_of(GetParam()).front());
 }
 
-INSTANTIATE_TEST_SUITE_P(Ladder, NeighboursOnGpu, testing::ValuesIn(rungs_of(Backend::cuda)),
+INSTANTIATE_TEST_SUITE_P(Ladder, NeighboursOnGpu,
+                         testing::ValuesIn(rungs_of("neighbours", Backend::cuda)),
                          [](const auto& rung) { return rung.param.name; });
 
 // ---- Planted faults -----------------------------------------------------------------------------

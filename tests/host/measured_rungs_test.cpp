@@ -3,7 +3,7 @@
 #include "harness/case/benchmark.hpp"
 #include "harness/record/device.hpp"
 #include "harness/run/case_runner.hpp"
-#include "nbody/common/ladder.hpp"
+#include "tests/host/host_kernels.hpp"
 
 #include <gtest/gtest.h>
 
@@ -45,10 +45,8 @@ CaseRecord measured(const Case& which, double time_limit = Plan{}.time_limit) {
 
 std::vector<Rung> rungs_on_cpu() {
   std::vector<Rung> all;
-  for (const std::string& suite : ladders()) {
-    std::ranges::copy_if(ladder(suite), std::back_inserter(all),
-                         [](const Rung& rung) { return rung.backend == Backend::host; });
-  }
+  for (const std::string& suite : ladders())
+    std::ranges::copy(rungs_of(suite, Backend::host), std::back_inserter(all));
   return all;
 }
 

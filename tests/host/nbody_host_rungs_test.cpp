@@ -1,8 +1,6 @@
 // Every rung on this CPU, with every kind of its vectors, against double precision.
-#include "harness/base/error.hpp"
-#include "harness/cpu/topology.hpp"
 #include "nbody/gravity/host/host_rung.hpp"
-#include "tests/host/this_cpu.hpp"
+#include "tests/host/host_kernels.hpp"
 
 #include <gtest/gtest.h>
 
@@ -55,21 +53,6 @@ const std::vector<JudgedBodies>& samples() {
   return all;
 }
 
-std::optional<HostKernel> made(const Rung& rung, Vectors vectors) {
-  try {
-    return maker_of<MakeHostKernel>(rung.name)(vectors);
-  } catch (const Skipped&) {
-    return std::nullopt;  // not with these vectors
-  }
-}
-
-std::vector<Rung> rungs_of_the_host() {
-  std::vector<Rung> all;
-  std::ranges::copy_if(ladder("nbody"), std::back_inserter(all),
-                       [](const Rung& rung) { return rung.backend == Backend::host; });
-  return all;
-}
-
 class RungOnThisCpu : public testing::TestWithParam<Rung> {};
 
 void expect_right(const Rung& rung, const HostKernel& kernel, const std::string& layout,
@@ -89,7 +72,7 @@ TEST_P(RungOnThisCpu, ComputesWhatDoublePrecisionDoes) {
   const Rung& rung = GetParam();
   bool any = false;
   for (const Vectors vectors : known_to_this_cpu()) {
-    const auto kernel = made(rung, vectors);
+    const auto kernel = prepared<MakeHostKernel>(rung, vectors);
     if (!kernel) continue;
     any = true;
     for (const std::string& layout : rung.layouts) {
@@ -102,9 +85,9 @@ TEST_P(RungOnThisCpu, ComputesWhatDoublePrecisionDoes) {
 
 TEST_P(RungOnThisCpu, DoesTheSameWithMoreThreadsThanBodies) {
   const Rung& rung = GetParam();
-  ThreadTeam three{std::vector<int>(3, allowed_cpus().front())};
+  ThreadTeam three = crowded_team(3);
   for (const Vectors vectors : known_to_this_cpu()) {
-    const auto kernel = made(rung, vectors);
+    const auto kernel = prepared<MakeHostKernel>(rung, vectors);
     if (!kernel) continue;
     for (const JudgedBodies& sample : samples()) {
       if (sample.bodies.total() > 40) continue;
@@ -122,7 +105,7 @@ using Fault = std::function<HostKernel(const HostKernel&, const std::string& lay
 
 Gate judged_with(const Fault& fault, const Rung& rung, const JudgedBodies& sample, bool moves) {
   const std::string& layout = rung.layouts.front();
-  const auto sound = made(rung, widest_vectors());
+  const auto sound = prepared<MakeHostKernel>(rung, widest_vectors());
   if (!sound) throw Skipped{"not on this CPU"};
   const auto verification =
       verify_on_host(fault(*sound, layout), team(), layout, sample.bodies, moves, sample.right);
@@ -175,7 +158,8 @@ HostKernel idle(const HostKernel& /*sound*/, const std::string& /*layout*/) {
 TEST_P(RungOnThisCpu, IsRefusedWhenItIsWrong) {
   const JudgedBodies& sample = samples().at(3);
   ASSERT_EQ(sample.bodies.bodies, 100U);
-  if (!made(GetParam(), widest_vectors())) GTEST_SKIP() << "this CPU or build cannot do it";
+  if (!prepared<MakeHostKernel>(GetParam(), widest_vectors()))
+    GTEST_SKIP() << "this CPU or build cannot do it";
   for (const auto& [name, fault] :
        std::vector<std::pair<std::string, Fault>>{{"the tail is dropped", without_tail},
                                                   {"a mass is forgotten", without_a_mass},
@@ -189,7 +173,7 @@ TEST_P(RungOnThisCpu, IsRefusedWhenItIsWrong) {
   EXPECT_EQ(judged_with(idle, GetParam(), sample, /*moves=*/true).verdict, Verdict::failed);
 }
 
-INSTANTIATE_TEST_SUITE_P(Rungs, RungOnThisCpu, testing::ValuesIn(rungs_of_the_host()),
+INSTANTIATE_TEST_SUITE_P(Rungs, RungOnThisCpu, testing::ValuesIn(rungs_of("nbody", Backend::host)),
                          [](const auto& rung) { return rung.param.name; });
 
 TEST(HostRungs, SeeABodyThatIsLeftWhereItWas) {

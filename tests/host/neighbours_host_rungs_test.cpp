@@ -1,12 +1,10 @@
 // Every rung on this CPU, with every kind of its vectors, finds the neighbours that double
 // precision finds, moves agents as it does, and computes as many distances as its data structure
 // implies.
-#include "harness/base/error.hpp"
-#include "harness/cpu/topology.hpp"
 #include "harness/record/gates.hpp"
 #include "nbody/neighbours/host/packed_cells.hpp"
+#include "tests/host/host_kernels.hpp"
 #include "tests/host/neighbours_sets.hpp"
-#include "tests/host/this_cpu.hpp"
 
 #include <gtest/gtest.h>
 
@@ -22,15 +20,6 @@ namespace strata::neighbours {
 namespace {
 
 constexpr std::size_t few_steps = 3;
-
-std::optional<HostKernel> made(const Rung& rung, const Problem& problem, const Choice& choice,
-                               Vectors vectors) {
-  try {
-    return maker_of<MakeHostKernel>(rung.name)(problem, choice, vectors);
-  } catch (const Skipped&) {
-    return std::nullopt;  // not with these vectors
-  }
-}
 
 class NeighboursRung : public testing::TestWithParam<Rung> {
  protected:
@@ -58,7 +47,7 @@ TEST_P(NeighboursRung, FindsWhatDoublePrecisionFinds) {
   for (const Vectors vectors : known_to_this_cpu()) {
     for (const Set& set : all_sets()) {
       for (const Choice& choice : choices_of(rung)) {
-        const auto kernel = made(rung, set.problem, choice, vectors);
+        const auto kernel = prepared<MakeHostKernel>(rung, set.problem, choice, vectors);
         if (!kernel) continue;
         any = true;
         SCOPED_TRACE(set.name + ", " + std::to_string(choice.cells) + " cells, " +
@@ -74,7 +63,7 @@ TEST_P(NeighboursRung, ComputesAsManyDistancesAsPredicted) {
   const Rung& rung = GetParam();
   for (const Set& set : all_sets()) {
     for (const Choice& choice : choices_of(rung)) {
-      const auto kernel = made(rung, set.problem, choice, widest_vectors());
+      const auto kernel = prepared<MakeHostKernel>(rung, set.problem, choice, widest_vectors());
       if (!kernel) GTEST_SKIP() << "this CPU or this build cannot do it";
       SCOPED_TRACE(set.name + ", " + std::to_string(choice.cells) + " cells");
       const auto seen = verify_on_host(*kernel, team(), set.problem, set.right, few_steps);
@@ -90,10 +79,11 @@ TEST_P(NeighboursRung, ComputesAsManyDistancesAsPredicted) {
 
 TEST_P(NeighboursRung, DoesTheSameWithMoreThreadsThanAgents) {
   const Rung& rung = GetParam();
-  ThreadTeam three{std::vector<int>(3, allowed_cpus().front())};
+  ThreadTeam three = crowded_team(3);
   for (const Set& set : all_sets()) {
     if (set.problem.agents > 40) continue;
-    const auto kernel = made(rung, set.problem, choices_of(rung).front(), widest_vectors());
+    const auto kernel =
+        prepared<MakeHostKernel>(rung, set.problem, choices_of(rung).front(), widest_vectors());
     if (!kernel) GTEST_SKIP() << "this CPU or this build cannot do it";
     SCOPED_TRACE(set.name);
     const auto alone = verify_on_host(*kernel, team(), set.problem, set.right, few_steps);
@@ -104,7 +94,8 @@ TEST_P(NeighboursRung, DoesTheSameWithMoreThreadsThanAgents) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Rungs, NeighboursRung, testing::ValuesIn(rungs_of(Backend::host)),
+INSTANTIATE_TEST_SUITE_P(Rungs, NeighboursRung,
+                         testing::ValuesIn(rungs_of("neighbours", Backend::host)),
                          [](const auto& rung) { return rung.param.name; });
 
 // --- what a rung may get wrong ---
@@ -201,8 +192,8 @@ TEST_P(PlantedFault, IsSeenWhereTheLastAgentIsForgotten) {
     return HostKernel{.run = [sound, problem](std::span<const Step> steps, ThreadTeam& threads) {
       sound.run(steps, threads);
       const std::size_t last = problem.agents - 1;
-      steps.back().counts[last] = nobody;
-      steps.back().lists->set(last, {.first = 0, .count = nobody, .pool = 0});
+      steps.back().counts[last] = no_agent;
+      steps.back().lists->set(last, {.first = 0, .count = no_agent, .pool = 0});
     }};
   };
   EXPECT_EQ(wrong_in(GetParam(), forgetful), 1U);

@@ -104,11 +104,4 @@ inline std::vector<Choice> choices_of(const Rung& rung) {
   return all;
 }
 
-/// The rungs of a backend.
-inline std::vector<Rung> rungs_of(Backend backend) {
-  std::vector<Rung> all = ladder("neighbours");
-  std::erase_if(all, [&](const Rung& rung) { return rung.backend != backend; });
-  return all;
-}
-
 }  // namespace strata::neighbours

@@ -1,5 +1,4 @@
-// What the file of a rung on a CPU uses: what a pass reads and writes, and how its bands are shared
-// out. Host only.
+// Types of rungs on a CPU: inputs and outputs of a pass, and the division of its bands. Host only.
 #pragma once
 
 #include "harness/counters/tracer.hpp"
@@ -71,7 +70,7 @@ using HostKernel = strata::HostKernel<HostPass>;
 /// Prepares a rung. Throws Skipped where it cannot be done with these vectors or in this build.
 using MakeHostKernel = HostKernel (*)(const Observation&, Vectors);
 
-/// What a pass left.
+/// Results of a pass.
 struct HostResults {
   std::vector<Sums> sums;
   std::vector<float> two_f;

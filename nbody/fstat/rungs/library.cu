@@ -13,7 +13,7 @@ __global__ void write_terms(KernelStep step, Sums* terms) {
 }
 __global__ void __launch_bounds__(usual_block) combine_sums(KernelStep step, const Sums* sums) {
   const std::uint32_t at = blockIdx.x * usual_block + threadIdx.x;
-  if (at < step.stacks * step.frequencies) leave(step, at / step.frequencies, at, sums[at]);
+  if (at < step.stacks * step.frequencies) store_result(step, at / step.frequencies, at, sums[at]);
 }
 
 struct Plus {

@@ -11,7 +11,7 @@ struct alignas(16) Pair {
 };
 constexpr std::uint32_t pairs = coefficients / 2;
 
-/// What all spectra's windows are made into.
+/// The polynomials of all spectra's windows.
 struct Polynomials {
   const WindowPolynomial* parts;
   Pair* pairs;  ///< of each window, the lowest powers first; of each spectrum its windows

@@ -16,13 +16,14 @@ __global__ void __launch_bounds__(usual_block) sum_by_warp(KernelStep step) {
     add_signal(sums, step.spectra[s], step.grid, step.timings[s], step.antennas[s],
                step.grid.frequency(j), step.grid.spin(step.cell));
   }
-  tell(step.work, terms);
+  count_terms(step.work, terms);
   if (!has_template) return;
   for (unsigned distance = lanes / 2; distance > 0; distance /= 2) {
     const auto from = [&](float x) { return __shfl_xor_sync(0xFFFFFFFFU, x, distance); };
     sums = sums + Sums{from(sums.a_re), from(sums.a_im), from(sums.b_re), from(sums.b_im)};
   }
-  if (threadIdx.x % lanes == 0) leave(step, blockIdx.y, blockIdx.y * step.frequencies + j, sums);
+  if (threadIdx.x % lanes == 0)
+    store_result(step, blockIdx.y, blockIdx.y * step.frequencies + j, sums);
 }
 
 DeviceKernel make(const Observation& seen, const Choice& /*choice*/) {

@@ -138,8 +138,8 @@ class Arrays {
   float* start_;
 };
 
-/// What the cores share: the system's bodies in tiles, each core's totals, and its reactions on the
-/// current piece.
+/// Data shared by the cores: the system's bodies in tiles, each core's totals, and its reactions on
+/// the current piece.
 struct Workspace {
   std::size_t padded;
   Arrays fields;

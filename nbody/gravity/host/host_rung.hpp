@@ -1,4 +1,4 @@
-// What the file of a rung on a CPU uses: how the threads of a team divide and end a step, and the
+// Helpers of rungs on a CPU: the division of a step among the threads of a team, its end, and the
 // scalar computation of one body. Host only.
 #pragma once
 

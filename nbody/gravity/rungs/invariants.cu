@@ -13,7 +13,7 @@ __global__ void __launch_bounds__(usual_block) step_of(Work work) {
   const std::uint32_t first = blockIdx.y * work.bodies;
   const std::uint32_t mine = blockIdx.x * usual_block + threadIdx.x;
   const bool real = mine < work.bodies;
-  const float4 me = real ? read_posmass<Soaoas>(work.from, first + mine, work.total) : nobody();
+  const float4 me = real ? read_posmass<Soaoas>(work.from, first + mine, work.total) : massless();
   const float away_x = -me.x;
   const float away_y = -me.y;
   const float away_z = -me.z;
@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(usual_block) step_of(Work work) {
     const std::uint32_t loaded = start + threadIdx.x;
     tile[threadIdx.x] = loaded < work.bodies
                             ? read_posmass<Soaoas>(work.from, first + loaded, work.total)
-                            : nobody();
+                            : massless();
     __syncthreads();
     const float4* other = tile;
     const float4* const end = tile + usual_block;

@@ -57,8 +57,8 @@ __global__ void __launch_bounds__(warps* lanes, blocks_of_sm(per_thread))
 #pragma unroll
     for (unsigned b = 0; b < per_thread; ++b) {
       const std::uint32_t mine = own + b * lanes;
-      me[b] =
-          mine < work.bodies ? read_posmass<Soaoas>(work.from, first + mine, work.total) : nobody();
+      me[b] = mine < work.bodies ? read_posmass<Soaoas>(work.from, first + mine, work.total)
+                                 : massless();
     }
 #pragma unroll 1
     while (at < stop) {
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(warps* lanes, blocks_of_sm(per_thread))
       const std::uint32_t count = min(turns.end - turns.begin, stop - at);
       at += count;
       const std::uint32_t met = turns.group * lanes + (lane + turns.begin) % lanes;
-      float4 other = met < work.bodies ? read_apart(work, first + met) : nobody();
+      float4 other = met < work.bodies ? read_apart(work, first + met) : massless();
       other.w *= turns.weight;
       Acceleration reaction;
 #pragma unroll 1
@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(block) end_step(Work work, float4* forces) {
   if (i >= work.total) return;
   const float4 me = read_posmass<Soaoas>(work.from, i, work.total);
   const float4 force = forces[i];
-  forces[i] = nobody();
+  forces[i] = massless();
   finish<Soaoas, moves>(work, i, me, {force.x / me.w, force.y / me.w, force.z / me.w});
 }
 

@@ -13,14 +13,14 @@ __global__ void __launch_bounds__(usual_block) step_of(Work work) {
   const std::uint32_t mine = blockIdx.x * usual_block + threadIdx.x;
   const std::uint32_t lane = threadIdx.x % lanes;
   const bool real = mine < work.bodies;
-  const float4 me = real ? read_posmass<Soaoas>(work.from, first + mine, work.total) : nobody();
+  const float4 me = real ? read_posmass<Soaoas>(work.from, first + mine, work.total) : massless();
   Acceleration pulls;
 #pragma unroll 1
   for (std::uint32_t start = 0; start < work.bodies; start += lanes) {
     const std::uint32_t loaded = start + lane;
     const float4 held = loaded < work.bodies
                             ? read_posmass<Soaoas>(work.from, first + loaded, work.total)
-                            : nobody();
+                            : massless();
 #pragma unroll
     for (unsigned k = 0; k < lanes; ++k) {
       const float4 other{__shfl_sync(whole_warp, held.x, static_cast<int>(k)),

@@ -45,14 +45,15 @@ class Search {
     const Vector<float> me = place_of(step, i);
     std::uint64_t tests = 0;
     collector.begin(i);
-    visit_cells(cells_, me,
-                [&](std::uint32_t cell) { tests += ask(step, me, members_[cell], collector); });
+    visit_cells(cells_, me, [&](std::uint32_t cell) {
+      tests += test_agents(step, me, members_[cell], collector);
+    });
     collector.end();
     return tests;
   }
   template <class Collector>
-  static std::uint64_t ask(const Step& step, const Vector<float>& me,
-                           std::span<const std::uint32_t> members, Collector& collector) {
+  static std::uint64_t test_agents(const Step& step, const Vector<float>& me,
+                                   std::span<const std::uint32_t> members, Collector& collector) {
     std::uint64_t tests = 0;
     for (const std::uint32_t j : members) {
       const Vector<float> offset = place_of(step, j) - me;

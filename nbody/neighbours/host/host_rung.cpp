@@ -11,7 +11,7 @@ namespace {
 
 constexpr float poison = std::numeric_limits<float>::quiet_NaN();
 
-/// Where the steps of a case read and write.
+/// Inputs and outputs of the steps of a case.
 class Buffers {
  public:
   Buffers(const Problem& problem, const Agents& agents, std::size_t threads)
@@ -37,13 +37,12 @@ class Buffers {
     std::ranges::fill(work_, Work{});
   }
   void poison_results() {
-    std::ranges::fill(counts_, nobody);
-    std::ranges::fill(nearest_, nobody);
+    std::ranges::fill(counts_, no_agent);
+    std::ranges::fill(nearest_, no_agent);
     lists_.poison();
   }
 
-  /// So many steps, from the first on. Where agents move, each starts from what the one before
-  /// left.
+  /// If agents move, each step starts from the result of the previous one.
   std::vector<Step> steps(std::size_t count, Tracer* tracer = nullptr) {
     std::vector<Step> all;
     for (std::size_t s = 0; s < count; ++s) {
@@ -61,7 +60,7 @@ class Buffers {
     return all;
   }
 
-  /// What a step from and to these agents left, for as long as the buffers and they live.
+  /// The outcome of a step from and to these agents, which must outlive it, as must the buffers.
   [[nodiscard]] Outcome outcome(const Agents& from, const Agents& left) const {
     return {.from = from,
             .left = left,
@@ -94,7 +93,7 @@ class Buffers {
   [[nodiscard]] std::span<const std::uint32_t> neighbours(std::size_t i) const {
     if (problem_.kind == Kind::list) return lists_.of(i);
     const auto row = std::span{nearest_}.subspan(i * nearest_count, nearest_count);
-    return row.first(static_cast<std::size_t>(std::ranges::find(row, nobody) - row.begin()));
+    return row.first(static_cast<std::size_t>(std::ranges::find(row, no_agent) - row.begin()));
   }
   static Agents padded(Agents agents) {
     for (auto& part : agents.parts)

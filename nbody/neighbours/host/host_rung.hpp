@@ -1,4 +1,4 @@
-// What the file of a rung on a CPU uses: what a step reads and writes. Host only.
+// Types of rungs on a CPU: inputs and outputs of a step. Host only.
 #pragma once
 
 #include "harness/counters/tracer.hpp"
@@ -20,7 +20,7 @@ namespace strata::neighbours {
 /// Numbers that vectors may read behind the last agent of an array.
 inline constexpr std::size_t padding = 16;
 
-/// What a thread did in the steps of a sample; on cache lines of its own.
+/// Work of a thread in the steps of a sample; on cache lines of its own.
 struct alignas(128) Work {
   std::uint64_t tests = 0;     ///< distances computed
   std::uint64_t lanes = 0;     ///< of vectors that computed them, wanted or not
@@ -30,7 +30,7 @@ struct alignas(128) Work {
 /// The lists of all agents, in a pool of each thread. A pool that is full grows: nothing is cut.
 class ListPools {
  public:
-  /// Where a list is.
+  /// Place of a list.
   struct Entry {
     std::uint64_t first = 0;
     std::uint32_t count = 0;
@@ -42,12 +42,12 @@ class ListPools {
   /// Forgets all lists, and that there were any; called before a sample.
   void poison() {
     for (Entry& entry : entries_)
-      entry = {.first = 0, .count = nobody, .pool = 0};
+      entry = {.first = 0, .count = no_agent, .pool = 0};
   }
   /// The list of agent i; only after it was written.
   [[nodiscard]] std::span<const std::uint32_t> of(std::size_t i) const {
     const Entry& entry = entries_[i];
-    if (entry.count == nobody) return {};
+    if (entry.count == no_agent) return {};
     return std::span{pools_[entry.pool].ids}.subspan(entry.first, entry.count);
   }
   [[nodiscard]] std::uint32_t count(std::size_t i) const { return entries_[i].count; }

@@ -19,7 +19,7 @@ HostKernel make(const Problem& /*problem*/, const Choice& /*choice*/, Vectors /*
       with_collector(step, thread, [&](auto& collector) {
 #pragma omp for schedule(static)
         for (std::uint32_t i = 0; i < step.agents(); ++i)
-          ask_everybody(step, thread.rank, i, collector);
+          test_all_agents(step, thread.rank, i, collector);
       });
     }
   });

@@ -8,7 +8,7 @@ struct Search {
     if (thread.rank > 0) return;
     with_collector(step, thread, [&](auto& collector) {
       for (std::uint32_t i = 0; i < step.agents(); ++i)
-        ask_everybody(step, thread.rank, i, collector);
+        test_all_agents(step, thread.rank, i, collector);
     });
   }
 };

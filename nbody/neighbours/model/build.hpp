@@ -1,4 +1,4 @@
-// What a step must move and issue before it searches, predicted from the data structure that a rung
+// Bytes and instructions of a step before its search, predicted from the data structure that a rung
 // declares, not from its code. Host only.
 #pragma once
 

@@ -6,7 +6,7 @@ namespace strata::neighbours::all_pairs {
 namespace {
 
 template <Kind kind>
-__global__ void __launch_bounds__(usual_block) step_of(KernelStep step, AskAll search) {
+__global__ void __launch_bounds__(usual_block) step_of(KernelStep step, SearchAll search) {
   take_own_step<kind>(step, thread_number(), search);
 }
 

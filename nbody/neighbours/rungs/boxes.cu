@@ -4,7 +4,7 @@ namespace strata::neighbours::boxes {
 namespace {
 
 template <Kind kind>
-__global__ void __launch_bounds__(box_size) step_of(KernelStep step, AskBoxes<Box> search) {
+__global__ void __launch_bounds__(box_size) step_of(KernelStep step, SearchBoxes<Box> search) {
   walk_boxes<kind>(step, search);
 }
 

@@ -15,11 +15,11 @@ struct InConstantMemory {
 
 template <Kind kind>
 __global__ void __launch_bounds__(usual_block, usual_blocks)
-    step_of(KernelStep step, AskNamed<InConstantMemory> search) {
+    step_of(KernelStep step, SearchNamedCells<InConstantMemory> search) {
   take_own_step<kind>(step, thread_number(), search);
 }
 
-AskNamed<InConstantMemory> build(HostCells& host, const DeviceStep& step, Queue& queue) {
+SearchNamedCells<InConstantMemory> build(HostCells& host, const DeviceStep& step, Queue& queue) {
   host.sort(step, queue);
   const std::size_t bytes = host.starts.size_bytes();
   queue.copy(Activity::Of::copy_in, bytes, [&] {

@@ -5,7 +5,7 @@ namespace {
 
 template <Kind kind>
 __global__ void __launch_bounds__(usual_block, usual_blocks)
-    step_of(KernelStep step, AskCells search) {
+    step_of(KernelStep step, SearchCellIds search) {
   take_own_step<kind>(step, thread_number(), search);
 }
 

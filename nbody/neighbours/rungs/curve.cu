@@ -7,15 +7,15 @@ namespace {
 
 template <Kind kind>
 __global__ void __launch_bounds__(usual_block, usual_blocks)
-    step_of(KernelStep step, AskAlongCurve search) {
-  take_step_standing<kind>(step, thread_number(), search);
+    step_of(KernelStep step, SearchCellsAlongCurve search) {
+  take_step_in_order<kind>(step, thread_number(), search);
 }
 
 DeviceKernel make(const Problem& problem, const Choice& choice) {
   return searching_sorted(
       problem, choice, [&]<Kind kind>() { return step_of<kind>; },
-      [](SortedCells& sorted, const DeviceStep& step, Queue& queue) -> AskAlongCurve {
-        auto search = ask_in_order<AskAlongCurve>(sorted, step, queue);
+      [](SortedCells& sorted, const DeviceStep& step, Queue& queue) -> SearchCellsAlongCurve {
+        auto search = search_in_order<SearchCellsAlongCurve>(sorted, step, queue);
         search.places = sorted.places();
         return search;
       },

@@ -31,7 +31,7 @@ class Pairs {
         lists_{problem.moves() ? std::size_t{room_} * problem.agents : 1} {}
 
   HalfStencil build(const DeviceStep& step, Queue& queue) {
-    const auto runs = ask_in_order<AskRuns>(sorted_, step, queue);
+    const auto runs = search_in_order<SearchRows>(sorted_, step, queue);
     if (!step.problem->moves()) {
       queue.clear(step.results->counts.device);
       return {.runs = runs};

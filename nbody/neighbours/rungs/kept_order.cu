@@ -5,8 +5,8 @@ namespace {
 
 template <Kind kind>
 __global__ void __launch_bounds__(usual_block, usual_blocks)
-    step_of(KernelStep step, AskOwnOrder search) {
-  take_step_standing<kind>(step, thread_number(), search);
+    step_of(KernelStep step, SearchOwnOrder search) {
+  take_step_in_order<kind>(step, thread_number(), search);
 }
 
 DeviceKernel make(const Problem& problem, const Choice& choice) {

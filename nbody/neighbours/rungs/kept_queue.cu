@@ -6,10 +6,10 @@ namespace {
 
 template <Kind kind>
 __global__ void __launch_bounds__(usual_block, usual_blocks)
-    step_of(KernelStep step, AskOwnOrder search) {
-  __shared__ std::uint32_t hits[AskPuttingOff::room * usual_block];
-  take_step_standing<kind>(step, thread_number(),
-                           AskPuttingOff{search, hits + threadIdx.x, usual_block});
+    step_of(KernelStep step, SearchOwnOrder search) {
+  __shared__ std::uint32_t hits[SearchWithQueue::room * usual_block];
+  take_step_in_order<kind>(step, thread_number(),
+                           SearchWithQueue{search, hits + threadIdx.x, usual_block});
 }
 
 DeviceKernel make(const Problem& problem, const Choice& choice) {

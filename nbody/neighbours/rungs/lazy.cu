@@ -4,7 +4,7 @@ namespace strata::neighbours::lazy {
 namespace {
 
 template <Kind kind>
-__global__ void __launch_bounds__(usual_block) step_of(KernelStep step, AskAll /*everybody*/) {
+__global__ void __launch_bounds__(usual_block) step_of(KernelStep step, SearchAll /*search*/) {
   walk_tiles<kind>(step);
 }
 

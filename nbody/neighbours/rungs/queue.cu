@@ -6,15 +6,15 @@ namespace {
 
 template <Kind kind>
 __global__ void __launch_bounds__(usual_block, usual_blocks)
-    step_of(KernelStep step, AskRuns runs) {
-  __shared__ std::uint32_t hits[AskPuttingOff::room * usual_block];
-  take_step_standing<kind>(step, thread_number(),
-                           AskPuttingOff{runs, hits + threadIdx.x, usual_block});
+    step_of(KernelStep step, SearchRows runs) {
+  __shared__ std::uint32_t hits[SearchWithQueue::room * usual_block];
+  take_step_in_order<kind>(step, thread_number(),
+                           SearchWithQueue{runs, hits + threadIdx.x, usual_block});
 }
 
 DeviceKernel make(const Problem& problem, const Choice& choice) {
   return searching_sorted(
-      problem, choice, [&]<Kind kind>() { return step_of<kind>; }, ask_in_order<AskRuns>);
+      problem, choice, [&]<Kind kind>() { return step_of<kind>; }, search_in_order<SearchRows>);
 }
 
 STRATA_RUNG("neighbours_queue", make);

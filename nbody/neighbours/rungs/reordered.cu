@@ -5,13 +5,13 @@ namespace {
 
 template <Kind kind>
 __global__ void __launch_bounds__(usual_block, usual_blocks)
-    step_of(KernelStep step, AskStanding search) {
-  take_step_standing<kind>(step, thread_number(), search);
+    step_of(KernelStep step, SearchCells search) {
+  take_step_in_order<kind>(step, thread_number(), search);
 }
 
 DeviceKernel make(const Problem& problem, const Choice& choice) {
   return searching_sorted(
-      problem, choice, [&]<Kind kind>() { return step_of<kind>; }, ask_in_order<AskStanding>);
+      problem, choice, [&]<Kind kind>() { return step_of<kind>; }, search_in_order<SearchCells>);
 }
 
 STRATA_RUNG("neighbours_reordered", make);

@@ -5,13 +5,13 @@ namespace {
 
 template <Kind kind>
 __global__ void __launch_bounds__(usual_block, usual_blocks)
-    step_of(KernelStep step, AskRuns search) {
-  take_step_standing<kind>(step, thread_number(), search);
+    step_of(KernelStep step, SearchRows search) {
+  take_step_in_order<kind>(step, thread_number(), search);
 }
 
 DeviceKernel make(const Problem& problem, const Choice& choice) {
   return searching_sorted(
-      problem, choice, [&]<Kind kind>() { return step_of<kind>; }, ask_in_order<AskRuns>);
+      problem, choice, [&]<Kind kind>() { return step_of<kind>; }, search_in_order<SearchRows>);
 }
 
 STRATA_RUNG("neighbours_runs", make);

@@ -11,7 +11,7 @@ __device__ void look_at_all(const KernelStep& step, const Cells& cells, std::uin
 #pragma unroll 1
   for (std::uint32_t start = 0; start < step.agents; start += usual_block) {
     const std::uint32_t j = start + threadIdx.x;
-    tile[threadIdx.x] = j < step.agents ? cells.of(step.place(j)) : nobody;
+    tile[threadIdx.x] = j < step.agents ? cells.of(step.place(j)) : no_agent;
     __syncthreads();
     for (unsigned k = 0; k < usual_block; ++k) {
       if (tile[k] == cell) found(start + k);
@@ -34,16 +34,17 @@ __global__ void __launch_bounds__(usual_block)
          std::uint32_t* ids) {
   const std::uint32_t cell = thread_number();
   std::uint32_t at = cell < all ? starts[cell] : 0;
-  look_at_all(step, cells, cell < all ? cell : nobody - 1, [&](std::uint32_t i) { ids[at++] = i; });
+  look_at_all(step, cells, cell < all ? cell : no_agent - 1,
+              [&](std::uint32_t i) { ids[at++] = i; });
 }
 
 template <Kind kind>
 __global__ void __launch_bounds__(usual_block, usual_blocks)
-    step_of(KernelStep step, AskCells search) {
+    step_of(KernelStep step, SearchCellIds search) {
   take_own_step<kind>(step, thread_number(), search);
 }
 
-AskCells build(SortedCells& sorted, const DeviceStep& step, Queue& queue) {
+SearchCellIds build(SortedCells& sorted, const DeviceStep& step, Queue& queue) {
   const Cells& cells = sorted.cells();
   const std::uint32_t all = cells.all();
   queue.launch(count, all + 1, step.for_kernel(), cells, all, sorted.starts());

@@ -4,7 +4,7 @@ namespace strata::neighbours::slabs {
 namespace {
 
 template <Kind kind>
-__global__ void __launch_bounds__(box_size) step_of(KernelStep step, AskBoxes<Slab> search) {
+__global__ void __launch_bounds__(box_size) step_of(KernelStep step, SearchBoxes<Slab> search) {
   walk_slab<kind>(step, search);
 }
 

@@ -53,7 +53,7 @@ class Lists {
   void make(const DeviceStep& step, Queue& queue, bool anew) {
     queue.fill(is_old_, anew ? 1 : 0);
     queue.launch(follow, step.agents(), step.for_kernel(), lists());
-    sorted_.build_standing(step, queue, is_old_.data());
+    sorted_.sort_agents(step, queue, is_old_.data());
     queue.launch(renew, step.agents(), step.for_kernel(), lists());
   }
   [[nodiscard]] LastingLists lists() {
@@ -62,7 +62,7 @@ class Lists {
             .moved_squared = lasting(skin_),
             .is_old = is_old_.data(),
             .starts = sorted_.starts(),
-            .standing = sorted_.standing(),
+            .ordered = sorted_.ordered(),
             .made_at = made_at_.data(),
             .counts = counts_.data(),
             .lists = lists_.data(),
