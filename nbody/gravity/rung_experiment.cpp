@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace strata::nbody {
@@ -161,7 +162,7 @@ Experiment describe(const RungCase& which) {
                         .different = which.verified.misplaced};
   }
   if (which.rung.backend == Backend::host) return experiment;
-  experiment.timers.front().least = 0;
+  std::get<TimerPair>(experiment.checks.front()).least = 0;
   experiment.partly_host_time = which.problem.kind == Kind::gravit;
   if (experiment.partly_host_time) {
     experiment.rows.push_back({"copied_step_time", "s", "wall", number_at(3)});
@@ -181,7 +182,7 @@ Experiment describe_several_gpus(const RungCase& which) {
                      {"step_time", "s", "wall", experiment.rows[1].value},
                      {"interactions_per_second", "1/s", By::whole, rate(1)},
                      {"copied_interactions_per_second", "1/s", "wall", rate(2)}};
-  experiment.timers = {{number_at(0), "wall", number_at(1), By::whole}};
+  experiment.checks = {TimerPair{number_at(0), "wall", number_at(1), By::whole}};
   experiment.partly_host_time = false;
   experiment.core_hertz.reset();
   experiment.has_clock = false;

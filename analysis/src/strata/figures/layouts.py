@@ -1,4 +1,4 @@
-"""What bandwidth does each layout reach with more warps per SM, and how long do reads take?
+"""What does a warp-read cost in each layout, alone and with more and more warps?
 
 Useful bytes are those of the requested fields (28 or 16 per particle), not the moved ones. Where
 the time begins to grow in proportion to the warps, the layout has saturated the level.
@@ -8,20 +8,73 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from itertools import product
-from operator import attrgetter
+from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from strata.figures._figure import attributes, prose
-from strata.figures._plot import figure, table
-from strata.figures._style import LAYOUTS, plain_log, points, scaled
-from strata.model import FIELDS, LEVELS, Point, curves, fields_name, level_name, ordered
+from strata.figures import _style
+from strata.figures._figure import prose
+from strata.figures._plot import columns, figure, of_items
+from strata.figures._style import LAYOUTS, by_layout, layout_bars, points
+from strata.model import FIELDS, LEVELS, Bar, Point, curves, fields_name, latency_bars, level_name
 from strata.model.layouts import COUNTED, best_points, counts_by_layout
+from strata.model.names import ordered
 from strata.model.text import plain
 from strata.model.units import unit_name
-from strata.run import Row, Run, grouped
+from strata.run import Run, grouped
+
+
+def _place(item: Bar | Point) -> str:
+    return f"{level_name(item.level)} {item.layout}, {fields_name(item.fields)}"
+
+
+def data_alone(run: Run) -> pd.DataFrame:
+    """A line for each level, set of fields and layout: one warp at a time."""
+    bars = latency_bars(run.of("layout_read"))
+    return columns(
+        of_items(bars, _place, "cycles"),
+        "fields", "layout", "unit", level="residency", median="value", p5="_item.p5.value",
+        p95="_item.p95.value", arithmetic="_item.arithmetic.value", _inner="_item.arithmetic",
+    )  # fmt: skip
+
+
+def caption_alone(data: pd.DataFrame) -> str:
+    """The measure, and what whiskers and hatched parts are."""
+    row = data["_row"][0]
+    core = "core" if row.backend == "host" else "SM"
+    where = {"one": f" on one {core}", "all": f" on every {core}"}.get(row.text("cores"), "")
+    return prose(
+        "Time of one warp-read (32 particles, one per lane) by memory layout, one warp at a time"
+        f"{where}. Bars: median over warps.",
+        data.p5.notna().any() and "Whiskers: 5th to 95th percentile over warps.",
+        data.arithmetic.notna().any()
+        and "Hatched: the part for sums and address arithmetic, not loads.",
+    )
+
+
+@figure(
+    "layout_latency", "Latency of a warp-read by memory layout", order=10,
+    data=data_alone, caption=caption_alone,
+)  # fmt: skip
+def draw_alone(data: pd.DataFrame, figure: Figure) -> None:
+    """Medians over warps from zero, their whiskers, and the arithmetic part."""
+    for ax, level, here in by_layout(figure, data, "level"):
+        layout_bars(ax, here, "median", "p5", "p95")
+        inner = here[here.valid & here.arithmetic.notna()]
+        part = inner[["arithmetic", "median"]].min(axis=1)
+        look: dict[str, Any] = {"fc": "none", "ec": "#333333", "hatch": "/////", "lw": 0}
+        hatched = ax.barh(inner["at"], part, 0.7, label="arithmetic", **look)
+        for bar, row in zip(hatched, inner["_inner"], strict=True):
+            _style.hover(bar, [row])
+        ax.set_ylabel(level_name(level), weight="bold")
+        ax.set_xlabel(f"{unit_name(data.unit[0])} per warp-read")
+        ax.label_outer(remove_inner_ticks=False)
+        ax.tick_params(labelbottom=True)
+
+
+# --- more and more warps --------------------------------------------------------------------------
 
 BEYOND = 1.1
 """Times the best median of a level, which no sample of a bandwidth passes but by its error."""
@@ -30,33 +83,29 @@ NARROW = 3
 """More panels than these side by side have titles of two lines."""
 
 
-def _count(name: str, point: Point) -> Row | None:
-    return point.counted.get(name)
-
-
-COLUMNS = attributes(
-    "level", "fields", "layout", warps_per_sm="warps", block_size="block_size",
-    unit="row.unit", value="row", low="low", high="high",
-) | {name: partial(_count, name) for name in COUNTED}  # fmt: skip
-
-
 def data(quantity: str, run: Run) -> pd.DataFrame:
     """A line for each layout and number of warps; `attrs` has the counts of the best ones."""
     found = curves(run.of("layout_read"), quantity)
-    lines = table(found, COLUMNS, label=_label)
+    lines = of_items(found, _label)
+    for name in COUNTED:
+        rows = [point.counted.get(name) for point in found]
+        lines[name] = pd.Series([row and row.value for row in rows], dtype=float)
+    lines = columns(
+        lines, "fields", "layout", "warps_per_sm", "block_size", "unit", "value", *COUNTED,
+        level="residency", low="_item.low", high="_item.high",
+    )  # fmt: skip
     lines.attrs["counts"] = _counts(found) if quantity == "useful_bandwidth" else []
     return lines
 
 
 def _label(point: Point) -> str:
-    place = f"{level_name(point.level)} {point.layout}, {fields_name(point.fields)}"
-    return f"{place}, {point.warps} warps"
+    return f"{_place(point)}, {point.warps} warps"
 
 
 def _counts(found: Sequence[Point]) -> list[str]:
     """The counts of each layout at its best bandwidth, reading all fields: a line per level."""
-    whole = [one for one in best_points(found).values() if one.fields == "all"]
-    levels = grouped(whole, attrgetter("level"))
+    whole = [point for point in best_points(found).values() if point.fields == "all"]
+    levels = grouped(whole, lambda point: point.level)
     words = {level: plain(counts_by_layout(here)) for level, here in levels.items()}
     return [f"{level_name(level)}: {text}." for level, text in words.items() if text]
 
@@ -72,28 +121,21 @@ def bounded(data: pd.DataFrame) -> pd.Series:
 def caption(data: pd.DataFrame) -> str:
     """The measure, the block sizes, cut bands and the counts."""
     row = data["_row"][0]
-    core, counted = "SM", "warps on each SM"
-    if row.backend == "host":
-        core, counted = "core", "independent chains that each core interleaves"
-    who = {"all": f", every {core} at work", "one": f", one {core} at work"}
-    against = f"against the number of {counted}{who.get(row.text('cores'), '')}"
-    what = (
-        f"Useful bandwidth (bytes of the requested fields) {against}. Lines: medians; bands: "
-        "range of the samples."
-        if row.quantity == "useful_bandwidth"
-        else f"Time of one warp-read {against}. Lines: with several warps their mean by Little's "
-        "law (older runs: median over warps); bands: 5th to 95th percentile by the warps' clocks."
-    )
+    what = "warps on each SM" if row.backend == "cuda" else "chains that each core interleaves"
     sizes = sorted(Counter(data.block_size).items())
     listed = ", ".join(f"{size} threads at {count}" for size, count in sizes)
     beyond = (data.valid & (data.high > bounded(data))).sum()
     served_first = sum("little: " in row.reasons for row in data["_row"])
     return prose(
-        f"{what} Each point uses the block size of the best useful bandwidth: {listed} of "
-        f"{len(data)} points.",
+        "Useful bandwidth (bytes of the requested fields): medians; bands: range of the samples;"
+        if row.quantity == "useful_bandwidth"
+        else "Time of one warp-read, with several warps their mean by Little's law; bands: 5th to "
+        "95th percentile by the warps' clocks;",
+        f"against the number of {what}, {row.text('cores')} at work. Each point uses the block "
+        f"size of the best useful bandwidth: {listed} of {len(data)} points.",
         bool(beyond)
         and f"Bands end at {BEYOND:g} times the best median of a level; at {beyond} points, "
-        "single samples lie beyond, by their timing error.",
+        "single samples are beyond, by their timing error.",
         served_first
         and f"At {served_first} points Little's law does not hold for the median by the warps' "
         "clocks: some warps were served before others.",
@@ -108,7 +150,10 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
     one axis, so that saturation is a slope of one.
     """
     row = data["_row"][0]
-    times, (scale, unit) = row.quantity != "useful_bandwidth", scaled(data.value.max(), "B/s")
+    times, (scale, unit) = (
+        row.quantity != "useful_bandwidth",
+        _style.scaled(data.value.max(), "B/s"),
+    )
     label = f"{unit_name(row.unit)} per warp-read" if times else f"useful bandwidth ({unit})"
     scale = 1.0 if times else scale
     shown = data.assign(high=bounded(data) / scale, low=data.low / scale, value=data.value / scale)
@@ -124,11 +169,9 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
             colour, marker = LAYOUTS.get(layout, ("#666666", "X"))
             part = here[here.layout == layout]
             look = {"color": colour, "marker": marker, "label": layout}
-            points(ax, part, "warps_per_sm", "value", **look)
-            good = part[part.valid]
-            ax.fill_between(good.warps_per_sm, good.low, good.high, color=colour, alpha=0.2, lw=0)
+            points(ax, part, "warps_per_sm", "value", "band", **look)
         if times:
-            plain_log(ax)
+            _style.plain_log(ax)
         ax.set_xscale("log", base=2)
         ax.set_xticks(warps, [f"{one}" if one & (one - 1) == 0 else "" for one in warps])
         ax.xaxis.set_minor_locator(NullLocator())
