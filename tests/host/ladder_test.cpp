@@ -4,6 +4,7 @@
 #include "harness/case/benchmark.hpp"
 #include "nbody/fstat/ladder.hpp"
 #include "nbody/neighbours/ladder.hpp"
+#include "tests/host/rungs_of.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
