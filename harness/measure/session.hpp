@@ -79,6 +79,8 @@ class Session {
   /// Why a timed case has no counts: the detail of its level gate.
   [[nodiscard]] const std::string& counting_note() const { return counting_.note; }
 
+  /// The session's case.
+  [[nodiscard]] const Case& which() const { return record_.which; }
   /// Of the session's case.
   [[nodiscard]] const Params& params() const { return record_.which.params; }
   /// The value of an axis. Throws std::out_of_range for an axis that the benchmark did not declare.
