@@ -48,7 +48,9 @@ each_drawn = pytest.mark.parametrize(("name", "run"), DRAWN)
 
 def test_every_module_is_a_figure_and_names_are_unique() -> None:
     folder = Path(figures.__file__).parent
-    assert {path.stem for path in folder.glob("[a-z]*.py")} == figures.by_module().keys()
+    names = {path.stem for path in folder.glob("[a-z]*.py")}
+    names |= {f"papers.{path.stem}" for path in folder.glob("papers/[a-z]*.py")}
+    assert names == figures.by_module().keys()
     assert len(figures.discover()) == len(FIGURES)
 
 

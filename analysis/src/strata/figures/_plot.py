@@ -43,6 +43,11 @@ class Plot:
     caption: Callable[[pd.DataFrame], str]
     beside: Callable[[Sequence[Run]], pd.DataFrame] | None = None
 
+    @property
+    def paper(self) -> bool:
+        """Whether it redraws a figure of a paper; a page folds these."""
+        return ".papers." in self.draw.__module__
+
     def has(self, run: Run) -> bool:
         """Whether the run has anything to show."""
         return not self.data(run).empty
@@ -138,11 +143,23 @@ def worded(lines: pd.DataFrame, words: str) -> list[str]:
 
 
 def columns(lines: pd.DataFrame, *names: str, **renamed: str) -> pd.DataFrame:
-    """The published columns in this order (`new="old"` renames), `valid`, `case`, hidden ones."""
-    hidden = [name for name in map(str, lines) if name.startswith("_")]
+    """The published columns in this order (`new="old"` renames), `valid`, `case`, hidden ones.
+
+    `new="_row.minimum"` takes an attribute of the rows or other items of a hidden column.
+    """
+    if lines.empty:
+        return lines
+    hidden = [f"{name}" for name in lines if f"{name}".startswith("_")]
     shown = {name: name for name in names} | renamed
     shown |= {name: name for name in ("valid", "case", *hidden) if name not in shown}
-    return pd.DataFrame({new: lines[old] for new, old in shown.items()}).reset_index(drop=True)
+    found = {}
+    for new, old in shown.items():
+        name, *attributes = old.split(".")
+        items = lines[name]
+        for attribute in attributes:
+            items = pd.Series([getattr(item, attribute, None) for item in items], lines.index)
+        found[new] = items
+    return pd.DataFrame(found).reset_index(drop=True)
 
 
 def table(
@@ -179,3 +196,11 @@ def published(data: pd.DataFrame) -> bytes:
 
 def _cell(cell: object) -> object:
     return f"{cell}".lower() if isinstance(cell, bool) else cell
+
+
+def of_items(items: Sequence[Any], label: Callable[[Any], str], row: str = "row") -> pd.DataFrame:
+    """The tidy rows of items, with each item (`_item`) and its label."""
+    lines = tidy(getattr(item, row) for item in items)
+    lines["_item"] = pd.Series(list(items), dtype=object)
+    lines["_label"] = [label(item) for item in items]
+    return lines

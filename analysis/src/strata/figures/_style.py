@@ -307,7 +307,8 @@ def _compact(svg: str) -> str:
 
 
 def _short(tag: str) -> str:
-    tag = re.sub(r'^<g id="[^"]*"', "<g", " ".join(tag.split()))
+    tag = re.sub(r'^<g id="((?:key|series)-\d+)"', r'<g class="\1"', " ".join(tag.split()))
+    tag = re.sub(r'^<g id="[^"]*"', "<g", tag)
     tag = re.sub(r' transform="rotate\(-0 [^)]*\)"', "", tag)
     return re.sub(r"-?\d+\.\d{3,}", lambda number: f"{round(float(number[0]), 2):g}", tag)
 
@@ -372,3 +373,11 @@ def layout_bars(ax: Axes, data: pd.DataFrame, value: str, low: str, high: str) -
         note(ax, short(one), end, at)
     ax.grid(axis="x")
     ax.set_xlim(0, max(ax.get_xlim()[1], 1.2 * ends.max()))
+
+
+def beside_marks(
+    ax: Axes, words: Iterable[str], x: Iterable[float], y: Iterable[float], **look: Any
+) -> None:
+    """A text to the right of each point."""
+    for text, end, at in zip(words, x, y, strict=True):
+        note(ax, text, end, at, **look)
