@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from strata.compare.devices import Devices, cell, notes
 from strata.figures import _chase as chase
-from strata.figures._plot import Plot, table
+from strata.figures._plot import Plot, columns
 from strata.figures._style import bytes_axis, foot, hover, listed, plain_log
 from strata.model.atlas import CHASE
 from strata.run import Run
@@ -29,16 +29,10 @@ def curves(found: Devices) -> pd.DataFrame:
     """The valid dependent loads of each run, in cycles and in ns."""
 
     def walked(at: int, run: Run) -> pd.DataFrame:
-        points = chase.points(run, CHASE, lambda case: case.text("space"))
-        of_one = [one for one in points if one.curve in SPACES and one.cores == "one"]
-        columns = {
-            "at": lambda _: at,
-            "name": lambda _: found.names[at],
-            "bytes": lambda one: one.footprint,
-            "cycles": lambda one: one.row,
-            "ns": lambda one: 1e9 * one.seconds if one.seconds else None,
-        }
-        return table([one for one in of_one if one.row.valid], columns)
+        loads = chase.lines(chase.rows(run, CHASE, "space"))
+        of_one = loads[loads.curve.isin(SPACES) & (loads.cores == "one") & loads.valid]
+        of_one = of_one.assign(at=at, name=found.names[at], ns=1e9 * of_one.load_seconds)
+        return columns(of_one, "at", "name", bytes="footprint", cycles="value", ns="ns")
 
     return pd.concat([walked(at, run) for at, run in enumerate(found.runs)])
 

@@ -8,20 +8,18 @@
 `draw` gets an `ax`, or with a parameter `figure` the whole figure.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from inspect import signature
-from operator import attrgetter
 from typing import Any
 
 import matplotlib.figure
 import pandas as pd
 
 from strata.figures import _style
-from strata.figures._heading import heading_of
-from strata.figures._letters import drawable
+from strata.figures._heading import drawable, heading_of
 from strata.model.units import SPACE
-from strata.run import Context, Row, Run, tidy
+from strata.run import Context, Run, tidy
 from strata.run.files import csv_bytes
 
 Draw = Callable[[pd.DataFrame, Any], None]
@@ -119,7 +117,7 @@ def rows_of(run: Run, benchmark: str, **axes: object) -> pd.DataFrame:
 
     The value of `axes` replaces a missing one; if it is an integer, the column has integers.
     """
-    rows = tidy(run.of(benchmark))
+    rows = tidy(run.of(benchmark)).astype({"valid": bool, "value": float})
     for axis, default in axes.items():
         column = rows[axis] if axis in rows else pd.Series(None, rows.index, dtype=object)
         if isinstance(default, int):
@@ -136,6 +134,11 @@ def in_order(lines: pd.DataFrame, *by: str, **orders: Iterable[str]) -> pd.DataF
         return column.map(ranks[f"{column.name}"]) if column.name in ranks else column
 
     return lines.sort_values([*by], key=key, kind="stable", ignore_index=True)
+
+
+def worded(lines: pd.DataFrame, words: str) -> list[str]:
+    """The words for each line: `"{mix}, {seconds} s"` with the values of its columns."""
+    return [words.format_map(line) for line in lines.to_dict("records")]
 
 
 def columns(lines: pd.DataFrame, *names: str, **renamed: str) -> pd.DataFrame:
@@ -158,28 +161,9 @@ def columns(lines: pd.DataFrame, *names: str, **renamed: str) -> pd.DataFrame:
     return pd.DataFrame(found).reset_index(drop=True)
 
 
-def table(
-    items: Iterable[Any],
-    columns: Mapping[str, Callable[[Any], object]],
-    row: Callable[[Any], Row | None] = attrgetter("row"),
-    label: Callable[[Any], str] | None = None,
-) -> pd.DataFrame:
-    """A line for each item: its columns (the value in place of a row), whether valid, its row."""
-    lines = []
-    for item in items:
-        shown = row(item)
-        line: dict[str, object] = {
-            name: get(item) if name.startswith("_") else _value(get(item))
-            for name, get in columns.items()
-        }
-        line.setdefault("valid", bool(shown and shown.valid))
-        line.setdefault("case", shown.case if shown else "")
-        lines.append(line | {"_row": shown} | ({"_label": label(item)} if label else {}))
-    return pd.DataFrame(lines, dtype=object).infer_objects()
-
-
-def _value(cell: object) -> object:
-    return cell.value if isinstance(cell, Row) else cell
+def prose(*sentences: object) -> str:
+    """The true sentences of a caption; an argument may be `any(…) and "Dashed: …"`."""
+    return " ".join(f"{sentence}" for sentence in sentences if sentence)
 
 
 def published(data: pd.DataFrame) -> bytes:
