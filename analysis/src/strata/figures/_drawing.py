@@ -19,6 +19,7 @@ import pandas as pd
 from strata import figures
 from strata.figures import _cache, _style
 from strata.figures._plot import FORMATS, Plot, published
+from strata.figures._series import name_series
 from strata.run import Row, Run
 from strata.run.rows import Places
 
@@ -115,6 +116,7 @@ def picture(
             for left, low, right, high in [map(float, box.extents)]
         ]
         files = plot.files(figure, runs, formats, headings=headings)
+        name_series(figure)
         return Picture(files, _style.saved(figure, "svg").decode(), wide, tall, spots)
 
 

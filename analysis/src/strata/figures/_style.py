@@ -307,7 +307,8 @@ def _compact(svg: str) -> str:
 
 
 def _short(tag: str) -> str:
-    tag = re.sub(r'^<g id="[^"]*"', "<g", " ".join(tag.split()))
+    tag = re.sub(r'^<g id="((?:key|series)-\d+)"', r'<g class="\1"', " ".join(tag.split()))
+    tag = re.sub(r'^<g id="[^"]*"', "<g", tag)
     tag = re.sub(r' transform="rotate\(-0 [^)]*\)"', "", tag)
     return re.sub(r"-?\d+\.\d{3,}", lambda number: f"{round(float(number[0]), 2):g}", tag)
 
