@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
+from test_figure_images import same_matplotlib
 
 from compare_images import IMAGES, PLOTS, path_of, png
 from figure_images import difference, pixels
-from test_figure_images import same_matplotlib
 
 REDRAW = "PYTHONPATH=analysis/src python tests/analysis/compare_images.py"
 

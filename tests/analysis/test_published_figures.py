@@ -43,7 +43,7 @@ BYTES = 3 * 128 * MIB
 def chase(space: str, footprint: int, cycles: float, cores: str = "one") -> list[Row]:
     """One point of the chase, and its footprint over the L2."""
     place: dict[str, Any] = {"space": space, "footprint": footprint, "cores": cores, "stride": 128}
-    over = {"unit": "1", "method": "driver", "provenance": "modelled"}
+    over: Any = {"unit": "1", "method": "driver", "provenance": "modelled"}
     return [
         row("latency_vs_footprint", "load_cycles", cycles, **place),
         row("latency_vs_footprint", "load_cycles", 9 * cycles, method="event_slope", **place),
@@ -80,7 +80,7 @@ def bandwidths() -> list[Row]:
             rows.append(row("bandwidth", "bandwidth_per_sm", best * factor, **at))
         for operation, share in {"read": 0.96, "copy": 0.88}.items():
             at = place | {"level": "dram", "operation": operation}
-            shape = {"in_flight": 8, "blocks_per_sm": 2, "block_size": 512, "unit": "B/s"}
+            shape: Any = {"in_flight": 8, "blocks_per_sm": 2, "block_size": 512, "unit": "B/s"}
             rows += [
                 row("bandwidth", "share_of_limit", share * factor, unit="1", **at),
                 row("bandwidth", "bandwidth", 4e12 * share * factor, **shape, **at),
@@ -95,7 +95,7 @@ def costs() -> list[Row]:
     for place, operation in enumerate((*published.INSTRUCTIONS, *more), start=1):
         for warps, cycles in ((1, 10.0 + place), (32, 0.5 * place)):
             shape: dict[str, Any] = {"operation": operation, "ilp": 1, "warps_per_sm": warps}
-            rate = {"unit": "1/s", "method": "event_slope"}
+            rate: Any = {"unit": "1/s", "method": "event_slope"}
             rows += [
                 row("instruction_cost", "operation_cycles", cycles, **shape),
                 row("instruction_cost", "operation_rate", 3.2e13 / cycles, **rate, **shape),
@@ -115,7 +115,7 @@ def geometry() -> list[Row]:
             carveout=carveout)
         for name, quantity, value, carveout in found
     ]  # fmt: skip
-    driver = {"unit": "B", "method": "cudaDevAttrL2CacheSize", "provenance": "published"}
+    driver: Any = {"unit": "B", "method": "cudaDevAttrL2CacheSize", "provenance": "published"}
     reported = row("cache_geometry", "reported", L2, property="l2_size", carveout=0, **driver)
     return [*rows, reported]
 
