@@ -107,8 +107,8 @@ def test_any_single_count_can_be_drawn(name: str, tmp_path: Path) -> None:
             benchmark="layout_traffic",
             params={"generation": "11.x", "layout": "zebra", "fields": "few"},
         ),
-        *warp_load(32, 1, 5, model_says=33),
-        *warp_load(32, 1, model_says=33),
+        *warp_load(32, 1, 5, modelled=33),
+        *warp_load(32, 1, modelled=33),
     ]
     assert image(FIGURES[name], load2(tmp_path, lines), "png")
 
