@@ -94,6 +94,10 @@ struct LoadPrediction {
 [[nodiscard]] Gate level_gate(ServedBy claimed, const LoadPrediction& predicted,
                               const LoadCounts& net);
 
+/// `level` for a line that `sms` SMs load at once: L2 served what L1 did not, each sector for one
+/// SM up to all of them.
+[[nodiscard]] Gate merged_level_gate(const LoadCounts& net, std::uint32_t sms);
+
 /// `level` for loads that claim none. Passed if L1, L2 or memory served all of them (of two L2
 /// halves, the one that the SM is attached to). Failed if L1 served loads that bypass it, or not
 /// all of its misses reached L2. Otherwise unverified.

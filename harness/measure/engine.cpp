@@ -1,6 +1,6 @@
 #include "harness/measure/engine.hpp"
 
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/record/gates.hpp"
 #include "harness/record/run_folder.hpp"
 #include "harness/record/statistics.hpp"
@@ -304,6 +304,19 @@ double reported_hertz(Session& session, const Experiment& experiment) {
       .value_or(0);
 }
 
+void judge(Session& session, const InFlight& flight, const Collection<Sample>& seen) {
+  session.add(little_gate(median(seen.series(flight.latency)), median(seen.series(flight.interval)),
+                          flight.count));
+}
+void judge(Session& session, const Linearity& line, const Collection<Sample>& seen) {
+  const auto bends = seen.series(line.bend);
+  session.add(linear_gate(bends, line.length(seen.kept.front())));
+  session.fact("linearity_error_cycles", median(bends));
+}
+void judge(Session& session, const Overlap& copies, const Collection<Sample>& seen) {
+  session.add(overlap_gate(seen.series(copies.share)));
+}
+
 /// What the launches left behind, and what the compiler made of the kernels.
 void judge_launches(Session& session, const Machine& machine, const Experiment& experiment) {
   const auto stamps =
@@ -390,10 +403,8 @@ void report(Session& session, const TimerNames& names, const Experiment& experim
                             .method = name_of(By::clock, names),
                             .samples = hertz});
   }
-  if (const auto& flight = experiment.in_flight) {
-    session.add(little_gate(median(seen.series(flight->latency)),
-                            median(seen.series(flight->interval)), flight->count));
-  }
+  for (const Check& check : experiment.checks)
+    std::visit([&](const auto& claim) { judge(session, claim, seen); }, check);
   for (const Constant& one : experiment.constants) {
     session.add(Measurement{.quantity = one.quantity,
                             .unit = one.unit,
@@ -402,11 +413,6 @@ void report(Session& session, const TimerNames& names, const Experiment& experim
                             .samples = {one.value}});
   }
   if (experiment.partly_host_time) session.add(repeat_unverified());
-  if (experiment.linear) {
-    const auto bends = seen.series(experiment.linear->bend);
-    session.add(linear_gate(bends, experiment.linear->length(seen.kept.front())));
-    session.fact("linearity_error_cycles", median(bends));
-  }
   if (experiment.conclude) experiment.conclude(session, seen.kept);
 }
 

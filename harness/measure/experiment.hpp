@@ -17,6 +17,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace strata {
@@ -196,6 +197,16 @@ struct InFlight {
   Value interval;
 };
 
+/// Copies in both directions at once (gate `overlap`): the share of the time in which both were
+/// under way.
+struct Overlap {
+  Value share;
+};
+
+/// What a benchmark claims of its samples, beyond what every measurement must show. The gates of
+/// `record/gates.hpp` decide, in this order.
+using Check = std::variant<InFlight, Linearity, Overlap>;
+
 /// Every SM of `cores` ran exactly `per_core` warps (gate `placement`). A stamp represents one, or
 /// `of_tag` × its tag where SMs merge the stamps of their blocks.
 struct Placement {
@@ -226,9 +237,10 @@ struct CountPlan {
   std::string model;
   std::string unit;
   double units = 1;
-  double warps_per_sm = 0;  ///< resident during the work (gate `occupancy`); 0: not declared
-  bool any_level = false;   ///< no level is claimed: gate `level` reports which one it was
-  bool past_l1 = false;     ///< and it must not be L1
+  double warps_per_sm = 0;        ///< resident during the work (gate `occupancy`); 0: not declared
+  std::uint32_t sms_of_line = 0;  ///< load each line at once (gate `level`); 0: none is merged
+  bool any_level = false;         ///< no level is claimed: gate `level` reports which one it was
+  bool past_l1 = false;           ///< and it must not be L1
   /// Further rows and gates from the counts.
   std::function<void(Session&, const Counted&)> more;
 };
@@ -292,8 +304,7 @@ struct Experiment {
   /// Numbers of each pair of launches, computed before the median over `pairs`: what both slopes of
   /// a pair share, such as the clock, cancels. They follow the numbers of `observe`.
   std::vector<Value> of_each_pair;
-  std::optional<Linearity> linear;
-  std::optional<InFlight> in_flight;
+  std::vector<Check> checks;
 };
 
 /// Lengths by trial launches, for Slope::size. `rounds_for` gives the rounds of a long launch, a

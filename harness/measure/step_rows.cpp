@@ -2,8 +2,6 @@
 
 #include "harness/record/statistics.hpp"
 
-#include <fmt/format.h>
-
 namespace strata {
 
 void add_queued(std::vector<Constant>& rows, const Queued& counted, const Queued& predicted,
@@ -21,13 +19,12 @@ void add_queued(std::vector<Constant>& rows, const Queued& counted, const Queued
   add("launches", "1", counted.launches, predicted.launches);
 }
 
-void judge_queued(Session& session, const Queued& counted, const Queued& predicted,
-                  std::size_t steps) {
-  session.judge("model", counted == predicted,
-                fmt::format("{} copies of {} bytes and {} launches counted, {} of {} and {} "
-                            "predicted, in {} steps",
-                            counted.copies, counted.bytes, counted.launches, predicted.copies,
-                            predicted.bytes, predicted.launches, steps));
+void judge_queued(Session& session, const Queued& counted, const Queued& predicted) {
+  const auto number = [](auto count) { return static_cast<double>(count); };
+  session.as_predicted(std::vector<ComparedCount>{
+      {"copies", number(counted.copies), number(predicted.copies)},
+      {"bytes copied", number(counted.bytes), number(predicted.bytes)},
+      {"launches", number(counted.launches), number(predicted.launches)}});
 }
 
 double lane_slots_per_second(const std::vector<Sample>& samples, std::size_t hertz, unsigned sms) {

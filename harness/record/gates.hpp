@@ -17,6 +17,25 @@ inline constexpr double clock_bound = 0.02;  ///< the core clock holds within th
 /// `result`: every checked output equals its reference.
 [[nodiscard]] Gate result_gate(std::size_t checked, std::size_t different, const std::string& what);
 
+/// `gate`: none of `all` things is what it must not be; `what` reads "SMs are too slow".
+[[nodiscard]] Gate none_gate(const std::string& gate, std::size_t exceptions, std::size_t all,
+                             const std::string& what);
+
+/// A number that was counted and that a model predicts.
+struct ComparedCount {
+  std::string what;  ///< "distance tests per step"
+  double counted = 0;
+  double predicted = 0;
+  double bound = 0;  ///< of the difference ÷ the prediction, or ÷ 1 if that is more
+};
+/// `model`: every number was counted as predicted, within its bound.
+[[nodiscard]] Gate predicted_gate(std::span<const ComparedCount> numbers);
+
+inline constexpr double overlap_bound = 0.9;
+/// `overlap`: the median share of the time in which two copies were under way is at least
+/// `overlap_bound`. If one copy waits for the other, each has the link to itself.
+[[nodiscard]] Gate overlap_gate(std::span<const double> shares);
+
 /// Errors of results that cannot equal their reference bit for bit.
 struct Accuracy {
   std::string what;  ///< "accelerations"

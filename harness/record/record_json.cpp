@@ -1,6 +1,6 @@
 #include "harness/record/record_json.hpp"
 
-#include "harness/case/text.hpp"
+#include "harness/base/text.hpp"
 
 #include <fmt/format.h>
 

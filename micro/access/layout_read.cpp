@@ -1,6 +1,6 @@
 #include "micro/access/layout_read.hpp"
 
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/cpu/footprints.hpp"
 #include "harness/cpu/host_machine.hpp"
 #include "harness/cpu/topology.hpp"
@@ -344,10 +344,8 @@ Experiment describe(const Point& point, const Shape& shape, const ParticleChain&
     experiment.timers_apart = "two methods are compared for single warps";
   }
   const double warps = point.warps;
-  experiment.in_flight = {
-      .count = warps, .latency = cycles_of(reads), .interval = of_reads([warps](const Seen& s) {
-                                                     return s.inside.cells.at(0) / warps;
-                                                   })};
+  const Value interval = of_reads([warps](const Seen& s) { return s.inside.cells.at(0) / warps; });
+  experiment.checks.emplace_back(InFlight{warps, cycles_of(reads), interval});
   experiment.facts = [=](const Experiment&) {
     return Facts{{"footprint_bytes", static_cast<std::int64_t>(footprint)},
                  {"reads_per_warp", std::int64_t{shape.total()}},

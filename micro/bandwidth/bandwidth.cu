@@ -1,4 +1,4 @@
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/cuda/buffer.hpp"
 #include "harness/cuda/fill.hpp"
 #include "harness/cuda/occupancy.hpp"

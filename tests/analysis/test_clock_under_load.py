@@ -8,7 +8,6 @@ from matplotlib.axes import Axes
 
 from builders import case, load, measurement
 from charts import caption_of, data_of
-from ladder_run import SINGLE, rung_case
 from plots import check_texts_of, hollow_of, labels_of, plot_named, plotted, points_of
 from strata.model import plain
 from strata.model.clocks import below_the_drivers, sentences
@@ -130,10 +129,6 @@ def test_a_device_without_nvml_has_its_kernels_clock_alone(tmp_path: Path) -> No
     assert "NVML reported no clock." in caption_of(FIGURE, run)
 
 
-def test_nothing_gives_nothing(tmp_path: Path) -> None:
-    assert not FIGURE.has(run_of(tmp_path, loaded("nothing_known", 1e9)))
-
-
 def told(run: Run) -> list[str]:
     return [plain(one).replace("\u00a0", " ") for one in sentences(run)]
 
@@ -182,11 +177,3 @@ def test_what_the_driver_reported_meanwhile_goes_before_what_it_said_around_the_
     ]
     found = below_the_drivers(load(tmp_path, lines))
     assert [(one.row.text("n"), one.driver) for one in found] == [("2", 2.1e9), ("3", 1.98e9)]
-
-
-def test_a_rung_is_told_with_its_size(tmp_path: Path) -> None:
-    line = rung_case("naive", 1e12, SINGLE, layout="aos")
-    line["facts"] = {"driver_clock_hz": 3e9}
-    (sentence,) = told(load(tmp_path, [line]))
-    assert "naive (" in sentence
-    assert "problem=single" in sentence

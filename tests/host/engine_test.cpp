@@ -2,7 +2,7 @@
 
 #include "fake_machine.hpp"
 #include "fakes.hpp"
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/measure/step_rows.hpp"
 #include "rows_of.hpp"
 
@@ -1088,7 +1088,7 @@ TEST(EngineGates, HoldARowAgainstItsLimitAndTheRateAgainstTheLatency) {
       {.quantity = "free", .unit = "1", .method = By::outside, .value = number(1.1)},
       {.quantity = "slow", .unit = "1", .method = By::outside, .value = number(1.1), .least = 1},
       {.quantity = "fast", .unit = "1", .method = By::outside, .value = number(0.9), .least = 1}};
-  bench.experiment.in_flight = {.count = 4, .latency = number(20), .interval = number(5)};
+  bench.experiment.checks = {InFlight{.count = 4, .latency = number(20), .interval = number(5)}};
   bench.measure();
   std::vector<std::pair<std::string, Verdict>> limits;
   for (const Gate& gate : bench.fake.record.gates) {

@@ -26,9 +26,9 @@ def blocks_at_once(row: Row, cases: Cases) -> int:
     (256 bodies each).
     """
     systems, bodies = size(row)
-    told = cases.facts[row.case].get("blocks")
-    if isinstance(told, int):
-        return told
+    blocks = cases.facts[row.case].get("blocks")
+    if isinstance(blocks, int):
+        return blocks
     each = block_bodies(row, cases)
     if not each:
         return 0

@@ -155,12 +155,11 @@ def steps(run: Run) -> Sequence[Step]:
 
 
 def _shared_axes(run: Run) -> Mapping[str, Sequence[str]]:
-    """The axes common to all traced benchmarks of a suite, as declared."""
     traced = {row.case: row for row in run.rows if row.quantity.startswith(PREFIX)}
     shared = {}
     for suite, rows in grouped(traced.values(), lambda row: row.suite).items():
-        told = run.context.benchmarks.get(rows[0].benchmark)
-        axes = [axis.name for axis in told.axes] if told else list(rows[0].params)
+        declared = run.context.benchmarks.get(rows[0].benchmark)
+        axes = [axis.name for axis in declared.axes] if declared else list(rows[0].params)
         shared[suite] = [axis for axis in axes if all(axis in row.params for row in rows)]
     return shared
 

@@ -97,7 +97,9 @@ def sentences(run: Run) -> Iterator[Sentence]:
     if slow := below_the_drivers(run):
         yield (
             "SMs ran more than two per cent below the clock that the driver reported in ",
-            *joined([_told(one) for one in grouped(slow, lambda one: one.row.benchmark).values()]),
+            *joined(
+                [_listed(one) for one in grouped(slow, lambda one: one.row.benchmark).values()]
+            ),
             (
                 ": their cycles and seconds hold, but limits at the driver's clock were out of "
                 "reach."
@@ -105,16 +107,15 @@ def sentences(run: Run) -> Iterator[Sentence]:
         )
 
 
-def _told(slow: Sequence[Slow]) -> Sentence:
-    """The cases of one benchmark: each if there are few, otherwise their number and range."""
+def _listed(slow: Sequence[Slow]) -> Sentence:
     few = 3
     name = slow[0].row.benchmark
     rows = [one.row for one in sorted(slow, key=lambda one: one.row.value)]
     if len(rows) > few:
         many = Cited(f"{len(rows)} cases", rows[0])
         return (many, f" of {name} (", cited(rows[0]), " to ", cited(rows[-1]), ")")
-    told: list[str | Cited] = []
+    parts: list[str | Cited] = []
     for row in rows:
         words = [quantity(row.value, row.unit), params_text(row.params, ", ")]
-        told += ["; " if told else f"{name} (", Cited(" at ".join(filter(None, words)), row)]
-    return (*told, ")")
+        parts += ["; " if parts else f"{name} (", Cited(" at ".join(filter(None, words)), row)]
+    return (*parts, ")")

@@ -228,30 +228,6 @@ class Benchmark(Struct, frozen=True, gc=False):
     quantities: tuple[Quantity, ...]
 
 
-class Rung(Struct, frozen=True, gc=False):
-    """One rung of the n-body ladder: the rung `before` it, its change, its summation.
-
-    Numbers are 0 if they are not meaningful: `issue_slots` (instructions that a warp issues per
-    interaction), `bodies_of_block`, `threads_of_read`, `vector_operations` (per interaction).
-    """
-
-    name: str
-    backend: Backend
-    before: str
-    question: str
-    change: str
-    source: str
-    expectation: str
-    sum: Literal["running", "blocks", "halves"]
-    approximate: bool
-    issue_slots: Amount = 0.0
-    bodies_of_block: Count = 0
-    launch_for_each_system: bool = False
-    threads_of_read: Count = 0
-    vector_operations: Amount = 0.0
-    layouts: tuple[str, ...] = ()
-
-
 class Story(Struct, frozen=True, gc=False):
     """The story of a rung of any ladder: the rung `before` it, its change."""
 
@@ -262,6 +238,23 @@ class Story(Struct, frozen=True, gc=False):
     change: str
     source: str
     expectation: str
+
+
+class Rung(Story, frozen=True, gc=False):
+    """One rung of the n-body ladder, with its summation.
+
+    Numbers are 0 if they are not meaningful: `issue_slots` (instructions that a warp issues per
+    interaction), `bodies_of_block`, `threads_of_read`, `vector_operations` (per interaction).
+    """
+
+    sum: Literal["running", "blocks", "halves"]
+    approximate: bool
+    issue_slots: Amount = 0.0
+    bodies_of_block: Count = 0
+    launch_for_each_system: bool = False
+    threads_of_read: Count = 0
+    vector_operations: Amount = 0.0
+    layouts: tuple[str, ...] = ()
 
 
 class Context(Struct, frozen=True, gc=False):

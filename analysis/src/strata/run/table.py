@@ -1,101 +1,79 @@
 """`measurements.csv`, read for comparison with the rows of the samples."""
 
+import csv
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from operator import attrgetter
+import re
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from strata.run.files import MOST_OF_LINE, REWRITE, RunError, lines, opened
+from msgspec.structs import astuple
+
+from strata.run.files import REWRITE, lines, opened
 from strata.run.rows import COLUMNS, Row
+from strata.run.strict import WrongError, refusal
 
 NUMBERS = ("value", "ci_low", "ci_high", "minimum", "maximum")
-HEADER = ",".join(COLUMNS)
-_BLOCK_BYTES = 1 << 18
-_CELLS: Mapping[str, Callable[[Row], object]] = {
-    **{name: attrgetter(name) for name in COLUMNS},
-    "params": lambda row: ";".join(row.case.split("/")[3:]),  # as required by loading
-}
+_NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
+WIDTH = len(COLUMNS)
+_FLAGS = {"true": True, "false": False}
 
 
 def read_table(path: Path, rows: tuple[Row, ...]) -> tuple[Row, ...]:
     """`rows` themselves if the table equals them, otherwise the table's own rows.
 
-    Compared part by part while reading, so that a correct table takes no memory. Raises `RunError`
-    if the table cannot be read.
+    Raises `RunError` if the table cannot be read.
     """
-    try:
-        same = _same(path, rows)
-    except RunError:
-        same = False  # an earlier line may be wrong too: all checks, from the first line on
-    return rows if same else tuple(_rows(path))
+    found = tuple(_rows(path, rows))
+    same = all(row is known for row, known in zip_longest(found, rows))
+    return rows if same else found
 
 
-def _same(path: Path, rows: Sequence[Row]) -> bool:
-    """Whether each line equals the row at its position, and both have the same length."""
-    place = 0
-    for batch in _batches(path):
-        part = rows[place : place + batch.num_rows]
-        place += batch.num_rows
-        if any(batch.column(name).to_pylist() != [*map(get, part)] for name, get in _CELLS.items()):
-            return False
-    return place == len(rows)
+def _rows(path: Path, rows: tuple[Row, ...]) -> Iterator[Row]:
+    """The rows of the table; the known one if it is equal, to save memory."""
+    known = {row.key: row for row in rows}
+    places: dict[tuple[str, str, str], int] = {}
+    with opened(path) as file:
+        text = (line.decode(errors="backslashreplace") for line in lines(file, path))
+        reader = csv.reader(text, strict=True)
+        try:
+            _check_header(next(reader, []))
+            for row in map(_row, reader):
+                _check_first(row, places.setdefault(row.key, reader.line_num), reader.line_num)
+                same = known.get(row.key, row)
+                yield same if astuple(same)[:WIDTH] == astuple(row)[:WIDTH] else row
+        except (csv.Error, WrongError) as error:
+            raise refusal(path, reader.line_num or 1, error, REWRITE) from None
 
 
-def _rows(path: Path) -> Iterator[Row]:
-    """The rows of the table: each case, quantity and method once, with finite numbers."""
-    lines: dict[tuple[str, str, str], int] = {}
-    for cells in (cells for batch in _batches(path) for cells in batch.to_pylist()):
-        number = len(lines) + 2
-        for name in NUMBERS:
-            if not math.isfinite(cells[name] or 0):
-                found, expected = f"{cells[name]} as {name}", "a finite number"
-                raise RunError(path, number, found=found, expected=expected, mend=REWRITE)
-        params = dict(pair.partition("=")[::2] for pair in cells["params"].split(";") if pair)
-        row = Row(**cells | {"params": params})
-        if lines.setdefault(row.key, number) != number:
-            found = f"{one_of(row)} again (first in line {lines[row.key]})"
-            expected = "each case, quantity and method once"
-            raise RunError(path, number, found=found, expected=expected, mend=REWRITE)
-        yield row
+def _check_header(names: Sequence[str]) -> None:
+    if (*names,) != COLUMNS:
+        raise WrongError(f"the columns {','.join(names)!r}", f"the columns {','.join(COLUMNS)!r}")
+
+
+def _check_first(row: Row, first: int, line: int) -> None:
+    if first != line:
+        found = f"{one_of(row)} again (first in line {first})"
+        raise WrongError(found, "each case, quantity and method once")
+
+
+def _row(cells: list[str]) -> Row:
+    if len(cells) != WIDTH:
+        raise WrongError(f"{len(cells)} columns", f"{WIDTH} columns")
+    row: dict[str, Any] = dict(zip(COLUMNS, cells, strict=True))
+    for name in NUMBERS:
+        text = row[name]
+        row[name] = float(text) if _NUMBER.fullmatch(text) else None
+        if not math.isfinite(row[name] or 0) or (text and row[name] is None):
+            raise WrongError(f"{text} as {name}", "a finite number")
+    if row["valid"] not in _FLAGS or not re.fullmatch(r"[0-9]{1,18}", row["samples"]):
+        raise WrongError(f"{row['samples']},{row['valid']}", "a count of samples, true or false")
+    row["valid"], row["samples"] = _FLAGS[row["valid"]], int(row["samples"])
+    row["params"] = dict(pair.partition("=")[::2] for pair in row["params"].split(";") if pair)
+    return Row(**row)
 
 
 def one_of(row: Row) -> str:
     """A row in words."""
     return f"{row.quantity} by {row.method} of {row.case}"
-
-
-def _batches(path: Path) -> Iterator[Any]:
-    """The table in parts of several thousand rows, each column typed, with finite numbers."""
-    import pyarrow as pa  # type: ignore[import-untyped]  # dear to import
-    from pyarrow import csv as tables
-
-    kinds = dict.fromkeys(COLUMNS, pa.string()) | dict.fromkeys(NUMBERS, pa.float64())
-    kinds |= {"samples": pa.int64(), "valid": pa.bool_()}
-    converted = tables.ConvertOptions(
-        column_types=kinds, null_values=[""], true_values=["true"], false_values=["false"]
-    )
-    parsed = tables.ParseOptions(ignore_empty_lines=False)
-    read = tables.ReadOptions(column_names=COLUMNS, use_threads=False)
-    with opened(path) as file:
-        header = next(lines(file, path), b"").decode(errors="backslashreplace").rstrip("\r\n")
-        if header != HEADER:
-            found, expected = f"the columns {header!r}", f"the columns {HEADER!r}"
-            raise RunError(path, 1, found=found, expected=expected, mend=REWRITE)
-        done = 1
-        while block := file.read(_BLOCK_BYTES):
-            block += file.readline(MOST_OF_LINE)
-            # Uses Arrow's own memory: its readers release their input on their own thread, and a
-            # Python object released there while the interpreter ends aborts the process.
-            owned = pa.BufferOutputStream()
-            owned.write(block)
-            source, pool = pa.BufferReader(owned.getvalue()), pa.system_memory_pool()
-            try:
-                part = tables.read_csv(source, read, parsed, converted, pool)
-            except pa.ArrowInvalid as error:
-                row, _, found = f"{error}".rpartition("Row #")[2].partition(": ")
-                line = done + int(row) if row.isdecimal() else None
-                expected = "a table as results/schema has it"
-                raise RunError(path, line, found=found, expected=expected, mend=REWRITE) from None
-            done += part.num_rows
-            yield part
