@@ -367,3 +367,9 @@ def test_a_page_grows_by_a_few_bytes_a_row(tmp_path: Path) -> None:
     assert len(page) - len(packed[1]) < 2_500_000  # figures, and what does not grow
     assert Page(page).tags["tr"] < 1500
     assert len(unpacked(page)["value"]) == len(run.rows)
+
+
+def test_the_page_shows_25_figures_beside_those_of_papers() -> None:
+    known = {figure.name: figure.paper for figure in figures.discover()}
+    assert known.keys() >= AS_FILES
+    assert sum(not paper and name not in AS_FILES for name, paper in known.items()) == 25
