@@ -565,7 +565,7 @@ REFUSED: dict[str, tuple[Path, Callable[[str], str]]] = {
     "--print-summary": (RAW, lambda _: SUMMARY),
 } | {
     rf"raw\.csv:8: found {re.escape(text)}.*LC_ALL=C": (
-        RAW, lambda page, text=text: page.replace("134,238,976", text)  # type: ignore[misc]
+        RAW, lambda page, text=text: page.replace("134,238,976", text)
     )
     for text in ("134.238.976", "33,37", "1'000", "1\u202f000", "1,2345", "12,34,567")
 }  # fmt: skip
