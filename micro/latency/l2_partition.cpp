@@ -384,7 +384,7 @@ Experiment describe(unsigned sms) {
   experiment.rows = {{"access_cycles", "cycle", By::inside, cycles_of(exchanges)}};
   for (std::size_t slope = 0; slope < experiment.slopes.size(); ++slope) {
     const Value slowest = of_slope([](const Seen& seen) { return seen.inside.slowest; }, slope);
-    experiment.timers.push_back({slowest, By::inside, outside_of(slope), By::outside});
+    experiment.checks.emplace_back(TimerPair{slowest, By::inside, outside_of(slope), By::outside});
     experiment.watch.insert(experiment.watch.end(), {slowest, outside_of(slope)});
   }
   experiment.conclude = conclude;

@@ -11,7 +11,7 @@ from charts import caption_of, data_of
 from plots import check_texts_of, hollow_of, labels_of, plot_named, plotted, points_of
 from strata.model import plain
 from strata.model.clocks import below_the_drivers, sentences
-from strata.run import Run
+from strata.run import BOUNDS, Run
 
 FIGURE = plot_named("clock_under_load")
 DRIVER = 2e9
@@ -165,6 +165,10 @@ def test_cases_of_older_runs_are_held_against_what_was_reported_around_the_run(
     assert not below_the_drivers(unknown)
     cut_off = load(tmp_path, lines, clocks={"before": {"sm_clock_hz": DRIVER}, "after": None})
     assert not below_the_drivers(cut_off)
+    bounds = {name: {"value": value, "evidence": ""} for name, value in BOUNDS.items()}
+    bounds["driver_clock"]["value"] = 0.05
+    wider = load(tmp_path, lines, bounds=bounds)
+    assert [round(100 * one.below, 1) for one in below_the_drivers(wider)] == [6.6]
 
 
 def test_what_the_driver_reported_meanwhile_goes_before_what_it_said_around_the_run(

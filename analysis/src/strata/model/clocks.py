@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from strata.model.cases import CaseRows, by_case
 from strata.model.text import Cited, Sentence, cited, joined
 from strata.model.units import quantity
-from strata.run import Row, Run, grouped, params_text
+from strata.run import BOUNDS, Row, Run, grouped, params_text
 
-BOUND = 0.02
+BOUND = BOUNDS["driver_clock"]
 """The same as that of gate `driver_clock`."""
 METHOD = "clock64_over_globaltimer"
 MIXES: Mapping[str, str] = {
@@ -59,7 +59,7 @@ def below_the_drivers(run: Run) -> Sequence[Slow]:
         and (row.quantity, row.method) == ("core_clock", METHOD)
         and (driver := of_case.get(row.case) or of_run)
     )
-    return [one for one in clocks if one.below > BOUND]
+    return [one for one in clocks if one.below > run.context.bounds["driver_clock"].value]
 
 
 def _hertz(facts: Mapping[str, Any], name: str) -> float | None:

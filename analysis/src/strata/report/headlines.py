@@ -16,7 +16,7 @@ from strata.model.cases import TIME_STAMPS
 from strata.model.l2 import l2
 from strata.model.names import LAYOUTS, LEVELS, level_name, ordered
 from strata.model.text import Cited, Sentence, Table, cited, joined
-from strata.model.timers import TIMER_TOLERANCE, agreements
+from strata.model.timers import agreements
 from strata.model.truth import fallen
 from strata.model.units import MINUS, factor, number, quantity
 from strata.report.attempt import attempt
@@ -276,8 +276,9 @@ def timers(run: Run) -> Iterator[Headline]:
     """The largest difference between two independent timers."""
     if pairs := agreements(run.rows):
         worst = max(pairs, key=lambda pair: abs(pair.ratio - 1))
-        apart = sum(abs(pair.ratio - 1) > TIMER_TOLERANCE for pair in pairs)
-        beyond = f"{apart} of {len(pairs)} pairs beyond {100 * TIMER_TOLERANCE:g} %"
+        bound = run.context.bounds["timer"].value
+        apart = sum(abs(pair.ratio - 1) > bound for pair in pairs)
+        beyond = f"{apart} of {len(pairs)} pairs beyond {100 * bound:g} %"
         value = Cited(f"{100 * (worst.ratio - 1):+.2f} %".replace("-", MINUS), worst.other)
         yield Headline("timers, largest disagreement", (value,), (beyond,), trust=True)
 
