@@ -10,10 +10,8 @@ from typing import Any, NamedTuple
 from strata.model.cases import CaseRows, by_case
 from strata.model.text import Cited, Sentence, cited, joined
 from strata.model.units import quantity
-from strata.run import BOUNDS, Row, Run, grouped, params_text
+from strata.run import Row, Run, grouped, params_text
 
-BOUND = BOUNDS["driver_clock"]
-"""The same as that of gate `driver_clock`."""
 METHOD = "clock64_over_globaltimer"
 MIXES: Mapping[str, str] = {
     "idle_lanes": "multiply-adds in one lane of 32",
