@@ -80,13 +80,16 @@ namespace detail {
 
 /// One registration by STRATA_BENCHMARK.
 struct Enrolment {
-  Benchmark (*declare)() = nullptr;
+  std::function<Benchmark()> declare;
   Backend backend = Backend::host;
   Body body = nullptr;
 };
 
 /// Registers one backend before main; a null body only declares the benchmark.
 bool enrol(Benchmark (*declare)(), Backend backend, Body body);
+/// Registers before main what `list` returns when the benchmarks are read, for those that data
+/// declare.
+bool enrol_all(std::function<std::vector<Enrolment>()> list);
 
 /// One element for each name, sorted by name. Throws std::logic_error for a backend registered
 /// twice, declarations that differ, names that are invalid in a case id or a setting, and an axis

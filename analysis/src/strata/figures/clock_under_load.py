@@ -5,8 +5,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from strata.figures._figure import prose
-from strata.figures._plot import columns, figure, in_order, rows_of
+from strata.figures._plot import columns, figure, in_order, prose, rows_of
 from strata.figures._style import GREY, listed, lists, marks, points
 from strata.model.clocks import BOUND, MIXES
 from strata.run import Run, beside
