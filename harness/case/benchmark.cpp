@@ -4,6 +4,7 @@
 #include "harness/case/controls.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <span>
@@ -16,6 +17,7 @@ namespace {
 /// The registrations made before main; local, so that it exists before the first file enrols.
 struct Registry {
   std::vector<detail::Enrolment> entries;
+  std::vector<std::function<std::vector<detail::Enrolment>()>> lists;
   bool closed = false;  // the list was read: it can no longer change
 };
 Registry& registry() {
@@ -111,7 +113,10 @@ const std::vector<Enrolled>& benchmarks() {
 const std::vector<Enrolled>& benchmarks_and_controls() {
   static const std::vector<Enrolled> all = [] {
     registry().closed = true;
-    return detail::merge(registry().entries);
+    std::vector<detail::Enrolment> entries = registry().entries;
+    for (const auto& list : registry().lists)
+      std::ranges::move(list(), std::back_inserter(entries));
+    return detail::merge(entries);
   }();
   return all;
 }
@@ -129,6 +134,11 @@ bool enrol(Benchmark (*declare)(), Backend backend, Body body, Description descr
   if (registry().closed)
     throw std::logic_error{"a benchmark was registered after the list was read"};
   registry().entries.push_back({declare, backend, body, describe});
+  return true;
+}
+
+bool enrol_all(std::function<std::vector<Enrolment>()> list) {
+  registry().lists.push_back(std::move(list));
   return true;
 }
 

@@ -87,7 +87,7 @@ namespace detail {
 
 /// One registration by STRATA_BENCHMARK.
 struct Enrolment {
-  Benchmark (*declare)() = nullptr;
+  std::function<Benchmark()> declare;
   Backend backend = Backend::host;
   Body body = nullptr;
   Description describe = nullptr;
@@ -95,6 +95,9 @@ struct Enrolment {
 
 /// Registers one backend before main; a null body only declares the benchmark.
 bool enrol(Benchmark (*declare)(), Backend backend, Body body, Description describe = nullptr);
+/// Registers before main what `list` returns when the benchmarks are read, for those that data
+/// declare.
+bool enrol_all(std::function<std::vector<Enrolment>()> list);
 
 /// One element for each name, sorted by name. Throws std::logic_error for a backend registered
 /// twice, declarations that differ, names that are invalid in a case id or a setting, and an axis
@@ -121,9 +124,3 @@ bool enrol(Benchmark (*declare)(), Backend backend, Body body, Description descr
   [[maybe_unused]] static const bool strata_enrolled_cuda = \
       ::strata::detail::enrol(declare, ::strata::Backend::cuda, nullptr, describe)
 #endif
-
-/// Declares a benchmark without a body, in a file that every build compiles, so that a build
-/// without CUDA still accepts sweeps that name it.
-#define STRATA_DECLARED(declare)                          \
-  [[maybe_unused]] static const bool strata_is_declared = \
-      ::strata::detail::enrol(declare, ::strata::Backend::cuda, nullptr)

@@ -32,9 +32,10 @@ struct SelftestOptions {
   std::vector<std::string> command;
 };
 
-constexpr std::array<std::pair<Kind, const char*>, 3> headings{
+constexpr std::array<std::pair<Kind, const char*>, 4> headings{
     {{Kind::known_answer, "Known answers"},
      {Kind::control, "Experiments with deliberate mistakes"},
+     {Kind::agreement, "Quantities that two benchmarks measure with different kernels"},
      {Kind::same_twice,
       "Repeated measurements: intervals apart, and medians at least a percent apart"}}};
 

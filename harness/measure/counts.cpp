@@ -62,7 +62,7 @@ struct Served {
   /// subtracted.
   [[nodiscard]] bool given_is(double expected) const {
     if (!given) return true;
-    const double above = std::max(level_bound, stray());
+    const double above = std::max(level_bound.value, stray());
     const double below = about(expected, 0) ? above : level_bound;
     return *given <= expected + above && *given >= expected - below;
   }

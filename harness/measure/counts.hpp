@@ -20,10 +20,6 @@ enum class ServedBy { l1, l2, dram };
 /// "l1", "l2" or "dram"; empty for any other word.
 [[nodiscard]] std::optional<ServedBy> served_by(std::string_view residency);
 
-/// Tolerance of the `level` gate: share of the sectors that may come from other levels than the
-/// claimed one.
-inline constexpr double level_bound = 0.01;
-
 /// Bytes that others (driver, display, profiler) read from memory while work is counted. The
 /// counters cannot distinguish them from the work's, and beside a single warp they are more than a
 /// percent. Up to 41 KiB were seen on an otherwise idle H200.

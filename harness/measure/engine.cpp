@@ -304,18 +304,42 @@ double reported_hertz(Session& session, const Experiment& experiment) {
       .value_or(0);
 }
 
-void judge(Session& session, const InFlight& flight, const Collection<Sample>& seen) {
-  session.add(little_gate(median(seen.series(flight.latency)), median(seen.series(flight.interval)),
-                          flight.count));
-}
-void judge(Session& session, const Linearity& line, const Collection<Sample>& seen) {
-  const auto bends = seen.series(line.bend);
-  session.add(linear_gate(bends, line.length(seen.kept.front())));
-  session.fact("linearity_error_cycles", median(bends));
-}
-void judge(Session& session, const Overlap& copies, const Collection<Sample>& seen) {
-  session.add(overlap_gate(seen.series(copies.share)));
-}
+/// Adds the gate of each kind of check.
+struct Judge {
+  Session& session;
+  const Experiment& experiment;
+  const Collection<Sample>& seen;
+  const TimerNames& names;
+
+  void operator()(const TimerPair& pair) const {
+    if (pair.least > 0 && median(seen.series(pair.first)) < pair.least) return;
+    session.add(timer_gate(seen.series(pair.first), name_of(pair.first_method, names),
+                           seen.series(pair.second), name_of(pair.second_method, names),
+                           pair.bound > 0 ? pair.bound : timer_bound.value));
+  }
+  void operator()(const TimersApart& timers) const {
+    session.add(Gate{"timer", Verdict::not_applicable, timers.why});
+  }
+  void operator()(const InFlight& flight) const {
+    session.add(little_gate(median(seen.series(flight.latency)),
+                            median(seen.series(flight.interval)), flight.count));
+  }
+  void operator()(const Linearity& line) const {
+    const auto bends = seen.series(line.bend);
+    session.add(linear_gate(bends, line.length(seen.kept.front())));
+    session.fact("linearity_error_cycles", median(bends));
+  }
+  void operator()(const Overlap& copies) const {
+    session.add(overlap_gate(seen.series(copies.share)));
+  }
+  void operator()(const Dependence& chain) const {
+    const Tally& tally = chain.altered ? *chain.altered : experiment.tally;
+    session.add(dependence_gate(tally.checked, tally.different, chain.what));
+  }
+  void operator()(const Concurrency& round) const {
+    session.add(concurrency_gate(round.accesses, round.round_cycles, round.single_cycles));
+  }
+};
 
 /// What the launches left behind, and what the compiler made of the kernels.
 void judge_launches(Session& session, const Machine& machine, const Experiment& experiment) {
@@ -382,15 +406,6 @@ void report(Session& session, const TimerNames& names, const Experiment& experim
   };
   for (const Row& row : experiment.rows)
     add(row);
-  for (const TimerPair& pair : experiment.timers) {
-    if (pair.least > 0 && median(seen.series(pair.first)) < pair.least) continue;
-    session.add(timer_gate(seen.series(pair.first), name_of(pair.first_method, names),
-                           seen.series(pair.second), name_of(pair.second_method, names),
-                           pair.bound > 0 ? pair.bound : timer_bound));
-  }
-  if (!experiment.timers_apart.empty()) {
-    session.add(Gate{"timer", Verdict::not_applicable, experiment.timers_apart});
-  }
   if (experiment.has_clock) {
     if (!names.clock_may_change) session.add(clock_gate(hertz));
     if (reported > 0) {
@@ -404,7 +419,7 @@ void report(Session& session, const TimerNames& names, const Experiment& experim
                             .samples = hertz});
   }
   for (const Check& check : experiment.checks)
-    std::visit([&](const auto& claim) { judge(session, claim, seen); }, check);
+    std::visit(Judge{session, experiment, seen, names}, check);
   for (const Constant& one : experiment.constants) {
     session.add(Measurement{.quantity = one.quantity,
                             .unit = one.unit,
@@ -439,17 +454,22 @@ void measure(Session& session, Machine& machine, Experiment& experiment) {
   Launches launches{
       machine, experiment,
       std::chrono::duration<double>{std::min(times * plan.seconds_per_case, most_seconds)}};
-  launches.decide_lengths();
   if (experiment.samples != 0) {
     plan.warmups = 0;
     plan.min_samples = experiment.samples;
     plan.max_samples = experiment.samples;
   }
-  const auto began = Clock::now();
-  const auto waited = machine.seconds_waited();
-  const auto seen = collect(launches, plan, [&] { return launches.now(); });
-  judge_preemption(session, machine, experiment, seen, launches.discarded(), began, waited);
-  report(session, machine.names(), experiment, seen);
+  try {
+    launches.decide_lengths();
+    const auto began = Clock::now();
+    const auto waited = machine.seconds_waited();
+    const auto seen = collect(launches, plan, [&] { return launches.now(); });
+    judge_preemption(session, machine, experiment, seen, launches.discarded(), began, waited);
+    report(session, machine.names(), experiment, seen);
+  } catch (const NoClock& error) {
+    judge_launches(session, machine, experiment);  // their checks state why
+    throw std::runtime_error{session.failures() + "clock (" + error.what() + ")"};
+  }
   judge_launches(session, machine, experiment);
   if (experiment.facts) {
     for (auto& [name, value] : experiment.facts(experiment))

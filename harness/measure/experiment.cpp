@@ -2,6 +2,8 @@
 
 #include "harness/record/statistics.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -208,9 +210,10 @@ void add_both(Experiment& experiment, const std::string& quantity, const std::st
               std::size_t slope, double scale) {
   experiment.rows.push_back({quantity, unit, By::inside, cycles_of(slope, scale)});
   experiment.rows.push_back({quantity, unit, By::outside, outside_of(slope, scale)});
-  experiment.timers.push_back(
-      {of_slope([scale](const Seen& seen) { return seen.inside.slowest * scale; }, slope),
-       By::inside, outside_of(slope, scale), By::outside});
+  const Value slowest =
+      of_slope([scale](const Seen& seen) { return seen.inside.slowest * scale; }, slope);
+  experiment.checks.emplace_back(
+      TimerPair{slowest, By::inside, outside_of(slope, scale), By::outside});
 }
 
 Experiment bandwidth_of(std::size_t cores, const std::string& quantity) {
@@ -221,7 +224,7 @@ Experiment bandwidth_of(std::size_t cores, const std::string& quantity) {
                      {quantity + "_per_sm", "B/cycle", By::inside, inside},
                      {quantity + "_per_sm", "B/cycle", By::outside, outside},
                      grid_time()};
-  experiment.timers = {{inside, By::inside, outside, By::outside}};
+  experiment.checks.emplace_back(TimerPair{inside, By::inside, outside, By::outside});
   return experiment;
 }
 
@@ -247,6 +250,11 @@ double median_hertz(const Launched& launched) {
   hertz.reserve(launched.stamps.size());
   for (const Stamp& stamp : launched.stamps)
     hertz.push_back(cycles_of(stamp) / seconds_of(stamp));
+  const auto missing =
+      std::ranges::count_if(hertz, [](double rate) { return !std::isfinite(rate); });
+  if (missing > 0) {
+    throw NoClock{fmt::format("{} of {} writers have no rate of the clock", missing, hertz.size())};
+  }
   return median(hertz);
 }
 

@@ -15,6 +15,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <variant>
@@ -182,6 +183,11 @@ struct TimerPair {
   double bound = 0;  ///< 0: timer_bound
 };
 
+/// No two timers can be compared.
+struct TimersApart {
+  std::string why;
+};
+
 /// Costs of n, 2n and 4n operations are proportional (gate `model`, fact `linearity_error_cycles`).
 struct Linearity {
   Value bend;    ///< distance in cycles of the second from the line through the others
@@ -203,9 +209,26 @@ struct Overlap {
   Value share;
 };
 
+/// Each step of a chain needs the one before it (gate `dependence`). `altered`: results of launches
+/// whose always-zero kernel arguments were not 0, against a host that follows the chain. Without:
+/// the results of all launches, if the end of a chain cannot be computed without its steps.
+struct Dependence {
+  std::string what;  ///< "ends of chains"
+  std::optional<Tally> altered;
+};
+
+/// The accesses of a round do not wait for each other (gate `dependence`): cycles that a warp alone
+/// takes for a round of several accesses, and for a round of one.
+struct Concurrency {
+  double accesses = 1;
+  double round_cycles = 0;
+  double single_cycles = 0;
+};
+
 /// What a benchmark claims of its samples, beyond what every measurement must show. The gates of
 /// `record/gates.hpp` decide, in this order.
-using Check = std::variant<InFlight, Linearity, Overlap>;
+using Check =
+    std::variant<TimerPair, TimersApart, InFlight, Linearity, Overlap, Dependence, Concurrency>;
 
 /// Every SM of `cores` ran exactly `per_core` warps (gate `placement`). A stamp represents one, or
 /// `of_tag` × its tag where SMs merge the stamps of their blocks.
@@ -267,8 +290,7 @@ struct Experiment {
 
   std::vector<Row> rows;
   std::vector<Constant> constants;
-  std::vector<TimerPair> timers;
-  std::string timers_apart;  ///< why no two timers can be compared, if so
+  std::vector<Check> checks;
   /// Sampling ends when the values of all timed rows are precise, and these, from which `conclude`
   /// makes rows. Without any of either: the cycles of each slope by both timers.
   std::vector<Value> watch;
@@ -304,7 +326,6 @@ struct Experiment {
   /// Numbers of each pair of launches, computed before the median over `pairs`: what both slopes of
   /// a pair share, such as the clock, cancels. They follow the numbers of `observe`.
   std::vector<Value> of_each_pair;
-  std::vector<Check> checks;
 };
 
 /// Lengths by trial launches, for Slope::size. `rounds_for` gives the rounds of a long launch, a
@@ -339,8 +360,12 @@ void add_both(Experiment& experiment, const std::string& quantity, const std::st
 [[nodiscard]] std::function<Lengths(const std::function<Launched(const Length&)>&)>
 lengths_by_trial(double seconds, double work_of_round);
 
+/// Clocks that give no rate: both were read at one time, or a writer left no stamp.
+class NoClock : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 /// The rate of the core's clock during a launch: the median of all writers, from their first mark
-/// to their second.
+/// to their second. Throws NoClock if a writer has none.
 [[nodiscard]] double median_hertz(const Launched& launched);
 
 /// The inner timer of the steps of a sample on a GPU, from stamps of each SM before and after them:

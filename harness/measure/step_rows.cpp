@@ -39,11 +39,11 @@ double lane_slots_per_second(const std::vector<Sample>& samples, std::size_t her
 void time_by_both(Experiment& experiment, Backend backend) {
   // Events and stamps are some microseconds apart, which exceeds the bound for brief samples.
   constexpr double least = 5e-4;
-  experiment.timers = {{number_at(1), "tsc", number_at(0), By::whole}};
-  if (backend == Backend::cuda) {
-    experiment.timers = {{number_at(0), By::whole, number_at(1), "globaltimer", least}};
-    experiment.partly_host_time = true;
-  }
+  const bool gpu = backend == Backend::cuda;
+  experiment.checks.emplace_back(
+      gpu ? TimerPair{number_at(0), By::whole, number_at(1), "globaltimer", least}
+          : TimerPair{number_at(1), "tsc", number_at(0), By::whole});
+  if (gpu) experiment.partly_host_time = true;
   experiment.core_hertz = number_at(2);
   experiment.whole_sample = number_at(0);
 }

@@ -182,6 +182,21 @@ Gate overlap_gate(std::span<const double> shares) {
                   100 * share, 100 * overlap_bound)};
 }
 
+Gate dependence_gate(std::size_t checked, std::size_t different, const std::string& what) {
+  return {"dependence", passed_if(checked > 0 && different == 0),
+          fmt::format("{} of {} {} are not those of a chain", different, checked, what)};
+}
+
+Gate concurrency_gate(double accesses, double round_cycles, double single_cycles) {
+  const double most = (1 + serial_bound * (accesses - 1)) * single_cycles;
+  return {
+      "dependence", passed_if(round_cycles <= most),
+      fmt::format("a warp alone takes {:.4g} cycles for a round of {:g} accesses, {:.4g} for one "
+                  "access (bound {:.4g}): accesses {} each other",
+                  round_cycles, accesses, single_cycles, most,
+                  round_cycles <= most ? "do not wait for" : "wait for")};
+}
+
 Gate linear_gate(std::span<const double> bends, double length) {
   constexpr double bound = 1;
   const double bend = median(bends);

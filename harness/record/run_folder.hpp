@@ -129,7 +129,8 @@ struct RunContext {
 [[nodiscard]] std::string utc_text(
     std::chrono::system_clock::time_point when = std::chrono::system_clock::now());
 
-/// "<device-slug>-<YYYYMMDDTHHMMSSZ>-<shortsha>"; "nogit" for an unknown commit.
+/// "<device-slug>-<YYYYMMDDTHHMMSSZ>-<shortsha>"; "nogit" for an unknown commit. The name of a GPU's
+/// run ends with the last four digits of the UUID.
 [[nodiscard]] std::string run_name(const RunContext& context);
 
 /// The state of a run, from the last timed record of each case and its counts.

@@ -150,6 +150,7 @@ Experiment describe(const Point& point, const GpuFacts& gpu, const Shape& shape,
     }
   };
   experiment.checked = "warp sums against the host's";
+  experiment.checks.emplace_back(Dependence{"sums of walks", {}});
   experiment.placement = Placement{.cores = point.cores, .per_core = static_cast<int>(point.warps)};
   experiment.unproved = {.gate = "level"};
   if (point.level != Level::l1) {

@@ -310,10 +310,10 @@ inline Experiment described(const Point& point, const Shape& shape, const Partic
     const Value slowest = of_reads([](const Seen& s) { return s.inside.slowest; });
     experiment.rows.push_back({"warp_read_cycles_slowest", "cycle", By::inside, slowest});
     experiment.rows.push_back({"warp_read_cycles_slowest", "cycle", By::outside, outside});
-    experiment.timers = {{slowest, By::inside, outside, By::outside}};
+    experiment.checks.emplace_back(TimerPair{slowest, By::inside, outside, By::outside});
   } else {
     // Warps overlap, and the outer timer no longer ends with the slowest one.
-    experiment.timers_apart = "two methods are compared for single warps";
+    experiment.checks.emplace_back(TimersApart{"two methods are compared for single warps"});
   }
   const double warps = point.warps;
   const Value interval = of_reads([warps](const Seen& s) { return s.inside.cells.at(0) / warps; });

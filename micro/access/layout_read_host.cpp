@@ -183,6 +183,7 @@ void run(Session& session) {
   Experiment experiment = described(point, shape, chain, Backend::host);
   experiment.pairs = pairs;
   experiment.checked = "core sums against the reference";
+  experiment.checks.emplace_back(Dependence{"sums of walks", {}});
   experiment.unproved = {.gate = "level", .why = "no hardware counters on the host"};
   Slope& slope = experiment.slopes.back();
   slope.prepare = [&](const Call&) {

@@ -123,7 +123,8 @@ Experiment describe(const Params& params, const GpuFacts& gpu) {
                         .window = {.name = "the first SM and the others", .read = read_cells}}};
   experiment.rows = {row("first_load_cycles", first_load), row("other_load_cycles", other_loads),
                      row("delay_cycles", apart)};
-  experiment.timers_apart = "single loads are shorter than a step of any other timer";
+  experiment.checks.emplace_back(
+      TimersApart{"single loads are shorter than a step of any other timer"});
   experiment.checked = "SM sums against the host's";
   experiment.placement = Placement{.cores = sms};
   experiment.unproved = {.gate = "level"};

@@ -27,6 +27,7 @@ Experiment describe_host(unsigned ilp) {
                           {"operation_throughput", "operation/cycle", method, per_cycle(1)},
                           {"operation_rate", "1/s", By::outside, per_second(1)}});
   experiment.checked = "chain ends";
+  if (ilp == 1) experiment.checks.emplace_back(Dependence{"ends of chains", {}});
   experiment.facts = [](const Experiment& measured) {
     return Facts{{"operations_of_long_run",
                   static_cast<std::int64_t>(measured.slopes[0].lengths.full.work)}};

@@ -21,12 +21,14 @@
 #include "micro/latency/l2_split.hpp"
 
 #include <cmath>
-#include <cooperative_groups.h>
 #include <limits>
 #include <numeric>
 
 #ifdef __CUDACC__
 #include "harness/cuda/sweep.cuh"
+
+#include <cooperative_groups.h>
+#include <utility>
 #endif
 
 namespace strata::l2_partition {
@@ -324,7 +326,7 @@ Experiment describe(const Params& /*params*/, const GpuFacts& gpu) {
   experiment.rows = {{"access_cycles", "cycle", By::inside, cycles_of(exchanges)}};
   for (std::size_t slope = 0; slope < experiment.slopes.size(); ++slope) {
     const Value slowest = of_slope([](const Seen& seen) { return seen.inside.slowest; }, slope);
-    experiment.timers.push_back({slowest, By::inside, outside_of(slope), By::outside});
+    experiment.checks.emplace_back(TimerPair{slowest, By::inside, outside_of(slope), By::outside});
     experiment.watch.insert(experiment.watch.end(), {slowest, outside_of(slope)});
   }
   experiment.conclude = conclude;
@@ -344,10 +346,11 @@ Experiment describe(const Params& /*params*/, const GpuFacts& gpu) {
 
 #ifdef __CUDACC__
 
-/// Writes each line's address into the line and into the word at its address beside.
-__global__ void settle(const std::uint64_t* line_addresses, const std::uint64_t* beside_addresses) {
+/// Writes a word into each line, and the line's address into the word at its address beside.
+__global__ void settle(const std::uint64_t* line_addresses, const std::uint64_t* words,
+                       const std::uint64_t* beside_addresses) {
   const std::uint64_t at = line_addresses[threadIdx.x];
-  *reinterpret_cast<std::uint64_t*>(at) = at;
+  *reinterpret_cast<std::uint64_t*>(at) = words[threadIdx.x];
   *reinterpret_cast<std::uint64_t*>(beside_addresses[threadIdx.x]) = at;
 }
 
@@ -458,6 +461,22 @@ __global__ void __launch_bounds__(sweepers)
   keep_loads(sum, sink);
 }
 
+/// Lines from which a thread alone ends elsewhere if each holds the address of the next one: the
+/// thread makes `exchanges` at each line, and each of them needs the word of the one before.
+std::uint64_t lines_that_lead_away(std::uint32_t exchanges) {
+  std::vector<std::uint32_t> next(lines);
+  for (std::uint32_t line = 0; line < lines; ++line)
+    next[line] = (line + 1) % lines;
+  std::uint64_t away = 0;
+  for (std::uint32_t line = 0; line < lines; ++line) {
+    std::uint32_t at = line;
+    for (std::uint32_t e = 0; e < exchanges; ++e)
+      at = std::exchange(next[at], at);
+    away += at == line ? 0 : 1;
+  }
+  return away;
+}
+
 void run(Session& session) {
   const GpuFacts gpu = session.gpu();
   Experiment experiment = describe(session.params(), gpu);
@@ -471,12 +490,33 @@ void run(Session& session) {
   };
   const DeviceBuffer<std::uint64_t> line_addresses = addresses_of(offsets());
   const DeviceBuffer<std::uint64_t> beside_addresses = addresses_of(offsets_beside());
-  settle<<<1, lines, 0, stream>>>(line_addresses.data(), beside_addresses.data());
-  cuda_check(cudaGetLastError());
+  const auto lay = [&](const DeviceBuffer<std::uint64_t>& words) {
+    settle<<<1, lines, 0, stream>>>(line_addresses.data(), words.data(), beside_addresses.data());
+    cuda_check(cudaGetLastError());
+  };
   const DeviceBuffer<uint4>& sweep = machine.words_to_sweep();
   const DeviceBuffer<std::uint32_t> sink{1};
 
   const auto& cycles = machine.output<std::uint64_t>(std::size_t{gpu.sms} * lines);
+  if (session.counters() == nullptr) {
+    auto following = offsets();
+    std::ranges::rotate(following, following.begin() + 1);
+    const DeviceBuffer<std::uint64_t> words = addresses_of(following);
+    Slope altered{.launch =
+                      [&](const Call& call) {
+                        visit<<<1, 1, 0, stream>>>(line_addresses.data(), call.length.rounds,
+                                                   cycles.data(), machine.device_stamps());
+                      },
+                  .prepare = [&](const Call&) { lay(words); },
+                  .verify = results_are([](const Call& call) {
+                    return lines_that_lead_away(turn * (1 + call.length.rounds));
+                  }),
+                  .writers = 1};
+    Tally tally;
+    (void)launch_once(machine, altered, {.length = {.rounds = 3, .work = 1}}, tally);
+    experiment.checks.emplace_back(Dependence{"counts of lines that lead away", tally});
+  }
+  lay(line_addresses);
   for (const std::size_t slope : {exchanges, single_loads}) {
     const auto kernel = slope == exchanges ? visit : load_once_each;
     experiment.slopes[slope].launch = [&, kernel](const Call& call) {

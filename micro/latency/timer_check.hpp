@@ -42,6 +42,7 @@ inline Experiment described(std::uint32_t brief, std::uint32_t full,
        .writers = 1}};
   add_both(experiment, "load_cycles", "cycle");
   experiment.checked = "chain ends against the cycle";
+  experiment.checks.emplace_back(Dependence{"ends of chains", {}});
   experiment.unproved = {.gate = "level"};
   return experiment;
 }

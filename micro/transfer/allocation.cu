@@ -43,7 +43,7 @@ Benchmark declare() {
 
 /// Pieces, each of so many bytes, that are nowhere, overlap another one or are not aligned.
 [[maybe_unused]] std::size_t misplaced(std::span<const std::uintptr_t> pieces, std::size_t bytes,
-                      std::uintptr_t alignment) {
+                                       std::uintptr_t alignment) {
   std::vector<std::uintptr_t> sorted(pieces.begin(), pieces.end());
   std::ranges::sort(sorted);
   std::size_t wrong = 0;
@@ -66,7 +66,8 @@ Experiment describe(const Params& /*params*/, const GpuFacts& /*gpu*/) {
       .checked = "addresses of pieces that overlap or are not aligned",
       .partly_host_time = true,
       .not_counted = "no kernel runs"};
-  experiment.timers_apart = "the calls are the host's alone: a GPU has no time for them";
+  experiment.checks.emplace_back(
+      TimersApart{"the calls are the host's alone: a GPU has no time for them"});
   return experiment;
 }
 

@@ -78,7 +78,7 @@ struct Seconds {
                    {"transfer_time", "s", "wall", caller},
                    {"bandwidth", "B/s", By::whole, rate(device)},
                    {"bandwidth", "B/s", "wall", rate(caller)}},
-          .timers = {{device, By::whole, caller, "wall", same_from_seconds}},
+          .checks = {TimerPair{device, By::whole, caller, "wall", same_from_seconds}},
           .has_clock = false};
 }
 

@@ -25,88 +25,34 @@ SCHEMAS = Path(__file__).parents[2] / "results" / "schema"
 
 NAME = "test-device-20260102T030405Z-abcdef0"
 
-CONTEXT: Mapping[str, Any] = {
-    "schema_version": 1,
-    "run": NAME,
-    "strata": {
-        "version": "0.1.0",
-        "commit": "abcdef0123456789abcdef0123456789abcdef01",
-        "dirty": False,
-        "source_digest": "sha256:0",
-        "build_type": "Release",
-        "compiler": "g++ 12.2",
-        "cuda_compiler": "nvcc 13.0",
-        "flags": "-O3",
-        "cuda_architectures": "90",
-    },
-    "started": "2026-01-02T03:04:05Z",
-    "finished": "2026-01-02T03:05:06Z",
-    "state": "complete",
-    "command": ["strata", "run", "quick"],
-    "backend": "cuda",
-    "device": {"slug": "test-device", "name": "Test Device", "uuid": "GPU-1", "sm_count": 2},
-    "host": {
-        "cpu": "Test CPU",
-        "cores": 2,
-        "os": "Linux",
-        "kernel": "6.1",
-        "memory_bytes": 1024,
-        "caches": [{"level": 1, "type": "Data", "bytes": 32768, "line_bytes": 64}],
-    },
-    "libraries": {"driver": "580.1"},
-    "sweep": {
-        "name": "quick",
-        "file": "sweeps/quick.yaml",
-        "digest": "sha256:1",
-        "plan": {"min_samples": 7},
-        "cases": [],
-    },
-    "clocks": {"before": {"sm_clock_hz": 1980000000}, "after": {"sm_clock_hz": 1980000000}},
-    "timer": {"globaltimer_step_seconds": 3.2e-08},
-}
+CONTEXT, COUNTERS = json.loads((DATA / "context.json").read_bytes()).values()
+
+GONE = object()
+"""In place of a value: the member is missing."""
+
+
+def changed(data: Any, changes: Mapping[str, Any]) -> Any:
+    """A copy of JSON with the changes; `device__name` is the member `name` of `device`."""
+    result = deepcopy(data)
+    for path, value in changes.items():
+        part, keys = result, [int(key) if key.isdecimal() else key for key in path.split("__")]
+        for key in keys[:-1]:
+            part = part[key]
+        if value is GONE:
+            del part[keys[-1]]
+        else:
+            part[keys[-1]] = value
+    return result
 
 
 def context(**changes: Any) -> dict[str, Any]:
     """A sound context; `device__name="X"` reaches into `device`."""
-    return changed(CONTEXT, changes)
-
-
-def changed(header: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy of `header` with the changes; those to `a__b` reach into its part `a`."""
-    result = deepcopy(dict(header))
-    for key, value in changes.items():
-        outer, _, inner = key.partition("__")
-        part = result[outer] if inner else result
-        part[inner or outer] = value
-    return result
-
-
-COUNTERS: Mapping[str, Any] = {
-    "asked": ["auto"],
-    "state": "counted",
-    "reason": "",
-    "mend": "",
-    "chip": "GX000",
-    "sets": ["memory"],
-    "passes": 3,
-    "quantities": [
-        {
-            "name": "l1_load_sectors",
-            "metric": "l1tex__t_sectors_op_ld.sum",
-            "unit": "sector",
-            "meaning": "sectors that loads asked of L1",
-            "set": "memory",
-        }
-    ],
-    "absent": ["memory.dram_read_bytes: this chip has none of dram__bytes_read.sum"],
-    "counting_seconds": 1.5,
-    "timing_seconds": 26.0,
-}
+    return dict(changed({**CONTEXT}, changes))
 
 
 def context2(**changes: Any) -> dict[str, Any]:
     """A sound context of schema version 2; `counters__state="x"` reaches into `counters`."""
-    return changed({**CONTEXT, "schema_version": 2, "counters": COUNTERS}, changes)
+    return dict(changed({**CONTEXT, "schema_version": 2, "counters": COUNTERS}, changes))
 
 
 def measurement(

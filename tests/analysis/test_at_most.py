@@ -8,18 +8,15 @@ from test_headlines import CHIP, L2, ceiling, stream, told, words
 
 from builders import case, count, counts, layout_case, load, load2, measurement
 from strata.compare import devices
-from strata.model import atlas, layouts
+from strata.model import atlas
 from strata.model.hierarchy import hierarchy
 from strata.report import headlines
-from strata.report.tables import layout_read as layout_table
 from strata.roofline.ceilings import ceilings
 from strata.roofline.forms import FLOP
-from strata.run import Run, load_run
 from strata.run.validate import validity
 
 RATE = {"unit": "B/s", "method": "event_slope"}
 NOISY = {"noise": "failed", "detail": "half-width 1.2 % of the median (bound 1.00 %)"}
-H200 = Path(__file__).parents[2] / "results/nvidia-h200/nvidia-h200-20261126T191502Z-f212fcd"
 
 
 def peak(level: str, rate: float, operation: str = "read") -> dict[str, Any]:
@@ -129,24 +126,6 @@ def test_the_best_layout_has_an_upper_end_too(tmp_path: Path) -> None:
     )  # fmt: skip
 
 
-def test_what_is_counted_of_a_layout_is_shown_together(tmp_path: Path) -> None:
-    line = layout_case("aos", 50, bandwidth=2e12, residency="l2", cores="all")
-    found = [count("sectors_per_request", 28.0), count("l1_hit_share", 0.857, unit="1")]
-    found += [count("l2_hit_share", 1.0, unit="1"), count("active_warps", 31.5, unit="warp")]
-    run = load2(tmp_path, [line, counts(line, found)])
-    (text,) = layouts.sentences(run.of("layout_read"))
-    assert "".join(part if isinstance(part, str) else part.text for part in text).endswith(
-        " Counted there: aos 28 sectors per request, 86 % hits in L1, 100 % hits in L2, "
-        "31.5 active warps per SM."
-    )
-    table = layout_table.make(run)
-    assert table
-    cells = dict(zip(table.header, table.rows[0], strict=True))
-    assert [cells[head] for head in ("hits in L1", "active blocks per SM")] == [
-        (cells["hits in L1"][0],), ("–",)
-    ]  # fmt: skip
-
-
 def test_validity_is_that_of_timed_rows(tmp_path: Path) -> None:
     line = layout_case("aos", 50)
     noisy = layout_case("soa", 50, warps_per_sm=2)
@@ -179,12 +158,3 @@ def test_one_address_of_the_whole_device_is_no_rate_of_an_sm(tmp_path: Path) -> 
     assert (label, groups["atomics_serial"].panel.unit) == ("global, one address", "1/cycle")
     each = {label: one[0].value for label, one in groups["atomics"].lines if one[0]}
     assert each == pytest.approx({"global, disjoint": 150, "shared, one address": 65})
-
-
-def test_the_recorded_h200_agrees_with_itself() -> None:
-    run: Run = load_run(H200)
-    roofs = {one.level: one for one in ceilings(run, FLOP) if one.roof and one.sloped}
-    best = atlas.bandwidths(run)
-    for level in ("l2", "dram"):
-        assert roofs[level].value == best[level].row.value
-        assert roofs[level].name.endswith(", read")

@@ -8,11 +8,10 @@ from matplotlib.axes import Axes
 
 from builders import case, load, measurement
 from charts import caption_of, data_of
-from ladder_run import SINGLE, rung_case
 from plots import check_texts_of, hollow_of, labels_of, plot_named, plotted, points_of
 from strata.model import plain
 from strata.model.clocks import below_the_drivers, sentences
-from strata.run import Run
+from strata.run import BOUNDS, Run
 
 FIGURE = plot_named("clock_under_load")
 DRIVER = 2e9
@@ -28,36 +27,21 @@ def clock(hertz: float, quantity: str = "core_clock", **more: Any) -> dict[str, 
     return measurement(quantity, samples, unit="Hz", method="clock64_over_globaltimer", **more)
 
 
-def reported(quantity: str, value: float, unit: str, method: str = "nvml") -> dict[str, Any]:
-    return measurement(
-        quantity, [value, value], unit=unit, method=method, provenance="reported",
-        noise="not_applicable", detail="",
-    )  # fmt: skip
-
-
 def loaded(
-    mix: str,
-    hertz: float,
-    watts: float | None = None,
-    *,
-    seconds: str = "1",
-    driver: float | None = DRIVER,
-    method: str = "nvml_instant",
-    **changes: Any,
-) -> dict[str, Any]:
-    """A case of clock_under_load."""
+    mix: str, hertz: float, watts: float = 0.0, *, seconds: str = "1", driver: float = DRIVER,
+    method: str = "nvml_instant", **changes: Any,
+) -> dict[str, Any]:  # fmt: skip
+    """A case of clock_under_load; 0: not reported."""
     rows = [clock(hertz), clock(0.98 * hertz, "slowest_clock"), clock(hertz, "fastest_clock")]
-    if driver:
-        rows.append(reported("driver_clock", driver, "Hz"))
-    if watts:
-        rows.append(reported("power", watts, "W", method))
-    return case(
-        rows,
-        benchmark="clock_under_load",
-        params={"mix": mix, "seconds": seconds},
-        facts={"driver_clock_hz": driver} if driver else {},
-        **changes,
-    )
+    reported = (("driver_clock", driver, "Hz", "nvml"), ("power", watts, "W", method))
+    rows += [
+        measurement(name, [value, value], unit=unit, method=how, provenance="reported")
+        for name, value, unit, how in reported
+        if value
+    ]
+    facts = {"driver_clock_hz": driver} if driver else {}
+    axes = {"mix": mix, "seconds": seconds}
+    return case(rows, benchmark="clock_under_load", params=axes, facts=facts, **changes)
 
 
 SOME = [
@@ -120,7 +104,7 @@ def test_the_caption_tells_how_far_the_driver_is_off(tmp_path: Path) -> None:
 
 
 def test_a_device_without_nvml_has_its_kernels_clock_alone(tmp_path: Path) -> None:
-    run = load(tmp_path, [loaded("fma", 1.9e9, driver=None), loaded("memory", 1.8e9, driver=None)])
+    run = load(tmp_path, [loaded("fma", 1.9e9, driver=0.0), loaded("memory", 1.8e9, driver=0.0)])
     with plotted(FIGURE, run) as figure:
         check_texts_of(figure)
         clocks, powers = ([point for line in ax.lines for point in points_of(line)]
@@ -128,10 +112,6 @@ def test_a_device_without_nvml_has_its_kernels_clock_alone(tmp_path: Path) -> No
         assert [x for x, _ in clocks] == [1.8, 1.9]
         assert powers == []
     assert "NVML reported no clock." in caption_of(FIGURE, run)
-
-
-def test_nothing_gives_nothing(tmp_path: Path) -> None:
-    assert not FIGURE.has(run_of(tmp_path, loaded("nothing_known", 1e9)))
 
 
 def told(run: Run) -> list[str]:
@@ -170,6 +150,10 @@ def test_cases_of_older_runs_are_held_against_what_was_reported_around_the_run(
     assert not below_the_drivers(unknown)
     cut_off = load(tmp_path, lines, clocks={"before": {"sm_clock_hz": DRIVER}, "after": None})
     assert not below_the_drivers(cut_off)
+    bounds = {name: {"value": value, "evidence": ""} for name, value in BOUNDS.items()}
+    bounds["driver_clock"]["value"] = 0.05
+    wider = load(tmp_path, lines, bounds=bounds)
+    assert [round(100 * one.below, 1) for one in below_the_drivers(wider)] == [6.6]
 
 
 def test_what_the_driver_reported_meanwhile_goes_before_what_it_said_around_the_run(
@@ -182,11 +166,3 @@ def test_what_the_driver_reported_meanwhile_goes_before_what_it_said_around_the_
     ]
     found = below_the_drivers(load(tmp_path, lines))
     assert [(one.row.text("n"), one.driver) for one in found] == [("2", 2.1e9), ("3", 1.98e9)]
-
-
-def test_a_rung_is_told_with_its_size(tmp_path: Path) -> None:
-    line = rung_case("naive", 1e12, SINGLE, layout="aos")
-    line["facts"] = {"driver_clock_hz": 3e9}
-    (sentence,) = told(load(tmp_path, [line]))
-    assert "naive (" in sentence
-    assert "problem=single" in sentence

@@ -11,13 +11,11 @@ import gzip
 import io
 import json
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any, get_args
 
-import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -228,13 +226,7 @@ def odd_run(
     return put(room / "odd", header, list(kept.values()))
 
 
-@given(st.integers(0, len(RUNS)), PARAMS, SAMPLES)
-@some(12)
-def test_odd_parameters_and_samples(
-    room: Path, known: Known, number: int,
-    params: list[tuple[int, str | None, bool]], samples: list[tuple[int, float]],
-) -> None:  # fmt: skip
-    run = odd_run(room, known(number), params, samples)
+def check_odd(room: Path, run: Path, number: int) -> None:
     answered("summary", run)
     answered("summary", "--map", run)
     answered("roofline", run, "-o", room / "roofline")
@@ -242,81 +234,19 @@ def test_odd_parameters_and_samples(
     answered("export", run, room / "x", "--to", get_args(Target)[number % 4], "--force")
 
 
-@given(st.integers(0, len(RUNS)), PARAMS, SAMPLES)
-@some(3)
-@pytest.mark.fuzz
-def test_odd_parameters_and_samples_in_a_report(
-    room: Path, known: Known, number: int,
-    params: list[tuple[int, str | None, bool]], samples: list[tuple[int, float]],
-) -> None:  # fmt: skip
-    run = odd_run(room, known(number), params, samples)
+def check_report(room: Path, run: Path, _: int) -> None:
     answered("report", run, "-o", room / "report")
 
 
-# --- fleets ---------------------------------------------------------------------------------------
-
-
-def member(number: int) -> tuple[str, Any]:
-    """The name and the context of a run of a GPU of its own."""
-    name = f"test-device-20260102T030405Z-{number:07x}"
-    return name, context2(run=name, device__uuid=f"GPU-{number}")
-
-
-@pytest.fixture(scope="module")
-def fleet(room: Path) -> Path:
-    """A folder of five sound runs."""
-    (room / "fleet").mkdir()
-    for name, header in map(member, range(5)):
-        put(room / "fleet" / name, header, LINES)
-    return room / "fleet"
-
-
-@given(head=CHANGES, lines=CHANGES, gone=st.booleans())
-@some(8)
-def test_members_of_a_run_of_a_fleet(
-    fleet: Path, head: list[tuple[int, Any]], lines: list[tuple[int, Any]], *, gone: bool
-) -> None:
-    room, (name, header) = fleet.parent, member(9)
-    run = put(fleet / name, changed(header, head, gone=gone), changed(LINES, lines, gone=gone))
-    assert answered("fleet", fleet, "-o", room / "judged") != 2
-    shutil.rmtree(room / "data", ignore_errors=True)
-    answered("fleet", "add", room / "data", run)
-
-
-@given(number=st.integers(0, 1), cuts=CUTS)
+@pytest.mark.parametrize("check", [check_odd, pytest.param(check_report, marks=pytest.mark.fuzz)])
+@given(odd=st.tuples(st.integers(0, len(RUNS)), PARAMS, SAMPLES))
 @some(12)
-def test_bytes_of_a_data_set(
-    room: Path, data_set: Path, number: int, cuts: list[tuple[int, bytes]]
-) -> None:
-    part = sorted(data_set.glob("*/*-0000000-*.parquet"))[number]
-    sound = part.read_bytes()
-    part.write_bytes(cut(sound, cuts))
-    answered("fleet", data_set, "-o", room / "judged")
-    part.write_bytes(sound)
-
-
-@given(changes=CHANGES, gone=st.booleans())
-@some(10)
-def test_members_of_a_data_set(
-    room: Path, data_set: Path, changes: list[tuple[int, Any]], *, gone: bool
-) -> None:
-    (part,) = data_set.glob("runs/*-0000000-*.parquet")
-    sound, table = part.read_bytes(), pq.read_table(part)
-    entries = changed([*map(json.loads, table["entry"].to_pylist())], changes, gone=gone)
-    texts = [json.dumps(entry) for entry in entries]
-    place = table.schema.names.index("entry")
-    pq.write_table(table.set_column(place, "entry", [texts]), part)
-    answered("fleet", data_set, "-o", room / "judged")
-    part.write_bytes(sound)
-
-
-@pytest.fixture(scope="module")
-def data_set(room: Path, fleet: Path) -> Path:
-    """The sound runs as a data set of two parts."""
-    runs = [fleet / f"test-device-20260102T030405Z-{number:07x}" for number in range(5)]
-    for some_of in (runs[:1], runs[1:]):
-        assert answered("fleet", "add", room / "sound", *some_of) == 0
-    return room / "sound"
+def test_odd_parameters_and_samples(
+    room: Path, known: Known, check: Callable[[Path, Path, int], None],
+    odd: tuple[int, list[tuple[int, str | None, bool]], list[tuple[int, float]]],
+) -> None:  # fmt: skip
+    number, params, samples = odd
+    check(room, odd_run(room, known(number), params, samples), number)
 
 
 # --- files of others ------------------------------------------------------------------------------

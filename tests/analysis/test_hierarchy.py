@@ -4,20 +4,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pytest
 from rich.cells import cell_len
 from test_headlines import CHIP, L2, PARTITION, chase, stream, tlb
 
-from builders import DATA, case, context, edit, load, measurement, strata, strata_process, write_run
-from charts import caption_of, data_of
+from builders import DATA, case, context, load, measurement, strata, strata_process, write_run
+from charts import data_of
 from plots import bars_of, check_texts_of, plot_named, plotted
-from strata.figures import _style
 from strata.figures.hierarchy_map import LEAST
 from strata.model import plain
-from strata.model.hierarchy import BANKS, UNLIMITED, UNTOLD, Hierarchy, hierarchy
-from strata.model.text import Cited
+from strata.model.hierarchy import UNLIMITED, UNTOLD, Hierarchy, hierarchy
 from strata.report import map_text, sentences
-from strata.report.tables.hierarchy import make
 from strata.run import Run, load_run
 
 GIB = 2**30
@@ -76,32 +72,6 @@ def reasons(found: Hierarchy, level: str) -> dict[str, str]:
 # --- the numbers
 
 
-def test_each_level_has_its_numbers_and_each_number_its_row(tmp_path: Path) -> None:
-    found = hierarchy(gpu(tmp_path))
-    assert [level.name for level in found.levels] == [
-        "registers", "l1", "shared", "l2", "l2_near", "l2_far", "dram", "dram_near", "dram_far",
-        "host_memory", "peer",
-    ]  # fmt: skip
-    assert texts(found, "registers") == {"size": "256 KiB"}
-    assert texts(found, "l1") == {
-        "size": "217 KiB", "line": "128 B", "cycles": "32.00 cycles",
-        "per_core": "33.00 B/cycle", "bandwidth": "33.0 TB/s", "share": "99.0 %",
-    }  # fmt: skip
-    assert texts(found, "l2_far") == {"cycles": "488.0 cycles"}
-    assert texts(found, "dram") == {
-        "size": "64 GiB", "time": "345 ns", "cycles": "690.0 cycles", "per_core": "4.70 B/cycle",
-        "bandwidth": "4.70 TB/s", "share": "98.0 %", "reach": "1 GiB",
-    }  # fmt: skip
-    assert texts(found, "host_memory") == {
-        "size": "8 GiB", "bandwidth": "55.0 GB/s", "writing": "54.0 GB/s"
-    }  # fmt: skip
-    assert texts(found, "peer") == {"cycles": "1974 cycles", "time": "995 ns"}
-    for level in found.levels:
-        for one in level.numbers.values():
-            assert (one.source == "measured") == bool(one.text and one.row)
-            assert one.row is None or one.row.valid
-
-
 def test_the_reach_of_the_tlb_is_its_knee_or_what_could_be_walked(tmp_path: Path) -> None:
     run = gpu(tmp_path / "knee")
     reach = hierarchy(run).numbers("dram")["reach"]
@@ -120,24 +90,11 @@ def test_the_reach_of_the_tlb_is_its_knee_or_what_could_be_walked(tmp_path: Path
     assert not list(sentences.tlb_reach(gpu(tmp_path / "none", [PARTITION])))
 
 
-def test_the_time_of_a_part_is_its_cycles_by_the_clock_of_its_case(tmp_path: Path) -> None:
-    clock = measurement("core_clock", [2e9], unit="Hz", method="clock64_over_globaltimer")
-    line = PARTITION | {"measurements": [*PARTITION["measurements"], clock]}
-    found = hierarchy(gpu(tmp_path, [line]))
-    assert texts(found, "l2_near") == {"cycles": "290.0 cycles", "time": "≈ 145 ns"}
-
-
 def test_bytes_per_cycle_are_by_the_clock_of_the_kernel(tmp_path: Path) -> None:
     line = stream("l1", 16, 33e12)
     by_events = line["measurements"][1]
     line["measurements"].append(by_events | {"samples": [34.0], "method": "clock64_slope"})
     assert texts(hierarchy(gpu(tmp_path, [line])), "l1")["per_core"] == "34.00 B/cycle"
-
-
-def test_an_l2_that_is_not_cut_has_no_parts(tmp_path: Path) -> None:
-    whole = case([measurement("partitions", [1], unit="1")], benchmark="l2_partition")
-    names = [level.name for level in hierarchy(gpu(tmp_path, [whole])).levels]
-    assert not {"l2_near", "l2_far", "dram_near", "dram_far"} & set(names)
 
 
 # --- what is missing
@@ -172,40 +129,6 @@ def test_a_level_lacks_a_number_by_cases_of_its_own_footprints_only(tmp_path: Pa
     assert why(4096, 1 << 20) == "77.00 cycles, not valid: level: no"
 
 
-def test_a_number_that_other_levels_have_is_missing_with_its_reason(tmp_path: Path) -> None:
-    run = gpu(tmp_path)
-    found = hierarchy(run)
-    shared = reasons(found, "shared")
-    assert (shared["line"], shared["sector"]) == (BANKS, BANKS)
-    for level, names in (
-        ("l2_near", ["bandwidth"]), ("l2_far", ["bandwidth"]),
-        ("dram_near", ["bandwidth"]), ("dram_far", ["bandwidth"]), ("dram", ["line", "sector"]),
-    ):  # fmt: skip
-        why = reasons(found, level)
-        assert {name: why.get(name) for name in names} == dict.fromkeys(names, UNTOLD), level
-    assert "size" not in found.numbers("dram_far")  # a half of the memory is no part with a size
-    assert "size" not in found.numbers("l2_far")  # what one SM uses is a number of the whole L2
-    # In the terminal a word is in the column of the number, and the reason is a note.
-    lines = map_text.text([found]).splitlines()
-    (far,) = (line for line in lines if "far part" in line)
-    assert far.split().count("–") == 1
-    (box,) = (line for line in lines if "Shared memory" in line)
-    assert box.split().count("–") == 2
-    assert not any(BANKS in line for line in lines)
-    notes = map_text.text([found], notes=True)
-    assert f"\nShared memory, line; Shared memory, sector: {BANKS}\n" in notes
-
-
-def test_what_the_run_has_not_come_to_says_so(tmp_path: Path) -> None:
-    lines = [stream("l1", 16, 33e12)]
-    header = context(state="running", finished=None, **FACTS)
-    header["clocks"] = {"before": {}, "after": None}
-    later = "micro/l2_partition/cuda"
-    header["sweep"]["cases"] = [lines[0]["case"], later]
-    run = load_run(write_run(tmp_path, lines, header=header))
-    assert reasons(hierarchy(run), "l2_near")["cycles"] == "the run has not come to it"
-
-
 def test_a_row_that_is_not_valid_is_nowhere_shown_as_a_number(tmp_path: Path) -> None:
     lines = [stream("l1", 16, 33e12), geometry("l1_size", 123 * 1024, noise="failed")]
     run = gpu(tmp_path, [*lines, chase("global_ca", 4096, 77, gates=[("level", "failed", "no")])])
@@ -226,19 +149,6 @@ def test_a_row_that_is_not_valid_is_nowhere_shown_as_a_number(tmp_path: Path) ->
 # --- the figure
 
 
-@pytest.mark.parametrize("run", [H200, CPU])
-def test_every_number_of_the_figure_names_its_case(run: str) -> None:
-    loaded = excerpt(run)
-    cases = {one.id for one in loaded.cases}
-    found = data_of(FIGURE, loaded)
-    assert len(found) > 25
-    for line in found:
-        there = line["case"] in cases and line["valid"] == "true"
-        assert (line["source"] in ("measured", "reported")) == there
-        assert line["shown"] or line["because"]
-    assert "Boxes are the levels" in caption_of(FIGURE, loaded)
-
-
 def test_boxes_end_at_their_sizes_and_unknown_ones_are_dashed(tmp_path: Path) -> None:
     run = gpu(tmp_path, device__memory_bytes="many")
     with plotted(FIGURE, run) as figure:
@@ -249,61 +159,7 @@ def test_boxes_end_at_their_sizes_and_unknown_ones_are_dashed(tmp_path: Path) ->
         assert sum(box.get_linestyle() == "--" for box in boxes) == 2  # memory, the peer
 
 
-@pytest.mark.parametrize("width", [7.0, 3.3])
-@pytest.mark.parametrize("run", [H200, CPU])
-def test_nothing_lies_on_anything_else(run: str, width: float) -> None:
-    with plotted(FIGURE, excerpt(run), width) as figure:
-        check_texts_of(figure)
-
-
-def test_devices_are_side_by_side(tmp_path: Path) -> None:
-    assert FIGURE.beside
-    runs = [excerpt(H200), excerpt(H100), gpu(tmp_path, device__memory_bytes="many")]
-    with _style.styled():
-        figure = FIGURE.plot(FIGURE.beside(runs))
-        check_texts_of(figure)
-    titles = [ax.get_title(loc="left") for ax in figure.axes]
-    assert titles == ["NVIDIA H200", "NVIDIA H100 80GB HBM3", "Test Device"]
-    for ax, size in zip(
-        figure.axes, ("139.8\u00a0GiB", "79.2\u00a0GiB", "64\u00a0MiB"), strict=True
-    ):
-        assert size in {text.get_text() for text in ax.texts}
-    assert FIGURE.beside([runs[0], excerpt(CPU)]).empty  # a GPU and a CPU have different levels
-
-
-def test_without_a_measured_level_there_is_no_map(tmp_path: Path) -> None:
-    run = gpu(tmp_path, [PEER])
-    assert not FIGURE.has(run)
-    assert make(run) is None
-
-
 # --- the table and the terminal
-
-
-def test_the_table_links_every_measured_number_to_its_row(tmp_path: Path) -> None:
-    run = gpu(tmp_path)
-    table = make(run)
-    assert table
-    found = hierarchy(run)
-    assert [plain(row[0]) for row in table.rows][:2] == [
-        "Registers of each SM", "L1 cache of each SM"
-    ]  # fmt: skip
-    linked = [part.row for row in table.rows for cell in row for part in cell
-              if isinstance(part, Cited)]  # fmt: skip
-    rows = [n.row for level in found.levels for n in level.numbers.values() if n.row]
-    assert linked == rows
-    assert plain(table.rows[0][1]) == "256\u00a0KiB (fact)"
-    assert plain(table.rows[0][table.header.index("latency")]) == "–"
-    assert plain(table.rows[0][-1]) == f"latency, bandwidth: {UNTOLD}"
-    assert "sector" not in table.header  # no level has one here
-    names = [plain(row[0]) for row in table.rows]
-    assert "L2 cache, near part" in names
-    noisy = [*LINES, geometry("l2_line", 160, noise="failed")]
-    table = make(gpu(tmp_path / "noisy", noisy))
-    assert table
-    (dash,) = table.rows[names.index("L2 cache")][table.header.index("line")][:1]
-    assert isinstance(dash, Cited)
-    assert (dash.text, dash.row.valid) == ("–", False)
 
 
 def test_the_terminal_has_boxes_of_at_most_100_columns(tmp_path: Path) -> None:
@@ -333,44 +189,6 @@ def test_copies_in_both_directions_are_in_the_column_of_bandwidths(tmp_path: Pat
     assert end("1 GiB") == end("64 GiB*")
 
 
-def test_notes_below_the_map_break_between_words(tmp_path: Path) -> None:
-    detail = " ".join(f"word{number}" for number in range(60))
-    noisy = measurement("load_time", [1], unit="s", noise="failed", detail=detail)
-    found = hierarchy(gpu(tmp_path, [chase("shared", 4096, 23, extra=[noisy])]))
-    lines = map_text.text([found], notes=True).splitlines()
-    assert max(map(len, lines)) <= map_text.WIDE
-    first = next(number for number, line in enumerate(lines) if "word0" in line)
-    last = next(n for n, line in enumerate(lines) if n > first and line.endswith(" …"))
-    note = " ".join(" ".join(lines[first : last + 1]).split())
-    whole = f"1.00 s, not valid: noise: {detail}".split()
-    shown = note.removesuffix(" …").removeprefix("Shared memory, latency: ").split()
-    assert last > first
-    assert shown == whole[: len(shown)]
-    assert len(shown) > 10
-
-
-def test_cycles_of_a_core_are_not_called_those_of_the_time_stamp_counter(tmp_path: Path) -> None:
-    found, read = [measurement("bandwidth", [1e12], unit="B/s")], {"operation": "read"}
-    lines = [
-        case(found, benchmark="bandwidth", backend="host", params=read | {"level": level})
-        for level in ("l1", "l2", "dram")
-    ]
-    assert "TSC" not in map_text.text([hierarchy(load(tmp_path, lines, backend="host"))])
-
-
-def test_an_older_run_has_cycles_of_the_time_stamp_counter() -> None:
-    for name, words in ((H200, "B/cycle: per SM."), (CPU, "TSC cycles. B/cycle: per core.")):
-        assert f"\n{words} *: " in map_text.text([hierarchy(excerpt(name))])
-
-
-def test_a_number_that_is_cut_says_so(tmp_path: Path) -> None:
-    long = [stream(level, 16, 1.234567e29) for level in ("l1", "l2", "dram")]
-    told = map_text.text([hierarchy(gpu(tmp_path, long))])
-    assert max(map(cell_len, told.splitlines())) <= map_text.WIDE
-    assert "…" in told
-    assert "PB/s" not in told
-
-
 def test_summary_draws_the_map_of_one_run_and_of_two(tmp_path: Path) -> None:
     one = write_run(tmp_path / "a", LINES, header=context(**FACTS))
     two = write_run(tmp_path / "b", LINES, header=context(run="other", **FACTS))
@@ -391,13 +209,3 @@ def test_summary_draws_the_map_of_one_run_and_of_two(tmp_path: Path) -> None:
         assert (done.returncode, done.stdout) == (2, "")
         assert said in done.stderr
         assert done.stderr.count("\n") == 1
-
-
-def test_a_comparison_has_the_map(tmp_path: Path) -> None:
-    one = write_run(tmp_path / "a", LINES, header=context(**FACTS))
-    two = write_run(tmp_path / "b", LINES, header=context(run="other", **FACTS))
-    edit(two / "context.json", "Test Device", "Other Device")
-    edit(two / "context.json", "test-device", "other-device")
-    done = strata("compare", one, two, "-o", tmp_path / "out")
-    assert done.returncode in (0, 1), done.stderr
-    assert "hierarchy_map.png" in {path.name for path in (tmp_path / "out").iterdir()}

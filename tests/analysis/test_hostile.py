@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import csv
 import gzip
 import hashlib
@@ -23,7 +22,6 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 
 import browsers
-import ladder_run
 from bounds import bounded
 from builders import (
     COUNTED_RUN,
@@ -31,28 +29,25 @@ from builders import (
     GPU_RUN,
     HOST_RUN,
     SCHEMAS,
-    case,
     changed,
     context,
-    context2,
+    edit,
     layout_case,
-    measurement,
     write_run,
     write_table,
 )
-from strata import figures
 from strata.cli import main
-from strata.figures._plot import Plot
 from strata.model.truth import load_run as load_judged
-from strata.run import RunError, case_id, files, load_run, read_text, write_files
+from strata.run import RunError, files, load_run, read_text, write_files
 from strata.run.files import MOST_OF_LINE, csv_bytes
-from strata.run.private import anonymous, hidden
+from strata.run.private import hidden
 from strata.run.validate import findings, validity
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 NAMES = ("context.json", "measurements.csv", "samples.jsonl")
+XEON = DATA / "excerpt-intel-xeon-processor-20261121T213752Z-0cf4ff2"
 SEVEN = (9.5, 10.25, 10.5, 10.75, 11.5, 12.0, 12.5)
 
 
@@ -82,11 +77,6 @@ def digest(folder: Path) -> dict[str, str]:
 # --- what is read ---------------------------------------------------------------------------------
 
 
-def linked(path: Path) -> None:
-    path.rename(path.with_name("elsewhere"))
-    path.symlink_to("elsewhere")
-
-
 def bound(path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as one:
         here = Path.cwd()
@@ -99,6 +89,7 @@ SPECIAL: dict[str, tuple[Callable[[Path], None], str]] = {
     "pipe": (os.mkfifo, "found a pipe; expected a regular file"),
     "folder": (Path.mkdir, "found a folder; expected a regular file"),
     "socket": (bound, "found a socket; expected a regular file"),
+    "link": (lambda path: path.symlink_to("elsewhere"), "found a link; expected a regular file"),
 }
 
 
@@ -108,35 +99,23 @@ SPECIAL: dict[str, tuple[Callable[[Path], None], str]] = {
 def test_a_file_of_a_run_is_a_regular_file(
     run: Path, name: str, kind: str, packed: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (run / name).unlink()
+    (run / name).rename(run / "elsewhere")
     make, words = SPECIAL[kind]
     make(run / f"{name}{packed}")
     assert command("validate", run) == 2
-    told = capsys.readouterr().err
-    assert words in told
-    assert told.count("\n") == 1
+    error = capsys.readouterr().err
+    assert words in error
+    assert error.count("\n") == 1
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_file_of_a_run_is_no_link(
-    run: Path, name: str, capsys: pytest.CaptureFixture[str]
+def test_a_file_of_another_tool_is_a_regular_file_or_a_link_to_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    linked(run / name)
-    assert command("validate", run) == 2
-    assert f"{name}: found a link; expected a regular file" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("kind", SPECIAL)
-def test_a_file_of_another_tool_is_a_regular_file(
-    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    make, words = SPECIAL[kind]
-    make(tmp_path / "theirs")
-    assert command("import", tmp_path / "theirs", "--to", tmp_path) == 2
-    assert words in capsys.readouterr().err
-
-
-def test_a_file_of_another_tool_may_be_a_link_and_no_device(tmp_path: Path) -> None:
+    for kind in ("pipe", "folder", "socket"):
+        make, words = SPECIAL[kind]
+        make(tmp_path / kind)
+        assert command("import", tmp_path / kind, "--to", tmp_path) == 2
+        assert words in capsys.readouterr().err
     (tmp_path / "text").write_text("text")
     (tmp_path / "link").symlink_to("text")
     assert read_text(tmp_path / "link") == "text"
@@ -166,7 +145,7 @@ def test_a_file_of_very_many_lines_is_not_read_to_its_end(
     packed = gzip.compress(line * (1 + (1 << 20) // len(line)))
     samples.unlink()
     (run / "samples.jsonl.gz").write_bytes(packed)
-    with pytest.raises(RunError, match=r"samples\.jsonl\.gz: found more than 1 MiB"):
+    with pytest.raises(RunError, match=r"samples\.jsonl: found more than 1 MiB"):
         load_run(run)
 
 
@@ -175,6 +154,54 @@ def test_a_sparse_file_of_another_tool_is_not_kept(tmp_path: Path) -> None:
         file.truncate(1 << 40)
     with pytest.raises(RunError, match="found more than 128 MiB"):
         read_text(tmp_path / "sparse")
+
+
+def lose_last_line(path: Path) -> None:
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))
+
+
+def on_the_host(path: Path) -> None:
+    write_run(path.parents[1], [layout_case("aos"), layout_case("soa", backend="host")])
+
+
+def skip_all(path: Path) -> None:
+    skipped = {"status": "skipped", "reason": "no such level", "measurements": []}
+    lines = [json.dumps(json.loads(line) | skipped) for line in path.read_text().splitlines()]
+    path.write_text("".join(f"{line}\n" for line in lines))
+
+
+UNUSABLE: dict[str, tuple[str, Callable[[Path], object], str]] = {
+    "torn": ("samples.jsonl", lambda path: os.truncate(path, 300), "found 0 of the 3 cases of"),
+    "a line fewer": ("samples.jsonl", lose_last_line, "2 of the 3 cases of a complete run"),
+    "NaN": ("samples.jsonl", lambda path: edit(path, "10.75", "NaN"), "jsonl:1: found NaN"),
+    "another backend": ("samples.jsonl", on_the_host, "found the case micro/layout_read/host/"),
+    "nothing measured": ("samples.jsonl", skip_all, "0 rows in 3 cases (skipped: no such level)"),
+    "NaN in the table": ("measurements.csv", lambda path: edit(path, ",10.75,", ",nan,"), "csv:2"),
+    "another device": (
+        "measurements.csv",
+        lambda path: edit(path, "test-device,", "other-device,"),
+        "found a row of the device other-device; expected rows of test-device",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", UNUSABLE)
+def test_a_report_of_an_unusable_run_is_one_line_and_writes_nothing(
+    run: Path, tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name, change, words = UNUSABLE[kind]
+    change(run / name)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/report.html").write_text("an earlier report")
+    before = digest(tmp_path)
+    assert command("report", GPU_RUN, run, HOST_RUN, "-o", tmp_path / "out") == 2
+    error = capsys.readouterr().err
+    assert words in error
+    assert "; to fix: " in error
+    assert error.count("\n") == 1
+    assert digest(tmp_path) == before
+    assert command("report", run) == 2
+    assert not (run / "report").exists()
 
 
 # --- what is written ------------------------------------------------------------------------------
@@ -292,29 +319,21 @@ def telling(tmp_path: Path) -> Path:
         ("export", "{run}", "{out}", "--to", "csv"),
         ("export", "{run}", "{out}", "--to", "parquet"),
         ("export", "{run}", "{out}", "--to", "pyperf"),
+        ("roofline", "{roofs}", "-o", "{out}"),
     ],
 )
 def test_an_anonymous_file_does_not_tell_who_measured_where(
     telling: Path, tmp_path: Path, arguments: tuple[str, ...]
 ) -> None:
-    out = tmp_path / "out"
-    words = [word.format(run=telling, out=out) for word in arguments]
-    assert command(*words, "--anonymous") == 0
-    made = [out] if out.is_file() else [one for one in out.rglob("*") if one.is_file()]
+    out, roofs = tmp_path / "out", private(tmp_path, XEON, "roofs")
+    words = [word.format(run=telling, roofs=roofs, out=out) for word in arguments]
+    flag = [] if "roofline" in words else ["--anonymous"]
+    assert command(*words, *flag) == 0
+    made = [out] if out.is_file() else [path for path in out.rglob("*") if path.is_file()]
     assert made
     for file in made:
         assert b"5ecre7" not in file.read_bytes(), file
         assert b"/home" not in file.read_bytes(), file
-
-
-def test_an_anonymous_run_keeps_what_describes_the_model(telling: Path) -> None:
-    run = anonymous(load_run(telling))
-    assert run.context.device.sm_count == 2
-    assert run.context.libraries == {"driver": "580.1"}
-    assert run.context.clocks_before == {"sm_clock_hz": 1e9}
-    assert run.cases[0].facts == {"registers": 8}
-    assert run.cases[0].gates[0].detail == "wrote …/core"
-    assert findings(run) == ()
 
 
 def test_a_submission_is_the_run_without_what_tells_whose_it_is(
@@ -374,11 +393,6 @@ def test_what_nobody_else_can_check_is_no_submission(
     assert not (tmp_path / "out").exists()
 
 
-def test_an_export_cuts_paths_off_without_being_asked(telling: Path, tmp_path: Path) -> None:
-    assert command("export", telling, tmp_path / "x", "--to", "google-benchmark") == 0
-    assert "/home" not in (tmp_path / "x").read_text()
-
-
 def private(folder: Path, source: Path, name: str, **changes: object) -> Path:
     """A recorded run with an owner in its context; all private words contain `5ecre7`."""
     run = Path(shutil.copytree(source, folder / name))
@@ -427,17 +441,6 @@ def test_an_anonymous_comparison_does_not_tell_who_measured_where(
     assert all(hidden(uuid) in said["--anonymous",] for uuid in uuids)
 
 
-def test_a_roofline_does_not_tell_who_measured_where(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run = private(tmp_path, XEON, "run")
-    assert command("roofline", run, "-o", tmp_path / "out") == 0
-    captured = capsys.readouterr()
-    told = told_by(tmp_path / "out", captured.out + captured.err)
-    assert "5ecre7" not in told
-    assert "/home" not in told
-
-
 # --- all commands ---------------------------------------------------------------------------------
 
 EVIL = (
@@ -446,9 +449,8 @@ EVIL = (
 )
 FORMULAS = ("=HYPERLINK(1)", "+1+cmd|' /C x'!A0", "-1+cmd", "@SUM(1)", "\t=1", "\r=1")
 FORMULA = FORMULAS[0]
-XEON = DATA / "excerpt-intel-xeon-processor-20261121T213752Z-0cf4ff2"
 EXCERPT = DATA / "excerpt-nvidia-h200-20261121T235015Z-0683d2f"
-"""These have ceilings and kernels below them."""
+"""It has ceilings and kernels below them."""
 
 
 def lines_of(run: Path) -> list[Any]:
@@ -617,9 +619,8 @@ NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf"
 
 @pytest.mark.parametrize("word", [*FORMULAS, "-", "+", "-1.5.2", "-1.5 %", "--1", "+inf(", "-0x1"])
 def test_a_word_that_a_spreadsheet_would_run_has_an_apostrophe_in_front(word: str) -> None:
-    assert csv.reader([csv_bytes(["a"], [[word]]).decode().split("\r\n", 1)[1]]).__next__() == [
-        f"'{word}"
-    ]
+    (_, cells) = csv.reader(StringIO(csv_bytes(["a"], [[word]]).decode(), newline=""))
+    assert cells == [f"'{word}"]
 
 
 @pytest.mark.parametrize("number", [-1.5, "-1.5", "+1.5", "-1e-09", "-inf", -3, "-.5"])
@@ -704,9 +705,8 @@ def altered(path: Path, **changes: object) -> None:
 
 def of_many_rows(path: Path) -> None:
     """Rows of 200 KB that are 10 GB of words."""
-    count = 6_500_000
+    count, word = 6_500_000, pa.array(["x" * 120])
     table = pq.read_table(path)
-    word = pa.array(["x" * 120])
     columns = [
         pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int32)), word)
         if pa.types.is_dictionary(column.type)
@@ -718,42 +718,32 @@ def of_many_rows(path: Path) -> None:
     assert path.stat().st_size < 300_000
 
 
-def of_many_runs(path: Path) -> None:
-    """Runs of 50 KB that are 1 TB of entries."""
+def of_many_runs(path: Path, count: int = 1 << 20) -> None:
+    """The entry of a part, padded to 1 MB, `count` times; the file has less than 200 KB."""
     table = pq.read_table(path)
     entry = pa.array([table["entry"][0].as_py() + " " * (1 << 20)])
-    column = pa.DictionaryArray.from_arrays(pa.array(np.zeros(1 << 20, np.int32)), entry)
+    column = pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int32)), entry)
     pq.write_table(pa.table({"entry": column}, metadata=table.schema.metadata), path)
     assert path.stat().st_size < 200_000
 
 
-def of_one_run_often(path: Path) -> None:
-    """The entry of a part, padded, 5000 times: 5 GB."""
-    table = pq.read_table(path)
-    entry = pa.array([table["entry"][0].as_py() + " " * (1 << 20)])
-    column = pa.DictionaryArray.from_arrays(pa.array(np.zeros(5000, np.int32)), entry)
-    pq.write_table(pa.table({"entry": column}, metadata=table.schema.metadata), path)
+def entry_with(**changes: object) -> Callable[[Path], None]:
+    return lambda path: altered(path, **changes)
 
 
 PARTS: dict[str, tuple[str, Callable[[Path], None], str]] = {
     **{
-        f"{kind} as {folder}": (folder, made, words)
-        for kind, (made, words) in {
-            **SPECIAL, "link": (linked, "found a link; expected a regular file")
-        }.items()
+        f"{kind} as {folder}": (folder, *special)
+        for kind, special in SPECIAL.items()
         for folder in ("rows", "runs")
     },
     "many rows": ("rows", of_many_rows, "expected at most 512 MiB in a row group"),
     "many runs": ("runs", of_many_runs, "a part has at most 5000"),
-    "other sizes": (
-        "runs", lambda path: altered(path, sizes={"layout_read": 10**12}), "found 3 rows of"
-    ),
-    "less than none": (
-        "runs", lambda path: altered(path, sizes={"layout_read": 5, "x": -2}), "`int` >= 0"
-    ),
-    "a run elsewhere": ("runs", lambda path: altered(path, run="../../outside"), "matching regex"),
-    "a run above": ("runs", lambda path: altered(path, run=".."), "matching regex"),
-}  # fmt: skip
+    "other sizes": ("runs", entry_with(sizes={"layout_read": 10**12}), "found 3 rows of"),
+    "less than none": ("runs", entry_with(sizes={"layout_read": 5, "x": -2}), "`int` >= 0"),
+    "a run elsewhere": ("runs", entry_with(run="../../outside"), "matching regex"),
+    "a run above": ("runs", entry_with(run=".."), "matching regex"),
+}
 
 
 @pytest.mark.parametrize("kind", PARTS)
@@ -763,7 +753,7 @@ def test_a_hostile_part_of_a_data_set_costs_a_line(
     folder, make, words = PARTS[kind]
     path = part(data_set, folder)
     if kind.startswith(tuple(SPECIAL)):
-        path.unlink()
+        path.rename(path.with_name("elsewhere"))
     make(path)
     with bounded():
         assert command("fleet", data_set, "-o", data_set / "out") == 0
@@ -776,7 +766,7 @@ def test_a_hostile_part_of_a_data_set_costs_a_line(
 def test_a_run_that_is_told_very_often_is_one(
     data_set: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    of_one_run_often(part(data_set, "runs"))
+    of_many_runs(part(data_set, "runs"), 5000)
     with bounded():
         assert command("fleet", data_set, "-o", data_set / "out") == 0
     assert "7 GPUs" in capsys.readouterr().out
@@ -823,84 +813,10 @@ def test_json_that_nothing_writes_is_refused_in_a_line(
     assert len(told) < 1000 + len(f"{run}")
 
 
-def test_a_context_that_is_called_by_a_folder_above_is_refused(
-    run: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    text = (run / "context.json").read_text()
-    (run / "context.json").write_text(text.replace(f'"{run.name}"', '".."'))
-    assert command("summary", run) == 2
-    assert "expected a valid run name" in capsys.readouterr().err
-
-
 def test_a_parameter_of_many_digits_is_no_number(tmp_path: Path) -> None:
     lines = [layout_case("aos", SEVEN, size=word) for word in ("9" * 18, "9" * 19, "9" * 5000)]
     rows = load_run(write_run(tmp_path, lines, table=False)).rows
     assert [row.count("size") for row in rows] == [10**18 - 1, None, None]
-
-
-def peers() -> list[Any]:
-    """Copies and loads between two GPUs."""
-    rates = [measurement(name, SEVEN, unit=unit, method="event") for name, unit in
-             (("transfer_time", "s"), ("bandwidth", "B/s"))]  # fmt: skip
-    loads = [measurement("load_time_cached", SEVEN, unit="s", method="event_slope")]
-    return [
-        case(loads if by == "load" else rates, benchmark="peer_copy",
-             params={"by": by, "direction": way, "bytes": size})
-        for by in ("copy_engine", "load") for way in ("read", "both") for size in (4, 1024)
-    ]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def rungs(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
-    """Two cases of each of some rungs of the n-body ladder."""
-    lines = lines_of(ladder_run.gpu_run(tmp_path_factory.mktemp("ladder")).folder)
-    few: dict[str, list[str]] = {}
-    for line in lines:
-        few.setdefault(line["benchmark"], []).append(line["case"])
-    chosen = {one for of in [*few.values()][::5] for one in [*dict.fromkeys(of)][:2]}
-    return [line for line in lines if line["case"] in chosen]
-
-
-AXES = {"peer_copy": ["by", "direction", "bytes"], "nbody_ladder": ["bodies", "problem", "layout"]}
-
-
-@pytest.fixture(params=AXES)
-def drawn_alone(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Plot:
-    """One of these figures, and a report has no other."""
-    (figure,) = (one for one in figures.discover() if one.name == request.param)
-    monkeypatch.setattr(figures, "discover", lambda: [figure])
-    return figure
-
-
-@pytest.mark.parametrize("word", [None, "x"])
-def test_odd_parameters_cost_at_most_a_figure_that_is_named(
-    tmp_path: Path,
-    rungs: list[Any],
-    drawn_alone: Plot,
-    word: str | None,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    """Each axis in turn has an odd word or is missing: in one case, then in all."""
-    figure = drawn_alone
-    lines = peers() if figure.name == "peer_copy" else rungs
-    for axis in AXES[figure.name]:
-        for cases in ({lines[0]["case"]}, {line["case"] for line in lines}):
-            odd = copy.deepcopy(lines)
-            for line in (one for one in odd if one["case"] in cases):
-                if line["params"].pop(axis, None) is not None and word is not None:
-                    line["params"][axis] = word
-                words = (line["suite"], line["benchmark"], line["backend"], line["params"])
-                line["case"] = case_id(*words)
-            kept = {(line["case"], line["kind"]): line for line in odd}
-            run = write_run(tmp_path, [*kept.values()], header=context2())
-            caplog.clear()
-            shutil.rmtree(tmp_path / "out", ignore_errors=True)
-            assert command("report", run, "-o", tmp_path / "out") == 0
-            told = [record.getMessage() for record in caplog.records]
-            assert all("is left out: " in line for line in told)
-            drawn = (tmp_path / f"out/figures/{figure.name}.svg").is_file()
-            named = any(line.startswith(f"strata: {figure.title!r}") for line in told)
-            assert drawn or named or not figure.has(load_judged(run))
 
 
 def test_a_number_of_no_size_that_a_device_has_is_not_valid(tmp_path: Path) -> None:

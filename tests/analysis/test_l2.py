@@ -1,27 +1,19 @@
 """L2 of a GPU: its halves, what one SM and all SMs use of it, and the chains that are half DRAM."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from test_headlines import PARTITION, chase, geometry, told, words
-from test_hierarchy import texts
+from test_headlines import PARTITION, chase
 
-from builders import count, counts, load, load2, measurement, strata
+from builders import count, counts, load, load2, measurement
 from strata.compare import devices
-from strata.model import atlas
-from strata.model.hierarchy import hierarchy
 from strata.model.l2 import l2
-from strata.report import headlines, map_text
-from strata.run import Row, Run, load_run
+from strata.run import Row, Run
 
 MIB = 2**20
 L2_BYTES = 64 * MIB
-RESULTS = Path(__file__).parents[2] / "results"
-H200 = RESULTS / "nvidia-h200/nvidia-h200-20261126T191502Z-f212fcd"
-H100 = RESULTS / "nvidia-h100-80gb-hbm3/nvidia-h100-80gb-hbm3-20261126T184247Z-f212fcd"
 
 CURVE = {1: 280, 4: 280, 8: 280.2, 16: 280, 28: 281, 32: 400, 40: 526, 48: 525, 56: 600, 128: 690}
 """Cycles of one SM by MiB."""
@@ -108,49 +100,6 @@ def test_a_coarse_scan_bounds_no_size(tmp_path: Path) -> None:
     assert found.one is None
 
 
-def test_nothing_that_is_half_dram_is_called_l2(tmp_path: Path) -> None:
-    run = chip(tmp_path)
-    latency, *_ = (one for one in told(headlines.headlines(run)) if one[0] == "L2 latency")
-    assert latency[1] == "282.0 cycles"
-    assert latency[2].endswith("near 290.0, far 488.0, mean 389.0")
-    text = "\n".join(words(run))
-    assert "L2 282.0 cycles (median of the SMs)" in text
-    assert (
-        "One SM's repeated loads from L2 take 280.0 cycles up to chains of 28 MiB, because the "
-        "part near it keeps copies; 525.0 cycles over chains of 40 MiB to 48 MiB, of whose loads "
-        "memory serves 50 % and the far part the rest."
-    ) in text
-    assert (
-        "≥ 28 MiB of L2 used by one SM and ≥ 32 MiB used by all SMs (45 MiB no longer fit)" in text
-    )
-
-
-def test_the_map_has_each_size_of_l2_under_its_name(tmp_path: Path) -> None:
-    run = chip(tmp_path, [*lines(), geometry("l2", 27 * 1024, 64 * 1024)])
-    found = hierarchy(run)
-    shown = texts(found, "l2")
-    assert shown["size"] == "64 MiB"
-    assert shown["one_sm"] == "27 MiB"
-    assert shown["all_sms"] == "≥ 32 MiB"
-    assert (shown["cycles"], shown["time"]) == ("282.0 cycles", "≈ 141 ns")
-    assert shown["first_touch"] == "389.0 cycles"
-    dram = texts(found, "dram")
-    assert dram["half_l2"] == "525.0 cycles"
-    assert (dram["half_first"], dram["half_last"]) == ("40 MiB", "48 MiB")
-    boxes = map_text.text([found]).splitlines()
-    (line,) = (line for line in boxes if "half from L2" in line)
-    assert "525.0" in line.split()
-    for name, size in (
-        ("used by one SM", "27\u00a0MiB"),
-        ("used by all SMs", "≥\u00a032\u00a0MiB"),
-        ("mean, first touch", "389.0"),
-        ("half L2, from", "40\u00a0MiB"),
-        ("half L2, up to", "48\u00a0MiB"),
-    ):
-        (line,) = (line for line in boxes if name in line)
-        assert size in line
-
-
 def test_compare_sets_devices_side_by_side_by_all_their_sms(tmp_path: Path) -> None:
     first, other = chip(tmp_path / "a"), chip(tmp_path / "b")
     alone = [one for one in lines() if "cores=several" not in one["case"]]
@@ -177,48 +126,3 @@ def test_compare_sets_devices_side_by_side_by_all_their_sms(tmp_path: Path) -> N
     assert load_of["L2"][1] is None
     assert load_of["L2, one SM"][0] is None
     assert devices.ONE_SM in devices.notes(side)[0]
-
-
-def test_json_has_every_number_of_l2(tmp_path: Path) -> None:
-    found = headlines.as_data(chip(tmp_path))["l2"]
-    assert isinstance(found, dict)
-    assert {name: one["value"] for name, one in found.items() if "value" in one} == {
-        "near": 290, "far": 488, "one_sm": 280, "median_of_sms": 282, "first_touch": 389,
-        "half_dram": 525,
-    }  # fmt: skip
-    assert found["one_sm_plateau"] == {"last_bytes": 28 * MIB, "next_bytes": 32 * MIB}
-    assert found["all_sms_plateau"] == {"last_bytes": 32 * MIB, "next_bytes": 45 * MIB}
-    half = found["half_dram"]
-    assert (half["first_bytes"], half["last_bytes"]) == (40 * MIB, 48 * MIB)
-    assert half["memory_share"] == pytest.approx(0.5)
-
-
-@pytest.mark.parametrize(
-    ("folder", "one", "every", "latency", "beyond"),
-    [(H200, 26.9, 32, 281.8, 524.1), (H100, 22.6, 22.6, 282.6, 527.2)],
-)
-def test_l2_of_the_recorded_chips(
-    folder: Path, one: float, every: float, latency: float, beyond: float
-) -> None:
-    run = load_run(folder)
-    found = l2(run)
-    assert found
-    assert found.load
-    assert found.one
-    assert found.all
-    assert found.beyond
-    assert mib(found.one.last) == pytest.approx(one, abs=0.1)
-    assert mib(found.all.last) == pytest.approx(every, abs=0.1)
-    assert found.load.shown.value == pytest.approx(latency, abs=0.1)
-    assert found.beyond.row.value == pytest.approx(beyond, abs=0.1)
-    assert 0.48 < found.beyond.share < 0.53
-    assert found.first_touch == pytest.approx(363, abs=1)
-    assert atlas.bandwidths(run)["l2"].source in ("layout_read", "async_copy")
-
-
-def test_notes_belong_to_the_map(tmp_path: Path) -> None:
-    done = strata("summary", "--notes", chip(tmp_path).folder)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "--notes without --map" in done.stderr
-    done = strata("summary", "--json", chip(tmp_path).folder)
-    assert set(json.loads(done.stdout)["l2"]) >= {"near", "far", "half_dram"}

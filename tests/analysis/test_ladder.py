@@ -1,24 +1,36 @@
-"""The n-body ladder: the case of each rung, the gain of each step, tables, and their files."""
+"""The n-body ladder: the case of each rung, what each step changed and what was predicted."""
 
-import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec import structs
 
 import ladder_run
-from builders import case, count, load2, row
-from ladder_run import GALAXIES, SINGLE, SMALL, made, rung_case, rung_counts, some, words
+from builders import count, load2, measurement, row
+from ladder_run import (
+    CLOCK,
+    GALAXIES,
+    HOST_GALAXIES,
+    SINGLE,
+    SMALL,
+    SMS,
+    made,
+    rung_case,
+    rung_counts,
+    some,
+    words,
+)
 from strata import reference
-from strata.ladder import best, seeds
+from strata.ladder import launch
 from strata.ladder import rungs as ladder
 from strata.ladder.best import best_cases
-from strata.model import Table, plain, tables
-from strata.model.units import SPACE, THIN
-from strata.report import page as report
-from strata.report import tables as report_tables
+from strata.ladder.rungs import Cases
+from strata.ladder.stalls import Stalls
+from strata.ladder.steps import Change, changes, sentences
+from strata.model import Table, plain
 from strata.report.tables import nbody_ladder, nbody_thessaly
-from strata.run import Run
+from strata.run import Row, Run
 
 
 def column(table: Table, name: str) -> dict[str, str]:
@@ -37,36 +49,6 @@ def test_the_bound_is_made_of_roundings(gpu: Run) -> None:
 # --- the case of each rung ------------------------------------------------------------------------
 
 
-def test_without_the_suite_there_is_nothing(tmp_path: Path) -> None:
-    run = some(tmp_path, case([count("interactions_per_second", 1, unit="1/s")]))
-    assert not best_cases(run)
-    assert not best.sentences(run)
-
-
-def test_rungs_stand_in_order_and_each_by_its_best_case(gpu: Run) -> None:
-    steps = best_cases(gpu)
-    assert [step.rung for step in steps] == list(ladder_run.GPU)
-    assert [ladder.size(step.row)[1] for step in steps] == [65536] * 2 + [524288] * 12
-    chosen = {step.rung: step.chosen for step in steps}
-    assert chosen["unrolled"] in ("unroll 32", "unroll 64")
-    assert chosen["pair_once"] == "12 a thread"
-    assert chosen["registers"] == "8 a thread, 4 warps"
-    assert chosen["naive"] == "soaoas"
-    assert chosen["read_only"] == ""
-    assert chosen["several_gpus"] == "GPUs: 2"
-    assert {step.row.method for step in steps} == {"event"}
-
-
-def test_a_step_is_over_the_rung_that_it_changes(gpu: Run) -> None:
-    steps = {step.rung: step for step in best_cases(gpu)}
-    assert steps["naive"].speedup is None
-    registers, invariants = steps["registers"], steps["invariants"]
-    assert registers.before == invariants.row
-    assert registers.speedup == pytest.approx(registers.row.value / invariants.row.value)
-    assert steps["tiled"].other is not None
-    assert ladder.size(steps["tiled"].other) == ladder.THESSALY
-
-
 def test_a_step_is_taken_at_the_largest_size_that_both_have(gpu: Run) -> None:
     steps = {step.rung: step for step in best_cases(gpu)}
     step = steps["one_launch"]
@@ -76,12 +58,6 @@ def test_a_step_is_taken_at_the_largest_size_that_both_have(gpu: Run) -> None:
     assert step.speedup == pytest.approx(step.after.value / steps["tiled"].row.value)
     table = made(nbody_ladder, gpu)
     assert column(table, "over the rung before")["one launch"].endswith("× tiled at 65 536 bodies")
-
-
-def test_the_ladder_is_of_the_problem_that_most_rungs_have(host: Run) -> None:
-    steps = best_cases(host)
-    assert {ladder.size(step.row) for step in steps} == {(4, 1024)}
-    assert [step.rung for step in steps if step.other] == ["simd_rsqrt", "cpu_blocked"]
 
 
 def test_a_rung_without_that_problem_stands_by_another(tmp_path: Path) -> None:
@@ -111,16 +87,6 @@ def test_a_valid_case_stands_before_a_faster_invalid_one(tmp_path: Path) -> None
     assert tiled.speedup is None
 
 
-def test_a_rung_without_the_common_size_has_its_own_and_no_step(tmp_path: Path) -> None:
-    lines = [
-        rung_case("naive", 1e12, SMALL, layout="aos"),
-        rung_case("tiled", 2e12, SINGLE, layout="aos"),
-    ]
-    naive, tiled = best_cases(some(tmp_path, *lines))
-    assert (ladder.size(naive.row), ladder.size(tiled.row)) == ((1, 65536), (1, 524288))
-    assert tiled.speedup is None
-
-
 def test_without_a_single_system_the_ladder_is_of_many(tmp_path: Path) -> None:
     other = {"problem": "galaxies", "systems": 4096, "bodies": 4096}
     lines = [rung_case("tiled", 1e12, place, layout="aos") for place in (GALAXIES, other)]
@@ -144,13 +110,6 @@ def test_the_rungs_and_their_order_are_what_the_run_says(tmp_path: Path) -> None
     assert column(table, "over the rung before")["naive"] == "1.00× zzz"
 
 
-def test_others_rates_are_those_of_the_chip() -> None:
-    found = {one.label: one for one in best.published("nvidia-h200")}
-    assert list(found) == ["NVIDIA's sample", "CUDA Handbook"]
-    assert found["NVIDIA's sample"].bodies == 524288
-    assert not best.published("test-cpu")
-
-
 def test_a_published_rate_is_of_its_chip_alone() -> None:
     h200 = reference.nbody()[0]
     assert reference.is_of(h200, "nvidia-h200")
@@ -159,76 +118,7 @@ def test_a_published_rate_is_of_its_chip_alone() -> None:
     assert not reference.is_of(structs.replace(h200, gpu="H200 NVL"), "h200")
 
 
-def test_interactions_are_the_square_of_each_system() -> None:
-    of = row("tiled", "step_time", 1, systems=32, bodies=4096)
-    assert ladder.interactions(of) == 32 * 4096**2
-
-
 # --- tables ---------------------------------------------------------------------------------------
-
-
-def test_every_module_of_the_package_is_a_table() -> None:
-    folder = Path(report_tables.__file__).parent
-    assert len(report_tables.discover()) == len(list(folder.glob("[a-z]*.py")))
-
-
-def test_the_ladder_is_told_in_a_table(gpu: Run) -> None:
-    table = made(nbody_ladder, gpu)
-    assert len(table.rows) == len(ladder_run.GPU)
-    assert column(table, "change")["one launch"] == "the system is a row of the grid"
-    assert column(table, "best case")["registers"] == "524 288 bodies; soaoas, 8 a thread, 4 warps"
-    assert column(table, "over the rung before")["naive"] == "–"
-    last = {name: column(table, name)["pair once"] for name in table.header}
-    assert re.fullmatch(r"1\.\d\d× register banks", last["over the rung before"])
-    assert re.fullmatch(r"33\d\d \(33\d\d–33\d\d\)", last["10⁹ interactions/s"])
-    found = (last["registers"], last["FLOP/interaction"], last["relative RMS error"])
-    assert found == ("126", "12.50", "3.9e-7")
-    assert column(table, "DRAM bytes/interaction")["one launch"] == "7.6e-5"
-    assert column(table, "of issue limit")["naive"] == "–"
-
-
-def test_the_other_size_that_most_rungs_have_is_a_column(gpu: Run) -> None:
-    rates = column(made(nbody_ladder, gpu), "65\u202f536 bodies")
-    assert rates["naive"] == "–"  # it has no other
-    assert re.fullmatch(r"31\d\d \(31\d\d–31\d\d\)", rates["pair once"])
-
-
-def test_a_cpu_has_no_columns_of_counters(host: Run) -> None:
-    table = made(nbody_ladder, host)
-    assert table.header == (
-        "rung", "change", "best case", "10⁹ interactions/s", "over the rung before",
-        "one system", "relative RMS error",
-    )  # fmt: skip
-    assert column(table, "10⁹ interactions/s")["serial"].startswith("0.20")
-
-
-def test_a_net_count_stands_before_a_metric(tmp_path: Path) -> None:
-    line = rung_case("naive", 1e12, SINGLE, layout="aos")
-    net = count("dram_bytes_per_interaction", 0.25, unit="B")
-    table = made(nbody_ladder, some(tmp_path, line, rung_counts(line, 50, 50, 14.3, net)))
-    assert column(table, "DRAM bytes/interaction") == {"naive": "2.5e-1"}
-
-
-def test_the_report_on_two_k80_is_redone(gpu: Run) -> None:
-    table = made(nbody_thessaly, gpu)
-    assert [plain(row[0]) for row in table.rows] == [step[0] for step in seeds.THESSALY_STEPS]
-    assert column(table, "their 10⁹ interactions/s")["GPU tiling"] == "20.39"
-    assert column(table, "their step")["Elimination of system loop"] == "4.27×"
-    here = column(table, "here")
-    assert here["serial"] == "–"
-    assert here["GPU tiling"] == "tiled, aos; 32 × 4096 bodies"
-    assert here["faster math computations"] == "fast math, soa, 1 GPU; 32 × 4096 bodies"
-    # Several GPUs are compared with one of them, and what follows with what was before.
-    assert here["Use of multiple gpus"] == "several gpus, soaoas, 2 GPUs; 32 × 4096 bodies"
-    assert re.fullmatch(r"(1\.9|2\.0)\d×", column(table, "our step")["Use of multiple gpus"])
-    assert re.fullmatch(r"1\.1\d×", column(table, "our step")["SoA"])
-    assert column(table, "over theirs")["Elimination of system loop"].endswith("×")
-
-
-def test_its_cpu_rows_are_redone_by_a_run_of_a_cpu(host: Run) -> None:
-    table = made(nbody_thessaly, host)
-    assert column(table, "here")["OpenMP"] == "openmp, aos; 4 × 1024 bodies"
-    assert column(table, "here")["SoA"] == "–"
 
 
 def test_one_gpu_is_no_step_over_itself(tmp_path: Path) -> None:
@@ -238,47 +128,7 @@ def test_one_gpu_is_no_step_over_itself(tmp_path: Path) -> None:
     assert column(table, "here")["Use of multiple gpus"].startswith("several gpus, soaoas, 1 GPU;")
 
 
-def test_without_galaxies_there_is_nothing_to_redo(tmp_path: Path) -> None:
-    run = some(tmp_path, rung_case("tiled", 1e12, SINGLE, layout="aos"))
-    assert nbody_thessaly.make(run) is None
-
-
-def test_tables_go_into_papers(gpu: Run) -> None:
-    for _, table in report_tables.tables_of(gpu):
-        assert tables.markdown(table).count("\n") == len(table.rows) + 2
-        assert tables.latex(table, "a run").isascii()
-
-
 # --- the report -----------------------------------------------------------------------------------
-
-
-def test_the_report_tells_the_ladder_and_its_methods(gpu: Run, tmp_path: Path) -> None:
-    page = report.write([gpu], tmp_path).read_text(encoding="utf-8")
-    assert "<h4>The n-body ladder</h4>" in page
-    assert page.count(">nbody: how much does each step") == 1
-    assert "the fastest rung is pair once" in page
-    for stem in ("nbody_ladder", "nbody_thessaly"):
-        assert (tmp_path / "tables" / f"{stem}.md").is_file()
-        assert (tmp_path / "tables" / f"{stem}.tex").is_file()
-    for name in ("ladder", "unroll", "block_size", "stalls", "accuracy"):
-        assert (tmp_path / "figures" / f"nbody_{name}.svg").is_file()
-
-
-def test_the_ladder_in_a_sentence(gpu: Run, tmp_path: Path) -> None:
-    def told(run: Run) -> str:
-        (sentence,) = best.sentences(run)
-        return re.sub(f"[{SPACE}{THIN}]", " ", plain(sentence))
-
-    rate = r"33\d\d × 10⁹ interactions/s"
-    start = f"n-body, 524 288 bodies: the fastest rung is pair once with {rate}"
-    end = r" and 8\d % of what it could reach if a warp issued in every cycle\."
-    # The first rung computed a smaller system there.
-    assert re.fullmatch(start + end, told(gpu))
-    lines = [
-        rung_case("naive", 0.6e12, SINGLE, layout="aos"),
-        rung_case("pair_once", 3.34e12, SINGLE, layout="soaoas", per_thread=12, slots=8.875),
-    ]
-    assert re.fullmatch(rf"{start}, 5\.\d\d× naive{end}", told(some(tmp_path, *lines)))
 
 
 def test_rungs_that_are_alike_are_of_the_size_that_most_have(gpu: Run) -> None:
@@ -298,7 +148,351 @@ def test_the_fastest_cases_are_of_one_size_and_then_of_the_other(gpu: Run) -> No
     assert sizes == [65536] * 14 + [524288] * 12
 
 
-def test_the_fastest_cases_of_a_cpu_are_of_many_systems(host: Run) -> None:
-    cases = ladder.Cases(host)
-    found = [ladder.size(row) for row in cases.fastest(cases.having(ladder.RATE))]
-    assert found == [(4, 1024)] * 6 + [(1, 16384)] * 2
+Lines = list[dict[str, Any]]
+
+
+def step(run: Run, rung: str, problem: str = "single") -> Change:
+    return next(one for one in changes(run) if (one.rung, one.problem) == (rung, problem))
+
+
+def pair(
+    instructions: tuple[float, float] = (18.2, 14.2),
+    utilisation: tuple[float, float] = (68, 79),
+    rates: tuple[float, float] = (1.2e12, 1.8e12),
+    **changes: Any,
+) -> Lines:
+    """A step from fast_math to unrolled, both counted."""
+    lines = []
+    steps: tuple[tuple[str, dict[str, Any]], ...] = (("fast_math", {}), ("unrolled", {"unroll": 8}))
+    for place, (rung, axes) in enumerate(steps):
+        slots = ladder_run.GPU[rung][1]
+        line = rung_case(rung, rates[place], SMALL, slots=slots, layout="soaoas", **axes, **changes)
+        lines += [line, rung_counts(line, 24, utilisation[place], instructions[place])]
+    return lines
+
+
+def counted(lines: Lines, quantity: str, *values: float, unit: str = "1") -> Lines:
+    """With one more count of the first cases."""
+    for line, value in zip(lines[1::2], values, strict=False):
+        line["measurements"].append(count(quantity, value, unit=unit))
+    return lines
+
+
+def without(lines: Lines, *names: str) -> Lines:
+    for line in lines:
+        line["measurements"] = [one for one in line["measurements"] if one["quantity"] not in names]
+    return lines
+
+
+def on_host(*rungs: tuple[str, float, str]) -> Lines:
+    return [
+        rung_case(rung, rate, HOST_GALAXIES, backend="host", layout=layout)
+        for rung, rate, layout in rungs
+    ]
+
+
+def only(run: Run) -> tuple[Row, Cases]:
+    """The one case that was timed, by its rate, and what is known of it."""
+    cases = Cases(run)
+    (row,) = cases.having(ladder.RATE)
+    return row, cases
+
+
+# --- blocks, SMs and sectors ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("blocks", "sms", "share"),
+    [(1, 132, 1 / 132), (16, 132, 16 / 132), (132, 132, 1), (133, 132, 133 / 264),
+     (256, 132, 256 / 264), (264, 132, 1), (0, 132, 0), (16, 0, 0)],
+)  # fmt: skip
+def test_sms_wait_for_the_last_block(blocks: int, sms: int, share: float) -> None:
+    assert launch.share_at_work(blocks, sms) == pytest.approx(share)
+
+
+@pytest.mark.parametrize(
+    ("rung", "place", "axes", "blocks"),
+    [
+        ("tiled", GALAXIES, {}, 16),
+        ("one_launch", GALAXIES, {}, 512),
+        ("block_size", SMALL, {"block_size": 1024}, 64),
+        ("registers", SMALL, {"per_thread": 8, "warps": 4}, 256),
+        ("several_gpus", SMALL, {"per_thread": 8, "gpus": 2}, 128),
+        ("several_gpus", GALAXIES, {"per_thread": 8, "gpus": 2}, 256),
+        ("pair_once", SMALL, {"per_thread": 16}, 0),
+        ("pair_once", SMALL, {"per_thread": 16, "facts": {"blocks": 660}}, 660),
+    ],
+)
+def test_a_launch_is_cut_into_blocks(
+    rung: str, place: dict[str, Any], axes: dict[str, Any], blocks: int, tmp_path: Path
+) -> None:
+    run = some(tmp_path, rung_case(rung, 1e12, place, layout="soaoas", **axes))
+    assert launch.blocks_at_once(*only(run)) == blocks
+
+
+def test_blocks_of_each_pair_once_are_counted(tmp_path: Path) -> None:
+    line = rung_case("pair_once", 3e12, SMALL, layout="soaoas", per_thread=16)
+    blocks = count("launched_blocks", 897, unit="block", method="sm__ctas")
+    run = some(tmp_path, line, rung_counts(line, 17, 84, 14.3, blocks))
+    assert launch.blocks_at_once(*only(run)) == 897 - 1 - 2 * 256
+
+
+@pytest.mark.parametrize(
+    ("rung", "sectors", "used"),
+    [
+        ("naive", 2048 * 65536, 16.0),  # a float4 for each warp and body, alone in its sector
+        ("tiled", 256 * 65536 / 2, 32.0),
+        ("tiled", 256 * 65536 / 4, None),  # fewer sectors than the bytes that were used
+        ("constant_memory", 256 * 65536 / 2, None),
+    ],
+)
+def test_bytes_used_of_a_sector(
+    rung: str, sectors: float, used: float | None, tmp_path: Path
+) -> None:
+    own = 65536 * 12 / 32  # each thread its own position
+    line = rung_case(rung, 1e12, SMALL, layout="soaoas")
+    asked = count("l1_load_sectors", sectors + own, method="l1tex__t_sectors.sum")
+    found = launch.bytes_used_per_sector(
+        *only(some(tmp_path, line, rung_counts(line, 50, 50, 14.3, asked)))
+    )
+    assert found == (None if used is None else pytest.approx(used, rel=1e-3))
+
+
+# --- a step taken apart ---------------------------------------------------------------------------
+
+
+def noisy_clock() -> Lines:
+    lines = pair()
+    for one in lines[0]["measurements"]:
+        if one["quantity"] == "core_clock":
+            one["noise"]["verdict"] = "failed"
+    return lines
+
+
+@pytest.mark.parametrize(
+    ("lines", "missing"),
+    [
+        (without(pair(), "instructions_per_interaction"), {"instructions"}),
+        (without(pair(), "executed_per_cycle"), {"issue"}),
+        (noisy_clock(), {"clock"}),
+        (pair()[:3], {"instructions", "issue"}),  # counted in one case alone
+    ],
+)
+def test_a_missing_row_is_one_factor_less(tmp_path: Path, lines: Lines, missing: set[str]) -> None:
+    one = step(some(tmp_path, *lines), "unrolled")
+    assert set(one.factors) == {"instructions", "issue", "sms", "clock"} - missing
+    assert one.counted == (missing == {"clock"})
+
+
+def test_sms_at_work_are_counted_where_both_cases_have_it(tmp_path: Path) -> None:
+    both = step(some(tmp_path / "a", *counted(pair(), "sms_at_work", 96, 48, unit="%")), "unrolled")
+    assert both.factors["sms"] == 0.5
+    assert both.prediction
+    assert both.prediction.value == pytest.approx(18 / 14.03)  # by the blocks alone
+    one = step(some(tmp_path / "b", *counted(pair(), "sms_at_work", 96, unit="%")), "unrolled")
+    assert one.factors["sms"] == 1
+
+
+def test_invalid_rows_never_enter(tmp_path: Path) -> None:
+    assert not changes(some(tmp_path / "a", *pair(noise="failed")))
+    # A failed gate of one case takes its counts with it, and the step that it ends.
+    lines = pair()
+    lines[2]["gates"] = [{"gate": "result", "verdict": "failed", "detail": "wrong"}]
+    assert not changes(some(tmp_path / "b", *lines))
+    # An invalid best case gives way to a slower one.
+    slower = rung_case("unrolled", 1.5e12, SMALL, slots=14.03, layout="soaoas", unroll=4)
+    one = step(some(tmp_path / "c", *lines, slower), "unrolled")
+    assert one.after.params["unroll"] == "4"
+
+
+def test_time_stamps_of_a_cpu_are_no_clock(tmp_path: Path) -> None:
+    lines = on_host(("serial", 1e9, "aos"), ("openmp", 2e9, "aos"))
+    clock = measurement("core_clock", [2.6e9] * 7, unit="Hz", method="tsc_over_monotonic")
+    for line in lines:
+        line["measurements"].append(clock)
+    one = step(load2(tmp_path, lines, backend="host"), "openmp", "galaxies")
+    assert (one.factors, one.unexplained) == ({}, None)
+
+
+def test_the_range_of_a_step_is_what_both_intervals_allow(tmp_path: Path) -> None:
+    before, after = (row("tiled", ladder.RATE, rate) for rate in (100.0, 200.0))
+    one = Change(before, after, Cases(some(tmp_path)))
+    assert (one.low, one.measured, one.high) == pytest.approx((198 / 101, 2, 202 / 99))
+
+
+# --- which cases a step compares ------------------------------------------------------------------
+
+
+def test_a_step_stays_at_one_place_and_in_one_layout(gpu: Run) -> None:
+    below = {rung.name: rung.before for rung in gpu.context.rungs}
+    for one in changes(gpu):
+        before, after = one.before, one.after
+        assert ladder.place_of(before) == ladder.place_of(after)
+        assert before.params["layout"] == after.params["layout"] == "soaoas"
+        assert before.benchmark == below[one.rung]
+        assert before.valid
+        assert after.valid
+
+
+def test_the_layout_changes_only_where_it_is_the_change(tmp_path: Path) -> None:
+    rungs = [(rung, "aos") for rung in ("naive", "tiled", "one_launch", "unrolled")]
+    rungs += [("fast_math", "soaoas"), ("unrolled", "soaoas")]
+    lines = [rung_case(rung, 1e12, SMALL, layout=layout) for rung, layout in rungs]
+    assert step(some(tmp_path / "a", *lines), "unrolled").after.params["layout"] == "soaoas"
+    host = load2(
+        tmp_path / "b", on_host(("openmp", 1e9, "aos"), ("cpu_soa", 2e9, "soa")), backend="host"
+    )
+    assert step(host, "cpu_soa", "galaxies").measured == pytest.approx(2, rel=0.02)
+
+
+def at_sizes(*sizes: int, rungs: tuple[str, ...] = ("naive", "tiled")) -> Lines:
+    """Cases of rungs that computed a single system of each size."""
+    places = [{**SINGLE, "bodies": bodies} for bodies in sizes]
+    return [rung_case(rung, 1e12, place, layout="soaoas") for rung in rungs for place in places]
+
+
+@pytest.mark.parametrize(
+    ("lines", "steps"),
+    [
+        (
+            at_sizes(16384, 65536, 524288) + at_sizes(65536, 524288, rungs=("one_launch",)),
+            [(rung, size) for size in (524288, 65536) for rung in ("tiled", "one_launch")],
+        ),
+        (
+            at_sizes(65536, 524288) + at_sizes(16384, rungs=("fast_math", "unrolled")),
+            [("tiled", 524288), ("tiled", 65536), ("unrolled", 16384)],
+        ),
+    ],
+)
+def test_steps_are_at_the_two_sizes_that_most_rungs_have(
+    tmp_path: Path, lines: Lines, steps: list[tuple[str, int]]
+) -> None:
+    run = some(tmp_path, *lines)
+    assert [(one.rung, ladder.size(one.after)[1]) for one in changes(run)] == steps
+
+
+def test_what_several_gpus_do_on_one_is_no_step(tmp_path: Path) -> None:
+    axes: dict[str, Any] = {"layout": "soaoas", "per_thread": 8}
+    lines = [
+        rung_case("register_banks", 2e12, SINGLE, warps=8, **axes),
+        rung_case("several_gpus", 2e12, SINGLE, gpus=1, **axes),
+    ]
+    assert not changes(some(tmp_path / "a", *lines))
+    lines.append(rung_case("several_gpus", 3.9e12, SINGLE, gpus=2, **axes))
+    one = step(some(tmp_path / "b", *lines), "several_gpus")
+    assert one.factors["gpus"] == 2
+    assert one.prediction
+    assert one.prediction.rule == "gpus"
+    assert one.prediction.value == pytest.approx(2, rel=0.04)
+
+
+# --- predictions ----------------------------------------------------------------------------------
+
+LIMITS: dict[str, Any] = {"slots": 14.09, "layout": "soaoas"}
+NO_LIMIT = without(pair(), "issue_limit")
+LAUNCHES = [
+    rung_case("tiled", 4e10, GALAXIES, layout="aos"),
+    rung_case("one_launch", 7e11, GALAXIES, layout="aos"),
+]
+
+
+@pytest.mark.parametrize(
+    ("lines", "rung", "rule", "value"),
+    [
+        (pair(), "unrolled", "limits", 18 / 14.03),
+        (pair(rates=(1.2e12, 0.3e12)), "unrolled", "limits", 18 / 14.03),  # whatever its rate
+        (pair(rates=(0.8e12, 1.8e12)), "unrolled", "", 0),  # it waits
+        (
+            [
+                rung_case("invariants", 1.8e12, SMALL, **LIMITS),
+                rung_case("block_size", 0.9e12, SMALL, block_size=1024, **LIMITS),
+            ],
+            "block_size", "limits", 64 / 132 / (256 / 264),
+        ),
+        (NO_LIMIT, "unrolled", "instructions", 18.2 / 14.2),
+        (without(pair(utilisation=(49, 79)), "issue_limit"), "unrolled", "", 0),
+        (without(pair(), "issue_limit", "instructions_per_interaction"), "unrolled", "", 0),
+        (LAUNCHES, "one_launch", "launch", 512 / 528 / (16 / 132)),
+        (on_host(("serial", 1e9, "aos"), ("openmp", 2e9, "aos")), "openmp", "cores", 2),
+        (on_host(("cpu_soa", 1e9, "soa"), ("simd", 2e9, "soa")), "simd", "", 0),
+        (
+            on_host(("cpu_blocked", 2e9, "soa"), ("cpu_pair_once", 3e9, "soa")),
+            "cpu_pair_once", "operations", 34 / 21,
+        ),
+    ],
+)  # fmt: skip
+def test_a_step_is_predicted_by_a_rule(
+    tmp_path: Path, lines: Lines, rung: str, rule: str, value: float
+) -> None:
+    backend, problem = lines[0]["backend"], lines[0]["params"]["problem"]
+    run = load2(tmp_path, lines, backend=backend, device__sm_count=SMS)
+    prediction = step(run, rung, problem).prediction
+    assert (prediction.rule if prediction else "") == rule
+    assert (prediction.value if prediction else 0) == pytest.approx(value)
+
+
+def test_one_launch_is_explained_by_its_blocks(tmp_path: Path) -> None:
+    one = step(some(tmp_path / "a", *LAUNCHES), "one_launch", "galaxies")
+    assert one.factors["sms"] == pytest.approx(512 / 528 / (16 / 132))
+    assert one.unexplained == pytest.approx(one.measured / 8, rel=1e-3)
+    unknown = step(some(tmp_path / "b", *LAUNCHES, sms=0), "one_launch", "galaxies")
+    assert unknown.prediction is None
+    assert "sms" not in unknown.factors
+
+
+# --- what moved -----------------------------------------------------------------------------------
+
+
+def test_what_no_state_has_is_never_less_than_nothing() -> None:
+    states = {name: row("naive", f"stall_{name}", 6) for name in ("wait", "selected")}
+    found = Stalls("naive", states, row("naive", "stall_all", 10), None)
+    assert found.shares == {"wait": 0.6, "selected": 0.6, "other": 0}
+
+
+@pytest.mark.parametrize(
+    ("gain", "verdict"),
+    [(1.02, "pays nothing"), (1.04, "pays"), (0.98, "pays nothing"), (0.96, "costs")],
+)
+def test_a_step_of_3_percent_pays_nothing(gain: float, verdict: str, tmp_path: Path) -> None:
+    run = some(tmp_path, *pair(rates=(1.2e12, gain * 1.2e12)))
+    assert any(f"1.18×) {verdict} here (" in plain(one) for one in sentences(run))
+
+
+def tensor_cores(folder: Path, clock: float) -> Run:
+    """The last step of a ladder that ends with tensor cores."""
+    story = {"question": "", "source": "", "expectation": "", "change": "", "approximate": True}
+    rungs = [
+        {"name": name, "before": before, "backend": "cuda", "sum": "blocks"} | story
+        for name, before in (("pair_once", ""), ("tensor_cores", "pair_once"))
+    ]
+    before = rung_case("pair_once", 3e12, SINGLE, layout="soaoas", per_thread=16, slots=8.9)
+    facts = {"near_share": 0.042}
+    after = rung_case(
+        "tensor_cores", 6e12, SINGLE, layout="soaoas", ratio=1.25, slots=3.5, facts=facts
+    )
+    for one in after["measurements"]:
+        if one["quantity"] == "core_clock":
+            one["samples"] = [clock] * 7
+    lines = [before, rung_counts(before, 18, 84, 8.9), after, rung_counts(after, 24, 66, 3.1)]
+    counted(counted(lines, "pipe_xu", 38, 72, unit="%"), "pipe_tensor", 0.02, 31, unit="%")
+    return load2(folder, lines, rungs=rungs, device__sm_count=SMS)
+
+
+@pytest.mark.parametrize(("share", "part"), [(0.91, ", clock 0.91×, "), (0.98, "")])
+def test_of_tensor_cores_pipes_near_pairs_and_a_clock_that_moved_are_told(
+    share: float, part: str, tmp_path: Path
+) -> None:
+    run = tensor_cores(tmp_path, share * CLOCK)
+    one = step(run, "tensor_cores")
+    moved = plain(one.moved)
+    for part_of in ("tensor pipe used 0.020 → 31 %", "XU pipe used 38 → 72 %", "near pairs 4.2 %"):
+        assert part_of in moved
+    assert one.prediction
+    assert one.prediction.value == pytest.approx(8.9 / 3.5)
+    (sentence,) = map(plain, sentences(run))
+    assert sentence.startswith("n-body, tensor cores: far groups of bodies on tensor cores (")
+    assert ("clock" in sentence) == bool(part)
+    assert part in sentence
+
+
+# --- tables and sentences -------------------------------------------------------------------------

@@ -105,11 +105,6 @@ def test_sms_follow_from_the_rates_of_one_and_of_all(tmp_path: Path) -> None:
     assert little.cores(()) is None
 
 
-def test_the_law() -> None:
-    one = little.Latency("l2", 100e-9, row=None)  # type: ignore[arg-type]
-    assert little.allowed(1e6, one) == pytest.approx(1e13)
-
-
 def test_the_line_is_in_the_figure_and_its_data(tmp_path: Path) -> None:
     lines = [
         *walks(),
@@ -132,10 +127,3 @@ def test_the_line_is_in_the_figure_and_its_data(tmp_path: Path) -> None:
     caption = caption_of(FIGURE, run)
     assert "Little's law" in caption
     assert "L2 12.3\N{NO-BREAK SPACE}KiB" in caption
-
-
-def test_without_a_latency_there_is_no_line(tmp_path: Path) -> None:
-    run = load(tmp_path, [stream(4096, 2e11)])
-    (line,) = data_of(FIGURE, run)
-    assert line["little_bytes_per_second"] == ""
-    assert "Little" not in caption_of(FIGURE, run)

@@ -1,15 +1,24 @@
-"""Points, tables and sentences on runs small enough to work out by hand."""
+"""Points, counts, tables, sentences and numbers, on runs small enough to work out by hand."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from builders import case, context, layout_case, load, measurement, write_run
+from builders import (
+    case,
+    context2,
+    count,
+    counts,
+    layout_case,
+    load,
+    load2,
+    measurement,
+    predicted,
+    write_run,
+)
 from strata import model
-from strata.model import layouts
-from strata.report.page import gate_counts
-from strata.report.tables import layout_read
+from strata.model import counted, layouts, units
 from strata.run import Run, load_run
 
 
@@ -45,16 +54,6 @@ def run(tmp_path: Path) -> Run:
     )
 
 
-def test_bars_have_median_spread_and_arithmetic(run: Run) -> None:
-    aos, soa = layouts.latency_bars(run.rows)
-    assert (aos.layout, soa.layout) == ("aos", "soa")  # the order of legends, not of the run
-    assert soa.cycles.value == 50
-    assert soa.p5 is not None
-    assert soa.p5.value == 48
-    assert soa.arithmetic is not None
-    assert soa.arithmetic.value == 4
-
-
 def test_bars_take_every_core_and_the_smallest_block(tmp_path: Path) -> None:
     lines = [
         layout_case("aos", 1, block_size=256, cores="all"),
@@ -66,26 +65,11 @@ def test_bars_take_every_core_and_the_smallest_block(tmp_path: Path) -> None:
     assert bar.cycles.value == 2
 
 
-def test_bars_fall_back_to_one_core(tmp_path: Path) -> None:
-    (bar,) = layouts.latency_bars(load(tmp_path, [layout_case("aos", 3, cores="one")]).rows)
-    assert bar.cycles.value == 3
-    assert bar.p5 is None
-
-
 def test_curves_stand_at_the_block_size_of_best_bandwidth(run: Run) -> None:
     points = {p.layout: p for p in layouts.curves(run.rows, "useful_bandwidth")}
     assert (points["soa"].block_size, points["soa"].row.value) == (256, 3e12)
     cycles = {p.layout: p for p in layouts.curves(run.rows, "warp_read_cycles")}
     assert (cycles["soa"].block_size, cycles["soa"].row.value) == (256, 40)
-
-
-def test_valid_point_beats_a_faster_invalid_one(tmp_path: Path) -> None:
-    broken = loaded("soa", 8, 256, 9e12) | {
-        "gates": [{"gate": "timer", "verdict": "failed", "detail": "5 %"}]
-    }
-    run = load(tmp_path, [broken, loaded("soa", 8, 32, 2e12)])
-    (point,) = layouts.curves(run.rows, "useful_bandwidth")
-    assert (point.block_size, point.row.valid) == (32, True)
 
 
 def test_spread_of_a_curve_is_percentiles_or_else_the_range(tmp_path: Path) -> None:
@@ -95,30 +79,6 @@ def test_spread_of_a_curve_is_percentiles_or_else_the_range(tmp_path: Path) -> N
     assert (cycles.low, cycles.high) == (8, 20)
     (without,) = layouts.curves([r for r in rows if "_p" not in r.quantity], "warp_read_cycles")
     assert (without.low, without.high) == (9, 12)
-
-
-def test_values_nobody_knows_come_last_and_break_nothing(tmp_path: Path) -> None:
-    lines = [
-        layout_case("zebra", 5, residency="moon"),
-        layout_case("aos", 5, residency="dram", fields="some"),
-        case([measurement("warp_read_cycles")], params={"warps_per_sm": 1}),
-        case([measurement("warp_read_cycles")], params={"warps_per_sm": "many"}),
-        case([measurement("other")], benchmark="other"),
-    ]
-    rows = load(tmp_path, lines).rows
-    bars = layouts.latency_bars(rows)
-    assert {bar.layout for bar in bars} == {"aos", "zebra"}
-    assert model.level_name("moon") == "moon"
-    assert model.ordered(["moon", "dram", "l1", "dram"], model.LEVELS) == ["l1", "dram", "moon"]
-
-
-def test_nothing_measured_gives_nothing_to_show(tmp_path: Path) -> None:
-    run = load(tmp_path, [])
-    assert layouts.latency_bars(run.rows) == ()
-    assert layouts.curves(run.rows, "useful_bandwidth") == ()
-    assert model.agreements(run.rows) == ()
-    assert layouts.sentences(run.rows) == ()
-    assert layout_read.make(run) is None
 
 
 def test_factors_compare_with_aos(run: Run) -> None:
@@ -133,23 +93,6 @@ def test_invalid_rows_never_enter_a_comparison(tmp_path: Path) -> None:
     results = layouts.layout_results(load(tmp_path, lines).rows)
     assert [result.layout for result in results] == ["soa", "aoas"]
     assert {result.latency_factor for result in results} == {None}
-
-
-def test_sentence_names_cheapest_dearest_factor_and_bandwidth(run: Run) -> None:
-    (sentence,) = layouts.sentences(run.rows)
-    assert model.plain(sentence).replace("\u00a0", " ") == (
-        "L1: With one warp per SM, soa is the cheapest layout (50.00 cycles per warp-read) and aos "
-        "the most expensive (100.0 cycles). Speed against aos: soa 2.00×. Under load, soa delivers "
-        "the most useful data, 3.00 TB/s, and aos the least, 1.00 TB/s."
-    )
-
-
-def test_every_number_of_a_sentence_knows_its_row(run: Run) -> None:
-    (sentence,) = layouts.sentences(run.rows)
-    cited = {part.text: part.row.value for part in sentence if isinstance(part, model.Cited)}
-    assert set(cited.values()) == {50, 100, 3e12, 1e12}
-    loose = "".join(part for part in sentence if isinstance(part, str))
-    assert not any(character.isdigit() for character in loose.replace("L1", ""))
 
 
 def test_sentence_owns_up_to_layouts_it_cannot_tell_apart(tmp_path: Path) -> None:
@@ -181,12 +124,6 @@ def test_sentence_says_what_was_left_out(tmp_path: Path) -> None:
     assert far == "DRAM: Left out, invalid: every layout alone."
 
 
-def test_sentence_about_a_host_speaks_of_chains(tmp_path: Path) -> None:
-    lines = [layout_case(layout, backend="host") for layout in ("aos", "soa")]
-    (sentence,) = layouts.sentences(load(tmp_path, lines, backend="host").rows)
-    assert "one chain per core" in model.plain(sentence)
-
-
 def test_agreement_is_the_ratio_to_the_in_kernel_clock(tmp_path: Path) -> None:
     line = case(
         [
@@ -204,20 +141,252 @@ def test_agreement_is_the_ratio_to_the_in_kernel_clock(tmp_path: Path) -> None:
     assert (graph.ratio, graph.valid) == (1.01, False)
 
 
-def test_gates_are_counted_by_case_and_noise_by_row(tmp_path: Path) -> None:
-    gates = [("level", "unverified", ""), ("timer", "passed", "")]
-    noisy = measurement("grid_time", unit="s", noise="failed")
-    run = load(
-        tmp_path, [layout_case("aos", gates=gates, extra=[noisy]), layout_case("soa", gates=gates)]
+OPEN = ("level", "unverified", "level unverified: not counted yet")
+PROVED = ("level", "passed", "100 %")
+
+
+def traffic(generation: str, layout: str, ratio: float, fields: str = "all") -> dict[str, Any]:
+    """A case of the model alone: 896 bytes are used."""
+    return case(
+        [
+            predicted("moved_over_used", ratio, unit="1"),
+            predicted("bytes_used_per_read", 896, unit="B"),
+            predicted("sectors_per_read", 896 * ratio / 32),
+            predicted("requests_per_read", 7, unit="request"),
+        ],
+        benchmark="layout_traffic",
+        params={"generation": generation, "layout": layout, "fields": fields},
     )
-    counts = gate_counts(run)
-    assert dict(counts["level"]) == {"unverified": 2}
-    assert dict(counts["noise"]) == {"passed": 2, "failed": 1}
-    assert list(counts) == ["level", "noise", "timer"]
 
 
-def test_pending_cases_are_those_the_run_has_not_reached(tmp_path: Path) -> None:
-    header = context(state="interrupted")
-    header["sweep"]["cases"] = [layout_case("aos")["case"], layout_case("soa")["case"]]
-    run = load_run(write_run(tmp_path, [layout_case("aos")], header=header))
-    assert run.pending == (layout_case("soa")["case"],)
+def read(
+    layout: str,
+    sectors: float,
+    *,
+    expected: float | None = None,
+    gates: Any = (PROVED,),
+    **params: Any,
+) -> list[dict[str, Any]]:
+    """A case of layout_read, timed and counted, in L2 unless given otherwise."""
+    line = layout_case(layout, **({"residency": "l2"} | params), gates=[OPEN])
+    found = [count("sectors_per_read", sectors), count("sectors_per_request", sectors / 7)]
+    if expected is not None:
+        found.append(predicted("sectors_per_read", expected))
+        found.append(predicted("sectors_per_request", expected / 7))
+    return [line, counts(line, found, gates=gates)]
+
+
+# --- bytes moved
+
+
+def test_counts_of_l2_stand_beside_the_newest_generation(tmp_path: Path) -> None:
+    lines = [
+        traffic("1.0-1.1", "aos", 8),
+        traffic("7.x", "aos", 7),
+        *read("aos", 196),
+        *read("aos", 197, warps_per_sm=8),
+        *read("aos", 210, warps_per_sm=64),
+        *read("aos", 9, residency="dram"),
+    ]
+    rules = counted.moved(load2(tmp_path, lines).rows)
+    assert [(m.generation, m.ratio, m.counted) for m in rules] == [
+        ("1.0-1.1", 8, False),
+        ("7.x", 7, False),
+        ("7.x", 197 * 32 / 896, True),
+    ]
+    assert (rules[-1].low, rules[-1].high) == (7, 7.5)
+    assert rules[-1].row.params["warps_per_sm"] == "8"
+
+
+def test_a_valid_count_stands_before_invalid_ones(tmp_path: Path) -> None:
+    wrong = ("model", "failed", "not equal")
+    lines = [
+        traffic("7.x", "aos", 7),
+        *read("aos", 500, gates=[wrong]),
+        *read("aos", 196, warps_per_sm=8),
+        *read("soa", 30, gates=[wrong]),
+        traffic("7.x", "soa", 1),
+    ]
+    found = {m.layout: m for m in counted.moved(load2(tmp_path, lines).rows) if m.counted}
+    assert (found["aos"].high, found["aos"].row.valid) == (7, True)
+    assert not found["soa"].row.valid
+
+
+def test_the_net_count_stands_where_the_chip_has_the_quantity_too(tmp_path: Path) -> None:
+    line = layout_case("aos", residency="l2", gates=[OPEN])
+    gross = count("sectors_per_read", 300, method="l1tex__t_sectors.ratio")
+    for place, found in enumerate([[gross, count(value=196)], [count(value=196), gross]]):
+        run = load2(tmp_path / f"{place}", [line, counts(line, found), traffic("7.x", "aos", 7)])
+        (mark,) = [m for m in counted.moved(run.rows) if m.counted]
+        assert mark.ratio == 7
+
+
+# --- levels
+
+
+def test_proof_counts_rows_by_the_gate_of_their_case(tmp_path: Path) -> None:
+    lines = [
+        *read("aos", 196),
+        *read("soa", 28, gates=[("level", "failed", "31 %")]),
+        layout_case("aoas", gates=[OPEN]),
+        layout_case("soaoas", gates=[("level", "not_applicable", "")]),
+        layout_case("aosoa32"),
+    ]
+    assert counted.proof(load2(tmp_path, lines)) == (
+        "Level: 3 of 7 rows proved by counters, 1 level unverified, 3 served by another level "
+        "than they claim, or by several."
+    )
+    assert counted.proof(load(tmp_path / "none", [layout_case()])) == (
+        "Level: no row reports which memory level served it."
+    )
+
+
+# --- the model
+
+
+def test_model_check_counts_gates_and_finds_every_difference(tmp_path: Path) -> None:
+    equal, wrong = ("model", "passed", ""), ("model", "failed", "197, not 196")
+    lines = [
+        *read("aos", 197, expected=196, gates=[wrong]),
+        *read("soa", 28, expected=28, gates=[equal]),
+        *read("aoas", 64, expected=64, gates=[("model", "failed", "1 request too many")]),
+        *read("soaoas", 33, expected=32, gates=[equal]),  # a gate that slept
+        *read("aosoa32", 31, expected=32, gates=[("model", "failed", "31, not 32")]),
+    ]
+    check = counted.model_check(load2(tmp_path, lines))
+    assert check.verdicts == {"passed": 2, "failed": 3}
+    assert [
+        (one.params["layout"], one.quantity, one.value, two.value)
+        for one, two in check.differences
+        if one.quantity == "sectors_per_read"
+    ] == [
+        ("aos", "sectors_per_read", 196, 197),
+        ("soaoas", "sectors_per_read", 32, 33),
+        ("aosoa32", "sectors_per_read", 32, 31),
+    ]
+    ((case_id, detail),) = check.silent
+    assert "layout=aoas" in case_id
+    assert detail == "1 request too many"
+    assert counted.model_words(check) == (
+        "Model: prediction and count agree in 2 of 5 cases; 3 not equal."
+    )
+
+
+def test_shares_need_not_equal_the_prediction_to_the_last_digit(tmp_path: Path) -> None:
+    line = layout_case(gates=[OPEN])
+    shares = [count("l1_hit_share", 0.999, unit="1"), predicted("l1_hit_share", 1, unit="1")]
+    assert counted.model_check(load2(tmp_path, [line, counts(line, shares)])).differences == ()
+
+
+def test_a_last_digit_is_no_difference_and_one_sector_in_a_million_is(tmp_path: Path) -> None:
+    near = read("aos", 28 * (1 + 1e-15), expected=28)
+    far = read("soa", 28.000028, expected=28)
+    run = load2(tmp_path, near + far)
+    check = counted.model_check(run)
+    assert {found.params["layout"] for _, found in check.differences} == {"soa"}
+    table = counted.difference_table(check)
+    assert table is not None
+    assert len(table.rows) == 2
+
+
+# --- the table of layouts
+
+
+# --- words
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({}, "Counted on GX000: 1 quantity (memory) in 3 passes. Counting took 1.50 s, timing"),
+        ({"passes": 1, "sets": []}, "1 quantity (raw metrics) in 1 pass."),
+        ({"state": "not_asked"}, "Nothing was counted: counters were not requested."),
+        (
+            {"state": "unavailable", "reason": "held by DCGM", "mend": "dcgmi profile --pause"},
+            "Nothing was counted: held by DCGM. To fix: dcgmi profile --pause.",
+        ),
+        ({"state": "external", "reason": "ncu"}, "the run holds no counts: ncu."),
+        ({"state": "external"}, "An external profiler was to count; the run holds no"),
+    ],
+)
+def test_state_says_whether_and_why(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
+    inner = {f"counters__{key}": value for key, value in changes.items()}
+    run = load_run(write_run(tmp_path, [layout_case()], header=context2(**inner)))
+    assert words in counted.state(run.context.counters).replace("\u00a0", " ")
+
+
+NB = units.SPACE
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (4.36e12, "B/s", f"4.36{NB}TB/s"),
+        (312e9, "B/s", f"312{NB}GB/s"),
+        (999.96e9, "B/s", f"1.00{NB}TB/s"),
+        (12.0, "B/s", f"12.0{NB}B/s"),
+        (1.98e9, "Hz", f"1.98{NB}GHz"),
+        (2.5e9, "1/s", f"2.50{NB}G/s"),
+        (12.34e-6, "s", f"12.3{NB}µs"),
+        (2.0, "s", f"2.00{NB}s"),
+        (61.04, "cycle", f"61.04{NB}cycles"),
+        (12345.6, "tsc_cycle", f"12{units.THIN}346{NB}TSC cycles"),
+        (0.0, "cycle", f"0{NB}cycles"),
+        (7.0, "sector", f"7.00{NB}sector"),
+        (7.0, "1", "7.00"),
+        (0.99852, "1", "0.9985"),
+        (1.0, "1", "1"),
+        (-2.5e9, "B/s", f"-2.50{NB}GB/s"),
+    ],
+)
+def test_quantity(value: float, unit: str, text: str) -> None:
+    assert units.quantity(value, unit) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(28.0, "28"), (2.2857, "2.29"), (0.0, "0"), (1234567.0, f"1{units.THIN}234{units.THIN}567")],
+)
+def test_count_is_whole_where_it_can_be(value: float, text: str) -> None:
+    assert units.count(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(46.8, "46.8"), (96.0, "96"), (311.4, "311"), (1234.4, "1234"), (12345, "12.3k"), (2e6, "2M")],
+)
+def test_short_fits_above_a_bar(value: float, text: str) -> None:
+    assert units.short(value) == text
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "unit", "text"),
+    [
+        (0.99e12, 1.02e12, "B/s", f"0.99–1.02{NB}TB/s"),
+        (44.9, 49.1, "cycle", f"44.90–49.10{NB}cycles"),
+        (0.9985, 1, "1", "0.9985–1"),
+        (2e-10, 4e-10, "s", f"0.20–0.40{NB}ns"),
+        (0.0, 0.0, "s", f"0–0{NB}s"),
+        (None, None, "s", "–"),
+    ],
+)
+def test_an_interval_has_the_unit_of_its_upper_end(
+    low: float | None, high: float | None, unit: str, text: str
+) -> None:
+    assert units.interval(low, high, unit) == text
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "text"),
+    [
+        ("l2_bytes", 62914560, f"60{NB}MiB"),
+        ("sm_clock_hz", 1980000000, f"1.98{NB}GHz"),
+        ("globaltimer_step_seconds", 3.2e-08, f"32.0{NB}ns"),
+        ("ecc", True, "yes"),
+        ("serial", None, "unknown"),
+        ("reasons", ["idle", "power"], "idle, power"),
+        ("limits", {"max_hz": 2e9}, f"max_hz 2.00{NB}GHz"),
+    ],
+)
+def test_fact_takes_its_unit_from_its_name(key: str, value: object, text: str) -> None:
+    assert units.fact(key, value) == text

@@ -86,12 +86,7 @@ def test_a_ramp_between_two_levels_belongs_to_neither(
     assert all(one.last < other.first for one, other in pairwise(found))
 
 
-@given(
-    st.floats(1.0, 1000.0),
-    st.floats(0, 0.05),
-    st.integers(0, 2**31),
-    st.floats(2, 26),
-)
+@given(st.floats(1.0, 1000.0), st.floats(0, 0.05), st.integers(0, 2**31), st.floats(2, 26))
 @example(2263.0, 0.05, 1, 18.0)
 def test_a_flat_noisy_line_has_no_knee(
     level: float, share: float, seed: int, octaves: float
@@ -99,17 +94,6 @@ def test_a_flat_noisy_line_has_no_knee(
     xs = grid(octaves)
     found = find(xs, noisy([level] * len(xs), share, seed))
     assert knees(found) == ()
-
-
-@pytest.mark.fuzz
-def test_normal_noise_makes_no_knee_either() -> None:
-    """Of 1000 flat lines with noise that is now and then large, none has a knee."""
-    rng = np.random.default_rng(5)
-    xs = grid(20)
-    for _ in range(1000):
-        ys = 300 * np.exp(rng.normal(0, 0.01, len(xs)))
-        found = find(xs, [float(y) for y in ys])
-        assert len(found) == 1
 
 
 def test_a_plateau_is_whole_however_noisy_it_is() -> None:
@@ -128,22 +112,6 @@ def test_units_of_either_axis_change_nothing(
     one = find(xs, ys)
     other = find([across * x for x in xs], [along * y for y in ys])
     assert [(p.start, p.stop) for p in one] == [(p.start, p.stop) for p in other]
-
-
-@given(staircases(), st.floats(0, 0.05), st.integers(0, 2**31))
-def test_plateaus_lie_apart_and_are_made_of_their_points(
-    stairs: tuple[list[float], list[float]], share: float, seed: int
-) -> None:
-    xs, clean, _ = staircase(*stairs)
-    ys = noisy(clean, share, seed)
-    found = find(xs, ys)
-    assert all(one.stop < other.start for one, other in pairwise(found))
-    for one in found:
-        here = ys[one.start : one.stop + 1]
-        assert (one.first, one.last) == (xs[one.start], xs[one.stop])
-        assert min(here) <= one.level <= max(here)
-    for knee in knees(found):
-        assert max(knee.after / knee.before, knee.before / knee.after) > 1 + STEP / 2
 
 
 def test_one_outlier_does_not_part_a_plateau() -> None:
@@ -166,28 +134,18 @@ def test_a_plateau_ends_at_half_the_tolerance_from_its_level(
     assert (other.start, other.level) == (len(flat) + 1, 300)
 
 
-def test_a_steady_slope_has_no_plateau() -> None:
-    xs = grid(10)
-    assert find(xs, [x**0.5 for x in xs]) == ()
-
-
-def test_a_short_stretch_is_no_plateau() -> None:
+def test_slopes_short_stretches_and_few_points_have_no_plateau() -> None:
     xs = grid(4)
-    ys = [10.0 if log2(x / 1024) < OCTAVES / 2 else 100.0 for x in xs]
-    (one,) = find(xs, ys)
+    assert find(xs, [x**0.5 for x in xs]) == ()
+    (one,) = find(xs, [10.0 if log2(x / 1024) < OCTAVES / 2 else 100.0 for x in xs])
     assert one.level == 100.0
-
-
-def test_few_points_are_no_curve() -> None:
-    assert find([], []) == ()
-    assert find([1, 2, 4], [5, 5, 5]) == ()
-    assert noise([1.0, 2.0, 1.0]) == 0
+    assert find([], []) == find([1, 2, 4], [5, 5, 5]) == ()
     assert knees(()) == ()
+    assert noise([1.0, 2.0, 1.0]) == 0
 
 
 def test_noise_is_that_of_the_points_whatever_the_steps() -> None:
-    rng = np.random.default_rng(3)
-    ys = [float(y) for y in np.exp(rng.normal(0, 0.01, 400))]
+    ys = np.exp(np.random.default_rng(3).normal(0, 0.01, 400)).tolist()
     assert noise(ys) == pytest.approx(0.01, rel=0.2)
     stairs = [y * 2 ** (place // 50) for place, y in enumerate(ys)]
     assert noise(stairs) == pytest.approx(noise(ys), rel=0.1)

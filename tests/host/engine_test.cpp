@@ -162,7 +162,9 @@ TEST(EngineOrder, FindsALaunchThatWritesNothing) {
   bench.experiment.slopes = {bench.slope()};
   bench.experiment.checked = "sums";
   bench.silent = true;
-  EXPECT_ANY_THROW(bench.measure()) << "no clock has a rate";
+  EXPECT_THAT([&] { bench.measure(); },
+              testing::ThrowsMessage<std::runtime_error>(testing::EndsWith(
+                  " sums differ), clock (1 of 1 writers have no rate of the clock)")));
   EXPECT_TRUE(bench.fake.record.measurements.empty());
   bench.experiment.tally = {};
   bench.experiment.slopes[0].window = without_clocks();
@@ -772,7 +774,7 @@ TEST(EngineGates, CompareTheOuterTimerWithTheSlowestWriter) {
 TEST(EngineGates, NameTheirTimers) {
   Experiment experiment;
   experiment.has_clock = false;
-  experiment.timers = {{number_at(0), By::whole, number_at(1), "graph_slope"}};
+  experiment.checks.emplace_back(TimerPair{number_at(0), By::whole, number_at(1), "graph_slope"});
   FakeSession fake;
   report(fake.session, host_timers, experiment,
          {.kept = {{.slopes = {}, .numbers = {1, 2}}}, .stop = {}});
@@ -783,7 +785,8 @@ TEST(EngineGates, NameTheirTimers) {
 TEST(EngineGates, CompareTimersOnlyFromTheLengthOnThatTheyCan) {
   Experiment experiment;
   experiment.has_clock = false;
-  experiment.timers = {{number_at(0), By::inside, number_at(1), By::outside, /*least=*/10}};
+  experiment.checks.emplace_back(
+      TimerPair{number_at(0), By::inside, number_at(1), By::outside, /*least=*/10});
   for (const double length : {9.9, 10.0}) {
     FakeSession fake;
     report(fake.session, cuda_timers, experiment,
@@ -795,7 +798,7 @@ TEST(EngineGates, CompareTimersOnlyFromTheLengthOnThatTheyCan) {
 TEST(EngineGates, SayWhyTimersCannotBeCompared) {
   Experiment experiment;
   experiment.has_clock = false;
-  experiment.timers_apart = "they time other things";
+  experiment.checks.emplace_back(TimersApart{"they time other things"});
   FakeSession fake;
   report(fake.session, cuda_timers, experiment, {});
   EXPECT_EQ(fake.verdict("timer"), Verdict::not_applicable);
@@ -1098,6 +1101,19 @@ TEST(EngineGates, HoldARowAgainstItsLimitAndTheRateAgainstTheLatency) {
                                   Pair("slow 1.1, its interval to ", Verdict::passed),
                                   Pair("fast 0.9, its interval to ", Verdict::failed)));
   EXPECT_EQ(bench.fake.verdict("little"), Verdict::passed);
+}
+
+TEST(EngineGates, JudgeADependenceByItsOwnResultsOrByThoseOfAllLaunches) {
+  Bench bench;
+  bench.experiment.slopes = {bench.slope()};
+  bench.experiment.checks = {Dependence{"ends", {}}, Dependence{"altered ends", Tally{8, 1}},
+                             Concurrency{4, 300, 280}};
+  bench.measure();
+  std::vector<Verdict> verdicts;
+  for (const Gate& gate : bench.fake.record.gates) {
+    if (gate.name == "dependence") verdicts.push_back(gate.verdict);
+  }
+  EXPECT_THAT(verdicts, ElementsAre(Verdict::passed, Verdict::failed, Verdict::passed));
 }
 
 TEST(EngineCounts, TheSameLaunchBesideOneWithoutWorkAndVerifiesIt) {

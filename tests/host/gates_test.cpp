@@ -252,6 +252,21 @@ TEST(OverlapGate, NeedsCopiesThatAreUnderWayTogether) {
   EXPECT_EQ(overlap_gate(std::vector{0.2, 0.89, 0.95}).verdict, Verdict::failed);
 }
 
+TEST(DependenceGate, FailsForOneOtherResultAndForNone) {
+  EXPECT_EQ(dependence_gate(64, 0, "ends of chains").verdict, Verdict::passed);
+  EXPECT_EQ(dependence_gate(64, 1, "ends of chains").verdict, Verdict::failed);
+  EXPECT_EQ(dependence_gate(0, 0, "ends of chains").verdict, Verdict::failed);
+}
+
+TEST(ConcurrencyGate, FailsWhereTheAccessesOfARoundWaitForEachOther) {
+  constexpr double latency = 280;
+  for (const double accesses : {2.0, 4.0, 8.0, 16.0}) {
+    const double wide = latency + 16 * accesses;  // 16 cycles for each to arrive
+    EXPECT_EQ(concurrency_gate(accesses, wide, latency + 16).verdict, Verdict::passed) << accesses;
+    EXPECT_EQ(concurrency_gate(accesses, latency * accesses, latency).verdict, Verdict::failed);
+  }
+}
+
 TEST(LittleGate, IsUnverifiedWhereTheMedianLeavesOutTheWait) {
   EXPECT_EQ(little_gate(960, 20, 48).verdict, Verdict::passed);
   EXPECT_EQ(little_gate(960 * 1.04, 20, 48).verdict, Verdict::passed);

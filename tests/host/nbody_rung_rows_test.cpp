@@ -59,14 +59,6 @@ TEST(RungRows, OfAGpuAreRatesStepsAndLimits) {
                       {"issue_limit by issue_slots", {100 * 128 * 1e9 / 14.03, "1/s", modelled}}}));
 }
 
-TEST(RungRows, HaveAnIssueLimitOnlyWhereInstructionsWereCounted) {
-  const auto rows =
-      rows_of(describe(a_case("naive", Kind::single)), cuda_timers, {.numbers = {2, 4, 1e9, 8}});
-  EXPECT_EQ(rows.size(), 8U);
-  EXPECT_EQ(rows.count("issue_limit by issue_slots"), 0U);
-  EXPECT_EQ(rows.at("step_time by event").value, 2);
-}
-
 TEST(RungRows, HaveALimitBySpecialFunctionsWhereItIsTheLowerOne) {
   const auto limit = [](double special_functions) {
     RungCase which = a_case("unrolled", Kind::single);
@@ -154,16 +146,9 @@ TEST(RungGates, CompareTheTwoTimersOfEachBackend) {
     }
     return all;
   };
-  for (const char* rung : {"naive", "serial"})
-    EXPECT_EQ(verdicts(describe(a_case(rung, Kind::single))), "passed failed failed ") << rung;
+  EXPECT_EQ(verdicts(describe(a_case("serial", Kind::single))), "passed failed failed ");
   EXPECT_EQ(verdicts(describe_several_gpus(a_case("several_gpus", Kind::single))),
             "passed failed failed ");
-}
-
-TEST(RungGates, JudgeTheClockOfTheSamples) {
-  EXPECT_EQ(verdict_of("clock", describe(a_case("naive", Kind::single)),
-                       {{.numbers = {2, 2, 1e9, 8}}, {.numbers = {2, 2, 1.1e9, 8}}}),
-            Verdict::failed);
 }
 
 TEST(RungGates, JudgeTheFirstStepAndTheLastSample) {
@@ -189,10 +174,6 @@ TEST(RungGates, CountWhatAStepMisplacesWhereBodiesMove) {
     EXPECT_EQ(experiment.tally.different, 3U);
     EXPECT_TRUE(describe(a_case(rung, Kind::single)).checked.empty());
   }
-}
-
-TEST(RungGates, LeaveTheModelToTheCounters) {
-  EXPECT_EQ(describe(a_case("naive", Kind::single)).unproved.gate, "model");
 }
 
 TEST(RungDrift, IsOfAllEnergyAndOfTheSumOfMomenta) {

@@ -36,7 +36,6 @@ KNOWN_PAIRS: set[tuple[str, str]] = set()
 
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 STRING = re.compile(r'R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"', re.DOTALL)
-STORY = re.compile(r"const Rung rung\{.*?\};", re.DOTALL)
 NUMBER = re.compile(r"\b\d[\w.']*")
 NAME = re.compile(r"\b[A-Za-z_]\w*")
 KEYWORDS = re.compile(
@@ -88,16 +87,12 @@ def long_sources(root: Path) -> Iterator[str]:
 
 
 def shape(text: str) -> list[tuple[int, str]]:
-    """Each line of code, by number, with all names, strings and numbers alike.
-
-    The story of a rung is data.
-    """
+    """Each line of code, by number, with all names, strings and numbers alike."""
 
     def blank(found: re.Match[str]) -> str:
         return "\n" * found[0].count("\n")
 
-    text = STORY.sub(blank, without_comments(text))
-    text = STRING.sub(lambda found: "S" + blank(found), text)
+    text = STRING.sub(lambda found: "S" + blank(found), without_comments(text))
     lines = []
     for number, line in enumerate(text.splitlines(), start=1):
         if line.lstrip().startswith(("#", "namespace", "using")):

@@ -26,11 +26,10 @@ def blocks_at_once(row: Row, cases: Cases) -> int:
     (256 bodies each).
     """
     systems, bodies = size(row)
-    told = cases.facts[row.case].get("blocks")
-    if isinstance(told, int):
-        return told
-    each = block_bodies(row, cases)
-    if not each:
+    blocks = cases.facts[row.case].get("blocks")
+    if isinstance(blocks, int):
+        return blocks
+    if not (each := block_bodies(row, cases)):
         return 0
     blocks = math.ceil(bodies / each)
     if row.benchmark == ONCE:

@@ -22,8 +22,6 @@ THESSALY = (32, 4096)
 """Systems, and bodies of each, whose 80 steps are the 4.3e10 interactions of the report."""
 ONCE = "pair_once"
 """The rung that computes each pair once, and so has its own issue limit."""
-TENSOR = "tensor_cores"
-"""The rung whose pairs are computed by products of matrices: it has one too."""
 SEVERAL = ("several_gpus", "tensor_gpus")
 """The rungs whose work several GPUs share: its bodies, and its pairs."""
 PREFERRED = ("cupti_net", "event")

@@ -142,11 +142,9 @@ class Change:
         return {name: ratio for name, ratio in ratios.items() if name != "gpus" or ratio != 1}
 
     def _by_blocks(self, rate: Row) -> float:
-        """The share of busy SMs by the blocks of the launch; 0 if unknown."""
         return launch.share_at_work(launch.blocks_at_once(rate, self.cases), self.cases.sms)
 
     def _parts(self, rate: Row, at_work: float) -> Mapping[str, float]:
-        """The known factors of a rate; none from the time stamps of a CPU."""
         rows = {name: self.cases.get(rate, quantity) for name, quantity in MEASURED.items()}
         parts = {name: row.value if row else 0 for name, row in rows.items()}
         parts |= {"sms": at_work, "gpus": ladder.gpus(rate)}
@@ -206,19 +204,17 @@ class Change:
             # Below the smallest meaningful value, a small number and none are equal.
             low, high = sorted(max(value, least / 100) for value in values)
             if max(values) >= least and high / low >= MOVED:
-                told = f"{words} {_count(values[0])} → ", Cited(_count(values[1]), new), unit
-                found.append((high / low, told))
+                text = f"{words} {_count(values[0])} → ", Cited(_count(values[1]), new), unit
+                found.append((high / low, text))
         found.sort(key=lambda item: -item[0])
-        parts = [told for _, told in found[:TOLD]] + self._near() + self._waits()
-        return tuple(one for part in parts for one in ("; ", *part) if one)[1:]
+        parts = [text for _, text in found[:TOLD]] + self._near() + self._waits()
+        return tuple(word for part in parts for word in ("; ", *part) if word)[1:]
 
     def _near(self) -> list[Sentence]:
-        """The share of pairs computed as in the previous rung."""
         share = self.cases.facts[self.after.case].get("near_share")
         return [(f"near pairs {_count(100 * share)} %",)] if isinstance(share, float) else []
 
     def _waits(self) -> list[Sentence]:
-        """The most frequent stall reasons, before and after."""
         old, new = stalls_of(self.before, self.cases), stalls_of(self.after, self.cases)
         if not (old and new and old.most_waited and new.most_waited):
             return []
@@ -244,34 +240,32 @@ def changes(run: Run) -> tuple[Change, ...]:
     common size; in the layout that most rungs have; each by its fastest case there. If they share
     no layout, the layout is the change.
     """
-    cases = Cases(run, valid=True)
+    cases, found = Cases(run, valid=True), list[Change]()
     # A rung for several GPUs on one of them is not a step.
     rates = [row for row in cases.having(ladder.RATE) if row.minimum > 0 and row.count("gpus") != 1]
-    return tuple(
-        step
-        for problem in PROBLEMS
-        for step in _steps([row for row in rates if row.text("problem") == problem], cases)
-    )
+    for problem in PROBLEMS:
+        found += _steps([row for row in rates if row.text("problem") == problem], cases)
+    return tuple(found)
 
 
 def _steps(rates: Sequence[Row], cases: Cases) -> Iterator[Change]:
     alike = grouped(rates, lambda row: (row.benchmark, ladder.place_of(row), row.text("layout")))
     best = [max(rows, key=lambda row: row.value) for rows in alike.values()]
     fastest = grouped(best, lambda row: row.benchmark)
-    rungs_in = Counter(at[1] for at in {(row.benchmark, row.text("layout")) for row in best})
+    rungs_in = Counter(layout for _, layout in {(rung, layout) for rung, _, layout in alike})
 
     def rank(step: Change) -> tuple[object, ...]:
         old, new = step.before, step.after
         return step.counted, rungs_in[new.text("layout")], new.value, old.value
 
-    told = ladder.common_places(best)
-    found: dict[ladder.Place, list[Change]] = {place: [] for place in told}
+    common = ladder.common_places(best)
+    found: dict[ladder.Place, list[Change]] = {place: [] for place in common}
     for rung, after in fastest.items():
         before = fastest.get(cases.below(rung, fastest), [])
         every = (Change(*pair, cases) for pair in product(before, after))
         here = [one for one in every if ladder.place_of(one.before) == ladder.place_of(one.after)]
         by_place = grouped(here, lambda one: ladder.place_of(one.after))
-        for place in [place for place in told if place in by_place] or by_place:
+        for place in [place for place in common if place in by_place] or by_place:
             at = by_place[place]
             same = [one for one in at if one.before.text("layout") == one.after.text("layout")]
             found.setdefault(place, []).append(max(same or at, key=rank))
@@ -302,8 +296,8 @@ def sentences(run: Run) -> tuple[Sentence, ...]:
     Empty without counters.
     """
     known = {(one.rung, one.problem): one for one in reversed(changes(run)) if one.counted}
-    told = [(rung, "galaxies" if rung == "one_launch" else "single") for rung in SEEDS]
-    return tuple(_sentence(known[step]) for step in told if step in known)
+    steps = [(rung, "galaxies" if rung == "one_launch" else "single") for rung in SEEDS]
+    return tuple(_sentence(known[step]) for step in steps if step in known)
 
 
 def _sentence(change: Change) -> Sentence:
@@ -312,8 +306,8 @@ def _sentence(change: Change) -> Sentence:
     still = {name for name in ("clock",) if abs(change.factors.get(name, 1) - 1) < NOTHING}
     parts = {FACTORS[name]: ratio for name, ratio in change.factors.items() if name not in still}
     parts["unexplained"] = change.unexplained or 1
-    told = ", ".join(f"{words} {factor(ratio)}" for words, ratio in parts.items())
+    factors = ", ".join(f"{words} {factor(ratio)}" for words, ratio in parts.items())
     where = f"{rung_name(change.before.benchmark)}, {size_words(change.after)}"
     words = f"n-body, {rung_name(change.rung)}: {SEEDS[change.rung]} {verdict} here ("
     moved = ("; ", *change.moved) if change.moved else ()
-    return (words, Cited(factor(gain), change.after), f" {where}): {told}", *moved, ".")
+    return (words, Cited(factor(gain), change.after), f" {where}): {factors}", *moved, ".")

@@ -21,25 +21,31 @@ PICKS: dict[str, Callable[[list[float]], float]] = {
 
 
 class Side(NamedTuple):
-    """The rows of one side of a pair."""
+    """The rows of one side of a pair: of a benchmark at these `params`, those quantities."""
 
     benchmark: str
-    params: tuple[tuple[str, str], ...]
+    params: tuple[str, ...]
     pick: str
     quantities: tuple[str, ...]
 
     def value(self, run: Run) -> tuple[float, str] | None:
         """The value and its unit; None without a valid row."""
-        rows = [row for row in run.of(self.benchmark) if self._has(row)]
+        rows = [
+            row
+            for row in run.of(self.benchmark)
+            if row.valid and row.provenance == "timed" and row.quantity in self.quantities
+            if all(_matches(row, param) for param in self.params)
+        ]
         return (PICKS[self.pick]([row.value for row in rows]), rows[0].unit) if rows else None
 
-    def _has(self, row: Row) -> bool:
-        return (
-            row.valid
-            and row.provenance == "timed"
-            and row.quantity in self.quantities
-            and all(_matches(row, name, wanted) for name, wanted in self.params)
-        )
+
+def _matches(row: Row, param: str) -> bool:
+    name, _, wanted = param.partition("=")
+    low, dots, high = wanted.partition("..")
+    number = row.count(name) if dots else None
+    if number is None:
+        return not dots and row.params.get(name) == wanted
+    return int(low) <= number and (not high or number <= int(high))
 
 
 class Pair(NamedTuple):
@@ -84,24 +90,28 @@ class Agreement(NamedTuple):
 @cache
 def pairs() -> tuple[Pair, ...]:
     """The pairs of `agreement.csv`."""
-    lines = read_utf8(Path(__file__).with_name("agreement.csv")).splitlines()
-    return tuple(
-        Pair(
-            line["quantity"], line["backend"], _side(line["first"], line["first_rows"]),
-            _side(line["second"], line["second_rows"]), float(line["tolerance"]), line["reason"],
-        )
-        for line in csv.DictReader(lines)
-    )  # fmt: skip
+    lines = csv.DictReader(read_utf8(Path(__file__).with_name("agreement.csv")).splitlines())
+    found = []
+    for line in lines:
+        first, second = (_side(line[side], line[f"{side}_rows"]) for side in ("first", "second"))
+        tolerance, reason = float(line["tolerance"]), line["reason"]
+        found.append(Pair(line["quantity"], line["backend"], first, second, tolerance, reason))
+    return tuple(found)
+
+
+def _side(rows: str, values: str) -> Side:
+    benchmark, *params = rows.split()
+    pick, *quantities = values.split()
+    return Side(benchmark, tuple(params), pick, tuple(quantities))
 
 
 def agreements(run: Run) -> Iterator[Agreement]:
     """The pairs of which a run has both sides."""
     for pair in pairs():
-        if not run.rows or pair.backend != run.rows[0].backend:
-            continue
-        first, second = pair.first.value(run), pair.second.value(run)
-        if first and second and first[0] > 0:
-            yield Agreement(pair, first[0], second[0], first[1])
+        if pair.backend == run.context.backend:
+            first, second = pair.first.value(run), pair.second.value(run)
+            if first and second and first[0] > 0:
+                yield Agreement(pair, first[0], second[0], first[1])
 
 
 def disagreements(run: Run) -> tuple[str, ...]:
@@ -114,28 +124,8 @@ def sentence(run: Run) -> str:
     found = tuple(agreements(run))
     if not found:
         return ""
-    apart = [f"{one}" for one in found if not one.agrees]
-    most = max(found, key=lambda one: abs(one.difference) / one.pair.tolerance)
-    count = f"Agreement: {len(found) - len(apart)} of {len(found)} quantities that two benchmarks"
-    if apart:
-        return f"{count} measure agree; not: {'; '.join(apart)}."
-    return f"{count} measure agree; nearest to its tolerance: {most}."
-
-
-def _side(benchmark: str, rows: str) -> Side:
-    name, *params = benchmark.split()
-    pick, *quantities = rows.split()
-    return Side(name, tuple(_named(param) for param in params), pick, tuple(quantities))
-
-
-def _named(param: str) -> tuple[str, str]:
-    name, _, value = param.partition("=")
-    return name, value
-
-
-def _matches(row: Row, name: str, wanted: str) -> bool:
-    low, dots, high = wanted.partition("..")
-    if not dots:
-        return row.params.get(name) == wanted
-    number = row.count(name)
-    return number is not None and int(low) <= number and (not high or number <= int(high))
+    apart = disagreements(run)
+    nearest = max(found, key=lambda pair: abs(pair.difference) / pair.pair.tolerance)
+    rest = f"not: {'; '.join(apart)}" if apart else f"nearest to its tolerance: {nearest}"
+    count = f"{len(found) - len(apart)} of {len(found)}"
+    return f"Agreement: {count} quantities that two benchmarks measure agree; {rest}."

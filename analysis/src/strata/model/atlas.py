@@ -72,10 +72,6 @@ def beyond_limit(rows: Iterable[Row]) -> frozenset[str]:
     return frozenset(r.case for r in rows if r.quantity == "share_of_limit" and r.value > 1)
 
 
-def _valid(run: Run, benchmark: str) -> list[Row]:
-    return [row for row in run.of(benchmark) if row.valid]
-
-
 def _noisy(
     best: Mapping[Place, Row], rows: Iterable[Row], place: Callable[[Row], Place]
 ) -> dict[Place, Row]:
@@ -124,8 +120,8 @@ def windows(run: Run) -> Windows:
             "l2": ("global_cg", 256 * KIB, l2 / 4),
             "dram": ("global_cg", 2 * l2, last if l2 else 0),
         }
-    told = (run.context.device.facts.get(f"{cache}_bytes") for cache in ("l1d", "l2", "l3"))
-    l1, l2, l3 = (size if isinstance(size, int) else 0 for size in told)
+    facts = (run.context.device.facts.get(f"{cache}_bytes") for cache in ("l1d", "l2", "l3"))
+    l1, l2, l3 = (size if isinstance(size, int) else 0 for size in facts)
     last = l3 or l2
     return {
         "l1": ("memory", 0, l1 / 2),
@@ -136,17 +132,21 @@ def windows(run: Run) -> Windows:
 
 
 def _l2_bytes(run: Run) -> float:
-    """The L2 size that the driver reports; 0 if the run lacks it."""
     over = (row for row in run.of(CHASE) if row.quantity == "footprint_over_l2")
-    found = [(row.count("footprint") or 0) / row.value for row in over if row.value]
-    told = run.context.device.facts.get("l2_bytes")
-    return median(found) if found else told if isinstance(told, int) else 0
+    found = [footprint(row) / row.value for row in over if row.value]
+    fact = run.context.device.facts.get("l2_bytes")
+    return median(found) if found else fact if isinstance(fact, int) else 0
 
 
 def geometry(run: Run, sought: str) -> Mapping[str, Row]:
     """The largest valid row of each quantity of one property of `cache_geometry`."""
-    rows = (row for row in _valid(run, "cache_geometry") if row.text("property") == sought)
+    rows = run.valid("cache_geometry", property=sought)
     return {row.quantity: row for row in sorted(rows, key=lambda row: row.value)}
+
+
+def footprint(row: Row) -> int:
+    """The bytes that a chain walks; 0 if unknown."""
+    return row.count("footprint") or 0
 
 
 class Reach(NamedTuple):
@@ -162,7 +162,7 @@ class Reach(NamedTuple):
     @property
     def bytes(self) -> int:
         """The footprint of `row`."""
-        return _size(self.row)
+        return footprint(self.row)
 
 
 def tlb_reach(run: Run) -> Reach | None:
@@ -170,16 +170,11 @@ def tlb_reach(run: Run) -> Reach | None:
 
     On a CPU caches bend the same curve, so there is none.
     """
-    walked = {
-        _size(row): row
-        for row in _valid(run, "tlb")
-        if (row.quantity, row.text("allocation")) == ("load_cycles", "malloc")
-        and row.method in CLOCKS
-        and _size(row)
-    }
-    sizes = sorted(walked)
-    found = plateaus.find([*map(float, sizes)], [walked[size].value for size in sizes])
-    return Reach(walked[sizes[found[0].stop]], walked[sizes[-1]]) if found else None
+    rows = run.valid("tlb", "load_cycles", *CLOCKS, allocation="malloc")
+    walked = {footprint(row): row for row in sorted(rows, key=footprint) if footprint(row)}
+    chains = [*walked.values()]
+    found = plateaus.find([*map(float, walked)], [row.value for row in chains])
+    return Reach(chains[found[0].stop], chains[-1]) if found else None
 
 
 def latencies(run: Run, space: str = "") -> Mapping[str, Latency]:
@@ -188,37 +183,29 @@ def latencies(run: Run, space: str = "") -> Mapping[str, Latency]:
     With `space`, loads of that space, for the levels that it reaches like other loads; for
     "mapped", a GPU's loads from host memory.
     """
-    cases = {row.case: row for row in walks(run)}
-    everywhere = walks(run, "several")
-    times = {row.case: row for row in _valid(run, CHASE) if row.quantity == "load_time"}
+    alone, everywhere = walks(run), walks(run, "several")
+    times = {row.case: row for row in run.valid(CHASE, "load_time")}
+    levels = {"host_memory": ("mapped", 0.0, inf)} if space == "mapped" else windows(run)
     found = {}
-    beside = {"host_memory": ("mapped", 0.0, inf)}
-    for level, (usual, low, high) in (beside if space == "mapped" else windows(run)).items():
+    for level, (usual, low, high) in levels.items():
         alike = space.partition("_")[0] == usual.partition("_")[0]
-        of = space if alike and (level, space) != ("l1", "global_cg") else usual
-        walked = (r for r in cases.values() if space in ("", of) and r.text("space") == of)
-        if here := [row for row in walked if low <= _size(row) <= high]:
+        walked = space if alike and (level, space) != ("l1", "global_cg") else usual
+        here, over = (
+            [r for r in rows if r.text("space") == walked and low <= footprint(r) <= high]
+            for rows in (alone, everywhere if level == "l2" else [])
+        )
+        if here and space in ("", walked):
             seconds = [times[row.case] for row in here if row.case in times]
-            over = [r for r in everywhere if level == "l2" and r.text("space") == of]
-            over = [r for r in over if low <= _size(r) <= high]
-            found[level] = Latency(
-                middle(here),
-                middle(seconds) if seconds else None,
-                min(here, key=_size),
-                max(here, key=_size),
-                middle(over) if over else None,
-            )
+            ends = min(here, key=footprint), max(here, key=footprint)
+            time, of_all = (middle(rows) if rows else None for rows in (seconds, over))
+            found[level] = Latency(middle(here), time, *ends, of_all)
     return dict(sorted(found.items(), key=lambda item: item[1].row.value))
 
 
 def walks(run: Run, cores: str = "one") -> list[Row]:
     """The valid cycles of a dependent load of each chain, by the clock of its core."""
-    return [
-        row
-        for row in _valid(run, CHASE)
-        if row.quantity == "load_cycles" and row.method in CLOCKS
-        if row.text("cores", "one") == cores and _size(row)
-    ]
+    rows = run.valid(CHASE, "load_cycles", *CLOCKS)
+    return [row for row in rows if row.text("cores", "one") == cores and footprint(row)]
 
 
 def served(run: Run) -> Callable[[Row], str]:
@@ -230,15 +217,15 @@ def served(run: Run) -> Callable[[Row], str]:
         space, found = row.text("space"), ""
         if row.benchmark == CHASE and space.partition("_")[0] in walked:
             for name, (_, low, high) in reaches.items():
-                if name != "shared" and (name, space) != ("l1", "global_cg") and low <= _size(row):
-                    found = name if _size(row) <= high else f"past {level_name(name)}"
+                if (
+                    name != "shared"
+                    and (name, space) != ("l1", "global_cg")
+                    and low <= footprint(row)
+                ):
+                    found = name if footprint(row) <= high else f"past {level_name(name)}"
         return found
 
     return level
-
-
-def _size(row: Row) -> int:
-    return row.count("footprint") or 0
 
 
 def constants(run: Run) -> Mapping[str, Row]:
@@ -246,14 +233,13 @@ def constants(run: Run) -> Mapping[str, Row]:
 
     The largest footprint of at most 1 KiB, and of 24 KiB if it exceeds 8.
     """
+    rows = run.valid(CHASE, "load_cycles", "clock64_slope", space="constant", cores="one")
     found: dict[str, Row] = {}
-    for row in sorted(_valid(run, CHASE), key=lambda row: (row.count("footprint") or 0, row.case)):
-        of = (row.quantity, row.method, row.text("space"), row.text("cores"))
-        if of == ("load_cycles", "clock64_slope", "constant", "one"):
-            size = row.count("footprint") or 0
-            name = "constant_l1" if size <= KIB else "constant_l15"
-            if size <= KIB or 8 * KIB < size <= 24 * KIB:
-                found[name] = row
+    for row in sorted(rows, key=lambda row: (footprint(row), row.case)):
+        if footprint(row) <= KIB:
+            found["constant_l1"] = row
+        elif 8 * KIB < footprint(row) <= 24 * KIB:
+            found["constant_l15"] = row
     return found
 
 
@@ -288,31 +274,29 @@ def bandwidths(run: Run, operation: str = "read") -> Mapping[str, Best]:
     of another benchmark that is proven and higher beyond both intervals.
     """
     streams = [row for name in STREAMS for row in run.of(name) if _is_rate(row, operation)]
-    rows = [row for row in streams if row.valid]
-    beyond = beyond_limit(row for name in STREAMS for row in _valid(run, name))
-    best = _best((row for row in rows if row.benchmark == STREAM), _level, beyond)
-    noisy = _noisy(best, (row for row in streams if row.benchmark == STREAM), _level)
+    listed = [row for row in streams if row.benchmark == STREAM]
+    beyond = beyond_limit(row for name in STREAMS for row in run.valid(name))
+    best = _best((row for row in listed if row.valid), _level, beyond)
+    noisy = _noisy(best, listed, _level)
     if operation == "read":
         for level, row in _best(_proven(run), _level).items():
             if level in best and row.interval[0] > best[level].interval[1]:
                 best[level] = row
-                noisy = {
-                    at: one for at, one in noisy.items() if at != level or one.value > row.value
-                }
-    peaks = _best((row for row in rows if row.benchmark == PEAK), _level, beyond)
+                if level in noisy and noisy[level].value <= row.value:
+                    del noisy[level]
+    peaks = _best((row for row in streams if row.valid and row.benchmark == PEAK), _level, beyond)
     best |= peaks
     found = {}
     for level in ordered(best, LEVELS):
-        case = _case_of(run, best[level])
+        row = best[level]
+        case = CaseRows(tuple(one for one in run.of(row.benchmark) if one.case == row.case))
         # The kernel's clock times the cycles of an SM; events include the start of a launch.
         per_cycle, share = (
-            row if row and row.valid else None
+            beside if beside and beside.valid else None
             for name in ("bandwidth_per_sm", "share_of_limit")
-            for row in [case.row(name, *CLOCKS, *OUTSIDE)]
+            for beside in [case.row(name, *CLOCKS, *OUTSIDE)]
         )
-        found[level] = Best(
-            best[level], per_cycle, share, None if level in peaks else noisy.get(level)
-        )
+        found[level] = Best(row, per_cycle, share, None if level in peaks else noisy.get(level))
     return found
 
 
@@ -322,10 +306,6 @@ def _is_rate(row: Row, operation: str) -> bool:
 
 def _level(row: Row) -> str:
     return row.text("level", row.text("residency"))
-
-
-def _case_of(run: Run, row: Row) -> CaseRows:
-    return CaseRows(tuple(one for one in run.of(row.benchmark) if one.case == row.case))
 
 
 def _proven(run: Run) -> Iterator[Row]:
@@ -339,10 +319,8 @@ def _proven(run: Run) -> Iterator[Row]:
             proven = len(values) == 2 and values[0] <= SPILL and values[1] >= 1 - SPILL
             if row and row.valid and proven:
                 yield row
-    for row in _valid(run, COPIES):
-        axes = _level(row), row.text("cluster")
-        if row.quantity == "bandwidth" and row.text("method") in PAST_L1 and axes == ("l2", "1"):
-            yield row
+    copies = run.valid(COPIES, "bandwidth", cluster="1")
+    yield from (r for r in copies if r.text("method") in PAST_L1 and _level(r) == "l2")
 
 
 def ceilings(run: Run) -> Mapping[str, Best]:
@@ -363,13 +341,10 @@ def _arithmetic(row: Row) -> str:
 
 def neighbour(run: Run) -> Row | None:
     """A load from the shared memory of another SM: the farthest block of the largest cluster."""
-    loads = (
-        row
-        for row in _valid(run, "distributed_shared")
-        if (row.quantity, row.method) == ("load_cycles", "clock64_slope") and row.count("distance")
-    )
+    rows = run.valid("distributed_shared", "load_cycles", "clock64_slope")
+    loads = [row for row in rows if row.count("distance")]
     return max(
-        loads, key=lambda row: (row.count("cluster") or 0, row.count("distance") or 0), default=None
+        loads, key=lambda row: (row.count("cluster") or 0, row.count("distance")), default=None
     )
 
 
@@ -387,28 +362,23 @@ class Partitions(NamedTuple):
 
 def partitions(run: Run) -> Partitions | None:
     """The parts of L2; None if it has one part."""
-    rows = {row.quantity: row for row in _valid(run, "l2_partition")}
+    rows = {row.quantity: row for row in run.valid("l2_partition")}
 
     def both(kind: str) -> tuple[Row, Row] | None:
         near, far = (rows.get(f"{side}{kind}_cycles") for side in ("near", "far"))
         return (near, far) if near and far else None
 
     count = rows.get("partitions")
-    if not count or count.value < 2:
-        return None
-    for kind, access in (("_load", "a load"), ("", "an atomic exchange")):
-        if timed := both(kind):
-            return Partitions(count, *timed, access, both("_dram"))
+    if count and count.value >= 2:
+        for kind, access in (("_load", "a load"), ("", "an atomic exchange")):
+            if timed := both(kind):
+                return Partitions(count, *timed, access, both("_dram"))
     return None
 
 
 def transfers(run: Run) -> Mapping[tuple[str, str], Row]:
     """The best bandwidth of whole copies by direction and host memory, by wall clock."""
-    whole = (
-        row
-        for row in _valid(run, "transfers")
-        if (row.quantity, row.method, row.text("pieces")) == ("bandwidth", "wall", "1")
-    )
+    whole = run.valid("transfers", "bandwidth", "wall", pieces="1")
     best = _best(whole, lambda row: (row.text("direction"), row.text("memory")))
     directions, memories = ("to_device", "to_host", "both"), ("pinned", "mapped", "pageable")
     order = sorted(best, key=lambda key: (rank(key[0], directions), rank(key[1], memories)))
@@ -417,9 +387,7 @@ def transfers(run: Run) -> Mapping[tuple[str, str], Row]:
 
 def peer(run: Run) -> tuple[Latency | None, Mapping[str, Row]]:
     """A load from the memory of another GPU, and the best bandwidth of copies by direction."""
-    rows = _valid(run, "peer_copy")
-    copies = (row for row in rows if (row.quantity, row.method) == ("bandwidth", "wall"))
-    load = CaseRows(tuple(row for row in rows if row.text("by") == "load"))
+    load = CaseRows(tuple(run.valid("peer_copy", by="load")))
     row, time = load.row("load_cycles_uncached", *CLOCKS), load.row("load_time_uncached")
-    best = _best(copies, lambda row: row.text("direction"))
+    best = _best(run.valid("peer_copy", "bandwidth", "wall"), lambda row: row.text("direction"))
     return Latency(row, time, row, row) if row else None, best

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from strata.model.cases import CaseRows, by_case
 from strata.model.text import Cited, Sentence, cited, joined
 from strata.model.units import quantity
-from strata.run import Row, Run, grouped, params_text
+from strata.run import BOUNDS, Row, Run, grouped, params_text
 
-BOUND = 0.02
+BOUND = BOUNDS["driver_clock"]
 """The same as that of gate `driver_clock`."""
 METHOD = "clock64_over_globaltimer"
 MIXES: Mapping[str, str] = {
@@ -45,21 +45,14 @@ def below_the_drivers(run: Run) -> Sequence[Slow]:
     A case records what the driver reported meanwhile; cases of older runs do not, and must be below
     the values reported before and after the run.
     """
-    around = [
-        clock
-        for conditions in (run.context.clocks_before, run.context.clocks_after)
-        if (clock := _hertz(conditions, "sm_clock_hz"))
-    ]
+    both = (run.context.clocks_before, run.context.clocks_after)
+    around = [clock for facts in both if (clock := _hertz(facts, "sm_clock_hz"))]
     of_run = min(around) if len(around) == 2 else None
     of_case = {case.id: _hertz(case.facts, "driver_clock_hz") for case in run.cases}
-    clocks = (
-        Slow(row, driver)
-        for row in run.rows
-        if row.valid
-        and (row.quantity, row.method) == ("core_clock", METHOD)
-        and (driver := of_case.get(row.case) or of_run)
-    )
-    return [one for one in clocks if one.below > BOUND]
+    bound = run.context.bounds["driver_clock"].value
+    clocks = (r for r in run.rows if r.valid and (r.quantity, r.method) == ("core_clock", METHOD))
+    slow = (Slow(row, of_case.get(row.case) or of_run or 0) for row in clocks)
+    return [one for one in slow if one.driver and one.below > bound]
 
 
 def _hertz(facts: Mapping[str, Any], name: str) -> float | None:
@@ -97,7 +90,9 @@ def sentences(run: Run) -> Iterator[Sentence]:
     if slow := below_the_drivers(run):
         yield (
             "SMs ran more than two per cent below the clock that the driver reported in ",
-            *joined([_told(one) for one in grouped(slow, lambda one: one.row.benchmark).values()]),
+            *joined(
+                [_listed(one) for one in grouped(slow, lambda one: one.row.benchmark).values()]
+            ),
             (
                 ": their cycles and seconds hold, but limits at the driver's clock were out of "
                 "reach."
@@ -105,16 +100,15 @@ def sentences(run: Run) -> Iterator[Sentence]:
         )
 
 
-def _told(slow: Sequence[Slow]) -> Sentence:
-    """The cases of one benchmark: each if there are few, otherwise their number and range."""
+def _listed(slow: Sequence[Slow]) -> Sentence:
     few = 3
     name = slow[0].row.benchmark
     rows = [one.row for one in sorted(slow, key=lambda one: one.row.value)]
     if len(rows) > few:
         many = Cited(f"{len(rows)} cases", rows[0])
         return (many, f" of {name} (", cited(rows[0]), " to ", cited(rows[-1]), ")")
-    told: list[str | Cited] = []
+    parts: list[str | Cited] = []
     for row in rows:
         words = [quantity(row.value, row.unit), params_text(row.params, ", ")]
-        told += ["; " if told else f"{name} (", Cited(" at ".join(filter(None, words)), row)]
-    return (*told, ")")
+        parts += ["; " if parts else f"{name} (", Cited(" at ".join(filter(None, words)), row)]
+    return (*parts, ")")

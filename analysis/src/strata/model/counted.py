@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from strata.model.cases import CaseRows, by_case
@@ -62,9 +62,8 @@ def moved(rows: Iterable[Row]) -> tuple[Moved, ...]:
     for (fields, layout), counts in _in_l2(cases, "sectors_per_read").items():
         if bytes_ := used.get((fields, layout)):
             row = counts[len(counts) // 2]
-            ratio, low, high = (
-                SECTOR_BYTES * one.value / bytes_ for one in (row, counts[0], counts[-1])
-            )
+            ends = (row, counts[0], counts[-1])
+            ratio, low, high = (SECTOR_BYTES * count.value / bytes_ for count in ends)
             result.append(Moved(fields, COUNTING, layout, ratio, low, high, row))
 
     def place(one: Moved) -> tuple[object, ...]:
@@ -76,12 +75,8 @@ def moved(rows: Iterable[Row]) -> tuple[Moved, ...]:
 
 def _in_l2(cases: Iterable[CaseRows], name: str) -> dict[tuple[str, str], list[Row]]:
     """Counts of `name` in the L2 cases of `layout_read`, smallest first, by fields and layout."""
-    rows = [
-        row
-        for case in cases
-        if case.text("residency") == "l2" and (row := case.of(name, "counted"))
-    ]
-    rows.sort(key=lambda row: (row.value, row.case))
+    in_l2 = (case.of(name, "counted") for case in cases if case.text("residency") == "l2")
+    rows = sorted(filter(None, in_l2), key=lambda row: (row.value, row.case))
     found = grouped(rows, lambda row: (row.text("fields"), row.text("layout")))
     return {place: [row for row in here if row.valid] or here for place, here in found.items()}
 
@@ -128,20 +123,22 @@ def model_check(run: Run) -> ModelCheck:
     """The results of the model; shares are left to the level gate, which bounds them."""
     modelled = {(row.case, row.quantity) for row in run.rows if row.provenance == "modelled"}
     rows = (row for row in run.rows if (row.case, row.quantity) in modelled)
-    differences = tuple(
-        (predicted, counted)
-        for (_, name), here in grouped(rows, lambda row: (row.case, row.quantity)).items()
-        if name not in SHARES
-        and len({row.value for row in here}) > 1
-        and (counted := CaseRows(tuple(here)).of(name, "counted"))
-        and (predicted := CaseRows(tuple(here)).of(name, "modelled"))
-        and not math.isclose(counted.value, predicted.value, rel_tol=SAME)
-    )
+    differences = []
+    for (_, name), here in grouped(rows, lambda row: (row.case, row.quantity)).items():
+        if name not in SHARES and len({row.value for row in here}) > 1:
+            case = CaseRows(tuple(here))
+            counted, predicted = case.of(name, "counted"), case.of(name, "modelled")
+            if counted and predicted and not _same(counted.value, predicted.value):
+                differences.append((predicted, counted))
     named = {counted.case for _, counted in differences}
     gates = [(case.id, gate) for case in run.cases for gate in case.gates if gate.name == "model"]
     failed = [(case, gate.detail) for case, gate in gates if gate.verdict == "failed"]
     silent = tuple((case, detail) for case, detail in failed if case not in named)
-    return ModelCheck(Counter(gate.verdict for _, gate in gates), differences, silent)
+    return ModelCheck(Counter(gate.verdict for _, gate in gates), tuple(differences), silent)
+
+
+def _same(counted: float, predicted: float) -> bool:
+    return math.isclose(counted, predicted, rel_tol=SAME)
 
 
 # --- in words -------------------------------------------------------------------------------------
@@ -168,19 +165,21 @@ def state(counters: Counters | None) -> str:
     """Whether anything was counted, with what, and if not, the reason and the remedy."""
     if counters is None:
         return "Nothing was counted: the run is of schema version 1, whose harness had no counters."
-    why = counters.reason
-    number, passes = len(counters.quantities), counters.passes
-    words = {
-        "not_asked": "Nothing was counted: counters were not requested.",
-        "unavailable": f"Nothing was counted: {why or 'counters cannot be read here'}.",
-        "external": "An external profiler was to count; the run holds no counts"
-        f"{why and f': {why}'}.",
-        "counted": f"Counted on {counters.chip}: {number} quantit{'ies' if number != 1 else 'y'} "
-        f"({', '.join(counters.sets) or 'raw metrics'}) in {passes} "
-        f"pass{'es' if passes != 1 else ''}. "
-        f"Counting took {quantity(counters.counting_seconds, 's')}, "
-        f"timing {quantity(counters.timing_seconds, 's')}.",
-    }[counters.state]
+    why, number, passes = counters.reason, len(counters.quantities), counters.passes
+    if counters.state == "counted":
+        words = (
+            f"Counted on {counters.chip}: {number} quantit{'ies' if number != 1 else 'y'} "
+            f"({', '.join(counters.sets) or 'raw metrics'}) in {passes} "
+            f"pass{'es' if passes != 1 else ''}. Counting took "
+            f"{quantity(counters.counting_seconds, 's')}, "
+            f"timing {quantity(counters.timing_seconds, 's')}."
+        )
+    elif counters.state == "external":
+        words = f"An external profiler was to count; the run holds no counts{why and f': {why}'}."
+    else:
+        why = why or "counters cannot be read here"
+        not_asked = counters.state == "not_asked"
+        words = f"Nothing was counted: {'counters were not requested' if not_asked else why}."
     return f"{words} To fix: {counters.mend}." if counters.mend else words
 
 
@@ -191,8 +190,8 @@ def model_words(check: ModelCheck) -> str:
         return "Model: no case has both a prediction and a count."
     passed, failed = verdicts["passed"], verdicts["failed"]
     others = {"not equal": failed, "not compared": cases - passed - failed}
-    rest = ", ".join(f"{number} {what}" for what, number in others.items() if number)
-    return f"Model: prediction and count agree in {passed} of {cases} cases{rest and f'; {rest}'}."
+    rest = "".join(f"; {number} {what}" for what, number in others.items() if number)
+    return f"Model: prediction and count agree in {passed} of {cases} cases{rest}."
 
 
 # --- tables ---------------------------------------------------------------------------------------
@@ -200,15 +199,11 @@ def model_words(check: ModelCheck) -> str:
 
 def difference_table(check: ModelCheck) -> Table | None:
     """Every count that differs from the prediction; None if there are none."""
-    lines: list[dict[str, Sentence]] = [
-        {
-            "case": (one.case,),
-            "quantity": (one.quantity.replace("_", " "),),
-            "predicted": told(one, count),
-            "counted": told(two, count),
-        }
-        for one, two in check.differences
-    ]
+    lines: list[dict[str, Sentence]] = []
+    for predicted, counted in check.differences:
+        name = predicted.quantity.replace("_", " ")
+        values = {"predicted": told(predicted, count), "counted": told(counted, count)}
+        lines.append({"case": (predicted.case,), "quantity": (name,), **values})
     title = "Counts that the model did not predict"
     return table("model_differences", title, lines, words=("case", "quantity"))
 
@@ -228,11 +223,14 @@ def traffic_table(run: Run) -> Table | None:
     for fields, layout in sorted(places, key=lambda p: (rank(p[0], FIELDS), rank(p[1], LAYOUTS))):
         found = requests.get((fields, layout), [])
         by_rule = ratios.get((fields, layout, COUNTING))
+        traffic = [cases[by_rule.row.case]] if by_rule else []
         line: dict[str, Sentence] = {
             "fields": (fields_name(fields),),
             "layout": (layout,),
-            "sectors per request: predicted": _predicted_sectors(cases, found, by_rule),
-            "sectors per request: counted": _range(found),
+            "sectors per request: predicted": _predicted(
+                [*(cases[r.case] for r in found), *traffic]
+            ),
+            "sectors per request: counted": _range(found[:1] + found[-1:]),
         }
         for column in (*ordered(present - {""}, GENERATIONS), *present & {""}):
             cell = _moved_cell(ratios.get((fields, layout, column)))
@@ -242,28 +240,22 @@ def traffic_table(run: Run) -> Table | None:
     return table("traffic", title, lines, words=("fields", "layout"))
 
 
-def _predicted_sectors(
-    cases: Mapping[str, CaseRows], found: Sequence[Row], traffic: Moved | None
-) -> Sentence:
-    """Predicted sectors per request: those beside the counts, otherwise of `layout_traffic`."""
-    for row in found:
-        if beside := cases[row.case].of("sectors_per_request", "modelled"):
-            return told(beside, count)
-    if traffic:
-        case = cases[traffic.row.case]
-        sectors = case.of("sectors_per_read", "modelled")
-        requests = case.of("requests_per_read", "modelled")
+def _predicted(cases: Iterable[CaseRows]) -> Sentence:
+    for case in cases:
+        names = ("sectors_per_request", "sectors_per_read", "requests_per_read")
+        ratio, sectors, requests = (case.of(name, "modelled") for name in names)
+        if ratio:
+            return told(ratio, count)
         if sectors and requests:
-            return told(sectors, lambda value: count(value / requests.value))
+            return (Cited(count(sectors.value / requests.value), sectors),)
     return NONE
 
 
-def _range(found: Sequence[Row]) -> Sentence:
-    """Sorted values, as one if they agree to the printed digits, otherwise as a range."""
-    if not found:
-        return NONE
-    low, high = (Cited(count(row.value), row) for row in (found[0], found[-1]))
-    return (low,) if low.text == high.text else (low, "–", high)
+def _range(ends: Sequence[Row]) -> Sentence:
+    """Two values, as one if they agree to the printed digits, otherwise as a range."""
+    cells = {count(row.value): row for row in reversed(ends)}
+    parts = [Cited(text, row) for text, row in reversed(cells.items())]
+    return (*parts[:1], "–", *parts[1:]) if len(parts) > 1 else (*parts,) or NONE
 
 
 def _moved_cell(one: Moved | None) -> Sentence:
@@ -275,21 +267,19 @@ def _moved_cell(one: Moved | None) -> Sentence:
 
 def level_table(run: Run) -> Table | None:
     """Cases by claimed level (or benchmark) and level gate; None without one."""
-    counts = Counter(
+    counts = Counter[tuple[str, Verdict]](
         (case.params.get("residency", case.benchmark), gate.verdict)
         for case in run.cases
         for gate in case.gates
         if gate.name == "level" and gate.verdict != "not_applicable"
     )
-    lines: list[dict[str, Sentence]] = [
-        {
-            "level": (level_name(level),),
-            "proved": (f"{counts[level, 'passed']}",),
-            "refuted": (f"{counts[level, 'failed']}",),
-            "unverified": (f"{counts[level, 'unverified']}",),
-        }
-        for level in ordered((level for level, _ in counts), LEVELS)
-    ]
+    heads: dict[str, Verdict] = {
+        "proved": "passed", "refuted": "failed", "unverified": "unverified"
+    }  # fmt: skip
+    lines: list[dict[str, Sentence]] = []
+    for level in ordered((level for level, _ in counts), LEVELS):
+        cells: dict[str, Sentence] = {head: (f"{counts[level, of]}",) for head, of in heads.items()}
+        lines.append({"level": (level_name(level),), **cells})
     title = "Cases by the level that they claim, and what the counters show"
     return table("levels", title, lines, words=("level",))
 

@@ -35,7 +35,7 @@ WHAT = {
     "half_last": "half L2, up to",
     "reach": "TLB reach",
 }
-"""What is told of a level, and in which order: of reading, where it does not say writing."""
+"""The numbers of a level, in display order; of reading unless they name writing."""
 REGISTER = 4
 """Bytes of a register of a GPU."""
 UNTOLD = "no benchmark measures it"
@@ -129,7 +129,7 @@ class _Sought(NamedTuple):
     """The cases that a row is sought in: these axes, with chains as long as the window."""
 
     benchmark: str
-    axes: Mapping[str, str]
+    axes: Mapping[str, str] = {}
     window: tuple[float, float] = (0, inf)
 
     def fits(self, params: Mapping[str, str]) -> bool:
@@ -140,8 +140,6 @@ class _Sought(NamedTuple):
 
 
 class _Levels:
-    """The levels of a run, one by one."""
-
     def __init__(self, run: Run) -> None:
         self.run, self.windows, self.l2 = run, atlas.windows(run), l2(run)
         self.latencies, self.bandwidths = atlas.latencies(run), atlas.bandwidths(run)
@@ -152,35 +150,28 @@ class _Levels:
         l1 = (self.geometry("l1", what) for what in ("size", "line", "sector"))
         yield _level("l1", "L1 cache", 0, *l1, *self.speed("l1"), each=True)
         shared = self.fact("shared_bytes_per_sm"), *_untold("line", "sector", why=BANKS)
-        shared = *shared, *self.speed("shared")
-        yield _level("shared", "Shared memory", 0, *shared, each=True)
+        yield _level("shared", "Shared memory", 0, *shared, *self.speed("shared"), each=True)
         # A GPU reports its whole L2, of which an SM finds the half near it.
-        told = self.geometry("l2", "size", "reported")
-        whole = self.fact("l2_bytes") if told.source == "missing" else told
+        reported = self.geometry("l2", "size", "reported")
+        whole = self.fact("l2_bytes") if reported.source == "missing" else reported
         lines = (self.geometry("l2", what) for what in ("line", "sector"))
-        yield _level(
-            "l2", "L2 cache", 1, whole, *self.used(), *lines, *self.speed("l2"), *self.first_touch()
-        )
+        loads = *self.speed("l2"), *self.first_touch()
+        yield _level("l2", "L2 cache", 1, whole, *self.used(), *lines, *loads)
         yield from self.parts("l2", "load", 1, "{} part")
         dram = self.fact("memory_bytes"), *_untold("line", "sector")
         speed = *self.speed("dram"), *self.half_l2(), self.reach()
         yield _level("dram", "DRAM", 2, *dram, *speed)
         yield from self.parts("dram", "dram", 2, "behind {} L2")
         load = atlas.latencies(self.run, "mapped").get("host_memory")
-        copies = {key[0]: row for key, row in atlas.transfers(self.run).items() if "pinned" in key}
-        host = (
-            *self.loads(load, _Sought(atlas.CHASE, {"space": "mapped"})),
-            *self.copies(
-                copies, "to_host", "to_device", _Sought("transfers", {"memory": "pinned"})
-            ),
-        )
-        yield _level("host_memory", "Memory of the host", None, self.memory(), *host)
-        load, copies_of_peer = atlas.peer(self.run)
-        peer = (
-            *self.loads(load, _Sought("peer_copy", {"by": "load"}), "_uncached"),
-            *self.copies(copies_of_peer, "write", "read", _Sought("peer_copy", {})),
-        )
-        yield _level("peer", "Memory of a peer GPU", None, *peer)
+        loads = (*self.loads(load, _Sought(atlas.CHASE, {"space": "mapped"})),)
+        best = {key[0]: row for key, row in atlas.transfers(self.run).items() if "pinned" in key}
+        pinned = _Sought("transfers", {"memory": "pinned"})
+        copies = self.copies(best, "to_host", "to_device", pinned)
+        yield _level("host_memory", "Memory of the host", None, self.memory(), *loads, *copies)
+        load, best_of_peer = atlas.peer(self.run)
+        loads = (*self.loads(load, _Sought("peer_copy", {"by": "load"}), "_uncached"),)
+        copies = self.copies(best_of_peer, "write", "read", _Sought("peer_copy"))
+        yield _level("peer", "Memory of a peer GPU", None, *loads, *copies)
 
     def cpu(self) -> Iterator[Level]:
         for depth, name in enumerate(("l1", "l2", "l3")):
@@ -194,11 +185,9 @@ class _Levels:
         yield _level("dram", "Memory", 3, self.memory(), *self.speed("dram"), reach)
 
     def fact(self, name: str, times: int = 1) -> Number:
-        """A size that the device reports."""
         return _fact(self.run.context.device.facts.get(name), f"device.{name}", times)
 
     def memory(self) -> Number:
-        """The size of the host's memory."""
         return _fact(self.run.context.host.memory_bytes, "host.memory_bytes")
 
     def geometry(self, level: str, what: str, *kinds: str) -> Number:
@@ -223,23 +212,20 @@ class _Levels:
             yield from self.loads(one, load)
         best = self.bandwidths.get(level)
         read = _Sought("bandwidth", {"level": level, "operation": "read"})
-        yield self.per_core(
-            best, self.number("per_core", best and best.per_cycle, read, "bandwidth_per_sm")
-        )
+        yield self.per_core(best, read)
         yield (found := self.number("bandwidth", best and best.row, read, "bandwidth"))
         yield _found("share", best.share) if best and best.share else _unlimited(found)
 
     def clock(self, row: Row) -> Row | None:
-        """The clock of the SMs in the case of a row."""
-        case = (one for one in self.run.of(row.benchmark) if one.case == row.case)
-        return next((one for one in case if one.quantity == "core_clock" and one.valid), None)
+        rows = self.run.valid(row.benchmark, "core_clock")
+        return next((one for one in rows if one.case == row.case), None)
 
-    def per_core(self, best: atlas.Best | None, known: Number) -> Number:
+    def per_core(self, best: atlas.Best | None, read: _Sought) -> Number:
         """Bytes per cycle and SM: of another benchmark by the clock of its case."""
-        sms = self.run.context.device.facts.get("sm_count")
+        sms = self.run.context.device.sm_count
         clock = self.clock(best.row) if best and not best.per_cycle else None
-        if not best or not clock or not isinstance(sms, int) or sms <= 0 or clock.value <= 0:
-            return known
+        if not best or not clock or not sms or clock.value <= 0:
+            return self.number("per_core", best and best.per_cycle, read, "bandwidth_per_sm")
         value, why = best.row.value / clock.value / sms, "rate ÷ SMs ÷ the clock in its case"
         text = f"{number(value)}{SPACE}B/cycle"
         return Number("per_core", text, value, "measured", best.row, why)
@@ -251,8 +237,9 @@ class _Levels:
             one = _reached("size", reach)
         yield one._replace(what="one_sm")
         walk = _Sought(atlas.CHASE, {"space": "global_cg", "cores": "several"})
-        all_sms, reach = self.number("all_sms", None, walk, "load_cycles"), self.l2 and self.l2.all
-        yield _reached("all_sms", reach) if reach else all_sms
+        reach = self.l2 and self.l2.all
+        missing = self.number("all_sms", None, walk, "load_cycles")
+        yield _reached("all_sms", reach) if reach else missing
 
     def first_touch(self) -> Iterator[Number]:
         """A load of a line that has no copy yet, on average."""
@@ -266,12 +253,11 @@ class _Levels:
             why = f"memory serves {100 * beyond.share:.0f} % of the loads"
             yield _found("half_l2", beyond.row)._replace(why=why)
             for what, row in (("half_first", beyond.first), ("half_last", beyond.last)):
-                bytes_ = row.count("footprint") or 0
+                bytes_ = atlas.footprint(row)
                 why = f"the {'shortest' if row is beyond.first else 'longest'} such chain"
                 yield Number(what, size(bytes_), float(bytes_), "measured", row, why)
 
     def loads(self, one: atlas.Latency | None, sought: _Sought, kind: str = "") -> Iterator[Number]:
-        """A load in cycles, and in seconds."""
         yield self.number("cycles", one and one.row, sought, f"load_cycles{kind}")
         yield self.number("time", one and one.time, sought, f"load_time{kind}")
 
@@ -286,11 +272,11 @@ class _Levels:
 
     def parts(self, level: str, kind: str, depth: int, title: str) -> Iterator[Level]:
         """Near and far values, in L2 or the memory behind it; none for an undivided L2."""
-        rows = {row.quantity: row for row in self.run.of("l2_partition") if row.valid}
+        rows = {row.quantity: row for row in self.run.valid("l2_partition")}
         count, clock = rows.get("partitions"), rows.get("core_clock")
         for side in ("near", "far") if not count or count.value >= 2 else ():
             name = f"{side}_{kind}_cycles"
-            cycles = self.number("cycles", row := rows.get(name), _Sought("l2_partition", {}), name)
+            cycles = self.number("cycles", row := rows.get(name), _Sought("l2_partition"), name)
             time = _time(row, clock) if row else cycles._replace(what="time")
             numbers = cycles, time, *_untold("bandwidth")
             yield _level(f"{level}_{side}", title.format(side), depth, *numbers, part_of=level)
@@ -298,8 +284,9 @@ class _Levels:
     def reach(self) -> Number:
         """The reach of the TLB, or a lower bound."""
         if not (found := atlas.tlb_reach(self.run)):
-            malloc = _Sought("tlb", {"allocation": "malloc"})
-            return self.number("reach", None, malloc, "load_cycles")
+            return self.number(
+                "reach", None, _Sought("tlb", {"allocation": "malloc"}), "load_cycles"
+            )
         text, why = size(found.bytes), "the longest chain before loads get slower"
         if found.row is found.last:
             text, why = f"≥{SPACE}{text}", "no knee: no longer chain could be walked"
@@ -313,20 +300,21 @@ class _Levels:
         rows = (row for row in run.of(benchmark) if row.quantity == name and fits(row.params))
         if bad := next((row for row in rows if not row.valid), None):
             failed = "; ".join(one for one in bad.reasons.split("; ") if "unverified" not in one)
-            found = _text(what, bad.value, bad.unit)
-            short = "noisy" if only_noisy(bad) else "invalid"
-            return _missing(what, f"{found}, not valid: {failed or bad.reasons}", short, bad)
+            why = f"{_text(what, bad.value, bad.unit)}, not valid: {failed or bad.reasons}"
+            return _missing(what, why, "noisy" if only_noisy(bad) else "invalid", bad)
         cases = [case for case in run.cases if case.benchmark == benchmark]
         here = [case for case in cases if fits(case.params)]
-        none = all(case.status != "measured" for case in cases)
-        if left := next((one for one in here or cases * none if one.status != "measured"), None):
+        unmeasured = [case for case in here or cases if case.status != "measured"]
+        if unmeasured and (here or len(unmeasured) == len(cases)):
+            left = unmeasured[0]
             return _missing(what, f"{left.status}: {left.reason}", left.status)
         if any(f"/{benchmark}/" in case for case in run.pending):
             return _missing(what, "the run has not come to it", "pending")
-        short = "no row" if here else f"not in {run.context.sweep.name}"
-        why = "no such row" if here else "no such case here"
-        absent = f"{benchmark} is not in this sweep"
-        return _missing(what, f"{benchmark} has {why}" if cases else absent, short)
+        if not cases:
+            why = f"{benchmark} is not in this sweep"
+        else:
+            why = f"{benchmark} has no such {'row' if here else 'case here'}"
+        return _missing(what, why, "no row" if here else f"not in {run.context.sweep.name}")
 
 
 def _found(what: str, row: Row) -> Number:
@@ -351,11 +339,11 @@ def _fact(value: object, name: str, times: int = 1) -> Number:
 
 
 def _missing(what: str, why: str, short: str = "", row: Row | None = None) -> Number:
-    said = one_line(why.replace(SPACE, " "))
-    if len(said) > LONGEST:
-        cut = said[:LONGEST]
-        said = f"{cut.rpartition(' ')[0] or cut} …"
-    return Number(what, "", None, "missing", row, said, one_line(short))
+    reason = one_line(why.replace(SPACE, " "))
+    if len(reason) > LONGEST:
+        cut = reason[:LONGEST]
+        reason = f"{cut.rpartition(' ')[0] or cut} …"
+    return Number(what, "", None, "missing", row, reason, one_line(short))
 
 
 def _untold(*names: str, why: str = UNTOLD) -> tuple[Number, ...]:
@@ -376,7 +364,6 @@ def _time(row: Row, clock: Row | None) -> Number:
 
 
 def _reached(what: str, reach: Reach) -> Number:
-    """The last chain on the plateau of L2."""
-    last, after = (row.count("footprint") or 0 for row in reach)
+    last, after = map(atlas.footprint, reach)
     why = f"the last chain at the latency of L2; {size(after)} no longer fit"
     return Number(what, used(reach.last), float(last), "measured", reach.last, why)

@@ -10,7 +10,8 @@ from statistics import median
 from typing import NamedTuple
 
 from strata.model import atlas
-from strata.model.cases import CaseRows, by_case
+from strata.model.atlas import footprint
+from strata.model.cases import by_case
 from strata.model.units import SPACE, size
 from strata.run import Row, Run
 
@@ -67,32 +68,23 @@ def used(row: Row) -> str:
     """A size of L2 as found: by its benchmark, or at least the last chain on the plateau."""
     if row.quantity == "size":
         return size(round(row.value))
-    return f"≥{SPACE}{size(_size(row))}"
+    return f"≥{SPACE}{size(footprint(row))}"
 
 
 def l2(run: Run) -> L2 | None:
     """L2 of the GPU of a run; None on a CPU, or without any row of it."""
     if run.context.backend != "cuda":
         return None
-    load = atlas.latencies(run).get("l2")
-    one, several = (_walked(run, cores) for cores in ("one", "several"))
-    found = L2(
-        atlas.partitions(run),
-        load,
-        _reach(one, load.row) if load else None,
-        _reach(several, load.over) if load and load.over else None,
-        _beyond(run),
-    )
+    load, alone = atlas.latencies(run).get("l2"), _walked(run, "one")
+    one = _reach(alone, load.row) if load else None
+    several = _reach(_walked(run, "several"), load.over) if load and load.over else None
+    found = L2(atlas.partitions(run), load, one, several, _beyond(run, alone))
     return found if any(found) else None
 
 
 def _walked(run: Run, cores: str) -> list[Row]:
     rows = (row for row in atlas.walks(run, cores) if row.text("space") == "global_cg")
-    return sorted(rows, key=_size)
-
-
-def _size(row: Row) -> int:
-    return row.count("footprint") or 0
+    return sorted(rows, key=footprint)
 
 
 def _reach(rows: Sequence[Row], level: Row) -> Reach | None:
@@ -100,33 +92,28 @@ def _reach(rows: Sequence[Row], level: Row) -> Reach | None:
     if not on or on[-1] + 1 >= len(rows):
         return None
     last, following = rows[on[-1]], rows[on[-1] + 1]
-    return Reach(last, following) if _size(following) <= FINE * _size(last) else None
+    return Reach(last, following) if footprint(following) <= FINE * footprint(last) else None
 
 
-def _beyond(run: Run) -> Beyond | None:
+def _beyond(run: Run, walked: Sequence[Row]) -> Beyond | None:
     """Chains of one SM without a hit in the near half and without memory behind the far one."""
     _, low, high = atlas.windows(run)["dram"]
-    walked = {row.case: row for row in _walked(run, "one")}
+    cases = {case.rows[0].case: case for case in by_case(run.of(atlas.CHASE))}
     between, behind = list[tuple[Row, float, Row]](), list[float]()
-    for case in by_case(row for row in run.of(atlas.CHASE) if row.case in walked):
-        row = walked[case.rows[0].case]
-        hits, far, read, loads = (_counted(case, name) for name in COUNTS)
+    for row in walked:
+        counts = (cases[row.case].of(name, "counted") for name in COUNTS)
+        hits, far, read, loads = (count if count and count.valid else None for count in counts)
         if not read or not loads or not loads.value:
             continue
-        if low <= _size(row) <= high:
+        if low <= footprint(row) <= high:
             behind.append(read.value / loads.value)
         elif hits and far and hits.value <= FEW[0] and far.value <= FEW[1]:
             between.append((row, read.value / loads.value, read))
     if not between or not behind:
         return None
-    between.sort(key=lambda one: _size(one[0]))
     share = median(bytes_ for _, bytes_, _ in between) / median(behind)
-    row = atlas.middle([row for row, _, _ in between])
-    counted = next(read for one, _, read in between if one is row)
-    found = Beyond(row, between[0][0], between[-1][0], share, counted)
+    rows = [row for row, _, _ in between]
+    counted = {row.case: read for row, _, read in between}
+    row = atlas.middle(rows)
+    found = Beyond(row, rows[0], rows[-1], share, counted[row.case])
     return found if HALF[0] < share < HALF[1] else None
-
-
-def _counted(case: CaseRows, name: str) -> Row | None:
-    row = case.of(name, "counted")
-    return row if row and row.valid else None

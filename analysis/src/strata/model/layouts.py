@@ -79,25 +79,18 @@ COUNTED = {
 """What is counted of the case of a layout and shown together, in words."""
 
 
-def counts(point: Point) -> Sentence:
-    """The counts of a point in words: `28 sectors per request, 86 % hits in L1`."""
-    parts: list[str | Cited] = []
-    for name, row in point.counted.items():
-        parts += [", " if parts else "", Cited(count_text(row), row), f" {COUNTED[name]}"]
-    return tuple(parts)
-
-
 def count_text(row: Row) -> str:
     """A count, or a share of hits in per cent."""
     return f"{100 * row.value:.0f} %" if row.quantity.endswith("_share") else f"{row.value:.3g}"
 
 
 def counts_by_layout(points: Iterable[Point]) -> Sentence:
-    """The counts of each layout at its best bandwidth; empty without counts."""
+    """The counts of each layout, `28 sectors per request, 86 % hits in L1`; empty without any."""
     parts: list[str | Cited] = []
     for point in points:
-        if words := counts(point):
-            parts += ["; " if parts else "", f"{point.layout} ", *words]
+        for place, (name, row) in enumerate(point.counted.items()):
+            parts += [", "] if place else ["; " if parts else "", f"{point.layout} "]
+            parts += [Cited(count_text(row), row), f" {COUNTED[name]}"]
     return tuple(parts)
 
 
@@ -174,17 +167,16 @@ def layout_results(rows: Sequence[Row]) -> tuple[LayoutResult, ...]:
     cycles = {bar[:3]: bar for bar in latency_bars(rows) if bar.cycles.valid}
     best = best_points(curves(rows, "useful_bandwidth"))
     noisy: dict[Place, Row] = {}
-    for case, row in _cases(rows, "useful_bandwidth"):
-        known = noisy.get(place_of(case))
-        if only_noisy(row) and (known is None or row.value > known.value):
-            noisy[place_of(case)] = row
+    for case, row in sorted(_cases(rows, "useful_bandwidth"), key=lambda item: -item[1].value):
+        if only_noisy(row):
+            noisy.setdefault(place_of(case), row)
     result = []
     for place in sorted(cycles.keys() | best.keys(), key=_rank):
         bar, base_bar = (cycles.get(key) for key in (place, (*place[:2], BASELINE)))
         load, base_load = (best.get(key) for key in (place, (*place[:2], BASELINE)))
         speed = ratio(base_bar and base_bar.cycles, bar and bar.cycles)
         gain = ratio(load and load.row, base_load and base_load.row)
-        above = noisy.get(place) if load else None
+        above = noisy.get(place)
         above = above if above and load and above.value > load.row.value else None
         result.append(LayoutResult(*place, bar, speed, load, gain, above))
     return tuple(result)
@@ -201,7 +193,7 @@ def sentences(rows: Sequence[Row]) -> tuple[Sentence, ...]:
     results = [one for one in layout_results(rows) if one.fields == "all"]
     alone = {bar[:3] for bar in latency_bars(rows) if bar.fields == "all"}
     loaded = {point[:3] for point in curves(rows, "useful_bandwidth") if point.fields == "all"}
-    told = []
+    found = []
     for level in ordered((place[0] for place in alone | loaded), LEVELS):
         here = [one for one in results if one.level == level]
         invalid = []
@@ -209,56 +201,51 @@ def sentences(rows: Sequence[Row]) -> tuple[Sentence, ...]:
             ("alone", alone, {one.layout for one in here if one.latency}),
             ("under load", loaded, {one.layout for one in here if one.bandwidth}),
         ):
-            missing = {place[2] for place in measured if place[0] == level} - valid
-            if missing:
+            if missing := {place[2] for place in measured if place[0] == level} - valid:
                 names = ", ".join(ordered(missing, LAYOUTS)) if valid else "every layout"
                 invalid.append(f"{names} {setting}")
         left_out = f" Left out, invalid: {'; '.join(invalid)}." if invalid else ""
-        told.append((f"{level_name(level)}:", *_alone(here), *_under_load(here), left_out))
-    return tuple(told)
+        found.append((f"{level_name(level)}:", *_alone(here), *_under_load(here), left_out))
+    return tuple(found)
 
 
 def _alone(results: Sequence[LayoutResult]) -> Sentence:
-    """The cheapest and the most expensive layout with one warp, and speeds against `aos`."""
-    found = ((result.latency.cycles, result) for result in results if result.latency)
-    timed = sorted(found, key=lambda item: item[0].value)
-    if not timed:
+    timed = {result.layout: result.latency.cycles for result in results if result.latency}
+    layouts = sorted(timed, key=lambda layout: timed[layout].value)
+    if not layouts:
         return ()
-    (cheap, cheapest), (dear, dearest) = timed[0], timed[-1]
-    if len(timed) == 1:
-        return (f" {cheapest.layout} takes ", cited(cheap), " per warp-read.")
+    cheap, dear = (timed[layout] for layout in (layouts[0], layouts[-1]))
+    if len(layouts) == 1:
+        return (f" {layouts[0]} takes ", cited(cheap), " per warp-read.")
     single = "chain per core" if cheap.backend == "host" else "warp per SM"
-    ties = " and ".join(result.layout for row, result in timed[1:] if _overlap(cheap, row))
+    alike = [name for name in layouts[1:] if timed[name].interval[0] <= cheap.interval[1]]
+    ties = f"; {' and '.join(alike)} cannot be distinguished from it" if alike else ""
     speeds: list[str | Cited] = []
     for result in results:
         if result.layout != BASELINE and result.latency and result.latency_factor is not None:
             speeds += [", " if speeds else f" Speed against {BASELINE}: ", f"{result.layout} "]
             speeds.append(Cited(factor(result.latency_factor), result.latency.cycles))
     return (
-        f" With one {single}, {cheapest.layout} is the cheapest layout (", cited(cheap),
-        f" per warp-read{f'; {ties} cannot be distinguished from it' if ties else ''}) and ",
-        f"{dearest.layout} the most expensive (", cited(dear), ").", *speeds, "." if speeds else "",
+        f" With one {single}, {layouts[0]} is the cheapest layout (", cited(cheap),
+        f" per warp-read{ties}) and {layouts[-1]} the most expensive (", cited(dear), ").",
+        *speeds, "." if speeds else "",
     )  # fmt: skip
 
 
-def _overlap(one: Row, two: Row) -> bool:
-    """Whether the 95 % intervals (or ranges) of two rows overlap."""
-    (low, high), (other_low, other_high) = one.interval, two.interval
-    return low <= other_high and other_low <= high
-
-
 def _under_load(results: Sequence[LayoutResult]) -> Sentence:
-    """The layouts with the most and the least useful bandwidth."""
     loaded = [result.bandwidth for result in results if result.bandwidth]
     if not loaded:
         return ()
     best, worst = (pick(loaded, key=lambda point: point.row.value) for pick in (max, min))
-    counted = counts_by_layout(loaded)
-    counted = (" Counted there: ", *counted, ".") if counted else ()
+    counts = counts_by_layout(loaded)
+    counted = (" Counted there: ", *counts, ".") if counts else ()
     if best is worst:
         return (
-            f" Under load, {best.layout} delivers ", cited(best.row), " of useful data.", *counted
-        )  # fmt: skip
+            f" Under load, {best.layout} delivers ",
+            cited(best.row),
+            " of useful data.",
+            *counted,
+        )
     return (
         f" Under load, {best.layout} delivers the most useful data, ", cited(best.row),
         f", and {worst.layout} the least, ", cited(worst.row), ".", *counted,

@@ -40,9 +40,10 @@ def cores(rows: Sequence[Row]) -> int | None:
 
     None if unknown: the median over the cases of `bandwidth` must be close to an integer.
     """
-    streams = (row for row in rows if (row.benchmark, row.backend) == ("bandwidth", "cuda"))
     counts = []
-    for case in by_case(streams):
+    for case in by_case(
+        row for row in rows if (row.benchmark, row.backend) == ("bandwidth", "cuda")
+    ):
         of_all, clock = case.row("bandwidth"), case.row("core_clock")
         of_one = case.row("bandwidth_per_sm", "event_slope")
         if of_all and of_one and clock and min(of_one.value, clock.value) > 0:

@@ -5,9 +5,7 @@ large times count equally. The other sizes are held out: their values on the lin
 with known errors.
 """
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -48,55 +46,19 @@ class Line(NamedTuple):
         return self.alpha + self.beta * size
 
 
-def _scaled(sizes: Floats, weights: Floats) -> Floats:
-    """The weighted design matrix: a column of ones, and sizes relative to the largest."""
-    return np.column_stack([weights, weights * sizes / sizes.max()])
-
-
-def _solve(sizes: Floats, seconds: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Alpha and beta that minimise the squares of weight · error, for each row of `seconds`."""
-    (alpha, beta), *_ = np.linalg.lstsq(_scaled(sizes, weights), (weights * seconds).T, rcond=None)
-    return alpha, beta / sizes.max()
-
-
-@cache
-def student(freedom: int) -> float:
-    """Standard errors in a two-sided 95 % interval: the quantile of Student's t.
-
-    By bisection of the finite series of Abramowitz and Stegun, 26.7.3 and 26.7.4. Importing scipy
-    for it would cost each drawing process a quarter of a second.
-    """
-
-    def within(angle: float) -> float:
-        """The probability of less than sqrt(freedom) · tan(angle), of either sign."""
-        odd, cos = freedom % 2, math.cos(angle)
-        term = total = (cos if odd else 1.0) if freedom > 1 else 0.0
-        for power in range(2 + odd, freedom - 1, 2):
-            term *= cos * cos * (power - 1) / power
-            total += term
-        inside = math.sin(angle) * total
-        return (angle + inside) * 2 / math.pi if odd else inside
-
-    low, high = 0.0, math.pi / 2
-    while (middle := (low + high) / 2) not in (low, high):
-        low, high = (middle, high) if within(middle) < CONFIDENCE else (low, middle)
-    return math.sqrt(freedom) * math.tan(low)
-
-
 def fit(sizes: Sequence[float], seconds: Sequence[float]) -> Line | None:
     """The line through transfers, with Student's intervals; None for too few sizes."""
+    from scipy.stats import t as student  # slow to import
+
     x, t = np.asarray(sizes, dtype=np.float64), np.asarray(seconds, dtype=np.float64)
     if len(np.unique(x)) < LEAST_POINTS or np.any(t <= 0) or np.any(x <= 0):
         return None
-    alpha, beta = map(float, _solve(x, t, 1 / t))
-    left, freedom = 1 - (alpha + beta * x) / t, len(x) - 2
-    matrix = _scaled(x, 1 / t)
-    covariance = np.linalg.inv(matrix.T @ matrix) * float(left @ left) / freedom
-    reach = student(freedom) * np.sqrt(np.diag(covariance))
-    alpha_reach, beta_reach = float(reach[0]), float(reach[1] / x.max())
-    alpha_interval = Interval(alpha - alpha_reach, alpha + alpha_reach)
-    beta_interval = Interval(beta - beta_reach, beta + beta_reach)
-    return Line(alpha, beta, alpha_interval, beta_interval, tuple(x.tolist()), tuple(t.tolist()))
+    best, covariance = np.polyfit(x, t, 1, w=1 / t, cov=True)
+    reach = student.ppf((1 + CONFIDENCE) / 2, len(x) - 2) * np.sqrt(np.diag(covariance))
+    beta, alpha = best.tolist()
+    low, high = (best - reach).tolist(), (best + reach).tolist()
+    intervals = Interval(low[1], high[1]), Interval(low[0], high[0])
+    return Line(alpha, beta, *intervals, tuple(x.tolist()), tuple(t.tolist()))
 
 
 def held_out(sizes: Iterable[int]) -> frozenset[int]:
@@ -115,24 +77,26 @@ class BreakEven(NamedTuple):
     interval: Interval
 
 
-def _crossing(first: tuple[float, float], second: tuple[float, float]) -> float:
-    """Where the first line falls below the second: 0 if everywhere, infinite if nowhere."""
-    alpha, beta = first[0] - second[0], second[1] - first[1]
-    if alpha <= 0:
-        return 0.0 if beta >= 0 else float("nan")
-    return alpha / beta if beta > 0 else float("inf")
+def _crossing(alpha: Floats, beta: Floats) -> Floats:
+    """Where a line falls below another, `alpha` cheaper to start and `beta` dearer per byte.
+
+    0 if everywhere, infinite if nowhere.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        cases = [(alpha > 0) & (beta > 0), alpha > 0, beta >= 0]
+        return np.select(cases, [alpha / beta, np.inf, 0.0], np.nan)
 
 
-def _resampled(line: Line, generator: np.random.Generator) -> list[tuple[float, float]]:
-    """Bootstrap: lines through the fitted points with resampled errors (over their leverage)."""
+def _resampled(line: Line, generator: np.random.Generator) -> Floats:
+    """Bootstrap: betas and alphas of the fitted points with resampled errors (by leverage)."""
     x, t = np.asarray(line.sizes), np.asarray(line.seconds)
     fitted = line.alpha + line.beta * x
-    matrix = _scaled(x, 1 / t)
+    matrix = np.column_stack([1 / t, x / x.max() / t])
     leverage = np.clip(np.diag(matrix @ np.linalg.pinv(matrix)), 0, 1 - 1e-9)
     errors = (t / fitted - 1) / np.sqrt(1 - leverage)
     errors -= errors.mean()
     dealt = fitted * (1 + generator.choice(errors, size=(RESAMPLES, len(x))))
-    return list(zip(*_solve(x, dealt, 1 / np.abs(fitted)), strict=True))
+    return np.polyfit(x, dealt.T, 1, w=1 / np.abs(fitted))
 
 
 def break_even(many: Line, packed: Line) -> BreakEven | None:
@@ -140,17 +104,16 @@ def break_even(many: Line, packed: Line) -> BreakEven | None:
 
     Packing has lower fixed costs and higher costs per byte. The interval is from resampled lines.
     """
-    size = _crossing((many.alpha, many.beta), (packed.alpha, packed.beta))
-    if not 0 < size < float("inf"):
+    starts, bytes_ = np.array(many.alpha - packed.alpha), np.array(packed.beta - many.beta)
+    size = float(_crossing(starts, bytes_))
+    if not 0 < size < np.inf:
         return None
     generator = np.random.default_rng(1)
-    lines = zip(_resampled(many, generator), _resampled(packed, generator), strict=True)
-    sizes = [found for one, two in lines if not np.isnan(found := _crossing(one, two))]
-    if not sizes:
-        return None
+    difference = _resampled(many, generator) - _resampled(packed, generator)
+    sizes = _crossing(difference[1], -difference[0])
     # Order statistics without interpolation, since some may be infinite.
     ends = ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2)
-    low, high = (float(np.quantile(sizes, end, method="nearest")) for end in ends)
+    low, high = np.quantile(sizes[~np.isnan(sizes)], ends, method="nearest").tolist()
     return BreakEven(size, Interval(min(low, size), max(high, size)))
 
 
@@ -178,24 +141,27 @@ class Point(NamedTuple):
 
 def points(rows: Iterable[Row]) -> tuple[Point, ...]:
     """The transfers of a run, with their values on the fitted lines."""
-    found = [
-        Point(
-            row.text("memory"), row.text("direction"), case.count("pieces"), row.text("packing"),
-            case.count("bytes"), row, case.row("bandwidth", "wall"),
-        )
-        for case in by_case(row for row in rows if row.benchmark == "transfers")
-        if (row := case.row("transfer_time", "wall")) and case.count("bytes")
-    ]  # fmt: skip
+    found = []
+    for case in by_case(row for row in rows if row.benchmark == "transfers"):
+        row, size = case.row("transfer_time", "wall"), case.count("bytes")
+        if row and size:
+            key = (
+                row.text("memory"),
+                row.text("direction"),
+                case.count("pieces"),
+                row.text("packing"),
+            )
+            found.append(Point(*key, size, row, case.row("bandwidth", "wall")))
     result = []
-    for group in grouped(found, lambda point: point.key).values():
+    for key, group in grouped(found, lambda point: point.key).items():
         out = held_out(point.bytes for point in group if point.row.valid)
         marked = [point._replace(held_out=point.bytes in out) for point in group]
-        line = lines(marked).get(group[0].key)
-        result += [one._replace(predicted=line.at(one.bytes) if line else None) for one in marked]
+        line = lines(marked).get(key)
+        result += [p._replace(predicted=line.at(p.bytes) if line else None) for p in marked]
 
-    def place(one: Point) -> tuple[object, ...]:
-        memory, direction = rank(one.memory, MEMORIES), rank(one.direction, DIRECTIONS)
-        return memory, direction, one.pieces, rank(one.packing, PACKINGS), one.bytes
+    def place(point: Point) -> tuple[object, ...]:
+        memory, direction = rank(point.memory, MEMORIES), rank(point.direction, DIRECTIONS)
+        return memory, direction, point.pieces, rank(point.packing, PACKINGS), point.bytes
 
     return tuple(sorted(result, key=place))
 
@@ -204,37 +170,33 @@ def lines(found: Iterable[Point]) -> Mapping[Key, Line]:
     """The line of each key through its valid points that are not held out, if possible."""
     used = (point for point in found if point.row.valid and not point.held_out)
     fitted = {
-        key: fit([one.bytes for one in here], [one.row.value for one in here])
-        for key, here in grouped(used, lambda point: point.key).items()
+        key: fit([point.bytes for point in group], [point.row.value for point in group])
+        for key, group in grouped(used, lambda point: point.key).items()
     }
     return {key: line for key, line in fitted.items() if line}
 
 
 def queued_copy(found: Iterable[Point], direction: str) -> float | None:
     """Seconds of one of many small pinned copies that are queued one after the other."""
-    many = [
-        one for one in found
-        if one.key[:2] == ("pinned", direction) and one.packing == "none"
-        and one.pieces > 1 and one.row.valid
-    ]  # fmt: skip
-    one = min(many, key=lambda point: (-point.pieces, point.bytes), default=None)
-    return one.row.value / one.pieces if one else None
+    queued = [p for p in found if p.key[:2] == ("pinned", direction) and p.packing == "none"]
+    many = [point for point in queued if point.pieces > 1 and point.row.valid]
+    most = min(many, key=lambda point: (-point.pieces, point.bytes), default=None)
+    return most.row.value / most.pieces if most else None
 
 
 def worst_prediction(found: Iterable[Point]) -> float | None:
     """The largest absolute relative error of predictions for held-out sizes."""
-    told = (one for one in found if one.held_out and one.row.valid)
-    errors = (abs(one.predicted / one.row.value - 1) for one in told if one.predicted is not None)
+    judged = [point for point in found if point.held_out and point.row.valid]
+    errors = (abs(p.predicted / p.row.value - 1) for p in judged if p.predicted is not None)
     return max(errors, default=None)
 
 
 def break_evens(found: Iterable[Point]) -> Mapping[tuple[str, str, int], BreakEven]:
     """By memory, direction and pieces: the payload above which packing does not pay off."""
     fitted = lines(found)
-    return {
-        key[:3]: crossing
+    crossings = {
+        key[:3]: break_even(many, fitted[*key[:3], "packed"])
         for key, many in fitted.items()
-        if key[3] == "none"
-        and (packed := fitted.get((*key[:3], "packed")))
-        and (crossing := break_even(many, packed))
+        if key[3] == "none" and (*key[:3], "packed") in fitted
     }
+    return {key: crossing for key, crossing in crossings.items() if crossing}

@@ -37,11 +37,6 @@ def count(value: float) -> str:
     return _thousands(f"{value:,.0f}") if value == round(value) else number(value)
 
 
-def tick(value: float) -> str:
-    """A round number on an axis: no trailing zeros, thousands separated from 10 000 on."""
-    return _thousands(f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.0f}")
-
-
 def short(value: float) -> str:
     """`value` with three significant digits, short: 46.8, 311, 1234, 12.3k."""
     if abs(value) >= 9999.5:
@@ -55,7 +50,6 @@ def significant(value: float) -> str:
 
 
 def _step(size: float, unit: str) -> tuple[float, str]:
-    """The divisor for a value of that size, and the name of the resulting unit."""
     steps = _STEPS[unit]
     return next((step for step in steps if size >= 0.9995 * step[0]), steps[-1])
 

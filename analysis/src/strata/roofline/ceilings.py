@@ -1,5 +1,6 @@
 """The limits of a device: the roofs and the lower ceilings of a roofline, from a run."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
@@ -103,7 +104,7 @@ def _ceiling(
 def peaks(run: Run, form: Form) -> list[Ceiling]:
     """Peaks from the benchmarks `ceilings` and, except for multiply-adds, `instruction_cost`."""
     known = (row for row in run.of("ceilings") if row.text("arithmetic") in _KINDS)
-    rates = [r for r in known if r.quantity in ("flops_per_second", "operations_per_second")]
+    rates = [row for row in known if row.quantity in atlas.RATES]
     timed = [row for row in rates if row.provenance == "timed"]
     if form is INSTRUCTION:
         return _issue(run, [row for row in timed if row.backend == "cuda" and row.valid])
@@ -136,7 +137,7 @@ def _issue(run: Run, rates: Sequence[Row]) -> list[Ceiling]:
     row, operations = best
     (case,) = by_case(one for one in run.of("ceilings") if one.case == row.case)
     clock = case.row("core_clock")
-    sms = run.context.device.facts.get("sm_count", 0)
+    sms = run.context.device.sm_count or 0
     return _ceiling(
         row, ISSUE, ISSUE, f"{_KINDS[row.text('arithmetic')][0]} multiply-adds",
         scale=1 / operations, most=_ISSUED * sms * clock.value if clock else 0,
@@ -150,24 +151,21 @@ def _bandwidths(run: Run, form: Form) -> list[Ceiling]:
     The limit of a level is bandwidth divided by its share of the limit. If shares are relative to
     bytes per cycle, a fast clock gives a higher limit than a slow one: the median is used.
     """
-    whole: dict[str, list[Row]] = {level: [] for level in LEVELS}
-    limits: dict[str, list[float]] = {level: [] for level in LEVELS}
+    whole, known = defaultdict[str, list[Row]](list), defaultdict[str, list[Row]](list)
+    limits = defaultdict[str, list[float]](list)
     streams = [row for name in atlas.STREAMS for row in run.of(name)]
     for case in by_case(streams):
         row, share = case.row("bandwidth"), case.row("share_of_limit")
         # Shared memory and L1 are one memory.
         level = case.text("level").replace("shared", "l1")
-        if row and level in whole:
-            whole[level].append(row)
-            limits[level] += [row.value / share.value] if share and share.value > 0 else []
-    result, beyond = [], beyond_limit(streams)
-    known: dict[str, list[Row]] = {level: [] for level in LEVELS}
+        whole[level] += [row] if row else []
+        limits[level] += [row.value / share.value] if row and share and share.value > 0 else []
     for operation in dict.fromkeys(row.text("operation") for row in streams):
         for level, found in atlas.bandwidths(run, operation).items():
-            if (level := level.replace("shared", "l1")) in known:
-                known[level].append(found.row)
-    for level, rows in whole.items():
-        if best := _best(known[level] or rows, beyond):
+            known[level.replace("shared", "l1")].append(found.row)
+    result, beyond = [], beyond_limit(streams)
+    for level in LEVELS:
+        if best := _best(known[level] or whole[level], beyond):
             operation, width = best.text("operation", "read"), best.text("width", "")
             how = f"{width} B wide" if width else f"by {best.benchmark}"
             roof, *limit = _ceiling(
@@ -178,7 +176,7 @@ def _bandwidths(run: Run, form: Form) -> list[Ceiling]:
             )  # fmt: skip
             result += [roof, *limit]
             if roof.bounds and form is FLOP and best.backend == "cuda":
-                result += _lesser(roof, rows, run.of("stride_gather"))
+                result += _lesser(roof, whole[level], run.of("stride_gather"))
     return result
 
 

@@ -153,7 +153,6 @@ def lack_of_points(run: Run) -> Lack:
 
 
 def _of_kernel(row: Row) -> bool:
-    """Whether it is of something that can be a point."""
     if _of_ladder(row):
         return ladder.gpus(row) == 1 and row.benchmark not in ladder.SEVERAL
     timed = row.quantity == "kernel_time" and row.backend == "cuda"
@@ -183,12 +182,10 @@ def _rungs(cases: ladder.Cases, having: str) -> list[Row]:
 
 
 def _units(row: Row) -> int:
-    """Units of work per step: interactions, or one launch of any other kernel."""
     return ladder.interactions(row) if _of_ladder(row) else 1
 
 
 def _point(row: Row, work: _Work, level: str, moved: tuple[float, list[Row]]) -> Point:
-    """The point of the case of `row`, from its rate or time, at a level with this traffic."""
     basis, each, said, arithmetic = work
     low, high = row.interval
     name, speed = ladder.rung_name(row.benchmark), (row.value, low, high)
@@ -202,7 +199,6 @@ def _point(row: Row, work: _Work, level: str, moved: tuple[float, list[Row]]) ->
 
 
 def _counted(cases: ladder.Cases, row: Row, form: Form) -> list[_Work]:
-    """The counted work of a kernel; None if it was not counted."""
     rung = row.suite == ladder.SUITE
     if form is INSTRUCTION:
         count = cases.get(row, _COUNTED[form] if rung else "executed_instructions")
@@ -223,7 +219,6 @@ def _counted(cases: ladder.Cases, row: Row, form: Form) -> list[_Work]:
 
 
 def _moved(cases: ladder.Cases, row: Row, form: Form) -> dict[str, tuple[float, list[Row]]]:
-    """The traffic of each level with all parts counted, and the rows for it."""
     result = {}
     for level, parts in _MOVED:
         found = _parts(cases, row, *parts)

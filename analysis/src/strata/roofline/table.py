@@ -32,9 +32,9 @@ def table(entries: Sequence[Entry], form: Form) -> Table:
                 cells.setdefault(one.basis, (Cited(rate, one.row),))
         shares = [(one.basis, one.share) for one in mine if one.share]
         share = max((share for basis, share in shares if basis == shares[0][0]), default=None)
-        told = (f"{100 * share:.1f}{SPACE}%",) if share else NONE
+        of_roof = (f"{100 * share:.1f}{SPACE}%",) if share else NONE
         doubt = ("above a roof",) if any(one.above for one in mine) else NONE
         numbers = (cells.get(column, NONE) for column in (*bases, *levels))
-        lines.append((*((name,) for name in names), *numbers, told, doubt))
+        lines.append((*((name,) for name in names), *numbers, of_roof, doubt))
     numeric = frozenset(range(len(of), len(header) - 1))
     return Table(form.name, form.title, header, tuple(lines), numeric)

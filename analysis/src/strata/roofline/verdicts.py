@@ -73,7 +73,6 @@ def lacking(run: Run, lender: Run | None = None, *, nominal: bool = True) -> lis
 
 
 def _judged(point: Point, found: Sequence[Ceiling], clocks: Clocks, counted: float | None) -> Point:
-    """The point with its share of its roofs, and the roof that it exceeds most."""
     at = point.intensity
     level = "l1" if point.level == LOADS else point.level
     slopes = [one for one in found if one.roof and one.level == level]
@@ -123,14 +122,14 @@ def problems(entries: Iterable[Entry]) -> tuple[str, ...]:
     """
     above = [(one, one.above) for one in points_of(entries) if one.above]
     counted = {(one.run, one.name, one.level) for one, _ in above if one.basis == "counted"}
-    told: dict[str, None] = {}
+    sentences: dict[str, None] = {}
     for one, roof in above:
         if one.basis == "counted" or (one.run, one.name, one.level) not in counted:
             where = f" at {level_words(one.level, one.row.backend)}" if roof.sloped else ""
             excess = f"{100 * (one.value / roof.at(one.intensity) - 1):.1f}{SPACE}%"
             words = f"{one.name} ({one.basis}){where} is {excess} above {roof.name}"
-            told[f"{words} ({one.row.case}): {one.reason}"] = None
-    return tuple(told)
+            sentences[f"{words} ({one.row.case}): {one.reason}"] = None
+    return tuple(sentences)
 
 
 def impossible(entries: Iterable[Entry]) -> bool:

@@ -9,9 +9,9 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from importlib import resources
-from io import BufferedReader, RawIOBase, StringIO
+from io import StringIO
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, cast
 
 CONTEXT_FILE = "context.json"
 SAMPLES_FILE = "samples.jsonl"
@@ -70,10 +70,9 @@ def packed(path: Path) -> Path:
 
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
-    """A file of a run folder, or its packed form if that exists, for streaming.
+    """A file of a run folder, or its packed form if that exists, for `lines` or `at_once`.
 
-    Raises `RunError` for a link, which may lead anywhere, for a file that is not regular, and when
-    more than `MOST_BYTES` of unpacked content have been read.
+    Raises `RunError` for a link, which may lead anywhere, and for a file that is not regular.
     """
     at, expected, mend = path, "a readable file of the run folder", RESUME
     if os.path.lexists(pack := packed(path)):
@@ -85,9 +84,8 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
         with (
             regular(at, link=False) as raw,
             gzip.open(raw) if at is pack else nullcontext(raw) as file,
-            BufferedReader(_Bounded(cast("IO[bytes]", file), at, MOST_BYTES), 1 << 18) as bounded,
         ):
-            yield cast("IO[bytes]", bounded)
+            yield cast("IO[bytes]", file)
     except (OSError, EOFError, zlib.error) as error:
         raise _unreadable(at, error, expected, mend) from None
 
@@ -106,34 +104,14 @@ def regular(path: Path, *, link: bool = True) -> Iterator[IO[bytes]]:
             if stat.S_ISREG(mode):
                 yield file
                 return
-    found = _KINDS.get(stat.S_IFMT(mode), "a device")
-    raise RunError(
-        path, found=found, expected="a regular file", mend="replace it by the file itself"
-    )
+    found, mend = _KINDS.get(stat.S_IFMT(mode), "a device"), "replace it by the file itself"
+    raise RunError(path, found=found, expected="a regular file", mend=mend)
 
 
 _KINDS = {
     stat.S_IFLNK: "a link", stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe",
-    stat.S_IFSOCK: "a socket",
+    stat.S_IFSOCK: "a socket", stat.S_IFREG: "a file",
 }  # fmt: skip
-
-
-class _Bounded(RawIOBase):
-    """A file that yields at most `most` bytes."""
-
-    def __init__(self, file: IO[bytes], path: Path, most: int) -> None:
-        self._file, self._path, self._most, self._left = file, path, most, most
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        data = self._file.read(len(buffer))
-        self._left -= len(data)
-        if self._left < 0:
-            raise _too_large(self._path, None, self._most, "file")
-        buffer[: len(data)] = data
-        return len(data)
 
 
 def _too_large(path: Path, line: int | None, most: int, what: str) -> RunError:
@@ -142,12 +120,17 @@ def _too_large(path: Path, line: int | None, most: int, what: str) -> RunError:
 
 
 def lines(file: IO[bytes], path: Path) -> Iterator[bytes]:
-    """The lines of a file, with line ends; raises `RunError` for one beyond `MOST_OF_LINE`."""
-    number = 0
+    """The lines of a file, with line ends.
+
+    Raises `RunError` for one beyond `MOST_OF_LINE`, and for more than `MOST_BYTES` of them.
+    """
+    number, left = 0, MOST_BYTES
     while line := file.readline(MOST_OF_LINE + 1):
-        number += 1
+        number, left = number + 1, left - len(line)
         if len(line) > MOST_OF_LINE:
             raise _too_large(path, number, MOST_OF_LINE, "line")
+        if left < 0:
+            raise _too_large(path, None, MOST_BYTES, "file")
         yield line
 
 
@@ -186,8 +169,8 @@ def csv_bytes(
     recommends (CSV injection), unless the cells must be `exact`.
     """
     buffer = StringIO(newline="")
-    told = lines if exact else ([_inert(cell) for cell in line] for line in lines)
-    csv.writer(buffer).writerows([columns, *told])
+    csv.writer(buffer).writerow(columns)
+    csv.writer(buffer).writerows(lines if exact else ([*map(_inert, line)] for line in lines))
     return buffer.getvalue().encode()
 
 
@@ -241,11 +224,9 @@ def _make_folder(path: Path, root: Path, made: list[Path]) -> None:
     below = False
     for step in reversed(path.absolute().parents):
         if below and step.is_symlink():
-            found, expected = (
-                "a link",
-                "a folder or nothing below a run folder and what is written",
-            )
-            raise RunError(step, found=found, expected=expected, mend="remove it, or use --out")
+            expected = "a folder or nothing below a run folder and what is written"
+            mend = "remove it, or use --out"
+            raise RunError(step, found="a link", expected=expected, mend=mend)
         below = below or step == root.absolute() or is_run(step)
         if not step.exists():
             step.mkdir()
@@ -260,7 +241,6 @@ def is_run(folder: Path) -> bool:
 
 @contextmanager
 def _created(path: Path) -> Iterator[IO[bytes]]:
-    """A new file to write to; neither a file nor a link may exist there."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         with os.fdopen(os.open(path, flags, 0o666), "wb") as file:
@@ -275,11 +255,7 @@ def write_whole(file: Path, contents: Callable[[], bytes], *, force: bool) -> Pa
 
     Raises `RunError` if it exists and `force` is false, before anything is computed.
     """
-    if os.path.lexists(file) and not (force and file.is_file()):
-        kind = _KINDS.get(stat.S_IFMT(file.lstat().st_mode), "a device")
-        found = "a file that exists already" if file.is_file() else kind
-        mend = "use another file" + (", or use --force" if file.is_file() else "")
-        raise RunError(file, found=found, expected="an unused name", mend=mend)
+    refuse_taken(file, ours=file.is_file(), force=force)
     data = contents()
     file.parent.stat()  # a missing folder is more likely a typo than intended
     write_files(file.parent, {file.name: data})
@@ -310,3 +286,16 @@ def place_folder(
             folder.rename(Path(scratch) / "before")
         part.rename(folder)
     return folder
+
+
+def refuse_taken(path: Path, *, ours: bool, force: bool) -> None:
+    """Raises `RunError` if anything exists at `path`; with `force` only if it is not `ours`.
+
+    Ours is what the caller writes, a file or a run folder: nothing else is ever replaced.
+    """
+    if not os.path.lexists(path) or (ours and force):
+        return
+    kind = _KINDS.get(stat.S_IFMT(path.lstat().st_mode), "a device")
+    found = f"{'a run' if path.is_dir() else 'a file'} that exists already" if ours else kind
+    mend = "use another name" + (", or use --force" if ours else "")
+    raise RunError(path, found=found, expected="an unused name", mend=mend)

@@ -8,11 +8,11 @@ import gc
 import json
 import re
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -48,11 +48,17 @@ from strata.run.schema import (
 )
 from strata.run.strict import DEEPEST, WrongError, refusal, strict, typed
 
+G = TypeVar("G", Gate, Noise)
+
 STEP = "step_seconds"
 """The fact of a timed case whose steps have phases: it may be traced."""
 
 BEFORE = Path(__file__).with_name("before.json")
 """Descriptions of benchmarks and rungs, for the runs of harnesses that did not write it."""
+BOUNDS: Mapping[str, float] = {
+    name: bound["value"] for name, bound in json.loads(BEFORE.read_bytes())["bounds"].items()
+}
+"""Of gates, in runs that do not record them."""
 
 
 def load_run(folder: Path) -> Run:
@@ -111,9 +117,37 @@ def _latest(path: Path, context: Context, *, sealed: bool) -> Iterator[tuple[Cas
     that no earlier line measured are ignored. A torn last line, without a line end, is left out.
     """
     timed: dict[str, Line] = {}
-    again: dict[str, dict[int, Line]] = {}
+    visits: dict[str, dict[int, Line]] = {}
     later: dict[str, dict[str, Line]] = {}
     whole: dict[str, tuple[Case, Sequence[Row]]] = {}
+
+    def joined(case: str, found: Mapping[str, Line]) -> tuple[Case, Sequence[Row]]:
+        again = tuple(visits[case].values())
+        line = revisited(timed[case], again)
+        for kind, join in (("counts", merged), ("trace", traced)):
+            line = join(line, found[kind]) if kind in found else line
+        return derive(context, line, again)
+
+    for line in _lines(path, timed, later, sealed=sealed):
+        if line.kind == "case":
+            whole.pop(line.id, None)
+            later.pop(line.id, None)
+            if line.visit == 1:
+                timed[line.id], visits[line.id] = line, {}
+            elif line.status == "measured" and line.id in timed:
+                visits[line.id].setdefault(line.visit, line)
+        elif line.id in timed:
+            found = later.get(line.id, {}) | {line.kind: line}
+            whole[line.id] = joined(line.id, found)
+            if STEP in timed[line.id].facts:  # counts and a trace, in either order
+                later[line.id] = found
+    for case in timed:
+        yield whole.get(case) or joined(case, {})
+
+
+def _lines(
+    path: Path, timed: Mapping[str, Line], later: Mapping[str, Mapping[str, Line]], *, sealed: bool
+) -> Iterator[Line]:
     known = _Known()
     with opened(path) as file:
         for number, raw in enumerate(lines(file, path), start=1):
@@ -124,34 +158,7 @@ def _latest(path: Path, context: Context, *, sealed: bool) -> Iterator[tuple[Cas
                 _check(line, timed.get(line.id), later.get(line.id, {}))
             except (ValueError, RecursionError) as error:
                 raise refusal(path, number, error, f"delete that line and {RESUME}") from None
-            if line.kind == "case":
-                whole.pop(line.id, None)
-                later.pop(line.id, None)
-                if line.visit == 1:
-                    timed[line.id] = line
-                    again.pop(line.id, None)
-                elif line.status == "measured" and line.id in timed:
-                    again.setdefault(line.id, {}).setdefault(line.visit, line)
-            elif line.id in timed:
-                visits = tuple(again.get(line.id, {}).values())
-                found = later.get(line.id, {}) | {line.kind: line}
-                whole[line.id] = derive(
-                    context, _together(revisited(timed[line.id], visits), found), visits
-                )
-                if STEP in timed[line.id].facts:  # counts and a trace, in either order
-                    later[line.id] = found
-    for case, line in timed.items():
-        visits = tuple(again.get(case, {}).values())
-        yield whole.get(case) or derive(context, revisited(line, visits), visits)
-
-
-def _together(timed: Line, later: Mapping[str, Line]) -> Line:
-    """A timed record with its counts and its trace, if there are any."""
-    if counted := later.get("counts"):
-        timed = merged(timed, counted)
-    if trace := later.get("trace"):
-        timed = traced(timed, trace)
-    return timed
+            yield line
 
 
 _LINE = msgspec.json.Decoder(Line)
@@ -235,21 +242,17 @@ class _Known:
         """A line with checked words; in version 1 metrics were names."""
         names, values, same = self._names, self._values, self._same.setdefault
         metrics = self._metrics if line.schema_version > 1 else names
-        measurements = [
-            Measurement(
-                metrics[one.quantity],
-                same(one.unit, one.unit),
-                one.provenance,
-                metrics[one.method],
-                one.samples,
-                same(one.noise, one.noise),
+        measurements = []
+        for one in line.measurements:
+            quantity, method = metrics[one.quantity], metrics[one.method]
+            unit, noise = same(one.unit, one.unit), same(one.noise, one.noise)
+            measurements.append(
+                Measurement(quantity, unit, one.provenance, method, one.samples, noise)
             )
-            for one in line.measurements
-        ]
         params = {names[key]: values[value] for key, value in line.params.items()}
         gates = tuple([same(gate, gate) for gate in line.gates if names[gate.name]])
-        what = {"suite": names[line.suite], "benchmark": names[line.benchmark], "params": params}
-        return replace(line, **what, gates=gates, measurements=tuple(measurements))
+        words = {"suite": names[line.suite], "benchmark": names[line.benchmark], "params": params}
+        return replace(line, **words, gates=gates, measurements=tuple(measurements))
 
 
 def _check(line: Line, timed: Line | None, later: Mapping[str, Line]) -> None:
@@ -266,24 +269,26 @@ def _check(line: Line, timed: Line | None, later: Mapping[str, Line]) -> None:
         _check_later(line)
         others = [timed, *(one for kind, one in later.items() if kind != line.kind)]
         both = tuple(chain(*(one.measurements for one in others if one), both))
-    keys = [(one.quantity, one.method) for one in both]
-    if len(set(keys)) != len(keys):
-        quantity, method = next(key for key in keys if keys.count(key) > 1)
-        raise WrongError(f"{quantity} by {method} twice", "each quantity and method once per case")
+    keys = Counter([(one.quantity, one.method) for one in both])
+    for (quantity, method), times in keys.items():
+        if times > 1:
+            raise WrongError(
+                f"{quantity} by {method} twice", "each quantity and method once per case"
+            )
 
 
 def _check_later(line: Line) -> None:
-    since = 2 if line.kind == "counts" else 3
+    since, known, allowed = {
+        "counts": (2, "case", COUNTABLE),
+        "trace": (3, "case or counts", TRACEABLE),
+    }[line.kind]
     if line.schema_version < since:
-        known = "case" if line.schema_version == 1 else "case or counts"
         raise WrongError(f'"{line.kind}"', f"{known} as kind")
     if line.visit > 1:
         raise WrongError(f"visit {line.visit} of {line.kind}", "a visit of kind case")
-    allowed = COUNTABLE if line.kind == "counts" else TRACEABLE
     for one in line.measurements:
         if one.provenance not in allowed:
-            *most, last = allowed
-            expected = f"{', '.join(most)} or {last} quantities"
+            expected = f"{' or '.join(allowed)} quantities"
             raise WrongError(f"{one.quantity} in a line of {line.kind}", expected)
 
 
@@ -295,28 +300,30 @@ def revisited(timed: Line, again: Sequence[Line]) -> Line:
     """
     for line in again if timed.status == "measured" else ():
         gates = list(timed.gates)
-        for place, later in enumerate(line.gates):
-            if later.verdict != "failed":
+        for place, gate in enumerate(line.gates):
+            if gate.verdict != "failed":
                 continue
-            if place >= len(gates) or gates[place].name != later.name:
-                gates.append(later)
+            if place >= len(gates) or gates[place].name != gate.name:
+                gates.append(gate)
             elif gates[place].verdict != "failed":
-                gates[place] = replace(later, detail=f"visit {line.visit}: {later.detail}")
-        noise = {(one.quantity, one.method): one.noise for one in line.measurements}
-        measurements = [
-            replace(one, noise=replace(found, detail=f"visit {line.visit}: {found.detail}"))
-            if one.provenance == "timed"
-            and one.noise.verdict != "failed"
-            and (found := noise.get((one.quantity, one.method)))
-            and found.verdict == "failed"
-            else one
-            for one in timed.measurements
-        ]
-        seconds = timed.seconds + line.seconds
-        timed = replace(
-            timed, gates=tuple(gates), measurements=tuple(measurements), seconds=seconds
-        )
+                gates[place] = _on_visit(gate, line)
+        failed = {
+            (one.quantity, one.method): _on_visit(one.noise, line)
+            for one in line.measurements
+            if one.noise.verdict == "failed"
+        }
+        measurements = []
+        for one in timed.measurements:
+            sound = one.provenance == "timed" and one.noise.verdict != "failed"
+            noise = failed.get((one.quantity, one.method), one.noise) if sound else one.noise
+            measurements.append(replace(one, noise=noise))
+        parts = {"gates": tuple(gates), "measurements": tuple(measurements)}
+        timed = replace(timed, seconds=timed.seconds + line.seconds, **parts)
     return timed
+
+
+def _on_visit(gate: G, line: Line) -> G:
+    return replace(gate, detail=f"visit {line.visit}: {gate.detail}")
 
 
 def merged(timed: Line, counted: Line) -> Line:
@@ -337,12 +344,11 @@ def merged(timed: Line, counted: Line) -> Line:
         return replace(timed, gates=tuple(gates))
     gates, facts = list(timed.gates), {**counted.facts, **timed.facts}
     for gate in counted.gates:
-        names = [one.name for one in gates]
-        if gate.name in names:
-            place = names.index(gate.name)
-            gates[place] = _stronger(gates[place], gate)
-        else:
+        place = next((n for n, known in enumerate(gates) if known.name == gate.name), None)
+        if place is None:
             gates.append(gate)
+        else:
+            gates[place] = _stronger(gates[place], gate)
     both = (*timed.measurements, *counted.measurements)
     return replace(timed, facts=facts, gates=tuple(gates), measurements=both)
 
@@ -368,7 +374,6 @@ def traced(case: Line, trace: Line) -> Line:
 
 
 def _stronger(timed: Gate, counted: Gate) -> Gate:
-    """The stronger of two verdicts on one gate."""
     if timed.verdict == counted.verdict == "failed":
         return replace(timed, detail=f"{timed.detail}; {counted.detail}")
     if counted.verdict == "failed" or timed.verdict in ("unverified", "not_applicable"):
@@ -379,18 +384,11 @@ def _stronger(timed: Gate, counted: Gate) -> Gate:
 # --- context.json ---------------------------------------------------------------------------------
 
 
-@cache
-def _before() -> Mapping[str, Any]:
-    before: dict[str, Any] = json.loads(BEFORE.read_bytes())
-    return before
-
-
 def _context(path: Path) -> tuple[Context, int]:
-    """The content of `context.json`, and the version of the run."""
     with opened(path) as file:
         raw = at_once(file, path, MOST_OF_LINE)
     try:
-        data = {**_before(), **strict(raw)}
+        data = {**json.loads(BEFORE.read_bytes()), **strict(raw)}
         if data["schema_version"] == 1:
             data["counters"] = None
         elif data.get("counters", {}) is None:

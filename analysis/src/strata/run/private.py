@@ -8,6 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from strata.run.run import Run
+from strata.run.schema import Clocks
 
 SHOWN = frozenset(
     """
@@ -55,6 +56,9 @@ def anonymous(run: Run, *, told_apart: bool = False) -> Run:
     """
     was = run.context
     uuid = hidden(was.device.uuid) if told_apart and was.device.uuid else None
+    clocks = was.clocks and Clocks(
+        _shown(was.clocks.before), was.clocks.after and _shown(was.clocks.after)
+    )
     context = replace(
         was,
         command=("strata", "run"),
@@ -63,12 +67,7 @@ def anonymous(run: Run, *, told_apart: bool = False) -> Run:
         host=replace(was.host, facts=_shown(was.host.facts)),
         libraries=_shown(was.libraries),
         sweep=replace(was.sweep, file=was.sweep.name, plan=_shown(was.sweep.plan), text=None),
-        clocks=was.clocks
-        and replace(
-            was.clocks,
-            before=_shown(was.clocks.before),
-            after=was.clocks.after and _shown(was.clocks.after),
-        ),
+        clocks=clocks,
         timer=_shown(was.timer),
     )
     cases = [

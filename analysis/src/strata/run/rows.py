@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import chain
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 from msgspec import Struct
 
@@ -13,8 +13,7 @@ T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 
 
-DIGITS = 18
-"""Of a whole number that is a size or a count; a longer word is not read as a number."""
+DIGITS = 18  # of a size or a count; a longer word is not a number
 
 
 class Row(Struct, frozen=True, gc=False):
@@ -75,32 +74,24 @@ COLUMNS = Row.__struct_fields__[:-2]
 
 def derive(context: Context, case: Line, again: Sequence[Line] = ()) -> tuple[Case, Sequence[Row]]:
     """A case, and its rows in the order of its measurements; `again` are its later visits."""
-    run, device, params, rows = context.run, context.device.slug, case.params, []
-    backend, suite, benchmark = case.backend, case.suite, case.benchmark
-    told = [_reason(gate) for gate in case.gates if gate.verdict in ("failed", "unverified")]
+    head = (context.run, context.device.slug, case.backend, case.suite, case.benchmark)
+    reasons = [_reason(gate) for gate in case.gates if gate.verdict in ("failed", "unverified")]
     sound = all(gate.verdict != "failed" for gate in case.gates)
-    reasons = "; ".join(told)
-    later = [
-        {(one.quantity, one.method): one.samples for one in line.measurements} for line in again
-    ]
+    of_case, rows = "; ".join(reasons), list[Row]()
+    later = [{(m.quantity, m.method): m.samples for m in line.measurements} for line in again]
     for one in case.measurements:
-        valid, why, verdict, samples = sound, reasons, one.noise.verdict, one.samples
+        valid, why, verdict, samples = sound, of_case, one.noise.verdict, one.samples
         visits, key = [samples], (one.quantity, one.method)
         if later and one.provenance == "timed":
             visits += [samples_of[key] for samples_of in later if key in samples_of]
             samples = tuple(chain.from_iterable(visits))
         if verdict in ("failed", "unverified"):
             valid = valid and verdict != "failed"
-            why = "; ".join([*told, _reason(one.noise)])
+            why = "; ".join([*reasons, _reason(one.noise)])
         value, low, high, least, most = spread_of_visits(visits)
-        # One by one, because a list in between would take as long as the row itself.
-        rows.append(
-            Row(
-                run, device, backend, suite, benchmark, case.id, params, one.quantity, one.unit,
-                one.provenance, one.method, value, low, high, least, most, len(samples), valid,
-                why, verdict, samples,
-            )
-        )  # fmt: skip
+        names = (*head, case.id, case.params, one.quantity, one.unit, one.provenance, one.method)
+        numbers = (value, low, high, least, most, len(samples))
+        rows.append(Row(*cast("Any", (*names, *numbers, valid, why, verdict, samples))))
     return Case(*(getattr(case, name) for name in Case.__struct_fields__)), rows
 
 
@@ -131,16 +122,8 @@ class Places:
     """The positions of rows among those of their run, from 0."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
-        self._rows = rows
-        self._first: dict[str, int] = {}
-        for place, row in enumerate(rows):
-            self._first.setdefault(row.case, place)
+        self._places = {row.key: place for place, row in enumerate(rows)}
 
     def of(self, row: Row) -> int:
         """The position of the row with the key of `row`. Raises KeyError if there is none."""
-        place = self._first[row.case]
-        while place < len(self._rows) and self._rows[place].case == row.case:
-            if self._rows[place].key == row.key:
-                return place
-            place += 1
-        raise KeyError(row.key)
+        return self._places[row.key]

@@ -1,6 +1,6 @@
 """A run as the rest of the package uses it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,10 +35,19 @@ class Run(Struct, frozen=True, dict=True):
         """The rows of one benchmark, in their order."""
         return self._of.get(benchmark, ())
 
+    def valid(self, benchmark: str, quantity: str = "", *methods: str, **axes: str) -> list[Row]:
+        """The valid rows of a benchmark: of a quantity by some `methods` at values of `axes`."""
+        return [
+            row
+            for row in self.of(benchmark)
+            if row.valid and quantity in ("", row.quantity)
+            if (not methods or row.method in methods) and axes.items() <= row.params.items()
+        ]
+
     @cached_property
     def _of(self) -> Mapping[str, tuple[Row, ...]]:
-        by_name = grouped(self.rows, lambda row: row.benchmark)
-        return {name: tuple(rows) for name, rows in by_name.items()}
+        groups = grouped(self.rows, lambda row: row.benchmark)
+        return {benchmark: tuple(rows) for benchmark, rows in groups.items()}
 
     @cached_property
     def pending(self) -> tuple[str, ...]:
@@ -66,36 +75,34 @@ def frame(run: Run) -> "pd.DataFrame":
     if a row has none. A parameter with the name of a column (`method` of `async_copy`) gets the
     prefix `param_`.
     """
-    import pandas as pd  # slow to import, and only needed at a prompt
+    import pandas as pd  # slow to import, and not every command needs it
 
-    columns: dict[str, list[Any]] = {
-        name: [getattr(row, name) for row in run.rows] for name in COLUMNS if name != "params"
-    }
-    for axis in dict.fromkeys(axis for case in run.cases for axis in case.params):
-        name = f"param_{axis}" if axis in COLUMNS else axis
-        columns[name] = [row.params.get(axis) for row in run.rows]
-    return pd.DataFrame(columns)
+    return pd.DataFrame(_columns(run.rows, lambda axis: [row.params.get(axis) for row in run.rows]))
 
 
 def tidy(rows: Iterable[Row]) -> "pd.DataFrame":
     """Rows as a pandas frame to compute with: one line per row, in their order.
 
-    Columns: the fields of a row without `params` and `taken`; `low` and `high`, its interval in
-    its `unit` (with fewer than six samples their range); one column per axis (named as in `frame`),
-    a number if every value is a whole number; `_row`, the row itself.
+    Columns as in `frame`, but an axis is a number if every value is a whole number; `low` and
+    `high`, the interval in the row's `unit` (with fewer than six samples their range); `_row`, the
+    row itself.
     """
     import pandas as pd
 
     rows = tuple(rows)
-    columns: dict[str, list[Any]] = {
-        name: [getattr(row, name) for row in rows] for name in COLUMNS if name != "params"
-    }
-    columns["low"], columns["high"] = ([row.interval[end] for row in rows] for end in (0, 1))
-    for axis in dict.fromkeys(axis for row in rows for axis in row.params):
+
+    def values(axis: str) -> list[Any]:
         counts = [row.count(axis) for row in rows]
-        words = [row.params.get(axis) for row in rows]
-        columns[f"param_{axis}" if axis in COLUMNS else axis] = words if None in counts else counts
-    return pd.DataFrame({**columns, "_row": rows})
+        return [row.params.get(axis) for row in rows] if None in counts else counts
+
+    low, high = ([row.interval[end] for row in rows] for end in (0, 1))
+    return pd.DataFrame({**_columns(rows, values), "low": low, "high": high, "_row": rows})
+
+
+def _columns(rows: Sequence[Row], values: Callable[[str], list[Any]]) -> dict[str, list[Any]]:
+    fixed = {name: [getattr(row, name) for row in rows] for name in COLUMNS if name != "params"}
+    axes = dict.fromkeys(axis for row in rows for axis in row.params)
+    return fixed | {f"param_{axis}" if axis in COLUMNS else axis: values(axis) for axis in axes}
 
 
 def beside(
@@ -106,4 +113,4 @@ def beside(
     `rows` is the `tidy` frame with those quantities; of several methods the first is taken.
     """
     found = rows[rows.quantity == quantity].drop_duplicates("case").set_index("case")[column]
-    return lines["case"].map(found)
+    return found.reindex(lines["case"]).set_axis(lines.index)

@@ -171,6 +171,13 @@ class Clocks(Struct, frozen=True, gc=False):
     after: Mapping[str, Any] | None
 
 
+class Bound(Struct, frozen=True, gc=False):
+    """The bound of a gate, and the evidence or reason for its value."""
+
+    value: float
+    evidence: str
+
+
 class CountedQuantity(Struct, frozen=True, gc=False):
     """A counted quantity: our name and the chip's, and its meaning."""
 
@@ -228,30 +235,6 @@ class Benchmark(Struct, frozen=True, gc=False):
     quantities: tuple[Quantity, ...]
 
 
-class Rung(Struct, frozen=True, gc=False):
-    """One rung of the n-body ladder: the rung `before` it, its change, its summation.
-
-    Numbers are 0 if they are not meaningful: `issue_slots` (instructions that a warp issues per
-    interaction), `bodies_of_block`, `threads_of_read`, `vector_operations` (per interaction).
-    """
-
-    name: str
-    backend: Backend
-    before: str
-    question: str
-    change: str
-    source: str
-    expectation: str
-    sum: Literal["running", "blocks", "halves"]
-    approximate: bool
-    issue_slots: Amount = 0.0
-    bodies_of_block: Count = 0
-    launch_for_each_system: bool = False
-    threads_of_read: Count = 0
-    vector_operations: Amount = 0.0
-    layouts: tuple[str, ...] = ()
-
-
 class Story(Struct, frozen=True, gc=False):
     """The story of a rung of any ladder: the rung `before` it, its change."""
 
@@ -264,12 +247,30 @@ class Story(Struct, frozen=True, gc=False):
     expectation: str
 
 
+class Rung(Story, frozen=True, gc=False):
+    """One rung of the n-body ladder, with its summation.
+
+    Numbers are 0 if they are not meaningful: `issue_slots` (instructions that a warp issues per
+    interaction), `bodies_of_block`, `threads_of_read`, `vector_operations` (per interaction).
+    """
+
+    sum: Literal["running", "blocks", "halves"]
+    approximate: bool
+    issue_slots: Amount = 0.0
+    bodies_of_block: Count = 0
+    launch_for_each_system: bool = False
+    threads_of_read: Count = 0
+    vector_operations: Amount = 0.0
+    layouts: tuple[str, ...] = ()
+
+
 class Context(Struct, frozen=True, gc=False):
     """What was measured, with what, under which conditions: `context.json`.
 
     `counters` is None in a run of schema version 1, which had none. `benchmarks` (by name) and
     `rungs` (of the n-body ladder, in order) are declared by the harness; a run of an older one uses
-    those of `before.json`. `ladders` are the stories of the other ladders, by suite.
+    those of `before.json`. `ladders` are the stories of the other ladders, by suite. `bounds` are
+    those of the gates, by name.
     """
 
     run: Annotated[str, Meta(pattern=rf"^{WORD.pattern}\Z")]
@@ -289,6 +290,7 @@ class Context(Struct, frozen=True, gc=False):
     benchmarks: Mapping[str, Benchmark]
     rungs: tuple[Rung, ...]
     ladders: Mapping[str, tuple[Story, ...]]
+    bounds: Mapping[str, Bound]
 
     @property
     def clocks_before(self) -> Mapping[str, Any]:

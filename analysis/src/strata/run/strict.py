@@ -1,5 +1,6 @@
 """Strict JSON of run folders, and messages for what is wrong with it."""
 
+import csv
 import json
 import math
 import re
@@ -33,6 +34,8 @@ def refusal(path: Path, line: int | None, error: Exception, mend: str) -> RunErr
         case json.JSONDecodeError():
             found = f"broken JSON ({error.msg} at column {error.colno})"
             line = line or error.lineno
+        case csv.Error():
+            expected = "a table as results/schema has it"
         case UnicodeDecodeError():
             found, expected = f"byte 0x{error.object[error.start]:02x}", "UTF-8 text"
             line = line or error.object.count(b"\n", 0, error.start) + 1

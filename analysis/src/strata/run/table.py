@@ -1,101 +1,80 @@
 """`measurements.csv`, read for comparison with the rows of the samples."""
 
+import csv
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from operator import attrgetter
+import re
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from strata.run.files import MOST_OF_LINE, REWRITE, RunError, lines, opened
+from msgspec.structs import astuple
+
+from strata.run.files import REWRITE, RunError, lines, opened
 from strata.run.rows import COLUMNS, Row
+from strata.run.strict import WrongError, refusal
 
 NUMBERS = ("value", "ci_low", "ci_high", "minimum", "maximum")
-HEADER = ",".join(COLUMNS)
-_BLOCK_BYTES = 1 << 18
-_CELLS: Mapping[str, Callable[[Row], object]] = {
-    **{name: attrgetter(name) for name in COLUMNS},
-    "params": lambda row: ";".join(row.case.split("/")[3:]),  # as required by loading
-}
+_NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
+_FLAGS = {"true": True, "false": False}
 
 
 def read_table(path: Path, rows: tuple[Row, ...]) -> tuple[Row, ...]:
-    """`rows` themselves if the table equals them, otherwise the table's own rows.
+    """`rows` themselves if the table equals them, otherwise the table's own rows, each once.
 
-    Compared part by part while reading, so that a correct table takes no memory. Raises `RunError`
-    if the table cannot be read.
+    A correct table takes no memory. Raises `RunError` if the table cannot be read.
     """
-    try:
-        same = _same(path, rows)
-    except RunError:
-        same = False  # an earlier line may be wrong too: all checks, from the first line on
-    return rows if same else tuple(_rows(path))
-
-
-def _same(path: Path, rows: Sequence[Row]) -> bool:
-    """Whether each line equals the row at its position, and both have the same length."""
-    place = 0
-    for batch in _batches(path):
-        part = rows[place : place + batch.num_rows]
-        place += batch.num_rows
-        if any(batch.column(name).to_pylist() != [*map(get, part)] for name, get in _CELLS.items()):
-            return False
-    return place == len(rows)
-
-
-def _rows(path: Path) -> Iterator[Row]:
-    """The rows of the table: each case, quantity and method once, with finite numbers."""
-    lines: dict[tuple[str, str, str], int] = {}
-    for cells in (cells for batch in _batches(path) for cells in batch.to_pylist()):
-        number = len(lines) + 2
-        for name in NUMBERS:
-            if not math.isfinite(cells[name] or 0):
-                found, expected = f"{cells[name]} as {name}", "a finite number"
-                raise RunError(path, number, found=found, expected=expected, mend=REWRITE)
-        params = dict(pair.partition("=")[::2] for pair in cells["params"].split(";") if pair)
-        row = Row(**cells | {"params": params})
-        if lines.setdefault(row.key, number) != number:
-            found = f"{one_of(row)} again (first in line {lines[row.key]})"
+    both = zip_longest(_lines(path), rows)
+    if all(line and row and _cells(line[1]) == _cells(row) for line, row in both):
+        return rows
+    found: dict[tuple[str, str, str], tuple[int, Row]] = {}
+    for number, row in _lines(path):
+        first, _ = found.setdefault(row.key, (number, row))
+        if first != number:
+            again = f"{one_of(row)} again (first in line {first})"
             expected = "each case, quantity and method once"
-            raise RunError(path, number, found=found, expected=expected, mend=REWRITE)
-        yield row
+            raise RunError(path, number, found=again, expected=expected, mend=REWRITE)
+    return tuple(row for _, row in found.values())
+
+
+def _cells(row: Row) -> tuple[object, ...]:
+    return astuple(row)[: len(COLUMNS)]
+
+
+def _lines(path: Path) -> Iterator[tuple[int, Row]]:
+    """The rows of the table with their line numbers."""
+    with opened(path) as file:
+        text = (line.decode(errors="backslashreplace") for line in lines(file, path))
+        reader = csv.reader(text, strict=True)
+        try:
+            _check_header(next(reader, []))
+            for row in map(_row, reader):
+                yield reader.line_num, row
+        except (csv.Error, WrongError) as error:
+            raise refusal(path, reader.line_num or 1, error, REWRITE) from None
+
+
+def _check_header(names: Sequence[str]) -> None:
+    if (*names,) != COLUMNS:
+        raise WrongError(f"the columns {','.join(names)!r}", f"the columns {','.join(COLUMNS)!r}")
+
+
+def _row(cells: list[str]) -> Row:
+    if len(cells) != len(COLUMNS):
+        raise WrongError(f"{len(cells)} columns", f"{len(COLUMNS)} columns")
+    row: dict[str, Any] = dict(zip(COLUMNS, cells, strict=True))
+    for name in NUMBERS:
+        text = row[name]
+        row[name] = float(text) if _NUMBER.fullmatch(text) else None
+        if not math.isfinite(row[name] or 0) or (text and row[name] is None):
+            raise WrongError(f"{text} as {name}", "a finite number")
+    if row["valid"] not in _FLAGS or not re.fullmatch(r"[0-9]{1,18}", row["samples"]):
+        raise WrongError(f"{row['samples']},{row['valid']}", "a count of samples, true or false")
+    row["valid"], row["samples"] = _FLAGS[row["valid"]], int(row["samples"])
+    row["params"] = dict(pair.partition("=")[::2] for pair in row["params"].split(";") if pair)
+    return Row(**row)
 
 
 def one_of(row: Row) -> str:
     """A row in words."""
     return f"{row.quantity} by {row.method} of {row.case}"
-
-
-def _batches(path: Path) -> Iterator[Any]:
-    """The table in parts of several thousand rows, each column typed, with finite numbers."""
-    import pyarrow as pa  # type: ignore[import-untyped]  # dear to import
-    from pyarrow import csv as tables
-
-    kinds = dict.fromkeys(COLUMNS, pa.string()) | dict.fromkeys(NUMBERS, pa.float64())
-    kinds |= {"samples": pa.int64(), "valid": pa.bool_()}
-    converted = tables.ConvertOptions(
-        column_types=kinds, null_values=[""], true_values=["true"], false_values=["false"]
-    )
-    parsed = tables.ParseOptions(ignore_empty_lines=False)
-    read = tables.ReadOptions(column_names=COLUMNS, use_threads=False)
-    with opened(path) as file:
-        header = next(lines(file, path), b"").decode(errors="backslashreplace").rstrip("\r\n")
-        if header != HEADER:
-            found, expected = f"the columns {header!r}", f"the columns {HEADER!r}"
-            raise RunError(path, 1, found=found, expected=expected, mend=REWRITE)
-        done = 1
-        while block := file.read(_BLOCK_BYTES):
-            block += file.readline(MOST_OF_LINE)
-            # Uses Arrow's own memory: its readers release their input on their own thread, and a
-            # Python object released there while the interpreter ends aborts the process.
-            owned = pa.BufferOutputStream()
-            owned.write(block)
-            source, pool = pa.BufferReader(owned.getvalue()), pa.system_memory_pool()
-            try:
-                part = tables.read_csv(source, read, parsed, converted, pool)
-            except pa.ArrowInvalid as error:
-                row, _, found = f"{error}".rpartition("Row #")[2].partition(": ")
-                line = done + int(row) if row.isdecimal() else None
-                expected = "a table as results/schema has it"
-                raise RunError(path, line, found=found, expected=expected, mend=REWRITE) from None
-            done += part.num_rows
-            yield part

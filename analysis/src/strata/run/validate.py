@@ -8,7 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from strata.run.files import (
     CONTEXT_FILE,
@@ -19,7 +19,7 @@ from strata.run.files import (
     RunError,
     one_line,
 )
-from strata.run.rows import COLUMNS, Row, params_text
+from strata.run.rows import COLUMNS, params_text
 from strata.run.run import Run
 from strata.run.schema import Axis, Provenance
 from strata.run.table import NUMBERS, one_of
@@ -34,10 +34,10 @@ def findings(run: Run) -> tuple[str, ...]:
     Raises `RunError` if the table cannot be read.
     """
     run = run.recorded
-    told = [
+    cases = [
         f"{name}: found {found}; expected {expected}" for name, found, expected, _ in _cases(run)
     ]
-    return tuple(map(one_line, (*_context(run), *told, *_plan(run), *_table(run))))
+    return tuple(map(one_line, (*_context(run), *cases, *_plan(run), *_table(run))))
 
 
 KINDS: tuple[Provenance, ...] = ("timed", "counted", "modelled", "reported", "published")
@@ -85,24 +85,22 @@ _Faults = Iterator[tuple[str, str, str, str]]
 
 
 def _cases(run: Run) -> _Faults:
-    context, mend = (
-        run.context,
-        "fetch the file again, because it was truncated; or measure again",
-    )
+    context = run.context
     if run.pending and context.state == "complete":
         found = f"{len(run.cases)} of the {len(context.sweep.cases)} cases of a complete run"
-        yield SAMPLES_FILE, found, f"every case, including {run.pending[0]}", mend
+        expected = f"every case, including {run.pending[0]}"
+        yield SAMPLES_FILE, found, expected, "fetch the file again, because it was truncated"
     expected = f"cases on {context.backend} only, as in {CONTEXT_FILE}"
-    mend = "keep the results of each device in a separate run; measure again"
     for case in run.cases:
         if case.backend != context.backend:
-            yield SAMPLES_FILE, f"the case {case.id} on {case.backend}", expected, mend
+            found = f"the case {case.id} on {case.backend}"
+            yield SAMPLES_FILE, found, expected, "keep the results of each device in a separate run"
 
 
 def _rows(run: Run) -> _Faults:
     context, expected = run.context, "at least one measured case"
     if not run.rows:
-        why = next((f" ({one.status}: {one.reason})" for one in run.cases if one.reason), "")
+        why = next((f" ({case.status}: {case.reason})" for case in run.cases if case.reason), "")
         yield SAMPLES_FILE, f"0 rows in {len(run.cases)} cases{why}", expected, RESUME
     said = {"run": context.run, "device": context.device.slug, "backend": context.backend}
     for row in () if run.table is run.rows else run.table or ():
@@ -180,15 +178,15 @@ def _table(run: Run) -> Iterator[str]:
         elif key not in expected:
             yield f"{MEASUREMENTS_FILE}: a row for {one_of(row)}, which {SAMPLES_FILE} lacks"
         else:
-            yield from _difference(row, expected[key])
+            for name in COLUMNS:
+                found, wanted = getattr(row, name), getattr(expected[key], name)
+                if not _equal(name, found, wanted):
+                    if name == "params":
+                        found, wanted = params_text(found), params_text(wanted)
+                    difference = f"{name} is {found!r}, the samples give {wanted!r}"
+                    yield f"{MEASUREMENTS_FILE}: {one_of(row)}: {difference}"
 
 
-def _difference(written: Row, expected: Row) -> Iterator[str]:
-    for name in COLUMNS:
-        found, wanted = getattr(written, name), getattr(expected, name)
-        numbers = name in NUMBERS and None not in (found, wanted)
-        if found != wanted and not (numbers and math.isclose(found, wanted, rel_tol=TOLERANCE)):
-            if name == "params":
-                found, wanted = params_text(found), params_text(wanted)
-            what = f"{MEASUREMENTS_FILE}: {one_of(expected)}: {name} is {found!r}"
-            yield f"{what}, the samples give {wanted!r}"
+def _equal(name: str, found: Any, wanted: Any) -> bool:
+    numbers = name in NUMBERS and None not in (found, wanted)
+    return bool(found == wanted or (numbers and math.isclose(found, wanted, rel_tol=TOLERANCE)))

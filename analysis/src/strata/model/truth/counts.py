@@ -5,8 +5,9 @@ from collections.abc import Iterator
 
 from strata.model.counted import SECTOR_BYTES, SHARES
 from strata.model.truth.here import Broken, Here, broken
+from strata.run import BOUNDS
 
-BOUND = 0.01
+BOUND = BOUNDS["level"]
 """Of the sectors that L1 missed, and of a share: as the level gate of the harness has it."""
 
 STRAY_BYTES = 64 * 1024
@@ -31,21 +32,21 @@ def flow(here: Here) -> Iterator[Broken]:
     """
     if here.case.benchmark in MERGING:
         return
-    asked, hit = here.value("l1_load_sectors"), here.value("l1_load_hit_sectors")
+    requested, hit = here.value("l1_load_sectors"), here.value("l1_load_hit_sectors")
     reached = here.value("l2_load_sectors")
-    if not here.level or asked is None or hit is None or reached is None:
+    if not here.level or requested is None or hit is None or reached is None:
         return
     own = _net_sectors(here)
-    if own is None or asked - own >= (missed := asked - hit):
+    if own is None or requested - own >= (missed := requested - hit):
         return
-    overhead = asked - own
+    overhead = requested - own
     if missed - overhead <= BOUND * own:
         return  # L1 served them
     least = (reached - overhead) / missed
     most = reached / (missed - overhead)
     if most < 1 - BOUND or least > 1 + BOUND:
-        told = f"{100 * reached / missed:.1f} % of what missed L1 reached L2"
-        yield Broken("flow", f"{told} (bound {100 * BOUND:g} %)")
+        detail = f"{100 * reached / missed:.1f} % of what missed L1 reached L2"
+        yield Broken("flow", f"{detail} (bound {100 * BOUND:g} %)")
 
 
 def _net_sectors(here: Here) -> float | None:
@@ -54,8 +55,8 @@ def _net_sectors(here: Here) -> float | None:
     if isinstance(overhead, int) and asked is not None:
         return asked - overhead
     details = (gate.detail for gate in here.case.gates if gate.name == "model")
-    said = next(filter(None, map(_NET.search, details)), None)
-    return float(said[1]) if said else None
+    net = next(filter(None, map(_NET.search, details)), None)
+    return float(net[1]) if net else None
 
 
 def far_l2(here: Here) -> Iterator[Broken]:
@@ -74,9 +75,9 @@ def far_l2(here: Here) -> Iterator[Broken]:
     in_l2 = (here.value("footprint_over_l2") or 2) <= 1
     stray = STRAY_BYTES / (asked * SECTOR_BYTES) if in_l2 and asked else 0
     if share - stray < FROM_MEMORY * missed:
-        told = f"memory delivered {100 * share / missed:.0f} % of the bytes that L2 fetched"
+        detail = f"memory delivered {100 * share / missed:.0f} % of the bytes that L2 fetched"
         perhaps = ", perhaps to others" if share >= FROM_MEMORY * missed else ""
-        yield Broken("level", f"{told}{perhaps}: the far half of L2 may have delivered the rest")
+        yield Broken("level", f"{detail}{perhaps}: the far half of L2 may have delivered the rest")
 
 
 def shares(here: Here) -> Iterator[Broken]:
@@ -92,8 +93,8 @@ def shares(here: Here) -> Iterator[Broken]:
         if name == "dram_share" and (asked := here.value("l2_load_sectors")):
             uncertain += STRAY_BYTES / (asked * SECTOR_BYTES)
         if row.valid and not -uncertain <= row.value <= most + uncertain:
-            told = f"{row.value:.4g} is outside 0 to {most:.4g} by more than {uncertain:.2g}"
-            yield broken("share", told, row)
+            detail = f"{row.value:.4g} is outside 0 to {most:.4g} by more than {uncertain:.2g}"
+            yield broken("share", detail, row)
 
 
 def _most(here: Here, quantity: str) -> float:

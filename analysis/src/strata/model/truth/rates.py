@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from strata.model.atlas import L1_BYTES_PER_CYCLE
 from strata.model.cases import TIME_STAMPS
 from strata.model.truth.here import Broken, Here, broken
-from strata.run import Row
+from strata.run import BOUNDS, Row
 
-LITTLE_BOUND = 0.05
+LITTLE_BOUND = BOUNDS["little"]
 LANES = 32
 ISSUED_PER_CYCLE = 128
 """Operations of lanes that the four schedulers of an SM issue a cycle at the most."""
@@ -40,12 +40,12 @@ def little(here: Here) -> Iterator[Broken]:
         return
     cycles_between = clock * LANES * warps * here.sms / rate
     slowest = here.value("warp_read_cycles_slowest") if warps == 1 else None
-    found = [one / cycles_between for one in (median.value, slowest) if one is not None]
+    found = [cycles / cycles_between for cycles in (median.value, slowest) if cycles is not None]
     if all(abs(one - 1) > LITTLE_BOUND for one in found):
         share = f"{100 * found[0]:.1f} % of those in flight (bound {100 * LITTLE_BOUND:g} %)"
-        told = f"a median over served warps: times the rate it is {share}"
+        detail = f"a median over served warps: times the rate it is {share}"
         rows = [row for row in here.rows if row.quantity in ("warp_read_cycles", "warp_read_time")]
-        yield broken("little", told, *rows, says=True)
+        yield broken("little", detail, *rows, says=True)
 
 
 def magnitudes(here: Here) -> Iterator[Broken]:
@@ -53,8 +53,8 @@ def magnitudes(here: Here) -> Iterator[Broken]:
     for row in here.rows:
         ends = [abs(one) for one in (row.minimum, row.maximum, row.value) if one]
         if row.valid and ends and not LEAST_NUMBER <= min(ends) <= max(ends) <= MOST_NUMBER:
-            told = f"numbers beyond {LEAST_NUMBER:g} or {MOST_NUMBER:g}"
-            yield broken("magnitude", told, row)
+            detail = f"numbers beyond {LEAST_NUMBER:g} or {MOST_NUMBER:g}"
+            yield broken("magnitude", detail, row)
 
 
 def limits(here: Here) -> Iterator[Broken]:
@@ -68,14 +68,12 @@ def limits(here: Here) -> Iterator[Broken]:
             low, high = row.interval
             least = row.quantity in LEAST
             beyond = limit / high if least else low / limit
-            if beyond > 1 + here.clock_spread + LIMIT_SLACK:
+            if beyond > 1 + here.clock_spread + here.around.limit_slack:
                 side = "below" if least else "above"
-                told = f"{row.value:.5g} {row.unit} is {side} the limit of {limit:.5g}"
-                yield broken("limit", f"{told} by more than its interval and the clock's", row)
+                detail = f"{row.value:.5g} {row.unit} is {side} the limit of {limit:.5g}"
+                yield broken("limit", f"{detail} by more than its interval and the clock's", row)
 
 
-LIMIT_SLACK = 5e-4
-"""For the steps of the event timer, as gate `limit` has it."""
 LEAST = ("warp_access_cycles",)
 """Quantities that the limit bounds from below."""
 _BYTES = ("bandwidth", "useful_bandwidth")
@@ -87,7 +85,6 @@ LIMITED = frozenset(
 
 
 def _limit(here: Here, row: Row) -> float | None:
-    """The limit of a row, in its unit; None if unknown."""
     place, name = here.place, row.quantity
     if name == "share_of_limit":
         return 1.0
@@ -116,8 +113,8 @@ def names(here: Here) -> Iterator[Broken]:
     if here.place != "dram" or row is None or moved is None or not useful:
         return
     if row.value > (1 + MOVED_BOUND) * moved * useful:
-        told = f"sectors requested, not moved: memory moved {moved * useful:.4g} {row.unit}"
-        yield broken("name", told, row)
+        detail = f"sectors requested, not moved: memory moved {moved * useful:.4g} {row.unit}"
+        yield broken("name", detail, row)
 
 
 def time_stamps(here: Here) -> Iterator[Broken]:
@@ -129,8 +126,8 @@ def time_stamps(here: Here) -> Iterator[Broken]:
         return
     wanted = ("core_clock", TIME_STAMPS)
     if found := [row for row in here.rows if (row.quantity, row.method) == wanted]:
-        told = "the rate of the time-stamp counter, not the clock of a core"
-        yield broken("name", told, *found, says=True)
+        detail = "the rate of the time-stamp counter, not the clock of a core"
+        yield broken("name", detail, *found, says=True)
 
 
 def overlap(here: Here) -> Iterator[Broken]:
@@ -146,8 +143,8 @@ def overlap(here: Here) -> Iterator[Broken]:
     sizes = here.around.one_way.get(("copy_engine", both.method), {})
     one_way, best = sizes.get(params.get("bytes", ""), 0.0), max(sizes.values(), default=0.0)
     if one_way >= LARGE * best > 0 and both.value < OVERLAP * one_way:
-        told = f"both directions move {both.value / one_way:.2f} times one direction"
-        yield Broken("overlap", f"{told} (bound {OVERLAP:g}): one after the other")
+        detail = f"both directions move {both.value / one_way:.2f} times one direction"
+        yield Broken("overlap", f"{detail} (bound {OVERLAP:g}): one after the other")
 
 
 def lines(here: Here) -> Iterator[Broken]:
@@ -163,7 +160,6 @@ def lines(here: Here) -> Iterator[Broken]:
             yield broken("line", f"a {name} of {row.value:g} {row.unit} is no power of two", row)
 
 
-POWER_OF_TWO = 0.5
-"""Its mantissa."""
+POWER_OF_TWO = 0.5  # its mantissa
 
 RULES = (magnitudes, little, limits, names, time_stamps, overlap, lines)
