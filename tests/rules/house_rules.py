@@ -25,7 +25,8 @@ OWN_MEASURING = re.compile(
 #: Not yet described to the engine. It ends empty.
 MEASURES_ITSELF: set[str] = set()
 
-MOST_LINES = 250
+#: Of a device source. In micro it holds a whole benchmark: declaration, description and kernels.
+MOST_LINES = 750
 #: Device sources beyond that, and why. It ends empty.
 LONG: dict[str, str] = {}
 
