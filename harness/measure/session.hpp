@@ -105,6 +105,14 @@ class Session {
   /// Adds predicted_gate().
   void as_predicted(std::span<const ComparedCount> numbers) { add(predicted_gate(numbers)); }
   void add(Gate gate) { record_.gates.push_back(std::move(gate)); }
+  /// "result (…), placement (…), " of the gates that failed so far.
+  [[nodiscard]] std::string failures() const {
+    std::string words;
+    for (const Gate& gate : record_.gates) {
+      if (gate.verdict == Verdict::failed) words += gate.name + " (" + gate.detail + "), ";
+    }
+    return words;
+  }
   void fact(const std::string& name, Fact value) { record_.facts[name] = std::move(value); }
 
  private:

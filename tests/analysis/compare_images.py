@@ -6,7 +6,6 @@ draws them anew into tests/data/compare; look at them before they are committed.
 """
 
 import dataclasses
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -30,24 +29,23 @@ def recorded(device: str, commit: str) -> Run:
     return load_run(folder)
 
 
+def gpu() -> Run:
+    """Of an H200."""
+    return recorded("nvidia-h200", "0683d2f")
+
+
 def moved(row: Row, place: int) -> Row:
     """The row with a little wander, and every fortieth 40 % up: no run is given twice."""
     factor = 1 + 0.002 * ((place * 7919) % 11 - 5) / 5
     factor *= 1.4 if place % 40 == 17 else 1
     taken = tuple(factor * value for value in row.taken)
-    return replace(
-        row,
-        run="moved",
-        value=factor * row.value,
-        minimum=min(taken),
-        maximum=max(taken),
-        taken=taken,
-    )
+    ends = {"minimum": min(taken), "maximum": max(taken), "taken": taken}
+    return replace(row, run="moved", value=factor * row.value, **ends)
 
 
 def moved_pair() -> tuple[Run, Run]:
-    """An excerpt of the H200, and itself moved, built with other flags."""
-    before = recorded("nvidia-h200", "0683d2f")
+    """A run, and itself moved, built with other flags."""
+    before = gpu()
     build = replace(before.context.build, flags="-O2")
     rows = tuple(moved(row, place) for place, row in enumerate(before.rows))
     context = replace(before.context, run="moved", build=build)
@@ -56,14 +54,14 @@ def moved_pair() -> tuple[Run, Run]:
 
 def beside() -> devices.Devices:
     """An H200, a CPU, and what others published of two more."""
-    runs = [recorded("nvidia-h200", "0683d2f"), recorded("intel-xeon-processor", "0cf4ff2")]
-    return devices.side_by_side(runs, ["A100", "V100"])
+    cpu = recorded("intel-xeon-processor", "0cf4ff2")
+    return devices.side_by_side([gpu(), cpu], ["A100", "V100"])
 
 
 def two_maps() -> Plot:
     """The memory of an H200 and of an H100 on one map."""
     (other,) = DATA.glob("map-nvidia-h100-*")
-    runs = [recorded("nvidia-h200", "0683d2f"), load_run(other)]
+    runs = [gpu(), load_run(other)]
     return dataclasses.replace(FIGURES["hierarchy_map"], data=lambda _: hierarchy_map.beside(runs))
 
 
@@ -86,10 +84,5 @@ def png(name: str) -> bytes:
         return _style.saved(figure, "png", dpi=DPI)
 
 
-def main() -> int:
-    draw_anew(IMAGES, PLOTS, png)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    draw_anew(IMAGES, PLOTS, png)

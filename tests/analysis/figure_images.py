@@ -8,7 +8,7 @@ diff, before they are committed.
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
@@ -114,32 +114,16 @@ def draw_anew(folder: Path, names: Iterable[str], draw: Callable[[str], bytes]) 
     folder.mkdir(exist_ok=True)
     for name in names:
         path, image = folder / f"{name}.png", draw(name)
-        if not path.exists() or difference(pixels(image), pixels(path.read_bytes())):
+        old = pixels(path.read_bytes()) if path.exists() else None
+        if words := "new" if old is None else difference(pixels(image), old):
             path.write_bytes(image)
-            sys.stdout.write(f"{path.name}: drawn anew\n")
+            sys.stdout.write(f"{path.name}: {words}\n")
 
 
 def locked() -> str:
     """The version of matplotlib that the images were drawn with."""
     (version,) = re.findall(r"^matplotlib==(\S+)", LOCK.read_text(encoding="utf-8"), re.MULTILINE)
     return str(version)
-
-
-def redraw() -> Iterator[str]:
-    """Draws what changed; names it."""
-    IMAGES.mkdir(exist_ok=True)
-    wanted = drawings()
-    for drawing in stored():
-        if drawing not in wanted:
-            drawing.path.unlink()
-            yield f"{drawing.path.name}: removed"
-    for drawing in wanted:
-        path, image = drawing.path, png(drawing)
-        old = pixels(path.read_bytes()) if path.exists() else None
-        told = "new" if old is None else difference(pixels(image), old)
-        if told:
-            path.write_bytes(image)
-            yield f"{path.name}: {told}"
 
 
 def main() -> int:
@@ -149,8 +133,12 @@ def main() -> int:
             "to fix: make setup-dev\n"
         )
         return 2
-    for line in redraw():
-        sys.stdout.write(f"{line}\n")
+    wanted = {drawing.path.stem: drawing for drawing in drawings()}
+    for path in IMAGES.glob("*.png"):
+        if path.stem not in wanted:
+            path.unlink()
+            sys.stdout.write(f"{path.name}: removed\n")
+    draw_anew(IMAGES, wanted, lambda name: png(wanted[name]))
     sizes = [path.stat().st_size for path in IMAGES.glob("*.png")]
     sys.stdout.write(f"{len(sizes)} images, {sum(sizes) / 1e6:.1f} MB\n")
     return 0

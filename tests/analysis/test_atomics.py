@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
 from matplotlib.axes import Axes
 
 from builders import case, load, load2, measurement
@@ -22,27 +23,25 @@ def names(ax: Axes) -> list[str]:
     return [label.get_text() for label in ax.get_yticklabels()]
 
 
-def atomic(
-    space: str = "shared",
-    operation: str = "add_int",
-    target: str = "same",
-    returns: str = "yes",
-    *,
-    noise: str = "passed",
-) -> dict[str, Any]:
-    """One case of the benchmark."""
-    found = [
-        measurement("atomics_per_cycle", [0.9, 1.0, 1.2], unit="1/cycle", noise=noise),
-        measurement("warp_atomic_cycles", [32.0]),
-    ]
+def atomic(space: str = "shared", target: str = "same", returns: str = "yes", *,
+           noise: str = "passed") -> dict[str, Any]:  # fmt: skip
+    """One case of a GPU."""
+    found = [measurement("atomics_per_cycle", [0.9, 1.0, 1.2], unit="1/cycle", noise=noise)]
     if returns == "yes":
         found.append(measurement("atomic_latency", [90.0, 100.0, 120.0], noise=noise))
         found.append(measurement("atomic_latency", [101.0], method="event_slope"))
-    return case(
-        found,
-        benchmark="atomics",
-        params={"space": space, "operation": operation, "target": target, "returns": returns},
-    )
+    axes = {"space": space, "operation": "add_int", "target": target, "returns": returns}
+    return case(found, benchmark="atomics", params=axes)
+
+
+def of_a_cpu(target: str, returns: str = "yes", cycle: str = "cycle") -> dict[str, Any]:
+    """One case of a CPU."""
+    found = [measurement("atomics_per_cycle", [0.01], unit=f"1/{cycle}", method="tsc_slope")]
+    if returns == "yes":
+        found.append(measurement("atomic_latency", [13.0], unit=cycle, method="tsc_slope"))
+        found.append(measurement("atomic_latency", [13.1], unit=cycle, method="monotonic_slope"))
+    axes = {"space": "global", "operation": "add_int", "target": target, "returns": returns}
+    return case(found, benchmark="atomics", backend="host", params=axes)
 
 
 def test_latency_stands_beside_rate_and_global_beneath_shared(tmp_path: Path) -> None:
@@ -66,42 +65,18 @@ def test_invalid_rows_are_hollow_and_named(tmp_path: Path) -> None:
     assert "Invalid, drawn hollow (2): shared, add int32, same" in caption_of(FIGURE, run)
 
 
-def of_a_cpu(target: str, returns: str = "yes", cycle: str = "cycle") -> dict[str, Any]:
-    """One case of the benchmark on a CPU."""
-    found = [measurement("atomics_per_cycle", [0.01], unit=f"1/{cycle}", method="tsc_slope")]
-    if returns == "yes":
-        found += [
-            measurement("atomic_latency", [13.0], unit=cycle, method="tsc_slope"),
-            measurement("atomic_latency", [13.1], unit=cycle, method="monotonic_slope"),
-        ]
-    return case(
-        found,
-        benchmark="atomics",
-        backend="host",
-        params={"space": "global", "operation": "add_int", "target": target, "returns": returns},
-    )
-
-
-def test_axes_name_the_cycles_of_a_run(tmp_path: Path) -> None:
-    for cycle, word in ("cycle", "cycle"), ("tsc_cycle", "TSC cycle"):
-        run = load(tmp_path / cycle, [of_a_cpu("same", cycle=cycle)], backend="host")
-        with plotted(FIGURE, run) as figure:
-            found = [ax.get_xlabel() for ax in figure.axes]
-        assert found == [
-            f"latency of a lone core's operation ({word}s)", f"operations per core and {word}",
-        ]  # fmt: skip
-
-
-def test_a_cpu_has_cores_and_no_lanes(tmp_path: Path) -> None:
-    lines = [of_a_cpu("same"), of_a_cpu("line"), of_a_cpu("disjoint"), of_a_cpu("same", "no")]
-    run = load(tmp_path, lines, backend="host")
+@pytest.mark.parametrize(("cycle", "word"), [("cycle", "cycle"), ("tsc_cycle", "TSC cycle")])
+def test_a_cpu_has_cores_and_no_lanes(tmp_path: Path, cycle: str, word: str) -> None:
+    cases = [("same", "yes"), ("line", "yes"), ("disjoint", "yes"), ("same", "no")]
+    run = load(tmp_path, [of_a_cpu(*axes, cycle) for axes in cases], backend="host")
     with plotted(FIGURE, run) as figure:
         check_texts_of(figure)
         latency, rate = figure.axes
         assert values(latency) == [13] * 3
         assert values(rate) == [0.01] * 4
         assert latency.get_title("left") == "memory"
-        assert "SM" not in rate.get_xlabel()
+        assert latency.get_xlabel() == f"latency of a lone core's operation ({word}s)"
+        assert rate.get_xlabel() == f"operations per core and {word}"
         assert names(latency) == ["add int32", "add int32, no return"]
         assert labels_of(figure) == [
             "a line for each core", "a word for each core, on shared lines", "one word for all",

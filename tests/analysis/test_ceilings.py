@@ -8,15 +8,7 @@ import pytest
 
 from builders import case, load, measurement
 from charts import caption_of, data_of
-from plots import (
-    check_texts_of,
-    hollow_of,
-    labels_of,
-    lines_of,
-    plot_named,
-    plotted,
-    points_of,
-)
+from plots import check_texts_of, hollow_of, labels_of, lines_of, plot_named, plotted, points_of
 from strata.figures._plot import Plot
 from strata.run import Run
 
@@ -30,58 +22,55 @@ def arithmetic(
 ) -> dict[str, Any]:
     rows = [measurement("flops_per_second", [rate], unit="FLOP/s", method="event_slope")]
     if limit is not None:
-        rows.append(
-            measurement("flops_per_second", [limit], unit="FLOP/s", method="lanes_times_clock")
-            | {"provenance": "modelled"}
-        )
-    return case(
-        rows,
-        benchmark="ceilings",
-        params={"arithmetic": kind, "form": form, "warps_per_sm": "32"},
-        gates=[("clock", "passed" if valid else "failed", "1980 MHz")],
-    )
+        of_lanes = {"unit": "FLOP/s", "method": "lanes_times_clock", "provenance": "modelled"}
+        rows.append(measurement("flops_per_second", [limit], **of_lanes))
+    axes = {"arithmetic": kind, "form": form, "warps_per_sm": "32"}
+    gates = [("clock", "passed" if valid else "failed", "1980 MHz")]
+    return case(rows, benchmark="ceilings", params=axes, gates=gates)
 
 
-def drawn(figure: Plot, run: Run) -> dict[str, list[float]]:
+def bandwidth(
+    benchmark: str, quantity: str, rate: float, params: dict[str, Any], *, valid: bool,
+    limit: float | None = None,
+) -> dict[str, Any]:  # fmt: skip
+    samples = [0.99 * rate * TERA, rate * TERA, 1.01 * rate * TERA]
+    rows = [measurement(quantity, samples, unit="B/s", method="event_slope")]
+    if limit is not None:
+        rows.append(measurement("share_of_limit", [rate / limit], unit="1", method="event_slope"))
+    gates = [("timer", "passed" if valid else "failed", "")]
+    return case(rows, benchmark=benchmark, params=params, gates=gates)
+
+
+def launch(
+    rate: float, *, limit: float | None = PINS, valid: bool = True, **params: Any
+) -> dict[str, Any]:
+    """One case of bandwidth, in TB/s."""
+    place = {"block_size": 256, "blocks_per_sm": 8, "in_flight": 2, "level": "dram"}
+    place |= {"operation": "read", "width": 16}
+    return bandwidth("bandwidth", "bandwidth", rate, place | params, valid=valid, limit=limit)
+
+
+def strided(rate: float, *, valid: bool = True, **params: Any) -> dict[str, Any]:
+    """One case of stride_gather, in TB/s."""
+    place = {"level": "dram", "pattern": "strided", "stride": 1, "width": 4} | params
+    return bandwidth("stride_gather", "useful_bandwidth", rate, place, valid=valid)
+
+
+def drawn(figure: Plot, run: Run) -> dict[str, list[Any]]:
     """The values of the lines of each label, over all panels; those of texts and titles."""
-    found: dict[str, list[float]] = defaultdict(list)
+    found: dict[str, list[Any]] = defaultdict(list)
     with plotted(figure, run) as shown:
         check_texts_of(shown)
         for line in lines_of(shown):
             found[f"{line.get_label()}"] += [x for x, _ in points_of(line)]
         found["hollow"] = [x for ax in shown.axes for x, _ in hollow_of(ax)]
+        found["titles"] = [ax.get_title(loc="left") for ax in shown.axes]
+        texts = [text.get_text() for ax in shown.axes for text in ax.texts]
+        found["words"] = [text.replace("\u00a0", " ") for text in texts]
+        ends: list[Any] = [whisker for ax in shown.axes for whisker in ax.collections]
+        ends = [whisker.get_segments() for whisker in ends]
+        found["ends"] = [segments[0][1][0] for segments in ends if len(segments)]
     return found
-
-
-def words_of(figure: Plot, run: Run) -> list[str]:
-    with plotted(figure, run) as shown:
-        return [text.get_text().replace("\u00a0", " ") for ax in shown.axes for text in ax.texts]
-
-
-def launch(
-    best: float, *, limit: float | None = PINS, valid: bool = True, **params: Any
-) -> dict[str, Any]:
-    """One case of bandwidth, in TB/s."""
-    rows = [measurement("bandwidth", [best * TERA], unit="B/s", method="event_slope")]
-    if limit is not None:
-        rows.append(measurement("share_of_limit", [best / limit], unit="1", method="event_slope"))
-    place = {
-        "block_size": 256, "blocks_per_sm": 8, "in_flight": 2, "level": "dram",
-        "operation": "read", "width": 16,
-    }  # fmt: skip
-    gates = [("timer", "passed" if valid else "failed", "")]
-    return case(rows, benchmark="bandwidth", params=place | params, gates=gates)
-
-
-def strided(useful: float, *, valid: bool = True, **params: Any) -> dict[str, Any]:
-    """One case of stride_gather, in TB/s."""
-    place = {"level": "dram", "pattern": "strided", "stride": 1, "width": 4}
-    return case(
-        [measurement("useful_bandwidth", [useful * TERA], unit="B/s", method="event_slope")],
-        benchmark="stride_gather",
-        params=place | params,
-        gates=[("timer", "passed" if valid else "failed", "")],
-    )
 
 
 SOME = [
@@ -114,7 +103,7 @@ def test_measured_arithmetic_has_its_limit_beside_it(tmp_path: Path) -> None:
     found = drawn(ARITHMETIC, run)
     assert found["best measured"] == [66, 9]
     assert found["limit"] == [66.9]
-    assert words_of(ARITHMETIC, run) == ["66.0 TFLOP/s (98.7 %)", "9.00 TFLOP/s"]
+    assert found["words"] == ["66.0 TFLOP/s (98.7 %)", "9.00 TFLOP/s"]
 
 
 def test_the_ceiling_is_the_best_valid_form(tmp_path: Path) -> None:
@@ -122,25 +111,25 @@ def test_the_ceiling_is_the_best_valid_form(tmp_path: Path) -> None:
         arithmetic("fp64", 27e12, 33.5e12, form="alternating"),
         arithmetic("fp64", 32e12, 33.4e12, form="square"),
         arithmetic("fp64", 33e12, 33.5e12, form="uniform", valid=False),
+        arithmetic("fp32", 60e12, 66e12, valid=False),
     ]
     run = load(tmp_path, lines)
-    (line,) = data_of(ARITHMETIC, run)
+    _, line = data_of(ARITHMETIC, run)
     assert line["form"] == "square"
-    assert float(line["share_of_limit"]) == pytest.approx(32 / 33.4)
-    assert drawn(ARITHMETIC, run)["other forms and numbers of warps"] == [27]
-    assert words_of(ARITHMETIC, run) == ["32.0 TFLOP/s (95.8 %)"]
+    found = drawn(ARITHMETIC, run)
+    assert found["other forms and numbers of warps"] == [27]
+    assert found["hollow"] == [60]
+    assert found["words"] == ["60.0 TFLOP/s (90.9 %)", "32.0 TFLOP/s (95.8 %)"]
+    assert "(1): ceilings/cuda/arithmetic=fp32" in caption_of(ARITHMETIC, run)
 
 
 def test_ceilings_of_a_cpu_have_no_limit(tmp_path: Path) -> None:
-    line = case(
-        [
-            measurement("flops_per_second", [4e11], unit="FLOP/s", method="monotonic_slope"),
-            measurement("flops_per_second_of_one_core", [2e11], unit="FLOP/s"),
-        ],
-        benchmark="ceilings",
-        backend="host",
-        params={"arithmetic": "fp32", "form": "steady", "warps_per_sm": "32"},
-    )
+    rows = [
+        measurement("flops_per_second", [4e11], unit="FLOP/s", method="monotonic_slope"),
+        measurement("flops_per_second_of_one_core", [2e11], unit="FLOP/s"),
+    ]
+    axes = {"arithmetic": "fp32", "form": "steady", "warps_per_sm": "32"}
+    line = case(rows, benchmark="ceilings", backend="host", params=axes)
     run = load(tmp_path, [line], backend="host")
     with plotted(ARITHMETIC, run) as figure:
         assert labels_of(figure) == ["best measured"]
@@ -168,6 +157,17 @@ def test_each_ceiling_is_the_best_valid_row_of_its_kind(tmp_path: Path) -> None:
     assert form == "8 B, 2 in flight, 8 × 256 threads"
 
 
+def test_the_highest_ceiling_is_that_of_the_map(tmp_path: Path) -> None:
+    copies = {"measure": "bandwidth", "method": "bulk", "residency": "l2", "cluster": 1}
+    copy = bandwidth("async_copy", "bandwidth", 9.7, copies | {"bytes": 4096}, valid=True)
+    run = load(tmp_path, [launch(9.0, level="l2", limit=None), copy])
+    (line,) = data_of(BANDWIDTH, run)
+    assert (float(line["bytes_per_second"]), line["form"]) == (9.7e12, "by async_copy")
+    levels = {line["level"]: line for line in data_of(plot_named("hierarchy_map"), run)
+              if line["number"] == "bandwidth"}  # fmt: skip
+    assert float(levels["l2"]["value"]) == 9.7e12
+
+
 def test_nothing_is_a_share_of_an_invalid_ceiling(tmp_path: Path) -> None:
     run = load(tmp_path, [launch(4.7, valid=False), strided(4.5)])
     shares = [line["share_of_grouped_and_coalesced"] for line in data_of(BANDWIDTH, run)]
@@ -181,24 +181,14 @@ def test_the_limit_is_the_median_over_launches(tmp_path: Path) -> None:
     assert float(line["limit_bytes_per_second"]) == pytest.approx(PINS * TERA)
 
 
-def test_a_narrow_stride_is_no_ceiling_of_what_is_uncoalesced(tmp_path: Path) -> None:
-    lines = [strided(2.0, stride=2), strided(0.2, stride=64), strided(4.5)]
-    found = data_of(BANDWIDTH, load(tmp_path, lines))
-    assert [(line["ceiling"], float(line["bytes_per_second"])) for line in found] == [
-        ("ungrouped", 4.5e12),
-        ("uncoalesced and ungrouped", 0.2e12),
-    ]
-
-
-def test_bars_are_hollow_where_invalid_and_limits_stand_where_known(tmp_path: Path) -> None:
+def test_marks_are_hollow_where_invalid_and_limits_stand_where_known(tmp_path: Path) -> None:
     run = load(tmp_path, SOME)
     found = drawn(BANDWIDTH, run)
     assert found["best measured"] == pytest.approx([4.7, 4.5, 0.2, 9, 33, 26])
     assert found["hollow"] == pytest.approx([0.7])
     assert found["limit"] == pytest.approx([PINS] * 4 + [33.4] * 2)
-    with plotted(BANDWIDTH, run) as figure:
-        assert [ax.get_title(loc="left") for ax in figure.axes] == ["DRAM", "L2", "L1"]
-    assert words_of(BANDWIDTH, run)[1] == "4.50 TB/s (95.7 %)"
+    assert found["titles"] == ["DRAM", "L2", "L1"]
+    assert found["words"][1] == "4.50 TB/s (95.7 %)"
     words = caption_of(BANDWIDTH, run).replace("\u00a0", " ")
     assert "Invalid, drawn hollow (1): DRAM, uncoalesced (16 B, stride of 64)." in words
     assert "bus width times clock for device memory (4.80 TB/s)" in words
@@ -208,11 +198,5 @@ def test_bars_are_hollow_where_invalid_and_limits_stand_where_known(tmp_path: Pa
 def test_ranges_end_at_the_limit_and_never_below_the_median(
     tmp_path: Path, limit: float | None, high: float
 ) -> None:
-    line = launch(4.7, limit=limit)
-    line["measurements"][0] = measurement(
-        "bandwidth", [4.653 * TERA, 4.7 * TERA, 4.747 * TERA], unit="B/s", method="event_slope"
-    )
-    run = load(tmp_path, [line])
-    with plotted(BANDWIDTH, run) as figure:
-        (whisker,) = figure.axes[0].collections
-    assert whisker.get_segments()[0][1][0] == pytest.approx(high)
+    found = drawn(BANDWIDTH, load(tmp_path, [launch(4.7, limit=limit)]))
+    assert found["ends"] == pytest.approx([high])

@@ -27,36 +27,21 @@ def clock(hertz: float, quantity: str = "core_clock", **more: Any) -> dict[str, 
     return measurement(quantity, samples, unit="Hz", method="clock64_over_globaltimer", **more)
 
 
-def reported(quantity: str, value: float, unit: str, method: str = "nvml") -> dict[str, Any]:
-    return measurement(
-        quantity, [value, value], unit=unit, method=method, provenance="reported",
-        noise="not_applicable", detail="",
-    )  # fmt: skip
-
-
 def loaded(
-    mix: str,
-    hertz: float,
-    watts: float | None = None,
-    *,
-    seconds: str = "1",
-    driver: float | None = DRIVER,
-    method: str = "nvml_instant",
-    **changes: Any,
-) -> dict[str, Any]:
-    """A case of clock_under_load."""
+    mix: str, hertz: float, watts: float = 0.0, *, seconds: str = "1", driver: float = DRIVER,
+    method: str = "nvml_instant", **changes: Any,
+) -> dict[str, Any]:  # fmt: skip
+    """A case of clock_under_load; 0: not reported."""
     rows = [clock(hertz), clock(0.98 * hertz, "slowest_clock"), clock(hertz, "fastest_clock")]
-    if driver:
-        rows.append(reported("driver_clock", driver, "Hz"))
-    if watts:
-        rows.append(reported("power", watts, "W", method))
-    return case(
-        rows,
-        benchmark="clock_under_load",
-        params={"mix": mix, "seconds": seconds},
-        facts={"driver_clock_hz": driver} if driver else {},
-        **changes,
-    )
+    reported = (("driver_clock", driver, "Hz", "nvml"), ("power", watts, "W", method))
+    rows += [
+        measurement(name, [value, value], unit=unit, method=how, provenance="reported")
+        for name, value, unit, how in reported
+        if value
+    ]
+    facts = {"driver_clock_hz": driver} if driver else {}
+    axes = {"mix": mix, "seconds": seconds}
+    return case(rows, benchmark="clock_under_load", params=axes, facts=facts, **changes)
 
 
 SOME = [
@@ -119,7 +104,7 @@ def test_the_caption_tells_how_far_the_driver_is_off(tmp_path: Path) -> None:
 
 
 def test_a_device_without_nvml_has_its_kernels_clock_alone(tmp_path: Path) -> None:
-    run = load(tmp_path, [loaded("fma", 1.9e9, driver=None), loaded("memory", 1.8e9, driver=None)])
+    run = load(tmp_path, [loaded("fma", 1.9e9, driver=0.0), loaded("memory", 1.8e9, driver=0.0)])
     with plotted(FIGURE, run) as figure:
         check_texts_of(figure)
         clocks, powers = ([point for line in ax.lines for point in points_of(line)]

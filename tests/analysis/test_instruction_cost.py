@@ -16,26 +16,19 @@ FIGURE = plot_named("instruction_cost")
 def operation(
     name: str, cycles: float, ilp: int, warps: int, *, valid: bool = True
 ) -> dict[str, Any]:
-    return case(
-        [measurement("operation_cycles", [cycles, 1.01 * cycles, cycles], unit="cycle")],
-        benchmark="instruction_cost",
-        params={"operation": name, "ilp": ilp, "warps_per_sm": warps},
-        gates=[("result", "passed" if valid else "failed", "ends of chains")],
-    )
+    axes = {"operation": name, "ilp": ilp, "warps_per_sm": warps}
+    gates = [("result", "passed" if valid else "failed", "ends of chains")]
+    rows = [measurement("operation_cycles", [cycles, 1.01 * cycles, cycles])]
+    return case(rows, benchmark="instruction_cost", params=axes, gates=gates)
 
 
 def chain(operation: str, ilp: int, cycles: float) -> dict[str, Any]:
-    return case(
-        [
-            measurement("operation_cycles", [9.0], unit="tsc_cycle", method="tsc_slope"),
-            measurement(
-                "operation_core_cycles", [cycles], unit="cycle", method="over_dependent_adds"
-            ),
-        ],
-        benchmark="instruction_cost",
-        backend="host",
-        params={"operation": operation, "ilp": ilp, "warps_per_sm": 1},
-    )
+    axes = {"operation": operation, "ilp": ilp, "warps_per_sm": 1}
+    rows = [
+        measurement("operation_cycles", [9.0], unit="tsc_cycle", method="tsc_slope"),
+        measurement("operation_core_cycles", [cycles], method="over_dependent_adds"),
+    ]
+    return case(rows, benchmark="instruction_cost", backend="host", params=axes)
 
 
 FFMA = [
@@ -45,39 +38,27 @@ FFMA = [
 ]
 
 
-def test_latency_is_one_chain_on_one_warp_and_throughput_the_best_shape(tmp_path: Path) -> None:
-    (cost,) = FIGURE.data(load(tmp_path, [*FFMA, operation("ffma", 1.0, 4, 1)])).itertuples()
-    assert cost.latency_cycles == pytest.approx(4.02)
-    assert cost.cycles_per_warp_operation == pytest.approx(0.25)
-    assert cost.g80_cycles_per_warp == 4
-
-
-def test_an_invalid_best_shape_gives_way_to_a_valid_one(tmp_path: Path) -> None:
-    lines = [operation("ffma", 0.1, 8, 32, valid=False), *FFMA]
-    (cost,) = FIGURE.data(load(tmp_path, lines)).itertuples()
-    assert cost.cycles_per_warp_operation == pytest.approx(0.25)
-
-
-def test_invalid_operations_are_hollow_and_named(tmp_path: Path) -> None:
-    run = load(tmp_path, [*FFMA, operation("shuffle", 24, 1, 1, valid=False)])
+def test_latency_is_one_chain_on_one_warp_and_throughput_the_best_valid_shape(
+    tmp_path: Path,
+) -> None:
+    lines = [*FFMA, operation("ffma", 1.0, 4, 1), operation("ffma", 0.1, 8, 32, valid=False)]
+    run = load(tmp_path, [*lines, operation("shuffle", 24, 1, 1)])
+    ffma, _ = data_of(FIGURE, run)
+    names = ("latency_cycles", "cycles_per_warp_operation", "best_ilp", "g80_cycles_per_warp")
+    assert [float(ffma[name]) for name in names] == pytest.approx([4.02, 0.25, 4, 4])
     with plotted(FIGURE, run) as figure:
-        assert hollow_of(figure.axes[0]) == [(24, 1)]
-    assert "Invalid, drawn hollow (1): instruction_cost/cuda/ilp=1/operation=shuffle" in (
-        caption_of(FIGURE, run)
-    )
+        found = {line.get_label(): points_of(line) for line in figure.axes[1].lines}
+        assert found["G80, published"] == [(4, 0)]  # the shuffle has none
+    assert "Breitbart 2008, Table 2.2" in caption_of(FIGURE, run)
 
 
 def test_an_operation_is_as_valid_as_its_latency_and_its_rate(tmp_path: Path) -> None:
-    run = load(tmp_path, [operation("ffma", 4, 1, 1), operation("ffma", 1, 4, 32, valid=False)])
-    assert "(1): instruction_cost/cuda/ilp=4/operation=ffma" in caption_of(FIGURE, run)
-
-
-def test_the_g80_stands_beside_the_operations_that_it_had(tmp_path: Path) -> None:
-    run = load(tmp_path, [*FFMA, operation("shuffle", 24, 1, 1)])
+    lines = [operation("ffma", 4, 1, 1), operation("ffma", 1, 4, 32, valid=False)]
+    run = load(tmp_path, [*lines, operation("shuffle", 24, 1, 1, valid=False)])
     with plotted(FIGURE, run) as figure:
-        found = {line.get_label(): points_of(line) for line in figure.axes[1].lines}
-        assert found["G80, published"] == [(4, 0)]
-    assert "Breitbart 2008, Table 2.2" in caption_of(FIGURE, run)
+        assert hollow_of(figure.axes[0]) == [(24, 1)]
+    words = caption_of(FIGURE, run)
+    assert "Invalid, drawn hollow (2): instruction_cost/cuda/ilp=4/operation=ffma" in words
 
 
 def test_operations_stand_in_the_order_of_the_list(tmp_path: Path) -> None:
@@ -88,12 +69,10 @@ def test_operations_stand_in_the_order_of_the_list(tmp_path: Path) -> None:
 def test_costs_of_a_cpu_are_cycles_of_its_core_and_have_no_g80_beside_them(tmp_path: Path) -> None:
     lines = [chain("rcp_ieee", 1, 11.0), chain("rcp_ieee", 4, 3.1), chain("rcp_ieee", 10, 3.0)]
     run = load(tmp_path, lines, backend="host")
-    (cost,) = FIGURE.data(run).itertuples()
-    assert (cost.latency_cycles, cost.cycles_per_warp_operation) == (11.0, 3.0)
     with plotted(FIGURE, run) as figure:
         assert [text.get_text() for text in figure.axes[0].get_yticklabels()] == ["divide, fp32"]
         assert labels_of(figure) == ["measured"]
-        assert len(figure.axes) == 2
+        assert [points_of(ax.lines[0]) for ax in figure.axes] == [[(11, 0)], [(3, 0)]]
     assert "warp" not in caption_of(FIGURE, run)
     assert data_of(FIGURE, run)[0]["thread_operations_per_cycle"] == f"{1 / 3.0}"
 

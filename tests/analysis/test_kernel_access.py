@@ -119,7 +119,7 @@ def test_launches_are_side_by_side_and_shared_memory_has_its_own_panel(tmp_path:
         assert sectors.get_xlabel() == "sectors of 32 bytes a request"
         assert passes.get_xlabel() == "passes through the banks"
         assert bars_in(passes, "after") == [(0, 32)]
-        colours = [ax.containers[-1][0].get_facecolor() for ax in figure.axes]  # type: ignore[index]
+        colours = [ax.containers[-1][0].get_facecolor() for ax in figure.axes]
         assert colours[0] == colours[1], "of one launch"
         assert passes.get_yticklabels()[0].get_text().count("x") == 70
 

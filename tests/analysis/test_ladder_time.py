@@ -26,7 +26,7 @@ QUEUED_COPY = 2e-6
 ALLOCATION = 4e-6
 L2 = 1 << 20
 READ = {"l2": 5e12, "dram": 2e12}
-LAST = f"agents {grouped(16384)}, boids, uniform, world 50"
+HERE = f"agents {grouped(16384)}, boids, uniform, world 50"
 
 
 def timed(
@@ -38,7 +38,7 @@ def timed(
 
 
 def atlas(smallest: str = "passed") -> list[dict[str, Any]]:
-    """What a run measured of copies, launches and arithmetic; of the smallest piece by its noise."""
+    """What a run measured of copies, launches and arithmetic; the noise of the smallest piece."""
     pinned: dict[str, Any] = {"memory": "pinned", "packing": "none"}
     copies = [
         timed("transfers", ALPHA + BETA * size, "transfer_time", direction=direction, pieces=1,
@@ -214,7 +214,7 @@ def test_bars_are_stacked_by_phase_with_what_is_left(tmp_path: Path) -> None:
         (ax,) = figure.axes
         names = [label.get_text() for label in ax.get_yticklabels()]
         assert names == ["serial", "cpu grid"], "in the order of the ladder"
-        assert ax.get_title("left") == LAST
+        assert ax.get_title("left") == HERE
         bars = [bar for bar in bars_of(figure) if bar.get_y() > 0.5]
         (searched,) = [bar for bar in bars if bar.get_facecolor() == to_rgba(COLOURS["search"])]
         assert (searched.get_x(), searched.get_width()) == pytest.approx((7e-5, 2e-4)), (
@@ -257,6 +257,6 @@ def test_a_panel_for_each_place(tmp_path: Path) -> None:
     with plotted(FIGURE, run) as figure:
         check_texts_of(figure)
         assert [ax.get_title("left") for ax in figure.axes] == [
-            LAST, f"agents {grouped(16384)}, boids, shown, uniform, world 50",
+            HERE, f"agents {grouped(16384)}, boids, shown, uniform, world 50",
             f"agents {grouped(16384)}, list, uniform, fit",
         ]  # fmt: skip

@@ -41,7 +41,12 @@ def rung(
     backend: str = "host", **params: Any,
 ) -> dict[str, Any]:  # fmt: skip
     """A case of so many agent steps a second, of 7 neighbours and 20 tests an agent."""
-    where = {"problem": "boids", "spread": "uniform", "agents": 4096, "world": 50} | params
+    where: dict[str, Any] = {
+        "problem": "boids",
+        "spread": "uniform",
+        "agents": 4096,
+        "world": 50,
+    } | params
     agents = int(where["agents"])
     rates = {
         "agent_steps_per_second": rate, "steps_per_second": rate / agents,

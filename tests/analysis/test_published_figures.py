@@ -26,14 +26,11 @@ from strata.report.tables import (
 )
 from strata.run import Row
 
-FIGURES = [plot_named(f"published_{name}") for name in ("latency", "bandwidth", "constant")]
+FIGURES = [*map(plot_named, ("published_latency", "published_bandwidth", "published_constant"))]
 LATENCY = FIGURES[0]
-TABLES = {
-    "vandenbraak_matrix": vandenbraak_matrix.make,
-    "breitbart_costs": breitbart_costs.make,
-    "published_instructions": published_instructions.make,
-    "published_geometry": published_geometry.make,
-}
+TABLES = [module.make for module in (
+    vandenbraak_matrix, breitbart_costs, published_instructions, published_geometry,
+)]  # fmt: skip
 MIB = 2**20
 L2 = 40 * MIB
 BYTES = 3 * 128 * MIB
@@ -43,18 +40,15 @@ BYTES = 3 * 128 * MIB
 # --- a made-up run --------------------------------------------------------------------------------
 
 
-def chase(space: str, footprint: int, cycles: float, **changes: Any) -> list[Row]:
+def chase(space: str, footprint: int, cycles: float, cores: str = "one") -> list[Row]:
     """One point of the chase, and its footprint over the L2."""
-    place: dict[str, Any] = {"space": space, "footprint": footprint, "cores": "one", "stride": 128}
-    place |= changes
+    place: dict[str, Any] = {"space": space, "footprint": footprint, "cores": cores, "stride": 128}
+    over: Any = {"unit": "1", "method": "driver", "provenance": "modelled"}
     return [
         row("latency_vs_footprint", "load_cycles", cycles, **place),
         row("latency_vs_footprint", "load_cycles", 9 * cycles, method="event_slope", **place),
-        row(
-            "latency_vs_footprint", "footprint_over_l2", footprint / L2, unit="1", method="driver",
-            provenance="modelled", **place,
-        ),
-    ]  # fmt: skip
+        row("latency_vs_footprint", "footprint_over_l2", footprint / L2, **over, **place),
+    ]
 
 
 def latencies() -> list[Row]:
@@ -71,7 +65,7 @@ def latencies() -> list[Row]:
     }.items():  # fmt: skip
         for footprint, cycles in staircase.items():
             rows += chase(space, footprint, cycles)
-    rows += chase("global_cg", 2 * MIB, 281.0, cores="several")  # of all SMs, not of one
+    rows += chase("global_cg", 2 * MIB, 281.0, "several")  # of all SMs, not of one
     parts = {"partitions": 2.0, "near_load_cycles": 288.0, "far_load_cycles": 488.0}
     return [*rows, *(row("l2_partition", name, value, method="m") for name, value in parts.items())]
 
@@ -80,60 +74,50 @@ def bandwidths() -> list[Row]:
     """Two launches of each level, and of DRAM the shares of its pins."""
     rows = []
     for launch, factor in ((1, 0.5), (2, 1.0)):
+        place: dict[str, Any] = {"width": 16, "launch": launch, "method": "event_slope"}
         for level, best in {"shared": 128, "l1": 127, "l2": 36}.items():
-            rows.append(
-                row("bandwidth", "bandwidth_per_sm", best * factor, unit="B/cycle",
-                    method="event_slope", level=level, operation="read", width=16, launch=launch)
-            )  # fmt: skip
+            at = place | {"level": level, "operation": "read", "unit": "B/cycle"}
+            rows.append(row("bandwidth", "bandwidth_per_sm", best * factor, **at))
         for operation, share in {"read": 0.96, "copy": 0.88}.items():
-            place: dict[str, Any] = {"level": "dram", "operation": operation, "launch": launch}
-            place["width"] = 16
+            at = place | {"level": "dram", "operation": operation}
+            shape: Any = {"in_flight": 8, "blocks_per_sm": 2, "block_size": 512, "unit": "B/s"}
             rows += [
-                row("bandwidth", "share_of_limit", share * factor, unit="1", method="event_slope",
-                    **place),
-                row("bandwidth", "bandwidth", 4e12 * share * factor, unit="B/s",
-                    method="event_slope", in_flight=8, blocks_per_sm=2, block_size=512, **place),
-            ]  # fmt: skip
+                row("bandwidth", "share_of_limit", share * factor, unit="1", **at),
+                row("bandwidth", "bandwidth", 4e12 * share * factor, **shape, **at),
+            ]
     return rows
 
 
 def costs() -> list[Row]:
     """A chain, and full SMs, of every operation."""
+    more = ("fmin_fmax", "imin_imax", "rcp_approx", "load_shared", "load_constant", "barrier")
     rows = []
-    for place, operation in enumerate(
-        (*published.INSTRUCTIONS, "fmin_fmax", "imin_imax", "rcp_approx", "load_shared",
-         "load_constant", "barrier"), start=1,
-    ):  # fmt: skip
+    for place, operation in enumerate((*published.INSTRUCTIONS, *more), start=1):
         for warps, cycles in ((1, 10.0 + place), (32, 0.5 * place)):
             shape: dict[str, Any] = {"operation": operation, "ilp": 1, "warps_per_sm": warps}
+            rate: Any = {"unit": "1/s", "method": "event_slope"}
             rows += [
                 row("instruction_cost", "operation_cycles", cycles, **shape),
-                row("instruction_cost", "operation_rate", 3.2e13 / cycles, unit="1/s",
-                    method="event_slope", **shape),
-            ]  # fmt: skip
+                row("instruction_cost", "operation_rate", 3.2e13 / cycles, **rate, **shape),
+            ]
     return rows
 
 
 def geometry() -> list[Row]:
-    found = {
-        "l1_size": ("size", 217 * 1024), "l1_line": ("line", 128), "l1_sector": ("sector", 32),
-        "l2_size": ("size", 20 * MIB), "l2_line": ("line", 128), "l2_sector": ("sector", 64),
-        "constant_l1_size": ("size", 2112),
-    }  # fmt: skip
+    found = (
+        ("l1_size", "size", 217 * 1024, 0), ("l1_line", "line", 128, 0),
+        ("l1_sector", "sector", 32, 0), ("l2_size", "size", 20 * MIB, 0),
+        ("l2_line", "line", 128, 0), ("l2_sector", "sector", 64, 0),
+        ("constant_l1_size", "size", 2112, 0), ("l1_size", "size", 20 * 1024, 228),
+    )  # fmt: skip
     rows = [
         row("cache_geometry", quantity, value, unit="B", method="change_point", property=name,
-            carveout=0)
-        for name, (quantity, value) in found.items()
+            carveout=carveout)
+        for name, quantity, value, carveout in found
     ]  # fmt: skip
-    rows.append(
-        row("cache_geometry", "size", 20 * 1024, unit="B", method="change_point",
-            property="l1_size", carveout=228)
-    )  # fmt: skip
-    rows.append(
-        row("cache_geometry", "reported", L2, unit="B", method="cudaDevAttrL2CacheSize",
-            provenance="published", property="l2_size", carveout=0)
-    )  # fmt: skip
-    return rows
+    driver: Any = {"unit": "B", "method": "cudaDevAttrL2CacheSize", "provenance": "published"}
+    reported = row("cache_geometry", "reported", L2, property="l2_size", carveout=0, **driver)
+    return [*rows, reported]
 
 
 ADDITIONS = {
@@ -151,10 +135,9 @@ ADDITIONS = {
 
 def additions(*, invalid: tuple[int, str, int] | None = None) -> list[Row]:
     rows = []
-    for (element, order, group), seconds in ADDITIONS.items():
-        place: dict[str, Any] = {"element": element, "order": order, "group": group}
-        place |= {"access": "together", "valid": (element, order, group) != invalid}
-        place["method"] = "event_slope"
+    for key, seconds in ADDITIONS.items():
+        place: dict[str, Any] = dict(zip(("element", "order", "group"), key, strict=True))
+        place |= {"access": "together", "valid": key != invalid, "method": "event_slope"}
         rows += [
             row("short_words", "kernel_time", seconds, unit="s", **place),
             row("short_words", "useful_bandwidth", BYTES / seconds, unit="B/s", **place),
@@ -171,19 +154,7 @@ def every() -> tuple[Row, ...]:
 
 
 @pytest.mark.parametrize("figure", FIGURES)
-def test_without_its_rows_there_is_no_figure(figure: Plot) -> None:
-    assert not figure.has(run_with([replace(one, backend="host") for one in every()]))
-
-
-@pytest.mark.parametrize("name", TABLES)
-def test_without_its_rows_there_is_no_table(name: str) -> None:
-    assert TABLES[name] in report_tables.discover()
-    assert TABLES[name](run_with([])) is None
-    assert TABLES[name](run_with([replace(one, backend="host") for one in every()])) is None
-
-
-@pytest.mark.parametrize("figure", FIGURES)
-def test_the_figure_can_be_drawn_and_its_caption_lists_its_sources(figure: Plot) -> None:
+def test_the_figure_is_drawn_and_its_caption_lists_its_sources(figure: Plot) -> None:
     """A page lists the sources that its texts cite: a number in a drawing alone would dangle."""
     made_up = run_with(every())
     with plotted(figure, made_up) as drawn:
@@ -191,11 +162,23 @@ def test_the_figure_can_be_drawn_and_its_caption_lists_its_sources(figure: Plot)
     marks = figure.data(made_up)["_mark"]
     keys = {mark.published.origin.keys[0] for mark in marks if mark.published}
     assert f"Sources: {reference.cite(*keys)}." in caption_of(figure, made_up)
+    assert data_of(figure, run_with(every()[::-1])) == data_of(figure, made_up)
+    assert not figure.has(run_with([replace(line, backend="host") for line in every()]))
 
 
-@pytest.mark.parametrize("figure", FIGURES)
-def test_the_order_of_rows_does_not_matter(figure: Plot) -> None:
-    assert data_of(figure, run_with(every()[::-1])) == data_of(figure, run_with(every()))
+@pytest.mark.parametrize("make", TABLES)
+def test_tables_become_text_and_their_numbers_know_their_rows(make: Any) -> None:
+    assert make in report_tables.discover()
+    assert make(run_with([])) is None
+    assert make(run_with([replace(line, backend="host") for line in every()])) is None
+    table = make(run_with(every()))
+    assert {len(line) for line in table.rows} == {len(table.header)}
+    assert tables.markdown(table).count("\n") == len(table.rows) + 2
+    assert tables.latex(table, "made up").isascii()
+    cells = [part for line in table.rows for cell in line for part in cell]
+    cited = {part.row.key for part in cells if isinstance(part, Cited)}
+    assert cited
+    assert cited <= {line.key for line in every()}
 
 
 # --- latencies ------------------------------------------------------------------------------------
@@ -205,30 +188,23 @@ def own() -> Mapping[str, Row]:
     return atlas.own_latencies(run_with(every()))
 
 
-def test_the_rows_that_stand_for_levels() -> None:
-    assert {panel: one.value for panel, one in own().items()} == {
+def test_the_rows_that_represent_levels() -> None:
+    assert {panel: found.value for panel, found in own().items()} == {
         "shared": 23, "l1": 31, "l2": 281, "l2_near": 288, "l2_far": 488, "dram": 680,
         "constant_l1": 28, "constant_l15": 98,
     }  # fmt: skip
-
-
-def test_an_atomic_exchange_is_no_load() -> None:
-    rows = [replace(one, quantity=one.quantity.replace("_load_", "_")) for one in every()]
-    assert "l2_far" not in atlas.own_latencies(run_with(rows))
-
-
-def test_an_invalid_row_stands_for_nothing() -> None:
+    atomics = [replace(one, quantity=one.quantity.replace("_load_", "_")) for one in every()]
+    assert "l2_far" not in atlas.own_latencies(run_with(atomics))
     rows = [replace(one, valid=one.value not in (23.0, 488.0)) for one in latencies()]
     found = atlas.own_latencies(run_with(rows))
     assert found["shared"].value == 24
-    assert "l2_far" not in found
     marks = published.latency_marks(found, tuple(published.LATENCIES))
-    assert "l2_far" not in {mark.panel for mark in marks}
+    assert "l2_far" not in {mark.panel for mark in marks}, "its row is invalid"
 
 
-@pytest.mark.parametrize("backwards", [False, True])
-def test_the_cost_of_an_instruction_is_of_a_lone_warp_or_of_full_sms(*, backwards: bool) -> None:
-    rows = costs()[:: -1 if backwards else 1]
+@pytest.mark.parametrize("step", [1, -1])
+def test_the_cost_of_an_instruction_is_of_a_lone_warp_or_of_full_sms(step: int) -> None:
+    rows = costs()[::step]
     chain, full = (published.own_cost(rows, "fadd", chain=chain) for chain in (True, False))
     assert chain
     assert full
@@ -239,23 +215,11 @@ def test_the_cost_of_an_instruction_is_of_a_lone_warp_or_of_full_sms(*, backward
     assert published.own_cost(invalid, "fadd", chain=True) is None
 
 
-def test_a_published_rate_is_the_same_in_any_unit() -> None:
-    known = [one for one in reference.bandwidths() if one.level == "dram" and one.unit == "GB/s"]
-    one = next(filter(published._comparable, known))
-    share = published._comparable(one)
-    assert share
-    for unit, scale in {"TB/s": 1e3, "GiB/s": 2**30 / 1e9}.items():
-        other = published._comparable(replace(one, value=one.value / scale, unit=unit))
-        assert other
-        assert other[0] == share[0]
-        assert other[1] == pytest.approx(share[1])
-
-
 def marks_of(panel: str) -> list[Mark]:
     return [mark for mark in published.latency_marks(own(), (panel,)) if mark.published]
 
 
-def test_published_latencies_stand_as_they_are_printed() -> None:
+def test_published_latencies_are_as_printed() -> None:
     far = {(mark.gpu, mark.value): mark for mark in marks_of("l2_far")}
     split = far["A100 PCIe 40GB", 356.6]
     assert not split.doubt
@@ -267,34 +231,24 @@ def test_published_latencies_stand_as_they_are_printed() -> None:
 
 
 def test_what_is_no_load_or_has_no_cycles_is_left_out() -> None:
-    for panel in published.LATENCIES:
-        for mark in marks_of(panel):
-            assert isinstance(mark.published, reference.PublishedLatency)
-            assert mark.published.unit == "cycles"
-            assert "conflict" not in mark.published.metric
-            assert "store" not in mark.published.metric
-            assert "mean" not in mark.published.metric
+    for mark in (mark for panel in published.LATENCIES for mark in marks_of(panel)):
+        assert isinstance(mark.published, reference.PublishedLatency)
+        assert mark.published.unit == "cycles"
+        assert not any(word in mark.published.metric for word in ("conflict", "store", "mean"))
     assert "G80 (GeForce 8800)" not in {mark.gpu for mark in marks_of("dram")}  # cycles per warp
     assert "RTX 3090" not in {mark.gpu for mark in marks_of("l1")}  # nanoseconds
     assert max(mark.high for mark in marks_of("dram")) <= 1200  # no first access: 1029 of V100
     assert 1029 not in {mark.value for mark in marks_of("dram")}
 
 
-def test_generations_stand_in_order_and_the_own_mark_first() -> None:
+def test_generations_are_in_order_and_the_own_mark_first() -> None:
     marks = published.latency_marks(own(), ("l1",))
     assert marks[0].published is None
     assert (marks[0].value, marks[0].gpu) == (31, "test-device")
     order = [published.GENERATIONS.index(mark.generation) for mark in marks[1:]]
     assert order == sorted(order)
-
-
-def test_every_generation_of_the_tables_has_a_place() -> None:
-    named = {
-        one.architecture
-        for load in (reference.latencies, reference.bandwidths, reference.geometries,
-                     reference.instructions)
-        for one in load()
-    }  # fmt: skip
+    tables = reference.latencies, reference.bandwidths, reference.geometries, reference.instructions
+    named = {one.architecture for load in tables for one in load()}
     assert named <= set(published.GENERATIONS)
 
 
@@ -306,43 +260,34 @@ def test_open_marks_are_the_published_ones_and_crosses_those_in_doubt() -> None:
         found: Counter[str] = Counter()
         for line in lines_of(figure):
             found[f"{line.get_marker()}"] += len(points_of(line))
-    assert found["D"] == data.ours.sum() == len(LATENCIES)
-    assert found["x"] == (data.doubt != "").sum()
-    assert found["o"] == len(data) - found["D"] - found["x"]
-
-
-def test_citations_are_beside_their_gpu_below_its_generation() -> None:
-    both = [reference.source(key).number for key in ("mt4g2026", "jia2018volta")]
-    with plotted(LATENCY, run_with(every())) as figure:
         (ax,) = figure.axes
         names = [text.get_text() for text in ax.get_yticklabels()]
         cited = {text.get_position()[1]: text.get_text() for text in ax.texts}
-    assert names[:3] == ["this GPU", "TESLA", "GeForce 8800 GT"]
+    assert found["D"] == data.ours.sum() == len(LATENCIES)
+    assert found["x"] == (data.doubt != "").sum()
+    assert found["o"] == len(data) - found["D"] - found["x"]
+    both = [reference.source(key).number for key in ("mt4g2026", "jia2018volta")]
+    assert names[:3] == ["this GPU", "TESLA", "GeForce 8800 GT"], "below their generation"
     assert cited[names.index("V100 PCIe")] == f"[{', '.join(map(str, sorted(both)))}]"
-
-
-def test_doubts_are_told_once_with_their_sources() -> None:
-    caption = caption_of(LATENCY, run_with(every()))
-    assert caption.count("a mix of near and far hits") == 1
+    caption = caption_of(LATENCY, made_up)
+    assert caption.count("a mix of near and far hits") == 1, "a doubt once, with its sources"
     assert "superseded by the same authors" in caption
 
 
 # --- bandwidths -----------------------------------------------------------------------------------
 
 
-def test_the_best_launch_stands_for_a_level() -> None:
+def bandwidth_of(panel: str, gpu: str) -> list[float]:
+    marks = published.bandwidth_marks(every())
+    here = [mark for mark in marks if (mark.panel, mark.gpu) == (panel, gpu)]
+    return [mark.value for mark in here if mark.published]
+
+
+def test_the_best_launch_represents_a_level() -> None:
     found = {panel: one.value for panel, one in published.own_bandwidths(every()).items()}
     assert found == {"shared": 128, "l1": 127, "l2": 36, "dram_read": 0.96, "dram_copy": 0.88}
     own = [mark for mark in published.bandwidth_marks(every()) if mark.published is None]
     assert {mark.panel: mark.value for mark in own}["dram_read"] == 96
-
-
-def bandwidth_of(panel: str, gpu: str) -> list[float]:
-    return [
-        mark.value
-        for mark in published.bandwidth_marks(every())
-        if (mark.panel, mark.gpu) == (panel, gpu) and mark.published
-    ]
 
 
 def test_rates_are_made_comparable() -> None:
@@ -350,11 +295,15 @@ def test_rates_are_made_comparable() -> None:
     assert bandwidth_of("l2", "A100 PCIe 40GB") == pytest.approx([2007.9 / 108])  # over its SMs
     assert bandwidth_of("shared", "GTX 480") == pytest.approx([4 * 15.94])  # words of 4 B
     assert bandwidth_of("dram_read", "H100 PCIe") == pytest.approx([100 * 1942 / 2039, 97.5], 1e-3)
-    assert bandwidth_of("dram_copy", "K80 (one GPU, ECC off)") == pytest.approx(
-        [100 * 203.91 / 240.5]
-    )
-    (gib,) = bandwidth_of("dram_read", "H100 SXM 80GB")
-    assert gib == pytest.approx(100 * 2561.0 * 2**30 / 1e9 / 3352.3)
+    copy = bandwidth_of("dram_copy", "K80 (one GPU, ECC off)")
+    assert copy == pytest.approx([100 * 203.91 / 240.5])
+    gib = bandwidth_of("dram_read", "H100 SXM 80GB")
+    assert gib == pytest.approx([100 * 2561.0 * 2**30 / 1e9 / 3352.3])
+    known = [one for one in reference.bandwidths() if one.level == "dram" and one.unit == "GB/s"]
+    rate = next(filter(published._comparable, known))
+    for unit, scale in {"TB/s": 1e3, "GiB/s": 2**30 / 1e9}.items():
+        other = published._comparable(replace(rate, value=rate.value / scale, unit=unit))
+        assert other == pytest.approx(published._comparable(rate)), "in any unit"
 
 
 def test_rates_that_cannot_be_made_comparable_are_left_out() -> None:
@@ -370,23 +319,22 @@ def test_rates_that_cannot_be_made_comparable_are_left_out() -> None:
             assert "jia2018volta" not in mark.published.origin.keys  # GiB/s or GB/s?
 
 
-# --- instructions and caches ----------------------------------------------------------------------
+# --- tables ---------------------------------------------------------------------------------------
 
 
-def columns_of(table: Table | None, name: str) -> dict[str, str]:
-    assert table is not None
+def made(make: Any) -> Table:
+    table = make(run_with(every()))
+    assert isinstance(table, Table)
+    return table
+
+
+def columns_of(table: Table, name: str) -> dict[str, str]:
     place = table.header.index(name)
     return {plain(line[0]): plain(line[place]) for line in table.rows}
 
 
-def cited(table: Table) -> list[Cited]:
-    return [
-        part for line in table.rows for cell in line for part in cell if isinstance(part, Cited)
-    ]
-
-
 def test_instructions_are_compared_with_the_same_ones() -> None:
-    table = published_instructions.make(run_with(every()))
+    table = made(published_instructions.make)
     volta = columns_of(table, f"V100 {reference.cite('jia2018volta')}")
     assert (volta["FADD"], volta["IMAD"], volta["DFMA"], volta["MUFU.RSQ"]) == ("4", "5", "8", "–")
     pascal = columns_of(table, f"P100 {reference.cite('jia2018volta')}")
@@ -395,21 +343,14 @@ def test_instructions_are_compared_with_the_same_ones() -> None:
     assert doubtful["FFMA"] == "4.44 (in doubt)"
     assert columns_of(table, "here")["FADD"] == "11.00"
     assert columns_of(table, "sources")["MUFU.EX2"] == reference.cite("connolly2026tu102")
-    assert not any("G80" in name for name in table.header) if table else False
-
-
-def test_others_names_of_instructions_are_in_the_table() -> None:
+    assert not any("G80" in name for name in table.header)
     known = {one.instruction for one in reference.instructions()}
-    for _, theirs in published.INSTRUCTIONS.values():
-        assert set(theirs) <= known
+    assert {name for _, theirs in published.INSTRUCTIONS.values() for name in theirs} <= known
 
 
-def test_the_costs_of_the_g80_stand_beside_ours() -> None:
-    table = breitbart_costs.make(run_with(every()))
-    assert table is not None
-    assert len(table.rows) == 15
-    printed = [plain(line[1]) for line in table.rows]
-    assert printed == [
+def test_the_costs_of_the_g80_are_beside_ours() -> None:
+    table = made(breitbart_costs.make)
+    assert [plain(line[1]) for line in table.rows] == [
         *["4"] * 7, "16", "16", "0", "≥4", "400 - 600", "≥ 0 (cached)", "400 - 600 (else)",
         "4 + possible waiting time",
     ]  # fmt: skip
@@ -419,79 +360,50 @@ def test_the_costs_of_the_g80_stand_beside_ours() -> None:
     pair = published.own_cost(every(), "fmin_fmax", chain=True)
     assert pair is not None
     assert float(here["FMNMX: half of a pair"][1]) == pytest.approx(pair.value / 2)
-
-
-def test_printed_costs_are_those_of_the_tables() -> None:
-    """The values of the G80 in the table are in results/reference as well."""
-    listed = {
-        one.instruction: one.latency_cycles.text
-        for one in reference.instructions()
-        if one.origin.keys == ("breitbart2008structures",)
-    }
-    assert listed["FADD"] == listed["bitwise/compare/min/max"] == "4"
-    assert listed["reciprocal / reciprocal square root"] == "16"
-    levels = {
-        one.level: one.value.text
-        for one in reference.latencies()
-        if one.origin.keys == ("breitbart2008structures",)
-    }
+    # The printed costs are those of results/reference.
+    key = ("breitbart2008structures",)
+    cycles = {one.instruction: one.latency_cycles.text
+              for one in reference.instructions() if one.origin.keys == key}  # fmt: skip
+    assert cycles["FADD"] == cycles["bitwise/compare/min/max"] == "4"
+    assert cycles["reciprocal / reciprocal square root"] == "16"
+    levels = {one.level: one.value.text for one in reference.latencies() if one.origin.keys == key}
     assert levels == {"dram": "400-600", "shared": ">=4", "constant_l1": ">=0"}
 
 
-def test_caches_stand_with_their_sources() -> None:
-    table = published_geometry.make(run_with(every()))
-    assert table is not None
-    size = columns_of(table, "L1")
-    assert size["here"] == "217 KiB".replace(" ", "\u00a0")
-    assert plain(table.rows[0][4]) == "40\u00a0MiB"  # by the driver
-    assert plain(table.rows[0][5]) == "20\u00a0MiB"
+def test_caches_are_beside_their_sources() -> None:
+    table = made(published_geometry.make)
+    size, behind = columns_of(table, "L1"), columns_of(table, "the one behind it")
+    assert size["here"] == "217\u00a0KiB"
+    assert [plain(table.rows[0][at]) for at in (4, 5, 8)] == [
+        "40\u00a0MiB", "20\u00a0MiB", "2.06\u00a0KiB",
+    ]  # fmt: skip
     assert table.header[4:6] == ("L2 (by the driver)", "L2 used by one SM")
-    assert plain(table.rows[0][8]) == "2.06\u00a0KiB"
-    assert size[f"V100 PCIe {reference.cite('jia2018volta')}"] == "32\u00a0KiB to 128\u00a0KiB"
-    behind = columns_of(table, "the one behind it")
-    assert behind[f"V100 PCIe {reference.cite('jia2018volta')}"] == "≥\u00a064\u00a0KiB"
-    assert behind[f"V100 PCIe {reference.cite('mt4g2026')}"] == ">\u00a064\u00a0KiB"
-    doubtful = columns_of(table, "L2 (by the driver)")
+    jia, mt4g = (f"V100 PCIe {reference.cite(key)}" for key in ("jia2018volta", "mt4g2026"))
+    assert size[jia] == "32\u00a0KiB to 128\u00a0KiB"
+    assert (behind[jia], behind[mt4g]) == ("≥\u00a064\u00a0KiB", ">\u00a064\u00a0KiB")
     name = f"RTX 5080 {reference.cite('jarmusch2025blackwell')}"
-    assert doubtful[name] == "65\u00a0MiB (in doubt)"
+    assert columns_of(table, "L2 (by the driver)")[name] == "65\u00a0MiB (in doubt)"
     assert len(table.rows) == 21
 
 
-@pytest.mark.parametrize("name", TABLES)
-def test_tables_become_text_and_their_numbers_know_their_rows(name: str) -> None:
-    table = TABLES[name](run_with(every()))
+def matrix(*rows: Row) -> list[list[str]]:
+    """The columns of the table of matrix additions."""
+    table = vandenbraak_matrix.make(run_with(rows))
     assert table is not None
-    assert {len(line) for line in table.rows} == {len(table.header)}
-    assert tables.markdown(table).count("\n") == len(table.rows) + 2
-    assert tables.latex(table, "made up").isascii()
-    assert cited(table)
-    assert {part.row.key for part in cited(table)} <= {one.key for one in every()}
-
-
-# --- van den Braak --------------------------------------------------------------------------------
+    return [[plain(line[at]) for line in table.rows] for at in range(9)]
 
 
 def test_the_matrix_rows_of_table_ii() -> None:
-    table = vandenbraak_matrix.make(run_with(every()))
-    assert table is not None
-    assert [plain(line[1]) for line in table.rows] == ["2.06 ms", "1.02 ms", "0.634 ms"]
-    assert [plain(line[3]) for line in table.rows] == ["31×", "43×", "26×"]
-    assert [plain(line[6]) for line in table.rows] == ["8.33×", "40.0×", "3.00×"]
-    assert [plain(line[7]) for line in table.rows] == ["10.0×", "50.0×", "3.75×"]
-    assert [plain(line[8]) for line in table.rows] == ["–", "–", "–"]
-
-
-def test_a_kernel_that_strata_mended_stands_beside_that_of_the_tool() -> None:
+    found = matrix(*every())
+    assert found[1] == ["2.06 ms", "1.02 ms", "0.634 ms"]
+    assert found[3] == ["31×", "43×", "26×"]
+    assert found[6:] == [
+        ["8.33×", "40.0×", "3.00×"], ["10.0×", "50.0×", "3.75×"], ["–", "–", "–"],
+    ]  # fmt: skip
     place: dict[str, Any] = {"element": 1, "order": "uncoalesced", "group": 4, "access": "mended"}
-    slow = ADDITIONS[1, "uncoalesced", 1]
-    ours = row("short_words", "kernel_time", slow / 37, unit="s", method="event_slope", **place)
-    table = vandenbraak_matrix.make(run_with((*every(), ours)))
-    assert table is not None
-    assert [plain(line[8]) for line in table.rows] == ["–", "37.0×", "–"]
-
-
-def test_a_ratio_of_an_invalid_kernel_is_not_told() -> None:
-    table = vandenbraak_matrix.make(run_with(additions(invalid=(1, "coalesced", 4))))
-    assert table is not None
-    assert [plain(line[6]) for line in table.rows] == ["8.33×", "–", "–"]
-    assert plain(table.rows[1][5]).endswith("(invalid)")
+    seconds = ADDITIONS[1, "uncoalesced", 1] / 37
+    ours = row("short_words", "kernel_time", seconds, unit="s", method="event_slope", **place)
+    assert matrix(*every(), ours)[8] == ["–", "37.0×", "–"], "optimized by strata"
+    invalid = matrix(*additions(invalid=(1, "coalesced", 4)))
+    assert invalid[6] == ["8.33×", "–", "–"]
+    assert invalid[5][1].endswith("(invalid)")

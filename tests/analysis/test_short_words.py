@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from charts import caption_of, run_with, timed
-from plots import check_texts_of, labels_of, plot_named, plotted
+from plots import check_texts_of, labels_of, plot_named, plotted, points_of
 from strata.figures.short_words import SPEED_UPS, ratios
 from strata.run import Row
 
@@ -56,13 +56,13 @@ def hollow(rows: Sequence[Row]) -> list[tuple[float, float]]:
     """The marks drawn as invalid."""
     with plotted(FIGURE, run_with(rows)) as figure:
         check_texts_of(figure)
-        invalid = [
-            line
+        return [
+            point
             for ax in figure.axes
             for line in ax.lines
             if line.get_markerfacecolor() == "white" and "published" not in f"{line.get_label()}"
+            for point in points_of(line)
         ]
-        return [(x, y) for line in invalid for x, y in line.get_xydata()]  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("lost", [{"event_slope"}, {"useful_bandwidth"}])

@@ -90,7 +90,7 @@ def test_the_model_is_the_sectors_at_the_rate_of_stride_1() -> None:
 def test_what_memory_gave_is_as_counted(level: str, memory: float) -> None:
     counted = {"memory_bytes_per_used_byte": 1.01}
     rows = case(2, 4, level=level, pattern="gather", counted=counted, requested="sector_bandwidth")
-    (line,) = data_of(rows).itertuples()
+    line = data_of(rows).iloc[0]
     assert line.requested_bytes_per_second == 8 * TERA, "as older runs call it"
     assert line.memory_bytes_per_second / TERA == pytest.approx(memory, nan_ok=True)
 

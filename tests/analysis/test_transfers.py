@@ -9,20 +9,10 @@ from test_transfer_model import SIZES, sweep, transfer
 
 from builders import case, load, measurement
 from charts import caption_of, data_of
-from plots import (
-    check_texts_of,
-    hollow_of,
-    labels_of,
-    plot_named,
-    plotted,
-    points_of,
-    solid_of,
-)
+from plots import check_texts_of, hollow_of, labels_of, plot_named, plotted, points_of, solid_of
 from strata.figures.transfers import ALPHA, BETA, FIT
 
-FIGURES = TRANSFERS, SMALL_COPIES, PEER_COPY = [
-    plot_named(name) for name in ("transfers", "small_copies", "peer_copy")
-]
+TRANSFERS, SMALL_COPIES, PEER_COPY = map(plot_named, ("transfers", "small_copies", "peer_copy"))
 FAILED = [("result", "failed", "wrong")]
 
 
@@ -42,29 +32,24 @@ def access(by: str, direction: str, size: int, **changes: Any) -> dict[str, Any]
     seconds = (4e-6 + size / 3.6e11) if by == "copy_engine" else (3e-6 + size / 3.2e11)
     around = [0.99 * seconds, seconds, 1.01 * seconds]
     moved = size * (2 if direction == "both" else 1)
-    return case(
-        [
-            measurement("transfer_time", around, unit="s", method="event"),
-            measurement("transfer_time", [2 * one for one in around], unit="s", method="wall"),
-            measurement("bandwidth", [moved / one for one in around], unit="B/s", method="event"),
-            measurement("bandwidth", [moved / seconds], unit="B/s", method="wall"),
-        ],
-        benchmark="peer_copy",
-        params={"by": by, "direction": direction, "bytes": size},
-        **changes,
-    )
+    rows = [
+        measurement("transfer_time", around, unit="s", method="event"),
+        measurement("transfer_time", [2 * time for time in around], unit="s", method="wall"),
+        measurement("bandwidth", [moved / time for time in around], unit="B/s", method="event"),
+        measurement("bandwidth", [moved / seconds], unit="B/s", method="wall"),
+    ]
+    axes = {"by": by, "direction": direction, "bytes": size}
+    return case(rows, benchmark="peer_copy", params=axes, **changes)
 
 
 def one_load() -> dict[str, Any]:
-    return case(
-        [
-            measurement("load_cycles_cached", [1400.0], unit="cycle", method="clock64_slope"),
-            measurement("load_time_cached", [0.71e-6], unit="s", method="event_slope"),
-            measurement("load_time_uncached", [0.95e-6], unit="s", method="event_slope"),
-        ],
-        benchmark="peer_copy",
-        params={"by": "load", "direction": "read", "bytes": 4},
-    )
+    rows = [
+        measurement("load_cycles_cached", [1400.0]),
+        measurement("load_time_cached", [0.71e-6], unit="s", method="event_slope"),
+        measurement("load_time_uncached", [0.95e-6], unit="s", method="event_slope"),
+    ]
+    axes = {"by": "load", "direction": "read", "bytes": 4}
+    return case(rows, benchmark="peer_copy", params=axes)
 
 
 def test_time_stands_above_bandwidth_and_held_out_sizes_are_crosses(tmp_path: Path) -> None:

@@ -110,14 +110,13 @@ def rate(quantity: str, value: float, unit: str = "B/s", noise: str = "passed") 
 def additions(
     invalid: tuple[int, str, int] | None = None, backend: str = "cuda"
 ) -> list[dict[str, Any]]:
-    return [
-        case(
-            [rate("useful_bandwidth", BYTES / seconds, noise="failed" if key == invalid else "passed")],
-            benchmark="short_words", backend=backend,
-            params=dict(zip(("element", "order", "group"), key, strict=True)) | {"access": "together"},
-        )
-        for key, seconds in ADDITIONS.items()
-    ]  # fmt: skip
+    lines = []
+    for key, seconds in ADDITIONS.items():
+        noise = "failed" if key == invalid else "passed"
+        rows = [rate("useful_bandwidth", BYTES / seconds, noise=noise)]
+        params = dict(zip(("element", "order", "group", "access"), (*key, "together"), strict=True))
+        lines.append(case(rows, benchmark="short_words", backend=backend, params=params))
+    return lines
 
 
 def roofs() -> list[dict[str, Any]]:

@@ -21,8 +21,9 @@ COMMON = {"nbody/common"}
 GRAVITY = COMMON | {f"nbody/gravity{room}" for room in ("", "/problem", "/reference")}
 ACCESS = {"harness/base", "harness/model", "harness/access"}
 AGENTS = ("problem", "reference")
-NEIGHBOURS = COMMON | {f"nbody/neighbours{room}" for room in ("", "/problem", "/reference", "/model")}
-FSTAT = COMMON | {f"nbody/fstat{room}" for room in ("", "/problem", "/reference", "/model")}
+PARTS = ("", "/problem", "/reference", "/model")
+NEIGHBOURS = COMMON | {f"nbody/neighbours{part}" for part in PARTS}
+FSTAT = COMMON | {f"nbody/fstat{part}" for part in PARTS}
 LADDERS = GRAVITY | NEIGHBOURS | FSTAT
 MAY_INCLUDE = {
     "harness/base": {"harness/base"},

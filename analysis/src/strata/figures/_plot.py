@@ -8,10 +8,9 @@
 `draw` gets an `ax`, or with a parameter `figure` the whole figure.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from inspect import signature
-from operator import attrgetter
 from typing import Any
 
 import matplotlib.figure
@@ -20,7 +19,7 @@ import pandas as pd
 from strata.figures import _style
 from strata.figures._heading import drawable, heading_of
 from strata.model.units import SPACE
-from strata.run import Context, Row, Run, tidy
+from strata.run import Context, Run, tidy
 from strata.run.files import csv_bytes
 
 Draw = Callable[[pd.DataFrame, Any], None]
@@ -162,28 +161,9 @@ def columns(lines: pd.DataFrame, *names: str, **renamed: str) -> pd.DataFrame:
     return pd.DataFrame(found).reset_index(drop=True)
 
 
-def table(
-    items: Iterable[Any],
-    columns: Mapping[str, Callable[[Any], object]],
-    row: Callable[[Any], Row | None] = attrgetter("row"),
-    label: Callable[[Any], str] | None = None,
-) -> pd.DataFrame:
-    """A line for each item: its columns (the value in place of a row), whether valid, its row."""
-    lines = []
-    for item in items:
-        shown = row(item)
-        line: dict[str, object] = {
-            name: get(item) if name.startswith("_") else _value(get(item))
-            for name, get in columns.items()
-        }
-        line.setdefault("valid", bool(shown and shown.valid))
-        line.setdefault("case", shown.case if shown else "")
-        lines.append(line | {"_row": shown} | ({"_label": label(item)} if label else {}))
-    return pd.DataFrame(lines, dtype=object).infer_objects()
-
-
-def _value(cell: object) -> object:
-    return cell.value if isinstance(cell, Row) else cell
+def prose(*sentences: object) -> str:
+    """The true sentences of a caption; an argument may be `any(…) and "Dashed: …"`."""
+    return " ".join(f"{sentence}" for sentence in sentences if sentence)
 
 
 def published(data: pd.DataFrame) -> bytes:

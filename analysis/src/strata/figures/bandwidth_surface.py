@@ -5,8 +5,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from strata.figures._figure import prose
-from strata.figures._plot import columns, figure, in_order, rows_of
+from strata.figures._plot import columns, figure, in_order, prose, rows_of
 from strata.figures._style import bytes_axis, grid, points
 from strata.model import LEVELS, level_name, little, ordered, units
 from strata.run import Run, beside

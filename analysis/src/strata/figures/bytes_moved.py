@@ -9,8 +9,7 @@ from itertools import groupby
 import pandas as pd
 from matplotlib.figure import Figure
 
-from strata.figures._figure import prose
-from strata.figures._plot import figure
+from strata.figures._plot import figure, prose
 from strata.figures._style import GREY, by_layout, layout_bars, points
 from strata.model import fields_name
 from strata.model.counted import GENERATIONS, moved

@@ -5,8 +5,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from strata.figures._figure import prose
-from strata.figures._plot import columns, figure, in_order, rows_of
+from strata.figures._plot import columns, figure, in_order, prose, rows_of
 from strata.figures._style import bytes_axis, in_column, listed, marks, note, points, stacked
 from strata.model.units import SPACE, size
 from strata.run import Run, beside

@@ -8,8 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from strata.figures._figure import prose
-from strata.figures._plot import columns, figure, in_order, rows_of, worded
+from strata.figures._plot import columns, figure, in_order, prose, rows_of, worded
 from strata.figures._style import GREY, hover, listed, marks, note, plain_log, points, stacked
 from strata.model import atlas, level_name, units
 from strata.reference import cite

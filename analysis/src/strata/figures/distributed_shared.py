@@ -3,8 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from strata.figures._figure import prose
-from strata.figures._plot import columns, figure, in_order, rows_of, worded
+from strata.figures._plot import columns, figure, in_order, prose, rows_of, worded
 from strata.figures._style import WIDTHS, grid, parts, plain_log, points
 from strata.model.units import number
 from strata.run import Run

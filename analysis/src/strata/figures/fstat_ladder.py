@@ -6,8 +6,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from strata.figures import _ladder
-from strata.figures._figure import prose
-from strata.figures._plot import columns, figure
+from strata.figures._plot import columns, figure, prose
 from strata.figures._style import hover
 from strata.ladder import fstat
 from strata.run import Run, tidy

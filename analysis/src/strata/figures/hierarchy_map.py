@@ -7,8 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from strata.figures._figure import prose
-from strata.figures._plot import figure
+from strata.figures._plot import figure, prose
 from strata.figures._style import GREY, LEVEL, NOTE, POINT, QUIET, bytes_axis, hover, pale
 from strata.model.hierarchy import WHAT, Hierarchy, Level, Number, hierarchy
 from strata.run import Run

@@ -6,8 +6,7 @@ Beside it, Table 2.2 of Breitbart for the G80, in the same unit.
 import pandas as pd
 from matplotlib.figure import Figure
 
-from strata.figures._figure import prose
-from strata.figures._plot import figure, rows_of
+from strata.figures._plot import figure, prose, rows_of
 from strata.figures._style import listed, lists, marks, note, plain_log, points, theirs
 from strata.model.units import short
 from strata.reference import cite

@@ -6,8 +6,7 @@ The issue slot that any instruction needs is one cycle.
 import pandas as pd
 from matplotlib.axes import Axes
 
-from strata.figures._figure import prose
-from strata.figures._plot import columns, figure, in_order, rows_of
+from strata.figures._plot import columns, figure, in_order, prose, rows_of
 from strata.figures._style import GREY, parts, points, values_axis
 from strata.model.units import short
 from strata.run import Run, beside

@@ -13,8 +13,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from strata.figures._figure import prose
-from strata.figures._plot import figure, rows_of
+from strata.figures._plot import figure, prose, rows_of
 from strata.figures._style import COLUMN, POINT, hollow, hover, listed
 from strata.run import Run
 

@@ -9,8 +9,7 @@ from statistics import fmean
 import pandas as pd
 from matplotlib.figure import Figure
 
-from strata.figures._figure import prose
-from strata.figures._plot import figure
+from strata.figures._plot import figure, prose
 from strata.figures._style import note, points
 from strata.model.units import SPACE, number, quantity
 from strata.run import Row, Run

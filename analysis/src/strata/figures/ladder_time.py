@@ -8,9 +8,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from strata.figures._figure import prose
 from strata.figures._ladder import rung_name
-from strata.figures._plot import figure
+from strata.figures._plot import figure, prose
 from strata.figures._style import COLUMN, GREY, hollow, hover, listed, note, stacked
 from strata.ladder.phases import PHASES, Step, best, steps
 from strata.model import units

@@ -11,8 +11,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from strata.figures import _chase as chase
-from strata.figures._figure import prose
-from strata.figures._plot import figure
+from strata.figures._plot import figure, prose
 from strata.figures._style import GREY, QUIET, bytes_axis, in_column, parts, plain_log, points
 from strata.model import atlas, ordered, plateaus
 from strata.model.l2 import L2, l2

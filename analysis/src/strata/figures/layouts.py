@@ -15,8 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from strata.figures import _style
-from strata.figures._figure import prose
-from strata.figures._plot import columns, figure, of_items
+from strata.figures._plot import columns, figure, of_items, prose
 from strata.figures._style import LAYOUTS, by_layout, layout_bars, points
 from strata.model import FIELDS, LEVELS, Bar, Point, curves, fields_name, latency_bars, level_name
 from strata.model.layouts import COUNTED, best_points, counts_by_layout

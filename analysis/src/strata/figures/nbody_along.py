@@ -9,8 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from strata.figures._figure import prose
-from strata.figures._plot import columns, figure, of_items
+from strata.figures._plot import columns, figure, of_items, prose
 from strata.figures._style import PROBLEMS, points, theirs, values_axis
 from strata.ladder.best import AxisPoint, along
 from strata.ladder.rungs import SEVERAL, rung_name, size_words

@@ -8,8 +8,7 @@ from matplotlib.figure import Figure
 
 from strata import reference
 from strata.figures import _ladder
-from strata.figures._figure import prose
-from strata.figures._plot import columns, figure, of_items
+from strata.figures._plot import columns, figure, of_items, prose
 from strata.figures._style import beside_marks, listed, marks, points, theirs
 from strata.ladder.best import Best, best_cases, common_size, published
 from strata.ladder.rungs import PROBLEM_WORDS, SEVERAL, rung_name, size, size_words

@@ -6,8 +6,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from strata.figures._figure import prose
-from strata.figures._plot import columns, figure, of_items
+from strata.figures._plot import columns, figure, of_items, prose
 from strata.figures._style import COLUMN, GREY, hover, listed, lists, plain_log
 from strata.ladder.rungs import PROBLEM_WORDS, rung_name, size_words
 from strata.ladder.steps import FACTORS, RULE_WORDS, Change, changes

@@ -8,8 +8,7 @@ from matplotlib.figure import Figure
 
 from strata import reference
 from strata.figures import _ladder
-from strata.figures._figure import prose
-from strata.figures._plot import columns, figure, in_order
+from strata.figures._plot import columns, figure, in_order, prose
 from strata.figures._style import GREY, grid, plain_log, points, theirs, values_axis
 from strata.ladder.phases import Atlas
 from strata.model.units import count, short

@@ -7,8 +7,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from strata.figures._figure import prose
-from strata.figures._plot import columns, figure
+from strata.figures._plot import columns, figure, prose
 from strata.figures._style import NOTE, hover, plain_log
 from strata.model import atlas
 from strata.model.units import short

@@ -9,8 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from strata.figures._figure import prose
-from strata.figures._plot import columns, figure, in_order, rows_of, worded
+from strata.figures._plot import columns, figure, in_order, prose, rows_of, worded
 from strata.figures._style import GREY, grid, points
 from strata.model.truth.counts import BOUND
 from strata.model.units import SPACE, number

@@ -11,8 +11,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from strata.figures._figure import prose
-from strata.figures._plot import figure
+from strata.figures._plot import figure, prose
 from strata.figures._style import GREY, LEVEL, NOTE, hover, in_column, note, plain_log
 from strata.ladder import rungs as ladder
 from strata.model import ordered, units

@@ -10,8 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from strata.figures._figure import prose
-from strata.figures._plot import columns, figure, in_order, rows_of
+from strata.figures._plot import columns, figure, in_order, prose, rows_of
 from strata.figures._style import grid, listed, note, plain_log, points, scaled, theirs
 from strata.model.units import quantity
 from strata.reference import cite

@@ -11,8 +11,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from strata.figures._figure import prose
-from strata.figures._plot import columns, figure, in_order, rows_of
+from strata.figures._plot import columns, figure, in_order, prose, rows_of
 from strata.figures._style import GREY, WIDTHS, bytes_axis, plain_log, points, scaled
 from strata.model.names import LEVELS, level_name, ordered
 from strata.model.units import number, size

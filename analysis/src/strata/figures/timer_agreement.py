@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from strata.figures._figure import prose
-from strata.figures._plot import figure
+from strata.figures._plot import figure, prose
 from strata.figures._style import GREY, NOTE, listed, points
 from strata.model import TIMER_TOLERANCE, agreements
 from strata.run import Run

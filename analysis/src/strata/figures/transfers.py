@@ -15,8 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from strata.figures._figure import prose
-from strata.figures._plot import figure
+from strata.figures._plot import figure, prose
 from strata.figures._style import WIDTHS, bytes_axis, hover, in_column, parts, scaled
 from strata.figures._style import points as points_of
 from strata.model import ordered

@@ -10,8 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from strata.figures._figure import prose
-from strata.figures._plot import columns, figure
+from strata.figures._plot import columns, figure, prose
 from strata.figures._style import WIDTHS, grid, marks, points
 from strata.model.cases import NET, by_case
 from strata.run import Run

@@ -11,8 +11,7 @@ from matplotlib.figure import Figure
 
 from strata import reference
 from strata.figures import layouts
-from strata.figures._figure import prose
-from strata.figures._plot import columns, figure, of_items
+from strata.figures._plot import columns, figure, of_items, prose
 from strata.figures._style import WIDTHS, by_layout, listed, lists, plain_log, points, theirs
 from strata.ladder import seeds
 from strata.ladder.best import copied

@@ -10,8 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from strata import reference
-from strata.figures._figure import prose
-from strata.figures._plot import columns, figure
+from strata.figures._plot import columns, figure, prose
 from strata.figures._style import COLUMN, GREY, listed, plain_log, points, theirs
 from strata.ladder import seeds
 from strata.ladder.rungs import GIGA, SEVERAL, gpus, rung_name, size_words, unshared

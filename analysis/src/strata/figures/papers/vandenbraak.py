@@ -14,8 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator
 
 from strata.figures import _style
-from strata.figures._figure import prose
-from strata.figures._plot import columns, figure, in_order
+from strata.figures._plot import columns, figure, in_order, prose
 from strata.figures._style import COLUMN, beside_marks, note, points, theirs
 from strata.figures.short_words import kernels
 from strata.model.units import quantity, short
