@@ -3,7 +3,7 @@
 #include "harness/access/block_runner.hpp"
 #include "harness/access/control_flow.hpp"
 #include "harness/access/operands.hpp"
-#include "harness/case/text.hpp"
+#include "harness/base/text.hpp"
 
 #include <fmt/format.h>
 

@@ -1,11 +1,11 @@
 #include "harness/access/inputs.hpp"
 
-#include "harness/case/error.hpp"
-#include "harness/case/ignored_signal.hpp"
-#include "harness/case/regular_file.hpp"
-#include "harness/case/subprocess.hpp"
-#include "harness/case/text.hpp"
-#include "harness/case/this_process.hpp"
+#include "harness/base/error.hpp"
+#include "harness/base/ignored_signal.hpp"
+#include "harness/base/regular_file.hpp"
+#include "harness/base/subprocess.hpp"
+#include "harness/base/text.hpp"
+#include "harness/base/this_process.hpp"
 
 #include <fmt/format.h>
 

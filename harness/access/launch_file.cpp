@@ -1,8 +1,8 @@
 #include "harness/access/launch_file.hpp"
 
-#include "harness/case/regular_file.hpp"
-#include "harness/case/text.hpp"
-#include "harness/case/yaml_tree.hpp"
+#include "harness/base/regular_file.hpp"
+#include "harness/base/text.hpp"
+#include "harness/base/yaml_tree.hpp"
 #include "harness/model/split_mix.hpp"
 
 #include <fmt/format.h>

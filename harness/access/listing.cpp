@@ -2,7 +2,7 @@
 
 #include "harness/access/control_flow.hpp"
 #include "harness/access/kernel_forms.hpp"
-#include "harness/case/text.hpp"
+#include "harness/base/text.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 
 #include "harness/access/ptx_constant.hpp"
 #include "harness/access/ptx_lexer.hpp"
-#include "harness/case/text.hpp"
+#include "harness/base/text.hpp"
 
 #include <fmt/format.h>
 

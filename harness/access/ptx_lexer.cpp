@@ -1,6 +1,6 @@
 #include "harness/access/ptx_lexer.hpp"
 
-#include "harness/case/text.hpp"
+#include "harness/base/text.hpp"
 
 #include <algorithm>
 #include <string>

@@ -3,7 +3,7 @@
 #include "harness/access/marked_ptx.hpp"
 #include "harness/access/operands.hpp"
 #include "harness/access/requests.hpp"
-#include "harness/case/text.hpp"
+#include "harness/base/text.hpp"
 
 #include <fmt/format.h>
 

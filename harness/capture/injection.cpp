@@ -5,8 +5,8 @@
 // It reports on the descriptor of STRATA_CAPTURE_CHANNEL, one line each: "begun", "launch
 // FILE", "module FILE" (with PTX), "code FILE" (without), "left out WHY", "failed WHY". It never
 // stops the program and throws nothing into it.
-#include "harness/access/capture_file.hpp"
-#include "harness/case/unique_fd.hpp"
+#include "harness/base/unique_fd.hpp"
+#include "harness/record/capture_file.hpp"
 
 #include <cuda.h>
 #include <cupti.h>

@@ -1,7 +1,7 @@
 #include "harness/case/benchmark.hpp"
 
+#include "harness/base/text.hpp"
 #include "harness/case/controls.hpp"
-#include "harness/case/text.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,6 @@
 #include "harness/case/case.hpp"
 
-#include "harness/case/text.hpp"
+#include "harness/base/text.hpp"
 
 #include <algorithm>
 #include <cstddef>

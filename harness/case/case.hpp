@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/case/enum_words.hpp"
+#include "harness/base/enum_words.hpp"
 
 #include <array>
 #include <functional>

@@ -1,9 +1,9 @@
 // The values of an axis, named once: the axis uses their names, the kernels their types.
 #pragma once
 
+#include "harness/base/text.hpp"
 #include "harness/case/benchmark.hpp"
 #include "harness/case/case.hpp"
-#include "harness/case/text.hpp"
 
 #include <array>
 #include <cstddef>

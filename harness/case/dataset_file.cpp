@@ -1,9 +1,9 @@
 #include "harness/case/dataset_file.hpp"
 
-#include "harness/case/finally.hpp"
-#include "harness/case/regular_file.hpp"
-#include "harness/case/sha256.hpp"
-#include "harness/case/text.hpp"
+#include "harness/base/finally.hpp"
+#include "harness/base/regular_file.hpp"
+#include "harness/base/sha256.hpp"
+#include "harness/base/text.hpp"
 
 #include <fmt/format.h>
 #include <sys/mman.h>

@@ -1,9 +1,9 @@
 #include "harness/case/sweep.hpp"
 
+#include "harness/base/text.hpp"
+#include "harness/base/yaml_tree.hpp"
 #include "harness/case/builtin_files.hpp"
 #include "harness/case/octaves.hpp"
-#include "harness/case/text.hpp"
-#include "harness/case/yaml_tree.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // strata access: a program of its own beside this one, so that this one is built without it.
-#include "harness/case/error.hpp"
-#include "harness/case/subprocess.hpp"
-#include "harness/case/this_process.hpp"
+#include "harness/base/error.hpp"
+#include "harness/base/subprocess.hpp"
+#include "harness/base/this_process.hpp"
 #include "harness/cli/commands.hpp"
 
 #include <fmt/format.h>

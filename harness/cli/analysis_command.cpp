@@ -1,6 +1,6 @@
-#include "harness/case/error.hpp"
-#include "harness/case/subprocess.hpp"
-#include "harness/case/this_process.hpp"
+#include "harness/base/error.hpp"
+#include "harness/base/subprocess.hpp"
+#include "harness/base/this_process.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/record/build_info.hpp"
 

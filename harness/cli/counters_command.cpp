@@ -1,7 +1,7 @@
 // strata counters: sets, metrics of a chip, and the number of passes. Needs no GPU if a chip is
 // named.
-#include "harness/case/error.hpp"
-#include "harness/case/text.hpp"
+#include "harness/base/error.hpp"
+#include "harness/base/text.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/counters/counter_set.hpp"
 #include "harness/record/measurements_csv.hpp"

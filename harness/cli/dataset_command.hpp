@@ -1,8 +1,8 @@
 // What the commands of all ladders do alike with their files of data.
 #pragma once
 
+#include "harness/base/text.hpp"
 #include "harness/case/dataset_file.hpp"
-#include "harness/case/text.hpp"
 #include "harness/cli/commands.hpp"
 
 #include <array>

@@ -1,5 +1,6 @@
 // The declarations of benchmarks for context.json.
 #include "harness/cli/commands.hpp"
+#include "harness/record/gates.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -37,7 +38,10 @@ std::string describe_benchmarks(const std::vector<Benchmark>& benchmarks) {
   Declaration declarations = Declaration::object();
   for (const Benchmark& benchmark : benchmarks)
     declarations[benchmark.name] = declaration_of(benchmark);
-  return Declaration{{"benchmarks", std::move(declarations)}}.dump();
+  Declaration bounds = Declaration::object();
+  for (const auto& [name, value, evidence] : check_bounds)
+    bounds[std::string{name}] = {{"value", value}, {"evidence", evidence}};
+  return Declaration{{"benchmarks", std::move(declarations)}, {"bounds", std::move(bounds)}}.dump();
 }
 
 }  // namespace strata

@@ -1,9 +1,9 @@
 // strata fstat: files of observations and of their F-statistic, with no device.
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/dataset_command.hpp"
 #include "harness/record/gates.hpp"
-#include "nbody/fstat/problem/observation_file.hpp"
+#include "nbody/fstat/reference/observation_file.hpp"
 #include "nbody/fstat/verification.hpp"
 
 #include <fmt/format.h>

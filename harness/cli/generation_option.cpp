@@ -1,6 +1,6 @@
 #include "harness/cli/generation_option.hpp"
 
-#include "harness/case/text.hpp"
+#include "harness/base/text.hpp"
 
 #include <algorithm>
 #include <array>

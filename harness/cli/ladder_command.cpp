@@ -1,6 +1,6 @@
 // strata ladder: the stories of the rungs.
+#include "harness/base/text.hpp"
 #include "harness/case/story.hpp"
-#include "harness/case/text.hpp"
 #include "harness/cli/commands.hpp"
 
 #include <fmt/format.h>

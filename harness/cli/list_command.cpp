@@ -1,8 +1,8 @@
 // The declarations of the benchmarks, for people and for the analysis.
+#include "harness/base/text.hpp"
 #include "harness/case/controls.hpp"
 #include "harness/case/story.hpp"
 #include "harness/case/sweep.hpp"
-#include "harness/case/text.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cpu/topology.hpp"
 #include "nbody/gravity/ladder.hpp"

@@ -1,5 +1,5 @@
 // The command line of strata. The other files of this folder implement the subcommands.
-#include "harness/case/text.hpp"
+#include "harness/base/text.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/program.hpp"
 

@@ -1,5 +1,5 @@
 // strata model: the traffic of each GPU generation by its published rules, without a device.
-#include "harness/case/text.hpp"
+#include "harness/base/text.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/generation_option.hpp"
 #include "harness/model/coalescing.hpp"

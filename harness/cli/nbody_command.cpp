@@ -1,6 +1,6 @@
 // strata nbody: files of bodies, and the ladder itself, without a device.
-#include "harness/case/regular_file.hpp"
-#include "harness/case/text.hpp"
+#include "harness/base/regular_file.hpp"
+#include "harness/base/text.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/dataset_command.hpp"
 #include "harness/record/statistics.hpp"

@@ -1,9 +1,9 @@
 // strata neighbours: files of agents and their neighbours, without a device.
-#include "harness/case/error.hpp"
-#include "harness/case/text.hpp"
+#include "harness/base/error.hpp"
+#include "harness/base/text.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/dataset_command.hpp"
-#include "nbody/neighbours/problem/agent_file.hpp"
+#include "nbody/neighbours/reference/agent_file.hpp"
 
 #include <fmt/format.h>
 

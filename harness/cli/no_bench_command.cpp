@@ -1,4 +1,4 @@
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/cli/commands.hpp"
 
 namespace strata {

@@ -1,8 +1,8 @@
 #include "harness/cli/program.hpp"
 
-#include "harness/case/error.hpp"
-#include "harness/case/subprocess.hpp"
-#include "harness/case/text.hpp"
+#include "harness/base/error.hpp"
+#include "harness/base/subprocess.hpp"
+#include "harness/base/text.hpp"
 #include "harness/counters/counters.hpp"
 #include "harness/record/build_info.hpp"
 #include "harness/run/worker.hpp"

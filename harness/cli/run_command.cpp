@@ -1,6 +1,6 @@
+#include "harness/base/text.hpp"
 #include "harness/case/controls.hpp"
 #include "harness/case/sweep.hpp"
-#include "harness/case/text.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/counters/counter_set.hpp"
 #include "harness/cpu/load.hpp"

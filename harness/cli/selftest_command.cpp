@@ -1,10 +1,10 @@
 // strata selftest: does the harness measure the known properties of this device, and does it detect
 // wrong experiments?
+#include "harness/base/enum_words.hpp"
+#include "harness/base/error.hpp"
+#include "harness/base/finally.hpp"
+#include "harness/base/regular_file.hpp"
 #include "harness/case/controls.hpp"
-#include "harness/case/enum_words.hpp"
-#include "harness/case/error.hpp"
-#include "harness/case/finally.hpp"
-#include "harness/case/regular_file.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/record/build_info.hpp"
 #include "harness/run/selftest.hpp"
@@ -32,9 +32,10 @@ struct SelftestOptions {
   std::vector<std::string> command;
 };
 
-constexpr std::array<std::pair<Kind, const char*>, 3> headings{
+constexpr std::array<std::pair<Kind, const char*>, 4> headings{
     {{Kind::known_answer, "Known answers"},
      {Kind::control, "Experiments with deliberate mistakes"},
+     {Kind::agreement, "Quantities that two benchmarks measure with different kernels"},
      {Kind::same_twice,
       "Repeated measurements: intervals apart, and medians at least a percent apart"}}};
 

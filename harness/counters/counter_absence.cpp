@@ -1,7 +1,7 @@
 #include "harness/counters/counter_absence.hpp"
 
-#include "harness/case/text.hpp"
-#include "harness/case/this_process.hpp"
+#include "harness/base/text.hpp"
+#include "harness/base/this_process.hpp"
 
 #include <fmt/format.h>
 

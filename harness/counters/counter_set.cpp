@@ -1,9 +1,9 @@
 #include "harness/counters/counter_set.hpp"
 
+#include "harness/base/error.hpp"
+#include "harness/base/text.hpp"
+#include "harness/base/yaml_tree.hpp"
 #include "harness/case/builtin_files.hpp"
-#include "harness/case/error.hpp"
-#include "harness/case/text.hpp"
-#include "harness/case/yaml_tree.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // Records of what ran when: the host's own marks, and the device's work if a profiler records it.
 #pragma once
 
-#include "harness/case/enum_words.hpp"
+#include "harness/base/enum_words.hpp"
 
 #include <array>
 #include <cstddef>

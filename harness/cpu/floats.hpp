@@ -5,7 +5,7 @@
 // arithmetic on Floats<lanes> (the compiler's own vectors) is compiled for each.
 #pragma once
 
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/cpu/vectors.hpp"
 #include "harness/cpu/widest.hpp"
 

@@ -1,6 +1,6 @@
 #include "harness/cpu/footprints.hpp"
 
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/cpu/topology.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // The CPU as a device: its properties, its conditions, and its diagnosis for `strata doctor`.
-#include "harness/case/text.hpp"
+#include "harness/base/text.hpp"
 #include "harness/cpu/load.hpp"
 #include "harness/cpu/thread_team.hpp"
 #include "harness/cpu/topology.hpp"

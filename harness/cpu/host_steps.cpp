@@ -1,6 +1,6 @@
 #include "harness/cpu/host_steps.hpp"
 
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 
 #include <fmt/format.h>
 

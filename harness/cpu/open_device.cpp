@@ -1,5 +1,5 @@
 // Opens the device of either kind that a user requested.
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/record/device.hpp"
 
 namespace strata {

@@ -1,7 +1,7 @@
 // Threads that stay on their CPUs, start together, and sleep between runs.
 #pragma once
 
-#include "harness/case/finally.hpp"
+#include "harness/base/finally.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "harness/cpu/topology.hpp"
 
-#include "harness/case/text.hpp"
+#include "harness/base/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,7 +1,7 @@
 // The vector instructions that a rung may use, and how it avoids them. Host only.
 #pragma once
 
-#include "harness/case/enum_words.hpp"
+#include "harness/base/enum_words.hpp"
 
 #include <array>
 #include <string_view>

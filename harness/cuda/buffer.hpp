@@ -2,8 +2,8 @@
 // offered, because its page migrations would happen inside the timed code.
 #pragma once
 
-#include "harness/case/error.hpp"
-#include "harness/case/finally.hpp"
+#include "harness/base/error.hpp"
+#include "harness/base/finally.hpp"
 #include "harness/cuda/cuda_check.hpp"
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // Clusters of blocks, which access each other's shared memory (compute capability 9.0).
 #pragma once
 
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/cuda/cuda_check.hpp"
 
 #include <cuda_runtime_api.h>

@@ -1,6 +1,6 @@
 #include "harness/cuda/cuda_check.hpp"
 
-#include "harness/case/text.hpp"
+#include "harness/base/text.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // A GPU as the runner uses it, and the diagnosis of CUDA on this machine for `strata doctor`.
-#include "harness/case/error.hpp"
-#include "harness/case/text.hpp"
-#include "harness/case/this_process.hpp"
+#include "harness/base/error.hpp"
+#include "harness/base/text.hpp"
+#include "harness/base/this_process.hpp"
 #include "harness/counters/counter_absence.hpp"
 #include "harness/cpu/topology.hpp"
 #include "harness/cuda/clock.hpp"

@@ -1,8 +1,8 @@
 // Device memory mapped explicitly at its own address range.
 #pragma once
 
-#include "harness/case/error.hpp"
-#include "harness/case/finally.hpp"
+#include "harness/base/error.hpp"
+#include "harness/base/finally.hpp"
 #include "harness/cuda/cuda_check.hpp"
 
 #include <cuda.h>

@@ -1,6 +1,6 @@
 // Stand-in for the CUDA part in a build without it.
-#include "harness/case/error.hpp"
-#include "harness/case/this_process.hpp"
+#include "harness/base/error.hpp"
+#include "harness/base/this_process.hpp"
 #include "harness/counters/tracer.hpp"
 #include "harness/record/device.hpp"
 

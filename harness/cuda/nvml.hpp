@@ -3,7 +3,7 @@
 // permission) are absent facts, never errors or zeros.
 #pragma once
 
-#include "harness/case/finally.hpp"
+#include "harness/base/finally.hpp"
 #include "harness/record/measurement.hpp"
 
 #include <cstdint>

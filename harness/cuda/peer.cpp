@@ -1,6 +1,6 @@
 #include "harness/cuda/peer.hpp"
 
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/cuda/cuda_check.hpp"
 #include "harness/cuda/nvml.hpp"
 

@@ -2,7 +2,7 @@
 // known state; and several GPUs that work simultaneously, each driven by its own host thread.
 #pragma once
 
-#include "harness/case/finally.hpp"
+#include "harness/base/finally.hpp"
 #include "harness/cuda/fill.hpp"
 #include "harness/cuda/stream.hpp"
 #include "harness/measure/device_lock.hpp"

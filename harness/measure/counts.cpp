@@ -1,6 +1,6 @@
 #include "harness/measure/counts.hpp"
 
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/measure/experiment.hpp"
 #include "harness/record/gates.hpp"
 
@@ -62,7 +62,7 @@ struct Served {
   /// subtracted.
   [[nodiscard]] bool given_is(double expected) const {
     if (!given) return true;
-    const double above = std::max(level_bound, stray());
+    const double above = std::max(level_bound.value, stray());
     const double below = about(expected, 0) ? above : level_bound;
     return *given <= expected + above && *given >= expected - below;
   }
@@ -313,6 +313,19 @@ Gate model_gate(const LoadPrediction& predicted, const LoadCounts& net) {
                                 net.requests, net.sectors, predicted.requests, predicted.sectors));
 }
 
+Gate merged_level_gate(const LoadCounts& net, std::uint32_t sms) {
+  const double missed = net.sectors - net.l1_hit_sectors;
+  const double l2_share = net.l2_sectors / missed;
+  const double l2_missed = net.l2_miss_sectors / net.l2_sectors;
+  return verdict_of(
+      "level",
+      net.l1_hit_sectors <= level_bound * net.sectors && l2_missed <= level_bound &&
+          l2_share <= 1 + level_bound && l2_share * sms >= 1 - level_bound,
+      fmt::format("L1 served {:.0f} sectors; L2 received {:.2f} % of the {:.0f} that "
+                  "missed it, and missed {:.2f} % of those",
+                  net.l1_hit_sectors, percent * l2_share, missed, percent * l2_missed));
+}
+
 Gate level_gate(ServedBy claimed, const LoadPrediction& predicted, const LoadCounts& net) {
   if (!(net.sectors > 0)) return {"level", Verdict::failed, "no loads were counted"};
   const bool shared =
@@ -418,6 +431,7 @@ void judge_counts(Session& session, const CountPlan& plan, const Counted& counte
     if (plan.rows == LoadRows::per_load) report_single_loads(rows, plan, net);
     if (plan.rows == LoadRows::per_request) report_requests(rows, plan, net);
     model = model_gate(*plan.loads, net);
+    if (plan.sms_of_line > 0) level = merged_level_gate(net, plan.sms_of_line);
     if (plan.any_level) level = level_found(*plan.loads, net, plan.past_l1);
     if (plan.served_by) level = level_gate(*plan.served_by, *plan.loads, net);
     if (plan.rows == LoadRows::per_read) {

@@ -20,10 +20,6 @@ enum class ServedBy { l1, l2, dram };
 /// "l1", "l2" or "dram"; empty for any other word.
 [[nodiscard]] std::optional<ServedBy> served_by(std::string_view residency);
 
-/// Tolerance of the `level` gate: share of the sectors that may come from other levels than the
-/// claimed one.
-inline constexpr double level_bound = 0.01;
-
 /// Bytes that others (driver, display, profiler) read from memory while work is counted. The
 /// counters cannot distinguish them from the work's, and beside a single warp they are more than a
 /// percent. Up to 41 KiB were seen on an otherwise idle H200.
@@ -93,6 +89,10 @@ struct LoadPrediction {
 /// held none at the start) and no more than L2 missed.
 [[nodiscard]] Gate level_gate(ServedBy claimed, const LoadPrediction& predicted,
                               const LoadCounts& net);
+
+/// `level` for a line that `sms` SMs load at once: L2 served what L1 did not, each sector for one
+/// SM up to all of them.
+[[nodiscard]] Gate merged_level_gate(const LoadCounts& net, std::uint32_t sms);
 
 /// `level` for loads that claim none. Passed if L1, L2 or memory served all of them (of two L2
 /// halves, the one that the SM is attached to). Failed if L1 served loads that bypass it, or not

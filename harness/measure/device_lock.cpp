@@ -1,6 +1,6 @@
 #include "harness/measure/device_lock.hpp"
 
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 
 #include <fmt/format.h>
 #include <sys/file.h>

@@ -1,7 +1,7 @@
 // One run at a time per device: simultaneous runs disturb each other.
 #pragma once
 
-#include "harness/case/unique_fd.hpp"
+#include "harness/base/unique_fd.hpp"
 #include "harness/record/device.hpp"
 
 #include <filesystem>

@@ -1,6 +1,6 @@
 #include "harness/measure/engine.hpp"
 
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/record/gates.hpp"
 #include "harness/record/run_folder.hpp"
 #include "harness/record/statistics.hpp"
@@ -304,6 +304,43 @@ double reported_hertz(Session& session, const Experiment& experiment) {
       .value_or(0);
 }
 
+/// Adds the gate of each kind of check.
+struct Judge {
+  Session& session;
+  const Experiment& experiment;
+  const Collection<Sample>& seen;
+  const TimerNames& names;
+
+  void operator()(const TimerPair& pair) const {
+    if (pair.least > 0 && median(seen.series(pair.first)) < pair.least) return;
+    session.add(timer_gate(seen.series(pair.first), name_of(pair.first_method, names),
+                           seen.series(pair.second), name_of(pair.second_method, names),
+                           pair.bound > 0 ? pair.bound : timer_bound.value));
+  }
+  void operator()(const TimersApart& timers) const {
+    session.add(Gate{"timer", Verdict::not_applicable, timers.why});
+  }
+  void operator()(const InFlight& flight) const {
+    session.add(little_gate(median(seen.series(flight.latency)),
+                            median(seen.series(flight.interval)), flight.count));
+  }
+  void operator()(const Linearity& line) const {
+    const auto bends = seen.series(line.bend);
+    session.add(linear_gate(bends, line.length(seen.kept.front())));
+    session.fact("linearity_error_cycles", median(bends));
+  }
+  void operator()(const Overlap& copies) const {
+    session.add(overlap_gate(seen.series(copies.share)));
+  }
+  void operator()(const Dependence& chain) const {
+    const Tally& tally = chain.altered ? *chain.altered : experiment.tally;
+    session.add(dependence_gate(tally.checked, tally.different, chain.what));
+  }
+  void operator()(const Concurrency& round) const {
+    session.add(concurrency_gate(round.accesses, round.round_cycles, round.single_cycles));
+  }
+};
+
 /// What the launches left behind, and what the compiler made of the kernels.
 void judge_launches(Session& session, const Machine& machine, const Experiment& experiment) {
   const auto stamps =
@@ -369,15 +406,6 @@ void report(Session& session, const TimerNames& names, const Experiment& experim
   };
   for (const Row& row : experiment.rows)
     add(row);
-  for (const TimerPair& pair : experiment.timers) {
-    if (pair.least > 0 && median(seen.series(pair.first)) < pair.least) continue;
-    session.add(timer_gate(seen.series(pair.first), name_of(pair.first_method, names),
-                           seen.series(pair.second), name_of(pair.second_method, names),
-                           pair.bound > 0 ? pair.bound : timer_bound));
-  }
-  if (!experiment.timers_apart.empty()) {
-    session.add(Gate{"timer", Verdict::not_applicable, experiment.timers_apart});
-  }
   if (experiment.has_clock) {
     if (!names.clock_may_change) session.add(clock_gate(hertz));
     if (reported > 0) {
@@ -390,10 +418,8 @@ void report(Session& session, const TimerNames& names, const Experiment& experim
                             .method = name_of(By::clock, names),
                             .samples = hertz});
   }
-  if (const auto& flight = experiment.in_flight) {
-    session.add(little_gate(median(seen.series(flight->latency)),
-                            median(seen.series(flight->interval)), flight->count));
-  }
+  for (const Check& check : experiment.checks)
+    std::visit(Judge{session, experiment, seen, names}, check);
   for (const Constant& one : experiment.constants) {
     session.add(Measurement{.quantity = one.quantity,
                             .unit = one.unit,
@@ -402,11 +428,6 @@ void report(Session& session, const TimerNames& names, const Experiment& experim
                             .samples = {one.value}});
   }
   if (experiment.partly_host_time) session.add(repeat_unverified());
-  if (experiment.linear) {
-    const auto bends = seen.series(experiment.linear->bend);
-    session.add(linear_gate(bends, experiment.linear->length(seen.kept.front())));
-    session.fact("linearity_error_cycles", median(bends));
-  }
   if (experiment.conclude) experiment.conclude(session, seen.kept);
 }
 

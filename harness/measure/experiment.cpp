@@ -208,9 +208,10 @@ void add_both(Experiment& experiment, const std::string& quantity, const std::st
               std::size_t slope, double scale) {
   experiment.rows.push_back({quantity, unit, By::inside, cycles_of(slope, scale)});
   experiment.rows.push_back({quantity, unit, By::outside, outside_of(slope, scale)});
-  experiment.timers.push_back(
-      {of_slope([scale](const Seen& seen) { return seen.inside.slowest * scale; }, slope),
-       By::inside, outside_of(slope, scale), By::outside});
+  const Value slowest =
+      of_slope([scale](const Seen& seen) { return seen.inside.slowest * scale; }, slope);
+  experiment.checks.emplace_back(
+      TimerPair{slowest, By::inside, outside_of(slope, scale), By::outside});
 }
 
 Experiment bandwidth_of(std::size_t cores, const std::string& quantity) {
@@ -221,7 +222,7 @@ Experiment bandwidth_of(std::size_t cores, const std::string& quantity) {
                      {quantity + "_per_sm", "B/cycle", By::inside, inside},
                      {quantity + "_per_sm", "B/cycle", By::outside, outside},
                      grid_time()};
-  experiment.timers = {{inside, By::inside, outside, By::outside}};
+  experiment.checks.emplace_back(TimerPair{inside, By::inside, outside, By::outside});
   return experiment;
 }
 

@@ -17,6 +17,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace strata {
@@ -181,6 +182,11 @@ struct TimerPair {
   double bound = 0;  ///< 0: timer_bound
 };
 
+/// No two timers can be compared.
+struct TimersApart {
+  std::string why;
+};
+
 /// Costs of n, 2n and 4n operations are proportional (gate `model`, fact `linearity_error_cycles`).
 struct Linearity {
   Value bend;    ///< distance in cycles of the second from the line through the others
@@ -195,6 +201,33 @@ struct InFlight {
   Value latency;
   Value interval;
 };
+
+/// Copies in both directions at once (gate `overlap`): the share of the time in which both were
+/// under way.
+struct Overlap {
+  Value share;
+};
+
+/// Each step of a chain needs the one before it (gate `dependence`). `altered`: results of launches
+/// whose always-zero kernel arguments were not 0, against a host that follows the chain. Without:
+/// the results of all launches, if the end of a chain cannot be computed without its steps.
+struct Dependence {
+  std::string what;  ///< "ends of chains"
+  std::optional<Tally> altered;
+};
+
+/// The accesses of a round do not wait for each other (gate `dependence`): cycles that a warp alone
+/// takes for a round of several accesses, and for a round of one.
+struct Concurrency {
+  double accesses = 1;
+  double round_cycles = 0;
+  double single_cycles = 0;
+};
+
+/// What a benchmark claims of its samples, beyond what every measurement must show. The gates of
+/// `record/gates.hpp` decide, in this order.
+using Check =
+    std::variant<TimerPair, TimersApart, InFlight, Linearity, Overlap, Dependence, Concurrency>;
 
 /// Every SM of `cores` ran exactly `per_core` warps (gate `placement`). A stamp represents one, or
 /// `of_tag` × its tag where SMs merge the stamps of their blocks.
@@ -226,9 +259,10 @@ struct CountPlan {
   std::string model;
   std::string unit;
   double units = 1;
-  double warps_per_sm = 0;  ///< resident during the work (gate `occupancy`); 0: not declared
-  bool any_level = false;   ///< no level is claimed: gate `level` reports which one it was
-  bool past_l1 = false;     ///< and it must not be L1
+  double warps_per_sm = 0;        ///< resident during the work (gate `occupancy`); 0: not declared
+  std::uint32_t sms_of_line = 0;  ///< load each line at once (gate `level`); 0: none is merged
+  bool any_level = false;         ///< no level is claimed: gate `level` reports which one it was
+  bool past_l1 = false;           ///< and it must not be L1
   /// Further rows and gates from the counts.
   std::function<void(Session&, const Counted&)> more;
 };
@@ -255,8 +289,7 @@ struct Experiment {
 
   std::vector<Row> rows;
   std::vector<Constant> constants;
-  std::vector<TimerPair> timers;
-  std::string timers_apart;  ///< why no two timers can be compared, if so
+  std::vector<Check> checks;
   /// Sampling ends when the values of all timed rows are precise, and these, from which `conclude`
   /// makes rows. Without any of either: the cycles of each slope by both timers.
   std::vector<Value> watch;
@@ -292,8 +325,6 @@ struct Experiment {
   /// Numbers of each pair of launches, computed before the median over `pairs`: what both slopes of
   /// a pair share, such as the clock, cancels. They follow the numbers of `observe`.
   std::vector<Value> of_each_pair;
-  std::optional<Linearity> linear;
-  std::optional<InFlight> in_flight;
 };
 
 /// Lengths by trial launches, for Slope::size. `rounds_for` gives the rounds of a long launch, a

@@ -269,11 +269,11 @@ void trace_phases(Session& session, Tracer& tracer, const TracePlan& plan,
   count("launches", "1", [](const Divided& one) { return one.queued.launches; });
   const Queued& wanted = *plan.queued;
   const Queued& seen = samples.back().queued;
-  session.judge("model", seen == wanted,
-                fmt::format("{} copies of {} bytes and {} launches were recorded, {} of {} and {} "
-                            "queued",
-                            seen.copies, seen.bytes, seen.launches, wanted.copies, wanted.bytes,
-                            wanted.launches));
+  const auto number = [](auto value) { return static_cast<double>(value); };
+  session.as_predicted(
+      std::vector<ComparedCount>{{"copies", number(seen.copies), number(wanted.copies)},
+                                 {"bytes copied", number(seen.bytes), number(wanted.bytes)},
+                                 {"launches", number(seen.launches), number(wanted.launches)}});
 }
 
 }  // namespace strata

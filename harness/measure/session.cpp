@@ -1,6 +1,6 @@
 #include "harness/measure/session.hpp"
 
-#include "harness/case/text.hpp"
+#include "harness/base/text.hpp"
 
 #include <limits>
 #include <stdexcept>

@@ -4,11 +4,13 @@
 #include "harness/counters/counters.hpp"
 #include "harness/counters/tracer.hpp"
 #include "harness/record/device.hpp"
+#include "harness/record/gates.hpp"
 #include "harness/record/measurement.hpp"
 
 #include <any>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <typeindex>
@@ -93,10 +95,13 @@ class Session {
     m.noise.detail = they_are;
     add(std::move(m));
   }
-  /// Adds a gate that passed if `holds`, and failed otherwise.
-  void judge(const std::string& gate, bool holds, const std::string& detail) {
-    add(Gate{gate, holds ? Verdict::passed : Verdict::failed, detail});
+  /// Adds none_gate().
+  void none_of(const std::string& gate, std::size_t exceptions, std::size_t all,
+               const std::string& what) {
+    add(none_gate(gate, exceptions, all, what));
   }
+  /// Adds predicted_gate().
+  void as_predicted(std::span<const ComparedCount> numbers) { add(predicted_gate(numbers)); }
   void add(Gate gate) { record_.gates.push_back(std::move(gate)); }
   void fact(const std::string& name, Fact value) { record_.facts[name] = std::move(value); }
 

@@ -2,8 +2,6 @@
 
 #include "harness/record/statistics.hpp"
 
-#include <fmt/format.h>
-
 namespace strata {
 
 void add_queued(std::vector<Constant>& rows, const Queued& counted, const Queued& predicted,
@@ -21,13 +19,12 @@ void add_queued(std::vector<Constant>& rows, const Queued& counted, const Queued
   add("launches", "1", counted.launches, predicted.launches);
 }
 
-void judge_queued(Session& session, const Queued& counted, const Queued& predicted,
-                  std::size_t steps) {
-  session.judge("model", counted == predicted,
-                fmt::format("{} copies of {} bytes and {} launches counted, {} of {} and {} "
-                            "predicted, in {} steps",
-                            counted.copies, counted.bytes, counted.launches, predicted.copies,
-                            predicted.bytes, predicted.launches, steps));
+void judge_queued(Session& session, const Queued& counted, const Queued& predicted) {
+  const auto number = [](auto count) { return static_cast<double>(count); };
+  session.as_predicted(std::vector<ComparedCount>{
+      {"copies", number(counted.copies), number(predicted.copies)},
+      {"bytes copied", number(counted.bytes), number(predicted.bytes)},
+      {"launches", number(counted.launches), number(predicted.launches)}});
 }
 
 double lane_slots_per_second(const std::vector<Sample>& samples, std::size_t hertz, unsigned sms) {
@@ -42,11 +39,11 @@ double lane_slots_per_second(const std::vector<Sample>& samples, std::size_t her
 void time_by_both(Experiment& experiment, Backend backend) {
   // Events and stamps are some microseconds apart, which exceeds the bound for brief samples.
   constexpr double least = 5e-4;
-  experiment.timers = {{number_at(1), "tsc", number_at(0), By::whole}};
-  if (backend == Backend::cuda) {
-    experiment.timers = {{number_at(0), By::whole, number_at(1), "globaltimer", least}};
-    experiment.partly_host_time = true;
-  }
+  const bool gpu = backend == Backend::cuda;
+  experiment.checks.emplace_back(
+      gpu ? TimerPair{number_at(0), By::whole, number_at(1), "globaltimer", least}
+          : TimerPair{number_at(1), "tsc", number_at(0), By::whole});
+  if (gpu) experiment.partly_host_time = true;
   experiment.core_hertz = number_at(2);
   experiment.whole_sample = number_at(0);
 }

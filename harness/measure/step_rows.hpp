@@ -14,8 +14,7 @@ namespace strata {
 void add_queued(std::vector<Constant>& rows, const Queued& counted, const Queued& predicted,
                 std::size_t steps);
 /// Gate `model`: what was counted is what was predicted.
-void judge_queued(Session& session, const Queued& counted, const Queued& predicted,
-                  std::size_t steps);
+void judge_queued(Session& session, const Queued& counted, const Queued& predicted);
 
 /// Instructions of single lanes that all SMs could issue in a second, in every cycle of the clock
 /// that the samples held: number `hertz` of each.

@@ -1,7 +1,7 @@
 #include "harness/record/device_facts.hpp"
 
-#include "harness/case/error.hpp"
-#include "harness/case/text.hpp"
+#include "harness/base/error.hpp"
+#include "harness/base/text.hpp"
 
 #include <variant>
 

@@ -1,5 +1,5 @@
-#include "harness/case/error.hpp"
-#include "harness/case/text.hpp"
+#include "harness/base/error.hpp"
+#include "harness/base/text.hpp"
 #include "harness/record/device.hpp"
 
 #include <charconv>

@@ -157,6 +157,46 @@ Gate noise_gate(std::span<const double> samples, double bound) {
   return {"noise", verdict, detail};
 }
 
+Gate none_gate(const std::string& gate, std::size_t exceptions, std::size_t all,
+               const std::string& what) {
+  return {gate, passed_if(exceptions == 0), fmt::format("{} of {} {}", exceptions, all, what)};
+}
+
+Gate predicted_gate(std::span<const ComparedCount> numbers) {
+  bool held = true;
+  std::string detail;
+  for (const auto& [what, counted, predicted, bound] : numbers) {
+    held = held && std::abs(counted - predicted) <= bound * std::max(std::abs(predicted), 1.0);
+    detail += fmt::format("{}{:.15g} {} counted, {:.15g} predicted", detail.empty() ? "" : "; ",
+                          counted, what, predicted);
+    if (bound > 0) detail += fmt::format(" (bound {:g} %)", 100 * bound);
+  }
+  return {"model", passed_if(held), detail};
+}
+
+Gate overlap_gate(std::span<const double> shares) {
+  const double share = median(shares);
+  return {
+      "overlap", passed_if(share >= overlap_bound),
+      fmt::format("copies in both directions overlapped {:.1f} % of the time (at least {:.0f} %)",
+                  100 * share, 100 * overlap_bound)};
+}
+
+Gate dependence_gate(std::size_t checked, std::size_t different, const std::string& what) {
+  return {"dependence", passed_if(checked > 0 && different == 0),
+          fmt::format("{} of {} {} are not those of a chain", different, checked, what)};
+}
+
+Gate concurrency_gate(double accesses, double round_cycles, double single_cycles) {
+  const double most = (1 + serial_bound * (accesses - 1)) * single_cycles;
+  return {
+      "dependence", passed_if(round_cycles <= most),
+      fmt::format("a warp alone takes {:.4g} cycles for a round of {:g} accesses, {:.4g} for one "
+                  "access (bound {:.4g}): accesses {} each other",
+                  round_cycles, accesses, single_cycles, most,
+                  round_cycles <= most ? "do not wait for" : "wait for")};
+}
+
 Gate linear_gate(std::span<const double> bends, double length) {
   constexpr double bound = 1;
   const double bend = median(bends);

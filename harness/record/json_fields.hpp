@@ -5,7 +5,7 @@
 // stay in .cpp files.
 #pragma once
 
-#include "harness/case/enum_words.hpp"
+#include "harness/base/enum_words.hpp"
 #include "harness/record/measurement.hpp"
 
 #include <cstddef>

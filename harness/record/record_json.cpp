@@ -1,6 +1,6 @@
 #include "harness/record/record_json.hpp"
 
-#include "harness/case/text.hpp"
+#include "harness/base/text.hpp"
 
 #include <fmt/format.h>
 
@@ -293,7 +293,7 @@ void fields(JsonFields& json, RunContext& context) {
   clocks.optional("before", context.clocks_before);
   clocks.optional("after", context.clocks_after);
   json.optional("timer", context.timer);
-  json.verbatim({"benchmarks", "rungs"}, context.declarations);
+  json.verbatim({"benchmarks", "rungs", "ladders", "bounds"}, context.declarations);
 }
 
 std::string to_json(const RunContext& context) {

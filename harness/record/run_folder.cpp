@@ -1,9 +1,9 @@
 #include "harness/record/run_folder.hpp"
 
-#include "harness/case/error.hpp"
-#include "harness/case/ignored_signal.hpp"
-#include "harness/case/regular_file.hpp"
-#include "harness/case/text.hpp"
+#include "harness/base/error.hpp"
+#include "harness/base/ignored_signal.hpp"
+#include "harness/base/regular_file.hpp"
+#include "harness/base/text.hpp"
 #include "harness/record/measurements_csv.hpp"
 #include "harness/record/record_json.hpp"
 
@@ -183,8 +183,13 @@ std::string run_name(const RunContext& context) {
   const std::string& commit = context.strata.commit;
   std::string started = context.started;
   std::erase_if(started, [](char c) { return c == '-' || c == ':'; });
-  return fmt::format("{}-{}-{}", context.device.slug.empty() ? "unknown" : context.device.slug,
-                     started, commit.empty() ? "nogit" : commit.substr(0, short_hash));
+  // GPUs of a node start in one second, and their runs meet in one folder.
+  constexpr std::size_t last_digits = 4;
+  const std::string& uuid = context.device.uuid;
+  const std::string gpu = uuid.substr(uuid.size() - std::min(uuid.size(), last_digits));
+  return fmt::format("{}-{}-{}{}{}", context.device.slug.empty() ? "unknown" : context.device.slug,
+                     started, commit.empty() ? "nogit" : commit.substr(0, short_hash),
+                     gpu.empty() ? "" : "-", gpu);
 }
 
 RunFolder RunFolder::create(const std::filesystem::path& parent, RunContext context) {

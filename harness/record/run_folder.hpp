@@ -2,10 +2,10 @@
 // complete line, written before the next case begins, and survives any end of the run.
 #pragma once
 
+#include "harness/base/enum_words.hpp"
+#include "harness/base/unique_fd.hpp"
 #include "harness/case/case.hpp"
-#include "harness/case/enum_words.hpp"
 #include "harness/case/plan.hpp"
-#include "harness/case/unique_fd.hpp"
 #include "harness/record/device.hpp"
 #include "harness/record/measurement.hpp"
 
@@ -129,7 +129,8 @@ struct RunContext {
 [[nodiscard]] std::string utc_text(
     std::chrono::system_clock::time_point when = std::chrono::system_clock::now());
 
-/// "<device-slug>-<YYYYMMDDTHHMMSSZ>-<shortsha>"; "nogit" for an unknown commit.
+/// "<device-slug>-<YYYYMMDDTHHMMSSZ>-<shortsha>"; "nogit" for an unknown commit. The name of a GPU's
+/// run ends with the last four digits of the UUID.
 [[nodiscard]] std::string run_name(const RunContext& context);
 
 /// The state of a run, from the last timed record of each case and its counts.

@@ -1,8 +1,8 @@
 #include "harness/run/case_runner.hpp"
 
+#include "harness/base/error.hpp"
+#include "harness/base/text.hpp"
 #include "harness/case/controls.hpp"
-#include "harness/case/error.hpp"
-#include "harness/case/text.hpp"
 #include "harness/record/gates.hpp"
 #include "harness/record/run_folder.hpp"
 

@@ -1,6 +1,6 @@
 #include "harness/run/first_numbers.hpp"
 
-#include "harness/case/text.hpp"
+#include "harness/base/text.hpp"
 #include "harness/record/statistics.hpp"
 
 #include <fmt/format.h>

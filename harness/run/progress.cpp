@@ -1,6 +1,6 @@
 #include "harness/run/progress.hpp"
 
-#include "harness/case/unique_fd.hpp"
+#include "harness/base/unique_fd.hpp"
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>

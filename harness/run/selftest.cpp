@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -135,8 +136,8 @@ std::vector<std::pair<const CaseRecord*, const CaseRecord*>> pairs_of(
 }  // namespace
 
 bool is_of_conditions(std::string_view gate) {
-  return gate == "timer" || gate == "clock" || gate == "noise" || gate == "queue" ||
-         gate == "limit";
+  constexpr std::array conditions{"timer", "clock", "noise", "queue", "limit", "preempted"};
+  return std::ranges::count(conditions, gate) > 0;
 }
 
 Judge value_is(const RowName& row, const std::function<Interval(const Params&)>& expected) {

@@ -1,6 +1,6 @@
 // The claims of `strata selftest`: known answers, experiments with deliberate mistakes and the gate
-// that catches each, and how often repeated measurements differ. A claim is judged from the records
-// of an ordinary run. Host only.
+// that catches each, benchmarks that must agree, and how often repeated measurements differ. A
+// claim is judged from the records of an ordinary run. Host only.
 #pragma once
 
 #include "harness/case/sweep.hpp"
@@ -29,7 +29,7 @@ struct Shown {
 using Judge = std::function<Shown(std::span<const CaseRecord>)>;
 
 struct Claim {
-  enum class Kind { known_answer, control, same_twice };
+  enum class Kind { known_answer, control, agreement, same_twice };
   Kind kind = Kind::known_answer;
   std::string what;
   std::vector<SweepEntry> cases;
@@ -37,7 +37,7 @@ struct Claim {
   Judge judge;
 };
 constexpr auto words_of(Claim::Kind /*unused*/) {
-  return std::to_array<std::string_view>({"known_answer", "control", "same_twice"});
+  return std::to_array<std::string_view>({"known_answer", "control", "agreement", "same_twice"});
 }
 
 /// Whether a gate fails because the device was busy, and not because the number is wrong.
@@ -74,7 +74,7 @@ struct RowName {
 /// a thousand: if two 95 % intervals do not overlap, at least one misses.
 [[nodiscard]] std::size_t most_alarms(std::size_t pairs);
 
-/// The claims of this kind of device.
+/// The claims of this kind of device, those of agreement.hpp included.
 [[nodiscard]] std::vector<Claim> claims_of(Backend backend);
 
 /// The cases of all claims.

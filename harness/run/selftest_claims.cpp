@@ -1,5 +1,6 @@
 // The claims, as data: what is tested, on which cases, and what must come out.
 #include "harness/record/statistics.hpp"
+#include "harness/run/agreement.hpp"
 #include "harness/run/selftest.hpp"
 
 #include <algorithm>
@@ -221,7 +222,10 @@ std::vector<Claim> claims_of_gpu() {
 }  // namespace
 
 std::vector<Claim> claims_of(Backend backend) {
-  return backend == Backend::host ? claims_of_host() : claims_of_gpu();
+  auto claims = backend == Backend::host ? claims_of_host() : claims_of_gpu();
+  const auto pairs = agreement_claims(backend, benchmarks());
+  claims.insert(claims.end(), pairs.begin(), pairs.end());
+  return claims;
 }
 
 }  // namespace strata

@@ -1,7 +1,7 @@
 #include "harness/run/supervisor.hpp"
 
-#include "harness/case/ignored_signal.hpp"
-#include "harness/case/sha256.hpp"
+#include "harness/base/ignored_signal.hpp"
+#include "harness/base/sha256.hpp"
 #include "harness/record/record_json.hpp"
 
 #include <fmt/format.h>

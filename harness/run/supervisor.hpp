@@ -4,8 +4,8 @@
 // have phases.
 #pragma once
 
-#include "harness/case/error.hpp"
-#include "harness/case/subprocess.hpp"
+#include "harness/base/error.hpp"
+#include "harness/base/subprocess.hpp"
 #include "harness/measure/session.hpp"
 #include "harness/record/run_folder.hpp"
 #include "harness/run/progress.hpp"

@@ -1,7 +1,7 @@
 #include "harness/run/worker.hpp"
 
-#include "harness/case/error.hpp"
-#include "harness/case/subprocess.hpp"
+#include "harness/base/error.hpp"
+#include "harness/base/subprocess.hpp"
 #include "harness/counters/tracer.hpp"
 #include "harness/cpu/topology.hpp"
 #include "harness/run/case_runner.hpp"

@@ -3,7 +3,7 @@
 // stderr cannot be mistaken for an answer.
 #pragma once
 
-#include "harness/case/subprocess.hpp"
+#include "harness/base/subprocess.hpp"
 #include "harness/record/json_fields.hpp"
 #include "harness/record/run_folder.hpp"
 

@@ -207,6 +207,7 @@ Experiment describe(const Pattern& pattern, const GpuFacts& gpu) {
   experiment.constants = {{"wavefronts_per_access", "wavefront", Provenance::modelled, "bank_model",
                            static_cast<double>(wavefronts)}};
   experiment.checked = "warp sums against the host's";
+  if (!pattern.store) experiment.checks.emplace_back(Dependence{"sums along chains", {}});
   experiment.placement = Placement{.cores = gpu.sms, .per_core = int{warps_per_sm}};
   experiment.unproved = {.gate = "model"};
   experiment.counts = count_plan(pattern, wavefronts, gpu.sms, many);

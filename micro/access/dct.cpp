@@ -58,10 +58,11 @@ bool is_direct(Form form) {
 
 /// Rows of the time and of the terms of the direct sum per second.
 void add_term_rate(Experiment& experiment, double images) {
-  const Value seconds = experiment.timers.front().second;
-  experiment.rows.push_back(
-      {"term_rate", "term/s", experiment.timers.front().second_method,
-       [seconds, images](const Sample& seen) { return images * terms / seconds(seen); }});
+  const auto& timers = std::get<TimerPair>(experiment.checks.front());
+  experiment.rows.push_back({"term_rate", "term/s", timers.second_method,
+                             [seconds = timers.second, images](const Sample& seen) {
+                               return images * terms / seconds(seen);
+                             }});
 }
 
 double bytes_of(double images) {

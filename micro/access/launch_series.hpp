@@ -28,7 +28,7 @@ struct Series {
                      {"useful_bandwidth", "B/s", By::outside,
                       [bytes, seconds = first_method.timer == By::outside ? first : second](
                           const Sample& seen) { return bytes / seconds(seen); }}};
-  experiment.timers = {{first, first_method, second, second_method}};
+  experiment.checks.emplace_back(TimerPair{first, first_method, second, second_method});
   experiment.facts = [bytes](const Experiment&) {
     return Facts{{"footprint_bytes", static_cast<std::int64_t>(bytes)}};
   };

@@ -1,6 +1,6 @@
 #include "micro/access/layout_read.hpp"
 
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/cpu/footprints.hpp"
 #include "harness/cpu/host_machine.hpp"
 #include "harness/cpu/topology.hpp"
@@ -338,16 +338,14 @@ Experiment describe(const Point& point, const Shape& shape, const ParticleChain&
     const Value slowest = of_reads([](const Seen& s) { return s.inside.slowest; });
     experiment.rows.push_back({"warp_read_cycles_slowest", "cycle", By::inside, slowest});
     experiment.rows.push_back({"warp_read_cycles_slowest", "cycle", By::outside, outside});
-    experiment.timers = {{slowest, By::inside, outside, By::outside}};
+    experiment.checks.emplace_back(TimerPair{slowest, By::inside, outside, By::outside});
   } else {
     // Warps overlap, and the outer timer no longer ends with the slowest one.
-    experiment.timers_apart = "two methods are compared for single warps";
+    experiment.checks.emplace_back(TimersApart{"two methods are compared for single warps"});
   }
   const double warps = point.warps;
-  experiment.in_flight = {
-      .count = warps, .latency = cycles_of(reads), .interval = of_reads([warps](const Seen& s) {
-                                                     return s.inside.cells.at(0) / warps;
-                                                   })};
+  const Value interval = of_reads([warps](const Seen& s) { return s.inside.cells.at(0) / warps; });
+  experiment.checks.emplace_back(InFlight{warps, cycles_of(reads), interval});
   experiment.facts = [=](const Experiment&) {
     return Facts{{"footprint_bytes", static_cast<std::int64_t>(footprint)},
                  {"reads_per_warp", std::int64_t{shape.total()}},
@@ -375,6 +373,8 @@ Experiment describe_on_gpu(const Point& point, const GpuFacts& gpu, const Shape&
     }
   };
   experiment.checked = "warp sums against the host's";
+  experiment.checks.emplace_back(
+      Dependence{"sums of walks, whose groups follow from the last", {}});
   experiment.placement = Placement{.cores = point.cores, .per_core = static_cast<int>(point.warps)};
   experiment.unproved = {.gate = "level"};
   if (point.level != Level::l1) {

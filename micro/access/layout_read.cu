@@ -1,7 +1,7 @@
 // Each warp follows one chain: the sum of a group's 32 particles encodes the next group. One
 // loop reads all four parts, so that they run the same instructions, and the slope between the two
 // timed parts contains nothing but reads.
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/cuda/cuda_machine.hpp"
 #include "harness/cuda/occupancy.hpp"
 #include "harness/measure/engine.hpp"

@@ -3,7 +3,7 @@
 // Nothing is measured: the numbers follow from the addresses of one warp that reads 32 particles,
 // under the rules that harness/model/coalescing.hpp cites. They are part of a run so that its
 // figures can show them next to what the hardware did.
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/measure/session.hpp"
 #include "harness/model/coalescing.hpp"
 #include "harness/model/lanes.hpp"

@@ -1,5 +1,5 @@
 // Stand-in for the forms `mended` in a build with CUDA older than 12.8, whose runtime loads no PTX.
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "micro/access/mended.cuh"
 
 namespace strata::mended_forms {

@@ -3,8 +3,6 @@
 #include "harness/case/choices.hpp"
 #include "harness/record/statistics.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <stdexcept>
 #include <string>
@@ -52,21 +50,11 @@ Row row(const char* quantity, Cell cell) {
           of_slope([cell](const Seen& seen) { return seen.inside.cells[cell]; })};
 }
 
-/// The share of the sectors missed by L1 that was requested from L2; and the gate that L2 hit them
-/// and that one SM up to all SMs requested them.
-void judge_merging(Session& session, const Counted& counted, std::uint32_t sms) {
+/// The share of the sectors missed by L1 that was requested from L2.
+void add_share(Session& session, const Counted& counted) {
   const LoadCounts net = load_counts(counted.whole) - load_counts(counted.overhead);
-  const double missed = net.sectors - net.l1_hit_sectors;
-  const double l2_share = net.l2_sectors / missed;
   session.add({"l2_sectors_per_missed_sector", "1", Provenance::counted, "cupti_net",
-               std::vector{l2_share}});
-  const double l2_missed = net.l2_miss_sectors / net.l2_sectors;
-  session.judge("level",
-                net.l1_hit_sectors <= level_bound * net.sectors && l2_missed <= level_bound &&
-                    l2_share <= 1 + level_bound && l2_share * sms >= 1 - level_bound,
-                fmt::format("L1 served {:.0f} sectors; L2 received {:.2f} % of the {:.0f} that "
-                            "missed it, and missed {:.2f} % of those",
-                            net.l1_hit_sectors, 100 * l2_share, missed, 100 * l2_missed));
+               std::vector{net.l2_sectors / (net.sectors - net.l1_hit_sectors)}});
 }
 
 }  // namespace
@@ -112,7 +100,8 @@ Experiment describe(std::uint32_t sms, std::uint32_t delay) {
                         .window = {.name = "the first SM and the others", .read = read_cells}}};
   experiment.rows = {row("first_load_cycles", first_load), row("other_load_cycles", other_loads),
                      row("delay_cycles", apart)};
-  experiment.timers_apart = "single loads are shorter than a step of any other timer";
+  experiment.checks.emplace_back(
+      TimersApart{"single loads are shorter than a step of any other timer"});
   experiment.checked = "SM sums against the host's";
   experiment.placement = Placement{.cores = sms};
   experiment.unproved = {.gate = "level"};
@@ -121,9 +110,8 @@ Experiment describe(std::uint32_t sms, std::uint32_t delay) {
       CountPlan{.length = experiment.slopes[0].lengths.full,
                 .loads = LoadPrediction{.requests = loads, .sectors = sectors_of_line * loads},
                 .rows = LoadRows::none,
-                .more = [sms](Session& session, const Counted& counted) {
-                  judge_merging(session, counted, sms);
-                }};
+                .sms_of_line = sms,
+                .more = add_share};
   experiment.facts = [delay](const Experiment&) {
     return Facts{{"rounds", std::int64_t{rounds}}, {"delay", std::int64_t{delay}}};
   };

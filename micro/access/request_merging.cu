@@ -1,5 +1,5 @@
+#include "harness/base/error.hpp"
 #include "harness/case/choices.hpp"
-#include "harness/case/error.hpp"
 #include "harness/cuda/access.cuh"
 #include "harness/cuda/cluster.cuh"
 #include "harness/cuda/cuda_machine.hpp"

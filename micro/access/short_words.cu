@@ -1,5 +1,5 @@
+#include "harness/base/in_parallel.hpp"
 #include "harness/case/choices.hpp"
-#include "harness/case/in_parallel.hpp"
 #include "harness/cuda/cuda_machine.hpp"
 #include "harness/cuda/fill.hpp"
 #include "harness/model/word_patterns.hpp"

@@ -1,8 +1,8 @@
 #include "micro/access/stride_gather.hpp"
 
+#include "harness/base/error.hpp"
+#include "harness/base/in_parallel.hpp"
 #include "harness/case/choices.hpp"
-#include "harness/case/error.hpp"
-#include "harness/case/in_parallel.hpp"
 #include "harness/cpu/footprints.hpp"
 #include "harness/cpu/host_machine.hpp"
 #include "harness/cpu/thread_team.hpp"

@@ -2,8 +2,8 @@
 // which depend on a comparison with a kernel argument: ptxas hoists a load whose address never
 // changes out of the loop, volatile asm or not. A launch of no rounds is the same kernel without
 // loads.
+#include "harness/base/error.hpp"
 #include "harness/case/choices.hpp"
-#include "harness/case/error.hpp"
 #include "harness/cuda/access.cuh"
 #include "harness/cuda/cuda_machine.hpp"
 #include "harness/cuda/fill.hpp"

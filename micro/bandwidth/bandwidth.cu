@@ -1,4 +1,4 @@
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/cuda/buffer.hpp"
 #include "harness/cuda/fill.hpp"
 #include "harness/cuda/occupancy.hpp"
@@ -75,6 +75,27 @@ const void* StreamLaunches::complete(Slope& slope, Plan& plan) {
   return reinterpret_cast<const void*>(kernel);
 }
 
+/// Cycles of a round of a warp that has the device to itself.
+double StreamLaunches::lone_round(LaunchShape shape) {
+  shape.block_size = lanes;
+  shape.blocks_per_sm = 1;
+  shape.waves = 1;
+  if (shape.level == Level::dram) shape.level = Level::l2;  // the same instructions
+  Plan plan = plan_for(shape, gpu_);
+  Slope slope;
+  complete(slope, plan);
+  Tally unverified;
+  const auto launch = [&](std::uint32_t rounds) {
+    const Length length{.rounds = rounds, .blocks = 1, .work = double{1} * rounds};
+    return launch_once(machine_, slope, {.length = length}, unverified);
+  };
+  constexpr std::uint32_t part = 8;  // of a launch that an outer timer can time
+  const std::uint32_t rounds = plan.lengths.full.rounds / part;
+  (void)launch(rounds);  // fetches what it reads into L2
+  const Launched brief = launch(plan.lengths.brief.rounds / part);
+  return slope.window.read(brief, launch(rounds)).cycles;
+}
+
 double StreamLaunches::try_rate(Plan plan) {
   Slope slope = slope_of(plan);
   try {
@@ -95,8 +116,17 @@ double StreamLaunches::try_rate(Plan plan) {
 
 void StreamLaunches::measure(Plan plan) {
   const cudaStream_t stream = machine_.stream().get();
-  fill_pool();
   Experiment experiment = describe(plan, gpu_);
+  const LaunchShape& shape = plan.shape;
+  // Of two accesses, the second one costs too much of a latency to tell whether it waits.
+  if (session_.counters() == nullptr && shape.in_flight > 2 && arrays_read(shape.operation) > 0) {
+    if (shape.operation != Operation::read) pool_.dirty = true;
+    LaunchShape single = shape;
+    single.in_flight = 1;
+    experiment.checks.emplace_back(
+        Concurrency{double{1} * shape.in_flight, lone_round(shape), lone_round(single)});
+  }
+  fill_pool();
   Slope& slope = experiment.slopes.front();
   experiment.kernels = {complete(slope, plan)};
   if (!slope.verify) {

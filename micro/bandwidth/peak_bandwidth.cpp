@@ -1,6 +1,6 @@
 #include "micro/bandwidth/peak_bandwidth.hpp"
 
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/record/statistics.hpp"
 
 #include <algorithm>

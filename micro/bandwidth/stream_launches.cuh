@@ -21,6 +21,7 @@ class StreamLaunches {
  private:
   void fill_pool();
   const void* complete(Slope& slope, Plan& plan);
+  double lone_round(LaunchShape shape);
 
   Session& session_;
   GpuFacts gpu_;

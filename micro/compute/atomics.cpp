@@ -363,6 +363,35 @@ struct Held {
   }
 };
 
+}  // namespace
+
+Compare chained(Operation operation, std::uint32_t chains, const Places& places) {
+  using enum Operation;
+  return with_value<add_int, add_float, add_int64, cas_int, exch_int>(
+      operation, [&]<Operation one>() -> Compare {
+        return [=](std::span<const std::uint64_t> words, std::span<const std::uint32_t> left,
+                   const std::function<std::uint64_t(std::size_t)>& done, Tally& tally) {
+          for (std::uint32_t worker = 0; worker < places.target.size(); ++worker) {
+            const std::uint32_t at = places.target[worker];
+            auto word =
+                word_of<one>(initial_word(one, at % static_cast<std::uint32_t>(places.area)));
+            std::vector<Held<one>> held;
+            for (std::uint32_t chain = 0; chain < chains; ++chain)
+              held.emplace_back(operand_of(one, worker, chain));
+            for (std::uint64_t i = 0; i < done(worker); ++i)
+              held[i % chains].template step<true>(word, altered_zero);
+            std::uint32_t sum = 0;
+            for (const Held<one>& chain : held)
+              sum += chain.left();
+            tally.one(words[at] == number_of(one, word));
+            tally.one(left[worker] == sum);
+          }
+        };
+      });
+}
+
+namespace {
+
 /// A stamp's result: the operations that a core did, and what its chains hold at the end.
 constexpr unsigned half = 32;
 std::uint64_t operations_of(const Stamp& stamp) {

@@ -156,29 +156,46 @@ void run(Session& session) {
   // In shared memory a block initialises its own words.
   auto& words = machine.output<std::uint64_t>(most_words * width_of(variant.operation) / 8, shared);
   auto& left = machine.output<std::uint32_t>(std::max(full.threads(), candidates * warp_lanes));
-  const auto add = [&](Slope& slope, const LaunchShape& shape, const Places& places) {
+  const auto add = [&](Slope& slope, const Places& places, const Compare& compare) {
     const auto count = static_cast<std::uint32_t>(places.words);
     slope.prepare = [&, count](const Call&) {
       if (!shared) kernels.lay<<<(count + 255) / 256, 256, 0, stream>>>(words.data(), count);
     };
-    slope.verify = [&, count, compare = comparison(variant.operation, shape.chains, places),
-                    workers = places.target.size()](const Call& call, std::span<const Stamp>,
-                                                    Tally& tally) {
+    slope.verify = [&, count, compare, workers = places.target.size()](
+                       const Call& call, std::span<const Stamp>, Tally& tally) {
       compare(
           numbers_in(words.landed().data(), variant.operation, count), left.landed().first(workers),
           [&](std::size_t) { return call.length.rounds; }, tally);
     };
   };
-  const auto add_one_place = [&](Slope& slope, const LaunchShape& shape, Kernel kernel) {
-    const Places places = Places::of_threads(variant, shape);
-    add(slope, shape, places);
-    slope.launch = [&, shape, kernel,
-                    area = static_cast<std::uint32_t>(places.area)](const Call& call) {
+  // Lanes with words of their own, so that the host can follow their chains.
+  Variant apart = variant;
+  apart.target = Target::disjoint;
+  Dependence dependence{"words and results of altered operands", Tally{}};
+  const auto follow = [&](Slope& slope) {
+    constexpr Length some{.rounds = 8 * unroll, .work = 1};
+    (void)launch_once(machine, slope, {.length = some}, *dependence.altered);
+  };
+  const auto launch_of = [&](const Variant& by, const LaunchShape& shape, Kernel kernel,
+                             std::uint32_t zero) {
+    const auto area = static_cast<std::uint32_t>(Places::of_threads(by, shape).area);
+    return [&, by, shape, kernel, area, zero](const Call& call) {
       kernel<<<shape.blocks, shape.warps_of_block * warp_lanes, 0, stream>>>(
-          {pitch_of(variant), call.length.rounds, area, /*zero=*/0}, words.data(), left.data(),
+          {pitch_of(by), call.length.rounds, area, zero}, words.data(), left.data(),
           machine.device_stamps());
     };
+  };
+  const auto add_one_place = [&](Slope& slope, const LaunchShape& shape, Kernel kernel) {
+    const Places all = Places::of_threads(variant, shape);
+    add(slope, all, comparison(variant.operation, shape.chains, all));
+    slope.launch = launch_of(variant, shape, kernel, /*zero=*/0);
     experiment.kernels.push_back(reinterpret_cast<const void*>(kernel));
+    if (!variant.returns) return;
+    const LaunchShape one_warp{.chains = shape.chains};
+    const Places own = Places::of_threads(apart, one_warp);
+    Slope altered{.launch = launch_of(apart, one_warp, kernel, altered_zero)};
+    add(altered, own, chained(variant.operation, shape.chains, own));
+    follow(altered);
   };
   add_one_place(experiment.slopes.back(), full, kernels.full);
   std::optional<DeviceBuffer<char>> room;
@@ -191,13 +208,15 @@ void run(Session& session) {
     room.emplace(candidates * candidate_pitch, Where::current());
     offsets.emplace(candidate_offsets(), Where::current());
     const auto& cycles = machine.output<std::uint64_t>(candidates);
-    slope.launch = [&](const Call& call) {
-      kernels.visit<<<1, warp_lanes, 0, stream>>>(
-          {pitch_of(variant), call.length.rounds, static_cast<std::uint32_t>(alone.area),
-           /*zero=*/0, places},
-          room->data(), offsets->data(), words.data(), left.data(), cycles.data(),
-          machine.device_stamps());
+    const auto visit_by = [&](const Variant& by, std::uint32_t zero) {
+      const auto area = static_cast<std::uint32_t>(Places::of_threads(by, lone_warp).area);
+      return [&, by, area, zero](const Call& call) {
+        kernels.visit<<<1, warp_lanes, 0, stream>>>(
+            {pitch_of(by), call.length.rounds, area, zero, places}, room->data(), offsets->data(),
+            words.data(), left.data(), cycles.data(), machine.device_stamps());
+      };
     };
+    slope.launch = visit_by(variant, /*zero=*/0);
     slope.cells = [&] {
       return std::vector<double>{cycles.landed().begin(), cycles.landed().begin() + places};
     };
@@ -209,10 +228,16 @@ void run(Session& session) {
     const Homes homes = balanced(seen.cells);
     offsets->upload(candidate_offsets(homes.order));
     places = places_alone;
-    add(slope, lone_warp, alone.times(places));
+    const Places all = alone.times(places);
+    add(slope, all, comparison(variant.operation, /*chains=*/1, all));
+    const Places own = Places::of_threads(apart, lone_warp).times(places);
+    Slope altered{.launch = visit_by(apart, altered_zero)};
+    add(altered, own, chained(variant.operation, /*chains=*/1, own));
+    follow(altered);
     add_sides(experiment, homes.are_two);
     experiment.kernels.push_back(reinterpret_cast<const void*>(kernels.visit));
   }
+  if (variant.returns) experiment.checks.emplace_back(dependence);
   measure(session, machine, experiment);
 }
 

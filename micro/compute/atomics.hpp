@@ -163,6 +163,14 @@ using Compare =
 /// Made once for all launches of a shape.
 [[nodiscard]] Compare comparison(Operation operation, std::uint32_t chains, const Places& places);
 
+/// What a launch has in the place of an argument that is otherwise 0: the operand of an addition
+/// then depends on the result of the one before. Of a float, the lowest bit of its exponent, so
+/// that sums stay exact.
+inline constexpr std::uint32_t altered_zero = 0x00800000U;
+/// The same for launches with `altered_zero` that return old values to workers with words of their
+/// own: the host follows each chain, step by step.
+[[nodiscard]] Compare chained(Operation operation, std::uint32_t chains, const Places& places);
+
 /// Operations of a worker in a long launch of about `seconds`; fewer where floats would be inexact.
 [[nodiscard]] std::uint32_t operations_for(Operation operation, const Places& places,
                                            std::uint32_t unit, double seconds, double seconds_each);

@@ -1,6 +1,6 @@
 // All arithmetic mixes are one kernel, whose steps follow from the mix at compile time; `memory`
 // has one of its own.
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/cuda/access.cuh"
 #include "harness/cuda/buffer.hpp"
 #include "harness/cuda/cuda_machine.hpp"

@@ -164,9 +164,10 @@ Experiment describe(const Shape& shape, const GpuFacts& gpu, std::span<const std
   if (operation.space == operations::Space::global) experiment.unproved = {.gate = "level"};
   experiment.counts = count_plan(shape, gpu);
   if (shape.chains == 1 && shape.warps == 1) {  // dependent: the length of the chain must show
-    experiment.linear =
+    experiment.checks.emplace_back(Dependence{"ends of chains", {}});
+    experiment.checks.emplace_back(
         Linearity{.bend = of_slope([](const Seen& seen) { return seen.inside.cells.at(0); }),
-                  .length = of_slope([](const Seen& seen) { return seen.inside.cells.at(1); })};
+                  .length = of_slope([](const Seen& seen) { return seen.inside.cells.at(1); })});
   }
   experiment.facts = [=](const Experiment& measured) {
     const std::uint64_t chain = shape.chain_of(measured.slopes[0].lengths.full.rounds);

@@ -10,7 +10,7 @@
 // Operands differ between lanes: uniform ones would go through the uniform datapath.
 #pragma once
 
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/record/device_facts.hpp"
 #include "micro/compute/chains.hpp"
 

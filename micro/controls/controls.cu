@@ -1,6 +1,6 @@
 // The kernels and their deliberate mistakes.
-#include "harness/case/error.hpp"
-#include "harness/case/finally.hpp"
+#include "harness/base/error.hpp"
+#include "harness/base/finally.hpp"
 #include "harness/cuda/access.cuh"
 #include "harness/cuda/cuda_machine.hpp"
 #include "harness/cuda/fill.hpp"

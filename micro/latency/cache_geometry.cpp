@@ -3,7 +3,7 @@
 // allows, so that neighbouring lines stay neighbours in a cache indexed by physical addresses.
 #include "micro/latency/cache_geometry.hpp"
 
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/case/octaves.hpp"
 #include "harness/record/statistics.hpp"
 #include "micro/latency/pointer_chase_host.hpp"

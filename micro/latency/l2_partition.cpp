@@ -1,6 +1,6 @@
 #include "micro/latency/l2_partition.hpp"
 
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/model/word_patterns.hpp"
 #include "harness/record/statistics.hpp"
 
@@ -226,16 +226,14 @@ void conclude(Session& session, const std::vector<Sample>& samples) {
   // SMs of one side must agree: one that reaches the other side faster belongs to neither.
   const auto contrary =
       std::ranges::count_if(sides.crossing, [](double more) { return !(more > 0); });
-  session.judge("model", contrary == 0,
-                std::to_string(contrary) + " of " + std::to_string(cycles.rows) +
-                    " SMs reach the lines of the other side as fast as their own");
+  session.none_of("model", static_cast<std::size_t>(contrary), cycles.rows,
+                  "SMs reach the lines of the other side as fast as their own");
   const Sides of_loads = sides_of(matrix_of(samples, single_loads), found);
   std::size_t as_near = 0;
   for (std::size_t sm = 0; sm < cycles.rows; ++sm)
     as_near += of_loads.crossing[sm] >= sides.crossing[sm] / 2 ? 0 : 1;
-  session.judge("model", as_near == 0,
-                std::to_string(as_near) + " of " + std::to_string(cycles.rows) +
-                    " SMs load lines of the other side as if a copy were near");
+  session.none_of("model", as_near, cycles.rows,
+                  "SMs load lines of the other side as if a copy were near");
   constexpr const char* samples_are = "one sample per SM";
   session.add_unrepeated({"near_cycles", "cycle", timed, method, sides.near}, samples_are);
   session.add_unrepeated({"far_cycles", "cycle", timed, method, sides.far}, samples_are);
@@ -244,9 +242,8 @@ void conclude(Session& session, const std::vector<Sample>& samples) {
   std::size_t from_l2 = 0;
   for (std::size_t sm = 0; sm < cycles.rows; ++sm)
     from_l2 += of_memory.near[sm] > of_loads.far[sm] ? 0 : 1;
-  session.judge("model", from_l2 == 0,
-                std::to_string(from_l2) + " of " + std::to_string(cycles.rows) +
-                    " SMs load what was evicted from L2 as fast as from L2's other side");
+  session.none_of("model", from_l2, cycles.rows,
+                  "SMs load what was evicted from L2 as fast as from L2's other side");
   const Sides load = sides_by_sample(samples, single_loads, found);
   session.add({"near_load_cycles", "cycle", timed, "single_loads", load.near});
   session.add({"far_load_cycles", "cycle", timed, "single_loads", load.far});
@@ -387,7 +384,7 @@ Experiment describe(unsigned sms) {
   experiment.rows = {{"access_cycles", "cycle", By::inside, cycles_of(exchanges)}};
   for (std::size_t slope = 0; slope < experiment.slopes.size(); ++slope) {
     const Value slowest = of_slope([](const Seen& seen) { return seen.inside.slowest; }, slope);
-    experiment.timers.push_back({slowest, By::inside, outside_of(slope), By::outside});
+    experiment.checks.emplace_back(TimerPair{slowest, By::inside, outside_of(slope), By::outside});
     experiment.watch.insert(experiment.watch.end(), {slowest, outside_of(slope)});
   }
   experiment.conclude = conclude;

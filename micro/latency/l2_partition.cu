@@ -7,15 +7,19 @@
 #include "harness/record/device_facts.hpp"
 #include "micro/latency/l2_partition.hpp"
 
+#include <algorithm>
 #include <cooperative_groups.h>
+#include <utility>
+#include <vector>
 
 namespace strata::l2_partition {
 namespace {
 
-/// Writes each line's address into the line and into the word at its address beside.
-__global__ void settle(const std::uint64_t* line_addresses, const std::uint64_t* beside_addresses) {
+/// Writes a word into each line, and the line's address into the word at its address beside.
+__global__ void settle(const std::uint64_t* line_addresses, const std::uint64_t* words,
+                       const std::uint64_t* beside_addresses) {
   const std::uint64_t at = line_addresses[threadIdx.x];
-  *reinterpret_cast<std::uint64_t*>(at) = at;
+  *reinterpret_cast<std::uint64_t*>(at) = words[threadIdx.x];
   *reinterpret_cast<std::uint64_t*>(beside_addresses[threadIdx.x]) = at;
 }
 
@@ -126,6 +130,22 @@ __global__ void __launch_bounds__(sweepers)
   keep_loads(sum, sink);
 }
 
+/// Lines from which a thread alone ends elsewhere if each holds the address of the next one: the
+/// thread makes `exchanges` at each line, and each of them needs the word of the one before.
+std::uint64_t lines_that_lead_away(std::uint32_t exchanges) {
+  std::vector<std::uint32_t> next(lines);
+  for (std::uint32_t line = 0; line < lines; ++line)
+    next[line] = (line + 1) % lines;
+  std::uint64_t away = 0;
+  for (std::uint32_t line = 0; line < lines; ++line) {
+    std::uint32_t at = line;
+    for (std::uint32_t e = 0; e < exchanges; ++e)
+      at = std::exchange(next[at], at);
+    away += at == line ? 0 : 1;
+  }
+  return away;
+}
+
 void run(Session& session) {
   const GpuFacts gpu = gpu_facts(session.device().identity().facts);
   if (gpu.sms > lines) throw Skipped{"two SMs would load one line at a time"};
@@ -139,13 +159,34 @@ void run(Session& session) {
   };
   const DeviceBuffer<std::uint64_t> line_addresses = addresses_of(offsets());
   const DeviceBuffer<std::uint64_t> beside_addresses = addresses_of(offsets_beside());
-  settle<<<1, lines, 0, stream>>>(line_addresses.data(), beside_addresses.data());
-  cuda_check(cudaGetLastError());
+  const auto lay = [&](const DeviceBuffer<std::uint64_t>& words) {
+    settle<<<1, lines, 0, stream>>>(line_addresses.data(), words.data(), beside_addresses.data());
+    cuda_check(cudaGetLastError());
+  };
   const DeviceBuffer<uint4>& sweep = machine.words_to_sweep();
   const DeviceBuffer<std::uint32_t> sink{1};
 
   const auto& cycles = machine.output<std::uint64_t>(std::size_t{gpu.sms} * lines);
   Experiment experiment = describe(gpu.sms);
+  if (session.counters() == nullptr) {
+    auto following = offsets();
+    std::ranges::rotate(following, following.begin() + 1);
+    const DeviceBuffer<std::uint64_t> words = addresses_of(following);
+    Slope altered{.launch =
+                      [&](const Call& call) {
+                        visit<<<1, 1, 0, stream>>>(line_addresses.data(), call.length.rounds,
+                                                   cycles.data(), machine.device_stamps());
+                      },
+                  .prepare = [&](const Call&) { lay(words); },
+                  .verify = results_are([](const Call& call) {
+                    return lines_that_lead_away(turn * (1 + call.length.rounds));
+                  }),
+                  .writers = 1};
+    Tally tally;
+    (void)launch_once(machine, altered, {.length = {.rounds = 3, .work = 1}}, tally);
+    experiment.checks.emplace_back(Dependence{"counts of lines that lead away", tally});
+  }
+  lay(line_addresses);
   for (const std::size_t slope : {exchanges, single_loads}) {
     const auto kernel = slope == exchanges ? visit : load_once_each;
     experiment.slopes[slope].launch = [&, kernel](const Call& call) {

@@ -1,6 +1,6 @@
 // A kernel with one thread per block, so that nothing else is in flight on the SM. All SMs write
 // the chain at once, each link from its number alone: the host need not walk 64 GiB.
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/cuda/cuda_machine.hpp"
 #include "harness/cuda/occupancy.hpp"
 #include "harness/measure/engine.hpp"

@@ -1,5 +1,5 @@
 // Kernels that write and visit chains; none of them is timed.
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/cuda/cuda_check.hpp"
 #include "harness/cuda/occupancy.hpp"
 #include "harness/cuda/reduce.cuh"

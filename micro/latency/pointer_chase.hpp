@@ -120,9 +120,11 @@ struct Sizing {
                        {"load_cycles_nearest", "cycle", By::inside, inside(&Inside::low)},
                        {"load_cycles_farthest", "cycle", By::inside, inside(&Inside::high)},
                        {"load_cycles_farthest", "cycle", By::outside, outside_of()}};
-    experiment.timers = {{inside(&Inside::slowest), By::inside, outside_of(), By::outside}};
+    experiment.checks.emplace_back(
+        TimerPair{inside(&Inside::slowest), By::inside, outside_of(), By::outside});
   }
   experiment.checked = "chain ends against the cycle";
+  experiment.checks.emplace_back(Dependence{"ends of chains", {}});
   experiment.facts = [&chase](const Experiment& done) {
     Facts facts{{"slots", static_cast<std::int64_t>(chase.walks.slots())},
                 {"loads", std::int64_t{done.slopes[0].lengths.full.rounds}},

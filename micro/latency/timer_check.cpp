@@ -50,6 +50,7 @@ Experiment describe(std::uint32_t brief, std::uint32_t full,
        .writers = 1}};
   add_both(experiment, "load_cycles", "cycle");
   experiment.checked = "chain ends against the cycle";
+  experiment.checks.emplace_back(Dependence{"ends of chains", {}});
   experiment.unproved = {.gate = "level"};
   return experiment;
 }
@@ -65,9 +66,10 @@ Experiment describe_gpu(const std::function<std::uint64_t(std::uint32_t step)>& 
     return sample.numbers.at(0) * sample.slopes.at(0).inside.hertz;
   };
   experiment.rows.push_back({"load_cycles", "cycle", "graph_slope", by_graph});
-  experiment.timers.push_back({cycles_of(), By::inside, by_graph, "graph_slope"});
-  for (TimerPair& pair : experiment.timers)
-    pair.bound = bound;
+  experiment.checks.emplace_back(TimerPair{cycles_of(), By::inside, by_graph, "graph_slope"});
+  for (Check& check : experiment.checks) {
+    if (auto* const pair = std::get_if<TimerPair>(&check)) pair->bound = bound;
+  }
   // Loads of one lane: a request and a sector each. The round that fills L1 is subtracted.
   experiment.counts = CountPlan{.length = {.rounds = full},
                                 .loads = LoadPrediction{.requests = full, .sectors = full},

@@ -4,8 +4,8 @@
 // hypervisor may handle a miss itself, in microseconds.
 #include "micro/latency/tlb.hpp"
 
+#include "harness/base/error.hpp"
 #include "harness/case/choices.hpp"
-#include "harness/case/error.hpp"
 #include "harness/case/octaves.hpp"
 #include "harness/cpu/topology.hpp"
 #include "micro/latency/pointer_chase_host.hpp"

@@ -5,7 +5,7 @@
 // accesses of a warp's lanes in one slot are one instruction; lanes that skip it are inactive.
 #pragma once
 
-#include "harness/case/in_parallel.hpp"
+#include "harness/base/in_parallel.hpp"
 #include "harness/model/coalescing.hpp"
 #include "harness/model/layout.hpp"
 

@@ -5,7 +5,7 @@
 // host must agree to the last bit, in whatever order they add.
 #pragma once
 
-#include "harness/case/in_parallel.hpp"
+#include "harness/base/in_parallel.hpp"
 #include "harness/model/layout.hpp"
 #include "micro/pattern/random_cycle.hpp"
 

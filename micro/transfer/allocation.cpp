@@ -37,7 +37,8 @@ Experiment describe() {
                         .checked = "addresses of pieces that overlap or are not aligned",
                         .partly_host_time = true,
                         .not_counted = "no kernel runs"};
-  experiment.timers_apart = "the calls are the host's alone: a GPU has no time for them";
+  experiment.checks.emplace_back(
+      TimersApart{"the calls are the host's alone: a GPU has no time for them"});
   return experiment;
 }
 

@@ -71,7 +71,7 @@ inline constexpr double same_from_seconds = 2e-3;
                    {"transfer_time", "s", "wall", caller},
                    {"bandwidth", "B/s", By::whole, rate(device)},
                    {"bandwidth", "B/s", "wall", rate(caller)}},
-          .timers = {{device, By::whole, caller, "wall", same_from_seconds}},
+          .checks = {TimerPair{device, By::whole, caller, "wall", same_from_seconds}},
           .has_clock = false};
 }
 

@@ -33,7 +33,7 @@ Experiment describe(How how) {
   Experiment experiment{.pairs = most_meet_no_change,
                         .rows = {{"launch_seconds", "s", By::outside, device},
                                  {"launch_seconds", "s", "wall_slope", caller}},
-                        .timers = {{device, By::outside, caller, "wall_slope"}},
+                        .checks = {TimerPair{device, By::outside, caller, "wall_slope"}},
                         .has_clock = false,
                         .checked = "words that launches wrote against their numbers",
                         .partly_host_time = true,

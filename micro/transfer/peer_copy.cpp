@@ -1,29 +1,11 @@
 #include "micro/transfer/peer_copy.hpp"
 
-#include "harness/record/statistics.hpp"
 #include "micro/pattern/random_cycle.hpp"
-
-#include <fmt/format.h>
-
-#include <algorithm>
 
 namespace strata::peer_copy {
 namespace {
 
 constexpr std::uint32_t word_bytes = sizeof(std::uint32_t);
-
-/// For copies in both directions at once: a sample's third number is the share of time in which
-/// both were under way. If one copy waits for the other, each has the link to itself.
-void judge_overlap(Session& session, const std::vector<Sample>& samples) {
-  constexpr double least = 0.9;
-  std::vector<double> shares(samples.size());
-  std::ranges::transform(samples, shares.begin(), number_at(2));
-  const double share = median(shares);
-  session.judge(
-      "overlap", share >= least,
-      fmt::format("copies in both directions overlapped {:.1f} % of the time (at least {:.0f} %)",
-                  100 * share, 100 * least));
-}
 
 constexpr const char* not_counted = "the counter sets do not cover links between GPUs";
 
@@ -85,7 +67,7 @@ Experiment describe(const Copy& copy) {
   experiment.checked = "words on the receiving GPU against those sent";
   experiment.not_counted = not_counted;
   if (copy.direction == Direction::both && !copy_times::is_brief(least_seconds(copy))) {
-    experiment.conclude = judge_overlap;
+    experiment.checks.emplace_back(Overlap{number_at(2)});
   }
   return experiment;
 }

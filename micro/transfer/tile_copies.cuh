@@ -3,7 +3,7 @@
 // makes ptxas arrange the loop of `stream` differently.
 #pragma once
 
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/cuda/access.cuh"
 #include "harness/cuda/cluster.cuh"
 #include "harness/cuda/cuda_check.hpp"

@@ -1,6 +1,6 @@
 // Everything that a transfer needs is allocated and filled before it. The target is poisoned before
 // each sample, and each word of it is checked after each sample.
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/cuda/fill.hpp"
 #include "harness/cuda/occupancy.hpp"
 #include "micro/pattern/scattered_pieces.hpp"

@@ -2,8 +2,6 @@
 
 #include "harness/measure/step_rows.hpp"
 
-#include <fmt/format.h>
-
 namespace strata::fstat {
 namespace {
 
@@ -20,16 +18,14 @@ const std::vector<KernelPhase> kernel_phases{{"sum_signals", StepPhase::sum},
                                              {"MultiBlockBatchMemcpyKernel", StepPhase::copy_in}};
 
 void judge_costs(Session& session, const RungCase& which) {
-  judge_queued(session, which.counted.queued, which.predicted.queued, /*steps=*/1);
-  session.judge(
-      "model",
-      which.counted_terms == which.terms &&
-          which.counted.idle_threads == which.predicted.idle_threads &&
-          which.counted.allocations == which.predicted.allocations,
-      fmt::format("{} terms, {} idle threads and {} allocations counted, {}, {} and {} "
-                  "predicted",
-                  which.counted_terms, which.counted.idle_threads, which.counted.allocations,
-                  which.terms, which.predicted.idle_threads, which.predicted.allocations));
+  judge_queued(session, which.counted.queued, which.predicted.queued);
+  const auto number = [](std::uint64_t count) { return static_cast<double>(count); };
+  const auto& counted = which.counted;
+  const auto& predicted = which.predicted;
+  session.as_predicted(std::vector<ComparedCount>{
+      {"terms", which.counted_terms, which.terms},
+      {"idle threads", number(counted.idle_threads), number(predicted.idle_threads)},
+      {"allocations", number(counted.allocations), number(predicted.allocations)}});
 }
 
 }  // namespace
@@ -79,10 +75,8 @@ Experiment describe(const RungCase& which) {
   experiment.accuracy = [which](Session& /*session*/) { return which.accuracy; };
   experiment.conclude = [which, gpu](Session& session, const std::vector<Sample>& samples) {
     const std::size_t different = which.different_at_end();
-    session.judge("result", different == 0,
-                  fmt::format("{} of {} results of the last sample are not those of the verified "
-                              "pass",
-                              different, which.results));
+    session.none_of("result", different, which.results,
+                    "results of the last sample are not those of the verified pass");
     if (!gpu) return;
     judge_costs(session, which);
     session.add({.quantity = "core_seconds_per_sft",

@@ -5,8 +5,8 @@
 // C++ and its kernels are left out. Host only.
 #pragma once
 
+#include "harness/base/enum_words.hpp"
 #include "harness/case/benchmark.hpp"
-#include "harness/case/enum_words.hpp"
 #include "harness/case/rungs.hpp"
 #include "harness/record/gates.hpp"
 #include "nbody/gravity/reference/gravity.hpp"

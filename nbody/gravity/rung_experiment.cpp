@@ -169,8 +169,8 @@ Experiment describe(const RungCase& which) {
   experiment.rows = {rate(which, "interactions_per_second", By::whole, 0),
                      step_time(which, By::whole, 0),
                      rate(which, "interactions_per_second", inner, 1), step_time(which, inner, 1)};
-  experiment.timers = {{number_at(0), By::whole, number_at(1), inner}};
-  if (!gpu) experiment.timers = {{number_at(1), inner, number_at(0), By::whole}};
+  experiment.checks.emplace_back(gpu ? TimerPair{number_at(0), By::whole, number_at(1), inner}
+                                     : TimerPair{number_at(1), inner, number_at(0), By::whole});
   experiment.core_hertz = number_at(2);
   if (which.problem.moves()) {
     experiment.checked = "positions and masses after a step";
@@ -195,7 +195,7 @@ Experiment describe_several_gpus(const RungCase& which) {
   experiment.rows = {rate(which, "interactions_per_second", "wall", 0), step_time(which, "wall", 0),
                      rate(which, "interactions_per_second", By::whole, 1),
                      rate(which, "copied_interactions_per_second", "wall", 2)};
-  experiment.timers = {{number_at(0), "wall", number_at(1), By::whole}};
+  experiment.checks.emplace_back(TimerPair{number_at(0), "wall", number_at(1), By::whole});
   experiment.has_clock = false;
   experiment.not_counted = "counters are read on one GPU only: see rung register_banks";
   return experiment;

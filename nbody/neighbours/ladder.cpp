@@ -1,7 +1,7 @@
 #include "nbody/neighbours/ladder.hpp"
 
+#include "harness/base/text.hpp"
 #include "harness/case/choices.hpp"
-#include "harness/case/text.hpp"
 
 #include <charconv>
 #include <optional>

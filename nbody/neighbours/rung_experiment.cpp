@@ -2,8 +2,6 @@
 
 #include "harness/measure/step_rows.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -54,28 +52,22 @@ bool has_idle_threads(const RungCase& which) {
 
 /// Gate `model`: the counts follow from the definition of the data structure.
 void judge_counts_of(Session& session, const RungCase& which) {
-  const double most = std::max(which.predicted.tests, 1.0);
-  const double off = std::abs(which.counted.tests - which.predicted.tests) / most;
-  const bool rebuilds = which.counted.rebuilds == which.predicted.rebuilds;
-  session.judge("model", off <= tests_bound && rebuilds,
-                fmt::format("{:.6g} distance tests per step counted, {:.6g} predicted (bound {:g} "
-                            "%); {:g} rebuilds counted, {} predicted",
-                            which.counted.tests, which.predicted.tests, 100 * tests_bound,
-                            which.counted.rebuilds, which.predicted.rebuilds));
-  if (which.rung.backend != Backend::cuda) return;
-  const double idle = std::abs(which.counted.used - which.predicted.used);
-  session.judge("model", idle <= tests_bound,
-                fmt::format("{:.4g} of the threads used, {:.4g} predicted (bound {:g})",
-                            which.counted.used, which.predicted.used, tests_bound));
-  if (has_idle_threads(which)) {
-    const auto& [all, active] = which.counted.idle;
-    const auto& [wanted_all, wanted_active] = which.predicted.idle;
-    session.judge("model", which.counted.idle == which.predicted.idle,
-                  fmt::format("{} threads without an agent counted, {} of them in active warps; {} "
-                              "and {} predicted, in {} steps",
-                              all, active, wanted_all, wanted_active, which.steps));
+  const auto& counted = which.counted;
+  const auto& predicted = which.predicted;
+  std::vector<ComparedCount> numbers{
+      {"distance tests per step", counted.tests, predicted.tests, tests_bound},
+      {"rebuilds", counted.rebuilds, static_cast<double>(predicted.rebuilds)}};
+  if (which.rung.backend == Backend::cuda) {
+    numbers.push_back({"of the threads used", counted.used, predicted.used, tests_bound});
+    const auto number = [](std::uint64_t idle) { return static_cast<double>(idle); };
+    numbers.push_back(
+        {"threads without an agent", number(counted.idle.all), number(predicted.idle.all)});
+    numbers.push_back(
+        {"of them in active warps", number(counted.idle.active), number(predicted.idle.active)});
   }
-  judge_queued(session, which.counted.traffic, which.predicted_traffic, which.steps);
+  session.as_predicted(numbers);
+  if (which.rung.backend != Backend::cuda) return;
+  judge_queued(session, which.counted.traffic, which.predicted_traffic);
 }
 
 /// Rows of threads without an agent.
@@ -181,10 +173,8 @@ Experiment describe(const RungCase& which) {
     judge_counts_of(session, which);
     add_issue_limit(session, which, samples);
     const std::size_t different = which.different_at_end();
-    session.judge(
-        "result", different == 0,
-        fmt::format("{} of {} agents differ between the last sample and the verified steps",
-                    different, which.problem.agents));
+    session.none_of("result", different, which.problem.agents,
+                    "agents differ between the last sample and the verified steps");
   };
   experiment.facts = [which](const Experiment&) {
     Facts facts = which.facts;

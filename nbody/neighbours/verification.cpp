@@ -1,6 +1,6 @@
 #include "nbody/neighbours/verification.hpp"
 
-#include "harness/case/enum_words.hpp"
+#include "harness/base/enum_words.hpp"
 
 #include <fmt/format.h>
 

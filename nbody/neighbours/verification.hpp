@@ -4,8 +4,8 @@
 #include "harness/measure/session.hpp"
 #include "nbody/neighbours/model/tests.hpp"
 #include "nbody/neighbours/problem/problem.hpp"
+#include "nbody/neighbours/problem/search.hpp"
 #include "nbody/neighbours/reference/motion.hpp"
-#include "nbody/neighbours/reference/search.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -23,6 +23,7 @@ settings.register_profile(
     "quick", settings.get_profile("all"), max_examples=20, derandomize=True, database=None
 )
 settings.load_profile(os.environ.get("STRATA_TESTS", "quick"))
+os.environ["STRATA_CACHE"] = ""  # figures are drawn, not taken from the cache of a user
 
 
 @pytest.fixture(scope="session")

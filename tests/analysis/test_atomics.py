@@ -45,11 +45,6 @@ def atomic(
     )
 
 
-def test_nothing_is_shown_without_its_rows(tmp_path: Path) -> None:
-    other = case([measurement()], benchmark="coalescing", params={"width": 4, "stride": 1})
-    assert not FIGURE.has(load2(tmp_path, [other]))
-
-
 def test_latency_stands_beside_rate_and_global_beneath_shared(tmp_path: Path) -> None:
     run = load2(tmp_path, [atomic(), atomic("global"), atomic(returns="no")])
     with plotted(FIGURE, run) as figure:
@@ -89,7 +84,7 @@ def of_a_cpu(target: str, returns: str = "yes", cycle: str = "cycle") -> dict[st
 
 def test_axes_name_the_cycles_of_a_run(tmp_path: Path) -> None:
     for cycle, word in ("cycle", "cycle"), ("tsc_cycle", "TSC cycle"):
-        run = load2(tmp_path / cycle, [of_a_cpu("same", cycle=cycle)])
+        run = load(tmp_path / cycle, [of_a_cpu("same", cycle=cycle)], backend="host")
         with plotted(FIGURE, run) as figure:
             found = [ax.get_xlabel() for ax in figure.axes]
         assert found == [

@@ -46,12 +46,6 @@ def shape(
     return case(rows, benchmark="bandwidth", params=params, gates=gates, backend=backend)
 
 
-def test_without_its_rows_there_is_no_figure(tmp_path: Path) -> None:
-    assert not FIGURE.has(load(tmp_path / "a", [shape(TERA, 0)]))
-    host = [shape(TERA, 1024, backend="host")]
-    assert not FIGURE.has(load(tmp_path / "b", host, backend="host"))
-
-
 def test_what_failed_a_gate_is_hollow_and_is_named(tmp_path: Path) -> None:
     lines = []
     for flights in (1, 2, 4, 8):

@@ -48,16 +48,6 @@ def run_of(folder: Path, *lines: list[dict[str, Any]]) -> Run:
     return load2(folder, [line for some in lines for line in some])
 
 
-def test_nothing_is_shown_without_its_rows(tmp_path: Path) -> None:
-    other = case([measurement()], benchmark="coalescing", params={"width": 4, "stride": 1})
-    assert not FIGURE.has(load2(tmp_path, [other]))
-
-
-def test_shared_elements_stand_on_no_curve_of_strides(tmp_path: Path) -> None:
-    run = run_of(tmp_path, access(pattern="broadcast"), access(pattern="multicast"))
-    assert not FIGURE.has(run)
-
-
 def test_lines_are_predicted_and_marks_are_counted(tmp_path: Path) -> None:
     run = run_of(
         tmp_path,

@@ -57,12 +57,6 @@ def words_of(run: Run) -> set[str]:
         }
 
 
-def test_nothing_is_drawn_without_rows(tmp_path: Path) -> None:
-    run = load(tmp_path, [case([measurement()], params={"layout": "aos"})])
-    assert not FIGURE.has(run)
-    assert not TLB.has(run)
-
-
 def test_points_stand_at_their_footprint_by_the_clock_inside(tmp_path: Path) -> None:
     lines = [chase(size, 30.0 * 2**i) for i, size in enumerate(SIZES)]
     run = load(tmp_path, lines)
@@ -171,14 +165,6 @@ def test_plateaus_are_labelled_with_cycles_time_and_size(tmp_path: Path) -> None
         cycles = float(line["load_cycles"])
         assert float(line["load_seconds"]) == pytest.approx(cycles / CLOCK)
         assert abs(float(line["plateau"]) / cycles - 1) < STEP
-
-
-def test_a_slope_has_no_label(tmp_path: Path) -> None:
-    lines = [chase(2**power, 2 * 1.5**power) for power in range(10, 24)]
-    run = load(tmp_path, lines)
-    assert not words_of(run)
-    assert {line["plateau"] for line in data_of(FIGURE, run)} == {""}
-    assert "Plateaus" not in caption_of(FIGURE, run)
 
 
 # --- translations ---------------------------------------------------------------------------------

@@ -39,19 +39,14 @@ def test_report_ends_with_ten_numbers_and_the_path_of_the_page(tmp_path: Path) -
     assert "\x1b" not in done.stdout
 
 
-def test_report_goes_into_the_run_unless_told_otherwise(tmp_path: Path) -> None:
-    run = write_run(tmp_path, [layout_case()])
-    done = strata("report", run)
-    assert done.returncode == 0, done.stderr
-    assert (run / "report" / "report.html").is_file()
-    assert strata("validate", run).returncode == 0
-
-
-def test_report_of_several_runs_goes_into_the_working_folder(tmp_path: Path) -> None:
+def test_a_report_goes_into_the_run_and_of_several_into_the_working_folder(tmp_path: Path) -> None:
     one = write_run(tmp_path, [layout_case()])
     two = write_run(tmp_path / "b", [layout_case()], header=context(run="other"))
+    assert strata("report", one).returncode == 0
+    assert (one / "report" / "report.html").is_file()
+    assert strata("validate", one).returncode == 0
     done = strata("report", one, two, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[-1] == "report/report.html"
     assert (tmp_path / "report" / "report.html").is_file()
 
@@ -99,24 +94,11 @@ def test_the_share_of_valid_rows_for_reframe_is_that_of_timed_rows() -> None:
     timed = data["validity"]["timed"]
     assert timed["valid"] / timed["rows"] != data["valid_rows"] / data["rows"]
     assert names["numbers_of"](data)["valid_share"] == (timed["valid"] / timed["rows"], "1")
-
-
-def test_a_number_in_two_units_and_two_numbers_of_a_kind_have_names() -> None:
     run = DATA / "excerpt-nvidia-h200-20261121T235015Z-0683d2f"
     numbers = json.loads(strata("summary", "--json", run).stdout)["numbers"]
     assert numbers["L1 latency"]["unit"] == "cycle"
     assert 1e-9 < numbers["L1 latency"]["seconds"] < 1e-7
     assert {"cache sizes L1", "cache sizes L2"} <= set(numbers)
-
-
-def test_summary_says_how_many_rows_have_proof_of_their_level() -> None:
-    done = strata("summary", COUNTED_RUN)
-    assert (done.returncode, done.stderr) == (0, "")
-    (line,) = [line for line in done.stdout.splitlines() if line.startswith("Level: ")]
-    assert line == (
-        "Level: 1662 of 1714 rows proved by counters, 31 level unverified, "
-        "21 served by another level than they claim, or by several."
-    )
 
 
 def test_validate_says_sound_for_each_run() -> None:
@@ -157,21 +139,24 @@ def test_bad_input_is_one_line_and_exit_2(command: str, tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("command", ["report", "summary", "validate"])
-def test_missing_folder_is_one_line_and_exit_2(command: str, tmp_path: Path) -> None:
-    done = strata(command, tmp_path / "nowhere")
-    assert done.returncode == 2
-    assert len(done.stderr.splitlines()) == 1
-    assert "nothing there" in done.stderr
-
-
-def test_report_that_cannot_be_written_is_one_line_and_exit_2(tmp_path: Path) -> None:
-    blocked = tmp_path / "file"
-    blocked.write_text("in the way")
-    done = strata("report", write_run(tmp_path, [layout_case()]), "-o", blocked)
-    assert done.returncode == 2
-    assert done.stderr.startswith("strata: cannot write ")
-    assert len(done.stderr.splitlines()) == 1
+def test_what_cannot_be_used_is_one_line_and_exit_2(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    os.mkfifo(tmp_path / "pipe")
+    run = write_run(tmp_path, [layout_case()])
+    for words, found in (
+        (["report", tmp_path / "nowhere"], "nothing there"),
+        (["summary", tmp_path / "nowhere"], "nothing there"),
+        (["report", run, "-o", tmp_path / "file"], "strata: cannot write "),
+        (["report", run, run, "-o", tmp_path / "out"], "twice"),
+        (["export", run, tmp_path / "pipe", "--to", "csv", "--force"], "found a pipe; expected an"),
+        (["export", run, "x"], "Choose from: google-benchmark, pyperf"),
+    ):
+        done = strata(*words)
+        (line,) = done.stderr.splitlines()
+        assert done.returncode == 2
+        assert found in line
+        assert "\\" not in line
+    assert one_line("80.2\u00a0% of 1\u202f000\x1b[2J\n") == "80.2\u00a0% of 1\u202f000\\x1b[2J\\n"
 
 
 def test_a_full_disk_is_one_line_that_names_a_file_and_leaves_none(tmp_path: Path) -> None:
@@ -199,18 +184,6 @@ def test_output_that_is_lost_has_the_exit_code_of_every_command(command: str) ->
     assert (done.returncode, done.stderr) == (1, told)
 
 
-def test_a_missing_choice_lists_the_choices_in_one_line_without_escapes(tmp_path: Path) -> None:
-    done = strata("export", tmp_path, "x")
-    assert done.returncode == 2
-    (line,) = done.stderr.splitlines()
-    assert "Choose from: google-benchmark, pyperf" in line
-    assert "\\" not in line
-
-
-def test_a_message_keeps_the_space_before_a_unit() -> None:
-    assert one_line("80.2\u00a0% of 1\u202f000\x1b[2J\n") == "80.2\u00a0% of 1\u202f000\\x1b[2J\\n"
-
-
 @pytest.mark.parametrize("command", ["roofline", "summary", "report", "validate", "submit"])
 def test_a_folder_of_runs_is_named_as_such(command: str, tmp_path: Path) -> None:
     for name in ("a", "b"):
@@ -223,21 +196,6 @@ def test_a_folder_of_runs_is_named_as_such(command: str, tmp_path: Path) -> None
     assert "found a folder of 2 runs; expected one run folder" in line
     assert f"such as {tmp_path / 'runs' / 'b'}" in line
     assert "resume" not in line
-
-
-def test_an_export_to_a_pipe_names_it(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    done = strata("export", GPU_RUN, tmp_path / "pipe", "--to", "csv", "--force")
-    assert done.returncode == 2
-    assert "found a pipe; expected an unused name" in done.stderr
-
-
-def test_run_given_twice_is_one_line_and_exit_2(tmp_path: Path) -> None:
-    run = write_run(tmp_path, [layout_case()])
-    done = strata("report", run, run, "-o", tmp_path / "out")
-    assert done.returncode == 2
-    assert len(done.stderr.splitlines()) == 1
-    assert "twice" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,10 @@ from matplotlib.axes import Axes
 
 from builders import case, load, measurement
 from charts import caption_of, data_of
-from ladder_run import SINGLE, rung_case
 from plots import check_texts_of, hollow_of, labels_of, plot_named, plotted, points_of
 from strata.model import plain
 from strata.model.clocks import below_the_drivers, sentences
-from strata.run import Run
+from strata.run import BOUNDS, Run
 
 FIGURE = plot_named("clock_under_load")
 DRIVER = 2e9
@@ -130,10 +129,6 @@ def test_a_device_without_nvml_has_its_kernels_clock_alone(tmp_path: Path) -> No
     assert "NVML reported no clock." in caption_of(FIGURE, run)
 
 
-def test_nothing_gives_nothing(tmp_path: Path) -> None:
-    assert not FIGURE.has(run_of(tmp_path, loaded("nothing_known", 1e9)))
-
-
 def told(run: Run) -> list[str]:
     return [plain(one).replace("\u00a0", " ") for one in sentences(run)]
 
@@ -170,6 +165,10 @@ def test_cases_of_older_runs_are_held_against_what_was_reported_around_the_run(
     assert not below_the_drivers(unknown)
     cut_off = load(tmp_path, lines, clocks={"before": {"sm_clock_hz": DRIVER}, "after": None})
     assert not below_the_drivers(cut_off)
+    bounds = {name: {"value": value, "evidence": ""} for name, value in BOUNDS.items()}
+    bounds["driver_clock"]["value"] = 0.05
+    wider = load(tmp_path, lines, bounds=bounds)
+    assert [round(100 * one.below, 1) for one in below_the_drivers(wider)] == [6.6]
 
 
 def test_what_the_driver_reported_meanwhile_goes_before_what_it_said_around_the_run(
@@ -182,11 +181,3 @@ def test_what_the_driver_reported_meanwhile_goes_before_what_it_said_around_the_
     ]
     found = below_the_drivers(load(tmp_path, lines))
     assert [(one.row.text("n"), one.driver) for one in found] == [("2", 2.1e9), ("3", 1.98e9)]
-
-
-def test_a_rung_is_told_with_its_size(tmp_path: Path) -> None:
-    line = rung_case("naive", 1e12, SINGLE, layout="aos")
-    line["facts"] = {"driver_clock_hz": 3e9}
-    (sentence,) = told(load(tmp_path, [line]))
-    assert "naive (" in sentence
-    assert "problem=single" in sentence

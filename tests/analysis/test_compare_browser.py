@@ -47,7 +47,7 @@ def test_nothing_is_cut_overlaps_or_fades(page: Page, width: int, *, dark: bool)
     dark_or_light(page, dark=dark)
     resize(page, width, 900)
     page.evaluate(OPEN)
-    found = page.evaluate(f"audit({json.dumps({'slack': 1.0, 'least': 5.5, 'colours': dark})})")
+    found = page.evaluate(f"audit({json.dumps({'slack': 1.0, 'least': 4.5, 'colours': dark})})")
     assert found["faults"] == []
     assert found["size"]["figures"] == 3
     assert found["size"]["texts"] > 300
@@ -111,7 +111,7 @@ def test_the_page_of_a_fleet_is_whole_at_every_width(browser: Browser, tmp_path:
         shown.evaluate(OPEN)
         for width in (400, 1920):
             resize(shown, width, 900)
-            told = shown.evaluate(f"audit({json.dumps({'slack': 1.0, 'least': 5.5})})")
+            told = shown.evaluate(f"audit({json.dumps({'slack': 1.0, 'least': 4.5})})")
             assert told["faults"] == []
             assert told["size"]["texts"] > 300
         assert shown.evaluate("document.querySelectorAll('#map tbody tr').length") == 24

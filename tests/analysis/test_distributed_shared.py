@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from builders import case, load, measurement
-from charts import caption_of, data_of
+from charts import caption_of
 from plots import check_texts_of, hollow_of, labels_of, plot_named, plotted, points_of
 
 FIGURE = plot_named("distributed_shared")
@@ -45,11 +45,6 @@ SOME = [
 ]
 
 
-def test_without_its_rows_there_is_no_figure(tmp_path: Path) -> None:
-    other = case([measurement("load_cycles")], benchmark="tlb")
-    assert not FIGURE.has(load(tmp_path, [other]))
-
-
 def test_latency_comes_first_and_a_panel_for_each_number_of_warps(tmp_path: Path) -> None:
     with plotted(FIGURE, load(tmp_path, SOME)) as figure:
         check_texts_of(figure)
@@ -84,17 +79,3 @@ def test_what_is_invalid_is_hollow_named_and_not_told(tmp_path: Path) -> None:
         "at most 14.00 bytes per cycle from another's shared memory, and 127.0 from its own."
         in words
     )
-
-
-def test_nothing_is_compared_with_what_was_not_measured(tmp_path: Path) -> None:
-    words = caption_of(FIGURE, load(tmp_path, [line for line in SOME if "=0/" not in line["case"]]))
-    assert words.startswith("The blocks of a cluster")
-
-
-def test_data_have_a_line_for_each_mark(tmp_path: Path) -> None:
-    data = data_of(FIGURE, load(tmp_path, SOME))
-    assert [(line["measure"], line["warps"], line["distance"]) for line in data[2:6]] == [
-        ("latency", "1", "1"), ("latency", "1", "2"), ("bandwidth", "8", "0"),
-        ("bandwidth", "8", "2"),
-    ]  # fmt: skip
-    assert (data[0]["value"], data[0]["unit"], data[0]["valid"]) == ("26.0", "cycle", "true")

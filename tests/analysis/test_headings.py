@@ -3,17 +3,14 @@
 from pathlib import Path
 
 import pytest
-from heading_images import IMAGES, PICTURES, png
 from matplotlib.figure import Figure
 from msgspec.structs import replace
-from test_figure_images import same_matplotlib
 
 from builders import GPU_RUN, HOST_RUN
-from figure_images import difference, pixels
 from strata import figures
 from strata.cli import main
 from strata.figures import _style
-from strata.figures._heading import LINES, MOST, Heading, heading_of
+from strata.figures._heading import LINES, MOST, Heading, fitted, heading_of
 from strata.run import load_run
 
 FIGURE = next(one for one in figures.discover() if one.name == "layout_latency")
@@ -37,17 +34,6 @@ def sources(device: str, *, name: str = RUN.context.run) -> Heading:
     )
 
 
-def above(heading: Heading) -> list[str]:
-    """The words of the heading of a picture."""
-    with _style.styled(), _style.headed(Figure(figsize=(5, 3)), heading):
-        return ["\n".join(heading.fitted_title(360)), "\n".join(heading.fitted_sources(360))]
-
-
-def test_a_picture_says_what_it_shows_of_which_device_and_run() -> None:
-    words = above(heading_of(FIGURE.title, [RUN]))
-    assert words == [FIGURE.title, f"{RUN.context.device.name}, run {RUN.context.run}"]
-
-
 @pytest.mark.parametrize("name", ODD.values(), ids=ODD)
 def test_no_name_is_cut_or_lies_on_another_word(name: str) -> None:
     figure = Figure(figsize=(5, 3))
@@ -62,16 +48,15 @@ def test_no_name_is_cut_or_lies_on_another_word(name: str) -> None:
 
 
 def test_what_does_not_fit_ends_with_a_mark() -> None:
-    title, told = above(Heading("t " * 900, ["n" * 900]))
-    assert title.endswith("…")
-    assert told.endswith("…")
-    assert above(Heading("short", ["a device"]))[0] == "short"
+    assert fitted("t " * 900, 350, 10, "bold").endswith("…")
+    assert fitted("n" * 900, 350, 7).endswith("…")
+    assert fitted("short", 350, 7) == "short"
 
 
 def test_of_many_runs_the_first_are_named_and_the_others_counted() -> None:
-    told = heading_of("x", [RUN] * (MOST + 3)).sources
-    assert len(told) == MOST + 1
-    assert told[-1] == "and 3 more runs"
+    heading = heading_of("x", [RUN] * (MOST + 3))
+    own = f"{RUN.context.device.name}, run {RUN.context.run}"
+    assert heading == ("x", [*[own] * MOST, "and 3 more runs"])
 
 
 @pytest.mark.parametrize("command", ["report", "compare"])
@@ -94,13 +79,3 @@ def test_an_option_leaves_it_out(
     if command == "report":  # the page has the same words above each picture
         pages = [(tmp_path / name / "report.html").read_bytes() for name in ("with", "without")]
         assert pages[0] == pages[1]
-
-
-@same_matplotlib
-@pytest.mark.parametrize("name", PICTURES)
-def test_it_looks_as_it_did(name: str, tmp_path: Path) -> None:
-    found = png(name)
-    told = difference(pixels(found), pixels((IMAGES / f"{name}.png").read_bytes()))
-    if told:
-        (tmp_path / f"{name}.png").write_bytes(found)
-        pytest.fail(f"{told}; compare {tmp_path / name}.png; where it is meant: heading_images.py")

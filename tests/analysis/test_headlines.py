@@ -8,7 +8,7 @@ import pytest
 
 from builders import COUNTED_RUN, GPU_RUN, HOST_RUN, case, layout_case, load, load2, measurement
 from ladder_run import SINGLE, rung_case, some
-from strata.model import Cited, Sentence, atlas, layouts, plain
+from strata.model import Sentence, atlas, plain
 from strata.report import headlines, sentences
 from strata.run import Run, load_run
 
@@ -128,45 +128,52 @@ def test_a_level_is_the_middle_of_what_it_alone_serves(chip: Run) -> None:
     assert reach.bytes == 16 * L2
 
 
-def test_without_a_knee_main_memory_is_up_to_sixteen_times_the_l2(tmp_path: Path) -> None:
-    sizes = {1.5: 500, 2: 670, 16: 690, 17: 900, 18: 900}
-    lines = [chase("global_cg", int(size * L2), cycles) for size, cycles in sizes.items()]
-    run = load(tmp_path, lines, device__l2_bytes=L2)
-    assert atlas.tlb_reach(run) is None
-    found = atlas.latencies(run)["dram"]
-    assert [one.value for one in (found.row, found.first, found.last)] == [670, 670, 690]
+GATE = [("level", "failed", "from elsewhere")]
+LEVELS = {
+    "no knee: memory is up to sixteen times L2": (
+        {"global_cg": {3 * L2 // 2: 500, 2 * L2: 670, 16 * L2: 690, 17 * L2: 900, 18 * L2: 900}},
+        {}, {"global_cg": {"dram": 670}},
+    ),
+    "memory is up to the reach of the TLB": (
+        {"global_cg": {times * L2: 100 * times for times in (2, 4, 8, 12, 16)}},
+        {times * L2: 280 if times <= 8 else 500 for times in (1, 2, 4, 8, 16, 32)},
+        {"global_cg": {"dram": 400}},
+    ),
+    "each kind of load has its own latencies": (
+        {"global_ca": {4 * L2: 695, 4096: 32}, "global_cg": {4 * L2: 690, 4096: 280}},
+        {}, {"global_ca": {"l1": 32, "dram": 695}, "global_cg": {"dram": 690}},
+    ),
+    "nothing near the edge of a level": (
+        {"global_ca": {4096: 32, 1 << 16: 40, 1 << 17: 41},
+         "global_cg": {4096: 100, 8192: 101, 1 << 20: 281, L2 // 2: 400, L2 * 3 // 4: 401}},
+        {}, {"": {"l1": 32, "l2": 281}},
+    ),
+}  # fmt: skip
+"""Chains by load and footprint, pages by footprint, and the latency of each level by load."""
 
 
-def test_other_loads_of_the_same_memory_have_their_own_latency(tmp_path: Path) -> None:
-    lines = [chase("global_ca", 4 * L2, 695), chase("global_cg", 4 * L2, 690)]
-    lines += [chase("global_cg", 4096, 280), chase("global_ca", 4096, 32)]
+@pytest.mark.parametrize(("walks", "pages", "expected"), LEVELS.values(), ids=LEVELS)
+def test_a_level_is_what_it_alone_serves(
+    tmp_path: Path, walks: dict[str, dict[int, float]], pages: dict[int, float], expected: Any
+) -> None:
+    lines = [chase(space, *one) for space in walks for one in walks[space].items()]
+    lines += [tlb(*one) for one in pages.items()]
     run = load(tmp_path, lines, device__l2_bytes=L2)
-    values = {
+    assert {
         space: {level: one.row.value for level, one in atlas.latencies(run, space).items()}
-        for space in ("global_ca", "global_cg")
-    }
-    assert values == {"global_ca": {"l1": 32, "dram": 695}, "global_cg": {"dram": 690}}
-
-
-def test_memory_is_walked_up_to_the_reach_of_the_tlb(tmp_path: Path) -> None:
-    lines = [chase("global_cg", times * L2, 100 * times) for times in (2, 4, 8, 12, 16)]
-    lines += [tlb(times * L2, 280 if times <= 8 else 500) for times in (1, 2, 4, 8, 16, 32)]
-    found = atlas.latencies(load(tmp_path, lines, device__l2_bytes=L2))
-    assert (found["dram"].row.value, found["dram"].last.value) == (400, 800)
+        for space in expected
+    } == expected
 
 
 @pytest.mark.parametrize(
     ("l3_bytes", "cycles", "expected"),
     [
-        (
-            1 << 25,
-            {8192: 4, 1 << 18: 12, 1 << 22: 60, 1 << 27: 300, 1 << 28: 301},
-            {"l1": 4, "l2": 12, "l3": 60, "dram": 300},
-        ),
+        (1 << 25, {8192: 4, 1 << 18: 12, 1 << 22: 60, 1 << 27: 300, 1 << 28: 301},
+         {"l1": 4, "l2": 12, "l3": 60, "dram": 300}),
         # Four times L2.
         (4 << 20, {1 << 20: 40, 2 << 20: 60, 4 << 20: 90, 8 << 20: 300}, {"l3": 60, "dram": 300}),
     ],
-)
+)  # fmt: skip
 def test_a_cpu_has_its_caches(
     tmp_path: Path, l3_bytes: int, cycles: dict[int, float], expected: dict[str, float]
 ) -> None:
@@ -177,17 +184,14 @@ def test_a_cpu_has_its_caches(
     assert {level: one.row.value for level, one in found.items()} == expected
 
 
-def test_nothing_near_the_edge_of_a_level_or_by_several_cores_stands_for_it(tmp_path: Path) -> None:
-    walks = {
-        "global_ca": {4096: 32, 1 << 16: 40, 1 << 17: 41},
-        "global_cg": {4096: 100, 8192: 101, 1 << 20: 281, L2 // 2: 400, L2 * 3 // 4: 401},
-    }
-    lines = [chase(space, at, walks[space][at]) for space in walks for at in walks[space]]
+def test_an_invalid_row_several_cores_or_an_unknown_size_give_no_latency(tmp_path: Path) -> None:
     several = chase("shared", 4096, 9)
     several["params"]["cores"] = "several"
-    lines.append(several | {"case": several["case"].replace("cores=one", "cores=several")})
-    found = atlas.latencies(load(tmp_path, lines, device__l2_bytes=L2))
-    assert {level: one.row.value for level, one in found.items()} == {"l1": 32, "l2": 281}
+    several["case"] = several["case"].replace("cores=one", "cores=several")
+    lines = [chase("shared", 4096, 1, gates=GATE), several, chase("global_ca", 4096, 32)]
+    assert list(atlas.latencies(load(tmp_path / "a", lines))) == ["l1"]
+    lines = [chase("global_cg", 1 << 30, 690), chase("global_cg", 1 << 20, 280)]
+    assert not atlas.latencies(load(tmp_path / "b", lines))
 
 
 def test_what_is_no_read_no_measurement_or_no_whole_copy_stands_for_nothing(tmp_path: Path) -> None:
@@ -209,26 +213,6 @@ def test_what_is_no_read_no_measurement_or_no_whole_copy_stands_for_nothing(tmp_
     assert {key: row.value for key, row in atlas.transfers(run).items()} == {
         ("to_device", "pinned"): 55e9
     }
-
-
-def test_an_invalid_row_stands_for_nothing(tmp_path: Path) -> None:
-    gate = [("level", "failed", "from elsewhere")]
-    lines = [chase("shared", 4096, 1, gates=gate), chase("global_ca", 4096, 32)]
-    assert list(atlas.latencies(load(tmp_path, lines))) == ["l1"]
-
-
-def test_a_device_that_does_not_say_its_sizes_has_no_latency_of_main_memory(tmp_path: Path) -> None:
-    run = load(tmp_path, [chase("global_cg", 1 << 30, 690), chase("global_cg", 1 << 20, 280)])
-    assert not atlas.latencies(run)
-
-
-def test_the_best_read_of_a_level_stands_for_it_with_what_is_beside_it(chip: Run) -> None:
-    found = atlas.bandwidths(chip)
-    assert found["l1"].row.value == 33e12
-    assert found["l1"].share is not None
-    assert found["l1"].share.value == 0.99
-    assert found["l2"].share is None
-    assert list(found) == ["l1", "l2", "dram"]
 
 
 IN_WORDS = """\
@@ -259,18 +243,29 @@ def test_every_number_of_a_sentence_knows_its_row(chip: Run) -> None:
         assert not any(letter.isdigit() for letter in loose), loose
 
 
-def test_a_run_without_any_of_it_says_nothing(tmp_path: Path) -> None:
-    run = load(tmp_path, [])
+def test_what_else_is_said_of_an_l2_a_cpu_and_an_empty_run(tmp_path: Path) -> None:
+    run = load(tmp_path / "none", [])
     assert words(run) == []
     assert [one.what for one in headlines.headlines(run)] == ["valid timed rows", "cases measured"]
-
-
-def test_an_l2_in_one_piece_is_not_worth_a_sentence(tmp_path: Path) -> None:
-    whole = case(
-        [measurement("partitions", [1], unit="1"), *PARTITION["measurements"][1:]],
-        benchmark="l2_partition",
+    rows = PARTITION["measurements"]
+    whole = case([measurement("partitions", [1], unit="1"), *rows[1:]], benchmark="l2_partition")
+    assert words(load(tmp_path / "whole", [whole])) == []
+    (said,) = words(load(tmp_path / "old", [case(rows[:3], benchmark="l2_partition")]))
+    assert said.startswith("L2 is cut into 2 parts: an atomic exchange takes 300.0 cycles from")
+    memory = [
+        measurement(f"{side}_dram_cycles", [cycles], method="single_loads")
+        for side, cycles in (("near", 563), ("far", 750))
+    ]
+    (said,) = words(load(tmp_path / "far", [case(rows + memory, benchmark="l2_partition")]))
+    assert said.endswith(
+        "first touch. A load from memory takes 563.0 cycles behind the near part and 750.0 cycles "
+        "behind the far one."
     )
-    assert words(load(tmp_path, [whole])) == []
+    memory[1]["noise"]["verdict"] = "failed"
+    (said,) = words(load(tmp_path / "one", [case(rows + memory, benchmark="l2_partition")]))
+    assert said.endswith("far one, on average 389.0 at first touch.")
+    run = load(tmp_path / "cpu", [stream("l1", 16, 5e11, backend="host")], backend="host")
+    assert words(run) == ["Read bandwidth at most: L1 500 GB/s (0.5 B/cycle per core)."]
 
 
 def test_shared_memory_of_another_sm_stands_beside_that_of_the_own(tmp_path: Path) -> None:
@@ -285,32 +280,6 @@ def test_shared_memory_of_another_sm_stands_beside_that_of_the_own(tmp_path: Pat
     found = {one.what: one for one in headlines.headlines(load(tmp_path, CHIP + others))}
     remark = plain(found["L1 latency"].remark).replace("\u00a0", " ")
     assert remark == "shared memory 23.00 cycles, another SM's 205.0 cycles"
-
-
-def test_memory_behind_the_far_part_is_told_beside_it(tmp_path: Path) -> None:
-    def told(folder: str, **noise: str) -> str:
-        memory = [
-            measurement(f"{side}_dram_cycles", [cycles], method="single_loads", noise=noise[side])
-            for side, cycles in (("near", 563), ("far", 750))
-        ]
-        line = case(PARTITION["measurements"] + memory, benchmark="l2_partition")
-        (said,) = words(load(tmp_path / folder, [line]))
-        return said
-
-    assert told("both", near="passed", far="passed").endswith(
-        "488.0 cycles from the far one, on average 389.0 at first touch. A load from memory takes "
-        "563.0 cycles behind the near part "
-        "and 750.0 cycles behind the far one."
-    )
-    assert told("one", near="passed", far="failed").endswith(
-        "far one, on average 389.0 at first touch."
-    )
-
-
-def test_exchanges_are_not_called_loads(tmp_path: Path) -> None:
-    before = case(PARTITION["measurements"][:3], benchmark="l2_partition")
-    (said,) = words(load(tmp_path, [before]))
-    assert said.startswith("L2 is cut into 2 parts: an atomic exchange takes 300.0 cycles from")
 
 
 def test_the_first_numbers_of_a_chip(chip: Run) -> None:
@@ -329,29 +298,19 @@ def test_the_first_numbers_of_a_chip(chip: Run) -> None:
     }
 
 
-def test_shared_memory_stands_alone_where_l1_was_not_walked(tmp_path: Path) -> None:
-    run = load(tmp_path, [chase("shared", 4096, 23)])
-    assert headlines.headlines(run)[0].what == "shared latency"
-
-
 @pytest.mark.parametrize("folder", [GPU_RUN, HOST_RUN, COUNTED_RUN])
 def test_headlines_are_at_most_ten_and_how_far_to_trust_them(folder: Path) -> None:
     found = headlines.headlines(load_run(folder))
     assert [one.trust for one in found] == [False] * (len(found) - 3) + [True] * 3
     assert len(found) <= 13
+    table = headlines.table(load_run(folder))
+    assert [plain(row[1]) for row in table.rows] == [plain(one.value) for one in found]
     assert found[0].what == "L1 latency, cheapest layout"
     assert [one.what for one in found[-3:]] == [
         "timers, largest disagreement",
         "valid timed rows",
         "cases measured",
     ]
-
-
-def test_headlines_of_layouts_where_the_chip_was_not_asked() -> None:
-    *_, timers, rows, cases = headlines.headlines(load_run(GPU_RUN))
-    assert plain(timers.remark) == "1 of 109 pairs beyond 2 %"
-    assert plain(rows.value) == "1072 of 1084 (98.9 %)"
-    assert plain(cases.remark) == "1 skipped, 1 failed"
 
 
 def told(found: Iterable[headlines.Headline]) -> list[tuple[str, str, str]]:
@@ -433,69 +392,50 @@ def test_the_best_layout_of_a_chip_is_that_of_its_farthest_level(tmp_path: Path)
     )
 
 
-def answer(tmp_path: Path, benchmark: str, *cases: tuple[dict[str, Any], dict[str, float]]) -> str:
-    """What a run of one benchmark says: of each case its axes, and values by quantity."""
+STRIDE = {"operation": "load", "pattern": "stride", "width": 4}
+ATOMIC = {"operation": "add_int", "returns": "yes", "space": "shared"}
+ANSWERS: dict[str, tuple[list[tuple[dict[str, Any], dict[str, float]]], str]] = {
+    "coalescing": (
+        [({"width": 4, "stride": 1, "misalignment": 0},
+          {"sectors_per_request": 4, "warp_load_cycles": 4.5}),
+         ({"width": 4, "stride": 2, "misalignment": 0},
+          {"sectors_per_request": 8, "warp_load_cycles": 9}),
+         ({"width": 4, "stride": 32, "misalignment": 0},
+          {"sectors_per_request": 32, "warp_load_cycles": 58})],
+        "sectors in 4.50 cycles at a stride of 1 and 32 sectors in 58.00 cycles at a stride of 32.",
+    ),
+    "bank_conflicts": (
+        [({**STRIDE, "stride": 1}, {"shared_load_latency": 23, "warp_access_cycles": 1}),
+         ({**STRIDE, "stride": 32}, {"shared_load_latency": 85, "warp_access_cycles": 32}),
+         ({**STRIDE, "operation": "store", "stride": 1}, {"warp_access_cycles": 2})],
+        " at a stride of 1 and 85.00 cycles alone and 32.00 cycles among others at a stride of 32.",
+    ),
+    "instruction_cost": (
+        [({"operation": "ffma", "ilp": 4, "warps_per_sm": 32}, {"operation_cycles": 1}),
+         ({"operation": "ffma", "ilp": 1, "warps_per_sm": 1}, {"operation_cycles": 4}),
+         ({"operation": "dfma", "ilp": 1, "warps_per_sm": 1}, {"operation_cycles": 8})],
+        "instruction: fp32 multiply-add 4.00 cycles and fp64 multiply-add 8.00 cycles.",
+    ),
+    "atomics": (
+        [({**ATOMIC, "target": "same"}, {"atomic_latency": 94}),
+         ({**ATOMIC, "target": "disjoint"}, {"atomic_latency": 32}),
+         ({**ATOMIC, "returns": "no", "target": "same"}, {"atomic_latency": 1})],
+        "memory 32.00 cycles on a separate word and 94.00 cycles where all use one word.",
+    ),
+}  # fmt: skip
+"""Cases of a benchmark, each with its axes and values, and the end of their sentence."""
+
+
+@pytest.mark.parametrize("benchmark", ANSWERS)
+def test_an_answer_in_words(tmp_path: Path, benchmark: str) -> None:
+    cases, expected = ANSWERS[benchmark]
     lines = [
         case([measurement(name, [value]) for name, value in values.items()],
              benchmark=benchmark, params=axes)
         for axes, values in cases
     ]  # fmt: skip
     (said,) = words(load(tmp_path, lines))
-    return said
-
-
-def test_an_access_pattern_is_told_at_its_best_and_at_its_worst(tmp_path: Path) -> None:
-    def stride(apart: int, **values: float) -> tuple[dict[str, Any], dict[str, float]]:
-        return {"width": 4, "stride": apart, "misalignment": 0}, values
-
-    said = answer(
-        tmp_path, "coalescing",
-        stride(1, sectors_per_request=4, warp_load_cycles=4.5),
-        stride(2, sectors_per_request=8, warp_load_cycles=9),
-        stride(32, sectors_per_request=32, warp_load_cycles=58),
-    )  # fmt: skip
-    assert said == (
-        "A warp's load of words moves 4 sectors in 4.50 cycles at a stride of 1 and 32 sectors in "
-        "58.00 cycles at a stride of 32."
-    )
-
-
-def test_a_bank_conflict_is_told_alone_and_among_others(tmp_path: Path) -> None:
-    axes = {"operation": "load", "pattern": "stride", "width": 4}
-    said = answer(
-        tmp_path, "bank_conflicts",
-        ({**axes, "stride": 1}, {"shared_load_latency": 23, "warp_access_cycles": 1}),
-        ({**axes, "stride": 32}, {"shared_load_latency": 85, "warp_access_cycles": 32}),
-        ({**axes, "operation": "store", "stride": 1}, {"warp_access_cycles": 2}),
-    )  # fmt: skip
-    assert said.partition("takes ")[2] == (
-        "23.00 cycles alone and 1.00 cycles among others at a stride of 1 and 85.00 cycles alone "
-        "and 32.00 cycles among others at a stride of 32."
-    )
-
-
-def test_instructions_and_atomics_are_told_by_their_latencies(tmp_path: Path) -> None:
-    said = answer(
-        tmp_path / "a", "instruction_cost",
-        ({"operation": "ffma", "ilp": 4, "warps_per_sm": 32}, {"operation_cycles": 1}),
-        ({"operation": "ffma", "ilp": 1, "warps_per_sm": 1}, {"operation_cycles": 4}),
-        ({"operation": "dfma", "ilp": 1, "warps_per_sm": 1}, {"operation_cycles": 8}),
-    )  # fmt: skip
-    assert said == (
-        "Latency of a dependent instruction: fp32 multiply-add 4.00 cycles and fp64 multiply-add "
-        "8.00 cycles."
-    )
-    axes = {"operation": "add_int", "returns": "yes", "space": "shared"}
-    said = answer(
-        tmp_path / "b", "atomics",
-        ({**axes, "target": "same"}, {"atomic_latency": 94}),
-        ({**axes, "target": "disjoint"}, {"atomic_latency": 32}),
-        ({**axes, "returns": "no", "target": "same"}, {"atomic_latency": 1}),
-    )  # fmt: skip
-    assert said == (
-        "Latency of an atomic addition: in shared memory 32.00 cycles on a separate word and "
-        "94.00 cycles where all use one word."
-    )
+    assert said.endswith(expected)
 
 
 def test_the_headline_of_the_ladder_is_the_fastest_valid_rung_of_one_gpu(tmp_path: Path) -> None:
@@ -538,41 +478,19 @@ def test_timers_are_told_by_the_pair_that_agrees_least_and_clocks_by_the_middle(
     assert told(headlines.core_clock(run)) == [("core clock", "1.80 GHz", "1.50 GHz to 1.90 GHz")]
 
 
+def test_cases_are_counted_by_their_status(tmp_path: Path) -> None:
+    lines = [
+        case([measurement()] * (status == "measured"), params={"n": n}, status=status,
+             reason="" if status == "measured" else "why")
+        for n, status in enumerate(("measured", "skipped", "skipped", "failed"))
+    ]  # fmt: skip
+    found = told(headlines.cases(load(tmp_path, lines)))
+    assert found == [("cases measured", "1 of 4", "2 skipped, 1 failed")]
+
+
 def test_time_stamps_are_no_clock_of_a_core(tmp_path: Path) -> None:
     time_stamps = measurement("core_clock", [2.4e9], unit="Hz", method="tsc_over_monotonic")
     additions = measurement("core_clock", [3.2e9], unit="Hz", method="dependent_adds")
     lines = [case([time_stamps], n=1), case([time_stamps, additions], n=2)]
     run = load(tmp_path, lines, backend="host")
     assert told(headlines.core_clock(run)) == [("core clock", "3.20 GHz", "3.20 GHz to 3.20 GHz")]
-
-
-def test_cases_are_told_by_what_became_of_them(tmp_path: Path) -> None:
-    fates = ["measured", "skipped", "skipped", "failed"]
-    lines = [
-        case([measurement()] if fate == "measured" else [], params={"n": n}, status=fate,
-             reason="" if fate == "measured" else "why")
-        for n, fate in enumerate(fates)
-    ]  # fmt: skip
-    found = told(headlines.cases(load(tmp_path, lines)))
-    assert found == [("cases measured", "1 of 4", "2 skipped, 1 failed")]
-
-
-def test_a_cpu_reads_bytes_a_cycle_of_each_core(tmp_path: Path) -> None:
-    run = load(tmp_path, [stream("l1", 16, 5e11, backend="host")], backend="host")
-    assert words(run) == ["Read bandwidth at most: L1 500 GB/s (0.5 B/cycle per core)."]
-
-
-def test_headlines_are_a_table_whose_numbers_know_their_rows(chip: Run) -> None:
-    table = headlines.table(chip)
-    assert len(table.rows) == len(headlines.headlines(chip))
-    cited = [part for row in table.rows for part in row[1] if isinstance(part, Cited)]
-    assert len(cited) == len(table.rows) - 2 + 1  # that of DRAM in seconds too
-    assert all(part.row in chip.rows for part in cited)
-
-
-def test_layout_sentences_follow_those_of_the_chip(tmp_path: Path) -> None:
-    lines = [layout_case("aos", 100), layout_case("soa", 50), PARTITION]
-    run = load(tmp_path, lines)
-    first, *rest = sentences.sentences(run)
-    assert plain(first).startswith("L2 is cut into")
-    assert tuple(rest) == layouts.sentences(run.rows)

@@ -78,20 +78,6 @@ def test_launches_of_a_page_without_grid_columns_differ_by_their_metrics(tmp_pat
     assert told == []
 
 
-def test_a_details_page_without_grid_columns_has_them_as_labels(tmp_path: Path) -> None:
-    columns = "ID,Process ID,Kernel Name,Section Name,Metric Name,Metric Unit,Metric Value"
-    rows = [
-        (launch, "7", KERNEL, "Launch Statistics", label, unit, value)
-        for launch, grid, time in (("0", "16", "5,000"), ("1", "4,096", "905,000"))
-        for label, unit, value in (
-            ("Grid Size", "", grid), ("Block Size", "", "256"), ("Duration", "ns", time)
-        )
-    ]  # fmt: skip
-    run, _ = imported(written(tmp_path, table(columns.split(","), *rows)), tmp_path)
-    times = {params: row.value for params, row in by_params(run, "gpu_time").items()}
-    assert times == pytest.approx({"block=256/grid=16": 5e-6, "block=256/grid=4096": 905e-6})
-
-
 def test_launches_of_unknown_shape_are_no_samples_of_one_case(tmp_path: Path) -> None:
     page = raw({"ID": "0", INSTRUCTIONS: "64"}, {"ID": "1", INSTRUCTIONS: "8,192"})
     run, _ = imported(written(tmp_path, page), tmp_path)
@@ -99,51 +85,35 @@ def test_launches_of_unknown_shape_are_no_samples_of_one_case(tmp_path: Path) ->
     assert values == {"launch=0": 64, "launch=1": 8192}
 
 
-def test_the_total_of_a_metric_with_instances_is_its_value(tmp_path: Path) -> None:
-    run, told = imported(FILES / "ncu_instances.csv", tmp_path)
-    (row,) = by_params(run, "executed_instructions").values()
-    assert (row.value, row.unit, row.valid) == (1024, "instruction", True)
-    assert told == [
-        "2 values not imported, because they are instances of a metric whose total is imported (2)"
-    ]
+DURATION, ISSUED, AVERAGE = (
+    "gpu__time_duration.sum", "smsp__inst_issued.sum", "smsp__inst_issued.avg"
+)  # fmt: skip
+FIVE = {**SHAPE, INSTRUCTIONS: "5"}
+COUNTED: list[tuple[str, list[float], str]] = [
+    ("ncu_instances.csv", [3e-05, 1024, 0],
+     "2 values not imported, because they are instances of a metric whose total is imported (2)"),
+    (details(("7", "0", INSTRUCTIONS, "inst", "12 (3; 4; 5)")), [12], "3 values not imported"),
+    (details(("7", "0", INSTRUCTIONS, "inst", "2,048 (0x7f00: 2,000; 0x7f10: 48)")), [2048],
+     "2 values not imported"),
+    (raw({**FIVE, "source.sum": "(1; 2)"}), [5], "because they are no numbers (1)"),
+    (raw({**FIVE, DURATION: "-5"}, units={DURATION: "ns"}), [5], "they are negative times (1)"),
+    (details(*(("7", "0", "Elapsed Cycles", "cycle", value) for value in ("10", "10", "12"))), [10],
+     "1 value not imported, because they differ from an earlier value"),
+    (raw({**FIVE, ISSUED: "36.86", AVERAGE: "36.86"}, units={ISSUED: "inst", AVERAGE: "inst"}),
+     [5, 36.86], "they are fractions of what is counted in whole numbers (1)"),
+    (raw({**FIVE, ISSUED: "36.8612"}, units={ISSUED: "Kinst"}), [5, 36861.2], ""),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("text", "value", "instances"),
-    [("12 (3; 4; 5)", 12, 3), ("2,048 (0x7f00: 2,000; 0x7f10: 48)", 2048, 2)],
-)
-def test_instances_are_counted(text: str, value: float, instances: int, tmp_path: Path) -> None:
-    page = details(("7", "0", INSTRUCTIONS, "inst", text))
-    run, (told,) = imported(written(tmp_path, page), tmp_path)
-    assert [row.value for row in run.rows] == [value]
-    assert told.startswith(f"{instances} values not imported")
-
-
-def test_a_total_that_is_missing_is_counted(tmp_path: Path) -> None:
-    page = raw({**SHAPE, INSTRUCTIONS: "5", "source.sum": "(1; 2)"})
-    run, told = imported(written(tmp_path, page), tmp_path)
-    assert [row.value for row in run.rows] == [5]
-    assert told == ["1 value not imported, because they are no numbers (1)"]
-
-
-@pytest.mark.parametrize(("unit", "text"), [("inst", "36.86"), ("Kinst", "36.8612")])
-def test_half_an_instruction_is_not_imported(unit: str, text: str, tmp_path: Path) -> None:
-    issued, average = "smsp__inst_issued.sum", "smsp__inst_issued.avg"
-    launch = {**SHAPE, INSTRUCTIONS: "5", issued: text, average: text}
-    page = raw(launch, units={INSTRUCTIONS: "inst", issued: unit, average: unit})
-    run, lines = imported(written(tmp_path, page), tmp_path)
-    fractions = 1 if unit == "inst" else 0
-    assert lines == fractions * [
-        "1 value not imported, because they are fractions of what is counted in whole numbers (1)"
-    ]
-    assert len(run.rows) == 3 - fractions
-
-
-def test_points_between_thousands_are_refused(tmp_path: Path) -> None:
-    text = refused(FILES / "ncu_points_as_thousands.csv", tmp_path)
-    assert "input" not in text
-    assert "ncu_points_as_thousands.csv:2: found 117.344 ns as gpu__time_duration.sum" in text
-    assert "LC_ALL=C" in text
+@pytest.mark.parametrize(("page", "values", "left_out"), COUNTED)
+def test_what_is_no_value_of_a_launch_is_counted(
+    page: str, values: list[float], left_out: str, tmp_path: Path
+) -> None:
+    file = FILES / page if page.startswith("ncu_") else written(tmp_path, page)
+    run, lines = imported(file, tmp_path)
+    assert [row.value for row in run.rows] == pytest.approx(values)
+    assert len(lines) == bool(left_out)
+    assert left_out in "".join(lines)
 
 
 @pytest.mark.parametrize(
@@ -168,9 +138,23 @@ def test_numbers_of_another_locale_are_refused(
     assert f"found {value}" in refused(written(tmp_path, page), tmp_path)
 
 
-def test_a_page_of_semicolons_is_refused_as_such(tmp_path: Path) -> None:
-    page = raw({**SHAPE, INSTRUCTIONS: "1"}).replace('","', '";"')
-    assert "found columns separated by semicolons" in refused(written(tmp_path, page), tmp_path)
+ONE = raw({**SHAPE, INSTRUCTIONS: "1"})
+HOSTS = raw(*({**SHAPE, "Host Name": host, INSTRUCTIONS: "1"} for host in ("n1", "n2")))
+REFUSED = {
+    "ncu_points_as_thousands.csv": "ncu_points_as_thousands.csv:2: found 117.344 ns as gpu__time_",
+    "ncu_two_tables.csv": "ncu_two_tables.csv:4: found a second table with other columns",
+    ONE.replace('","', '";"'): "found columns separated by semicolons",
+    f"==PROF==\n{ONE}done\n{raw({**SHAPE, 'b.sum': '1'})}": "input.csv:6: found a second table",
+    HOSTS: "more than one host: n1, n2; expected the launches of one device; to fix: import",
+}
+
+
+@pytest.mark.parametrize(("page", "found"), REFUSED.items())
+def test_a_page_of_another_form_is_refused_by_its_line(
+    page: str, found: str, tmp_path: Path
+) -> None:
+    file = FILES / page if page.startswith("ncu_") else written(tmp_path, page)
+    assert found in refused(file, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -190,18 +174,6 @@ def test_fractions_stay_fractions(
     page = raw({**SHAPE, metric: text}, units={metric: unit})
     run, _ = imported(written(tmp_path, page), tmp_path)
     assert [row.value for row in run.rows] == [pytest.approx(value)]
-
-
-def test_a_second_table_is_refused_by_its_line(tmp_path: Path) -> None:
-    text = refused(FILES / "ncu_two_tables.csv", tmp_path)
-    assert "ncu_two_tables.csv:4: found a second table with other columns" in text
-    assert "device" not in text
-
-
-def test_a_second_table_after_output_of_the_program_is_refused(tmp_path: Path) -> None:
-    first, other = raw({**SHAPE, "a.sum": "1"}), raw({**SHAPE, "b.sum": "1"})
-    text = refused(written(tmp_path, f"==PROF==\n{first}done\n{other}"), tmp_path)
-    assert "input.csv:6: found a second table with other columns" in text
 
 
 def test_a_second_table_with_the_same_columns_continues_the_first(tmp_path: Path) -> None:
@@ -238,13 +210,6 @@ def test_kernels_of_two_programs_are_two_cases(tmp_path: Path) -> None:
     assert values == {f"{shape}/process=before": 10, f"{shape}/process=after": 30}
 
 
-def test_processes_on_two_hosts_are_refused(tmp_path: Path) -> None:
-    page = raw(*({**SHAPE, "Host Name": host, INSTRUCTIONS: "1"} for host in ("n1", "n2")))
-    text = refused(written(tmp_path, page), tmp_path)
-    assert "more than one host: n1, n2" in text
-    assert "one file for each host" in text
-
-
 def test_what_is_no_row_is_counted_by_reason(tmp_path: Path) -> None:
     page = raw(
         {
@@ -276,13 +241,6 @@ def test_what_changes_from_launch_to_launch_is_a_row(tmp_path: Path) -> None:
     run, _ = imported(written(tmp_path, page), tmp_path)
     assert [row.taken for row in run.rows if row.quantity == metric] == [(16, 40)]
     assert metric not in run.cases[0].facts
-
-
-def test_a_value_that_differs_in_another_section_is_counted(tmp_path: Path) -> None:
-    values = [("7", "0", "Elapsed Cycles", "cycle", value) for value in ("10", "10", "12")]
-    run, (told,) = imported(written(tmp_path, details(*values)), tmp_path)
-    assert [row.value for row in run.rows] == [10]
-    assert told.startswith("1 value not imported, because they differ from an earlier value")
 
 
 # --- Google Benchmark -----------------------------------------------------------------------------
@@ -410,25 +368,8 @@ def test_times_that_are_none_or_negative_are_counted(tmp_path: Path) -> None:
     )
 
 
-def test_a_negative_time_of_a_launch_is_counted(tmp_path: Path) -> None:
-    duration = "gpu__time_duration.sum"
-    launch = {**SHAPE, INSTRUCTIONS: "5", duration: "-5"}
-    page = raw(launch, units={INSTRUCTIONS: "inst", duration: "ns"})
-    run, told = imported(written(tmp_path, page), tmp_path)
-    assert [row.value for row in run.rows] == [5]
-    assert told == ["1 value not imported, because they are negative times (1)"]
-
-
 def test_counters_whose_names_become_the_same_stay_two(tmp_path: Path) -> None:
     run, _ = imported(google(tmp_path, entry("A", 1.0, **{"x y": 2.0, "x_y": 3.0})), tmp_path)
     assert {row.quantity: row.value for row in run.rows if row.quantity.startswith("x")} == {
         "x_y": 2.0, "x_y_2": 3.0
     }  # fmt: skip
-
-
-def test_the_command_prints_what_it_left_out_in_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    interop.bring_in(FILES / "ncu_instances.csv", tmp_path)
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("strata: 2 values not imported, because")

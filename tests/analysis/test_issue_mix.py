@@ -65,7 +65,3 @@ def test_invalid_costs_are_hollow_and_named(tmp_path: Path) -> None:
     words = caption_of(FIGURE, run)
     assert "Invalid, drawn hollow (1): micro/issue_mix/cuda/multiply_adds=48" in words
     assert "The maximum is 4.5 cycles: reciprocal square root among 4 multiply-adds." in words
-
-
-def test_nothing_gives_nothing(tmp_path: Path) -> None:
-    assert not FIGURE.has(load(tmp_path, [mix("none", 12, 0)]))

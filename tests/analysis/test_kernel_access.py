@@ -1,5 +1,6 @@
 """Runs of `strata access`: the figure of lines of source, of one run and of two."""
 
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ from matplotlib.axes import Axes
 from builders import case, context2, count, counts, load2, strata, write_run
 from charts import caption_of, data_of
 from plots import check_texts_of, hollow_of, labels_of, plot_named, plotted, points_of
-from strata.figures.kernel_access import MOST, short_names
+from strata.figures.kernel_access import MOST
 from strata.model.counted import model_check
 from strata.run import Run, load_run
 from strata.run.validate import findings
@@ -51,12 +52,8 @@ def access(
     return [first, counts(first, found, gates=gates)]
 
 
-def lines_of(*accesses: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [line for one in accesses for line in one]
-
-
 def run_of(folder: Path, *accesses: list[dict[str, Any]]) -> Run:
-    return load2(folder, lines_of(*accesses))
+    return load2(folder, [*chain(*accesses)])
 
 
 def bars_in(ax: Axes, launch: str) -> list[tuple[float, float]]:
@@ -75,20 +72,25 @@ def marks_in(ax: Axes, label: str) -> list[tuple[float, float]]:
 
 
 def test_each_line_has_a_bar_a_diamond_and_the_least(tmp_path: Path) -> None:
-    run = run_of(tmp_path, access(35, 896, counted=896, place="+40"), access(41, 128, counted=128))
+    copy = access(50, 64, requests=24, nth=2)
+    run = run_of(
+        tmp_path, access(35, 896, counted=896, place="+40"), access(41, 128, counted=128),
+        access(50, 32, requests=8), copy,
+    )  # fmt: skip
     assert not findings(run)
     with plotted(FIGURE, run) as figure:
         check_texts_of(figure)
         (ax,) = figure.axes
         assert [label.get_text() for label in ax.get_yticklabels()] == [
-            "inlined.cu:35 ← 40  ld.global.f32",
-            "inlined.cu:41  ld.global.f32",
-        ]
-        assert bars_in(ax, "before") == [(0, 28), (1, 4)]
+            "inlined.cu:35 ← 40  ld.global.f32", "inlined.cu:41  ld.global.f32",
+            "inlined.cu:50  ld.global.f32",
+        ]  # fmt: skip
+        assert bars_in(ax, "before") == [(0, 28), (1, 4), (2, 3)], "copies of a line are summed"
         assert marks_in(ax, "counted") == [(0, 28), (1, 4)]
-        assert marks_in(ax, "ideal") == [(0, 4), (1, 4)]
+        assert marks_in(ax, "ideal")[:2] == [(0, 4), (1, 4)]
         assert labels_of(figure) == ["ideal", "counted", "before"]
     assert "0 of 2 lines differ from the prediction" in caption_of(FIGURE, run)
+    assert [line["counted_per_request"] for line in data_of(FIGURE, run)] == ["28.0", "4.0", ""]
 
 
 def test_what_a_device_moved_beyond_the_prediction_is_hollow(tmp_path: Path) -> None:
@@ -106,31 +108,20 @@ def test_what_a_device_moved_beyond_the_prediction_is_hollow(tmp_path: Path) -> 
     assert "inlined.cu:35  ld.global.f32 in before" in words
 
 
-def test_copies_of_an_instruction_are_one_line(tmp_path: Path) -> None:
-    run = run_of(tmp_path, access(7, 32, requests=8), access(7, 64, requests=24, nth=2))
-    with plotted(FIGURE, run) as figure:
-        assert bars_in(figure.axes[0], "before") == [(0, 3)]
-    (line,) = data_of(FIGURE, run)
-    assert (line["predicted_per_request"], line["counted_per_request"]) == ("3.0", "")
-
-
-def test_launches_stand_side_by_side(tmp_path: Path) -> None:
-    run = run_of(tmp_path, access(7, 896), access(7, 128, launch="after"))
-    with plotted(FIGURE, run) as figure:
-        ((before, most),), ((after, least),) = (
-            bars_in(figure.axes[0], launch) for launch in ("before", "after")
-        )
-    assert (most, least) == (28, 4)
-    assert before < 0 < after
-
-
-def test_shared_memory_has_a_panel_and_a_unit_of_its_own(tmp_path: Path) -> None:
-    run = run_of(tmp_path, access(7, 896), access(9, 1024, space="shared", ideal=32))
+def test_launches_are_side_by_side_and_shared_memory_has_its_own_panel(tmp_path: Path) -> None:
+    other = access(9, 1024, space="shared", ideal=32, launch="after", kernel="x" * 70)
+    run = run_of(tmp_path, access(7, 896), access(7, 128, launch="after"), other)
     with plotted(FIGURE, run) as figure:
         sectors, passes = figure.axes
+        ((before, most),), ((after, least),) = (bars_in(sectors, at) for at in ("before", "after"))
+        assert (most, least) == (28, 4)
+        assert before < 0 < after
         assert sectors.get_xlabel() == "sectors of 32 bytes a request"
         assert passes.get_xlabel() == "passes through the banks"
-        assert bars_in(passes, "before") == [(0, 32)]
+        assert bars_in(passes, "after") == [(0, 32)]
+        colours = [ax.containers[-1][0].get_facecolor() for ax in figure.axes]  # type: ignore[index]
+        assert colours[0] == colours[1], "of one launch"
+        assert passes.get_yticklabels()[0].get_text().count("x") == 70
 
 
 def test_a_count_without_a_prediction_has_no_bar(tmp_path: Path) -> None:
@@ -141,33 +132,14 @@ def test_a_count_without_a_prediction_has_no_bar(tmp_path: Path) -> None:
     assert "A diamond without a bar" in caption_of(FIGURE, run)
 
 
-def test_a_long_name_keeps_its_ends_and_stays_the_only_one() -> None:
-    alike = ["a" * 20 + "1" + "b" * 20, "a" * 20 + "2" + "b" * 20]
-    found = short_names(["short", "x" * 20 + "y" * 20, *alike])
-    assert found["short"] == "short"
-    assert found["x" * 20 + "y" * 20] == "x" * 14 + "…" + "y" * 15
-    assert [found[name] for name in alike] == alike
-
-
-def test_a_launch_has_one_colour_in_all_panels(tmp_path: Path) -> None:
-    other = access(9, 64, space="shared", ideal=32, launch="after", kernel="other")
-    with plotted(FIGURE, run_of(tmp_path, access(7, 896), other)) as figure:
-        looks = [ax.patches[0].get_facecolor() for ax in figure.axes]
-    assert len(set(looks)) == 2
-
-
-def test_lines_that_no_warp_came_to_are_left_out(tmp_path: Path) -> None:
+def test_a_line_that_no_warp_reached_or_that_moved_nothing_is_left_out(tmp_path: Path) -> None:
     assert not FIGURE.has(run_of(tmp_path, access(7, 0, requests=0, ideal=0)))
-
-
-def test_a_case_that_says_nothing_of_what_it_moved_is_left_out(tmp_path: Path) -> None:
     (line,) = access(7, 128)
     line["measurements"] = line["measurements"][:1]
-    assert line["measurements"][0]["quantity"] == "requests"
-    assert not FIGURE.has(load2(tmp_path, [line]))
+    assert not FIGURE.has(load2(tmp_path / "b", [line])), "it has only its requests"
 
 
-def test_of_many_lines_those_are_drawn_that_move_most_in_vain(tmp_path: Path) -> None:
+def test_of_many_lines_those_are_drawn_that_waste_most(tmp_path: Path) -> None:
     run = run_of(tmp_path, *(access(line, 128 + line) for line in range(1, MOST + 6)))
     with plotted(FIGURE, run) as figure:
         names = [label.get_text() for label in figure.axes[0].get_yticklabels()]
@@ -180,7 +152,7 @@ def test_two_runs_are_compared_before_and_after(tmp_path: Path) -> None:
     folders = []
     for name, moved in (("one", 896), ("two", 128)):
         header = context2(run=name, sweep__name="access")
-        found = lines_of(access(35, moved, counted=moved, launch="energies"))
+        found = access(35, moved, counted=moved, launch="energies")
         folders.append(write_run(tmp_path / name, found, header=header))
     done = strata("compare", *folders, "-o", tmp_path / "out")
     assert done.returncode == 0, done.stderr
@@ -195,19 +167,9 @@ def test_two_runs_are_compared_before_and_after(tmp_path: Path) -> None:
         assert (tmp_path / "out" / f"kernel_access.{kind}").stat().st_size > 0
 
 
-def test_a_comparison_without_accesses_has_no_such_figure(tmp_path: Path) -> None:
-    line = case([count("sectors", 1.0)])
-    folders = [
-        write_run(tmp_path / name, [line], header=context2(run=name)) for name in ("one", "two")
-    ]
-    done = strata("compare", *folders, "-o", tmp_path / "out")
-    assert done.returncode == 0, done.stderr
-    assert not list((tmp_path / "out").glob("kernel_access*"))
-
-
 @pytest.mark.parametrize("space", ["global", "shared"])
 def test_the_report_shows_it(space: str, tmp_path: Path) -> None:
-    run = lines_of(access(35, 896, counted=896, space=space))
+    run = access(35, 896, counted=896, space=space)
     folder = write_run(tmp_path / "run", run, header=context2(run="run"))
     done = strata("report", folder)
     assert done.returncode == 0, done.stderr

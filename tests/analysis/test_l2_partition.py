@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from msgspec.structs import replace
 
 from builders import case, counts, measurement
 from builders import count as counted
 from builders import load2 as load_of_context
-from charts import caption_of, data_of
-from plots import check_texts_of, hollow_of, plot_named, plotted
+from charts import caption_of
+from plots import hollow_of, plot_named, plotted
 from strata.run import Run
 
 FIGURE = plot_named("l2_partition")
@@ -50,17 +49,6 @@ def split(
 def load2(folder: Path, lines: Sequence[dict[str, Any]], sms: int = SMS) -> Run:
     """The run that `lines` make on a device of so many SMs."""
     return load_of_context(folder, lines, device__sm_count=sms)
-
-
-def test_one_cache_is_no_figure(tmp_path: Path) -> None:
-    whole = case([measurement("access_cycles", [270.0])], benchmark="l2_partition")
-    assert not FIGURE.has(load2(tmp_path, [whole]))
-
-
-def test_a_row_without_its_samples_is_no_figure(tmp_path: Path) -> None:
-    run = load2(tmp_path, split())
-    assert FIGURE.has(run)
-    assert not FIGURE.has(replace(run, rows=tuple(replace(row, taken=()) for row in run.rows)))
 
 
 def test_every_sm_is_a_point_near_and_far_and_of_a_side(tmp_path: Path) -> None:
@@ -135,20 +123,3 @@ def test_caption_tells_cost_sides_and_the_witness(tmp_path: Path) -> None:
     assert "Counted between the halves: 0.50 sectors per exchange" in words
     unsound = load2(tmp_path / "b", split(fabric_noise="failed"))
     assert "Counted between" not in caption_of(FIGURE, unsound)
-
-
-@pytest.mark.parametrize("sms", [4, 160])
-def test_texts_lie_on_the_canvas(tmp_path: Path, sms: int) -> None:
-    with plotted(FIGURE, load2(tmp_path, split(sms=sms, share_noise="failed"), sms)) as figure:
-        check_texts_of(figure)
-
-
-def test_data_have_a_line_for_each_sm(tmp_path: Path) -> None:
-    data = data_of(FIGURE, load2(tmp_path, split()))
-    assert [line["sm"] for line in data] == [f"{place}" for place in range(SMS)]
-    assert [line["crossing_cycles"] for line in data[:3]] == ["190.0", "191.0", "192.0"]
-    assert data[0]["near_share_valid"] == "true"
-
-
-def test_of_several_visits_the_first_is_drawn(tmp_path: Path) -> None:
-    assert len(FIGURE.data(load2(tmp_path, split(sms=2 * SMS)))) == SMS

@@ -22,16 +22,19 @@ from builders import (
 from charts import caption_of
 from plots import bars_of, hollow_of, labels_of, plot_named, plotted, points_of
 from strata import model
-from strata.figures import vs_warps
+from strata.figures import layouts
 from strata.run import load_run
 
-ALONE, MOVED = plot_named("layout_latency"), plot_named("bytes_moved")
-PROOF = plot_named("level_proof")
-LATENCY, BANDWIDTH = plot_named("latency_vs_warps"), plot_named("bandwidth_vs_warps")
+ALONE, MOVED, PROOF, LATENCY, BANDWIDTH = map(
+    plot_named,
+    ("layout_latency", "bytes_moved", "level_proof", "latency_vs_warps", "bandwidth_vs_warps"),
+)
 
 
-def titles(figure: Figure) -> list[str]:
-    return [ax.get_title(loc="left") for ax in figure.axes]
+def whiskers_of(figure: Figure) -> list[float]:
+    """The ends of the last whisker of the first panel."""
+    collections: Any = figure.axes[0].collections
+    return [x for x, _ in collections[-1].get_segments()[0]]
 
 
 # --- one warp alone -------------------------------------------------------------------------------
@@ -40,36 +43,30 @@ def titles(figure: Figure) -> list[str]:
 def test_one_bar_per_layout_level_and_fields() -> None:
     with plotted(ALONE, load_run(GPU_RUN)) as figure:
         assert [ax.get_ylabel() for ax in figure.axes[::2]] == ["L1", "L2", "DRAM"]
-        assert titles(figure)[:2] == ["all 7 fields", "position\nand mass"]
+        titles = [ax.get_title("left") for ax in figure.axes[:2]]
+        assert titles == ["all 7 fields", "position\nand mass"]
         assert [len(ax.containers[0]) for ax in figure.axes] == [5] * 6
         assert labels_of(figure) == ["arithmetic"]
 
 
-def test_bars_reach_their_values_and_whiskers_their_percentiles(tmp_path: Path) -> None:
-    extra = [
-        measurement("warp_read_cycles_p5", [90]),
-        measurement("warp_read_cycles_p95", [130]),
-        measurement("arithmetic_cycles", [20]),
-    ]
-    run = load(tmp_path, [layout_case("aos", 100, extra=extra)])
+@pytest.mark.parametrize(
+    ("spread", "arithmetic", "cores", "where"),
+    [((90, 130), 20, "one", "on one SM."), ((), 120, "all", "on every SM.")],
+)
+def test_bars_reach_their_values_and_arithmetic_no_further(
+    spread: tuple[float, ...], arithmetic: float, cores: str, where: str, tmp_path: Path
+) -> None:
+    names = ("warp_read_cycles_p5", "warp_read_cycles_p95")
+    extra = [measurement("arithmetic_cycles", [arithmetic])]
+    extra += [measurement(name, [at]) for name, at in zip(names, spread, strict=False)]
+    run = load(tmp_path, [layout_case("aos", 100, extra=extra, cores=cores)])
     with plotted(ALONE, run) as figure:
-        assert [bar.get_width() for bar in bars_of(figure)] == [100, 20]
-        collections: Any = figure.axes[0].collections
-        ((whisker,),) = (lines.get_segments() for lines in collections)
-        assert [x for x, _ in whisker] == [90, 130]
+        assert [bar.get_width() for bar in bars_of(figure)] == [100, min(arithmetic, 100)]
+        assert whiskers_of(figure) == [*(spread or (100, 100))]
     words = caption_of(ALONE, run)
-    assert "Whiskers" in words
+    assert f"one warp at a time {where}" in words
+    assert ("Whiskers" in words) == bool(spread)
     assert "Hatched" in words
-
-
-def test_arithmetic_takes_no_more_than_the_whole(tmp_path: Path) -> None:
-    slow = layout_case("aos", 100, extra=[measurement("arithmetic_cycles", [120])], cores="all")
-    run = load(tmp_path, [slow])
-    with plotted(ALONE, run) as figure:
-        assert [bar.get_width() for bar in bars_of(figure)] == [100, 100]
-    words = caption_of(ALONE, run)
-    assert "one warp at a time on every SM." in words
-    assert "Whiskers" not in words
 
 
 def test_an_invalid_bar_is_hollow_and_named(tmp_path: Path) -> None:
@@ -78,21 +75,18 @@ def test_an_invalid_bar_is_hollow_and_named(tmp_path: Path) -> None:
     with plotted(ALONE, run) as figure:
         found = [(bar.get_width(), bar.get_linestyle()) for bar in bars_of(figure)]
         assert found == [(100, "--"), (50, "solid")]
-    words = caption_of(ALONE, run)
-    assert "one warp at a time on one SM. Bars: median over warps. Invalid" in words
-    assert "Invalid, drawn hollow (1): L1 aos, all 7 fields." in words
+    assert "Invalid, drawn hollow (1): L1 aos, all 7 fields." in caption_of(ALONE, run)
 
 
 # --- more and more warps --------------------------------------------------------------------------
 
 
-def test_one_line_per_layout_and_hollow_markers_apart() -> None:
-    run = load_run(GPU_RUN)
-    for figure, invalid in ((LATENCY, 1), (BANDWIDTH, 0)):
-        with plotted(figure, run) as drawn:
-            assert len(drawn.axes) == 6
-            assert labels_of(drawn) == ["aos", "soa", "aoas", "soaoas", "aosoa32"]
-            assert sum(len(hollow_of(ax)) for ax in drawn.axes) == invalid
+@pytest.mark.parametrize(("figure", "invalid"), [(LATENCY, 1), (BANDWIDTH, 0)])
+def test_one_line_per_layout_and_hollow_markers_apart(figure: Any, invalid: int) -> None:
+    with plotted(figure, load_run(GPU_RUN)) as drawn:
+        assert len(drawn.axes) == 6
+        assert labels_of(drawn) == ["aos", "soa", "aoas", "soaoas", "aosoa32"]
+        assert sum(len(hollow_of(ax)) for ax in drawn.axes) == invalid
 
 
 def test_lines_pass_through_the_medians_at_their_warps() -> None:
@@ -103,9 +97,8 @@ def test_lines_pass_through_the_medians_at_their_warps() -> None:
         if (point.level, point.fields, point.layout) == ("l1", "all", "aos")
     ]
     with plotted(BANDWIDTH, run) as drawn:
-        (line,) = (one for one in drawn.axes[0].lines if one.get_label() == "aos")
-        for found, wanted in zip(points_of(line), expected, strict=True):
-            assert found == pytest.approx(wanted)
+        (line,) = (line for line in drawn.axes[0].lines if line.get_label() == "aos")
+        assert np.allclose(points_of(line), expected)
 
 
 @pytest.mark.parametrize(
@@ -124,17 +117,31 @@ def test_bandwidth_has_the_unit_that_fits(tmp_path: Path, best: float, words: st
         ((32, 64), "bandwidth: 32 threads at 1, 64 threads at 1 of 2 points."),
     ],
 )
-def test_block_sizes_are_told(tmp_path: Path, sizes: tuple[int, int], words: str) -> None:
+def test_block_sizes_are_named(tmp_path: Path, sizes: tuple[int, int], words: str) -> None:
     lines = [
         layout_case("aos", 9, cores="all", warps_per_sm=2**place, block_size=size)
         for place, size in enumerate(sizes)
     ]
-    run = load(tmp_path, lines)
-    assert words in caption_of(LATENCY, run)
-    assert "the number of warps on each SM, every SM at work." in caption_of(LATENCY, run)
+    caption = caption_of(LATENCY, load(tmp_path, lines))
+    assert words in caption
+    assert "the number of warps on each SM, all at work." in caption
 
 
-# --- traffic --------------------------------------------------------------------------------------
+def test_a_band_ends_a_little_beyond_the_best_of_its_level() -> None:
+    data = BANDWIDTH.data(load_run(GPU_RUN))
+    best = data.value[data.level == data.level[0]].max()
+    shown = data.copy()
+    shown.loc[0, "high"] = 10 * best
+    cut = layouts.bounded(shown)
+    assert cut[0] == pytest.approx(layouts.BEYOND * best)
+    assert [*cut[1:]] == [*data.high[1:]]
+    assert "at 1 points, single samples are beyond" in BANDWIDTH.caption(shown)
+    assert "Bands end" not in BANDWIDTH.caption(data)
+    # Percentiles over warps, of the other figure, are no outliers.
+    assert "Bands end" not in caption_of(LATENCY, load_run(GPU_RUN))
+
+
+# --- traffic, and proof of the level --------------------------------------------------------------
 
 
 def test_generations_with_the_same_rules_share_bars_and_counts_are_diamonds() -> None:
@@ -149,30 +156,20 @@ def test_generations_with_the_same_rules_share_bars_and_counts_are_diamonds() ->
 
 
 def test_counts_that_differ_between_cases_have_whiskers(tmp_path: Path) -> None:
-    lines = [
-        case(
-            [
-                predicted("moved_over_used", 7, unit="1"),
-                predicted("bytes_used_per_read", 896, unit="B"),
-            ],
-            benchmark="layout_traffic",
-            params={"generation": "7.x", "layout": "aos", "fields": "all"},
-        )
-    ]
+    model_of = {"moved_over_used": (7, "1"), "bytes_used_per_read": (896, "B")}
+    rows = [predicted(name, value, unit=unit) for name, (value, unit) in model_of.items()]
+    place = {"generation": "7.x", "layout": "aos", "fields": "all"}
+    lines = [case(rows, benchmark="layout_traffic", params=place)]
     for warps, sectors in ((1, 196), (2, 203), (4, 224)):
         line = layout_case("aos", residency="l2", warps_per_sm=warps)
         lines += [line, counts(line, [count("sectors_per_read", sectors)])]
-    found = MOVED.data(load2(tmp_path, lines)).iloc[-1]
+    run = load2(tmp_path, lines)
+    found = MOVED.data(run).iloc[-1]
     assert (found.moved_over_used, found.low, found.high) == (7.25, 7, 8)
-    with plotted(MOVED, load2(tmp_path, lines)) as figure:
-        (ax,) = figure.axes
-        (whisker,) = ax.collections[-1].get_segments()  # type: ignore[attr-defined]
-        assert [x for x, _ in whisker] == [7, 8]
+    with plotted(MOVED, run) as figure:
+        assert whiskers_of(figure) == [7, 8]
     nothing = caption_of(MOVED, load2(tmp_path / "alone", lines[:1]))
     assert "No counts are available for comparison." in nothing
-
-
-# --- proof of the level ---------------------------------------------------------------------------
 
 
 def cells(figure: Figure) -> list[list[str]]:
@@ -185,33 +182,15 @@ def test_a_table_of_shares_and_predictions_for_each_level() -> None:
         found = cells(figure)
         assert {*found[0]} == {"100\n(100)"}
         assert found[2][:3] == ["0", "86\n(86)", "100"]
-        red = [text for ax in figure.axes for text in ax.texts if text.get_fontstyle() == "italic"]
-        assert red
+        styles = {text.get_fontstyle() for ax in figure.axes for text in ax.texts}
+        assert "italic" in styles, "invalid ones"
 
 
 def test_a_share_beyond_the_whole_is_shown_and_invalid_ones_are_named(tmp_path: Path) -> None:
     line = layout_case("aos", residency="dram")
-    found: list[dict[str, Any]] = [
-        count("dram_share", 1.31, unit="1"),
-        count("l1_hit_share", 0, unit="1"),
-    ]
-    gates = [("level", "failed", "")]
-    run = load2(tmp_path, [line, counts(line, found, gates=gates)])
+    found = [count("dram_share", 1.31, unit="1"), count("l1_hit_share", 0, unit="1")]
+    run = load2(tmp_path, [line, counts(line, found, gates=[("level", "failed", "")])])
     with plotted(PROOF, run) as figure:
         assert cells(figure) == [["131", "0"]]
     words = caption_of(PROOF, run)
     assert "(2): DRAM aos, all 7 fields, 1 warps, hit L1; DRAM aos" in words
-
-
-def test_a_band_ends_a_little_beyond_the_best_of_its_level() -> None:
-    data = BANDWIDTH.data(load_run(GPU_RUN))
-    best = data.value[data.level == data.level[0]].max()
-    shown = data.copy()
-    shown.loc[0, "high"] = 10 * best
-    cut = vs_warps.bounded(shown)
-    assert cut[0] == pytest.approx(vs_warps.BEYOND * best)
-    assert [*cut[1:]] == [*data.high[1:]]
-    assert "at 1 points, single samples lie beyond" in BANDWIDTH.caption(shown)
-    assert "Bands end" not in BANDWIDTH.caption(data)
-    # Percentiles over warps, of the other figure, are no outliers.
-    assert "Bands end" not in caption_of(LATENCY, load_run(GPU_RUN))

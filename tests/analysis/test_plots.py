@@ -81,7 +81,7 @@ def test_one_figure_is_written_by_a_command(tmp_path: Path) -> None:
     [
         (["tlbs"], "found no figure 'tlbs'; expected one of"),
         (["fstat_ladder"], "found no rows for the figure fstat_ladder"),
-        (["tlb", "--format", "gif"], "found the format 'gif'; expected one or more of svg, png"),
+        (["tlb", "--format", "gif"], "found the format 'gif'; expected one of svg, png"),
         (["tlb", "--width", "99"], "a width of 2 to 20 inches"),
     ],
 )

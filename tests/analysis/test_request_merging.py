@@ -46,10 +46,6 @@ PAIRS = (
 SOME = (asked(8, 0.251), asked(5, 0.4), *PAIRS)
 
 
-def test_what_was_not_counted_is_no_figure(tmp_path: Path) -> None:
-    assert not FIGURE.has(load2(tmp_path, asked(2, 0.5)[:1]))
-
-
 def test_all_at_once_stands_beside_one_after_the_other(tmp_path: Path) -> None:
     with plotted(FIGURE, run_of(tmp_path, *SOME)) as figure:
         at_once, later = (ax.lines for ax in figure.axes)
@@ -101,12 +97,6 @@ def test_no_time_is_told_where_merging_does_not_end_at_one(tmp_path: Path) -> No
     assert "Requests of two SMs" not in caption_of(FIGURE, mixed)
     always = run_of(tmp_path / "always", *PAIRS[:3])
     assert "Requests of two SMs" not in caption_of(FIGURE, always)
-
-
-def test_however_many_numbers_of_sms_all_are_drawn(tmp_path: Path) -> None:
-    every = [asked(sms, 1.0, delay=200, apart=195) for sms in range(2, 12)]
-    with plotted(FIGURE, run_of(tmp_path, *every)) as figure:
-        assert len(labels_of(figure)) == 2 + len(every)
 
 
 def test_those_that_come_later_come_together(tmp_path: Path) -> None:

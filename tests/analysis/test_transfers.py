@@ -67,11 +67,6 @@ def one_load() -> dict[str, Any]:
     )
 
 
-def test_the_figures_need_their_rows(tmp_path: Path) -> None:
-    run = load(tmp_path, sweep(one_transfer))
-    assert [len(figure.data(run)) for figure in FIGURES] == [len(SIZES), 0, 0]
-
-
 def test_time_stands_above_bandwidth_and_held_out_sizes_are_crosses(tmp_path: Path) -> None:
     run = load(tmp_path, [*sweep(one_transfer), *sweep(one_transfer, direction="both")])
     with plotted(TRANSFERS, run) as figure:

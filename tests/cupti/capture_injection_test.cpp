@@ -1,7 +1,7 @@
 // The library that `strata access capture` injects, driven by a driver and a CUPTI that pretend:
 // what it writes of a launch, and what it tells.
 #include "fake_capture.hpp"
-#include "harness/case/unique_fd.hpp"
+#include "harness/base/unique_fd.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Our names of CUPTI's results and its flags, against those of the library itself.
 #include "harness/counters/counter_absence.hpp"
-#include "harness/counters/cupti_check.hpp"
+#include "harness/cuda/cupti_check.hpp"
 
 #include <cupti_profiler_target.h>
 #include <cupti_result.h>

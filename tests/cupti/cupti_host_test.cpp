@@ -1,10 +1,10 @@
 // The host half of CUPTI, as it is: these tests hold what the harness takes for granted of it.
-#include "harness/counters/cupti_host.hpp"
+#include "harness/cuda/cupti_host.hpp"
 
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/counters/counter_set.hpp"
 #include "harness/counters/counters.hpp"
-#include "harness/counters/cupti_check.hpp"
+#include "harness/cuda/cupti_check.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // The tracer with a CUPTI that pretends: what becomes of its records.
 #include "fake_capture.hpp"
 #include "harness/counters/counters.hpp"
-#include "harness/counters/cupti_check.hpp"
 #include "harness/counters/tracer.hpp"
+#include "harness/cuda/cupti_check.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

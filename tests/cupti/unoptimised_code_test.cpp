@@ -4,7 +4,7 @@
 #include "harness/access/inputs.hpp"
 #include "harness/access/listing.hpp"
 #include "harness/access/marked_ptx.hpp"
-#include "harness/case/regular_file.hpp"
+#include "harness/base/regular_file.hpp"
 #include "harness/counters/kernel_counts.hpp"
 
 #include <gmock/gmock.h>

@@ -8,7 +8,7 @@
 // The toolkit's headers declare what is defined here, and give its names.
 // NOLINTBEGIN(readability-identifier-naming, bugprone-reserved-identifier)
 #include "harness/access/execute.hpp"
-#include "harness/case/text.hpp"
+#include "harness/base/text.hpp"
 #include "tests/emulated/arena.hpp"
 
 #include <cuda_runtime_api.h>

@@ -6,7 +6,7 @@
 // each execution of a global access, and every warp executes every instruction once. A launch takes
 // a microsecond a block; of two by turns, the second takes longer if its name has "slow" in it, and
 // leaves other bytes if it has "other".
-#include "harness/case/text.hpp"
+#include "harness/base/text.hpp"
 #include "harness/counters/counters.hpp"
 #include "harness/counters/kernel_counts.hpp"
 

@@ -1,8 +1,8 @@
 // What happens to a run when a benchmark does what no benchmark should, or when its counters, its
 // device or the clock do? One kind of misbehaviour a case, or a counter set, or a file that the
 // test puts into TMPDIR; only the test executable has them.
+#include "harness/base/error.hpp"
 #include "harness/case/benchmark.hpp"
-#include "harness/case/error.hpp"
 #include "harness/measure/session.hpp"
 #include "harness/record/device.hpp"
 #include "harness/run/worker.hpp"

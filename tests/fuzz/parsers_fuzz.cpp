@@ -7,16 +7,16 @@
 #include "harness/access/mend/mend.hpp"
 #include "harness/access/mend/same_results.hpp"
 #include "harness/access/ptx.hpp"
-#include "harness/case/error.hpp"
-#include "harness/case/sha256.hpp"
+#include "harness/base/error.hpp"
+#include "harness/base/sha256.hpp"
+#include "harness/base/text.hpp"
 #include "harness/case/sweep.hpp"
-#include "harness/case/text.hpp"
 #include "harness/counters/counter_set.hpp"
 #include "harness/record/record_json.hpp"
 #include "harness/run/worker_channel.hpp"
-#include "nbody/fstat/problem/observation_file.hpp"
+#include "nbody/fstat/reference/observation_file.hpp"
 #include "nbody/gravity/problem/dataset_file.hpp"
-#include "nbody/neighbours/problem/agent_file.hpp"
+#include "nbody/neighbours/reference/agent_file.hpp"
 
 #include <sys/mman.h>
 

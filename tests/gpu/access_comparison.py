@@ -15,7 +15,7 @@ sys.path.append(str(Path(__file__).parents[1] / "ptx/packages"))
 from coalescing import Judgement, predicted
 
 LONGEST_EXPRESSION = 1000
-"""`max_expression_length` of harness/case/text.hpp."""
+"""`max_expression_length` of harness/base/text.hpp."""
 
 JOBS = int(os.environ.get("STRATA_ACCESS_JOBS", str(min(16, os.cpu_count() or 1))))
 

@@ -1,6 +1,6 @@
 // Counting on a real GPU: the model against the hardware, and the level gate against cases that
 // claim a level that did not serve them. A program of its own: counters come before the context.
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/cuda/buffer.hpp"
 #include "harness/cuda/cuda_check.hpp"
 #include "harness/cuda/fill.hpp"

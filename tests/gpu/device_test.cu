@@ -1,5 +1,5 @@
 // The CUDA part on a real GPU: errors, buffers, timers, clocks, eviction, the device itself.
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/counters/counter_set.hpp"
 #include "harness/counters/counters.hpp"
 #include "harness/cuda/buffer.hpp"

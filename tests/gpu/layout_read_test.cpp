@@ -1,5 +1,5 @@
 // layout_read and timer_check on the GPU: what must hold of every measurement, whatever its value.
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/record/statistics.hpp"
 #include "harness/run/case_runner.hpp"
 #include "tests/gpu/settled_gpu.hpp"

@@ -1,6 +1,6 @@
 // Every rung of the n-body ladder that runs on a GPU, in every layout and problem, against double
 // precision: on random bodies and on those that kernels go wrong on. And faults that were planted.
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/cuda/cuda_check.hpp"
 #include "harness/measure/session.hpp"
 #include "harness/model/split_mix.hpp"

@@ -1,5 +1,5 @@
 #include "access_runs.hpp"
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 #include "access_runs.hpp"
 #include "harness/access/launch_file.hpp"
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/model/split_mix.hpp"
 #include "temporary_folder.hpp"
 

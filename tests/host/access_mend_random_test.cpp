@@ -3,7 +3,7 @@
 #include "access_runs.hpp"
 #include "harness/access/mend/mend.hpp"
 #include "harness/access/mend/same_results.hpp"
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/model/split_mix.hpp"
 
 #include <fmt/format.h>

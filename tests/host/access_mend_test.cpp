@@ -3,7 +3,7 @@
 #include "harness/access/mend/choose.hpp"
 #include "harness/access/mend/launch_header.hpp"
 #include "harness/access/mend/same_results.hpp"
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/model/split_mix.hpp"
 
 #include <gmock/gmock.h>

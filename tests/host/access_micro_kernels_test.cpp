@@ -2,7 +2,7 @@
 // predict; those were counted on hardware.
 #include "access_runs.hpp"
 #include "harness/access/mend/mend.hpp"
-#include "harness/case/regular_file.hpp"
+#include "harness/base/regular_file.hpp"
 #include "harness/model/lanes.hpp"
 #include "micro/access/dct.hpp"
 #include "micro/access/mended_forms.hpp"

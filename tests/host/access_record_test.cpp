@@ -1,5 +1,5 @@
 // What `strata access --out` records of a kernel, with counts that no device had to give.
-#include "harness/cli/access_record.hpp"
+#include "harness/access/command/access_record.hpp"
 
 #include "harness/access/evaluate.hpp"
 #include "harness/access/launch_file.hpp"

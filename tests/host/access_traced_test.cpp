@@ -6,8 +6,8 @@
 #include "harness/access/inputs.hpp"
 #include "harness/access/operands.hpp"
 #include "harness/access/traced_ptx.hpp"
-#include "harness/case/error.hpp"
-#include "harness/case/regular_file.hpp"
+#include "harness/base/error.hpp"
+#include "harness/base/regular_file.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

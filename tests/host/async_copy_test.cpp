@@ -1,6 +1,6 @@
 #include "micro/transfer/async_copy.hpp"
 
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/model/word_patterns.hpp"
 #include "rows_of.hpp"
 

@@ -29,8 +29,25 @@ struct Simulated {
   std::vector<std::uint32_t> left;
 };
 
+/// Whether an operation needs the result of the one before; `zero` is the kernel's argument.
+struct Chain {
+  std::uint64_t zero = 0;
+  bool forgets = false;
+};
+
+/// `operand` with the bits of `old` that `zero` selects.
+std::uint64_t tied(Operation operation, std::uint64_t old, std::uint64_t zero,
+                   std::uint64_t operand) {
+  if (operation != Operation::add_float) return (old & zero) | operand;
+  const auto bits = [](std::uint64_t number) {
+    return std::bit_cast<std::uint32_t>(static_cast<float>(number));
+  };
+  const auto tied_bits = (bits(old) & static_cast<std::uint32_t>(zero)) | bits(operand);
+  return static_cast<std::uint64_t>(std::bit_cast<float>(tied_bits));
+}
+
 Simulated simulate(const Variant& variant, const LaunchShape& launch, std::uint64_t seed,
-                   std::uint32_t operations_of_lane = some_operations) {
+                   std::uint32_t operations_of_lane = some_operations, const Chain& chain = {}) {
   const auto total = static_cast<std::uint32_t>(Places::of_threads(variant, launch).words);
   const bool shared = variant.space == StateSpace::shared;
   const std::uint32_t area = shared ? total / launch.blocks : total;
@@ -55,6 +72,7 @@ Simulated simulate(const Variant& variant, const LaunchShape& launch, std::uint6
           done.words.at((shared ? t / of_block * area : 0) + byte / width_of(variant.operation));
       auto& mine = held[t][i % launch.chains];
       const std::uint64_t old = word;
+      const std::uint64_t operand = operand_of(variant.operation, t, i % launch.chains);
       if (variant.operation == Operation::exch_int) {
         word = mine;
         mine = old;
@@ -66,7 +84,9 @@ Simulated simulate(const Variant& variant, const LaunchShape& launch, std::uint6
         mine = old;
       } else {
         word = (old + mine) & mask;
+        mine = tied(variant.operation, old, chain.zero, operand);
       }
+      if (chain.forgets) mine = operand;
     }
   }
   for (std::uint32_t t = 0; t < launch.threads(); ++t) {
@@ -142,6 +162,26 @@ TEST(AtomicsExpected, KnowsThatAnUncontendedSwapWinsEverySecondTime) {
   const auto done = simulate(variant, lone_warp, 1);
   for (const std::uint32_t wins : done.left)
     EXPECT_EQ(wins, 8U);
+}
+
+TEST(AtomicsDependence, ShowsWhereAnOperationDoesNotNeedThePreviousResult) {
+  for (Variant variant : variants()) {
+    variant.target = Target::disjoint;
+    for (const std::uint32_t chains : {1U, in_flight}) {
+      const LaunchShape one_warp{.chains = chains};
+      const Places places = Places::of_threads(variant, one_warp);
+      const auto tally_of = [&](const Chain& chain) {
+        const auto done = simulate(variant, one_warp, 1, some_operations, chain);
+        Tally tally;
+        chained(variant.operation, chains, places)(
+            done.words, done.left, [](std::size_t) { return some_operations; }, tally);
+        return tally;
+      };
+      EXPECT_EQ(tally_of({.zero = altered_zero}).different, 0U);
+      EXPECT_EQ(tally_of({.zero = altered_zero}).checked, 2U * warp_lanes);
+      EXPECT_GT(tally_of({.zero = altered_zero, .forgets = true}).different, warp_lanes / 4);
+    }
+  }
 }
 
 TEST(AtomicsPlaces, AreOneAWarpOrOneALaneOrOneForAll) {
@@ -500,7 +540,7 @@ TEST(AtomicsRows, OfACpuAreOfACore) {
 TEST(AtomicsRows, HaveATimerGateForEachSlopeAndAreOfHeldLaunches) {
   const Variant variant{};
   const Experiment experiment = describe(variant, 132);
-  ASSERT_EQ(experiment.timers.size(), 2U);
+  ASSERT_EQ(experiment.checks.size(), 2U);
   for (const std::size_t off : {0U, 1U}) {
     Sample sample = sample_of(variant);
     sample.slopes[off].outside *= 1.05;

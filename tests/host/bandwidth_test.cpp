@@ -1,6 +1,6 @@
 #include "micro/bandwidth/bandwidth.hpp"
 
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "rows_of.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #include "micro/latency/cache_geometry.hpp"
 
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "rows_of.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // Launch files of launches that no program made: they are read back as what was seen.
-#include "harness/access/capture_file.hpp"
+#include "harness/record/capture_file.hpp"
 
 #include "harness/access/evaluate.hpp"
 #include "harness/access/launch_file.hpp"

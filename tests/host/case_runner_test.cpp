@@ -1,8 +1,8 @@
 #include "harness/run/case_runner.hpp"
 
 #include "fakes.hpp"
+#include "harness/base/error.hpp"
 #include "harness/case/benchmark.hpp"
-#include "harness/case/error.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // From counts of machine instructions, which no device had to give, to accesses of the PTX.
-#include "harness/cli/counted_launch.hpp"
+#include "harness/access/command/counted_launch.hpp"
 
 #include <gmock/gmock.h>
 

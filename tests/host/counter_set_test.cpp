@@ -1,7 +1,7 @@
 #include "harness/counters/counter_set.hpp"
 
+#include "harness/base/error.hpp"
 #include "harness/case/builtin_files.hpp"
-#include "harness/case/error.hpp"
 #include "harness/counters/counters.hpp"
 #include "temporary_folder.hpp"
 

@@ -1,4 +1,4 @@
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/case/sweep.hpp"
 #include "harness/counters/counter_set.hpp"
 

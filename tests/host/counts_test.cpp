@@ -1,7 +1,7 @@
 #include "harness/measure/counts.hpp"
 
 #include "fakes.hpp"
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/measure/experiment.hpp"
 
 #include <gmock/gmock.h>

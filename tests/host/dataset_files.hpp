@@ -1,9 +1,9 @@
 // Files of data that are changed and signed again: what a test of a file format needs.
 #pragma once
 
+#include "harness/base/error.hpp"
+#include "harness/base/sha256.hpp"
 #include "harness/case/dataset_file.hpp"
-#include "harness/case/error.hpp"
-#include "harness/case/sha256.hpp"
 #include "tests/host/temporary_folder.hpp"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 #include "harness/record/device_facts.hpp"
 
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 
 #include <gtest/gtest.h>
 

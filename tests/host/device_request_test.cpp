@@ -1,5 +1,5 @@
 // Device requests of a user and their results.
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/record/device.hpp"
 
 #include <gtest/gtest.h>

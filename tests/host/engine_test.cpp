@@ -2,7 +2,7 @@
 
 #include "fake_machine.hpp"
 #include "fakes.hpp"
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/measure/step_rows.hpp"
 #include "rows_of.hpp"
 
@@ -772,7 +772,7 @@ TEST(EngineGates, CompareTheOuterTimerWithTheSlowestWriter) {
 TEST(EngineGates, NameTheirTimers) {
   Experiment experiment;
   experiment.has_clock = false;
-  experiment.timers = {{number_at(0), By::whole, number_at(1), "graph_slope"}};
+  experiment.checks.emplace_back(TimerPair{number_at(0), By::whole, number_at(1), "graph_slope"});
   FakeSession fake;
   report(fake.session, host_timers, experiment,
          {.kept = {{.slopes = {}, .numbers = {1, 2}}}, .stop = {}});
@@ -783,7 +783,8 @@ TEST(EngineGates, NameTheirTimers) {
 TEST(EngineGates, CompareTimersOnlyFromTheLengthOnThatTheyCan) {
   Experiment experiment;
   experiment.has_clock = false;
-  experiment.timers = {{number_at(0), By::inside, number_at(1), By::outside, /*least=*/10}};
+  experiment.checks.emplace_back(
+      TimerPair{number_at(0), By::inside, number_at(1), By::outside, /*least=*/10});
   for (const double length : {9.9, 10.0}) {
     FakeSession fake;
     report(fake.session, cuda_timers, experiment,
@@ -795,7 +796,7 @@ TEST(EngineGates, CompareTimersOnlyFromTheLengthOnThatTheyCan) {
 TEST(EngineGates, SayWhyTimersCannotBeCompared) {
   Experiment experiment;
   experiment.has_clock = false;
-  experiment.timers_apart = "they time other things";
+  experiment.checks.emplace_back(TimersApart{"they time other things"});
   FakeSession fake;
   report(fake.session, cuda_timers, experiment, {});
   EXPECT_EQ(fake.verdict("timer"), Verdict::not_applicable);
@@ -1088,7 +1089,7 @@ TEST(EngineGates, HoldARowAgainstItsLimitAndTheRateAgainstTheLatency) {
       {.quantity = "free", .unit = "1", .method = By::outside, .value = number(1.1)},
       {.quantity = "slow", .unit = "1", .method = By::outside, .value = number(1.1), .least = 1},
       {.quantity = "fast", .unit = "1", .method = By::outside, .value = number(0.9), .least = 1}};
-  bench.experiment.in_flight = {.count = 4, .latency = number(20), .interval = number(5)};
+  bench.experiment.checks = {InFlight{.count = 4, .latency = number(20), .interval = number(5)}};
   bench.measure();
   std::vector<std::pair<std::string, Verdict>> limits;
   for (const Gate& gate : bench.fake.record.gates) {
@@ -1098,6 +1099,19 @@ TEST(EngineGates, HoldARowAgainstItsLimitAndTheRateAgainstTheLatency) {
                                   Pair("slow 1.1, its interval to ", Verdict::passed),
                                   Pair("fast 0.9, its interval to ", Verdict::failed)));
   EXPECT_EQ(bench.fake.verdict("little"), Verdict::passed);
+}
+
+TEST(EngineGates, JudgeADependenceByItsOwnResultsOrByThoseOfAllLaunches) {
+  Bench bench;
+  bench.experiment.slopes = {bench.slope()};
+  bench.experiment.checks = {Dependence{"ends", {}}, Dependence{"altered ends", Tally{8, 1}},
+                             Concurrency{4, 300, 280}};
+  bench.measure();
+  std::vector<Verdict> verdicts;
+  for (const Gate& gate : bench.fake.record.gates) {
+    if (gate.name == "dependence") verdicts.push_back(gate.verdict);
+  }
+  EXPECT_THAT(verdicts, ElementsAre(Verdict::passed, Verdict::failed, Verdict::passed));
 }
 
 TEST(EngineCounts, TheSameLaunchBesideOneWithoutWorkAndVerifiesIt) {

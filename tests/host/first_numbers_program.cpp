@@ -1,5 +1,5 @@
 // Prints the first numbers of a run folder, for first_numbers_test.py.
-#include "harness/case/regular_file.hpp"
+#include "harness/base/regular_file.hpp"
 #include "harness/record/record_json.hpp"
 #include "harness/run/first_numbers.hpp"
 

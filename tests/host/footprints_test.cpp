@@ -1,7 +1,7 @@
 // Footprints of a CPU's levels, from trees of files that describe machines.
 #include "harness/cpu/footprints.hpp"
 
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/cpu/topology.hpp"
 #include "temporary_folder.hpp"
 

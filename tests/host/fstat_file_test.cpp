@@ -1,5 +1,5 @@
 // Files of observations: what is written comes back, and whatever is not as described is refused.
-#include "nbody/fstat/problem/observation_file.hpp"
+#include "nbody/fstat/reference/observation_file.hpp"
 #include "tests/host/dataset_files.hpp"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // Every rung on this CPU, with every kind of its vectors, sums what double precision sums; and
 // faults that were planted.
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/cpu/topology.hpp"
 #include "harness/record/gates.hpp"
 #include "nbody/fstat/host/host_rung.hpp"

@@ -1,5 +1,5 @@
 // Observations, their reference, and the arithmetic of a term.
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "nbody/fstat/fixed_phase.hpp"
 #include "nbody/fstat/pieces.hpp"
 #include "nbody/fstat/reference/sums.hpp"

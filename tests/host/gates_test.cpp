@@ -220,6 +220,53 @@ TEST(LimitGate, FailsForWhatIsBelowTheLeastThereCanBe) {
   EXPECT_EQ(limit_gate("cycles", Samples{9, 9}, 2, {}, Bound::least).verdict, Verdict::passed);
 }
 
+TEST(NoneGate, FailsWithOneException) {
+  EXPECT_EQ(none_gate("model", 0, 132, "SMs are slow").verdict, Verdict::passed);
+  const Gate gate = none_gate("model", 1, 132, "SMs are slow");
+  EXPECT_EQ(gate.verdict, Verdict::failed);
+  EXPECT_EQ(gate.detail, "1 of 132 SMs are slow");
+}
+
+TEST(PredictedGate, HoldsForEveryNumberWithinItsBound) {
+  const std::vector<ComparedCount> right{{"tests", 1009, 1000, 0.01}, {"rebuilds", 3, 3}};
+  EXPECT_EQ(predicted_gate(right).verdict, Verdict::passed);
+  EXPECT_EQ(predicted_gate(right).detail,
+            "1009 tests counted, 1000 predicted (bound 1 %); 3 rebuilds counted, 3 predicted");
+  for (std::size_t wrong = 0; wrong < right.size(); ++wrong) {
+    auto numbers = right;
+    numbers[wrong].counted += 2;
+    EXPECT_EQ(predicted_gate(numbers).verdict, Verdict::failed) << wrong;
+  }
+}
+
+TEST(PredictedGate, TakesTheBoundOfASmallNumberAsADifference) {
+  const auto share = [](double counted) {
+    return std::vector<ComparedCount>{{"used", counted, 0.2, 0.01}};
+  };
+  EXPECT_EQ(predicted_gate(share(0.209)).verdict, Verdict::passed);
+  EXPECT_EQ(predicted_gate(share(0.211)).verdict, Verdict::failed);
+}
+
+TEST(OverlapGate, NeedsCopiesThatAreUnderWayTogether) {
+  EXPECT_EQ(overlap_gate(std::vector{0.2, 0.91, 0.95}).verdict, Verdict::passed);
+  EXPECT_EQ(overlap_gate(std::vector{0.2, 0.89, 0.95}).verdict, Verdict::failed);
+}
+
+TEST(DependenceGate, FailsForOneOtherResultAndForNone) {
+  EXPECT_EQ(dependence_gate(64, 0, "ends of chains").verdict, Verdict::passed);
+  EXPECT_EQ(dependence_gate(64, 1, "ends of chains").verdict, Verdict::failed);
+  EXPECT_EQ(dependence_gate(0, 0, "ends of chains").verdict, Verdict::failed);
+}
+
+TEST(ConcurrencyGate, FailsWhereTheAccessesOfARoundWaitForEachOther) {
+  constexpr double latency = 280;
+  for (const double accesses : {2.0, 4.0, 8.0, 16.0}) {
+    const double wide = latency + 16 * accesses;  // 16 cycles for each to arrive
+    EXPECT_EQ(concurrency_gate(accesses, wide, latency + 16).verdict, Verdict::passed) << accesses;
+    EXPECT_EQ(concurrency_gate(accesses, latency * accesses, latency).verdict, Verdict::failed);
+  }
+}
+
 TEST(LittleGate, IsUnverifiedWhereTheMedianLeavesOutTheWait) {
   EXPECT_EQ(little_gate(960, 20, 48).verdict, Verdict::passed);
   EXPECT_EQ(little_gate(960 * 1.04, 20, 48).verdict, Verdict::passed);

@@ -1,6 +1,6 @@
 #include "harness/access/inputs.hpp"
 
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "tests/host/temporary_folder.hpp"
 
 #include <fmt/format.h>

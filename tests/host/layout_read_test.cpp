@@ -1,6 +1,6 @@
 #include "micro/access/layout_read.hpp"
 
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/case/sweep.hpp"
 #include "harness/model/lanes.hpp"
 #include "harness/run/case_runner.hpp"

@@ -1,6 +1,6 @@
 #include "harness/access/marked_ptx.hpp"
 
-#include "harness/case/regular_file.hpp"
+#include "harness/base/regular_file.hpp"
 
 #include <gtest/gtest.h>
 

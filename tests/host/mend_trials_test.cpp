@@ -1,5 +1,5 @@
 // A change that a device has tried is kept only if it is faster beyond chance.
-#include "harness/cli/mend_trials.hpp"
+#include "harness/access/command/mend_trials.hpp"
 
 #include "harness/access/ptx.hpp"
 #include "harness/model/split_mix.hpp"

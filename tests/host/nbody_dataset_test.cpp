@@ -1,4 +1,4 @@
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "nbody/gravity/problem/dataset_file.hpp"
 #include "nbody/gravity/reference/gravity.hpp"
 #include "tests/host/dataset_files.hpp"

@@ -1,5 +1,5 @@
 // Every rung on this CPU, with every kind of its vectors, against double precision.
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/cpu/topology.hpp"
 #include "harness/run/case_runner.hpp"
 #include "nbody/gravity/host/host_rung.hpp"

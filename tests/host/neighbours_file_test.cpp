@@ -1,6 +1,6 @@
 // Files of agents: what is written comes back, and whatever is not as described is refused.
-#include "harness/case/error.hpp"
-#include "nbody/neighbours/problem/agent_file.hpp"
+#include "harness/base/error.hpp"
+#include "nbody/neighbours/reference/agent_file.hpp"
 #include "tests/host/dataset_files.hpp"
 
 #include <gmock/gmock.h>

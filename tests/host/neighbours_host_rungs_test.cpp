@@ -1,7 +1,7 @@
 // Every rung on this CPU, with every kind of its vectors, finds the neighbours that double
 // precision finds, moves agents as it does, and computes as many distances as its data structure
 // implies.
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/cpu/topology.hpp"
 #include "harness/record/device.hpp"
 #include "harness/record/gates.hpp"

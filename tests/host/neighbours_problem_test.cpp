@@ -1,8 +1,8 @@
 // Agents as they are generated, and as they are refused.
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "nbody/neighbours/model/cells.hpp"
 #include "nbody/neighbours/problem/problem.hpp"
-#include "nbody/neighbours/reference/search.hpp"
+#include "nbody/neighbours/problem/search.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // The reference against all pairs, and its motion against steps taken by hand.
 #include "nbody/neighbours/model/tests.hpp"
+#include "nbody/neighbours/problem/search.hpp"
 #include "nbody/neighbours/reference/motion.hpp"
-#include "nbody/neighbours/reference/search.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 #include "harness/access/ptx.hpp"
 
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 #include "harness/record/run_folder.hpp"
 
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/record/record_json.hpp"
 #include "tests/host/temporary_folder.hpp"
 
@@ -145,6 +145,8 @@ TEST_F(RunFolderTest, IsNamedAfterDeviceTimeAndCommit) {
   auto unknown = context();
   unknown.strata.commit.clear();
   EXPECT_EQ(run_name(unknown), "a-cpu-20111121T010203Z-nogit");
+  unknown.device.uuid = "GPU-12345678-1234-1234-1234-0123456789ab";
+  EXPECT_EQ(run_name(unknown), "a-cpu-20111121T010203Z-nogit-89ab");
 }
 
 TEST_F(RunFolderTest, TakesTheNextNameWhenTwoRunsStartInOneSecond) {

@@ -79,7 +79,7 @@ TEST(SelftestValue, IsRefutedByAValidNumberAloneAndByAGateThatSpeaksAgainstTheCa
 }
 
 TEST(SelftestValue, ProvesNothingByANumberThatTheConditionsMadeInvalid) {
-  for (const char* const gate : {"timer", "clock", "queue", "limit"}) {
+  for (const char* const gate : {"timer", "clock", "queue", "limit", "preempted"}) {
     EXPECT_EQ(
         shown_by(from_3_to_5(), {record_of({}, {900}, {{gate, Verdict::failed, "why"}})}).proof,
         Proof::unproved)

@@ -1,4 +1,4 @@
-#include "harness/case/sha256.hpp"
+#include "harness/base/sha256.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

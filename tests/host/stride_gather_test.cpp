@@ -1,6 +1,6 @@
 #include "micro/access/stride_gather.hpp"
 
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/model/lanes.hpp"
 #include "rows_of.hpp"
 

@@ -1,4 +1,4 @@
-#include "harness/case/text.hpp"
+#include "harness/base/text.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

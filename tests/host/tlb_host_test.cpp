@@ -1,5 +1,5 @@
 // Translations of this CPU: its chains, and the places of their words.
-#include "harness/case/text.hpp"
+#include "harness/base/text.hpp"
 #include "harness/record/device.hpp"
 #include "harness/run/case_runner.hpp"
 #include "micro/latency/tlb.hpp"

@@ -1,6 +1,6 @@
 #include "micro/latency/tlb.hpp"
 
-#include "harness/case/text.hpp"
+#include "harness/base/text.hpp"
 #include "rows_of.hpp"
 
 #include <gtest/gtest.h>

@@ -28,6 +28,7 @@ class Order:
     at_once: how many stand side by side in a chain: each needs all of those before.
     together: whether none of them is needed before the last one of a turn was issued, where chains
         are none: issue is in order, and what waits for a result keeps back all that follows.
+    beside: how many other statements a loop of PTX holds at most; None: not looked at.
     turn_of_sass: the same as turn where machine code has other instructions than PTX.
     """
 
@@ -40,6 +41,7 @@ class Order:
     together: bool = True
     turn_of_sass: int = 0
     loops: int = 1
+    beside: int | None = None
 
 
 @dataclass(frozen=True)
@@ -234,6 +236,17 @@ def counts_by(step: int, steps: Sequence[Step], loop: Sequence[Step]) -> Iterato
             yield "the loop ends at another number than was given"
 
 
+def clocked(steps: Sequence[Step], rounds: Sequence[tuple[list[Step], list[int]]]) -> Iterator[str]:
+    """Complain unless the clock is read before and after a loop of timed instructions."""
+    clocks = [step.at for step in steps if "%clock64" in step.text]
+    if (
+        clocks
+        and rounds
+        and not any(clocks[0] < loop[0].at and loop[-1].at < clocks[-1] for loop, _ in rounds)
+    ):
+        yield "no loop of timed instructions is between two readings of the clock"
+
+
 def backward(loop: Sequence[Step], wanted: frozenset[str]) -> frozenset[str]:
     """What the wanted names are moves of."""
     return frozenset[str]().union(
@@ -263,11 +276,17 @@ def diagnostics(
     rounds = rounds_of(pattern, turn, loops)
     if len(rounds) != (order.loops or max(1, len(rounds))):
         yield f"{len(rounds)} loops hold {turn} of {pattern}, not {order.loops or 1}"
+    if counted:
+        yield from clocked(steps, rounds)
     for loop, timed in rounds:
         if order.chains:
             yield from chained(loop, timed, order)
         else:
             yield from apart(loop, timed, issued=order.together and not counted)
+        if counted and order.beside is not None and len(loop) > turn + order.beside:
+            yield f"{len(loop) - turn} statements beside those of a loop, not {order.beside}"
+        if counted and any(s.text.startswith("bra") and s.at < timed[-1] for s in loop):
+            yield "a branch may leave out timed instructions"
         if counted and order.step:
             yield from counts_by(order.step, steps, loop)
 

@@ -119,7 +119,7 @@ class Command(unittest.TestCase):
         self.assertEqual(caught, ["held"] * 4, answer.stdout)
         self.assertEqual(len(re.findall("^caught ", answer.stdout, re.MULTILINE)), 4, answer.stdout)
         self.assertEqual({one["kind"] for one in found["claims"]},
-                         {"known_answer", "control", "same_twice"})  # fmt: skip
+                         {"known_answer", "control", "agreement", "same_twice"})  # fmt: skip
         self.assertEqual(list(Path(LOCKS.name).glob("strata-selftest-*")), [])
         self.assertNotIn("controls/", strata("list").stdout)
 
@@ -755,6 +755,7 @@ class Command(unittest.TestCase):
         folder = self.run_small()
         context = json.loads((folder / "context.json").read_text())
         self.assertEqual(context["schema_version"], 3)
+        self.assertEqual(context["bounds"]["timer"]["value"], 0.02)
         self.assertEqual(context["state"], "complete")
         self.assertEqual(context["backend"], "host")
         cases = [

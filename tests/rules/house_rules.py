@@ -19,6 +19,7 @@ SUFFIXES = {".hpp", ".cpp", ".cu", ".cuh"}
 #: Events, evictions and gates belong to the engine (harness/measure), where a hole is mended once.
 OWN_MEASURING = re.compile(
     r"\bcudaEvent|\bEvent\b|\bEviction\b|\bevict\w*\(|\b\w+_gate\(|\bGate\s*[{(\w]"
+    r"|\bjudge\("
 )
 
 #: Not yet described to the engine. It ends empty.

@@ -1,7 +1,8 @@
 """Fail when a source includes what its folder may not know about.
 
 One way only: what is measured knows nothing of devices, benchmarks never know each other's suites,
-only the command knows them all, and no third-party header reaches nvcc.
+only the command knows them all, and no third-party header reaches nvcc. Folders form no circle;
+`include_rules.py ROOT --graph` prints what each of them includes.
 """
 
 from __future__ import annotations
@@ -11,30 +12,34 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-BASE = {"harness/case", "harness/record", "harness/model"}
+BASE = {"harness/base", "harness/case", "harness/record", "harness/model"}
 MEASURE = BASE | {"harness/counters", "harness/measure"}
 CPU = MEASURE | {"harness/cpu"}
 CUDA_ROOM = CPU | {"harness/cuda"}
 MICRO = CUDA_ROOM | {"micro/pattern"}
 GRAVITY = {f"nbody/gravity{room}" for room in ("", "/problem", "/reference")}
-ACCESS = ("harness/access", "harness/access/mend")
+ACCESS = {"harness/base", "harness/model", "harness/access"}
 AGENTS = ("problem", "reference")
 NEIGHBOURS = {f"nbody/neighbours{room}" for room in ("", "/problem", "/reference", "/model")}
 FSTAT = {f"nbody/fstat{room}" for room in ("", "/problem", "/reference", "/model")}
 LADDERS = GRAVITY | NEIGHBOURS | FSTAT
 MAY_INCLUDE = {
-    "harness/case": {"harness/case"},
-    "harness/record": {"harness/case", "harness/record"},
+    "harness/base": {"harness/base"},
+    "harness/case": {"harness/base", "harness/case"},
+    "harness/record": {"harness/base", "harness/case", "harness/record"},
     "harness/model": BASE,
-    "harness/access": {"harness/case", "harness/model", "harness/access"},
-    "harness/access/mend": {"harness/case", "harness/model", *ACCESS},
-    "harness/capture": {"harness/case", "harness/access"},
-    "harness/counters": BASE | {"harness/cuda", "harness/counters"},
+    "harness/access": ACCESS | {"harness/case"},
+    "harness/access/mend": ACCESS | {"harness/case", "harness/access/mend"},
+    "harness/access/command": CPU
+    | ACCESS
+    | {"harness/access/mend", "harness/access/command", "harness/cli", "harness/run"},
+    "harness/capture": {"harness/base", "harness/record"},
+    "harness/counters": BASE | {"harness/counters"},
     "harness/measure": MEASURE,
     "harness/cpu": CPU,
     "harness/cuda": CUDA_ROOM,
     "harness/run": CPU | {"harness/run"},
-    "harness/cli": CPU | {"harness/run", *ACCESS, "harness/cli"} | LADDERS,
+    "harness/cli": CPU | {"harness/run", "harness/cli"} | LADDERS,
     "micro/pattern": BASE | {"micro/pattern"},
     **{
         f"micro/{room}": MICRO | {f"micro/{room}"}
@@ -45,13 +50,13 @@ MAY_INCLUDE = {
     "nbody/gravity/host": CPU | GRAVITY | {"nbody/gravity/host"},
     "nbody/gravity/rungs": CUDA_ROOM | GRAVITY | {"nbody/gravity/rungs"},
     "nbody/gravity": CUDA_ROOM | GRAVITY,
-    "nbody/neighbours/problem": MEASURE | {f"nbody/neighbours/{room}" for room in AGENTS},
+    "nbody/neighbours/problem": MEASURE | {"nbody/neighbours/problem"},
     "nbody/neighbours/reference": BASE | {f"nbody/neighbours/{room}" for room in AGENTS},
     "nbody/neighbours/model": BASE | {f"nbody/neighbours/{room}" for room in (*AGENTS, "model")},
     "nbody/neighbours/host": CPU | NEIGHBOURS | {"nbody/neighbours/host"},
     "nbody/neighbours/rungs": CUDA_ROOM | NEIGHBOURS | {"nbody/neighbours/rungs"},
     "nbody/neighbours": CUDA_ROOM | NEIGHBOURS,
-    "nbody/fstat/problem": MEASURE | {"nbody/fstat/problem", "nbody/fstat/reference"},
+    "nbody/fstat/problem": MEASURE | {"nbody/fstat/problem"},
     **{
         f"nbody/fstat/{room}": BASE | {"nbody/fstat/problem", f"nbody/fstat/{room}"}
         for room in ("reference", "model")
@@ -62,10 +67,11 @@ MAY_INCLUDE = {
 }
 # Compiled by g++ alone on any machine.
 HOST_ONLY = {
-    "harness/case",
-    "harness/record",
-    "harness/model",
-    *ACCESS,
+    *BASE,
+    "harness/access",
+    "harness/access/mend",
+    "harness/access/command",
+    "harness/counters",
     "harness/measure",
     "harness/cpu",
     "harness/run",
@@ -83,6 +89,7 @@ HOST_ONLY = {
     "nbody/fstat/model",
     "nbody/fstat/host",
 }
+SUFFIXES = {".hpp", ".cpp", ".cu", ".cuh"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
 CUDA = re.compile(r"cuda|cub/|cupti|nvml|nvtx")
 THIRD_PARTY = re.compile(r"fmt/|nlohmann/|yaml-cpp/|CLI/|benchmark/|gtest/|gmock/")
@@ -100,10 +107,33 @@ def gaps(root: Path) -> Iterator[str]:
             yield f"{folder} may include {suites}: only the command sees every suite"
 
 
+def includes(root: Path) -> dict[str, set[str]]:
+    """The folders that the sources of each folder include, other than itself."""
+    graph: dict[str, set[str]] = {}
+    for folder in MAY_INCLUDE:
+        sources = [one for one in (root / folder).glob("*") if one.suffix in SUFFIXES]
+        found = (INCLUDE.findall(one.read_text(encoding="utf-8")) for one in sources)
+        targets = {
+            str(Path(target).parent) for one in found for quote, target in one if quote == '"'
+        }
+        graph[folder] = targets - {folder, "."}
+    return graph
+
+
+def circles(graph: dict[str, set[str]]) -> Iterator[str]:
+    """Remove folders that include none of the others, one after the other; the rest is a circle."""
+    left = dict(graph)
+    while free := [folder for folder, targets in left.items() if not targets & left.keys()]:
+        for folder in free:
+            del left[folder]
+    for folder, targets in left.items():
+        yield f"{folder} is in a circle: it includes {', '.join(sorted(targets & left.keys()))}"
+
+
 def violations(root: Path) -> Iterator[str]:
     for folder, allowed in MAY_INCLUDE.items():
         for source in sorted((root / folder).glob("*")):
-            if source.suffix not in {".hpp", ".cpp", ".cu", ".cuh"}:
+            if source.suffix not in SUFFIXES:
                 continue
             for quote, target in INCLUDE.findall(source.read_text(encoding="utf-8")):
                 where = f"{source.relative_to(root)} includes {target}"
@@ -117,7 +147,11 @@ def violations(root: Path) -> Iterator[str]:
 
 def main() -> int:
     root = Path(sys.argv[1])
-    found = [*gaps(root), *violations(root)]
+    graph = includes(root)
+    if "--graph" in sys.argv:
+        for folder, targets in graph.items():
+            print(f"{folder}: {', '.join(sorted(targets))}")
+    found = [*gaps(root), *violations(root), *circles(graph)]
     seen = sum(1 for folder in MAY_INCLUDE for _ in (root / folder).glob("*.[ch]*"))
     if seen < 30:
         found.append(f"only {seen} sources found under {root}: the rules look in the wrong place")

@@ -151,7 +151,7 @@ class Toolchain(unittest.TestCase):
         self.assertIn("cudaLibraryLoadData", check_toolkits.why_no_counters("12.6", include))
         for version, source in (
             ("12.4", "harness/cuda/cuda_check.cpp"),
-            ("12.9", "harness/counters/cupti_tracer.cpp"),
+            ("12.9", "harness/cuda/cupti_tracer.cpp"),
         ):
             headers = check_toolkits.TOOLKITS / version / "include"
             if not headers.exists():

@@ -31,6 +31,9 @@ from strata.run.validate import findings, refuse_repeated, validity
 
 LOST, BAD_INPUT = 1, 2
 ADD = "fleet add"
+FORMATS = ("svg", "png", "pdf")
+WIDTHS = (2.0, 20.0)
+"""Inches of a figure."""
 UsageError: Any = typer.BadParameter.__mro__[1]
 """Of click, or of what typer has in its place."""
 
@@ -41,37 +44,36 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-Runs = Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders.")]
-OneRun = Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")]
+
+def _argument(metavar: str, words: str) -> Any:
+    return typer.Argument(metavar=metavar, help=words)
 
 
-def _option(told: str, metavar: str | None = None, *names: str) -> Any:
-    return typer.Option(*names, metavar=metavar, help=told)
+def _option(words: str, metavar: str | None = None, *names: str) -> Any:
+    return typer.Option(*names, metavar=metavar, help=words)
 
 
-Unnamed = Annotated[
-    bool,
-    _option("Leave out arguments, paths, host name, UUIDs and serials.", None, "--anonymous"),
-]
+def _out(words: str, metavar: str = "DIR") -> Any:
+    return _option(words, metavar, "--out", "-o")
 
 
+def _out_of(command: str) -> Any:
+    return _out(f"Folder to write to [RUN/{command}; ./{command} for several runs].")
+
+
+def _no_names(words: str) -> Any:
+    return _option(words, None, "--anonymous")
+
+
+Runs = Annotated[list[Path], _argument("RUN...", "Run folders.")]
+OneRun = Annotated[Path, _argument("RUN", "Run folder.")]
+Unnamed = Annotated[bool, _no_names("Leave out arguments, paths, host name, UUIDs and serials.")]
+UnnamedFleet = Annotated[bool, _no_names("Hide UUIDs, leave out nodes and folders.")]
+Force = Annotated[bool, _option("Overwrite what is there.", None, "--force")]
 Bare = Annotated[
     bool,
     _option("Draw figures without the heading (title, device, run).", None, "--plain-figures"),
 ]
-
-
-def _formats(words: str) -> list[str]:
-    """The image formats of a list with commas."""
-    known, given = ("svg", "png", "pdf"), list(dict.fromkeys(words.split(",")))
-    if odd := [one for one in given if one not in known]:
-        _fail(f"found the format {odd[0]!r}; expected one or more of {', '.join(known)}")
-    return given
-
-
-def _out(command: str) -> Any:
-    told = f"Folder to write to [RUN/{command}; ./{command} for several runs]."
-    return _option(told, "DIR", "--out", "-o")
 
 
 def _folder(out: Path | None, runs: Sequence[Path], what: str) -> Path:
@@ -81,19 +83,22 @@ def _folder(out: Path | None, runs: Sequence[Path], what: str) -> Path:
 @app.command()
 def report(
     runs: Runs,
-    out: Annotated[Path | None, _out("report")] = None,
+    out: Annotated[Path | None, _out_of("report")] = None,
     *,
-    formats: Annotated[str, _option("Image files of each figure.", "KIND,...")] = "svg,png,pdf",
+    formats: Annotated[
+        str, _option("Image files of each figure: svg, png, pdf.", "KIND,...")
+    ] = "svg,png,pdf",
     unnamed: Unnamed = False,
     bare: Bare = False,
 ) -> None:
     """Write report.html, and a file for each figure and table."""
-    kinds = _formats(formats)
+    kinds = list(dict.fromkeys(formats.split(",")))
+    if unknown := [kind for kind in kinds if kind not in FORMATS]:
+        _fail(f"found the format {unknown[0]!r}; expected one or more of {', '.join(FORMATS)}")
     loaded = [anonymous(run) if unnamed else run for run in map(load_run, runs)]
-    folder = _folder(out, runs, "report")
     from strata.report import page  # imports matplotlib: half a second that only this command needs
 
-    path = page.write(loaded, folder, kinds, headings=not bare)
+    path = page.write(loaded, _folder(out, runs, "report"), kinds, headings=not bare)
     for run in loaded:
         _print_table(run)
     _say(f"{path}")
@@ -101,22 +106,22 @@ def report(
 
 @app.command(name="figure")
 def draw_figure(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the figure.")],
+    name: Annotated[str, _argument("NAME", "Name of the figure; a wrong one lists all.")],
     run: OneRun,
-    out: Annotated[
-        Path | None, _option("File to write to [./NAME.FORMAT].", "FILE", "--out", "-o")
-    ] = None,
+    out: Annotated[Path | None, _out("File to write to [./NAME.FORMAT].", "FILE")] = None,
     *,
     kind: Annotated[str, _option("Image format: svg, png or pdf.", "KIND", "--format")] = "svg",
     width: Annotated[
-        float | None, _option("Width in inches, as 3.3 for a column of a paper.", "INCHES")
+        float | None,
+        _option("Width in inches, 2 to 20: 3.3 for a column of a paper.", "INCHES"),
     ] = None,
     bare: Bare = False,
 ) -> None:
     """Write one figure of a run as an image."""
-    (suffix,) = _formats(kind) if "," not in kind else [""]
-    if not suffix or not (width is None or 2 <= width <= 20):
-        _fail("expected one format, and a width of 2 to 20 inches")
+    if kind not in FORMATS:
+        _fail(f"found the format {kind!r}; expected one of {', '.join(FORMATS)}")
+    if width is not None and not WIDTHS[0] <= width <= WIDTHS[1]:
+        _fail(f"found {width:g} inches; expected a width of {WIDTHS[0]:g} to {WIDTHS[1]:g} inches")
     loaded = load_run(run)
     from strata import figures  # brings matplotlib
     from strata.figures._drawing import image
@@ -124,8 +129,8 @@ def draw_figure(
     if not (figure := figures.named(name)):
         names = ", ".join(one.name for one in figures.discover())
         _fail(f"found no figure {name!r}; expected one of {names}")
-    file = out or Path(f"{name}.{suffix}")
-    if not (content := image(figure, loaded, suffix, width=width, headings=not bare)):
+    file = out or Path(f"{name}.{kind}")
+    if not (content := image(figure, loaded, kind, width=width, headings=not bare)):
         _fail(f"{run}: found no rows for the figure {name}")
     write_files(file.parent, {file.name: content})
     _say(f"{file}")
@@ -134,7 +139,7 @@ def draw_figure(
 @app.command(name="roofline")
 def draw_roofline(
     runs: Runs,
-    out: Annotated[Path | None, _out("roofline")] = None,
+    out: Annotated[Path | None, _out_of("roofline")] = None,
     ceilings: Annotated[
         Path | None, _option("Take ceilings from this run, if RUN has none.", "RUN")
     ] = None,
@@ -187,10 +192,8 @@ def summary(
     if as_json:
         typer.echo(json.dumps(headlines.as_data(loaded), indent=1))
         return
-    for sentence in sentences(loaded):
-        _say(plain(sentence))
-    _say(counted.proof(loaded))
-    if line := agreement.sentence(loaded):
+    lines = [*map(plain, sentences(loaded)), counted.proof(loaded), agreement.sentence(loaded)]
+    for line in filter(None, lines):
         _say(line)
     _print_table(loaded)
 
@@ -199,9 +202,7 @@ def summary(
 def compare(
     runs: Runs,
     *,
-    out: Annotated[
-        Path | None, _option("Write tables and a figure to this folder.", "DIR", "--out", "-o")
-    ] = None,
+    out: Annotated[Path | None, _out("Write tables and a figure to this folder.")] = None,
     same: Annotated[
         list[Path] | None,
         _option(
@@ -273,7 +274,7 @@ def compare(
         write(found, devices, out, headings=not bare)
     parts = output.sections(found, devices)
     for warning in dict.fromkeys(warning for part in parts for warning in part.warnings):
-        _say(f"strata: warning: {one_line(warning)}", err=True)
+        _warn(warning)
     for part in parts:
         show(part, typer.echo, drawn=sys.stdout.isatty())  # which makes all visible itself
     weak = list(output.without_power(found)) if require_power else []
@@ -286,13 +287,10 @@ def compare(
 def judge_fleet(
     runs: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="RUN...",
-            help="Run folders, folders of them, or data sets that `strata fleet add` made.",
-        ),
+        _argument("RUN...", "Run folders, folders of them, or data sets of `strata fleet add`."),
     ],
     *,
-    out: Annotated[Path, _option("Folder to write to.", "DIR", "--out", "-o")] = Path("fleet"),
+    out: Annotated[Path, _out("Folder to write to.")] = Path("fleet"),
     false_alarm: Annotated[
         float, _option("Probability of any false alarm in the whole fleet.")
     ] = 0.01,
@@ -304,9 +302,7 @@ def judge_fleet(
         bool,
         _option("Take runs of all builds, not of the one of most GPUs.", None, "--any-build"),
     ] = False,
-    unnamed: Annotated[
-        bool, _option("Hide UUIDs, leave out nodes and folders.", None, "--anonymous")
-    ] = False,
+    unnamed: UnnamedFleet = False,
 ) -> None:
     """Report outliers among GPUs: exit code 0 without any, 1 with one or more, 2 bad input.
 
@@ -335,12 +331,10 @@ def judge_fleet(
 
 @app.command(name=ADD, hidden=True)
 def add_to_fleet(
-    data_set: Annotated[Path, typer.Argument(metavar="DATASET", help="Folder of the data set.")],
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders.")],
+    data_set: Annotated[Path, _argument("DATASET", "Folder of the data set.")],
+    runs: Runs,
     *,
-    unnamed: Annotated[
-        bool, _option("Hide UUIDs, leave out nodes and folders.", None, "--anonymous")
-    ] = False,
+    unnamed: UnnamedFleet = False,
 ) -> None:
     """Append runs to a data set of Parquet files, which is made where there is none."""
     from strata.fleet import add
@@ -348,10 +342,6 @@ def add_to_fleet(
     added = add(data_set, runs, _warn, unnamed=unnamed)
     _say(f"{data_set}: {added} run{'s' * (added != 1)} added")
     raise typer.Exit(0 if added else BAD_INPUT)
-
-
-def _warn(line: str) -> None:
-    _say(f"strata: warning: {one_line(line)}", err=True)
 
 
 @app.command()
@@ -369,8 +359,8 @@ def validate(runs: Runs) -> None:
             valid = ", ".join(f"{k} {good} of {rows}" for k, rows, good in validity(run) if rows)
             _say(f"{folder}: sound ({counts}; valid: {valid})")
             for rule, rows, cases, says in fallen(run):
-                told = "valid, and say what they are" if says else "not valid"
-                _say(f"  {rule:<8} {rows:>7} rows of {cases} cases re-judged: {told}")
+                verdict = "valid, and say what they are" if says else "not valid"
+                _say(f"  {rule:<8} {rows:>7} rows of {cases} cases re-judged: {verdict}")
             for line in agreement.disagreements(run):
                 _say(f"  disagree {line}")
     raise typer.Exit(BAD_INPUT if broken else 0)
@@ -379,20 +369,18 @@ def validate(runs: Runs) -> None:
 @app.command(name="export")
 def write_as(
     run: OneRun,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="File to write.")],
+    file: Annotated[Path, _argument("FILE", "File to write.")],
     to: Annotated[
         interop.Target,
         _option(
             "Format; compare.py of Google Benchmark and pyperf compare_to read the first two.",
-            None,
-            "--to",
-            "--format",
+            None, "--to", "--format",
         ),
     ],
     *,
-    force: Annotated[bool, _option("Overwrite FILE.", None, "--force")] = False,
+    force: Force = False,
     unnamed: Unnamed = False,
-) -> None:
+) -> None:  # fmt: skip
     """Write a run as a file for other tools."""
     _say(f"{interop.export(load_run(run), file, to=to, force=force, unnamed=unnamed)}")
 
@@ -401,20 +389,16 @@ def write_as(
 def make_ready(
     run: OneRun,
     *,
-    out: Annotated[
-        Path, _option("Folder to write to: DIR/DEVICE/RUN.", "DIR", "--out", "-o")
-    ] = Path("submission"),
-    force: Annotated[bool, _option("Write over such a run.", None, "--force")] = False,
+    out: Annotated[Path, _out("Folder to write to: DIR/DEVICE/RUN.")] = Path("submission"),
+    force: Force = False,
 ) -> None:
     """Check a run, remove what identifies its owner, pack it, and print how to contribute it."""
     from strata.interop.submission import refuse_large, submit
-    from strata.report.headlines import valid_of
-    from strata.run.validate import validity
 
     refuse_large(run)
     loaded = load_run(run)
     made = submit(loaded, out, force=force)
-    context, timed = loaded.context, valid_of(validity(loaded)[0])
+    context, timed = loaded.context, headlines.valid_of(validity(loaded)[0])
     size = sum(file.stat().st_size for file in made.iterdir()) / 1e6
     _say(
         f"{made}: sound, {len(loaded.cases)} cases, {len(loaded.rows)} rows, {timed} of the timed "
@@ -426,21 +410,15 @@ def make_ready(
         "  3. open a pull request: CI checks the run as this command did"
     )
     if context.build.dirty or context.build.commit == "unknown":
-        _say(
-            "strata: warning: built from changes that no commit holds; describe them in the pull "
-            "request",
-            err=True,
-        )
+        _warn("built from changes that no commit holds; describe them in the pull request")
 
 
 @app.command(name="import")
 def bring_in(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Google Benchmark JSON, or CSV of ncu --csv.")
-    ],
+    file: Annotated[Path, _argument("FILE", "Google Benchmark JSON, or CSV of ncu --csv.")],
     to: Annotated[Path, _option("Folder for the run folder.", "DIR")] = Path(),
     *,
-    force: Annotated[bool, _option("Overwrite an existing run folder.", None, "--force")] = False,
+    force: Force = False,
 ) -> None:
     """Make a run folder from another tool's file, and print its path."""
     _say(f"{interop.bring_in(file, to, force=force)}")
@@ -451,6 +429,10 @@ def _say(text: str, *, err: bool = False) -> None:
     typer.echo(visible(text), err=err)
 
 
+def _warn(line: str) -> None:
+    _say(f"strata: warning: {one_line(line)}", err=True)
+
+
 def _fail(message: str, status: int = BAD_INPUT) -> NoReturn:
     _say(f"strata: {one_line(message)}", err=True)
     sys.exit(status)
@@ -458,12 +440,12 @@ def _fail(message: str, status: int = BAD_INPUT) -> NoReturn:
 
 def _print_table(run: Run) -> None:
     """Print the headlines: drawn on a terminal, plain columns elsewhere."""
-    table = headlines.table(run)
+    numbers = headlines.table(run)
     title = one_line(f"{run.context.device.name} ({run.context.run})")
     if sys.stdout.isatty():
-        typer.echo(tables.drawn(table, title=title, head=False), nl=False)
+        typer.echo(tables.drawn(numbers, title=title, head=False), nl=False)
     else:
-        _say(f"{title}\n{tables.terminal(table, head=False)}".rstrip("\n"))
+        _say(f"{title}\n{tables.terminal(numbers, head=False)}".rstrip("\n"))
 
 
 def _print_map(runs: Sequence[Run], *, notes: bool) -> None:
@@ -483,10 +465,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         sys.exit(app(args=words, prog_name="python -m strata", standalone_mode=False) or 0)
     except UsageError as error:
-        told: Any = error
-        of = told.ctx.command_path if told.ctx else "python -m strata"
-        message = " ".join(told.format_message().split()).rstrip(".")  # choices are on lines
-        _fail(f"{message}; see {of} --help")
+        usage: Any = error
+        command = usage.ctx.command_path if usage.ctx else "python -m strata"
+        message = " ".join(usage.format_message().split()).rstrip(".")  # choices are on lines
+        _fail(f"{message}; see {command} --help")
     except RunError as error:
         _fail(f"{error}")
     except (ArithmeticError, ValueError) as error:

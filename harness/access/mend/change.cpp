@@ -1,7 +1,7 @@
 #include "harness/access/mend/change.hpp"
 
 #include "harness/access/mend/weave.hpp"
-#include "harness/case/text.hpp"
+#include "harness/base/text.hpp"
 
 #include <fmt/format.h>
 

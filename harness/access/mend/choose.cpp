@@ -4,7 +4,7 @@
 #include "harness/access/mend/bounds.hpp"
 #include "harness/access/mend/same_results.hpp"
 #include "harness/access/operands.hpp"
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 
 #include <fmt/format.h>
 

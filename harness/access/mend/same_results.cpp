@@ -5,7 +5,7 @@
 #include "harness/access/mend/bounds.hpp"
 #include "harness/access/operands.hpp"
 #include "harness/access/program.hpp"
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "harness/model/split_mix.hpp"
 
 #include <algorithm>

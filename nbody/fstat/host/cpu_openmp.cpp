@@ -1,4 +1,4 @@
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "nbody/fstat/host/host_rung.hpp"
 
 #if defined(_OPENMP)

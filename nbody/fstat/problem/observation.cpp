@@ -1,6 +1,6 @@
 #include "nbody/fstat/problem/observation.hpp"
 
-#include "harness/case/text.hpp"
+#include "harness/base/text.hpp"
 #include "harness/model/split_mix.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #include "nbody/fstat/reference/sums.hpp"
 
-#include "harness/case/in_parallel.hpp"
+#include "harness/base/in_parallel.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "nbody/fstat/calls.hpp"
 
 namespace strata::fstat::batched {

@@ -1,6 +1,6 @@
 #include "nbody/gravity/problem/dataset_file.hpp"
 
-#include "harness/case/text.hpp"
+#include "harness/base/text.hpp"
 
 #include <fmt/format.h>
 

@@ -2,8 +2,8 @@
 // here from a seed, identically on every machine; dataset_file.hpp stores them in files. Host only.
 #pragma once
 
-#include "harness/case/enum_words.hpp"
-#include "harness/case/error.hpp"
+#include "harness/base/enum_words.hpp"
+#include "harness/base/error.hpp"
 #include "harness/measure/session.hpp"
 #include "harness/model/layout.hpp"
 

@@ -1,6 +1,6 @@
 #include "nbody/gravity/reference/gravity.hpp"
 
-#include "harness/case/in_parallel.hpp"
+#include "harness/base/in_parallel.hpp"
 #include "nbody/gravity/problem/dataset_file.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "harness/case/error.hpp"
+#include "harness/base/error.hpp"
 #include "nbody/neighbours/host/all_pairs.hpp"
 
 #if defined(_OPENMP)

@@ -1,6 +1,6 @@
 #include "nbody/neighbours/model/tests.hpp"
 
-#include "harness/case/in_parallel.hpp"
+#include "harness/base/in_parallel.hpp"
 #include "nbody/neighbours/model/cells.hpp"
 
 #include <algorithm>

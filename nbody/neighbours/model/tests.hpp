@@ -4,7 +4,7 @@
 #pragma once
 
 #include "nbody/neighbours/problem/problem.hpp"
-#include "nbody/neighbours/reference/search.hpp"
+#include "nbody/neighbours/problem/search.hpp"
 
 #include <array>
 #include <cstdint>

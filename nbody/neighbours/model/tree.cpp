@@ -1,5 +1,5 @@
 // A tree over agents along a Z curve, built and walked in double precision from where they are.
-#include "harness/case/in_parallel.hpp"
+#include "harness/base/in_parallel.hpp"
 #include "nbody/neighbours/model/tests.hpp"
 
 #include <algorithm>

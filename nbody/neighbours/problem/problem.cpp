@@ -1,8 +1,8 @@
 #include "nbody/neighbours/problem/problem.hpp"
 
-#include "harness/case/text.hpp"
+#include "harness/base/text.hpp"
 #include "harness/model/split_mix.hpp"
-#include "nbody/neighbours/reference/search.hpp"
+#include "nbody/neighbours/problem/search.hpp"
 
 #include <fmt/format.h>
 

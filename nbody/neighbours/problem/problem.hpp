@@ -7,7 +7,7 @@
 // held to the same neighbours bit for bit.
 #pragma once
 
-#include "harness/case/enum_words.hpp"
+#include "harness/base/enum_words.hpp"
 #include "harness/measure/session.hpp"
 
 #include <array>

@@ -1,6 +1,6 @@
 #include "nbody/neighbours/reference/motion.hpp"
 
-#include "harness/case/in_parallel.hpp"
+#include "harness/base/in_parallel.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 
 #include "harness/record/gates.hpp"
 #include "nbody/neighbours/problem/motion.hpp"
-#include "nbody/neighbours/reference/search.hpp"
+#include "nbody/neighbours/problem/search.hpp"
 
 #include <cstddef>
 #include <vector>

@@ -82,7 +82,7 @@ CONTRACT = Contract(
                 rf"(?s)%clock64;{NO_CLOCK}{OPERATIONS[operation][0]}{NO_CLOCK}%clock64;": 1,
             },
             sass={},
-            order=Order(*OPERATIONS[operation], turn=BODY, chains=CHAINS.get(form, 8)),
+            order=Order(*OPERATIONS[operation], turn=BODY, chains=CHAINS.get(form, 8), beside=24),
             more=between_clocks(operation, OPERATIONS[operation][1], form),
         )
         for form, operations in FORMS.items()

@@ -1,8 +1,8 @@
 """The figures, one file each.
 
 A module of this package registers its figures (`_plot`), with Matplotlib as `_style` sets it up:
-adding one takes one file. Modules with a leading underscore are helpers; `_drawing` draws all
-figures of runs.
+adding one takes one file; those of `papers` redraw figures of papers. Modules with a leading
+underscore are helpers; `_drawing` draws all figures of runs.
 """
 
 import importlib
@@ -15,13 +15,14 @@ from strata.figures._plot import FIGURES, Plot
 
 @cache
 def by_module() -> Mapping[str, Sequence[Plot]]:
-    """The figures of each module, by its name."""
-    names = sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
-    modules = {name: importlib.import_module(f"{__name__}.{name}").__name__ for name in names}
-    return {
-        name: [one for one in FIGURES.values() if one.draw.__module__ == module]
-        for name, module in modules.items()
-    }
+    """The figures of each module, by its name: `tlb`, `papers.siegel`."""
+    found = {}
+    for module in sorted(m.name for m in pkgutil.walk_packages(__path__, f"{__name__}.")):
+        name = module.removeprefix(f"{__name__}.")
+        if not name.startswith("_") and name != "papers":
+            importlib.import_module(module)
+            found[name] = [plot for plot in FIGURES.values() if plot.draw.__module__ == module]
+    return found
 
 
 def discover() -> tuple[Plot, ...]:

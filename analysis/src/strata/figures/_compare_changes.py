@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 
 from strata.compare import words
 from strata.compare.changes import VERDICTS, Change, Comparison, Verdict
-from strata.figures._plot import Plot, table
-from strata.figures._style import GREY, foot, hover
+from strata.figures._plot import Plot
+from strata.figures._style import GREY, foot, hover, listed
 from strata.model.units import MINUS
 from strata.run import params_text
 
@@ -54,25 +54,18 @@ def plot_of(comparisons: Sequence[Comparison]) -> Plot:
 
 def data(comparisons: Sequence[Comparison]) -> pd.DataFrame:
     """Every change, as of a time; the alarms that are named have an interval."""
-
-    def line(at: int, found: Comparison) -> pd.DataFrame:
-        named = {one.before.key for one in found.flagged()[:NAMED]}
-        return table(
-            found.changes,
-            {
-                "comparison": lambda _: at,
-                "benchmark": lambda one: one.before.benchmark,
-                "verdict": lambda one: one.verdict,
-                "change": lambda one: one.as_time(one.change),
-                "low": lambda one: one.as_time(one.low),
-                "high": lambda one: one.as_time(one.high),
-                "found_from": lambda one: one.found,
-                "named": lambda one: one.before.key in named,
-            },
-            row=lambda one: one.after,
-        )
-
-    return pd.concat([line(at, found) for at, found in enumerate(comparisons)])
+    lines = [
+        {
+            "comparison": at, "benchmark": change.before.benchmark, "verdict": change.verdict,
+            "change": change.as_time(change.change), "low": change.as_time(change.low),
+            "high": change.as_time(change.high), "found_from": change.found,
+            "named": change.before.key in named, "valid": change.after.valid, "_row": change.after,
+        }
+        for at, found in enumerate(comparisons)
+        for named in [{alarm.before.key for alarm in found.flagged()[:NAMED]}]
+        for change in found.changes
+    ]  # fmt: skip
+    return pd.DataFrame(lines)
 
 
 def draw_one(ax: Axes, data: pd.DataFrame, least: float) -> None:
@@ -92,14 +85,9 @@ def draw_one(ax: Axes, data: pd.DataFrame, least: float) -> None:
     for order, verdict in enumerate(reversed(VERDICTS), start=2):
         here, (colour, marker, size) = data[data.verdict == verdict], LOOKS[verdict]
         if len(here):
-            look: dict[str, Any] = {
-                "ls": "",
-                "color": colour,
-                "ms": size,
-                "mew": 0,
-                "zorder": order,
-            }
-            (line,) = ax.plot(here.change, here.place, marker=marker, label=verdict, **look)
+            look: dict[str, Any] = {"ls": "", "color": colour, "ms": size, "mew": 0}
+            look |= {"marker": marker, "label": verdict, "zorder": order}
+            (line,) = ax.plot(here.change, here.place, **look)
             hover(line, here)
     named = data[data.named]
     ax.hlines(named.place, named.low, named.high, color="k", lw=0.8)
@@ -113,11 +101,8 @@ def draw_one(ax: Axes, data: pd.DataFrame, least: float) -> None:
     texts = [f"{100 * at:+.3g}".replace("-", MINUS) for at in ticks]
     ax.set_xticks([0, *ticks], ["0", *texts])
     ax.set_xticks([], minor=True)
-    ax.set_yticks(range(len(names)), [f"{name} ({sum(data.benchmark == name)})" for name in names])
-    ax.set(xlim=ends, ylim=(len(names) - 0.4, -0.6))
-    ax.set_xlabel("change, as of a time (%): left faster, right slower")
-    ax.grid(axis="x")
-    ax.grid(visible=False, axis="y")
+    listed(ax, [f"{name} ({sum(data.benchmark == name)})" for name in names])
+    ax.set(xlim=ends, xlabel="change, as of a time (%): left faster, right slower")
 
 
 def below(found: Comparison) -> Iterator[str]:

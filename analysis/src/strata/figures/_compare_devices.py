@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 
 from strata.compare.devices import Devices, cell, notes
 from strata.figures import _chase as chase
-from strata.figures._plot import Plot, table
-from strata.figures._style import bytes_axis, foot, hover, plain_log
+from strata.figures._plot import Plot, columns
+from strata.figures._style import bytes_axis, foot, hover, listed, plain_log
 from strata.model.atlas import CHASE
 from strata.run import Run
 
@@ -29,16 +29,10 @@ def curves(found: Devices) -> pd.DataFrame:
     """The valid dependent loads of each run, in cycles and in ns."""
 
     def walked(at: int, run: Run) -> pd.DataFrame:
-        points = chase.points(run, CHASE, lambda case: case.text("space"))
-        of_one = [one for one in points if one.curve in SPACES and one.cores == "one"]
-        columns = {
-            "at": lambda _: at,
-            "name": lambda _: found.names[at],
-            "bytes": lambda one: one.footprint,
-            "cycles": lambda one: one.row,
-            "ns": lambda one: 1e9 * one.seconds if one.seconds else None,
-        }
-        return table([one for one in of_one if one.row.valid], columns)
+        loads = chase.lines(chase.rows(run, CHASE, "space"))
+        of_one = loads[loads.curve.isin(SPACES) & (loads.cores == "one") & loads.valid]
+        of_one = of_one.assign(at=at, name=found.names[at], ns=1e9 * of_one.load_seconds)
+        return columns(of_one, "at", "name", bytes="footprint", cycles="value", ns="ns")
 
     return pd.concat([walked(at, run) for at, run in enumerate(found.runs)])
 
@@ -53,12 +47,8 @@ def draw_curves(data: pd.DataFrame, figure: Figure) -> None:
         count = data.name.nunique()
         for at, (name, of) in enumerate(data.groupby("name", sort=False)):
             here = of.dropna(subset=[unit])
-            look: dict[str, Any] = {
-                "marker": MARKERS[at % len(MARKERS)],
-                "markevery": (at, count),
-                "ms": 3.6,
-            }
-            (line,) = ax.plot(here.bytes, here[unit].astype(float), label=name, **look)
+            look: dict[str, Any] = {"marker": MARKERS[at % len(MARKERS)], "ms": 3.6, "label": name}
+            (line,) = ax.plot(here.bytes, here[unit].astype(float), markevery=(at, count), **look)
             hover(line, here)
 
 
@@ -69,20 +59,16 @@ def numbers(found: Devices) -> pd.DataFrame:
             "panel": group.panel.title, "unit": group.panel.unit, "better": group.panel.better,
             "label": label, "at": at, "name": found.names[at], "value": one.value,
             "low": one.low or one.value, "high": one.high or one.value, "valid": True,
-            "drawn": most > DIFFER * least,
+            "drawn": max(values) > DIFFER * min(values),
             "_row": one.row or f"{label}: {cell(one)} {group.panel.unit}",
         }
         for group in found.groups
         for label, of in group.lines
-        for least, most in [_ends([one.value for one in of if one])]
+        for values in [[one.value for one in of if one]]
         for at, one in enumerate(of)
         if one
     ]  # fmt: skip
     return pd.DataFrame(lines)
-
-
-def _ends(values: list[float]) -> tuple[float, float]:
-    return min(values), max(values)
 
 
 def plots_of(found: Devices) -> list[Plot]:
@@ -92,28 +78,25 @@ def plots_of(found: Devices) -> list[Plot]:
         hidden = data[~data.drawn].groupby(["panel", "label"]).ngroups
         shown = data[data.drawn] if data.drawn.any() else data
         panels = [here for _, here in shown.groupby("panel", sort=False)]
-        tall = np.array([here.label.nunique() * max(0.19, 0.06 * len(found.names)) + 0.75
-                         for here in panels])  # fmt: skip
+        line = max(0.19, 0.06 * len(found.names))
+        tall = np.array([here.label.nunique() * line + 0.75 for here in panels])
         first = int((np.cumsum(tall) <= max(tall.sum() / 2, tall[0])).sum())
         columns = [part for part in (slice(first), slice(first, None)) if len(tall[part])]
         figure.set_figheight(0.3 + max(tall[part].sum() for part in columns))
         halves = figure.subfigures(1, len(columns), squeeze=False)[0]
         for half, part in zip(halves, columns, strict=True):
-            rows = {"height_ratios": tall[part]}
-            axes = half.subplots(len(tall[part]), squeeze=False, gridspec_kw=rows)[:, 0]
+            axes = half.subplots(len(tall[part]), squeeze=False, height_ratios=tall[part])[:, 0]
             for ax, here in zip(axes, panels[part], strict=True):
                 draw_numbers(ax, here, found)
         left = f"{hidden} lines without two devices that differ by {DIFFER - 1:.0%}: in the table."
         warnings = [f"WARNING, {warning}" for warning in found.warnings]
         foot(figure, [*([left] if hidden and data.drawn.any() else []), *warnings, *notes(found)])
 
-    title = "Dependent loads over the footprint"
+    titles = "Dependent loads over the footprint", "Devices side by side"
     return [
-        Plot("latency_curves", title, 0, (7.0, 2.9), lambda _: curves(found), draw_curves, str),
-        Plot(
-            "devices", "Devices side by side", 0, (7.0, 3.0), lambda _: numbers(found), draw, str
-        ),
-    ]  # fmt: skip
+        Plot("latency_curves", titles[0], 0, (7.0, 2.9), lambda _: curves(found), draw_curves, str),
+        Plot("devices", titles[1], 0, (7.0, 3.0), lambda _: numbers(found), draw, str),
+    ]
 
 
 def draw_numbers(ax: Axes, here: pd.DataFrame, found: Devices) -> None:
@@ -122,23 +105,17 @@ def draw_numbers(ax: Axes, here: pd.DataFrame, found: Devices) -> None:
     at: Any
     for at, of in here.groupby("at"):
         places = of.label.map(labels.index) + APART * ((at + 0.5) / count - 0.5)
-        look: dict[str, Any] = {
-            "color": f"C{at % 8}",
-            "marker": MARKERS[at % len(MARKERS)],
-            "ls": "",
-            "ms": 4.5,
-        }
-        face: dict[str, Any] = {"mfc": "white"} if at >= len(found.runs) else {}
-        (line,) = ax.plot(of.value, places, label=found.names[at], **look, **face)
-        ax.hlines(places, of.low, of.high, color=f"C{at % 8}", lw=0.9)
+        colour = f"C{at % 8}"
+        look: dict[str, Any] = {"marker": MARKERS[at % len(MARKERS)], "ls": "", "ms": 4.5}
+        look["mfc"] = "white" if at >= len(found.runs) else colour
+        (line,) = ax.plot(of.value, places, color=colour, label=found.names[at], **look)
+        ax.hlines(places, of.low, of.high, color=colour, lw=0.9)
         hover(line, of)
     if 0 < 20 * here.low.min() < here.high.max():
         plain_log(ax, "x", digits=(1,))
     else:
         ax.set_xlim(0, 1.06 * here.high.max())
     better = "← better" if here.better.iloc[0] == "lower" else "better →"
-    ax.set_yticks(range(len(labels)), [fill(label, 22) for label in labels])
+    listed(ax, [fill(label, 22) for label in labels])
     ax.set(title=fill(here.panel.iloc[0], 28))
     ax.set_xlabel(f"{here.unit.iloc[0]}   ({better})", loc="right")
-    ax.set_ylim(len(labels) - 0.4, -0.6)
-    ax.grid(axis="x")

@@ -17,8 +17,9 @@ from typing import NamedTuple
 import pandas as pd
 
 from strata import figures
-from strata.figures import _style
+from strata.figures import _cache, _style
 from strata.figures._plot import FORMATS, Plot, published
+from strata.figures._series import name_series
 from strata.run import Row, Run
 from strata.run.rows import Places
 
@@ -26,11 +27,8 @@ from strata.run.rows import Places
 class Spot(NamedTuple):
     """A box in points from the lower left, and the row or the words that its tooltip shows."""
 
-    x0: float
-    y0: float
-    x1: float
-    y1: float
-    shown: Row | str
+    box: _cache.Box
+    shown: Row | _cache.Key | str
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +64,7 @@ def draw(
         data = figure.data(run)
         if data.empty:
             return None
-        image = picture(figure, data, [run], formats, headings=headings)
+        image = _picture_from_cache(figure, data, run, formats, headings=headings)
         return Drawing(
             name=figure.name,
             title=figure.title,
@@ -111,18 +109,41 @@ def picture(
     """What the data look like."""
     with _style.styled():
         figure = plot.plot(data)
-        wide, high = (_style.POINT * side for side in figure.get_size_inches())
-        spots = [Spot(*box.extents, row) for box, row in _style.hits(figure)]
+        wide, tall = (_style.POINT * float(side) for side in figure.get_size_inches())
+        spots = [
+            Spot((left, low, right, high), row)
+            for box, row in _style.hits(figure)
+            for left, low, right, high in [map(float, box.extents)]
+        ]
         files = plot.files(figure, runs, formats, headings=headings)
-        return Picture(files, _style.saved(figure, "svg").decode(), wide, high, spots)
+        name_series(figure)
+        return Picture(files, _style.saved(figure, "svg").decode(), wide, tall, spots)
+
+
+def _picture_from_cache(
+    plot: Plot, data: pd.DataFrame, run: Run, formats: Sequence[str], *, headings: bool
+) -> Picture:
+    """`picture`, drawn only if it is not in the cache."""
+    shown = run.context.run, run.context.device.name, formats, headings
+    key = _cache.key_of(data, plot.name, plot.title, plot.size, *shown)
+    if entry := _cache.read(key):
+        spots = [Spot(*spot) for spot in entry.spots]
+        return Picture(entry.files, entry.inline, *entry.size, spots)
+    made = picture(plot, data, [run], formats, headings=headings)
+    kept = [
+        (box, _cache.Key(*shown.key) if isinstance(shown, Row) else shown)
+        for box, shown in made.spots
+    ]
+    _cache.write(_cache.Entry(key, made.files, made.inline, (made.width, made.height), kept))
+    return made
 
 
 def hits(found: Iterable[Spot], height: float, places: Places) -> str:
     """The positions of tooltips, as `Drawing.hits`."""
     spots, texts, last = list[str](), list[str](), 0
-    for x0, y0, x1, y1, shown in found:
-        row = shown if isinstance(shown, Row) else None
-        number = places.of(row) + 1 if row else last
+    for (x0, y0, x1, y1), shown in found:
+        row = None if isinstance(shown, str) else shown
+        number = places.of(row) + 1 if row else last  # type: ignore[arg-type]
         name = f"{number - last}" if row else f"t{len(texts)}"
         size = f"x{x1 - x0:.0f} {y1 - y0:.0f}" if (x0, y0) != (x1, y1) else ""
         spots.append(f"{x0:.0f} {height - y1:.0f} {name}{size}")
@@ -131,7 +152,7 @@ def hits(found: Iterable[Spot], height: float, places: Places) -> str:
     return "|".join([",".join(spots), *texts])
 
 
-_work: Sequence[Callable[[], Drawing | None]] = ()
+_tasks: Sequence[Callable[[], Drawing | None]] = ()
 """What the processes draw: they are copies of this one, so nothing has to be sent to them."""
 
 
@@ -145,28 +166,28 @@ def drawn(
     The returned function waits for them, run by run, in their order. Work before its call is done
     concurrently.
     """
-    global _work  # noqa: PLW0603  (a forked process gets it from here)
+    global _tasks  # noqa: PLW0603  (a forked process gets it from here)
     found = figures.discover()
     for run in runs:
         run.of("")  # sorts the rows by benchmark once instead of in every process
-    _work = [
-        partial(draw, one, *of, formats, headings=headings)
+    _tasks = [
+        partial(draw, figure, *of, formats, headings=headings)
         for of in zip(runs, places, strict=True)
-        for one in found
+        for figure in found
     ]
     gc.freeze()  # garbage collection would write to all the shared memory of the records
     try:
-        with _everywhere(len(_work)) as done:
+        with _started() as results:
 
             def by_run() -> list[list[Drawing]]:
-                made = list(done())
+                made = [*results()]
                 each = [made[at : at + len(found)] for at in range(0, len(made), len(found))]
-                return [[one for one in of if one] for of in each]
+                return [[drawing for drawing in of if drawing] for of in each]
 
             yield by_run
     finally:
         gc.unfreeze()
-        _work = ()
+        _tasks = ()
 
 
 def cores() -> int:
@@ -177,10 +198,10 @@ def cores() -> int:
 
 
 @contextmanager
-def _everywhere(tasks: int) -> Iterator[Callable[[], Iterator[Drawing | None]]]:
-    workers = min(cores(), tasks)
+def _started() -> Iterator[Callable[[], Iterator[Drawing | None]]]:
+    workers = min(cores(), len(_tasks))
     if workers < 2 or "fork" not in multiprocessing.get_all_start_methods():
-        yield lambda: map(_drawing, range(tasks))
+        yield lambda: (task() for task in _tasks)
         return
     # A drawing process ends soon: garbage collection would only copy the records' memory.
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), initializer=gc.disable)
@@ -188,13 +209,13 @@ def _everywhere(tasks: int) -> Iterator[Callable[[], Iterator[Drawing | None]]]:
         # Newer interpreters warn of threads at a fork. Those of the numpy library are idle here.
         warnings.simplefilter("ignore", DeprecationWarning)
         # The last figures of a page are its largest: started first, so that all cores end together.
-        waiting = [pool.submit(_drawing, task) for task in reversed(range(tasks))][::-1]
+        waiting = [pool.submit(_run_task, task) for task in reversed(range(len(_tasks)))][::-1]
         try:
-            yield lambda: (one.result() for one in waiting)
+            yield lambda: (task.result() for task in waiting)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
 
 
-def _drawing(task: int) -> Drawing | None:
-    return _work[task]()
+def _run_task(number: int) -> Drawing | None:
+    return _tasks[number]()

@@ -1,36 +1,27 @@
-"""The heading of a picture outside its page: what it shows, of which device and run."""
+"""The heading of a picture outside its page, in letters that the font has."""
 
-from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import cache
+from textwrap import wrap
+from typing import NamedTuple
 
-from strata.figures._letters import drawable, width_of
+from matplotlib.font_manager import FontProperties, findfont, get_font
+from matplotlib.textpath import text_to_path
+
 from strata.run import Run
+from strata.run.files import visible
 
-TITLE, SMALL = 10.0, 7.0
-"""The sizes of a title and of the lines below it."""
-EDGE = 8.0
-"""Points around a picture."""
 MOST = 4
 """More runs than these are counted."""
 LINES = 2
 """What needs more lines than these is cut short, with a mark."""
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(NamedTuple):
     """A title, and one line per shown run."""
 
     title: str
     sources: Sequence[str]
-
-    def fitted_title(self, wide: float) -> list[str]:
-        """The lines of the title in a picture of this width in points."""
-        return _fitted(self.title, wide - 2 * EDGE, TITLE, bold=True)
-
-    def fitted_sources(self, wide: float) -> list[str]:
-        """The lines of the runs."""
-        return [line for one in self.sources for line in _fitted(one, wide - 2 * EDGE, SMALL)]
 
 
 def heading_of(title: str, runs: Sequence[Run]) -> Heading:
@@ -40,22 +31,23 @@ def heading_of(title: str, runs: Sequence[Run]) -> Heading:
     return Heading(title, [*of[:MOST], *more])
 
 
-def _fitted(words: str, room: float, size: float, *, bold: bool = False) -> list[str]:
-    """The words in lines that fit, broken at spaces if possible."""
+def fitted(words: str, room: float, size: float, weight: str = "normal") -> str:
+    """The words in lines of at most `room` points."""
+    words = " ".join(drawable(words[:2000]).split())
+    font = FontProperties(size=size, weight=weight)
+    width, *_ = text_to_path.get_text_width_height_descent(words, font, ismath=False)
+    letters = int(0.88 * len(words) * room / max(width, 1.0))
+    return "\n".join(wrap(words, max(2, letters), max_lines=LINES, placeholder="…"))
 
-    def width(text: str) -> float:
-        return width_of(text, size, bold=bold)
 
-    left, lines = " ".join(drawable(words[:2000]).split()), list[str]()
-    while left and len(lines) < LINES:
-        end = bisect_right(range(1, len(left) + 1), room, key=lambda n: width(left[:n])) or 1
-        space = left.rfind(" ", 1, end + 1) if end < len(left) else -1
-        end = space if space > 0 else end
-        lines.append(left[:end])
-        left = left[end:].lstrip()
-    if left:
-        last = lines[-1]
-        while last and width(f"{last}…") > room:
-            last = last[:-1]
-        lines[-1] = f"{last}…"
-    return lines
+def drawable(text: str) -> str:
+    """The text with a placeholder for each letter that the font lacks."""
+    known = _known()
+    return "".join(
+        letter if letter == "\n" or ord(letter) in known else "\ufffd" for letter in visible(text)
+    )
+
+
+@cache
+def _known() -> frozenset[int]:
+    return frozenset(get_font(findfont(FontProperties())).get_charmap())

@@ -18,10 +18,9 @@ import matplotlib.figure
 import pandas as pd
 
 from strata.figures import _style
-from strata.figures._heading import heading_of
-from strata.figures._letters import drawable
+from strata.figures._heading import drawable, heading_of
 from strata.model.units import SPACE
-from strata.run import Context, Row, Run
+from strata.run import Context, Row, Run, tidy
 from strata.run.files import csv_bytes
 
 Draw = Callable[[pd.DataFrame, Any], None]
@@ -43,6 +42,11 @@ class Plot:
     draw: Draw
     caption: Callable[[pd.DataFrame], str]
     beside: Callable[[Sequence[Run]], pd.DataFrame] | None = None
+
+    @property
+    def paper(self) -> bool:
+        """Whether it redraws a figure of a paper; a page folds these."""
+        return ".papers." in self.draw.__module__
 
     def has(self, run: Run) -> bool:
         """Whether the run has anything to show."""
@@ -109,6 +113,55 @@ def figure(
     return register
 
 
+def rows_of(run: Run, benchmark: str, **axes: object) -> pd.DataFrame:
+    """The rows of a benchmark as `strata.run.tidy` gives them, with a column for each of `axes`.
+
+    The value of `axes` replaces a missing one; if it is an integer, the column has integers.
+    """
+    rows = tidy(run.of(benchmark)).astype({"valid": bool, "value": float})
+    for axis, default in axes.items():
+        column = rows[axis] if axis in rows else pd.Series(None, rows.index, dtype=object)
+        if isinstance(default, int):
+            column = pd.to_numeric(column, errors="coerce").fillna(default).astype(int)
+        rows[axis] = column.where(column.notna(), default)
+    return rows
+
+
+def in_order(lines: pd.DataFrame, *by: str, **orders: Iterable[str]) -> pd.DataFrame:
+    """Lines sorted by columns: by the order given for a column, or ascending."""
+    ranks = {name: {value: n for n, value in enumerate(order)} for name, order in orders.items()}
+
+    def key(column: "pd.Series[Any]") -> "pd.Series[Any]":
+        return column.map(ranks[f"{column.name}"]) if column.name in ranks else column
+
+    return lines.sort_values([*by], key=key, kind="stable", ignore_index=True)
+
+
+def worded(lines: pd.DataFrame, words: str) -> list[str]:
+    """The words for each line: `"{mix}, {seconds} s"` with the values of its columns."""
+    return [words.format_map(line) for line in lines.to_dict("records")]
+
+
+def columns(lines: pd.DataFrame, *names: str, **renamed: str) -> pd.DataFrame:
+    """The published columns in this order (`new="old"` renames), `valid`, `case`, hidden ones.
+
+    `new="_row.minimum"` takes an attribute of the rows or other items of a hidden column.
+    """
+    if lines.empty:
+        return lines
+    hidden = [f"{name}" for name in lines if f"{name}".startswith("_")]
+    shown = {name: name for name in names} | renamed
+    shown |= {name: name for name in ("valid", "case", *hidden) if name not in shown}
+    found = {}
+    for new, old in shown.items():
+        name, *attributes = old.split(".")
+        items = lines[name]
+        for attribute in attributes:
+            items = pd.Series([getattr(item, attribute, None) for item in items], lines.index)
+        found[new] = items
+    return pd.DataFrame(found).reset_index(drop=True)
+
+
 def table(
     items: Iterable[Any],
     columns: Mapping[str, Callable[[Any], object]],
@@ -143,3 +196,11 @@ def published(data: pd.DataFrame) -> bytes:
 
 def _cell(cell: object) -> object:
     return f"{cell}".lower() if isinstance(cell, bool) else cell
+
+
+def of_items(items: Sequence[Any], label: Callable[[Any], str], row: str = "row") -> pd.DataFrame:
+    """The tidy rows of items, with each item (`_item`) and its label."""
+    lines = tidy(getattr(item, row) for item in items)
+    lines["_item"] = pd.Series(list(items), dtype=object)
+    lines["_label"] = [label(item) for item in items]
+    return lines

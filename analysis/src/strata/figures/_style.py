@@ -21,7 +21,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from matplotlib.transforms import Bbox
 
-from strata.figures._heading import SMALL, TITLE, Heading
+from strata.figures._heading import Heading, fitted
 from strata.model import units
 from strata.model.names import FIELDS, fields_name, ordered
 from strata.model.units import short, size
@@ -41,8 +41,10 @@ WIDTHS = {
 """Colour and marker of ordered sizes: viridis without its palest."""
 PROBLEMS = {"single": ("#0072B2", "o"), "galaxies": ("#009E73", "s"), "gravit": ("#CC79A7", "^")}
 GREY, QUIET = "#7a7a7a", "#595959"
+NOTE, TITLE = 7.6, 10.0
+"""Points: the smallest text of a figure, 11 pixels on a page, and the title of a heading."""
 COLUMN = 5.0
-"""Inches: a narrower figure is for a column of a paper, and has less beside its marks."""
+"""Inches: a narrower figure is for a column of a paper."""
 _METADATA: dict[str, dict[str, None]] = {
     "png": {"Software": None},
     "svg": dict.fromkeys(("Date", "Creator", "Format", "Type")),
@@ -92,8 +94,11 @@ def values_axis(ax: Axes, values: Iterable[int], ratio: float = 1.0) -> None:
     ax.xaxis.set_minor_locator(NullLocator())
 
 
-def points(ax: Axes, data: pd.DataFrame, x: str, y: str, **look: Any) -> None:
-    """Valid points joined by a line; invalid ones hollow and not joined; all with a tooltip."""
+def points(ax: Axes, data: pd.DataFrame, x: str, y: str, spread: Any = "", **look: Any) -> None:
+    """Valid points joined by a line; invalid ones hollow and not joined; all with a tooltip.
+
+    `spread` draws `low` to `high` of valid points: a "band", or whiskers along "x" or "y".
+    """
     good, bad = data[data.valid.astype(bool)], data[~data.valid.astype(bool)]
     (line,) = ax.plot(good[x], good[y], **look)
     hollow: dict[str, Any] = {
@@ -105,12 +110,34 @@ def points(ax: Axes, data: pd.DataFrame, x: str, y: str, **look: Any) -> None:
     (marks,) = ax.plot(bad[x], bad[y], marker=line.get_marker(), **hollow)
     hover(line, good)
     hover(marks, bad)
+    if spread == "band":
+        ax.fill_between(good[x], good.low, good.high, color=line.get_color(), alpha=0.2, lw=0)
+    elif spread:
+        (whiskers, along) = (ax.hlines, y) if spread == "x" else (ax.vlines, x)
+        whiskers(good[along], good.low, good.high, color=line.get_color(), lw=0.9)
+
+
+def note(
+    ax: Axes, words: str, x: float, y: float, by: tuple[float, float] = (6, 0), **look: Any
+) -> None:
+    """Small text beside a point, `by` points away from it."""
+    aligned = {"va": "center" if by[0] else "bottom", "ha": "left" if by[0] > 0 else "right"}
+    aligned |= {} if by[0] else {"ha": "center"}
+    ax.annotate(words, (x, y), by, textcoords="offset points", **{"size": NOTE, **aligned, **look})
+
+
+def theirs(ax: Axes, x: Any, y: Any, words: Iterable[str], marker: str = "D", **look: Any) -> None:
+    """Published values: open marks with tooltips."""
+    (line,) = ax.plot(x, y, marker, **{"c": "#D55E00", "mfc": "white", "ms": 4.2, **look})
+    hover(line, words)
 
 
 def marks(rows: pd.Series, places: Iterable[float], scale: float = 1.0) -> pd.DataFrame:
-    """Rows of a hidden column, as `points` draws them: their places `at` and their values."""
-    found = {"_row": [*rows], "at": [*places], "valid": [row.valid for row in rows]}
-    return pd.DataFrame(found | {"value": [row.value / scale for row in rows]})
+    """Rows of a hidden column, as `points` draws them: their places `at`, values and ranges."""
+    lines = [(row, row.valid, row.value, row.minimum, row.maximum) for row in rows]
+    found = pd.DataFrame(lines, columns=["_row", "valid", "value", "low", "high"])
+    numbers = ["value", "low", "high"]
+    return found.assign(at=[*places], **{name: found[name] / scale for name in numbers})
 
 
 def bars(
@@ -124,6 +151,16 @@ def bars(
         ax.bar_label(drawn, [words.format(value) for value in data[values]], padding=4)
         ax.margins(x=0.12)
     return drawn
+
+
+def in_column(ax: Axes | Figure) -> bool:
+    """Whether the figure is for a column of a paper, and has less beside its marks."""
+    return bool((ax.figure if isinstance(ax, Axes) else ax).bbox.width < COLUMN * POINT)
+
+
+def parts(data: pd.DataFrame, by: str | list[str]) -> list[tuple[Any, pd.DataFrame]]:
+    """The lines of each value of a column, in their order."""
+    return [*data.groupby(by, sort=False)]
 
 
 def listed(ax: Axes, names: Iterable[str]) -> None:
@@ -143,10 +180,21 @@ def stacked(figure: Figure, lengths: Iterable[int], line: float = 0.3) -> Sequen
 
 def lists(figure: Figure, lengths: Sequence[int], line: float = 0.3) -> Sequence[Axes]:
     """Panels of lists: in a column `stacked`, on a page side by side with shared names."""
-    if figure.get_figwidth() < COLUMN:
+    if in_column(figure):
         return stacked(figure, lengths, line)
     figure.set_figheight(1.2 + line * max(lengths))
     return [*figure.subplots(1, len(lengths), squeeze=False, sharey=True).flat]
+
+
+def grid(figure: Figure, count: int, line: float = 2.4) -> Sequence[Axes]:
+    """Panels of `line` inches, two beside each other on a page, one in a column."""
+    across = min(count, 1 if in_column(figure) else 2)
+    rows = -(-count // across)
+    figure.set_figheight(0.8 + line * rows)
+    panels = [*figure.subplots(rows, across, squeeze=False).flat]
+    for ax in panels[count:]:
+        ax.remove()
+    return panels[:count]
 
 
 def hollow(bar: Patch, *, valid: bool) -> None:
@@ -221,11 +269,12 @@ def headed(figure: Figure, heading: Heading | None) -> Iterator[Bbox | None]:
         yield None
         return
     wide, high = figure.get_size_inches()
+    room = POINT * wide - 16
     look: dict[str, Any] = {"ha": "left", "va": "bottom", "transform": figure.dpi_scale_trans}
-    lines = "\n".join(heading.fitted_sources(POINT * wide))
-    foot = figure.text(0.06, high + 0.06, lines, size=SMALL, color=QUIET, **look)
+    lines = "\n".join(fitted(source, room, NOTE) for source in heading.sources)
+    foot = figure.text(0.06, high + 0.06, lines, size=NOTE, color=QUIET, **look)
     top = foot.get_window_extent().y1 / figure.dpi + 0.05
-    title = "\n".join(heading.fitted_title(POINT * wide))
+    title = fitted(heading.title, room, TITLE, "bold")
     head = figure.text(0.06, top, title, size=TITLE, weight="bold", **look)
     yield Bbox([[0, 0], [wide, head.get_window_extent().y1 / figure.dpi + 0.06]])
     head.remove()
@@ -258,7 +307,8 @@ def _compact(svg: str) -> str:
 
 
 def _short(tag: str) -> str:
-    tag = re.sub(r'^<g id="[^"]*"', "<g", " ".join(tag.split()))
+    tag = re.sub(r'^<g id="((?:key|series)-\d+)"', r'<g class="\1"', " ".join(tag.split()))
+    tag = re.sub(r'^<g id="[^"]*"', "<g", tag)
     tag = re.sub(r' transform="rotate\(-0 [^)]*\)"', "", tag)
     return re.sub(r"-?\d+\.\d{3,}", lambda number: f"{round(float(number[0]), 2):g}", tag)
 
@@ -273,11 +323,11 @@ def _with_one_style(group: re.Match[str]) -> str:
 
 def foot(figure: Figure, lines: Iterable[str]) -> None:
     """Text below the panels, broken at the width of the figure, which becomes taller by it."""
-    most = int(figure.get_figwidth() / 0.058)
+    most = int(figure.get_figwidth() / 0.064)
     broken = [part for line in lines for part in wrap(line, most, subsequent_indent="    ")]
     if broken:
-        figure.set_figheight(figure.get_figheight() + 0.14 * len(broken) + 0.1)
-        figure.supxlabel("\n".join(broken), x=0.01, ha="left", size=7)
+        figure.set_figheight(figure.get_figheight() + 0.155 * len(broken) + 0.1)
+        figure.supxlabel("\n".join(broken), x=0.01, ha="left", size=NOTE)
 
 
 def scaled(most: float, unit: str, least: float = 1.0) -> tuple[float, str]:
@@ -320,6 +370,14 @@ def layout_bars(ax: Axes, data: pd.DataFrame, value: str, low: str, high: str) -
     ends = data[[value, high]].max(axis=1)
     ax.hlines(data["at"], data[low].fillna(data[value]), data[high].fillna(ends), color="k", lw=0.9)
     for end, at, one in zip(ends, data["at"], data[value], strict=True):
-        ax.annotate(short(one), (end, at), (6, 0), textcoords="offset points", va="center", size=7)
+        note(ax, short(one), end, at)
     ax.grid(axis="x")
     ax.set_xlim(0, max(ax.get_xlim()[1], 1.2 * ends.max()))
+
+
+def beside_marks(
+    ax: Axes, words: Iterable[str], x: Iterable[float], y: Iterable[float], **look: Any
+) -> None:
+    """A text to the right of each point."""
+    for text, end, at in zip(words, x, y, strict=True):
+        note(ax, text, end, at, **look)

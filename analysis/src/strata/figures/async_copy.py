@@ -5,12 +5,11 @@ from itertools import product
 import pandas as pd
 from matplotlib.figure import Figure
 
-from strata.figures._figure import Columns, attributes, params
-from strata.figures._plot import figure, table
-from strata.figures._style import bytes_axis, plain_log, points
+from strata.figures._plot import columns, figure, in_order, rows_of, worded
+from strata.figures._style import bytes_axis, in_column, parts, plain_log, points
 from strata.model import ordered
 from strata.model.units import size
-from strata.run import Row, Run
+from strata.run import Run
 
 RESIDENCIES = {"l2": "from L2", "dram": "from DRAM", "shared": "from another block"}
 MEASURES = {
@@ -26,31 +25,25 @@ LOOKS = {
     "tensor": ("cp.async.bulk.tensor", "#56B4E9", "P"),
     "distributed": ("ld.shared::cluster", "#CC79A7", "X"),
 }
-LINES = {"4": "--", "8": ":"}
+LINES = {4: "--", 8: ":"}
 """Of clusters that have more blocks than two."""
-COLUMNS: Columns = {
-    **params("residency", "measure", "method", "bytes", "cluster"),
-    **attributes("unit", "value", low="minimum", high="maximum"),
-    "_bytes": lambda row: row.count("bytes") or 0,
-}
 
 
 def data(run: Run) -> pd.DataFrame:
     """Every case, by the clock inside the kernel."""
-
-    def rank(row: Row) -> tuple[object, ...]:
-        place = (row.text("measure") != "latency", row.text("residency"))
-        ways = list(LOOKS).index(row.text("method"))
-        return *place, ways, row.count("cluster"), row.count("bytes")
-
-    clocked = [row for row in run.of("async_copy") if row.method == "clock64_slope"]
-    rows = sorted((r for r in clocked if r.quantity == MEASURES[r.text("measure")][0]), key=rank)
-    return table(rows, COLUMNS, row=lambda row: row, label=_label)
-
-
-def _label(row: Row) -> str:
-    where = f"{row.text('measure')} {RESIDENCIES[row.text('residency')]}"
-    return f"{where}, {row.text('method')}, {size(row.count('bytes') or 0)}"
+    rows = rows_of(run, "async_copy", measure="", residency="", param_method="", cluster=1, bytes=0)
+    quantity = rows.measure.map({measure: name for measure, (name, _) in MEASURES.items()})
+    lines = rows[(rows.method == "clock64_slope") & (rows.quantity == quantity)]
+    lines = in_order(
+        lines, "measure", "residency", "param_method", "cluster", "bytes",
+        measure=MEASURES, param_method=LOOKS,
+    )  # fmt: skip
+    shown = lines.assign(place=lines.residency.map(RESIDENCIES), size=[*map(size, lines.bytes)])
+    lines["_label"] = worded(shown, "{measure} {place}, {param_method}, {size}")
+    return columns(
+        lines, "residency", "measure", method="param_method", bytes="bytes", cluster="cluster",
+        unit="unit", value="value", low="minimum", high="maximum",
+    )  # fmt: skip
 
 
 def caption(_: pd.DataFrame) -> str:
@@ -68,22 +61,24 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
     several = len({*data.cluster[data.method == "distributed"]}) > 1
     measures = ordered(data.measure, tuple(MEASURES))
     places = ordered(data.residency, tuple(RESIDENCIES))
-    figure.set_figheight(0.9 + 2.3 * len(measures))
-    panels = figure.subplots(len(measures), len(places), squeeze=False, sharey="row")
-    for (row, measure), (column, place) in product(enumerate(measures), enumerate(places)):
-        ax, here = panels[row, column], data[(data.measure == measure) & (data.residency == place)]
-        for (method, cluster), part in here.groupby(["method", "cluster"], sort=False):
-            label, colour, marker = LOOKS[f"{method}"]
+    shown = [*product(measures, places)]
+    across = 1 if in_column(figure) else len(places)
+    figure.set_figheight(0.9 + 2.3 * len(shown) / across)
+    panels = figure.subplots(len(shown) // across, across, squeeze=False, sharey="row")
+    for ax, (measure, place) in zip(panels.flat, shown, strict=True):
+        here = data[(data.measure == measure) & (data.residency == place)]
+        for (method, cluster), part in parts(here, ["method", "cluster"]):
+            label, colour, marker = LOOKS[method]
             label += f", {cluster} blocks" if several and method == "distributed" else ""
-            look = {"color": colour, "marker": marker, "ls": LINES.get(f"{cluster}", "-")}
-            points(ax, part, "_bytes", "value", label=label, **look)
-            ax.fill_between(part["_bytes"], part.low, part.high, color=colour, alpha=0.2, lw=0)
+            look = {"color": colour, "marker": marker, "ls": LINES.get(cluster, "-")}
+            points(ax, part, "bytes", "value", "band", label=label, **look)
         bytes_axis(ax, "bytes of a tile")
         if measure == "latency":
             plain_log(ax)
         else:
             ax.set_ylim(bottom=0)
-        ax.set_title(RESIDENCIES[place] if column else f"{measure} {RESIDENCIES[place]}")
+        title = RESIDENCIES[place]
+        ax.set_title(title if across > 1 and place != places[0] else f"{measure} {title}")
         ax.set_ylabel(MEASURES[measure][1])
         ax.label_outer(remove_inner_ticks=False)
         ax.tick_params(labelbottom=True)

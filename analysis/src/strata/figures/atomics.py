@@ -1,21 +1,18 @@
 """What does contention cost? Latency and rate of every atomic operation."""
 
-from collections.abc import Mapping
 from itertools import product
 
 import pandas as pd
 from matplotlib.figure import Figure
 
-from strata.figures._figure import Columns, attributes, params
-from strata.figures._plot import figure, table
-from strata.figures._style import plain_log, points
+from strata.figures._plot import columns, figure, in_order, rows_of, worded
+from strata.figures._style import in_column, listed, note, plain_log, points
 from strata.model import ordered
 from strata.model.cases import CLOCKS
-from strata.model.names import rank
 from strata.model.units import short
-from strata.run import Row, Run
+from strata.run import Run
 
-OPERATIONS: Mapping[str, str] = {
+OPERATIONS = {
     "add_int": "add int32",
     "add_int64": "add int64",
     "add_float": "add float",
@@ -41,40 +38,6 @@ TARGETS = {
         "same": ("one word for all", SAME),
     },
 }
-COLUMNS: Columns = {
-    **params("space", "operation", "returns", "target"),
-    **attributes(quantity="quantity", median="value", low="minimum", high="maximum", unit="unit"),
-}
-
-
-def data(run: Run) -> pd.DataFrame:
-    """Latencies and rates by the clock inside, by space and operation."""
-
-    def place(row: Row) -> tuple[object, ...]:
-        silent = row.text("returns", "yes") != "yes"
-        return *map(row.text, ("space", "operation")), silent, row.text("target"), row.quantity
-
-    clocked = [row for row in run.of("atomics") if row.method in CLOCKS]
-    known = [row for row in clocked if (row.backend, row.quantity) in LABELS]
-    rows = sorted((row for row in known if row.text("target") in TARGETS[row.backend]), key=place)
-    return table(rows, COLUMNS, row=lambda row: row, label=_label)
-
-
-def _line(row: Row) -> str:
-    """The name of the line of a mark."""
-    name = OPERATIONS.get(row.text("operation"), row.text("operation"))
-    silent = ", no return" if row.backend == "host" else ", red"
-    return name if row.text("returns", "yes") == "yes" else name + silent
-
-
-def _rank(row: Row) -> tuple[object, str]:
-    return rank(row.text("operation"), tuple(OPERATIONS)), _line(row)
-
-
-def _label(row: Row) -> str:
-    return f"{row.text('space')}, {_line(row)}, {row.text('target')}"
-
-
 CAPTIONS = {
     "host": (
         "Atomic operations of a CPU. Left: latency of operations that each need the previous "
@@ -95,36 +58,63 @@ CAPTIONS = {
 }
 
 
+def data(run: Run) -> pd.DataFrame:
+    """Latencies and rates by the clock inside, by space and operation."""
+    rows = rows_of(run, "atomics", space="", operation="", target="", returns="yes")
+    backend = run.context.backend
+    drawn = rows.quantity.isin(quantity for on, quantity in LABELS if on == backend)
+    lines = rows[rows.method.isin(CLOCKS) & drawn & rows.target.isin(TARGETS[backend])]
+    lines = in_order(
+        lines, "space", "operation", "returns", "target", "quantity", returns=("yes", "no")
+    )
+    silent = ", no return" if backend == "host" else ", red"
+    names = lines.assign(
+        name=lines.operation.replace(OPERATIONS),
+        returned=["" if returns == "yes" else silent for returns in lines.returns],
+    )
+    lines["_name"] = worded(names, "{name}{returned}")
+    lines["_label"] = worded(lines, "{space}, {_name}, {target}")
+    lines["_backend"] = backend
+    return columns(
+        lines, "space", "operation", "returns", "target", "quantity", median="value",
+        low="minimum", high="maximum", unit="unit",
+    )  # fmt: skip
+
+
 def caption(data: pd.DataFrame) -> str:
     """The operations of a GPU or of a CPU."""
-    return CAPTIONS[data["_row"][0].backend]
+    return CAPTIONS[data["_backend"][0]]
 
 
 @figure("atomics", "Atomic operations by contention", order=68, data=data, caption=caption)
 def draw(data: pd.DataFrame, figure: Figure) -> None:
     """Spaces one below the other, latency beside rate; targets of an operation share a line."""
-    backend, targets = data["_row"][0].backend, TARGETS[data["_row"][0].backend]
-    names = [*dict.fromkeys(map(_line, sorted(data["_row"], key=_rank)))]
+    backend = data["_backend"][0]
+    targets = TARGETS[backend]
+    by_operation = in_order(
+        data, "operation", "_name", operation=ordered(data.operation, tuple(OPERATIONS))
+    )
+    names = [*by_operation["_name"].unique()]
     lanes = {target: 0.29 * (nth - 1) for nth, target in enumerate(targets)}
-    data = data.assign(at=data["_row"].map(_line).map(names.index) + data.target.map(lanes))
-    spaces, quantities = ordered(data.space, ("shared",)), sorted({*data.quantity})
-    figure.set_figheight(0.8 + len(spaces) * (0.6 + 0.45 * len(names)))
-    panels = figure.subplots(len(spaces), len(quantities), squeeze=False, sharex="col")
-    for ax, (space, quantity) in zip(panels.flat, product(spaces, quantities), strict=True):
+    data = data.assign(at=data["_name"].map(names.index) + data.target.map(lanes))
+    shown = [*product(ordered(data.space, ("shared",)), sorted({*data.quantity}))]
+    across = 1 if in_column(figure) else data.quantity.nunique()
+    figure.set_figheight(0.8 + len(shown) / across * (0.6 + 0.45 * len(names)))
+    rows = len(shown) // across
+    panels = figure.subplots(rows, across, squeeze=False, sharex="col" if across > 1 else "none")
+    for ax, (space, quantity) in zip(panels.flat, shown, strict=True):
         here = data[(data.space == space) & (data.quantity == quantity)]
         for target, (label, (colour, marker)) in targets.items():
             some = here[here.target == target]
-            if len(some):
-                points(ax, some, "median", "at", c=colour, marker=marker, ls="", label=label)
-                ax.hlines(some["at"], some.low, some.high, color=colour, lw=0.9)
+            look = {"c": colour, "marker": marker, "ls": "", "label": label if len(some) else ""}
+            points(ax, some, "median", "at", "x", **look)
         for x, y in zip(here["median"], here["at"], strict=True):
-            ax.annotate(short(x), (x, y), (6, 0), textcoords="offset points", va="center")
+            note(ax, short(x), x, y)
         plain_log(ax, "x", (1,))
         ax.margins(x=0.2)
-        ax.set(yticks=range(len(names)), yticklabels=names, ylim=(len(names) - 0.5, -0.5))
-        ax.grid(axis="x")
+        listed(ax, names)
         ax.set_title("memory" if backend == "host" else f"{space} memory")
-        ticks = data.unit[data.quantity == quantity].str.contains("tsc").any()
-        cycles = "TSC cycle" if ticks else "cycle"
-        ax.set_xlabel(LABELS[backend, quantity].replace("cycle", cycles))
-        ax.label_outer()
+        ticks = here.unit.str.contains("tsc").any()
+        ax.set_xlabel(LABELS[backend, quantity].replace("cycle", "TSC cycle" if ticks else "cycle"))
+        if across > 1:
+            ax.label_outer()

@@ -9,27 +9,26 @@ from itertools import groupby
 import pandas as pd
 from matplotlib.figure import Figure
 
-from strata.figures._figure import Columns, attributes, prose
-from strata.figures._plot import figure, table
-from strata.figures._style import by_layout, layout_bars, points
+from strata.figures._figure import prose
+from strata.figures._plot import figure
+from strata.figures._style import GREY, by_layout, layout_bars, points
 from strata.model import fields_name
-from strata.model.counted import GENERATIONS, Moved, moved
+from strata.model.counted import GENERATIONS, moved
 from strata.run import Run
-
-COLUMNS: Columns = {
-    **attributes("fields", "generation", "layout"),
-    **attributes("provenance", "method", of="row"),
-    **attributes("low", "high", moved_over_used="ratio", _counted="counted"),
-}
 
 
 def data(run: Run) -> pd.DataFrame:
     """The rules of each generation, and the counts."""
-    return table(moved(run.rows), COLUMNS, label=_label)
-
-
-def _label(item: Moved) -> str:
-    return f"{item.layout}, {fields_name(item.fields)}"
+    return pd.DataFrame(
+        {
+            "fields": ratio.fields, "generation": ratio.generation, "layout": ratio.layout,
+            "provenance": ratio.row.provenance, "method": ratio.row.method, "low": ratio.low,
+            "high": ratio.high, "moved_over_used": ratio.ratio, "valid": ratio.row.valid,
+            "case": ratio.row.case, "_counted": ratio.counted, "_row": ratio.row,
+            "_label": f"{ratio.layout}, {fields_name(ratio.fields)}",
+        }
+        for ratio in moved(run.rows)
+    )  # fmt: skip
 
 
 def caption(data: pd.DataFrame) -> str:
@@ -68,9 +67,8 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
         layout_bars(ax, ruled.drop_duplicates("layout"), "moved_over_used", "low", "high")
         if len(counts):
             look = {"color": "black", "marker": "D", "ls": "", "label": "counted here"}
-            points(ax, counts, "moved_over_used", "at", **look)
-            ax.hlines(counts["at"], counts.low, counts.high, color="black", lw=0.9)
-        ax.axvline(1, color="#7a7a7a", ls="--", lw=0.7)
+            points(ax, counts, "moved_over_used", "at", "x", **look)
+        ax.axvline(1, color=GREY, ls="--", lw=0.7)
         ax.set_ylabel(period, weight="bold")
         ax.set(xlabel="bytes moved ÷ used", xlim=(0, 1.2 * data.moved_over_used.max()))
         ax.label_outer()

@@ -1,14 +1,15 @@
 """How large is each cache, how long are its lines, and do other sources agree?"""
 
+from typing import Any
+
 import pandas as pd
 from matplotlib.figure import Figure
 
-from strata.figures._figure import attributes, params, prose
-from strata.figures._plot import figure, table
-from strata.figures._style import bytes_axis, marks, points
-from strata.model.cases import CaseRows, by_case
+from strata.figures._figure import prose
+from strata.figures._plot import columns, figure, in_order, rows_of
+from strata.figures._style import bytes_axis, in_column, listed, marks, note, points, stacked
 from strata.model.units import SPACE, size
-from strata.run import Row, Run
+from strata.run import Run, beside
 
 PROPERTIES = {
     "l1_size": "L1",
@@ -31,15 +32,39 @@ REPORTERS = {"cuda_programming_guide": "guide", "operating_system": "system"}
 """Methods of what is reported; the others are calls of the driver."""
 
 
-def found(one: CaseRows) -> Row:
-    """The property in bytes."""
-    return next(row for row in one.rows if row.quantity in LOOKS and row.provenance == "timed")
-
-
-def name(one: CaseRows) -> str:
-    """The property, and the amount of shared memory if that is not the default."""
-    shared = f", {one.count('carveout')}{SPACE}KiB shared" if one.count("carveout") else ""
-    return PROPERTIES[one.text("property")] + shared
+def data(run: Run) -> pd.DataFrame:
+    """The cases that found something."""
+    rows = rows_of(run, "cache_geometry", property="", carveout=0)
+    found = (
+        rows.quantity.isin(LOOKS) & (rows.provenance == "timed") & rows.property.isin(PROPERTIES)
+    )
+    lines = in_order(
+        rows[found].drop_duplicates("case"), "property", "carveout", property=PROPERTIES
+    )
+    low, high = (beside(lines, rows, name) for name in ("interval_low", "interval_high"))
+    both = low.notna() & high.notna()
+    names = [
+        PROPERTIES[name] + f", {shared}{SPACE}KiB shared" * bool(shared)
+        for name, shared in zip(lines.property, lines.carveout, strict=True)
+    ]
+    lines = lines.assign(
+        interval_low_bytes=low,
+        interval_high_bytes=high,
+        confidence=beside(lines, rows, "confidence"),
+        reported_bytes=beside(lines, rows, "reported"),
+        reported_by=beside(lines, rows, "reported", "method"),
+        _reported=beside(lines, rows, "reported", "_row"),
+        _low=low.where(both, lines.minimum),
+        _high=high.where(both, lines.maximum),
+        _label=names,
+    )
+    return columns(
+        lines, "property", carveout_kib="carveout", quantity="quantity", bytes="value",
+        **{name: name for name in (
+            "interval_low_bytes", "interval_high_bytes", "confidence", "reported_bytes",
+            "reported_by",
+        )},
+    )  # fmt: skip
 
 
 def exact(value: float) -> str:
@@ -50,54 +75,20 @@ def exact(value: float) -> str:
     return f"{value / scale:.2f}".rstrip("0").rstrip(".") + f"{SPACE}{unit}"
 
 
-def words(one: CaseRows) -> str:
-    """The size and its sources."""
-    row = one.row("reported")
-    said = f"  ({REPORTERS.get(row.method, 'driver')}: {exact(row.value)})" if row else ""
-    return exact(found(one).value) + said
-
-
-def ends(one: CaseRows) -> tuple[float, float]:
-    """The interval of the change, or the range of the repetitions."""
-    row, low, high = found(one), one.row("interval_low"), one.row("interval_high")
-    return (low.value, high.value) if low and high else (row.minimum, row.maximum)
-
-
-COLUMNS = (
-    params("property")
-    | {"carveout_kib": lambda one: one.count("carveout")}
-    | attributes("quantity", of=found, bytes="value")
-    | {"interval_low_bytes": lambda one: one.row("interval_low")}
-    | {"interval_high_bytes": lambda one: one.row("interval_high")}
-    | {"confidence": lambda one: one.row("confidence")}
-    | attributes(of=lambda one: one.row("reported"), reported_bytes="value", reported_by="method")
-    | {"_reported": lambda one: one.row("reported")}
-    | {"_name": name, "_words": words, "_ends": ends}
-    | {"_host": lambda one: found(one).backend == "host"}
-)
-
-
-def data(run: Run) -> pd.DataFrame:
-    """The cases that found something."""
-    cases = by_case(row for row in run.of("cache_geometry") if row.text("property") in PROPERTIES)
-    known = [one for one in cases if any(one.row(kind, provenance="timed") for kind in LOOKS)]
-    order = list(PROPERTIES).index
-    known.sort(key=lambda one: (order(one.text("property")), one.count("carveout")))
-    return table(known, COLUMNS, row=found, label=name)
-
-
 def caption(data: pd.DataFrame) -> str:
     """What was found, and the least confidence."""
-    known, halves = data.confidence.dropna(), (data.property == "l2_size") & ~data["_host"]
+    known = data.confidence.dropna()
+    on_gpu = data["_row"][0].backend == "cuda"
     return prose(
         "Sizes: the largest footprint whose loads all hit. Lines: the longest stride that "
         "touches every line. Brought in by a miss: the distance at which a neighbour's load "
         "misses too. Dots: medians of the repetitions; bars: 95 % interval of the position of "
         "the change (bootstrap), at least one step of the scan; strokes: values from the "
         "programming guide, the driver or the operating system.",
-        halves.any() and "An L2 of two halves is larger than what one SM finds in it.",
+        on_gpu and "l2_size" in {*data.property}
+        and "An L2 of two halves is larger than what one SM finds in it.",
         bool(len(known)) and f"Every change has a confidence of at least {min(known):.4g}.",
-    )
+    )  # fmt: skip
 
 
 @figure(
@@ -105,30 +96,29 @@ def caption(data: pd.DataFrame) -> str:
 )  # fmt: skip
 def draw(data: pd.DataFrame, figure: Figure) -> None:
     """Sizes above, lines and fetches below, each on an axis of its own."""
-    small = data.quantity != "size"
-    parts = [part.reset_index(drop=True) for _, part in data.groupby(small)]
-    figure.set_figheight(1.0 + 0.3 * len(parts) + 0.22 * len(data))
-    heights = [len(part) + 1 for part in parts]
-    panels = figure.subplots(len(parts), 1, squeeze=False, height_ratios=heights)[:, 0]
-    for ax, part in zip(panels, parts, strict=True):
+    data = data.rename(columns={"_low": "low", "_high": "high"})
+    narrow = in_column(figure)
+    parts = [part.reset_index(drop=True) for _, part in data.groupby(data.quantity != "size")]
+    for ax, part in zip(stacked(figure, map(len, parts), 0.24), parts, strict=True):
+        part["at"] = part.index
         for quantity, (label, colour) in LOOKS.items():
             here = part[part.quantity == quantity]
             if len(here):
-                shown = marks(here["_row"], here.index)
-                points(ax, shown, "value", "at", ls="", marker="o", c=colour, label=label)
-                low, high = zip(*here["_ends"], strict=True)
-                ax.hlines(here.index, low, high, color=colour, lw=1.2)
+                points(ax, here, "bytes", "at", "x", ls="", marker="o", c=colour, label=label)
         rows = part["_reported"].dropna()
         if len(rows):
             shown = marks(rows, rows.index).assign(valid=True)
             points(ax, shown, "value", "at", ls="", marker="|", ms=11, c="k", label="reported")
-        sizes = part[["bytes", "reported_bytes", "interval_high_bytes"]].astype(float)
-        right, least, most = sizes.max(axis=1), sizes.min().min(), sizes.max().max()
-        for at, (x, text) in enumerate(zip(right, part["_words"], strict=True)):
-            ax.annotate(text, (x, at), (8, 0), textcoords="offset points", va="center")
-        bytes_axis(ax, "")
+        sizes = part[["bytes", "reported_bytes", "high"]]
+        line: Any
+        for line in part.assign(right=sizes.max(axis=1)).itertuples():
+            reporter = REPORTERS.get(line.reported_by, "driver")
+            known = pd.notna(line.reported_bytes) and not narrow
+            other = f"  ({reporter}: {exact(line.reported_bytes)})" if known else ""
+            note(ax, exact(line.bytes) + other, line.right, line.at, (8, 0))
+        bytes_axis(ax, "bytes")
+        if narrow:  # beside the names there is room for few
+            ax.xaxis.get_major_locator().set_params(numticks=3)  # type: ignore[call-arg]
+        least, most = sizes.min().min(), sizes.max().max()
         ax.set_xlim(least / 1.5, 1.5 * most * (most / least) ** 0.6)  # with room for words
-        ax.set_yticks(range(len(part)), [*part["_name"]])
-        ax.set_ylim(len(part) - 0.4, -0.6)
-        ax.grid(axis="x")
-    panels[-1].set_xlabel("bytes")
+        listed(ax, part["_label"])

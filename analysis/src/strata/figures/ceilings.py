@@ -3,23 +3,18 @@
 For memory, the ceilings of van den Braak, Mesman and Corporaal (2010, Fig. 3).
 """
 
-from collections.abc import Sequence
-from itertools import product
-from statistics import median
-from typing import NamedTuple
-
+import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from strata.figures._figure import Columns, attributes, prose
-from strata.figures._plot import figure, table
-from strata.figures._style import GREY, hover, marks, plain_log, points
-from strata.model import level_name, units
-from strata.model.cases import by_case
+from strata.figures._figure import prose
+from strata.figures._plot import columns, figure, in_order, rows_of, worded
+from strata.figures._style import GREY, hover, listed, marks, note, plain_log, points, stacked
+from strata.model import atlas, level_name, units
 from strata.reference import cite
-from strata.run import Row, Run, grouped
+from strata.run import Run, beside, tidy
 
-RATES = ("flops_per_second", "operations_per_second")
 ARITHMETIC = {
     "fp32": "fp32",
     "fp64": "fp64",
@@ -38,124 +33,84 @@ KINDS = {
     (False, False): "uncoalesced and ungrouped",
 }
 """By whether words are grouped and lanes coalesced, from the highest ceiling to the lowest."""
+BEST = KINDS[True, True]
 TERA = 1e12
 OTHERS = "other forms and numbers of warps"
 CUT = ", cut at the limit, which single samples exceed by their timing error"
-
-
-class Ceiling(NamedTuple):
-    """The best rate of one kind of arithmetic, or of access to a level.
-
-    `limit` is the rate that it cannot exceed, None if unknown. `share` is the ratio to that, or to
-    grouped and coalesced accesses to the level, None if either is invalid. `others` are other
-    forms.
-    """
-
-    level: str
-    kind: str
-    row: Row
-    limit: float | None
-    share: float | None
-    others: tuple[Row, ...] = ()
-
-    @property
-    def form(self) -> str:
-        """The form of the operands, or the best launch or pattern."""
-        if not self.level:
-            return self.row.text("form", "")
-        if self.row.benchmark == "bandwidth":
-            form = "{width} B, {in_flight} in flight, {blocks_per_sm} × {block_size} threads"
-            return form.format(**self.row.params)
-        return f"{self.row.text('width')} B, stride of {units.count(_stride(self.row))}"
-
-    @property
-    def words(self) -> str:
-        """The rate and its share."""
-        share = "" if self.share in (None, 1) else f" ({100 * self.share:.3g}{units.SPACE}%)"
-        return units.quantity(self.row.value, self.row.unit) + share
-
-    @property
-    def high(self) -> float:
-        """The largest sample, cut at the limit."""
-        return max(min(self.row.maximum, self.limit or self.row.maximum), self.row.value)
-
-
-def _stride(row: Row) -> int:
-    return row.count("stride") or 1
-
-
-def _rank(row: Row) -> tuple[float, ...]:
-    return _stride(row), row.valid, row.value
-
-
-def arithmetic_ceilings(run: Run) -> Sequence[Ceiling]:
-    """The best valid row of each kind, over all forms; an invalid one if none is valid."""
-    rates = [row for row in run.of("ceilings") if row.quantity in RATES]
-    limits = {row.case: row.value for row in rates if row.provenance == "modelled"}
-    found = []
-    for kind in ARITHMETIC:
-        timed = [r for r in rates if (r.text("arithmetic"), r.provenance) == (kind, "timed")]
-        for best in sorted(timed, key=_rank)[-1:]:
-            limit = limits.get(best.case) or None
-            others = tuple(row for row in timed if row is not best and row.valid)
-            found.append(Ceiling("", kind, best, limit, limit and best.value / limit, others))
-    return found
-
-
-def bandwidth_ceilings(rows: Sequence[Row]) -> Sequence[Ceiling]:
-    """The best valid row of each kind of reading; an invalid one if none is valid.
-
-    Both benchmarks read words in a row; the better launch counts. Of the strides only the widest is
-    certainly uncoalesced: lanes of narrower ones may share a sector or a line.
-    """
-    best: dict[tuple[str, str], Row] = {}
-    limits: dict[str, list[float]] = {}
-    benchmarks = ("bandwidth", "stride_gather")
-    read = [row for row in rows if row.benchmark in benchmarks and row.backend == "cuda"]
-    for case in by_case(read):
-        rate, share = case.row("bandwidth"), case.row("share_of_limit")
-        if rate and share and share.value > 0:
-            limits.setdefault(case.text("level"), []).append(rate.value / share.value)
-        row = case.row("useful_bandwidth") or rate
-        if row and (row.text("operation") == "read" or row.text("pattern") == "strided"):
-            key = (case.text("level"), KINDS[case.count("width", WORD) > WORD, _stride(row) == 1])
-            best[key] = max(best.get(key, row), row, key=_rank)
-    found = []
-    for level, kind in product(LEVELS, KINDS.values()):
-        row, whole = best.get((level, kind)), best.get((level, KINDS[True, True]))
-        if row:
-            part = row.value / whole.value if whole and row.valid and whole.valid else None
-            limit = median(limits[level]) if level in limits else None
-            found.append(Ceiling(level, kind, row, limit, part))
-    return found
-
-
-RANGE = {"low": "row.minimum", "high": "row.maximum"}
-FLOPS: Columns = {
-    **attributes(arithmetic="kind", unit="row.unit", measured="row", limit="limit", **RANGE),
-    **attributes("form", share_of_limit="share", valid="row.valid"),
-    "_one": lambda one: one,
-}
-BYTES: Columns = {
-    **attributes("level", "form", ceiling="kind", benchmark="row.benchmark"),
-    "width_bytes": lambda one: one.row.text("width"),
-    **attributes(bytes_per_second="row", limit_bytes_per_second="limit", **RANGE),
-    **attributes(share_of_grouped_and_coalesced="share"),
-    "_one": lambda one: one,
-}
+LAUNCH = "{width} B, {in_flight} in flight, {blocks_per_sm} × {block_size} threads"
 
 
 def arithmetic(run: Run) -> pd.DataFrame:
-    """The ceiling of each kind of arithmetic."""
-    return table(arithmetic_ceilings(run), FLOPS, label=lambda one: one.row.case.partition("/")[2])
+    """The best valid row of each kind, over all forms; an invalid one if none is valid."""
+    rows = rows_of(run, "ceilings", arithmetic="", form="")
+    rates = rows[rows.quantity.isin(atlas.RATES)]
+    timed = rates[(rates.provenance == "timed") & rates.arithmetic.isin(ARITHMETIC)]
+    ranked = timed.sort_values(["valid", "value"], kind="stable")
+    best = ranked.drop_duplicates("arithmetic", keep="last")
+    best = in_order(best, "arithmetic", arithmetic=ARITHMETIC)
+    others = timed[timed.valid & ~timed["_row"].isin(best["_row"])]
+    modelled = rates[(rates.provenance == "modelled") & (rates.value > 0)]
+    limit = modelled.set_index("case").value.reindex(best.case).set_axis(best.index)
+    shown = [[*others["_row"][others.arithmetic == kind]] for kind in best.arithmetic]
+    best = best.assign(
+        limit=limit,
+        share=best.value / limit,
+        _others=pd.Series(shown, best.index, dtype=object),
+        _label=[case.partition("/")[2] for case in best.case],
+    )
+    return columns(
+        best, "arithmetic", "unit", measured="value", limit="limit", low="minimum", high="maximum",
+        form="form", share_of_limit="share",
+    )  # fmt: skip
 
 
 def bandwidth(run: Run) -> pd.DataFrame:
-    """The ceilings of each level."""
-    found = bandwidth_ceilings(run.rows)
-    return table(
-        found, BYTES, label=lambda one: f"{level_name(one.level)}, {one.kind} ({one.form})"
+    """The best valid row of each kind of reading; an invalid one if none is valid.
+
+    Of the strides only the widest is certainly uncoalesced: lanes of narrower ones may share a
+    sector or a line. The highest ceiling of a level is that of `atlas.bandwidths`, as everywhere.
+    """
+    axes = {"level": "", "operation": "", "pattern": "", "width": WORD, "stride": 1}
+    found = [rows_of(run, name, **axes) for name in ("bandwidth", "stride_gather")]
+    rows = pd.concat(found, ignore_index=True)
+    rows = rows[(rows.backend == "cuda") & rows.level.isin(LEVELS)]
+    rates = rows[rows.quantity == "bandwidth"].drop_duplicates("case")
+    limits = rates.value / beside(rates, rows, "share_of_limit").where(lambda share: share > 0)
+    read = rows[rows.quantity.isin(["useful_bandwidth", "bandwidth"])]
+    read = read.sort_values("quantity", ascending=False, kind="stable").drop_duplicates("case")
+    read = read[(read.operation == "read") | (read.pattern == "strided")]
+    kinds = zip(read.width > WORD, read.stride == 1, strict=True)
+    read = read.assign(kind=[KINDS[bool(grouped), bool(near)] for grouped, near in kinds])
+    read = read.sort_values(["stride", "valid", "value"], kind="stable")
+    read["form"] = [
+        LAUNCH.format(**row.params)
+        if row.benchmark == "bandwidth"
+        else f"{row.text('width')} B, stride of {units.count(row.count('stride') or 1)}"
+        for row in read["_row"]
+    ]
+    peaks = {level: best.row for level, best in atlas.bandwidths(run, "read").items()}
+    lesser = {*read.case[read.kind != BEST]}
+    known = [
+        level for level in peaks
+        if level in {*read.level[read.kind == BEST]} and peaks[level].case not in lesser
+    ]  # fmt: skip
+    top = tidy(peaks[level] for level in known).assign(level=known, kind=BEST)
+    forms = dict(zip(read.case, read.form, strict=True))
+    top["form"] = [forms.get(row.case, f"by {row.benchmark}") for row in top["_row"]]
+    best = pd.concat([read, top]).drop_duplicates(["level", "kind"], keep="last")
+    best = in_order(best, "level", "kind", level=LEVELS, kind=KINDS.values())
+    whole = best[(best.kind == BEST) & best.valid].set_index("level").value
+    best = best.assign(
+        limit=best.level.map(limits.groupby(rates.level).median()),
+        share=(best.value / best.level.map(whole)).where(best.valid),
+        name=best.level.map(level_name),
     )
+    best["_label"] = worded(best, "{name}, {kind} ({form})")
+    return columns(
+        best, "level", "form", ceiling="kind", benchmark="benchmark", width_bytes="width",
+        bytes_per_second="value", limit_bytes_per_second="limit", low="minimum", high="maximum",
+        share_of_grouped_and_coalesced="share",
+    )  # fmt: skip
 
 
 def arithmetic_caption(data: pd.DataFrame) -> str:
@@ -184,8 +139,9 @@ def bandwidth_caption(data: pd.DataFrame) -> str:
         f"3; there the words have 8 bits) {cite('vandenbraak2010access')}: accesses of 8 or 16 "
         "bytes (words of 4 bytes in groups) or of 4 (ungrouped), by adjacent lanes "
         "(coalesced) or at the largest measured distance (uncoalesced). Marks: the best launch "
-        f"or pattern of each kind; lines: range of the samples{CUT}; per cent: of the highest "
-        "ceiling of the level.",
+        "or pattern of each kind, grouped and coalesced ones of all benchmarks, as in the map of "
+        f"the levels; lines: range of the samples{CUT}; per cent: of the highest ceiling of the "
+        "level.",
         len(dram)
         and "Strokes: bus width times clock for device memory ("
         f"{units.quantity(dram.iloc[0], 'B/s')}), bytes per cycle times the measured clock for L1.",
@@ -194,40 +150,48 @@ def bandwidth_caption(data: pd.DataFrame) -> str:
 
 def draw(data: pd.DataFrame, figure: Figure) -> None:
     """A panel per level, or one for arithmetic, on one axis; strokes are limits."""
-    levels = grouped(data["_one"], lambda one: one.level)
-    figure.set_figheight(0.8 + 0.3 * len(levels) + 0.36 * len(data))
-    heights = [len(ones) for ones in levels.values()]
-    panels = figure.subplots(len(levels), squeeze=False, sharex=True, height_ratios=heights)[:, 0]
-    for ax, (level, ones) in zip(panels, levels.items(), strict=True):
-        at, rows = range(len(ones)), pd.Series([one.row for one in ones])
-        look = {"c": "#0072B2", "marker": "o", "ms": 5, "ls": "", "label": "best measured"}
-        points(ax, marks(rows, at, TERA), "value", "at", **look)
-        ends = [row.minimum / TERA for row in rows], [one.high / TERA for one in ones]
-        ax.hlines(at, *ends, color="#0072B2", lw=0.9)
-        for place, one in enumerate(ones):
-            others = marks(pd.Series(one.others), [place + 0.25] * len(one.others), TERA)
-            look = {"c": GREY, "marker": ".", "ls": "", "label": OTHERS if one.others else ""}
-            points(ax, others, "value", "at", **look)
-            spot = (one.row.value / TERA, place)
-            ax.annotate(one.words, spot, (0, 6), textcoords="offset points", size=7, ha="center")
-            if one.limit:
-                (stroke,) = ax.plot(one.limit / TERA, place, "k|", ms=10, label="limit")
-                hover(stroke, [f"limit: {units.quantity(one.limit, one.row.unit)}"])
-        names = [ARITHMETIC.get(one.kind, one.kind).replace(" and ", "\nand ") for one in ones]
-        ax.set(yticks=at, yticklabels=names, ylim=(len(ones) - 0.5, -0.8))
-        ax.grid(axis="x")
-        ax.set_title(level and level_name(level))
-        ax.label_outer()
-    if "level" in data:
-        plain_log(ax, "x", (1,))
-        ax.margins(x=0.25)
-    else:
-        ax.set_xlim(0, 1.2 * ax.dataLim.x1)
-    ax.set_xlabel(
-        "useful bandwidth (TB/s)"
-        if "level" in data
-        else "operations (10¹²/s; a multiply-add is two)"
-    )
+    of_memory = "level" in data
+    names = {"ceiling": "name", "bytes_per_second": "value", "limit_bytes_per_second": "limit",
+             "share_of_grouped_and_coalesced": "share", "arithmetic": "name", "measured": "value",
+             "share_of_limit": "share"}  # fmt: skip
+    data = data.rename(columns=names).assign(unit=[row.unit for row in data["_row"]])
+    most = data.high.clip(upper=data.limit.fillna(np.inf)).clip(lower=data.value)
+    data = data.assign(high=most / TERA, low=data.low / TERA, at=data.value / TERA)
+    level = data.level if of_memory else pd.Series("", data.index)
+    parts = [(of, part.reset_index(drop=True)) for of, part in data.groupby(level, sort=False)]
+    panels = stacked(figure, [len(part) for _, part in parts], 0.36)
+    right = 1.2 * data[["at", "high"]].max().max()
+    for ax, (level, part) in zip(panels, parts, strict=True):
+        if of_memory:
+            plain_log(ax, "x", (1,))
+            ax.set(title=level_name(level), xlim=(data["at"].min() / 2, 2 * right))
+        else:
+            ax.set_xlim(0, max(right, 1.1 * data.limit.max() / TERA))
+        _draw_part(ax, part)
+        listed(ax, [ARITHMETIC.get(name, name).replace(" and ", "\nand ") for name in part.name])
+        ax.set_ylim(len(part) - 0.5, -0.8)
+    words = "useful bandwidth (TB/s)" if of_memory else "operations (10¹²/s; a multiply-add is two)"
+    panels[-1].set_xlabel(words)
+
+
+def _draw_part(ax: Axes, part: pd.DataFrame) -> None:
+    part["line"] = part.index
+    look = {"c": "#0072B2", "marker": "o", "ms": 5, "ls": "", "label": "best measured"}
+    points(ax, part, "at", "line", "x", **look)
+    for line in part.to_dict("records"):
+        if others := line.get("_others"):
+            shown = marks(pd.Series(others), [line["line"] + 0.25] * len(others), TERA)
+            points(ax, shown, "value", "at", c=GREY, marker=".", ls="", label=OTHERS)
+        share = line["share"]
+        words = units.quantity(line["value"], line["unit"])
+        words += "" if pd.isna(share) or share == 1 else f" ({100 * share:.3g}{units.SPACE}%)"
+        # Words begin or end at the mark near an edge, so that they stay inside.
+        place = (ax.transData + ax.transAxes.inverted()).transform((line["at"], 0))[0]
+        side = "left" if place < 1 / 3 else "right" if place > 2 / 3 else "center"
+        note(ax, words, line["at"], line["line"], (0, 5), ha=side)
+        if pd.notna(line["limit"]):
+            (stroke,) = ax.plot(line["limit"] / TERA, line["line"], "k|", ms=10, label="limit")
+            hover(stroke, [f"limit: {units.quantity(line['limit'], line['unit'])}"])
 
 
 for name, title, order, data, caption in (

@@ -1,62 +1,26 @@
 """How large, how far and how fast are the memory levels of this device?"""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from strata.figures._figure import Columns, attributes, prose
-from strata.figures._plot import figure, table
-from strata.figures._style import GREY, LEVEL, POINT, bytes_axis, hover, pale
+from strata.figures._figure import prose
+from strata.figures._plot import figure
+from strata.figures._style import GREY, LEVEL, NOTE, POINT, QUIET, bytes_axis, hover, pale
 from strata.model.hierarchy import WHAT, Hierarchy, Level, Number, hierarchy
-from strata.run import Row, Run
+from strata.run import Run
 
 LEAST, MOST = 2.0**10, 2.0**50
 """Bytes: where the axis begins, and a size that no level has."""
 HEAD, LINE, GAP = 15.0, 23.0, 4.0
 """Points: a title, a number below its label, and between boxes."""
-COLUMN = 78.0
+COLUMN = 90.0
 """Points of a column of numbers, at the least."""
 FIRST = ("time", "bandwidth")
 """Bold."""
-
-
-class Item(NamedTuple):
-    """One number of one level of one device."""
-
-    map: Hierarchy
-    level: Level
-    number: Number
-
-    @property
-    def label(self) -> str:
-        """The kind of the number, and whether it is a fact; of a part its name."""
-        if self.level.part_of:
-            return self.level.title
-        words = WHAT[self.number.what].replace("core", self.map.core)
-        return f"{words} (fact)" if self.number.source == "fact" else words
-
-
-COLUMNS: Columns = {
-    "device": lambda item: item.map.device,
-    "run": lambda item: item.map.run.context.run,
-    "level": lambda item: item.level.name,
-    **attributes(
-        number="what", shown="text", value="value", source="source", because="why", of="number"
-    ),
-    **attributes("quantity", "method", "unit", of="number.row"),
-    "valid": lambda item: item.number.source != "missing",
-    "_title": lambda item: item.level.title_of(item.map.core),
-    "_name": lambda item: item.label,
-    "_within": lambda item: item.level.part_of or item.level.name,
-    "_core": lambda item: item.map.core,
-}
-
-
-def _row(item: Item) -> Row | None:
-    return item.number.row
 
 
 def data(run: Run) -> pd.DataFrame:
@@ -68,14 +32,30 @@ def beside(runs: Sequence[Run]) -> pd.DataFrame:
     """The numbers of several GPUs, or of several CPUs."""
     maps = [hierarchy(run) for run in runs]
     alike = len({run.context.backend for run in runs}) == 1
-    found = maps if alike and all(one.measured for one in maps) else []
-    items = [
-        Item(one, level, number)
-        for one in found
-        for level in one.levels
+    found = maps if alike and all(shown.measured for shown in maps) else []
+    return pd.DataFrame(
+        _line(shown, level, number)
+        for shown in found
+        for level in shown.levels
         for number in level.numbers.values()
-    ]
-    return table(items, COLUMNS, row=_row, label=lambda _: "")
+    )
+
+
+def _line(shown: Hierarchy, level: Level, number: Number) -> dict[str, object]:
+    """A number; the words of `_name` are its kind, and of a part the name of the part."""
+    row = number.row
+    name = WHAT[number.what].replace("core", shown.core)
+    fact = " (fact)" if number.source == "fact" else ""
+    return {
+        "device": shown.device, "run": shown.run.context.run, "level": level.name,
+        "number": number.what, "shown": number.text, "value": number.value,
+        "source": number.source, "because": number.why, "quantity": row and row.quantity,
+        "method": row and row.method, "unit": row and row.unit,
+        "valid": number.source != "missing", "case": row.case if row else "",
+        "_title": level.title_of(shown.core), "_within": level.part_of or level.name,
+        "_name": level.title if level.part_of else f"{name}{fact}", "_core": shown.core,
+        "_row": row, "_label": "",
+    }  # fmt: skip
 
 
 def caption(data: pd.DataFrame) -> str:
@@ -127,24 +107,24 @@ def _levels(ax: Axes, data: pd.DataFrame, columns: int, last: float) -> float:
     """The boxes from the top down; gives the lower end in points."""
     top, across = 0.0, ax.get_yaxis_transform()
     for _, here in data.groupby("_within", sort=False):
-        first = here.iloc[0]
+        level, title = here[["level", "_title"]].iloc[0]
         high = HEAD + LINE * -(-len(here) // columns)
-        size = next((one for one in here.value[here.number == "size"] if LEAST < one < MOST), 0)
-        colour = LEVEL.get(first.level, GREY)
+        sizes = here.value[(here.number == "size") & here.value.between(LEAST, MOST, "neither")]
+        size = next(iter(sizes), 0)
+        colour = LEVEL.get(level, GREY)
         look: dict[str, Any] = {"fc": "white", "ec": colour, "ls": "--"}
-        if size:
-            look = {"fc": pale(colour, 0.2)}
-        (box,) = ax.barh(
-            top, (size or last) - LEAST, high, LEAST, align="edge", gid="shade", **look
-        )
-        hover(box, [f"{first['_title']}: {', '.join(here['_name'] + ' ' + here.shown)}"])
-        ax.text(0.01, top + 2, first["_title"], transform=across, weight="bold", va="top")
-        for place, one in enumerate(here.to_dict("records")):
+        look = {"fc": pale(colour, 0.2)} if size else look
+        wide = (size or last) - LEAST
+        (box,) = ax.barh(top, wide, high, LEAST, align="edge", gid="shade", **look)
+        hover(box, [f"{title}: {', '.join(here['_name'] + ' ' + here.shown)}"])
+        ax.text(0.01, top + 2, title, transform=across, weight="bold", va="top")
+        for place, number in enumerate(here.to_dict("records")):
             x = 0.01 + place % columns / columns
             y = top + HEAD + LINE * (place // columns)
-            ax.text(x, y, one["_name"], transform=across, size=7, color="#595959", va="top")
-            bold = "bold" if one["number"] in FIRST else "normal"
-            words = ax.text(x, y + 9, one["shown"], transform=across, weight=bold, va="top")
-            hover(words, [one["_row"] or one["because"]])
+            text: dict[str, Any] = {"transform": across, "va": "top"}
+            ax.text(x, y, number["_name"], size=NOTE, color=QUIET, **text)
+            weight = "bold" if number["number"] in FIRST else "normal"
+            words = ax.text(x, y + 9, number["shown"], weight=weight, **text)
+            hover(words, [number["_row"] or number["because"]])
         top += high + GAP
     return top

@@ -3,20 +3,18 @@
 Beside it, Table 2.2 of Breitbart for the G80, in the same unit.
 """
 
-from collections.abc import Mapping, Sequence
-
 import pandas as pd
 from matplotlib.figure import Figure
 
-from strata.figures._figure import Columns, attributes, prose
-from strata.figures._plot import figure, table
-from strata.figures._style import hover, marks, plain_log, points
+from strata.figures._figure import prose
+from strata.figures._plot import figure, rows_of
+from strata.figures._style import listed, lists, marks, note, plain_log, points, theirs
 from strata.model.units import short
 from strata.reference import cite
-from strata.run import Row, Run, grouped
+from strata.run import Run
 
 WARP = 32
-OPERATIONS: Mapping[str, tuple[str, float | None]] = {
+OPERATIONS: dict[str, tuple[str, float | None]] = {
     "fadd": ("add, fp32", 4),
     "fmul": ("multiply, fp32", 4),
     "ffma": ("multiply-add, fp32", 4),
@@ -59,49 +57,46 @@ CYCLES = {"operation_cycles": "clock64_slope", "operation_core_cycles": "over_de
 """Quantity and method of what is drawn: of an SM, and of the core of a CPU."""
 
 
-class Cost:
-    """Cycles of one operation: in a chain on one warp, and at the best of the fuller shapes."""
-
-    def __init__(self, operation: str, rows: Sequence[Row]) -> None:
-        self.operation = operation
-        self.words, g80 = OPERATIONS[operation]
-        host = rows[0].backend == "host"
-        self.words = ON_A_CPU.get(operation, self.words) if host else self.words
-        self.g80 = None if host else g80
-        alone = [row for row in rows if (row.text("ilp"), row.text("warps_per_sm")) == ("1", "1")]
-        self.latency = alone[0] if alone else None
-        others = [row for row in rows if row.text("ilp" if host else "warps_per_sm") != "1"]
-        self.full = min(others, key=lambda row: (not row.valid, row.value), default=None)
-        self.shown = [row for row in (self.latency, self.full) if row]
-        self.valid = all(row.valid for row in self.shown)
-        self.per_cycle = (1 if host else WARP) / self.full.value if self.full else None
-
-    @property
-    def row(self) -> Row:
-        """The most informative row."""
-        return self.shown[0]
-
-
-def _label(cost: Cost) -> str:
-    return "; ".join(row.case.partition("/")[2] for row in cost.shown if not row.valid)
-
-
-COLUMNS: Columns = {
-    **attributes("operation", latency_cycles="latency", cycles_per_warp_operation="full"),
-    **attributes(thread_operations_per_cycle="per_cycle"),
-    "best_ilp": lambda cost: cost.full and cost.full.text("ilp", ""),
-    "best_warps_per_sm": lambda cost: cost.full and cost.full.text("warps_per_sm", ""),
-    **attributes(g80_cycles_per_warp="g80", valid="valid", case="row.case"),
-    **attributes(_latency="latency", _full="full", _words="words"),
-}
-
-
 def data(run: Run) -> pd.DataFrame:
-    """One item per operation, in the order of the list; a valid row beats invalid ones."""
-    rows = [row for row in run.of("instruction_cost") if CYCLES.get(row.quantity) == row.method]
-    by_name = grouped([row for row in rows if row.value > 0], lambda row: row.text("operation"))
-    costs = [Cost(name, by_name[name]) for name in OPERATIONS if name in by_name]
-    return table([cost for cost in costs if cost.shown], COLUMNS, label=_label)
+    """One line per operation, in the order of the list; a valid row beats invalid ones.
+
+    The latency is of a chain on one warp, the rate of the best of the fuller shapes.
+    """
+    rows = rows_of(run, "instruction_cost", operation="", ilp=0, warps_per_sm=0)
+    known = rows.operation.isin(OPERATIONS) & (rows.quantity.map(CYCLES) == rows.method)
+    rows = rows[known & (rows.value > 0)]
+    host = run.context.backend == "host"
+    alone = rows[(rows.ilp == 1) & (rows.warps_per_sm == 1)].drop_duplicates("operation")
+    others = rows[(rows.ilp if host else rows.warps_per_sm) != 1]
+    fastest = others.sort_values(["valid", "value"], ascending=[False, True], kind="stable")
+    alone, full = (
+        found.set_index("operation").reindex([*OPERATIONS])
+        for found in (alone, fastest.drop_duplicates("operation"))
+    )
+    names = ON_A_CPU if host else {}
+    invalid = [
+        "; ".join(row.case.partition("/")[2] for row in pair if pd.notna(row) and not row.valid)
+        for pair in zip(alone["_row"], full["_row"], strict=True)
+    ]
+    lines = pd.DataFrame(
+        {
+            "operation": alone.index,
+            "latency_cycles": alone.value,
+            "cycles_per_warp_operation": full.value,
+            "thread_operations_per_cycle": (1 if host else WARP) / full.value,
+            "best_ilp": full.ilp.astype("Int64"),
+            "best_warps_per_sm": full.warps_per_sm.astype("Int64"),
+            "g80_cycles_per_warp": [None if host else g80 for _, g80 in OPERATIONS.values()],
+            "valid": [not label for label in invalid],
+            "case": alone.case.fillna(full.case),
+            "_row": alone["_row"].fillna(full["_row"]),
+            "_latency": alone["_row"],
+            "_full": full["_row"],
+            "_words": [names.get(name, words) for name, (words, _) in OPERATIONS.items()],
+            "_label": invalid,
+        }
+    )
+    return lines[lines["_row"].notna()].reset_index(drop=True)
 
 
 def caption(data: pd.DataFrame) -> str:
@@ -133,34 +128,26 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
     Without a rate, as of a CPU in a quick run, latency alone.
     """
     host = data["_row"][0].backend == "host"
-    theirs = data.g80_cycles_per_warp.dropna()
-    rate = "cycles of a core for an operation" if host else "cycles of an SM for a warp's operation"
+    g80 = data.g80_cycles_per_warp.dropna()
+    rate = (
+        "cycles of a core for an operation" if host else "cycles of an SM\nfor a warp's operation"
+    )
     drawn = [("_latency", "Latency", "cycles until the result is there")]
-    if len(theirs) or data["_full"].notna().any():
+    if len(g80) or data["_full"].notna().any():
         drawn.append(("_full", "Many chains" if host else "Many warps", rate))
-    figure.set_figheight(1.0 + 0.2 * len(data))
-    panels = figure.subplots(1, len(drawn), squeeze=False, sharey=True)[0]
+    panels = lists(figure, [len(data)] * len(drawn), 0.2)
     for ax, (name, title, label) in zip(panels, drawn, strict=True):
         rows = data[name].dropna()
         shown = marks(rows, rows.index)
-        points(ax, shown, "value", "at", ls="", marker="o", c="#0072B2", label="measured", zorder=3)
-        valid = rows[[row.valid for row in rows]]
-        ends = [row.minimum for row in valid], [row.maximum for row in valid]
-        ax.hlines(valid.index, *ends, color="#0072B2", lw=1)
-        # Published values of the same operation are to the right of a rate.
-        side, anchor = (-6, "right") if name == "_full" and len(theirs) else (6, "left")
+        look = {"marker": "o", "c": "#0072B2", "label": "measured", "zorder": 3, "ls": ""}
+        points(ax, shown, "value", "at", "x", **look)
+        published = name == "_full" and len(g80)
         for x, y in zip(shown.value, shown["at"], strict=True):
-            ax.annotate(
-                short(x), (x, y), (side, 0), textcoords="offset points", ha=anchor, va="center",
-
-            )  # fmt: skip
-        if name == "_full" and len(theirs):
-            look = {"mfc": "white", "ms": 4.2, "label": "G80, published"}
-            (diamonds,) = ax.plot(theirs, theirs.index, "D", c="#D55E00", **look)
+            note(ax, short(x), x, y, (-6 if published else 6, 0))  # published ones are to the right
+        if published:
             words = "{:g} cycles per warp on the G80; Breitbart 2008, Table 2.2"
-            hover(diamonds, map(words.format, theirs))
+            theirs(ax, g80, g80.index, map(words.format, g80), label="G80, published")
         plain_log(ax, "x")
-        ax.margins(x=0.12)
-        ax.set(xlabel=label, title=title, ylim=(len(data) - 0.4, -0.6))
-        ax.grid(axis="x")
-    panels[0].set_yticks(range(len(data)), [*data["_words"]])
+        ax.set_xlim(ax.get_xlim()[0] / (2.2 if published else 1), 1.4 * ax.get_xlim()[1])
+        ax.set(xlabel=label, title=title)
+        listed(ax, data["_words"])

@@ -5,47 +5,31 @@ by side; so are the two runs of a comparison.
 """
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from operator import attrgetter
+from collections.abc import Mapping, Sequence
 from textwrap import fill
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from strata.figures._figure import Columns, attributes, prose
-from strata.figures._plot import figure, table
-from strata.figures._style import POINT, hollow, hover
-from strata.model.cases import CaseRows, by_case
-from strata.run import Row, Run, grouped
+from strata.figures._figure import prose
+from strata.figures._plot import figure, rows_of
+from strata.figures._style import COLUMN, POINT, hollow, hover, listed
+from strata.run import Run
 
 MOST = 24
 """So many lines are drawn of each kind of memory: those that move most in vain."""
 MOVED = {"sector": "sectors of 32 bytes a request", "wavefront": "passes through the banks"}
-LONG = 30
-"""Letters of a kernel's name that have room."""
+LONG = 60
+"""Letters of a line and its kernel that have room on a page; 18 in a column."""
 PLACE = re.compile(r"-(\d+(?:\+\d+)*)$")
 """The end of the axis `line`: "inlined.cu-35+40"."""
-
-
-class Line(NamedTuple):
-    """A source line in one launch, summed over the copies of its instruction.
-
-    Numbers are per request of a warp; without a prediction, per execution. If something was not
-    counted, or not for every copy, `counted` is None.
-    """
-
-    words: str
-    launch: str
-    unit: str
-    predicted: float | None
-    counted: float | None
-    ideal: float | None
-    vain: float
-    valid: bool
-    row: Row
+KEYS = ["line", "launch", "unit"]
+TOTALS = [
+    "modelled moved", "counted moved", "modelled ideal_moved", "modelled requests",
+    "counted executed",
+]  # fmt: skip
 
 
 def place_words(line: str) -> str:
@@ -53,87 +37,48 @@ def place_words(line: str) -> str:
     return PLACE.sub(lambda found: ":" + found[1].replace("+", " ← "), line)
 
 
-def short_names(names: Iterable[str]) -> Mapping[str, str]:
-    """Each name, or its beginning and end if it is long and they are unique."""
-    cut = {
-        name: name if len(name) <= LONG else f"{name[: LONG // 2 - 1]}…{name[-LONG // 2 :]}"
-        for name in names
+def data(run: Run, when: str = "") -> pd.DataFrame:
+    """The lines of a run, each summed over the copies of its instruction in one launch.
+
+    Numbers are per request of a warp; without a prediction, per execution. If something was not
+    counted, or not for every copy, it is missing. `when` precedes the names of several launches.
+    """
+    rows = rows_of(
+        run, "kernel_access", kernel="?", launch="?", line="?", instruction="?", space="?"
+    )
+    if rows.empty:
+        return rows
+    kernel = rows.kernel + " " if len(rows.kernel.unique()) > 1 else ""
+    rows["line"] = kernel + rows.line.map(place_words) + "  " + rows.instruction
+    if when:
+        rows["launch"] = f"{when}, " + rows.launch if len(rows.launch.unique()) > 1 else when
+    rows["unit"] = rows.space.eq("shared").map({True: "wavefront", False: "sector"})
+    names = zip(rows.provenance, rows.quantity, rows.unit, strict=True)
+    rows["what"] = [f"{how} {what.replace(f'{unit}s', 'moved')}" for how, what, unit in names]
+    copies = rows.drop_duplicates([*KEYS, "case", "what"]).set_index([*KEYS, "case", "what"])
+    of_copies = copies.value.unstack("what", sort=False)  # noqa: PD010  (pivot_table sorts lines)
+    of_lines = of_copies.reindex(columns=TOTALS).groupby(KEYS, sort=False)
+    total = of_lines.sum().where(of_lines.count().eq(of_lines.size(), axis=0))
+    predicted, counted, ideal, requests, executed = (total[name] for name in TOTALS)
+    executed = requests.fillna(executed)
+    per_request = {
+        "predicted_per_request": predicted / executed,
+        "counted_per_request": counted / executed,
+        "ideal_per_request": ideal / executed,
+        "valid": rows.groupby(KEYS).valid.all(),
+        "_vain": predicted.fillna(counted) - ideal.fillna(0),
     }
-    times = Counter(cut.values())
-    return {name: short if times[short] == 1 else name for name, short in cut.items()}
-
-
-def lines(run: Run, when: str = "") -> list[Line]:
-    """The lines of a run; `when` precedes the names of its launches, if it has several."""
-    cases = by_case(run.of("kernel_access"))
-    kernels = short_names({case.text("kernel") for case in cases})
-    alone = len({case.text("launch") for case in cases}) == 1
-
-    def called(launch: str) -> str:
-        return f"{when}, {launch}" if when and not alone else when or launch
-
-    def words(case: CaseRows) -> str:
-        kernel = f"{kernels[case.text('kernel')]} " if len(kernels) > 1 else ""
-        return f"{kernel}{place_words(case.text('line'))}  {case.text('instruction')}"
-
-    def key(case: CaseRows) -> tuple[str, ...]:
-        return (words(case), case.text("launch"), case.text("space"))
-
-    found = (
-        _line(words, called(own), here) for (words, own, _), here in grouped(cases, key).items()
-    )
-    return [line for line in found if line]
-
-
-def _line(words: str, launch: str, cases: Sequence[CaseRows]) -> Line | None:
-    unit = "wavefront" if cases[0].text("space") == "shared" else "sector"
-
-    def total(quantity: str, provenance: str) -> float | None:
-        rows = [case.row(quantity, provenance=provenance) for case in cases]
-        return sum(row.value for row in rows if row) if all(rows) else None
-
-    requests = total("requests", "modelled")
-    executed = total("executed", "counted") if requests is None else requests
-    if not executed:
-        return None  # no warp reached it
-    predicted, counted = (total(f"{unit}s", of) for of in ("modelled", "counted"))
-    ideal = total(f"ideal_{unit}s", "modelled")
-
-    def each(value: float | None) -> float | None:
-        return None if value is None else value / executed
-
-    moved = [row for case in cases for row in case.rows if row.quantity == f"{unit}s"]
-    if not moved:
-        return None
-    vain = (predicted or counted or 0.0) - (ideal or 0.0)
-    valid = all(row.valid for case in cases for row in case.rows)
-    return Line(
-        words, launch, unit, each(predicted), each(counted), each(ideal), vain, valid, moved[0]
-    )
-
-
-COLUMNS: Columns = {
-    "line": attrgetter("words"),
-    **attributes("launch", "unit", predicted_per_request="predicted"),
-    **attributes(counted_per_request="counted", ideal_per_request="ideal"),
-    **attributes(valid="valid", _vain="vain"),
-}
-
-
-def _table(found: Iterable[Line]) -> pd.DataFrame:
-    label = "{0.words} in {0.launch}".format
-    return table(found, COLUMNS, row=attrgetter("row"), label=label)
-
-
-def data(run: Run) -> pd.DataFrame:
-    """The lines of a run."""
-    return _table(lines(run))
+    moved = rows[rows.what.str.endswith(" moved")].drop_duplicates(KEYS).set_index(KEYS)
+    reached = pd.DataFrame(per_request).loc[executed[executed > 0].index]
+    lines = moved[["case", "_row"]].join(reached, how="inner").reset_index()
+    return lines.assign(_label=lines.line + " in " + lines.launch) if len(lines) else lines
 
 
 def beside(runs: Sequence[Run]) -> pd.DataFrame:
     """The lines of compared runs, side by side if their names match; two are before and after."""
     names = ["before", "after"] if len(runs) == 2 else [run.context.run for run in runs]
-    return _table(line for run, name in zip(runs, names, strict=True) for line in lines(run, name))
+    found = [data(run, name) for run, name in zip(runs, names, strict=True)]
+    return pd.concat(found, ignore_index=True)
 
 
 def shown(data: pd.DataFrame) -> Sequence[str]:
@@ -149,9 +94,8 @@ def caption(data: pd.DataFrame) -> str:
     counted = data[["predicted_per_request", "counted_per_request"]].dropna()
     unlike = (counted.predicted_per_request != counted.counted_per_request).sum()
     return prose(
-        "What one warp request moves, by source line; a line with ← was inlined into the next "
-        "one. Bars: predicted from the addresses of a launch. Ticks: the minimum for the "
-        "bytes that its lanes request.",
+        "What one warp request moves, by source line; a line with ← was inlined into the next. "
+        "Bars: predicted from addresses. Ticks: the minimum for the bytes that its lanes request.",
         len(counted)
         and f"Diamonds: counted on the device, instruction by instruction; {unlike} of "
         f"{len(counted)} lines differ from the prediction.",
@@ -167,15 +111,13 @@ def caption(data: pd.DataFrame) -> str:
 )  # fmt: skip
 def draw(data: pd.DataFrame, figure: Figure) -> None:
     """One panel for global and local memory, one for shared; a name for each source line."""
-    units = [unit for unit in MOVED if unit in {*data.unit}]
-    parts = [data[data.unit == unit] for unit in units]
-    row = 0.27 if figure.get_figwidth() > 5 else 0.6
-    tall = [0.7 + row * len(shown(here)) for here in parts]
+    parts = [(unit, here) for unit in MOVED if len(here := data[data.unit == unit])]
+    row = 0.27 if figure.get_figwidth() > COLUMN else 0.6
+    tall = [0.7 + row * len(shown(here)) for _, here in parts]
     figure.set_figheight(0.4 + sum(tall))
-    rows = {"height_ratios": tall}
-    panels = figure.subplots(len(units), squeeze=False, gridspec_kw=rows)[:, 0]
+    panels = figure.subplots(len(parts), squeeze=False, height_ratios=tall)[:, 0]
     colours = {launch: f"C{at % 8}" for at, launch in enumerate(data.launch.unique())}
-    for ax, here, unit in zip(panels, parts, units, strict=True):
+    for ax, (unit, here) in zip(panels, parts, strict=True):
         _draw_lines(ax, here, colours)
         ax.set_xlabel(MOVED[unit])
 
@@ -187,29 +129,35 @@ def _draw_lines(ax: Axes, data: pd.DataFrame, colours: Mapping[str, str]) -> Non
     count = here.groupby("line").line.transform("size")
     thick = 0.74 / count.max()
     here = here.assign(at=here.line.map(names.index) + thick * (beside - (count - 1) / 2))
-    launch: Any
     for launch, of in here.dropna(subset="predicted_per_request").groupby("launch", sort=False):
-        look = {"color": colours[launch], "alpha": 0.75, "height": 0.94 * thick, "label": launch}
-        line: Any
-        for bar, line in zip(
-            ax.barh(of["at"], of.predicted_per_request, **look), of.itertuples(), strict=True
-        ):
-            hollow(bar, valid=line.valid)
-            hover(bar, _words(line, "predicted"))
+        look: Any = {"color": colours[f"{launch}"], "alpha": 0.75, "label": launch}
+        drawn = ax.barh(of["at"], of.predicted_per_request, 0.94 * thick, **look)
+        for bar, valid, words in zip(drawn, of.valid, _tooltips(of, "predicted"), strict=True):
+            hollow(bar, valid=valid)
+            hover(bar, [words])
     for what, marker, size in (("ideal", "|", 11), ("counted", "D", 3.6)):
         known = here.dropna(subset=f"{what}_per_request")
         for valid, of in known.groupby(known.valid | (what == "ideal"), sort=True):
             look = {"color": "k", "marker": marker, "ms": size, "ls": "", "zorder": 3}
-            face: dict[str, Any] = {"label": what} if valid else {"mfc": "white"}
-            (marks,) = ax.plot(of[f"{what}_per_request"], of["at"], **look, **face)
-            hover(marks, [words for line in of.itertuples() for words in _words(line, what)])
-    narrow = ax.figure.bbox.width < 5 * POINT
-    ax.set_yticks(range(len(names)), [fill(name, 18) if narrow else name for name in names])
-    ax.set(xlim=(0, None), ylim=(len(names) - 0.4, -0.6))
-    ax.grid(axis="x")
-    ax.grid(visible=False, axis="y")
+            look |= {"label": what} if valid else {"mfc": "white"}
+            (marks,) = ax.plot(of[f"{what}_per_request"], of["at"], **look)
+            hover(marks, _tooltips(of, what))
+    narrow = ax.figure.bbox.width < COLUMN * POINT
+    listed(ax, [fill(name, 18 if narrow else LONG) for name in names])
+    ax.set_xlim(0)
 
 
-def _words(line: Any, what: str) -> list[str]:
-    value = getattr(line, f"{what}_per_request")
-    return [f"{line.line}, {line.launch}, {what}: {value:.4g} {line.unit}s a request"]
+def _tooltips(lines: pd.DataFrame, what: str) -> Sequence[str]:
+    values = lines[f"{what}_per_request"].map("{:.4g}".format)
+    return [
+        *(
+            lines.line
+            + ", "
+            + lines.launch
+            + f", {what}: "
+            + values
+            + " "
+            + lines.unit
+            + "s a request"
+        )
+    ]

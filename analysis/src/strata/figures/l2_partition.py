@@ -3,17 +3,15 @@
 The samples are SMs in the order of their numbers; there are none if L2 is one cache.
 """
 
-from collections import Counter
 from collections.abc import Mapping
-from operator import itemgetter
 from statistics import fmean
 
 import pandas as pd
 from matplotlib.figure import Figure
 
-from strata.figures._figure import Columns, prose
-from strata.figures._plot import figure, table
-from strata.figures._style import points
+from strata.figures._figure import prose
+from strata.figures._plot import figure
+from strata.figures._style import note, points
 from strata.model.units import SPACE, number, quantity
 from strata.run import Row, Run
 
@@ -22,38 +20,37 @@ LINES = {
     "far": ("line whose home is on the other side", "#D55E00", "s"),
 }
 SHOWN = ("near_cycles", "far_cycles", "near_share")
-COLUMNS: Columns = {
-    **{name: itemgetter(name) for name in ("sm", "near_cycles", "far_cycles")},
-    "crossing_cycles": lambda core: core["far_cycles"] - core["near_cycles"],
-    "near_share": itemgetter("near_share"),
-    "near_share_valid": lambda core: (row := core["rows"].get("near_share")) and row.valid,
-    "valid": lambda core: all(row.valid for row in _shown(core["rows"])),
-    "_rows": itemgetter("rows"),
-}
-
-
-def _shown(rows: Mapping[str, Row]) -> list[Row]:
-    return [rows[name] for name in SHOWN if name in rows]
 
 
 def data(run: Run) -> pd.DataFrame:
-    """The SMs of the single case, if it found two sides; those of the first visit come first."""
+    """The SMs of the single case, if it found two sides; those of the first visit come first.
+
+    `attrs` has the rows by quantity.
+    """
     rows = {row.quantity: row for row in run.of("l2_partition")}
     if not {"near_cycles", "far_cycles"} <= rows.keys():
         return pd.DataFrame()
-    count = min(run.context.device.sm_count or 0, len(rows["far_cycles"].taken))
-    taken = {name: rows[name].taken if name in rows else [None] * count for name in SHOWN}
-    cores = [
-        {"sm": sm, "rows": rows} | {name: taken[name][sm] for name in SHOWN} for sm in range(count)
-    ]
-    return table(cores, COLUMNS, row=lambda core: core["rows"]["far_cycles"], label=_label)
-
-
-def _label(core: dict[str, object]) -> str:
-    """The invalid parts of the case, reported once, for the first SM."""
-    rows: dict[str, Row] = core["rows"]  # type: ignore[assignment]
-    bad = [] if core["sm"] else [row for row in _shown(rows) if not row.valid]
-    return "; ".join(f"{row.quantity} ({row.reasons})" for row in bad)
+    shown = [rows[name] for name in SHOWN if name in rows]
+    far, share = rows["far_cycles"], rows.get("near_share")
+    sms = min(run.context.device.sm_count or 0, len(far.taken))
+    taken = pd.DataFrame({row.quantity: row.taken[:sms] for row in shown}, range(sms))
+    data = pd.DataFrame(
+        {
+            "sm": taken.index,
+            "near_cycles": taken.near_cycles,
+            "far_cycles": taken.far_cycles,
+            "crossing_cycles": taken.far_cycles - taken.near_cycles,
+            "near_share": taken.near_share if share else None,
+            "near_share_valid": share and share.valid,
+            "valid": all(row.valid for row in shown),
+            "case": far.case,
+            "_row": [far] * sms,
+        }
+    )
+    bad = "; ".join(f"{row.quantity} ({row.reasons})" for row in shown if not row.valid)
+    data["_label"] = [bad, *[""] * (sms - 1)][:sms]  # reported once, for the first SM
+    data.attrs["rows"] = rows
+    return data
 
 
 def crossing(rows: Mapping[str, Row]) -> Row | None:
@@ -64,15 +61,10 @@ def crossing(rows: Mapping[str, Row]) -> Row | None:
 
 def caption(data: pd.DataFrame) -> str:
     """The exchanges, the cost of crossing, and the sides."""
-    rows = data["_rows"][0]
+    rows = data.attrs["rows"]
     cost = crossing(rows)
     share, fabric = rows.get("near_share"), rows.get("fabric_sectors_per_access")
-    counts = sorted(Counter(data.near_share.dropna()).items())
-    sides = ""
-    if share and share.valid and len(counts) == 2:
-        (near, small), (_, large) = counts
-        side = f"the side with {number(100 * near)}{SPACE}% of the lines near them"
-        sides = f"{small} SMs are on {side}, {large} on the other."
+    sides = data.near_share.dropna().value_counts().sort_index()
     return prose(
         "Atomic exchanges, which are executed at the home of a line, each waiting for the "
         f"previous one; one thread on each of {len(data)} SMs. Points: medians over the lines "
@@ -86,7 +78,11 @@ def caption(data: pd.DataFrame) -> str:
         "and far together.",
         _loads(rows),
         share and "Below: share of near lines; SMs with the same share are on one side.",
-        sides,
+        share
+        and share.valid
+        and len(sides) == 2
+        and f"{sides.iloc[0]} SMs are on the side with {number(100 * sides.index[0])}{SPACE}% of "
+        f"the lines near them, {sides.iloc[1]} on the other.",
     )
 
 
@@ -118,31 +114,26 @@ def _loads(rows: dict[str, Row]) -> str:
 )  # fmt: skip
 def draw(data: pd.DataFrame, figure: Figure) -> None:
     """Exchanges SM by SM; below, the share of near lines, which separates the sides."""
-    rows = data["_rows"][0]
-    shared = "near_share" in rows
-    panels = figure.subplots(
-        1 + shared, squeeze=False, sharex=True, height_ratios=(2.5, 1)[: 1 + shared]
-    )[:, 0]
+    rows = data.attrs["rows"]
+    ratios = (2.5, 1) if "near_share" in rows else (1,)
+    panels = figure.subplots(len(ratios), squeeze=False, sharex=True, height_ratios=ratios)[:, 0]
+    ax = panels[0]
     for side, (label, colour, marker) in LINES.items():
         row = rows[f"{side}_cycles"]
         look = {"color": colour, "marker": marker, "ms": 3, "ls": "", "label": label}
         shown = data.assign(valid=row.valid, _row=[row] * len(data))
-        points(panels[0], shown, "sm", f"{side}_cycles", **look)
+        points(ax, shown, "sm", f"{side}_cycles", **look)
         if row.valid:
-            median = panels[0].axhline(row.value, color="black", ls="--", lw=0.8)
-            median.set_label("median of the SMs")
+            ax.axhline(row.value, color="black", ls="--", lw=0.8, label="median of the SMs")
     if cost := crossing(rows):
         at, near, far = len(data) / 2, *(rows[f"{side}_cycles"].value for side in LINES)
-        panels[0].annotate("", (at, near), (at, far), arrowprops={"arrowstyle": "<->"})
-        words = f"crossing: {quantity(cost.value, cost.unit)}"
-        panels[0].annotate(
-            words, (at, (near + far) / 2), (6, 0), textcoords="offset points", va="center"
-        )
-    panels[0].set_ylabel("exchange (cycles)")
-    if shared:
+        ax.annotate("", (at, near), (at, far), arrowprops={"arrowstyle": "<->"})
+        note(ax, f"crossing: {quantity(cost.value, cost.unit)}", at, (near + far) / 2)
+    ax.set_ylabel("exchange (cycles)")
+    for ax in panels[1:]:
         row = rows["near_share"]
         shares = data.assign(share=100 * data.near_share, valid=row.valid, _row=[row] * len(data))
-        points(panels[1], shares, "sm", "share", color="#009E73", marker="o", ms=3, ls="")
-        panels[1].set_ylabel("near (%)")
-        panels[1].margins(y=0.2)
+        points(ax, shares, "sm", "share", color="#009E73", marker="o", ms=3, ls="")
+        ax.set_ylabel("near (%)")
+        ax.margins(y=0.2)
     panels[-1].set_xlabel("SM (in the order of their numbers)")

@@ -3,26 +3,21 @@
 Every level of the hierarchy is a step; the plateaus of the curve with most of them are labelled.
 """
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
 from math import sqrt
-from operator import attrgetter
-from statistics import median
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
 from strata.figures import _chase as chase
-from strata.figures._chase import Point
-from strata.figures._figure import attributes, prose
-from strata.figures._plot import figure, table
-from strata.figures._style import QUIET, bytes_axis, plain_log, points
+from strata.figures._figure import prose
+from strata.figures._plot import figure
+from strata.figures._style import GREY, QUIET, bytes_axis, in_column, parts, plain_log, points
 from strata.model import atlas, ordered, plateaus
 from strata.model.l2 import L2, l2
 from strata.model.units import SPACE, count, quantity, short, size, unit_name
-from strata.run import Run, grouped
+from strata.run import Run, beside
 
 NAME = "latency_vs_footprint"
 LOOKS = {
@@ -41,89 +36,66 @@ EVICTED = "evicted before"
 NEAR, ROOM, BROAD = 1.1, 1.5, 2**3.5
 """A curve within `NEAR` is on the plateau too; its label is above it if no curve is within `ROOM`,
 and centred if its end is beyond `BROAD` times its beginning."""
-COLUMNS = chase.COLUMNS | attributes(
-    load_seconds="seconds", plateau="plateau", _seconds="plateau_seconds", _half="half_dram"
-)
 
 
 def data(run: Run) -> pd.DataFrame:
     """The points of every space, at the most common stride; `attrs` has the marks of the axis."""
-    found = chase.points(run, NAME, lambda case: case.text("space"))
-    strides = Counter(sorted(point.stride for point in found))
-    drawn = [point for point in found if point.stride == strides.most_common(1)[0][0]]
-    levels: dict[object, tuple[float, float | None]] = {}
+    rows = chase.rows(run, NAME, "space")
+    loads = chase.lines(rows)
+    loads = loads[loads.stride.isin(loads.stride.mode()[:1])].reset_index(drop=True)
+    loads = loads.assign(plateau=float("nan"), _seconds=float("nan"), _half=False)
     cache = l2(run)
-    reach = cache and cache.one
-    for space, curve in curves(drawn).items():
-        sizes, loads = [float(p.footprint) for p in curve], [p.row.value for p in curve]
-        known = {one.row.key: (at, one) for at, one in atlas.latencies(run, space).items()}
-        for span in plateaus.find(sizes, loads):
+    for space, curve in parts(walked(loads), "curve"):
+        known = {one.row.key: (level, one) for level, one in atlas.latencies(run, space).items()}
+        for span in plateaus.find([*curve.footprint.map(float)], [*curve.value]):
             on = curve[span.start : span.stop + 1]
-            times = [point.seconds for point in on if point.seconds is not None]
-            level = span.level, median(times) if times else None
+            latency, seconds = span.level, on.load_seconds.median()
             # A level of the hierarchy has the same latency here and everywhere else in the report.
-            for place, one in (known[p.row.key] for p in on if p.row.key in known):
-                level = one.shown.value, one.time.value if one.time else level[1]
-                if reach and place == "l2":
-                    on = [p for p in on if p.footprint <= (reach.last.count("footprint") or 0)]
-            levels |= {point.row.key: level for point in on}
-    half = _half_dram(cache, drawn, levels)
-    nowhere = None, None
-    placed = [
-        replace(point, plateau=level, plateau_seconds=seconds, half_dram=point.row.key in half)
-        for point in drawn
-        for level, seconds in [levels.get(point.row.key, nowhere)]
-    ]
-    lines = table(placed, COLUMNS, label=chase.label)
-    lines.attrs["marks"] = marks(placed)
-    return lines
+            for level, of_level in (known[row.key] for row in on["_row"] if row.key in known):
+                latency = of_level.shown.value
+                seconds = of_level.time.value if of_level.time else seconds
+                if level == "l2" and cache and cache.one:
+                    on = on[on.footprint <= (cache.one.last.count("footprint") or 0)]
+            loads.loc[on.index, ["plateau", "_seconds"]] = latency, seconds
+    _mark_half_dram(loads, cache)
+    data = chase.shown(loads, "load_seconds", "plateau")
+    data.attrs["marks"] = _marks(loads, rows)
+    return data
 
 
-def _half_dram(
-    found: L2 | None, drawn: Sequence[Point], levels: dict[object, tuple[float, float | None]]
-) -> set[object]:
+def _mark_half_dram(loads: pd.DataFrame, cache: L2 | None) -> None:
     """The points of which half is DRAM: a plateau that counters prove, however short it is."""
-    if not found or not found.beyond:
-        return set()
-    first, last = (row.count("footprint") or 0 for row in (found.beyond.first, found.beyond.last))
-    of = curves(drawn)
-    walked = [one for space in of if space.startswith("global_") for one in of[space]]
-    here = [one for one in walked if first <= one.footprint <= last]
-    times = [one.seconds for one in here if one.seconds is not None]
-    level = found.beyond.row.value, median(times) if times else None
-    on = {levels[one.row.key] for one in here if one.row.key in levels}
-    keys = {one.row.key for one in here} | {key for key, at in levels.items() if at in on}
-    levels |= dict.fromkeys(keys, level)
-    return keys
+    if not cache or not cache.beyond:
+        return
+    curve = walked(loads)
+    first, last = (row.count("footprint") or 0 for row in (cache.beyond.first, cache.beyond.last))
+    here = curve[curve.curve.str.startswith("global_") & curve.footprint.between(first, last)]
+    on = loads.plateau.isin(here.plateau.dropna()) | loads.index.isin(here.index)
+    latency = cache.beyond.row.value
+    loads.loc[on, ["plateau", "_seconds"]] = latency, here.load_seconds.median()
+    loads["_half"] = on
 
 
-def curves(drawn: Sequence[Point]) -> dict[str, list[Point]]:
-    """The valid points of each space walked by one core, by footprint, one of each."""
-    walked = [p for p in drawn if p.row.valid and p.cores == "one" and p.row.value > 0]
-    of = grouped(walked, attrgetter("curve"))
-    return {
-        name: list({point.footprint: point for point in of[name]}.values())
-        for name in ordered(of, tuple(LOOKS))
-    }
+def walked(loads: pd.DataFrame) -> pd.DataFrame:
+    """The valid points of each space walked by one core, one of each footprint."""
+    found = loads[loads.valid & (loads.cores == "one") & (loads.value > 0)]
+    return found.drop_duplicates(["curve", "footprint"], keep="last")
 
 
-def marks(drawn: Sequence[Point]) -> dict[str, float]:
+def _marks(loads: pd.DataFrame, rows: pd.DataFrame) -> dict[str, float]:
     """The footprints to mark, of those drawn: driver-reported sizes, and the start of eviction."""
-    rows = {
-        name: [(point.footprint, row) for point in drawn if (row := point.case.row(name))]
-        for name in (*SIZES, "walked_before")
-    }
     found = {
-        words: float(round(median([size / row.value for size, row in rows[name]])))
+        words: float(np.rint((loads.footprint / beside(loads, rows, name)).median()))
         for name, words in SIZES.items()
-        if rows[name]
     }
-    walked = [footprint for footprint, row in rows["walked_before"] if row.value > 0]
-    evicted = [footprint for footprint, row in rows["walked_before"] if row.value <= 0]
-    if walked and evicted and max(walked) < min(evicted):
-        found[EVICTED] = (max(walked) * min(evicted)) ** 0.5
-    sizes = [point.footprint for point in drawn]
-    return {name: at for name, at in found.items() if min(sizes) < at < max(sizes)}
+    walked_before = beside(loads, rows, "walked_before")
+    last = loads.footprint[walked_before > 0].max()
+    first = loads.footprint[walked_before <= 0].min()
+    if last < first:
+        found[EVICTED] = sqrt(last * first)
+    return {
+        name: at for name, at in found.items() if loads.footprint.min() < at < loads.footprint.max()
+    }
 
 
 class Step(NamedTuple):
@@ -138,27 +110,25 @@ class Step(NamedTuple):
 
 def steps(data: pd.DataFrame) -> dict[str, list[Step]]:
     """The plateaus of each curve that has any."""
-    valid = data[data.valid & (data.cores == "one") & (data.load_cycles > 0)]
-    walked = valid.drop_duplicates(["curve", "footprint_bytes"], keep="last")
+    points = walked(data.rename(columns={"footprint_bytes": "footprint", "load_cycles": "value"}))
     found = {}
-    for name in ordered(walked.curve, tuple(LOOKS)):
-        curve = walked[walked.curve == name]
+    for name in ordered(points.curve, tuple(LOOKS)):
+        curve = points[points.curve == name]
         runs = (curve.plateau != curve.plateau.shift()).cumsum()
         parts = [part for _, part in curve.groupby(runs) if part.plateau.notna().all()]
         if parts:
-            found[name] = [step(part, curve) for part in parts]
+            found[name] = [_step(part, curve) for part in parts]
     return found
 
 
-def step(on: pd.DataFrame, curve: pd.DataFrame) -> Step:
-    """One plateau of a curve."""
-    first, last = on.footprint_bytes.iloc[0], on.footprint_bytes.iloc[-1]
+def _step(on: pd.DataFrame, curve: pd.DataFrame) -> Step:
+    first, last = on.footprint.iloc[0], on.footprint.iloc[-1]
     level, seconds = on.plateau.iloc[0], on["_seconds"].iloc[0]
     cycles = short(level) if level >= 99.95 else count(level)
     time = f" ({quantity(seconds, 's')})" if pd.notna(seconds) else ""
     words = f"{cycles}{SPACE}{unit_name(on.unit.iloc[0])}{time}"
-    where = "throughout" if first == curve.footprint_bytes.iloc[0] else f"from {size(first)} on"
-    where = where if last == curve.footprint_bytes.iloc[-1] else f"to {size(last)}"
+    where = "throughout" if first == curve.footprint.iloc[0] else f"from {size(first)} on"
+    where = where if last == curve.footprint.iloc[-1] else f"to {size(last)}"
     return Step(first, last, level, words + ", half DRAM" * bool(on["_half"].iloc[0]), where)
 
 
@@ -196,20 +166,15 @@ def caption(data: pd.DataFrame) -> str:
 )  # fmt: skip
 def draw(data: pd.DataFrame, ax: Axes) -> None:
     """A line for each space, dashed where every SM walks; the steps of one of them have labels."""
-    several = data[data.cores != "one"]
+    data = data[data.load_cycles > 0]
+    alone = {*data.curve[data.cores == "one"]}
     for space in ordered(data.curve, tuple(LOOKS)):
         name, colour, width = LOOKS.get(space, (space, "k", 1.2))
-        for part, line in ((data[data.cores == "one"], "-"), (several, "--")):
-            here = part[(part.curve == space) & (part.load_cycles > 0)]
-            look = {"color": colour, "lw": width, "marker": "o", "ms": 1.6, "ls": line}
-            alone = space not in [*data.curve[data.cores == "one"]]
-            label = name if line == "-" or alone else None
-            points(ax, here, "footprint_bytes", "load_cycles", label=label, **look)
-            good = here[here.valid]
-            ax.fill_between(
-                good.footprint_bytes, good.low, good.high, color=colour, alpha=0.2, lw=0
-            )
-    if len(several):
+        for several, here in data[data.curve == space].groupby(data.cores != "one"):
+            look = {"color": colour, "lw": width, "ms": 1.6, "ls": "--" if several else "-"}
+            look["label"] = "" if several and space in alone else name
+            points(ax, here, "footprint_bytes", "load_cycles", "band", marker="o", **look)
+    if (data.cores != "one").any():
         ax.plot([], [], "k--", label="every SM at once")
     bytes_axis(ax, "footprint of the chain")
     plain_log(ax)
@@ -218,21 +183,23 @@ def draw(data: pd.DataFrame, ax: Axes) -> None:
     for name, at in data.attrs["marks"].items():
         if name == SIZES["footprint_over_shared_memory"]:  # no cause of the step of L1 beside it
             continue
-        ax.axvline(at, color="#7a7a7a", ls=":", lw=0.8)
-        ax.text(
-            at, 0.02, f"{name if name == EVICTED else f'{name} ({size(at)})'} ", rotation=90,
-            color=QUIET, ha="right", transform=ax.get_xaxis_transform(),
-        )  # fmt: skip
+        ax.axvline(at, color=GREY, ls=":", lw=0.8)
+        words = f"{name if name == EVICTED else f'{name} ({size(at)})'} "
+        along = ax.get_xaxis_transform()
+        ax.text(at, 0.02, words, color=QUIET, rotation=90, ha="right", transform=along)
     found = steps(data)
-    for one in found.get(labelled(found), []):
-        here = data[data.footprint_bytes.between(one.first, one.last) & (data.load_cycles > 0)]
-        above = (here.load_cycles[here.load_cycles > NEAR * one.level] / one.level).min()
-        narrow = one.last < BROAD * one.first
-        over = not (narrow or above < ROOM)
+    curve = labelled(found)
+    for step in found.get(curve, []):
+        near = data.load_cycles[data.footprint_bytes.between(step.first, step.last)] / step.level
+        narrow = step.last < BROAD * step.first
+        if narrow and in_column(ax):
+            continue
+        over = not narrow and not near[near > NEAR].min() < ROOM
+        words = step.words.partition(" (")[0] if in_column(ax) else step.words.replace(" (", "\n(")
         ax.annotate(
-            one.words.replace(" (", "\n("),
-            (one.first if narrow else sqrt(one.first * one.last), one.level),
+            words, (step.first if narrow else sqrt(step.first * step.last), step.level),
             (0, 5 if over else -5), textcoords="offset points", weight="bold",
             ha="left" if narrow else "center", va="bottom" if over else "top",
-            color=LOOKS.get(labelled(found), ("", "k"))[1],
+            color=LOOKS.get(curve, ("", "k"))[1],
+            bbox={"fc": "white", "lw": 0, "alpha": 0.7, "pad": 0.5},
         )  # fmt: skip

@@ -4,35 +4,35 @@ A case that claims L2 should hit nothing in L1 (except what its layout touches t
 L2.
 """
 
-from operator import attrgetter
 from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
 
-from strata.figures._figure import Columns, attributes
-from strata.figures._plot import figure, table
-from strata.figures._style import by_layout, hover, pale
+from strata.figures._plot import figure
+from strata.figures._style import NOTE, by_layout, hover, pale, parts
 from strata.model import fields_name, level_name
-from strata.model.counted import Share, level_shares
+from strata.model.counted import level_shares
 from strata.run import Run
 
 NAMES = {"l1_hit_share": "hit L1", "l2_hit_share": "hit L2", "dram_share": "from DRAM"}
-INVALID = "#b03a00"
-COLUMNS: Columns = attributes(
-    "level", "fields", "layout", "counted", "predicted", share="name"
-)  # fmt: skip
+INVALID = {"color": "#b03a00", "style": "italic"}
 
 
 def data(run: Run) -> pd.DataFrame:
     """Every counted share of every case."""
-    shares = level_shares(run.of("layout_read"))
-    return table(shares, COLUMNS, row=attrgetter("counted"), label=_label)
-
-
-def _label(share: Share) -> str:
-    place = f"{level_name(share.level)} {share.layout}, {fields_name(share.fields)}"
-    return f"{place}, {share.counted.text('warps_per_sm')} warps, {NAMES[share.name]}"
+    return pd.DataFrame(
+        {
+            "level": share.level, "fields": share.fields, "layout": share.layout,
+            "counted": share.counted.value,
+            "predicted": share.predicted.value if share.predicted else None,
+            "share": share.name, "valid": share.counted.valid, "case": share.counted.case,
+            "_row": share.counted,
+            "_label": f"{level_name(share.level)} {share.layout}, {fields_name(share.fields)}, "
+                      f"{share.counted.text('warps_per_sm')} warps, {NAMES[share.name]}",
+        }
+        for share in level_shares(run.of("layout_read"))
+    )  # fmt: skip
 
 
 def caption(data: pd.DataFrame) -> str:
@@ -47,30 +47,26 @@ def caption(data: pd.DataFrame) -> str:
     )
 
 
-def percent(values: pd.Series) -> str:
+def percent(values: "pd.Series[float]") -> str:
     """The smallest and the largest share; one number if they agree."""
-    return "–".join(dict.fromkeys(f"{round(100 * one)}" for one in (values.min(), values.max())))
+    return "–".join(dict.fromkeys(f"{round(100 * end)}" for end in (values.min(), values.max())))
 
 
 @figure("level_proof", "Proof of the level", order=45, data=data, caption=caption)
 def draw(data: pd.DataFrame, figure: Figure) -> None:
     """A table for each claimed level and set of fields: layouts by shares."""
     for ax, level, here in by_layout(figure, data, "level", line=0.29):
-        group: Any
-        for group, cases in here.groupby(["at", "share"]):
-            at, share = group
-            x, said = list(NAMES).index(share), percent(cases.counted)
+        for (at, share), cases in parts(here, ["at", "share"]):
+            x, words = list(NAMES).index(share), percent(cases.counted)
+            bad = (~cases.valid).sum()
+            told = f"{NAMES[share]}: {words} % in {len(cases)} cases"
             if cases.predicted.notna().any():
-                said += f"\n({percent(cases.predicted)})"
+                words += f"\n({percent(cases.predicted)})"
             shade = pale("#0072B2", 0.3 * min(max(cases.counted.median(), 0), 1))
             (cell,) = ax.barh(at, 1, 0.94, x - 0.5, color=shade, gid="shade")
-            look: dict[str, Any] = {"color": INVALID, "style": "italic"}
-            if cases.valid.all():
-                look = {}
-            ax.text(x, at, said, ha="center", va="center", size=7, linespacing=1, **look)
-            words = f"{NAMES[share]}: {percent(cases.counted)} % in {len(cases)} cases"
-            bad = (~cases.valid).sum()
-            hover(cell, [words + (f", {bad} of them invalid" if bad else "")])
+            hover(cell, [told + (f", {bad} of them invalid" if bad else "")])
+            look: dict[str, Any] = INVALID if bad else {}
+            ax.text(x, at, words, ha="center", va="center", size=NOTE, linespacing=1, **look)
         ax.set(xlim=(-0.5, 2.5), xticks=range(3))
         ax.set_xticks(range(3), [name.replace(" ", "\n") for name in NAMES.values()])
         ax.set_ylabel(level_name(level), weight="bold")

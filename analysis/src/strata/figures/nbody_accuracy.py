@@ -3,8 +3,7 @@
 import pandas as pd
 from matplotlib.axes import Axes
 
-from strata.figures._figure import attributes, params
-from strata.figures._plot import figure, table
+from strata.figures._plot import columns, figure, of_items
 from strata.figures._style import PROBLEMS, hover, listed, points
 from strata.ladder.best import accuracies
 from strata.ladder.rungs import rung_name, size_words
@@ -12,18 +11,15 @@ from strata.run import Run
 
 LEAST = 1e-9
 """Where an error of nothing is drawn: some systems are so small that every digit is right."""
-COLUMNS = (
-    attributes("rung", "problem")
-    | params("systems", "bodies", of="row")
-    | attributes(relative_rms_error="row", bound="bound", _order="order")
-)
 
 
 def data(run: Run) -> pd.DataFrame:
     """Every case of the largest sizes."""
-    return table(
-        accuracies(run), COLUMNS, label=lambda one: f"{rung_name(one.rung)} ({one.problem})"
-    )
+    return columns(
+        of_items(accuracies(run), lambda error: f"{rung_name(error.rung)} ({error.problem})"),
+        "problem", "systems", "bodies", rung="benchmark", relative_rms_error="value",
+        bound="_item.bound", _order="_item.order",
+    )  # fmt: skip
 
 
 def caption(_: pd.DataFrame) -> str:

@@ -1,13 +1,11 @@
 """What do the warps of each n-body rung wait for?"""
 
-from operator import attrgetter
 from statistics import mode
 
 import pandas as pd
 from matplotlib.figure import Figure
 
-from strata.figures._figure import attributes
-from strata.figures._plot import figure, table
+from strata.figures._plot import columns, figure, of_items
 from strata.figures._style import COLUMN, hollow, hover, listed
 from strata.ladder.rungs import rung_name, size_words
 from strata.ladder.stalls import STATES, stalls
@@ -24,18 +22,18 @@ GROUPS = {
     "barrier, branch, other": ("#444444", ["barrier", "branch_resolving", "other"]),
 }
 """The colour of each group of states, which wait for the same units, in stacking order."""
-COLUMNS = (
-    attributes("rung")
-    | {state: lambda one, state=state: one.shares.get(state) for state in (*STATES, "other")}
-    | attributes(warps_per_instruction="all_states", issue_utilisation_percent="utilisation")
-)
 
 
 def data(run: Run) -> pd.DataFrame:
     """The shares of all states of each rung's fastest case, then of those of another size."""
-    return table(
-        stalls(run), COLUMNS, row=attrgetter("all_states"), label=lambda one: rung_name(one.rung)
-    )
+    found = stalls(run)
+    states = [*STATES, "other"]
+    shares = pd.DataFrame([one.shares for one in found], columns=states)
+    lines = of_items(found, lambda one: rung_name(one.rung), "all_states").join(shares)
+    return columns(
+        lines, "benchmark", *states, warps_per_instruction="value",
+        issue_utilisation_percent="_item.utilisation.value",
+    ).rename(columns={"benchmark": "rung"})  # fmt: skip
 
 
 def caption(data: pd.DataFrame) -> str:
@@ -61,16 +59,15 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
     start = pd.Series(0.0, data.index)
     for label, (colour, states) in GROUPS.items():
         share = 100 * data[states].sum(axis="columns")
-        for bar, row in zip(
-            ax.barh(data.index, share, 0.68, start, color=colour, label=label),
-            data["_row"], strict=True,
-        ):  # fmt: skip
+        drawn = ax.barh(data.index, share, 0.68, start, color=colour, label=label)
+        for bar, row in zip(drawn, data["_row"], strict=True):
             hollow(bar, valid=row.valid)
             hover(bar, [row])
         start += share
-    for at, warps, busy in zip(
+    numbers = zip(
         data.index, data.warps_per_instruction, data.issue_utilisation_percent, strict=True
-    ):
+    )
+    for at, warps, busy in numbers:
         words = f"{warps:.3g}" if pd.isna(busy) else f"{busy:.0f} %, {warps:.3g}"
         ax.text(101, at, words, va="center")
     sizes = data["_row"].map(size_words)

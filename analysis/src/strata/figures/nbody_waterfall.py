@@ -1,14 +1,13 @@
 """What did each n-body step gain, what was predicted, and which factors explain it?"""
 
-from collections.abc import Mapping
-from operator import attrgetter
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
 
-from strata.figures._figure import attributes, params, prose
-from strata.figures._plot import figure, table
+from strata.figures._figure import prose
+from strata.figures._plot import columns, figure, of_items
 from strata.figures._style import COLUMN, GREY, hover, listed, lists, plain_log
 from strata.ladder.rungs import PROBLEM_WORDS, rung_name, size_words
 from strata.ladder.steps import FACTORS, RULE_WORDS, Change, changes
@@ -27,44 +26,41 @@ LOOKS: Mapping[str, Any] = {
 """Of the factors and of the rest; without a name: of the gain of a CPU."""
 LEAST = 1.01
 """A factor nearer to 1 is narrower than a line."""
-SPAN, FAR = (0.48, 2.1), 20
-"""The least limits of the axis; the ratio of gains beyond which only powers of ten have room."""
+SPAN, FAR = (0.48, 2.1), 8
+"""The least limits of the axis; their ratio beyond which only powers of ten have room."""
 
 
-def segments(change: Change) -> list[tuple[str, float, float]]:
+def segments(change: Change) -> Iterator[tuple[str, float, float]]:
     """The factors of a step as sections of a logarithmic axis: name, from, to.
 
     Speed-ups go right from 1, one after the other; slow-downs go left. The last one is the rest:
     `unexplained`, or `uncounted` if instructions or issue rate are unknown.
     """
-    parts = [(name, change.factors[name]) for name in FACTORS if name in change.factors]
+    parts = {name: change.factors[name] for name in FACTORS if name in change.factors}
     if change.unexplained is not None:
-        parts.append(("unexplained" if change.counted else "uncounted", change.unexplained))
-    ends, result = {True: 1.0, False: 1.0}, []
-    for name, value in parts or [("", change.measured)]:
+        parts["unexplained" if change.counted else "uncounted"] = change.unexplained
+    ends = {True: 1.0, False: 1.0}
+    for name, value in (parts or {"": change.measured}).items():
         start = ends[value >= 1]
         ends[value >= 1] *= value
-        result.append((name, start, ends[value >= 1]))
-    return result
-
-
-COLUMNS = (
-    attributes("problem")
-    | params("systems", "bodies", of="after")
-    | attributes(
-        rung="rung", over="before.benchmark", interactions_per_second_before="before",
-        interactions_per_second="after", factor="measured", low="low", high="high",
-    )
-    | attributes(of="prediction", predicted="value", predicted_by="rule")
-    | {f"factor_{name}": lambda one, name=name: one.factors.get(name) for name in FACTORS}
-    | attributes("unexplained", case_before="before.case", case="after.case")
-    | {"_step": lambda one: one}
-)  # fmt: skip
+        yield name, start, ends[value >= 1]
 
 
 def data(run: Run) -> pd.DataFrame:
     """The steps by problem and size, in the order of the ladder."""
-    return table(changes(run), COLUMNS, row=attrgetter("after"))
+    steps = changes(run)
+    lines = of_items(steps, lambda step: step.after.case, "after")
+    names = [f"factor_{name}" for name in FACTORS]
+    for name in FACTORS:
+        lines[f"factor_{name}"] = [step.factors.get(name) for step in steps]
+    return columns(
+        lines, "problem", "systems", "bodies", *names, rung="benchmark",
+        over="_item.before.benchmark", interactions_per_second_before="_item.before.value",
+        interactions_per_second="value", factor="_item.measured", low="_item.low",
+        high="_item.high", predicted="_item.prediction.value",
+        predicted_by="_item.prediction.rule", unexplained="_item.unexplained",
+        case_before="_item.before.case",
+    )  # fmt: skip
 
 
 def caption(data: pd.DataFrame) -> str:
@@ -86,7 +82,7 @@ def caption(data: pd.DataFrame) -> str:
 @figure("nbody_waterfall", "The steps of the n-body ladder", order=220, data=data, caption=caption)
 def draw(data: pd.DataFrame, figure: Figure) -> None:
     """Problems side by side, in a column below: bars of factors, marks of what they explain."""
-    steps = data["_step"]
+    steps = data["_item"]
     data["name"] = [f"{rung_name(s.rung)}\nover {rung_name(s.before.benchmark)}" for s in steps]
     data["place"] = [f"{PROBLEM_WORDS[s.problem]},\n{size_words(s.after)}" for s in steps]
     data["order"] = [[*s.cases.rungs].index(s.rung) for s in steps]
@@ -96,11 +92,9 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
     names = [part.sort_values("order").name.unique() for part in parts]
     panels = lists(figure, [*map(len, names)], 0.32)
     for ax, listing, (title, here) in zip(panels, names, places, strict=True):
-        far = here.factor.max() > FAR * here.factor.min()
-        plain_log(ax, "x", (1,) if far else (1, 2, 5))
-        ax.tick_params(axis="x", labelsize=7)
+        ax.set_xscale("log")
         at = here.name.map([*listing].index)
-        for place, step in zip(at, here["_step"], strict=True):
+        for place, step in zip(at, here["_item"], strict=True):
             for name, start, end in segments(step):
                 if max(end / start, start / end) >= LEAST:
                     words, look = WORDS[name], LOOKS[name]
@@ -109,15 +103,13 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
             gain = factor(step.measured)
             ax.text(1.02, place, gain, va="center", transform=ax.get_yaxis_transform())
         ax.hlines(at, here.low, here.high, color="k", lw=0.8)
-        for column, words, marker in (("factor", "measured", "|"), ("predicted", "predicted", "D")):
+        for column, marker, size in (("factor", "|", 11), ("predicted", "D", 3.6)):
             known = here[here[column].notna()]
-            size = 11 if marker == "|" else 3.6
-            (line,) = ax.plot(
-                known[column], at[known.index], f"k{marker}", ms=size, mfc="white", label=words
-            )
+            look = {"ms": size, "mfc": "white", "label": column.replace("factor", "measured")}
+            (line,) = ax.plot(known[column], at[known.index], f"k{marker}", **look)
             hover(line, known)
         ax.axvline(1, color="k", lw=0.7)
         listed(ax, listing)
-        low, high = ax.get_xlim()
-        ax.set(title=title, xlabel="factor of the step (×)")
-        ax.set_xlim(min(low, SPAN[0]), max(high, SPAN[1]))
+        low, high = min(ax.get_xlim()[0], SPAN[0]), max(ax.get_xlim()[1], SPAN[1])
+        ax.set(title=title, xlabel="factor of the step (×)", xlim=(low, high))
+        plain_log(ax, "x", (1,) if high > FAR * low else (1, 2, 5))

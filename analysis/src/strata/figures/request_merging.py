@@ -7,14 +7,14 @@ from math import ceil
 
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
-from strata.figures._figure import Columns, prose
-from strata.figures._plot import figure, table
-from strata.figures._style import points
-from strata.model.cases import CaseRows, by_case
+from strata.figures._figure import prose
+from strata.figures._plot import columns, figure, in_order, rows_of, worded
+from strata.figures._style import GREY, grid, points
 from strata.model.truth.counts import BOUND
 from strata.model.units import SPACE, number
-from strata.run import Row, Run
+from strata.run import Run, beside
 
 SHARERS = 4
 """SMs that share a request, by the model."""
@@ -23,42 +23,26 @@ MERGED = 1 - BOUND
 PAIR = 2
 
 
-def modelled(sms: int) -> float:
-    """The share if up to four SMs that load simultaneously share a request."""
-    return ceil(sms / SHARERS) / sms
-
-
-def _share(case: CaseRows) -> Row | None:
-    return case.row("l2_sectors_per_missed_sector")
-
-
-def _valid(case: CaseRows) -> bool:
-    share, apart = _share(case), case.row("delay_cycles")
-    return bool(share and apart and share.valid and apart.valid)
-
-
-COLUMNS: Columns = {
-    "sms": lambda case: case.count("sms"),
-    "delay_asked_cycles": lambda case: case.count("delay"),
-    "delay_cycles": lambda case: case.row("delay_cycles"),
-    "share_that_reaches_l2": _share,
-    "share_by_model": lambda case: None if case.count("delay") else modelled(case.count("sms")),
-    "first_load_cycles": lambda case: case.row("first_load_cycles"),
-    "other_load_cycles": lambda case: case.row("other_load_cycles"),
-    "valid": _valid,
-}
-
-
 def data(run: Run) -> pd.DataFrame:
     """The counted cases, by SMs and by delay."""
-    cases = by_case(run.of("request_merging"))
-    counted = [case for case in cases if _share(case) and case.row("delay_cycles")]
-    counted.sort(key=lambda case: (case.count("sms"), case.count("delay")))
-    return table(counted, COLUMNS, row=_share, label=_label)
+    rows = rows_of(run, "request_merging", sms=0, delay=0)
+    lines = rows[rows.quantity == "l2_sectors_per_missed_sector"].drop_duplicates("case")
+    names = ("delay_cycles", "first_load_cycles", "other_load_cycles")
+    lines = lines.assign(**{name: beside(lines, rows, name) for name in names})
+    lines = in_order(lines.dropna(subset=["delay_cycles"]), "sms", "delay")
+    lines["valid"] &= beside(lines, rows, "delay_cycles", "valid").astype(bool)
+    lines["model"] = modelled(lines.sms).where(lines.delay == 0)
+    lines["_label"] = worded(lines, "{sms} SMs, delay of {delay} cycles")
+    return columns(
+        lines, "sms", delay_asked_cycles="delay", delay_cycles="delay_cycles",
+        share_that_reaches_l2="value", share_by_model="model",
+        first_load_cycles="first_load_cycles", other_load_cycles="other_load_cycles",
+    )  # fmt: skip
 
 
-def _label(case: CaseRows) -> str:
-    return f"{case.count('sms')} SMs, delay of {case.count('delay')} cycles"
+def modelled(sms: "pd.Series[int]") -> "pd.Series[float]":
+    """The share if up to four SMs that load simultaneously share a request."""
+    return (sms / SHARERS).map(ceil) / sms
 
 
 def later(data: pd.DataFrame) -> pd.DataFrame:
@@ -69,7 +53,7 @@ def later(data: pd.DataFrame) -> pd.DataFrame:
 def caption(data: pd.DataFrame) -> str:
     """How many requests merge, and until when."""
     valid = data[data.valid]
-    at_once = valid[valid.delay_asked_cycles == 0].sort_values("sms")
+    at_once = valid[valid.delay_asked_cycles == 0]
     pairs = valid[valid.sms == PAIR]
     is_merged = pairs.share_that_reaches_l2 < MERGED
     merged, alone = pairs.delay_cycles[is_merged].max(), pairs.delay_cycles[~is_merged].min()
@@ -93,22 +77,21 @@ def caption(data: pd.DataFrame) -> str:
 
 @figure(
     "request_merging", "Requests of several SMs for the same line", order=22,
-    data=data, caption=caption, size=(7.0, 3.0),
+    data=data, caption=caption,
 )  # fmt: skip
 def draw(data: pd.DataFrame, figure: Figure) -> None:
     """Simultaneous loads by the number of SMs; beside them by the cycles between the loads."""
-    left, right = figure.subplots(1, 2, sharey=True)
+    left, right = grid(figure, 2)
     data = data.assign(share=100 * data.share_that_reaches_l2)
     at_once = data[data.delay_asked_cycles == 0]
-    counts = range(1, 1 + max(at_once.sms, default=1))
-    model = [100 * modelled(sms) for sms in counts]
-    left.plot(counts, model, color="#7a7a7a", lw=0.8, label=f"one request for every {SHARERS} SMs")
-    points(
-        left, at_once, "sms", "share", c="black", marker="o", ls="", label="counted, all at once"
-    )
+    counts = pd.Series(range(1, 1 + max(at_once.sms, default=1)))
+    label = f"one request for every {SHARERS} SMs"
+    left.plot(counts, 100 * modelled(counts), color=GREY, lw=0.8, label=label)
+    look = {"c": "black", "marker": "o", "ls": "", "label": "counted, all at once"}
+    points(left, at_once, "sms", "share", **look)
     for place, (sms, part) in enumerate(later(data).groupby("sms")):
         look = {"color": f"C{place}", "marker": "s", "label": f"counted, {sms} SMs"}
         points(right, part, "delay_cycles", "share", **look)
-    left.set(ylabel="requests that reach L2 (%)", ylim=(0, 108), xlabel="SMs that load at once")
-    left.xaxis.get_major_locator().set_params(integer=True)
-    right.set_xlabel("cycles between the loads")
+    for ax, words in ((left, "SMs that load at once"), (right, "cycles between the loads")):
+        ax.set(xlabel=words, ylabel="requests that reach L2 (%)", ylim=(0, 108))
+    left.xaxis.set_major_locator(MaxNLocator(integer=True))

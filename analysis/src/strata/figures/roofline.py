@@ -1,6 +1,6 @@
 """What limits each kernel, arithmetic, issue or the bytes of a level, and how close is it?"""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial, update_wrapper
 from operator import attrgetter
 from statistics import mode
@@ -12,8 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from strata.figures._figure import prose
-from strata.figures._plot import figure, table
-from strata.figures._style import GREY, LEVEL, POINT, hover, plain_log
+from strata.figures._plot import figure
+from strata.figures._style import GREY, LEVEL, NOTE, hover, in_column, note, plain_log
 from strata.ladder import rungs as ladder
 from strata.model import ordered, units
 from strata.reference import cite
@@ -29,35 +29,37 @@ LOOKS = {
 }  # fmt: skip
 WALLS = {1.0: "stride 0", 1 / 4: "stride 1", 1 / 32: "stride ≥ 8"}
 """Loads of a word of 4 bytes by each lane against sectors (Ding and Williams 2019)."""
-COLUMN = 5.0
-"""Inches: a narrower figure has no names of lesser ceilings, and no rates."""
-# In the data file `value` is the height or slope of a ceiling, or the rate of a point; `work` and
-# `moved` are per step; `above` is the roof that a point should not exceed, and by which factor.
-COLUMNS = (
+FIELDS = (
     "run", "entry", "name", "level", "basis", "lesser", "how", "intensity", "value", "low", "high",
-    "unit", "work", "moved", "share", "valid", "above.name", "above_by", "reason", "row.case",
+    "unit", "work", "moved", "share_of_roof", "valid", "above", "above_by", "reason", "case",
 )  # fmt: skip
-NAMES = {"share": "share_of_roof", "above.name": "above", "row.case": "case"}
 
 
 def data_of(form: Form, found: Sequence[Entry]) -> pd.DataFrame:
-    """A line for each ceiling and point."""
-    columns = {NAMES.get(path, path): partial(_get, form, path) for path in COLUMNS}
-    return table(found, columns | {"_entry": lambda one: one}, label=lambda _: "")
+    """A line for each ceiling and point.
+
+    `value` is the height or slope of a ceiling, or the rate of a point; `work` and `moved` are per
+    step; `above` is the roof that a point should not exceed, and by which factor.
+    """
+
+    def line(entry: Entry) -> dict[str, object]:
+        above = getattr(entry, "above", None)
+        return {field: getattr(entry, field, None) for field in FIELDS} | {
+            "unit": form.bandwidth if getattr(entry, "sloped", False) else form.rate,
+            "share_of_roof": getattr(entry, "share", None),
+            "above": above and above.name,
+            "case": entry.row.case,
+            "_row": entry.row,
+            "_entry": entry,
+            "_label": "",
+        }
+
+    return pd.DataFrame(map(line, found))
 
 
 def data(form: Form, run: Run) -> pd.DataFrame:
     """The ceilings and points of a run."""
     return data_of(form, entries([run], form))
-
-
-def _get(form: Form, path: str, one: object) -> object:
-    """The attribute of an entry; None if it has none."""
-    if path == "unit":
-        return form.bandwidth if getattr(one, "sloped", False) else form.rate
-    for name in path.split("."):
-        one = getattr(one, name, None)
-    return one
 
 
 def limits(ceilings: Sequence[Ceiling]) -> tuple[float, float, float, float]:
@@ -91,16 +93,17 @@ def caption(form: Form, data: pd.DataFrame) -> str:
     return prose(
         (_of_operations if form is FLOP else _of_instructions)(points, ceilings),
         _sizes(points),
-        *_beyond(points, ceilings),
+        _beyond(points, ceilings),
         above and f"Above a roof, which is impossible ({len(above)}): {'; '.join(above)}.",
         lost and f"Not drawn, because none of their rows is valid: {', '.join(lost)}.",
     )
 
 
 def _of_operations(points: Sequence[Point], ceilings: Sequence[Ceiling]) -> str:
-    lesser = [one for one in ceilings if one.lesser]
-    sloped = any(one.sloped for one in lesser)
-    counted = any(one.basis == "counted" for one in points)
+    lesser = [ceiling for ceiling in ceilings if ceiling.lesser]
+    sloped = any(ceiling.sloped for ceiling in lesser)
+    bases = {ceiling.basis for ceiling in ceilings}
+    counted = "counted" in {point.basis for point in points}
     return prose(
         f"Hierarchical roofline {cite('williams2009roofline', 'yang2020hierarchical')}. Thick: "
         "the best measured values; slopes are the bandwidth of a level, the flat one is "
@@ -110,17 +113,16 @@ def _of_operations(points: Sequence[Point], ceilings: Sequence[Ceiling]) -> str:
         "apart, by wanted bytes; after van den Braak et al. "
         f"{cite('vandenbraak2010access')}).",
         lesser and not sloped and "Dashed: lower ceilings.",
-        any(one.basis == "theoretical" for one in ceilings)
-        and "Dotted: limits by lanes, pins and the measured clock.",
+        "theoretical" in bases and "Dotted: limits by lanes, pins and the measured clock.",
         counted
         and "Filled: the counted additions, multiplications and multiply-adds (two), against "
         "the counted bytes at each level, one row per kernel: L1 and shared memory 32 B "
         "per sector and 128 B per wavefront (shuffles use the same path; constant caches "
         "do not), L2 32 B per sector, device memory read and written.",
         counted
-        and any(one.basis == "nominal" and one.level != ONCE for one in points)
+        and any(point.basis == "nominal" and point.level != ONCE for point in points)
         and "In the data file alone: the nominal 20 operations per interaction.",
-        any(one.level == ONCE for one in points)
+        any(point.level == ONCE for point in points)
         and "Touched once: no bytes were counted; 20 operations per interaction "
         "against the minimum bytes of a step (each body read once, each result written "
         "once): no intensity at the level that holds the bodies can be higher.",
@@ -133,10 +135,10 @@ def _of_instructions(points: Sequence[Point], ceilings: Sequence[Ceiling]) -> st
         "any kind against sectors of 32 bytes; a wavefront of shared memory has four. Thick: "
         "the best measured values; slopes are the bandwidth of a level, the flat one is "
         "arithmetic in registers.",
-        any(one.basis == "theoretical" for one in ceilings)
+        "theoretical" in {ceiling.basis for ceiling in ceilings}
         and "Dotted: four instructions per cycle on each SM, and the limits by lanes and "
         "pins, at the measured clock.",
-        any(one.level == LOADS for one in points)
+        any(point.level == LOADS for point in points)
         and "Diamonds: global loads alone, against the sectors that they requested from L1. "
         "Verticals: loads of a 4-byte word per lane, if all lanes read one word (stride "
         "0), adjacent words (1), or a sector each (8 and more).",
@@ -145,31 +147,32 @@ def _of_instructions(points: Sequence[Point], ceilings: Sequence[Ceiling]) -> st
 
 def _sizes(points: Sequence[Point]) -> str:
     """What the kernels computed."""
-    nominal = ", in brackets a nominal one" * any(one.level == ONCE for one in points)
-    names = f"; beside the names: the rate{nominal}"
-    rungs = [one for one in points if one.row.suite == ladder.SUITE]
+    nominal = any(point.level == ONCE for point in points)
+    names = f"; beside the names: the rate{', in brackets a nominal one' * nominal}"
+    rungs = [point for point in points if point.row.suite == ladder.SUITE]
     if not rungs:
         return f"Kernels as timed and counted by Nsight Compute{names}."
-    usual = mode(ladder.size_words(one.row) for one in rungs if not one.size)
-    others = " or ".join(dict.fromkeys(one.size for one in points if one.size))
-    return f"Kernels: the n-body ladder, {usual}{names}." + bool(others) * (
-        f" In the data file alone: {others}."
+    usual = mode(ladder.size_words(rung.row) for rung in rungs if not rung.size)
+    others = " or ".join(dict.fromkeys(point.size for point in points if point.size))
+    return prose(
+        f"Kernels: the n-body ladder, {usual}{names}.",
+        others and f"In the data file alone: {others}.",
     )
 
 
-def _beyond(points: Sequence[Point], ceilings: Sequence[Ceiling]) -> Iterator[str]:
+def _beyond(points: Sequence[Point], ceilings: Sequence[Ceiling]) -> str:
     """Points outside the axes."""
     left, right, bottom, top = limits(ceilings)
-    drawn = [one for mine in shown(points).values() for one in mine]
+    drawn = [point for of_kernel in shown(points).values() for point in of_kernel]
     beyond = [
-        one for one in drawn if one.level != LOADS
-        and not (left <= one.intensity <= right and bottom <= one.value <= top)
+        point.intensity for point in drawn if point.level != LOADS
+        and not (left <= point.intensity <= right and bottom <= point.value <= top)
     ]  # fmt: skip
-    if beyond:
-        most = brief(max(one.intensity for one in beyond))
-        yield f"At the edges: points beyond the axes (intensity up to {most})."
-    if low := sum(one.level == LOADS and one.value < bottom for one in drawn):
-        yield f"Not drawn, far below: the loads of {low} kernels."
+    low = sum(point.level == LOADS and point.value < bottom for point in drawn)
+    return prose(
+        beyond and f"At the edges: points beyond the axes (intensity up to {brief(max(beyond))}).",
+        low and f"Not drawn, far below: the loads of {low} kernels.",
+    )
 
 
 def draw(form: Form, data: pd.DataFrame, figure: Figure) -> None:
@@ -197,81 +200,74 @@ def draw(form: Form, data: pd.DataFrame, figure: Figure) -> None:
 
 def _draw_ceilings(ax: Axes, found: Sequence[Ceiling], unit: float, form: Form) -> None:
     """Slopes up to the peak, with text along them, and peaks from the steepest slope on."""
-    narrow = ax.figure.bbox.width < COLUMN * POINT
-    steepest = max(one.value for one in found if one.roof and one.sloped)
-    peak = max(one.value for one in found if one.roof and not one.sloped)
+    narrow = in_column(ax)
+    steepest = max(ceiling.value for ceiling in found if ceiling.roof and ceiling.sloped)
+    peak = max(ceiling.value for ceiling in found if ceiling.roof and not ceiling.sloped)
     left, bottom, right = ax.get_xlim()[0], ax.get_ylim()[0] * unit, ax.get_xlim()[1]
     last = np.inf
-    for one in sorted(found, key=attrgetter("value"), reverse=True):
-        line = ":" if not one.bounds else "--" if one.lesser else "-"
-        look: dict[str, Any] = {
-            "color": LOOKS.get(one.level, ("k",))[0],
-            "ls": line,
-            "lw": 1.6 if line == "-" else 0.8,
-        }
-        start, end = one.value / steepest, right
-        if one.sloped:
-            start, end = max(left, bottom / one.value), peak / one.value
-        height = [one.value * (x if one.sloped else 1) / unit for x in (start, end)]
-        ax.plot([start, end], height, **look)
-        if not one.bounds or (narrow and one.lesser):
+    for ceiling in sorted(found, key=attrgetter("value"), reverse=True):
+        value, lesser = ceiling.value, ceiling.lesser
+        line = ":" if not ceiling.bounds else "--" if lesser else "-"
+        colour = LOOKS.get(ceiling.level, ("k",))[0]
+        ends = np.array([value / steepest, right])
+        if ceiling.sloped:
+            ends = np.array([max(left, bottom / value), peak / value])
+        heights = value * (ends if ceiling.sloped else np.ones(2)) / unit
+        ax.plot(ends, heights, color=colour, ls=line, lw=1.6 if line == "-" else 0.8)
+        if not ceiling.bounds or (narrow and lesser):
             continue
-        if one.sloped:
-            gsectors = f"{brief(one.value / 1e9)}{units.SPACE}Gsector/s"
-            rate = units.quantity(one.value, "B/s") if form is FLOP else gsectors
-            name = one.name.rpartition(", ")[2] if one.lesser else one.name
-            at = start * (3.2 if one.lesser else 1.3)
-            ax.text(
-                at, (0.94 if one.lesser else 1.06) * one.value * at / unit,
-                name if narrow else f"{name} {rate}", size=7,
-                color=look["color"], rotation=np.degrees(np.arctan(one.value / unit)),
-                rotation_mode="anchor", transform_rotates_text=True, in_layout=False,
-                va="top" if one.lesser else "baseline",
-            )  # fmt: skip
+        if ceiling.sloped:
+            gsectors = f"{brief(value / 1e9)}{units.SPACE}Gsector/s"
+            rate = units.quantity(value, "B/s") if form is FLOP else gsectors
+            name = ceiling.name.rpartition(", ")[2] if lesser else ceiling.name
+            place = {"rotation": np.degrees(np.arctan(value / unit)), "rotation_mode": "anchor",
+                     "transform_rotates_text": True, "in_layout": False}  # fmt: skip
+            x, lift, side = (3.2, 0.94, "top") if lesser else (1.3, 1.06, "baseline")
+            x, words = x * ends[0], name if narrow else f"{name} {rate}"
+            y = lift * value * x / unit
+            ax.text(x, y, words, size=NOTE, color=colour, va=side, **place)
         else:
-            down, last = -9 if one.value > last / 1.2 else 0, one.value
-            ax.annotate(
-                f"{one.name} {brief(one.value / unit)}", (start, height[0]), (-4, down), size=7,
-                textcoords="offset points", ha="right", va="center",
-            )  # fmt: skip
+            down = -9 if value > last / 1.2 else 0
+            last, words = value, f"{ceiling.name} {brief(value / unit)}"
+            look = {"ha": "left", "va": "bottom"} if narrow else {"ha": "right", "va": "center"}
+            note(ax, words, ends[0], heights[0], (2, 2) if narrow else (-4, down), **look)
 
 
 def _draw_kernels(ax: Axes, points: Sequence[Point], unit: float) -> None:
     """The points of each kernel, joined at its rate, and beside the panel its name and rate."""
     (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
-    narrow = ax.figure.bbox.width < COLUMN * POINT
+    narrow = in_column(ax)
     kernels = shown(points)
     drawn = [
-        one for mine in kernels.values() for one in mine
-        if one.level != LOADS or one.value > bottom * unit
+        point for of_kernel in kernels.values() for point in of_kernel
+        if point.level != LOADS or point.value > bottom * unit
     ]  # fmt: skip
 
     def mark(here: Sequence[Point], marker: str, **look: Any) -> None:
-        xs = np.clip([one.intensity for one in here], left, right)
-        ys = np.clip([one.value / unit for one in here], bottom, top)
-        (line,) = ax.plot(xs, ys, marker, clip_on=False, zorder=3, **look)
-        hover(line, [one.row for one in here])
+        if here:
+            xs = np.clip([point.intensity for point in here], left, right)
+            ys = np.clip([point.value / unit for point in here], bottom, top)
+            (line,) = ax.plot(xs, ys, marker, clip_on=False, zorder=3, **look)
+            hover(line, [point.row for point in here])
 
-    for level in ordered((one.level for one in drawn), tuple(LOOKS)):
+    for level in ordered((point.level for point in drawn), tuple(LOOKS)):
         colour, marker = LOOKS[level]
-        here = [one for one in drawn if one.level == level]
+        here = [point for point in drawn if point.level == level]
         label = level_words(level, here[0].row.backend)
-        if good := [one for one in here if one.valid]:
-            mark(good, marker, c=colour, label=label)
-        if bad := [one for one in here if not one.valid]:  # without any, its box is at 0
-            mark(bad, marker, mec=colour, mfc="white")
-    if above := [one for one in drawn if one.above]:
-        mark(above, "o", mec="k", ms=11, mfc="none", label="above a roof")
-    if any(one.level == LOADS for one in points):
-        for at, words in WALLS.items():
-            ax.axvline(at, color=GREY, lw=0.8, ls=":")
-            place, said = bottom * (top / bottom) ** 0.7, "" if narrow else words
-            ax.text(at, place, said, size=7, color=GREY, rotation=90, va="top")
+        mark([point for point in here if point.valid], marker, c=colour, label=label)
+        mark([point for point in here if not point.valid], marker, mec=colour, mfc="white")
+    above = [point for point in drawn if point.above]
+    mark(above, "o", mec="k", ms=11, mfc="none", label="above a roof")
+    if any(point.level == LOADS for point in points):
+        for x, words in WALLS.items():
+            ax.axvline(x, color=GREY, lw=0.8, ls=":")
+            y = bottom * (top / bottom) ** 0.7
+            ax.text(x, y, "" if narrow else words, size=NOTE, color=GREY, rotation=90, va="top")
     names: list[tuple[float, str]] = []
-    for mine in sorted(kernels.values(), key=lambda mine: max(one.value for one in mine)):
-        first = next(one for one in mine if one.level != LOADS)
+    for of_kernel in sorted(kernels.values(), key=lambda mine: max(one.value for one in mine)):
+        bytes_moved = [point for point in of_kernel if point.level != LOADS]
+        first, start = bytes_moved[0], min(point.intensity for point in bytes_moved)
         y, rate = np.clip(first.value / unit, bottom, top), brief(first.value / unit)
-        start = min(one.intensity for one in mine if one.level != LOADS)
         ax.plot([np.clip(start, left, right), right], [y, y], color=GREY, lw=0.6, zorder=1)
         rate = rate if first.basis == "counted" else f"({rate})"
         names.append((y, first.name if narrow else f"{first.name} {rate}"))
@@ -279,7 +275,7 @@ def _draw_kernels(ax: Axes, points: Sequence[Point], unit: float) -> None:
     for (y, words), at in zip(names, places, strict=True):
         line = {"arrowstyle": "-", "relpos": (0, 0.5), "color": "#999999", "lw": 0.4}
         ax.annotate(
-            words, (right, y), (1.06, at), textcoords=ax.transAxes, size=7, va="center",
+            words, (right, y), (1.06, at), textcoords=ax.transAxes, size=NOTE, va="center",
             arrowprops=line, annotation_clip=False,
         )  # fmt: skip
 
@@ -289,9 +285,9 @@ def _apart(wanted: Sequence[float], least: float = 0.05) -> list[float]:
     places: list[float] = []
     for at in wanted:
         places.append(max(at, places[-1] + least) if places else at)
-    shift = sum(places) - sum(wanted)
-    places = [at - shift / len(places) for at in places]
-    return [min(at, 1 - least * (len(places) - 1 - n)) for n, at in enumerate(places)]
+    shift = (sum(places) - sum(wanted)) / max(1, len(places))
+    count = len(places)
+    return [min(at - shift, 1 - least * (count - 1 - n)) for n, at in enumerate(places)]
 
 
 for form, order in ((FLOP, 210), (INSTRUCTION, 211)):

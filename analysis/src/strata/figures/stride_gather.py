@@ -5,20 +5,18 @@ cost the same in every pattern.
 """
 
 from collections.abc import Mapping
-from operator import attrgetter
-from typing import NamedTuple
+from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from strata.figures._figure import Columns, attributes, prose
-from strata.figures._plot import figure, table
+from strata.figures._figure import prose
+from strata.figures._plot import columns, figure, in_order, rows_of
 from strata.figures._style import GREY, WIDTHS, bytes_axis, plain_log, points, scaled
-from strata.model.cases import by_case
-from strata.model.names import LEVELS, level_name, rank
+from strata.model.names import LEVELS, level_name, ordered
 from strata.model.units import number, size
-from strata.run import Row, Run
+from strata.run import Run, beside
 
 PATTERNS: Mapping[str, tuple[str, str, str]] = {
     "strided": ("stride", "strided", "elements apart"),
@@ -26,94 +24,55 @@ PATTERNS: Mapping[str, tuple[str, str, str]] = {
     "gather": ("locality", "gathered", "window of a gather"),
 }
 """Of each pattern the axis that varies, and how title and abscissae call it."""
-
-
-class Point(NamedTuple):
-    """One case: its place, its useful bandwidth, and that of the sectors that it requests.
-
-    `setting` is a stride or misalignment in elements, or a window in bytes; `counted` is sectors
-    per warp-load; `moved` is bytes from memory per useful byte; `whole` is bytes of sectors per
-    second for contiguous accesses.
-    """
-
-    level: str
-    pattern: str
-    width: int
-    setting: int
-    useful: Row
-    sectors: Row | None
-    counted: Row | None
-    moved: Row | None
-    whole: float | None
-
-    @property
-    def share(self) -> float | None:
-        """Sectors per second, relative to contiguous accesses."""
-        return self.sectors.value / self.whole if self.sectors and self.whole else None
-
-    @property
-    def from_memory(self) -> float | None:
-        """Bytes per second from memory, if they were counted."""
-        return self.useful.value * self.moved.value if self.moved and self.level == "dram" else None
-
-    @property
-    def modelled(self) -> float | None:
-        """The useful bandwidth if a sector cost as much as in contiguous accesses."""
-        if self.sectors is None or self.whole is None:
-            return None
-        return self.whole * self.useful.value / self.sectors.value
-
-
-COLUMNS: Columns = {
-    **attributes(
-        "level", "pattern", width_bytes="width", stride_misalignment_or_window_bytes="setting"
-    ),
-    **attributes(of="useful", useful_bytes_per_second="value", low="minimum", high="maximum"),
-    **attributes(
-        requested_bytes_per_second="sectors", counted_sectors_per_request="counted",
-        memory_bytes_per_second="from_memory", modelled_useful_bytes_per_second="modelled",
-        share_of_sectors_at_stride_1="share",
-    ),
-}  # fmt: skip
+PLACE = ["level", "width"]
+RATES = ["useful_bytes_per_second", "low", "high", "modelled_useful_bytes_per_second"]
 
 
 def data(run: Run) -> pd.DataFrame:
-    """Points in panel order; a stride of 1 is also a misalignment of 0."""
-    found = []
-    for case in by_case(run.of("stride_gather")):
-        useful, pattern = case.row("useful_bandwidth", provenance="timed"), case.text("pattern")
-        if useful and pattern in PATTERNS:
-            width, setting = case.count("width"), case.count(PATTERNS[pattern][0])
-            setting *= width if pattern == "gather" else 1
-            sectors = case.row("requested_bandwidth", provenance="timed")
-            sectors = sectors or case.row("sector_bandwidth", provenance="timed")  # older runs
-            counted = case.row("sectors_per_request", provenance="counted")
-            moved = case.row("memory_bytes_per_used_byte", provenance="counted")
-            where = (case.text("level"), pattern, width, setting)
-            found.append(Point(*where, useful, sectors, counted, moved, None))
-    neighbours = [one for one in found if (one.pattern, one.setting) == ("strided", 1)]
-    off = {(one.level, one.width) for one in found if one.pattern == "misaligned"}
-    found += [
-        one._replace(pattern="misaligned", setting=0)
-        for one in neighbours
-        if (one.level, one.width) in off
-    ]
-    whole = {
-        (one.level, one.width): one.sectors.value
-        for one in neighbours
-        if one.useful.valid and one.sectors
-    }
+    """Cases in panel order; a stride of 1 is also a misalignment of 0.
 
-    def place(one: Point) -> tuple[object, ...]:
-        return rank(one.level, LEVELS), list(PATTERNS).index(one.pattern), one.width, one.setting
-
-    found = [one._replace(whole=whole.get((one.level, one.width))) for one in found]
-    return table(sorted(found, key=place), COLUMNS, row=attrgetter("useful"), label=_label)
-
-
-def _label(one: Point) -> str:
-    name = PATTERNS[one.pattern][1]
-    return f"{level_name(one.level)}, {name}, {one.setting}, {one.width} B"
+    The setting is a stride or misalignment in elements, or a window in bytes. Modelled: the useful
+    bandwidth if a sector cost as much as in contiguous accesses.
+    """
+    axes: Any = {"level": "?", "pattern": "?", "width": 0}
+    rows = rows_of(run, "stride_gather", stride=0, misalignment=0, locality=0, **axes)
+    timed, counted = (rows[rows.provenance == kind] for kind in ("timed", "counted"))
+    lines = timed[(timed.quantity == "useful_bandwidth") & timed.pattern.isin(PATTERNS)]
+    if lines.empty:
+        return lines
+    setting = lines.stride.where(lines.pattern == "strided", lines.misalignment)
+    setting = lines.locality.where(lines.pattern == "gather", setting)
+    older = beside(lines, timed, "sector_bandwidth")
+    lines = lines.assign(
+        setting=setting * lines.width.where(lines.pattern == "gather", 1),
+        sectors=beside(lines, timed, "requested_bandwidth").fillna(older),
+        counted=beside(lines, counted, "sectors_per_request"),
+        memory=lines.value * beside(lines, counted, "memory_bytes_per_used_byte"),
+    )
+    contiguous = lines[(lines.pattern == "strided") & (lines.setting == 1)]
+    misaligned = lines[lines.pattern == "misaligned"][PLACE].drop_duplicates()
+    aligned = contiguous.assign(pattern="misaligned", setting=0).merge(misaligned)
+    whole = contiguous[contiguous.valid].set_index(PLACE).sectors.rename("whole")
+    lines = pd.concat([lines, aligned], ignore_index=True).join(whole, on=PLACE)
+    places = lines[["level", "pattern", "setting", "width"]].to_numpy()
+    lines = lines.assign(
+        memory=lines.memory.where(lines.level == "dram"),
+        modelled=lines.whole * lines.value / lines.sectors,
+        share=lines.sectors / lines.whole,
+        _label=[
+            f"{level_name(level)}, {PATTERNS[pattern][1]}, {setting}, {width} B"
+            for level, pattern, setting, width in places
+        ],
+    )
+    order = {"level": ordered(lines.level, LEVELS), "pattern": PATTERNS}
+    return columns(
+        in_order(lines, "level", "pattern", "width", "setting", **order),
+        "level", "pattern", width_bytes="width", stride_misalignment_or_window_bytes="setting",
+        useful_bytes_per_second="value", low="minimum", high="maximum",
+        requested_bytes_per_second="sectors", counted_sectors_per_request="counted",
+        memory_bytes_per_second="memory", modelled_useful_bytes_per_second="modelled",
+        share_of_sectors_at_stride_1="share",
+    )  # fmt: skip
 
 
 def caption(data: pd.DataFrame) -> str:
@@ -121,26 +80,23 @@ def caption(data: pd.DataFrame) -> str:
     furthest = ""
     known = data[data.valid & data.share_of_sectors_at_stride_1.notna()]
     if len(known):
-        one = known.iloc[known.share_of_sectors_at_stride_1.astype(float).argmin()]
-        name, words, _ = PATTERNS[one.pattern]
-        setting = one.stride_misalignment_or_window_bytes
-        gathered = one.pattern == "gather"
-        where = f"window of {size(setting)}" if gathered else f"{name} {setting}"
+        line = known.sort_values("share_of_sectors_at_stride_1").iloc[0]
+        name, words, _ = PATTERNS[line.pattern]
+        setting = line.stride_misalignment_or_window_bytes
+        where = f"window of {size(setting)}" if line.pattern == "gather" else f"{name} {setting}"
         furthest = (
-            f"Furthest from that: {level_name(one.level)}, {words}, {where}, {one.width_bytes} B "
-            f"elements, with {number(100 * one.share_of_sectors_at_stride_1)} % of the sectors "
+            f"Furthest from that: {level_name(line.level)}, {words}, {where}, {line.width_bytes} B "
+            f"elements, with {number(100 * line.share_of_sectors_at_stride_1)} % of the sectors "
             "per second of stride 1."
         )
     return prose(
-        "Wanted bytes per second, by all cores together; medians, with the range of the "
-        "samples. Strided: elements at that distance. Misaligned: adjacent elements, starting "
-        "that many elements after the start of a line. Gathered: each element of a window "
-        "once, in a pseudo-random order that is computed in registers, so that no index is "
-        "loaded.",
+        "Wanted bytes per second, by all cores together; medians, with the range of the samples. "
+        "Strided: elements at that distance. Misaligned: adjacent elements that many after the "
+        "start of a line. Gathered: each element of a window once, in a pseudo-random order that "
+        "is computed in registers.",
         data.modelled_useful_bytes_per_second.notna().any()
-        and "Dashed: what would remain if every sector that the loads request, by the "
-        "coalescing model, took as long as those of stride 1, where that is valid; more "
-        "remains where L2 keeps a sector of memory until another load needs it.",
+        and "Dashed: what would remain if every sector that the loads request, by the coalescing "
+        "model, took as long as those of stride 1; more remains where L2 keeps sectors.",
         furthest,
     )
 
@@ -151,13 +107,12 @@ def caption(data: pd.DataFrame) -> str:
 def draw(data: pd.DataFrame, figure: Figure) -> None:
     """Patterns from top to bottom, levels from left to right, with one scale of bandwidth."""
     levels = [*data.level.unique()]
-    patterns = [one for one in PATTERNS if one in {*data.pattern}]
+    patterns = [pattern for pattern in PATTERNS if pattern in {*data.pattern}]
     scale, unit = scaled(data.high.max(), "B/s", least=1e9)
     figure.set_figheight(0.7 + 1.8 * len(patterns))
     grid = figure.subplots(len(patterns), len(levels), sharex="row", sharey=True, squeeze=False)
-    rates = ["useful_bytes_per_second", "low", "high", "modelled_useful_bytes_per_second"]
     data = data.assign(at=data.stride_misalignment_or_window_bytes)
-    data[rates] = data[rates].astype(float) / scale
+    data[RATES] = data[RATES].astype(float) / scale
     for pattern, row in zip(patterns, grid, strict=True):
         _, name, label = PATTERNS[pattern]
         for level, ax in zip(levels, row, strict=True):
@@ -165,9 +120,8 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
             for width, of in here.groupby("width_bytes"):
                 colour, marker = WIDTHS[width]
                 look = {"color": colour, "marker": marker, "ms": 3.4, "lw": 1}
-                points(ax, of, "at", rates[0], label=f"{width} B elements", **look)
-                ax.vlines(of["at"], of.low, of.high, color=colour, lw=0.8)
-                ax.plot(of["at"], of[rates[3]], color=colour, ls="--", lw=0.9)
+                points(ax, of, "at", RATES[0], "y", label=f"{width} B elements", **look)
+                ax.plot(of["at"], of[RATES[3]], color=colour, ls="--", lw=0.9)
             ax.set_title(f"{level_name(level)}, {name}")
             if pattern == "gather":
                 bytes_axis(ax, label)
@@ -179,6 +133,6 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
             ax.set_xlabel(label)
         row[0].set_ylabel(f"useful {unit}")
     plain_log(grid[0, 0])
-    if data[rates[3]].notna().any():
+    if data[RATES[3]].notna().any():
         label = "sectors at the rate of stride 1"
         grid[0, 0].plot([], color=GREY, ls="--", lw=0.9, label=label)

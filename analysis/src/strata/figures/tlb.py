@@ -4,9 +4,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from strata.figures import _chase as chase
-from strata.figures._plot import figure, table
-from strata.figures._style import bytes_axis, plain_log, points
-from strata.model.cases import CaseRows
+from strata.figures._plot import figure
+from strata.figures._style import bytes_axis, parts, plain_log, points
 from strata.model.units import size, unit_name
 from strata.run import Run
 
@@ -16,22 +15,16 @@ ALLOCATIONS = {
     "small_pages": f"pages of {size(4096)}",
     "huge_pages": f"pages of {size(2 << 20)}",
 }
-
 FAR = 8
 """A wider range of cycles gets a logarithmic axis; otherwise the axis begins at 0."""
 
 
-def curve(case: CaseRows) -> str:
-    """The allocation of the memory, and the stride of the loads."""
-    allocation = case.text("allocation")
-    return f"{ALLOCATIONS.get(allocation, allocation)}, a load every {size(case.count('stride'))}"
-
-
 def data(run: Run) -> pd.DataFrame:
     """The points of one curve per allocation and stride."""
-    found = chase.points(run, "tlb", curve)
-    found.sort(key=lambda point: (point.stride, point.curve, point.footprint))
-    return table(found, chase.COLUMNS, label=chase.label)
+    rows = chase.rows(run, "tlb", "allocation")
+    names = zip(rows.allocation, rows.stride, strict=True)
+    rows["curve"] = [f"{ALLOCATIONS.get(of, of)}, a load every {size(at)}" for of, at in names]
+    return chase.shown(chase.lines(rows).sort_values("stride", kind="stable"))
 
 
 def caption(data: pd.DataFrame) -> str:
@@ -51,12 +44,9 @@ def caption(data: pd.DataFrame) -> str:
 @figure("tlb", "Reach of the address translations", order=6, data=data, caption=caption)
 def draw(data: pd.DataFrame, ax: Axes) -> None:
     """The curves are flat as far as the TLB reaches."""
-    for place, (name, part) in enumerate(data.groupby("curve", sort=False)):
-        look = {"color": f"C{place}", "marker": "o", "ms": 2}
-        points(ax, part, "footprint_bytes", "load_cycles", label=name, **look)
-        ax.fill_between(
-            part.footprint_bytes, part.low, part.high, color=look["color"], alpha=0.2, lw=0
-        )
+    for place, (name, part) in enumerate(parts(data, "curve")):
+        look = {"color": f"C{place}", "marker": "o", "ms": 2, "label": name}
+        points(ax, part, "footprint_bytes", "load_cycles", "band", **look)
     bytes_axis(ax, "footprint of the chain")
     words = f"{unit_name(data.unit.iloc[0])} per load"
     if data.load_cycles.max() > FAR * data.load_cycles.min():

@@ -4,11 +4,10 @@ A line through some of the sizes, with one cost per transfer and one per byte, m
 others. Breitbart packs many small pieces into one copy, because starting a copy is expensive.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
+from itertools import product
 from math import inf
-from operator import attrgetter
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,14 +15,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from strata.figures._figure import Columns, attributes, prose
-from strata.figures._plot import figure, table
-from strata.figures._style import WIDTHS, bytes_axis, hover, scaled
-from strata.figures._style import points as marked
+from strata.figures._figure import prose
+from strata.figures._plot import figure
+from strata.figures._style import WIDTHS, bytes_axis, hover, in_column, parts, scaled
+from strata.figures._style import points as points_of
 from strata.model import ordered
 from strata.model.transfer_model import Line, Point, break_evens, lines, points, worst_prediction
 from strata.model.units import interval, quantity, size
-from strata.run import Run, grouped
+from strata.run import Run
 
 LOOKS = {
     "pageable": ("#D55E00", "o", 5.5),
@@ -52,29 +51,36 @@ ALPHA, BETA = "\u03b1", "\u03b2"
 FIT = f"{ALPHA} + {BETA} · bytes"
 
 
-SECONDS = attributes(of="row", seconds="value", seconds_low="minimum", seconds_high="maximum")
-RATE = {**attributes(bytes_per_second="bandwidth"), "_point": lambda one: one}
-POINT = attributes("memory", "direction", "pieces", "packing", "bytes")
-PREDICTED = attributes(seconds_predicted="predicted", held_out="held_out")
-COLUMNS: Columns = POINT | SECONDS | PREDICTED | RATE
+def _lines(found: Sequence[Point]) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "memory": point.memory, "direction": point.direction, "pieces": point.pieces,
+            "packing": point.packing, "bytes": point.bytes, "seconds": point.row.value,
+            "seconds_low": point.row.minimum, "seconds_high": point.row.maximum,
+            "seconds_predicted": point.predicted, "held_out": point.held_out,
+            "bytes_per_second": point.bandwidth and point.bandwidth.value,
+            "valid": point.row.valid, "case": point.row.case, "_row": point.row,
+            "_point": point, "_label": _label(point),
+        }
+        for point in found
+    )  # fmt: skip
 
 
 def transfers(run: Run) -> pd.DataFrame:
     """Transfers in one piece."""
-    found = [point for point in points(run.of("transfers")) if point.pieces == 1]
-    return table(found, COLUMNS, label=_label)
+    return _lines([point for point in points(run.of("transfers")) if point.pieces == 1])
 
 
 def small_copies(run: Run) -> pd.DataFrame:
     """Transfers of many pieces."""
-    found = [point for point in points(run.of("transfers")) if point.pieces > 1]
-    return table(found, COLUMNS, label=_label)
+    return _lines([point for point in points(run.of("transfers")) if point.pieces > 1])
 
 
 def peer_copies(run: Run) -> pd.DataFrame:
     """Copies and loads between GPUs."""
-    columns = attributes(way="memory", direction="direction", bytes="bytes") | SECONDS | RATE
-    return table(peer_accesses(run), columns, label=_label)
+    unused = ["pieces", "packing", "seconds_predicted", "held_out"]
+    lines = _lines(peer_accesses(run)).rename(columns={"memory": "way"})
+    return lines.drop(columns=unused, errors="ignore")
 
 
 def peer_accesses(run: Run) -> Sequence[Point]:
@@ -95,84 +101,82 @@ def _name(word: str) -> str:
     return NAMES.get(word, word)
 
 
-def _draw_times(ax: Axes, here: Sequence[Point], pieces: Sequence[int]) -> None:
+def _draw_times(ax: Axes, here: pd.DataFrame, pieces: Sequence[int]) -> None:
     """Marks, crosses for held-out sizes, fitted lines (thin without a fit), and crossings."""
-    fitted, crossings = lines(here), break_evens(here)
-    for key, some in grouped(here, attrgetter("key")).items():
+    fitted, crossings = lines(here["_point"]), break_evens(here["_point"])
+    here = here.assign(key=[point.key for point in here["_point"]])
+    for key, some in parts(here, "key"):
         memory, direction, count, packing = key
-        colour, marker, ms = (
-            LOOKS[memory] if count == 1 else PIECES[pieces.index(count) % len(PIECES)]
-        )
-        label = _name(memory) if count == 1 else f"{count} pieces"
-        line, style = fitted.get(key), "--" if packing == "packed" else "-"
-        if line:
+        alone = count == 1
+        colour, marker, ms = LOOKS[memory] if alone else PIECES[pieces.index(count) % len(PIECES)]
+        label = _name(memory) if alone else f"{count} pieces"
+        style = "--" if packing == "packed" else "-"
+        if line := fitted.get(key):
             along = np.geomspace(min(line.sizes), max(line.sizes), 200)
-            along = np.array([at for at in along if line.at(at) > 0])
-            ax.plot(along, [line.at(at) for at in along], color=colour, ls=style, lw=0.9)
+            along = along[line.alpha + line.beta * along > 0]
+            ax.plot(along, line.alpha + line.beta * along, color=colour, ls=style, lw=0.9)
         else:
-            valid = [point for point in some if point.row.valid]
-            places, times = [one.bytes for one in valid], [one.row.value for one in valid]
-            ax.plot(places, times, color=colour, ls=style, lw=0.6)
-        for held, shape in ((False, marker), (True, "X")):
-            shown = [point for point in some if bool(point.held_out) == held]
-            if shown:
-                frame = table(shown, {"x": attrgetter("bytes"), "y": attrgetter("row")})
-                look = {"color": colour, "marker": shape, "ms": 4.6 if held else ms, "ls": ""}
-                marked(ax, frame, "x", "y", label="held out of the fit" if held else label, **look)
-        ends = [(one.row.minimum, one.row.maximum) for one in some]
-        ax.vlines([one.bytes for one in some], *zip(*ends, strict=True), color=colour, lw=0.8)
+            valid = some[some.valid]
+            ax.plot(valid.bytes, valid.seconds, color=colour, ls=style, lw=0.6)
+        held_out = some["_held_out"]
+        look = {"color": colour, "marker": marker, "ms": ms, "ls": "", "label": label}
+        points_of(ax, some[~held_out], "bytes", "seconds", "y", **look)
+        if held_out.any():
+            look |= {"marker": "X", "ms": 4.6, "label": "held out of the fit"}
+            points_of(ax, some[held_out], "bytes", "seconds", "y", **look)
         crossing = crossings.get((memory, direction, count))
         if line and crossing and packing == "none":
             height = line.at(crossing.size)
-            low, high = crossing.interval.low, crossing.interval.high
-            span = [end for end in (low, high) if 0 < end < inf]
+            span = [end for end in crossing.interval if 0 < end < inf]
             ax.plot(span, [height] * len(span), color=colour, lw=2.2, alpha=0.45)
-            (star,) = ax.plot(
-                [crossing.size], [height], "*", color=colour, ms=9, label="break-even"
-            )
+            (star,) = ax.plot([crossing.size], [height], "*", c=colour, ms=9, label="break-even")
             hover(star, [f"break-even {size(round(crossing.size))}"])
 
 
 def draw(data: pd.DataFrame, figure: Figure) -> None:
     """Time above bandwidth, or one row per memory of many pieces; one column per direction."""
-    shown: list[Point] = [*data["_point"]]
-    pieces = sorted({p.pieces for p in shown})
-    many, narrow = pieces[-1] > 1, figure.get_figwidth() < 5
-    directions = ordered((p.direction for p in shown), DIRECTIONS)
-    memories = ordered((p.memory for p in shown), WAYS) if many else [""]
-    rows = [*((memory, False) for memory in memories), *([] if many else [("", True)])]
-    wanted = [(one, memory, rates) for memory, rates in rows for one in directions]
-    columns = 1 if narrow else len(directions)
-    figure.set_figheight(0.8 + 2.0 * (len(wanted) // columns))
-    panels = [*figure.subplots(len(wanted) // columns, columns, squeeze=False).flat]
-    rates = [p.bandwidth.value for p in shown if p.bandwidth and p.bandwidth.valid]
-    scale, unit = scaled(max(rates, default=1.0), "B/s")
-    for ax, (direction, memory, of_rates) in zip(panels, wanted, strict=True):
-        here = [p for p in shown if p.direction == direction and memory in ("", p.memory)]
-        title = f"{memory}, {_name(direction)}".removeprefix(", ")
+    data = data.rename(columns={"way": "memory", "seconds_low": "low", "seconds_high": "high"})
+    found = [*data["_point"]]
+    data = data.assign(_held_out=[bool(point.held_out) for point in found])
+    pieces = sorted({point.pieces for point in found})
+    many = pieces[-1] > 1
+    directions = ordered(data.direction, DIRECTIONS)
+    memories = ordered(data.memory, WAYS) if many else [""]
+    shown = [*product(memories if many else ("time", "bandwidth"), directions)]
+    columns = 1 if in_column(figure) else len(directions)
+    figure.set_figheight(0.8 + 2.0 * (len(shown) // columns))
+    panels = figure.subplots(len(shown) // columns, columns, squeeze=False).flat
+    valid = [p.bandwidth.value for p in found if p.bandwidth and p.bandwidth.valid]
+    scale, unit = scaled(max(valid, default=1.0), "B/s")
+    for ax, (row, direction) in zip(panels, shown, strict=True):
+        here = data[(data.direction == direction) & ((data.memory == row) | (not many))]
+        title = f"{row}, {_name(direction)}" if many else _name(direction)
         ax.set_title(title[0].upper() + title[1:])
         bytes_axis(ax, "bytes, each way" if direction == "both" else "bytes")
-        if not of_rates:
+        if row == "bandwidth":
+            _draw_rates(ax, here, scale)
+            ax.set(ylabel=f"bandwidth ({unit})", ylim=(0, None))
+        else:
             _draw_times(ax, here, pieces)
             ax.set(yscale="log", ylabel="time")
             ax.yaxis.set_major_formatter(FuncFormatter(lambda at, _: quantity(at, "s")))
             ax.yaxis.set_minor_formatter("")
-            continue
-        for way, some in grouped(here, attrgetter("memory")).items():
-            colour, marker, ms = LOOKS[way]
-            frame = table(
-                [p for p in some if p.bandwidth],
-                {"x": attrgetter("bytes"), "y": lambda p: p.bandwidth.value / scale},
-                row=attrgetter("bandwidth"),
-            )
-            if len(frame):
-                marked(ax, frame, "x", "y", color=colour, marker=marker, ms=ms)
-        ax.set(ylabel=f"bandwidth ({unit})", ylim=(0, None))
     if many:
         for words, style in (("a copy each", "-"), ("packed into one", "--")):
             panels[0].plot([], color="k", ls=style, lw=0.9, label=words)
-    elif lines(shown):
+    elif lines(found):
         panels[0].plot([], color="k", lw=0.9, label=FIT)
+
+
+def _draw_rates(ax: Axes, here: pd.DataFrame, scale: float) -> None:
+    rates = [point.bandwidth for point in here["_point"]]
+    here = here.assign(_row=rates)[[rate is not None for rate in rates]]
+    here = here.assign(
+        rate=here.bytes_per_second / scale, valid=[row.valid for row in here["_row"]]
+    )
+    for way, some in parts(here, "memory"):
+        colour, marker, ms = LOOKS[way]
+        points_of(ax, some, "bytes", "rate", color=colour, marker=marker, ms=ms)
 
 
 def _parameters(line: Line) -> str:
@@ -226,30 +230,26 @@ def _label(p: Point) -> str:
     return f"{_name(p.memory)} {_name(p.direction)}, {size(p.bytes)}{pieces}{packed}"
 
 
-def _register(
-    name: str, title: str, order: int, data: Callable[[Run], pd.DataFrame], text: str
-) -> Any:
-    caption = partial(_caption, text)
-    return figure(name, title, order=order, data=data, caption=caption)(draw)
-
-
-_register(
-    "transfers", "Transfers between host and device", 90, transfers,
-    "Time of one transfer by its caller's clock, from the first call to the end of "
-    "the wait (medians; bars: range of the samples), and the resulting bandwidth. "
-    "Pageable and pinned: copies by the runtime; mapped: a kernel accesses host "
-    "memory directly.",
-)  # fmt: skip
-_register(
-    "small_copies", "Many small copies against one packed copy", 91, small_copies,
-    "Time to transfer a payload that is split into pieces in host memory, by its "
-    "caller's clock (medians; bars: range of the samples): one copy per piece, or one "
-    "copy of a buffer that the host packs before it (unpacks after it), which the "
-    "time includes.",
-)  # fmt: skip
-_register(
-    "peer_copy", "Copies between two GPUs", 92, peer_copies,
-    "Time on the device of one copy between the memories of two GPUs, alone and "
-    "queued before it began (medians; bars: range of the samples), and the resulting "
-    "bytes per second, both directions together.",
-)  # fmt: skip
+for name, title, order, data, text in (
+    (
+        "transfers", "Transfers between host and device", 90, transfers,
+        ("Time of one transfer by its caller's clock, from the first call to the end of "
+        "the wait (medians; bars: range of the samples), and the resulting bandwidth. "
+        "Pageable and pinned: copies by the runtime; mapped: a kernel accesses host "
+        "memory directly."),
+    ),
+    (
+        "small_copies", "Many small copies against one packed copy", 91, small_copies,
+        ("Time to transfer a payload that is split into pieces in host memory, by its "
+        "caller's clock (medians; bars: range of the samples): one copy per piece, or one "
+        "copy of a buffer that the host packs before it (unpacks after it), which the "
+        "time includes."),
+    ),
+    (
+        "peer_copy", "Copies between two GPUs", 92, peer_copies,
+        ("Time on the device of one copy between the memories of two GPUs, alone and "
+        "queued before it began (medians; bars: range of the samples), and the resulting "
+        "bytes per second, both directions together."),
+    ),
+):  # fmt: skip
+    figure(name, title, order=order, data=data, caption=partial(_caption, text))(draw)

@@ -12,6 +12,7 @@ file can support; none of our gates checked it, so every case is `unverified`.
 
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Literal
 
@@ -22,6 +23,10 @@ from strata.run.private import anonymous, without_paths
 
 Target = Literal["google-benchmark", "pyperf", "parquet", "csv"]
 """What a run can be written as."""
+_MODULES: dict[Target, str] = {
+    "google-benchmark": "google_benchmark", "pyperf": "pyperf", "parquet": "parquet",
+    "csv": "plain_csv",
+}  # fmt: skip
 
 
 def _warn(line: str) -> None:
@@ -42,22 +47,14 @@ def export(
     `warn` receives one line that counts what the format cannot hold, if there is anything.
     `unnamed` leaves out what identifies who measured, and where (`strata.run.private`).
     """
-    from strata.interop import google_benchmark, parquet, plain_csv, pyperf
-
-    formats = {
-        "google-benchmark": google_benchmark,
-        "pyperf": pyperf,
-        "parquet": parquet,
-        "csv": plain_csv,
-    }
     if unnamed:
         run = anonymous(run)
         cut = (replace(row, reasons=without_paths(row.reasons)) for row in run.rows)
         run = replace(run, rows=tuple(cut))
-    made = write_whole(file, lambda: formats[to].encode(run), force=force)
-    losses = {"google-benchmark": google_benchmark.losses, "pyperf": pyperf.losses}
-    if to in losses and (told := losses[to](run)):
-        warn(told)
+    format_of = import_module(f"strata.interop.{_MODULES[to]}")
+    made = write_whole(file, lambda: format_of.encode(run), force=force)
+    if hasattr(format_of, "losses") and (line := format_of.losses(run)):
+        warn(line)
     return made
 
 
@@ -84,8 +81,8 @@ def bring_in(
             values = "values" if count > 1 else "value"
             warn(f"{count:,} {values} not imported, {because(imported.left_out)}")
         return made
-    said = next((line for line in text.splitlines() if line.startswith("==ERROR==")), "")
-    first = next((line for line in text.splitlines() if line.strip()), "")[:60]
-    found = said or (f"a file that begins {first!r}" if first else "an empty file")
+    lines = [line for line in text.splitlines() if line.strip()]
+    error = next((line for line in lines if line.startswith("==ERROR==")), "")
+    found = error or (f"a file that begins {lines[0][:60]!r}" if lines else "an empty file")
     expected = "Google Benchmark JSON (--benchmark_out_format=json) or the CSV of ncu --csv"
     raise RunError(file, found=found, expected=expected, mend="write one of these")

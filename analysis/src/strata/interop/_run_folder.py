@@ -17,11 +17,10 @@ from strata.run import (
     Backend,
     Gate,
     Measurement,
-    RunError,
     case_id,
     load_run,
 )
-from strata.run.files import place_folder, resource
+from strata.run.files import is_run, place_folder, refuse_taken, resource
 
 Json = dict[str, Any]
 
@@ -96,11 +95,7 @@ def write(imported: Imported, file: Path, text: str, folder: Path, *, force: boo
     digest = hashlib.sha256(text.encode()).hexdigest()
     when = re.sub(r"[-:]|\.\d+", "", imported.started) if imported.started else "undated"
     run = folder / f"{slug(imported.device)}-{when}-{digest[:7]}"
-    is_run = (run / CONTEXT_FILE).is_file()
-    if run.exists() and not (force and is_run):
-        found = "a run that exists already" if is_run else "something other than a run folder"
-        mend = "use another folder" + (", or use --force" if run.is_dir() else "")
-        raise RunError(run, found=found, expected="an unused name", mend=mend)
+    refuse_taken(run, ours=is_run(run), force=force)
     context = _context(imported, file, run.name, digest)
     lines = [*_lines(imported, file, context["started"])]
     context["sweep"]["cases"] = [line["case"] for line in lines if line["kind"] == "case"]

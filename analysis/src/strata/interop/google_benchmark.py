@@ -49,7 +49,7 @@ from strata.run import (
     case_id,
     finite,
     grouped,
-)
+)  # fmt: skip
 from strata.run.private import without_paths
 from strata.run.statistics import spread
 from strata.run.strict import WrongError, refusal, whole
@@ -59,7 +59,6 @@ METHOD = "google_benchmark"
 PER_SECOND = {"ns": 1e9, "us": 1e6, "ms": 1e3, "s": 1.0}
 """How many of a time unit are a second."""
 TIMES = ("real_time", "cpu_time")
-CYCLES = ("cycle", "tsc_cycle")
 ROWS = "strata_quantities"
 """Key of the context: JSON of counter -> [unit, provenance], which the format has no place for."""
 LABEL = re.compile(r"(?P<quantity>[\w.]+) by (?P<method>[\w.]+)", re.ASCII)
@@ -76,6 +75,13 @@ NO_COUNTER = {
 """Members of an entry that are not counters."""
 FITS = {"BigO": ("cpu_coefficient", "real_coefficient"), "RMS": ("rms",)}
 """Aggregates that describe several benchmarks, and their values."""
+FLAGS = frozenset({"real_time", "process_time", "manual_time"})
+"""Words at the end of a name for the clock that was read."""
+HUGE = 1e140
+"""Beyond it squares are infinite, and the format has statistics."""
+NOISE = Noise("unverified", "not checked against a bound")
+MEND = "write it again with --benchmark_out=FILE --benchmark_out_format=json"
+
 FIT = "are fits of complexity"
 DERIVED = "are computed from values that are imported"
 STATISTIC = "are statistics other than mean and median"
@@ -83,12 +89,16 @@ FAILED = "are of repetitions that failed"
 NO_NUMBER = "are no numbers in each repetition"
 NEGATIVE = "are negative times"
 NOT_MEASURED = "are CPU times, which no run of strata measures"
-FLAGS = frozenset({"real_time", "process_time", "manual_time"})
-"""Words at the end of a name for the clock that was read."""
-HUGE = 1e140
-"""Beyond it squares are infinite, and the format has statistics."""
-NOISE = Noise("unverified", "not checked against a bound")
-MEND = "write it again with --benchmark_out=FILE --benchmark_out_format=json"
+
+
+def _cv(samples: Sequence[float]) -> float:
+    """Standard deviation over mean; 0 if the mean is 0, since JSON has no NaN."""
+    mean = fmean(samples)
+    return stdev(samples) / mean if mean else 0.0
+
+
+Statistic = Callable[[Sequence[float]], float]
+AGGREGATES: dict[str, Statistic] = {"mean": fmean, "median": median, "stddev": stdev, "cv": _cv}
 
 
 # --- out ------------------------------------------------------------------------------------------
@@ -98,19 +108,16 @@ def encode(run: Run) -> bytes:
     """The file that Google Benchmark would write for `run`, one line per member; in nanoseconds."""
     entries: list[Json] = []
     units: dict[str, tuple[str, Provenance]] = {}
-    rows = grouped(run.rows, lambda row: row.case)
     errors = 0
-    for family, case in enumerate(run.cases):
-        here = rows.get(case.id, [])
-        kept = [row for row in here if not _unfit(row)]
-        if reason := _error(case, kept, here):
-            entries.append(_entry(case.id, family, 1, 0.0) | reason)
+    for family, (case, rows, kept) in enumerate(_cases(run)):
+        if kept:
+            row, nanoseconds, label = time_of(rows) or _no_time(kept)
+            counters = [one for one in kept if one is not row or one.unit != "s"]
+            units |= {_counter(one): (one.unit, one.provenance) for one in counters}
+            entries += _entries(case.id, family, nanoseconds, counters, label)
+        else:
+            entries.append(_entry(case.id, family, 1, 0.0) | _error(case, rows))
             errors += 1
-            continue
-        row, nanoseconds, label = time_of(here) or _no_time(kept)
-        counters = [one for one in kept if one is not row or one.unit != "s"]
-        units |= {_counter(one): (one.unit, one.provenance) for one in counters}
-        entries += _entries(case.id, family, nanoseconds, counters, label)
     data = {"context": _context(run, units, errors), "benchmarks": entries}
     return f"{json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)}\n".encode()
 
@@ -118,30 +125,28 @@ def encode(run: Run) -> bytes:
 def losses(run: Run) -> str:
     """What the format cannot hold of a run, counted by reason; empty if it holds all values."""
     unfit = Counter(filter(None, map(_unfit, run.rows)))
-    rows, alone, visits, errors = grouped(run.rows, lambda row: row.case), 0, 0, 0
-    for case in run.cases:
-        here = rows.get(case.id, [])
-        kept = [row for row in here if not _unfit(row)]
+    errors = alone = visits = 0
+    for case, rows, kept in _cases(run):
         errors += case.status == "measured" and not kept
-        count = len((time_of(here) or _no_time(kept))[1])
+        count = len((time_of(rows) or _no_time(kept))[1])
         alone += sum(len(row.taken) > count for row in kept)
         visits += sum(len(row.taken) <= count and spread(row.taken)[0] != row.value for row in kept)
-    few = "rows with their value alone, because the time of their case has fewer samples"
-    apart = "rows without the median of their visits, because the format has samples alone"
-    told = [
-        f"{count:,} of {total:,} {what}"
-        for count, total, what in (
-            (errors, len(run.cases), "cases as errors, because no row of them is valid"),
-            (alone, len(run.rows), few),
-            (visits, len(run.rows), apart),
-        )
-        if count
-    ]
-    if unfit:
-        told.insert(
-            0, f"{unfit.total():,} of {len(run.rows):,} rows not exported, {because(unfit)}"
-        )
-    return "; ".join(told)
+    counts = (
+        (unfit.total(), "rows not exported, " + because(unfit)),
+        (errors, "cases as errors, because no row of them is valid"),
+        (alone, "rows with their value alone, because the time of their case has fewer samples"),
+        (visits, "rows without the median of their visits, because the format has samples alone"),
+    )
+    totals = {"rows": len(run.rows), "cases": len(run.cases)}
+    return "; ".join(f"{n:,} of {totals[what.split()[0]]:,} {what}" for n, what in counts if n)
+
+
+def _cases(run: Run) -> Iterator[tuple[Case, list[Row], list[Row]]]:
+    """Each case with its rows, and those that are exported."""
+    rows = grouped(run.rows, lambda row: row.case)
+    for case in run.cases:
+        here = rows.get(case.id, [])
+        yield case, here, [row for row in here if not _unfit(row)]
 
 
 def _unfit(row: Row) -> str:
@@ -151,10 +156,8 @@ def _unfit(row: Row) -> str:
     return "" if max(map(abs, row.taken), default=HUGE) < HUGE else f"have a value beyond {HUGE:g}"
 
 
-def _error(case: Case, kept: Sequence[Row], rows: Sequence[Row]) -> Json:
-    """The message of an entry for a case without a row to export; empty if there is one."""
-    if kept:
-        return {}
+def _error(case: Case, rows: Sequence[Row]) -> Json:
+    """The message of an entry for a case without a row to export."""
     invalid = f"INVALID {rows[0].reasons}" if rows else "no reason given"
     reason = without_paths(case.reason or invalid)
     if case.status == "skipped":
@@ -165,14 +168,6 @@ def _error(case: Case, kept: Sequence[Row], rows: Sequence[Row]) -> Json:
 def _no_time(rows: Sequence[Row]) -> tuple[None, list[float], str]:
     """The times of a case that has none: 0 for each sample."""
     return None, [0.0] * max((len(row.taken) for row in rows), default=1), NO_TIME
-
-
-def _timed(rows: Iterable[Row]) -> list[Row]:
-    return [
-        row
-        for row in rows
-        if row.provenance == "timed" and row.taken and max(map(abs, row.taken)) < HUGE
-    ]
 
 
 def _counts(row: Row, cycle: str) -> bool:
@@ -188,11 +183,12 @@ def time_of(rows: Iterable[Row]) -> tuple[Row, list[float], str] | None:
     None if there is none.
     """
     # Like seconds_of in harness/cli/bench_command.cpp.
-    timed = _timed(rows)
+    timed = [row for row in rows if row.provenance == "timed" and row.taken]
+    timed = [row for row in timed if max(map(abs, row.taken)) < HUGE]
     seconds, hertz, clocked = [row for row in timed if row.unit == "s"], 1.0, ""
     found = min(seconds, key=lambda row: row.quantity != "grid_time", default=None)
     if not found:
-        found = next((row for row in timed if row.unit in CYCLES), None)
+        found = next((row for row in timed if row.unit in ("cycle", "tsc_cycle")), None)
         clock = next((row for row in timed if found and _counts(row, found.unit)), None)
         if not clock or not clock.valid:
             return None
@@ -210,7 +206,7 @@ def _counter(row: Row) -> str:
 
 
 def _context(run: Run, units: Mapping[str, tuple[str, Provenance]], errors: int) -> Json:
-    context = run.context
+    context, build = run.context, run.context.build
     clock = context.host.facts.get("core_clock_hz") or context.device.facts.get("core_clock_hz")
     return {
         "date": context.started.replace("Z", "+00:00"),
@@ -224,18 +220,18 @@ def _context(run: Run, units: Mapping[str, tuple[str, Provenance]], errors: int)
             for one in context.host.caches
         ],
         "load_avg": [],
-        "library_build_type": "debug" if context.build.build_type == "Debug" else "release",
+        "library_build_type": "debug" if build.build_type == "Debug" else "release",
         "device": context.device.name,
         "device_uuid": context.device.uuid or "",
         "strata_backend": context.backend,
-        "strata_build_type": context.build.build_type,
-        "strata_commit": context.build.commit,
-        "strata_dirty": "true" if context.build.dirty else "false",
+        "strata_build_type": build.build_type,
+        "strata_commit": build.commit,
+        "strata_dirty": "true" if build.dirty else "false",
         "strata_left_out": losses(run) or "nothing",
         "strata_errors": f"{errors} of {len(run.cases)} cases: skipped, failed, or invalid",
         ROWS: json.dumps({counter: list(units[counter]) for counter in sorted(units)}),
         "strata_run": context.run,
-        "strata_version": context.build.version,
+        "strata_version": build.version,
     }
 
 
@@ -259,24 +255,15 @@ def _entries(
     }
     for place, time in enumerate(nanoseconds):
         own: Json = {"repetition_index": place, "threads": 1, "iterations": 1}
-        told = {name: values[place] for name, values in taken.items() if place < len(values)}
-        yield _entry(case, family, count, time, **own) | told | {"label": label}
+        numbers = {key: values[place] for key, values in taken.items() if place < len(values)}
+        yield _entry(case, family, count, time, **own) | numbers | {"label": label}
     # Google Benchmark writes no statistics for one repetition either.
     for kind, function in (AGGREGATES if count > 1 else {}).items():
         unit = "percentage" if kind == "cv" else "time"
-        told = {name: function(values) for name, values in taken.items() if len(values) > 1}
+        numbers = {key: function(values) for key, values in taken.items() if len(values) > 1}
         own = {"threads": 1, "aggregate_name": kind, "aggregate_unit": unit, "iterations": count}
-        yield _entry(case, family, count, function(nanoseconds), **own) | told | {"label": label}
-
-
-def _cv(samples: Sequence[float]) -> float:
-    """Standard deviation over mean; 0 if the mean is 0, since JSON has no NaN."""
-    mean = fmean(samples)
-    return stdev(samples) / mean if mean else 0.0
-
-
-Statistic = Callable[[Sequence[float]], float]
-AGGREGATES: dict[str, Statistic] = {"mean": fmean, "median": median, "stddev": stdev, "cv": _cv}
+        entry = _entry(case, family, count, function(nanoseconds), **own)
+        yield entry | numbers | {"label": label}
 
 
 # --- in -------------------------------------------------------------------------------------------
@@ -325,6 +312,12 @@ class _Entry(Struct):
     skipped: bool = False
     skip_message: str = ""
 
+    @property
+    def values(self) -> dict[str, float | None]:
+        """Its times and counters."""
+        numbers = self.numbers.items()
+        return {key: number for key, number in numbers if key not in NO_COUNTER or key in TIMES}
+
 
 class _File(Struct):
     context: _Context
@@ -365,24 +358,24 @@ def decode(text: str, file: Path) -> Imported:
     backends: set[Backend] = {one[2] if one else "host" for one in own}
     if len(backends) > 1:
         refuse("benchmarks of the GPU and of the CPU", "those of one of the two")
-    said = data.context
-    ours = units if said.strata_version else None
+    known = data.context
+    ours = units if known.strata_version else None
     cases = [_case(group[0].run_name, group, ours, left_out) for group in groups]
-    caches = [CpuCache(one.level, one.type.lower(), one.size, 0) for one in said.caches]
-    known = ("host_name", "mhz_per_cpu", "cpu_scaling_enabled", "load_avg", "executable")
-    told = {key: raw["context"][key] for key in known if key in raw["context"]}
+    caches = [CpuCache(one.level, one.type.lower(), one.size, 0) for one in known.caches]
+    others = ("host_name", "mhz_per_cpu", "cpu_scaling_enabled", "load_avg", "executable")
+    facts = {key: raw["context"][key] for key in others if key in raw["context"]}
     context: dict[str, Json] = {
         "strata": {
-            "version": said.strata_version or UNKNOWN,
-            "commit": said.strata_commit if COMMIT.fullmatch(said.strata_commit) else UNKNOWN,
-            "dirty": said.strata_dirty == "true",
-            "build_type": said.strata_build_type or said.library_build_type or UNKNOWN,
+            "version": known.strata_version or UNKNOWN,
+            "commit": known.strata_commit if COMMIT.fullmatch(known.strata_commit) else UNKNOWN,
+            "dirty": known.strata_dirty == "true",
+            "build_type": known.strata_build_type or known.library_build_type or UNKNOWN,
         },
-        "device": {"uuid": said.device_uuid or None},
-        "host": {"cores": said.num_cpus, "caches": caches, **told},
+        "device": {"uuid": known.device_uuid or None},
+        "host": {"cores": known.num_cpus, "caches": caches, **facts},
     }
-    device = said.device or UNKNOWN
-    return Imported(TOOL, backends.pop(), cases, context, device, _utc(said.date), left_out)
+    device, started = known.device or UNKNOWN, _utc(known.date)
+    return Imported(TOOL, backends.pop(), cases, context, device, started, left_out)
 
 
 def _groups(entries: Sequence[_Entry], left_out: Counter[str]) -> list[list[_Entry]]:
@@ -410,14 +403,6 @@ def _groups(entries: Sequence[_Entry], left_out: Counter[str]) -> list[list[_Ent
         repeated[key, which] += 1
         groups.setdefault((key, place), []).append(one)
     return [*groups.values()]
-
-
-def _values(entry: _Entry) -> dict[str, float | None]:
-    return {
-        key: number
-        for key, number in entry.numbers.items()
-        if key not in NO_COUNTER or key in TIMES
-    }
 
 
 def _utc(date: Any) -> str | None:
@@ -452,12 +437,12 @@ def _case(
     samples = [one for one in group if one.run_type != "aggregate"]
     wrong = [one for one in samples if one.error_occurred or one.skipped]
     good = [one for one in samples if one not in wrong]
-    left_out.update(FAILED for one in wrong for value in _values(one).values() if value)
-    said = next((one.error_message or one.skip_message for one in wrong), "")
+    left_out.update(FAILED for one in wrong for value in one.values.values() if value)
+    reason = next((one.error_message or one.skip_message for one in wrong), "")
     if wrong and not good:
-        skipped = wrong[0].skipped or said.startswith("skipped")
-        return replace(found, reason=said or "no reason given", skipped=skipped)
-    some = f"{len(wrong)} of {len(samples)} failed: {said}"
+        skipped = wrong[0].skipped or reason.startswith("skipped")
+        return replace(found, reason=reason or "no reason given", skipped=skipped)
+    some = f"{len(wrong)} of {len(samples)} failed: {reason}"
     gates = [Gate("repetitions", "failed", some)] if wrong else []
     labels = sorted({one.label for one in good} - {""})
     invalid = [label for label in labels if label.startswith("INVALID") and units is not None]
@@ -492,23 +477,18 @@ def _named(title: str, *, ours: bool) -> Found:
 
 
 def _measurements(
-    good: Sequence[_Entry],
-    aggregates: Mapping[str, _Entry],
-    units: Units,
-    left_out: Counter[str],
+    good: Sequence[_Entry], aggregates: Mapping[str, _Entry], units: Units, left_out: Counter[str]
 ) -> Iterator[Measurement]:
     """The repetitions, otherwise the mean and the median, if only they were kept."""
     kept = [kind for kind in ("median", "mean") if kind in aggregates]
-    sources: list[tuple[str, Sequence[_Entry]]]
-    sources = [(f"{METHOD}_{kind}", [aggregates[kind]]) for kind in kept]
-    if good:
-        known = {key for entry in good for key in entry.numbers}
-        sources = [(METHOD, good), *sources]
+    sources = [(METHOD, good)] if good else []
+    sources += [(f"{METHOD}_{kind}", [aggregates[kind]]) for kind in kept]
+    known = {key for entry in good for key in entry.numbers}
     taken: set[tuple[str, str]] = set()
     for method, entries in sources:
-        for key in dict.fromkeys(key for entry in entries for key in _values(entry)):
+        for key in dict.fromkeys(key for entry in entries for key in entry.values):
             samples = [entry.numbers[key] for entry in entries if key in entry.numbers]
-            if good and entries is not good and key in known:
+            if entries is not good and key in known:
                 left_out.update([DERIVED] * len(samples))
                 continue
             made = _quantity(key, method, samples, units, entries[0].label)
@@ -522,7 +502,7 @@ def _measurements(
             taken.add((quantity, made.method))
             yield replace(made, quantity=quantity)
     for kind in aggregates.keys() - set(kept):
-        left_out.update([DERIVED if good else STATISTIC] * len(_values(aggregates[kind])))
+        left_out.update([DERIVED if good else STATISTIC] * len(aggregates[kind].values))
 
 
 def _quantity(
@@ -534,17 +514,16 @@ def _quantity(
     """
     numbers = tuple(number for number in samples if number is not None)
     own, _, by = key.partition(":")
-    spelt = METRIC.fullmatch(own) and METRIC.fullmatch(by)
     if key in TIMES and any(number < 0 for number in numbers):
         return NEGATIVE
     what: tuple[str, str, Provenance, str]
     if key in TIMES and not units:
         what = key, "s", "timed", method
-    elif key == "real_time" and (said := LABEL.fullmatch(label)):
-        what = said["quantity"], "s", "timed", said["method"]
+    elif key == "real_time" and (ours := LABEL.fullmatch(label)):
+        what = ours["quantity"], "s", "timed", ours["method"]
     elif key in TIMES:
         return DERIVED if key == "real_time" else NOT_MEASURED
-    elif spelt:
+    elif METRIC.fullmatch(own) and METRIC.fullmatch(by):
         what = own, *units.get(key, (UNKNOWN, "published")), by
     elif key in RATES:
         what = key, RATES[key], "timed", method

@@ -8,38 +8,36 @@ case with a sample that is not above 0, which pyperf refuses.
 """
 
 import json
-from collections.abc import Sequence
 
 from strata.interop.google_benchmark import PER_SECOND, time_of
-from strata.run import Row, Run, grouped
+from strata.run import Run, grouped
 
 
-def _time(rows: Sequence[Row]) -> tuple[Row, list[float], str] | None:
-    time = time_of(rows)
-    return time if time and min(time[1]) > 0 else None
+def _times(run: Run) -> dict[str, tuple[list[float], str]]:
+    """Seconds of each case, and what they are."""
+    by_case = grouped(run.rows, lambda row: row.case)
+    times = {case: time for case, rows in by_case.items() if (time := time_of(rows))}
+    return {
+        case: ([sample / PER_SECOND["ns"] for sample in nanoseconds], words)
+        for case, (_, nanoseconds, words) in times.items()
+        if min(nanoseconds) > 0
+    }
 
 
 def losses(run: Run) -> str:
     """What the format cannot hold of a run, counted by reason; empty if it holds all values."""
-    times = sum(
-        _time(rows) is not None for rows in grouped(run.rows, lambda row: row.case).values()
-    )
-    if times == len(run.rows):
-        return ""
+    lost = len(run.rows) - len(_times(run))
     why = "because the format holds one valid time above 0 for each case"
-    return f"{len(run.rows) - times:,} of {len(run.rows):,} rows not exported, {why}"
+    return f"{lost:,} of {len(run.rows):,} rows not exported, {why}" if lost else ""
 
 
 def encode(run: Run) -> bytes:
     """What pyperf would have written of `run`; times in seconds, every sample kept."""
     context = run.context
-    benchmarks = []
-    for case, rows in grouped(run.rows, lambda row: row.case).items():
-        if time := _time(rows):
-            _, nanoseconds, told = time
-            values = [one / PER_SECOND["ns"] for one in nanoseconds]
-            metadata = {"name": case, "strata_quantity": told}
-            benchmarks.append({"metadata": metadata, "runs": [{"values": values}]})
+    benchmarks = [
+        {"metadata": {"name": case, "strata_quantity": words}, "runs": [{"values": seconds}]}
+        for case, (seconds, words) in _times(run).items()
+    ]
     metadata = {
         "unit": "second",
         "date": context.started.replace("T", " ").removesuffix("Z"),

@@ -28,10 +28,12 @@ from strata.run import (
 from strata.run.files import (
     MOST_OF_LINE,
     at_once,
+    is_run,
     lines,
     opened,
     packed,
     place_folder,
+    refuse_taken,
     runs_as_formula,
 )
 from strata.run.private import SHOWN, hidden, without_paths
@@ -39,17 +41,7 @@ from strata.run.validate import findings, refuse_unusable
 
 Json = dict[str, Any]
 
-AS_IT_IS = [
-    "schema_version",
-    "run",
-    "started",
-    "finished",
-    "state",
-    "backend",
-    "benchmarks",
-    "rungs",
-    "ladders",
-]
+AS_IT_IS = "schema_version run started finished state backend benchmarks rungs ladders"
 MEMBERS = {
     "strata": "version commit dirty source_digest build_type compiler cuda_compiler flags "
     "cuda_architectures",
@@ -98,9 +90,10 @@ def submit(run: Run, out: Path, *, force: bool = False) -> Path:
     if context.state != "complete":
         mend = "complete it: strata run --resume"
         _refuse(folder, f"a run that is {context.state}", "a complete one", mend)
-    told = _read(folder)
-    if "imported" in told or any(case.suite == "access" for case in run.cases):
-        found = "what another tool measured" if "imported" in told else "kernels of yours"
+    with opened(folder / CONTEXT_FILE) as file:
+        header: Json = json.loads(at_once(file, folder / CONTEXT_FILE, MOST_OF_LINE))
+    if "imported" in header or any(case.suite == "access" for case in run.cases):
+        found = "what another tool measured" if "imported" in header else "kernels of yours"
         _refuse(folder, found, "a sweep that others can repeat", "measure one: strata run default")
     for cell in (getattr(row, name) for row in run.recorded.rows for name in COLUMNS):
         if runs_as_formula(cell):  # measurements.csv is exact
@@ -108,13 +101,11 @@ def submit(run: Run, out: Path, *, force: bool = False) -> Path:
     target = out / context.device.slug / context.run
     if target.parent.is_symlink():
         _refuse(target.parent, "a link", "a folder of the device", "name another --out")
-    if target.exists() and not force:
-        mend = "name another --out, or use --force"
-        _refuse(target, "a folder that is there already", "a name that is free", mend)
+    refuse_taken(target, ours=is_run(target), force=force)
     with opened(folder / SAMPLES_FILE) as file:
         samples = b"".join(_line(raw) for raw in lines(file, folder) if raw.endswith(b"\n"))
     files = {
-        CONTEXT_FILE: f"{json.dumps(_context(told), indent=2, ensure_ascii=False)}\n".encode(),
+        CONTEXT_FILE: f"{json.dumps(_context(header), indent=2, ensure_ascii=False)}\n".encode(),
         packed(Path(SAMPLES_FILE)).name: _pack(samples),
     }
     table = packed(Path(MEASUREMENTS_FILE)).name
@@ -134,63 +125,52 @@ def _pack(data: bytes) -> bytes:
     return gzip.compress(data, mtime=0)
 
 
-def _read(folder: Path) -> Json:
-    with opened(folder / CONTEXT_FILE) as file:
-        told: Json = json.loads(at_once(file, folder / CONTEXT_FILE, MOST_OF_LINE))
-    return told
-
-
-def _context(told: Mapping[str, Any]) -> Json:
-    kept = {name: told[name] for name in AS_IT_IS if name in told}
+def _context(header: Mapping[str, Any]) -> Json:
+    kept = {name: header[name] for name in AS_IT_IS.split() if name in header}
     kept["command"] = ["strata", "run", "--anonymous"]
     for name, members in MEMBERS.items():
-        if name in told:
-            kept[name] = told[name] and _some(told[name], [*members.split(), *SHOWN])
+        if name in header:
+            kept[name] = header[name] and _some(header[name], [*members.split(), *SHOWN])
     kept["device"]["uuid"] = kept["device"]["uuid"] and hidden(kept["device"]["uuid"])
     kept["strata"]["flags"] = without_paths(kept["strata"]["flags"])
     if counters := kept.get("counters"):
         counters["asked"] = [Path(asked).name for asked in counters["asked"]]
         counters |= {name: without_paths(counters[name]) for name in ("reason", "mend")}
-    if clocks := told["clocks"]:
-        kept["clocks"] = {when: of and _some(of, SHOWN) for when, of in clocks.items()}
-    else:
-        kept["clocks"] = None
-    kept["sweep"] = _sweep(told["sweep"])
-    return {name: kept[name] for name in told if name in kept}
+    clocks = header["clocks"]
+    kept["clocks"] = clocks and {when: of and _some(of, SHOWN) for when, of in clocks.items()}
+    kept["sweep"] = _sweep(header["sweep"])
+    return {name: kept[name] for name in header if name in kept}
 
 
-def _sweep(told: Mapping[str, Any]) -> Json:
+def _sweep(sweep: Mapping[str, Any]) -> Json:
     """A sweep that comes with Strata keeps its text; of another there is a digest."""
-    kept: Json = {"name": told["name"], "file": told["name"]}
-    kept["plan"] = _numbers(told["plan"])
-    if told["file"] == told["name"] and "text" in told:
-        kept["text"] = told["text"]
-    elif "text" in told:
-        kept["digest"] = f"sha256:{hashlib.sha256(told['text'].encode()).hexdigest()}"
+    kept: Json = {"name": sweep["name"], "file": sweep["name"], "plan": _numbers(sweep["plan"])}
+    if sweep["file"] == sweep["name"] and "text" in sweep:
+        kept["text"] = sweep["text"]
+    elif "text" in sweep:
+        kept["digest"] = f"sha256:{hashlib.sha256(sweep['text'].encode()).hexdigest()}"
     else:
-        kept["digest"] = told["digest"]
-    return kept | {"cases": told["cases"]}
+        kept["digest"] = sweep["digest"]
+    return kept | {"cases": sweep["cases"]}
 
 
 def _line(raw: bytes) -> bytes:
     """A line of samples.jsonl, sealed anew."""
-    told: Json = json.loads(raw)
-    told.pop("crc32", None)
-    facts = told.get("facts", {})
-    told["facts"] = _numbers(facts) | _some(facts, WORDS_OF_CASES)
-    told["reason"] = without_paths(told["reason"])
-    for gate in told.get("gates", ()):
+    line: Json = json.loads(raw)
+    line.pop("crc32", None)
+    facts = line.get("facts", {})
+    line["facts"] = _numbers(facts) | _some(facts, WORDS_OF_CASES)
+    line["reason"] = without_paths(line["reason"])
+    for gate in (*line.get("gates", ()), *(one["noise"] for one in line.get("measurements", ()))):
         gate["detail"] = without_paths(gate["detail"])
-    for one in told.get("measurements", ()):
-        one["noise"]["detail"] = without_paths(one["noise"]["detail"])
-    text = json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode().removesuffix(b"}")
+    text = json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode().removesuffix(b"}")
     return b'%s,"crc32":"%08x"}\n' % (text, crc32(text))
 
 
-def _some(told: Mapping[str, Any], names: Iterable[str]) -> Json:
+def _some(facts: Mapping[str, Any], names: Iterable[str]) -> Json:
     kept = frozenset(names)
-    return {name: told[name] for name in told if name in kept}
+    return {name: facts[name] for name in facts if name in kept}
 
 
-def _numbers(told: Mapping[str, Any]) -> Json:
-    return {name: told[name] for name in told if isinstance(told[name], int | float)}
+def _numbers(facts: Mapping[str, Any]) -> Json:
+    return {name: fact for name, fact in facts.items() if isinstance(fact, int | float)}

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from strata.model.cases import CaseRows, by_case
 from strata.model.text import Cited, Sentence, cited, joined
 from strata.model.units import quantity
-from strata.run import Row, Run, grouped, params_text
+from strata.run import BOUNDS, Row, Run, grouped, params_text
 
-BOUND = 0.02
+BOUND = BOUNDS["driver_clock"]
 """The same as that of gate `driver_clock`."""
 METHOD = "clock64_over_globaltimer"
 MIXES: Mapping[str, str] = {
@@ -49,9 +49,10 @@ def below_the_drivers(run: Run) -> Sequence[Slow]:
     around = [clock for facts in both if (clock := _hertz(facts, "sm_clock_hz"))]
     of_run = min(around) if len(around) == 2 else None
     of_case = {case.id: _hertz(case.facts, "driver_clock_hz") for case in run.cases}
+    bound = run.context.bounds["driver_clock"].value
     clocks = (r for r in run.rows if r.valid and (r.quantity, r.method) == ("core_clock", METHOD))
     slow = (Slow(row, of_case.get(row.case) or of_run or 0) for row in clocks)
-    return [one for one in slow if one.driver and one.below > BOUND]
+    return [one for one in slow if one.driver and one.below > bound]
 
 
 def _hertz(facts: Mapping[str, Any], name: str) -> float | None:

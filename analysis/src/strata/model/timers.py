@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from strata.model.cases import CLOCKS
-from strata.run import Row
+from strata.run import BOUNDS, Row
 
-TIMER_TOLERANCE = 0.02
+TIMER_TOLERANCE = BOUNDS["timer"]
 
 
 class Agreement(NamedTuple):

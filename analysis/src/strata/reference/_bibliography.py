@@ -39,6 +39,9 @@ def read_bibliography(path: Path) -> tuple[Source, ...]:
     try:
         entries = parse_string(read_utf8(path), "bibtex").entries.values()
         texts = {one.key: one.text.render(Backend()) for one in Style().format_entries(entries)}
+        for entry in entries:
+            if entry.type == "incollection" and (note := entry.fields.get("note")):
+                texts[entry.key] += f" {note}."  # which the style lacks
     # AttributeError: a kind that the style lacks.
     except (AttributeError, OSError, UnicodeDecodeError, RunError, PybtexError) as error:
         found, expected = " ".join(f"{error}".split()), "entries of BibTeX, every key once"

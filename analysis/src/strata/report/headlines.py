@@ -16,17 +16,20 @@ from strata.model.cases import TIME_STAMPS
 from strata.model.l2 import l2
 from strata.model.names import LAYOUTS, LEVELS, level_name, ordered
 from strata.model.text import Cited, Sentence, Table, cited, joined
-from strata.model.timers import TIMER_TOLERANCE, agreements
+from strata.model.timers import agreements
 from strata.model.truth import fallen
 from strata.model.units import MINUS, factor, number, quantity
-from strata.report.answers import l2_sizes, size_of, sizes
 from strata.report.attempt import attempt
 from strata.report.sentences import (
     against_limit,
     beside,
+    l2_sizes,
     latency_words,
     percent,
+    size_of,
+    sizes,
     walked,
+    with_commas,
 )
 from strata.run import Row, Run
 from strata.run.validate import Validity, validity
@@ -78,12 +81,9 @@ def as_data(run: Run) -> dict[str, object]:
     return {
         "run": run.context.run,
         "device": run.context.device.slug,
-        "numbers": {
-            name: number
-            for one in headlines(run)
-            if not one.trust
-            for name, number in _named(one).items()
-        },
+        "numbers": dict(
+            chain.from_iterable(_named(one).items() for one in headlines(run) if not one.trust)
+        ),
         "l2": _l2_numbers(run),
         "rows": len(run.rows),
         "valid_rows": sum(row.valid for row in run.rows),
@@ -127,22 +127,19 @@ def _l2_numbers(run: Run) -> dict[str, dict[str, object]]:
     rows: dict[str, Row | None] = {"reported_bytes": sizes_of.get("reported")}
     numbers: dict[str, dict[str, object]] = {}
     if cache:
+        load, parts = cache.load, cache.parts
         rows |= {"used_by_one_sm_bytes": sizes_of.get("size")}
-        rows |= {
-            "one_sm": cache.load and cache.load.row,
-            "median_of_sms": cache.load and cache.load.over,
-        }
-        if parts := cache.parts:
-            rows |= {"near": parts.near, "far": parts.far}
+        rows |= {"one_sm": load and load.row, "median_of_sms": load and load.over}
+        rows |= {"near": parts and parts.near, "far": parts and parts.far}
         if cache.first_touch is not None and parts:
             numbers["first_touch"] = {"value": cache.first_touch, "unit": parts.near.unit}
         for name, reach in (("one_sm_plateau", cache.one), ("all_sms_plateau", cache.all)):
             if reach:
-                ends = [row.count("footprint") for row in reach]
-                numbers[name] = {"last_bytes": ends[0], "next_bytes": ends[1]}
+                last, after = (row.count("footprint") for row in reach)
+                numbers[name] = {"last_bytes": last, "next_bytes": after}
         if beyond := cache.beyond:
-            ends = [row.count("footprint") for row in (beyond.first, beyond.last)]
-            more = {"first_bytes": ends[0], "last_bytes": ends[1], "memory_share": beyond.share}
+            first, last = (row.count("footprint") for row in (beyond.first, beyond.last))
+            more = {"first_bytes": first, "last_bytes": last, "memory_share": beyond.share}
             numbers["half_dram"] = _number(beyond.row) | more
     return {name: _number(row) for name, row in rows.items() if row} | numbers
 
@@ -161,20 +158,14 @@ def latencies(run: Run) -> Iterator[Headline]:
         elif level == "l2" and cache and parts:
             near, far = (Cited(number(part.value), part) for part in (parts.near, parts.far))
             remark = () if parts.access == "a load" else (f"{parts.access}: ",)
-            if found[level].over:
-                remark = (*_about(found[level]), *remark)
+            if (over := found[level].over) and (time := found[level].time):
+                # Of a median over SMs, at the clock of the chain that one SM walked.
+                seconds = time.value * over.value / found[level].row.value
+                remark = ("≈\u00a0", Cited(quantity(seconds, "s"), over), "; ", *remark)
             remark = (*remark, "near ", near, ", far ", far)
             if cache.first_touch is not None:
                 remark = (*remark, ", mean ", Cited(number(cache.first_touch), parts.far))
         yield Headline(f"{level_name(level)} latency", latency_words(found[level]), remark)
-
-
-def _about(one: atlas.Latency) -> Sentence:
-    """The time of a median over SMs, at the clock of the chain that one SM walked."""
-    if not (one.over and one.time):
-        return ()
-    time = one.time.value * one.over.value / one.row.value
-    return ("≈\u00a0", Cited(quantity(time, "s"), one.over), "; ")
 
 
 def bandwidths(run: Run) -> Iterator[Headline]:
@@ -182,20 +173,16 @@ def bandwidths(run: Run) -> Iterator[Headline]:
     for level, best in atlas.bandwidths(run).items():
         if level != "shared":
             what = f"{level_name(level)} bandwidth, reading"
-            yield Headline(what, (cited(best.row),), _remark(against_limit(level, best), best))
+            yield Headline(
+                what, (cited(best.row),), with_commas(against_limit(level, best), beside(best))
+            )
 
 
 def fp32_ceiling(run: Run) -> Iterator[Headline]:
     """The highest rate of fp32 multiply-adds."""
     if best := atlas.ceilings(run).get("fp32"):
         remark = (percent(best.share), " of lanes × clock") if best.share else ()
-        yield Headline("fp32 multiply-adds", (cited(best.row),), _remark(remark, best))
-
-
-def _remark(limit: Sentence, best: atlas.Best) -> Sentence:
-    """A limit, the benchmark of the rate, and a higher noisy rate."""
-    note = beside(best)
-    return (*limit, *((", ",) if limit and note else ()), *note)
+        yield Headline("fp32 multiply-adds", (cited(best.row),), with_commas(remark, beside(best)))
 
 
 def nbody(run: Run) -> Iterator[Headline]:
@@ -289,8 +276,9 @@ def timers(run: Run) -> Iterator[Headline]:
     """The largest difference between two independent timers."""
     if pairs := agreements(run.rows):
         worst = max(pairs, key=lambda pair: abs(pair.ratio - 1))
-        apart = sum(abs(pair.ratio - 1) > TIMER_TOLERANCE for pair in pairs)
-        beyond = f"{apart} of {len(pairs)} pairs beyond {100 * TIMER_TOLERANCE:g} %"
+        bound = run.context.bounds["timer"].value
+        apart = sum(abs(pair.ratio - 1) > bound for pair in pairs)
+        beyond = f"{apart} of {len(pairs)} pairs beyond {100 * bound:g} %"
         value = Cited(f"{100 * (worst.ratio - 1):+.2f} %".replace("-", MINUS), worst.other)
         yield Headline("timers, largest disagreement", (value,), (beyond,), trust=True)
 

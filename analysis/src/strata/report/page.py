@@ -14,7 +14,6 @@ import re
 import shlex
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,9 +27,9 @@ from strata.model.text import Cited, Sentence, Table
 from strata.report import all_rows, headlines, sentences
 from strata.report.attempt import attempt, left_out
 from strata.report.citations import Citations
-from strata.report.questions import MAP, QUESTIONS, question_of
+from strata.report.questions import AS_FILES, MAP, PAPERS, QUESTIONS, question_of
 from strata.report.tables import made, tables_of
-from strata.run import VERDICTS, Row, Run, Verdict, grouped, params_text
+from strata.run import VERDICTS, Run, Verdict, grouped, params_text
 from strata.run.files import write_files
 from strata.run.private import without_paths
 from strata.run.rows import Places
@@ -43,23 +42,19 @@ U = TypeVar("U")
 TEMPLATES = Path(__file__).with_name("templates")
 
 FEW = 40
-"""A figure of more rows than these does not list them: a button shows them among all rows."""
+"""A figure of more rows does not list them: a button shows them among all rows."""
 
-LARGER, TALL = 1.1, 420.0
-"""How much larger than it was laid out a figure is shown; but not one of more points in height."""
-
-BESIDE = 715.0
-"""A figure of more points in width has its caption beneath."""
+LARGER = 1.6
+"""CSS pixels per point of a figure, at most: letters of 7 points have 11 pixels."""
 
 OPENING = 520
-"""Letters of a caption that stand beside its figure; the sentences behind them are folded."""
+"""Letters of a caption beside its figure; the sentences behind them are folded."""
 
 MOST = 8
 """Of the rows of a benchmark that are invalid for one reason these are linked: it has hundreds."""
-NUMBER = re.compile(r"\d[\d.]*")
 
-ALWAYS = ("trust",)
-"""Questions that are answered without a figure, a table or a sentence, too."""
+ALWAYS = "trust"
+"""A question that is answered without a figure, a table or a sentence, too."""
 
 
 def write(
@@ -77,13 +72,9 @@ def write(
 def environment() -> Environment:
     """The template environment: texts are escaped, a missing value is an error."""
     return Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
+    )  # fmt: skip
 
 
 def make(
@@ -94,15 +85,15 @@ def make(
     Raises `RunError` like `write`.
     """
     refuse_repeated(runs)
+    for run in runs:
+        refuse_unusable(run)
     places = [Places(run.rows) for run in runs]
     cites, files, sections = Citations(), dict[str, bytes](), list[Section]()
     with drawn(runs, places, formats, headings=headings) as drawings:
-        for run in runs:
-            refuse_unusable(run)
         for number, (run, known) in enumerate(zip(runs, places, strict=True), start=1):
             folder = f"{run.context.run}/" if len(runs) > 1 else ""
-            key = f"r{number}"
-            sections.append(Section(run, key, known, cites=cites, files=files, folder=folder))
+            shown = Section(run, f"r{number}", known, cites=cites, files=files, folder=folder)
+            sections.append(shown)
         for section, here in zip(sections, drawings(), strict=True):
             section.show(here)
     devices = dict.fromkeys(run.context.device.name for run in runs)
@@ -110,18 +101,11 @@ def make(
     templates.filters["without_paths"] = without_paths
     templates.globals |= {name: getattr(units, name) for name in ("quantity", "interval", "size")}
     templates.globals |= {"free": _free, "caches": _caches, "params_text": params_text}
-    page = BytesIO()
-    templates.get_template("report.html.j2").stream(
+    page = templates.get_template("report.html.j2").render(
         sections=sections, title=f"Strata: {', '.join(devices)}", verdicts=VERDICTS, cites=cites,
         cite=cites.cite, command=shlex.join, spans=all_rows.spans, few=FEW, most=MOST,
-    ).dump(page, "utf-8")  # fmt: skip
-    files["references.bib"] = cites.bibtex().encode()
-    files["report.html"] = page.getvalue()
-    return files
-
-
-def _why(row: Row) -> tuple[str, str]:
-    return row.benchmark, NUMBER.sub("…", row.reasons)
+    )  # fmt: skip
+    return files | {"references.bib": cites.bibtex().encode(), "report.html": page.encode()}
 
 
 class Section:
@@ -132,19 +116,19 @@ class Section:
     """
 
     def __init__(
-        self, run: Run, key: str, places: Places, *, cites: Citations,
-        files: dict[str, bytes], folder: str,
+        self, run: Run, key: str, places: Places, *, cites: Citations, files: dict[str, bytes],
+        folder: str,
     ) -> None:  # fmt: skip
         self.run, self.key = run, key
         self._places, self._cites, self._files, self._folder = places, cites, files, folder
         self.linked: set[int] = set()
-        self.figures: list[Mapping[str, Any]] = []
+        self.map: Mapping[str, Any] | None = None
         self.questions: list[Mapping[str, Any]] = []
         self.notices = _notices(run)
         self.gates = gate_counts(run)
         self.unmeasured = [case for case in run.cases if case.status != "measured"]
         invalid = [place for place, row in enumerate(run.rows) if not row.valid]
-        alike = grouped(invalid, lambda at: _why(run.rows[at]))
+        alike = grouped(invalid, self._why)
         self.invalid = sorted(alike.values(), key=len, reverse=True)
         first = headlines.headlines(run, self.notices)
         self.first = self._each(self._table, [headlines.table(run, first)])
@@ -164,33 +148,33 @@ class Section:
         self.counted = self._each(self._table, made(makers, run, self.notices))
         self.packed = all_rows.pack(run.rows, without_paths)
         # The texts of each benchmark; those shared by a suite are under its name.
-        told = ({case.benchmark for case in run.cases}, {case.suite for case in run.cases})
-        methods = (f"methods/{name}.html.j2" for names in told for name in sorted(names))
+        names = ({case.benchmark for case in run.cases}, {case.suite for case in run.cases})
+        methods = (f"methods/{name}.html.j2" for group in names for name in sorted(group))
         self.methods = tuple(name for name in methods if (TEMPLATES / name).is_file())
 
+    def _why(self, place: int) -> tuple[str, str]:
+        row = self.run.rows[place]
+        return row.benchmark, re.sub(r"\d[\d.]*", "…", row.reasons)
+
     def show(self, drawings: Sequence[Drawing]) -> None:
-        """Add the figures."""
-        for one in drawings:
-            if one.failure:
-                left_out(f"{one.title!r}", one.failure, self.notices)
-        self.figures = self._each(self._figure, [one for one in drawings if not one.failure])
-        below = [one for one in self.figures if one["drawing"].name != MAP]
-        figures = grouped(below, lambda one: question_of(one["drawing"].order))
+        """Add the figures: those that answer a question, those of papers, and others as files."""
+        for drawing in drawings:
+            if drawing.failure:
+                left_out(f"{drawing.title!r}", drawing.failure, self.notices)
+        shown = self._each(self._figure, [one for one in drawings if not one.failure])
+        self.map = next((one for one in shown if one["drawing"].name == MAP), None)
+        of_question = grouped(shown, lambda one: question_of(one["drawing"].order))
         tables = grouped(self._tables, lambda one: question_of(one[0]))
         said = grouped(self._said, lambda one: question_of(one[0]))
         for asked in QUESTIONS:
+            kinds = grouped(of_question.get(asked, ()), lambda one: one["kind"])
             answers = {
                 "sentences": [one for _, told in said.get(asked, ()) for one in told],
-                "figures": figures.get(asked, ()),
-                "tables": [shown for _, shown in tables.get(asked, ())],
+                **{kind: kinds.get(kind, ()) for kind in ("figures", "papers", "files")},
+                "tables": [table for _, table in tables.get(asked, ())],
             }
-            if any(answers.values()) or asked.key in ALWAYS:
+            if any(answers.values()) or asked.key == ALWAYS:
                 self.questions.append({"asked": asked, **answers})
-
-    @property
-    def map(self) -> Mapping[str, Any] | None:
-        """The figure above all questions."""
-        return next((one for one in self.figures if one["drawing"].name == MAP), None)
 
     def _headline(self, one: headlines.Headline) -> tuple[str, Markup, Markup]:
         return one.what, self.sentence(one.value), self.sentence(one.remark)
@@ -212,11 +196,11 @@ class Section:
 
     def _each(self, show: Callable[[T], U], things: Iterable[T]) -> list[U]:
         """The results of `show` for each item; failures are left out and named."""
-        made = []
+        results = []
         for thing in things:
             with attempt(f"{getattr(thing, 'title', 'A sentence')!r}", self.notices):
-                made.append(show(thing))
-        return made
+                results.append(show(thing))
+        return results
 
     def _table(self, table: Table) -> Mapping[str, Any]:
         context = self.run.context
@@ -228,15 +212,15 @@ class Section:
         return {"table": table, "stem": stem, "rows": rows}
 
     def _figure(self, drawing: Drawing) -> Mapping[str, Any]:
-        stem = f"{self._folder}{drawing.name}"
-        prefix = f"{self.key}-{drawing.name}-"
-        svg = inline_svg(drawing.inline, prefix, drawing.title, drawing.hits)
+        stem, name = f"{self._folder}{drawing.name}", drawing.name
+        svg = inline_svg(drawing.inline, f"{self.key}-{name}-", drawing.title, drawing.hits)
         for suffix, content in drawing.images.items():
             self._files[f"figures/{stem}.{suffix}"] = content
         self._files[f"data/{stem}.csv"] = drawing.data
-        caption = [self._cites.link(part) for part in opening(drawing.caption)]
-        wide = drawing.width > BESIDE
-        return {"drawing": drawing, "stem": stem, "svg": svg, "caption": caption, "wide": wide}
+        kind = "map" if name == MAP else "files" if name in AS_FILES else "figures"
+        kind = "papers" if drawing.order in PAPERS else kind
+        caption = [] if kind == "files" else map(self._cites.link, opening(drawing.caption))
+        return {"drawing": drawing, "stem": stem, "svg": svg, "caption": [*caption], "kind": kind}
 
 
 def gate_counts(run: Run) -> Mapping[str, Counter[Verdict]]:
@@ -266,20 +250,21 @@ def _sort_key(cell: Sentence) -> str:
 
 def _notices(run: Run) -> list[str]:
     """The warnings at the top of the page."""
-    build, state, found, table = run.context.build, run.context.state, findings(run), run.table
-    kind = build.build_type or "an unnamed build type"
+    build, state, found = run.context.build, run.context.state, findings(run)
     shown = "; ".join(without_paths(line) for line in found[:3])
     broken = f"{shown}; and {len(found) - 3} more" if len(found) > 3 else shown
-    told = {
+    notices = {
         "Built from a source tree with uncommitted changes: the commit alone does not "
         "reproduce these numbers.": build.dirty,
         "The commit of the harness is unknown.": build.commit == "unknown",
-        f"Built as {kind}, not as Release.": kind not in ("Release", "RelWithDebInfo"),
+        f"Built as {build.build_type or 'an unnamed build type'}, not as Release.":
+            build.build_type not in ("Release", "RelWithDebInfo"),
         f"The run is {state}: results missing here were not measured.": state != "complete",
-        "measurements.csv is missing; this page was computed from samples.jsonl.": table is None,
+        "measurements.csv is missing; this page was computed from samples.jsonl.":
+            run.table is None,
         f"The run folder violates its contract ({broken}). This page uses the samples.": found,
-    }
-    return [words for words, applies in told.items() if applies]
+    }  # fmt: skip
+    return [words for words, applies in notices.items() if applies]
 
 
 def _caches(host: Host) -> list[tuple[str, str]]:
@@ -302,10 +287,8 @@ def inline_svg(text: str, prefix: str, label: str, hits: str = "") -> Markup:
     for before in (' id="', "url(#", 'xlink:href="#'):
         text = text.replace(before, before + prefix)
     head, _, rest = text.partition(">")
-    # Never narrower than drawn: a seven-point letter has seven pixels, on a phone too.
-    wide, high = map(float, re.findall(r'\s(?:width|height)="([\d.]+)pt"', head))
-    most = wide * (LARGER if high <= TALL else 1.0)
+    width = float(re.findall(r'\swidth="([\d.]+)pt"', head)[0])
     head = re.sub(r'\s(width|height)="[^"]*"', "", head)
-    head += f' style="min-width: {wide:.0f}px; max-width: {most:.0f}px"'
+    head += f' style="max-width: {LARGER * width:.0f}px"'
     name = Markup(' role="img" aria-label="{}" data-hits="{}">').format(label, hits)
     return Markup(head) + name + Markup(rest.rstrip())  # noqa: S704  (our own drawing)

@@ -11,11 +11,24 @@ from typing import NamedTuple
 MAP = "hierarchy_map"
 """The name of the figure above all questions, where a run has it."""
 
+AS_FILES = frozenset(
+    """
+    distributed_shared latency_vs_warps bytes_moved request_merging misalignment stride_gather
+    short_words issue_mix small_copies async_copy neighbours_work neighbours_scale
+    timer_agreement roofline_instructions nbody_stalls nbody_unroll nbody_block_size nbody_accuracy
+    nbody_gpus published_constant
+    """.split()  # noqa: SIM905  (names, a line of them)
+)
+"""Figures that the page links to: it shows 25 that answer a question, and those of papers."""
+
+PAPERS = range(310, 400)
+"""Orders of the figures that redraw one of a paper: they are in a folded part."""
+
 
 class Question(NamedTuple):
     """A section: its name, its question, the orders of its items, and the sources of its answer.
 
-    `says` are names of `sentences.PARTS`. The first figure is open if it is the answer.
+    `says` are names of `sentences.PARTS`. With `leads` the first figure is open.
     """
 
     key: str

@@ -10,7 +10,7 @@ from strata.run.files import (
     write_files,
     write_whole,
 )
-from strata.run.load import load_context, load_run
+from strata.run.load import BOUNDS, load_context, load_run
 from strata.run.rows import COLUMNS, Row, case_id, grouped, params_text
 from strata.run.run import Run, beside, frame, tidy
 from strata.run.schema import (

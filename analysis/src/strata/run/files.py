@@ -110,7 +110,7 @@ def regular(path: Path, *, link: bool = True) -> Iterator[IO[bytes]]:
 
 _KINDS = {
     stat.S_IFLNK: "a link", stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe",
-    stat.S_IFSOCK: "a socket",
+    stat.S_IFSOCK: "a socket", stat.S_IFREG: "a file",
 }  # fmt: skip
 
 
@@ -255,11 +255,7 @@ def write_whole(file: Path, contents: Callable[[], bytes], *, force: bool) -> Pa
 
     Raises `RunError` if it exists and `force` is false, before anything is computed.
     """
-    if os.path.lexists(file) and not (force and file.is_file()):
-        kind = _KINDS.get(stat.S_IFMT(file.lstat().st_mode), "a device")
-        found = "a file that exists already" if file.is_file() else kind
-        mend = "use another file" + (", or use --force" if file.is_file() else "")
-        raise RunError(file, found=found, expected="an unused name", mend=mend)
+    refuse_taken(file, ours=file.is_file(), force=force)
     data = contents()
     file.parent.stat()  # a missing folder is more likely a typo than intended
     write_files(file.parent, {file.name: data})
@@ -290,3 +286,16 @@ def place_folder(
             folder.rename(Path(scratch) / "before")
         part.rename(folder)
     return folder
+
+
+def refuse_taken(path: Path, *, ours: bool, force: bool) -> None:
+    """Raises `RunError` if anything exists at `path`; with `force` only if it is not `ours`.
+
+    Ours is what the caller writes, a file or a run folder: nothing else is ever replaced.
+    """
+    if not os.path.lexists(path) or (ours and force):
+        return
+    kind = _KINDS.get(stat.S_IFMT(path.lstat().st_mode), "a device")
+    found = f"{'a run' if path.is_dir() else 'a file'} that exists already" if ours else kind
+    mend = "use another name" + (", or use --force" if ours else "")
+    raise RunError(path, found=found, expected="an unused name", mend=mend)

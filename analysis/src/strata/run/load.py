@@ -55,6 +55,10 @@ STEP = "step_seconds"
 
 BEFORE = Path(__file__).with_name("before.json")
 """Descriptions of benchmarks and rungs, for the runs of harnesses that did not write it."""
+BOUNDS: Mapping[str, float] = {
+    name: bound["value"] for name, bound in json.loads(BEFORE.read_bytes())["bounds"].items()
+}
+"""Of gates, in runs that do not record them."""
 
 
 def load_run(folder: Path) -> Run:

@@ -113,4 +113,4 @@ def beside(
     `rows` is the `tidy` frame with those quantities; of several methods the first is taken.
     """
     found = rows[rows.quantity == quantity].drop_duplicates("case").set_index("case")[column]
-    return lines["case"].map(found)
+    return found.reindex(lines["case"]).set_axis(lines.index)

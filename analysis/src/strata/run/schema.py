@@ -171,6 +171,13 @@ class Clocks(Struct, frozen=True, gc=False):
     after: Mapping[str, Any] | None
 
 
+class Bound(Struct, frozen=True, gc=False):
+    """The bound of a gate, and the evidence or reason for its value."""
+
+    value: float
+    evidence: str
+
+
 class CountedQuantity(Struct, frozen=True, gc=False):
     """A counted quantity: our name and the chip's, and its meaning."""
 
@@ -262,7 +269,8 @@ class Context(Struct, frozen=True, gc=False):
 
     `counters` is None in a run of schema version 1, which had none. `benchmarks` (by name) and
     `rungs` (of the n-body ladder, in order) are declared by the harness; a run of an older one uses
-    those of `before.json`. `ladders` are the stories of the other ladders, by suite.
+    those of `before.json`. `ladders` are the stories of the other ladders, by suite. `bounds` are
+    those of the gates, by name.
     """
 
     run: Annotated[str, Meta(pattern=rf"^{WORD.pattern}\Z")]
@@ -282,6 +290,7 @@ class Context(Struct, frozen=True, gc=False):
     benchmarks: Mapping[str, Benchmark]
     rungs: tuple[Rung, ...]
     ladders: Mapping[str, tuple[Story, ...]]
+    bounds: Mapping[str, Bound]
 
     @property
     def clocks_before(self) -> Mapping[str, Any]:

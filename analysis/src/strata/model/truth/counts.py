@@ -5,8 +5,9 @@ from collections.abc import Iterator
 
 from strata.model.counted import SECTOR_BYTES, SHARES
 from strata.model.truth.here import Broken, Here, broken
+from strata.run import BOUNDS
 
-BOUND = 0.01
+BOUND = BOUNDS["level"]
 """Of the sectors that L1 missed, and of a share: as the level gate of the harness has it."""
 
 STRAY_BYTES = 64 * 1024

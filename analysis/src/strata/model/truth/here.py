@@ -30,6 +30,7 @@ class Around:
     def __init__(self, run: Run) -> None:
         self.device, self._run = run.context.device, run
         self.build, self.started = run.context.build, run.context.started
+        self.limit_slack = run.context.bounds["limit"].value
         counters = run.context.counters
         known = (*(one.name for one in counters.quantities), *counters.absent) if counters else ()
         self.tells_far_l2 = any("l2_fabric_miss_sectors" in name for name in known)

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from strata.model.atlas import L1_BYTES_PER_CYCLE
 from strata.model.cases import TIME_STAMPS
 from strata.model.truth.here import Broken, Here, broken
-from strata.run import Row
+from strata.run import BOUNDS, Row
 
-LITTLE_BOUND = 0.05
+LITTLE_BOUND = BOUNDS["little"]
 LANES = 32
 ISSUED_PER_CYCLE = 128
 """Operations of lanes that the four schedulers of an SM issue a cycle at the most."""
@@ -68,14 +68,12 @@ def limits(here: Here) -> Iterator[Broken]:
             low, high = row.interval
             least = row.quantity in LEAST
             beyond = limit / high if least else low / limit
-            if beyond > 1 + here.clock_spread + LIMIT_SLACK:
+            if beyond > 1 + here.clock_spread + here.around.limit_slack:
                 side = "below" if least else "above"
                 detail = f"{row.value:.5g} {row.unit} is {side} the limit of {limit:.5g}"
                 yield broken("limit", f"{detail} by more than its interval and the clock's", row)
 
 
-LIMIT_SLACK = 5e-4
-"""For the steps of the event timer, as gate `limit` has it."""
 LEAST = ("warp_access_cycles",)
 """Quantities that the limit bounds from below."""
 _BYTES = ("bandwidth", "useful_bandwidth")

@@ -21,11 +21,10 @@ def over(row: Row | None, base: Row | None) -> Sentence:
 
 def rate(row: Row | None) -> Sentence:
     """In 10⁹/s, with its interval; marked if it is invalid."""
-    if row is None or not row.valid:
-        return (*told(row, giga), " (invalid)") if row else NONE
-    if row.ci_low is None or row.ci_high is None:
+    if row is None or (row.valid and row.ci_low is None):
         return told(row, giga)
-    return (*told(row, giga), f" ({giga(row.ci_low)}–{giga(row.ci_high)})")
+    spread = "–".join(map(giga, row.interval)) if row.valid else "invalid"
+    return (*told(row, giga), f" ({spread})")
 
 
 def giga(value: float) -> str:
@@ -69,15 +68,11 @@ def redone(
 
     None without a number of this run.
     """
-    cells = [
-        {
-            "question": (question,),
-            "GeForce 8800 GTS": (printed,),
-            "here": here,
-            "by": (rung,) if here != NONE else NONE,
-        }
+    cells: list[dict[str, Sentence]] = [
+        {"question": (question,), "GeForce 8800 GTS": (printed,), "here": here,
+         "by": (rung,) if here != NONE else NONE}
         for question, printed, here, rung in lines
-    ]
+    ]  # fmt: skip
     if all(line["here"] == NONE for line in cells):
         return None
     title = f"{chapters} of Breitbart (2008) {reference.cite(BREITBART)}, redone"

@@ -1,13 +1,13 @@
 """How large are the caches of this GPU and of others, and how long are their lines?"""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from strata import reference
 from strata.model.text import NONE, Sentence, Table, told
 from strata.model.units import SPACE, size
 from strata.reference import PublishedGeometry, Span
 from strata.reference.published import GENERATIONS
-from strata.run import Row, Run, grouped
+from strata.run import Run, grouped
 
 ORDER = 304
 
@@ -28,17 +28,6 @@ COLUMNS = {
 property that `cache_geometry` measures; the L2 is reported by the driver."""
 
 
-def _own(rows: Iterable[Row], what: str, sought: str) -> Sentence:
-    """The sizes found with the whole cache used for data; for L2 the reported size."""
-    wanted = (sought, what, "0") if sought else ("l2_size", "reported", "0")
-    found = (
-        row
-        for row in rows
-        if (row.text("property"), row.quantity, row.text("carveout", "0")) == wanted and row.valid
-    )
-    return told(next(found, None), _bytes)
-
-
 def _bytes(count: float) -> str:
     """A size with the precision of a line: 64 B, 2.06 KiB, 5.5 MiB."""
     whole = round(count)
@@ -48,14 +37,11 @@ def _bytes(count: float) -> str:
 
 
 def _printed(span: Span) -> str:
-    if span.value is not None:
-        return _bytes(span.value)
     if span.low is None:
         return ""
-    low = _bytes(span.low)
-    if span.high is not None:
-        return f"{low} to {_bytes(span.high)}"
-    return f"≥{SPACE}{low}" if span.text.startswith(">=") else f">{SPACE}{low}"
+    if span.value is None and span.high is None:
+        return f"{'≥' if span.text.startswith('>=') else '>'}{SPACE}{_bytes(span.low)}"
+    return " to ".join(dict.fromkeys((_bytes(span.low), _bytes(span.high or span.low))))
 
 
 def _theirs(rows: Sequence[PublishedGeometry], level: str, what: str) -> Sentence:
@@ -63,19 +49,26 @@ def _theirs(rows: Sequence[PublishedGeometry], level: str, what: str) -> Sentenc
         count = row.line_bytes if what == "line" else row.fetch_granularity_bytes
         words = _printed(row.size_bytes) if what == "size" else _bytes(count) if count else ""
         if row.level == level and words:
-            return (words + (" (in doubt)" if row.origin.doubt else ""),)
+            return (words + " (in doubt)" * bool(row.origin.doubt),)
     return NONE
 
 
 def make(run: Run) -> Table | None:
     """One line for this GPU and for each published GPU; None without a measured cache."""
-    own = [row for row in run.of("cache_geometry") if row.backend == "cuda"]
-    found = [_own(own, what, sought) for (_, what), (_, sought) in COLUMNS.items()]
-    if all(cell == NONE for cell in found):
+    # The sizes with the whole cache used for data.
+    own = {
+        (row.text("property"), row.quantity): row
+        for row in reversed(run.of("cache_geometry"))
+        if row.backend == "cuda" and row.valid and row.text("carveout", "0") == "0"
+    }
+    keys = [(name, what) if name else ("l2_size", "reported")
+            for (_, what), (_, name) in COLUMNS.items()]  # fmt: skip
+    here = [told(own.get(key), _bytes) for key in keys]
+    if all(cell == NONE for cell in here):
         return None
     by_age = sorted(reference.geometries(), key=lambda one: GENERATIONS.index(one.architecture))
     by_source = grouped(by_age, lambda one: (one.gpu, one.origin.keys[0]))
-    lines: list[tuple[Sentence, ...]] = [(("here",), *found)]
+    lines: list[tuple[Sentence, ...]] = [(("here",), *here)]
     for (gpu, key), rows in by_source.items():
         cells = [_theirs(rows, level, what) for level, what in COLUMNS]
         if any(cell != NONE for cell in cells):

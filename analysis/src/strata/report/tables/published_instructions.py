@@ -3,30 +3,29 @@
 from strata import reference
 from strata.model.text import NONE, Sentence, Table, table, told
 from strata.model.units import number
-from strata.reference import published
+from strata.reference import PublishedInstruction, published
 from strata.run import Run
 
 ORDER = 303
 
 
+def _head(one: PublishedInstruction) -> str:
+    return f"{one.gpu} {reference.cite(one.origin.keys[0])}"
+
+
 def make(run: Run) -> Table | None:
     """One line per instruction, one column per published GPU; None without own rows."""
     compared = published.instructions(run.rows)
+    others = {one for line in compared for one in line.others}
     # From the oldest generation to the newest.
-    others = [one for line in compared for one in line.others]
     age = published.GENERATIONS.index
-    columns = sorted({(age(one.architecture), one.gpu, one.origin.keys[0]) for one in others})
+    aged = sorted(others, key=lambda one: (age(one.architecture), one.gpu, one.origin.keys[0]))
     lines = []
     for line in compared:
-        cells: dict[str, Sentence] = {
-            "instruction": (line.name,),
-            "here": told(line.own, number),
-        }
-        cells |= {f"{gpu} {reference.cite(key)}": NONE for _, gpu, key in columns}
+        cells: dict[str, Sentence] = {"instruction": (line.name,), "here": told(line.own, number)}
+        cells |= {_head(one): NONE for one in aged}
         for one in reversed(line.others):
-            doubt = " (in doubt)" if one.origin.doubt else ""
-            head = f"{one.gpu} {reference.cite(one.origin.keys[0])}"
-            cells[head] = (one.latency_cycles.text + doubt,)
+            cells[_head(one)] = (one.latency_cycles.text + " (in doubt)" * bool(one.origin.doubt),)
         sources = reference.cite(*(one.origin.keys[0] for one in line.others))
         lines.append({**cells, "sources": (sources,)})
     title = "Cycles until the result of an instruction is there, here and as published"

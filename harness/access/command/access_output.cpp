@@ -1,0 +1,837 @@
+#include "harness/access/command/access_output.hpp"
+
+#include "harness/base/text.hpp"
+#include "harness/record/measurements_csv.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <iterator>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace strata::access {
+
+using Json = nlohmann::ordered_json;
+using ptx::Space;
+
+std::string_view name_of(Space space) {
+  switch (space) {
+    case Space::generic:
+      return "generic";
+    case Space::global:
+      return "global";
+    case Space::shared:
+      return "shared";
+    case Space::local:
+      return "local";
+    case Space::constant:
+      return "constant";
+    case Space::param:
+      return "param";
+    case Space::texture:
+      return "texture";
+  }
+  return "";
+}
+
+std::string_view name_of(AccessKind kind) {
+  switch (kind) {
+    case AccessKind::load:
+      return "load";
+    case AccessKind::store:
+      return "store";
+    case AccessKind::atomic:
+      return "atomic";
+    case AccessKind::reduction:
+      return "reduction";
+    case AccessKind::copy:
+      return "copy";
+    case AccessKind::matrix:
+      return "matrix";
+  }
+  return "";
+}
+
+std::string_view unit_of(Space space) {
+  return space == Space::shared ? "wavefronts" : "sectors";
+}
+
+std::string_view method_of(const Access& access) {
+  if (!access.is_exact()) return "not exact";
+  return access.is_traced ? "traced" : "exact";
+}
+
+std::size_t newest_of(const Report& report) {
+  return static_cast<std::size_t>(std::ranges::find(report.generations, Generation::cc7) -
+                                  report.generations.begin());
+}
+
+namespace {
+
+Json json_or_null(std::string_view text) {
+  return text.empty() ? Json{} : Json(one_line(text));
+}
+
+Json place_json(const Place& place) {
+  return {{"file", one_line(place.file)},
+          {"line", place.line},
+          {"column", place.column == 0 ? Json{} : Json(place.column)},
+          {"function", json_or_null(place.function)}};
+}
+
+Json proof_json(const AccessProof& proof) {
+  if (!proof.parts) return nullptr;
+  return {{"unit", unit_of(proof.space)},
+          {"least", proof.parts->least},
+          {"most", proof.parts->most},
+          {"ideal", proof.ideal},
+          {"lanes", proof.lanes},
+          {"depends_on", proof.depends_on},
+          {"conditions", proof.conditions},
+          {"lane_guards", proof.lane_guards},
+          {"assumptions", proof.assumptions}};
+}
+
+Json usual_json(const AccessProof& proof) {
+  if (!proof.usual) return nullptr;
+  return {{"verdict", access::name_of(*proof.usual)}, {"where", proof.usual_where}};
+}
+
+Json counts_json(const CountedAccess& counted) {
+  return {{"executed", counted.executed},
+          {"sectors", counted.sectors},
+          {"tags", counted.tags},
+          {"wavefronts", counted.wavefronts},
+          {"local_sectors", counted.local_sectors}};
+}
+
+Json launch_json(const ReportedLaunch& launch) {
+  return {{"launch", one_line(launch.file)},
+          {"not_counted", json_or_null(launch.not_counted)},
+          {"optimised", launch.optimised ? counts_json(*launch.optimised) : Json{}}};
+}
+
+Json exact_json(const Report& report, const KernelReport& kernel, const ExactTraffic& exact) {
+  const Access& access = exact.access;
+  Json made{{"launch", one_line(kernel.launches[exact.launch].file)},
+            {"space", name_of(access.space)},
+            {"is_exact", access.is_exact() && !access.is_traced},
+            {"is_traced", access.is_traced},
+            {"doubt", access.is_exact() ? Json{} : Json(describe(access.doubt))},
+            {"doubtful", access.doubtful},
+            {"hidden_by", json_or_null(exact.hidden_by)},
+            {"warps", access.warps},
+            {"lanes", access.lanes}};
+  if (access.space == Space::shared) {
+    made["wavefronts"] = access.wavefronts;
+    made["ideal_wavefronts"] = access.ideal_wavefronts;
+  }
+  if (!access.traffic.empty()) {
+    made["ideal_sectors"] = access.ideal_sectors;
+    made["contiguous_sectors"] = access.contiguous_sectors;
+    made["traffic"] = Json::array();
+    for (std::size_t g = 0; g < access.traffic.size(); ++g) {
+      const Traffic& traffic = access.traffic[g];
+      made["traffic"].push_back({{"generation", info_of(report.generations[g]).name},
+                                 {"requests", traffic.requests},
+                                 {"transactions", traffic.transactions},
+                                 {"sectors", traffic.sectors},
+                                 {"lines", traffic.lines},
+                                 {"bytes_moved", traffic.bytes_moved},
+                                 {"bytes_used", traffic.bytes_used}});
+    }
+  }
+  if (exact.counted) {
+    made["counted"] = counts_json(*exact.counted);
+    made["counted"]["as_predicted"] = exact.is_as_predicted(newest_of(report));
+  } else if (!exact.not_counted.empty()) {
+    made["not_counted"] = one_line(exact.not_counted);
+  }
+  made["moved_over_ideal"] = access.moved_over_ideal();
+  made["outside"] = access.outside;
+  if (access.outside > 0) made["first_outside"] = fmt::format("{:#x}", access.first_outside);
+  return made;
+}
+
+Json row_json(const Report& report, const KernelReport& kernel, const ReportRow& one) {
+  const AccessProof& proof = one.row.proof;
+  Json inlined = Json::array();
+  for (std::size_t p = 1; p < one.row.places.size(); ++p)
+    inlined.push_back(place_json(one.row.places[p]));
+  Json steps = Json::array();
+  for (const IndexStep& step : proof.steps) {
+    steps.push_back({{"index", step.index},
+                     {"bytes", step.bytes ? Json(*step.bytes) : Json{}},
+                     {"text", step.text}});
+  }
+  Json exact = Json::array();
+  for (const ExactTraffic& traffic : one.exact)
+    exact.push_back(exact_json(report, kernel, traffic));
+  const auto moved = one.moved_over_ideal();
+  return {{"source", one.row.places.empty() ? Json{} : place_json(one.row.places.front())},
+          {"inlined_into", std::move(inlined)},
+          {"ptx_line", one.row.ptx_line},
+          {"instruction", one.row.opcode},
+          {"kind", name_of(proof.kind)},
+          {"space", name_of(proof.space)},
+          {"bytes_of_lane", proof.width == 0 ? Json{} : Json(proof.width)},
+          {"verdict", access::name_of(proof.verdict)},
+          {"reason", json_or_null(proof.reason)},
+          {"address", json_or_null(proof.address)},
+          {"steps", std::move(steps)},
+          {"proved", proof_json(proof)},
+          {"usual", usual_json(proof)},
+          {"exact", std::move(exact)},
+          {"moved_over_ideal", moved ? Json(*moved) : Json{}},
+          {"remedy", json_or_null(proof.remedy)}};
+}
+
+// ---- the table ----
+
+constexpr std::size_t page = 98;  // columns of text
+
+bool begins_character(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+}
+
+/// Width of a text in characters, not bytes.
+std::size_t width_of(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count_if(text, begins_character));
+}
+
+/// Bytes of the first `characters` of a text.
+std::size_t bytes_of_first(std::string_view text, std::size_t characters) {
+  std::size_t at = 0;
+  for (std::size_t seen = 0; at < text.size(); ++at) {
+    if (begins_character(text[at]) && ++seen > characters) break;
+  }
+  return at;
+}
+
+/// `text` padded to `columns`; a longer text is cut at its end.
+std::string padded(std::string_view text, std::size_t columns, bool to_right = false) {
+  const std::size_t width = width_of(text);
+  if (width > columns) return std::string{text.substr(0, bytes_of_first(text, columns - 1))} + "…";
+  const std::string fill(columns - width, ' ');
+  return to_right ? fill + std::string{text} : std::string{text} + fill;
+}
+
+/// `text` wrapped to lines of the page's width, each indented; a longer word is cut.
+std::string wrapped(std::string_view text, std::size_t indent) {
+  std::string out;
+  std::string line;
+  const auto end_line = [&] {
+    if (!line.empty()) out += std::string(indent, ' ') + line + '\n';
+    line.clear();
+  };
+  for (std::string_view word : split(text, ' ')) {
+    if (!line.empty() && width_of(line) + 1 + width_of(word) > page - indent) end_line();
+    while (width_of(word) > page - indent) {
+      const std::size_t cut = bytes_of_first(word, page - indent);
+      line = word.substr(0, cut);
+      word.remove_prefix(cut);
+      end_line();
+    }
+    if (!line.empty()) line += ' ';
+    line += word;
+  }
+  end_line();
+  return out;
+}
+
+std::string counted(std::size_t count, std::string_view what, std::string_view several) {
+  return fmt::format("{} {}", count, count == 1 ? what : several);
+}
+
+}  // namespace
+
+std::string doubt_text(const ExactTraffic& exact) {
+  return fmt::format("{} in {}{}{}", describe(exact.access.doubt),
+                     counted(exact.access.doubtful, "execution", "executions"),
+                     exact.hidden_by.empty() ? "" : ": ", exact.hidden_by);
+}
+
+namespace {
+
+/// "particle.cuh:12 ← main.cu:40 ← 9": the innermost first.
+std::string places_text(const std::vector<Place>& places) {
+  std::string text;
+  std::string_view last;
+  for (const Place& place : places) {
+    if (!text.empty()) text += " ← ";
+    if (text.empty() || place.file != last) {
+      text += std::filesystem::path{place.file}.filename().string() + ':';
+    }
+    text += std::to_string(place.line);
+    last = place.file;
+  }
+  return one_line(text);
+}
+
+std::string steps_text(const AccessProof& proof) {
+  std::string text;
+  for (const IndexStep& step : proof.steps)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", step.index, step.text);
+  return text;
+}
+
+std::string span_text(const std::optional<Span>& span) {
+  if (!span) return "";
+  if (span->least == span->most) return std::to_string(span->least);
+  return fmt::format("{}–{}", span->least, span->most);
+}
+
+/// A line of a table, and the notes below it.
+struct Line {
+  std::string source;
+  std::string opcode;
+  std::string lane;
+  std::array<std::string, 4> numbers;  ///< requests, moved, ideal, ratio
+  std::string verdict;
+  std::vector<std::string> notes;
+  bool operator==(const Line&) const = default;
+};
+
+/// Fits into a column of ten characters.
+std::string number_text(std::uint64_t number) {
+  constexpr std::uint64_t most = 9'999'999'999;
+  return number <= most ? std::to_string(number)
+                        : fmt::format("{:.4e}", static_cast<double>(number));
+}
+
+std::string ratio_text(double moved, double ideal) {
+  return ideal > 0 ? fmt::format("{:.2f}", moved / ideal) : "";
+}
+
+/// For a proof: the numbers of one request.
+Line line_of(const ReportRow& one) {
+  const AccessProof& proof = one.row.proof;
+  Line line{.source = one.row.places.empty() ? fmt::format("PTX:{}", one.row.ptx_line)
+                                             : places_text(one.row.places),
+            .opcode = one.row.opcode,
+            .lane = proof.width == 0 ? "" : std::to_string(proof.width),
+            .numbers = {},
+            .verdict = std::string{access::name_of(proof.verdict)},
+            .notes = {}};
+  if (proof.parts) {
+    line.numbers = {
+        "1", span_text(proof.parts), std::to_string(proof.ideal),
+        ratio_text(static_cast<double>(proof.parts->least), static_cast<double>(proof.ideal))};
+  }
+  const auto note = [&](std::string_view label, const std::string& text) {
+    if (!text.empty()) line.notes.push_back(fmt::format("{}{}", label, text));
+  };
+  note("", proof.reason);
+  if (proof.usual) {
+    note("usually: ", fmt::format("{} where {}", access::name_of(*proof.usual), proof.usual_where));
+  }
+  if (proof.verdict != Verdict::unmodelled) note("a step adds ", steps_text(proof));
+  note("depends on ", joined(proof.depends_on));
+  note("to mend: ", proof.remedy);
+  return line;
+}
+
+/// For a launch: sums over all of it, one line per generation.
+std::vector<Line> lines_of(const Report& report, const KernelReport& kernel,
+                           const ExactTraffic& exact) {
+  const Access& access = exact.access;
+  std::vector<Line> lines;
+  const auto add = [&](std::string what, std::uint64_t requests, std::uint64_t moved,
+                       std::uint64_t ideal) {
+    lines.push_back(
+        {.source = "  " + std::move(what),
+         .opcode = "",
+         .lane = "",
+         .numbers = {number_text(requests), number_text(moved), number_text(ideal),
+                     ratio_text(static_cast<double>(moved), static_cast<double>(ideal))},
+         .verdict = std::string{method_of(access)},
+         .notes = {}});
+  };
+  const std::string file =
+      std::filesystem::path{kernel.launches[exact.launch].file}.filename().string();
+  if (access.space == Space::shared) {
+    add(file, access.warps, access.wavefronts, access.ideal_wavefronts);
+  }
+  for (std::size_t g = 0; g < access.traffic.size(); ++g) {
+    const std::string_view generation = info_of(report.generations[g]).name;
+    add(access.traffic.size() == 1 ? file : fmt::format("{}, {}", file, generation),
+        access.traffic[g].requests, access.traffic[g].sectors, access.ideal_sectors);
+  }
+  if (lines.empty()) add(file, access.warps, 0, 0);
+  if (exact.counted) {
+    add("counted", exact.counted->executed, *exact.moved(), 0);
+    lines.back().verdict = exact.is_as_predicted(newest_of(report)) ? "as predicted" : "differs";
+  } else if (!exact.not_counted.empty()) {
+    lines.back().notes.push_back("not counted: " + exact.not_counted);
+  }
+  auto& notes = lines.back().notes;
+  if (!access.is_exact()) {
+    notes.push_back(doubt_text(exact));
+  }
+  if (access.outside > 0) {
+    notes.push_back(fmt::format("{} lane accesses outside the buffers, the first at {:#x}",
+                                access.outside, access.first_outside));
+  }
+  return lines;
+}
+
+void print_line(std::string& out, const Line& line, std::size_t times) {
+  constexpr std::size_t source_columns = 24;
+  constexpr std::size_t opcode_columns = 19;
+  constexpr std::size_t lane_columns = 4;
+  const std::string count = times > 1 ? fmt::format(" ×{}", times) : "";
+  out += line.opcode.empty()
+             ? padded(line.source, source_columns + opcode_columns + lane_columns + 2)
+             : fmt::format("{} {}{} {}", padded(line.source, source_columns),
+                           padded(line.opcode, opcode_columns - width_of(count)), count,
+                           padded(line.lane, lane_columns, true));
+  constexpr std::array<std::size_t, 4> widths{11, 11, 11, 6};
+  for (std::size_t n = 0; n < widths.size(); ++n)
+    out += padded(line.numbers[n], widths[n], true);
+  out += ' ' + line.verdict;
+  out.erase(out.find_last_not_of(' ') + 1);
+  out += '\n';
+  for (const auto& note : line.notes)
+    out += wrapped(one_line(note), 4);
+}
+
+/// The premises of a kernel's rows, each once.
+void print_premises(std::string& out, const KernelReport& kernel) {
+  std::vector<std::string> assumed;
+  std::vector<std::string> conditions;
+  const auto add = [](std::vector<std::string>& to, const std::vector<std::string>& from) {
+    for (const auto& one : from) {
+      if (std::ranges::count(to, one) == 0) to.push_back(one);
+    }
+  };
+  for (const auto& one : kernel.rows) {
+    if (!one.row.proof.parts) continue;
+    add(assumed, one.row.proof.assumptions);
+    add(conditions, one.row.proof.conditions);
+  }
+  if (!assumed.empty())
+    out += wrapped("Assumed: " + fmt::format("{}", fmt::join(assumed, "; ")), 0);
+  if (!conditions.empty()) {
+    out += wrapped("While: " + fmt::format("{}", fmt::join(conditions, "; ")), 0);
+  }
+}
+
+/// What launches moved in the code that ptxas optimises, for each space that the kernel accesses.
+void print_optimised(std::string& out, const KernelReport& kernel) {
+  for (std::size_t l = 0; l < kernel.launches.size(); ++l) {
+    const ReportedLaunch& launch = kernel.launches[l];
+    if (!launch.optimised) continue;
+    std::set<std::string> moved;
+    for (const auto& row : kernel.rows) {
+      for (const auto& exact : row.exact) {
+        const Space space = exact.access.space;
+        if (exact.launch != l) continue;
+        moved.insert(fmt::format("{} {} of {} memory", moved_in(space, *launch.optimised),
+                                 unit_of(space), access::name_of(space)));
+      }
+    }
+    out += wrapped(
+        fmt::format("Counted of {} as ptxas optimises it: {}",
+                    std::filesystem::path{launch.file}.filename().string(), fmt::join(moved, ", ")),
+        0);
+  }
+}
+
+void print_kernel(std::string& out, const Report& report, const KernelReport& kernel) {
+  out += wrapped(fmt::format("{}", kernel.name), 0);
+  out += wrapped(one_line(fmt::format("of {}, {}", kernel.input, kernel.target)), 4);
+  out += '\n';
+  print_line(out,
+             {.source = "source",
+              .opcode = "instruction",
+              .lane = "lane",
+              .numbers = {"requests", "moved", "ideal", "÷"},
+              .verdict = "",
+              .notes = {}},
+             1);
+  std::vector<std::vector<Line>> blocks;
+  for (const auto& one : kernel.rows) {
+    blocks.push_back({line_of(one)});
+    for (const auto& exact : one.exact)
+      std::ranges::move(lines_of(report, kernel, exact), std::back_inserter(blocks.back()));
+  }
+  // Copies from an unrolled loop have the same text.
+  for (auto block = blocks.begin(); block != blocks.end();) {
+    const auto other =
+        std::find_if(block, blocks.end(), [&](const auto& b) { return b != *block; });
+    const auto times = static_cast<std::size_t>(other - block);
+    for (const Line& line : *block)
+      print_line(out, line, &line == block->data() ? times : 1);
+    block = other;
+  }
+  out += '\n';
+  print_premises(out, kernel);
+  print_optimised(out, kernel);
+  out += '\n';
+}
+
+// ---- CSV ----
+
+std::string csv_line(const std::vector<std::string>& fields) {
+  std::string line;
+  for (const auto& field : fields)
+    line += (line.empty() && &field == fields.data() ? "" : ",") + csv_field(field);
+  return line + "\r\n";
+}
+
+std::string list_text(const std::vector<std::string>& items) {
+  return fmt::format("{}", fmt::join(items, "; "));
+}
+
+/// The columns of a row besides the instruction.
+struct CsvNumbers {
+  std::string method;
+  Space space = Space::generic;
+  std::string reason = {};
+  std::string launch = {};
+  std::string generation = {};
+  std::string requests = {};
+  std::string least = {};
+  std::string most = {};
+  std::string ideal = {};
+  std::string ratio = {};
+};
+
+/// Fills in the numbers of `requests` requests.
+CsvNumbers numbered(CsvNumbers row, std::uint64_t requests, const Span& moved,
+                    std::uint64_t ideal) {
+  row.requests = std::to_string(requests);
+  row.least = std::to_string(moved.least);
+  row.most = std::to_string(moved.most);
+  row.ideal = std::to_string(ideal);
+  if (ideal != 0) {
+    row.ratio = shortest(static_cast<double>(moved.least) / static_cast<double>(ideal));
+  }
+  return row;
+}
+
+CsvNumbers csv_of_proof(const AccessProof& proof) {
+  CsvNumbers row{.method = "unknown", .space = proof.space, .reason = proof.reason};
+  if (!proof.parts) return row;
+  row.method = "proved";
+  row.generation = info_of(Generation::cc7).name;
+  return numbered(row, 1, *proof.parts, proof.ideal);
+}
+
+/// One row for shared memory, one per generation for other spaces; a single row without numbers if
+/// there are none.
+std::vector<CsvNumbers> csv_of_launch(const Report& report, const KernelReport& kernel,
+                                      const ExactTraffic& exact) {
+  const Access& access = exact.access;
+  CsvNumbers row{.method = std::string{method_of(access)},
+                 .space = access.space,
+                 .reason = access.is_exact() ? "" : doubt_text(exact),
+                 .launch = one_line(kernel.launches[exact.launch].file)};
+  std::vector<CsvNumbers> rows;
+  if (access.space == Space::shared) {
+    rows.push_back(numbered(row, access.warps, {access.wavefronts, access.wavefronts},
+                            access.ideal_wavefronts));
+  }
+  for (std::size_t g = 0; g < access.traffic.size(); ++g) {
+    const Traffic& traffic = access.traffic[g];
+    row.generation = info_of(report.generations[g]).name;
+    rows.push_back(
+        numbered(row, traffic.requests, {traffic.sectors, traffic.sectors}, access.ideal_sectors));
+  }
+  if (rows.empty()) rows.push_back(row);
+  if (exact.counted) {
+    const std::uint64_t moved = *exact.moved();
+    row.method = "counted";
+    row.reason = exact.is_as_predicted(newest_of(report)) ? "as predicted" : "differs";
+    row.generation = info_of(Generation::cc7).name;
+    rows.push_back(numbered(row, exact.counted->executed, {moved, moved}, 0));
+  }
+  return rows;
+}
+
+std::string csv_row(const KernelReport& kernel, const Row& row, const CsvNumbers& numbers) {
+  const AccessProof& proof = row.proof;
+  const bool has_place = !row.places.empty();
+  const Place place = has_place ? row.places.front() : Place{};
+  const std::vector<Place> outer{row.places.begin() + (has_place ? 1 : 0), row.places.end()};
+  return csv_line({one_line(kernel.input),
+                   kernel.name,
+                   one_line(kernel.symbol),
+                   one_line(place.file),
+                   has_place ? std::to_string(place.line) : "",
+                   place.column == 0 ? "" : std::to_string(place.column),
+                   places_text(outer),
+                   std::to_string(row.ptx_line),
+                   row.opcode,
+                   std::string{name_of(proof.kind)},
+                   std::string{name_of(numbers.space)},
+                   proof.width == 0 ? "" : std::to_string(proof.width),
+                   numbers.method,
+                   numbers.launch,
+                   numbers.generation,
+                   numbers.requests,
+                   numbers.least.empty() ? "" : std::string{unit_of(numbers.space)},
+                   numbers.least,
+                   numbers.most,
+                   numbers.ideal,
+                   numbers.ratio,
+                   std::string{access::name_of(proof.verdict)},
+                   one_line(numbers.reason),
+                   proof.address,
+                   steps_text(proof),
+                   list_text(proof.conditions),
+                   list_text(proof.assumptions),
+                   proof.remedy});
+}
+
+// ---- SARIF ----
+
+/// A URI reference of a path (RFC 3986).
+std::string uri_of(std::string_view path) {
+  std::string uri = path.starts_with('/') ? "file://" : "";
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                          (c >= '0' && c <= '9') ||
+                          std::string_view{"/-._~"}.find(c) != std::string_view::npos;
+    if (is_plain) {
+      uri += c;
+    } else {
+      uri += fmt::format("%{:02X}", byte);
+    }
+  }
+  return uri;
+}
+
+struct Rule {
+  std::string_view id;
+  std::string_view level;
+  std::string_view text;
+};
+constexpr std::array rules{
+    Rule{"uncoalesced", "warning",
+         "An access to global memory moves more sectors than its bytes need."},
+    Rule{"bank-conflict", "warning",
+         "An access to shared memory needs more wavefronts than its bytes do."},
+    Rule{"outside", "error", "An access is outside the buffers of its launch."},
+    Rule{"unknown-address", "note",
+         "The address cannot be followed, so nothing is known about this access."}};
+
+Json location_json(std::string_view file, std::uint32_t line, std::uint32_t column,
+                   std::string_view message = {}) {
+  Json region{{"startLine", std::max(line, 1U)}};
+  if (column > 0) region["startColumn"] = column;
+  Json location{{"physicalLocation",
+                 {{"artifactLocation", {{"uri", uri_of(file)}}}, {"region", std::move(region)}}}};
+  if (!message.empty()) location["message"] = {{"text", message}};
+  return location;
+}
+
+/// The rule that a row breaks, and the message; nothing if it breaks none.
+std::optional<std::pair<std::size_t, std::string>> finding_of(const Report& report,
+                                                              const ReportRow& one) {
+  const AccessProof& proof = one.row.proof;
+  const auto found = [](std::size_t rule, std::string text) {
+    return std::optional{std::pair{rule, std::move(text)}};
+  };
+  for (const auto& exact : one.exact) {
+    if (exact.access.outside == 0) continue;
+    return found(2, fmt::format("{}: {} lane accesses outside the buffers, the first at {:#x}",
+                                one.row.opcode, exact.access.outside, exact.access.first_outside));
+  }
+  const bool is_shared = proof.space == Space::shared;
+  if (const auto moved = one.moved_over_ideal(); moved && *moved > report.most) {
+    std::string text = fmt::format("{} moves {:.2f} times the {} that its bytes need",
+                                   one.row.opcode, *moved, unit_of(proof.space));
+    if (!proof.steps.empty()) text += "; a step adds " + steps_text(proof);
+    if (!proof.remedy.empty()) text += "; to mend: " + proof.remedy;
+    return found(is_shared ? 1 : 0, std::move(text));
+  }
+  const bool is_told = std::ranges::any_of(
+      one.exact, [](const ExactTraffic& exact) { return exact.access.is_exact(); });
+  if (proof.verdict == Verdict::unknown && !is_told) {
+    return found(3, fmt::format("{}: {}", one.row.opcode, proof.reason));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> ExactTraffic::predicted(std::size_t generation) const {
+  return predicted_in(access, generation);
+}
+
+std::optional<std::uint64_t> ExactTraffic::moved() const {
+  return counted ? std::optional{moved_in(access.space, *counted)} : std::nullopt;
+}
+
+bool ExactTraffic::is_as_predicted(std::size_t generation) const {
+  return counted && predicted(generation) == moved();
+}
+
+std::optional<double> ReportRow::moved_over_ideal() const {
+  std::optional<double> most;
+  for (const auto& one : exact) {
+    if (one.access.is_exact() && one.access.warps > 0) {
+      most = std::max(most.value_or(0), one.access.moved_over_ideal());
+    }
+  }
+  if (most) return most;
+  if (!row.proof.parts || row.proof.ideal == 0) return std::nullopt;
+  return static_cast<double>(row.proof.parts->least) / static_cast<double>(row.proof.ideal);
+}
+
+void add_launch(KernelReport& kernel, const ptx::Kernel& code, ReportedLaunch launch,
+                const Evaluation& evaluation, const CountedLaunch* counted) {
+  const std::size_t place = kernel.launches.size();
+  kernel.launches.push_back(std::move(launch));
+  for (const Access& access : evaluation.accesses) {
+    const auto of_instruction = [&](const ReportRow& one) {
+      return one.row.proof.instruction == access.instruction;
+    };
+    const auto of_space = [&](const ReportRow& one) {
+      return of_instruction(one) && one.row.proof.space == access.space;
+    };
+    auto found = std::ranges::find_if(kernel.rows, of_space);
+    if (found == kernel.rows.end()) found = std::ranges::find_if(kernel.rows, of_instruction);
+    if (found == kernel.rows.end()) continue;
+    found->exact.push_back({.launch = place,
+                            .access = access,
+                            .hidden_by = access.hidden_by == ptx::no_index
+                                             ? std::string{}
+                                             : describe_hidden(code, access.hidden_by)});
+    if (counted == nullptr) continue;
+    // Accesses that moved nothing are not reported: no warp reached them, or no lane took part.
+    if (const auto why = counted->not_counted.find(access.instruction);
+        why != counted->not_counted.end()) {
+      found->exact.back().not_counted = why->second;
+      continue;
+    }
+    found->exact.back().counted = counted->of(access.instruction);
+  }
+}
+
+std::string table_of(const Report& report) {
+  std::string out;
+  std::map<std::string_view, std::size_t> verdicts;
+  std::size_t rows = 0;
+  std::size_t over = 0;
+  for (const auto& kernel : report.kernels) {
+    if (!kernel.rows.empty()) print_kernel(out, report, kernel);
+    for (const auto& one : kernel.rows) {
+      ++verdicts[access::name_of(one.row.proof.verdict)];
+      ++rows;
+      const auto moved = one.moved_over_ideal();
+      over += moved && *moved > report.most ? 1 : 0;
+    }
+  }
+  std::string counts;
+  for (const auto& [verdict, count] : verdicts)
+    counts += fmt::format(", {} {}", count, verdict);
+  out += wrapped(fmt::format("{}, {}{}; {} over {} times what they need.",
+                             counted(report.kernels.size(), "kernel", "kernels"),
+                             counted(rows, "access", "accesses"), counts,
+                             counted(over, "moves", "move"), shortest(report.most)),
+                 0);
+  out += wrapped(
+      "Moved: 32-byte sectors, or wavefronts of shared memory; for a proof, of one request of a "
+      "full warp. Ideal: what the same bytes need when contiguous. ÷: moved (at least) over ideal. "
+      "Proofs follow the rules of compute capability 7.x and later.",
+      0);
+  return out;
+}
+
+std::string csv_of(const Report& report) {
+  std::string out = csv_line(
+      {"input",      "kernel",     "symbol",           "file",     "line",   "column",
+       "inlined",    "ptx_line",   "instruction",      "kind",     "space",  "bytes_of_lane",
+       "method",     "launch",     "generation",       "requests", "unit",   "moved_least",
+       "moved_most", "ideal",      "moved_over_ideal", "verdict",  "reason", "address",
+       "steps",      "conditions", "assumptions",      "remedy"});
+  for (const auto& kernel : report.kernels) {
+    for (const auto& one : kernel.rows) {
+      out += csv_row(kernel, one.row, csv_of_proof(one.row.proof));
+      for (const auto& exact : one.exact) {
+        for (const auto& numbers : csv_of_launch(report, kernel, exact))
+          out += csv_row(kernel, one.row, numbers);
+      }
+    }
+  }
+  return out;
+}
+
+std::string json_of(const Report& report) {
+  Json document{{"schema_version", 1}, {"generations", Json::array()}, {"kernels", Json::array()}};
+  for (const Generation generation : report.generations) {
+    const GenerationInfo& info = info_of(generation);
+    document["generations"].push_back(
+        {{"generation", info.name}, {"rule", info.rule}, {"source", info.source}});
+  }
+  for (const auto& kernel : report.kernels) {
+    Json accesses = Json::array();
+    for (const auto& one : kernel.rows)
+      accesses.push_back(row_json(report, kernel, one));
+    Json launches = Json::array();
+    for (const auto& launch : kernel.launches)
+      launches.push_back(launch_json(launch));
+    document["kernels"].push_back({{"input", one_line(kernel.input)},
+                                   {"target", kernel.target},
+                                   {"name", kernel.name},
+                                   {"symbol", one_line(kernel.symbol)},
+                                   {"launches", std::move(launches)},
+                                   {"accesses", std::move(accesses)}});
+  }
+  return document.dump(2) + '\n';
+}
+
+std::string sarif_of(const Report& report, std::string_view version) {
+  Json known = Json::array();
+  for (const Rule& rule : rules) {
+    known.push_back({{"id", rule.id},
+                     {"shortDescription", {{"text", rule.text}}},
+                     {"defaultConfiguration", {{"level", rule.level}}}});
+  }
+  Json results = Json::array();
+  std::set<std::string> seen;  // copies of an unrolled loop, and instances of a template
+  for (const auto& kernel : report.kernels) {
+    for (const auto& one : kernel.rows) {
+      const auto finding = finding_of(report, one);
+      if (!finding) continue;
+      const Rule& rule = rules.at(finding->first);
+      const auto& places = one.row.places;
+      Json related = Json::array();
+      for (std::size_t p = 1; p < places.size(); ++p) {
+        related.push_back(
+            location_json(places[p].file, places[p].line, places[p].column, "inlined here"));
+      }
+      Json result{{"ruleId", rule.id},
+                  {"ruleIndex", finding->first},
+                  {"level", rule.level},
+                  {"message", {{"text", one_line(finding->second)}}},
+                  {"locations",
+                   Json::array({places.empty() ? location_json(kernel.input, one.row.ptx_line, 0)
+                                               : location_json(places[0].file, places[0].line,
+                                                               places[0].column)})}};
+      if (!related.empty()) result["relatedLocations"] = std::move(related);
+      if (!seen.insert(result.dump()).second) continue;
+      result["properties"] = {{"kernel", kernel.name}};
+      results.push_back(std::move(result));
+    }
+  }
+  const Json document{
+      {"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
+      {"version", "2.1.0"},
+      {"runs",
+       Json::array(
+           {{{"tool", {{"driver", {{"name", "strata"}, {"version", version}, {"rules", known}}}}},
+             {"columnKind", "utf16CodeUnits"},
+             {"results", results}}})}};
+  return document.dump(2) + '\n';
+}
+
+}  // namespace strata::access
