@@ -161,12 +161,12 @@ __global__ void __launch_bounds__(lanes)
 #pragma unroll 1
     while (cycles_now() - met < after) {
     }
-    const std::uint64_t asked = cycles_now();
+    const std::uint64_t requested = cycles_now();
     std::uint32_t word[1];
     load<Access::global_cg, 4>(word, line);
     consume(word[0]);
-    loading += cycles_now() - asked;
-    waiting += asked - met;
+    loading += cycles_now() - requested;
+    waiting += requested - met;
     sum += word[0];
     line += lanes;
   }

@@ -693,7 +693,7 @@ void StreamLaunches::measure(Plan plan) {
   const cudaStream_t stream = machine_.stream().get();
   Experiment experiment = describe(plan, gpu_);
   const LaunchShape& shape = plan.shape;
-  // Of two accesses, the second one costs too much of a latency to tell whether it waits.
+  // Of two accesses, the second one costs too much of a latency to show whether it waits.
   if (session_.counters() == nullptr && shape.in_flight > 2 && arrays_read(shape.operation) > 0) {
     if (shape.operation != Operation::read) pool_.dirty = true;
     LaunchShape single = shape;

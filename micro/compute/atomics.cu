@@ -26,7 +26,8 @@ struct Homes {
 namespace {
 
 /// Byte offsets of the candidates, in that order; by default the first one first.
-[[maybe_unused]] std::vector<std::uint32_t> candidate_offsets(std::span<const std::uint32_t> order = {}) {
+[[maybe_unused]] std::vector<std::uint32_t> candidate_offsets(
+    std::span<const std::uint32_t> order = {}) {
   constexpr std::uint32_t apart = 256;  // the most that a warp's words take
   std::vector<std::uint32_t> offsets;
   for (std::uint32_t i = 0; i < candidates; ++i) {
@@ -275,15 +276,15 @@ __global__ void __launch_bounds__(block_threads, 1)
   // be late.
   const Reading begin = reading_before();
   own.template operate<space, returns>(at, work.operations, work.zero);
-  const std::uint32_t told = own.left();
+  const std::uint32_t returned = own.left();
   // By now the last operations have returned, or have been done if they return nothing. The mask
   // must be unknown to ptxas: with a known one it could prove that the impossible value cannot
   // occur.
-  consume(told & work.zero);
+  consume(returned & work.zero);
   if constexpr (!returns && !shared) __threadfence();
   const Reading end = reading_after();
   if (lane == 0) leave(mine, begin, end, /*result=*/0);
-  left[thread] = told;
+  left[thread] = returned;
   if constexpr (shared) {
     __syncthreads();
     for (std::uint32_t i = threadIdx.x; i < work.area_words; i += blockDim.x)
@@ -313,11 +314,11 @@ __global__ void __launch_bounds__(warp_lanes)
         reinterpret_cast<std::uint64_t>(area) + threadIdx.x * work.pitch.by_lane;
     const std::uint64_t before = cycles_now();
     own.template operate<StateSpace::global, true>(at, work.operations, work.zero);
-    const std::uint32_t told = own.left();
-    consume(told & work.zero);
+    const std::uint32_t returned = own.left();
+    consume(returned & work.zero);
     const std::uint64_t taken = cycles_now() - before;
     __syncwarp();
-    left[worker] = told;
+    left[worker] = returned;
     if (threadIdx.x == 0) cycles[place] = taken;
     for (std::uint32_t i = threadIdx.x; i < work.area_words; i += warp_lanes)
       words[place * work.area_words + i] = __ldcg(area + i);

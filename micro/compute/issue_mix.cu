@@ -281,7 +281,7 @@ constexpr unsigned threads = warps_of_sm * warp_lanes;
 
 /// The partner's result for a chain's number.
 template <Partner partner>
-__device__ __forceinline__ float ask(float x, std::uint32_t first, std::uint32_t second) {
+__device__ __forceinline__ float partner_of(float x, std::uint32_t first, std::uint32_t second) {
   float answer = 0;
   if constexpr (partner == Partner::rsqrt) {
     // Wanted: MUFU.RSQ
@@ -351,7 +351,7 @@ __global__ void __launch_bounds__(threads)
                    : "f"(a[half]),
                      "f"(taken < 0 ? b[half] : answers[static_cast<unsigned>(taken) % slots]));
       if (partner != Partner::none && asks_behind(p, size))
-        answers[p / size % slots] = ask<partner>(x[p / size % chains], first, second);
+        answers[p / size % slots] = partner_of<partner>(x[p / size % chains], first, second);
     }
   }
   operations::wait_for(x);
@@ -365,9 +365,9 @@ using Kernel = void (*)(const std::uint64_t*, float, float, std::uint32_t, Stamp
 
 Kernel kernel_for(Partner partner, unsigned size) {
   using enum Partner;
-  return with_value<none, rsqrt, shuffle, shared_load, integer_add>(partner, [&]<Partner asked>() {
+  return with_value<none, rsqrt, shuffle, shared_load, integer_add>(partner, [&]<Partner wanted>() {
     return with_value<4U, 8U, 12U, 16U, 24U, 48U>(
-        size, [&]<unsigned group>() -> Kernel { return &mix<asked, group>; });
+        size, [&]<unsigned group>() -> Kernel { return &mix<wanted, group>; });
   });
 }
 

@@ -169,7 +169,7 @@ struct Run {
   Property property;
   GpuFacts gpu;
   unsigned carveout_kib;
-  std::optional<Reported> said = reported(property, carveout_kib, gpu);
+  std::optional<Reported> documented = reported(property, carveout_kib, gpu);
   CudaMachine machine{session, /*writers=*/1};
   cudaStream_t stream = machine.stream().get();
 
@@ -197,7 +197,7 @@ void search_and_time(Run& run, Chains& chains, const Search& where, const LineSe
     return laps == 0 ? sample : std::max(lap, least_loads);
   };
   const std::uint64_t fits =
-      search(run.session, run.property, where, lines, run.said,
+      search(run.session, run.property, where, lines, run.documented,
              [&](std::uint64_t footprint, std::uint64_t stride, unsigned repetition) {
                return chains.cycles_of(lay(footprint, stride, repetition));
              });
@@ -270,7 +270,7 @@ void measure_trials(Run& run, const Neighbours& plan, Start start, const void* k
                      .verify = results_are([&](const Call&) { return sum_of_trials(turn); }),
                      .start = start};
   Experiment experiment =
-      describe_trials(run.property, plan, run.session.plan().min_samples, run.said);
+      describe_trials(run.property, plan, run.session.plan().min_samples, run.documented);
   // The first launch fetches code and translations, and is discarded.
   (void)launch_once(run.machine, trials, {}, experiment.tally);
   experiment.observe = [&] {

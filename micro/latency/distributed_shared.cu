@@ -152,7 +152,7 @@ Experiment describe(const Shape& shape, unsigned blocks) {
   return experiment;
 }
 
-/// On as many blocks as the chip has SMs for; a launch asks the driver how many clusters fit.
+/// On as many blocks as the chip has SMs for; a launch queries how many clusters fit.
 Experiment describe(const Params& params, const GpuFacts& gpu) {
   if (gpu.major < 9) throw Skipped{needs_clusters};
   const Shape shape = shape_of(params);

@@ -81,12 +81,12 @@ void run(Session& session) {
   experiment.kernels = {reinterpret_cast<const void*>(follow)};
   if (session.counters() == nullptr) {
     pointer_chase::write_links(chain, slots, stream);
-    const auto tell = [&](const char* name, CUmemAllocationGranularity_flags which) {
+    const auto add_fact = [&](const char* name, CUmemAllocationGranularity_flags which) {
       const std::uint64_t bytes = mapping_granularity(which);
       if (bytes != 0) session.fact(name, static_cast<std::int64_t>(bytes));
     };
-    tell("granularity_minimum_bytes", CU_MEM_ALLOC_GRANULARITY_MINIMUM);
-    tell("granularity_recommended_bytes", CU_MEM_ALLOC_GRANULARITY_RECOMMENDED);
+    add_fact("granularity_minimum_bytes", CU_MEM_ALLOC_GRANULARITY_MINIMUM);
+    add_fact("granularity_recommended_bytes", CU_MEM_ALLOC_GRANULARITY_RECOMMENDED);
   }
   measure(session, machine, experiment);
 }

@@ -295,7 +295,7 @@ Experiment describe(const CopyCase& wanted, const Tiles& tiles, unsigned blocks)
   return experiment;
 }
 
-/// On as many blocks as the chip has SMs for; a launch asks the driver how many clusters fit.
+/// On as many blocks as the chip has SMs for; a launch queries how many clusters fit.
 Experiment describe(const Params& params, const GpuFacts& gpu) {
   const CopyCase wanted = case_of(params);
   require_capability(wanted.method, 10 * gpu.major + gpu.minor, INT_MAX);
@@ -361,8 +361,8 @@ __device__ __forceinline__ void pass_on(std::uint32_t to, const Source& from, st
 /// Requests a tile, with all threads of the block. Through registers, this thread's part has
 /// arrived when this returns.
 template <CopyMethod method>
-__device__ __forceinline__ void ask(std::uint32_t to, const Source& from, std::uint32_t bytes,
-                                    std::uint32_t barrier) {
+__device__ __forceinline__ void request(std::uint32_t to, const Source& from, std::uint32_t bytes,
+                                        std::uint32_t barrier) {
   if constexpr (is_by_engine(method)) {
 #if __CUDA_ARCH__ >= 900
     using namespace cuda::ptx;
@@ -563,7 +563,7 @@ __global__ void __launch_bounds__(threads)
 #pragma unroll 1
     for (std::uint32_t r = 0; r < rounds; ++r) {
       last = tile;
-      ask<method>(to, from, tiles.bytes, barrier);
+      request<method>(to, from, tiles.bytes, barrier);
       commit<method>();
       wait<method, 0>(barrier, r & 1U);
       if constexpr (!is_by_engine(method)) __syncthreads();
@@ -632,7 +632,8 @@ __global__ void __launch_bounds__(threads)
       tile += step;
       if (tile >= tiles.count) tile -= tiles.count;
     }
-    ask<method>(shared + stage * tiles.bytes, from, tiles.bytes, barriers + stage * barrier_bytes);
+    request<method>(shared + stage * tiles.bytes, from, tiles.bytes,
+                    barriers + stage * barrier_bytes);
   };
   const Reading begin = reading_after_barrier(unchanged, advance);
 #pragma unroll 1
